@@ -1,0 +1,90 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxPath is the greatest length of a path, in bytes.
+const MaxPath = 1024
+
+// PathError says why a path cannot be in a set.
+type PathError struct{ Path, Why string }
+
+func (e *PathError) Error() string { return fmt.Sprintf("path %q: %s", e.Path, e.Why) }
+
+// CheckPath returns a *PathError unless path can name a file of a set: relative,
+// /-separated, UTF-8 in NFC, at most [MaxPath] bytes, without empty, . or ..
+// segment, backslash, control or bidirectional character, and not in .tool.
+func CheckPath(path string) error {
+	bad := func(why string) error { return &PathError{path, why} }
+	switch {
+	case path == "":
+		return bad("it is empty")
+	case len(path) > MaxPath:
+		return bad(fmt.Sprintf("it is longer than %d bytes", MaxPath))
+	case !utf8.ValidString(path):
+		return bad("it is not UTF-8")
+	case path[0] == '/':
+		return bad("it is absolute")
+	case strings.Contains(path, `\`):
+		return bad("it holds a backslash")
+	case strings.ContainsFunc(path, Unprintable):
+		return bad("it holds a control or bidirectional character")
+	case !norm.NFC.IsNormalString(path):
+		return bad("it is not in Unicode's NFC form")
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return bad(fmt.Sprintf("it has the segment %q", segment))
+		}
+	}
+	if first, _, _ := strings.Cut(path, "/"); fold(first) == ".tool" {
+		return bad(".tool holds the stack, which is published on its own")
+	}
+	return nil
+}
+
+// Unprintable reports whether r is a control character (C0, DEL, C1) or one
+// that changes the direction of the text around it.
+func Unprintable(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// CheckTogether returns a *PathError when two of paths cannot be in one set: they
+// are the same on a file system that ignores case, or one is a directory of the other.
+func CheckTogether(paths []string) error {
+	files := make(map[string]string, len(paths))
+	for _, path := range paths {
+		folded := fold(path)
+		if other, ok := files[folded]; ok {
+			if other == path {
+				return &PathError{path, "it stands there twice"}
+			}
+			return &PathError{path, fmt.Sprintf("it differs from %q in nothing but case", other)}
+		}
+		files[folded] = path
+	}
+	for folded, path := range files {
+		for i := strings.LastIndexByte(folded, '/'); i > 0; i = strings.LastIndexByte(folded[:i], '/') {
+			if file, ok := files[folded[:i]]; ok {
+				return &PathError{path, fmt.Sprintf("%q is a file, so nothing can be below it", file)}
+			}
+		}
+	}
+	return nil
+}
+
+// fold maps names that some file system takes for one to the same text.
+func fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return norm.NFC.String(cases.Fold().String(norm.NFC.String(s)))
+		}
+	}
+	return strings.ToLower(s)
+}

@@ -1,0 +1,166 @@
+// Package tree describes a set of files by path, mode, size and digest: a
+// project's base files, and the content of a stack's bundle.
+//
+// It reads no file and knows no network; both sides use it so that they mean
+// the same set by the same digest.
+package tree
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Mode is the one bit of a file's mode that a set keeps: whether it can be run.
+type Mode string
+
+const (
+	Regular    Mode = "0644"
+	Executable Mode = "0755"
+)
+
+// ModeOf returns the mode for a file whose permission bits are perm.
+func ModeOf(perm uint32) Mode {
+	if perm&0o111 != 0 {
+		return Executable
+	}
+	return Regular
+}
+
+// Entry is one file of a set.
+type Entry struct {
+	Path   string `json:"path"`
+	Mode   Mode   `json:"mode"`
+	Size   int64  `json:"size"`   // bytes
+	SHA256 string `json:"sha256"` // of the content, 64 lower-case hex digits
+}
+
+// Tree is a set of files in the byte order of their paths.
+type Tree []Entry
+
+var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// ValidDigest reports whether s is a SHA-256 as 64 lower-case hex digits.
+func ValidDigest(s string) bool { return digestPattern.MatchString(s) }
+
+// New sorts entries into a Tree. The error is a *PathError that names the first
+// entry that cannot be in a set, or cannot be in it beside another.
+func New(entries []Entry) (Tree, error) {
+	t := Tree(slices.Clone(entries))
+	slices.SortFunc(t, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	paths := make([]string, len(t))
+	for i, e := range t {
+		if err := e.check(); err != nil {
+			return nil, err
+		}
+		paths[i] = e.Path
+	}
+	if err := CheckTogether(paths); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (e Entry) check() error {
+	switch {
+	case e.Mode != Regular && e.Mode != Executable:
+		return &PathError{e.Path, fmt.Sprintf("mode %q is neither 0644 nor 0755", e.Mode)}
+	case e.Size < 0:
+		return &PathError{e.Path, "its size is negative"}
+	case !ValidDigest(e.SHA256):
+		return &PathError{e.Path, "its sha256 is not 64 lower-case hex digits"}
+	}
+	return CheckPath(e.Path)
+}
+
+// Digest names the set: the SHA-256 of its canonical form.
+func (t Tree) Digest() string {
+	sum := sha256.Sum256(t.Canonical())
+	return hex.EncodeToString(sum[:])
+}
+
+// Bytes is the size of all files together.
+func (t Tree) Bytes() int64 {
+	var n int64
+	for _, e := range t {
+		n += e.Size
+	}
+	return n
+}
+
+// Canonical writes one line a file: mode, size, sha256 and path, each after a
+// space but the first, ended by a newline. No path holds a newline.
+func (t Tree) Canonical() []byte {
+	n := 0
+	for _, e := range t {
+		n += len(e.Path) + 96
+	}
+	b := make([]byte, 0, n)
+	for _, e := range t {
+		b = append(b, e.Mode...)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, e.Size, 10)
+		b = append(b, ' ')
+		b = append(b, e.SHA256...)
+		b = append(b, ' ')
+		b = append(b, e.Path...)
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// Parse reads the canonical form back.
+func Parse(canonical []byte) (Tree, error) {
+	t := make(Tree, 0, bytes.Count(canonical, []byte{'\n'}))
+	for line := range strings.Lines(string(canonical)) {
+		mode, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		size, rest, _ := strings.Cut(rest, " ")
+		digest, path, ok := strings.Cut(rest, " ")
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil || !ok || !strings.HasSuffix(line, "\n") {
+			return nil, fmt.Errorf("line %d of a tree is not mode, size, sha256 and path", len(t)+1)
+		}
+		t = append(t, Entry{path, Mode(mode), n, digest})
+	}
+	sorted, err := New(t)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(sorted.Canonical(), canonical) {
+		return nil, fmt.Errorf("a tree's lines are not in canonical form")
+	}
+	return sorted, nil
+}
+
+// Difference lists what leads from one set to another, each in path order.
+type Difference struct {
+	Added, Changed, Removed []string
+}
+
+// Diff compares two sets. A file is changed when its mode or its content is.
+func Diff(from, to Tree) Difference {
+	var d Difference
+	i, j := 0, 0
+	for i < len(from) || j < len(to) {
+		switch {
+		case i == len(from) || j < len(to) && to[j].Path < from[i].Path:
+			d.Added = append(d.Added, to[j].Path)
+			j++
+		case j == len(to) || from[i].Path < to[j].Path:
+			d.Removed = append(d.Removed, from[i].Path)
+			i++
+		default:
+			if from[i] != to[j] {
+				d.Changed = append(d.Changed, to[j].Path)
+			}
+			i++
+			j++
+		}
+	}
+	return d
+}

@@ -1,0 +1,105 @@
+package wire
+
+import "time"
+
+// Problem is the body of every answer that is not a success: RFC 9457,
+// application/problem+json.
+type Problem struct {
+	Type      string       `json:"type"`
+	Title     string       `json:"title"`
+	Status    int          `json:"status"`
+	Detail    string       `json:"detail"`
+	Hint      string       `json:"hint,omitzero"`
+	Code      Code         `json:"code"`
+	RequestID string       `json:"requestId"`
+	Errors    []FieldError `json:"errors,omitzero"`
+
+	// What some codes carry besides, so that a program need not read prose.
+	Current *Edit `json:"current,omitzero"` // revision_changed: who wrote what is there now
+}
+
+// FieldError is one reason why a body was refused (status 422).
+type FieldError struct {
+	Pointer string `json:"pointer"` // JSON pointer into the request's body
+	Detail  string `json:"detail"`
+}
+
+// Edit says who wrote something, when, and through what.
+type Edit struct {
+	Revision   string    `json:"revision,omitzero"`
+	UpdatedAt  time.Time `json:"updatedAt,omitzero"`
+	UpdatedBy  string    `json:"updatedBy,omitzero"`
+	UpdatedVia Via       `json:"updatedVia,omitzero"`
+}
+
+// Via is the way by which a config was written.
+type Via string
+
+const (
+	ViaCreate Via = "create" // the seed of `tool project create`
+	ViaPush   Via = "push"   // any other PUT of client-config
+	ViaPage   Via = "page"   // an edit on the project page
+	ViaAPI    Via = "api"    // a PATCH by token
+)
+
+// Code is the stable name of a failure. The list grows; a code never changes its meaning.
+type Code string
+
+// Codes that a hub answers.
+const (
+	CodeUnauthorized         Code = "unauthorized"
+	CodeTokenExpired         Code = "token_expired"
+	CodeTokenRevoked         Code = "token_revoked"
+	CodeNotPermitted         Code = "not_permitted"
+	CodeMissingScope         Code = "missing_scope"
+	CodeNotFound             Code = "not_found"
+	CodeProjectExists        Code = "project_exists"
+	CodeStackNotPublished    Code = "stack_not_published"
+	CodeAPINotFound          Code = "api_not_found"
+	CodeVersionExists        Code = "version_exists"
+	CodeVersionNotNewer      Code = "version_not_newer"
+	CodeRevisionChanged      Code = "revision_changed"
+	CodePreconditionRequired Code = "precondition_required"
+	CodeInvalidJSON          Code = "invalid_json"
+	CodeInvalidBody          Code = "invalid_body"
+	CodeInvalidDescription   Code = "invalid_description"
+	CodeTooLarge             Code = "too_large"
+	CodeUnsupportedMediaType Code = "unsupported_media_type"
+	CodeRateLimited          Code = "rate_limited"
+	CodeIdempotencyMismatch  Code = "idempotency_mismatch"
+	CodeIdempotencyInFlight  Code = "idempotency_in_flight"
+	CodeAddressRefused       Code = "address_refused"
+	CodeUnknownRoute         Code = "unknown_route"
+	CodeMethodNotAllowed     Code = "method_not_allowed"
+	CodeSetExists            Code = "set_exists"
+	CodePlanOutdated         Code = "plan_outdated"
+	CodeBotMismatch          Code = "bot_mismatch"
+	CodeUnavailable          Code = "unavailable"
+	CodeStorageFull          Code = "storage_full"
+	CodeInternal             Code = "internal"
+)
+
+// Codes that a client gives to failures which no hub reported.
+const (
+	CodeNoToken          Code = "no_token"
+	CodeTokenMalformed   Code = "token_malformed"
+	CodeInsecureOrigin   Code = "insecure_origin"
+	CodeUnreachable      Code = "unreachable"
+	CodeTimeout          Code = "timeout"
+	CodeRedirected       Code = "redirected"
+	CodeNotAHub          Code = "not_a_hub"
+	CodeNotRecorded      Code = "not_recorded"
+	CodeNoConfig         Code = "no_config"
+	CodeNoSettings       Code = "no_settings"
+	CodeNoBaseFiles      Code = "no_base_files"
+	CodeWouldUndoEdits   Code = "would_undo_edits"
+	CodeInterrupted      Code = "interrupted"
+	CodeInvalidFile      Code = "invalid_file"
+	CodeInvalidName      Code = "invalid_name"
+	CodeNoDestination    Code = "no_destination"
+	CodeNoWorkspace      Code = "no_workspace"
+	CodeNoLocalProject   Code = "no_local_project"
+	CodeOutsideWorkspace Code = "outside_workspace"
+	CodeTokenInFile      Code = "token_in_file"
+	CodeNothingKept      Code = "nothing_kept"
+)

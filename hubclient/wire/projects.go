@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/hubclient/ref"
+)
+
+// Visibility says who may read a project: its account's readers, or everyone.
+type Visibility string
+
+const (
+	Private Visibility = "private"
+	Public  Visibility = "public"
+)
+
+// Latest is the stack version of a project that follows the highest release.
+const Latest = "latest"
+
+// CreateProject is the body of POST /v1/projects.
+type CreateProject struct {
+	Account      string     `json:"account"`
+	Slug         string     `json:"slug"`
+	Stack        string     `json:"stack"` // account/slug
+	StackVersion string     `json:"stackVersion,omitzero"`
+	API          ref.Ref    `json:"api"`
+	Visibility   Visibility `json:"visibility,omitzero"`
+}
+
+// Project is a project as the hub shows it.
+type Project struct {
+	Project              ref.Ref       `json:"project"`
+	Stack                string        `json:"stack"`                // account/slug
+	StackVersion         string        `json:"stackVersion"`         // latest, or an exact version
+	ResolvedStackVersion string        `json:"resolvedStackVersion"` // what StackVersion means today
+	API                  ref.Ref       `json:"api"`
+	Visibility           Visibility    `json:"visibility"`
+	URL                  string        `json:"url"` // of the project's page
+	CreatedAt            time.Time     `json:"createdAt"`
+	CreatedBy            string        `json:"createdBy"`
+	Config               ConfigState   `json:"config"`
+	BaseFiles            *BaseFilesSum `json:"baseFiles"` // null: none were pushed
+}
+
+// ConfigState is what can be said of a config without its content.
+type ConfigState struct {
+	Edit
+	HasConfig bool `json:"hasConfig"` // it has at least one member
+}
+
+// BaseFilesSum is what can be said of a set of base files without its list.
+type BaseFilesSum struct {
+	Tree  string `json:"tree"` // the set's digest
+	Count int    `json:"count"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Projects is a page of a list; NextCursor "" means that it is the last one.
+type Projects struct {
+	Projects   []Project `json:"projects"`
+	NextCursor string    `json:"nextCursor"`
+}
+
+// Deleted answers the deletion of a project. Existed false: it was gone already.
+type Deleted struct {
+	Project ref.Ref `json:"project"`
+	Existed bool    `json:"existed"`
+}
+
+// Config is a project's config: flat keys, each with the literal text of its value.
+type Config struct {
+	Project ref.Ref        `json:"project"`
+	Config  jsontext.Value `json:"config"`
+	ConfigState
+}
+
+// PutConfig is the body of PUT …/client-config. Settings nil: nothing is written.
+type PutConfig struct {
+	Source   jsontext.Value `json:"source,omitzero"` // accepted and ignored
+	Settings jsontext.Value `json:"settings,omitzero"`
+}
+
+// PatchConfig is the body of PATCH …/config: flat keys.
+type PatchConfig struct {
+	Set    jsontext.Value `json:"set,omitzero"`
+	Remove []string       `json:"remove,omitzero"`
+}
+
+// ConfigWritten answers a write of the config with what was there before.
+type ConfigWritten struct {
+	Project                 ref.Ref        `json:"project"`
+	Config                  jsontext.Value `json:"config"`
+	Revision                string         `json:"revision"`
+	EnrichmentCount         int            `json:"enrichmentCount"`
+	OverwroteExistingConfig bool           `json:"overwroteExistingConfig"`
+	Replaced                *Replaced      `json:"replaced"` // null: there was no config
+}
+
+// Replaced is the config that a write took the place of.
+type Replaced struct {
+	Config jsontext.Value `json:"config"`
+	Edit
+}

@@ -1,0 +1,28 @@
+package wire
+
+import "time"
+
+// Stack is a stack with its published versions, newest first.
+type Stack struct {
+	Stack     string         `json:"stack"`  // account/slug
+	Latest    string         `json:"latest"` // the highest release; a pre-release only when nothing else is there
+	Versions  []StackVersion `json:"versions"`
+	Followers *int           `json:"followers,omitzero"` // projects on latest; for the account's writers
+}
+
+// StackVersion is one published, immutable version of a stack.
+type StackVersion struct {
+	Stack       string    `json:"stack"`
+	Version     string    `json:"version"`
+	Digest      string    `json:"digest"` // of the bundle's tree
+	SizeBytes   int64     `json:"sizeBytes"`
+	FileCount   int       `json:"fileCount"`
+	PublishedAt time.Time `json:"publishedAt"`
+	PublishedBy string    `json:"publishedBy"`
+}
+
+// Published answers the publishing of a version.
+type Published struct {
+	StackVersion
+	FirstVersion bool `json:"firstVersion"` // the stack came to be with it
+}

@@ -1,0 +1,111 @@
+// Package wire holds the JSON shapes and the error codes that a hub and its
+// clients speak. It is the contract in Go: no network, no storage, no policy.
+//
+// Times are RFC 3339 in UTC, digests are SHA-256 in lower-case hex, sizes are bytes.
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// SyntaxError says that a text is no JSON: a grammar error, a member that stands
+// twice, invalid UTF-8, a lone surrogate, or something after the value.
+type SyntaxError struct {
+	Offset int64 // bytes into the text
+	Err    error
+}
+
+func (e *SyntaxError) Error() string { return e.Err.Error() }
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// ShapeError says that a text is JSON, but not what was asked for: an unknown
+// member, a value of the wrong type, or null where an object is needed.
+type ShapeError struct {
+	Pointer string // JSON pointer of the offending value, "" for the whole text
+	Detail  string
+}
+
+func (e *ShapeError) Error() string {
+	if e.Pointer == "" {
+		return e.Detail
+	}
+	return e.Pointer + ": " + e.Detail
+}
+
+// CheckSyntax returns a *SyntaxError unless data is exactly one JSON value.
+func CheckSyntax(data []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	if err := dec.SkipValue(); err != nil {
+		return syntaxError(err, int64(len(data)))
+	}
+	end := dec.InputOffset()
+	if _, err := dec.ReadToken(); err == nil {
+		return &SyntaxError{end, errors.New("something follows the JSON value")}
+	} else if !errors.Is(err, io.EOF) {
+		return syntaxError(err, end)
+	}
+	return nil
+}
+
+func syntaxError(err error, offset int64) error {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		detail := syntactic.Err
+		if syntactic.JSONPointer != "" {
+			detail = fmt.Errorf("%w at %s", detail, syntactic.JSONPointer)
+		}
+		return &SyntaxError{syntactic.ByteOffset, detail}
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the text is empty")
+	}
+	return &SyntaxError{offset, err}
+}
+
+// Decode reads one JSON object into v, strictly: the error is a *SyntaxError or
+// a *ShapeError. Options loosen it: a client passes [json.RejectUnknownMembers](false)
+// to read the answers of a newer hub.
+func Decode(data []byte, v any, opts ...json.Options) error {
+	if err := CheckSyntax(data); err != nil {
+		return err
+	}
+	if jsontext.Value(data).Kind() != '{' {
+		return &ShapeError{"", "a JSON object is needed"}
+	}
+	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
+	err := json.Unmarshal(data, v, opts...)
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		return &ShapeError{string(semantic.JSONPointer), shapeDetail(semantic)}
+	}
+	if err != nil {
+		return &ShapeError{"", err.Error()}
+	}
+	return nil
+}
+
+func shapeDetail(e *json.SemanticError) string {
+	isNumber := errors.Is(e.Err, strconv.ErrSyntax) || errors.Is(e.Err, strconv.ErrRange)
+	switch {
+	case errors.Is(e.Err, json.ErrUnknownName):
+		return "no such member"
+	case isNumber:
+		return "the number " + string(e.JSONValue) + " does not fit here"
+	case e.Err != nil:
+		return e.Err.Error()
+	default:
+		return fmt.Sprintf("a JSON %s does not fit here", e.JSONKind)
+	}
+}
+
+// Encode writes v as one JSON text without white space.
+func Encode(v any) ([]byte, error) {
+	return json.Marshal(v, json.Deterministic(true))
+}
