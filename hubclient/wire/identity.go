@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Scope is a power that a token can carry. Without one a token reads.
 type Scope string
@@ -38,4 +41,28 @@ type Whoami struct {
 type AccountRole struct {
 	Account string `json:"account"`
 	Role    Role   `json:"role"`
+}
+
+// Name is the user's or the bot's name.
+func (w Whoami) Name() string {
+	if w.Bot != "" {
+		return w.Bot
+	}
+	return w.User
+}
+
+// Writes reports whether the caller has at least the role writer on account.
+func (w Whoami) Writes(account string) bool {
+	return slices.ContainsFunc(w.Accounts, func(a AccountRole) bool {
+		return a.Account == account && (a.Role == Writer || a.Role == Admin)
+	})
+}
+
+// Has reports whether the token carries scope, or one that includes it.
+func (w Whoami) Has(scope Scope) bool { return HasScope(w.Scopes, scope) }
+
+// HasScope reports whether scopes hold scope, or one that includes it. Every list holds "".
+func HasScope(scopes []Scope, scope Scope) bool {
+	return scope == "" || slices.Contains(scopes, scope) ||
+		scope == ScopeWriteConfig && slices.Contains(scopes, ScopeWriteCatalog)
 }

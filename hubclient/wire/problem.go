@@ -56,6 +56,7 @@ const (
 	CodeProjectExists        Code = "project_exists"
 	CodeStackNotPublished    Code = "stack_not_published"
 	CodeAPINotFound          Code = "api_not_found"
+	CodeAPIExists            Code = "api_exists"
 	CodeVersionExists        Code = "version_exists"
 	CodeVersionNotNewer      Code = "version_not_newer"
 	CodeRevisionChanged      Code = "revision_changed"

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,11 +58,11 @@ func CheckSyntax(data []byte) error {
 func syntaxError(err error, offset int64) error {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
-		detail := syntactic.Err
+		text := shorten(syntactic.Err.Error())
 		if syntactic.JSONPointer != "" {
-			detail = fmt.Errorf("%w at %s", detail, syntactic.JSONPointer)
+			text += " at " + shorten(string(syntactic.JSONPointer))
 		}
-		return &SyntaxError{syntactic.ByteOffset, detail}
+		return &SyntaxError{syntactic.ByteOffset, errors.New(text)}
 	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("the text is empty")
@@ -83,12 +84,22 @@ func Decode(data []byte, v any, opts ...json.Options) error {
 	err := json.Unmarshal(data, v, opts...)
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return &ShapeError{string(semantic.JSONPointer), shapeDetail(semantic)}
+		return &ShapeError{shorten(string(semantic.JSONPointer)), shorten(shapeDetail(semantic))}
 	}
 	if err != nil {
 		return &ShapeError{"", err.Error()}
 	}
 	return nil
+}
+
+// maxText bounds what an error quotes of a text that may be anybody's, in bytes.
+const maxText = 150
+
+func shorten(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
 }
 
 func shapeDetail(e *json.SemanticError) string {

@@ -1,0 +1,122 @@
+package tree_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/tree"
+)
+
+var digest = strings.Repeat("0123456789abcdef", 4)
+
+func entry(path string) tree.Entry {
+	return tree.Entry{Path: path, Mode: tree.Regular, Size: 3, SHA256: digest}
+}
+
+func TestATreeIsTheSameInWhateverOrderItComes(t *testing.T) {
+	a, err := tree.New([]tree.Entry{entry("b/c"), entry("a"), entry("b-x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := tree.New([]tree.Entry{entry("b-x"), entry("b/c"), entry("a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Digest() != b.Digest() || a.Bytes() != 9 {
+		t.Errorf("%s and %s, %d bytes", a.Digest(), b.Digest(), a.Bytes())
+	}
+	want := "0644 3 " + digest + " a\n0644 3 " + digest + " b-x\n0644 3 " + digest + " b/c\n"
+	if diff := cmp.Diff(want, string(a.Canonical())); diff != "" {
+		t.Error(diff)
+	}
+	back, err := tree.Parse(a.Canonical())
+	if err != nil || !slices.Equal(back, a) {
+		t.Errorf("Parse = %v, %v", back, err)
+	}
+}
+
+func TestPathsThatCannotBeInASet(t *testing.T) {
+	for _, path := range []string{
+		"", "/abs", "//srv/s", "a//b", "a/", "./a", "a/./b", "..", "../x", "a/../../x", `..\x`, `C:\x`, "a\x00b", "a\nb", "a\x7fb", "a\u0085b",
+		"a\u202eb", "a\u2066b", "\xff", "e\u0301", strings.Repeat("a", 1025), ".tool", ".tool/web/client.json", ".TOOL/x",
+	} {
+		var bad *tree.PathError
+		if err := tree.CheckPath(path); !errors.As(err, &bad) || bad.Path != path {
+			t.Errorf("CheckPath(%q) = %v, want a PathError", path, err)
+		}
+	}
+	for _, path := range []string{"a", "a/b", ".env", "é", "a b", "~", "C:x", "a/.tool", ".toolignore", "CON", strings.Repeat("a", 1024), "日本/語.txt", "a:b"} {
+		if err := tree.CheckPath(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestPathsThatCannotStandTogether(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"a", "a"}, {"A", "a"}, {"dir/A", "DIR/a"}, {"straße", "STRASSE"}, {"\u212a", "k"}, {"É", "é"}, {"a", "a/b"}, {"a/b", "a/b/c/d"}, {"A", "a/b"},
+	} {
+		var bad *tree.PathError
+		if _, err := tree.New([]tree.Entry{entry(pair[0]), entry(pair[1])}); !errors.As(err, &bad) {
+			t.Errorf("%q and %q: %v, want a PathError", pair[0], pair[1], err)
+		}
+	}
+	if _, err := tree.New([]tree.Entry{entry("a"), entry("a.b"), entry("ab/c")}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEntriesThatAreNone(t *testing.T) {
+	for name, e := range map[string]tree.Entry{
+		"mode":   {Path: "a", Mode: "0777", SHA256: digest},
+		"size":   {Path: "a", Mode: tree.Regular, Size: -1, SHA256: digest},
+		"digest": {Path: "a", Mode: tree.Regular, SHA256: strings.ToUpper(digest)},
+	} {
+		if _, err := tree.New([]tree.Entry{e}); err == nil {
+			t.Errorf("a wrong %s is taken", name)
+		}
+	}
+}
+
+func TestDiffTellsWhatWasAddedChangedAndRemoved(t *testing.T) {
+	from, _ := tree.New([]tree.Entry{entry("gone"), entry("mode"), entry("same"), entry("size")})
+	mode, size := entry("mode"), entry("size")
+	mode.Mode, size.Size = tree.Executable, 4
+	to, _ := tree.New([]tree.Entry{entry("same"), mode, size, entry("new")})
+	want := tree.Difference{Added: []string{"new"}, Changed: []string{"mode", "size"}, Removed: []string{"gone"}}
+	if diff := cmp.Diff(want, tree.Diff(from, to)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("0644 3 " + digest + " a\n"))
+	f.Add([]byte("0755 0 " + digest + " a b\n0644 1 " + digest + " c\n"))
+	f.Add([]byte("x"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		files, err := tree.Parse(data)
+		if err == nil && string(files.Canonical()) != string(data) {
+			t.Errorf("Parse(%q) reads back as %q", data, files.Canonical())
+		}
+	})
+}
+
+func FuzzCheckPath(f *testing.F) {
+	for _, seed := range []string{"a/b", "../x", "é", "a\u202eb"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		if tree.CheckPath(path) != nil {
+			return
+		}
+		for segment := range strings.SplitSeq(path, "/") {
+			if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, tree.Unprintable) {
+				t.Errorf("%q is taken", path)
+			}
+		}
+	})
+}
