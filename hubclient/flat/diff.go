@@ -1,0 +1,60 @@
+package flat
+
+// Difference is what leads from one config to another, each list in key order.
+type Difference struct {
+	Added, Removed []Entry
+	Changed        []Change
+}
+
+// Entry is a key with the canonical text of its value.
+type Entry struct{ Key, Text string }
+
+// Change is a key with the canonical texts of its two values.
+type Change struct{ Key, From, To string }
+
+// Diff compares two configs.
+func Diff(from, to Config) Difference {
+	var d Difference
+	a, b := from.flat(), to.flat()
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(a) == 0 || len(b) > 0 && b[0].name < a[0].name:
+			d.Added = append(d.Added, Entry{b[0].name, b[0].leafText()})
+			b = b[1:]
+		case len(b) == 0 || a[0].name < b[0].name:
+			d.Removed = append(d.Removed, Entry{a[0].name, a[0].leafText()})
+			a = a[1:]
+		default:
+			if was, is := a[0].leafText(), b[0].leafText(); was != is {
+				d.Changed = append(d.Changed, Change{a[0].name, was, is})
+			}
+			a, b = a[1:], b[1:]
+		}
+	}
+	return d
+}
+
+// Empty reports whether the two configs are equal.
+func (d Difference) Empty() bool {
+	return len(d.Added) == 0 && len(d.Changed) == 0 && len(d.Removed) == 0
+}
+
+// MarshalJSON writes {"added": {key: value}, "changed": {key: {"from": value,
+// "to": value}}, "removed": {key: value}}, keys in byte order.
+func (d Difference) MarshalJSON() ([]byte, error) {
+	changed := node{name: "changed"}
+	for _, c := range d.Changed {
+		values := []node{{name: "from", text: c.From}, {name: "to", text: c.To}}
+		changed.items = append(changed.items, node{name: c.Key, items: values})
+	}
+	lists := []node{entries("added", d.Added), changed, entries("removed", d.Removed)}
+	return node{items: lists}.appendTo(nil), nil
+}
+
+func entries(name string, list []Entry) node {
+	n := node{name: name}
+	for _, e := range list {
+		n.items = append(n.items, node{name: e.Key, text: e.Text})
+	}
+	return n
+}

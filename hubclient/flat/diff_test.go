@@ -1,0 +1,54 @@
+package flat_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func TestDiffListsWhatLeadsFromOneConfigToTheOther(t *testing.T) {
+	from := fold(t, `{"same":{"a":[{"x":1,"y":2}]},"gone":{"b":null,"a-":1,"a":{"c":2}},"changed":{"n":1.0,"o":{}},"leaf":1}`)
+	to := fold(t, `{"same":{"a":[{"y":2,"x":1}]},"new":[ 1 ],"changed":{"n":1.00,"o":[]},"leaf":{"below":1}}`)
+	want := flat.Difference{
+		Added:   []flat.Entry{{"leaf.below", "1"}, {"new", "[1]"}},
+		Changed: []flat.Change{{"changed.n", "1.0", "1.00"}, {"changed.o", "{}", "[]"}},
+		Removed: []flat.Entry{{"gone.a-", "1"}, {"gone.a.c", "2"}, {"gone.b", "null"}, {"leaf", "1"}},
+	}
+	got := flat.Diff(from, to)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got.Empty() {
+		t.Error("the difference is empty")
+	}
+}
+
+func TestADifferenceIsWrittenWithItsKeysInByteOrder(t *testing.T) {
+	for _, test := range []struct{ name, from, to, want string }{
+		{"none", `{"a":1}`, `{ "a":1 }`, `{"added":{},"changed":{},"removed":{}}`},
+		{"one of each", `{"c":{"x":1.0},"r":"\u003c"}`, `{"c":{"x":[{"b":1,"a":"\""}]},"a.b":{"":{}}}`,
+			`{"added":{"a\\.b.":{}},"changed":{"c.x":{"from":1.0,"to":[{"a":"\"","b":1}]}},"removed":{"r":"<"}}`},
+		{"byte order", `{}`, `{"a":{"b":1},"a-":2,"\ud800\udc00":3,"\uff61":4}`,
+			`{"added":{"a-":2,"a.b":1,"` + "\uff61" + `":4,"` + "\U00010000" + `":3},"changed":{},"removed":{}}`},
+		{"numbers as they were written", `{"a":1e400,"b":1}`, `{"a":-0,"b":1.0}`,
+			`{"added":{},"changed":{"a":{"from":1e400,"to":-0},"b":{"from":1,"to":1.0}},"removed":{}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := flat.Diff(fold(t, test.from), fold(t, test.to))
+			if d.Empty() != (test.name == "none") {
+				t.Errorf("Empty = %t", d.Empty())
+			}
+			// Inside a larger result, as commands print it.
+			got, err := wire.Encode(map[string]any{"config": d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := `{"config":` + test.want + `}`; string(got) != want {
+				t.Errorf("\n got %s\nwant %s", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,123 @@
+// Package flat turns nested settings into a flat config and back, and compares
+// and edits configs. Both sides use it, so that they mean the same config by
+// the same revision.
+//
+// A flat config has one member for each leaf of the settings. A leaf is
+// anything but an object with members; its key is the path of member names that
+// leads to it (see [Key]). A number is its literal text, so 1.0 is not 1.00.
+//
+// The package knows what enrichments are, and no other setting; it knows no
+// project, file or network.
+package flat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Config is a flat config: keys, each with the canonical text of a leaf. It
+// never changes. The zero Config is empty.
+//
+// What writes out keys (Canonical, Revision, Keys, Patch, [Diff]) takes time and
+// memory in proportion to their length. Below a long name that can be far more
+// than the settings had, so whoever folds foreign settings calls [Config.Check] first.
+type Config struct{ settings node }
+
+// Fold turns settings, a JSON object, into a config. The error is a
+// [*wire.SyntaxError] or a [*wire.ShapeError].
+func Fold(settings []byte) (Config, error) {
+	root, err := parse(settings)
+	if err != nil {
+		return Config{}, err
+	}
+	if !root.isObject() {
+		return Config{}, &wire.ShapeError{Detail: needObject}
+	}
+	return Config{root}, nil
+}
+
+const needObject = "a JSON object is needed"
+
+// Unfold returns the settings: one nested JSON object in canonical form.
+func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }
+
+// Canonical returns the flat config as one JSON object in canonical form: no
+// white space, members in the byte order of their UTF-8 names at every depth,
+// strings with nothing escaped that need not be, numbers as they were written.
+// Two configs are equal when their canonical forms are.
+func (c Config) Canonical() []byte { return node{items: c.flat()}.appendTo(nil) }
+
+// Revision names the config's content: the SHA-256 of its canonical form as 64
+// lower-case hex digits.
+func (c Config) Revision() string {
+	sum := sha256.Sum256(c.Canonical())
+	return hex.EncodeToString(sum[:])
+}
+
+// Len is the number of keys.
+func (c Config) Len() int { return c.settings.leaves() }
+
+// Keys returns the keys in byte order.
+func (c Config) Keys() []string {
+	members := c.flat()
+	keys := make([]string, len(members))
+	for i, m := range members {
+		keys[i] = m.name
+	}
+	return keys
+}
+
+// Get returns the canonical text of key's value, and whether there is such a key.
+func (c Config) Get(key string) (text string, ok bool) {
+	n, ok := c.find(key)
+	if !ok {
+		return "", false
+	}
+	return n.leafText(), true
+}
+
+func (c Config) find(key string) (node, bool) {
+	path, err := SplitKey(key)
+	if err != nil {
+		return node{}, false
+	}
+	n := c.settings
+	for _, name := range path {
+		var ok bool
+		if n, ok = n.member(name); !ok {
+			return node{}, false
+		}
+	}
+	return n, n.isLeaf()
+}
+
+// EnrichmentCount is the number of records in the setting enrichments, an array
+// of records or an object of records. Anything else holds none.
+func (c Config) EnrichmentCount() int {
+	enrichments, _ := c.settings.member("enrichments")
+	return len(enrichments.items)
+}
+
+// flat returns the members of the flat config, named by their keys, in key
+// order. It differs from the order of names: a is before a-, but a- before a.b.
+func (c Config) flat() []node {
+	members := appendFlat(make([]node, 0, c.Len()), nil, c.settings)
+	slices.SortFunc(members, byName)
+	return members
+}
+
+func appendFlat(members []node, prefix []byte, object node) []node {
+	for _, n := range object.items {
+		key := append(prefix, escape(n.name)...)
+		if n.isLeaf() {
+			n.name = string(key)
+			members = append(members, n)
+		} else {
+			members = appendFlat(members, append(key, '.'), n)
+		}
+	}
+	return members
+}

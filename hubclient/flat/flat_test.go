@@ -1,0 +1,116 @@
+package flat_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/flat"
+)
+
+func fold(t testing.TB, settings string) flat.Config {
+	t.Helper()
+	c, err := flat.Fold([]byte(settings))
+	if err != nil {
+		t.Fatalf("Fold(%.200s): %v", settings, err)
+	}
+	return c
+}
+
+func parse(t testing.TB, config string) flat.Config {
+	t.Helper()
+	c, err := flat.Parse([]byte(config))
+	if err != nil {
+		t.Fatalf("Parse(%.200s): %v", config, err)
+	}
+	return c
+}
+
+func TestTheZeroConfigIsEmpty(t *testing.T) {
+	var c flat.Config
+	empty := fold(t, "{}")
+	for _, c := range []flat.Config{c, empty} {
+		if string(c.Canonical()) != "{}" || string(c.Unfold()) != "{}" || c.Len() != 0 || len(c.Keys()) != 0 {
+			t.Errorf("%s has %d keys and unfolds to %s", c.Canonical(), c.Len(), c.Unfold())
+		}
+	}
+	if _, ok := c.Get(""); ok {
+		t.Error("it has the empty key")
+	}
+	if !flat.Diff(c, empty).Empty() || c.Revision() != empty.Revision() {
+		t.Error("it differs from the config of {}")
+	}
+}
+
+func TestGetFindsLeavesAndNothingElse(t *testing.T) {
+	c := fold(t, `{"a":{"b":[{"y":1,"x":1.0}],"":"","c.d":null},"e":{},"\\":true,"f":[1]}`)
+	want := map[string]string{
+		"a.b": `[{"x":1.0,"y":1}]`, "a.": `""`, `a.c\.d`: "null", "e": "{}", `\\`: "true", "f": "[1]",
+	}
+	for key, text := range want {
+		if got, ok := c.Get(key); !ok || got != text {
+			t.Errorf("Get(%q) = %q, %t, want %q", key, got, ok, text)
+		}
+	}
+	for _, key := range []string{"", "a", "a.b.0", "a.b.", "a.b.y", "a.c.d", "e.", "b", `\`, "a.b.c.d", "f.", "f.0", "e.a"} {
+		if got, ok := c.Get(key); ok {
+			t.Errorf("Get(%q) = %q, want nothing", key, got)
+		}
+	}
+}
+
+func TestKeysComeInByteOrder(t *testing.T) {
+	c := fold(t, `{"a":{"b":1},"a-":2,"a.":3,"Z":4,"":5,"\ud800\udc00":6,"\uff61":7}`)
+	want := []string{"", "Z", "a-", "a.b", `a\.`, "\uff61", "\U00010000"}
+	if diff := cmp.Diff(want, c.Keys()); diff != "" {
+		t.Error(diff)
+	}
+	if c.Len() != len(want) {
+		t.Errorf("Len = %d, want %d", c.Len(), len(want))
+	}
+}
+
+func TestEnrichmentCountIsTheNumberOfRecords(t *testing.T) {
+	for config, want := range map[string]int{
+		`{}`:                               0,
+		`{"enrichments":[]}`:               0,
+		`{"enrichments":[{},{"a":1}]}`:     2,
+		`{"enrichments":[1,[2,3]]}`:        2,
+		`{"enrichments":{}}`:               0,
+		`{"enrichments":null}`:             0,
+		`{"enrichments":"three"}`:          0,
+		`{"enrichments.x":{}}`:             1,
+		`{"enrichments.x.a":1}`:            1,
+		`{"enrichments.x.a":1,"other":[]}`: 1,
+		`{"enrichments.x.a":1,"enrichments.y":{},"enrichments.x.b.c":2}`: 2,
+		`{"enrichments.x\\.a":1,"enrichments.x\\.b":2}`:                  2,
+		`{"enrichments.x\\.a.b":1,"enrichments.x\\.a.c":2}`:              1,
+		`{"enrichments.":1}`:                         1,
+		`{"enrichments\\.x":{},"a.enrichments":[1]}`: 0,
+	} {
+		if got := parse(t, config).EnrichmentCount(); got != want {
+			t.Errorf("%s has %d enrichments, want %d", config, got, want)
+		}
+	}
+}
+
+func TestAConfigDoesNotChange(t *testing.T) {
+	text := []byte(`{"a":{"b":123},"c":"x"}`)
+	c, err := flat.Fold(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(text, `{"z":{"y":987},"x":"w"}`)
+	const want = `{"a.b":123,"c":"x"}`
+	if got := string(c.Canonical()); got != want {
+		t.Errorf("after its text was overwritten: %s", got)
+	}
+	if _, err := c.Patch([]byte(`{"a.d":1,"c":2}`), []string{"a.b"}); err != nil {
+		t.Fatal(err)
+	}
+	c.Canonical()[2] = 'z'
+	c.Keys()[0] = "z"
+	if got := string(c.Canonical()); got != want {
+		t.Errorf("after it was patched: %s", got)
+	}
+}

@@ -1,0 +1,83 @@
+package flat_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// small keeps hostile texts, whose flat form is far longer, out of comparisons that write it out.
+var small = flat.Limits{Bytes: 1 << 20}
+
+func FuzzFold(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":{"b.c":[1.0,{"z":null,"y":{}}]},"\\":"\u2028"}`, `{"a":1,"a":2}`, `[]`, `{"a":"\ud800"}`, ` {"":-0} x`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := flat.Fold(data)
+		kind, _ := classify(err)
+		switch {
+		case (wire.CheckSyntax(data) != nil) != (kind == "syntax"):
+			t.Errorf("Fold: %v, CheckSyntax: %v", err, wire.CheckSyntax(data))
+		case kind == "shape":
+			if _, isObject := decode(t, data).(map[string]any); isObject {
+				t.Errorf("an object is refused: %v", err)
+			}
+		case kind == "" && c.Check(small) == nil:
+			if err := checkSettings(t, string(data)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a.b":1,"a\\.c":{}}`, `{"a":1,"a.b":2}`, `{"a\\b":1}`, `{"a":{"b":1}}`, `{"..":[{"b":1,"a":2}]}`, `null`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := flat.Parse(data)
+		kind, _ := classify(err)
+		if wire.CheckSyntax(data) != nil {
+			if kind != "syntax" {
+				t.Errorf("Parse: %v, CheckSyntax: %v", err, wire.CheckSyntax(data))
+			}
+			return
+		}
+		config, isObject := decode(t, data).(map[string]any)
+		if valid := isObject && naiveValid(config); valid != (err == nil) || !valid && kind != "shape" {
+			t.Fatalf("Parse: %v, valid: %t", err, valid)
+		}
+		if err != nil {
+			return
+		}
+		want := naiveCanonical(config)
+		if got := string(c.Canonical()); got != want {
+			t.Errorf("Parse(%s) is\n     %s\nwant %s", data, got, want)
+		}
+		if err := checkSettings(t, string(c.Unfold())); err != nil {
+			t.Error(err)
+		}
+		if got := string(fold(t, string(c.Unfold())).Canonical()); got != want {
+			t.Errorf("%s unfolded and folded is %s", want, got)
+		}
+	})
+}
+
+func FuzzPatch(f *testing.F) {
+	f.Add([]byte(`{"a.b":1,"c":[]}`), []byte(`{"a":2}`), "a.b")
+	f.Add([]byte(`{"a":1}`), []byte(`{"a.b":2,"c":{}}`), `x\.y c`)
+	f.Fuzz(func(t *testing.T, config, set []byte, remove string) {
+		if _, err := flat.Parse(config); err != nil || wire.CheckSyntax(set) != nil {
+			return
+		}
+		if _, isObject := decode(t, set).(map[string]any); !isObject {
+			return
+		}
+		if _, err := checkPatch(t, string(config), string(set), strings.Fields(remove)); err != nil {
+			t.Error(err)
+		}
+	})
+}
