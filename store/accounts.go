@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+)
+
+// Kinds of account.
+const (
+	KindUser = "user"
+	KindOrg  = "org"
+)
+
+// Account owns projects, stacks, APIs and bots.
+type Account struct {
+	bun.BaseModel `bun:"table:accounts"`
+
+	Name       string `bun:",pk"`
+	Kind       string
+	CreatedAt  Time
+	DisabledAt Time
+}
+
+// Member gives a user a role on an org.
+type Member struct {
+	bun.BaseModel `bun:"table:members"`
+
+	User    string `bun:"user_name,pk"`
+	Account string `bun:",pk"`
+	Role    string
+}
+
+// CreateAccount adds an account; ErrExists when the name is taken.
+func (tx *Tx) CreateAccount(ctx context.Context, name, kind string) error {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.db.NewInsert().Model(&Account{Name: name, Kind: kind, CreatedAt: now}).Exec(ctx)
+	return err
+}
+
+// Account returns the account called name, or ErrNotFound.
+func (tx *Tx) Account(ctx context.Context, name string) (*Account, error) {
+	a := &Account{Name: name}
+	return a, wrap(tx.db.NewSelect().Model(a).WherePK().Scan(ctx))
+}
+
+// Accounts returns all accounts in the order of their names.
+func (tx *Tx) Accounts(ctx context.Context) ([]Account, error) {
+	var all []Account
+	return all, tx.db.NewSelect().Model(&all).Order("name").Scan(ctx)
+}
+
+// DisableAccount takes from an account's users, and from its own tokens, the
+// right to do anything. ErrNotFound when there is none of that name.
+func (tx *Tx) DisableAccount(ctx context.Context, name string) error {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	res, err := tx.db.NewUpdate().Model((*Account)(nil)).Set("disabled_at = ?", now).
+		Where("name = ?", name).Where("disabled_at = 0").Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	if _, err = tx.Account(ctx, name); errors.Is(err, ErrNotFound) {
+		return &NoAccountError{name}
+	}
+	return err // nil: it was disabled already
+}
+
+// SetMember gives user a role on org, in place of a former one.
+func (tx *Tx) SetMember(ctx context.Context, org, user, role string) error {
+	if err := tx.needKind(ctx, org, KindOrg); err != nil {
+		return err
+	}
+	if err := tx.needKind(ctx, user, KindUser); err != nil {
+		return err
+	}
+	_, err := tx.db.NewInsert().Model(&Member{User: user, Account: org, Role: role}).
+		On("CONFLICT (user_name, account) DO UPDATE").Set("role = EXCLUDED.role").Exec(ctx)
+	return err
+}
+
+func (tx *Tx) needKind(ctx context.Context, name, kind string) error {
+	a, err := tx.Account(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		return &NoAccountError{name}
+	}
+	if err != nil {
+		return err
+	}
+	if a.Kind != kind {
+		return &KindError{name, a.Kind, kind}
+	}
+	return nil
+}
+
+// NoAccountError says that there is no account called Name. It is an ErrNotFound.
+type NoAccountError struct{ Name string }
+
+func (e *NoAccountError) Error() string        { return "there is no account " + e.Name }
+func (e *NoAccountError) Is(target error) bool { return target == ErrNotFound }
+
+// KindError says that an account is of one kind where another is needed.
+type KindError struct{ Name, Is, Needed string }
+
+func (e *KindError) Error() string {
+	article := map[string]string{KindUser: "a user", KindOrg: "an org"}
+	return fmt.Sprintf("%s is %s, not %s", e.Name, article[e.Is], article[e.Needed])
+}
+
+// RemoveMember takes user's role on org away and reports whether there was one.
+func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) {
+	res, err := tx.db.NewDelete().Model(&Member{User: user, Account: org}).WherePK().Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
+
+// MembersOf returns the members of org in the order of their names.
+func (tx *Tx) MembersOf(ctx context.Context, org string) ([]Member, error) {
+	if err := tx.needKind(ctx, org, KindOrg); err != nil {
+		return nil, err
+	}
+	var all []Member
+	return all, tx.db.NewSelect().Model(&all).Where("account = ?", org).Order("user_name").Scan(ctx)
+}
+
+// MembershipsOf returns the roles of user on orgs that are not disabled, in the orgs' order.
+func (tx *Tx) MembershipsOf(ctx context.Context, user string) ([]Member, error) {
+	var all []Member
+	err := tx.db.NewSelect().Model(&all).
+		Join("JOIN accounts AS a ON a.name = member.account AND a.disabled_at = 0").
+		Where("member.user_name = ?", user).Order("member.account").Scan(ctx)
+	return all, err
+}
+
+// RoleOf returns the role that user has on account as a member, "" for none.
+func (tx *Tx) RoleOf(ctx context.Context, user, account string) (string, error) {
+	var role string
+	err := tx.db.NewSelect().Model((*Member)(nil)).Column("member.role").
+		Join("JOIN accounts AS a ON a.name = member.account AND a.disabled_at = 0").
+		Where("member.user_name = ?", user).Where("member.account = ?", account).Scan(ctx, &role)
+	if errors.Is(wrap(err), ErrNotFound) {
+		return "", nil
+	}
+	return role, err
+}

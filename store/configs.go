@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"example.com/projecthub/hubclient/ref"
+)
+
+// Config is the config of a project. Its row comes and goes with the project's.
+type Config struct {
+	bun.BaseModel `bun:"table:configs"`
+
+	Account string `bun:",pk"`
+	Slug    string `bun:",pk"`
+	ConfigState
+	Body []byte // canonical flat form
+}
+
+// ConfigState is what can be said of a config without its content. UpdatedAt is
+// never, and UpdatedBy and UpdatedVia are empty, until it is first written.
+type ConfigState struct {
+	Revision   string // SHA-256 of the body
+	HasConfig  bool   // it has at least one member
+	UpdatedAt  Time
+	UpdatedBy  string
+	UpdatedVia string
+}
+
+// emptyBody and emptyRevision are the config of a project that has none.
+var emptyBody = []byte("{}")
+
+const emptyRevision = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+func newConfig(account, slug string) *Config {
+	return &Config{Account: account, Slug: slug, Body: emptyBody, ConfigState: ConfigState{Revision: emptyRevision}}
+}
+
+// Config returns a project's config, or ErrNotFound when there is no such project.
+func (tx *Tx) Config(ctx context.Context, r ref.Ref) (*Config, error) {
+	c := &Config{Account: r.Account(), Slug: r.Slug()}
+	return c, wrap(tx.db.NewSelect().Model(c).WherePK().Scan(ctx))
+}
+
+// ConfigChange computes what a config becomes. It returns the new body with its
+// revision, or the error that ends the write; a nil body leaves all as it is.
+type ConfigChange func(current *Config) (body []byte, revision string, err error)
+
+// WriteConfig applies change to a project's config in one step and returns the
+// config before and after. Equal content changes nothing, who and when included.
+// ErrNotFound when there is no such project: it never makes one.
+func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, by, via string, change ConfigChange) (before, after *Config, err error) {
+	before = &Config{Account: r.Account(), Slug: r.Slug()}
+	if err := tx.forUpdate(tx.db.NewSelect().Model(before).WherePK()).Scan(ctx); err != nil {
+		return nil, nil, wrap(err)
+	}
+	body, revision, err := change(before)
+	if err != nil || body == nil || revision == before.Revision {
+		return before, before, err
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	after = &Config{Account: r.Account(), Slug: r.Slug(), Body: body, ConfigState: ConfigState{
+		Revision: revision, HasConfig: revision != emptyRevision, UpdatedAt: now, UpdatedBy: by, UpdatedVia: via,
+	}}
+	_, err = tx.db.NewUpdate().Model(after).WherePK().Exec(ctx)
+	return before, after, err
+}

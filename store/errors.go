@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What a caller can tell apart. Everything else is a fault of the hub.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrExists      = errors.New("exists already")
+	ErrUnavailable = errors.New("the database does not answer")
+	ErrFull        = errors.New("the database's disk is full")
+)
+
+// wrap marks a driver's error with the sentinel that it means. Drivers are told
+// apart by their codes, never by their texts.
+func wrap(err error) error {
+	sentinel := meaning(err)
+	if sentinel == nil || errors.Is(err, sentinel) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sentinel, err)
+}
+
+func meaning(err error) error {
+	var lite *sqlite.Error
+	var pg *pgconn.PgError
+	var dial *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return nil
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrNotFound
+	case errors.As(err, &lite):
+		return sqliteMeaning(lite.Code())
+	case errors.As(err, &pg):
+		return postgresMeaning(pg.Code)
+	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, sql.ErrConnDone):
+		return ErrUnavailable
+	}
+	return nil
+}
+
+func sqliteMeaning(code int) error {
+	switch code {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return ErrExists
+	}
+	switch code & 0xff { // the primary code, without what extends it
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
+		return ErrUnavailable
+	}
+	return nil
+}
+
+func postgresMeaning(code string) error {
+	switch {
+	case code == "23505": // unique_violation
+		return ErrExists
+	case code == "53100": // disk_full
+		return ErrFull
+	case code == "25006", // read_only_sql_transaction
+		len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:2] == "57" || code[:2] == "58"):
+		return ErrUnavailable // connection lost, resources, operator, system
+	}
+	return nil
+}
+
+// isSerialization reports whether the database wants the transaction run again.
+func isSerialization(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}

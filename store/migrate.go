@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gofrs/flock"
+	"github.com/uptrace/bun/migrate"
+
+	"example.com/projecthub/store/migrations"
+)
+
+// ErrInUse says that another hub holds the SQLite file.
+var ErrInUse = errors.New("another hub is running on this database")
+
+// Lock claims the database for one serving hub: SQLite by an operating system's
+// lock on PATH.lock, which ends with the process however it ends. PostgreSQL
+// serves any number of hubs, so there the lock is empty. ErrInUse when it is taken.
+func (s *Store) Lock() (unlock func() error, err error) {
+	if s.dsn.path == "" {
+		return func() error { return nil }, nil
+	}
+	lock := flock.New(s.dsn.path + ".lock")
+	taken, err := lock.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !taken {
+		return nil, fmt.Errorf("%s: %w", s.dsn.path, ErrInUse)
+	}
+	return lock.Unlock, nil
+}
+
+// migrationLock is the number of PostgreSQL's advisory lock for migrating.
+const migrationLock = 7_283_940_156
+
+// Migrate brings the schema up to date and returns the names of the steps that
+// it took. On SQLite the caller holds [Store.Lock]; on PostgreSQL any number of
+// hubs may call it at once.
+func (s *Store) Migrate(ctx context.Context) ([]string, error) {
+	steps, err := migrations.All()
+	if err != nil {
+		return nil, err
+	}
+	if s.dsn.path == "" {
+		conn, err := s.write.Conn(ctx)
+		if err != nil {
+			return nil, wrap(err)
+		}
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", migrationLock); err != nil {
+			return nil, wrap(err)
+		}
+		defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(?)", migrationLock)
+	}
+	m := migrate.NewMigrator(s.write, steps, migrate.WithMarkAppliedOnSuccess(true))
+	if err := m.Init(ctx); err != nil {
+		return nil, wrap(err)
+	}
+	if err := checkKnown(ctx, m); err != nil {
+		return nil, err
+	}
+	group, err := m.Migrate(ctx)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	var done []string
+	for _, step := range group.Migrations {
+		done = append(done, step.String())
+	}
+	return done, nil
+}
+
+// CheckSchema returns an error that says what to type unless the schema is up to date.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	steps, err := migrations.All()
+	if err != nil {
+		return err
+	}
+	m := migrate.NewMigrator(s.read, steps)
+	found, err := m.MigrationsWithStatus(ctx)
+	if err != nil || len(found.Unapplied()) > 0 {
+		return errors.New("the database's schema is not up to date: run hub migrate")
+	}
+	return checkKnown(ctx, m)
+}
+
+// checkKnown refuses a database that a newer hub has changed beyond what one
+// release ahead may do.
+func checkKnown(ctx context.Context, m *migrate.Migrator) error {
+	missing, err := m.MissingMigrations(ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	if len(missing) > releaseAhead {
+		return fmt.Errorf("the database was made by a newer hub (it has %d migrations that this one does not know): run that hub instead", len(missing))
+	}
+	return nil
+}
+
+// releaseAhead is the number of migrations that a database may be ahead of this
+// hub: each release adds at most one and stays readable for the release before.
+const releaseAhead = 1

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/uptrace/bun"
+
+	"example.com/projecthub/hubclient/ref"
+)
+
+// Project binds a stack and an API.
+type Project struct {
+	bun.BaseModel `bun:"table:projects"`
+
+	Account      string `bun:",pk"`
+	Slug         string `bun:",pk"`
+	StackAccount string
+	StackSlug    string
+	StackVersion string // latest, or an exact version
+	APIAccount   string
+	APISlug      string
+	Visibility   string
+	CreatedAt    Time
+	CreatedBy    string
+}
+
+// ProjectView is a project with what is shown beside it.
+type ProjectView struct {
+	Project
+
+	StackLatest string
+	Config      ConfigState    `bun:"embed:config_"`
+	BaseFiles   BaseFilesState `bun:"embed:base_files_"`
+}
+
+// Errors of CreateProject, for what the new project would bind.
+var (
+	ErrStackNotPublished = errors.New("the stack version is not published")
+	ErrAPINotFound       = errors.New("the API is not registered")
+)
+
+// CreateProject adds a project with an empty config. ErrExists when the name is
+// taken, then ErrStackNotPublished and ErrAPINotFound. It never changes a project.
+func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	p.CreatedAt = now
+	taken, err := tx.db.NewSelect().Model((*Project)(nil)).
+		Where("account = ?", p.Account).Where("slug = ?", p.Slug).Exists(ctx)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return ErrExists
+	}
+	if _, err := tx.resolveStackVersion(ctx, p.StackAccount, p.StackSlug, p.StackVersion); errors.Is(err, ErrNotFound) {
+		return ErrStackNotPublished
+	} else if err != nil {
+		return err
+	}
+	if known, err := tx.db.NewSelect().Model((*API)(nil)).
+		Where("account = ?", p.APIAccount).Where("slug = ?", p.APISlug).Exists(ctx); err != nil {
+		return err
+	} else if !known {
+		return ErrAPINotFound
+	}
+	if _, err := tx.db.NewInsert().Model(p).Exec(ctx); err != nil {
+		return err
+	}
+	_, err = tx.db.NewInsert().Model(newConfig(p.Account, p.Slug)).Exec(ctx)
+	return err
+}
+
+// Project returns a project, or ErrNotFound.
+func (tx *Tx) Project(ctx context.Context, r ref.Ref) (*ProjectView, error) {
+	v := &ProjectView{}
+	q := tx.views().Where("p.account = ?", r.Account()).Where("p.slug = ?", r.Slug())
+	return v, wrap(q.Scan(ctx, v))
+}
+
+// views selects projects with what is shown beside them, without their contents.
+func (tx *Tx) views() *bun.SelectQuery {
+	return tx.db.NewSelect().TableExpr("projects AS p").
+		ColumnExpr("p.*").
+		ColumnExpr("COALESCE(s.latest, '') AS stack_latest").
+		ColumnExpr("c.revision AS config_revision, c.has_config AS config_has_config, c.updated_at AS config_updated_at").
+		ColumnExpr("c.updated_by AS config_updated_by, c.updated_via AS config_updated_via").
+		ColumnExpr("COALESCE(b.tree, '') AS base_files_tree, COALESCE(b.count, 0) AS base_files_count").
+		ColumnExpr("COALESCE(b.bytes, 0) AS base_files_bytes").
+		Join("JOIN configs AS c ON c.account = p.account AND c.slug = p.slug").
+		Join("LEFT JOIN stacks AS s ON s.account = p.stack_account AND s.slug = p.stack_slug").
+		Join("LEFT JOIN base_sets AS b ON b.account = p.account AND b.slug = p.slug")
+}
+
+// ProjectFilter says which projects a list holds.
+type ProjectFilter struct {
+	Accounts   []string // only of these; empty: none
+	PublicOnly bool
+	After      ref.Ref // only those that come later, by account and slug
+	Limit      int
+}
+
+// Projects returns a page of projects by account and slug.
+func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
+	if len(f.Accounts) == 0 {
+		return nil, nil
+	}
+	var page []ProjectView
+	q := tx.views().Where("p.account IN (?)", bun.List(f.Accounts)).
+		OrderExpr("p.account, p.slug").Limit(int64(f.Limit))
+	if f.PublicOnly {
+		q = q.Where("p.visibility = 'public'")
+	}
+	if !f.After.IsZero() {
+		q = q.Where("(p.account, p.slug) > (?, ?)", f.After.Account(), f.After.Slug())
+	}
+	return page, q.Scan(ctx, &page)
+}
+
+// DeleteProject removes a project with its config and base files, and reports
+// whether it was there.
+func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref) (existed bool, err error) {
+	for _, model := range []any{(*BaseSet)(nil), (*Config)(nil), (*Project)(nil)} {
+		res, err := tx.db.NewDelete().Model(model).
+			Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Exec(ctx)
+		if err != nil {
+			return false, err
+		}
+		n, err := res.RowsAffected()
+		if err != nil {
+			return false, err
+		}
+		existed = n > 0
+	}
+	return existed, nil
+}

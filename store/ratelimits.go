@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/uptrace/bun"
+)
+
+// RateLimit is the configuration of one bot: requests per calendar period, nil
+// for unlimited. A bot is known by BotID, by BotRefID, or by both.
+type RateLimit struct {
+	bun.BaseModel `bun:"table:rate_limits"`
+
+	Account     string `bun:",pk"`
+	ID          string `bun:",pk"` // made by the caller, never shown
+	BotID       string `bun:",nullzero"`
+	BotRefID    string `bun:",nullzero"`
+	MinuteLimit *int64
+	HourLimit   *int64
+	DayLimit    *int64
+	WeekLimit   *int64
+	MonthLimit  *int64
+	YearLimit   *int64
+	UpdatedAt   Time
+	UpdatedBy   string
+}
+
+// ErrBotMismatch says that two names do not belong to the same bot.
+var ErrBotMismatch = errors.New("botId and botRefId are not of the same bot")
+
+// RateLimit returns the configuration of the bot with these names, one of which
+// may be empty: ErrNotFound when there is none, ErrBotMismatch when the names are
+// known, but not as one bot.
+func (tx *Tx) RateLimit(ctx context.Context, account, botID, botRefID string) (*RateLimit, error) {
+	var found []RateLimit
+	q := tx.db.NewSelect().Model(&found).Where("account = ?", account).
+		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			if botID != "" {
+				q = q.WhereOr("bot_id = ?", botID)
+			}
+			if botRefID != "" {
+				q = q.WhereOr("bot_ref_id = ?", botRefID)
+			}
+			return q
+		})
+	if err := q.Scan(ctx); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(found) == 0:
+		return nil, ErrNotFound
+	case len(found) > 1, !agrees(botID, found[0].BotID), !agrees(botRefID, found[0].BotRefID):
+		return nil, ErrBotMismatch
+	}
+	return &found[0], nil
+}
+
+// agrees reports whether a name that was asked for can be that of a bot: it is
+// its name, none was asked for, or the bot has none yet.
+func agrees(asked, name string) bool { return asked == "" || name == "" || asked == name }
+
+// SetRateLimit stores the whole configuration of a bot. The first one registers
+// the bot; a name that it did not have yet is added. allow sees what is there
+// (nil: nothing) and ends the write with an error. Equal limits change nothing.
+func (tx *Tx) SetRateLimit(ctx context.Context, limit *RateLimit, allow func(current *RateLimit) error) (*RateLimit, error) {
+	// Two first requests about one bot would both find nothing: the account's row makes them queue.
+	owner := tx.db.NewSelect().Model(&Account{Name: limit.Account}).WherePK()
+	if err := tx.forUpdate(owner).Scan(ctx); err != nil {
+		return nil, err
+	}
+	there, err := tx.RateLimit(ctx, limit.Account, limit.BotID, limit.BotRefID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	if err := allow(there); err != nil {
+		return nil, err
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limit.UpdatedAt = now
+	if there == nil {
+		_, err = tx.db.NewInsert().Model(limit).Exec(ctx)
+		return limit, err
+	}
+	limit.ID = there.ID
+	limit.BotID, limit.BotRefID = or(limit.BotID, there.BotID), or(limit.BotRefID, there.BotRefID)
+	_, err = tx.db.NewUpdate().Model(limit).WherePK().Exec(ctx)
+	return limit, err
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/version"
+)
+
+// Stack is a published stack. Its row comes with its first version.
+type Stack struct {
+	bun.BaseModel `bun:"table:stacks"`
+
+	Account string `bun:",pk"`
+	Slug    string `bun:",pk"`
+	Latest  string // highest release; a pre-release only when nothing else is published
+	Newest  string // highest of all
+}
+
+// StackVersion is one published version. It never changes.
+type StackVersion struct {
+	bun.BaseModel `bun:"table:stack_versions"`
+
+	Account     string `bun:",pk"`
+	Slug        string `bun:",pk"`
+	Version     string `bun:",pk"`
+	Digest      string
+	SizeBytes   int64
+	FileCount   int
+	PublishedAt Time
+	PublishedBy string
+}
+
+// Bundle is the content of a stack version, as it was sent.
+type Bundle struct {
+	bun.BaseModel `bun:"table:stack_bundles"`
+
+	Account   string `bun:",pk"`
+	Slug      string `bun:",pk"`
+	Version   string `bun:",pk"`
+	MediaType string
+	Body      []byte
+}
+
+// ErrVersionExists says that a version is published with other content.
+var ErrVersionExists = errors.New("this version is published with other content")
+
+// NotNewerError says that a version is not above the newest one.
+type NotNewerError struct{ Newest string }
+
+func (e *NotNewerError) Error() string { return "the newest version is " + e.Newest }
+
+// Published is the outcome of PublishVersion.
+type Published struct {
+	Version StackVersion
+	Already bool // the same content was there before
+	First   bool // the stack came to be
+}
+
+// PublishVersion adds a version to a stack, which comes to be with its first one.
+// The same content again is no error; ErrVersionExists, or a *NotNewerError, is.
+func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*Published, error) {
+	stack, err := tx.lockedStack(ctx, v.Account, v.Slug)
+	if err != nil {
+		return nil, err
+	}
+	there := &StackVersion{Account: v.Account, Slug: v.Slug, Version: v.Version}
+	err = wrap(tx.db.NewSelect().Model(there).WherePK().Scan(ctx))
+	switch {
+	case err == nil && there.Digest == v.Digest:
+		return &Published{Version: *there, Already: true}, nil
+	case err == nil:
+		return nil, ErrVersionExists
+	case !errors.Is(err, ErrNotFound):
+		return nil, err
+	}
+	if stack.Newest != "" && version.Compare(v.Version, stack.Newest) <= 0 {
+		return nil, &NotNewerError{stack.Newest}
+	}
+	if v.PublishedAt, err = tx.Now(ctx); err != nil {
+		return nil, err
+	}
+	first := stack.Newest == ""
+	stack.Newest = v.Version
+	if !version.IsPrerelease(v.Version) || stack.Latest == "" || version.IsPrerelease(stack.Latest) {
+		stack.Latest = v.Version
+	}
+	b.Account, b.Slug, b.Version = v.Account, v.Slug, v.Version
+	if _, err := tx.db.NewUpdate().Model(stack).WherePK().Exec(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := tx.db.NewInsert().Model(v).Exec(ctx); err != nil {
+		return nil, err
+	}
+	_, err = tx.db.NewInsert().Model(b).Exec(ctx)
+	return &Published{Version: *v, First: first}, err
+}
+
+// lockedStack returns the stack's row, locked, after making it where it is absent.
+func (tx *Tx) lockedStack(ctx context.Context, account, slug string) (*Stack, error) {
+	s := &Stack{Account: account, Slug: slug}
+	if _, err := tx.db.NewInsert().Model(s).On("CONFLICT (account, slug) DO NOTHING").Exec(ctx); err != nil {
+		return nil, err
+	}
+	return s, tx.forUpdate(tx.db.NewSelect().Model(s).WherePK()).Scan(ctx)
+}
+
+// Stack returns a stack with its versions, newest first, or ErrNotFound.
+func (tx *Tx) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, error) {
+	s := &Stack{Account: r.Account(), Slug: r.Slug()}
+	if err := wrap(tx.db.NewSelect().Model(s).WherePK().Scan(ctx)); err != nil {
+		return nil, nil, err
+	}
+	var versions []StackVersion
+	if err := tx.db.NewSelect().Model(&versions).
+		Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Scan(ctx); err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(versions, func(a, b StackVersion) int { return version.Compare(b.Version, a.Version) })
+	return s, versions, nil
+}
+
+// Followers counts the projects that follow a stack's latest version.
+func (tx *Tx) Followers(ctx context.Context, r ref.Ref) (int, error) {
+	n, err := tx.db.NewSelect().Model((*Project)(nil)).
+		Where("stack_account = ?", r.Account()).Where("stack_slug = ?", r.Slug()).
+		Where("stack_version = 'latest'").Count(ctx)
+	return int(n), err
+}
+
+// StackVersion returns one version, or ErrNotFound.
+func (tx *Tx) StackVersion(ctx context.Context, r ref.Ref, number string) (*StackVersion, error) {
+	v := &StackVersion{Account: r.Account(), Slug: r.Slug(), Version: number}
+	return v, wrap(tx.db.NewSelect().Model(v).WherePK().Scan(ctx))
+}
+
+// Bundle returns the content of one version, or ErrNotFound.
+func (tx *Tx) Bundle(ctx context.Context, r ref.Ref, number string) (*Bundle, error) {
+	b := &Bundle{Account: r.Account(), Slug: r.Slug(), Version: number}
+	return b, wrap(tx.db.NewSelect().Model(b).WherePK().Scan(ctx))
+}
+
+// resolveStackVersion returns the exact version that number means, or ErrNotFound.
+func (tx *Tx) resolveStackVersion(ctx context.Context, account, slug, number string) (string, error) {
+	if number == "latest" {
+		s := &Stack{Account: account, Slug: slug}
+		err := wrap(tx.db.NewSelect().Model(s).WherePK().Scan(ctx))
+		return s.Latest, err
+	}
+	v := &StackVersion{Account: account, Slug: slug, Version: number}
+	return number, wrap(tx.db.NewSelect().Model(v).Column("version").WherePK().Scan(ctx))
+}

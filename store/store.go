@@ -1,0 +1,240 @@
+// Package store keeps a hub's rows: accounts, tokens, projects with their config
+// and base files, stacks, APIs and rate limits, in SQLite or in PostgreSQL.
+//
+// A model and its queries stand side by side, one file a subject. The package
+// decides what is atomic; it knows no HTTP, no JSON and no permission.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/schema"
+	_ "modernc.org/sqlite"
+)
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	read  *bun.DB
+	write *bun.DB // SQLite: one connection, so that writers queue here and not in the database
+	dsn   dsn
+}
+
+// Options say how to open a database.
+type Options struct {
+	Create bool // make an SQLite file that is not there yet
+}
+
+// dsn is a parsed database address.
+type dsn struct {
+	path string // SQLite's file, absolute; empty for PostgreSQL
+	url  string // PostgreSQL's address
+}
+
+// MissingError says that there is no database at Path.
+type MissingError struct{ Path string }
+
+func (e *MissingError) Error() string { return "there is no database at " + e.Path }
+
+func parseDSN(address string) (dsn, error) {
+	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && path != "" {
+		absolute, err := filepath.Abs(path)
+		return dsn{path: absolute}, err
+	}
+	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+		return dsn{url: address}, nil
+	}
+	return dsn{}, fmt.Errorf("a database is sqlite:PATH or postgres://…")
+}
+
+// Path returns the absolute path of the SQLite file that address names, or "".
+func Path(address string) string {
+	d, _ := parseDSN(address)
+	return d.path
+}
+
+// Open opens the database at address, sqlite:PATH or postgres://…, without
+// migrating it. The error is a *[MissingError] when an SQLite file is absent.
+func Open(ctx context.Context, address string, opts Options) (*Store, error) {
+	d, err := parseDSN(address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dsn: d}
+	if d.path != "" {
+		err = s.openSQLite(opts)
+	} else {
+		err = s.openPostgres()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Ping(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) openSQLite(opts Options) error {
+	if _, err := os.Stat(s.dsn.path); os.IsNotExist(err) && !opts.Create {
+		return &MissingError{s.dsn.path}
+	}
+	if opts.Create {
+		if err := os.MkdirAll(filepath.Dir(s.dsn.path), 0o700); err != nil {
+			return err
+		}
+	}
+	open := func(conns int, pragmas ...string) (*bun.DB, error) {
+		q := url.Values{"_txlock": {"immediate"}, "mode": {"rw"}}
+		if opts.Create {
+			q.Set("mode", "rwc")
+		}
+		// synchronous=FULL: a commit is on disk before its answer leaves.
+		q["_pragma"] = append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, pragmas...)
+		address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: s.dsn.path}).EscapedPath(), RawQuery: q.Encode()}
+		db, err := sql.Open("sqlite", address.String())
+		if err != nil {
+			return nil, err
+		}
+		db.SetMaxOpenConns(conns)
+		db.SetMaxIdleConns(conns)
+		return bun.NewDB(db, sqlitedialect.New()), nil
+	}
+	var err error
+	if s.write, err = open(1); err != nil {
+		return err
+	}
+	s.read, err = open(8, "query_only(1)")
+	return err
+}
+
+func (s *Store) openPostgres() error {
+	cfg, err := pgx.ParseConfig(s.dsn.url)
+	if err != nil {
+		return fmt.Errorf("the address of the PostgreSQL database cannot be read") // the cause may quote the password
+	}
+	// bun writes values into the query's text, so that a statement cache never hits.
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	db := stdlib.OpenDB(*cfg)
+	db.SetMaxOpenConns(32)
+	db.SetMaxIdleConns(16)
+	db.SetConnMaxLifetime(30 * time.Minute)
+	s.read = bun.NewDB(db, pgdialect.New())
+	s.write = s.read
+	return nil
+}
+
+// Close closes every connection.
+func (s *Store) Close() error {
+	err := s.read.Close()
+	if s.write != s.read && s.write != nil {
+		if e := s.write.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Ping asks the database whether it answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.write.PingContext(ctx); err != nil {
+		return wrap(err)
+	}
+	return wrap(s.read.PingContext(ctx))
+}
+
+// Tx is a place to ask queries: a transaction within [Store.Write], the latest
+// committed state within [Store.Read].
+type Tx struct {
+	db    bun.IDB
+	store *Store
+	now   Time
+}
+
+// Read calls f with the latest committed state. Each query of f sees its own.
+func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
+	return wrap(f(&Tx{db: s.read, store: s}))
+}
+
+// writeTries bounds how often a transaction is run again that lost against another one.
+const writeTries = 10
+
+// Write calls f in a transaction that is committed, and on disk, when f and
+// Write return nil. f runs again when the database asks for it.
+func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
+	for try := 1; ; try++ {
+		err := s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			return f(&Tx{db: tx, store: s})
+		})
+		if isSerialization(err) && try < writeTries && ctx.Err() == nil {
+			continue
+		}
+		return wrap(err)
+	}
+}
+
+// Time is a moment in microseconds since 1970 in UTC; 0 stands for never.
+type Time int64
+
+// At returns the Time of t.
+func At(t time.Time) Time {
+	if t.IsZero() {
+		return 0
+	}
+	return Time(t.UnixMicro())
+}
+
+// Time returns t as a time in UTC, the zero time for never.
+func (t Time) Time() time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(t)).UTC()
+}
+
+// Now is the time of the database, so that replicas with different clocks
+// agree; SQLite has no replicas, there it is the process's. It stands still
+// within a transaction.
+func (tx *Tx) Now(ctx context.Context) (Time, error) {
+	if tx.now != 0 {
+		return tx.now, nil
+	}
+	if !tx.postgres() {
+		tx.now = At(time.Now())
+		return tx.now, nil
+	}
+	err := tx.db.NewSelect().ColumnExpr("?", tx.nowExpr()).Scan(ctx, &tx.now)
+	return tx.now, err
+}
+
+// nowExpr is the present as an expression within a query.
+func (tx *Tx) nowExpr() schema.QueryWithArgs {
+	if tx.postgres() {
+		return bun.SafeQuery("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+	}
+	return bun.SafeQuery("?", int64(At(time.Now())))
+}
+
+func (tx *Tx) postgres() bool { return tx.db.Dialect().Name() == dialect.PG }
+
+// forUpdate locks the rows that q reads until the end of the transaction. SQLite
+// has one writer, which needs no such lock.
+func (tx *Tx) forUpdate(q *bun.SelectQuery) *bun.SelectQuery {
+	if tx.postgres() {
+		return q.For("UPDATE")
+	}
+	return q
+}

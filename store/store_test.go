@@ -1,0 +1,458 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+// each runs f on a migrated store with the account acme, once a database.
+func each(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		write(t, s, func(tx *store.Tx) error {
+			return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
+		})
+		f(t, s)
+	})
+}
+
+func write(t *testing.T, s *store.Store, f func(*store.Tx) error) {
+	t.Helper()
+	if err := s.Write(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustRef(t *testing.T, s string) ref.Ref {
+	t.Helper()
+	r, err := ref.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// project makes @acme/web with all that it binds.
+func project(t *testing.T, s *store.Store) ref.Ref {
+	t.Helper()
+	write(t, s, func(tx *store.Tx) error {
+		ctx := t.Context()
+		_, err := tx.PublishVersion(ctx, version("1.0.0", "d1"), &store.Bundle{Body: []byte("x")})
+		return errors.Join(err,
+			tx.CreateAPI(ctx, &store.API{Account: "acme", Slug: "pets"}, &store.Document{Body: []byte("{}")}, false),
+			tx.CreateProject(ctx, webProject()))
+	})
+	return mustRef(t, "@acme/web")
+}
+
+func webProject() *store.Project {
+	return &store.Project{
+		Account: "acme", Slug: "web", StackAccount: "acme", StackSlug: "stack", StackVersion: "latest",
+		APIAccount: "acme", APISlug: "pets", Visibility: "private", CreatedBy: "alice",
+	}
+}
+
+func version(number, digest string) *store.StackVersion {
+	return &store.StackVersion{Account: "acme", Slug: "stack", Version: number, Digest: digest, PublishedBy: "alice"}
+}
+
+func TestATakenNameIsAConflictAndChangesNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		other := webProject()
+		other.Visibility = "public"
+		err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.CreateProject(t.Context(), other) })
+		if !errors.Is(err, store.ErrExists) {
+			t.Errorf("a second create: %v, want ErrExists", err)
+		}
+		s.Read(t.Context(), func(tx *store.Tx) error {
+			if p, err := tx.Project(t.Context(), web); err != nil || p.Visibility != "private" {
+				t.Errorf("the project is now %+v, %v", p, err)
+			}
+			return nil
+		})
+	})
+}
+
+func TestOfManyCreatesAtOnceOneWins(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		project(t, s)
+		const tries = 16
+		var wg sync.WaitGroup
+		errs := make(chan error, tries)
+		for range tries {
+			wg.Go(func() {
+				p := webProject()
+				p.Slug = "other"
+				errs <- s.Write(context.Background(), func(tx *store.Tx) error { return tx.CreateProject(context.Background(), p) })
+			})
+		}
+		wg.Wait()
+		close(errs)
+		won := 0
+		for err := range errs {
+			if err == nil {
+				won++
+			} else if !errors.Is(err, store.ErrExists) {
+				t.Error(err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d creates won, want 1", won)
+		}
+	})
+}
+
+func TestWritingAConfigNeedsItsProject(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		err := s.Write(t.Context(), func(tx *store.Tx) error {
+			_, _, err := tx.WriteConfig(t.Context(), mustRef(t, "@acme/none"), "alice", "push", set(`{"a":1}`, "r1"))
+			return err
+		})
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("got %v, want ErrNotFound", err)
+		}
+	})
+}
+
+func set(body, revision string) store.ConfigChange {
+	return func(*store.Config) ([]byte, string, error) { return []byte(body), revision, nil }
+}
+
+func TestEqualContentChangesNeitherWhoNorWhen(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		var first, second *store.Config
+		for _, w := range []struct {
+			by   string
+			into **store.Config
+		}{{"alice", &first}, {"bob", &second}} {
+			write(t, s, func(tx *store.Tx) (err error) {
+				_, *w.into, err = tx.WriteConfig(t.Context(), web, w.by, "push", set(`{"a":1}`, "r1"))
+				return err
+			})
+		}
+		if second.UpdatedBy != "alice" || second.UpdatedAt != first.UpdatedAt || !second.HasConfig {
+			t.Errorf("after equal content: %+v, before: %+v", second.ConfigState, first.ConfigState)
+		}
+	})
+}
+
+func TestNoWriteIsLostBetweenManyWriters(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		const writers, each = 8, 10
+		var wg sync.WaitGroup
+		for range writers {
+			wg.Go(func() {
+				for range each {
+					err := s.Write(context.Background(), func(tx *store.Tx) error {
+						_, _, err := tx.WriteConfig(context.Background(), web, "alice", "push", func(c *store.Config) ([]byte, string, error) {
+							var n int
+							fmt.Sscanf(string(c.Body), `{"n":%d}`, &n)
+							body := fmt.Sprintf(`{"n":%d}`, n+1)
+							return []byte(body), body, nil
+						})
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		s.Read(t.Context(), func(tx *store.Tx) error {
+			c, err := tx.Config(t.Context(), web)
+			if want := fmt.Sprintf(`{"n":%d}`, writers*each); err != nil || string(c.Body) != want {
+				t.Errorf("the config is %s, %v; want %s", c.Body, err, want)
+			}
+			return nil
+		})
+	})
+}
+
+func TestPublishedVersionsNeverChangeAndOnlyRise(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		publish := func(number, digest string) (*store.Published, error) {
+			var p *store.Published
+			err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
+				p, err = tx.PublishVersion(t.Context(), version(number, digest), &store.Bundle{Body: []byte("x")})
+				return err
+			})
+			return p, err
+		}
+		for _, step := range []struct {
+			number, digest string
+			check          func(*store.Published, error) bool
+			latest         string
+		}{
+			{"1.0.0-rc.1", "a", func(p *store.Published, err error) bool { return err == nil && p.First }, "1.0.0-rc.1"},
+			{"1.0.0", "b", func(p *store.Published, err error) bool { return err == nil && !p.First && !p.Already }, "1.0.0"},
+			{"1.0.0", "b", func(p *store.Published, err error) bool { return err == nil && p.Already }, "1.0.0"},
+			{"1.0.0", "c", func(_ *store.Published, err error) bool { return errors.Is(err, store.ErrVersionExists) }, "1.0.0"},
+			{"0.9.0", "c", func(_ *store.Published, err error) bool {
+				var n *store.NotNewerError
+				return errors.As(err, &n) && n.Newest == "1.0.0"
+			}, "1.0.0"},
+			{"2.0.0-beta", "d", func(_ *store.Published, err error) bool { return err == nil }, "1.0.0"},
+			{"1.5.0", "e", func(_ *store.Published, err error) bool { var n *store.NotNewerError; return errors.As(err, &n) }, "1.0.0"},
+			{"10000000000000000000000.0.0", "f", func(_ *store.Published, err error) bool { return err == nil }, "10000000000000000000000.0.0"},
+		} {
+			p, err := publish(step.number, step.digest)
+			if !step.check(p, err) {
+				t.Errorf("publishing %s as %s: %+v, %v", step.number, step.digest, p, err)
+			}
+			s.Read(t.Context(), func(tx *store.Tx) error {
+				if stack, _, err := tx.Stack(t.Context(), mustRef(t, "@acme/stack")); err != nil || stack.Latest != step.latest {
+					t.Errorf("after %s latest is %q, %v; want %q", step.number, stack.Latest, err, step.latest)
+				}
+				return nil
+			})
+		}
+	})
+}
+
+func TestSlugsThatNobodyChoseAreMadeUnique(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		for _, want := range []string{"pets", "pets-2", "pets-3"} {
+			api := &store.API{Account: "acme", Slug: "pets"}
+			write(t, s, func(tx *store.Tx) error {
+				return tx.CreateAPI(t.Context(), api, &store.Document{Body: []byte("{}")}, true)
+			})
+			if api.Slug != want {
+				t.Errorf("slug %q, want %q", api.Slug, want)
+			}
+		}
+		err := s.Write(t.Context(), func(tx *store.Tx) error {
+			return tx.CreateAPI(t.Context(), &store.API{Account: "acme", Slug: "pets"}, &store.Document{Body: []byte("{}")}, false)
+		})
+		if !errors.Is(err, store.ErrExists) {
+			t.Errorf("a chosen slug that is taken: %v, want ErrExists", err)
+		}
+	})
+}
+
+func TestBaseFilesAreSwappedWhole(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		one, err := tree.New([]tree.Entry{{Path: "a.txt", Mode: tree.Regular, Size: 1, SHA256: digestOf('a')}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := tree.New([]tree.Entry{{Path: "b.txt", Mode: tree.Regular, Size: 1, SHA256: digestOf('b')}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		swap := func(files tree.Tree, onlyFirst bool) (before tree.Tree, err error) {
+			err = s.Write(t.Context(), func(tx *store.Tx) (err error) {
+				before, err = tx.SwapBaseFiles(t.Context(), web, "alice", files, onlyFirst)
+				return err
+			})
+			return before, err
+		}
+		if before, err := swap(one, true); err != nil || before != nil {
+			t.Errorf("first swap: %v, %v", before, err)
+		}
+		if _, err := swap(two, true); !errors.Is(err, store.ErrSetExists) {
+			t.Errorf("seeding twice: %v, want ErrSetExists", err)
+		}
+		if before, err := swap(two, false); err != nil || before.Digest() != one.Digest() {
+			t.Errorf("second swap: %v, %v", before, err)
+		}
+		s.Read(t.Context(), func(tx *store.Tx) error {
+			set, err := tx.BaseSet(t.Context(), web)
+			if err != nil || set.Tree != two.Digest() || set.Count != 1 {
+				t.Errorf("the set is %+v, %v", set, err)
+			}
+			return nil
+		})
+	})
+}
+
+func digestOf(c byte) string {
+	b := make([]byte, 64)
+	for i := range b {
+		b[i] = c
+	}
+	return string(b)
+}
+
+func TestDeletingAProjectTakesAllOfItAndIsIdempotent(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		for _, want := range []bool{true, false} {
+			write(t, s, func(tx *store.Tx) error {
+				existed, err := tx.DeleteProject(t.Context(), web)
+				if existed != want {
+					t.Errorf("existed = %v, want %v", existed, want)
+				}
+				return err
+			})
+		}
+		write(t, s, func(tx *store.Tx) error { return tx.CreateProject(t.Context(), webProject()) })
+	})
+}
+
+func TestTokensAreFoundRevokedAndExpired(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		alive := &store.Token{Hash: digestOf('a'), Shown: "hubpat_aaaaa", Name: "n", Owner: "alice", Scopes: "write:catalog"}
+		expired := &store.Token{Hash: digestOf('b'), Owner: "alice", ExpiresAt: 1}
+		write(t, s, func(tx *store.Tx) error {
+			return errors.Join(tx.CreateToken(t.Context(), alive), tx.CreateToken(t.Context(), expired))
+		})
+		bearer := func(hash string) *store.Bearer {
+			t.Helper()
+			var b *store.Bearer
+			if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { b, err = tx.Bearer(t.Context(), hash); return err }); err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		if b := bearer(alive.Hash); b.Expired || b.Disabled || !b.Stale || b.Owner != "alice" {
+			t.Errorf("a fresh token: %+v", b)
+		}
+		write(t, s, func(tx *store.Tx) error { return tx.TouchToken(t.Context(), alive.Hash) })
+		if b := bearer(alive.Hash); b.Stale {
+			t.Error("a token that was just used is still stale")
+		}
+		if b := bearer(expired.Hash); !b.Expired {
+			t.Error("an old token has not expired")
+		}
+		write(t, s, func(tx *store.Tx) error { _, err := tx.RevokeToken(t.Context(), alive.ID()); return err })
+		if b := bearer(alive.Hash); b.RevokedAt == 0 {
+			t.Error("the token is not revoked")
+		}
+		write(t, s, func(tx *store.Tx) error { return tx.DisableAccount(t.Context(), "alice") })
+		if b := bearer(alive.Hash); !b.Disabled {
+			t.Error("the token of a disabled account counts")
+		}
+		err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Bearer(t.Context(), digestOf('c')); return err })
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("an unknown token: %v, want ErrNotFound", err)
+		}
+	})
+}
+
+func TestRolesEndWithTheMembership(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		role := func() (role string) {
+			s.Read(t.Context(), func(tx *store.Tx) (err error) { role, err = tx.RoleOf(t.Context(), "alice", "acme"); return err })
+			return role
+		}
+		if got := role(); got != "" {
+			t.Errorf("a stranger's role is %q", got)
+		}
+		for _, want := range []string{"reader", "writer"} {
+			write(t, s, func(tx *store.Tx) error { return tx.SetMember(t.Context(), "acme", "alice", want) })
+			if got := role(); got != want {
+				t.Errorf("role %q, want %q", got, want)
+			}
+		}
+		write(t, s, func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "alice"); return err })
+		if got := role(); got != "" {
+			t.Errorf("a former member's role is %q", got)
+		}
+		var kind *store.KindError
+		err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.SetMember(t.Context(), "alice", "alice", "reader") })
+		if !errors.As(err, &kind) {
+			t.Errorf("a member of a user: %v, want a KindError", err)
+		}
+	})
+}
+
+func TestTheFirstAnswerIsKeptForItsKey(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		reserve := func() (first *store.Answer, mine *store.Answer) {
+			t.Helper()
+			mine = &store.Answer{Caller: "alice", Method: "POST", Path: "/v1/projects", Key: "k", BodyHash: "h"}
+			write(t, s, func(tx *store.Tx) (err error) { first, err = tx.ReserveAnswer(t.Context(), mine); return err })
+			return first, mine
+		}
+		first, mine := reserve()
+		if first != nil {
+			t.Fatalf("a fresh key has the answer %+v", first)
+		}
+		if running, _ := reserve(); running == nil || running.Status != 0 {
+			t.Fatalf("a key in use: %+v", running)
+		}
+		mine.Status, mine.Header, mine.Body = 201, []byte("{}"), []byte("body")
+		write(t, s, func(tx *store.Tx) error { return tx.SaveAnswer(t.Context(), mine) })
+		if done, _ := reserve(); done == nil || done.Status != 201 || string(done.Body) != "body" {
+			t.Fatalf("a key with an answer: %+v", done)
+		}
+	})
+}
+
+func TestABotHasOneConfigurationUnderBothNames(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		allow := func(*store.RateLimit) error { return nil }
+		setLimit := func(id, refID string, minute int64) (*store.RateLimit, error) {
+			var r *store.RateLimit
+			err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
+				r, err = tx.SetRateLimit(t.Context(), &store.RateLimit{Account: "acme", ID: id + refID, BotID: id, BotRefID: refID, MinuteLimit: &minute}, allow)
+				return err
+			})
+			return r, err
+		}
+		if _, err := setLimit("b1", "", 1); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := setLimit("b1", "@acme/ci", 2); err != nil || r.BotRefID != "@acme/ci" {
+			t.Fatalf("a second name: %+v, %v", r, err)
+		}
+		if r, err := setLimit("", "@acme/ci", 3); err != nil || r.BotID != "b1" || *r.MinuteLimit != 3 {
+			t.Errorf("by its second name: %+v, %v", r, err)
+		}
+		if _, err := setLimit("b2", "@acme/ci", 4); !errors.Is(err, store.ErrBotMismatch) {
+			t.Errorf("names of two bots: %v, want ErrBotMismatch", err)
+		}
+	})
+}
+
+func TestMigratingTwiceDoesNothingTheSecondTime(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		if err := s.CheckSchema(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if done, err := s.Migrate(t.Context()); err != nil || len(done) != 0 {
+			t.Errorf("a second Migrate: %v, %v", done, err)
+		}
+	})
+}
+
+func TestADatabaseThatIsNotThereIsNotMadeByAccident(t *testing.T) {
+	address := storetest.SQLite(t)
+	var missing *store.MissingError
+	if _, err := store.Open(t.Context(), address, store.Options{}); !errors.As(err, &missing) || missing.Path != store.Path(address) {
+		t.Errorf("got %v, want a MissingError", err)
+	}
+}
+
+func TestOneHubHoldsAnSQLiteFile(t *testing.T) {
+	address := storetest.SQLite(t)
+	s := storetest.Open(t, address)
+	unlock, err := s.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lock(); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a second lock: %v, want ErrInUse", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lock(); err != nil {
+		t.Errorf("after unlocking: %v", err)
+	}
+}
