@@ -92,6 +92,9 @@ func Decode(data []byte, v any, opts ...json.Options) error {
 	return nil
 }
 
+// NoSuchMember is the detail of a FieldError for a member that is unknown.
+const NoSuchMember = "no such member"
+
 // maxText bounds what an error quotes of a text that may be anybody's, in bytes.
 const maxText = 150
 
@@ -106,7 +109,7 @@ func shapeDetail(e *json.SemanticError) string {
 	isNumber := errors.Is(e.Err, strconv.ErrSyntax) || errors.Is(e.Err, strconv.ErrRange)
 	switch {
 	case errors.Is(e.Err, json.ErrUnknownName):
-		return "no such member"
+		return NoSuchMember
 	case isNumber:
 		return "the number " + string(e.JSONValue) + " does not fit here"
 	case e.Err != nil:

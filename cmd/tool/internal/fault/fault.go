@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -20,8 +22,14 @@ type Error struct {
 	Hint   string    // what would help, in words
 	Recipe []string  // the exact command lines that would
 
+	Project ref.Ref // the hub's, where one is meant
+	Origin  string  // of the hub, where one was known
+
 	Status    int    // of the hub's answer, 0 when there was none
 	RequestID string // of the hub's answer
+
+	Current *wire.Edit       // who wrote the config that stands in the way
+	Config  *flat.Difference // what the command would have changed
 
 	Did Did
 }

@@ -1,0 +1,155 @@
+package workspace
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Start is what a new local project starts with.
+type Start struct {
+	Source   string  // file of the workspace, or URL; "" is openapi.yaml
+	BasePath string  // "" is src
+	Stack    ref.Ref // the zero Ref leaves the account for the user to fill in
+}
+
+// Create makes the local project name in dir, which becomes a workspace if it is
+// none, even inside another: client.json, stack.json of version 0.1.0, and in the
+// app root a .toolignore that explains itself, unless one is there. It returns the
+// files that it wrote, relative to dir.
+//
+// It overwrites nothing: when client.json or stack.json is there, and after any
+// other failure, nothing is written. A name that is no slug is an invalid_name.
+func Create(dir, name string, start Start) (files []string, err error) {
+	if !ref.ValidName(name) {
+		return nil, fault.New(wire.CodeInvalidName, "%q cannot name a new local project: its name is %s", name, ref.Rule).
+			Try("tool init " + SlugOf(name))
+	}
+	root, err := realPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	w, err := open(root)
+	if err != nil {
+		return nil, err
+	}
+	made := creation{root: w.root}
+	if err := made.project(&Project{name, w}, start); err != nil {
+		made.undo()
+		return nil, err
+	}
+	return made.files, nil
+}
+
+// creation makes files, and can take them back with the directories made for them.
+type creation struct {
+	root  *os.Root
+	files []string
+	all   []string // files and directories, in the order of their making
+}
+
+func (c *creation) project(p *Project, start Start) error {
+	start.Source, start.BasePath = cmp.Or(start.Source, "openapi.yaml"), cmp.Or(start.BasePath, "src")
+	if _, _, err := parseSource(start.Source); err != nil {
+		return blame("source", err)
+	}
+	appRoot, err := p.Workspace.appRoot(start.BasePath)
+	if err != nil {
+		return blame("base path", err)
+	}
+	if info, err := c.root.Lstat(toolDir); err == nil && !info.IsDir() {
+		return invalid(toolDir, errors.New("not a directory"))
+	}
+	if err := c.file(p.ClientPath(), clientTemplate(start)); err != nil {
+		return err
+	}
+	if err := c.file(p.file(stackFile), stackTemplate(p.Name, start.Stack)); err != nil {
+		return err
+	}
+	ignore := path.Join(appRoot, ".toolignore")
+	if _, err := c.root.Lstat(ignore); err == nil {
+		return nil // another local project's, with the same app root
+	}
+	return c.file(ignore, []byte(ignoreTemplate))
+}
+
+func (c *creation) file(name string, text []byte) error {
+	if err := c.directory(path.Dir(name)); err != nil {
+		return unwritable(name, cause(err))
+	}
+	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return invalid(name, errors.New("it exists already")).WithHint("nothing is overwritten: choose another name, or remove the file")
+	}
+	if err != nil {
+		return unwritable(name, cause(err))
+	}
+	c.all = append(c.all, name)
+	c.files = append(c.files, name)
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return unwritable(name, cause(err))
+	}
+	return nil
+}
+
+func (c *creation) directory(name string) error {
+	if name == "." {
+		return nil
+	}
+	if err := c.directory(path.Dir(name)); err != nil {
+		return err
+	}
+	err := c.root.Mkdir(name, 0o755)
+	if err == nil {
+		c.all = append(c.all, name)
+	} else if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+func (c *creation) undo() {
+	for _, name := range slices.Backward(c.all) {
+		c.root.Remove(name)
+	}
+}
+
+func clientTemplate(start Start) []byte {
+	basePath := jsonedit.Member{Name: "basePath", Value: jsonedit.String(start.BasePath)}
+	return jsonedit.Format([]jsonedit.Member{
+		{Name: memberSource, Value: jsonedit.String(start.Source)},
+		{Name: memberSettings, Value: jsonedit.Object([]jsonedit.Member{basePath})},
+	})
+}
+
+func stackTemplate(name string, stack ref.Ref) []byte {
+	written := stack.String()
+	if stack.IsZero() {
+		written = fmt.Sprintf("@/%s", name) // no ref, so that nobody publishes before it is filled in
+	}
+	return jsonedit.Format([]jsonedit.Member{
+		{Name: "name", Value: jsonedit.String(written)},
+		{Name: "version", Value: jsonedit.String("0.1.0")},
+	})
+}
+
+const ignoreTemplate = `# What stays here when base files are pushed, by the rules of .gitignore.
+#
+# Left out without a rule: .git, node_modules, build output, caches, logs,
+# editors' files, .env files, keys, generated files, and .tool itself.
+# A line that starts with ! takes something back in. Examples:
+#
+#   /drafts/
+#   *.local.json
+#   !/dist/
+`

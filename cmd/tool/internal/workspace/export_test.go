@@ -1,0 +1,51 @@
+package workspace
+
+import (
+	"os"
+	"testing"
+
+	"example.com/projecthub/hubclient/flat"
+)
+
+// ParseClient reads the text of a client.json that lies nowhere.
+func ParseClient(text []byte) (*Client, error) {
+	return (&Project{Name: "web"}).parseClient(text)
+}
+
+// Workspace is where c was read.
+func (c *Client) Workspace() *Workspace { return c.local.Workspace }
+
+// SetField is what Record makes of a text.
+func SetField(text []byte, field, value string) ([]byte, error) {
+	doc, err := parse("client.json", text)
+	if err != nil {
+		return nil, err
+	}
+	return setField(doc, field, value), nil
+}
+
+// SetConfig is what Replace makes of a text.
+func SetConfig(text []byte, config flat.Config) ([]byte, error) {
+	doc, err := parse("client.json", text)
+	if err != nil {
+		return nil, err
+	}
+	return setConfig(doc, config)
+}
+
+// OnSync puts f in the place of fsync for the rest of the test.
+func OnSync(t *testing.T, f func(*os.File) error) {
+	old := syncFile
+	syncFile = f
+	t.Cleanup(func() { syncFile = old })
+}
+
+// OnRename puts f in the place of the rename for the rest of the test.
+func OnRename(t *testing.T, f func(root *os.Root, from, to string) error) {
+	old := renameFile
+	renameFile = f
+	t.Cleanup(func() { renameFile = old })
+}
+
+// ReadResolved reads a path as if its symlinks had just been resolved.
+func ReadResolved(w *Workspace, name string) ([]byte, error) { return w.readAll(name) }

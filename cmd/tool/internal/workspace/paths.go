@@ -1,0 +1,131 @@
+package workspace
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// localPath checks a path that a file names: relative to the workspace, within it,
+// and written alike on every system. It returns the path cleaned. The failure is
+// invalid_file or outside_workspace.
+func localPath(s string) (string, error) {
+	slashed := strings.ReplaceAll(s, `\`, "/")
+	clean := path.Clean(slashed)
+	hasDrive := len(s) > 1 && s[1] == ':'
+	switch {
+	case path.IsAbs(slashed) || hasDrive:
+		return "", fault.New(wire.CodeOutsideWorkspace, "%q is absolute", s).
+			WithHint("a path is relative to the workspace, the directory that holds %s", toolDir)
+	case clean == ".." || strings.HasPrefix(clean, "../"):
+		return "", fault.New(wire.CodeOutsideWorkspace, "%q leads out of the workspace", s)
+	case slashed != s:
+		return "", fault.New(wire.CodeInvalidFile, "%q holds a backslash", s).WithHint("write it as %s", clean)
+	case strings.ContainsRune(s, 0):
+		return "", fault.New(wire.CodeInvalidFile, "%q holds a null character", s)
+	}
+	return clean, nil
+}
+
+// BasePath returns settings.basePath as it is written. It may be absent.
+func (c *Client) BasePath() (Field, error) {
+	if c.settings == nil {
+		return Field{}, nil
+	}
+	v, ok := c.settings.Lookup("basePath")
+	if !ok {
+		return Field{}, nil
+	}
+	return c.doc.text("settings.basePath", v)
+}
+
+// AppRoot returns the directory of basePath, which base files are collected from:
+// relative to the workspace, with /, symlinks resolved. It need not exist. Without
+// basePath, or with one directly in the workspace, it is ".", the workspace.
+//
+// The failure is invalid_file, or outside_workspace when basePath leads out of the
+// workspace, by its text or by a symlink.
+func (c *Client) AppRoot() (string, error) {
+	written, err := c.BasePath()
+	if err != nil || !written.Present() {
+		return ".", err
+	}
+	root, err := c.local.Workspace.appRoot(written.Text)
+	if err != nil {
+		return "", written.At.blame("settings.basePath", err)
+	}
+	return root, nil
+}
+
+func (w *Workspace) appRoot(basePath string) (string, error) {
+	base, err := localPath(basePath)
+	if err != nil {
+		return "", err
+	}
+	// basePath may be a symlink itself, so that its directory alone says too little.
+	if _, err := w.resolve(base); err != nil {
+		return "", err
+	}
+	return w.resolve(path.Dir(base))
+}
+
+// Schema is where an API description is: at a URL, or in a file.
+type Schema struct {
+	URL  string // http or https; "" for a file
+	File string // relative to the workspace, with /, cleaned; "" for a URL
+
+	source    Field
+	workspace *Workspace
+}
+
+// Schema returns what source names. The failure is invalid_file, or
+// outside_workspace when it is a file that does not lie in the workspace.
+func (c *Client) Schema() (*Schema, error) {
+	if !c.Source.Present() {
+		return nil, invalid(c.doc.name, errors.New(`no "source"`)).WithHint(sourceHint)
+	}
+	s := &Schema{source: c.Source, workspace: c.local.Workspace}
+	var err error
+	if s.URL, s.File, err = parseSource(c.Source.Text); err == nil && s.URL == "" {
+		_, err = s.workspace.resolve(s.File)
+	}
+	if err != nil {
+		return nil, c.Source.At.blame("source", err)
+	}
+	return s, nil
+}
+
+// Read returns the content of the file, up to 16 MiB. A symlink that came to stand
+// in its path meanwhile leads nowhere outside of the workspace.
+func (s *Schema) Read() ([]byte, error) {
+	data, err := s.workspace.read(s.File)
+	if err != nil {
+		return nil, s.source.At.blame("source", err)
+	}
+	return data, nil
+}
+
+const sourceHint = "source is the API's description: a file of the workspace, or a URL with http or https"
+
+var (
+	webURL = regexp.MustCompile(`^(?i)https?://`)
+	anyURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+)
+
+// parseSource tells a URL from a file's path, which it checks and cleans.
+func parseSource(s string) (url, file string, err error) {
+	switch {
+	case webURL.MatchString(s):
+		return s, "", nil
+	case anyURL.MatchString(s):
+		return "", "", fault.New(wire.CodeInvalidFile, "%q has another scheme than http and https", s).WithHint(sourceHint)
+	case s == "":
+		return "", "", fault.New(wire.CodeInvalidFile, "it is empty").WithHint(sourceHint)
+	}
+	file, err = localPath(s)
+	return "", file, err
+}

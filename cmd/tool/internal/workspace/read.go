@@ -1,0 +1,89 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// maxFile is the greatest size of a file that is read whole, in bytes.
+const maxFile = 16 << 20
+
+// invalid says what is wrong with the file called name.
+func invalid(name string, err error) *fault.Error {
+	return fault.New(wire.CodeInvalidFile, "%s: %w", name, err)
+}
+
+// resolve follows the symlinks in name, a path in the workspace, and returns where
+// they lead. What does not exist yet is taken as it is. The failure outside_workspace
+// says that they lead out of the workspace.
+func (w *Workspace) resolve(name string) (string, error) {
+	existing, rest := filepath.Join(w.Dir, filepath.FromSlash(name)), ""
+	for {
+		real, err := filepath.EvalSymlinks(existing)
+		if err == nil {
+			return w.inside(name, filepath.Join(real, rest))
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", invalid(name, cause(err))
+		}
+		if _, err := os.Lstat(existing); err == nil {
+			return "", invalid(name, errors.New("a symlink that leads nowhere"))
+		}
+		existing, rest = filepath.Dir(existing), filepath.Join(filepath.Base(existing), rest)
+	}
+}
+
+// inside returns an absolute path as one in the workspace. It is what name leads to.
+func (w *Workspace) inside(name, absolute string) (string, error) {
+	inside, err := filepath.Rel(w.Dir, absolute)
+	if err != nil || !filepath.IsLocal(inside) {
+		return "", fault.New(wire.CodeOutsideWorkspace, "%s leads out of the workspace", name).
+			WithHint("only files of the workspace are read, wherever a symlink points")
+	}
+	return filepath.ToSlash(inside), nil
+}
+
+// read returns the content of a regular file of the workspace.
+func (w *Workspace) read(name string) ([]byte, error) {
+	inside, err := w.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := w.readAll(inside)
+	if err != nil {
+		return nil, invalid(name, err)
+	}
+	return data, nil
+}
+
+// readAll reads a resolved path. The root refuses a symlink that was put there since.
+func (w *Workspace) readAll(inside string) ([]byte, error) {
+	// Opening a FIFO would wait for its writer.
+	if info, err := w.root.Stat(inside); err != nil {
+		return nil, cause(err)
+	} else if info.IsDir() {
+		return nil, errors.New("a directory stands in place of the file")
+	} else if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := w.root.Open(inside)
+	if err != nil {
+		return nil, cause(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, cause(err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	}
+	return data, nil
+}

@@ -1,0 +1,201 @@
+package workspace_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
+)
+
+const stackJSON = ".tool/web/stack.json"
+
+func TestStackIsNamedByAccountAndSlug(t *testing.T) {
+	w := newWorkspace(t, map[string]string{stackJSON: `{"name": "@acme/web", "description": "free", "version": 1}`})
+	s, err := project(t, w).Stack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Name.String(); got != "@acme/web" {
+		t.Errorf("name %s", got)
+	}
+}
+
+func TestAStackWithoutAScopedNameIsRefused(t *testing.T) {
+	for text, reason := range map[string]string{
+		`{"version": "1.0.0"}`:     `: no "name"`,
+		`{"name": "web"}`:          `:1:10: name: "web" is not of the form @account/slug`,
+		`{"name": "@/web"}`:        `:1:10: name: "" is not an account`,
+		`{"name": "acme/web"}`:     `:1:10: name: "acme/web" is not of the form @account/slug`,
+		`{"name": 1}`:              `:1:10: name is a number: a string was expected`,
+		`{"name": "@a/b" // scope`: `:1:17: JSON has no comments`,
+		``:                         `:1:1: the file is empty`,
+	} {
+		_, err := project(t, newWorkspace(t, map[string]string{stackJSON: text})).Stack()
+		e := wantFault(t, err, wire.CodeInvalidFile, stackJSON+reason)
+		if strings.Contains(reason, "form") && !strings.Contains(e.Hint, "@account/web") {
+			t.Errorf("%s: hint %q", text, e.Hint)
+		}
+	}
+	_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}"})).Stack()
+	if e := wantFault(t, err, wire.CodeInvalidFile, stackJSON+": no such file"); !strings.Contains(e.Hint, `"name": "@account/web"`) {
+		t.Errorf("hint %q", e.Hint)
+	}
+}
+
+func TestOnlyAStackWithAVersionCanBePublished(t *testing.T) {
+	for text, reason := range map[string]string{
+		`{"name": "@a/b"}`:                       `: no "version"`,
+		`{"name": "@a/b", "version": 1}`:         `:1:29: version is a number: a string was expected`,
+		`{"name": "@a/b", "version": "v1.0.0"}`:  `:1:29: "v1.0.0" is not a version`,
+		`{"name": "@a/b", "version": "1.0"}`:     `:1:29: "1.0" is not a version`,
+		`{"name": "@a/b", "version": "1.0.0+a"}`: `:1:29: "1.0.0+a" is not a version`,
+	} {
+		s, err := project(t, newWorkspace(t, map[string]string{stackJSON: text})).Stack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Version()
+		if e := wantFault(t, err, wire.CodeInvalidFile, stackJSON+reason); strings.Contains(reason, "not a") && !strings.Contains(e.Hint, "1.4.0-rc.1") {
+			t.Errorf("%s: hint %q", text, e.Hint)
+		}
+	}
+	s, err := project(t, newWorkspace(t, map[string]string{stackJSON: `{"name": "@a/b", "version": "1.2.0-rc.1"}`})).Stack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Version(); v != "1.2.0-rc.1" || err != nil {
+		t.Errorf("Version = %q, %v", v, err)
+	}
+}
+
+func TestGeneratedListsTheManifestsPaths(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"files": {"src/b.ts": {"hash": 1}, "./src//a.ts": null, "src/b.ts/": {}}}`: {"src/a.ts", "src/b.ts"},
+		`{"files": ["x/../b.ts", "a.ts", "b.ts"], "tool": "1.0"}`:                    {"a.ts", "b.ts"},
+		`{"files": {}}`: nil,
+		`{"files": []}`: nil,
+	} {
+		got, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", ".tool/web/manifest.json": text})).Generated()
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: error %v, paths (-want +got):\n%s", text, err, diff)
+		}
+	}
+	if got, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}"})).Generated(); len(got) != 0 || err != nil {
+		t.Errorf("without a manifest: %v, %v", got, err)
+	}
+}
+
+func TestAManifestThatNamesWhatItMustNotIsRefused(t *testing.T) {
+	const name = ".tool/web/manifest.json"
+	for text, want := range map[string]struct {
+		code   wire.Code
+		reason string
+	}{
+		`{}`:                        {wire.CodeInvalidFile, `: no "files"`},
+		`{"files": "a.ts"}`:         {wire.CodeInvalidFile, ":1:11: files is a string: an object or array of paths was expected"},
+		`{"files": ["a.ts", {}]}`:   {wire.CodeInvalidFile, ":1:20: a file's path is an object: a string was expected"},
+		`{"files": [""]}`:           {wire.CodeInvalidFile, `:1:12: generated file: "" names no file`},
+		`{"files": ["src/.."]}`:     {wire.CodeInvalidFile, `:1:12: generated file: "src/.." names no file`},
+		`{"files": {"a": 1, "a":2}`: {wire.CodeInvalidFile, `:1:20: "a" stands there twice`},
+		`{"files": [".."]}`:         {wire.CodeOutsideWorkspace, `:1:12: generated file: ".." leads out of the workspace`},
+		`{"files": ["/a"]}`:         {wire.CodeOutsideWorkspace, `:1:12: generated file: "/a" is absolute`},
+		`{"files": {"../a": {}}}`:   {wire.CodeOutsideWorkspace, `:1:12: generated file: "../a" leads out of the workspace`},
+		`{"files": ["a\\b"]}`:       {wire.CodeInvalidFile, `:1:12: generated file: "a\\b" holds a backslash`},
+	} {
+		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", name: text})).Generated()
+		wantFault(t, err, want.code, name+want.reason)
+	}
+}
+
+func TestPulledIsWhatWasRecorded(t *testing.T) {
+	w := newWorkspace(t, map[string]string{clientJSON: "{}"})
+	p := project(t, w)
+	if got, err := p.Pulled(); got != nil || err != nil {
+		t.Errorf("before any pull: %v, %v", got, err)
+	}
+	web, err := ref.Parse("@acme/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, revision := range []string{strings.Repeat("0", 64), strings.Repeat("a", 64)} {
+		want := workspace.Pulled{Project: web, Revision: revision}
+		if err := p.RecordPulled(want); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.Pulled(); err != nil || *got != want {
+			t.Errorf("Pulled = %v, %v, want %v", got, err, want)
+		}
+		text := "{\n  \"project\": \"@acme/web\",\n  \"revision\": \"" + revision + "\"\n}\n"
+		if got := read(t, w.Dir, ".tool/web/pulled.json"); got != text {
+			t.Errorf("pulled.json is %s", got)
+		}
+	}
+	if got := files(t, w.Dir); !cmp.Equal(got, []string{clientJSON, ".tool/web/pulled.json"}) {
+		t.Errorf("there are %v", got)
+	}
+}
+
+func TestADamagedPulledFileIsRefused(t *testing.T) {
+	const name = ".tool/web/pulled.json"
+	for text, reason := range map[string]string{
+		`{"project": "@a/b"}`:                   `: "project" and "revision" were expected`,
+		`{"project": "a", "revision": "1"}`:     `:1:13: project: "a" is not of the form @account/slug`,
+		`{"project": "@a/b", "revision": null}`: `:1:33: revision is null: a string was expected`,
+		"<<<<<<< HEAD\n{}":                      `:1:1: `,
+	} {
+		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", name: text})).Pulled()
+		wantFault(t, err, wire.CodeInvalidFile, name+reason)
+	}
+}
+
+func FuzzFiles(f *testing.F) {
+	for _, seed := range []string{
+		`{"name": "@a/b", "version": "1.0.0"}`, `{"files": {"a/b": {}, "./c": 1}}`, `{"files": ["../a", "C:/x"]}`, `{"files": ["\u0000"]}`,
+		`{"project": "@a/b", "revision": "0"}`, `{"name": 1}`, `{"files": [[]]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	w := newWorkspace(f, map[string]string{clientJSON: "{}"})
+	p := project(f, w)
+	names := []string{stackJSON, ".tool/web/manifest.json", ".tool/web/pulled.json"}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, name := range names {
+			write(t, w.Dir, name, string(text))
+		}
+		stack, err := p.Stack()
+		wantReadable(t, err)
+		if err == nil {
+			v, err := stack.Version()
+			wantReadable(t, err)
+			if err == nil && !version.Valid(v) {
+				t.Errorf("%q gives the version %q", text, v)
+			}
+		}
+		paths, err := p.Generated()
+		wantReadable(t, err)
+		for _, path := range paths {
+			if !filepath.IsLocal(path) || path == "." || strings.ContainsAny(path, "\\\x00") {
+				t.Errorf("%q gives the path %q", text, path)
+			}
+		}
+		_, err = p.Pulled()
+		wantReadable(t, err)
+	})
+}
+
+// wantReadable fails on any error but that a file is invalid.
+func wantReadable(t *testing.T, err error) {
+	t.Helper()
+	var e *fault.Error
+	if err != nil && (!errors.As(err, &e) || e.Code != wire.CodeInvalidFile && e.Code != wire.CodeOutsideWorkspace) {
+		t.Errorf("error %v", err)
+	}
+}

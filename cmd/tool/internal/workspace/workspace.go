@@ -1,0 +1,127 @@
+// Package workspace is the one place that knows the files under .tool/: it finds
+// the workspace, reads client.json, stack.json, manifest.json and pulled.json,
+// resolves the paths that they name, and changes them without touching a byte more
+// than it must.
+//
+// A workspace may come from somebody else's repository, so nothing that its files
+// say, nor any symlink in it, leads the client to a file outside of it.
+//
+// Failures are *fault.Error values without a stage. Files are named relative to
+// the workspace, with /. The package knows no hub, flag, terminal or token.
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// toolDir is the directory that makes the one which holds it a workspace.
+const toolDir = ".tool"
+
+// Workspace is a directory that holds .tool.
+type Workspace struct {
+	Dir string // absolute, without symlinks
+
+	root *os.Root // of Dir; closed by the runtime once the Workspace is out of use
+}
+
+// Find returns the workspace of dir: the nearest directory, at or above it, that
+// holds a real directory .tool.
+//
+// The search does not climb into the home directory nor out of it, nor into a
+// directory that belongs to neither the user nor the owner of dir: what was forgotten
+// at home, or put into a shared directory, is not the workspace of all that lies
+// below. A .tool of another owner does not count either. Without a workspace the
+// failure is no_workspace.
+func Find(dir string) (*Workspace, error) {
+	start, err := realPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	origin, err := os.Stat(start)
+	if err == nil && !origin.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return nil, noDirectory(dir, err)
+	}
+	for at := start; ; {
+		tool, err := os.Lstat(filepath.Join(at, toolDir))
+		if err == nil && tool.IsDir() && trusted(tool, origin) {
+			return open(at)
+		}
+		parent := filepath.Dir(at)
+		info, err := os.Stat(parent)
+		if err != nil || parent == at || isHome(at) || isHome(parent) || !trusted(info, origin) {
+			return nil, noWorkspace(start)
+		}
+		at = parent
+	}
+}
+
+func noWorkspace(dir string) error {
+	return fault.New(wire.CodeNoWorkspace, "neither %s nor a directory above it holds a directory %s", dir, toolDir).
+		WithHint("a workspace is a directory that holds %s: go to one, or name it with -C, or make one", toolDir).
+		Try("tool init " + SlugOf(filepath.Base(dir)))
+}
+
+// open returns dir, which has no symlinks in it, as a workspace.
+func open(dir string) (*Workspace, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, noDirectory(dir, err)
+	}
+	return &Workspace{dir, root}, nil
+}
+
+func noDirectory(dir string, err error) error {
+	return fault.New(wire.CodeNoWorkspace, "directory %s: %w", dir, cause(err))
+}
+
+// realPath returns the absolute path of a directory, without symlinks.
+func realPath(dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err == nil {
+		absolute, err = filepath.EvalSymlinks(absolute)
+	}
+	if err != nil {
+		return "", noDirectory(dir, err)
+	}
+	return absolute, nil
+}
+
+func isHome(dir string) bool {
+	name, err := os.UserHomeDir()
+	if err != nil {
+		return false
+	}
+	home, errHome := os.Stat(name)
+	info, errDir := os.Stat(dir)
+	return errHome == nil && errDir == nil && os.SameFile(home, info)
+}
+
+// trusted reports whether a file belongs to the user or to the owner of origin.
+func trusted(info, origin fs.FileInfo) bool {
+	uid, known := owner(info)
+	other, _ := owner(origin)
+	return !known || uid == os.Geteuid() || uid == other
+}
+
+// cause strips the operation and the path off an error of the file system.
+func cause(err error) error {
+	var atPath *fs.PathError
+	var atLink *os.LinkError
+	switch {
+	case errors.As(err, &atPath):
+		return atPath.Err
+	case errors.As(err, &atLink):
+		return atLink.Err
+	}
+	return err
+}

@@ -1,0 +1,194 @@
+package workspace
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// The steps of a write that tests make fail.
+var (
+	syncFile   = (*os.File).Sync
+	renameFile = (*os.Root).Rename
+)
+
+// attempts is how often an edit is made anew because the file changed meanwhile.
+const attempts = 10
+
+var errChanged = errors.New("it keeps changing while it is edited")
+
+// update replaces the content of a file by what edit makes of it, and reports
+// whether that was anything else. edit is given nil when there is no such file, and
+// called again when somebody changed the file in the meantime.
+//
+// At every moment the file holds the old content or the new. Writers of the same
+// file wait for each other; an editor that does not is noticed by what it wrote.
+func (w *Workspace) update(name string, edit func(old []byte) ([]byte, error)) (changed bool, err error) {
+	file, err := w.resolve(name)
+	if err != nil {
+		return false, err
+	}
+	// Where there are no locks, as on some network file systems, the comparison
+	// before the rename has to do.
+	lock := lockOf(filepath.Join(w.Dir, filepath.FromSlash(path.Dir(file))))
+	if lock.Lock() == nil {
+		defer lock.Unlock()
+		w.removeLeftovers(file)
+	}
+	for range attempts {
+		changed, err = w.edit(name, file, edit)
+		if !errors.Is(err, errChanged) {
+			break
+		}
+	}
+	return changed, err
+}
+
+// edit makes one attempt at an update of file, which is what name leads to.
+func (w *Workspace) edit(name, file string, edit func(old []byte) ([]byte, error)) (bool, error) {
+	old, err := w.present(file)
+	if err != nil {
+		return false, invalid(name, err)
+	}
+	text, err := edit(old)
+	if err != nil || old != nil && bytes.Equal(old, text) {
+		return false, err
+	}
+	if err := w.replace(file, old, text); err != nil {
+		return false, unwritable(name, err)
+	}
+	return true, nil
+}
+
+// present returns the content of a resolved path, nil when there is no file.
+func (w *Workspace) present(file string) ([]byte, error) {
+	text, err := w.readAll(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// replace puts text in the place of old by a rename.
+func (w *Workspace) replace(file string, old, text []byte) error {
+	f, temporary, err := w.createTemporary(file)
+	if err != nil {
+		return err
+	}
+	defer w.root.Remove(temporary) // nothing is left to remove after the rename
+	if _, err = f.Write(text); err == nil {
+		err = syncFile(f)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return cause(err)
+	}
+	now, err := w.present(file)
+	if err != nil {
+		return err
+	}
+	if (now == nil) != (old == nil) || !bytes.Equal(now, old) {
+		return errChanged
+	}
+	if err := renameFile(w.root, temporary, file); err != nil {
+		return cause(err)
+	}
+	w.syncDir(path.Dir(file))
+	return nil
+}
+
+// createTemporary makes the file that will take the place of the given one, beside
+// it and with its mode. It fails when that one is write-protected, which a rename
+// would pass over.
+func (w *Workspace) createTemporary(file string) (f *os.File, name string, err error) {
+	mode, exists, err := w.writableMode(file)
+	if err != nil {
+		return nil, "", err
+	}
+	name = temporaryPrefix(file) + rand.Text() + temporarySuffix
+	f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, "", fmt.Errorf("no file can be made beside it: %w", cause(err))
+	}
+	if !exists {
+		return f, name, nil
+	}
+	if err := f.Chmod(mode); err != nil { // the umask may have taken something off
+		f.Close()
+		w.root.Remove(name)
+		return nil, "", cause(err)
+	}
+	return f, name, nil
+}
+
+// writableMode returns the mode of a file that may be written, or the one for a new file.
+func (w *Workspace) writableMode(file string) (mode fs.FileMode, exists bool, err error) {
+	f, err := w.root.OpenFile(file, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0o644, false, nil
+	}
+	if err != nil {
+		return 0, false, cause(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, false, cause(err)
+	}
+	return info.Mode().Perm(), true, nil
+}
+
+// checkWritable reports whether a file could be replaced now.
+func (w *Workspace) checkWritable(name string) error {
+	file, err := w.resolve(name)
+	if err != nil {
+		return err
+	}
+	f, temporary, err := w.createTemporary(file)
+	if err != nil {
+		return unwritable(name, err)
+	}
+	f.Close()
+	w.root.Remove(temporary)
+	return nil
+}
+
+func unwritable(name string, err error) error {
+	return invalid(name, fmt.Errorf("cannot be written: %w", err))
+}
+
+// syncDir makes a rename in dir last through a power failure, where the system can.
+// The new content stands there by now, so that a failure changes nothing.
+func (w *Workspace) syncDir(dir string) {
+	if f, err := w.root.Open(dir); err == nil {
+		_ = syncFile(f)
+		f.Close()
+	}
+}
+
+const temporarySuffix = ".tmp"
+
+// temporaryPrefix is how the paths of a file's temporary files start.
+func temporaryPrefix(file string) string {
+	return path.Join(path.Dir(file), "."+path.Base(file)+".")
+}
+
+// removeLeftovers removes the temporary files of writers that were killed. The
+// lock is held, so that none of them is in use.
+func (w *Workspace) removeLeftovers(file string) {
+	entries, err := fs.ReadDir(w.root.FS(), path.Dir(file))
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		name := path.Join(path.Dir(file), entry.Name())
+		if strings.HasPrefix(name, temporaryPrefix(file)) && strings.HasSuffix(name, temporarySuffix) {
+			w.root.Remove(name)
+		}
+	}
+}
