@@ -1,0 +1,200 @@
+package description
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
+type kind byte
+
+const (
+	null kind = iota
+	boolean
+	number
+	text
+	array
+	object
+)
+
+var kindNames = [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// node is one value of a description, whether written in JSON or in YAML.
+type node struct {
+	kind         kind
+	line, column int32  // where it begins, from 1, in characters
+	name         string // under which the object above holds it
+	text         string // a string's content; a number or boolean as JSON writes it
+	parent       *node
+	children     []*node          // of an array or object, as they stand
+	index        map[string]*node // of an object with many members, made when first asked for
+
+	role   string // what the value is in an OpenAPI document; "" where anything may stand
+	target *node  // of a reference, what it leads to
+}
+
+// indexed is how many members an object has before looking one up takes an index.
+const indexed = 16
+
+// member returns the member of an object, or nil.
+func (n *node) member(name string) *node {
+	if n == nil || n.kind != object {
+		return nil
+	}
+	if len(n.children) > indexed {
+		if n.index == nil {
+			n.index = make(map[string]*node, len(n.children))
+			for _, child := range n.children {
+				n.index[child.name] = child
+			}
+		}
+		return n.index[name]
+	}
+	for _, child := range n.children {
+		if child.name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// step returns what the segment of a JSON pointer leads to from n, or nil.
+func (n *node) step(segment string) *node {
+	if n.kind != array {
+		return n.member(segment)
+	}
+	i, err := strconv.ParseUint(segment, 10, 31)
+	if err != nil || int(i) >= len(n.children) || strconv.FormatUint(i, 10) != segment {
+		return nil
+	}
+	return n.children[i]
+}
+
+// down follows segments as far as they lead.
+func (n *node) down(segments ...string) *node {
+	for _, segment := range segments {
+		next := n.step(segment)
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+// find returns the first node in or below n that is wanted, or nil.
+func (n *node) find(wanted func(*node) bool) *node {
+	if wanted(n) {
+		return n
+	}
+	for _, child := range n.children {
+		if found := child.find(wanted); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+var (
+	escapeSegment   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapeSegment = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// segments splits a JSON pointer that is empty or begins with /.
+func segments(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
+	parts := strings.Split(pointer[1:], "/")
+	for i, part := range parts {
+		parts[i] = unescapeSegment.Replace(part)
+	}
+	return parts
+}
+
+// pointer returns the JSON pointer of n.
+func (n *node) pointer() string {
+	if n.parent == nil {
+		return ""
+	}
+	segment := escapeSegment.Replace(n.name)
+	if n.parent.kind == array {
+		for i, child := range n.parent.children {
+			if child == n {
+				segment = strconv.Itoa(i)
+			}
+		}
+	}
+	return n.parent.pointer() + "/" + segment
+}
+
+// reason says what is wrong with n. Its pointer leads to what n stands in when
+// that of n would be too long.
+func (n *node) reason(format string, args ...any) wire.FieldError {
+	pointer := n.pointer()
+	for above := n.parent; len(pointer) > pointed; above = above.parent {
+		pointer = above.pointer()
+	}
+	return wire.FieldError{Pointer: pointer, Detail: at(n.line, n.column, fmt.Sprintf(format, args...))}
+}
+
+func at(line, column int32, detail string) string {
+	return fmt.Sprintf("line %d, column %d: %s", line, column, detail)
+}
+
+// shown says what n is: a number or boolean as it is written, else its kind.
+func (n *node) shown() string {
+	if n.kind == number || n.kind == boolean {
+		return clip(n.text, quoted)
+	}
+	return n.kind.String()
+}
+
+// clip cuts s when it is too long for a reason, which may quote it or be it.
+func clip(s string, most int) string {
+	if r := []rune(s[:min(len(s), 4*(most+1))]); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+const (
+	quoted  = 80   // characters of a description that a reason quotes at most
+	spoken  = 300  // characters of what a library says of a description
+	pointed = 1000 // bytes of a pointer
+)
+
+func quote(s string) string { return strconv.Quote(clip(s, quoted)) }
+
+// quoteAll returns the first few of names in quotes.
+func quoteAll(names []string) string {
+	const most = 5
+	parts := make([]string, 0, most+1)
+	for _, name := range names[:min(len(names), most)] {
+		parts = append(parts, quote(name))
+	}
+	if len(names) > most {
+		parts = append(parts, "…")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// reasons collects what is wrong, up to MaxReasons.
+type reasons []wire.FieldError
+
+func (r *reasons) add(n *node, format string, args ...any) {
+	if len(*r) < MaxReasons {
+		*r = append(*r, n.reason(format, args...))
+	}
+}
+
+func (r reasons) err() error {
+	if len(r) == 0 {
+		return nil
+	}
+	return &Invalid{r}
+}

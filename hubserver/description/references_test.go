@@ -1,0 +1,171 @@
+package description_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
+const outside = " leads outside the description, where the hub does not look: put what it names into the description"
+
+func TestAReferenceThatLeadsNowhereOrElsewhereIsNamed(t *testing.T) {
+	at := func(ref, problem string) []wire.FieldError {
+		return []wire.FieldError{{
+			Pointer: "/components/schemas/A/properties/b/$ref",
+			Detail:  `line 2, column 77: "` + ref + `" ` + strings.TrimSpace(problem),
+		}}
+	}
+	for ref, problem := range map[string]string{
+		"#/components/schemas/B":                   "leads to nothing",
+		"#/components/schemas/A/allOf/1":           "leads to nothing",
+		"#/components/schemas/A/allOf/00":          "leads to nothing",
+		"#/components/schemas/A/allOf/-1":          "leads to nothing",
+		"#/components/schemas/A/title/x":           "leads to nothing",
+		"#/components/schemas/A/":                  "leads to nothing",
+		"#A":                                       "is not of the form #/…",
+		"#/%zz":                                    "is not of the form #/…",
+		"":                                         "is not of the form #/…",
+		"components/schemas/A":                     outside,
+		"other.yaml#/A":                            outside,
+		"//example.com/a.json":                     outside,
+		"#":                                        "leads to the whole description, where a schema is needed",
+		"#/components/parameters/P":                "leads to a parameter, where a schema is needed",
+		"#/components/schemas/A/title":             "leads to a string, where a schema is needed",
+		"#/components/schemas":                     "leads to several values, where a schema is needed",
+		"#/components/schemas/A/properties":        "leads to several values, where a schema is needed",
+		"#/components/schemas/A":                   "",
+		"#/components/schemas/A/allOf/0":           "",
+		"#/components/schemas/%41/allOf/0":         "",
+		"#/paths/%7E1x/get/parameters/0/schema":    "",
+		"#/paths/~1x/get/parameters/0/schema":      "",
+		"#/x-own/thing":                            "",
+		"#/components/schemas/A/properties/b/x-in": "leads to nothing",
+	} {
+		text := doc("3.0.0", `"components": {"schemas": {"A": {"title": "t", "properties": {"b": {"$ref": "`+ref+`"}}, "allOf": [{}]}},
+			"parameters": {"P": {"name": "p", "in": "query", "schema": {}}}}, "x-own": {"thing": {}}, "paths": {"/x": {"get":
+			{"parameters": [{"name": "p", "in": "query", "schema": {}}], "responses": {"200": {"description": "d"}}}}}`)
+		if problem == "" {
+			accepted(t, text)
+		} else if diff := cmp.Diff(at(ref, problem), refused(t, text)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestReferencesOfEveryKindAreFollowed(t *testing.T) {
+	valid := doc("3.0.0", `"paths": {"/x/{id}": {"parameters": [{"$ref": "#/components/parameters/Id"}], "post": {
+			"parameters": [{"$ref": "#/components/parameters/Alias"}],
+			"requestBody": {"$ref": "#/components/requestBodies/Body"},
+			"responses": {"200": {"description": "d",
+				"headers": {"h": {"$ref": "#/components/headers/Header"}},
+				"links": {"l": {"$ref": "#/components/links/Link"}},
+				"content": {"text/plain": {"schema": {"$ref": "#/components/schemas/Schema"},
+					"examples": {"e": {"$ref": "#/components/examples/Example"}}}}},
+				"404": {"$ref": "#/components/responses/Response"}},
+			"callbacks": {"c": {"$ref": "#/components/callbacks/Callback"}},
+			"security": [{"auth": []}]}},
+		"/y": {"$ref": "#/paths/~1z"}, "/z": {}},
+		"components": {
+			"parameters": {"Id": {"name": "id", "in": "path", "required": true, "schema": {}}, "Alias": {"$ref": "#/components/parameters/Q"},
+				"Q": {"name": "q", "in": "query", "schema": {}}},
+			"requestBodies": {"Body": {"content": {"text/plain": {}}}}, "headers": {"Header": {"schema": {}}},
+			"links": {"Link": {"operationId": "o"}}, "schemas": {"Schema": {}}, "examples": {"Example": {"value": 1}},
+			"responses": {"Response": {"description": "d"}}, "callbacks": {"Callback": {}},
+			"securitySchemes": {"auth": {"$ref": "#/components/securitySchemes/basic"}, "basic": {"type": "http", "scheme": "basic"}}}`)
+	accepted(t, valid)
+	for _, target := range []string{"parameters/Id", "parameters/Q", "requestBodies/Body", "headers/Header", "links/Link",
+		"schemas/Schema", "examples/Example", "responses/Response", "callbacks/Callback", "securitySchemes/basic"} {
+		broken := strings.Replace(valid, `"#/components/`+target+`"`, `"#/components/`+target+`2"`, 1)
+		if reasons := refused(t, broken); !strings.Contains(reasons[len(reasons)-1].Detail, target+`2" leads to nothing`) {
+			t.Errorf("%s: %v", target, reasons)
+		}
+	}
+}
+
+func TestAPathHasToDeclareItsParametersThroughReferencesToo(t *testing.T) {
+	text := func(version, parameter string) string {
+		members := `"paths": {"/x/{id}": {"get": {"parameters": [{"$ref": "#/parameters/P"}], "responses": {"200": {"description": "d"}}}}}, "parameters": {"P": ` + parameter + `}`
+		if version != "2.0" {
+			members = strings.Replace(members, "#/parameters", "#/components/parameters", 1)
+			members = strings.Replace(members, `"parameters": {"P": `+parameter+`}`, `"components": {"parameters": {"P": `+parameter+`}}`, 1)
+		}
+		return doc(version, members)
+	}
+	accepted(t, text("3.0.0", `{"name": "id", "in": "path", "required": true, "schema": {}}`))
+	accepted(t, text("2.0", `{"name": "id", "in": "path", "required": true, "type": "string"}`))
+	refused(t, text("3.0.0", `{"name": "other", "in": "path", "required": true, "schema": {}}`))
+	refused(t, text("3.1.0", `{"name": "id", "in": "query", "schema": {}}`))
+	refused(t, text("2.0", `{"name": "id", "in": "query", "type": "string"}`))
+	refused(t, text("2.0", `{"name": "id", "in": "body", "schema": {}}`))
+	refused(t, text("2.0", `{"name": "id", "in": "formData", "type": "file"}`))
+}
+
+func TestReferencesMayGoInCirclesButHaveToReachAValue(t *testing.T) {
+	accepted(t, schemas("3.0.0", `"A": {"properties": {"a": {"$ref": "#/components/schemas/A"}, "b": {"$ref": "#/components/schemas/B"}}}, "B": {"items": {"$ref": "#/components/schemas/A"}, "type": "array"}`))
+	accepted(t, schemas("3.0.0", each(32, func(i int) string { return link(i, i+1) })+`, "A32": {}`))
+	for name, text := range map[string]string{
+		"itself":      schemas("3.0.0", `"A0": {"$ref": "#/components/schemas/A0"}`),
+		"a circle":    schemas("3.0.0", link(0, 1)+","+link(1, 2)+","+link(2, 1)),
+		"33 in a row": schemas("3.0.0", each(33, func(i int) string { return link(i, i+1) })+`, "A33": {}`),
+		"parameters":  doc("3.0.0", `"paths": {}, "components": {"parameters": {"A": {"$ref": "#/components/parameters/B"}, "B": {"$ref": "#/components/parameters/A"}}}`),
+	} {
+		reasons := refused(t, text)
+		if want := "leads from reference to reference and never, or only after 32 of them, to a value"; !strings.Contains(reasons[0].Detail, want) {
+			t.Errorf("%s: %v", name, reasons)
+		}
+	}
+}
+
+// link returns a schema A<from> that is a reference to A<to>.
+func link(from, to int) string {
+	return fmt.Sprintf(`"A%d": {"$ref": "#/components/schemas/A%d"}`, from, to)
+}
+
+func TestWhatStandsBesideAReferenceCountsSince31(t *testing.T) {
+	beside := `"A": {"$ref": "#/components/schemas/B", "type": "text", "properties": 5}, "B": {}`
+	accepted(t, schemas("3.0.0", beside))
+	if reasons := refused(t, schemas("3.1.0", beside)); reasons[0].Pointer != "/components/schemas/A/properties" {
+		t.Errorf("3.1: %v", reasons)
+	}
+	if reasons := refused(t, schemas("3.1.0", strings.Replace(beside, "5", "{}", 1))); !strings.Contains(reasons[0].Detail, `there is no type "text"`) {
+		t.Errorf("3.1: %v", reasons)
+	}
+}
+
+func TestNothingOutsideTheDescriptionIsEverRead(t *testing.T) {
+	var hits atomic.Int32
+	canary := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		hits.Add(1)
+		w.Write([]byte(`{}`))
+	}))
+	defer canary.Close()
+	file := filepath.Join(t.TempDir(), "canary.json")
+	if err := os.WriteFile(file, []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{canary.URL + "/a.json", canary.URL + "/a.json#/b", file, "file://" + file, file + "#/a", "http://" + canary.Listener.Addr().String()} {
+		for _, version := range []string{"2.0", "3.0.0", "3.1.0"} {
+			r := `{"$ref": "` + ref + `"}`
+			refused(t, schemas(version, `"A": `+r))
+			refused(t, "# YAML\n"+schemas(version, `"A": {"properties": {"b": `+r+`}}`))
+			refused(t, doc(version, `"paths": {"/a": `+r+`}`))
+			refused(t, doc(version, `"paths": {"/a": {"get": {"parameters": [`+r+`], "responses": {"200": `+r+`}}}}`))
+			accepted(t, schemas(version, `"A": {"example": `+r+`, "default": `+r+`, "enum": [`+r+`], "x-a": `+r+`}`))
+		}
+		accepted(t, schemas("3.1.0", `"A": {"$schema": "`+ref+`", "$id": "`+ref+`", "$dynamicRef": "`+ref+`", "const": {}, "externalDocs": {"url": "`+ref+`"}}`))
+		accepted(t, schemas("3.0.0", `"A": {"discriminator": {"propertyName": "a", "mapping": {"b": "`+ref+`"}}}`))
+		accepted(t, doc("3.0.0", `"paths": {}, "components": {"examples": {"e": {"externalValue": "`+ref+`"}}, "links": {"l": {"operationRef": "`+ref+`"}}}`))
+	}
+	if n := hits.Load(); n != 0 {
+		t.Errorf("the canary was hit %d times", n)
+	}
+}
