@@ -8,7 +8,6 @@ package ref
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,10 +16,17 @@ import (
 // Rule says in words what a valid account or slug looks like.
 const Rule = "1 to 64 characters of a-z, 0-9 and -, neither first nor last a -"
 
-var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
+const maxName = 64
 
 // ValidName reports whether s can be an account or a slug.
-func ValidName(s string) bool { return namePattern.MatchString(s) }
+func ValidName(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxName && s[0] != '-' && s[len(s)-1] != '-'
+}
 
 // Ref names a project, an API, a stack or a bot as @account/slug.
 // The zero Ref names nothing.

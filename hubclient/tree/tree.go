@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,10 +42,15 @@ type Entry struct {
 // Tree is a set of files in the byte order of their paths.
 type Tree []Entry
 
-var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
-
 // ValidDigest reports whether s is a SHA-256 as 64 lower-case hex digits.
-func ValidDigest(s string) bool { return digestPattern.MatchString(s) }
+func ValidDigest(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+			return false
+		}
+	}
+	return len(s) == 2*sha256.Size
+}
 
 // New sorts entries into a Tree. The error is a *PathError that names the first
 // entry that cannot be in a set, or cannot be in it beside another.

@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"path"
-	"regexp"
 	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -111,17 +110,13 @@ func (s *Schema) Read() ([]byte, error) {
 
 const sourceHint = "source is the API's description: a file of the workspace, or a URL with http or https"
 
-var (
-	webURL = regexp.MustCompile(`^(?i)https?://`)
-	anyURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
-)
-
 // parseSource tells a URL from a file's path, which it checks and cleans.
 func parseSource(s string) (url, file string, err error) {
-	switch {
-	case webURL.MatchString(s):
+	scheme, _, found := strings.Cut(s, "://")
+	switch scheme = strings.ToLower(scheme); {
+	case found && (scheme == "http" || scheme == "https"):
 		return s, "", nil
-	case anyURL.MatchString(s):
+	case found && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "":
 		return "", "", fault.New(wire.CodeInvalidFile, "%q has another scheme than http and https", s).WithHint(sourceHint)
 	case s == "":
 		return "", "", fault.New(wire.CodeInvalidFile, "it is empty").WithHint(sourceHint)

@@ -1,0 +1,407 @@
+package basefiles_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func TestBuiltInRulesLeaveOutWhatIsNotTheApp(t *testing.T) {
+	out := []string{
+		".git/config", ".hg/x", ".svn/x", ".DS_Store", "a/Thumbs.db", "node_modules/a.js", "a/node_modules/b/c.js",
+		"dist/a", "build/a", "out/a", "coverage/a", ".next/a", ".nuxt/a", ".turbo/a", ".cache/a", ".vercel/a",
+		".terraform/a", ".venv/a", "a/__pycache__/b", ".idea/a", ".vscode/a", "a.log", "tsconfig.tsbuildinfo",
+		"x.tfstate", ".env", "a/.env", ".env.local", ".envrc", ".dev.vars", "tls.pem", "tls.key", "a.p12", "a.pfx",
+		"a.jks", "id_rsa", "id_rsa.pub", "id_ed25519", ".npmrc", ".netrc", ".pypirc",
+	}
+	kept := []string{
+		".env.example", ".gitignore", "a/build/x", "a/coverage/x", "a/dist/x", "a/out/x", "environment.ts",
+		"index.html", "keys.ts", "node_modules.md", "src/log.ts",
+	}
+	wantPaths(t, choose(t, at(plant(t, named(slices.Concat(out, kept)...)))), kept...)
+}
+
+func TestToolignoreComesAfterTheBuiltInRules(t *testing.T) {
+	root := plant(t, map[string]string{
+		".toolignore": "# what we keep\n!dist/\n!.npmrc\n*.tmp\n!keep.tmp\n/private/\n",
+		"dist/a.js":   "", ".npmrc": "", "a.tmp": "", "keep.tmp": "", "private/a": "", "b/private/a": "",
+	})
+	wantPaths(t, choose(t, at(root)), ".npmrc", ".toolignore", "b/private/a", "dist/a.js", "keep.tmp")
+}
+
+func TestToolignoreMayEndItsLinesAsOnWindowsAndBeginWithAMark(t *testing.T) {
+	root := plant(t, map[string]string{".toolignore": "\ufeffa.txt\r\nb/\r\n", "a.txt": "", "b/c": "", "d": ""})
+	wantPaths(t, choose(t, at(root)), ".toolignore", "d")
+}
+
+func TestToolignoreMatchesNamesInEitherUnicodeForm(t *testing.T) {
+	root := plant(t, map[string]string{".toolignore": "caf\u00e9\ncre\u0300me\n", "cafe\u0301": "", "cr\u00e8me": "", "x": ""})
+	wantPaths(t, choose(t, at(root)), ".toolignore", "x")
+}
+
+func TestTheStackAndGeneratedFilesAreNeverChosen(t *testing.T) {
+	root := plant(t, map[string]string{
+		".toolignore": "!.tool\n!.tool/**\n!.TOOL\n!gen.ts\n!caf*.ts\n",
+		".tool/web/a": "", ".TOOL/web/b": "", "src/gen.ts": "", "src/own.ts": "", "src/all/generated1": "",
+		"src/cafe\u0301.ts": "", "src/cr\u00e8me.ts": "", "src/deep/.tool/a": "",
+	})
+	o := at(root)
+	o.Generated = []string{
+		"./src/gen.ts", "src/caf\u00e9.ts", "src/cre\u0300me.ts", "src/all/", "src/absent.ts", "../outside.ts", "/etc/passwd",
+	}
+	wantPaths(t, choose(t, o), ".toolignore", "src/deep/.tool/a", "src/own.ts")
+}
+
+func TestAnAppBelowTheWorkspaceIsChosenAlone(t *testing.T) {
+	root := plant(t, map[string]string{
+		".toolignore": "*.ts", "other.ts": "", ".tool/web/client.json": "",
+		"apps/web/.toolignore": "*.tmp", "apps/web/a.tmp": "", "apps/web/src/a.ts": "", "apps/web/src/gen.ts": "",
+		"apps/web/.tool/x": "", "apps/web/apps/web/src/gen.ts": "", "apps/api/a.ts": "",
+	})
+	o := basefiles.Options{Workspace: root, Root: filepath.Join(root, "apps/web"), Generated: []string{"apps/web/src/gen.ts"}}
+	wantPaths(t, choose(t, o), ".toolignore", "apps/web/src/gen.ts", "src/a.ts")
+}
+
+func TestAnAppRootMayBeALinkInsideTheWorkspace(t *testing.T) {
+	root := plant(t, named("packages/web/a.ts", "packages/web/gen1.ts", "packages/web/gen2.ts"))
+	link(t, "packages/web", filepath.Join(root, "app"))
+	o := basefiles.Options{Workspace: root, Root: filepath.Join(root, "app"), Generated: []string{"app/gen1.ts", "packages/web/gen2.ts"}}
+	s := choose(t, o)
+	wantPaths(t, s, "a.ts")
+	if got := hash(t, s)[0].SHA256; got != digest("packages/web/a.ts") {
+		t.Errorf("digest %s", got)
+	}
+}
+
+func TestAnAppRootOutsideTheWorkspaceIsRefused(t *testing.T) {
+	root, outside := plant(t, named("a")), plant(t, named("secret"))
+	link(t, outside, filepath.Join(root, "app"))
+	outside, err := filepath.EvalSymlinks(outside)
+	must(t, err)
+	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")})
+	wantFault(t, err, wire.CodeOutsideWorkspace, "app leads to "+outside+", outside the workspace")
+	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Dir(root)})
+	wantFault(t, err, wire.CodeOutsideWorkspace, filepath.Dir(root)+" leads to "+filepath.Dir(root)+", outside the workspace")
+}
+
+func TestNoBaseFilesIsAFailureUnlessAllowed(t *testing.T) {
+	root := plant(t, named("empty/a.log", "file", ".tool/web/src/a"))
+	for dir, reason := range map[string]string{
+		"empty":     "no file below the app root empty is chosen",
+		"absent":    "the app root absent does not exist",
+		".tool/web": "the app root .tool/web lies in .tool, which holds the stack",
+	} {
+		_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, dir)})
+		e := wantFault(t, err, wire.CodeNoBaseFiles, reason)
+		if !strings.Contains(e.Hint, "--allow-empty") {
+			t.Errorf("hint %q does not name --allow-empty", e.Hint)
+		}
+	}
+	for _, dir := range []string{"empty", "absent"} {
+		s := choose(t, basefiles.Options{Workspace: root, Root: filepath.Join(root, dir), AllowEmpty: true, CacheDir: t.TempDir()})
+		if set := hash(t, s); len(s.Files) > 0 || len(set) > 0 {
+			t.Errorf("%s: chosen %v, hashed %v", dir, s.Files, set)
+		}
+	}
+	_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "file"), AllowEmpty: true})
+	wantFault(t, err, wire.CodeInvalidFile, "file is not a directory")
+	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root + "x", Root: root + "x"})
+	if e := fault.From(err); e.Code != wire.CodeNoWorkspace {
+		t.Errorf("without a workspace: %v (code %s)", err, e.Code)
+	}
+}
+
+func TestSkippedTellsWhatWasLeftOutAndWhy(t *testing.T) {
+	root := plant(t, map[string]string{
+		".toolignore": "\n\n*.tmp\n/private/\n", ".tool/web/client.json": "", "node_modules/a/b": "", "a.tmp": "",
+		"private/x": "", "gen.ts": "", "gendir/a": "", "dist/x": "", "src/a.ts": "", "src/b.log": "",
+	})
+	link(t, "src", filepath.Join(root, "link"))
+	o := at(root)
+	o.Generated = []string{"gen.ts", "gendir"}
+	if s := choose(t, o); s.Skipped != nil || s.Links != 1 {
+		t.Errorf("unasked: skipped %v, %d links", s.Skipped, s.Links)
+	}
+	o.ListSkipped = true
+	want := []basefiles.Skip{
+		{".tool/", "the stack, which is published on its own"},
+		{"a.tmp", "*.tmp (.toolignore:3)"},
+		{"dist/", "/dist/ (built-in)"},
+		{"gen.ts", "generated (manifest.json)"},
+		{"gendir/", "generated (manifest.json)"},
+		{"link", "symbolic link"},
+		{"node_modules/", "node_modules/ (built-in)"},
+		{"private/", "/private/ (.toolignore:4)"},
+		{"src/b.log", "*.log (built-in)"},
+	}
+	if diff := cmp.Diff(want, choose(t, o).Skipped); diff != "" {
+		t.Errorf("skipped (-want +got):\n%s", diff)
+	}
+}
+
+func TestFilesCarryModeSizeAndPath(t *testing.T) {
+	root := plant(t, map[string]string{"run.sh": "#!/bin/sh\n", "a/b.txt": "12345", "a.b": "1", "a/a": "1", "a-b": "1", "Z": "1"})
+	must(t, os.Chmod(filepath.Join(root, "run.sh"), 0o710))
+	s := choose(t, at(root))
+	wantPaths(t, s, "Z", "a-b", "a.b", "a/a", "a/b.txt", "run.sh")
+	modes, sizes := map[tree.Mode][]string{}, int64(0)
+	for _, f := range s.Files {
+		modes[f.Mode] = append(modes[f.Mode], f.OnDisk)
+		sizes += f.Size
+	}
+	if diff := cmp.Diff(map[tree.Mode][]string{tree.Executable: {"run.sh"}, tree.Regular: {"Z", "a-b", "a.b", "a/a", "a/b.txt"}}, modes); diff != "" {
+		t.Errorf("modes (-want +got):\n%s", diff)
+	}
+	if s.Bytes != 19 || sizes != 19 {
+		t.Errorf("%d bytes together, %d one by one, want 19", s.Bytes, sizes)
+	}
+}
+
+func TestNamesAreSentInNFC(t *testing.T) {
+	root := plant(t, named("cafe\u0301/menu\u0308.txt", "plain/u\u0308"))
+	s := choose(t, at(root))
+	wantPaths(t, s, "caf\u00e9/men\u00fc.txt", "plain/\u00fc")
+	if got := s.Files[0].OnDisk; got != "cafe\u0301/menu\u0308.txt" {
+		t.Errorf("on disk %+q", got)
+	}
+	if got := hash(t, s)[1].SHA256; got != digest("plain/u\u0308") {
+		t.Errorf("digest of a file whose name is not in NFC: %s", got)
+	}
+}
+
+func TestDirectoriesThatAreOneInNFCAreSentAsOne(t *testing.T) {
+	root := plant(t, named("e\u0301/b", "\u00e9/a", "\u00e9/c"))
+	if entries, err := os.ReadDir(root); err != nil || len(entries) != 2 {
+		t.Skip("the file system takes both of Unicode's forms for one name")
+	}
+	s := choose(t, at(root))
+	wantPaths(t, s, "\u00e9/a", "\u00e9/b", "\u00e9/c")
+	if _, err := tree.New(hash(t, s)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesThatAreOneElsewhereFail(t *testing.T) {
+	for _, c := range []struct {
+		names  []string
+		reason string
+	}{
+		{[]string{"src/App.ts", "src/app.ts"}, `src/app.ts cannot be sent: it differs from "src/App.ts" in nothing but case`},
+		{[]string{"A/x", "a/X"}, `a/X cannot be sent: it differs from "A/x" in nothing but case`},
+		{[]string{"A", "a/x"}, `a/x cannot be sent: "A" is a file, so nothing can be below it`},
+		{[]string{"stra\u00dfe", "STRASSE"}, `straße cannot be sent: it differs from "STRASSE" in nothing but case`},
+		{[]string{"k", "\u212a"}, "K cannot be sent: another"},
+		{[]string{"e\u0301", "\u00e9"}, "é cannot be sent: another file's name differs from it in nothing but Unicode's form"},
+		{[]string{"\u00c9", "e\u0301"}, `é cannot be sent: it differs from "É" in nothing but case`},
+	} {
+		root := plant(t, named(c.names...))
+		_, err := basefiles.Choose(ctx, at(root))
+		if c.names[0] == "k" { // the Kelvin sign is K in NFC
+			c.reason = `k cannot be sent: it differs from "K" in nothing but case`
+		}
+		e := wantFault(t, err, wire.CodeInvalidFile, c.reason)
+		if e.Hint != "rename it, or leave it out in .toolignore" {
+			t.Errorf("hint %q", e.Hint)
+		}
+	}
+}
+
+func TestNamesThatOnlyLookAlikeInDifferentDirectoriesAreFine(t *testing.T) {
+	names := []string{"A/x", "B/README", "a/y", "b/readme.md"}
+	wantPaths(t, choose(t, at(plant(t, named(names...)))), names...)
+}
+
+func TestANameThatCannotBeSentFails(t *testing.T) {
+	for name, reason := range map[string]string{
+		"src/a\\b":               `src/a\b cannot be sent: it holds a backslash`,
+		"a\nb":                   `"a\nb" cannot be sent: it holds a control or bidirectional character`,
+		"a\u202eb/c":             `"a\u202eb/c" cannot be sent: it holds a control or bidirectional character`,
+		"a\xffb":                 `"a\xffb" cannot be sent: it is not UTF-8`,
+		long(1024-4) + "/x/yz":   long(1024-4) + "/x/yz cannot be sent: it is longer than 1024 bytes",
+		long(1024) + "/excluded": long(1024) + " cannot be sent: it is longer than 1024 bytes",
+	} {
+		_, err := basefiles.Choose(ctx, at(plant(t, named(name))))
+		wantFault(t, err, wire.CodeInvalidFile, reason)
+	}
+	wantPaths(t, choose(t, at(plant(t, named(long(1024-2)+"/x")))), long(1024-2)+"/x")
+}
+
+// long is a path of n bytes.
+func long(n int) string {
+	path := strings.Repeat(strings.Repeat("d", 99)+"/", n/100+1)[:n]
+	return strings.TrimSuffix(path, "/") + strings.Repeat("d", n-len(strings.TrimSuffix(path, "/")))
+}
+
+func TestANameThatIsLeftOutMayBeAnything(t *testing.T) {
+	root := plant(t, map[string]string{".toolignore": "x*", "x\xff": "1", "x\\": "1", "x\n/a": "1", "xA": "1", "xa": "1", "b": ""})
+	o := at(root)
+	o.ListSkipped = true
+	s := choose(t, o)
+	wantPaths(t, s, ".toolignore", "b")
+	if len(s.Skipped) != 5 || s.Skipped[4].Path != "x\ufffd" {
+		t.Errorf("skipped %q", s.Skipped)
+	}
+}
+
+func TestLimitsFailByNameAndNumber(t *testing.T) {
+	root := plant(t, named("a", "big file"))
+	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.MaxFileSize))
+	choose(t, at(root))
+	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.MaxFileSize+1))
+	_, err := basefiles.Choose(ctx, at(root))
+	wantFault(t, err, wire.CodeInvalidFile, `"big file" is too large: it is 25.1 MiB, and no file may be above 25 MiB`)
+
+	root = plant(t, named("a"))
+	for i := range 41 {
+		name := filepath.Join(root, fmt.Sprint("sparse", i))
+		write(t, name, "")
+		must(t, os.Truncate(name, basefiles.MaxFileSize))
+	}
+	_, err = basefiles.Choose(ctx, at(root))
+	e := wantFault(t, err, wire.CodeInvalidFile, "the 42 files chosen are 1025.1 MiB together, and no set may be above 1024 MiB")
+	if want := "leave it out in .toolignore; the largest is sparse"; !strings.HasPrefix(e.Hint, want) {
+		t.Errorf("hint %q, want %q…", e.Hint, want)
+	}
+}
+
+func TestOnlySoManyFilesAreChosen(t *testing.T) {
+	root, one := t.TempDir(), filepath.Join(t.TempDir(), "one")
+	write(t, one, "content")
+	for i := range basefiles.MaxFiles {
+		name := filepath.Join(root, fmt.Sprintf("data/%d/%d", i/500, i))
+		if i%500 == 0 {
+			must(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		}
+		must(t, os.Link(one, name)) // much faster than a file for each
+	}
+	if s := choose(t, at(root)); len(s.Files) != basefiles.MaxFiles || !slices.IsSorted(paths(s)) {
+		t.Errorf("%d files, sorted: %v", len(s.Files), slices.IsSorted(paths(s)))
+	}
+	write(t, filepath.Join(root, "src/one"), "more")
+	_, err := basefiles.Choose(ctx, at(root))
+	e := wantFault(t, err, wire.CodeInvalidFile, "more than 20000 files are chosen, which no set may hold")
+	if e.Hint != "leave it out in .toolignore; data holds most of them" {
+		t.Errorf("hint %q", e.Hint)
+	}
+	write(t, filepath.Join(root, ".toolignore"), "data/1*/\n")
+	if s := choose(t, at(root)); len(s.Files) != basefiles.MaxFiles-11*500+2 {
+		t.Errorf("%d files without 11 of 40 directories", len(s.Files))
+	}
+}
+
+func TestAToolignoreThatCannotBeReadFails(t *testing.T) {
+	outside := plant(t, named("rules"))
+	for reason, put := range map[string]func(name string) error{
+		"path escapes from parent":          func(name string) error { return os.Symlink(filepath.Join(outside, "rules"), name) },
+		"it is a link to nothing":           func(name string) error { return os.Symlink("rules", name) },
+		"it is not a file":                  func(name string) error { return os.Mkdir(name, 0o777) },
+		"it is larger than 256 KiB":         func(name string) error { return os.WriteFile(name, make([]byte, 256<<10+1), 0o666) },
+		"too many levels of symbolic links": func(name string) error { return os.Symlink(".toolignore", name) },
+	} {
+		root := plant(t, named("app/a"))
+		must(t, put(filepath.Join(root, "app/.toolignore")))
+		_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")})
+		wantFault(t, err, wire.CodeInvalidFile, "read app/.toolignore: "+reason)
+	}
+}
+
+func TestAToolignoreMayBeALinkInsideTheWorkspace(t *testing.T) {
+	root := plant(t, map[string]string{"app/a.ts": "", "app/b.md": "", "rules": "*.md"})
+	link(t, "../rules", filepath.Join(root, "app/.toolignore"))
+	s := choose(t, basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")})
+	wantPaths(t, s, "a.ts")
+	if s.Links != 1 {
+		t.Errorf("%d links, want the .toolignore", s.Links)
+	}
+}
+
+func TestChoosingEndsWhenItIsCancelled(t *testing.T) {
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	root := plant(t, named("a"))
+	if _, err := basefiles.Choose(cancelled, at(root)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Choose: %v", err)
+	}
+	if _, err := choose(t, at(root)).Hash(cancelled, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("Hash: %v", err)
+	}
+}
+
+func TestWhatGoesAwayMeanwhileIsNoFailure(t *testing.T) {
+	root := plant(t, named("stays", "dir/stays"))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 500 {
+			name := filepath.Join(root, "dir", fmt.Sprint("f", i%20))
+			os.WriteFile(name, nil, 0o666)
+			os.Mkdir(name+"d", 0o777)
+			os.Remove(name)
+			os.Remove(name + "d")
+		}
+	}()
+	for {
+		if _, err := basefiles.Choose(ctx, at(root)); err != nil {
+			t.Error(err)
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
+
+// Random trees, and rules that a .gitignore holds after the built-in ones.
+func TestGitChoosesTheSameFiles(t *testing.T) {
+	need(t, "git")
+	r := rand.New(rand.NewPCG(1, 2))
+	names := []string{"a", "b", "c.log", "dist", "src", "node_modules", "x y", ".env", ".env.example", "keep", "caf\u00e9", "a.tmp", "out"}
+	pick := func(from []string) string { return from[r.IntN(len(from))] }
+	patterns := []string{"a", "/b", "*.tmp", "!keep", "!*.log", "src/*", "!src/a", "**/out/", "!dist/", "x\\ y", "[a-b]/", "**/src/**/b", "!node_modules/a", "caf*"}
+	for range 40 {
+		files := map[string]string{}
+		for range 60 {
+			name := pick(names)
+			for range r.IntN(5) {
+				name += "/" + pick(names)
+			}
+			files[name] = ""
+		}
+		for name := range files { // what is a directory of another file is none itself
+			for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+				delete(files, dir)
+			}
+		}
+		var rules strings.Builder
+		for range r.IntN(6) {
+			rules.WriteString(pick(patterns) + "\n")
+		}
+		files[".toolignore"] = rules.String() + "#"
+		root := plant(t, files)
+		chosen := choose(t, at(root))
+
+		git(t, root, "init", "-q")
+		builtIn, err := os.ReadFile("built-in.gitignore")
+		must(t, err)
+		write(t, filepath.Join(root, ".git/info/exclude"), string(builtIn)+rules.String())
+		want := strings.Split(strings.TrimSuffix(git(t, root, "ls-files", "-o", "-z", "--exclude-standard"), "\x00"), "\x00")
+		slices.Sort(want)
+		if diff := cmp.Diff(want, paths(chosen)); diff != "" {
+			t.Fatalf("rules %q (-git +ours):\n%s", rules.String(), diff)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+//go:build (linux || darwin || dragonfly || freebsd || netbsd || openbsd) && !portable
+
+package basefiles
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"example.com/projecthub/hubclient/tree"
+)
+
+type dir struct{ fd int }
+
+func openDir(path string) (*dir, error) {
+	fd, err := openAt(unix.AT_FDCWD, path, unix.O_DIRECTORY)
+	return &dir{fd}, err
+}
+
+func (d *dir) openDir(name string) (*dir, error) {
+	fd, err := openAt(d.fd, name, unix.O_DIRECTORY|unix.O_NOFOLLOW)
+	return &dir{fd}, err
+}
+
+func (d *dir) openFile(name string) (*os.File, error) {
+	// Not to wait for the other end, should a FIFO have taken the name.
+	fd, err := openAt(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func openAt(at int, name string, flags int) (fd int, err error) {
+	err = retry(func() error {
+		fd, err = unix.Openat(at, name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
+		return err
+	})
+	switch err {
+	case unix.ELOOP, unix.EMLINK, unix.ENOTDIR, unix.ENXIO: // a link, no directory, a socket
+		return fd, errReplaced
+	}
+	return fd, err
+}
+
+func (d *dir) close() { unix.Close(d.fd) }
+
+func (d *dir) stat(name string) (info, error) {
+	var st unix.Stat_t
+	err := retry(func() error { return unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return newInfo(&st), err
+}
+
+func statFile(f *os.File) (info, error) {
+	var st unix.Stat_t
+	err := retry(func() error { return unix.Fstat(int(f.Fd()), &st) })
+	return newInfo(&st), err
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+func newInfo(st *unix.Stat_t) info {
+	return info{
+		kind: kindOf(st.Mode & unix.S_IFMT),
+		mode: tree.ModeOf(uint32(st.Mode)),
+		Stamp: Stamp{
+			Size:    st.Size,
+			ModTime: st.Mtim.Nano(),
+			Changed: st.Ctim.Nano(),
+			Inode:   st.Ino,
+		},
+	}
+}
+
+func kindOf[T uint16 | uint32](format T) kind {
+	switch format {
+	case unix.S_IFREG:
+		return regular
+	case unix.S_IFDIR:
+		return directory
+	case unix.S_IFLNK:
+		return link
+	case unix.S_IFIFO:
+		return pipe
+	case unix.S_IFSOCK:
+		return socket
+	}
+	return device
+}

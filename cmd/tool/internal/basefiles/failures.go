@@ -1,0 +1,114 @@
+package basefiles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func noBaseFiles(format string, args ...any) error {
+	return fault.New(wire.CodeNoBaseFiles, format, args...).
+		WithHint("settings.basePath says where the app is, and .toolignore what is left out; to push an empty set, add --allow-empty")
+}
+
+// name says where in the workspace something of the set is. It is quoted where
+// it could be taken for more than a name.
+func (s *Selection) name(onDisk string) string {
+	name := path.Join(s.root, onDisk)
+	if strings.ContainsAny(name, " \"':") || !utf8.ValidString(name) || strings.ContainsFunc(name, tree.Unprintable) {
+		return fmt.Sprintf("%q", name)
+	}
+	return name
+}
+
+func (s *Selection) unreadable(onDisk string, err error) error {
+	e := fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(onDisk), cause(err))
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return e.WithHint("make it readable, or %s", s.remedy)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errReplaced):
+		return e.WithHint("it changed meanwhile: run the command again")
+	}
+	return e
+}
+
+// cause is err without the path that the failure names already.
+func cause(err error) error {
+	if on, ok := errors.AsType[*fs.PathError](err); ok {
+		return on.Err
+	}
+	return err
+}
+
+// unsendable is the failure of a file whose path breaks a rule.
+func (s *Selection) unsendable(onDisk string, err error) error {
+	why := err.Error()
+	if broken, ok := errors.AsType[*tree.PathError](err); ok {
+		why = broken.Why
+	}
+	return fault.New(wire.CodeInvalidFile, "%s cannot be sent: %s", s.name(onDisk), why).
+		WithHint("rename it, or %s", s.remedy)
+}
+
+func (s *Selection) tooLarge(onDisk string, size int64) error {
+	return fault.New(wire.CodeInvalidFile, "%s is too large: it is %s, and no file may be above %s", s.name(onDisk), mib(size), mib(MaxFileSize)).
+		WithHint("%s", s.remedy)
+}
+
+func (s *Selection) tooMuch() error {
+	largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })
+	return fault.New(wire.CodeInvalidFile, "the %d files chosen are %s together, and no set may be above %s", len(s.Files), mib(s.Bytes), mib(MaxBytes)).
+		WithHint("%s; the largest is %s, %s", s.remedy, s.name(largest.OnDisk), mib(largest.Size))
+}
+
+func (s *Selection) tooMany(root *folder) error {
+	e := fault.New(wire.CodeInvalidFile, "more than %d files are chosen, which no set may hold", MaxFiles)
+	if len(root.below) == 0 {
+		return e.WithHint("%s", s.remedy)
+	}
+	fullest := slices.MaxFunc(root.below, func(a, b *folder) int { return a.count() - b.count() })
+	return e.WithHint("%s; %s holds most of them", s.remedy, s.name(fullest.onDisk))
+}
+
+func (f *folder) count() int {
+	n := len(f.files)
+	for _, below := range f.below {
+		n += below.count()
+	}
+	return n
+}
+
+func (s *Selection) restless(onDisk string) error {
+	return fault.New(wire.CodeInvalidFile, "%s keeps changing while it is read", s.name(onDisk)).
+		WithHint("stop what writes it, or %s", s.remedy)
+}
+
+func (s *Selection) changed(onDisk string) error {
+	return fault.New(wire.CodeInvalidFile, "%s changed while it was sent", s.name(onDisk)).
+		WithHint("run the command again")
+}
+
+func (s *Selection) tokenIn(onDisk string, line int, token string) error {
+	return fault.New(wire.CodeTokenInFile, "%s holds an access token on line %d (%s…)", s.name(onDisk), line, pat.Shown(token)).
+		WithHint("take it out and revoke it: whoever reads the file can use it")
+}
+
+// mib prints a size in MiB, rounded up to a tenth, so that what is above a
+// limit never looks like it.
+func mib(bytes int64) string {
+	tenths := (bytes*10 + 1<<20 - 1) >> 20
+	if tenths%10 == 0 {
+		return fmt.Sprintf("%d MiB", tenths/10)
+	}
+	return fmt.Sprintf("%d.%d MiB", tenths/10, tenths%10)
+}

@@ -1,0 +1,76 @@
+package basefiles
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// GitIgnored returns how many files of s git leaves untracked by its rules, and
+// the first of them: what a user of git hardly meant to push. It is 0 wherever
+// git cannot tell: it is not installed, or the root is not in a repository.
+func GitIgnored(ctx context.Context, s *Selection) (count int, example string) {
+	if len(s.Files) == 0 {
+		return 0, ""
+	}
+	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	// Asked from below a directory that is ignored as a whole, git fails.
+	at, err := git(ctx, root, "rev-parse", "--show-cdup", "--show-prefix")
+	up, rest, _ := strings.Cut(at, "\n")
+	prefix := strings.TrimSuffix(rest, "\n")
+	if err != nil {
+		return 0, ""
+	}
+	out, err := git(ctx, filepath.Join(root, up), "--literal-pathspecs",
+		"ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z", "--", "./"+strings.TrimSuffix(prefix, "/"))
+	if err != nil {
+		return 0, ""
+	}
+	ignored := map[string]bool{} // a directory, which ends in a slash, stands for all below it
+	for path := range strings.SplitSeq(out, "\x00") {
+		ignored[path] = true
+	}
+	for _, f := range s.Files {
+		if !within(ignored, prefix+f.OnDisk) {
+			continue
+		}
+		if count++; count == 1 {
+			example = f.Path
+		}
+	}
+	return count, example
+}
+
+// git runs git in dir. A repository's own settings may name programs: none of
+// them is to run.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, program, append([]string{"-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), elsewhere)
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+// within reports whether path, or a directory above it, is in set.
+func within(set map[string]bool, path string) bool {
+	for i := range len(path) {
+		if path[i] == '/' && set[path[:i+1]] {
+			return true
+		}
+	}
+	return set[path]
+}
+
+// elsewhere tells the variables that make git look at another repository than
+// that of its directory, as they are set while a hook runs.
+func elsewhere(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE"}, name)
+}

@@ -1,0 +1,140 @@
+package ignore
+
+import "strings"
+
+// glob is a compiled pattern: the text it begins with and what follows. A
+// pattern without a wildcard is its prefix alone.
+type glob struct {
+	prefix  string
+	tokens  []token
+	minimum int // bytes that tokens match at least
+}
+
+type token struct {
+	op   op
+	byte byte
+	set  *[256]bool
+}
+
+type op uint8
+
+const (
+	opByte   op = iota // this byte
+	opAny              // ?: any byte but a slash
+	opSet              // [...]: a byte of a set
+	opStar             // *: any number of bytes but slashes
+	opDeep             // ** at the end: any number of bytes
+	opDirs             // **/: nothing, or what opInside matches, which stands after it
+	opInside           // any number of bytes and a slash
+)
+
+// single reports whether t matches exactly one byte.
+func (t token) single() bool { return t.op == opByte || t.op == opAny || t.op == opSet }
+
+// takes reports whether c can be among the bytes that t matches.
+func (t token) takes(c byte) bool {
+	switch t.op {
+	case opByte:
+		return c == t.byte
+	case opSet:
+		return t.set[c]
+	case opAny, opStar:
+		return c != '/'
+	case opDirs:
+		return false
+	}
+	return true
+}
+
+// compileGlob is not ok when pattern matches nothing.
+func compileGlob(pattern string) (g glob, ok bool) {
+	tokens, ok := parseGlob(pattern)
+	if !ok {
+		return glob{}, false
+	}
+	var prefix []byte
+	for len(tokens) > len(prefix) && tokens[len(prefix)].op == opByte {
+		prefix = append(prefix, tokens[len(prefix)].byte)
+	}
+	g.prefix, g.tokens = string(prefix), tokens[len(prefix):]
+	for _, t := range g.tokens {
+		if t.single() {
+			g.minimum++
+		}
+	}
+	return g, true
+}
+
+func parseGlob(pattern string) (tokens []token, ok bool) {
+	literal := strings.IndexAny(pattern, `*?[\`)
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '\\':
+			if i++; i == len(pattern) {
+				return nil, false
+			}
+			tokens = append(tokens, token{op: opByte, byte: pattern[i]})
+		case '?':
+			tokens = append(tokens, token{op: opAny})
+		case '[':
+			set, n, ok := parseSet(pattern[i+1:])
+			if !ok {
+				return nil, false
+			}
+			tokens = append(tokens, token{op: opSet, set: set})
+			i += n
+		case '*':
+			stars := len(pattern[i:]) - len(strings.TrimLeft(pattern[i:], "*"))
+			// git sets literal text at the start of a pattern aside, so that
+			// what follows it stands at a start of its own.
+			starts := i == literal || pattern[i-1] == '/'
+			tokens = appendStars(tokens, stars, starts, pattern[i+stars:])
+			i += stars - 1
+			if tokens[len(tokens)-1].op == opInside {
+				i++
+			}
+		default:
+			tokens = append(tokens, token{op: opByte, byte: c})
+		}
+	}
+	return tokens, true
+}
+
+// appendStars adds what a run of stars means before rest; starts says whether a
+// path's element can start where they stand.
+func appendStars(tokens []token, stars int, starts bool, rest string) []token {
+	switch {
+	case stars < 2 || !starts:
+	case strings.HasPrefix(rest, "/"):
+		if n := len(tokens); n > 0 && tokens[n-1].op == opInside {
+			return tokens // **/**/ is **/
+		}
+		return append(tokens, token{op: opDirs}, token{op: opInside})
+	case rest == "" || strings.HasPrefix(rest, `\/`):
+		return append(tokens, token{op: opDeep})
+	}
+	return append(tokens, token{op: opStar})
+}
+
+// literal returns the only text that g matches, if there is but one.
+func (g *glob) literal() (string, bool) { return g.prefix, len(g.tokens) == 0 }
+
+func (g *glob) match(s string) bool {
+	if len(s) < len(g.prefix)+g.minimum || !strings.HasPrefix(s, g.prefix) {
+		return false
+	}
+	s = s[len(g.prefix):]
+	tokens := g.tokens
+	// The end rules out most candidates at little cost.
+	for n := len(tokens); n > 0 && tokens[n-1].single(); n = len(tokens) {
+		end := len(s) - 1
+		if end < 0 || !tokens[n-1].takes(s[end]) {
+			return false
+		}
+		tokens, s = tokens[:n-1], s[:end]
+	}
+	if len(tokens) == 1 && tokens[0].op == opStar {
+		return strings.IndexByte(s, '/') < 0
+	}
+	return run(tokens, s)
+}

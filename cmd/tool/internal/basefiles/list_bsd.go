@@ -1,0 +1,19 @@
+//go:build (darwin || dragonfly || freebsd || netbsd || openbsd) && !portable
+
+package basefiles
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func (d *dir) list(visit func(name []byte, kind kind)) error {
+	fd, err := openAt(d.fd, ".", unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), ".")
+	defer f.Close()
+	return listNames(f, visit)
+}

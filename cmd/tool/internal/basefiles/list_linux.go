@@ -1,0 +1,53 @@
+//go:build !portable
+
+package basefiles
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+var listBuffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
+
+// list asks the kernel itself, whose entries tell most kinds: that spares a
+// call for each directory, and much memory.
+func (d *dir) list(visit func(name []byte, kind kind)) error {
+	buf := listBuffers.Get().(*[16 << 10]byte)
+	defer listBuffers.Put(buf)
+	for {
+		var n int
+		err := retry(func() (err error) {
+			n, err = unix.Getdents(d.fd, buf[:])
+			return err
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		for b := buf[:n]; len(b) > 0; {
+			var entry unix.Dirent
+			size := binary.NativeEndian.Uint16(b[unsafe.Offsetof(entry.Reclen):])
+			name, _, _ := bytes.Cut(b[unsafe.Offsetof(entry.Name):size], []byte{0})
+			kind := entryKind(b[unsafe.Offsetof(entry.Type)])
+			b = b[size:]
+			if string(name) != "." && string(name) != ".." {
+				visit(name, kind)
+			}
+		}
+	}
+}
+
+func entryKind(typ byte) kind {
+	switch typ {
+	case unix.DT_REG:
+		return regular
+	case unix.DT_DIR:
+		return directory
+	case unix.DT_LNK:
+		return link
+	}
+	return unknown
+}

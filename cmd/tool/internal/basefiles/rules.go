@@ -1,0 +1,82 @@
+package basefiles
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+	"syscall"
+
+	"golang.org/x/text/unicode/norm"
+
+	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/wire"
+)
+
+const (
+	toolignore    = ".toolignore"
+	maxToolignore = 256 << 10 // bytes
+	builtInSource = "built-in"
+)
+
+//go:embed built-in.gitignore
+var defaults []byte
+
+var builtIn = sync.OnceValue(func() *ignore.Rules {
+	return ignore.Compile(defaults, builtInSource)
+})
+
+// reason names the rule that leaves something out.
+func reason(rule *ignore.Rule) string {
+	if rule.Source == builtInSource {
+		return fmt.Sprintf("%s (%s)", rule.Pattern, rule.Source)
+	}
+	return fmt.Sprintf("%s (%s:%d)", rule.Pattern, rule.Source, rule.Line)
+}
+
+// readToolignore reads the rules of the app root, none when there is no file.
+// They are brought to NFC, because the paths that they are held against are.
+func (s *Selection) readToolignore() (*ignore.Rules, error) {
+	text, err := readIn(s.workspace, path.Join(s.root, toolignore), maxToolignore)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(toolignore), cause(err)).
+			WithHint("it must be a file of at most %d KiB in the workspace", maxToolignore>>10)
+	}
+	return ignore.Compile(norm.NFC.Bytes(text), toolignore), nil
+}
+
+// readIn reads a regular file below dir. A link is followed unless it leads out of dir.
+func readIn(dir, name string, limit int64) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := root.Lstat(name); lerr == nil {
+			return nil, errors.New("it is a link to nothing")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	is, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !is.Mode().IsRegular() {
+		return nil, errors.New("it is not a file")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("it is larger than %d KiB", limit>>10)
+	}
+	return text, err
+}
