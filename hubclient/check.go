@@ -1,0 +1,56 @@
+package hubclient
+
+import (
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// check tells what is wrong with an answer that was read into v, to a request
+// about a project; "" when nothing is. A member that is missing reads as zero,
+// and what stands between can answer for another.
+func check(v any, about ref.Ref) string {
+	named := about
+	switch v := v.(type) {
+	case *wire.Whoami:
+		if v.Name() == "" {
+			return "it names nobody"
+		}
+	case *wire.Project:
+		named = v.Project
+	case *wire.Deleted:
+		named = v.Project
+	case *wire.Config:
+		named = v.Project
+		if !tree.ValidDigest(v.Revision) { // becomes a header of the next request
+			return "its config has no revision"
+		}
+	case *wire.ConfigWritten:
+		named = v.Project
+		if !tree.ValidDigest(v.Revision) {
+			return "its config has no revision"
+		}
+	case *wire.BaseFiles:
+		if files, err := tree.New(v.Files); err != nil || files.Digest() != v.Tree {
+			return "its list of base files does not agree with itself"
+		}
+	case *wire.BaseFilesWritten:
+		named = v.Project
+	case *wire.API:
+		if v.API.IsZero() {
+			return "it names no API"
+		}
+	case *wire.Stack:
+		if len(v.Versions) == 0 {
+			return "its stack has no version"
+		}
+	case *wire.Published:
+		if v.Version == "" {
+			return "it names no version"
+		}
+	}
+	if named != about {
+		return "it is about another project"
+	}
+	return ""
+}

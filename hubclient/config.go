@@ -1,0 +1,77 @@
+package hubclient
+
+import (
+	"context"
+	"net/http"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Config returns a project's config. With the revision of a config that the
+// caller has, it is nil when the hub holds exactly that.
+func (c *Client) Config(ctx context.Context, r ref.Ref, have string) (*wire.Config, error) {
+	req := request{method: http.MethodGet, path: projectPath(r) + "/config", about: r}
+	if have != "" {
+		req.set("If-None-Match", quote(have))
+	}
+	var config wire.Config
+	a, err := c.send(ctx, req, &config)
+	if err != nil || a.status == http.StatusNotModified {
+		return nil, err
+	}
+	return &config, nil
+}
+
+func quote(revision string) string { return `"` + revision + `"` }
+
+// PutConfig replaces the config of an existing project by settings. With
+// ifRevision it does so only where that is the config's revision.
+func (c *Client) PutConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string) (*wire.ConfigWritten, error) {
+	condition := map[string]string{}
+	if ifRevision != "" {
+		condition["If-Match"] = quote(ifRevision)
+	}
+	return c.putConfig(ctx, r, body, condition)
+}
+
+// SeedConfig gives a project that was just made its first config. The hub
+// refuses it where somebody else was faster.
+func (c Created) SeedConfig(ctx context.Context, body wire.PutConfig) (*wire.ConfigWritten, error) {
+	return c.client.putConfig(ctx, c.project.Project, body, map[string]string{"If-None-Match": "*"})
+}
+
+func (c *Client) putConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, condition map[string]string) (*wire.ConfigWritten, error) {
+	req := request{method: http.MethodPut, path: projectPath(r) + "/client-config", about: r, header: condition}
+	if err := req.jsonBody(body); err != nil {
+		return nil, err
+	}
+	var written wire.ConfigWritten
+	_, err := c.send(ctx, req, &written)
+	if HasCode(err, wire.CodeRevisionChanged) && lostBefore(err) {
+		return c.writtenBefore(ctx, r, body, condition["If-Match"], err)
+	}
+	return &written, err
+}
+
+// writtenBefore tells whether a refused condition is our own doing: the attempt
+// whose answer was lost has written what was sent.
+func (c *Client) writtenBefore(ctx context.Context, r ref.Ref, body wire.PutConfig, match string, refused error) (*wire.ConfigWritten, error) {
+	sent, err := flat.Fold(body.Settings)
+	if err != nil {
+		return nil, refused
+	}
+	config, err := c.Config(ctx, r, "")
+	if err != nil || config.Revision != sent.Revision() {
+		return nil, refused
+	}
+	written := &wire.ConfigWritten{
+		Project: r, Config: config.Config, Revision: config.Revision, EnrichmentCount: sent.EnrichmentCount(),
+	}
+	if empty := (flat.Config{}).Revision(); match != "" && match != quote(empty) {
+		written.OverwroteExistingConfig = true
+		written.Replaced = &wire.Replaced{Edit: wire.Edit{Revision: match[1 : len(match)-1]}}
+	}
+	return written, nil
+}

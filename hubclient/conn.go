@@ -1,0 +1,90 @@
+package hubclient
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// timed makes the connections of dial fail when nothing moves on them.
+func (c *Client) timed(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		read := make(chan struct{})
+		return &idleConn{Conn: conn, idle: c.opts.Timeout, read: read, end: sync.OnceFunc(func() { close(read) })}, nil
+	}
+}
+
+// idleConn fails a connection on which no byte has moved, in either direction,
+// for as long as idle.
+type idleConn struct {
+	net.Conn
+	idle time.Duration
+	late atomic.Bool   // idle was over
+	read chan struct{} // closed when there is nothing more to read
+	end  func()        // closes read
+}
+
+func (c *idleConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.SetDeadline(time.Now().Add(c.idle))
+	}
+	if err != nil {
+		c.end()
+	}
+	return n, c.cause(err)
+}
+
+func (c *idleConn) Write(p []byte) (int, error) {
+	const piece = 16 << 10 // so that a large write counts as moving while it moves
+	written := 0
+	for {
+		c.SetDeadline(time.Now().Add(c.idle))
+		n, err := c.Conn.Write(p[written:min(len(p), written+piece)])
+		written += n
+		if err != nil {
+			c.hearOut()
+			return written, c.cause(err)
+		}
+		if written == len(p) {
+			return written, nil
+		}
+	}
+}
+
+func (c *idleConn) Close() error {
+	c.end()
+	return c.Conn.Close()
+}
+
+// hearOut lets the other direction read what the hub said before it ended the
+// connection: a transport that learns of a failed write first drops the answer,
+// which says why a body was not taken.
+func (c *idleConn) hearOut() {
+	select {
+	case <-c.read:
+	case <-time.After(time.Second): // in a handshake nobody reads
+	}
+}
+
+// cause returns err, or the time-out that led to it: the first of two directions
+// to be late makes the transport close the connection under the other.
+func (c *idleConn) cause(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.late.Store(true)
+	}
+	if err != nil && c.late.Load() {
+		return os.ErrDeadlineExceeded
+	}
+	return err
+}

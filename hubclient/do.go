@@ -1,0 +1,204 @@
+package hubclient
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// request is one call, as often as it has to be sent. Every call can be sent
+// again: it is idempotent, or keyed.
+type request struct {
+	method, path string
+	about        ref.Ref // the project that the answer names; zero: none
+	header       map[string]string
+	body         func(context.Context) io.ReadCloser // made anew for each attempt; nil: none
+	length       int64                               // of the body; -1: unknown
+}
+
+// jsonBody sets v as the body.
+func (r *request) jsonBody(v any) error {
+	data, err := wire.Encode(v)
+	if err != nil {
+		return err
+	}
+	r.set("Content-Type", "application/json")
+	r.bytesBody(data)
+	return nil
+}
+
+func (r *request) bytesBody(data []byte) {
+	r.length = int64(len(data))
+	r.body = func(context.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(data)) }
+}
+
+// keyed lets a POST be sent again: the hub does it once.
+func (r *request) keyed() { r.set("Idempotency-Key", rand.Text()) }
+
+func (r *request) set(header, value string) {
+	if r.header == nil {
+		r.header = map[string]string{}
+	}
+	r.header[header] = value
+}
+
+// answer is a success of the hub.
+type answer struct {
+	status int
+	size   int  // of the body, bytes
+	lost   bool // an attempt before this one may have been applied
+}
+
+// First and longest wait between two attempts, before jitter.
+const (
+	firstWait = 200 * time.Millisecond
+	maxWait   = 5 * time.Second
+)
+
+// send sends r until the hub answers or the time is over, and decodes a success
+// into v. Errors are *Error, the context's, or that of an [Opener].
+func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
+	waits := backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait}
+	var end time.Time // of trying again: time-out after the first failure, however long that attempt had moved
+	lost := false
+	for {
+		a, err := c.attempt(ctx, r, v)
+		if err == nil {
+			a.lost = lost
+			return a, nil
+		}
+		e, ok := err.(*Error)
+		if !ok {
+			return nil, err
+		}
+		lost = lost || e.lost
+		e.lost = lost
+		if end.IsZero() {
+			end = time.Now().Add(c.opts.Timeout)
+		}
+		wait := e.After
+		if wait == 0 {
+			wait = waits.NextBackOff()
+		}
+		if !e.again || time.Now().Add(wait).After(end) {
+			e.conclude(r.method)
+			return nil, e
+		}
+		if err := pause(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// attempt sends r once.
+func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error) {
+	reached := false
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }})
+	req, err := c.newRequest(traced, r)
+	if err != nil {
+		return nil, err
+	}
+	defer req.Body.Close()
+	told := Attempt{Method: r.method, Path: req.URL.Path}
+	start := time.Now()
+	defer func() {
+		if told.Took = time.Since(start); c.opts.Trace != nil {
+			c.opts.Trace(told)
+		}
+	}()
+	resp, err := c.roundTrip(req)
+	if err != nil {
+		return nil, c.transportError(ctx, reached, err)
+	}
+	defer resp.Body.Close()
+	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
+	if err := c.checkStatus(req, resp); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, c.transportError(ctx, reached, err)
+	}
+	return c.read(resp, body, v, r.about)
+}
+
+func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.base.String()+r.path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", c.opts.UserAgent)
+	req.Header.Set("Accept", "application/json, application/problem+json")
+	if c.opts.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	// Or a transport sends the body even after a refusal, to reuse the connection.
+	req.Close = req.Header.Get("Expect") != ""
+	if r.body != nil {
+		req.Body, req.ContentLength = r.body(ctx), r.length
+	}
+	return req, nil
+}
+
+// maxRedirects bounds how many redirects within the origin a GET follows.
+const maxRedirects = 3
+
+// roundTrip sends req, and follows what redirects a GET within the origin. It is
+// no http.Client, because that sends the token on to other ports and schemes of
+// the same host.
+func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
+	for followed := 0; ; followed++ {
+		resp, err := c.transport.RoundTrip(req)
+		if err != nil || !redirects(resp) {
+			return resp, err
+		}
+		resp.Body.Close()
+		next, err := resp.Location()
+		if err != nil {
+			return nil, c.redirected("an address that cannot be read")
+		}
+		next.User = nil
+		if req.Method != http.MethodGet || followed == maxRedirects || !c.sameOrigin(next.Scheme+"://"+next.Host) {
+			return nil, c.redirected(next.String())
+		}
+		next.Host = c.base.Host
+		req = req.Clone(req.Context())
+		req.URL, req.Host = next, ""
+	}
+}
+
+func redirects(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return resp.Header.Get("Location") != ""
+	}
+	return false
+}
+
+func (c *Client) sameOrigin(address string) bool {
+	origin, err := ParseOrigin(address)
+	return err == nil && origin == c.Origin()
+}

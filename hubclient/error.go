@@ -1,0 +1,198 @@
+package hubclient
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Error is every failure of a call: a problem that the hub answered, or what
+// went wrong on the way to it.
+type Error struct {
+	Code      wire.Code
+	Status    int    // of the answer, 0: none came
+	Detail    string // what failed, as one line without a full stop
+	Hint      string // one line
+	RequestID string
+	Errors    []wire.FieldError // of a 422
+	Current   *wire.Edit        // of revision_changed: what is there now
+	After     time.Duration     // how long the hub asks to wait, 0: it did not say
+	Cause     error
+
+	again bool // the same request may succeed in a moment
+	lost  bool // it, or an attempt before it, may have been applied without our knowing
+}
+
+func (e *Error) Error() string { return e.Detail }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// HasCode reports whether err is an *[Error] with one of codes.
+func HasCode(err error, codes ...wire.Code) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, code := range codes {
+		if e.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// conclude says of a failure, which no further attempt will mend, what else is to
+// be known.
+func (e *Error) conclude(method string) {
+	switch {
+	case e.again && e.After > 0:
+		e.Hint = "the hub asks to come back after " + time.Now().Add(e.After).Format("15:04:05 on 2 January 2006")
+	case e.Hint == "" && e.lost && method != http.MethodGet:
+		e.Hint = "the request may have been applied all the same"
+	}
+}
+
+// maxLine bounds a line of text that may be anybody's, in bytes.
+const maxLine = 200
+
+// line makes a text of the hub's fit for a message: one line, and not too long.
+func line(s string) string {
+	if len(s) > maxLine {
+		s = s[:maxLine] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if tree.Unprintable(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+}
+
+func (c *Client) insecure() *Error {
+	return &Error{
+		Code:   wire.CodeInsecureOrigin,
+		Detail: fmt.Sprintf("the token is not sent to %s over plain http", c.Origin()),
+		Hint:   "use https, or set TOOL_ALLOW_HTTP=1 where the network between is yours",
+	}
+}
+
+func (c *Client) notAHub(status int, format string, args ...any) *Error {
+	return &Error{
+		Code:   wire.CodeNotAHub,
+		Status: status,
+		Detail: fmt.Sprintf("%s does not answer like a hub: %s", c.Origin(), line(fmt.Sprintf(format, args...))),
+		Hint:   "check the address given by --origin or TOOL_API_ORIGIN",
+	}
+}
+
+func (c *Client) redirected(target string) *Error {
+	return &Error{
+		Code:   wire.CodeRedirected,
+		Detail: fmt.Sprintf("%s redirects to %s, which is not followed", c.Origin(), line(target)),
+		Hint:   "if that is the hub's address, give its origin with --origin",
+	}
+}
+
+// lostBefore reports whether err is the answer to an attempt after one that may
+// have been applied.
+func lostBefore(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.lost
+}
+
+// bodyError is a failure to read what was to be sent: nothing of the network's.
+type bodyError struct{ err error }
+
+func (e *bodyError) Error() string { return e.err.Error() }
+
+// transportError explains why no answer came, or no whole one. reached tells
+// whether there was a connection to the hub.
+func (c *Client) transportError(ctx context.Context, reached bool, err error) error {
+	var own *bodyError
+	var known *Error
+	var certificate *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
+	because := line(inner(err).Error())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &own):
+		return own.err
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &certificate):
+		return &Error{Code: wire.CodeUnreachable, Cause: err,
+			Detail: fmt.Sprintf("the certificate of %s is not trusted: %s", c.Origin(), because),
+			Hint:   "TOOL_CA_FILE names a file of certificates to trust besides the system's"}
+	case errors.As(err, &noTLS):
+		return c.notAHub(0, "it does not speak TLS")
+	case refusedTLS(err):
+		return &Error{Code: wire.CodeUnreachable, Cause: err,
+			Detail: fmt.Sprintf("%s refuses the connection: %s", c.Origin(), because)}
+	case timedOut(err):
+		return &Error{Code: wire.CodeTimeout, Cause: err, lost: reached,
+			Detail: fmt.Sprintf("%s did not answer within %v", c.Origin(), c.opts.Timeout)}
+	case !reached:
+		return &Error{Code: wire.CodeUnreachable, Cause: err, again: brokeOff(err),
+			Detail: fmt.Sprintf("%s cannot be reached: %s", c.Origin(), because)}
+	case brokeOff(err):
+		return &Error{Code: wire.CodeUnreachable, Cause: err, again: true, lost: true,
+			Detail: fmt.Sprintf("the connection to %s broke: %s", c.Origin(), because)}
+	}
+	return c.notAHub(0, "%s", because)
+}
+
+// refusedTLS reports whether one side said by an alert that it will not go on.
+func refusedTLS(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
+}
+
+func timedOut(err error) bool {
+	var netErr net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout()
+}
+
+// brokeOff reports whether a connection did not come about, or ended early: what
+// a moment may mend.
+func brokeOff(err error) bool {
+	var op *net.OpError
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &name) && name.IsNotFound, errors.Is(err, net.ErrClosed): // closed by us, for what had come
+		return false
+	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return true
+	}
+	// net/http has no name for the error of a connection that ended before it was used.
+	return strings.Contains(err.Error(), "server closed idle connection")
+}
+
+// inner returns what is at the bottom of a transport's error, without what repeats
+// the address. A proxy's is another address, and a name server's says which name.
+func inner(err error) error {
+	for {
+		switch e := err.(type) {
+		case *net.DNSError:
+			return e
+		case *net.OpError:
+			if e.Op == "proxyconnect" {
+				return e
+			}
+		}
+		below := errors.Unwrap(err)
+		if below == nil {
+			return err
+		}
+		err = below
+	}
+}

@@ -1,0 +1,77 @@
+package hubclient
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// defaultPorts are those that an origin leaves out, by scheme.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
+// Neither quotes what was given: it may hold a password, or be a token in the wrong place.
+var (
+	errNoOrigin   = errors.New("not of the form http://HOST[:PORT] or https://HOST[:PORT]")
+	errMoreOrigin = errors.New("more than an origin: leave out all but scheme, host and port")
+)
+
+// ParseOrigin checks an origin and returns it in the one form in which origins
+// are compared: lower case, without a default port or a slash at the end. The
+// error is to follow the name of what was given.
+func ParseOrigin(s string) (string, error) {
+	u, err := url.Parse(strings.TrimSuffix(s, "/"))
+	if err != nil || defaultPorts[u.Scheme] == "" {
+		return "", errNoOrigin
+	}
+	if u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return "", errMoreOrigin
+	}
+	host, ok := parseHost(u)
+	if !ok {
+		return "", errNoOrigin
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
+}
+
+var hostPattern = regexp.MustCompile(`^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$`)
+
+const maxHost = 253 // bytes, as in the DNS
+
+// parseHost returns u's host and port in the form that origins have. A name
+// beyond ASCII has to be in its DNS form.
+func parseHost(u *url.URL) (hostPort string, ok bool) {
+	host := strings.ToLower(u.Hostname())
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
+		host = ip.String()
+	} else if len(host) > maxHost || !hostPattern.MatchString(host) {
+		return "", false
+	}
+	port := u.Port()
+	if port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return "", false
+		}
+		port = strconv.FormatUint(n, 10)
+	}
+	switch {
+	case port != "" && port != defaultPorts[u.Scheme]:
+		return net.JoinHostPort(host, port), true
+	case strings.Contains(host, ":"):
+		return "[" + host + "]", true
+	}
+	return host, true
+}
+
+// loopbackName reports whether a host is this machine by its name. Where the
+// name leads in truth is checked when it is dialled.
+func loopbackName(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
