@@ -1,0 +1,227 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+type account struct {
+	Type       string    `json:"type,omitzero"`
+	Schema     int       `json:"schema,omitzero"`
+	Name       string    `json:"name"`
+	Kind       string    `json:"kind"`
+	CreatedAt  time.Time `json:"createdAt,omitzero"`
+	DisabledAt time.Time `json:"disabledAt,omitzero"`
+}
+
+func (a *app) accountCommand() *cobra.Command {
+	return group("account", "Make, list and disable accounts", a.accountCreate(), a.accountList(), a.accountDisable())
+}
+
+func (a *app) accountCreate() *cobra.Command {
+	var org bool
+	c := &cobra.Command{
+		Use:     "create NAME",
+		Short:   "Make an account: a user, or an org with members",
+		Example: "  hub account create alice\n  hub account create acme --org",
+		Args:    exactly("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			name, kind := args[0], store.KindUser
+			if org {
+				kind = store.KindOrg
+			}
+			if !ref.ValidName(name) {
+				return usagef("%q is not an account: an account is %s", name, ref.Rule)
+			}
+			err := a.write(c.Context(), store.AuditRow{Account: name, Action: "account.create", Object: name, Detail: kind}, func(tx *store.Tx) error {
+				return tx.CreateAccount(c.Context(), name, kind)
+			})
+			if errors.Is(err, store.ErrExists) {
+				return fmt.Errorf("the account %s exists already", name)
+			}
+			if err != nil {
+				return err
+			}
+			return a.print(account{Type: "account", Schema: 1, Name: name, Kind: kind}, func(w io.Writer) {
+				fmt.Fprintf(w, "Made the %s %s\n", kind, name)
+			})
+		},
+	}
+	c.Flags().BoolVar(&org, "org", false, "an org, which has members instead of tokens")
+	return c
+}
+
+func (a *app) accountList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the accounts",
+		Args:  exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			var rows []store.Account
+			err := a.withStore(c.Context(), func(s *store.Store) error {
+				return s.Read(c.Context(), func(tx *store.Tx) (err error) {
+					rows, err = tx.Accounts(c.Context())
+					return err
+				})
+			})
+			if err != nil {
+				return err
+			}
+			list := make([]account, len(rows))
+			for i, r := range rows {
+				list[i] = account{Name: r.Name, Kind: r.Kind, CreatedAt: r.CreatedAt.Time(), DisabledAt: r.DisabledAt.Time()}
+			}
+			return a.print(map[string]any{"type": "accounts", "schema": 1, "accounts": list}, func(w io.Writer) {
+				table(w, "NAME\tKIND\tCREATED\tSTATE", func(row func(...any)) {
+					for _, r := range list {
+						state := "active"
+						if !r.DisabledAt.IsZero() {
+							state = "disabled " + day(r.DisabledAt)
+						}
+						row(r.Name, r.Kind, day(r.CreatedAt), state)
+					}
+				})
+			})
+		},
+	}
+}
+
+func (a *app) accountDisable() *cobra.Command {
+	return &cobra.Command{
+		Use:   "disable NAME",
+		Short: "Take from an account all that it may do; nothing is deleted",
+		Args:  exactly("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			err := a.write(c.Context(), store.AuditRow{Account: args[0], Action: "account.disable", Object: args[0]}, func(tx *store.Tx) error {
+				return tx.DisableAccount(c.Context(), args[0])
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"type": "disabled", "schema": 1, "name": args[0]}, func(w io.Writer) {
+				fmt.Fprintf(w, "Disabled %s: its tokens and roles count no more\n", args[0])
+			})
+		},
+	}
+}
+
+type member struct {
+	User string `json:"user"`
+	Role string `json:"role"`
+}
+
+func (a *app) memberCommand() *cobra.Command {
+	return group("member", "Say who is what in an org", a.memberSet(), a.memberList(), a.memberRemove())
+}
+
+func (a *app) memberSet() *cobra.Command {
+	var role string
+	c := &cobra.Command{
+		Use:     "set ORG USER --role ROLE",
+		Short:   "Give a user a role in an org: reader, writer or admin",
+		Example: "  hub member set acme alice --role writer",
+		Args:    exactly("ORG", "USER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			org, user := args[0], args[1]
+			switch wire.Role(role) {
+			case wire.Reader, wire.Writer, wire.Admin:
+			default:
+				return usagef("--role is reader, writer or admin, not %q", role)
+			}
+			err := a.write(c.Context(), store.AuditRow{Account: org, Action: "member.set", Object: user, Detail: role}, func(tx *store.Tx) error {
+				return tx.SetMember(c.Context(), org, user, role)
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"type": "member", "schema": 1, "org": org, "user": user, "role": role}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is %s of %s\n", user, role, org)
+			})
+		},
+	}
+	c.Flags().StringVar(&role, "role", "", "reader, writer or admin")
+	return c
+}
+
+func (a *app) memberList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list ORG",
+		Short: "List the members of an org",
+		Args:  exactly("ORG"),
+		RunE: func(c *cobra.Command, args []string) error {
+			list := []member{}
+			err := a.withStore(c.Context(), func(s *store.Store) error {
+				return s.Read(c.Context(), func(tx *store.Tx) error {
+					rows, err := tx.MembersOf(c.Context(), args[0])
+					for _, r := range rows {
+						list = append(list, member{r.User, r.Role})
+					}
+					return err
+				})
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"type": "members", "schema": 1, "org": args[0], "members": list}, func(w io.Writer) {
+				table(w, "USER\tROLE", func(row func(...any)) {
+					for _, m := range list {
+						row(m.User, m.Role)
+					}
+				})
+			})
+		},
+	}
+}
+
+func (a *app) memberRemove() *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove ORG USER",
+		Short: "Take a user's role in an org away",
+		Args:  exactly("ORG", "USER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			org, user := args[0], args[1]
+			existed := false
+			err := a.write(c.Context(), store.AuditRow{Account: org, Action: "member.remove", Object: user}, func(tx *store.Tx) (err error) {
+				existed, err = tx.RemoveMember(c.Context(), org, user)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"type": "removed", "schema": 1, "org": org, "user": user, "existed": existed}, func(w io.Writer) {
+				if existed {
+					fmt.Fprintf(w, "%s is no member of %s any more\n", user, org)
+				} else {
+					fmt.Fprintf(w, "%s was no member of %s\n", user, org)
+				}
+			})
+		},
+	}
+}
+
+// table writes aligned columns.
+func table(w io.Writer, head string, rows func(row func(...any))) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, head)
+	rows(func(cells ...any) {
+		for i, cell := range cells {
+			if i > 0 {
+				fmt.Fprint(t, "\t")
+			}
+			fmt.Fprint(t, cell)
+		}
+		fmt.Fprintln(t)
+	})
+	t.Flush()
+}
+
+func day(t time.Time) string { return t.UTC().Format("2006-01-02") }

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// version is set at build time; else it is the module's.
+var version = ""
+
+func hubVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return "0.0.0-dev"
+}
+
+// defaultDB is where a hub keeps everything unless told otherwise.
+const defaultDB = "sqlite:hub-data/hub.db"
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// app is what every command works with.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	db       string
+	json     bool
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct {
+	err    error
+	recipe string // the line that would do
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+func usagef(format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// run runs one command line and returns its exit code.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer, getenv func(string) string) int {
+	a := &app{in: in, out: out, err: errOut, getenv: getenv}
+	root := a.command()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	c, err := root.ExecuteContextC(ctx)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(errOut, "error: %v\n", err)
+		if usage.recipe != "" {
+			fmt.Fprintf(errOut, "  try: %s\n", usage.recipe)
+		}
+		fmt.Fprintf(errOut, "  help: %s --help\n", c.CommandPath())
+		return exitUsage
+	}
+	a.fail(err)
+	return exitFailed
+}
+
+func (a *app) fail(err error) {
+	if a.json {
+		a.print(map[string]any{"type": "failed", "schema": 1, "reason": err.Error()}, nil)
+		return
+	}
+	fmt.Fprintf(a.err, "error: %v\n", err)
+	var missing *store.MissingError
+	if errors.As(err, &missing) {
+		fmt.Fprintln(a.err, "  hint: hub serve and hub migrate create one; --db or HUB_DB says where it is")
+	}
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hub",
+		Short: "Serve projects, stacks and APIs to tool",
+		Long: "hub keeps projects, their config and base files, the stacks and API descriptions they bind,\n" +
+			"and the accounts and tokens of those who may change them.",
+		Example:           "  hub serve\n  hub account create alice\n  hub token create --user alice --name laptop --scope write:catalog",
+		Version:           hubVersion(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              noSuchCommand,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.fromEnvironment(c) },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("hub {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "database: sqlite:PATH or postgres://… (HUB_DB)")
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
+	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
+	return root
+}
+
+// group returns a command that only holds others.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(commands...)
+	return c
+}
+
+// noSuchCommand refuses an argument where a command was expected.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usagef("%s has no command %q", c.CommandPath(), args[0])
+}
+
+// exactly wants one argument for each name, and says which is missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s needs %s", c.CommandPath(), strings.Join(names[len(args):], " and "))
+		}
+		if len(args) > len(names) {
+			return usagef("%s does not take %q", c.CommandPath(), args[len(names)])
+		}
+		return nil
+	}
+}
+
+// fromEnvironment sets every flag that was not given from its variable: HUB_ and
+// the flag's name in capitals. An empty variable is unset.
+func (a *app) fromEnvironment(c *cobra.Command) error {
+	var err error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		name := "HUB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if value := a.getenv(name); value != "" && !f.Changed && err == nil {
+			if e := c.Flags().Set(f.Name, value); e != nil {
+				err = usagef("%s=%q: %v", name, value, e)
+			}
+		}
+	})
+	return err
+}
+
+// print writes v as JSON, or what text writes.
+func (a *app) print(v any, text func(io.Writer)) error {
+	if !a.json {
+		text(a.out)
+		return nil
+	}
+	encoded, err := wire.Encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "%s\n", encoded)
+	return err
+}
+
+// open opens the database. Its failure names the file, which the driver's does not;
+// the address of a server may hold a password.
+func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
+	s, err := store.Open(ctx, a.db, o)
+	if path := store.Path(a.db); err != nil && path != "" && !strings.Contains(err.Error(), path) {
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	return s, err
+}
+
+// withStore runs f with the database, which has to be there and up to date.
+func (a *app) withStore(ctx context.Context, f func(*store.Store) error) error {
+	s, err := a.open(ctx, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.CheckSchema(ctx); err != nil {
+		return err
+	}
+	return f(s)
+}
+
+// write runs f in a transaction, together with the audit row for it.
+func (a *app) write(ctx context.Context, row store.AuditRow, f func(*store.Tx) error) error {
+	return a.withStore(ctx, func(s *store.Store) error {
+		return s.Write(ctx, func(tx *store.Tx) error {
+			if err := f(tx); err != nil {
+				return err
+			}
+			row.Actor = "hub"
+			return tx.Audit(ctx, row)
+		})
+	})
+}
+
+// shellQuote writes s so that a POSIX shell reads it as one word.
+func shellQuote(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@=+,%", r))
+	}) || s == "" {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubserver"
+	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/store"
+)
+
+// drainTime is how long requests under way may take after SIGTERM.
+const drainTime = 10 * time.Second
+
+type serveOptions struct {
+	listen, publicURL, logFormat string
+	importAllow                  []string
+	limits                       hubserver.Limits
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	o := serveOptions{limits: hubserver.DefaultLimits}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the hub",
+		Long: "Run the hub on its database, which is made and brought up to date first.\n\n" +
+			"The first line on stdout is the hub's address, once it answers; the log goes to stderr.\n" +
+			"SIGTERM lets requests under way finish. One SQLite file has one running hub; any number\n" +
+			"of hubs can run on one PostgreSQL.",
+		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 --public-url https://hub.example.com",
+		Args:    exactly(),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "address and port to listen on (HUB_LISTEN)")
+	f.StringVar(&o.publicURL, "public-url", "", "origin under which people reach the hub, needed beyond loopback (HUB_PUBLIC_URL)")
+	f.StringVar(&o.logFormat, "log", "text", "form of the log on stderr: text or json (HUB_LOG)")
+	f.StringArrayVar(&o.importAllow, "import-allow", nil, "CIDR[:PORT] that API import may reach though it is not public; repeat for several")
+	l := &o.limits
+	f.Int64Var(&l.ConfigBytes, "config-bytes", l.ConfigBytes, "largest config, in bytes")
+	f.IntVar(&l.ConfigKeys, "config-keys", l.ConfigKeys, "most keys of a config")
+	f.IntVar(&l.ConfigDepth, "config-depth", l.ConfigDepth, "deepest nesting of settings")
+	f.Int64Var(&l.DescriptionBytes, "description-bytes", l.DescriptionBytes, "largest API description, in bytes")
+	f.Int64Var(&l.BundleBytes, "bundle-bytes", l.BundleBytes, "largest stack bundle, in bytes as sent")
+	f.IntVar(&l.BaseFiles, "base-files", l.BaseFiles, "most base files of a project")
+	f.Int64Var(&l.BaseFileBytes, "base-file-bytes", l.BaseFileBytes, "largest base file, in bytes")
+	f.Int64Var(&l.BaseFilesBytes, "base-files-bytes", l.BaseFilesBytes, "all base files of a project together, in bytes")
+	return c
+}
+
+func (a *app) serve(ctx context.Context, o serveOptions) error {
+	log, err := a.logger(o.logFormat)
+	if err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	allow, err := parseAllow(o.importAllow)
+	if err != nil {
+		return err
+	}
+	s, unlock, err := a.openForServing(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	defer unlock()
+	listener, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", o.listen, err)
+	}
+	address := "http://" + listener.Addr().String()
+	if o.publicURL != "" {
+		address = o.publicURL
+	}
+	own, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	hub := hubserver.New(hubserver.Config{
+		Store: s, PublicURL: address, Version: hubVersion(), Log: log, Limits: o.limits,
+		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: hubVersion(), MaxBytes: o.limits.DescriptionBytes}),
+	})
+	a.welcome(ctx, s, address)
+	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", hubVersion())
+	return a.run(ctx, hub.HTTPServer(), listener, address, log)
+}
+
+// check refuses options that would make a hub nobody can use as it says.
+func (o *serveOptions) check() error {
+	host, port, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return usagef("--listen %q is not ADDRESS:PORT", o.listen)
+	}
+	ip, err := netip.ParseAddr(host)
+	loopback := host == "localhost" || err == nil && ip.IsLoopback()
+	if !loopback && o.publicURL == "" {
+		return &usageError{
+			err:    fmt.Errorf("listening on %s, beyond this machine, needs --public-url: the address that people use", o.listen),
+			recipe: fmt.Sprintf("hub serve --listen %s --public-url https://hub.example.com", net.JoinHostPort(host, port)),
+		}
+	}
+	if o.publicURL != "" {
+		if o.publicURL, err = hubclient.ParseOrigin(o.publicURL); err != nil {
+			return usagef("--public-url: %v", err)
+		}
+	}
+	return nil
+}
+
+func parseAllow(entries []string) ([]fetch.Allow, error) {
+	var all []fetch.Allow
+	for _, entry := range entries {
+		allow, err := fetch.ParseAllow(entry)
+		if err != nil {
+			return nil, usagef("--import-allow: %v", err)
+		}
+		all = append(all, allow)
+	}
+	return all, nil
+}
+
+func (a *app) logger(format string) (*slog.Logger, error) {
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(a.err, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(a.err, nil)), nil
+	}
+	return nil, usagef("--log is text or json, not %q", format)
+}
+
+// openForServing opens the database, claims it and brings it up to date.
+func (a *app) openForServing(ctx context.Context) (*store.Store, func() error, error) {
+	s, err := a.open(ctx, store.Options{Create: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock, err := s.Lock()
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	if _, err := s.Migrate(ctx); err != nil {
+		unlock()
+		s.Close()
+		return nil, nil, err
+	}
+	return s, unlock, nil
+}
+
+// welcome tells whoever starts an empty hub how to make its first account.
+func (a *app) welcome(ctx context.Context, s *store.Store, address string) {
+	var accounts []store.Account
+	err := s.Read(ctx, func(tx *store.Tx) (err error) {
+		accounts, err = tx.Accounts(ctx)
+		return err
+	})
+	if err != nil || len(accounts) > 0 {
+		return
+	}
+	db := ""
+	switch path := store.Path(a.db); {
+	case path == "":
+		db = ` --db "$HUB_DB"` // its address may hold a password
+	case a.db != defaultDB:
+		db = " --db " + shellQuote(a.db)
+	}
+	fmt.Fprintf(a.err, "This hub is empty. In another terminal, make an account and a token, and log in:\n\n"+
+		"  hub account create%[1]s alice\n"+
+		"  hub token create%[1]s --user alice --name laptop --scope write:catalog --scope admin:resource |\n"+
+		"    tool login --origin %[2]s --with-token\n\n", db, address)
+}
+
+// run serves until ctx ends, and then until the requests under way are answered.
+func (a *app) run(ctx context.Context, server *http.Server, listener net.Listener, address string, log *slog.Logger) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	fmt.Fprintln(a.out, address)
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	log.Info("stopping: requests under way may finish", "within", drainTime)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := server.Shutdown(drain); err != nil {
+		log.Warn("requests were cut off", "error", err)
+		return server.Close()
+	}
+	return nil
+}
+
+func (a *app) migrateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "migrate",
+		Short: "Make the database, or bring its schema up to date",
+		Long:  "Make the database, or bring its schema up to date. hub serve does the same before it serves.",
+		Args:  exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.open(c.Context(), store.Options{Create: true})
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			unlock, err := s.Lock()
+			if errors.Is(err, store.ErrInUse) {
+				return fmt.Errorf("%w: it has migrated already", err)
+			}
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			done, err := s.Migrate(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"type": "migrated", "schema": 1, "migrations": append([]string{}, done...)}, func(w io.Writer) {
+				if len(done) == 0 {
+					fmt.Fprintln(w, "The schema is up to date")
+				}
+				for _, name := range done {
+					fmt.Fprintln(w, "Migrated", name)
+				}
+			})
+		},
+	}
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+type token struct {
+	Type       string     `json:"type,omitzero"`
+	Schema     int        `json:"schema,omitzero"`
+	ID         string     `json:"id"`
+	Token      string     `json:"token,omitzero"` // only when it was just made
+	Shown      string     `json:"shown"`          // the first characters
+	User       string     `json:"user"`
+	Name       string     `json:"name"`
+	Scopes     []string   `json:"scopes"`
+	CreatedAt  time.Time  `json:"createdAt,omitzero"`
+	ExpiresAt  *time.Time `json:"expiresAt"` // null: never
+	RevokedAt  time.Time  `json:"revokedAt,omitzero"`
+	LastUsedAt time.Time  `json:"lastUsedAt,omitzero"`
+}
+
+func toToken(r store.Token) token {
+	t := token{
+		ID: r.ID(), Shown: r.Shown, User: r.Owner, Name: r.Name, Scopes: r.ScopeList(),
+		CreatedAt: r.CreatedAt.Time(), RevokedAt: r.RevokedAt.Time(), LastUsedAt: r.LastUsedAt.Time(),
+	}
+	if r.ExpiresAt != 0 {
+		expires := r.ExpiresAt.Time()
+		t.ExpiresAt = &expires
+	}
+	return t
+}
+
+func (a *app) tokenCommand() *cobra.Command {
+	return group("token", "Make, list and revoke tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
+}
+
+func (a *app) tokenCreate() *cobra.Command {
+	var user, name, expires string
+	var scopes []string
+	c := &cobra.Command{
+		Use:   "create --user NAME --name N [--scope S]… [--expires 90d]",
+		Short: "Make a token and print it, once",
+		Long: "Make a personal access token and print it on stdout. The hub keeps only its hash.\n\n" +
+			"Without a scope a token reads. Scopes: write:config (push to a project), write:catalog\n" +
+			"(create, publish, register; includes write:config), admin:resource (delete, set rate limits),\n" +
+			"use:limit (count a bot's requests).",
+		Example: "  hub token create --user alice --name laptop --scope write:catalog --scope admin:resource",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if user == "" || name == "" {
+				return &usageError{errors.New("a token needs --user and --name"), "hub token create --user NAME --name laptop --scope write:catalog"}
+			}
+			for _, s := range scopes {
+				if !slices.Contains(wire.Scopes, wire.Scope(s)) {
+					return usagef("there is no scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
+				}
+			}
+			lifetime, err := parseLifetime(expires)
+			if err != nil {
+				return usagef("--expires: %v", err)
+			}
+			return a.createToken(c, user, name, scopes, lifetime)
+		},
+	}
+	c.Flags().StringVar(&user, "user", "", "whose token it is")
+	c.Flags().StringVar(&name, "name", "", "what it is for")
+	c.Flags().StringArrayVar(&scopes, "scope", nil, "what it may do; repeat for several")
+	c.Flags().StringVar(&expires, "expires", "90d", "lifetime, such as 12h, 90d or 52w, or never")
+	return c
+}
+
+func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, lifetime time.Duration) error {
+	secret := pat.New()
+	slices.Sort(scopes)
+	row := store.Token{
+		Hash: pat.Hash(secret), Shown: pat.Shown(secret), Name: name, Owner: user,
+		Scopes: strings.Join(slices.Compact(scopes), " "),
+	}
+	audit := store.AuditRow{Account: user, Action: "token.create", Object: row.ID(), Detail: row.Scopes}
+	err := a.write(c.Context(), audit, func(tx *store.Tx) error {
+		if lifetime > 0 {
+			now, err := tx.Now(c.Context())
+			if err != nil {
+				return err
+			}
+			row.ExpiresAt = store.At(now.Time().Add(lifetime))
+		}
+		return tx.CreateToken(c.Context(), &row)
+	})
+	if err != nil {
+		return err
+	}
+	made := toToken(row)
+	made.Type, made.Schema, made.Token = "token", 1, secret
+	return a.print(made, func(w io.Writer) {
+		fmt.Fprintln(a.err, "This token is shown once; the hub keeps only its hash.")
+		fmt.Fprintln(w, secret)
+	})
+}
+
+// parseLifetime reads 12h, 90d, 52w or never, which is 0.
+func parseLifetime(s string) (time.Duration, error) {
+	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	if s == "never" {
+		return 0, nil
+	}
+	if s != "" {
+		n, err := strconv.ParseUint(s[:len(s)-1], 10, 16)
+		if unit := units[s[len(s)-1]]; err == nil && n > 0 && unit > 0 {
+			return time.Duration(n) * unit, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no lifetime: give hours, days or weeks, such as 12h, 90d or 52w, or never", s)
+}
+
+func (a *app) tokenList() *cobra.Command {
+	var user string
+	c := &cobra.Command{
+		Use:   "list [--user NAME]",
+		Short: "List tokens, without their secret part",
+		Args:  exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			list := []token{}
+			err := a.withStore(c.Context(), func(s *store.Store) error {
+				return s.Read(c.Context(), func(tx *store.Tx) error {
+					rows, err := tx.Tokens(c.Context(), user)
+					for _, r := range rows {
+						list = append(list, toToken(r))
+					}
+					return err
+				})
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"type": "tokens", "schema": 1, "tokens": list}, func(w io.Writer) {
+				table(w, "ID\tUSER\tNAME\tSTARTS\tSCOPES\tSTATE\tLAST USED", func(row func(...any)) {
+					for _, t := range list {
+						row(t.ID, t.User, t.Name, t.Shown+"…", cmp.Or(strings.Join(t.Scopes, ","), "read"), t.state(), t.lastUsed())
+					}
+				})
+			})
+		},
+	}
+	c.Flags().StringVar(&user, "user", "", "only the tokens of this user")
+	return c
+}
+
+func (t token) state() string {
+	switch {
+	case !t.RevokedAt.IsZero():
+		return "revoked " + day(t.RevokedAt)
+	case t.ExpiresAt == nil:
+		return "active, never expires"
+	case t.ExpiresAt.Before(time.Now()):
+		return "expired " + day(*t.ExpiresAt)
+	}
+	return "active until " + day(*t.ExpiresAt)
+}
+
+func (t token) lastUsed() string {
+	if t.LastUsedAt.IsZero() {
+		return "never"
+	}
+	return t.LastUsedAt.Format("2006-01-02 15:04")
+}
+
+func (a *app) tokenRevoke() *cobra.Command {
+	var user string
+	var all, withToken bool
+	c := &cobra.Command{
+		Use:     "revoke ID… | --user NAME --all | --with-token",
+		Short:   "End tokens, from the next request on",
+		Long:    "End tokens, from the next request on. An ID is what hub token list shows, or enough of its start.\nWith --with-token the tokens themselves are read from stdin, one a line.",
+		Example: "  hub token revoke 1f0c2d9b8a77\n  hub token revoke --user alice --all",
+		RunE: func(c *cobra.Command, ids []string) error {
+			ways := 0
+			for _, given := range []bool{len(ids) > 0, all || user != "", withToken} {
+				if given {
+					ways++
+				}
+			}
+			switch {
+			case ways != 1:
+				return usagef("hub token revoke takes IDs, or --user NAME --all, or --with-token")
+			case all != (user != ""):
+				return usagef("--user and --all go together")
+			case all:
+				return a.revokeAll(c, user)
+			case withToken:
+				hashes, err := a.readHashes()
+				if err != nil {
+					return err
+				}
+				ids = hashes
+			}
+			return a.revoke(c, ids)
+		},
+	}
+	c.Flags().StringVar(&user, "user", "", "whose tokens, with --all")
+	c.Flags().BoolVar(&all, "all", false, "every token of --user")
+	c.Flags().BoolVar(&withToken, "with-token", false, "read the tokens from stdin")
+	return c
+}
+
+// readHashes reads tokens from stdin and returns the hashes by which the hub knows them.
+func (a *app) readHashes() ([]string, error) {
+	var hashes []string
+	lines := bufio.NewScanner(a.in)
+	for n := 1; lines.Scan(); n++ {
+		secret := strings.TrimSpace(lines.Text())
+		if secret == "" {
+			continue
+		}
+		if !pat.Valid(secret) {
+			return nil, fmt.Errorf("line %d of stdin is not a token", n)
+		}
+		hashes = append(hashes, pat.Hash(secret))
+	}
+	if len(hashes) == 0 {
+		return nil, errors.New("there is no token on stdin")
+	}
+	return hashes, lines.Err()
+}
+
+// minID is the shortest start of an ID that names a token.
+const minID = 6
+
+func (a *app) revoke(c *cobra.Command, ids []string) error {
+	revoked := []token{}
+	err := a.withStore(c.Context(), func(s *store.Store) error {
+		return s.Write(c.Context(), func(tx *store.Tx) error {
+			revoked = revoked[:0]
+			for _, id := range ids {
+				if len(id) < minID {
+					return fmt.Errorf("%q is too short for a token's ID: hub token list shows them", id)
+				}
+				row, err := tx.RevokeToken(c.Context(), id)
+				switch {
+				case errors.Is(err, store.ErrNotFound):
+					return fmt.Errorf("there is no token %.12s", id)
+				case errors.Is(err, store.ErrAmbiguous):
+					return fmt.Errorf("more than one token starts with %s: give more of its ID", id)
+				case err != nil:
+					return err
+				}
+				audit := store.AuditRow{Account: row.Owner, Actor: "hub", Action: "token.revoke", Object: row.ID()}
+				if err := tx.Audit(c.Context(), audit); err != nil {
+					return err
+				}
+				revoked = append(revoked, toToken(*row))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return a.print(map[string]any{"type": "revoked", "schema": 1, "tokens": revoked}, func(w io.Writer) {
+		for _, t := range revoked {
+			fmt.Fprintf(w, "Revoked %s (%s of %s)\n", t.ID, t.Name, t.User)
+		}
+	})
+}
+
+func (a *app) revokeAll(c *cobra.Command, user string) error {
+	n := 0
+	err := a.write(c.Context(), store.AuditRow{Account: user, Action: "token.revoke", Object: "all"}, func(tx *store.Tx) (err error) {
+		n, err = tx.RevokeTokensOf(c.Context(), user)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return a.print(map[string]any{"type": "revoked", "schema": 1, "user": user, "count": n}, func(w io.Writer) {
+		tokens := "tokens"
+		if n == 1 {
+			tokens = "token"
+		}
+		fmt.Fprintf(w, "Revoked %d %s of %s\n", n, tokens, user)
+	})
+}

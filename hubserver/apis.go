@@ -1,0 +1,176 @@
+package hubserver
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/description"
+	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/store"
+)
+
+// descriptionTypes are the media types of an upload; the content decides what it is.
+var descriptionTypes = []string{
+	"application/json", "application/yaml", "application/x-yaml", "text/yaml",
+	"application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/vnd.oai.openapi+yaml",
+	"application/octet-stream", "",
+}
+
+func (s *Server) uploadAPI(c *call) error {
+	if err := c.needMediaType(descriptionTypes...); err != nil {
+		return err
+	}
+	if c.r.Header.Get("Content-Encoding") != "" {
+		return unsupported("a description takes no Content-Encoding")
+	}
+	data, err := c.readAll("the description", s.Limits.DescriptionBytes)
+	if err != nil {
+		return err
+	}
+	account, slug := c.accountOf(inQuery), c.r.URL.Query().Get("slug")
+	if err := checkSlug("", slug); err != nil {
+		return err
+	}
+	return c.createOnce(data, func(save func(*store.Tx, reply) error) error {
+		return c.register(account, slug, data, save)
+	})
+}
+
+func (s *Server) importAPI(c *call) error {
+	var req wire.ImportAPI
+	body, err := c.readJSON("the body", maxJSON, &req)
+	if err != nil {
+		return err
+	}
+	if err := checkSlug("/slug", req.Slug); err != nil {
+		return err
+	}
+	account := req.Account
+	if account == "" {
+		account = c.who.user
+	}
+	if !ref.ValidName(account) {
+		return invalidBody("/account", "%q is not an account: an account is %s", account, ref.Rule)
+	}
+	if err := c.permit(account, needs{role: wire.Writer, scope: wire.ScopeWriteCatalog}); err != nil {
+		return err
+	}
+	return c.createOnce(body, func(save func(*store.Tx, reply) error) error {
+		data, err := s.Fetch.Get(c.ctx(), account, req.URL)
+		if err != nil {
+			return fetchProblem(err)
+		}
+		return c.register(account, req.Slug, data, save)
+	})
+}
+
+func checkSlug(pointer, slug string) error {
+	if slug != "" && !ref.ValidName(slug) {
+		return invalidBody(pointer, "%q is not a slug: a slug is %s", slug, ref.Rule)
+	}
+	return nil
+}
+
+func fetchProblem(err error) error {
+	var invalid *fetch.InvalidURL
+	var tooBig *fetch.TooLarge
+	var busy *fetch.Busy
+	var refused *fetch.Refused
+	switch {
+	case errors.As(err, &invalid):
+		return invalidBody("/url", "%v", invalid)
+	case errors.As(err, &tooBig):
+		return tooLarge("the description", tooBig.Limit)
+	case errors.As(err, &busy):
+		return problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "%v", busy).with("Retry-After", "1")
+	case errors.As(err, &refused):
+		return problemf(http.StatusUnprocessableEntity, wire.CodeAddressRefused, "%v", refused).because(refused.Unwrap())
+	}
+	return err
+}
+
+// maxTitle bounds what is kept of a description's title and version, in bytes.
+const maxTitle = 1000
+
+// register stores a description as a new API and answers with it.
+func (c *call) register(account, slug string, data []byte, save func(*store.Tx, reply) error) error {
+	found, err := description.Parse(c.ctx(), data)
+	var invalid *description.Invalid
+	if errors.As(err, &invalid) {
+		p := problemf(http.StatusUnprocessableEntity, wire.CodeInvalidDescription, "%v", invalid)
+		p.Errors = invalid.Reasons
+		return p
+	}
+	if err != nil {
+		return err
+	}
+	if len(found.Title) > maxTitle || len(found.Version) > maxTitle || strings.ContainsRune(found.Title+found.Version, 0) {
+		return problemf(http.StatusUnprocessableEntity, wire.CodeInvalidDescription,
+			"the API description's title or version is longer than %d bytes or holds a NUL", maxTitle)
+	}
+	sum := sha256.Sum256(data)
+	free := slug == ""
+	if free {
+		slug = description.Slug(found.Title)
+	}
+	err = c.s.Store.Write(c.ctx(), func(tx *store.Tx) error {
+		row := &store.API{
+			Account: account, Slug: slug, Title: found.Title, Version: found.Version, Format: found.Format,
+			SHA256: hex.EncodeToString(sum[:]), CreatedBy: c.who.user,
+		}
+		if err := tx.CreateAPI(c.ctx(), row, &store.Document{MediaType: found.MediaType, Body: data}, free); err != nil {
+			return err
+		}
+		api := refOf(row.Account, row.Slug)
+		if err := c.audit(c.ctx(), tx, account, "api.register", api.String(), row.SHA256); err != nil {
+			return err
+		}
+		return save(tx, reply{
+			status: http.StatusCreated,
+			header: map[string]string{"Location": "/v1/apis/" + api.Path()},
+			body:   toAPI(row),
+		})
+	})
+	if errors.Is(err, store.ErrExists) {
+		return problemf(http.StatusConflict, wire.CodeAPIExists, "%s exists already", refOf(account, slug))
+	}
+	return err
+}
+
+func (s *Server) getAPI(c *call) error {
+	var row *store.API
+	err := s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		row, err = tx.API(c.ctx(), c.ref())
+		return err
+	})
+	if err != nil {
+		return absent(err, "API "+c.ref().String())
+	}
+	return c.json(http.StatusOK, toAPI(row))
+}
+
+func (s *Server) getDocument(c *call) error {
+	var row *store.API
+	var doc *store.Document
+	err := s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		if row, err = tx.API(c.ctx(), c.ref()); err != nil {
+			return err
+		}
+		doc, err = tx.Document(c.ctx(), c.ref())
+		return err
+	})
+	if err != nil {
+		return absent(err, "API "+c.ref().String())
+	}
+	if c.unmodified(row.SHA256) {
+		return nil
+	}
+	// A foreign document is not to be taken for a page of ours.
+	c.w.Header().Set("Content-Disposition", "attachment")
+	return c.bytes(http.StatusOK, doc.MediaType, doc.Body)
+}

@@ -1,0 +1,228 @@
+package hubserver
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Compressions of an archive. Plain stands for none.
+const (
+	plain = "application/x-tar"
+	gz    = "application/gzip"
+	zst   = "application/zstd"
+)
+
+// maxWindow bounds the memory that a zstd stream may ask for.
+const maxWindow = 32 << 20
+
+// compressionOf returns how the request says that its archive is compressed, ""
+// when the first bytes are to decide; 415 for a type that is no archive.
+func (c *call) compressionOf() (string, error) {
+	if err := c.needMediaType(plain, gz, zst, "application/octet-stream", ""); err != nil {
+		return "", err
+	}
+	named := c.r.Header.Get("Content-Type")
+	switch encoding := c.r.Header.Get("Content-Encoding"); encoding {
+	case "":
+	case "gzip":
+		return gz, nil
+	case "zstd":
+		return zst, nil
+	default:
+		return "", unsupported("the archive's Content-Encoding is to be gzip or zstd, not %q", encoding)
+	}
+	if named == gz || named == zst {
+		return named, nil
+	}
+	return "", nil
+}
+
+// sniff returns the compression that an archive's first bytes show.
+func sniff(first []byte) string {
+	switch {
+	case bytes.HasPrefix(first, []byte{0x1f, 0x8b}):
+		return gz
+	case bytes.HasPrefix(first, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return zst
+	}
+	return plain
+}
+
+// inflate returns the tar stream within r, and how it was compressed.
+func inflate(r io.Reader, compression string) (stream io.Reader, actual string, done func(), err error) {
+	buffered := bufio.NewReaderSize(r, 64<<10)
+	if compression == "" {
+		first, _ := buffered.Peek(4)
+		compression = sniff(first)
+	}
+	switch compression {
+	case gz:
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, gz, nil, badArchive("it is not gzip")
+		}
+		return z, gz, func() { z.Close() }, nil
+	case zst:
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, zst, nil, err
+		}
+		return z, zst, z.Close, nil
+	}
+	return buffered, plain, func() {}, nil
+}
+
+func badArchive(format string, args ...any) *problem {
+	return invalidBody("", "the archive cannot be taken: %s", fmt.Sprintf(format, args...))
+}
+
+// archiveReader reads the regular files of a tar stream, within limits.
+type archiveReader struct {
+	limits Limits
+	each   func(e tree.Entry, content []byte) error // called for each file; content is the callee's to keep
+
+	entries []tree.Entry
+	bytes   int64
+}
+
+// archiveBytes is the largest tar that a set of files within the limits can need.
+func (l Limits) archiveBytes() int64 { return l.BaseFilesBytes + int64(l.BaseFiles+1)*tarOverhead }
+
+// tarOverhead bounds what a tar holds for a file beside its content, in bytes:
+// headers and padding. It leaves room for directories.
+const tarOverhead = 4 << 10
+
+// endMark is how many zeros a tar has after its last file, at least, in bytes. A
+// program that was cut off leaves a stream without, which is not to replace a set.
+const endMark = 512
+
+// read reads the whole stream and returns its tree.
+func (a *archiveReader) read(stream io.Reader) (tree.Tree, error) {
+	counted := &countingReader{r: stream, limit: a.limits.archiveBytes()}
+	archive := tar.NewReader(counted)
+	for {
+		before := counted.n
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			if counted.n-before < endMark || counted.zeros < endMark {
+				return nil, badArchive("it breaks off: it does not have the zeros with which a tar ends")
+			}
+			break
+		}
+		if err != nil {
+			return nil, streamProblem(err)
+		}
+		if err := a.take(header, archive); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := io.Copy(io.Discard, counted); err != nil {
+		return nil, streamProblem(err)
+	}
+	files, err := tree.New(a.entries)
+	return files, pathProblem(err)
+}
+
+func (a *archiveReader) take(header *tar.Header, content io.Reader) error {
+	path := strings.TrimPrefix(header.Name, "./")
+	switch header.Typeflag {
+	case tar.TypeDir, tar.TypeXGlobalHeader:
+		return nil
+	case tar.TypeReg:
+		if header.PAXRecords["GNU.sparse.major"] != "" || header.PAXRecords["GNU.sparse.map"] != "" {
+			return badArchive("%q is a sparse file", path)
+		}
+	default:
+		return badArchive("%q is not a regular file: links, devices and sparse files are not taken", path)
+	}
+	if err := pathProblem(tree.CheckPath(path)); err != nil {
+		return err
+	}
+	if len(a.entries) == a.limits.BaseFiles {
+		return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "there are more files than this hub takes: at most %d", a.limits.BaseFiles)
+	}
+	if header.Size > a.limits.BaseFileBytes {
+		return tooLarge(fmt.Sprintf("the file %q", path), a.limits.BaseFileBytes)
+	}
+	if a.bytes += header.Size; a.bytes > a.limits.BaseFilesBytes {
+		return tooLarge("the set of files", a.limits.BaseFilesBytes)
+	}
+	data, err := readContent(content, header.Size)
+	if err != nil {
+		return streamProblem(err)
+	}
+	sum := sha256.Sum256(data)
+	entry := tree.Entry{Path: path, Mode: tree.ModeOf(uint32(header.Mode)), Size: header.Size, SHA256: hex.EncodeToString(sum[:])}
+	a.entries = append(a.entries, entry)
+	return a.each(entry, data)
+}
+
+// trusted is how much memory is taken for a content on the mere word that it comes.
+const trusted = 1 << 20
+
+func readContent(r io.Reader, size int64) ([]byte, error) {
+	data := bytes.NewBuffer(make([]byte, 0, min(size, trusted)))
+	_, err := io.CopyN(data, r, size)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return data.Bytes(), err
+}
+
+// streamProblem tells a caller what is wrong with the bytes of an archive.
+func streamProblem(err error) error {
+	var p *problem
+	switch {
+	case errors.As(err, &p):
+		return err
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return badArchive("its zstd window is above %d MiB", maxWindow>>20)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return brokenBody(err)
+	}
+	return badArchive("it is not a whole tar, or not compressed as announced").because(err)
+}
+
+func pathProblem(err error) error {
+	var path *tree.PathError
+	if errors.As(err, &path) {
+		return badArchive("%v", path)
+	}
+	return err
+}
+
+// countingReader counts what passes, and ends a stream that is larger than any
+// archive within the limits.
+type countingReader struct {
+	r     io.Reader
+	limit int64
+	n     int64
+	zeros int64 // bytes at the end of what passed
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if c.n += int64(n); c.n > c.limit {
+		return 0, tooLarge("the archive", c.limit)
+	}
+	others := len(bytes.TrimRight(p[:n], "\x00"))
+	if others > 0 {
+		c.zeros = 0
+	}
+	c.zeros += int64(n - others)
+	return n, err
+}

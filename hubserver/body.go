@@ -1,0 +1,213 @@
+package hubserver
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
+// body gives each read of a request's body its own deadline, so that a large
+// body may take long but a silent one may not.
+type body struct {
+	io.ReadCloser
+	idle    time.Duration
+	control *http.ResponseController
+	waiting bool  // the caller asked for leave to send, which the first read gives
+	ended   bool  // nothing more comes
+	failed  error // what ended it before its time
+	n       int64 // bytes that came
+}
+
+func newBody(r *http.Request, idle time.Duration, control *http.ResponseController) *body {
+	return &body{
+		ReadCloser: r.Body, idle: idle, control: control,
+		waiting: r.Header.Get("Expect") != "", ended: r.ContentLength == 0,
+	}
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.failed != nil {
+		return 0, b.failed
+	}
+	b.waiting = false
+	b.control.SetReadDeadline(time.Now().Add(b.idle))
+	n, err := b.ReadCloser.Read(p)
+	b.n += int64(n)
+	switch err {
+	case nil:
+	case io.EOF:
+		b.ended = true
+		b.control.SetReadDeadline(time.Time{}) // or it would end the connection while the handler works
+	default:
+		b.ended, b.failed = true, err
+	}
+	return n, err
+}
+
+// Discarding what is left of a refused body lets the caller read the answer
+// instead of a broken connection.
+const (
+	discardBytes = 1 << 20
+	discardTime  = time.Second
+)
+
+// discard makes way for the answer. It reports whether the body came to its end,
+// without which the connection is of no further use; a deadline then ends the
+// server's own wait for the rest.
+func (b *body) discard() bool {
+	if b.ended {
+		return b.failed == nil
+	}
+	end := time.Now().Add(discardTime)
+	b.control.SetReadDeadline(end)
+	if b.waiting {
+		return false
+	}
+	buf := make([]byte, 32<<10)
+	for n := 0; n < discardBytes; {
+		k, err := b.ReadCloser.Read(buf)
+		n += k
+		if err == io.EOF {
+			b.control.SetReadDeadline(time.Time{})
+			return true
+		}
+		if err != nil {
+			break
+		}
+	}
+	return false
+}
+
+// responseWriter notes what was answered, and gives each write its own deadline.
+type responseWriter struct {
+	http.ResponseWriter
+	body    *body
+	status  int
+	written int64
+}
+
+func (w *responseWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+		if !w.body.discard() {
+			w.Header().Set("Connection", "close")
+		}
+		w.extend()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// writeBytes is how much a caller has to take within the time without a byte.
+const writeBytes = 64 << 10
+
+func (w *responseWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	written := 0
+	for part := range slices.Chunk(p, writeBytes) {
+		w.extend()
+		n, err := w.ResponseWriter.Write(part)
+		written += n
+		w.written += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+func (w *responseWriter) extend() { w.body.control.SetWriteDeadline(time.Now().Add(w.body.idle)) }
+
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// json answers with v.
+func (c *call) json(status int, v any) error {
+	encoded, err := wire.Encode(v)
+	if err != nil {
+		return err
+	}
+	return c.bytes(status, "application/json", encoded)
+}
+
+func (c *call) bytes(status int, mediaType string, b []byte) error {
+	c.w.Header().Set("Content-Type", mediaType)
+	c.w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+	c.w.WriteHeader(status)
+	c.w.Write(b) // a caller that has gone needs no answer
+	return nil
+}
+
+// readJSON reads a JSON body of at most limit bytes into v, which is what names
+// for messages: 415, 413, 400, 422 in this order.
+func (c *call) readJSON(what string, limit int64, v any) ([]byte, error) {
+	if err := c.needMediaType("application/json"); err != nil {
+		return nil, err
+	}
+	if c.r.Header.Get("Content-Encoding") != "" {
+		return nil, unsupported("a JSON body takes no Content-Encoding")
+	}
+	data, err := c.readAll(what, limit)
+	if err != nil {
+		return nil, err
+	}
+	return data, bodyProblem(wire.Decode(data, v))
+}
+
+// bodyProblem turns the errors of decoding a body into problems.
+func bodyProblem(err error) error {
+	var syntax *wire.SyntaxError
+	var shape *wire.ShapeError
+	switch {
+	case errors.As(err, &syntax):
+		return problemf(http.StatusBadRequest, wire.CodeInvalidJSON, "the body is not valid JSON at byte %d: %v", syntax.Offset, syntax.Err)
+	case errors.As(err, &shape):
+		return invalidBody(shape.Pointer, "%s", shape.Detail)
+	}
+	return err
+}
+
+// needMediaType refuses a body of another type. With "" among the allowed, none may be named.
+func (c *call) needMediaType(allowed ...string) error {
+	header := c.r.Header.Get("Content-Type")
+	mediaType, _, err := mime.ParseMediaType(header)
+	if header != "" && err != nil || !slices.Contains(allowed, mediaType) {
+		return unsupported("the body's Content-Type is to be %s, not %q", allowed[0], header)
+	}
+	return nil
+}
+
+func unsupported(format string, args ...any) *problem {
+	return problemf(http.StatusUnsupportedMediaType, wire.CodeUnsupportedMediaType, format, args...)
+}
+
+// readAll reads the whole body, 413 beyond limit.
+func (c *call) readAll(what string, limit int64) ([]byte, error) {
+	if c.r.ContentLength > limit {
+		return nil, tooLarge(what, limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(c.r.Body, limit+1))
+	if err != nil {
+		return nil, brokenBody(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, tooLarge(what, limit)
+	}
+	return data, nil
+}
+
+// brokenBody is the answer to a body that ended before its time.
+func brokenBody(err error) error {
+	p := problemf(http.StatusBadRequest, wire.CodeInvalidBody, "the body ended before it was whole").because(err)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		p.Detail = "the body stopped coming"
+	}
+	return p
+}

@@ -1,0 +1,191 @@
+package hubserver
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+func (s *Server) getConfig(c *call) error {
+	config, err := c.config()
+	if err != nil || c.unmodified(config.Revision) {
+		return err
+	}
+	return c.json(http.StatusOK, toConfig(config))
+}
+
+// config returns the config of the project that the path names, 404 when there is none.
+func (c *call) config() (config *store.Config, err error) {
+	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		config, err = tx.Config(c.ctx(), c.ref())
+		return err
+	})
+	return config, absent(err, "project "+c.ref().String())
+}
+
+// configChange computes what a config becomes; false leaves it as it is.
+type configChange func(current *store.Config) (config flat.Config, write bool, err error)
+
+func (s *Server) putConfig(c *call) error {
+	if _, err := c.project(); err != nil {
+		return err
+	}
+	var req wire.PutConfig
+	body, err := c.readJSON("the body", s.Limits.ConfigBytes+maxJSON, &req)
+	if err != nil {
+		return err
+	}
+	via := wire.ViaPush
+	if c.seeds() {
+		via = wire.ViaCreate
+	}
+	if req.Settings == nil {
+		return c.changeConfig(via, s.Limits.ConfigBytes, func() (configChange, error) {
+			return func(*store.Config) (flat.Config, bool, error) { return flat.Config{}, false, nil }, nil
+		})
+	}
+	return c.changeConfig(via, int64(len(body)), func() (configChange, error) {
+		config, err := flat.Fold(req.Settings)
+		if err != nil {
+			return nil, invalidConfig("/settings", err)
+		}
+		return func(*store.Config) (flat.Config, bool, error) { return config, true, nil }, s.checkConfig(config)
+	})
+}
+
+func (s *Server) patchConfig(c *call) error {
+	if _, err := c.project(); err != nil {
+		return err
+	}
+	var req wire.PatchConfig
+	body, err := c.readJSON("the body", s.Limits.ConfigBytes+maxJSON, &req)
+	if err != nil {
+		return err
+	}
+	return c.changeConfig(wire.ViaAPI, int64(len(body))+s.Limits.ConfigBytes, func() (configChange, error) {
+		// What the request alone shows comes before the condition.
+		if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
+			return nil, invalidConfig("", err)
+		}
+		if _, conditional := c.r.Header["If-Match"]; !conditional {
+			return nil, problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
+				hint("send the ETag of the config that the change was made for")
+		}
+		return func(current *store.Config) (flat.Config, bool, error) {
+			config, err := flat.Parse(current.Body)
+			if err != nil {
+				return flat.Config{}, false, err
+			}
+			if config, err = config.Patch(req.Set, req.Remove); err != nil {
+				return flat.Config{}, false, invalidConfig("", err)
+			}
+			return config, true, s.checkConfig(config)
+		}, nil
+	})
+}
+
+// changeConfig makes the config what the change of prepare says, and answers with
+// what is there now and what was there before. size bounds the JSON that is read
+// for it, in bytes.
+func (c *call) changeConfig(via wire.Via, size int64, prepare func() (configChange, error)) error {
+	var answer *wire.ConfigWritten
+	err := c.work(size*jsonCost, func() error {
+		change, err := prepare()
+		if err != nil {
+			return err
+		}
+		answer, err = c.writeConfig(via, change)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("ETag", etag(answer.Revision))
+	return c.json(http.StatusOK, answer)
+}
+
+// writeConfig makes the config what change returns, on the caller's conditions.
+// When there is nothing to write it answers with the present state.
+func (c *call) writeConfig(via wire.Via, change configChange) (*wire.ConfigWritten, error) {
+	var before, after *store.Config
+	var config flat.Config
+	wrote := false
+	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
+		before, after, err = tx.WriteConfig(c.ctx(), c.ref(), c.who.user, string(via), func(current *store.Config) (body []byte, revision string, err error) {
+			if err := c.checkRevision(current); err != nil {
+				return nil, "", err
+			}
+			if config, wrote, err = change(current); err != nil || !wrote {
+				return nil, "", err
+			}
+			return config.Canonical(), config.Revision(), nil
+		})
+		if err != nil || after.Revision == before.Revision {
+			return err
+		}
+		return c.audit(c.ctx(), tx, c.ref().Account(), "config.write", c.ref().String(), before.Revision+" to "+after.Revision)
+	})
+	if err != nil {
+		return nil, absent(err, "project "+c.ref().String())
+	}
+	if !wrote {
+		if config, err = flat.Parse(after.Body); err != nil {
+			return nil, err
+		}
+	}
+	answer := &wire.ConfigWritten{
+		Project: c.ref(), Config: jsontext.Value(after.Body), Revision: after.Revision,
+		EnrichmentCount:         config.EnrichmentCount(),
+		OverwroteExistingConfig: wrote && before.HasConfig,
+	}
+	if answer.OverwroteExistingConfig {
+		answer.Replaced = &wire.Replaced{Config: jsontext.Value(before.Body), Edit: toEdit(before.ConfigState)}
+	}
+	return answer, nil
+}
+
+// checkRevision holds the request's conditions against the config that is there.
+func (c *call) checkRevision(current *store.Config) error {
+	var p *problem
+	switch {
+	case c.excludes(current.Revision, current.HasConfig):
+		p = revisionChanged(c.ref().String() + " holds a config already")
+	case !c.matches(current.Revision, true):
+		p = revisionChanged("the config of " + c.ref().String() + " is not the one that the request was made for")
+	default:
+		return nil
+	}
+	edit := toEdit(current.ConfigState)
+	p.Current = &edit
+	if current.UpdatedBy != "" {
+		p.Hint = "it was written by " + current.UpdatedBy + " through " + current.UpdatedVia + " on " + formatTime(edit.UpdatedAt)
+	}
+	return p
+}
+
+// checkConfig refuses a config above the limits.
+func (s *Server) checkConfig(config flat.Config) error {
+	err := config.Check(flat.Limits{Bytes: s.Limits.ConfigBytes, Keys: s.Limits.ConfigKeys, Depth: s.Limits.ConfigDepth})
+	if err != nil {
+		return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%v", err)
+	}
+	return nil
+}
+
+// invalidConfig turns flat's errors into a 422 whose pointers lead into the body, below at.
+func invalidConfig(at string, err error) error {
+	var shape *wire.ShapeError
+	var conflict *flat.ConflictError
+	switch {
+	case errors.As(err, &shape):
+		return invalidBody(at+shape.Pointer, "%s", shape.Detail)
+	case errors.As(err, &conflict):
+		return invalidBody(at+conflict.Pointer, "%s", conflict.Detail)
+	}
+	return err
+}

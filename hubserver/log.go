@@ -1,0 +1,67 @@
+package hubserver
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"example.com/projecthub/hubclient/pat"
+)
+
+func (s *Server) logRequest(c *call, pattern string, took time.Duration) {
+	attrs := []slog.Attr{
+		slog.String("request", c.id), slog.String("method", c.r.Method), slog.String("route", pattern),
+		slog.String("path", c.r.URL.Path), slog.Int("status", c.w.status),
+		slog.Int64("bytes", c.w.written), slog.Duration("took", took),
+	}
+	if c.who != nil {
+		attrs = append(attrs, slog.String("user", c.who.user), slog.String("token", c.who.token.Shown))
+	}
+	s.Log.LogAttrs(c.ctx(), slog.LevelInfo, "request", attrs...)
+}
+
+// tokenless is a log in which no token stands whole: callers put theirs in paths
+// and addresses, where they do not belong.
+type tokenless struct{ slog.Handler }
+
+func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
+	clean := slog.NewRecord(r.Time, r.Level, withoutTokens(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		clean.AddAttrs(cleanAttr(a))
+		return true
+	})
+	return h.Handler.Handle(ctx, clean)
+}
+
+func (h tokenless) WithAttrs(attrs []slog.Attr) slog.Handler {
+	clean := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		clean[i] = cleanAttr(a)
+	}
+	return tokenless{h.Handler.WithAttrs(clean)}
+}
+
+func (h tokenless) WithGroup(name string) slog.Handler { return tokenless{h.Handler.WithGroup(name)} }
+
+func cleanAttr(a slog.Attr) slog.Attr {
+	switch a.Value.Kind() {
+	case slog.KindString, slog.KindAny: // what else there is holds no text of a caller's
+		return slog.String(a.Key, withoutTokens(a.Value.String()))
+	}
+	return a
+}
+
+// withoutTokens cuts every token in s down to the part that may be shown.
+func withoutTokens(s string) string {
+	rest := []byte(s)
+	var clean []byte
+	for {
+		i := pat.Index(rest)
+		if i < 0 {
+			return string(append(clean, rest...))
+		}
+		token := string(rest[i : i+pat.Length])
+		clean = append(append(clean, rest[:i]...), pat.Shown(token)+"…"...)
+		rest = rest[i+pat.Length:]
+	}
+}

@@ -1,0 +1,157 @@
+package hubserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// problem is an answer that is not a success, on its way to the caller.
+type problem struct {
+	wire.Problem
+	header http.Header
+	cause  error // for the log
+}
+
+func (p *problem) Error() string { return p.Detail }
+func (p *problem) Unwrap() error { return p.cause }
+
+func problemf(status int, code wire.Code, format string, args ...any) *problem {
+	return &problem{Problem: wire.Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}, header: http.Header{}}
+}
+
+func (p *problem) hint(format string, args ...any) *problem {
+	p.Hint = fmt.Sprintf(format, args...)
+	return p
+}
+
+func (p *problem) with(header, value string) *problem {
+	p.header.Set(header, value)
+	return p
+}
+
+// because keeps the cause for the log.
+func (p *problem) because(err error) *problem {
+	p.cause = err
+	return p
+}
+
+var errInternal = errors.New("internal")
+
+func unauthorized(code wire.Code, detail string) *problem {
+	challenge := `Bearer realm="hub"`
+	if detail != "this needs a token" {
+		challenge += `, error="invalid_token"`
+	}
+	return problemf(http.StatusUnauthorized, code, "%s", detail).with("WWW-Authenticate", challenge)
+}
+
+func notPermitted(user string, has wire.Role, account string, needed wire.Role) *problem {
+	verb := map[wire.Role]string{wire.Reader: "read from", wire.Writer: "write to", wire.Admin: "manage"}[needed]
+	if !ref.ValidName(account) { // it cannot be on any hub, nor be pasted from a hint
+		return problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %q", user, verb, account)
+	}
+	p := problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %s", user, verb, account)
+	if has != "" {
+		p.Detail += fmt.Sprintf(", being only a %s there", has)
+	}
+	return p.hint("where %[1]s is an org, whoever runs the hub can allow it: hub member set %[1]s %s --role %s", account, user, needed)
+}
+
+func notFound(what string) *problem {
+	return problemf(http.StatusNotFound, wire.CodeNotFound, "there is no %s", what)
+}
+
+// invalidBody is a 422 for what the pointers name in the request's body.
+func invalidBody(pointer, format string, args ...any) *problem {
+	detail := fmt.Sprintf(format, args...)
+	p := problemf(http.StatusUnprocessableEntity, wire.CodeInvalidBody, "%s", detail)
+	if pointer != "" {
+		p.Detail = pointer + ": " + detail
+	}
+	p.Errors = []wire.FieldError{{Pointer: pointer, Detail: detail}}
+	return p
+}
+
+func tooLarge(what string, limit int64) *problem {
+	return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%s is larger than this hub takes: at most %d bytes", what, limit)
+}
+
+func revisionChanged(detail string) *problem {
+	return problemf(http.StatusPreconditionFailed, wire.CodeRevisionChanged, "%s", detail)
+}
+
+// toProblem turns every error that a handler can return into an answer.
+func toProblem(err error) *problem {
+	var p *problem
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, store.ErrFull):
+		return problemf(http.StatusInsufficientStorage, wire.CodeStorageFull, "the hub's disk is full").because(err)
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's database does not answer").
+			with("Retry-After", "1").because(err)
+	}
+	return problemf(http.StatusInternalServerError, wire.CodeInternal, "something went wrong in the hub").
+		hint("whoever runs it finds the cause in its log under the request id").because(err)
+}
+
+// fail answers with the problem that err is.
+func (c *call) fail(pattern string, err error) {
+	p := toProblem(err)
+	if p.cause != nil && c.ctx().Err() == nil {
+		level := slog.LevelInfo
+		if p.Status >= http.StatusInternalServerError {
+			level = slog.LevelError
+		}
+		c.s.Log.Log(c.ctx(), level, "request failed", "request", c.id, "route", pattern, "status", p.Status, "cause", p.cause.Error())
+	}
+	if c.w.status != 0 { // the answer has begun: cutting it is all that can be said
+		panic(http.ErrAbortHandler)
+	}
+	c.writeProblem(p)
+}
+
+// complete fills in what every problem has, and makes its texts fit for JSON: they
+// may quote what a caller sent.
+func (p *problem) complete(requestID string) {
+	p.RequestID = requestID
+	p.Type = "about:blank"
+	p.Title = http.StatusText(p.Status)
+	p.Detail, p.Hint = fit(p.Detail), fit(p.Hint)
+	for i, e := range p.Errors {
+		p.Errors[i] = wire.FieldError{Pointer: fit(e.Pointer), Detail: fit(e.Detail)}
+	}
+}
+
+func fit(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+const problemType = "application/problem+json"
+
+func (c *call) writeProblem(p *problem) {
+	p.complete(c.id)
+	header := c.w.Header()
+	for _, name := range []string{"Content-Encoding", "ETag"} { // of the answer that could not be given
+		header.Del(name)
+	}
+	for name, values := range p.header {
+		header[name] = values
+	}
+	encoded, err := wire.Encode(p.Problem)
+	if err != nil {
+		c.s.Log.Error("a problem cannot be written", "request", c.id, "error", err)
+	}
+	c.bytes(p.Status, problemType, encoded)
+}
+
+// formatTime writes t for people, in UTC.
+func formatTime(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") }

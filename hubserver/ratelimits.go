@@ -1,0 +1,181 @@
+package hubserver
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+func (s *Server) setRateLimit(c *call) error {
+	var limits wire.RateLimitConfig
+	if _, err := c.readJSON("the body", maxJSON, &limits); err != nil {
+		return err
+	}
+	if err := checkLimits(&limits); err != nil {
+		return err
+	}
+	bot, err := c.bot()
+	if err != nil {
+		return err
+	}
+	row := &store.RateLimit{
+		Account: bot.Account, ID: rand.Text(), BotID: bot.BotID, BotRefID: bot.BotRefID, UpdatedBy: c.who.user,
+		MinuteLimit: limits.MinuteLimit, HourLimit: limits.HourLimit, DayLimit: limits.DayLimit,
+		WeekLimit: limits.WeekLimit, MonthLimit: limits.MonthLimit, YearLimit: limits.YearLimit,
+	}
+	return c.answerRateLimit(s.Store.Write, func(tx *store.Tx) (*store.RateLimit, error) {
+		set, err := tx.SetRateLimit(c.ctx(), row, func(current *store.RateLimit) error {
+			revision := ""
+			if current != nil {
+				revision = limitsRevision(current)
+			}
+			if !c.matches(revision, current != nil) {
+				return revisionChanged("the limits of the bot are not those that the request was made for")
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		return set, c.audit(c.ctx(), tx, bot.Account, "rate-limit.set", botName(bot), "")
+	})
+}
+
+func (s *Server) getRateLimit(c *call) error {
+	bot, err := c.bot()
+	if err != nil {
+		return err
+	}
+	return c.answerRateLimit(s.Store.Read, func(tx *store.Tx) (*store.RateLimit, error) {
+		return tx.RateLimit(c.ctx(), bot.Account, bot.BotID, bot.BotRefID)
+	})
+}
+
+// answerRateLimit answers with the bot that f returns within the store's Read or Write.
+func (c *call) answerRateLimit(within func(context.Context, func(*store.Tx) error) error, f func(*store.Tx) (*store.RateLimit, error)) error {
+	var row *store.RateLimit
+	var now store.Time
+	err := within(c.ctx(), func(tx *store.Tx) (err error) {
+		if row, err = f(tx); err != nil {
+			return err
+		}
+		now, err = tx.Now(c.ctx())
+		return err
+	})
+	if errors.Is(err, store.ErrBotMismatch) {
+		return problemf(http.StatusUnprocessableEntity, wire.CodeBotMismatch, "%v", err)
+	}
+	if err != nil {
+		return absent(err, "such bot in "+c.accountOf(inBot))
+	}
+	limits := toLimits(row)
+	c.w.Header().Set("ETag", etag(limitsRevision(row)))
+	return c.json(http.StatusOK, wire.RateLimit{
+		Bot:    wire.Bot{Account: row.Account, BotID: row.BotID, BotRefID: row.BotRefID},
+		Limits: limits,
+		Usage:  usage(limits, now.Time()),
+	})
+}
+
+// bot reads which bot the query names.
+func (c *call) bot() (wire.Bot, error) {
+	q := c.r.URL.Query()
+	bot := wire.Bot{Account: c.accountOf(inBot), BotID: q.Get("botId"), BotRefID: q.Get("botRefId")}
+	if bot.BotID == "" && bot.BotRefID == "" {
+		return bot, invalidBody("", "botRefId or botId is needed in the query")
+	}
+	for name, value := range map[string]string{"botId": bot.BotID, "botRefId": bot.BotRefID} {
+		if !opaqueName(value) {
+			return bot, invalidBody("", "%s is to be 1 to %d printable characters without spaces", name, maxBotName)
+		}
+	}
+	return bot, nil
+}
+
+const maxBotName = 128
+
+func opaqueName(s string) bool {
+	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxBotName {
+		return false
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) || unicode.IsSpace(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func botName(b wire.Bot) string {
+	if b.BotRefID != "" {
+		return b.BotRefID
+	}
+	return b.BotID
+}
+
+func checkLimits(l *wire.RateLimitConfig) error {
+	for _, p := range periods {
+		if limit := p.limit(l); limit != nil && (*limit < 0 || *limit > wire.MaxLimit) {
+			return invalidBody("/"+p.name+"Limit", "a limit is a whole number from 0 to %d", int64(wire.MaxLimit))
+		}
+	}
+	return nil
+}
+
+// limitsRevision names the content of a configuration.
+func limitsRevision(r *store.RateLimit) string {
+	limits := toLimits(r)
+	h := sha256.New()
+	for _, p := range periods {
+		if limit := p.limit(&limits); limit != nil {
+			fmt.Fprintf(h, "%s %d\n", p.name, *limit)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// period is a calendar window in UTC.
+type period struct {
+	name  string
+	limit func(*wire.RateLimitConfig) *int64
+	next  func(time.Time) time.Time // the start of the window after the one that holds the time
+}
+
+var periods = []period{
+	{"minute", func(l *wire.RateLimitConfig) *int64 { return l.MinuteLimit },
+		func(t time.Time) time.Time { return t.Truncate(time.Minute).Add(time.Minute) }},
+	{"hour", func(l *wire.RateLimitConfig) *int64 { return l.HourLimit },
+		func(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) }},
+	{"day", func(l *wire.RateLimitConfig) *int64 { return l.DayLimit },
+		func(t time.Time) time.Time { return midnight(t, 1) }},
+	{"week", func(l *wire.RateLimitConfig) *int64 { return l.WeekLimit },
+		func(t time.Time) time.Time { return midnight(t, 7-(int(t.Weekday())+6)%7) }},
+	{"month", func(l *wire.RateLimitConfig) *int64 { return l.MonthLimit },
+		func(t time.Time) time.Time { return time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, time.UTC) }},
+	{"year", func(l *wire.RateLimitConfig) *int64 { return l.YearLimit },
+		func(t time.Time) time.Time { return time.Date(t.Year()+1, 1, 1, 0, 0, 0, 0, time.UTC) }},
+}
+
+// midnight is the start of t's day, moved by days.
+func midnight(t time.Time, days int) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day()+days, 0, 0, 0, 0, time.UTC)
+}
+
+// usage lists the six windows that hold now.
+func usage(limits wire.RateLimitConfig, now time.Time) map[string]wire.Usage {
+	all := make(map[string]wire.Usage, len(periods))
+	for _, p := range periods {
+		all[p.name] = wire.Usage{Limit: p.limit(&limits), ResetsAt: p.next(now)}
+	}
+	return all
+}

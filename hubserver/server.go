@@ -1,0 +1,181 @@
+// Package hubserver is the hub's HTTP side: the route table, who may call what,
+// one file a resource, and the answers of the contract in hubclient/wire.
+//
+// It keeps nothing in memory that another replica would need, and leaves every
+// decision about what is atomic to the store.
+package hubserver
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+	"golang.org/x/sync/semaphore"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/store"
+)
+
+// Config is what a hub is made of. Every field is needed.
+type Config struct {
+	Store     *store.Store
+	PublicURL string // the origin under which people reach the hub
+	Version   string
+	Log       *slog.Logger
+	Limits    Limits
+	Fetch     *fetch.Fetcher // for importing API descriptions
+}
+
+// Limits bound what a hub takes. Sizes are bytes.
+type Limits struct {
+	ConfigBytes      int64
+	ConfigKeys       int
+	ConfigDepth      int
+	DescriptionBytes int64
+	BundleBytes      int64
+	BaseFiles        int
+	BaseFileBytes    int64
+	BaseFilesBytes   int64
+	BodyIdle         time.Duration // without a byte of a body
+}
+
+// DefaultLimits are the limits that the contract names.
+var DefaultLimits = Limits{
+	ConfigBytes:      1 << 20,
+	ConfigKeys:       10_000,
+	ConfigDepth:      32,
+	DescriptionBytes: 16 << 20,
+	BundleBytes:      64 << 20,
+	BaseFiles:        20_000,
+	BaseFileBytes:    25 << 20,
+	BaseFilesBytes:   1 << 30,
+	BodyIdle:         30 * time.Second,
+}
+
+// maxJSON bounds a JSON body that has no limit of its own, and what stands
+// around a config in the body that carries it.
+const maxJSON = 64 << 10
+
+// Server answers a hub's requests.
+type Server struct {
+	Config
+	router      *httprouter.Router
+	description []byte              // OpenAPI, as JSON
+	room        *semaphore.Weighted // see work
+}
+
+// New returns a hub on an open and migrated store.
+func New(cfg Config) *Server {
+	cfg.Log = slog.New(tokenless{cfg.Log.Handler()})
+	described, err := describe(cfg.PublicURL, cfg.Limits)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	s := &Server{Config: cfg, router: httprouter.New(), description: described, room: semaphore.NewWeighted(workBytes)}
+	s.router.RedirectTrailingSlash = false
+	s.router.RedirectFixedPath = false
+	s.router.HandleOPTIONS = false
+	s.router.NotFound = s.plain("unknown", s.unknownRoute)
+	s.router.MethodNotAllowed = s.plain("method not allowed", s.methodNotAllowed)
+	for _, r := range s.routes() {
+		s.register(r)
+	}
+	return s
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// The router looks at the decoded path, where this would pass for a separator.
+	if strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F") {
+		s.router.NotFound.ServeHTTP(w, r)
+		return
+	}
+	s.router.ServeHTTP(w, r)
+}
+
+// HTTPServer returns the server with the time-outs that a hub needs. Bodies have
+// theirs set read by read, so that a large one may take its time.
+func (s *Server) HTTPServer() *http.Server {
+	return &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+
+		DisableGeneralOptionsHandler: true, // it would answer outside of the contract
+
+		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
+}
+
+// call is one request on its way through the hub.
+type call struct {
+	s      *Server
+	w      *responseWriter
+	r      *http.Request
+	params httprouter.Params
+	id     string
+	who    *caller // nil: nobody
+}
+
+func (c *call) ctx() context.Context { return c.r.Context() }
+
+// handler answers a request or returns why it does not: a *problem, or an error
+// of the store, which becomes one.
+type handler func(c *call) error
+
+// plain serves h for whoever asks, without a look at the token.
+func (s *Server) plain(pattern string, h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil, pattern, h) })
+}
+
+// serve runs one handler with all that every answer has: a request id, the hub's
+// version, a log line, and a problem for an error or a panic.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter.Params, pattern string, h handler) {
+	start := time.Now()
+	control := http.NewResponseController(w)
+	control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
+	b := newBody(r, s.Limits.BodyIdle, control)
+	c := &call{s: s, params: params, id: strings.ToLower(rand.Text()[:16])}
+	c.w = &responseWriter{ResponseWriter: w, body: b}
+	c.r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
+	c.r.Body = b
+	header := w.Header()
+	header.Set("X-Request-Id", c.id)
+	header.Set("Hub-Version", s.Version)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			s.Log.Error("panic", "request", c.id, "route", pattern, "panic", p, "stack", string(debug.Stack()))
+			c.fail(pattern, errInternal)
+		}
+		s.logRequest(c, pattern, time.Since(start))
+	}()
+	if err := h(c); err != nil {
+		c.fail(pattern, err)
+	}
+}
+
+func (s *Server) unknownRoute(c *call) error {
+	return problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.r.URL.EscapedPath()).
+		hint("the client may be newer than the hub (version %s)", s.Version)
+}
+
+func (s *Server) methodNotAllowed(c *call) error {
+	// The router names OPTIONS, which it was told not to answer.
+	methods := strings.Split(c.w.Header().Get("Allow"), ", ")
+	allow := strings.Join(slices.DeleteFunc(methods, func(m string) bool { return m == http.MethodOptions }), ", ")
+	c.w.Header().Set("Allow", allow)
+	return problemf(http.StatusMethodNotAllowed, wire.CodeMethodNotAllowed, "%s does not take %s", c.r.URL.Path, c.r.Method).
+		hint("it takes %s", allow)
+}

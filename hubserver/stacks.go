@@ -1,0 +1,194 @@
+package hubserver
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+
+	"github.com/go-json-experiment/json"
+)
+
+// stackManifest is the file at a bundle's root that says what it is.
+const stackManifest = "stack.json"
+
+func (s *Server) putVersion(c *call) error {
+	number := c.params.ByName("version")
+	if !version.Valid(number) {
+		return c.noVersion()
+	}
+	compression, err := c.compressionOf()
+	if err != nil {
+		return err
+	}
+	data, err := c.readAll("the bundle", s.Limits.BundleBytes)
+	if err != nil {
+		return err
+	}
+	var done *store.Published
+	err = c.work(int64(len(data))*contentCost, func() (err error) {
+		done, err = c.publish(data, compression, number)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	status := http.StatusCreated
+	if done.Already {
+		status = http.StatusOK
+	}
+	return c.json(status, wire.Published{StackVersion: toStackVersion(&done.Version), FirstVersion: done.First})
+}
+
+// publish stores a bundle as a version of the stack that the path names.
+func (c *call) publish(data []byte, compression, number string) (done *store.Published, err error) {
+	files, actual, err := c.s.readBundle(data, compression, c.ref(), number)
+	if err != nil {
+		return nil, err
+	}
+	row := &store.StackVersion{
+		Account: c.ref().Account(), Slug: c.ref().Slug(), Version: number, Digest: files.Digest(),
+		SizeBytes: int64(len(data)), FileCount: len(files), PublishedBy: c.who.user,
+	}
+	err = c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
+		done, err = tx.PublishVersion(c.ctx(), row, &store.Bundle{MediaType: actual, Body: data})
+		if err != nil || done.Already {
+			return err
+		}
+		return c.audit(c.ctx(), tx, row.Account, "stack.publish", c.ref().String(), number)
+	})
+	return done, publishProblem(err, c.ref(), number)
+}
+
+func (c *call) noVersion() error {
+	return notFound("version " + c.params.ByName("version") + " of the stack " + c.ref().String())
+}
+
+// readBundle returns the tree of a bundle, after checking that its manifest bears
+// the name and version under which it is sent.
+func (s *Server) readBundle(data []byte, compression string, stack ref.Ref, number string) (tree.Tree, string, error) {
+	stream, actual, done, err := inflate(bytes.NewReader(data), compression)
+	if err != nil {
+		return nil, "", err
+	}
+	defer done()
+	if actual == plain {
+		return nil, "", unsupported("a bundle is a tar that is compressed with gzip or zstd")
+	}
+	var manifest []byte
+	reader := &archiveReader{limits: s.Limits, each: func(e tree.Entry, content []byte) error {
+		if e.Path == stackManifest {
+			manifest = content
+		}
+		return nil
+	}}
+	files, err := reader.read(stream)
+	if err != nil {
+		return nil, "", err
+	}
+	return files, actual, checkManifest(manifest, stack, number)
+}
+
+func checkManifest(manifest []byte, stack ref.Ref, number string) error {
+	if manifest == nil {
+		return badArchive("it holds no %s", stackManifest)
+	}
+	var found struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	if err := wire.Decode(manifest, &found, json.RejectUnknownMembers(false)); err != nil {
+		return badArchive("its %s cannot be read: %v", stackManifest, err)
+	}
+	if found.Name != stack.String() || found.Version != number {
+		return badArchive("its %s is of %s version %s, not of %s version %s",
+			stackManifest, found.Name, found.Version, stack, number)
+	}
+	return nil
+}
+
+func publishProblem(err error, stack ref.Ref, number string) error {
+	var notNewer *store.NotNewerError
+	switch {
+	case errors.Is(err, store.ErrVersionExists):
+		return problemf(http.StatusConflict, wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", stack, number).
+			hint("raise version in %s", stackManifest)
+	case errors.As(err, &notNewer):
+		return problemf(http.StatusConflict, wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", number, notNewer.Newest, stack).
+			hint("raise version in %s above %s", stackManifest, notNewer.Newest)
+	}
+	return err
+}
+
+func (s *Server) getStack(c *call) error {
+	role, err := c.roleOn(c.ref().Account())
+	if err != nil {
+		return err
+	}
+	var answer wire.Stack
+	err = s.Store.Read(c.ctx(), func(tx *store.Tx) error {
+		row, versions, err := tx.Stack(c.ctx(), c.ref())
+		if err != nil {
+			return err
+		}
+		answer = wire.Stack{Stack: c.ref().Path(), Latest: row.Latest, Versions: make([]wire.StackVersion, len(versions))}
+		for i := range versions {
+			answer.Versions[i] = toStackVersion(&versions[i])
+		}
+		if rank(role) < rank(wire.Writer) {
+			return nil
+		}
+		n, err := tx.Followers(c.ctx(), c.ref())
+		answer.Followers = &n
+		return err
+	})
+	if err != nil {
+		return absent(err, "stack "+c.ref().String())
+	}
+	return c.json(http.StatusOK, answer)
+}
+
+func (s *Server) getVersion(c *call) error {
+	row, err := c.stackVersion()
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, toStackVersion(row))
+}
+
+// stackVersion returns the version that the path names, 404 when there is none.
+func (c *call) stackVersion() (row *store.StackVersion, err error) {
+	number := c.params.ByName("version")
+	if !version.Valid(number) {
+		return nil, c.noVersion()
+	}
+	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		row, err = tx.StackVersion(c.ctx(), c.ref(), number)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, c.noVersion()
+	}
+	return row, err
+}
+
+func (s *Server) getBundle(c *call) error {
+	row, err := c.stackVersion()
+	if err != nil || c.unmodified(row.Digest) {
+		return err
+	}
+	var bundle *store.Bundle
+	err = s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		bundle, err = tx.Bundle(c.ctx(), c.ref(), row.Version)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.bytes(http.StatusOK, bundle.MediaType, bundle.Body)
+}
