@@ -1,0 +1,174 @@
+// Command demo shows the main job for real: it builds hub and tool, starts a hub
+// on a temporary database, and publishes, creates, pushes and pulls a small
+// project, printing each command before its output.
+//
+//	go run ./cmd/demo          keeps the hub up in a terminal, until ctrl-c
+//	go run ./cmd/demo --once   ends when all is shown
+//
+// It leaves nothing behind.
+package main
+
+import (
+	"bufio"
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+)
+
+//go:embed all:sample
+var sample embed.FS
+
+func main() {
+	once := flag.Bool("once", false, "end when all is shown")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, !*once && isatty.IsTerminal(os.Stdout.Fd()))
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// demo is the stage on which everything happens: one temporary directory.
+type demo struct {
+	ctx context.Context
+	dir string
+	env []string
+}
+
+func run(ctx context.Context, stay bool) (err error) {
+	dir, err := os.MkdirTemp("", "hub-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	d := &demo{ctx: ctx, dir: dir}
+	d.env = append(os.Environ(), // nothing of the demo goes into the user's own directories
+		"PATH="+d.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"HUB_DB=sqlite:"+d.path("hub.db"), "TOOL_CONFIG_DIR="+d.path("config"), "HOME="+dir,
+		"XDG_CACHE_HOME="+d.path("cache"), "LocalAppData="+d.path("cache"), "TOOL_HUB_TOKEN=", "TOOL_API_ORIGIN=")
+	if err := d.build(); err != nil {
+		return err
+	}
+	if err := os.CopyFS(d.path("work"), must(fs.Sub(sample, "sample"))); err != nil {
+		return err
+	}
+	origin, hub, err := d.startHub()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hub.stop()) }()
+	if err := d.tour(origin); err != nil {
+		return ignoreInterrupt(ctx, err)
+	}
+	if stay {
+		fmt.Printf("\nThe hub stays up until ctrl-c. In another terminal, try:\n\n"+
+			"  cd %s\n  export PATH=%s:$PATH TOOL_CONFIG_DIR=%s\n"+
+			"  tool status\n  tool push web --dry-run\n  tool project view\n\nThe project's page: %s/@alice/web\n",
+			d.path("work"), d.path("bin"), d.path("config"), origin)
+		<-ctx.Done()
+	}
+	return nil
+}
+
+// ignoreInterrupt takes what ctrl-c broke off for what was wanted.
+func ignoreInterrupt(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func (d *demo) path(elem ...string) string {
+	return filepath.Join(append([]string{d.dir}, elem...)...)
+}
+
+// build builds both programs, by import path, so that it works from every
+// directory of the repository.
+func (d *demo) build() error {
+	fmt.Println("Building hub and tool …")
+	if err := os.Mkdir(d.path("bin"), 0o755); err != nil {
+		return err
+	}
+	const module = "example.com/projecthub"
+	c := exec.CommandContext(d.ctx, "go", "build", "-o", d.path("bin")+string(filepath.Separator), module+"/cmd/hub", module+"/cmd/tool")
+	out, err := c.CombinedOutput()
+	if err == nil || d.ctx.Err() != nil {
+		return d.ctx.Err()
+	}
+	if c := exec.Command("go", "list", "-m"); !strings.Contains(output(c), module) {
+		return errors.New("run it from the project's directory: cd projecthub && go run ./cmd/demo")
+	}
+	return fmt.Errorf("go build: %w\n%s", err, out)
+}
+
+func output(c *exec.Cmd) string {
+	out, _ := c.Output()
+	return string(out)
+}
+
+// process is a hub that runs beside the demo.
+type process struct{ c *exec.Cmd }
+
+func (p process) stop() error {
+	if runtime.GOOS == "windows" {
+		p.c.Process.Kill()
+		p.c.Wait()
+		return nil
+	}
+	p.c.Process.Signal(syscall.SIGTERM)
+	return p.c.Wait()
+}
+
+// startHub starts a hub and returns its address, which is the first line it prints.
+func (d *demo) startHub() (origin string, hub process, err error) {
+	c := d.command("hub", "serve", "--listen", "127.0.0.1:0")
+	log, err := os.Create(d.path("hub.log"))
+	if err != nil {
+		return "", hub, err
+	}
+	defer log.Close()
+	c.Stderr = log
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return "", hub, err
+	}
+	if err := c.Start(); err != nil {
+		return "", hub, err
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		c.Wait()
+		text, _ := os.ReadFile(d.path("hub.log"))
+		return "", hub, fmt.Errorf("the hub did not start:\n%s", text)
+	}
+	return strings.TrimSpace(line), process{c}, nil
+}
+
+// command is one of the two programs, run in the sample's directory. It is not
+// bound to the context: ctrl-c in a terminal reaches it by itself.
+func (d *demo) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(d.path("bin", name), args...)
+	c.Dir, c.Env = d.path("work"), d.env
+	return c
+}

@@ -1,0 +1,3 @@
+export function mount(root: HTMLElement) {
+  root.append("Pets for sale");
+}

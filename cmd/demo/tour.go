@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// tour does the main job as a user would.
+func (d *demo) tour(origin string) error {
+	token, err := d.show(d.command("hub", "account", "create", "alice"), d.command("hub", "token", "create",
+		"--user", "alice", "--name", "demo", "--scope", "write:catalog", "--scope", "admin:resource"))
+	if err != nil {
+		return err
+	}
+	login := d.command("tool", "login", "--origin", origin, "--with-token")
+	login.Stdin = strings.NewReader(token)
+	if _, err := d.show(login, d.command("tool", "publish", "web"),
+		d.command("tool", "project", "create", "web", "--base-files", "--visibility", "public")); err != nil {
+		return err
+	}
+	d.say("An edit in client.json, and its way to the hub:")
+	if err := d.edit(".tool/web/client.json", `"colour": "teal"`, `"colour": "plum"`); err != nil {
+		return err
+	}
+	if _, err := d.show(d.command("tool", "push", "web", "--dry-run"), d.command("tool", "push", "web", "--base-files")); err != nil {
+		return err
+	}
+	d.say("Meanwhile somebody edits the hub's config, and it is pulled:")
+	if err := d.patch(origin, strings.TrimSpace(token), `{"set": {"theme.density": 1.5, "title": "Pets and more"}}`); err != nil {
+		return err
+	}
+	_, err = d.show(d.command("tool", "status"), d.command("tool", "pull", "web"), d.command("tool", "status", "web"))
+	return err
+}
+
+func (d *demo) say(text string) { fmt.Printf("\n# %s\n", text) }
+
+// show runs commands, each printed before its output, and returns the last one's stdout.
+func (d *demo) show(commands ...*exec.Cmd) (string, error) {
+	var out bytes.Buffer
+	for _, c := range commands {
+		if err := d.ctx.Err(); err != nil {
+			return "", err
+		}
+		fmt.Printf("\n$ %s %s\n", filepath.Base(c.Path), strings.Join(c.Args[1:], " "))
+		out.Reset()
+		var errOut bytes.Buffer
+		c.Stdout, c.Stderr = &out, &errOut
+		err := c.Run()
+		fmt.Print(hideToken(out.String()), errOut.String())
+		if err != nil {
+			return "", fmt.Errorf("%s %s: %w", filepath.Base(c.Path), c.Args[1], err)
+		}
+	}
+	return out.String(), nil
+}
+
+// hideToken keeps the demo's own token off the screen.
+func hideToken(s string) string {
+	if strings.HasPrefix(s, "hubpat_") {
+		return s[:12] + "…\n"
+	}
+	return s
+}
+
+func (d *demo) edit(name, from, to string) error {
+	path := d.path("work", filepath.FromSlash(name))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, bytes.Replace(text, []byte(from), []byte(to), 1), 0o644)
+}
+
+// patch edits the hub's config as another editor would.
+func (d *demo) patch(origin, token, body string) error {
+	address := origin + "/v1/projects/alice/web/config"
+	fmt.Printf("\n$ curl -X PATCH %s -d '%s'\n", address, body)
+	do := func(method, body, match string) (*http.Response, error) {
+		req, err := http.NewRequestWithContext(d.ctx, method, address, strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Content-Type", "application/json")
+		if match != "" {
+			req.Header.Set("If-Match", match)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return resp, err
+	}
+	current, err := do(http.MethodGet, "", "")
+	if err != nil {
+		return err
+	}
+	changed, err := do(http.MethodPatch, body, current.Header.Get("ETag"))
+	if err != nil {
+		return err
+	}
+	if changed.StatusCode != http.StatusOK {
+		return fmt.Errorf("the hub answered %s", changed.Status)
+	}
+	return nil
+}

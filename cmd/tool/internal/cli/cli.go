@@ -1,0 +1,263 @@
+// Package cli turns command lines into flows: one file a command, which parses
+// flags, fills in what is missing, runs one flow and reports its result.
+//
+// It is the only package that sees flows, prompts and views together, and
+// report.go the only file that prints results and failures and knows exit codes.
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Version is set at build time; else it is the module's.
+var Version = ""
+
+func toolVersion() string {
+	if Version != "" {
+		return Version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return "0.0.0-dev"
+}
+
+// app is what every command works with.
+type app struct {
+	term.Streams
+	lookupEnv func(string) (string, bool)
+
+	// Flags of every command.
+	json, noInput, verbose bool
+	dir                    string
+	timeout                time.Duration
+
+	// Flags of the commands that call the hub.
+	token, origin optional
+
+	command string // the running one, without the program's name
+
+	loaded *identity.Logins
+	id     *identity.Identity
+}
+
+// Main runs one command line and returns its exit code.
+func Main(args []string, lookupEnv func(string) (string, bool), streams term.Streams) int {
+	a := &app{Streams: streams, lookupEnv: lookupEnv}
+	ctx, ended := withSignals()
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	c, err := root.ExecuteContextC(ctx)
+	a.command = commandOf(c)
+	return a.exit(err, ended())
+}
+
+// commandOf returns a command without the program's name.
+func commandOf(c *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "tool"), " ")
+}
+
+// withSignals returns a context that ends with the first signal that asks the
+// program to end, and a function that tells which it was, 0 for none.
+func withSignals() (context.Context, func() syscall.Signal) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		s, _ := (<-signals).(syscall.Signal)
+		signal.Stop(signals) // a second one ends the program at once
+		cancel(signalled(s))
+	}()
+	return ctx, func() syscall.Signal {
+		var s signalled
+		errors.As(context.Cause(ctx), &s)
+		return syscall.Signal(s)
+	}
+}
+
+// signalled is the signal that ended a context.
+type signalled syscall.Signal
+
+func (s signalled) Error() string { return "ended by " + syscall.Signal(s).String() }
+
+func (a *app) getenv(name string) string {
+	value, _ := a.lookupEnv(name)
+	return value
+}
+
+// strict reports that nothing may be asked and nothing may move.
+func (a *app) strict() bool { return a.json || a.noInput || !a.Interactive() }
+
+// run wraps what a command does, so that its failures can be told from a command
+// line that makes no sense.
+func (a *app) run(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		err := f(c.Context(), args)
+		var usage *usageError
+		if err == nil || errors.As(err, &usage) {
+			return err
+		}
+		return &runError{err}
+	}
+}
+
+// runError is a failure of a command that was understood.
+type runError struct{ err error }
+
+func (e *runError) Error() string { return e.err.Error() }
+func (e *runError) Unwrap() error { return e.err }
+
+// workspace returns the workspace that the command works in.
+func (a *app) workspace() (*workspace.Workspace, error) {
+	ws, err := workspace.Find(a.dir)
+	return ws, fault.At("read", err)
+}
+
+// local returns the local project called name, or the only one when no name was
+// given; naming one of several, arguments gives those of the command to type.
+func (a *app) local(name string, arguments func(local string) string) (*workspace.Project, error) {
+	ws, err := a.workspace()
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		p, err := ws.Project(name)
+		return p, fault.At("read", err)
+	}
+	names, err := ws.Projects()
+	if err != nil {
+		return nil, fault.At("read", err)
+	}
+	switch len(names) {
+	case 0:
+		return nil, fault.At("read", fault.New(wire.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
+			Try("tool init"))
+	case 1:
+		p, err := ws.Project(names[0])
+		return p, fault.At("read", err)
+	}
+	return nil, usagef("there are several local projects: %s", strings.Join(names, ", ")).
+		try("tool %s %s", a.command, arguments(names[0]))
+}
+
+// itself is the argument of a command that takes a local project.
+func itself(local string) string { return local }
+
+// with returns the arguments of a command whose --from names the local project.
+func with(name string) func(local string) string {
+	return func(local string) string { return name + " --from " + local }
+}
+
+// resolve settles the identity, once.
+func (a *app) resolve() (*identity.Identity, error) {
+	if a.id != nil {
+		return a.id, nil
+	}
+	logins, err := a.logins()
+	if err != nil {
+		return nil, err
+	}
+	a.id, err = identity.Resolve(identity.Options{
+		Token: a.token.value, Origin: a.origin.value, LookupEnv: a.lookupEnv, Logins: logins,
+	})
+	return a.id, err
+}
+
+// logins reads the login file, once.
+func (a *app) logins() (*identity.Logins, error) {
+	if a.loaded != nil {
+		return a.loaded, nil
+	}
+	dir, err := a.directory("TOOL_CONFIG_DIR", os.UserConfigDir)
+	if err != nil {
+		return nil, err
+	}
+	if a.loaded, err = identity.LoadLogins(dir); err != nil {
+		return nil, err
+	}
+	if warning := a.loaded.Warning(); warning != "" {
+		a.warn(warning)
+	}
+	return a.loaded, nil
+}
+
+// directory returns the program's own directory of one kind: that of a variable,
+// else tool in the user's.
+func (a *app) directory(variable string, users func() (string, error)) (string, error) {
+	if dir := a.getenv(variable); dir != "" {
+		return dir, nil
+	}
+	dir, err := users()
+	if err != nil {
+		return "", fault.New(wire.CodeInvalidFile, "no directory for the program's own files: %w", err).
+			WithHint("set %s", variable)
+	}
+	return filepath.Join(dir, "tool"), nil
+}
+
+// cache returns the directory for what can be made again, "" when there is none.
+func (a *app) cache(name string) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "tool", name)
+}
+
+func (a *app) revisions() *revisions.Store { return revisions.New(a.cache("revisions")) }
+
+// connect returns the hub, for a command that needs a token.
+func (a *app) connect() (*identity.Hub, error) {
+	id, err := a.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := id.NeedToken(); err != nil {
+		return nil, err
+	}
+	return a.reach(id)
+}
+
+// connectAnyway returns the hub for a command that does without a token too.
+func (a *app) connectAnyway() (*identity.Hub, error) {
+	id, err := a.resolve()
+	if err != nil {
+		return nil, err
+	}
+	return a.reach(id)
+}
+
+func (a *app) reach(id *identity.Identity) (*identity.Hub, error) {
+	roots, err := a.roots()
+	if err != nil {
+		return nil, err
+	}
+	opts := hubclient.Options{
+		UserAgent: "tool/" + toolVersion(), Timeout: a.timeout, Roots: roots, AllowHTTP: a.getenv("TOOL_ALLOW_HTTP") == "1",
+	}
+	if a.verbose {
+		opts.Trace = a.trace
+	}
+	return id.Connect(opts)
+}

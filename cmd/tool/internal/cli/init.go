@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+)
+
+// initialized is a local project that was made.
+type initialized struct {
+	ProjectName string   `json:"projectName"`
+	Files       []string `json:"files"` // relative to the workspace
+	Notes       []string `json:"notes"`
+}
+
+func (a *app) initCommand() *cobra.Command {
+	var start workspace.Start
+	var stack string
+	c := &cobra.Command{
+		Use:   "init [<name>]",
+		Short: "Make a local project",
+		Long: `Make a local project: .tool/<name>/client.json with its settings, .tool/<name>/stack.json
+with its stack, and a .toolignore that says which files stay here. Nothing is overwritten.
+
+Without <name> the directory's own name is taken.`,
+		Example: "  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web",
+		Args:    atMost("<name>"),
+		RunE: a.run(func(_ context.Context, args []string) error {
+			if stack != "" {
+				var err error
+				if start.Stack, err = ref.Parse(stack); err != nil {
+					return usagef("--stack: %v", err)
+				}
+			}
+			return a.init(strings.Join(args, ""), start)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&start.Source, "source", "", "API description, a `FILE` of the workspace or a URL (default openapi.yaml)")
+	fl.StringVar(&start.BasePath, "base-path", "", "`DIR` that the generated code goes to (default src)")
+	fl.StringVar(&stack, "stack", "", "the stack's name, `@ACCOUNT/SLUG`")
+	return c
+}
+
+func (a *app) init(name string, start workspace.Start) error {
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return doing(err, name, "make the local project %s", name)
+	}
+	if ws, err := workspace.Find(dir); err == nil {
+		dir = ws.Dir
+	}
+	if name == "" {
+		name = workspace.SlugOf(filepath.Base(dir))
+	}
+	files, err := workspace.Create(dir, name, start)
+	if err != nil {
+		return doing(fault.At("init", err), name, "make the local project %s", name)
+	}
+	r := initialized{name, files, []string{}}
+	return a.print("initialized", r, func(p *printer) {
+		p.line("Made the local project %s", name)
+		for _, f := range r.Files {
+			p.line("  %s", f)
+		}
+		p.line("Next:")
+		if start.Stack.IsZero() {
+			p.line("  write your account into name in .tool/%s/stack.json, then", name)
+		}
+		for _, line := range []string{"tool login", "tool publish " + name, "tool project create " + name + " --from " + name} {
+			p.line("  %s", line)
+		}
+	})
+}

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/flow/create"
+	"example.com/projecthub/cmd/tool/internal/flow/projects"
+	"example.com/projecthub/cmd/tool/internal/flow/remove"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func (a *app) projectCommand() *cobra.Command {
+	return group("project", "Create, list, view and delete hub projects",
+		a.projectCreateCommand(), a.projectListCommand(), a.projectViewCommand(), a.projectRemoveCommand())
+}
+
+// createFlags are what a create was told.
+type createFlags struct {
+	from, stackVersion, visibility string
+	baseFiles                      bool
+}
+
+func (a *app) projectCreateCommand() *cobra.Command {
+	var f createFlags
+	c := &cobra.Command{
+		Use:   "create <name>",
+		Short: "Create a hub project from a local one",
+		Long: `Create a project on the hub from a local project: its published stack, its API, which
+is registered when client.json names none, and its settings as the first config.
+
+<name> is a slug, which takes the stack's account, or @account/slug. A project that
+exists already is never changed: that is what push is for.`,
+		Example: `  tool project create web
+  tool project create @acme/web --from web --base-files --visibility public`,
+		Args: exactly("<name>"),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			if f.stackVersion != wire.Latest && !version.Valid(f.stackVersion) {
+				return usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
+			}
+			if v := wire.Visibility(f.visibility); v != wire.Private && v != wire.Public {
+				return usagef("--visibility is private or public, not %q", f.visibility)
+			}
+			return a.create(ctx, args[0], f)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&f.from, "from", "", "local `PROJECT` to create from (default: the only one)")
+	fl.StringVar(&f.stackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
+	fl.StringVar(&f.visibility, "visibility", string(wire.Private), "private or public")
+	fl.BoolVar(&f.baseFiles, "base-files", false, "push the app's files too, for the preview")
+	return a.hubFlags(c)
+}
+
+func (a *app) create(ctx context.Context, name string, f createFlags) error {
+	local, err := a.local(f.from, with(name))
+	if err != nil {
+		return doing(err, f.from, "create %s", name)
+	}
+	o := create.Options{
+		Local: local, Name: name, StackVersion: f.stackVersion, Visibility: wire.Visibility(f.visibility),
+		BaseFiles: f.baseFiles, Files: flow.FileOptions{CacheDir: a.cache("hashes")}, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn,
+	}
+	stop := a.progress(&o.Files.Report)
+	r, err := create.Run(ctx, o)
+	stop()
+	if err != nil {
+		return doing(err, local.Name, "create %s from %s", name, local.Name)
+	}
+	return a.print("created", r, func(p *printer) { createdText(p, r) })
+}
+
+func createdText(p *printer, r *create.Result) {
+	p.line("Created %s from %s", r.Project.Path(), r.ProjectName)
+	p.field("page", "%s", r.URL)
+	p.field("stack", "%s, version %s", r.Stack, r.StackVersion)
+	registered := ""
+	if r.APIRegistered {
+		registered = ", registered now"
+	}
+	p.field("api", "%s%s", r.API.Path(), registered)
+	p.field("visibility", "%s", r.Visibility)
+	p.field("enrichments", "%d", r.EnrichmentCount)
+	if r.BaseFilesPushed > 0 {
+		p.field("base files", "%d", r.BaseFilesPushed)
+	}
+	p.field("origin", "%s", r.Origin)
+	p.notes(r.Notes)
+}
+
+func (a *app) projectListCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "list [<account>]",
+		Short:   "List hub projects: yours, or those of an account",
+		Example: "  tool project list\n  tool project list acme",
+		Args:    atMost("<account>"),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			account := strings.TrimPrefix(strings.Join(args, ""), "@")
+			if account != "" && !ref.ValidName(account) {
+				return usagef("%q is not an account: an account is %s", account, ref.Rule)
+			}
+			r, err := projects.List(ctx, a.connect, account)
+			if err != nil {
+				return doing(err, "", "list projects")
+			}
+			return a.print("projects", r, func(p *printer) { listText(p, r) })
+		}),
+	}
+	return a.hubFlags(c)
+}
+
+func listText(p *printer, r *projects.Listed) {
+	if len(r.Projects) == 0 {
+		of := ""
+		if r.Account != "" {
+			of = " of " + r.Account
+		}
+		p.line("No projects%s that you can see on %s", of, r.Origin)
+	}
+	rows := [][]string{}
+	for _, v := range r.Projects {
+		state := "no config"
+		if v.Config.HasConfig {
+			state = "config by " + v.Config.UpdatedBy + ", " + timeText(v.Config.UpdatedAt)
+		}
+		rows = append(rows, []string{v.Project.String(), string(v.Visibility), v.Stack + " " + v.StackVersion, state})
+	}
+	columns(p, rows)
+	p.notes(r.Notes)
+}
+
+func (a *app) projectViewCommand() *cobra.Command {
+	var web bool
+	c := &cobra.Command{
+		Use:     "view [<@account/slug>]",
+		Short:   "Show a hub project, or open its page",
+		Example: "  tool project view @acme/web\n  tool project view --web",
+		Args:    atMost("<@account/slug>"),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			o := projects.ViewOptions{
+				Name: strings.Join(args, ""), Connect: a.connectAnyway,
+				Local: func() (*workspace.Project, error) { return a.local("", func(string) string { return "@account/slug" }) },
+			}
+			r, err := projects.View(ctx, o)
+			if err != nil {
+				return doing(err, "", "%s", strings.TrimSpace("view "+o.Name))
+			}
+			if web && !a.strict() {
+				return doing(openBrowser(r.URL), "", "open %s", r.URL)
+			}
+			return a.print("project", r, func(p *printer) {
+				if web {
+					p.line("%s", r.URL)
+					return
+				}
+				viewText(p, r)
+			})
+		}),
+	}
+	c.Flags().BoolVar(&web, "web", false, "open the page in a browser; in a pipeline, print its address")
+	return a.hubFlags(c)
+}
+
+func viewText(p *printer, r *projects.Viewed) {
+	p.line("%s", r.Project.Project)
+	p.field("page", "%s", r.URL)
+	stack := r.StackVersion
+	if r.ResolvedStackVersion != r.StackVersion {
+		stack += ", now " + r.ResolvedStackVersion
+	}
+	p.field("stack", "%s, version %s", r.Stack, stack)
+	p.field("api", "%s", r.API.Path())
+	p.field("visibility", "%s", r.Visibility)
+	p.field("config", "%s", editText(r.Config.Edit))
+	p.field("revision", "%s", r.Config.Revision)
+	if f := r.BaseFiles; f != nil {
+		p.field("base files", "%s, %s", countText(f.Count, "file", "files"), bytesText(f.Bytes))
+	} else {
+		p.field("base files", "none")
+	}
+	p.field("created", "%s by %s", timeText(r.CreatedAt), r.CreatedBy)
+	p.notes(r.Notes)
+}
+
+// openBrowser opens an address that a hub gave: only a web page's.
+func openBrowser(address string) error {
+	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
+		return fmt.Errorf("%q is not the address of a web page", address)
+	}
+	var command *exec.Cmd
+	switch runtime.GOOS {
+	case "windows":
+		command = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+	case "darwin":
+		command = exec.Command("open", address)
+	default:
+		command = exec.Command("xdg-open", address)
+	}
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("no browser could be started: %w", err)
+	}
+	return command.Process.Release()
+}
+
+func (a *app) projectRemoveCommand() *cobra.Command {
+	var from string
+	var force bool
+	c := &cobra.Command{
+		Use:   "rm <name>",
+		Short: "Delete a hub project",
+		Long: `Delete a project of the hub with its config and base files. Local files stay.
+
+A project that is gone already is no failure. In a terminal the whole name has to be
+typed, unless --force is given. The token needs the scope admin:resource.`,
+		Example: "  tool project rm @acme/web\n  tool project rm web --from web --force",
+		Args:    exactly("<name>"),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			o := remove.Options{
+				Name: args[0], Connect: a.connect,
+				Local: func() (*workspace.Project, error) { return a.local(from, with(args[0])) },
+			}
+			if !a.strict() && !force {
+				o.Confirm = a.confirmRemove
+			}
+			r, no, err := remove.Run(ctx, o)
+			switch {
+			case err != nil:
+				return doing(err, "", "delete %s", args[0])
+			case no != nil:
+				return a.aborted(no)
+			}
+			return a.print("removed", r, func(p *printer) {
+				if r.Existed {
+					p.line("Deleted %s", r.Project.Path())
+				} else {
+					p.line("%s was gone already", r.Project.Path())
+				}
+				p.field("origin", "%s", r.Origin)
+				p.notes(r.Notes)
+			})
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&from, "from", "", "local `PROJECT` whose account a bare slug is in")
+	fl.BoolVar(&force, "force", false, "delete without asking")
+	return a.hubFlags(c)
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/flow/pull"
+)
+
+func (a *app) pullCommand() *cobra.Command {
+	var project optional
+	var force bool
+	c := &cobra.Command{
+		Use:   "pull [<project>]",
+		Short: "Bring a hub project's config back into client.json",
+		Long: `Bring the config of the hub project back into the settings of .tool/<project>/client.json.
+Only what differs is edited; everything else in the file keeps its bytes and place.
+
+In a terminal the difference is shown and taken only after a yes; in a pipeline it
+is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
+		Example: `  tool pull web
+  tool pull web --project @acme/web --no-input`,
+		Args: atMost("<project>"),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			return a.pull(ctx, strings.Join(args, ""), project, force)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.Var(&project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
+	fl.BoolVar(&force, "force", false, "replace settings that differ without asking")
+	return a.hubFlags(c)
+}
+
+func (a *app) pull(ctx context.Context, name string, project optional, force bool) error {
+	local, err := a.local(name, itself)
+	if err != nil {
+		return doing(err, name, "%s", strings.TrimSpace("pull "+name))
+	}
+	o := pull.Options{Local: local, Destination: project.value, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn}
+	if !a.strict() && !force {
+		o.Confirm = a.confirmReplace
+	}
+	r, no, err := pull.Run(ctx, o)
+	switch {
+	case err != nil:
+		what := "pull " + local.Name
+		if from := destinationOf(err); from != "" {
+			what += " from " + from
+		}
+		return doing(err, local.Name, "%s", what)
+	case no != nil:
+		return a.aborted(no)
+	}
+	return a.print("pulled", r, func(p *printer) { pulledText(p, r) })
+}
+
+func pulledText(p *printer, r *pull.Result) {
+	p.line("Pulled %s from %s", r.ProjectName, r.Project.Path())
+	p.field("origin", "%s", r.Origin)
+	p.field("settings", "%s", differenceSummary(r.Changes))
+	for _, line := range differenceLines(r.Changes) {
+		p.line("    %s", line)
+	}
+	p.field("enrichments", "%d", r.EnrichmentCount)
+	p.field("config", "written by %s on %s through %s", r.UpdatedBy, timeText(r.UpdatedAt), viaText(r.UpdatedVia))
+	p.notes(r.Notes)
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/flow/push"
+	"example.com/projecthub/hubclient/tree"
+)
+
+// pushFlags are what a push was told.
+type pushFlags struct {
+	project                         optional
+	files, filesOnly, force, dryRun bool
+	noClobber, noRecord, allowEmpty bool
+	ifRevision                      string
+}
+
+func (a *app) pushCommand() *cobra.Command {
+	var f pushFlags
+	c := &cobra.Command{
+		Use:   "push <project>",
+		Short: "Update a hub project's config, and its base files, from the local ones",
+		Long: `Push the settings of a local project, .tool/<project>/client.json, to a project that
+exists on the hub, in place of its config. With --base-files the app's files go too.
+
+The destination is --project, else what client.json says. In a terminal an existing
+config is shown and overwritten only after a yes; in a pipeline it is overwritten,
+unless --if-revision or --no-clobber says when not to.`,
+		Example: `  tool push web
+  tool push web --project @acme/web --base-files
+  tool push web --dry-run --json
+  tool push web --no-clobber --no-input`,
+		Args: atMost("<project>"),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return usagef("tool push needs <project>: a directory under .tool").try("tool push web")
+			}
+			return a.push(ctx, args[0], f)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.Var(&f.project, "project", "destination, `@ACCOUNT/SLUG`; recorded in client.json")
+	fl.BoolVar(&f.files, "base-files", false, "push the base files too, in place of those on the hub")
+	fl.BoolVar(&f.filesOnly, "base-files-only", false, "push the base files, and leave the config alone")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would change, and change nothing")
+	fl.BoolVar(&f.force, "force", false, "overwrite without asking")
+	fl.StringVar(&f.ifRevision, "if-revision", "", "overwrite only this `REVISION` of the config (none: an empty one)")
+	fl.BoolVar(&f.noClobber, "no-clobber", false, "refuse to undo what others edited since the last pull")
+	fl.BoolVar(&f.noRecord, "no-record", false, "do not record --project in client.json")
+	fl.BoolVar(&f.allowEmpty, "allow-empty", false, "let an empty set replace the base files")
+	return a.hubFlags(c)
+}
+
+// check refuses flags that make no sense, alone or together.
+func (f *pushFlags) check() error {
+	var exclusive []string
+	for name, given := range map[string]bool{"--if-revision": f.ifRevision != "", "--no-clobber": f.noClobber, "--force": f.force} {
+		if given {
+			exclusive = append(exclusive, name)
+		}
+	}
+	switch {
+	case len(exclusive) > 1:
+		return usagef("--if-revision, --no-clobber and --force exclude each other")
+	case f.files && f.filesOnly:
+		return usagef("--base-files and --base-files-only exclude each other")
+	case f.filesOnly && (f.ifRevision != "" || f.noClobber):
+		return usagef("--base-files-only sends no config, so --if-revision and --no-clobber have no use with it")
+	case f.allowEmpty && !f.files && !f.filesOnly:
+		return usagef("--allow-empty goes with --base-files or --base-files-only")
+	case f.ifRevision != "" && f.ifRevision != push.NoRevision && !tree.ValidDigest(f.ifRevision):
+		return usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", f.ifRevision)
+	}
+	return nil
+}
+
+func (f *pushFlags) what() push.What {
+	switch {
+	case f.filesOnly:
+		return push.FilesOnly
+	case f.files:
+		return push.ConfigAndFiles
+	}
+	return push.Config
+}
+
+func (a *app) push(ctx context.Context, name string, f pushFlags) error {
+	doingPush := func(err error, to string) error {
+		return doing(err, name, "%s", strings.TrimSuffix("push "+name+" to "+to, " to "))
+	}
+	local, err := a.local(name, itself)
+	if err != nil {
+		return doingPush(err, "")
+	}
+	o := push.Options{
+		Local: local, Destination: f.project.value, Connect: a.connect, What: f.what(),
+		Files:     flow.FileOptions{AllowEmpty: f.allowEmpty, CacheDir: a.cache("hashes")},
+		Revisions: a.revisions(), Warn: a.warn, IfRevision: f.ifRevision, NoClobber: f.noClobber, NoRecord: f.noRecord,
+	}
+	if f.dryRun {
+		planned, err := push.Plan(ctx, o)
+		if err != nil {
+			return doingPush(err, destinationOf(err))
+		}
+		return a.print("planned", planned, func(p *printer) { plannedText(p, planned) })
+	}
+	hide := a.progress(&o.Files.Report)
+	if !a.strict() && !f.force {
+		o.Confirm = func(ctx context.Context, q push.Overwrite) (bool, error) {
+			hide()
+			return a.confirmOverwrite(ctx, q)
+		}
+	}
+	r, no, err := push.Run(ctx, o)
+	hide()
+	switch {
+	case err != nil:
+		return doingPush(err, destinationOf(err))
+	case no != nil:
+		return a.aborted(no)
+	}
+	return a.print("pushed", r, func(p *printer) { pushedText(p, r, f.what()) })
+}
+
+func pushedText(p *printer, r *push.Result, what push.What) {
+	p.line("Pushed %s to %s", r.ProjectName, r.Project.Path())
+	p.field("origin", "%s", r.Origin)
+	if what != push.FilesOnly {
+		p.field("enrichments", "%d", r.EnrichmentCount)
+	}
+	if f := r.FilesResult; f != nil {
+		p.field("base files", "%d (%d added, %d changed, %d removed; %s sent)",
+			r.BaseFilesPushed, f.Added, f.Changed, f.Removed, bytesText(f.Bytes))
+	}
+	p.notes(r.Notes)
+}
+
+func plannedText(p *printer, r *push.Planned) {
+	if r.ChangesNothing() {
+		p.line("Pushing %s to %s would change nothing", r.ProjectName, r.Project.Path())
+	} else {
+		p.line("Pushing %s to %s would change:", r.ProjectName, r.Project.Path())
+	}
+	p.field("origin", "%s", r.Origin)
+	if r.Config != nil {
+		p.field("config", "%s", differenceSummary(*r.Config))
+		for _, line := range differenceLines(*r.Config) {
+			p.line("    %s", line)
+		}
+		p.field("enrichments", "%d", r.EnrichmentCount)
+	}
+	if f := r.BaseFiles; f != nil {
+		p.field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, bytesText(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
+		paths(p, "+", f.Added)
+		paths(p, "~", f.Changed)
+		paths(p, "-", f.Removed)
+		if len(f.Skipped) > 0 {
+			p.line("  left out:")
+		}
+		for i, s := range f.Skipped {
+			if i == maxShown {
+				p.line("    … and %d more", len(f.Skipped)-maxShown)
+				break
+			}
+			p.line("    %s  %s", s.Path, s.Why)
+		}
+	}
+	p.field("revision", "%s", r.Revision)
+	if !r.Authorized {
+		p.line("  note: this token may not push there")
+	}
+	p.notes(r.Notes)
+}
+
+func paths(p *printer, sign string, all []string) {
+	for i, path := range all {
+		if i == maxShown {
+			p.line("    … and %d more", len(all)-maxShown)
+			return
+		}
+		p.line("    %s %s", sign, path)
+	}
+}

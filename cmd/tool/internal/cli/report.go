@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitHangup      = 129
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// schema is the version of the results' form. It rises only if a member is ever
+// removed or changes its meaning.
+const schema = 1
+
+// print prints a result: as JSON, or as what text writes.
+func (a *app) print(kind string, v any, text func(p *printer)) error {
+	if a.json {
+		return a.printJSON(kind, v)
+	}
+	p := &printer{w: a.Out}
+	text(p)
+	return p.err
+}
+
+func (a *app) printJSON(kind string, v any) error {
+	head, err := wire.Encode(struct {
+		Type    string `json:"type"`
+		Schema  int    `json:"schema"`
+		Command string `json:"command"`
+	}{kind, schema, a.command})
+	if err != nil {
+		return err
+	}
+	members, err := wire.Encode(v)
+	if err != nil {
+		return err
+	}
+	document := string(head)
+	if string(members) != "{}" {
+		document = strings.TrimSuffix(document, "}") + "," + strings.TrimPrefix(string(members), "{")
+	}
+	_, err = fmt.Fprintln(a.Out, escapeControls(document))
+	return err
+}
+
+// escapeControls writes the characters that a terminal acts on, but JSON allows
+// as they are, as escapes. They stand within strings only.
+func escapeControls(document string) string {
+	if strings.IndexFunc(document, tree.Unprintable) < 0 {
+		return document
+	}
+	var b strings.Builder
+	for _, r := range document {
+		if tree.Unprintable(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// clean drops what a terminal would act on: what a hub says is not to be trusted
+// with that.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r != '\n' && r != '\t' && tree.Unprintable(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// printer writes lines of text, cleaned.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+// line writes one line.
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(clean(fmt.Sprintf(format, args...)), " \t"))
+	}
+}
+
+// field writes an indented line with a name and a value, in a column of its own.
+func (p *printer) field(name, format string, args ...any) {
+	p.line("  %-12s %s", name, fmt.Sprintf(format, args...))
+}
+
+// notes writes the notes of a result.
+func (p *printer) notes(notes []string) {
+	for _, note := range notes {
+		p.line("  note: %s", note)
+	}
+}
+
+// diagnose writes a line on stderr that is neither result nor failure.
+func (a *app) diagnose(format string, args ...any) {
+	(&printer{w: a.Err}).line(format, args...)
+}
+
+func (a *app) warn(text string) { a.diagnose("warning: %s", text) }
+
+// failed is the result of a command that failed.
+type failed struct {
+	ProjectName      string            `json:"projectName"`
+	Reason           string            `json:"reason"`
+	Stage            string            `json:"stage"`
+	Code             wire.Code         `json:"code"`
+	Hint             string            `json:"hint,omitzero"`
+	Recipe           []string          `json:"recipe,omitzero"`
+	Status           int               `json:"status,omitzero"`
+	RequestID        string            `json:"requestId,omitzero"`
+	Errors           []wire.FieldError `json:"errors,omitzero"`
+	Project          ref.Ref           `json:"project,omitzero"`
+	Origin           string            `json:"origin,omitzero"`
+	Current          *wire.Edit        `json:"current,omitzero"`
+	Config           *flat.Difference  `json:"config,omitzero"`
+	ProjectCreated   bool              `json:"projectCreated,omitzero"`
+	ConfigWritten    bool              `json:"configWritten,omitzero"`
+	BaseFilesWritten bool              `json:"baseFilesWritten,omitzero"`
+	RemoteWritten    bool              `json:"remoteWritten,omitzero"`
+}
+
+// failure is a failure of what the command was about.
+type failure struct {
+	err   error
+	doing string // such as: push web to @acme/web
+	local string // local project, "" when none is meant
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// doing says what failed, for the failure's line and its projectName.
+func doing(err error, local, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{err, fmt.Sprintf(format, args...), local}
+}
+
+// exit reports what is left to report and returns the exit code.
+func (a *app) exit(err error, ended syscall.Signal) int {
+	var run *runError
+	switch {
+	case err == nil:
+		return exitDone
+	case !errors.As(err, &run):
+		a.reportUsage(err)
+		return exitUsage
+	case interrupted(err) || ended != 0:
+		return a.reportInterrupt(err, ended)
+	}
+	a.reportFailure(err)
+	return exitFailed
+}
+
+func (a *app) reportUsage(err error) {
+	a.diagnose("error: %v", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		for _, line := range usage.recipe {
+			a.diagnose("  try: %s", line)
+		}
+	}
+	a.diagnose("  help: %s --help", strings.TrimSpace("tool "+a.command))
+}
+
+func (a *app) reportInterrupt(err error, ended syscall.Signal) int {
+	e := *fault.From(err)
+	if e.Code = wire.CodeInterrupted; errors.Is(err, context.Canceled) {
+		e.Err = errors.New("interrupted")
+	}
+	a.report(err, &e)
+	switch ended {
+	case syscall.SIGTERM:
+		return exitTerminated
+	case syscall.SIGHUP:
+		return exitHangup
+	}
+	return exitInterrupted
+}
+
+func (a *app) reportFailure(err error) { a.report(err, fault.From(err)) }
+
+// reasons returns why the hub refused a body, where there is more to say than the
+// failure's line does.
+func reasons(err error) []wire.FieldError {
+	var refused *hubclient.Error
+	if !errors.As(err, &refused) || len(refused.Errors) < 2 {
+		return nil
+	}
+	return refused.Errors
+}
+
+// report prints a failure: as JSON on stdout, or as text on stderr.
+func (a *app) report(err error, e *fault.Error) {
+	var f *failure
+	if !errors.As(err, &f) {
+		f = &failure{doing: a.command}
+	}
+	if e.Stage == "" {
+		e.Stage = a.command[strings.LastIndexByte(a.command, ' ')+1:]
+	}
+	if a.json {
+		a.printJSON("failed", failed{
+			ProjectName: f.local, Reason: e.Error(), Stage: e.Stage, Code: e.Code, Hint: e.Hint, Recipe: e.Recipe,
+			Status: e.Status, RequestID: e.RequestID, Errors: reasons(err), Project: e.Project, Origin: e.Origin, Current: e.Current, Config: e.Config,
+			ProjectCreated: e.Did.ProjectCreated, ConfigWritten: e.Did.ConfigWritten,
+			BaseFilesWritten: e.Did.BaseFilesWritten, RemoteWritten: e.Did.RemoteWritten,
+		})
+		return
+	}
+	a.diagnose("error: %s: %s (stage %s)", f.doing, e.Error(), e.Stage)
+	for _, reason := range reasons(err) {
+		a.diagnose("  - %s", strings.TrimPrefix(reason.Pointer+": "+reason.Detail, ": "))
+	}
+	if e.Config != nil {
+		for _, line := range differenceLines(*e.Config) {
+			a.diagnose("  %s", line)
+		}
+	}
+	if e.Hint != "" {
+		a.diagnose("  hint: %s", e.Hint)
+	}
+	for _, line := range e.Recipe {
+		a.diagnose("  try: %s", line)
+	}
+	if e.RequestID != "" {
+		a.diagnose("  request: %s", e.RequestID)
+	}
+}

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/suggest"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// root returns the whole command tree.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tool",
+		Short: "Create, push, pull and publish projects on a hub",
+		Long: `tool keeps a project's settings in your repository and brings them to a hub, where
+others edit them on a web page and apps are generated from them.`,
+		Example: `  tool login --origin https://hub.example.com
+  tool init web
+  tool publish web
+  tool project create web
+  tool push web`,
+		Version:           toolVersion(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              noSuchCommand,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: a.begin,
+	}
+	root.SetVersionTemplate("tool {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetUsageTemplate(usageTemplate)
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.BoolVar(&a.json, "json", false, "print one JSON document and ask nothing")
+	f.BoolVar(&a.noInput, "no-input", false, "ask nothing")
+	f.StringVarP(&a.dir, "directory", "C", ".", "work in `DIR` instead of the current directory")
+	f.DurationVar(&a.timeout, "timeout", hubclient.DefaultTimeout, "give up after `TIME` without a byte moving")
+	f.BoolVar(&a.verbose, "verbose", false, "show every call to the hub on stderr")
+	f.BoolP("help", "h", false, "show this help")
+	root.Flags().Bool("version", false, "show the version")
+	root.AddGroup(
+		&cobra.Group{ID: "start", Title: "Start:"},
+		&cobra.Group{ID: "work", Title: "Work on a project:"},
+		&cobra.Group{ID: "other", Title: "Other:"},
+	)
+	add := func(id string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	add("start", a.loginCommand(), a.logoutCommand(), a.initCommand())
+	add("work", a.statusCommand(), a.publishCommand(), a.projectCommand(), a.pushCommand(), a.pullCommand())
+	add("other", a.completionCommand(), a.versionCommand())
+	root.AddCommand(topics()...)
+	root.SetHelpCommand(helpCommand(root))
+	return root
+}
+
+// begin runs before every command.
+func (a *app) begin(c *cobra.Command, _ []string) error {
+	a.command = commandOf(c)
+	if a.timeout <= 0 {
+		return usagef("--timeout is a time above nothing, such as 30s or 2m")
+	}
+	if a.origin.value != nil {
+		if _, err := hubclient.ParseOrigin(*a.origin.value); err != nil {
+			return usagef("--origin: %v", err)
+		}
+	}
+	return nil
+}
+
+// hubFlags adds the flags of a command that calls the hub.
+func (a *app) hubFlags(c *cobra.Command) *cobra.Command {
+	c.Flags().Var(&a.origin, "origin", "hub's `ADDRESS`, scheme://host[:port] ("+identity.OriginVariable+")")
+	c.Flags().Var(&a.token, "token", "personal access `TOKEN` ("+identity.TokenVariable+")")
+	return c
+}
+
+// optional is a text flag that knows whether it was given.
+type optional struct{ value *string }
+
+func (o *optional) Set(s string) error { o.value = &s; return nil }
+func (o *optional) Type() string       { return "string" }
+func (o *optional) String() string {
+	if o.value == nil {
+		return ""
+	}
+	return *o.value
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct {
+	err    error
+	recipe []string
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+func usagef(format string, args ...any) *usageError {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+func (e *usageError) try(format string, args ...any) *usageError {
+	e.recipe = append(e.recipe, fmt.Sprintf(format, args...))
+	return e
+}
+
+// flagError says what is wrong with a flag, and which one was probably meant.
+func flagError(c *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return invalidValue(invalid)
+	}
+	e := usagef("%v", err)
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: "); ok {
+		if near := suggest.Nearest(name, names); near != "" {
+			e.err = fmt.Errorf("%w: did you mean %s?", err, near)
+		}
+	}
+	return e
+}
+
+// invalidValue says which values a flag takes.
+func invalidValue(err *pflag.InvalidValueError) error {
+	takes := map[string]string{"bool": "true or false", "duration": "a time, such as 30s or 2m"}
+	f := err.GetFlag()
+	return usagef("--%s is %s, not %q", f.Name, takes[f.Value.Type()], err.GetValue())
+}
+
+// noSuchCommand refuses an argument where a command was expected.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	e := usagef("%s has no command %q", c.CommandPath(), args[0])
+	if near := suggest.Nearest(args[0], names); near != "" {
+		e.err = fmt.Errorf("%w: did you mean %s?", e.err, near)
+		e.try("%s %s", c.CommandPath(), strings.Join(append([]string{near}, args[1:]...), " "))
+	}
+	return e
+}
+
+// exactly wants one argument for each name, and names the first that is missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s needs %s", c.CommandPath(), names[len(args)]).try("%s", exampleOf(c))
+		}
+		return atMost(names...)(c, args)
+	}
+}
+
+// atMost allows one argument for each name.
+func atMost(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > len(names) {
+			return usagef("%s does not take %q", c.CommandPath(), args[len(names)])
+		}
+		return nil
+	}
+}
+
+// exampleOf returns the first line of a command's example.
+func exampleOf(c *cobra.Command) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
+	return first
+}
+
+// group returns a command that only holds others.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(commands...)
+	return c
+}
+
+// roots returns the certificates to trust: the system's and those of TOOL_CA_FILE.
+func (a *app) roots() (*x509.CertPool, error) {
+	file := a.getenv("TOOL_CA_FILE")
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.New(wire.CodeInvalidFile, "TOOL_CA_FILE: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fault.New(wire.CodeInvalidFile, "TOOL_CA_FILE: %s holds no certificate in PEM form", file)
+	}
+	return pool, nil
+}
+
+// trace shows one call to the hub, never a header or a body.
+func (a *app) trace(t hubclient.Attempt) {
+	status := "no answer"
+	if t.Status != 0 {
+		status = fmt.Sprint(t.Status)
+	}
+	a.diagnose("%s %s %s %v %s", t.Method, t.Path, status, t.Took.Round(time.Millisecond), t.RequestID)
+}
+
+// interrupted reports that the person or the system ended the command.
+func interrupted(err error) bool { return errors.Is(err, context.Canceled) }

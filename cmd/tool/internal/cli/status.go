@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow/status"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status [<project>]",
+		Short: "Show as whom, to which hub, and how local projects stand against it",
+		Long: `Show the identity, the hub, and for each local project its destination, whether you may
+write to it, how the settings stand against the hub's config, and the stack's versions.
+
+The config is the same, differs, local-ahead (you changed it), hub-ahead (others did),
+both, or none (there is nothing to compare).`,
+		Example: "  tool status\n  tool status web --json",
+		Args:    atMost("<project>"),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			return doing(a.status(ctx, strings.Join(args, "")), strings.Join(args, ""), "show the status")
+		}),
+	}
+	return a.hubFlags(c)
+}
+
+func (a *app) status(ctx context.Context, name string) error {
+	locals, err := a.locals(name)
+	if err != nil {
+		return err
+	}
+	id, err := a.resolve()
+	if err != nil {
+		return fault.At("status", err)
+	}
+	r, err := status.Run(ctx, status.Options{
+		Locals: locals, Identity: id, Connect: a.connectAnyway, Revisions: a.revisions(),
+	})
+	if err != nil {
+		return err
+	}
+	return a.print("status", r, func(p *printer) { statusText(p, r) })
+}
+
+// locals returns the local project called name, or all of them; none outside a workspace.
+func (a *app) locals(name string) ([]*workspace.Project, error) {
+	if name != "" {
+		p, err := a.local(name, itself)
+		return []*workspace.Project{p}, err
+	}
+	ws, err := a.workspace()
+	if err != nil {
+		if fault.From(err).Code == wire.CodeNoWorkspace {
+			return nil, nil
+		}
+		return nil, err
+	}
+	names, err := ws.Projects()
+	if err != nil {
+		return nil, fault.At("read", err)
+	}
+	var all []*workspace.Project
+	for _, name := range names {
+		p, err := ws.Project(name)
+		if err != nil {
+			return nil, fault.At("read", err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func statusText(p *printer, r *status.Result) {
+	p.line("Hub %s (%s)", r.Origin, r.OriginSource)
+	if id := r.Identity; id != nil {
+		p.field("as", "%s", id.Name)
+		p.field("token", "%s, %s… (%s), %s", id.TokenName, id.Token, id.TokenSource, expiryText(id.ExpiresAt))
+		p.field("scopes", "%s", scopesText(id.Scopes))
+	}
+	p.notes(r.Notes)
+	for _, v := range r.Projects {
+		p.line("")
+		projectText(p, v)
+	}
+}
+
+func projectText(p *printer, v status.Project) {
+	p.line("%s", v.ProjectName)
+	switch {
+	case v.Project.IsZero():
+		p.field("destination", "none: tool project create %s --from %s", v.ProjectName, v.ProjectName)
+	case !v.Exists:
+		p.field("destination", "%s (%s), not on the hub or not for you", v.Project, v.DestinationSource)
+	case v.Authorized:
+		p.field("destination", "%s (%s), you may push", v.Project, v.DestinationSource)
+	default:
+		p.field("destination", "%s (%s), you may not push", v.Project, v.DestinationSource)
+	}
+	p.field("config", "%s", stateText(v.Config))
+	if !v.Stack.IsZero() {
+		p.field("stack", "%s, here %s, %s", v.Stack, orNone(v.StackVersion), publishedStateText(v))
+	}
+	if v.Problem != "" {
+		p.field("problem", "%s", v.Problem)
+	}
+}
+
+func stateText(s status.State) string {
+	switch s {
+	case status.LocalAhead:
+		return "local-ahead: changed here"
+	case status.HubAhead:
+		return "hub-ahead: changed on the hub"
+	case status.Both:
+		return "both: changed here and on the hub"
+	}
+	return string(s)
+}
+
+func publishedStateText(v status.Project) string {
+	switch {
+	case v.StackHidden:
+		return "not published or not for you"
+	case v.StackPublished == "":
+		return "not published"
+	}
+	return "published " + v.StackPublished
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "no version"
+	}
+	return s
+}

@@ -1,0 +1,130 @@
+package create
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// check asks the hub all that would make the create fail, so that a doomed one
+// registers no API and leaves nothing behind. Its failures are what the creation
+// itself would answer.
+func (c *create) check(ctx context.Context) (err error) {
+	if c.hub, err = c.Connect(); err != nil {
+		return err
+	}
+	c.result.Origin = c.hub.Origin()
+	if err := c.checkRecordable(); err != nil {
+		return err
+	}
+	if err := c.checkAccount(ctx); err != nil {
+		return err
+	}
+	if err := c.checkFree(ctx); err != nil {
+		return err
+	}
+	if err := c.checkStack(ctx); err != nil {
+		return err
+	}
+	if c.api.IsZero() {
+		return nil
+	}
+	if _, err := c.hub.API(ctx, c.api); err != nil {
+		if flow.IsNotFound(err) {
+			err = &fault.Error{Code: wire.CodeAPINotFound, Status: http.StatusUnprocessableEntity,
+				Err: fmt.Errorf("the API %s is not registered on %s", c.api, c.hub.Origin())}
+		}
+		return fault.At(flow.StageAPI, c.explain(err))
+	}
+	return nil
+}
+
+// checkRecordable reports whether what is to be recorded in client.json could be.
+func (c *create) checkRecordable() error {
+	if c.client.Project.Present() && c.client.API.Present() {
+		return nil
+	}
+	if err := c.client.CheckWritable(); err != nil {
+		return fault.From(err).WithHint("nothing was created: make it writable, because the new project is recorded there")
+	}
+	return nil
+}
+
+// checkAccount asks whether the caller may create projects in the account.
+func (c *create) checkAccount(ctx context.Context) error {
+	me, err := c.hub.Whoami(ctx)
+	if err != nil {
+		return err
+	}
+	account := c.project.Account()
+	switch {
+	case !me.Writes(account):
+		e := &hubclient.Error{Code: wire.CodeNotPermitted, Status: http.StatusForbidden,
+			Detail: fmt.Sprintf("%s may not write to %s", me.Name(), account),
+			Hint:   fmt.Sprintf("where %s is an org, whoever runs the hub can allow it: hub member set %s %s --role writer", account, account, me.Name())}
+		if slices.ContainsFunc(me.Accounts, func(a wire.AccountRole) bool { return a.Account == account }) {
+			e.Detail += ", being only a reader there"
+		}
+		return e
+	case !me.Has(wire.ScopeWriteCatalog):
+		return &hubclient.Error{Code: wire.CodeMissingScope, Status: http.StatusForbidden,
+			Detail: fmt.Sprintf("the token lacks the scope %s", wire.ScopeWriteCatalog),
+			Hint:   fmt.Sprintf("make one that has it: hub token create --user %s --name NAME --scope %s", me.Name(), wire.ScopeWriteCatalog)}
+	}
+	return nil
+}
+
+// checkFree asks whether the slug is free.
+func (c *create) checkFree(ctx context.Context) error {
+	_, err := c.hub.Project(ctx, c.project)
+	switch {
+	case flow.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &fault.Error{Code: wire.CodeProjectExists, Status: http.StatusConflict, Err: fmt.Errorf("%s exists already", c.project)}
+}
+
+// checkStack asks whether the stack version is published.
+func (c *create) checkStack(ctx context.Context) error {
+	stack, err := c.hub.Stack(ctx, c.stack)
+	if flow.IsNotFound(err) {
+		return c.notPublished(nil)
+	}
+	if err != nil {
+		return err
+	}
+	published := make([]string, len(stack.Versions))
+	for i, v := range stack.Versions {
+		published[i] = v.Version
+	}
+	if c.StackVersion != wire.Latest && !slices.Contains(published, c.StackVersion) {
+		return c.notPublished(published)
+	}
+	return nil
+}
+
+// maxVersions bounds how many versions a hint lists.
+const maxVersions = 5
+
+// notPublished says what to do about a stack of which only published is there.
+func (c *create) notPublished(published []string) error {
+	e := &fault.Error{Code: wire.CodeStackNotPublished, Status: http.StatusUnprocessableEntity}
+	if c.StackVersion == wire.Latest {
+		e.Err = fmt.Errorf("the stack %s is not published", c.stack)
+	} else {
+		e.Err = fmt.Errorf("the stack %s has no published version %s", c.stack, c.StackVersion)
+	}
+	if len(published) > 0 {
+		e.Hint = "the newest are " + strings.Join(published[:min(maxVersions, len(published))], ", ")
+	}
+	return e
+}

@@ -1,0 +1,219 @@
+// Package flow holds what the flows below it share. A flow is what a command
+// does once everything is known: it reads the workspace, speaks to the hub and
+// returns a result, with no flag, no terminal and no environment in sight.
+//
+// No flow imports another.
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Stages of a failure.
+const (
+	StageRead        = "read"
+	StageStack       = "stack"
+	StageDestination = "destination"
+	StageAPI         = "api"
+	StageCreate      = "create"
+	StageSeed        = "seed"
+	StagePush        = "push"
+	StagePull        = "pull"
+	StageWrite       = "write"
+	StagePublish     = "publish"
+	StageRemove      = "rm"
+)
+
+// Connect returns the hub to speak to, as whom it says. It is called when the
+// hub is first needed, so that what is wrong on this machine comes first.
+type Connect func() (*identity.Hub, error)
+
+// ReadClient reads a local project's client.json and tells warn what in it is
+// probably a slip.
+func ReadClient(local *workspace.Project, warn func(string)) (*workspace.Client, error) {
+	client, err := local.Client()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range client.Warnings {
+		warn(w)
+	}
+	return client, nil
+}
+
+// Aborted is the result of a command whose question was answered by no.
+type Aborted struct {
+	ProjectName string  `json:"projectName"`
+	Project     ref.Ref `json:"project,omitzero"`
+	Origin      string  `json:"origin,omitzero"`
+}
+
+// Phase is a part of a transfer.
+type Phase string
+
+const (
+	Hashing   Phase = "hashing"
+	Uploading Phase = "uploading"
+)
+
+// Progress is how far a transfer has come.
+type Progress struct {
+	Phase             Phase
+	Files, TotalFiles int
+	Bytes, TotalBytes int64
+}
+
+// Report is told of progress; nil allowed.
+type Report func(Progress)
+
+// ParseDestination reads a destination that stands in place: a flag's name,
+// client.json, or "" for an argument. The failure is invalid_name.
+func ParseDestination(text, place string) (ref.Ref, error) {
+	r, err := ref.Parse(text)
+	if err != nil {
+		if place != "" {
+			err = fmt.Errorf("%s: %w", place, err)
+		}
+		return ref.Ref{}, fault.New(wire.CodeInvalidName, "%w", err).
+			WithHint("a destination is @account/slug; each part is %s", ref.Rule)
+	}
+	return r, nil
+}
+
+// Destination returns where a local project goes: flag, when it was given, else
+// client.json's project. The failure is no_destination or invalid_name.
+func Destination(local *workspace.Project, client *workspace.Client, flag *string) (ref.Ref, error) {
+	if flag != nil {
+		return ParseDestination(*flag, "--project")
+	}
+	if client.Project.Present() {
+		return ParseDestination(client.Project.Text, client.Project.At.String())
+	}
+	return ref.Ref{}, fault.New(wire.CodeNoDestination, "%s does not say which project of the hub it belongs to", local.ClientPath())
+}
+
+// FileOptions say how base files are chosen.
+type FileOptions struct {
+	AllowEmpty  bool
+	ListSkipped bool
+	CacheDir    string
+	Report      Report
+}
+
+// Files is a chosen and hashed set of base files.
+type Files struct {
+	*basefiles.Selection
+	Tree  tree.Tree
+	Notes []string
+}
+
+// ChooseFiles chooses and hashes the base files of a local project.
+func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions) (*Files, error) {
+	root, err := client.AppRoot()
+	if err != nil {
+		return nil, err
+	}
+	generated, err := local.Generated()
+	if err != nil {
+		return nil, err
+	}
+	selection, err := basefiles.Choose(ctx, basefiles.Options{
+		Workspace: local.Workspace.Dir, Root: root, Generated: generated,
+		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: o.CacheDir,
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := &Files{Selection: selection}
+	if f.Tree, err = selection.Hash(ctx, f.progress(o.Report, Hashing)); err != nil {
+		return nil, err
+	}
+	if n := f.Links + f.Others; n > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s left out: symbolic links and special files are not pushed", count(n, "entry was", "entries were")))
+	}
+	if base, err := client.BasePath(); err == nil && !base.Present() {
+		if n, example := basefiles.GitIgnored(ctx, selection); n > 0 {
+			f.Notes = append(f.Notes, fmt.Sprintf("git ignores %s, such as %s: settings.basePath or .toolignore says what the app is", count(n, "chosen file", "chosen files"), example))
+		}
+	}
+	return f, nil
+}
+
+// Sent returns the progress of uploading f.
+func (f *Files) Sent(r Report) hubclient.Sent { return f.progress(r, Uploading) }
+
+func (f *Files) progress(r Report, phase Phase) func(files int, bytes int64) {
+	if r == nil {
+		return nil
+	}
+	return func(files int, bytes int64) {
+		r(Progress{Phase: phase, Files: files, TotalFiles: len(f.Files), Bytes: bytes, TotalBytes: f.Bytes})
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// ReadConfig returns the config of a local project, and what a push or a seed
+// sends of it.
+func ReadConfig(client *workspace.Client) (config flat.Config, body wire.PutConfig, err error) {
+	if config, err = client.Config(); err != nil {
+		return config, body, err
+	}
+	if err := client.CheckSecrets(config); err != nil {
+		return config, body, err
+	}
+	if client.Source.Present() {
+		if body.Source, err = jsontext.AppendQuote(nil, client.Source.Text); err != nil {
+			return config, body, err
+		}
+	}
+	body.Settings, err = client.Settings()
+	return config, body, err
+}
+
+// KeepModes gives files the modes that the hub knows, on a platform that cannot
+// tell which files can be run.
+func KeepModes(ctx context.Context, hub *identity.Hub, r ref.Ref, f *Files) error {
+	if basefiles.KnowsModes {
+		return nil
+	}
+	set, err := hub.BaseFiles(ctx, r)
+	if err != nil || set == nil {
+		return err
+	}
+	modes := map[string]tree.Mode{}
+	for _, e := range set.Files {
+		modes[e.Path] = e.Mode
+	}
+	for i, e := range f.Tree {
+		if mode, ok := modes[e.Path]; ok {
+			f.Tree[i].Mode = mode
+		}
+	}
+	return nil
+}
+
+// IsInterrupted reports that the person ended the command.
+func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
+
+// IsNotFound reports that the hub has no such thing.
+func IsNotFound(err error) bool { return hubclient.HasCode(err, wire.CodeNotFound) }

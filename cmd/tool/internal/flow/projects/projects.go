@@ -1,0 +1,97 @@
+// Package projects shows projects of the hub.
+package projects
+
+import (
+	"context"
+	"errors"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Listed is a list of projects.
+type Listed struct {
+	Origin   string         `json:"origin"`
+	Account  string         `json:"account,omitzero"`
+	Projects []wire.Project `json:"projects"`
+	Notes    []string       `json:"notes"`
+}
+
+// List returns the projects of account, or of all the caller's accounts.
+func List(ctx context.Context, connect flow.Connect, account string) (*Listed, error) {
+	hub, err := connect()
+	if err != nil {
+		return nil, fault.At("list", err)
+	}
+	all, err := hub.Projects(ctx, account)
+	if err != nil {
+		return nil, failed("list", hub, ref.Ref{}, err)
+	}
+	return &Listed{Origin: hub.Origin(), Account: account, Projects: all, Notes: []string{}}, nil
+}
+
+// Viewed is one project.
+type Viewed struct {
+	wire.Project `json:",inline"`
+	Origin       string   `json:"origin"`
+	Notes        []string `json:"notes"`
+}
+
+// ViewOptions say which project to show.
+type ViewOptions struct {
+	Name    string // @account/slug; "": the local project's destination
+	Connect flow.Connect
+	Local   func() (*workspace.Project, error)
+}
+
+// View returns one project.
+func View(ctx context.Context, o ViewOptions) (*Viewed, error) {
+	target, err := o.target()
+	if err != nil {
+		return nil, fault.At(flow.StageDestination, err)
+	}
+	hub, err := o.Connect()
+	if err != nil {
+		return nil, fault.At("view", err)
+	}
+	p, err := hub.Project(ctx, target)
+	if err != nil {
+		return nil, failed("view", hub, target, err)
+	}
+	return &Viewed{Project: *p, Origin: hub.Origin(), Notes: []string{}}, nil
+}
+
+func (o ViewOptions) target() (ref.Ref, error) {
+	if o.Name != "" {
+		return flow.ParseDestination(o.Name, "")
+	}
+	local, err := o.Local()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	client, err := local.Client()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	r, err := flow.Destination(local, client, nil)
+	if err != nil {
+		return r, fault.From(err).Try("tool project view @account/slug")
+	}
+	return r, nil
+}
+
+func failed(stage string, hub *identity.Hub, target ref.Ref, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	e := fault.From(fault.At(stage, hub.Fault(err)))
+	e.Origin, e.Project = hub.Origin(), target
+	if e.Code == wire.CodeNotFound && !target.IsZero() {
+		e.Recipe = []string{"tool project list " + target.Account()}
+	}
+	return e
+}

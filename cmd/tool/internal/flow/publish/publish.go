@@ -1,0 +1,201 @@
+// Package publish ships a version of a stack to the hub. A published version
+// never changes, so publishing the same content again changes nothing.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Options are everything that a publish needs to know.
+type Options struct {
+	Local   *workspace.Project
+	Connect flow.Connect
+
+	CacheDir string // where hashes are remembered
+	Report   flow.Report
+}
+
+// Result is a version that is published.
+type Result struct {
+	ProjectName      string   `json:"projectName"`
+	Origin           string   `json:"origin"`
+	Stack            string   `json:"stack"` // account/slug
+	Version          string   `json:"version"`
+	Digest           string   `json:"digest"`
+	SizeBytes        int64    `json:"sizeBytes"`
+	FileCount        int      `json:"fileCount"`
+	FirstVersion     bool     `json:"firstVersion"`
+	AlreadyPublished bool     `json:"alreadyPublished"`
+	Notes            []string `json:"notes"`
+}
+
+// Planned is what a publish would do.
+type Planned struct {
+	ProjectName      string   `json:"projectName"`
+	Origin           string   `json:"origin"`
+	Stack            string   `json:"stack"`
+	Version          string   `json:"version"`
+	Latest           string   `json:"latest"` // before; "" for a first version
+	Digest           string   `json:"digest"`
+	FileCount        int      `json:"fileCount"`
+	Bytes            int64    `json:"bytes"`
+	Files            []string `json:"files"`
+	FirstVersion     bool     `json:"firstVersion"`
+	AlreadyPublished bool     `json:"alreadyPublished"`
+	Followers        int      `json:"followers"` // projects on latest
+	Authorized       bool     `json:"authorized"`
+	Notes            []string `json:"notes"`
+}
+
+// publish is one publish on its way.
+type publish struct {
+	Options
+	stack   ref.Ref
+	version string
+	files   *basefiles.Selection
+	tree    tree.Tree
+	hub     *identity.Hub
+	there   *wire.Stack // nil: never published
+}
+
+// Run publishes.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	p, err := prepare(ctx, o)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	r := &Result{
+		ProjectName: o.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: []string{},
+	}
+	if there := p.published(); there != nil {
+		r.AlreadyPublished = true
+		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
+		return r, nil
+	}
+	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, p.files.Open)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	r.Digest, r.SizeBytes, r.FileCount = done.Digest, done.SizeBytes, done.FileCount
+	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, already
+	return r, nil
+}
+
+// Plan says what Run would do, and changes nothing.
+func Plan(ctx context.Context, o Options) (*Planned, error) {
+	p, err := prepare(ctx, o)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	me, err := p.hub.Whoami(ctx)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	planned := &Planned{
+		ProjectName: o.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
+		Digest: p.tree.Digest(), FileCount: len(p.tree), Bytes: p.files.Bytes, FirstVersion: p.there == nil,
+		AlreadyPublished: p.published() != nil, Notes: []string{},
+		Authorized: me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog),
+	}
+	for _, f := range p.tree {
+		planned.Files = append(planned.Files, f.Path)
+	}
+	if p.there != nil {
+		planned.Latest = p.there.Latest
+		if p.there.Followers != nil {
+			planned.Followers = *p.there.Followers
+		}
+	}
+	return planned, nil
+}
+
+// prepare reads the stack, asks the hub what is published, and refuses what the
+// hub would refuse, before anything is sent.
+func prepare(ctx context.Context, o Options) (*publish, error) {
+	p := &publish{Options: o}
+	if err := p.read(ctx); err != nil {
+		return p, err
+	}
+	var err error
+	if p.hub, err = o.Connect(); err != nil {
+		return p, err
+	}
+	if p.there, err = p.hub.Stack(ctx, p.stack); flow.IsNotFound(err) {
+		p.there, err = nil, nil
+	}
+	if err != nil || p.there == nil || p.published() != nil {
+		return p, err
+	}
+	newest := p.there.Versions[0].Version // a stack comes to be with its first version
+	if slices.ContainsFunc(p.there.Versions, p.sameVersion) {
+		return p, fault.New(wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", p.stack, p.version)
+	}
+	if version.Compare(p.version, newest) < 0 {
+		return p, fault.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", p.version, newest, p.stack)
+	}
+	return p, nil
+}
+
+func (p *publish) read(ctx context.Context) error {
+	stack, err := p.Local.Stack()
+	if err != nil {
+		return fault.At(flow.StageStack, err)
+	}
+	p.stack = stack.Name
+	if p.version, err = stack.Version(); err != nil {
+		return fault.At(flow.StageStack, err)
+	}
+	if p.files, err = basefiles.Bundle(ctx, basefiles.BundleOptions{
+		Workspace: p.Local.Workspace.Dir, Project: p.Local.Name, CacheDir: p.CacheDir,
+	}); err != nil {
+		return fault.At(flow.StageRead, err)
+	}
+	p.tree, err = p.files.Hash(ctx, nil)
+	return fault.At(flow.StageRead, err)
+}
+
+func (p *publish) sameVersion(v wire.StackVersion) bool { return v.Version == p.version }
+
+// published returns the version that is there already with this content.
+func (p *publish) published() *wire.StackVersion {
+	if p.there == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.there.Versions, p.sameVersion)
+	if i < 0 || p.there.Versions[i].Digest != p.tree.Digest() {
+		return nil
+	}
+	return &p.there.Versions[i]
+}
+
+// fail adds the next command to a failure.
+func (p *publish) fail(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if p.hub != nil {
+		err = p.hub.Fault(err)
+	}
+	e := fault.From(fault.At(flow.StagePublish, err))
+	if p.hub != nil {
+		e.Origin = p.hub.Origin()
+	}
+	if e.Code == wire.CodeVersionExists || e.Code == wire.CodeVersionNotNewer {
+		e.Hint = fmt.Sprintf("raise version in .tool/%s/stack.json and publish again", p.Local.Name)
+		e.Recipe = []string{"tool publish " + p.Local.Name}
+	}
+	return e
+}

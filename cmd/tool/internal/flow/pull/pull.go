@@ -1,0 +1,175 @@
+// Package pull brings a hub project's config back into the settings of client.json.
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Options are everything that a pull needs to know.
+type Options struct {
+	Local       *workspace.Project
+	Destination *string // of --project; nil: client.json's
+	Connect     flow.Connect
+	Revisions   *revisions.Store
+	Warn        func(string)
+
+	// Confirm is asked before settings that differ are replaced; nil replaces.
+	Confirm func(context.Context, Replace) (bool, error)
+}
+
+// Replace is what a person is asked about.
+type Replace struct {
+	ProjectName string
+	File        string
+	Project     ref.Ref
+	Origin      string
+	Current     wire.Edit
+	Config      flat.Difference // from the local settings to the hub's config
+}
+
+// Result is a pull that went through.
+type Result struct {
+	ProjectName     string          `json:"projectName"`
+	Project         ref.Ref         `json:"project"`
+	Origin          string          `json:"origin"`
+	EnrichmentCount int             `json:"enrichmentCount"`
+	SettingsChanged bool            `json:"settingsChanged"`
+	Changes         flat.Difference `json:"changes"`
+	Revision        string          `json:"revision"`
+	UpdatedBy       string          `json:"updatedBy"`
+	UpdatedAt       time.Time       `json:"updatedAt"`
+	UpdatedVia      wire.Via        `json:"updatedVia"`
+	Notes           []string        `json:"notes"`
+}
+
+// pull is one pull on its way.
+type pull struct {
+	Options
+	client      *workspace.Client
+	local       flat.Config // empty when there are no settings
+	destination ref.Ref
+	hub         *identity.Hub
+	config      flat.Config
+	current     *wire.Config
+}
+
+// Run pulls. It returns nil without an error when the person said no.
+func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
+	p := &pull{Options: o}
+	if err := p.fetch(ctx); err != nil {
+		return nil, nil, p.fail(err)
+	}
+	changes := flat.Diff(p.local, p.config)
+	if !changes.Empty() && o.Confirm != nil {
+		yes, err := o.Confirm(ctx, Replace{
+			ProjectName: o.Local.Name, File: o.Local.ClientPath(), Project: p.destination, Origin: p.hub.Origin(),
+			Current: p.current.Edit, Config: changes,
+		})
+		if err != nil {
+			return nil, nil, p.fail(err)
+		}
+		if !yes {
+			return nil, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+		}
+	}
+	r, err := p.write(changes)
+	if err != nil {
+		return nil, nil, p.fail(fault.At(flow.StageWrite, err))
+	}
+	return r, nil, nil
+}
+
+// fetch reads the local side and the hub's.
+func (p *pull) fetch(ctx context.Context) (err error) {
+	if p.client, err = flow.ReadClient(p.Local, p.Warn); err != nil {
+		return fault.At(flow.StageRead, err)
+	}
+	if p.local, err = p.client.Config(); err != nil && fault.From(err).Code != wire.CodeNoSettings {
+		return fault.At(flow.StageRead, err)
+	}
+	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
+		e := fault.From(err)
+		if e.Code == wire.CodeNoDestination {
+			e = e.Try(fmt.Sprintf("tool pull %s --project @account/slug", p.Local.Name))
+		}
+		return fault.At(flow.StageDestination, e)
+	}
+	if p.hub, err = p.Connect(); err != nil {
+		return err
+	}
+	if p.current, err = p.hub.Config(ctx, p.destination, ""); err != nil {
+		return err
+	}
+	if !p.current.HasConfig {
+		return fault.New(wire.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).
+			Try(p.pushLine())
+	}
+	p.config, err = flat.Parse(p.current.Config)
+	if err != nil {
+		return fault.New(wire.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+	}
+	return nil
+}
+
+// pushLine is the command that gives the project a config.
+func (p *pull) pushLine() string {
+	line := "tool push " + p.Local.Name
+	if p.Options.Destination != nil {
+		line += " --project " + p.destination.String()
+	}
+	return line
+}
+
+// write brings the config into client.json and notes what was pulled.
+func (p *pull) write(changes flat.Difference) (*Result, error) {
+	changed, err := p.client.Replace(p.config)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Local.RecordPulled(workspace.Pulled{Project: p.destination, Revision: p.current.Revision}); err != nil {
+		return nil, err
+	}
+	p.Revisions.Save(p.hub.Origin(), p.destination, p.current.Revision)
+	r := &Result{
+		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(),
+		EnrichmentCount: p.config.EnrichmentCount(), SettingsChanged: changed, Changes: changes,
+		Revision: p.current.Revision, UpdatedBy: p.current.UpdatedBy, UpdatedAt: p.current.UpdatedAt, UpdatedVia: p.current.UpdatedVia,
+		Notes: []string{},
+	}
+	if !p.client.Project.Present() {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: tool push %s --project %s",
+			p.Local.ClientPath(), p.Local.Name, p.destination))
+	}
+	return r, nil
+}
+
+func (p *pull) fail(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if p.hub != nil {
+		err = p.hub.Fault(err)
+	}
+	e := fault.From(fault.At(flow.StagePull, err))
+	e.Project = p.destination
+	if p.hub != nil {
+		e.Origin = p.hub.Origin()
+		if e.Code == wire.CodeNotFound {
+			e.Err = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
+			e.Recipe = []string{"tool project list " + p.destination.Account()}
+		}
+	}
+	return e
+}

@@ -1,0 +1,153 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// pushConfig looks at the hub's config, asks where it has to, and replaces it. It
+// returns false when the person said no.
+func (p *push) pushConfig(ctx context.Context) (bool, error) {
+	p.result.EnrichmentCount = p.config.EnrichmentCount()
+	have := p.config.Revision()
+	for again := false; ; again = true {
+		current, err := p.hub.Config(ctx, p.destination, have)
+		if err != nil {
+			return false, err
+		}
+		match, yes, err := p.decide(ctx, current, again)
+		if err != nil || !yes {
+			return false, err
+		}
+		written, err := p.hub.PutConfig(ctx, p.destination, p.body, match)
+		if hubclient.HasCode(err, wire.CodeRevisionChanged) && p.IfRevision == "" {
+			have = "" // somebody was faster: look again, at the whole of it
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		p.wrote(written)
+		return true, nil
+	}
+}
+
+// decide returns the revision on which alone the config may be written ("": any),
+// and whether it is to be written. current is nil when the hub holds exactly what
+// is pushed: then nothing is overwritten and nobody is asked.
+func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (match string, yes bool, err error) {
+	if p.IfRevision != "" {
+		match = p.IfRevision
+		if match == NoRevision {
+			match = flat.Config{}.Revision()
+		}
+		if current != nil && current.Revision != match {
+			return "", false, p.otherRevision(current)
+		}
+	}
+	switch {
+	case current == nil:
+		return p.config.Revision(), true, p.checkSame(match)
+	case p.NoClobber:
+		return current.Revision, true, p.checkClobber(current)
+	case p.Confirm == nil || !current.HasConfig:
+		return match, true, nil
+	}
+	diff, err := p.diff(current.Config)
+	if err != nil {
+		return "", false, err
+	}
+	question := Overwrite{
+		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(), Current: current.Edit, Config: diff, Again: again,
+	}
+	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
+		question.Recorded = recorded
+	}
+	yes, err = p.Confirm(ctx, question)
+	return current.Revision, yes, err // what was shown is what is overwritten
+}
+
+// checkSame refuses --if-revision for another revision than the one that the hub
+// is known to hold.
+func (p *push) checkSame(match string) error {
+	if match == "" || match == p.config.Revision() {
+		return nil
+	}
+	return fault.New(wire.CodeRevisionChanged, "the config of %s is not the revision that --if-revision names", p.destination).
+		WithHint("it already is what was to be pushed")
+}
+
+// otherRevision is the failure of --if-revision where the hub holds another one.
+func (p *push) otherRevision(current *wire.Config) error {
+	e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names", p.destination)
+	if current.UpdatedBy != "" {
+		e.Hint = fmt.Sprintf("%s wrote it on %s: look at the difference before you push", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
+	}
+	return e.Try(p.dryRunLine())
+}
+
+// dryRunLine is the command that shows what a push would change.
+func (p *push) dryRunLine() string {
+	return fmt.Sprintf("tool push %s%s --dry-run", p.Local.Name, p.projectFlag())
+}
+
+// checkClobber refuses to undo what somebody edited on the page or through the API
+// since the last pull.
+func (p *push) checkClobber(current *wire.Config) error {
+	if current.UpdatedVia != wire.ViaPage && current.UpdatedVia != wire.ViaAPI {
+		return nil
+	}
+	pulled, err := p.Local.Pulled()
+	if err != nil {
+		return fault.At("read", err)
+	}
+	if pulled != nil && pulled.Project == p.destination && pulled.Revision == current.Revision {
+		return nil
+	}
+	e := p.refuse(wire.CodeWouldUndoEdits, current, "the push would undo what %s edited on %s", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
+	e.Hint = "pull the edit, bring back what of yours it replaces, commit, and push again"
+	e.Recipe = []string{
+		fmt.Sprintf("tool pull %s%s", p.Local.Name, p.projectFlag()),
+		"git add .tool/" + p.Local.Name, // pulled.json may be new
+		fmt.Sprintf("git commit -m 'Pull the config of %s' -- .tool/%s", p.destination, p.Local.Name),
+		fmt.Sprintf("tool push %s%s --no-clobber", p.Local.Name, p.projectFlag()),
+	}
+	return e
+}
+
+// refuse returns a failure that tells who wrote the config in the way, and what
+// pushing would change.
+func (p *push) refuse(code wire.Code, current *wire.Config, format string, args ...any) *fault.Error {
+	e := fault.New(code, format, args...)
+	e.Current = &current.Edit
+	if diff, err := p.diff(current.Config); err == nil {
+		e.Config = &diff
+	}
+	return e
+}
+
+// wrote notes the hub's answer in the result.
+func (p *push) wrote(w *wire.ConfigWritten) {
+	p.did.ConfigWritten = true
+	r := p.result
+	r.EnrichmentCount, r.Revision, r.OverwroteExistingConfig = w.EnrichmentCount, w.Revision, w.OverwroteExistingConfig
+	r.ConfigChanged = w.Revision != flat.Config{}.Revision()
+	if w.Replaced != nil {
+		edit := w.Replaced.Edit
+		r.Replaced = &edit
+		r.ConfigChanged = edit.Revision != w.Revision
+	}
+	switch {
+	case !r.ConfigChanged:
+		r.Notes = append(r.Notes, "the hub held exactly this config already")
+	case r.OverwroteExistingConfig:
+		r.Notes = append(r.Notes, "the existing config was replaced")
+	}
+	p.Revisions.Save(p.hub.Origin(), p.destination, w.Revision)
+}

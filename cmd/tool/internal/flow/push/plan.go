@@ -1,0 +1,117 @@
+package push
+
+import (
+	"context"
+	"errors"
+
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Planned is what a push would do.
+type Planned struct {
+	ProjectName     string           `json:"projectName"`
+	Project         ref.Ref          `json:"project"`
+	Origin          string           `json:"origin"`
+	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
+	HasConfig       bool             `json:"hasConfig"`
+	EnrichmentCount int              `json:"enrichmentCount"`
+	Config          *flat.Difference `json:"config"`    // null: no config would be sent
+	BaseFiles       *PlannedFiles    `json:"baseFiles"` // null: no base files would be sent
+	Authorized      bool             `json:"authorized"`
+	Notes           []string         `json:"notes"`
+}
+
+// PlannedFiles is what a push would do to the base files.
+type PlannedFiles struct {
+	Count   int              `json:"count"`
+	Bytes   int64            `json:"bytes"`
+	Added   []string         `json:"added"`
+	Changed []string         `json:"changed"`
+	Removed []string         `json:"removed"`
+	Skipped []basefiles.Skip `json:"skipped"`
+}
+
+// ChangesNothing reports that the hub holds already what would be pushed.
+func (p *Planned) ChangesNothing() bool {
+	f := p.BaseFiles
+	return (p.Config == nil || p.Config.Empty()) && (f == nil || len(f.Added)+len(f.Changed)+len(f.Removed) == 0)
+}
+
+// Plan says what Run would do, and changes nothing.
+func Plan(ctx context.Context, o Options) (*Planned, error) {
+	o.Files.ListSkipped = true
+	p, err := prepare(ctx, o)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	planned, err := p.plan(ctx)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return planned, nil
+}
+
+func (p *push) plan(ctx context.Context) (*Planned, error) {
+	current, err := p.hub.Config(ctx, p.destination, "")
+	if err != nil {
+		return nil, err
+	}
+	planned := &Planned{
+		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(),
+		Revision: current.Revision, HasConfig: current.HasConfig, Notes: p.result.Notes,
+	}
+	if p.What != FilesOnly {
+		diff, err := p.diff(current.Config)
+		if err != nil {
+			return nil, err
+		}
+		planned.Config, planned.EnrichmentCount = &diff, p.config.EnrichmentCount()
+		if p.NoClobber && current.Revision != p.config.Revision() {
+			if err := p.checkClobber(current); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if p.What != Config {
+		if planned.BaseFiles, err = p.planFiles(ctx); err != nil {
+			return nil, err
+		}
+	}
+	planned.Authorized, err = p.mayWrite(ctx)
+	return planned, err
+}
+
+func (p *push) planFiles(ctx context.Context) (*PlannedFiles, error) {
+	if err := flow.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
+		return nil, err
+	}
+	var there tree.Tree
+	set, err := p.hub.BaseFiles(ctx, p.destination)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		if there, err = tree.New(set.Files); err != nil {
+			return nil, errors.New("the hub's list of base files cannot be read: " + err.Error())
+		}
+	}
+	diff := tree.Diff(there, p.files.Tree)
+	return &PlannedFiles{
+		Count: len(p.files.Tree), Bytes: p.files.Bytes,
+		Added: diff.Added, Changed: diff.Changed, Removed: diff.Removed, Skipped: p.files.Skipped,
+	}, nil
+}
+
+// mayWrite reports whether the token could push there.
+func (p *push) mayWrite(ctx context.Context) (bool, error) {
+	me, err := p.hub.Whoami(ctx)
+	if err != nil {
+		return false, err
+	}
+	return me.Writes(p.destination.Account()) && me.Has(wire.ScopeWriteConfig), nil
+}

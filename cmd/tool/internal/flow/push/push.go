@@ -1,0 +1,258 @@
+// Package push updates the config and the base files of an existing hub project
+// from a local one. It never creates a project.
+package push
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// What says which parts a push sends.
+type What int
+
+const (
+	Config         What = iota // the config alone
+	ConfigAndFiles             // the config, then the base files
+	FilesOnly                  // the base files alone
+)
+
+// Options are everything that a push needs to know.
+type Options struct {
+	Local       *workspace.Project
+	Destination *string // of --project; nil: client.json's
+	Connect     flow.Connect
+	What        What
+	Files       flow.FileOptions
+	Revisions   *revisions.Store
+	Warn        func(string)
+
+	IfRevision string // overwrite only this revision; "none": an empty config
+	NoClobber  bool   // refuse to undo what others edited
+	NoRecord   bool   // do not write Destination into client.json
+
+	// Confirm is asked before an existing config is overwritten; nil overwrites.
+	Confirm func(context.Context, Overwrite) (bool, error)
+}
+
+// NoRevision is the IfRevision of a project whose config is empty.
+const NoRevision = "none"
+
+// Overwrite is what a person is asked about.
+type Overwrite struct {
+	Project     ref.Ref
+	Origin      string
+	Recorded    string // client.json's destination, when it is another
+	Current     wire.Edit
+	Config      flat.Difference // from the hub's config to the local one
+	Again       bool            // the hub's config changed while the person looked at it
+	ProjectName string
+}
+
+// Result is a push that went through.
+type Result struct {
+	ProjectName             string     `json:"projectName"`
+	Project                 ref.Ref    `json:"project"`
+	Origin                  string     `json:"origin"`
+	EnrichmentCount         int        `json:"enrichmentCount"`
+	OverwroteExistingConfig bool       `json:"overwroteExistingConfig"`
+	RemoteWritten           bool       `json:"remoteWritten"`
+	Revision                string     `json:"revision,omitzero"`
+	ConfigChanged           bool       `json:"configChanged"`
+	Replaced                *wire.Edit `json:"replaced"`
+	BaseFilesPushed         int        `json:"baseFilesPushed"`
+	*FilesResult            `json:",inline"`
+	Notes                   []string `json:"notes"`
+}
+
+// FilesResult is what a push did to the base files.
+type FilesResult struct {
+	Added    int   `json:"baseFilesAdded"`
+	Changed  int   `json:"baseFilesChanged"`
+	Removed  int   `json:"baseFilesRemoved"`
+	Uploaded int   `json:"baseFilesUploaded"`
+	Skipped  int   `json:"baseFilesSkipped"` // symbolic links and special files
+	Bytes    int64 `json:"baseFilesBytesSent"`
+}
+
+// push is one push on its way.
+type push struct {
+	Options
+	client      *workspace.Client
+	destination ref.Ref
+	hub         *identity.Hub
+	config      flat.Config
+	body        wire.PutConfig
+	files       *flow.Files
+	result      *Result
+	did         fault.Did
+}
+
+// Run pushes. It returns nil without an error when the person said no.
+func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
+	p, err := prepare(ctx, o)
+	if err != nil {
+		return nil, nil, p.fail(err)
+	}
+	if o.What != FilesOnly {
+		yes, err := p.pushConfig(ctx)
+		if err != nil {
+			return nil, nil, p.fail(err)
+		}
+		if !yes {
+			return nil, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+		}
+	}
+	if o.What != Config {
+		if err := p.pushFiles(ctx); err != nil {
+			return nil, nil, p.fail(err)
+		}
+	}
+	if err := p.record(); err != nil {
+		return nil, nil, p.fail(err)
+	}
+	return p.result, nil, nil
+}
+
+// prepare does all that needs no hub: stages read and destination, then the token.
+func prepare(ctx context.Context, o Options) (*push, error) {
+	p := &push{Options: o}
+	if err := p.read(ctx); err != nil {
+		return p, fault.At(flow.StageRead, err)
+	}
+	var err error
+	if p.destination, err = flow.Destination(o.Local, p.client, o.Destination); err != nil {
+		e := fault.From(err)
+		if e.Code == wire.CodeNoDestination {
+			e = e.Try(fmt.Sprintf("tool push %s --project @account/slug", o.Local.Name),
+				fmt.Sprintf("tool project create %s --from %s", workspace.SlugOf(o.Local.Name), o.Local.Name))
+		}
+		return p, fault.At(flow.StageDestination, e)
+	}
+	if p.hub, err = o.Connect(); err != nil {
+		return p, fault.At(flow.StagePush, err)
+	}
+	p.result = &Result{
+		ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
+	}
+	if p.files != nil {
+		p.result.Notes = append(p.result.Notes, p.files.Notes...)
+	}
+	return p, nil
+}
+
+func (p *push) read(ctx context.Context) (err error) {
+	if p.client, err = flow.ReadClient(p.Local, p.Warn); err != nil {
+		return err
+	}
+	if p.What != FilesOnly {
+		if p.config, p.body, err = flow.ReadConfig(p.client); err != nil {
+			return err
+		}
+	}
+	if p.What != Config {
+		p.files, err = flow.ChooseFiles(ctx, p.Local, p.client, p.Files)
+	}
+	return err
+}
+
+// fail adds to a failure what had happened by then.
+func (p *push) fail(err error) error {
+	if flow.IsInterrupted(err) && p.did == (fault.Did{}) {
+		return err
+	}
+	e := fault.From(fault.At(flow.StagePush, p.explain(err)))
+	e.Project, e.Did = p.destination, p.did
+	if p.hub != nil {
+		e.Origin = p.hub.Origin()
+	}
+	return e
+}
+
+// explain adds the next command to what the hub said.
+func (p *push) explain(err error) error {
+	if p.hub == nil {
+		return err
+	}
+	err = p.hub.Fault(err)
+	e := fault.From(err)
+	switch {
+	case e.Code == wire.CodeNotFound:
+		e.Err = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
+		e.Hint = "push only updates: create it first"
+		e.Recipe = []string{fmt.Sprintf("tool project create %s --from %s", p.destination, p.Local.Name)}
+	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.IfRevision != "":
+		e.Recipe = []string{p.dryRunLine()}
+	case p.did.ConfigWritten && p.What == ConfigAndFiles && !p.did.BaseFilesWritten:
+		e.Hint = "the config went through, the base files did not"
+		e.Recipe = []string{fmt.Sprintf("tool push %s%s --base-files-only", p.Local.Name, p.projectFlag())}
+	}
+	return err
+}
+
+// projectFlag is the --project of a recipe, where one was given.
+func (p *push) projectFlag() string {
+	if p.Options.Destination == nil {
+		return ""
+	}
+	return " --project " + p.destination.String()
+}
+
+// record writes the destination into client.json, when it was given and all went through.
+func (p *push) record() error {
+	if p.Options.Destination == nil || p.NoRecord {
+		return nil
+	}
+	former := p.client.Project.Text
+	changed, err := p.client.Record("project", p.destination.String())
+	if err != nil {
+		e := fault.From(err)
+		return e.WithHint("the push went through; %s", e.Hint)
+	}
+	p.did.RemoteWritten, p.result.RemoteWritten = changed, changed
+	if changed {
+		note := "the destination was recorded in " + p.Local.ClientPath()
+		if former != "" {
+			note += " (was " + former + ")"
+		}
+		p.result.Notes = append(p.result.Notes, note)
+	}
+	return nil
+}
+
+func (p *push) pushFiles(ctx context.Context) error {
+	if err := flow.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
+		return err
+	}
+	w, err := p.hub.PutBaseFiles(ctx, p.destination, p.files.Tree, p.files.Open, p.files.Sent(p.Files.Report))
+	if err != nil {
+		return err
+	}
+	p.did.BaseFilesWritten = true
+	p.result.BaseFilesPushed = w.BaseFilesPushed
+	p.result.FilesResult = &FilesResult{
+		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
+		Skipped: p.files.Links + p.files.Others, Bytes: w.BytesReceived,
+	}
+	return nil
+}
+
+// diff compares the hub's config with the local one.
+func (p *push) diff(current jsontext.Value) (flat.Difference, error) {
+	config, err := flat.Parse(current)
+	if err != nil {
+		return flat.Difference{}, &hubclient.Error{Code: wire.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
+	}
+	return flat.Diff(config, p.config), nil
+}

@@ -1,0 +1,137 @@
+// Package remove deletes a project of the hub. Deleting one that is gone already
+// is no failure.
+package remove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/suggest"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Options are everything that a removal needs to know.
+type Options struct {
+	Name    string // slug, or @account/slug
+	Connect flow.Connect
+
+	// Local gives the local project that a bare slug takes its account from.
+	Local func() (*workspace.Project, error)
+
+	// Confirm is asked before anything is deleted; nil deletes.
+	Confirm func(context.Context, Question) (bool, error)
+}
+
+// Question is what a person is asked about.
+type Question struct {
+	Project ref.Ref
+	Origin  string
+}
+
+// Result is a project that is gone.
+type Result struct {
+	Project ref.Ref  `json:"project"`
+	Origin  string   `json:"origin"`
+	Existed bool     `json:"existed"` // false: it was gone already
+	Notes   []string `json:"notes"`
+}
+
+// Run deletes. It returns nil without an error when the person said no.
+func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
+	target, err := resolve(o)
+	if err != nil {
+		return nil, nil, fault.At(flow.StageDestination, err)
+	}
+	hub, err := o.Connect()
+	if err != nil {
+		return nil, nil, failed(target, nil, err)
+	}
+	if o.Confirm != nil {
+		yes, err := o.Confirm(ctx, Question{target, hub.Origin()})
+		if err != nil {
+			return nil, nil, failed(target, hub, err)
+		}
+		if !yes {
+			return nil, &flow.Aborted{Project: target, Origin: hub.Origin()}, nil
+		}
+	}
+	deleted, err := hub.DeleteProject(ctx, target)
+	if err != nil {
+		return nil, nil, failed(target, hub, err)
+	}
+	r := &Result{Project: target, Origin: hub.Origin(), Existed: deleted.Existed, Notes: []string{}}
+	if !deleted.Existed {
+		r.Notes = append(r.Notes, missing(ctx, hub, target))
+	}
+	return r, nil, nil
+}
+
+func failed(target ref.Ref, hub *identity.Hub, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if hub != nil {
+		err = hub.Fault(err)
+	}
+	e := fault.From(fault.At(flow.StageRemove, err))
+	e.Project = target
+	if hub != nil {
+		e.Origin = hub.Origin()
+	}
+	return e
+}
+
+// resolve returns the project that a name means. A bare slug takes the account of
+// the local project: of its destination when that has this slug, else of its stack.
+func resolve(o Options) (ref.Ref, error) {
+	if !ref.ValidName(o.Name) {
+		r, err := ref.Parse(o.Name)
+		if err != nil {
+			return ref.Ref{}, fault.New(wire.CodeInvalidName, "%q names no project", o.Name).
+				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
+		}
+		return r, nil
+	}
+	local, err := o.Local()
+	if err != nil {
+		e := fault.From(err)
+		if e.Code == wire.CodeNoWorkspace || e.Hint == "" { // no local project to take an account from
+			e = e.WithHint("in which account is %s? Give its whole name", o.Name)
+			e.Recipe = []string{"tool project rm @account/" + o.Name}
+		}
+		return ref.Ref{}, e
+	}
+	if client, err := local.Client(); err == nil {
+		if r, err := ref.Parse(client.Project.Text); err == nil && r.Slug() == o.Name {
+			return r, nil
+		}
+	}
+	stack, err := local.Stack()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	return ref.New(stack.Name.Account(), o.Name)
+}
+
+// missing says that there was nothing to delete, and which slug is near.
+func missing(ctx context.Context, hub *identity.Hub, target ref.Ref) string {
+	note := fmt.Sprintf("there is no %s on %s", target, hub.Origin())
+	projects, err := hub.Projects(ctx, target.Account())
+	if err != nil {
+		return note
+	}
+	var slugs []string
+	for _, p := range projects {
+		slugs = append(slugs, p.Project.Slug())
+	}
+	if near := suggest.Nearest(target.Slug(), slugs); near != "" {
+		note += fmt.Sprintf("; did you mean @%s/%s?", target.Account(), near)
+	}
+	return note
+}

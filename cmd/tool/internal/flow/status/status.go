@@ -1,0 +1,205 @@
+// Package status says as whom the client would speak, to which hub, and how the
+// local projects stand against it.
+package status
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Options say what to look at.
+type Options struct {
+	Locals    []*workspace.Project
+	Identity  *identity.Identity
+	Connect   flow.Connect
+	Revisions *revisions.Store
+}
+
+// Result is how things stand.
+type Result struct {
+	Identity     *Identity       `json:"identity"` // null: no token
+	Origin       string          `json:"origin"`
+	OriginSource identity.Source `json:"originSource"`
+	Projects     []Project       `json:"projects"`
+	Notes        []string        `json:"notes"`
+}
+
+// Identity is as whom the client speaks.
+type Identity struct {
+	Name        string          `json:"name"`  // user or bot
+	Token       string          `json:"token"` // its first characters
+	TokenSource identity.Source `json:"tokenSource"`
+	TokenName   string          `json:"tokenName"`
+	Scopes      []wire.Scope    `json:"scopes"`
+	ExpiresAt   *time.Time      `json:"expiresAt"` // null: never
+}
+
+// Project is how a local project stands.
+type Project struct {
+	ProjectName       string  `json:"projectName"`
+	Project           ref.Ref `json:"project,omitzero"` // its destination
+	DestinationSource string  `json:"destinationSource,omitzero"`
+	Exists            bool    `json:"exists"` // on the hub, as far as the caller sees
+	Authorized        bool    `json:"authorized"`
+	Config            State   `json:"config"`
+	Stack             ref.Ref `json:"stack,omitzero"`
+	StackVersion      string  `json:"stackVersion,omitzero"`   // in stack.json
+	StackPublished    string  `json:"stackPublished,omitzero"` // newest on the hub
+	StackHidden       bool    `json:"stackHidden,omitzero"`    // whether it is published is not for the caller to know
+	Problem           string  `json:"problem,omitzero"`        // what keeps it from being looked at
+}
+
+// State is how the local settings stand against the hub's config.
+type State string
+
+const (
+	Same       State = "same"
+	Differs    State = "differs" // which side changed is not known
+	LocalAhead State = "local-ahead"
+	HubAhead   State = "hub-ahead"
+	Both       State = "both"
+	None       State = "none" // one of the two sides is missing
+)
+
+const stage = "status"
+
+// status is one look at things.
+type status struct {
+	Options
+	hub *identity.Hub
+	me  *wire.Whoami // nil: nobody
+}
+
+// Run looks. It fails only when the hub could not be asked.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	s := &status{Options: o}
+	r := &Result{Origin: o.Identity.Origin, OriginSource: o.Identity.OriginSource, Projects: []Project{}, Notes: []string{}}
+	var err error
+	if s.hub, err = o.Connect(); err != nil {
+		return nil, fault.At(stage, err)
+	}
+	if o.Identity.Token != "" {
+		if s.me, err = s.hub.Whoami(ctx); err != nil {
+			return nil, s.fail(err)
+		}
+		r.Identity = &Identity{
+			Name: s.me.Name(), Token: pat.Shown(o.Identity.Token), TokenSource: o.Identity.TokenSource,
+			TokenName: s.me.TokenName, Scopes: s.me.Scopes, ExpiresAt: s.me.ExpiresAt,
+		}
+	} else {
+		r.Notes = append(r.Notes, "there is no token: tool login --origin "+r.Origin)
+	}
+	for _, local := range o.Locals {
+		p, err := s.project(ctx, local)
+		if err != nil {
+			return nil, s.fail(err)
+		}
+		r.Projects = append(r.Projects, p)
+	}
+	return r, nil
+}
+
+func (s *status) fail(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	e := fault.From(fault.At(stage, s.hub.Fault(err)))
+	e.Origin = s.hub.Origin()
+	return e
+}
+
+// project looks at one local project. What is wrong with its files is part of the answer.
+func (s *status) project(ctx context.Context, local *workspace.Project) (Project, error) {
+	p := Project{ProjectName: local.Name, Config: None}
+	if err := s.stack(ctx, local, &p); err != nil {
+		return p, err
+	}
+	client, err := local.Client()
+	if err != nil {
+		p.Problem = err.Error()
+		return p, nil
+	}
+	if !client.Project.Present() {
+		return p, nil
+	}
+	if p.Project, err = flow.Destination(local, client, nil); err != nil {
+		p.Problem = err.Error()
+		return p, nil
+	}
+	p.DestinationSource = "client.json"
+	p.Authorized = s.me != nil && s.me.Writes(p.Project.Account()) && s.me.Has(wire.ScopeWriteConfig)
+	return p, s.config(ctx, client, &p)
+}
+
+// config compares the local settings with the hub's config.
+func (s *status) config(ctx context.Context, client *workspace.Client, p *Project) error {
+	current, err := s.hub.Config(ctx, p.Project, "")
+	switch {
+	case hidden(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	p.Exists = true
+	local, err := client.Config()
+	if err != nil {
+		p.Problem = err.Error()
+		return nil
+	}
+	if current.HasConfig {
+		p.Config = compare(local.Revision(), current.Revision, s.Revisions.Last(s.hub.Origin(), p.Project))
+	}
+	return nil
+}
+
+// hidden reports that the caller sees no such thing: it is absent, or not for them.
+func hidden(err error) bool {
+	return hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted, wire.CodeUnauthorized)
+}
+
+// compare tells which side changed since the revision that both once had.
+func compare(local, hub, common string) State {
+	switch {
+	case local == hub:
+		return Same
+	case common == "":
+		return Differs
+	case common == hub:
+		return LocalAhead
+	case common == local:
+		return HubAhead
+	}
+	return Both
+}
+
+func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project) error {
+	stack, err := local.Stack()
+	if err != nil {
+		return nil // a project may do without one until it publishes
+	}
+	p.Stack = stack.Name
+	p.StackVersion, _ = stack.Version()
+	published, err := s.hub.Stack(ctx, stack.Name)
+	switch {
+	case flow.IsNotFound(err):
+		return nil
+	case hidden(err):
+		p.StackHidden = true
+		return nil
+	case err != nil:
+		return err
+	}
+	p.StackPublished = published.Versions[0].Version
+	return nil
+}

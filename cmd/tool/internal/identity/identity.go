@@ -1,0 +1,155 @@
+// Package identity settles as whom the client speaks, to which hub, and where
+// each of the two came from; it keeps the login file.
+//
+// It asks nobody and prints nothing.
+package identity
+
+import (
+	"strings"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Environment variables that settle an identity.
+const (
+	TokenVariable  = "TOOL_HUB_TOKEN"
+	OriginVariable = "TOOL_API_ORIGIN"
+)
+
+// DefaultOrigin is the hub's address when none is given. It can be set at build time.
+var DefaultOrigin = "http://127.0.0.1:4680"
+
+// Source says where a value came from.
+type Source string
+
+const (
+	FromFlag        Source = "flag"
+	FromEnvironment Source = "environment"
+	FromLogin       Source = "login"
+	FromDefault     Source = "default"
+)
+
+// Options are what an identity is made of.
+type Options struct {
+	Token     *string // of --token; nil: not given
+	Origin    *string // of --origin
+	LookupEnv func(string) (string, bool)
+	Logins    *Logins
+}
+
+// Identity is as whom the client speaks, and to which hub.
+type Identity struct {
+	Token        string // "": nobody
+	TokenSource  Source
+	User         string // of a stored token
+	Origin       string
+	OriginSource Source
+
+	emptyVariable bool // TOOL_HUB_TOKEN is set, but empty
+}
+
+// Resolve settles the identity: the token of the flag, the environment or the
+// login file; the origin of the flag, the environment, the login file when the
+// token came from there, or the default. A stored token goes to no other origin
+// than the one that it was stored for. The failure is token_malformed, or
+// not_a_hub for an origin that is none.
+func Resolve(o Options) (*Identity, error) {
+	id := &Identity{}
+	if err := id.findToken(o); err != nil {
+		return nil, err
+	}
+	if err := id.findOrigin(o); err != nil {
+		return nil, err
+	}
+	if id.Token == "" {
+		id.useLogin(o)
+	}
+	return id, nil
+}
+
+func (id *Identity) findToken(o Options) error {
+	token, set := o.LookupEnv(TokenVariable)
+	id.emptyVariable = set && CleanToken(token) == ""
+	id.Token, id.TokenSource = CleanToken(token), FromEnvironment
+	if o.Token != nil {
+		id.Token, id.TokenSource = CleanToken(*o.Token), FromFlag
+		if id.Token == "" {
+			return id.malformed("is empty")
+		}
+	}
+	if id.Token != "" && !pat.Valid(id.Token) {
+		return id.malformed("is mistyped or cut: its checksum does not hold")
+	}
+	return nil
+}
+
+// CleanToken drops what copying and files put around a token.
+func CleanToken(s string) string { return strings.Trim(s, " \t\r\n\ufeff") }
+
+func (id *Identity) malformed(why string) error {
+	return fault.New(wire.CodeTokenMalformed, "the token of %s %s", id.tokenPlace(), why).
+		WithHint("a token starts with hubpat_ and has %d characters", pat.Length)
+}
+
+// tokenPlace names where the token came from, for messages.
+func (id *Identity) tokenPlace() string {
+	switch id.TokenSource {
+	case FromFlag:
+		return "--token"
+	case FromEnvironment:
+		return TokenVariable
+	}
+	return "the login file"
+}
+
+func (id *Identity) findOrigin(o Options) error {
+	given, source, place := DefaultOrigin, FromDefault, "the default origin"
+	if env, _ := o.LookupEnv(OriginVariable); strings.TrimSpace(env) != "" {
+		given, source, place = strings.TrimSpace(env), FromEnvironment, OriginVariable
+	}
+	if o.Origin != nil {
+		given, source, place = *o.Origin, FromFlag, "--origin"
+	}
+	origin, err := hubclient.ParseOrigin(given)
+	if err != nil {
+		return fault.New(wire.CodeNotAHub, "%s is %w", place, err)
+	}
+	id.Origin, id.OriginSource = origin, source
+	return nil
+}
+
+// useLogin takes the token from the login file: that of the origin that was given,
+// else that of the current origin, and then the origin too.
+func (id *Identity) useLogin(o Options) {
+	origin := id.Origin
+	if id.OriginSource == FromDefault && o.Logins.Current != "" {
+		origin = o.Logins.Current
+	}
+	login, ok := o.Logins.Find(origin)
+	if !ok || login.Token == "" {
+		id.TokenSource = ""
+		return
+	}
+	id.Token, id.TokenSource, id.User = login.Token, FromLogin, login.User
+	if id.OriginSource == FromDefault {
+		id.Origin, id.OriginSource = origin, FromLogin
+	}
+}
+
+// NeedToken returns a no_token failure when there is no token.
+func (id *Identity) NeedToken() error {
+	if id.Token != "" {
+		return nil
+	}
+	e := fault.New(wire.CodeNoToken, "there is no token for %s", id.Origin).
+		Try("tool login --origin " + id.Origin)
+	if id.emptyVariable {
+		e = e.WithHint("%s is set, but empty", TokenVariable)
+	} else {
+		e = e.WithHint("give one with --token or %s, or log in", TokenVariable)
+	}
+	return e
+}

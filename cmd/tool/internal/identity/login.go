@@ -1,0 +1,219 @@
+package identity
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gofrs/flock"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Login is what the login file holds for one origin.
+type Login struct {
+	Origin    string       `json:"origin"`
+	Token     string       `json:"token"`
+	User      string       `json:"user"`
+	Scopes    []wire.Scope `json:"scopes"`
+	ExpiresAt *time.Time   `json:"expiresAt"` // null: never
+
+	Later jsontext.Value `json:",embed"` // members of a later version of this program
+}
+
+// loginFile is what the login file holds: one entry an origin, and the origin in use.
+type loginFile struct {
+	Current string  `json:"current"`
+	Logins  []Login `json:"logins"`
+
+	Later jsontext.Value `json:",embed"`
+}
+
+// Logins is the login file as it was read, and what is to be changed in it.
+type Logins struct {
+	loginFile
+	edits []func(*loginFile)
+	dir   string
+	loose bool
+}
+
+// fileName is the login file's name within the program's configuration directory.
+const fileName = "login.json"
+
+// LoadLogins reads the login file in dir. A missing one is empty.
+func LoadLogins(dir string) (*Logins, error) {
+	l := &Logins{dir: dir}
+	var err error
+	if l.loginFile, err = readFile(l.path()); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(l.path()); err == nil && runtime.GOOS != "windows" {
+		l.loose = info.Mode().Perm()&0o077 != 0
+	}
+	return l, nil
+}
+
+func (l *Logins) path() string { return filepath.Join(l.dir, fileName) }
+
+// Its errors quote nothing of the file: what is damaged may be a token.
+func readFile(path string) (loginFile, error) {
+	var f loginFile
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return f, fault.New(wire.CodeInvalidFile, "the login file cannot be read: %w", err)
+	}
+	if wire.Decode(data, &f, json.RejectUnknownMembers(false)) != nil || !f.canonical() {
+		return f, fault.New(wire.CodeInvalidFile, "the login file %s is damaged", path).
+			WithHint("remove it and log in again")
+	}
+	return f, nil
+}
+
+// canonical brings every origin into the form in which origins are compared.
+func (f *loginFile) canonical() bool {
+	origins := []*string{}
+	if f.Current != "" {
+		origins = append(origins, &f.Current)
+	}
+	for i := range f.Logins {
+		origins = append(origins, &f.Logins[i].Origin)
+	}
+	for _, o := range origins {
+		origin, err := hubclient.ParseOrigin(*o)
+		if err != nil {
+			return false
+		}
+		*o = origin
+	}
+	return true
+}
+
+// Warning says that others can read the login file, "" when they cannot.
+func (l *Logins) Warning() string {
+	if !l.loose {
+		return ""
+	}
+	return fmt.Sprintf("others can read your tokens in %s: chmod 600 it", l.path())
+}
+
+// Find returns the entry of origin.
+func (f *loginFile) Find(origin string) (Login, bool) {
+	i := slices.IndexFunc(f.Logins, func(e Login) bool { return e.Origin == origin })
+	if i < 0 {
+		return Login{}, false
+	}
+	return f.Logins[i], true
+}
+
+// Put adds an entry, or replaces that of the same origin, and makes it the current one.
+func (l *Logins) Put(entry Login) { l.edit(func(f *loginFile) { f.put(entry) }) }
+
+// Remove drops the entry of origin and reports whether there was one. The current
+// origin is then the only other one, or none.
+func (l *Logins) Remove(origin string) bool {
+	_, existed := l.Find(origin)
+	l.edit(func(f *loginFile) { f.remove(origin) })
+	return existed
+}
+
+func (l *Logins) edit(change func(*loginFile)) {
+	change(&l.loginFile)
+	l.edits = append(l.edits, change)
+}
+
+func (f *loginFile) put(entry Login) {
+	f.remove(entry.Origin)
+	f.Logins = append(f.Logins, entry)
+	slices.SortFunc(f.Logins, func(a, b Login) int { return strings.Compare(a.Origin, b.Origin) })
+	f.Current = entry.Origin
+}
+
+func (f *loginFile) remove(origin string) {
+	f.Logins = slices.DeleteFunc(f.Logins, func(e Login) bool { return e.Origin == origin })
+	if f.Current == origin {
+		f.Current = ""
+		if len(f.Logins) == 1 {
+			f.Current = f.Logins[0].Origin
+		}
+	}
+}
+
+// lockName is the name of the lock file, which is empty and stays.
+const lockName = "." + fileName + ".lock"
+
+// Save makes the changes in the file as it is by now, so that two programs that
+// log in at once lose nothing. The file is readable by its owner alone, and
+// written in one step.
+func (l *Logins) Save() error {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return l.notWritten(err)
+	}
+	lock := flock.New(filepath.Join(l.dir, lockName), flock.SetPermissions(private))
+	if lock.Lock() == nil { // a file system without locks is no reason to store nothing
+		defer lock.Close()
+	}
+	now, err := readFile(l.path())
+	if err != nil {
+		return err
+	}
+	for _, change := range l.edits {
+		change(&now)
+	}
+	data, err := json.Marshal(now, jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	if err := writePrivate(l.path(), append(data, '\n')); err != nil {
+		return l.notWritten(err)
+	}
+	l.loginFile, l.edits, l.loose = now, nil, false
+	return nil
+}
+
+// notWritten leaves out the temporary file, which is nobody's concern.
+func (l *Logins) notWritten(err error) error {
+	if on, ok := errors.AsType[*fs.PathError](err); ok {
+		err = on.Err
+	}
+	return fault.New(wire.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), err)
+}
+
+// writePrivate replaces the file at path, or the symbolic link that is there, by
+// one with data. It leaves one alone that is the same.
+func writePrivate(path string, data []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		if info, err := os.Lstat(path); err == nil && info.Mode() == private {
+			return nil
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+fileName+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(private), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// private is the login file's mode: a regular file for its owner alone.
+const private fs.FileMode = 0o600

@@ -1,0 +1,43 @@
+// Package revisions remembers, on this machine, which config was last pushed to
+// or pulled from each project, so that it can be told later which side changed.
+//
+// What it keeps can be lost without harm: it is a cache, and its failures are none
+// of the user's business.
+package revisions
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+)
+
+// Store keeps one small file for each project of each hub.
+type Store struct{ dir string }
+
+// New returns a store in a directory, which need not exist.
+func New(dir string) *Store { return &Store{dir} }
+
+func (s *Store) path(origin string, r ref.Ref) string {
+	sum := sha256.Sum256([]byte(origin + " " + r.String()))
+	return filepath.Join(s.dir, hex.EncodeToString(sum[:16]))
+}
+
+// Save remembers revision as the last one pushed to or pulled from a project.
+func (s *Store) Save(origin string, r ref.Ref, revision string) {
+	if os.MkdirAll(s.dir, 0o700) == nil {
+		os.WriteFile(s.path(origin, r), []byte(revision), 0o600)
+	}
+}
+
+// Last returns the revision that was saved for a project, "" when none is known.
+func (s *Store) Last(origin string, r ref.Ref) string {
+	data, err := os.ReadFile(s.path(origin, r))
+	if err != nil || !tree.ValidDigest(string(data)) {
+		return ""
+	}
+	return string(data)
+}

@@ -1,0 +1,45 @@
+// Package term says what the program's three streams are connected to. It is
+// decided once, at the start, and asks nothing of the terminal.
+package term
+
+import (
+	"io"
+	"os"
+
+	"github.com/mattn/go-isatty"
+	xterm "golang.org/x/term"
+
+	_ "example.com/projecthub/cmd/tool/internal/term/quiet" // see there
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In                    io.Reader
+	Out, Err              io.Writer
+	InTTY, OutTTY, ErrTTY bool // a terminal is at the other end
+	size                  func() (columns, rows int, err error)
+}
+
+// Standard returns the process's own streams.
+func Standard() Streams {
+	return Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY:  isatty.IsTerminal(os.Stdin.Fd()) || isatty.IsCygwinTerminal(os.Stdin.Fd()),
+		OutTTY: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
+		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()) || isatty.IsCygwinTerminal(os.Stderr.Fd()),
+		size:   func() (int, int, error) { return xterm.GetSize(int(os.Stdout.Fd())) },
+	}
+}
+
+// Interactive reports whether questions can be asked: a person reads and types.
+func (s Streams) Interactive() bool { return s.InTTY && s.OutTTY }
+
+// Size returns the terminal's columns and rows, 80 and 24 where it does not tell.
+func (s Streams) Size() (columns, rows int) {
+	if s.size != nil {
+		if columns, rows, err := s.size(); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
+		}
+	}
+	return 80, 24
+}
