@@ -1,0 +1,363 @@
+package hubclient_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func TestEachCallIsTheRequestOfTheContract(t *testing.T) {
+	want := map[string]struct{ target, mediaType, body string }{
+		"Whoami":         {"GET /v1/whoami", "", ""},
+		"Project":        {"GET /v1/projects/acme/web", "", ""},
+		"Projects":       {"GET /v1/projects?account=acme&limit=200", "", ""},
+		"CreateProject":  {"POST /v1/projects", "application/json", `{"account":"acme","slug":"web","stack":"acme/base","api":{"account":"acme","slug":"web"}}`},
+		"DeleteProject":  {"DELETE /v1/projects/acme/web", "", ""},
+		"Config":         {"GET /v1/projects/acme/web/config", "", ""},
+		"PutConfig":      {"PUT /v1/projects/acme/web/client-config", "application/json", `{"settings":` + string(settings) + `}`},
+		"BaseFiles":      {"GET /v1/projects/acme/web/preview/base-files", "", ""},
+		"PutBaseFiles":   {"PUT /v1/projects/acme/web/preview/base-files", "application/x-tar", "an archive"},
+		"Stack":          {"GET /v1/stacks/acme/web", "", ""},
+		"PublishVersion": {"PUT /v1/stacks/acme/web/versions/1.0.0", "application/x-tar", "an archive"},
+		"UploadAPI":      {"POST /v1/apis/upload?account=acme", "application/octet-stream", "openapi: 3.1.0"},
+		"ImportAPI":      {"POST /v1/apis/import", "application/json", `{"account":"acme","url":"https://example.com/api.yaml"}`},
+		"API":            {"GET /v1/apis/acme/web", "", ""},
+	}
+	for _, c := range calls() {
+		t.Run(c.name, func(t *testing.T) {
+			opts := hubclient.Options{Origin: origin, Token: token, UserAgent: "tool/9"}
+			play1(t, opts, func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				if r.Header.Get("Content-Encoding") == "zstd" {
+					body = []byte("an archive")
+				}
+				got := struct{ target, mediaType, body string }{r.Method + " " + r.RequestURI, r.Header.Get("Content-Type"), string(body)}
+				if got != want[c.name] {
+					t.Errorf("it is %+v", got)
+				}
+				h := r.Header
+				if h.Get("Authorization") != "Bearer "+token || h.Get("User-Agent") != "tool/9" || h.Get("Accept") != "application/json, application/problem+json" || h.Get("Accept-Encoding") != "" {
+					t.Errorf("the header is %v", h)
+				}
+				c.success(w)
+			}, func(ctx context.Context, b *hubclient.Client) {
+				if err := c.do(ctx, b); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// play1 is play with options and one request.
+func play1(t *testing.T, opts hubclient.Options, s step, do func(context.Context, *hubclient.Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, _ int) { s(w, r) })
+		if do(t.Context(), b.Client); b.requests.Load() != 1 {
+			t.Errorf("%d requests", b.requests.Load())
+		}
+	})
+}
+
+func TestWithoutATokenNoneIsSent(t *testing.T) {
+	play1(t, hubclient.Options{Origin: "http://hub.example.com"}, func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := r.Header["Authorization"]; ok {
+			t.Error("there is an Authorization")
+		}
+		answer(w, 200, wire.Whoami{User: "alice"})
+	}, func(ctx context.Context, c *hubclient.Client) {
+		if _, err := c.Whoami(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestConditionsAreSentAsHeaders(t *testing.T) {
+	body := wire.PutConfig{Settings: settings}
+	files, open := someFiles()
+	made := answered(201, wire.Project{Project: project, API: project})
+	expect := func(header, value string, next step) step {
+		return func(w http.ResponseWriter, r *http.Request) {
+			for _, name := range []string{"If-Match", "If-None-Match"} {
+				if got := r.Header.Get(name); name == header && got != value || name != header && got != "" {
+					t.Errorf("%s %s: %s is %q", r.Method, r.URL, name, got)
+				}
+			}
+			io.Copy(io.Discard, r.Body)
+			next(w, r)
+		}
+	}
+	steps := []step{
+		expect("", "", answered(200, configOf(settings))),
+		expect("If-None-Match", `"`+former+`"`, answered(200, configOf(settings))),
+		expect("If-None-Match", `"`+former+`"`, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Hub-Version", "1"); w.WriteHeader(304) }),
+		expect("", "", answered(200, writtenOf(settings))),
+		expect("If-Match", `"`+former+`"`, answered(200, writtenOf(settings))),
+		expect("", "", made),
+		expect("If-None-Match", "*", answered(200, writtenOf(settings))),
+		expect("If-None-Match", "*", answered(200, wire.BaseFilesWritten{Project: project})),
+		expect("", "", answered(200, wire.BaseFilesWritten{Project: project})),
+	}
+	play(t, steps, func(ctx context.Context, c *hubclient.Client) {
+		for i, have := range []string{"", former, former} {
+			if config, err := c.Config(ctx, project, have); err != nil || (config == nil) != (i == 2) {
+				t.Errorf("%d: %+v, %v", i, config, err)
+			}
+		}
+		for _, match := range []string{"", former} {
+			if _, err := c.PutConfig(ctx, project, body, match); err != nil {
+				t.Error(err)
+			}
+		}
+		created, err := c.CreateProject(ctx, create)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if created.Project().Project != project {
+			t.Errorf("created %v", created.Project())
+		}
+		if _, err := created.SeedConfig(ctx, body); err != nil {
+			t.Error(err)
+		}
+		if _, err := created.SeedBaseFiles(ctx, files, open, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.PutBaseFiles(ctx, project, files, open, nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestACreateIsAnsweredBy201AndTheProjectThatWasAskedFor(t *testing.T) {
+	other := must(ref.New("acme", "other"))
+	for name, s := range map[string]step{
+		"200":             answered(200, wire.Project{Project: project, API: project}),
+		"another project": answered(201, wire.Project{Project: other, API: project}),
+		"no project":      answered(201, struct{}{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, []step{s}, func(ctx context.Context, c *hubclient.Client) {
+				_, err := c.CreateProject(ctx, create)
+				wantCode(t, err, notAHub)
+			})
+		})
+	}
+	t.Run("a name that is none", func(t *testing.T) {
+		play(t, nil, func(ctx context.Context, c *hubclient.Client) {
+			_, err := c.CreateProject(ctx, wire.CreateProject{Account: "acme", Slug: "../x"})
+			wantCode(t, err, wire.CodeInvalidName)
+		})
+	})
+}
+
+func TestASetThatIsAbsentIsNoFailureButAnAbsentProjectIs(t *testing.T) {
+	absent := refused(404, wire.CodeNotFound)
+	play(t, []step{absent, answered(200, wire.Project{Project: project, API: project})}, func(ctx context.Context, c *hubclient.Client) {
+		if set, err := c.BaseFiles(ctx, project); set != nil || err != nil {
+			t.Errorf("%+v, %v", set, err)
+		}
+	})
+	play(t, []step{absent, absent}, func(ctx context.Context, c *hubclient.Client) {
+		_, err := c.BaseFiles(ctx, project)
+		wantCode(t, err, wire.CodeNotFound)
+	})
+}
+
+func TestAListIsReadPageByPage(t *testing.T) {
+	page := func(cursor string, slugs ...string) wire.Projects {
+		p := wire.Projects{NextCursor: cursor}
+		for _, slug := range slugs {
+			p.Projects = append(p.Projects, wire.Project{Project: must(ref.New("acme", slug)), API: project})
+		}
+		return p
+	}
+	var asked []string
+	turn := func(p wire.Projects) step {
+		return func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, r.URL.Query().Get("cursor"))
+			answer(w, 200, p)
+		}
+	}
+	play(t, []step{turn(page("a b&c", "a", "b")), turn(page("", "c"))}, func(ctx context.Context, c *hubclient.Client) {
+		all, err := c.Projects(ctx, "")
+		var slugs []string
+		for _, p := range all {
+			slugs = append(slugs, p.Project.Slug())
+		}
+		if diff := cmp.Diff([]string{"a", "b", "c"}, slugs); diff != "" || err != nil {
+			t.Errorf("%v, %s", err, diff)
+		}
+		if diff := cmp.Diff([]string{"", "a b&c"}, asked); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestAVersionStaysOnePartOfThePath(t *testing.T) {
+	files, open := someFiles()
+	play1(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request) {
+		if want := "/v1/stacks/acme/web/versions/" + url.PathEscape("../x?y#z"); r.RequestURI != want {
+			t.Errorf("the path is %s", r.RequestURI)
+		}
+		refuse(w, 404, wire.CodeNotFound)
+	}, func(ctx context.Context, c *hubclient.Client) {
+		_, _, err := c.PublishVersion(ctx, project, "../x?y#z", files, open)
+		wantCode(t, err, wire.CodeNotFound)
+	})
+}
+
+func TestAProblemArrivesWithAllItsFields(t *testing.T) {
+	const body = `{"type":"about:blank","title":"X","status":412,"detail":"the config\nis another","hint":"pull","code":"revision_changed","requestId":"r-1",
+		"errors":[{"pointer":"/a","detail":"no"}],"current":{"revision":"r","updatedBy":"carol","updatedAt":"2026-01-02T03:04:05Z","updatedVia":"page"},"later":1}`
+	want := hubclient.Error{
+		Code: wire.CodeRevisionChanged, Status: 412, Detail: "the config is another", Hint: "pull", RequestID: "r-1", After: 7 * time.Second,
+		Errors:  []wire.FieldError{{Pointer: "/a", Detail: "no"}},
+		Current: &wire.Edit{Revision: "r", UpdatedBy: "carol", UpdatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), UpdatedVia: wire.ViaPage},
+	}
+	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		raw(w, problem("412 X", body, "Retry-After: 7"))
+	}, func(ctx context.Context, c *hubclient.Client) {
+		_, err := c.Whoami(ctx)
+		e := *failure(t, err)
+		if diff := cmp.Diff(want, e, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "again" || p.String() == "lost" }, cmp.Ignore())); diff != "" {
+			t.Error(diff)
+		}
+		if !hubclient.HasCode(err, wire.CodeNotFound, wire.CodeRevisionChanged) || hubclient.HasCode(err, wire.CodeNotFound) || hubclient.HasCode(nil, "") {
+			t.Error("HasCode does not agree")
+		}
+	})
+}
+
+func TestAProblemWithoutADetailNamesTheStatus(t *testing.T) {
+	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		raw(w, problem("418 I'm a kettle", `{"code":"short_and_stout"}`))
+	}, func(ctx context.Context, c *hubclient.Client) {
+		_, err := c.Whoami(ctx)
+		if e := wantCode(t, err, "short_and_stout"); e.Detail != "the hub answered 418 I'm a teapot" {
+			t.Error(e)
+		}
+	})
+}
+
+func TestARouteOrMemberThatTheHubDoesNotKnowMeansThatItIsOlder(t *testing.T) {
+	for name, body := range map[string]string{
+		"route":  `{"code":"unknown_route","detail":"no route","hint":"another"}`,
+		"member": `{"code":"invalid_body","errors":[{"pointer":"/a","detail":"too long"},{"pointer":"/b","detail":"no such member"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+				raw(w, problem("404 X", body))
+			}, func(ctx context.Context, c *hubclient.Client) {
+				_, err := c.Whoami(ctx)
+				if e := failure(t, err); e.Hint != "this program is newer than the hub, version 1.2.3: the older side is to be updated" {
+					t.Errorf("the hint is %q", e.Hint)
+				}
+			})
+		})
+	}
+}
+
+func TestOnlyAnAnswerThatBearsAHubsVersionIsAHubs(t *testing.T) {
+	for _, c := range calls() {
+		play1(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			c.success(versionless{w})
+		}, func(ctx context.Context, b *hubclient.Client) {
+			e := wantCode(t, c.do(ctx, b), notAHub)
+			if want := origin + " does not answer like a hub: its answer bears no Hub-Version"; e.Detail != want {
+				t.Errorf("%s: %v", c.name, e)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatLacksWhatWasAskedForIsNoHubs(t *testing.T) {
+	for _, c := range calls() {
+		if c.name == "Projects" { // there may be none
+			continue
+		}
+		status := http.StatusOK
+		if c.method == http.MethodPost {
+			status = http.StatusCreated
+		}
+		play1(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			answer(w, status, struct{}{})
+		}, func(ctx context.Context, b *hubclient.Client) {
+			wantCode(t, c.do(ctx, b), notAHub)
+		})
+	}
+}
+
+// versionless drops the header by which a hub is known.
+type versionless struct{ http.ResponseWriter }
+
+func (w versionless) WriteHeader(status int) {
+	w.Header().Del("Hub-Version")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func TestTheAnswersOfALaterHubAreRead(t *testing.T) {
+	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		raw(w, ok(`{"user":"alice","mood":{"good":true},"accounts":[{"account":"acme","role":"owner","since":1}],"scopes":["write:later"]}`))
+	}, func(ctx context.Context, c *hubclient.Client) {
+		me, err := c.Whoami(ctx)
+		if err != nil || me.User != "alice" || me.Accounts[0].Role != "owner" || me.Scopes[0] != "write:later" {
+			t.Errorf("%+v, %v", me, err)
+		}
+	})
+}
+
+func TestEveryAttemptIsTraced(t *testing.T) {
+	var traced []hubclient.Attempt
+	opts := hubclient.Options{Origin: origin, Token: token, Trace: func(a hubclient.Attempt) { traced = append(traced, a) }}
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, n int) {
+			switch n {
+			case 1:
+				lose(w, r)
+			case 2:
+				pass(r.Context(), 3*time.Second)
+				w.Header().Set("X-Request-Id", "r2")
+				refuse(w, 503, wire.CodeUnavailable)
+			default:
+				w.Header().Set("X-Request-Id", "r\u00853"+strings.Repeat("x", 1_000))
+				answer(w, 200, wire.Projects{})
+			}
+		})
+		if _, err := b.Projects(t.Context(), "acme"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if len(traced) != 3 {
+		t.Fatalf("%+v", traced)
+	}
+	last := &traced[2]
+	if len(last.RequestID) > 300 || !strings.HasPrefix(last.RequestID, "r 3xx") {
+		t.Errorf("the request id is %q", last.RequestID)
+	}
+	last.RequestID = "r3"
+	want := []hubclient.Attempt{
+		{Method: "GET", Path: "/v1/projects"},
+		{Method: "GET", Path: "/v1/projects", Status: 503, Took: 3 * time.Second, RequestID: "r2"},
+		{Method: "GET", Path: "/v1/projects", Status: 200, RequestID: "r3"},
+	}
+	if diff := cmp.Diff(want, traced); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,334 @@
+package hubclient_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// hub is a hub that lives in memory, so that a test in a synctest bubble can use
+// it: time passes there only while everybody waits.
+type hub struct {
+	*hubclient.Client
+	requests atomic.Int64
+	dial     func(ctx context.Context, address string) (net.Conn, error)
+}
+
+// handler answers the nth request, counted from 1.
+type handler func(w http.ResponseWriter, r *http.Request, n int)
+
+const origin = "http://127.0.0.1:4680"
+
+var token = pat.New()
+
+// quiet is the log of a server whose troubles are meant.
+var quiet = log.New(io.Discard, "", 0)
+
+// newHub returns a client of a hub that answers by h.
+func newHub(t testing.TB, opts hubclient.Options, h handler) *hub {
+	t.Helper()
+	if opts.Origin == "" {
+		opts.Origin, opts.Token = origin, token
+	}
+	client, err := hubclient.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &hub{Client: client}
+	listener := newPipes()
+	var handlers sync.WaitGroup
+	server := &http.Server{ErrorLog: quiet, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handlers.Add(1)
+		defer handlers.Done()
+		h(w, r, int(b.requests.Add(1)))
+	})}
+	ctx, end := context.WithCancel(context.Background())
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	go server.Serve(listener)
+	b.dial = listener.dial
+	client.DialBy(func(ctx context.Context, address string) (net.Conn, error) { return b.dial(ctx, address) })
+	t.Cleanup(func() {
+		end()
+		client.CloseIdle()
+		server.Close()
+		handlers.Wait()
+	})
+	return b
+}
+
+// pipes is a listener whose connections are pipes.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	close  func()
+}
+
+func newPipes() *pipes {
+	p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	p.close = sync.OnceFunc(func() { close(p.closed) })
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.close(); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return newPipe(near), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// pipe fails as a connection of the network does.
+type pipe struct {
+	net.Conn
+	closed atomic.Bool
+}
+
+func newPipe(c net.Conn) *pipe { return &pipe{Conn: c} }
+
+func (p *pipe) Close() error {
+	p.closed.Store(true)
+	return p.Conn.Close()
+}
+
+func (p *pipe) Write(b []byte) (int, error) {
+	n, err := p.Conn.Write(b)
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
+		if p.closed.Load() {
+			err = &net.OpError{Op: "write", Net: "tcp", Err: net.ErrClosed}
+		}
+	}
+	return n, err
+}
+
+// answer answers as a hub does.
+func answer(w http.ResponseWriter, status int, v any) {
+	body, err := wire.Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Hub-Version", "1.2.3")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(body)
+}
+
+// refuse answers with a problem.
+func refuse(w http.ResponseWriter, status int, code wire.Code) {
+	w.Header().Set("Hub-Version", "1.2.3")
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"status":%d,"code":%q,"detail":"the reason","hint":"the hint","requestId":"r1"}`, status, code)
+}
+
+// raw answers with bytes, and ends the connection.
+func raw(w http.ResponseWriter, bytes string) {
+	conn := hijack(w)
+	defer conn.Close()
+	io.WriteString(conn, bytes)
+}
+
+func hijack(w http.ResponseWriter) net.Conn {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	return conn
+}
+
+// lose reads the whole request, and ends the connection without an answer.
+func lose(w http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+	hijack(w).Close()
+}
+
+var project = must(ref.New("acme", "web"))
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func digest(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+// filesOf returns a tree of files with these contents, and their opener.
+func filesOf(contents map[string]string) (tree.Tree, hubclient.Opener) {
+	var entries []tree.Entry
+	for path, content := range contents {
+		mode := tree.Regular
+		if strings.HasSuffix(path, ".sh") {
+			mode = tree.Executable
+		}
+		entries = append(entries, tree.Entry{Path: path, Mode: mode, Size: int64(len(content)), SHA256: digest(content)})
+	}
+	open := func(e tree.Entry) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(contents[e.Path])), nil
+	}
+	return must(tree.New(entries)), open
+}
+
+func someFiles() (tree.Tree, hubclient.Opener) {
+	return filesOf(map[string]string{"a.txt": "alpha", "b/run.sh": "#!/bin/sh\n", "é/ü.txt": ""})
+}
+
+// call is one of a client's calls, without its result.
+type call struct {
+	name, method string
+	write        bool
+	do           func(context.Context, *hubclient.Client) error
+	success      func(http.ResponseWriter)
+}
+
+var settings = []byte(`{"title":"Home","enrichments":[{"x":1}]}`)
+
+func revisionOf(settings []byte) string { return must(flat.Fold(settings)).Revision() }
+
+func configOf(settings []byte) wire.Config {
+	c := must(flat.Fold(settings))
+	state := wire.ConfigState{Edit: wire.Edit{Revision: c.Revision(), UpdatedBy: "carol"}, HasConfig: c.Len() > 0}
+	return wire.Config{Project: project, Config: c.Canonical(), ConfigState: state}
+}
+
+func writtenOf(settings []byte) wire.ConfigWritten {
+	c := configOf(settings)
+	return wire.ConfigWritten{Project: project, Config: c.Config, Revision: c.Revision}
+}
+
+var create = wire.CreateProject{Account: "acme", Slug: "web", Stack: "acme/base", API: project}
+
+func answering(status int, v any) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) { answer(w, status, v) }
+}
+
+// calls are all calls of a client.
+func calls() []call {
+	files, open := someFiles()
+	set := wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest(), Count: len(files)}, Files: files}
+	version := wire.StackVersion{Stack: "acme/base", Version: "1.0.0"}
+	api := wire.API{API: project, Title: "Pets"}
+	return []call{
+		{"Whoami", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Whoami(ctx); return err },
+			answering(200, wire.Whoami{User: "alice"})},
+		{"Project", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Project(ctx, project); return err },
+			answering(200, wire.Project{Project: project, API: project})},
+		{"Projects", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Projects(ctx, "acme"); return err },
+			answering(200, wire.Projects{})},
+		{"CreateProject", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.CreateProject(ctx, create)
+			return err
+		}, answering(201, wire.Project{Project: project, API: project})},
+		{"DeleteProject", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.DeleteProject(ctx, project)
+			return err
+		}, answering(200, wire.Deleted{Project: project, Existed: true})},
+		{"Config", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Config(ctx, project, ""); return err },
+			answering(200, configOf(settings))},
+		{"PutConfig", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.PutConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
+			return err
+		}, answering(200, writtenOf(settings))},
+		{"BaseFiles", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BaseFiles(ctx, project); return err },
+			answering(200, set)},
+		{"PutBaseFiles", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.PutBaseFiles(ctx, project, files, open, nil)
+			return err
+		}, answering(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)})},
+		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Stack(ctx, project); return err },
+			answering(200, wire.Stack{Stack: "acme/base", Versions: []wire.StackVersion{version}})},
+		{"PublishVersion", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, _, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
+			return err
+		}, answering(201, wire.Published{StackVersion: version})},
+		{"UploadAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.UploadAPI(ctx, "acme", []byte("openapi: 3.1.0"))
+			return err
+		}, answering(201, api)},
+		{"ImportAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.ImportAPI(ctx, "acme", "https://example.com/api.yaml")
+			return err
+		}, answering(201, api)},
+		{"API", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.API(ctx, project); return err },
+			answering(200, api)},
+	}
+}
+
+func sameRef(a, b ref.Ref) bool { return a == b }
+
+// failure returns the *Error that err is.
+func failure(t testing.TB, err error) *hubclient.Error {
+	t.Helper()
+	var e *hubclient.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("the error is %T: %v", err, err)
+	}
+	return e
+}
+
+// wantCode checks what every failure keeps: its code, and one line that is not too long.
+func wantCode(t testing.TB, err error, code wire.Code) *hubclient.Error {
+	t.Helper()
+	e := failure(t, err)
+	if e.Code != code {
+		t.Errorf("the code is %q, want %q: %v", e.Code, code, err)
+	}
+	for _, text := range []string{e.Detail, e.Hint} {
+		if len(text) > 300 || strings.ContainsFunc(text, tree.Unprintable) {
+			t.Errorf("a text of %d bytes is no short line: %.400q", len(text), text)
+		}
+	}
+	return e
+}
+
+// elapsed returns how much time f takes.
+func elapsed(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
+
+// pass lets time pass in a bubble, at most until ctx ends.
+func pass(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,260 @@
+package hubclient_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// step answers one request.
+type step func(w http.ResponseWriter, r *http.Request)
+
+// lost is an answer that does not arrive.
+var lost step = lose
+
+func answered(status int, v any) step {
+	return func(w http.ResponseWriter, _ *http.Request) { answer(w, status, v) }
+}
+
+func refused(status int, code wire.Code) step {
+	return func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, code) }
+}
+
+// play runs do in a bubble, with a hub that takes one step a request, and all of them.
+func play(t *testing.T, steps []step, do func(ctx context.Context, c *hubclient.Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n > len(steps) {
+				t.Errorf("request %d is one too many: %s %s", n, r.Method, r.URL)
+				refuse(w, 500, wire.CodeInternal)
+				return
+			}
+			steps[n-1](w, r)
+		})
+		do(t.Context(), b.Client)
+		if n := int(b.requests.Load()); n < len(steps) {
+			t.Errorf("%d requests, want %d", n, len(steps))
+		}
+	})
+}
+
+var (
+	former    = revisionOf([]byte(`{"old":1}`))
+	empty     = revisionOf([]byte(`{}`))
+	unmatched = refused(412, wire.CodeRevisionChanged)
+)
+
+func TestARefusedConditionIsSuccessWhenTheLostAttemptWroteWhatWasSent(t *testing.T) {
+	holdsIt := answered(200, configOf(settings))
+	body := wire.PutConfig{Settings: settings}
+	done := wire.ConfigWritten{Project: project, Config: configOf(settings).Config, Revision: revisionOf(settings), EnrichmentCount: 1}
+	over := done
+	over.OverwroteExistingConfig = true
+	over.Replaced = &wire.Replaced{Edit: wire.Edit{Revision: former}}
+	for name, test := range map[string]struct {
+		steps []step
+		match string
+		want  wire.ConfigWritten
+	}{
+		"over a config":      {[]step{lost, unmatched, holdsIt}, former, over},
+		"over an empty one":  {[]step{lost, unmatched, holdsIt}, empty, done},
+		"lost twice":         {[]step{lost, lost, unmatched, holdsIt}, former, over},
+		"lost, then refused": {[]step{lost, refused(429, wire.CodeRateLimited), unmatched, holdsIt}, former, over},
+		"behind a gateway":   {[]step{refused(504, wire.CodeUnavailable), unmatched, holdsIt}, former, over},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
+				got, err := c.PutConfig(ctx, project, body, test.match)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(test.want, *got, cmp.Comparer(sameRef)); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+	t.Run("of a seed", func(t *testing.T) {
+		made := answered(201, wire.Project{Project: project, API: project})
+		play(t, []step{made, lost, unmatched, holdsIt}, func(ctx context.Context, c *hubclient.Client) {
+			created, err := c.CreateProject(ctx, create)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := created.SeedConfig(ctx, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(done, *got, cmp.Comparer(sameRef)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+}
+
+func TestARefusedConditionIsAFailureWhenSomebodyElseWrote(t *testing.T) {
+	other := answered(200, configOf([]byte(`{"title":"Away"}`)))
+	for name, test := range map[string]struct {
+		steps []step
+		body  wire.PutConfig
+	}{
+		"the hub holds another":          {[]step{lost, unmatched, other}, wire.PutConfig{Settings: settings}},
+		"the hub does not tell":          {[]step{lost, unmatched, refused(404, wire.CodeNotFound)}, wire.PutConfig{Settings: settings}},
+		"no attempt was lost":            {[]step{unmatched}, wire.PutConfig{Settings: settings}},
+		"the former attempt was refused": {[]step{refused(429, wire.CodeRateLimited), unmatched}, wire.PutConfig{Settings: settings}},
+		"nothing was to be written":      {[]step{lost, unmatched}, wire.PutConfig{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
+				_, err := c.PutConfig(ctx, project, test.body, former)
+				if e := wantCode(t, err, wire.CodeRevisionChanged); e.Status != 412 || e.Detail != "the reason" {
+					t.Errorf("%+v", e)
+				}
+			})
+		})
+	}
+}
+
+func TestASeedOfFilesIsSuccessOnlyWhenTheHubHoldsThem(t *testing.T) {
+	files, open := someFiles()
+	others, _ := filesOf(map[string]string{"x": "x"})
+	setOf := func(files tree.Tree) step {
+		return answered(200, wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest(), Count: len(files)}, Files: files})
+	}
+	there := answered(200, wire.Project{Project: project, API: project})
+	exists, absent := refused(412, wire.CodeSetExists), refused(404, wire.CodeNotFound)
+	for name, test := range map[string]struct {
+		steps []step
+		ok    bool
+	}{
+		"it holds them":                  {[]step{lost, exists, setOf(files)}, true},
+		"it holds others":                {[]step{lost, exists, setOf(others)}, false},
+		"it holds none":                  {[]step{lost, exists, absent, there}, false},
+		"it does not tell":               {[]step{lost, exists, refused(403, wire.CodeNotPermitted)}, false},
+		"no attempt was lost":            {[]step{exists}, false},
+		"the former attempt was refused": {[]step{refused(429, wire.CodeRateLimited), exists}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			steps := append([]step{answered(201, wire.Project{Project: project, API: project})}, test.steps...)
+			play(t, steps, func(ctx context.Context, c *hubclient.Client) {
+				created, err := c.CreateProject(ctx, create)
+				if err != nil {
+					t.Fatal(err)
+				}
+				written, err := created.SeedBaseFiles(ctx, files, open, nil)
+				if !test.ok {
+					wantCode(t, err, wire.CodeSetExists)
+					return
+				}
+				if err != nil || written.Tree != files.Digest() || written.BaseFilesPushed != 3 || written.Added != 3 {
+					t.Errorf("%+v, %v", written, err)
+				}
+			})
+		})
+	}
+}
+
+func TestADeletionWhoseAnswerWasLostDidDelete(t *testing.T) {
+	gone, deleted := answered(200, wire.Deleted{Project: project}), answered(200, wire.Deleted{Project: project, Existed: true})
+	for name, test := range map[string]struct {
+		steps   []step
+		existed bool
+	}{
+		"deleted":                        {[]step{deleted}, true},
+		"gone already":                   {[]step{gone}, false},
+		"lost, then gone":                {[]step{lost, gone}, true},
+		"lost, then deleted":             {[]step{lost, deleted}, true},
+		"gateway gave up, then gone":     {[]step{refused(504, wire.CodeUnavailable), gone}, true},
+		"refused for the rate, was gone": {[]step{refused(429, wire.CodeRateLimited), gone}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
+				if d, err := c.DeleteProject(ctx, project); err != nil || d.Existed != test.existed {
+					t.Errorf("%+v, %v", d, err)
+				}
+			})
+		})
+	}
+}
+
+func TestADeletionThatFirstReachedNobodyDidNotDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			answer(w, 200, wire.Deleted{Project: project})
+		})
+		broken(refusedDial)(b)
+		if d, err := b.DeleteProject(t.Context(), project); err != nil || d.Existed {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
+}
+
+func TestAVersionIsThereAlreadyOnlyWhenAnotherCallPublishedIt(t *testing.T) {
+	files, open := someFiles()
+	published := wire.Published{StackVersion: wire.StackVersion{Version: "1.0.0"}}
+	fresh, same := answered(201, published), answered(200, published)
+	for name, test := range map[string]struct {
+		steps   []step
+		already bool
+	}{
+		"published":           {[]step{fresh}, false},
+		"there before":        {[]step{same}, true},
+		"lost, then there":    {[]step{lost, same}, false},
+		"refused, then there": {[]step{refused(429, wire.CodeRateLimited), same}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
+				if _, already, err := c.PublishVersion(ctx, project, "1.0.0", files, open); err != nil || already != test.already {
+					t.Errorf("already %v, %v", already, err)
+				}
+			})
+		})
+	}
+}
+
+func TestAWriteWhoseFateIsUnknownSaysSo(t *testing.T) {
+	for _, c := range calls() {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { lose(w, r) })
+				e := wantCode(t, c.do(t.Context(), b.Client), wire.CodeUnreachable)
+				if says := strings.Contains(e.Hint, "may have been applied"); says != c.write {
+					t.Errorf("%s: the hint is %q", c.method, e.Hint)
+				}
+			})
+		})
+	}
+}
+
+func TestAWriteThatReachedNobodySaysNothingOfBeingApplied(t *testing.T) {
+	proxy := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: refusedDial}
+	for says, err := range map[string]error{
+		"connection refused": refusedDial,
+		"proxyconnect tcp: dial tcp: connect: connection refused": proxy,
+		"lookup hub: server misbehaving":                          dialFault(&net.DNSError{Err: "server misbehaving", Name: "hub", IsTemporary: true}),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newHub(t, hubclient.Options{}, nil)
+			dialled := 0
+			b.dial = func(context.Context, string) (net.Conn, error) {
+				dialled++
+				return nil, err
+			}
+			_, err := b.DeleteProject(t.Context(), project)
+			e := wantCode(t, err, wire.CodeUnreachable)
+			if e.Hint != "" || dialled < 5 || e.Detail != origin+" cannot be reached: "+says {
+				t.Errorf("%d times: %+v", dialled, e)
+			}
+		})
+	}
+}
