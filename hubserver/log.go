@@ -8,11 +8,16 @@ import (
 	"example.com/projecthub/hubclient/pat"
 )
 
-func (s *Server) logRequest(c *call, pattern string, took time.Duration) {
+// logRequest leaves the one line that every request does. cut says that the
+// answer had begun when it failed.
+func (s *Server) logRequest(c *call, pattern string, cut bool, took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("request", c.id), slog.String("method", c.r.Method), slog.String("route", pattern),
 		slog.String("path", c.r.URL.Path), slog.Int("status", c.w.status),
 		slog.Int64("bytes", c.w.written), slog.Duration("took", took),
+	}
+	if cut {
+		attrs = append(attrs, slog.Bool("cut", true))
 	}
 	if c.who != nil {
 		attrs = append(attrs, slog.String("user", c.who.user), slog.String("token", c.who.token.Shown))

@@ -105,8 +105,9 @@ func toProblem(err error) *problem {
 		hint("whoever runs it finds the cause in its log under the request id").because(err)
 }
 
-// fail answers with the problem that err is.
-func (c *call) fail(pattern string, err error) {
+// fail answers with the problem that err is, and reports whether that was possible:
+// after an answer has begun it is not.
+func (c *call) fail(pattern string, err error) bool {
 	p := toProblem(err)
 	if p.cause != nil && c.ctx().Err() == nil {
 		level := slog.LevelInfo
@@ -115,10 +116,11 @@ func (c *call) fail(pattern string, err error) {
 		}
 		c.s.Log.Log(c.ctx(), level, "request failed", "request", c.id, "route", pattern, "status", p.Status, "cause", p.cause.Error())
 	}
-	if c.w.status != 0 { // the answer has begun: cutting it is all that can be said
-		panic(http.ErrAbortHandler)
+	if c.w.status != 0 {
+		return false
 	}
 	c.writeProblem(p)
+	return true
 }
 
 // complete fills in what every problem has, and makes its texts fit for JSON: they

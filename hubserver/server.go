@@ -151,18 +151,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	header.Set("Hub-Version", s.Version)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
+	cut := false
 	defer func() {
 		if p := recover(); p != nil {
-			if p == http.ErrAbortHandler {
-				panic(p)
-			}
 			s.Log.Error("panic", "request", c.id, "route", pattern, "panic", p, "stack", string(debug.Stack()))
-			c.fail(pattern, errInternal)
+			cut = !c.fail(pattern, errInternal)
 		}
-		s.logRequest(c, pattern, time.Since(start))
+		s.logRequest(c, pattern, cut, time.Since(start))
+		if cut {
+			panic(http.ErrAbortHandler) // ends the connection, so that what was sent does not look whole
+		}
 	}()
 	if err := h(c); err != nil {
-		c.fail(pattern, err)
+		cut = !c.fail(pattern, err)
 	}
 }
 

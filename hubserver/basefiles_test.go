@@ -1,0 +1,324 @@
+package hubserver_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store/storetest"
+)
+
+func entry(path string, mode tree.Mode, content string) tree.Entry {
+	return tree.Entry{Path: path, Mode: mode, Size: int64(len(content)), SHA256: sha([]byte(content))}
+}
+
+func TestAnArchiveReplacesTheBaseFiles(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		alice.get(baseFiles).problem(404, wire.CodeNotFound)
+		first := archive(t, file{name: "./", kind: tar.TypeDir, mode: 0o755}, file{name: "./b/run", content: "#!", mode: 0o700}, file{name: "a", content: "one"}, file{name: "gone"})
+		w := decoded[wire.BaseFilesWritten](alice.put(baseFiles, first).want(200))
+		files := tree.Tree{entry("a", tree.Regular, "one"), entry("b/run", tree.Executable, "#!"), entry("gone", tree.Regular, "")}
+		want := wire.BaseFilesWritten{Project: mustRef("@acme/web"), Tree: files.Digest(), BaseFilesPushed: 3, Added: 3, Uploaded: 3, BytesReceived: int64(len(first.data))}
+		if diff := cmp.Diff(want, w, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
+			t.Error(diff)
+		}
+		got := alice.get(baseFiles).want(200)
+		set := decoded[wire.BaseFiles](got)
+		if diff := cmp.Diff([]tree.Entry(files), set.Files); diff != "" || got.etag() != `"`+w.Tree+`"` || set.Count != 3 || set.Bytes != 5 || set.UpdatedBy != "alice" {
+			t.Errorf("%s%+v, ETag %s", diff, set, got.etag())
+		}
+		second := archive(t, file{name: "a", content: "two"}, file{name: "b/run", content: "#!", mode: 0o755}, file{name: "new"})
+		w = decoded[wire.BaseFilesWritten](hub.as("anna").put(baseFiles, second).want(200))
+		if w.Added != 1 || w.Changed != 1 || w.Removed != 1 || w.BaseFilesPushed != 3 {
+			t.Errorf("the second push: %+v", w)
+		}
+		p := decoded[wire.Project](alice.get(web).want(200))
+		if p.BaseFiles == nil || p.BaseFiles.Tree != w.Tree || p.BaseFiles.Count != 3 || p.BaseFiles.Bytes != 5 {
+			t.Errorf("the project shows %+v", p.BaseFiles)
+		}
+	})
+}
+
+func TestHowAnArchiveIsCompressedIsNamedOrSeen(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		plain := tarOf(t, file{name: "a", content: strings.Repeat("text ", 1000)})
+		gz, zst := gzipped(t, plain), zstded(t, plain)
+		for name, c := range map[string]struct {
+			body   typed
+			header header
+		}{
+			"plain":                   {typed{"application/x-tar", plain}, nil},
+			"plain, unnamed":          {typed{"", plain}, nil},
+			"plain as octets":         {typed{"application/octet-stream", plain}, nil},
+			"gzip by type":            {typed{"application/gzip", gz}, nil},
+			"gzip by encoding":        {typed{"application/x-tar", gz}, header{"Content-Encoding": "gzip"}},
+			"gzip, unnamed":           {typed{"", gz}, nil},
+			"gzip by its first bytes": {typed{"application/x-tar", gz}, nil},
+			"zstd by type":            {typed{"application/zstd", zst}, nil},
+			"zstd by encoding":        {typed{"", zst}, header{"Content-Encoding": "zstd"}},
+			"zstd, unnamed":           {typed{"", zst}, nil},
+			"zstd as octets":          {typed{"application/octet-stream", zst}, nil},
+			"with a parameter":        {typed{"application/x-tar; charset=binary", plain}, nil},
+		} {
+			w := decoded[wire.BaseFilesWritten](hub.as("alice").put(baseFiles, c.body, c.header).want(200))
+			if w.BytesReceived != int64(len(c.body.data)) || w.BaseFilesPushed != 1 {
+				t.Errorf("%s: %+v", name, w)
+			}
+		}
+		for name, c := range map[string]struct {
+			body   typed
+			header header
+			status int
+		}{
+			"another type":           {typed{"application/zip", plain}, nil, 415},
+			"no type":                {typed{"tar tar", plain}, nil, 415},
+			"another encoding":       {typed{"application/x-tar", plain}, header{"Content-Encoding": "br"}, 415},
+			"two encodings":          {typed{"application/x-tar", plain}, header{"Content-Encoding": "gzip, zstd"}, 415},
+			"plain, but called gzip": {typed{"application/gzip", plain}, nil, 422},
+			"plain, but called zstd": {typed{"application/zstd", plain}, nil, 422},
+			"gzip, but called zstd":  {typed{"", gz}, header{"Content-Encoding": "zstd"}, 422},
+		} {
+			if a := hub.as("alice").put(baseFiles, c.body, c.header); a.status != c.status {
+				t.Errorf("%s: status %d, want %d: %s", name, a.status, c.status, a.body)
+			}
+		}
+	})
+}
+
+func TestAnEqualSetChangesNothing(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: "x"})).want(200)
+		before := hub.as("alice").get(baseFiles).body
+		w := decoded[wire.BaseFilesWritten](hub.as("anna").put(baseFiles, archive(t, file{name: "./a", content: "x", mode: 0o640})).want(200))
+		if w.Added+w.Changed+w.Removed != 0 {
+			t.Errorf("%+v", w)
+		}
+		if after := hub.as("alice").get(baseFiles).body; !bytes.Equal(before, after) {
+			t.Errorf("it was %s, and is %s", before, after)
+		}
+	})
+}
+
+func TestASeedOfBaseFilesIsRefusedWhereThereAreSome(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		seed := header{"If-None-Match": "*"}
+		hub.as("alice").put(baseFiles, archive(t, file{name: "a"}), seed).want(200)
+		hub.as("alice").put(baseFiles, archive(t, file{name: "b"}), seed).problem(412, wire.CodeSetExists)
+		if set := decoded[wire.BaseFiles](hub.as("alice").get(baseFiles).want(200)); set.Files[0].Path != "a" {
+			t.Errorf("%+v", set.Files)
+		}
+	})
+}
+
+func TestOfManySeedsAtOnceOneWins(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		const tries = 8
+		statuses := make([]int, tries)
+		var all sync.WaitGroup
+		for i := range tries {
+			all.Go(func() {
+				a, err := alice.try("PUT", baseFiles, archive(t, file{name: fmt.Sprint(i)}), header{"If-None-Match": "*"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				statuses[i] = a.status
+			})
+		}
+		all.Wait()
+		count := map[int]int{}
+		for _, s := range statuses {
+			count[s]++
+		}
+		if diff := cmp.Diff(map[int]int{200: 1, 412: tries - 1}, count); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestAnEmptySetIsASet(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.as("alice").put(baseFiles, archive(t)).want(200)
+		if set := decoded[wire.BaseFiles](hub.as("rita").get(baseFiles).want(200)); len(set.Files) != 0 || set.Count != 0 {
+			t.Errorf("%+v", set)
+		}
+		if a := hub.as("rita").get(baseFiles + "/archive").want(200); len(tarFiles(t, a.body)) != 0 {
+			t.Error("the archive holds files")
+		}
+	})
+}
+
+// tarFiles reads an archive into mode and content by path.
+func tarFiles(t *testing.T, data []byte) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for r := tar.NewReader(bytes.NewReader(data)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[h.Name] = fmt.Sprintf("%04o %s", h.Mode, content)
+	}
+}
+
+func TestTheFilesComeBackAsAnArchive(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		long := strings.Repeat("long/", 150) + "é"
+		alice := hub.as("alice")
+		w := decoded[wire.BaseFilesWritten](alice.put(baseFiles, archive(t,
+			file{name: "run", content: "#!", mode: 0o755}, file{name: long, content: "x"}, file{name: "empty"}, file{name: "same", content: "x"})).want(200))
+		want := map[string]string{"run": "0755 #!", long: "0644 x", "empty": "0644 ", "same": "0644 x"}
+		for accepted, compressed := range map[string]bool{
+			"": false, "identity": false, "gzip": false, "zstd": true, "gzip, zstd;q=0.5": true, "zstd;q=0": false, "zstd ; q=1": true, "zstd;q=0.0, gzip": false,
+		} {
+			a := hub.as("rita").get(baseFiles+"/archive", header{"Accept-Encoding": accepted}).want(200)
+			data := a.body
+			if a.header.Get("Content-Encoding") == "zstd" != compressed {
+				t.Errorf("Accept-Encoding %q: Content-Encoding %q", accepted, a.header.Get("Content-Encoding"))
+			}
+			if compressed {
+				data = unzstd(t, data)
+			}
+			if diff := cmp.Diff(want, tarFiles(t, data)); diff != "" {
+				t.Errorf("Accept-Encoding %q: %s", accepted, diff)
+			}
+			if a.etag() != `"`+w.Tree+`"` {
+				t.Errorf("ETag %s of the tree %s", a.etag(), w.Tree)
+			}
+		}
+		hub.as("rita").get(baseFiles+"/archive", header{"If-None-Match": `"` + w.Tree + `"`}).want(304)
+		hub.as("rita").get(baseFiles, header{"If-None-Match": `"` + w.Tree + `"`}).want(304)
+		again := alice.put(baseFiles, typed{"", alice.get(baseFiles + "/archive").body}).want(200)
+		if tree := decoded[wire.BaseFilesWritten](again).Tree; tree != w.Tree {
+			t.Errorf("what came back is the tree %s, not %s", tree, w.Tree)
+		}
+	})
+}
+
+func unzstd(t *testing.T, data []byte) []byte {
+	t.Helper()
+	r, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	plain, err := r.DecodeAll(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
+
+func TestReadersSeeOneSetOrTheOther(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice, rita := hub.as("alice"), hub.as("rita")
+		bodies, known := make([]typed, 3), map[string]bool{}
+		for i := range bodies {
+			content := fmt.Sprint("of set ", i)
+			bodies[i] = archive(t, file{name: "a", content: content}, file{name: "b", content: content})
+			known[decoded[wire.BaseFilesWritten](alice.put(baseFiles, bodies[i]).want(200)).Tree] = true
+		}
+		done := make(chan struct{})
+		var readers sync.WaitGroup
+		for range 2 {
+			readers.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					a, err := rita.try("GET", baseFiles+"/archive", nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if files := tarFiles(t, a.body); files["a"] != files["b"] || !known[strings.Trim(a.etag(), `"`)] {
+						t.Errorf("a mixed set: %v, ETag %s", files, a.etag())
+					}
+				}
+			})
+		}
+		for i := range 30 {
+			alice.put(baseFiles, bodies[i%len(bodies)]).want(200)
+		}
+		close(done)
+		readers.Wait()
+	})
+}
+
+func TestTarAndCurlPushBaseFiles(t *testing.T) {
+	for _, program := range []string{"tar", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			message := "needs the program " + program + ": install it"
+			if os.Getenv(storetest.RequireVariable) != "" {
+				t.Fatal(message)
+			}
+			t.Skip(message)
+		}
+	}
+	hub := one(t, nil)
+	hub.project()
+	dir := t.TempDir()
+	for name, content := range map[string]string{"index.html": "<p>", "src/main.js": "1", ".tool/web/client.json": "{}", ".env.example": "A="} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	push := func(tarOptions, curlOptions string) string {
+		line := fmt.Sprintf(`tar -c%sf - --exclude=./.tool . | curl -fsS %s -T - -H "Authorization: Bearer $TOKEN" %s%s`, tarOptions, curlOptions, hub.url, baseFiles)
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TOKEN="+hub.as("alice").token)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+		return string(out)
+	}
+	for _, options := range [][2]string{{"", ""}, {"z", ""}, {"z", "-H Content-Encoding:gzip"}, {"", "-H Expect:100-continue"}} {
+		if out := push(options[0], options[1]); !strings.Contains(out, `"baseFilesPushed":3`) {
+			t.Errorf("tar -c%sf, curl %s: %s", options[0], options[1], out)
+		}
+	}
+	set := decoded[wire.BaseFiles](hub.as("rita").get(baseFiles).want(200))
+	var paths []string
+	for _, f := range set.Files {
+		paths = append(paths, f.Path)
+	}
+	if diff := cmp.Diff([]string{".env.example", "index.html", "src/main.js"}, paths); diff != "" {
+		t.Error(diff)
+	}
+}

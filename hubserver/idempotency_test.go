@@ -1,0 +1,253 @@
+package hubserver_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
+func key(k string) header { return header{"Idempotency-Key": k} }
+
+// sameAnswer reports how two answers differ in what a caller acts upon.
+func sameAnswer(a, b *answer) string {
+	type part struct {
+		Status         int
+		Body, Location string
+		Type           string
+	}
+	of := func(a *answer) part {
+		return part{a.status, string(a.body), a.header.Get("Location"), a.header.Get("Content-Type")}
+	}
+	return cmp.Diff(of(a), of(b))
+}
+
+func TestTheSameKeyGetsTheFirstAnswerAgain(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		alice := hub.as("alice")
+		for name, c := range map[string]struct {
+			path   string
+			body   any
+			status int
+		}{
+			"a create":               {"/v1/projects", newProject("web"), 201},
+			"an upload":              {"/v1/apis/upload?account=acme", pets, 201},
+			"a refused create":       {"/v1/projects", wire.CreateProject{Account: "acme", Slug: "x", Stack: "acme/none", API: mustRef("@acme/pets")}, 422},
+			"a refused upload":       {"/v1/apis/upload", "{", 422},
+			"a taken slug":           {"/v1/apis/upload?account=acme&slug=pets", pets, 409},
+			"an address refused":     {"/v1/apis/import", wire.ImportAPI{URL: "http://127.0.0.1/"}, 422},
+			"an address that's none": {"/v1/apis/import", wire.ImportAPI{URL: "x"}, 422},
+		} {
+			first := alice.post(c.path, c.body, key("key of "+strings.ReplaceAll(name, " ", "-")))
+			if first.status != 422 { // a key with a space is none
+				t.Errorf("%s: a key with a space: status %d", name, first.status)
+			}
+			k := key(strings.ReplaceAll(name, " ", "-"))
+			first = alice.post(c.path, c.body, k).want(c.status)
+			for range 2 {
+				if diff := sameAnswer(first, alice.post(c.path, c.body, k)); diff != "" {
+					t.Errorf("%s: %s", name, diff)
+				}
+			}
+		}
+		if list := decoded[wire.Projects](alice.get("/v1/projects?account=acme").want(200)); len(list.Projects) != 1 {
+			t.Errorf("%d projects", len(list.Projects))
+		}
+		alice.get("/v1/apis/acme/pets-2").want(200)
+		alice.get("/v1/apis/acme/pets-3").problem(404, wire.CodeNotFound)
+	})
+}
+
+func TestARefusalIsRepeatedEvenWhereItWouldSucceedNow(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.as("alice").post("/v1/apis/upload?account=acme&slug=pets", pets).want(201)
+		first := hub.as("alice").post("/v1/projects", newProject("web"), key("k"))
+		first.problem(422, wire.CodeStackNotPublished)
+		hub.as("alice").put(site+"/versions/1.0.0", bundle(t, "1.0.0")).want(201)
+		if diff := sameAnswer(first, hub.as("alice").post("/v1/projects", newProject("web"), key("k"))); diff != "" {
+			t.Error(diff)
+		}
+		hub.as("alice").post("/v1/projects", newProject("web"), key("another")).want(201)
+	})
+}
+
+func TestAFailureOfTheHubIsNotRepeated(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.sql("ALTER TABLE api_documents RENAME TO hidden")
+		hub.as("alice").post("/v1/apis/upload", pets, key("k")).problem(500, wire.CodeInternal)
+		hub.sql("ALTER TABLE hidden RENAME TO api_documents")
+		hub.as("alice").post("/v1/apis/upload", pets, key("k")).want(201)
+	})
+}
+
+func TestAKeyBelongsToItsCallerMethodPathAndBody(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		alice := hub.as("alice")
+		alice.post("/v1/projects", newProject("web"), key("k")).want(201)
+		alice.post("/v1/projects", newProject("other"), key("k")).problem(422, wire.CodeIdempotencyMismatch)
+		hub.as("anna").post("/v1/projects", newProject("web"), key("k")).problem(409, wire.CodeProjectExists)
+		alice.post("/v1/apis/upload", pets, key("k")).want(201)
+		alice.post("/v1/apis/upload?slug=x", pets, key("k")).problem(422, wire.CodeIdempotencyMismatch)
+		// Another token of the same user is the same caller.
+		again := hub.with(hub.token("alice", wire.ScopeWriteCatalog)).post("/v1/projects", newProject("web"), key("k"))
+		again.want(201)
+	})
+}
+
+func TestWhoMayNoLongerDoItGetsNoFormerAnswer(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		hub.as("alice").post("/v1/projects", newProject("web"), key("k")).want(201)
+		hub.with(hub.token("alice")).post("/v1/projects", newProject("web"), key("k")).problem(403, wire.CodeMissingScope)
+		hub.demote("alice")
+		hub.as("alice").post("/v1/projects", newProject("web"), key("k")).problem(403, wire.CodeNotPermitted)
+	})
+}
+
+func TestAKeyThatIsNoneIsRefused(t *testing.T) {
+	hub := one(t, nil)
+	hub.catalog()
+	for _, k := range []string{"a b", "é", strings.Repeat("k", 256), "\u00a0"} {
+		hub.as("alice").post("/v1/projects", newProject("web"), key(k)).problem(422, wire.CodeInvalidBody)
+	}
+	hub.as("alice").post("/v1/projects", newProject("web"), key(strings.Repeat("~", 255))).want(201)
+}
+
+// gate is a server that holds its answers back.
+type gate struct {
+	*httptest.Server
+	entered, leave chan struct{}
+}
+
+func newGate(t *testing.T) *gate {
+	g := &gate{entered: make(chan struct{}, 16), leave: make(chan struct{})}
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.entered <- struct{}{}
+		select {
+		case <-g.leave:
+			w.Write([]byte(pets))
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(g.Close)
+	return g
+}
+
+func TestWhileTheFirstRequestRunsASecondIsToldToWait(t *testing.T) {
+	g := newGate(t)
+	hub := one(t, importer(g.Server))
+	alice := hub.as("alice")
+	var first *answer
+	var running sync.WaitGroup
+	running.Go(func() {
+		var err error
+		if first, err = alice.try("POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k")); err != nil {
+			t.Error(err)
+		}
+	})
+	<-g.entered
+	second := alice.post("/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+	second.problem(409, wire.CodeIdempotencyInFlight)
+	if second.header.Get("Retry-After") == "" {
+		t.Error("nothing says when to come back")
+	}
+	close(g.leave)
+	running.Wait()
+	first.want(201)
+	if diff := sameAnswer(first, alice.post("/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTooManyImportsAtOnceAreToldToComeBackAndKeepTheirKey(t *testing.T) {
+	g := newGate(t)
+	hub := one(t, importer(g.Server))
+	alice := hub.as("alice")
+	var running sync.WaitGroup
+	for range 4 {
+		running.Go(func() {
+			if a, err := alice.try("POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}); err != nil || a.status != 201 {
+				t.Errorf("%v, %v", a, err)
+			}
+		})
+	}
+	for range 4 {
+		<-g.entered
+	}
+	a := alice.post("/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+	a.problem(429, wire.CodeRateLimited)
+	if a.header.Get("Retry-After") == "" {
+		t.Error("nothing says when to come back")
+	}
+	close(g.leave)
+	running.Wait()
+	alice.post("/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k")).want(201)
+}
+
+func TestACallerThatWentAwayMayAskAgain(t *testing.T) {
+	g := newGate(t)
+	hub := one(t, importer(g.Server))
+	alice := hub.as("alice")
+	req, err := alice.request("POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, goAway := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if resp, err := hub.client.Do(req.WithContext(ctx)); err == nil {
+			t.Errorf("an answer after all: %d", resp.StatusCode)
+		}
+	})
+	<-g.entered
+	goAway()
+	running.Wait()
+	close(g.leave)
+	a := alice.post("/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+	for a.status == 409 { // until the hub has noticed
+		a.problem(409, wire.CodeIdempotencyInFlight)
+		a = alice.post("/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+	}
+	a.want(201)
+}
+
+func TestOfManyRequestsWithOneKeyOneRuns(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		alice := hub.as("alice")
+		const tries = 8
+		answers := make([]*answer, tries)
+		var all sync.WaitGroup
+		for i := range tries {
+			all.Go(func() {
+				var err error
+				if answers[i], err = alice.try("POST", "/v1/apis/upload?account=alice", pets, key("k")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for _, a := range answers {
+			switch a.status {
+			case 201:
+				if got := decoded[wire.API](a).API; got != mustRef("@alice/pets") {
+					t.Errorf("one made %s", got)
+				}
+			case 409:
+				a.problem(409, wire.CodeIdempotencyInFlight)
+			default:
+				t.Errorf("status %d: %s", a.status, a.body)
+			}
+		}
+		alice.post("/v1/apis/upload?account=alice", pets, key("k")).want(201)
+		alice.get("/v1/apis/alice/pets-2").problem(404, wire.CodeNotFound)
+	})
+}

@@ -1,0 +1,363 @@
+package hubserver_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// The matrix asks every route as everybody, with every scope, about something
+// public, private and absent, and holds the answer against what the rows below
+// say. A route that has no row fails the test.
+
+// kind is what a request is about.
+type kind string
+
+var kinds = []kind{"public", "private", "absent"}
+
+// outcome is a status, with the code of a problem.
+type outcome struct {
+	status int
+	code   wire.Code
+}
+
+// row says what a route asks for, as the contract has it.
+type row struct {
+	open   bool      // for everyone, token or not
+	public bool      // a public project is for everyone
+	role   wire.Role // "": any good token
+	scope  wire.Scope
+	late   bool // the role is looked at after the scope, because the account stands in the body
+
+	request       func(m *matrix) (path string, body any)
+	there, absent outcome
+}
+
+func ok(status int) outcome { return outcome{status: status} }
+
+var gone = outcome{404, wire.CodeNotFound}
+
+var rows = map[string]row{
+	"GET /v1/whoami":    {request: plainly("/v1/whoami"), there: ok(200), absent: ok(200)},
+	"GET /v1/projects":  {request: func(m *matrix) (string, any) { return "/v1/projects?account=" + m.account, nil }, there: ok(200), absent: ok(200)},
+	"POST /v1/projects": {role: wire.Writer, scope: wire.ScopeWriteCatalog, late: true, request: (*matrix).create, there: ok(201), absent: outcome{422, wire.CodeStackNotPublished}},
+
+	"GET /v1/projects/{account}/{slug}":                            {public: true, role: wire.Reader, request: project("", nil), there: ok(200), absent: gone},
+	"DELETE /v1/projects/{account}/{slug}":                         {role: wire.Writer, scope: wire.ScopeAdminResource, request: (*matrix).doom, there: ok(200), absent: ok(200)},
+	"GET /v1/projects/{account}/{slug}/config":                     {public: true, role: wire.Reader, request: project("/config", nil), there: ok(200), absent: gone},
+	"PATCH /v1/projects/{account}/{slug}/config":                   {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/config", `{}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},
+	"PUT /v1/projects/{account}/{slug}/client-config":              {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config", `{}`), there: ok(200), absent: gone},
+	"GET /v1/projects/{account}/{slug}/preview/base-files":         {public: true, role: wire.Reader, request: project("/preview/base-files", nil), there: ok(200), absent: gone},
+	"PUT /v1/projects/{account}/{slug}/preview/base-files":         {role: wire.Writer, scope: wire.ScopeWriteConfig, request: (*matrix).files, there: ok(200), absent: gone},
+	"GET /v1/projects/{account}/{slug}/preview/base-files/archive": {public: true, role: wire.Reader, request: project("/preview/base-files/archive", nil), there: ok(200), absent: gone},
+	"POST /v1/apis/upload":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: (*matrix).upload, there: ok(201), absent: ok(201)},
+	"POST /v1/apis/import":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, late: true, request: (*matrix).fetch, there: outcome{422, wire.CodeAddressRefused}, absent: outcome{422, wire.CodeAddressRefused}},
+	"GET /v1/apis/{account}/{slug}":                                {role: wire.Reader, request: named("/v1/apis", "pets", ""), there: ok(200), absent: gone},
+	"GET /v1/apis/{account}/{slug}/document":                       {role: wire.Reader, request: named("/v1/apis", "pets", "/document"), there: ok(200), absent: gone},
+	"GET /v1/stacks/{account}/{slug}":                              {role: wire.Reader, request: named("/v1/stacks", "site", ""), there: ok(200), absent: gone},
+	"PUT /v1/stacks/{account}/{slug}/versions/{version}":           {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: (*matrix).publish, there: ok(200), absent: ok(201)},
+	"GET /v1/stacks/{account}/{slug}/versions/{version}":           {role: wire.Reader, request: named("/v1/stacks", "site", "/versions/1.0.0"), there: ok(200), absent: gone},
+	"GET /v1/stacks/{account}/{slug}/versions/{version}/bundle":    {role: wire.Reader, request: named("/v1/stacks", "site", "/versions/1.0.0/bundle"), there: ok(200), absent: gone},
+	"POST /v1/rate-limit":                                          {role: wire.Writer, scope: wire.ScopeAdminResource, request: bot("new-", `{}`), there: ok(200), absent: ok(200)},
+	"GET /v1/rate-limit":                                           {role: wire.Reader, request: bot("none-", nil), there: ok(200), absent: gone},
+	"GET /healthz":                                                 {open: true, request: plainly("/healthz"), there: ok(200), absent: ok(200)},
+	"GET /readyz":                                                  {open: true, request: plainly("/readyz"), there: ok(200), absent: ok(200)},
+	"GET /v1/openapi.json":                                         {open: true, request: plainly("/v1/openapi.json"), there: ok(200), absent: ok(200)},
+	"GET /@{account}/{slug}":                                       {open: true, request: func(m *matrix) (string, any) { return "/@" + m.account + "/" + string(m.kind), nil }, there: ok(200), absent: ok(404)},
+	"GET /static/{file}":                                           {open: true, request: plainly("/static/hub.css"), there: ok(200), absent: ok(200)},
+}
+
+// visitor is somebody with a token in some state, and a role on the account asked about.
+type visitor struct {
+	name    string
+	account string
+	refused wire.Code // why the token is none
+	role    wire.Role
+}
+
+var visitors = []visitor{
+	{"without token", "acme", wire.CodeUnauthorized, ""},
+	{"malformed", "acme", wire.CodeUnauthorized, ""},
+	{"unknown", "acme", wire.CodeUnauthorized, ""},
+	{"expired", "acme", wire.CodeTokenExpired, ""},
+	{"revoked", "acme", wire.CodeTokenRevoked, ""},
+	{"disabled", "acme", wire.CodeUnauthorized, ""},
+	{"sam", "acme", "", ""},
+	{"rita", "acme", "", wire.Reader},
+	{"alice", "acme", "", wire.Writer},
+	{"anna", "acme", "", wire.Admin},
+	{"olga", "olga", "", wire.Admin}, // the owner
+}
+
+// expect is the oracle: the order of the contract in the fewest words.
+func expect(r row, v visitor, scopes []wire.Scope, k kind) outcome {
+	through := r.there
+	if k == "absent" {
+		through = r.absent
+	}
+	anyone := r.open || r.public && k == "public" && (v.refused == "" || v.name == "without token")
+	rank := map[wire.Role]int{"": 0, wire.Reader: 1, wire.Writer: 2, wire.Admin: 3}
+	role := outcome{403, wire.CodeNotPermitted}
+	scope := outcome{403, wire.CodeMissingScope}
+	lacks := r.scope != "" && !slices.Contains(scopes, r.scope) && !(r.scope == wire.ScopeWriteConfig && slices.Contains(scopes, wire.ScopeWriteCatalog))
+	switch {
+	case anyone:
+		return through
+	case v.refused != "":
+		return outcome{401, v.refused}
+	case r.late && lacks:
+		return scope
+	case rank[v.role] < rank[r.role]:
+		return role
+	case lacks:
+		return scope
+	}
+	return through
+}
+
+// matrix is the hub, and the cell at which the test is.
+type matrix struct {
+	*testHub
+	account string
+	kind    kind
+	cell    int
+}
+
+func (m *matrix) unique(prefix string) string { return fmt.Sprint(prefix, m.cell) }
+
+func plainly(path string) func(*matrix) (string, any) {
+	return func(*matrix) (string, any) { return path, nil }
+}
+
+func project(below string, body any) func(*matrix) (string, any) {
+	return func(m *matrix) (string, any) {
+		return "/v1/projects/" + m.account + "/" + string(m.kind) + below, body
+	}
+}
+
+func named(where, slug, below string) func(*matrix) (string, any) {
+	return func(m *matrix) (string, any) {
+		if m.kind == "absent" {
+			return where + "/" + m.account + "/absent" + below, nil
+		}
+		return where + "/" + m.account + "/" + slug + below, nil
+	}
+}
+
+func bot(other string, body any) func(*matrix) (string, any) {
+	return func(m *matrix) (string, any) {
+		name := "bot"
+		if m.kind == "absent" {
+			name = m.unique(other)
+		}
+		return "/v1/rate-limit?account=" + m.account + "&botId=" + name, body
+	}
+}
+
+func (m *matrix) create() (string, any) { return "/v1/projects", m.body(m.unique("new-")) }
+
+func (m *matrix) body(slug string) wire.CreateProject {
+	p := wire.CreateProject{Account: m.account, Slug: slug, Stack: m.account + "/site", API: mustRef("@" + m.account + "/pets"), Visibility: wire.Private}
+	if m.kind == "public" {
+		p.Visibility = wire.Public
+	}
+	if m.kind == "absent" {
+		p.Stack = m.account + "/absent"
+	}
+	return p
+}
+
+// doom makes sure that there is a project to delete.
+func (m *matrix) doom() (string, any) {
+	if m.kind != "absent" {
+		m.as(m.admin()).post("/v1/projects", m.body("doomed"))
+	}
+	return "/v1/projects/" + m.account + "/doomed", nil
+}
+
+func (m *matrix) admin() string {
+	if m.account == "acme" {
+		return "anna"
+	}
+	return m.account
+}
+
+func (m *matrix) files() (string, any) {
+	path, _ := project("/preview/base-files", nil)(m)
+	return path, archive(m, file{name: "a"})
+}
+
+func (m *matrix) upload() (string, any) {
+	return "/v1/apis/upload?account=" + m.account + "&slug=" + m.unique("new-"), pets
+}
+
+func (m *matrix) fetch() (string, any) {
+	return "/v1/apis/import", wire.ImportAPI{Account: m.account, URL: "http://127.0.0.1/"}
+}
+
+func (m *matrix) publish() (string, any) {
+	slug := "site"
+	if m.kind == "absent" {
+		slug = m.unique("new-")
+	}
+	manifest := fmt.Sprintf(`{"name": "@%s/%s", "version": "1.0.0"}`, m.account, slug)
+	return "/v1/stacks/" + m.account + "/" + slug + "/versions/1.0.0",
+		typed{"application/gzip", gzipped(m, tarOf(m, file{name: "stack.json", content: manifest}))}
+}
+
+// furnish makes what is public and private in an account.
+func (m *matrix) furnish(account string) {
+	m.account = account
+	admin := m.as(m.admin())
+	for _, m.kind = range []kind{"public", "private"} {
+		path, body := m.publish()
+		admin.put(path, body)
+		admin.post("/v1/apis/upload?account="+account+"&slug=pets", pets)
+		admin.post("/v1/projects", m.body(string(m.kind))).want(201)
+		path, body = m.files()
+		admin.put(path, body).want(200)
+		path, body = bot("", `{}`)(m)
+		admin.post(path, body).want(200)
+	}
+}
+
+// bearer returns v with a token of these scopes, in the state that v stands for.
+func (m *matrix) bearer(v visitor, scopes []wire.Scope) *caller {
+	switch v.name {
+	case "without token":
+		return m.with("")
+	case "malformed":
+		return m.with("hubpat_0123")
+	case "unknown":
+		return m.with(pat.New())
+	case "expired":
+		return m.with(m.tokenUntil("alice", yesterday(), scopes...))
+	case "revoked":
+		token := m.token("alice", scopes...)
+		m.revoke(token)
+		return m.with(token)
+	case "disabled":
+		return m.with(m.token("dora", scopes...))
+	}
+	return m.with(m.token(v.name, scopes...))
+}
+
+func TestWhoMayDoWhat(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		m := &matrix{testHub: hub}
+		m.write(func(tx *store.Tx) error {
+			ctx := t.Context()
+			for _, user := range []string{"olga", "dora"} {
+				if err := tx.CreateAccount(ctx, user, store.KindUser); err != nil {
+					return err
+				}
+			}
+			return tx.SetMember(ctx, "acme", "dora", "admin")
+		})
+		m.furnish("acme")
+		m.furnish("olga")
+		m.write(func(tx *store.Tx) error { return tx.DisableAccount(t.Context(), "dora") })
+		routes := hub.server.Routes()
+		for _, route := range routes {
+			if _, ok := rows[route]; !ok {
+				t.Errorf("nothing says who may %s", route)
+			}
+		}
+		for route := range rows {
+			if !slices.Contains(routes, route) {
+				t.Errorf("there is no route %s", route)
+			}
+		}
+		for _, v := range visitors {
+			for _, scopes := range scopesOf(v) {
+				m.visit(v, scopes)
+			}
+		}
+		if t.Logf("%d cells", m.cell); m.cell < 3000 {
+			t.Errorf("only %d cells", m.cell)
+		}
+	})
+}
+
+// scopesOf lists the sets of scopes with which v asks. Who has no token has no scope.
+func scopesOf(v visitor) [][]wire.Scope {
+	if slices.Contains([]string{"without token", "malformed", "unknown"}, v.name) {
+		return [][]wire.Scope{nil}
+	}
+	all := [][]wire.Scope{nil}
+	for _, s := range wire.Scopes {
+		all = append(all, []wire.Scope{s})
+	}
+	return all
+}
+
+// visit asks every route about everything.
+func (m *matrix) visit(v visitor, scopes []wire.Scope) {
+	who := m.bearer(v, scopes)
+	m.account = v.account
+	for _, route := range slices.Sorted(maps.Keys(rows)) {
+		r := rows[route]
+		for _, m.kind = range kinds {
+			m.cell++
+			method, _, _ := strings.Cut(route, " ")
+			path, body := r.request(m)
+			want := expect(r, v, scopes, m.kind)
+			if route == "GET /@{account}/{slug}" && m.kind == "private" {
+				want = ok(404)
+			}
+			a := who.do(method, path, body)
+			var p wire.Problem
+			if strings.HasPrefix(a.header.Get("Content-Type"), "application/problem") {
+				a.into(&p)
+			}
+			if got := (outcome{a.status, p.Code}); got != want {
+				m.Errorf("%s with %v asks %s %s (%s): %v, want %v", v.name, scopes, method, path, m.kind, got, want)
+			}
+			if a.status == 401 != (a.header.Get("WWW-Authenticate") != "") {
+				m.Errorf("%s: status %d with WWW-Authenticate %q", path, a.status, a.header.Get("WWW-Authenticate"))
+			}
+		}
+	}
+}
+
+func TestAPrivateProjectLooksToStrangersLikeNone(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.settings(`{"a": 1}`)
+		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
+		ask := func() (all []string) {
+			for _, who := range []*caller{hub.with(""), hub.with("x"), hub.as("sam")} {
+				for _, a := range []*answer{
+					who.get(web), who.get(config), who.get(config, header{"If-None-Match": "*"}), who.get(baseFiles), who.get(baseFiles + "/archive"), who.get("/@acme/web"),
+					who.put(clientCfg, `{}`), who.put(clientCfg, `{`), who.put(clientCfg, `{}`, header{"If-None-Match": "*"}), who.put(clientCfg, `{}`, header{"If-Match": `"x"`}),
+					who.patch(config, `{}`), who.patch(config, `{}`, header{"If-Match": "*"}), who.put(baseFiles, archive(t), header{"If-None-Match": "*"}),
+					who.delete(web), who.post("/v1/projects", newProject("web")), who.do("HEAD", web, nil), who.get("/v1/projects?account=acme"),
+				} {
+					a.header.Del("X-Request-Id")
+					a.header.Del("Date")
+					text := fmt.Sprintf("%s %s: %d %v %s", who.token, a.call, a.status, a.header, a.body)
+					if before, rest, ok := strings.Cut(text, `"requestId":"`); ok {
+						text = before + rest[16:]
+					}
+					all = append(all, text)
+				}
+			}
+			return all
+		}
+		private := ask()
+		hub.as("anna").delete(web).want(200)
+		absent := ask()
+		for i := range private {
+			if private[i] != absent[i] {
+				t.Errorf("private %s\nabsent  %s", private[i], absent[i])
+			}
+		}
+		t.Logf("%d pairs", len(private))
+	})
+}

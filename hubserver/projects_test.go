@@ -1,0 +1,263 @@
+package hubserver_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+func mustRef(s string) ref.Ref {
+	r, err := ref.Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+const emptyRevision = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+func TestACreatedProjectIsThere(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		created := hub.as("alice").post("/v1/projects", `{"account": "acme", "slug": "web", "stack": "acme/site", "api": {"account": "acme", "slug": "pets"}}`).want(201)
+		p := decoded[wire.Project](created)
+		want := wire.Project{
+			Project: mustRef("@acme/web"), Stack: "acme/site", StackVersion: "latest", ResolvedStackVersion: "1.0.0",
+			API: mustRef("@acme/pets"), Visibility: wire.Private, URL: publicURL + "/@acme/web", CreatedBy: "alice", CreatedAt: p.CreatedAt,
+			Config: wire.ConfigState{Edit: wire.Edit{Revision: emptyRevision}},
+		}
+		if diff := cmp.Diff(want, p, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
+			t.Error(diff)
+		}
+		if p.CreatedAt.IsZero() || created.header.Get("Location") != web {
+			t.Errorf("created at %v, Location %q", p.CreatedAt, created.header.Get("Location"))
+		}
+		if again := hub.as("rita").get(web).want(200); string(again.body) != string(created.body) {
+			t.Errorf("a reader sees\n%s, the creator got\n%s", again.body, created.body)
+		}
+	})
+}
+
+func TestATakenNameIsAConflictAndChangesNothing(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.settings(`{"a": 1}`)
+		before := hub.as("alice").get(web).body
+		other := newProject("web")
+		other.Visibility, other.StackVersion = wire.Public, "9.9.9" // the conflict comes before what is wrong with the stack
+		p := hub.as("anna").post("/v1/projects", other).problem(409, wire.CodeProjectExists)
+		if !strings.Contains(p.Detail, "@acme/web") || p.Hint == "" {
+			t.Errorf("%+v names no project or gives no hint", p)
+		}
+		if after := hub.as("alice").get(web).body; string(after) != string(before) {
+			t.Errorf("the project was\n%s, and is\n%s", before, after)
+		}
+	})
+}
+
+func TestOfManyCreatesAtOnceOneWins(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		alice := hub.as("alice")
+		const tries = 12
+		statuses := make(chan int, tries)
+		var all sync.WaitGroup
+		for range tries {
+			all.Go(func() {
+				a, err := alice.try("POST", "/v1/projects", newProject("web"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				statuses <- a.status
+			})
+		}
+		all.Wait()
+		close(statuses)
+		count := map[int]int{}
+		for s := range statuses {
+			count[s]++
+		}
+		if diff := cmp.Diff(map[int]int{201: 1, 409: tries - 1}, count); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestACreateThatCannotBeLeavesNothing(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		hub.write(func(tx *store.Tx) error { return tx.CreateAccount(t.Context(), "other", store.KindOrg) })
+		ok := `{"account": "acme", "slug": "web", "stack": "acme/site", "api": {"account": "acme", "slug": "pets"}`
+		for name, c := range map[string]struct {
+			body    string
+			status  int
+			code    wire.Code
+			pointer string
+		}{
+			"no JSON":                 {`{`, 400, wire.CodeInvalidJSON, ""},
+			"nothing":                 {``, 400, wire.CodeInvalidJSON, ""},
+			"a member twice":          {ok + `, "slug": "x"}`, 400, wire.CodeInvalidJSON, ""},
+			"invalid UTF-8":           {ok + ", \"visibility\": \"\xff\"}", 400, wire.CodeInvalidJSON, ""},
+			"two values":              {ok + `} {}`, 400, wire.CodeInvalidJSON, ""},
+			"an array":                {`[]`, 422, wire.CodeInvalidBody, ""},
+			"null":                    {`null`, 422, wire.CodeInvalidBody, ""},
+			"an unknown member":       {ok + `, "owner": "sam"}`, 422, wire.CodeInvalidBody, "/owner"},
+			"a member in upper case":  {ok + `, "VISIBILITY": "public"}`, 422, wire.CodeInvalidBody, "/VISIBILITY"},
+			"a wrong type":            {ok + `, "visibility": 1}`, 422, wire.CodeInvalidBody, "/visibility"},
+			"a read-only member":      {ok + `, "createdBy": "sam"}`, 422, wire.CodeInvalidBody, "/createdBy"},
+			"no such visibility":      {ok + `, "visibility": "secret"}`, 422, wire.CodeInvalidBody, "/visibility"},
+			"no version":              {ok + `, "stackVersion": "v1"}`, 422, wire.CodeInvalidBody, "/stackVersion"},
+			"a bad slug":              {strings.Replace(ok, `"web"`, `"-web"`, 1) + `}`, 422, wire.CodeInvalidBody, "/slug"},
+			"a null slug":             {strings.Replace(ok, `"web"`, `null`, 1) + `}`, 422, wire.CodeInvalidBody, "/slug"},
+			"no account":              {strings.Replace(ok, `"account": "acme", "slug": "web"`, `"slug": "web"`, 1) + `}`, 422, wire.CodeInvalidBody, "/account"},
+			"a scoped stack":          {strings.Replace(ok, `"acme/site"`, `"@acme/site"`, 1) + `}`, 422, wire.CodeInvalidBody, "/stack"},
+			"no API":                  {`{"account": "acme", "slug": "web", "stack": "acme/site"}`, 422, wire.CodeInvalidBody, "/api"},
+			"a null API":              {`{"account": "acme", "slug": "web", "stack": "acme/site", "api": null}`, 422, wire.CodeInvalidBody, "/api"},
+			"somebody else's account": {strings.Replace(ok, `"acme", "slug": "web"`, `"other", "slug": "web"`, 1) + `}`, 403, wire.CodeNotPermitted, ""},
+			"somebody else's stack":   {strings.Replace(ok, `"acme/site"`, `"other/site"`, 1) + `}`, 403, wire.CodeNotPermitted, ""},
+			"somebody else's API":     {strings.Replace(ok, `{"account": "acme"`, `{"account": "other"`, 1) + `}`, 403, wire.CodeNotPermitted, ""},
+			"an unknown stack":        {strings.Replace(ok, `"acme/site"`, `"acme/none"`, 1) + `}`, 422, wire.CodeStackNotPublished, ""},
+			"an unpublished version":  {ok + `, "stackVersion": "1.0.1"}`, 422, wire.CodeStackNotPublished, ""},
+			"an unknown API":          {strings.Replace(ok, `"pets"`, `"none"`, 1) + `}`, 422, wire.CodeAPINotFound, ""},
+		} {
+			p := hub.as("alice").post("/v1/projects", c.body).problem(c.status, c.code)
+			if c.pointer != "" && (len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer) {
+				t.Errorf("%s: blames %+v, want %s", name, p.Errors, c.pointer)
+			}
+		}
+		if list := decoded[wire.Projects](hub.as("alice").get("/v1/projects?account=acme").want(200)); len(list.Projects) != 0 {
+			t.Errorf("%+v came to be", list.Projects)
+		}
+	})
+}
+
+func TestNullStandsForTheDefault(t *testing.T) {
+	hub := one(t, nil)
+	hub.catalog()
+	p := decoded[wire.Project](hub.as("alice").post("/v1/projects",
+		`{"account": "acme", "slug": "web", "stack": "acme/site", "stackVersion": null, "api": {"account": "acme", "slug": "pets"}, "visibility": null}`).want(201))
+	if p.StackVersion != "latest" || p.Visibility != wire.Private {
+		t.Errorf("version %s, %s", p.StackVersion, p.Visibility)
+	}
+}
+
+func TestAnExactVersionStaysAndLatestFollows(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		pinned := newProject("pinned")
+		pinned.StackVersion = "1.0.0"
+		alice.post("/v1/projects", pinned).want(201)
+		alice.put(site+"/versions/1.1.0", bundle(t, "1.1.0")).want(201)
+		for path, want := range map[string]string{web: "1.1.0", "/v1/projects/acme/pinned": "1.0.0"} {
+			if p := decoded[wire.Project](alice.get(path).want(200)); p.ResolvedStackVersion != want {
+				t.Errorf("%s is on %s, want %s", path, p.ResolvedStackVersion, want)
+			}
+		}
+	})
+}
+
+func TestADeletedProjectIsGoneWithAllItHeldAndMayBeDeletedAgain(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.settings(`{"a": 1}`)
+		alice := hub.as("alice")
+		alice.put(baseFiles, archive(t, file{name: "a"})).want(200)
+		for _, existed := range []bool{true, false} {
+			got := decoded[wire.Deleted](alice.delete(web).want(200))
+			if got != (wire.Deleted{Project: mustRef("@acme/web"), Existed: existed}) {
+				t.Errorf("answer %+v, want existed %v", got, existed)
+			}
+		}
+		for _, path := range []string{web, config, baseFiles, baseFiles + "/archive"} {
+			alice.get(path).problem(404, wire.CodeNotFound)
+		}
+		hub.as("alice").post("/v1/projects", newProject("web")).want(201)
+		if c := decoded[wire.Config](alice.get(config).want(200)); c.HasConfig {
+			t.Errorf("a new project has the config of the deleted one: %s", c.Config)
+		}
+		alice.get(baseFiles).problem(404, wire.CodeNotFound)
+	})
+}
+
+func TestAListHasWhatItsReaderMaySeeInPages(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		alice := hub.as("alice")
+		for i := range 5 {
+			p := newProject(fmt.Sprintf("p%d", i))
+			if i%2 == 0 {
+				p.Visibility = wire.Public
+			}
+			alice.post("/v1/projects", p).want(201)
+		}
+		slugs := func(c *caller, query string) (all []string) {
+			for {
+				page := decoded[wire.Projects](c.get("/v1/projects?" + query).want(200))
+				for _, p := range page.Projects {
+					all = append(all, p.Project.Slug())
+				}
+				if page.NextCursor == "" {
+					return all
+				}
+				query, _, _ = strings.Cut(query, "&cursor=")
+				query += "&cursor=" + page.NextCursor
+			}
+		}
+		everything, public := []string{"p0", "p1", "p2", "p3", "p4"}, []string{"p0", "p2", "p4"}
+		for _, c := range []struct {
+			who, query string
+			want       []string
+		}{
+			{"rita", "", everything},
+			{"rita", "account=acme", everything},
+			{"rita", "account=acme&limit=2", everything},
+			{"rita", "limit=1", everything},
+			{"rita", "limit=5", everything},
+			{"rita", "limit=200", everything},
+			{"rita", "account=rita", nil},
+			{"rita", "account=nobody", nil},
+			{"sam", "", nil},
+			{"sam", "account=acme", public},
+			{"sam", "account=acme&limit=2", public},
+		} {
+			if diff := cmp.Diff(c.want, slugs(hub.as(c.who), c.query)); diff != "" {
+				t.Errorf("%s asks for %q: %s", c.who, c.query, diff)
+			}
+		}
+		for _, query := range []string{"limit=0", "limit=201", "limit=x", "limit=1.5", "cursor=x", "cursor=@acme", "account=ACME", "account=%00"} {
+			alice.get("/v1/projects?"+query).problem(422, wire.CodeInvalidBody)
+		}
+	})
+}
+
+func TestWhoamiTellsWhatATokenIs(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		me := decoded[wire.Whoami](hub.with(hub.token("alice", wire.ScopeWriteConfig)).get("/v1/whoami").want(200))
+		want := wire.Whoami{
+			User: "alice", TokenName: "test", Scopes: []wire.Scope{wire.ScopeWriteConfig},
+			Accounts: []wire.AccountRole{{Account: "acme", Role: wire.Writer}, {Account: "alice", Role: wire.Admin}},
+		}
+		if diff := cmp.Diff(want, me); diff != "" {
+			t.Error(diff)
+		}
+		end := store.Time(4102444800000000) // 2100
+		me = decoded[wire.Whoami](hub.with(hub.tokenUntil("sam", end)).get("/v1/whoami").want(200))
+		if len(me.Scopes) != 0 || me.ExpiresAt == nil || !me.ExpiresAt.Equal(end.Time()) {
+			t.Errorf("%+v, want no scope and the end %v", me, end.Time())
+		}
+		hub.write(func(tx *store.Tx) error { return tx.DisableAccount(t.Context(), "acme") })
+		me = decoded[wire.Whoami](hub.as("alice").get("/v1/whoami").want(200))
+		if diff := cmp.Diff([]wire.AccountRole{{Account: "alice", Role: wire.Admin}}, me.Accounts); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -1,0 +1,254 @@
+package hubserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver"
+)
+
+func TestWhatIsNoRouteIsSaidToBeNone(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	alice := hub.as("alice")
+	for _, path := range []string{
+		"/", "/v1", "/v1/", "/v2/projects", "/V1/projects", "/v1/Projects", "/v1/projects/", "/v1/projects/acme", "/v1/projects/acme/", "/v1/projects/acme/web/", "/v1/projects/acme/web/CONFIG",
+		"/v1/projects/acme/web/config/", "/v1/projects/acme%2Fweb", "/v1/projects/acme%2Fweb/config/x", "/v1//projects", "//v1/projects", "/v1/projects/acme/web/../config/x", "/v1/projects/acme/web/preview", "/v1/apis", "/v1/stacks/acme/site/versions",
+		"/healthz/", "/metrics", "/favicon.ico", "/.well-known/x", "/@acme", "/@acme/web/", "/static", "/v1/rate-limit/", "/v1/projects/acme/web/config%00", "/v1/whoami%20", "/%ff", "/a\u202eb",
+	} {
+		for _, method := range []string{"GET", "PUT", "BREW"} {
+			p := alice.do(method, path, nil).problem(404, wire.CodeUnknownRoute)
+			if !strings.Contains(p.Hint, hubVersion) {
+				t.Errorf("%s: the hint %q names no version", path, p.Hint)
+			}
+		}
+		hub.with("").get(path).problem(404, wire.CodeUnknownRoute)
+		hub.with("bad").get(path).problem(404, wire.CodeUnknownRoute)
+	}
+}
+
+func TestAPathPartThatBreaksItsRuleIsNotThere(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		odd := []string{"WEB", "w_b", "-web", "web-", "web.", "w%20b", "%00", "%ff", "..", ".", "w%2eb", "é", "%C3%A9", "@web", "w;b", "%0d%0a", "%1b[31m", strings.Repeat("a", 65), strings.Repeat("x", 5000), "%E2%80%AE"}
+		for _, slug := range odd {
+			for _, path := range []string{"/v1/projects/acme/" + slug, "/v1/projects/acme/" + slug + "/config", "/v1/apis/acme/" + slug, "/v1/stacks/acme/" + slug + "/versions/1.0.0"} {
+				alice.get(path).problem(404, wire.CodeNotFound)
+			}
+			alice.put("/v1/projects/acme/"+slug+"/client-config", `{}`).problem(404, wire.CodeNotFound)
+			alice.put("/v1/projects/acme/"+slug+"/preview/base-files", archive(t)).problem(404, wire.CodeNotFound)
+			alice.delete("/v1/projects/acme/"+slug).problem(404, wire.CodeNotFound)
+			alice.get("/@acme/"+slug).problem(404, wire.CodeNotFound)
+			// Nobody has a role on what cannot be an account.
+			p := alice.get("/v1/projects/"+slug+"/web/config").problem(403, wire.CodeNotPermitted)
+			if p.Hint != "" {
+				t.Errorf("%q gives the hint %q", slug, p.Hint)
+			}
+			query := strings.ReplaceAll(slug, ";", "%3b")
+			alice.post("/v1/rate-limit?botId=x&account="+query, `{}`).problem(403, wire.CodeNotPermitted)
+			alice.post("/v1/apis/upload?account="+query, pets).problem(403, wire.CodeNotPermitted)
+		}
+		for _, path := range []string{"/v1/projects//web", "/v1/projects//config", "/v1/projects//web/config", "/v1/apis//pets"} {
+			alice.get(path).problem(403, wire.CodeNotPermitted)
+			hub.with("").get(path).problem(401, wire.CodeUnauthorized)
+		}
+		alice.get("/v1/projects/acme//config").problem(404, wire.CodeNotFound)
+	})
+}
+
+func TestAQueryThatCannotBeReadIsNotTakenForNone(t *testing.T) {
+	hub := one(t, nil)
+	for _, query := range []string{"account=a;b", "account=%zz", "account=acme;limit=1", "%"} {
+		hub.as("alice").get("/v1/projects?"+query).problem(422, wire.CodeInvalidBody)
+		hub.as("alice").post("/v1/apis/upload?"+query, pets).problem(422, wire.CodeInvalidBody)
+		hub.as("alice").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(422, wire.CodeInvalidBody)
+		hub.with("").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(401, wire.CodeUnauthorized)
+	}
+}
+
+func TestAMethodThatAPathDoesNotTakeIsNamedWithThoseItTakes(t *testing.T) {
+	hub := one(t, nil)
+	for path, allowed := range map[string]string{
+		"/v1/whoami": "GET, HEAD", "/v1/projects": "GET, HEAD, POST", web: "DELETE, GET, HEAD", config: "GET, HEAD, PATCH", clientCfg: "PUT", baseFiles: "GET, HEAD, PUT", baseFiles + "/archive": "GET, HEAD",
+		"/v1/apis/upload": "POST", "/v1/apis/acme/pets": "GET, HEAD", site: "GET, HEAD", site + "/versions/1.0.0": "GET, HEAD, PUT", "/v1/rate-limit": "GET, HEAD, POST",
+		"/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/v1/openapi.json": "GET, HEAD", "/@acme/web": "GET, HEAD", "/static/hub.css": "GET, HEAD",
+	} {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
+			if strings.Contains(allowed, method) {
+				continue
+			}
+			a := hub.as("alice").do(method, path, nil, header{"X-Http-Method-Override": "GET", "X-Original-Url": "/v1/whoami"})
+			p := a.problem(405, wire.CodeMethodNotAllowed)
+			if a.header.Get("Allow") != allowed || !strings.Contains(p.Hint, allowed) {
+				t.Errorf("%s %s: Allow %q, hint %q, want %q", method, path, a.header.Get("Allow"), p.Hint, allowed)
+			}
+		}
+	}
+}
+
+func TestHeadIsGetWithoutTheBody(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
+		for _, path := range []string{
+			"/v1/whoami", "/v1/projects", web, config, baseFiles, baseFiles + "/archive", "/v1/apis/acme/pets", "/v1/apis/acme/pets/document", site, site + "/versions/1.0.0", site + "/versions/1.0.0/bundle",
+			"/healthz", "/readyz", "/v1/openapi.json", "/@acme/web", "/static/hub.css", "/v1/projects/acme/none", "/nothing",
+		} {
+			get, head := hub.as("rita").get(path), hub.as("rita").do("HEAD", path, nil)
+			if head.status != get.status || len(head.body) != 0 || head.etag() != get.etag() || head.header.Get("Content-Type") != get.header.Get("Content-Type") {
+				t.Errorf("HEAD %s: %d %v with %d bytes, GET %d %v", path, head.status, head.header, len(head.body), get.status, get.header)
+			}
+		}
+		hub.with("").do("HEAD", web, nil).want(401)
+	})
+}
+
+func TestEveryAnswerIsMarkedAndNotToBeKept(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	seen := map[string]bool{}
+	for _, a := range []*answer{
+		hub.as("alice").get(web), hub.with("").get(web), hub.as("sam").get(web), hub.as("alice").get("/nothing"), hub.as("alice").post(web, nil), hub.as("alice").get("/healthz"),
+		hub.as("alice").get(config, header{"If-None-Match": "*"}), hub.as("alice").put(clientCfg, `{`), hub.as("alice").get("/@acme/web"),
+	} {
+		id := a.header.Get("X-Request-Id")
+		if seen[id] || len(id) != 16 || a.header.Get("Hub-Version") != hubVersion || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %v", a.call, a.header)
+		}
+		if strings.Contains(a.header.Get("Content-Type"), "problem") && !strings.Contains(string(a.body), `"requestId":"`+id+`"`) {
+			t.Errorf("%s: %s does not bear the id %s", a.call, a.body, id)
+		}
+		seen[id] = true
+	}
+	if id := hub.as("alice").get(web, header{"X-Request-Id": "mine"}).header.Get("X-Request-Id"); id == "mine" {
+		t.Error("a caller chose the request's id")
+	}
+}
+
+func TestABodyIsJudgedInOrder(t *testing.T) {
+	smaller := func(cfg *hubserver.Config) { cfg.Limits.ConfigBytes = 100 }
+	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
+		hub.project()
+		etag := hub.settings(`{"a": 1}`)
+		alice := hub.as("alice")
+		large := strings.Repeat("{", 100_000)
+		text := func(body string) typed { return typed{"text/plain", []byte(body)} }
+		for _, c := range []struct {
+			who     *caller
+			path    string
+			body    any
+			headers header
+			status  int
+			code    wire.Code
+		}{
+			{hub.with(""), clientCfg, text(large), nil, 401, wire.CodeUnauthorized},
+			{hub.as("sam"), clientCfg, text(large), nil, 403, wire.CodeNotPermitted},
+			{hub.with(hub.token("rita")), clientCfg, text(large), nil, 403, wire.CodeNotPermitted},
+			{hub.with(hub.token("alice")), clientCfg, text(large), nil, 403, wire.CodeMissingScope},
+			{alice, "/v1/projects/acme/none/client-config", text(large), nil, 404, wire.CodeNotFound},
+			{alice, clientCfg, text(large), nil, 415, wire.CodeUnsupportedMediaType},
+			{alice, clientCfg, typed{"", []byte(large)}, nil, 415, wire.CodeUnsupportedMediaType},
+			{alice, clientCfg, large, header{"Content-Encoding": "gzip"}, 415, wire.CodeUnsupportedMediaType},
+			{alice, clientCfg, large, header{"If-Match": `"x"`}, 413, wire.CodeTooLarge},
+			{alice, clientCfg, `{`, header{"If-Match": `"x"`}, 400, wire.CodeInvalidJSON},
+			{alice, clientCfg, `{"x": 1}`, header{"If-Match": `"x"`}, 422, wire.CodeInvalidBody},
+			{alice, clientCfg, `{"settings": {}}`, header{"If-Match": `"x"`}, 412, wire.CodeRevisionChanged},
+			{alice, clientCfg, `{"settings": {"a": 1}}`, header{"If-Match": etag}, 200, ""},
+			{alice, clientCfg, typed{"application/json; charset=utf-8", []byte(`{}`)}, nil, 200, ""},
+		} {
+			a := c.who.put(c.path, c.body, c.headers).want(c.status)
+			if c.code != "" {
+				a.problem(c.status, c.code)
+			}
+		}
+		// Where the account stands in the body, the role comes after the body.
+		sam := hub.as("sam")
+		for _, c := range []struct {
+			who    *caller
+			body   any
+			status int
+			code   wire.Code
+		}{
+			{hub.with(""), text(large), 401, wire.CodeUnauthorized},
+			{hub.with(hub.token("sam")), text(large), 403, wire.CodeMissingScope},
+			{sam, text(large), 415, wire.CodeUnsupportedMediaType},
+			{sam, large, 413, wire.CodeTooLarge},
+			{sam, `{`, 400, wire.CodeInvalidJSON},
+			{sam, `{}`, 422, wire.CodeInvalidBody},
+			{sam, newProject("web"), 403, wire.CodeNotPermitted},
+			{alice, newProject("web"), 409, wire.CodeProjectExists},
+		} {
+			c.who.post("/v1/projects", c.body).problem(c.status, c.code)
+		}
+	})
+}
+
+func TestEveryJSONBodyIsHeldToTheSameRules(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	alice := hub.as("alice")
+	for route, limit := range map[string]int{
+		"POST /v1/projects": 64 << 10, "POST /v1/apis/import": 64 << 10, "POST /v1/rate-limit?botId=x": 64 << 10, "PUT " + clientCfg: 1<<20 + 64<<10, "PATCH " + config: 1<<20 + 64<<10,
+	} {
+		method, path, _ := strings.Cut(route, " ")
+		for _, mediaType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/merge-patch+json", "application/json, text/plain"} {
+			alice.do(method, path, typed{mediaType, []byte(`{}`)}).problem(415, wire.CodeUnsupportedMediaType)
+		}
+		alice.do(method, path, `{}`, header{"Content-Encoding": "identity"}).problem(415, wire.CodeUnsupportedMediaType)
+		p := alice.do(method, path, `{"a": "`+strings.Repeat("x", limit)+`"}`).problem(413, wire.CodeTooLarge)
+		if !strings.Contains(p.Detail, fmt.Sprint(limit)) {
+			t.Errorf("%s: %q does not name the limit %d", route, p.Detail, limit)
+		}
+		for _, body := range []string{"", " ", "{", `{"a":1,"a":1}`, `{} {}`, "{\"\xff\":1}", `{"a":01}`, `{'a':1}`, "\x00"} {
+			if p := alice.do(method, path, body).problem(400, wire.CodeInvalidJSON); !strings.Contains(p.Detail, "at byte") {
+				t.Errorf("%s: %q: %q does not say where", route, body, p.Detail)
+			}
+		}
+		for _, body := range []string{`null`, `[]`, `"{}"`, `1`, `{"no such": 1}`} {
+			p := alice.do(method, path, body).problem(422, wire.CodeInvalidBody)
+			if len(p.Errors) != 1 {
+				t.Errorf("%s: %s: %+v", route, body, p)
+			}
+		}
+	}
+}
+
+func TestATokenIsTakenInOneFormOnly(t *testing.T) {
+	hub := one(t, nil)
+	token := hub.token("alice")
+	ask := func(authorization string) int {
+		return hub.with("").get("/v1/whoami", header{"Authorization": authorization}).status
+	}
+	for authorization, status := range map[string]int{
+		"Bearer " + token: 200, "bearer " + token: 200, "BEARER   " + token + " ": 200,
+		token: 401, "Basic " + token: 401, "Bearer": 401, "Bearer ": 401, "Bearer " + token[:len(token)-1]: 401, "Bearer " + token + "x": 401, "Bearer " + strings.ToUpper(token): 401,
+		"Bearer " + token + "," + token: 401, "Bearer\t" + token: 401, strings.Repeat("B", 60_000): 401,
+	} {
+		if got := ask(authorization); got != status {
+			t.Errorf("Authorization %.60q: status %d, want %d", authorization, got, status)
+		}
+	}
+	for _, path := range []string{"/v1/whoami?token=" + token, "/v1/whoami?access_token=" + token} {
+		hub.with("").get(path).problem(401, wire.CodeUnauthorized)
+	}
+	if a := hub.with("").get("/v1/whoami", header{"Cookie": "token=" + token}); a.status != http.StatusUnauthorized {
+		t.Errorf("a cookie: status %d", a.status)
+	}
+}
+
+func TestARevokedTokenAndALostRoleCountFromTheNextRequestOn(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		alice.put(clientCfg, `{}`).want(200)
+		hub.demote("alice")
+		alice.put(clientCfg, `{}`).problem(403, wire.CodeNotPermitted)
+		alice.get(config).want(200)
+		hub.revoke(alice.token)
+		alice.get(config).problem(401, wire.CodeTokenRevoked)
+	})
+}
