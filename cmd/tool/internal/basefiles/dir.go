@@ -46,15 +46,6 @@ func (k kind) String() string {
 	return [...]string{"unknown", "file", "directory", "symbolic link", "named pipe", "socket", "device"}[k]
 }
 
-// listNames is list for where a directory's entries tell no kinds.
-func listNames(f *os.File, visit func(name []byte, kind kind)) error {
-	names, err := f.Readdirnames(-1)
-	for _, name := range names {
-		visit([]byte(name), unknown)
-	}
-	return err
-}
-
 // opener opens files by their paths below a root. Directories stay open until
 // another is needed, because files come in the order of their directories.
 type opener struct {

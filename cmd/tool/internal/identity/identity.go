@@ -72,8 +72,8 @@ func Resolve(o Options) (*Identity, error) {
 
 func (id *Identity) findToken(o Options) error {
 	token, set := o.LookupEnv(TokenVariable)
-	id.emptyVariable = set && CleanToken(token) == ""
 	id.Token, id.TokenSource = CleanToken(token), FromEnvironment
+	id.emptyVariable = set && id.Token == ""
 	if o.Token != nil {
 		id.Token, id.TokenSource = CleanToken(*o.Token), FromFlag
 		if id.Token == "" {

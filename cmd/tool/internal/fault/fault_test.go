@@ -1,0 +1,68 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func TestAFailureTellsReasonHintAndRecipe(t *testing.T) {
+	e := fault.New(wire.CodeInvalidFile, "read %s: %w", "client.json", fs.ErrPermission).
+		WithHint("chmod %o it", 0o644).Try("tool push web", "tool status").Try("tool init")
+	if e.Error() != "read client.json: permission denied" || !errors.Is(e, fs.ErrPermission) {
+		t.Errorf("the reason is %v", e)
+	}
+	if e.Code != wire.CodeInvalidFile || e.Hint != "chmod 644 it" || e.Stage != "" {
+		t.Errorf("%+v", e)
+	}
+	if diff := cmp.Diff([]string{"tool push web", "tool status", "tool init"}, e.Recipe); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheFirstStageStays(t *testing.T) {
+	e := fault.New(wire.CodeNoSettings, "no settings")
+	for _, stage := range []string{"read", "push"} {
+		if got := fault.At(stage, e); got != error(e) || e.Stage != "read" {
+			t.Errorf("at %s it is %+v", stage, got)
+		}
+	}
+	if got := fault.From(fault.At("seed", fs.ErrExist)); got.Stage != "seed" || got.Code != wire.CodeInternal || !errors.Is(got, fs.ErrExist) {
+		t.Errorf("%+v", got)
+	}
+	if fault.At("push", nil) != nil {
+		t.Error("nothing becomes a failure")
+	}
+}
+
+func TestAFailureThatIsWrappedKeepsAllAndTheWholeText(t *testing.T) {
+	inner := fault.New(wire.CodeNotFound, "there is no project").WithHint("create it").Try("tool project create")
+	inner.Status, inner.RequestID, inner.Did.ConfigWritten = 404, "r1", true
+	outer := fmt.Errorf("push web: %w", inner)
+	got := fault.From(outer)
+	if got == inner || got.Error() != "push web: there is no project" || inner.Error() != "there is no project" {
+		t.Errorf("%v of %v", got, inner)
+	}
+	want := *inner
+	want.Err = outer
+	if diff := cmp.Diff(want, *got, cmp.Comparer(func(a, b error) bool { return a == b }), cmpopts.EquateComparable(ref.Ref{})); diff != "" {
+		t.Error(diff)
+	}
+	if fault.From(inner) != inner {
+		t.Error("a failure is not itself")
+	}
+}
+
+func TestWhatHoldsNoFailureBecomesOneWithoutABetterCode(t *testing.T) {
+	if e := fault.From(fs.ErrClosed); e.Code != wire.CodeInternal || e.Err != fs.ErrClosed {
+		t.Errorf("%+v", e)
+	}
+}

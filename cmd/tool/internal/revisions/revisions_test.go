@@ -1,0 +1,86 @@
+package revisions_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/hubclient/ref"
+)
+
+const hub = "https://hub.example.com"
+
+var (
+	first  = strings.Repeat("a1", 32)
+	second = strings.Repeat("b2", 32)
+)
+
+func project(t *testing.T, s string) ref.Ref {
+	t.Helper()
+	r, err := ref.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestTheLastRevisionOfEachProjectOfEachHubIsRemembered(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "revisions")
+	web, api := project(t, "@acme/web"), project(t, "@acme/api")
+	s := revisions.New(dir)
+	if got := s.Last(hub, web); got != "" {
+		t.Errorf("%q is known before anything was saved", got)
+	}
+	s.Save(hub, web, first)
+	s.Save(hub, api, first)
+	s.Save("https://other.example.com", web, first)
+	s.Save(hub, web, second)
+	for _, test := range []struct {
+		hub  string
+		r    ref.Ref
+		want string
+	}{{hub, web, second}, {hub, api, first}, {"https://other.example.com", web, first}, {"https://other.example.com", api, ""}} {
+		if got := revisions.New(dir).Last(test.hub, test.r); got != test.want {
+			t.Errorf("Last(%s, %s) = %q, want %q", test.hub, test.r, got, test.want)
+		}
+	}
+}
+
+func TestWhatIsNoRevisionIsNotRemembered(t *testing.T) {
+	dir := t.TempDir()
+	web := project(t, "@acme/web")
+	s := revisions.New(dir)
+	for _, damaged := range []string{"", "x", first[:63], first + "\n", strings.ToUpper(first)} {
+		s.Save(hub, web, damaged)
+		if got := s.Last(hub, web); got != "" {
+			t.Errorf("%q is taken for a revision", got)
+		}
+	}
+	s.Save(hub, web, first)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+	if strings.Contains(files[0], "acme") {
+		t.Errorf("the name tells the project: %s", files[0])
+	}
+}
+
+func TestAStoreThatCannotWriteRemembersNothingAndFailsNobody(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		s := revisions.New(dir)
+		s.Save(hub, project(t, "@acme/web"), first)
+		if got := s.Last(hub, project(t, "@acme/web")); got != "" {
+			t.Errorf("%q comes from nowhere", got)
+		}
+	}
+}
