@@ -113,8 +113,9 @@ func (a *app) command() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("hub {{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
-	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "database: sqlite:PATH or postgres://… (HUB_DB)")
+	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "`DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
 	return root

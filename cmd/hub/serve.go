@@ -38,24 +38,24 @@ func (a *app) serveCommand() *cobra.Command {
 			"The first line on stdout is the hub's address, once it answers; the log goes to stderr.\n" +
 			"SIGTERM lets requests under way finish. One SQLite file has one running hub; any number\n" +
 			"of hubs can run on one PostgreSQL.",
-		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 --public-url https://hub.example.com",
+		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 \\\n    --public-url https://hub.example.com",
 		Args:    exactly(),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "address and port to listen on (HUB_LISTEN)")
-	f.StringVar(&o.publicURL, "public-url", "", "origin under which people reach the hub, needed beyond loopback (HUB_PUBLIC_URL)")
-	f.StringVar(&o.logFormat, "log", "text", "form of the log on stderr: text or json (HUB_LOG)")
-	f.StringArrayVar(&o.importAllow, "import-allow", nil, "CIDR[:PORT] that API import may reach though it is not public; repeat for several")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "`ADDRESS:PORT` to listen on (HUB_LISTEN)")
+	f.StringVar(&o.publicURL, "public-url", "", "`ORIGIN` under which people reach the hub, needed beyond loopback (HUB_PUBLIC_URL)")
+	f.StringVar(&o.logFormat, "log", "text", "`FORM` of the log on stderr: text or json (HUB_LOG)")
+	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several")
 	l := &o.limits
-	f.Int64Var(&l.ConfigBytes, "config-bytes", l.ConfigBytes, "largest config, in bytes")
-	f.IntVar(&l.ConfigKeys, "config-keys", l.ConfigKeys, "most keys of a config")
-	f.IntVar(&l.ConfigDepth, "config-depth", l.ConfigDepth, "deepest nesting of settings")
-	f.Int64Var(&l.DescriptionBytes, "description-bytes", l.DescriptionBytes, "largest API description, in bytes")
-	f.Int64Var(&l.BundleBytes, "bundle-bytes", l.BundleBytes, "largest stack bundle, in bytes as sent")
-	f.IntVar(&l.BaseFiles, "base-files", l.BaseFiles, "most base files of a project")
-	f.Int64Var(&l.BaseFileBytes, "base-file-bytes", l.BaseFileBytes, "largest base file, in bytes")
-	f.Int64Var(&l.BaseFilesBytes, "base-files-bytes", l.BaseFilesBytes, "all base files of a project together, in bytes")
+	f.Int64Var(&l.ConfigBytes, "config-bytes", l.ConfigBytes, "largest config, `BYTES`")
+	f.IntVar(&l.ConfigKeys, "config-keys", l.ConfigKeys, "most keys of a config, `N`")
+	f.IntVar(&l.ConfigDepth, "config-depth", l.ConfigDepth, "deepest nesting of settings, `N`")
+	f.Int64Var(&l.DescriptionBytes, "description-bytes", l.DescriptionBytes, "largest API description, `BYTES`")
+	f.Int64Var(&l.BundleBytes, "bundle-bytes", l.BundleBytes, "largest stack bundle, `BYTES` as sent")
+	f.IntVar(&l.BaseFiles, "base-files", l.BaseFiles, "most base files of a project, `N`")
+	f.Int64Var(&l.BaseFileBytes, "base-file-bytes", l.BaseFileBytes, "largest base file, `BYTES`")
+	f.Int64Var(&l.BaseFilesBytes, "base-files-bytes", l.BaseFilesBytes, "all base files of a project together, `BYTES`")
 	return c
 }
 

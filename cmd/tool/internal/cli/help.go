@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/identity"
+)
 
 // helpCommand shows the help of a command or a topic, and refuses what is neither.
 func helpCommand(root *cobra.Command) *cobra.Command {
@@ -10,6 +14,16 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			found, rest, _ := root.Find(args)
 			return noSuchCommand(found, rest)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			found, _, _ := root.Find(args)
+			var names []string
+			for _, c := range found.Commands() {
+				if !c.Hidden {
+					names = append(names, c.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			found, _, err := root.Find(args)
@@ -21,6 +35,11 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		},
 	}
 }
+
+// helpTemplate is a command's description, or a topic.
+const helpTemplate = `{{or .Long .Short}}
+{{if or .Runnable .HasSubCommands}}
+{{.UsageString}}{{end}}`
 
 // usageTemplate is what --help and help print below a command's description.
 const usageTemplate = `Usage:
@@ -41,11 +60,11 @@ Examples:
 {{- if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
 {{- if .HasAvailableInheritedFlags}}
 
 Flags of every command:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
 {{- if .HasHelpSubCommands}}
 
 More help:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
@@ -63,7 +82,7 @@ func topics() []*cobra.Command {
 	}
 }
 
-const environmentHelp = `Environment variables. An empty one counts as unset.
+var environmentHelp = `Environment variables. An empty one counts as unset.
 
   TOOL_HUB_TOKEN    personal access token, where --token is not given
   TOOL_API_ORIGIN   hub's address, where --origin is not given
@@ -78,7 +97,7 @@ const environmentHelp = `Environment variables. An empty one counts as unset.
 
 The token comes from --token, TOOL_HUB_TOKEN, or the login file. The address comes
 from --origin, TOOL_API_ORIGIN, the login file when the token came from there too,
-or the default, http://127.0.0.1:4680. A stored token goes to no other address than
+or the default, ` + identity.DefaultOrigin + `. A stored token goes to no other address than
 the one it was stored for.`
 
 const exitCodesHelp = `Exit codes of every command.

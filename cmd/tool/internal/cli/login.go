@@ -41,7 +41,7 @@ func (a *app) login(ctx context.Context, withToken bool) error {
 		return err
 	}
 	if withToken {
-		token, err := a.readToken()
+		token, err := a.readToken(ctx)
 		if err != nil {
 			return err
 		}
@@ -78,14 +78,27 @@ func (a *app) lookupOrigin(name string) (string, bool) {
 }
 
 // readToken reads the first line of stdin.
-func (a *app) readToken() (string, error) {
-	lines := bufio.NewScanner(a.In)
-	lines.Scan()
-	token := identity.CleanToken(lines.Text())
-	if err := lines.Err(); err != nil || token == "" {
-		return "", fault.New(wire.CodeNoToken, "there is no token on stdin")
+func (a *app) readToken(ctx context.Context) (string, error) {
+	type read struct {
+		text string
+		err  error
 	}
-	return token, nil
+	done := make(chan read, 1)
+	go func() { // a read cannot be cancelled
+		lines := bufio.NewScanner(a.In)
+		lines.Scan()
+		done <- read{lines.Text(), lines.Err()}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case r := <-done:
+		token := identity.CleanToken(r.text)
+		if r.err != nil || token == "" {
+			return "", fault.New(wire.CodeNoToken, "there is no token on stdin")
+		}
+		return token, nil
+	}
 }
 
 func (a *app) logoutCommand() *cobra.Command {

@@ -57,8 +57,10 @@ exists already is never changed: that is what push is for.`,
 	fl.SortFlags = false
 	fl.StringVar(&f.from, "from", "", "local `PROJECT` to create from (default: the only one)")
 	fl.StringVar(&f.stackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
-	fl.StringVar(&f.visibility, "visibility", string(wire.Private), "private or public")
+	fl.StringVar(&f.visibility, "visibility", string(wire.Private), "who sees it: `private|public`")
 	fl.BoolVar(&f.baseFiles, "base-files", false, "push the app's files too, for the preview")
+	c.RegisterFlagCompletionFunc("from", a.localNames)
+	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
 	return a.hubFlags(c)
 }
 
@@ -144,6 +146,7 @@ func (a *app) projectViewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "view [<@account/slug>]",
 		Short:   "Show a hub project, or open its page",
+		Long:    "Show a hub project, or open its page: the one that is named, else that of the only\nlocal project.",
 		Example: "  tool project view @acme/web\n  tool project view --web",
 		Args:    atMost("<@account/slug>"),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -254,5 +257,6 @@ typed, unless --force is given. The token needs the scope admin:resource.`,
 	fl.SortFlags = false
 	fl.StringVar(&from, "from", "", "local `PROJECT` whose account a bare slug is in")
 	fl.BoolVar(&force, "force", false, "delete without asking")
+	c.RegisterFlagCompletionFunc("from", a.localNames)
 	return a.hubFlags(c)
 }

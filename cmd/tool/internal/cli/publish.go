@@ -19,7 +19,8 @@ A published version never changes: publishing the same content again is no error
 content needs a higher version.`,
 		Example: `  tool publish web
   tool publish web --dry-run`,
-		Args: atMost("<project>"),
+		Args:              atMost("<project>"),
+		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			return a.publish(ctx, strings.Join(args, ""), dryRun)
 		}),

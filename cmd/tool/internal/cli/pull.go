@@ -22,7 +22,8 @@ In a terminal the difference is shown and taken only after a yes; in a pipeline 
 is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
 		Example: `  tool pull web
   tool pull web --project @acme/web --no-input`,
-		Args: atMost("<project>"),
+		Args:              atMost("<project>"),
+		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			return a.pull(ctx, strings.Join(args, ""), project, force)
 		}),

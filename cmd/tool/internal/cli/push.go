@@ -34,7 +34,8 @@ unless --if-revision or --no-clobber says when not to.`,
   tool push web --project @acme/web --base-files
   tool push web --dry-run --json
   tool push web --no-clobber --no-input`,
-		Args: atMost("<project>"),
+		Args:              atMost("<project>"),
+		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -194,6 +194,9 @@ func (a *app) reportInterrupt(err error, ended syscall.Signal) int {
 		e.Err = errors.New("interrupted")
 	}
 	a.report(err, &e)
+	if ended == 0 && a.HungUp() {
+		ended = syscall.SIGHUP // the end of the input came first
+	}
 	switch ended {
 	case syscall.SIGTERM:
 		return exitTerminated

@@ -42,12 +42,15 @@ others edit them on a web page and apps are generated from them.`,
 	root.SetVersionTemplate("tool {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpTemplate(helpTemplate)
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.BoolVar(&a.json, "json", false, "print one JSON document and ask nothing")
 	f.BoolVar(&a.noInput, "no-input", false, "ask nothing")
 	f.StringVarP(&a.dir, "directory", "C", ".", "work in `DIR` instead of the current directory")
+	f.Lookup("directory").DefValue = "" // the text says it
 	f.DurationVar(&a.timeout, "timeout", hubclient.DefaultTimeout, "give up after `TIME` without a byte moving")
 	f.BoolVar(&a.verbose, "verbose", false, "show every call to the hub on stderr")
 	f.BoolP("help", "h", false, "show this help")

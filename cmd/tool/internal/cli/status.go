@@ -21,8 +21,9 @@ write to it, how the settings stand against the hub's config, and the stack's ve
 
 The config is the same, differs, local-ahead (you changed it), hub-ahead (others did),
 both, or none (there is nothing to compare).`,
-		Example: "  tool status\n  tool status web --json",
-		Args:    atMost("<project>"),
+		Example:           "  tool status\n  tool status web --json",
+		Args:              atMost("<project>"),
+		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			return doing(a.status(ctx, strings.Join(args, "")), strings.Join(args, ""), "show the status")
 		}),

@@ -34,6 +34,15 @@ func Standard() Streams {
 // Interactive reports whether questions can be asked: a person reads and types.
 func (s Streams) Interactive() bool { return s.InTTY && s.OutTTY }
 
+// HungUp reports that the terminal which questions were asked on is gone.
+func (s Streams) HungUp() bool {
+	if !s.Interactive() || s.size == nil {
+		return false
+	}
+	_, _, err := s.size()
+	return err != nil
+}
+
 // Size returns the terminal's columns and rows, 80 and 24 where it does not tell.
 func (s Streams) Size() (columns, rows int) {
 	if s.size != nil {

@@ -114,9 +114,6 @@ func (c *create) run(ctx context.Context) error {
 
 // fail adds to a failure what had happened by then.
 func (c *create) fail(err error) error {
-	if flow.IsInterrupted(err) && c.did == (fault.Did{}) {
-		return err
-	}
 	e := fault.From(err)
 	e.Project, e.Did = c.project, c.did
 	if c.hub != nil {
@@ -279,8 +276,8 @@ func (c *create) explain(err error) error {
 	}
 	e := fault.From(err)
 	switch {
-	case e.Code == wire.CodeNotRecorded:
-		// its hint says which line to add by hand
+	case e.Code == wire.CodeNotRecorded && c.did.ProjectCreated:
+		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
 	case c.did.ProjectCreated && e.Recipe == nil:
 		e.Hint = "the project is there, but not all of its content"
 		e.Recipe = []string{c.pushLine()}

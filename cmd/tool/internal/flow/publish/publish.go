@@ -4,7 +4,6 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -183,9 +182,6 @@ func (p *publish) published() *wire.StackVersion {
 
 // fail adds the next command to a failure.
 func (p *publish) fail(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
 	if p.hub != nil {
 		err = p.hub.Fault(err)
 	}

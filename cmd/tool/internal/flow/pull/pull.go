@@ -3,7 +3,6 @@ package pull
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -156,9 +155,6 @@ func (p *pull) write(changes flat.Difference) (*Result, error) {
 }
 
 func (p *pull) fail(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
 	if p.hub != nil {
 		err = p.hub.Fault(err)
 	}

@@ -169,9 +169,6 @@ func (p *push) read(ctx context.Context) (err error) {
 
 // fail adds to a failure what had happened by then.
 func (p *push) fail(err error) error {
-	if flow.IsInterrupted(err) && p.did == (fault.Did{}) {
-		return err
-	}
 	e := fault.From(fault.At(flow.StagePush, p.explain(err)))
 	e.Project, e.Did = p.destination, p.did
 	if p.hub != nil {

@@ -4,7 +4,6 @@ package remove
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -73,9 +72,6 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 }
 
 func failed(target ref.Ref, hub *identity.Hub, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
 	if hub != nil {
 		err = hub.Fault(err)
 	}

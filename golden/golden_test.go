@@ -1,0 +1,113 @@
+// Package golden drives the built programs from outside, as their users do:
+// scripts of command lines, terminal screens, and the graph of imports. It
+// imports nothing of the project.
+//
+// go test ./golden -update writes what the programs print into testdata. The
+// difference is then read line by line, as a user would.
+package golden_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write what the programs print into the golden files")
+
+// bin is the directory with the built programs.
+var bin string
+
+// defaultOrigin is built into tool: an address at which no hub ever answers.
+const defaultOrigin = "http://127.0.0.1:1"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := build(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func build(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "golden-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	bin = dir
+	const internal = "example.com/projecthub/cmd/tool/internal/"
+	c := exec.Command("go", "build", "-ldflags",
+		"-X main.version=1.2.3 -X "+internal+"cli.Version=1.2.3 -X "+internal+"identity.DefaultOrigin="+defaultOrigin,
+		"-o", dir+string(filepath.Separator), "../cmd/hub", "../cmd/tool")
+	if out, err := c.CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return m.Run(), nil
+}
+
+func program(name string) string { return filepath.Join(bin, name) }
+
+// required reports whether skipping is forbidden.
+func required() bool { return os.Getenv("TEST_REQUIRE_ALL") == "1" }
+
+// skip skips a test that needs what is not there, or fails it where skipping is forbidden.
+func skip(t testing.TB, need string) {
+	t.Helper()
+	if required() {
+		t.Fatal("needs ", need)
+	}
+	t.Skip("needs ", need)
+}
+
+// need returns the path of an outside program, and skips the test without it.
+func need(t testing.TB, name, install string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		skip(t, name+": "+install)
+	}
+	return path
+}
+
+// golden compares text with the file testdata/name, or writes it there.
+func golden(t testing.TB, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", filepath.FromSlash(name))
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s differs (-update accepts it):\n%s", path, cmp.Diff(string(want), text))
+	}
+}
+
+// codeOf returns the exit code in the error of a command.
+func codeOf(t testing.TB, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 0
+}

@@ -1,0 +1,130 @@
+package golden_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// topics are the pages of help that belong to no command.
+var topics = []string{"environment", "exit-codes", "results"}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	var pages []string
+	for _, name := range []string{"tool", "hub"} {
+		pages = append(pages, helpOf(t, name)...)
+	}
+	for _, topic := range topics {
+		page := "tool-help-" + topic
+		golden(t, "help/"+page+".txt", output(t, "tool", "help", topic))
+		pages = append(pages, page)
+	}
+	files, err := filepath.Glob("testdata/help/*.txt")
+	if err != nil || len(files) != len(pages) {
+		t.Errorf("%d files for %d pages of help: %v", len(files), len(pages), err)
+	}
+}
+
+var subcommand = regexp.MustCompile(`(?m)^  ([a-z]+) {2,}[A-Z]`)
+
+// helpOf checks the help of a command and of those below it, and returns their pages.
+func helpOf(t *testing.T, command ...string) (pages []string) {
+	t.Helper()
+	text := output(t, append(command, "--help")...)
+	page := strings.Join(command, "-")
+	golden(t, "help/"+page+".txt", text)
+	checkHelp(t, page, text)
+	pages = []string{page}
+	for _, found := range subcommand.FindAllStringSubmatch(text, -1) {
+		if found[1] != "help" && found[1] != "completion" || command[0] == "tool" {
+			pages = append(pages, helpOf(t, append(command[:len(command):len(command)], found[1])...)...)
+		}
+	}
+	return pages
+}
+
+// checkHelp holds for every page: it is narrow enough to be read anywhere, and
+// what its examples say is understood.
+func checkHelp(t *testing.T, page, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 100 {
+			t.Errorf("%s: a line of %d characters: %s", page, width, line)
+		}
+	}
+	_, examples, _ := strings.Cut(text, "Examples:\n")
+	examples, _, _ = strings.Cut(examples, "\n\n")
+	for example := range strings.Lines(examples) {
+		words := split(example)
+		for i, word := range words {
+			if word == "<" || word == ">" || word == ">>" {
+				words = words[:i]
+				break
+			}
+		}
+		switch {
+		case words[0] != "tool" || words[1] == "login":
+		case page == "tool" && words[1] == "init":
+		default:
+			if out, code := nowhere(words); code == exitUsage {
+				t.Errorf("%s: the example %q makes no sense: %s", page, example, out)
+			}
+		}
+	}
+}
+
+func output(t testing.TB, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := exec.Command(program(args[0]), args[1:]...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); err != nil || stderr.Len() > 0 {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	return stdout.String()
+}
+
+func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
+	for _, command := range []string{"push", "pull", "project create", "login"} {
+		words := strings.Fields(command)
+		want := output(t, append(append([]string{"tool"}, words...), "--help")...)
+		for _, args := range [][]string{append([]string{"help"}, words...), append(words[:len(words):len(words)], "-h")} {
+			if got := output(t, append([]string{"tool"}, args...)...); got != want {
+				t.Errorf("tool %s is not tool %s --help:\n%s", strings.Join(args, " "), command, got)
+			}
+		}
+	}
+}
+
+// Every code that the programs' results can show stands in a script, so that
+// somebody has read what it says.
+func TestEveryCodeOfTheClientIsShownByAScript(t *testing.T) {
+	var shown bytes.Buffer
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown.Write(text)
+	}
+	// What a hub says to other clients, or what only a broken disk or a broken
+	// program brings about.
+	elsewhere := strings.Fields(`precondition_required invalid_json invalid_body unsupported_media_type
+		idempotency_mismatch idempotency_in_flight method_not_allowed set_exists plan_outdated bot_mismatch
+		storage_full internal interrupted nothing_kept`)
+	for _, code := range codes {
+		found := regexp.MustCompile(`"code": ?"` + code + `"`).Match(shown.Bytes())
+		if left := slices.Contains(elsewhere, code); found == left {
+			t.Errorf("%s: shown by a script: %v", code, found)
+		}
+	}
+}

@@ -1,0 +1,382 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// edited returns a world whose settings differ from the hub's config.
+func edited(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	w := newWorld(t, before)
+	w.date()
+	w.setting(after)
+	return w
+}
+
+// date makes the config of @alice/web one of the same day in every run.
+func (w *world) date() {
+	w.t.Helper()
+	execute(w.t, w.hub.db, "UPDATE configs SET updated_at = 1767348000000000")
+}
+
+// show compares a screen with testdata/screen/name.txt.
+func (w *world) show(term *terminal, name string) {
+	w.t.Helper()
+	// An address of the same length keeps lines from breaking elsewhere.
+	text := strings.ReplaceAll(term.text(), w.hub.origin, "http://hub.example.com")
+	golden(w.t, "screen/"+name+".txt", text)
+}
+
+func (w *world) open(s size, args ...string) *terminal {
+	w.t.Helper()
+	return open(w.t, w.command(args...), s, false)
+}
+
+func TestAPushShowsTheDifferenceAndOverwritesOnlyAfterAYes(t *testing.T) {
+	w := edited(t)
+	held := w.config()
+	for _, c := range []struct {
+		name, keys string
+		code       int
+	}{
+		{"no is preset", enter, 0},
+		{"n", "n", 0},
+		{"to yes and back", left + left + enter, 0},
+		{"ctrl-c", ctrlC, 130},
+		{"end of input", ctrlD, 130},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			term := w.open(usual, "push", "web")
+			term.wait("[Leave it]")
+			w.show(term, "push-question")
+			term.press(c.keys)
+			term.ends(c.code)
+			if got := w.config(); got != held {
+				t.Errorf("the hub's config changed: %s", got)
+			}
+			if c.code == 0 {
+				w.show(term, "push-no")
+			} else {
+				w.show(term, "push-interrupted")
+			}
+		})
+	}
+	term := w.open(usual, "push", "web")
+	term.wait("[Leave it]")
+	term.press(left)
+	term.wait("[Overwrite it]")
+	term.press(enter)
+	term.ends(0)
+	w.show(term, "push-yes")
+	if got := w.config(); !strings.Contains(got, "Animals and people") {
+		t.Errorf("the hub's config is still %s", got)
+	}
+}
+
+func TestAQuestionEndsWithTheSignalThatEndsTheProgram(t *testing.T) {
+	w := edited(t)
+	held := w.config()
+	for name, c := range map[string]struct {
+		end  func(term *terminal)
+		code int
+	}{
+		"SIGTERM":             {func(term *terminal) { term.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+		"SIGHUP":              {func(term *terminal) { term.cmd.Process.Signal(syscall.SIGHUP) }, 129},
+		"SIGINT":              {func(term *terminal) { term.cmd.Process.Signal(syscall.SIGINT) }, 130},
+		"the terminal closes": {func(term *terminal) { term.pty.Close() }, 129},
+	} {
+		for _, plain := range []string{"TERM=xterm", "TERM=dumb"} {
+			t.Run(name+" "+plain, func(t *testing.T) {
+				command := w.command("push", "web")
+				command.Env = append(command.Env, plain)
+				term := open(t, command, usual, false)
+				term.until("asks", func(s string) bool {
+					return strings.Contains(s, "[Leave it]") || strings.HasSuffix(s, "no is preset:\n")
+				})
+				c.end(term)
+				term.ends(c.code)
+				if got := w.config(); got != held {
+					t.Errorf("the hub's config changed: %s", got)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatWasShownIsWhatIsOverwritten(t *testing.T) {
+	w := edited(t)
+	term := w.open(usual, "push", "web")
+	term.wait("[Leave it]")
+	w.patch(`{"set": {"title": "Mice"}}`)
+	w.date()
+	term.press("y")
+	term.wait("changed while you looked")
+	term.wait("[Leave it]")
+	w.show(term, "push-again")
+	if got := w.config(); !strings.Contains(got, "Mice") {
+		t.Errorf("the edit is gone: %s", got)
+	}
+	term.press("n")
+	term.ends(0)
+
+	term = w.open(usual, "push", "web")
+	term.wait("[Leave it]")
+	w.patch(`{"set": {"title": "Rats"}}`)
+	term.press("y")
+	term.wait("changed while you looked")
+	term.wait("[Leave it]")
+	term.press("y")
+	term.ends(0)
+	if got := w.config(); !strings.Contains(got, "Animals and people") {
+		t.Errorf("the hub's config is still %s", got)
+	}
+}
+
+func TestAQuestionThatDecidesNothingIsNotAsked(t *testing.T) {
+	w := edited(t)
+	for name, c := range map[string]struct {
+		prepare func() // after which the settings are those of after
+		args    []string
+	}{
+		"the hub holds it already": {func() { w.must("push", "web") }, []string{"push", "web"}},
+		"the hub holds no config":  {func() { w.setting("{}"); w.must("push", "web") }, []string{"push", "web"}},
+		"--force":                  {func() { w.patch(`{"set": {"title": "Mice"}}`) }, []string{"push", "web", "--force"}},
+		"--no-input":               {func() { w.patch(`{"set": {"title": "Mice"}}`) }, []string{"push", "web", "--no-input"}},
+		"--json":                   {func() { w.patch(`{"set": {"title": "Mice"}}`) }, []string{"push", "web", "--json"}},
+		"--dry-run":                {func() { w.patch(`{"set": {"title": "Mice"}}`) }, []string{"push", "web", "--dry-run"}},
+		"pull the same":            {func() { w.must("push", "web") }, []string{"pull", "web"}},
+		"pull --force":             {func() { w.patch(`{"set": {"title": "Mice"}}`) }, []string{"pull", "web", "--force"}},
+		"rm --force":               {func() { w.must("project", "create", "second") }, []string{"project", "rm", "second", "--force"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.prepare()
+			w.setting(after)
+			term := w.open(usual, c.args...)
+			term.ends(0)
+			if out := term.output(); strings.Contains(out, escape) {
+				t.Errorf("an escape code: %q", out)
+			}
+		})
+	}
+}
+
+func TestAnotherDestinationThanTheRecordedOneIsMarked(t *testing.T) {
+	w := edited(t)
+	w.must("project", "create", "other")
+	w.date()
+	w.setting(before)
+	term := w.open(usual, "push", "web", "--project", "@alice/other")
+	term.wait("[Leave it]")
+	w.show(term, "push-other")
+	held := w.read(clientJSON)
+	term.press(enter)
+	term.ends(0)
+	if got := w.read(clientJSON); got != held {
+		t.Errorf("client.json is now %s", got)
+	}
+}
+
+func TestAQuestionFitsItsTerminal(t *testing.T) {
+	w := edited(t)
+	term := w.open(narrow, "push", "web")
+	term.wait("[Leave it]")
+	w.show(term, "push-question-narrow")
+	term.press(enter)
+	term.ends(0)
+
+	var many []string
+	for i := range 60 {
+		many = append(many, fmt.Sprintf(`"key-%02d": %d`, i, i))
+	}
+	w.setting("{" + strings.Join(many, ", ") + "}")
+	for name, s := range map[string]size{"push-many": usual, "push-many-narrow": narrow} {
+		term := w.open(s, "push", "web")
+		term.wait("[Leave it]")
+		w.show(term, name)
+		term.press(enter)
+		term.ends(0)
+	}
+
+	// Where no form fits, lines do.
+	term = w.open(size{40, 8}, "push", "web")
+	term.asked("no is preset:")
+	term.press(enter)
+	term.ends(0)
+}
+
+func TestAPullReplacesDifferingSettingsOnlyAfterAYes(t *testing.T) {
+	w := edited(t)
+	mine := w.read(clientJSON)
+	for keys, code := range map[string]int{enter: 0, ctrlC: 130} {
+		term := w.open(usual, "pull", "web")
+		term.wait("[Leave them]")
+		w.show(term, "pull-question")
+		term.press(keys)
+		term.ends(code)
+		if got := w.read(clientJSON); got != mine {
+			t.Errorf("client.json is now %s", got)
+		}
+	}
+	term := w.open(narrow, "pull", "web")
+	term.wait("[Leave them]")
+	w.show(term, "pull-question-narrow")
+	term.press("y")
+	term.ends(0)
+	w.show(term, "pull-yes-narrow")
+	if got := w.read(clientJSON); !strings.Contains(got, `"old": 1`) {
+		t.Errorf("client.json is still %s", got)
+	}
+}
+
+func TestADeletionWantsTheWholeNameTyped(t *testing.T) {
+	w := edited(t)
+	for _, c := range []struct {
+		name, keys string
+		code       int
+	}{{"rm-nothing", enter, 0}, {"rm-ctrl-c", ctrlC, 130}} {
+		term := w.open(usual, "project", "rm", "web")
+		term.wait("> @alice/web")
+		w.show(term, "rm-question")
+		term.press(c.keys)
+		term.ends(c.code)
+		w.show(term, c.name)
+		w.config()
+	}
+	term := w.open(usual, "project", "rm", "web")
+	term.wait("> @alice/web")
+	term.press("web" + enter)
+	term.wait("type @alice/web, or nothing")
+	w.show(term, "rm-wrong")
+	w.config()
+	term.press(ctrlU + "@alice/web" + enter)
+	term.ends(0)
+	w.show(term, "rm-done")
+	if text, status := w.fetch(aliceWeb); status != 404 {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+func TestAPlainTerminalIsAskedInLines(t *testing.T) {
+	w := edited(t)
+	held := w.config()
+	ask := func(t *testing.T, env string, args ...string) *terminal {
+		command := w.command(args...)
+		command.Env = append(command.Env, env)
+		return open(t, command, usual, false)
+	}
+	for _, env := range []string{"TERM=dumb", "ACCESSIBLE=1"} {
+		t.Run(env, func(t *testing.T) {
+			term := ask(t, env, "push", "web")
+			term.asked("no is preset:")
+			term.press("maybe\n")
+			term.wait("Please answer yes or no.")
+			term.asked("no is preset:")
+			term.press("\n")
+			term.ends(0)
+			w.show(term, "plain-push")
+			for keys, code := range map[string]int{ctrlC: 130, ctrlD: 130} {
+				term := ask(t, env, "push", "web")
+				term.asked("no is preset:")
+				term.press(keys)
+				term.ends(code)
+			}
+			if got := w.config(); got != held {
+				t.Errorf("the hub's config changed: %s", got)
+			}
+			term = ask(t, env, "project", "rm", "web")
+			term.asked("nothing to leave it:")
+			term.press("web\n")
+			term.wait("Not deleted")
+			term.asked("nothing to leave it:")
+			term.press("\n")
+			term.ends(0)
+			w.show(term, "plain-rm")
+			if out := term.output(); strings.Contains(out, escape) {
+				t.Errorf("an escape code: %q", out)
+			}
+		})
+	}
+	term := ask(t, "TERM=dumb", "push", "web")
+	term.asked("no is preset:")
+	term.press("yes\n")
+	term.ends(0)
+	if got := w.config(); !strings.Contains(got, "Animals and people") {
+		t.Errorf("the hub's config is still %s", got)
+	}
+}
+
+var colour = regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[0-9;]*m`)
+
+func TestNoColorIsObeyed(t *testing.T) {
+	w := edited(t)
+	for _, c := range []struct {
+		env     string
+		colours bool
+	}{{"NO_COLOR=1", false}, {"NO_COLOR=", true}} {
+		command := w.command("push", "web")
+		command.Env = append(command.Env, c.env)
+		term := open(t, command, usual, false)
+		term.wait("[Leave it]")
+		w.show(term, "push-question")
+		if found := colour.FindString(term.output()); (found != "") != c.colours {
+			t.Errorf("%s: colours are %v: %q", c.env, !c.colours, found)
+		}
+		term.press(enter)
+		term.ends(0)
+	}
+}
+
+func TestASilentTerminalIsAskedNothingAndWaitedForByNobody(t *testing.T) {
+	w := edited(t)
+	for _, args := range [][]string{{"--version"}, {"push", "--help"}, {"status"}, {"push", "web", "--dry-run"}, {"project", "view"}} {
+		term := open(t, w.command(args...), usual, true)
+		term.ends(0)
+		if out := term.output(); strings.Contains(out, escape) {
+			t.Errorf("tool %s: an escape code: %q", strings.Join(args, " "), out)
+		}
+	}
+	// A form draws with escape codes, but does not wait for answers either.
+	term := open(t, w.command("push", "web"), usual, true)
+	term.wait("[Leave it]")
+	if out := term.output(); strings.Contains(out, "\x1b[6n") || strings.Contains(out, "\x1b]11;?") {
+		t.Errorf("the terminal is asked: %q", out)
+	}
+	term.press(enter)
+	term.ends(0)
+}
+
+func TestAPipeSeesNoEscapeCodeWhateverTheTerminalsNameIs(t *testing.T) {
+	w := edited(t)
+	for _, args := range [][]string{{"push", "web"}, {"status"}, {"pull", "web"}, {"project", "rm", "web"}} {
+		c := w.command(args...)
+		c.Env = append(c.Env, "TERM=xterm-256color", "COLORTERM=truecolor", "CLICOLOR_FORCE=1")
+		out, err := c.CombinedOutput()
+		if code := codeOf(t, err); code != 0 || strings.Contains(string(out), escape) {
+			t.Errorf("tool %s: exit %d: %q", strings.Join(args, " "), code, out)
+		}
+	}
+}
+
+// Only one of the two ends of a conversation is a terminal: nobody is asked.
+func TestHalfATerminalIsNone(t *testing.T) {
+	w := edited(t)
+	held := "Animals and people"
+	for name, redirect := range map[string]string{"stdin": "tool push web < /dev/null", "stdout": "tool push web > out.txt"} {
+		w.patch(`{"set": {"title": "Mice"}}`)
+		c := exec.Command("sh", "-c", redirect)
+		c.Dir, c.Env = w.dir, w.env
+		term := open(t, c, usual, false)
+		term.ends(0)
+		if got := w.config(); !strings.Contains(got, held) {
+			t.Errorf("%s redirected: the hub's config is still %s", name, got)
+		}
+	}
+}

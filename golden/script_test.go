@@ -1,0 +1,236 @@
+package golden_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs every script in testdata/script against a hub on each
+// database, and against two hubs that share one PostgreSQL.
+//
+// A script starts in the directory app of its archive. Its transcript is what a
+// user would see: each command line, then what the program printed, JSON with
+// line breaks, and the exit code where it is not 0. Beside testscript's own
+// commands, a script has:
+//
+//	tool ARGS…               runs tool; ! expects it to fail. Whatever is printed
+//	                         is checked: see check_test.go
+//	both ARGS…               runs tool twice, the second time with --json, for a
+//	                         command that changes nothing; of a failure's JSON the
+//	                         transcript shows what its text does not say
+//	recipe                   types the command lines that the last failure advised
+//	admin ARGS…              runs a hub command on the script's database
+//	transcript               puts the transcript so far on stdout
+//	protect FILE…            write-protects files and their directories, for root too
+//	unprotect FILE…          ends that
+//
+//	database                 makes the script's database; hub does, too
+//	hub [flags]              starts the script's hub; $ORIGIN is its address
+//	hub-restart [flags]      stops it and starts it again on the same database
+//	hub-stop                 stops it
+//	login USER [SCOPE…]      makes an account, where there is none, and a token,
+//	                         puts that into $TOKEN, and logs in with it
+//	account NAME [--org]     makes an account
+//	token VAR USER [SCOPE…]  makes a token and puts it into $VAR
+//	expire VAR               ends the life of the token in $VAR
+//	edit TOKEN REF BODY      changes a config through the API, by PATCH
+//	fake KIND                starts what is no hub; $FAKE and $KIND are its address, and
+//	                         $FAKE_ALLOW are flags that let a hub import from it
+func TestScripts(t *testing.T) {
+	for _, backend := range []struct {
+		name  string
+		db    database
+		count int // of hubs
+	}{{"sqlite", sqlite, 1}, {"postgres", postgres, 1}, {"replicas", postgres, 2}} {
+		t.Run(backend.name, func(t *testing.T) {
+			if backend.name != "sqlite" {
+				postgres(t, "") // skips where there is none
+			}
+			testscript.Run(t, testscript.Params{
+				Dir:                 "testdata/script",
+				UpdateScripts:       *update && backend.name == "sqlite",
+				RequireExplicitExec: true,
+				RequireUniqueNames:  true,
+				Setup: func(e *testscript.Env) error {
+					return setup(e, &script{t: e.T().(testing.TB), db: backend.db, count: backend.count})
+				},
+				Cmds: commands,
+			})
+		})
+	}
+}
+
+// script is a script on its way.
+type script struct {
+	t       testing.TB
+	db      database
+	count   int
+	dir     string // of what is not in the script's workspace
+	address string // of the database, once a hub was started
+	front   *front // of the hubs
+	hubs    []*hub
+
+	transcript strings.Builder
+	recipe     []string // of the last failure
+	weak       bool     // tool runs without root's power over files
+}
+
+func setup(e *testscript.Env, s *script) error {
+	e.Values["script"] = s
+	s.dir = s.t.TempDir()
+	for name, value := range environment(s.dir) {
+		e.Setenv(name, value)
+	}
+	if app := filepath.Join(e.WorkDir, "app"); isDir(app) {
+		e.Cd = app
+	}
+	return nil
+}
+
+// environment is what the programs see, apart from the script's own variables:
+// nothing of whoever runs the tests.
+func environment(dir string) map[string]string {
+	return map[string]string{
+		"PATH":            bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"TOOL_CONFIG_DIR": filepath.Join(dir, "config"),
+		"TOOL_STATE_DIR":  filepath.Join(dir, "state"),
+		"XDG_CACHE_HOME":  filepath.Join(dir, "cache"),
+		"TZ":              "UTC",
+		"HUB_DB":          "sqlite:" + filepath.Join(dir, "hub.db"),
+
+		"GIT_AUTHOR_NAME": "ci", "GIT_AUTHOR_EMAIL": "ci@example.com",
+		"GIT_COMMITTER_NAME": "ci", "GIT_COMMITTER_EMAIL": "ci@example.com",
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
+	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+var commands = map[string]func(*testscript.TestScript, bool, []string){
+	"tool":   func(ts *testscript.TestScript, neg bool, args []string) { of(ts).tool(ts, neg, args) },
+	"both":   func(ts *testscript.TestScript, neg bool, args []string) { of(ts).both(ts, neg, args) },
+	"recipe": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).followRecipe(ts) },
+	"admin":  func(ts *testscript.TestScript, neg bool, args []string) { of(ts).admin(ts, neg, args) },
+	"transcript": func(ts *testscript.TestScript, _ bool, _ []string) {
+		ts.Stdout().Write([]byte(of(ts).transcript.String()))
+	},
+	"protect":   func(ts *testscript.TestScript, _ bool, args []string) { of(ts).protect(ts, args) },
+	"unprotect": func(ts *testscript.TestScript, _ bool, args []string) { of(ts).unprotect(ts, args) },
+
+	"hub": func(ts *testscript.TestScript, _ bool, args []string) {
+		of(ts).start(ts, strings.Fields(strings.Join(args, " ")))
+	},
+	"hub-restart": func(ts *testscript.TestScript, _ bool, args []string) {
+		of(ts).stop()
+		of(ts).start(ts, args)
+	},
+	"hub-stop": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).stop() },
+	"database": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).database(ts) },
+	"account": func(ts *testscript.TestScript, _ bool, args []string) {
+		ts.Check(ts.Exec("hub", append([]string{"account", "create"}, args...)...))
+	},
+	"token": func(ts *testscript.TestScript, _ bool, args []string) { token(ts, args[0], args[1], args[2:]) },
+	"login": func(ts *testscript.TestScript, _ bool, args []string) { login(ts, args[0], args[1:]) },
+	"expire": func(ts *testscript.TestScript, _ bool, args []string) {
+		expire(of(ts).t, of(ts).address, ts.Getenv(args[0]))
+	},
+	"edit": func(ts *testscript.TestScript, _ bool, args []string) { edit(ts, args[0], args[1], args[2]) },
+	"fake": func(ts *testscript.TestScript, _ bool, args []string) {
+		address := fake(of(ts).t, args[0])
+		ts.Setenv("FAKE", address)
+		ts.Setenv(strings.ToUpper(args[0]), address)
+		ts.Setenv("FAKE_ALLOW", ts.Getenv("FAKE_ALLOW")+" --import-allow 127.0.0.1/32:"+address[strings.LastIndex(address, ":")+1:])
+	},
+}
+
+func of(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }
+
+// database makes the script's database, where there is none yet.
+func (s *script) database(ts *testscript.TestScript) {
+	if s.address == "" {
+		s.address = s.db(s.t, s.dir)
+		ts.Setenv("HUB_DB", s.address)
+	}
+}
+
+func (s *script) start(ts *testscript.TestScript, flags []string) {
+	s.database(ts)
+	if s.front == nil {
+		s.front = newFront(s.t)
+		ts.Setenv("ORIGIN", s.front.origin)
+	}
+	s.hubs = nil
+	for range s.count {
+		s.hubs = append(s.hubs, startHub(s.t, s.address, append(flags, "--public-url", s.front.origin)...))
+	}
+	s.front.lead(s.hubs)
+}
+
+func (s *script) stop() {
+	for _, h := range s.hubs {
+		h.stop(s.t)
+	}
+}
+
+// login makes an account, where there is none, and a token, and logs in with it.
+func login(ts *testscript.TestScript, user string, scopes []string) {
+	if err := ts.Exec("hub", "account", "create", user); err != nil && !strings.Contains(ts.ReadFile("stderr"), "exists already") {
+		ts.Fatalf("hub account create %s: %v", user, err)
+	}
+	token(ts, "TOKEN", user, scopes)
+	ts.Check(ts.Exec("tool", "login", "--origin", ts.Getenv("ORIGIN"), "--token", ts.Getenv("TOKEN")))
+}
+
+// token makes a token and puts it into a variable.
+func token(ts *testscript.TestScript, variable, user string, scopes []string) {
+	args := []string{"token", "create", "--user", user, "--name", "test"}
+	for _, scope := range scopes {
+		args = append(args, "--scope", scope)
+	}
+	ts.Check(ts.Exec("hub", args...))
+	ts.Setenv(variable, strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// volatile is what differs from run to run, and what stands for it.
+var volatile = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d{2,5}`), "HOST"},
+	{regexp.MustCompile(`hubpat_[0-9A-Za-z]{38}`), "TOKEN"},
+	{regexp.MustCompile(`hubpat_[0-9A-Za-z]{5}\b`), "hubpat_xxxxx"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
+	{regexp.MustCompile(`\d{1,2} [A-Z][a-z]+ \d{4}( \d\d:\d\d UTC)?`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d`), "YYYY-MM-DD HH:MM"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "YYYY-MM-DD"},
+	{regexp.MustCompile(`\d\d:\d\d:\d\d on TIME`), "TIME"},
+	{regexp.MustCompile(`("requestId": ?"|request: )[a-z2-7]{16}`), "${1}REQUEST"},
+	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "tokens-id..."},
+}
+
+// normal replaces what differs from run to run.
+func (s *script) normal(ts *testscript.TestScript, text string) string {
+	text = strings.NewReplacer(
+		ts.Getenv("WORK"), "WORK",
+		filepath.Base(ts.Getenv("WORK")), "WORK",
+		s.dir, "HOME",
+	).Replace(text)
+	if origin := ts.Getenv("ORIGIN"); origin != "" {
+		text = strings.ReplaceAll(text, origin, "ORIGIN")
+	}
+	if fake := ts.Getenv("FAKE"); fake != "" {
+		text = strings.ReplaceAll(text, fake, "FAKE")
+	}
+	for _, v := range volatile {
+		text = v.pattern.ReplaceAllString(text, v.with)
+	}
+	return text
+}

@@ -1,0 +1,76 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// signals are those that ask a program to end, with the exit code of each.
+var signals = []struct {
+	signal syscall.Signal
+	code   int
+}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}}
+
+func TestASignalEndsACommandInAPipeline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.setting(after)
+	arrived := make(chan struct{})
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/v1/whoami") { // of the login
+			hub.ServeHTTP(rw, r)
+			return
+		}
+		arrived <- struct{}{}
+		hold(r)
+	})
+	held, mine := w.config(), w.read(clientJSON)
+	for _, s := range signals {
+		for _, args := range [][]string{
+			{"push", "web"}, {"push", "web", "--base-files-only"}, {"pull", "web"}, {"publish", "web", "--dry-run"},
+			{"project", "rm", "web"}, {"project", "list"},
+		} {
+			for _, asJSON := range []bool{false, true} {
+				if asJSON {
+					args = append(args, "--json")
+				}
+				var stdout, stderr bytes.Buffer
+				c := w.command(args...)
+				c.Stdout, c.Stderr = &stdout, &stderr
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				<-arrived
+				c.Process.Signal(s.signal)
+				code := codeOf(t, c.Wait())
+				r := &run{append([]string{"tool"}, args...), code, stdout.String(), stderr.String()}
+				for _, problem := range r.problems() {
+					t.Errorf("%s after %v: %s\n%s%s", r.line(), s.signal, problem, r.stdout, r.stderr)
+				}
+				if code != s.code {
+					t.Errorf("%s after %v: exit code %d, want %d", r.line(), s.signal, code, s.code)
+				}
+				if asJSON {
+					var failed head
+					if err := json.Unmarshal(stdout.Bytes(), &failed); err != nil || failed.Code != "interrupted" {
+						t.Errorf("%s after %v: %s", r.line(), s.signal, &stdout)
+					}
+				} else if !strings.Contains(r.stderr, ": interrupted (stage ") {
+					t.Errorf("%s after %v: %s", r.line(), s.signal, &stderr)
+				}
+			}
+		}
+	}
+	if got := w.config(); got != held {
+		t.Errorf("the hub's config changed: %s", got)
+	}
+	if got := w.read(clientJSON); got != mine {
+		t.Errorf("client.json changed: %s", got)
+	}
+}

@@ -1,0 +1,106 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// gate lets a first part of a body through, and the rest when it is opened.
+type gate struct {
+	io.ReadCloser
+	first  int64
+	opened chan struct{}
+}
+
+func (g *gate) Read(p []byte) (int, error) {
+	if g.first <= 0 {
+		<-g.opened
+	}
+	n, err := g.ReadCloser.Read(p[:min(len(p), 32<<10)])
+	g.first -= int64(n)
+	return n, err
+}
+
+// slow makes every upload of base files stop on its way until open is called.
+func (w *world) slow() (open func()) {
+	opened := make(chan struct{})
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/preview/base-files") && r.Method == http.MethodPut {
+			r.Body = &gate{r.Body, 256 << 10, opened}
+		}
+		hub.ServeHTTP(rw, r)
+	})
+	open = sync.OnceFunc(func() { close(opened) })
+	w.t.Cleanup(open)
+	return open
+}
+
+// noise writes files that do not compress.
+func (w *world) noise(files, size int) {
+	w.t.Helper()
+	for i := range files {
+		content := make([]byte, size)
+		rand.Read(content)
+		w.write(fmt.Sprintf("src/noise-%02d.bin", i), string(content))
+	}
+}
+
+var numbers = regexp.MustCompile(`[0-9.]+`)
+
+func TestATransferIsOneLineWhileItRunsAndGoneAfterIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.noise(24, 1<<20)
+	open := w.slow()
+	term := w.open(usual, "push", "web", "--base-files-only")
+	term.wait("uploading ")
+	term.wait(" left")
+	// How far it has come differs from run to run.
+	line := numbers.ReplaceAllString(term.text(), "#")
+	golden(t, "screen/transfer.txt", line)
+	open()
+	term.ends(0)
+	if text := term.text(); strings.Contains(text, "uploading") || !strings.HasPrefix(text, "Pushed web to alice/web\n") {
+		t.Errorf("the screen at the end:\n%s", text)
+	}
+}
+
+func TestATransferIsSilentWhereNobodyWatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.noise(24, 1<<20)
+	open := w.slow()
+	for _, args := range [][]string{{"--no-input"}, {"--json"}} {
+		term := w.open(usual, append([]string{"push", "web", "--base-files-only"}, args...)...)
+		open()
+		term.ends(0)
+		if out := term.output(); strings.Contains(out, escape) || strings.Contains(out, "uploading") {
+			t.Errorf("%s: %q", args[0], out)
+		}
+	}
+}
+
+func TestAnInterruptedTransferLeavesAScreenInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.noise(24, 1<<20)
+	w.slow()
+	term := w.open(usual, "push", "web", "--base-files-only")
+	term.wait("uploading ")
+	term.press(ctrlC)
+	term.ends(130)
+	if text := term.text(); strings.Contains(text, "uploading") || text != "error: push web to @alice/web: interrupted (stage push)\n" {
+		t.Errorf("the screen at the end:\n%s", text)
+	}
+	if set, status := w.fetch(aliceWeb + "/preview/base-files"); status != http.StatusNotFound {
+		t.Errorf("the hub holds base files: %d %s", status, set)
+	}
+}
