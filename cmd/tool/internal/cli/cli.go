@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/cmd/tool/internal/revisions"
 	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -223,6 +225,29 @@ func (a *app) cache(name string) string {
 		return ""
 	}
 	return filepath.Join(dir, "tool", name)
+}
+
+// kept returns where what a push or a pull replaced is kept.
+func (a *app) kept() *kept.Store {
+	dir, err := a.directory("TOOL_STATE_DIR", userStateDir)
+	if err != nil {
+		dir = "" // keeping fails, and says so
+	}
+	return kept.New(dir)
+}
+
+// userStateDir returns the user's directory for what is to last but need not be
+// taken along, as the platform has it.
+func userStateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	switch runtime.GOOS {
+	case "windows", "darwin", "ios":
+		return os.UserConfigDir()
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "state"), err
 }
 
 func (a *app) revisions() *revisions.Store { return revisions.New(a.cache("revisions")) }

@@ -88,6 +88,8 @@ var environmentHelp = `Environment variables. An empty one counts as unset.
   TOOL_API_ORIGIN   hub's address, where --origin is not given
   TOOL_CONFIG_DIR   directory of the login file (default: tool in the user's
                     configuration directory)
+  TOOL_STATE_DIR    directory of what a push or a pull replaced, for --undo (default:
+                    tool in the user's state directory)
   TOOL_CA_FILE      certificates in PEM form to trust besides the system's
   TOOL_ALLOW_HTTP   1 lets a token travel over plain http beyond this machine
   HTTPS_PROXY       proxy for https
@@ -139,7 +141,8 @@ Every result has type, schema (1) and command; those that talked to a hub have o
                latest, files, fileCount, bytes, digest, firstVersion,
                alreadyPublished, followers, authorized
   pulled       project, settingsChanged, changes, revision, updatedBy, updatedAt,
-               updatedVia, enrichmentCount, projectName
+               updatedVia, enrichmentCount, projectName; after --undo no hub was
+               asked, so that origin and what was updated are absent
   published    stack, version, digest, sizeBytes, fileCount, firstVersion,
                alreadyPublished, projectName
   removed      project, existed

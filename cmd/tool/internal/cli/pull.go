@@ -11,7 +11,7 @@ import (
 
 func (a *app) pullCommand() *cobra.Command {
 	var project optional
-	var force bool
+	var force, undo bool
 	c := &cobra.Command{
 		Use:   "pull [<project>]",
 		Short: "Bring a hub project's config back into client.json",
@@ -25,22 +25,33 @@ is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
 		Args:              atMost("<project>"),
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			return a.pull(ctx, strings.Join(args, ""), project, force)
+			if undo && force {
+				return usagef("--undo goes with --project alone")
+			}
+			return a.pull(ctx, strings.Join(args, ""), project, force, undo)
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.Var(&project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
 	fl.BoolVar(&force, "force", false, "replace settings that differ without asking")
+	fl.BoolVar(&undo, "undo", false, "put back the settings that the last pull replaced, asking no hub")
 	return a.hubFlags(c)
 }
 
-func (a *app) pull(ctx context.Context, name string, project optional, force bool) error {
+func (a *app) pull(ctx context.Context, name string, project optional, force, undo bool) error {
 	local, err := a.local(name, itself)
 	if err != nil {
 		return doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}
-	o := pull.Options{Local: local, Destination: project.value, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn}
+	o := pull.Options{Local: local, Destination: project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn}
+	if undo {
+		r, err := pull.Undo(o)
+		if err != nil {
+			return doing(err, local.Name, "undo the pull of %s", local.Name)
+		}
+		return a.print("pulled", r, func(p *printer) { pulledText(p, r) })
+	}
 	if !a.strict() && !force {
 		o.Confirm = a.confirmReplace
 	}
@@ -59,13 +70,19 @@ func (a *app) pull(ctx context.Context, name string, project optional, force boo
 }
 
 func pulledText(p *printer, r *pull.Result) {
-	p.line("Pulled %s from %s", r.ProjectName, r.Project.Path())
-	p.field("origin", "%s", r.Origin)
+	if r.Origin == "" {
+		p.line("Put back the settings of %s", r.ProjectName)
+	} else {
+		p.line("Pulled %s from %s", r.ProjectName, r.Project.Path())
+		p.field("origin", "%s", r.Origin)
+	}
 	p.field("settings", "%s", differenceSummary(r.Changes))
 	for _, line := range differenceLines(r.Changes) {
 		p.line("    %s", line)
 	}
 	p.field("enrichments", "%d", r.EnrichmentCount)
-	p.field("config", "written by %s on %s through %s", r.UpdatedBy, timeText(r.UpdatedAt), viaText(r.UpdatedVia))
+	if r.UpdatedBy != "" {
+		p.field("config", "written by %s on %s through %s", r.UpdatedBy, timeText(r.UpdatedAt), viaText(r.UpdatedVia))
+	}
 	p.notes(r.Notes)
 }

@@ -16,6 +16,7 @@ type pushFlags struct {
 	project                         optional
 	files, filesOnly, force, dryRun bool
 	noClobber, noRecord, allowEmpty bool
+	undo                            bool
 	ifRevision                      string
 }
 
@@ -57,6 +58,7 @@ unless --if-revision or --no-clobber says when not to.`,
 	fl.BoolVar(&f.noClobber, "no-clobber", false, "refuse to undo what others edited since the last pull")
 	fl.BoolVar(&f.noRecord, "no-record", false, "do not record --project in client.json")
 	fl.BoolVar(&f.allowEmpty, "allow-empty", false, "let an empty set replace the base files")
+	fl.BoolVar(&f.undo, "undo", false, "put back the config that the last push from this machine replaced")
 	return a.hubFlags(c)
 }
 
@@ -69,6 +71,8 @@ func (f *pushFlags) check() error {
 		}
 	}
 	switch {
+	case f.undo && (len(exclusive) > 0 || f.files || f.filesOnly || f.dryRun || f.noRecord || f.allowEmpty):
+		return usagef("--undo goes with --project alone")
 	case len(exclusive) > 1:
 		return usagef("--if-revision, --no-clobber and --force exclude each other")
 	case f.files && f.filesOnly:
@@ -104,7 +108,14 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	o := push.Options{
 		Local: local, Destination: f.project.value, Connect: a.connect, What: f.what(),
 		Files:     flow.FileOptions{AllowEmpty: f.allowEmpty, CacheDir: a.cache("hashes")},
-		Revisions: a.revisions(), Warn: a.warn, IfRevision: f.ifRevision, NoClobber: f.noClobber, NoRecord: f.noRecord,
+		Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn, IfRevision: f.ifRevision, NoClobber: f.noClobber, NoRecord: f.noRecord,
+	}
+	if f.undo {
+		r, err := push.Undo(ctx, o)
+		if err != nil {
+			return doing(err, name, "%s", strings.TrimSuffix("undo the push of "+name+" to "+destinationOf(err), " to "))
+		}
+		return a.print("pushed", r, func(p *printer) { pushedText(p, r, push.Nothing) })
 	}
 	if f.dryRun {
 		planned, err := push.Plan(ctx, o)
@@ -132,7 +143,11 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 }
 
 func pushedText(p *printer, r *push.Result, what push.What) {
-	p.line("Pushed %s to %s", r.ProjectName, r.Project.Path())
+	if what == push.Nothing {
+		p.line("Put back the config of %s", r.Project.Path())
+	} else {
+		p.line("Pushed %s to %s", r.ProjectName, r.Project.Path())
+	}
 	p.field("origin", "%s", r.Origin)
 	if what != push.FilesOnly {
 		p.field("enrichments", "%d", r.EnrichmentCount)

@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -28,14 +29,22 @@ type Value struct {
 	Config  jsontext.Value `json:"config"`  // flat, as it was
 	Former  wire.Edit      `json:"former"`  // who had written it
 	Written string         `json:"written"` // the revision that took its place
-	Pulled  string         `json:"pulled,omitzero"`
+	Pulled  *Pulled        `json:"pulled"`  // nil for a push
 	At      time.Time      `json:"at"`
+}
+
+// Pulled is what else a pull replaced.
+type Pulled struct {
+	Origin   string  `json:"origin"`            // of the hub that was pulled from
+	Project  ref.Ref `json:"project,omitzero"`  // pulled.json before; zero: there was none
+	Revision string  `json:"revision,omitzero"` // pulled.json before
+	Common   string  `json:"common,omitzero"`   // the last revision that both sides had before
 }
 
 // Store keeps the last values of each place.
 type Store struct{ dir string }
 
-// New returns a store in a directory, which need not exist.
+// New returns a store in a directory, which need not exist; "" keeps nothing.
 func New(dir string) *Store { return &Store{dir} }
 
 // keepMost is how many values are kept of one place.
@@ -44,6 +53,9 @@ const keepMost = 20
 // Keep files v under its name, readable by its owner alone, and drops the oldest
 // ones above the number that is kept.
 func (s *Store) Keep(v Value) error {
+	if s.dir == "" {
+		return errors.New("what was replaced could not be kept: set TOOL_STATE_DIR to a directory for it")
+	}
 	dir := s.place(v.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("what was replaced could not be kept: %w", err)
@@ -73,6 +85,9 @@ func (s *Store) Keep(v Value) error {
 // Newest returns the value that was kept last under name, and a function that
 // drops it once it is back in its place. Without one it returns nil.
 func (s *Store) Newest(name string) (*Value, func() error, error) {
+	if s.dir == "" {
+		return nil, nil, nil
+	}
 	names, err := s.names(name)
 	if err != nil || len(names) == 0 {
 		return nil, nil, err

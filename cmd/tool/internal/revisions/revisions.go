@@ -26,7 +26,7 @@ func (s *Store) path(origin string, r ref.Ref) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:16]))
 }
 
-// Save remembers revision as the last one pushed to or pulled from a project.
+// Save remembers revision as the last one pushed to or pulled from a project; "": none.
 func (s *Store) Save(origin string, r ref.Ref, revision string) {
 	if os.MkdirAll(s.dir, 0o700) == nil {
 		os.WriteFile(s.path(origin, r), []byte(revision), 0o600)

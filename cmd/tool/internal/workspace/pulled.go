@@ -42,8 +42,12 @@ func (p *Project) Pulled() (*Pulled, error) {
 	return &Pulled{parsed, revision.Text}, nil
 }
 
-// RecordPulled writes pulled.json. The failure is not_recorded.
+// RecordPulled writes pulled.json, or removes it where there was no pull. The
+// failure is not_recorded.
 func (p *Project) RecordPulled(pulled Pulled) error {
+	if pulled == (Pulled{}) {
+		return p.removePulled()
+	}
 	text := jsonedit.Format([]jsonedit.Member{
 		{Name: "project", Value: jsonedit.String(pulled.Project.String())},
 		{Name: "revision", Value: jsonedit.String(pulled.Revision)},
@@ -51,6 +55,17 @@ func (p *Project) RecordPulled(pulled Pulled) error {
 	_, err := p.Workspace.update(p.file(pulledFile), func([]byte) ([]byte, error) { return text, nil })
 	if err != nil {
 		return notRecorded(err)
+	}
+	return nil
+}
+
+func (p *Project) removePulled() error {
+	file, err := p.Workspace.resolve(p.file(pulledFile))
+	if err == nil {
+		err = p.Workspace.root.Remove(file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return notRecorded(unwritable(p.file(pulledFile), cause(err)))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/cmd/tool/internal/revisions"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/flat"
@@ -22,6 +23,7 @@ type Options struct {
 	Destination *string // of --project; nil: client.json's
 	Connect     flow.Connect
 	Revisions   *revisions.Store
+	Kept        *kept.Store
 	Warn        func(string)
 
 	// Confirm is asked before settings that differ are replaced; nil replaces.
@@ -42,14 +44,14 @@ type Replace struct {
 type Result struct {
 	ProjectName     string          `json:"projectName"`
 	Project         ref.Ref         `json:"project"`
-	Origin          string          `json:"origin"`
+	Origin          string          `json:"origin,omitzero"` // "" after an undo, which asks no hub
 	EnrichmentCount int             `json:"enrichmentCount"`
 	SettingsChanged bool            `json:"settingsChanged"`
 	Changes         flat.Difference `json:"changes"`
 	Revision        string          `json:"revision"`
-	UpdatedBy       string          `json:"updatedBy"`
-	UpdatedAt       time.Time       `json:"updatedAt"`
-	UpdatedVia      wire.Via        `json:"updatedVia"`
+	UpdatedBy       string          `json:"updatedBy,omitzero"`
+	UpdatedAt       time.Time       `json:"updatedAt,omitzero"`
+	UpdatedVia      wire.Via        `json:"updatedVia,omitzero"`
 	Notes           []string        `json:"notes"`
 }
 
@@ -67,7 +69,11 @@ type pull struct {
 // Run pulls. It returns nil without an error when the person said no.
 func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	p := &pull{Options: o}
-	if err := p.fetch(ctx); err != nil {
+	err := p.read()
+	if err == nil {
+		err = p.fetch(ctx)
+	}
+	if err != nil {
 		return nil, nil, p.fail(err)
 	}
 	changes := flat.Diff(p.local, p.config)
@@ -90,8 +96,8 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	return r, nil, nil
 }
 
-// fetch reads the local side and the hub's.
-func (p *pull) fetch(ctx context.Context) (err error) {
+// read reads the local side.
+func (p *pull) read() (err error) {
 	if p.client, err = flow.ReadClient(p.Local, p.Warn); err != nil {
 		return fault.At(flow.StageRead, err)
 	}
@@ -105,6 +111,11 @@ func (p *pull) fetch(ctx context.Context) (err error) {
 		}
 		return fault.At(flow.StageDestination, e)
 	}
+	return nil
+}
+
+// fetch reads the hub's side.
+func (p *pull) fetch(ctx context.Context) (err error) {
 	if p.hub, err = p.Connect(); err != nil {
 		return err
 	}
@@ -124,15 +135,15 @@ func (p *pull) fetch(ctx context.Context) (err error) {
 
 // pushLine is the command that gives the project a config.
 func (p *pull) pushLine() string {
-	line := "tool push " + p.Local.Name
-	if p.Options.Destination != nil {
-		line += " --project " + p.destination.String()
-	}
-	return line
+	return "tool push " + p.Local.Name + p.projectFlag()
 }
 
 // write brings the config into client.json and notes what was pulled.
 func (p *pull) write(changes flat.Difference) (*Result, error) {
+	note, err := p.keep(changes)
+	if err != nil {
+		return nil, err
+	}
 	changed, err := p.client.Replace(p.config)
 	if err != nil {
 		return nil, err
@@ -145,7 +156,7 @@ func (p *pull) write(changes flat.Difference) (*Result, error) {
 		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(),
 		EnrichmentCount: p.config.EnrichmentCount(), SettingsChanged: changed, Changes: changes,
 		Revision: p.current.Revision, UpdatedBy: p.current.UpdatedBy, UpdatedAt: p.current.UpdatedAt, UpdatedVia: p.current.UpdatedVia,
-		Notes: []string{},
+		Notes: note,
 	}
 	if !p.client.Project.Present() {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: tool push %s --project %s",

@@ -33,7 +33,7 @@ func (p *push) pushConfig(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		p.wrote(written)
+		p.wrote(written, current)
 		return true, nil
 	}
 }
@@ -132,8 +132,9 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 	return e
 }
 
-// wrote notes the hub's answer in the result.
-func (p *push) wrote(w *wire.ConfigWritten) {
+// wrote notes the hub's answer in the result. before is what the hub held before,
+// nil when that was no other config.
+func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 	p.did.ConfigWritten = true
 	r := p.result
 	r.EnrichmentCount, r.Revision, r.OverwroteExistingConfig = w.EnrichmentCount, w.Revision, w.OverwroteExistingConfig
@@ -148,6 +149,12 @@ func (p *push) wrote(w *wire.ConfigWritten) {
 		r.Notes = append(r.Notes, "the hub held exactly this config already")
 	case r.OverwroteExistingConfig:
 		r.Notes = append(r.Notes, "the existing config was replaced")
+	}
+	switch {
+	case w.Replaced != nil && r.ConfigChanged:
+		p.keep(w.Replaced.Config, w.Replaced.Edit, w.Revision)
+	case w.Replaced == nil && before != nil && before.HasConfig: // the answer that said so was lost
+		p.keep(before.Config, before.Edit, w.Revision)
 	}
 	p.Revisions.Save(p.hub.Origin(), p.destination, w.Revision)
 }

@@ -65,7 +65,7 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(),
 		Revision: current.Revision, HasConfig: current.HasConfig, Notes: p.result.Notes,
 	}
-	if p.What != FilesOnly {
+	if p.What.config() {
 		diff, err := p.diff(current.Config)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 			}
 		}
 	}
-	if p.What != Config {
+	if p.What.files() {
 		if planned.BaseFiles, err = p.planFiles(ctx); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/cmd/tool/internal/revisions"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
@@ -26,7 +27,11 @@ const (
 	Config         What = iota // the config alone
 	ConfigAndFiles             // the config, then the base files
 	FilesOnly                  // the base files alone
+	Nothing                    // nothing of the workspace: what was kept goes back
 )
+
+func (w What) config() bool { return w == Config || w == ConfigAndFiles }
+func (w What) files() bool  { return w == FilesOnly || w == ConfigAndFiles }
 
 // Options are everything that a push needs to know.
 type Options struct {
@@ -36,6 +41,7 @@ type Options struct {
 	What        What
 	Files       flow.FileOptions
 	Revisions   *revisions.Store
+	Kept        *kept.Store
 	Warn        func(string)
 
 	IfRevision string // overwrite only this revision; "none": an empty config
@@ -105,7 +111,7 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	if err != nil {
 		return nil, nil, p.fail(err)
 	}
-	if o.What != FilesOnly {
+	if o.What.config() {
 		yes, err := p.pushConfig(ctx)
 		if err != nil {
 			return nil, nil, p.fail(err)
@@ -114,7 +120,7 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 			return nil, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
 		}
 	}
-	if o.What != Config {
+	if o.What.files() {
 		if err := p.pushFiles(ctx); err != nil {
 			return nil, nil, p.fail(err)
 		}
@@ -156,12 +162,12 @@ func (p *push) read(ctx context.Context) (err error) {
 	if p.client, err = flow.ReadClient(p.Local, p.Warn); err != nil {
 		return err
 	}
-	if p.What != FilesOnly {
+	if p.What.config() {
 		if p.config, p.body, err = flow.ReadConfig(p.client); err != nil {
 			return err
 		}
 	}
-	if p.What != Config {
+	if p.What.files() {
 		p.files, err = flow.ChooseFiles(ctx, p.Local, p.client, p.Files)
 	}
 	return err
