@@ -157,6 +157,7 @@ func TestAQuestionThatDecidesNothingIsNotAsked(t *testing.T) {
 		"rm --force":               {func() { w.must("project", "create", "second") }, []string{"project", "rm", "second", "--force"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			w.setting(after) // whatever the one before left
 			c.prepare()
 			w.setting(after)
 			term := w.open(usual, c.args...)
@@ -243,7 +244,7 @@ func TestADeletionWantsTheWholeNameTyped(t *testing.T) {
 		code       int
 	}{{"rm-nothing", enter, 0}, {"rm-ctrl-c", ctrlC, 130}} {
 		term := w.open(usual, "project", "rm", "web")
-		term.wait("> @alice/web")
+		term.wait("or nothing to leave it")
 		w.show(term, "rm-question")
 		term.press(c.keys)
 		term.ends(c.code)
@@ -251,9 +252,9 @@ func TestADeletionWantsTheWholeNameTyped(t *testing.T) {
 		w.config()
 	}
 	term := w.open(usual, "project", "rm", "web")
-	term.wait("> @alice/web")
+	term.wait("or nothing to leave it")
 	term.press("web" + enter)
-	term.wait("type @alice/web, or nothing")
+	term.wait("! type @alice/web, or nothing")
 	w.show(term, "rm-wrong")
 	w.config()
 	term.press(ctrlU + "@alice/web" + enter)
@@ -294,7 +295,7 @@ func TestAPlainTerminalIsAskedInLines(t *testing.T) {
 			term = ask(t, env, "project", "rm", "web")
 			term.asked("nothing to leave it:")
 			term.press("web\n")
-			term.wait("Not deleted")
+			term.wait("Not taken")
 			term.asked("nothing to leave it:")
 			term.press("\n")
 			term.ends(0)

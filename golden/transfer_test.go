@@ -97,7 +97,7 @@ func TestAnInterruptedTransferLeavesAScreenInOrder(t *testing.T) {
 	term.wait("uploading ")
 	term.press(ctrlC)
 	term.ends(130)
-	if text := term.text(); strings.Contains(text, "uploading") || text != "error: push web to @alice/web: interrupted (stage push)\n" {
+	if text := term.text(); strings.Contains(text, "uploading") || text != "error: push web to @alice/web: interrupted (stage push)\n  hint: what was being sent may have been applied\n" {
 		t.Errorf("the screen at the end:\n%s", text)
 	}
 	if set, status := w.fetch(aliceWeb + "/preview/base-files"); status != http.StatusNotFound {

@@ -78,7 +78,7 @@ func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 		}
 		e, ok := err.(*Error)
 		if !ok {
-			return nil, err
+			return nil, r.ended(err, lost)
 		}
 		lost = lost || e.lost
 		e.lost = lost
@@ -94,7 +94,7 @@ func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 			return nil, e
 		}
 		if err := pause(ctx, wait); err != nil {
-			return nil, err
+			return nil, r.ended(err, lost)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 	}()
 	resp, err := c.roundTrip(req)
 	if err != nil {
-		return nil, c.transportError(ctx, reached, err)
+		return nil, r.ended(c.transportError(ctx, reached, err), reached)
 	}
 	defer resp.Body.Close()
 	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
@@ -137,7 +137,7 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, c.transportError(ctx, reached, err)
+		return nil, r.ended(c.transportError(ctx, reached, err), reached)
 	}
 	return c.read(resp, body, v, r.about)
 }

@@ -50,6 +50,26 @@ func HasCode(err error, codes ...wire.Code) bool {
 	return false
 }
 
+// unsettled is the end of a context while a write was under way.
+type unsettled struct{ error }
+
+func (u *unsettled) Unwrap() error { return u.error }
+
+// Unsettled reports whether err ended a write that the hub may have done all the
+// same: its context ended after the request had gone out.
+func Unsettled(err error) bool {
+	var u *unsettled
+	return errors.As(err, &u)
+}
+
+// ended marks the end of a context as unsettled, where r may have been applied.
+func (r request) ended(err error, applied bool) error {
+	if applied && r.method != http.MethodGet && r.method != http.MethodHead && errors.Is(err, context.Canceled) {
+		return &unsettled{err}
+	}
+	return err
+}
+
 // conclude says of a failure, which no further attempt will mend, what else is to
 // be known.
 func (e *Error) conclude(method string) {

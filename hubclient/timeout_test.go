@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -227,6 +228,28 @@ func TestAConnectionThatTheHubClosedMeanwhileIsReplaced(t *testing.T) {
 					t.Errorf("%s: %v", c.name, err)
 				}
 			}
+		})
+	}
+}
+
+func TestAWriteThatIsGivenUpOnTheWayMayHaveBeenApplied(t *testing.T) {
+	for _, c := range calls() {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+					io.Copy(io.Discard, r.Body)
+					cancel()
+					<-r.Context().Done()
+				})
+				err := c.do(ctx, b.Client)
+				if hubclient.Unsettled(err) != c.write || !errors.Is(err, context.Canceled) {
+					t.Errorf("%s: %v, unsettled: %t", c.method, err, hubclient.Unsettled(err))
+				}
+				if err := c.do(ctx, b.Client); hubclient.Unsettled(err) {
+					t.Errorf("nothing was sent, but it is unsettled: %v", err)
+				}
+			})
 		})
 	}
 }

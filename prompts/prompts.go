@@ -6,7 +6,6 @@
 package prompts
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -54,20 +53,23 @@ func (t Terminal) Confirm(ctx context.Context, q Question) (bool, error) {
 }
 
 // TypeRef asks for r to be typed in full. An empty answer is a no.
-func (t Terminal) TypeRef(ctx context.Context, title, body string, r ref.Ref) (bool, error) {
-	check := func(s string) error {
-		if s = strings.TrimSpace(s); s != "" && s != r.String() {
-			return fmt.Errorf("type %s, or nothing to leave it", r)
-		}
-		return nil
-	}
-	if t.Plain {
-		return t.typePlain(ctx, title, body, check)
-	}
-	typed := ""
-	field := huh.NewInput().Title(strings.Join(t.wrap(title), "\n")).Description(strings.Join(t.wrap(body), "\n")).Placeholder(r.String()).Value(&typed).Validate(check)
-	err := t.run(ctx, huh.NewForm(huh.NewGroup(field)))
-	return err == nil && strings.TrimSpace(typed) != "", err
+func (t Terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
+	answer := ""
+	err := t.Converse(ctx, []Step{{
+		Screen: func() Screen {
+			return Screen{
+				Title: title, Facts: []string{fact}, Prompt: "Its full name, or nothing to leave it", Late: true,
+				Check: func(typed string) error {
+					if typed = strings.TrimSpace(typed); typed != "" && typed != r.String() {
+						return fmt.Errorf("type %s, or nothing to leave it", r)
+					}
+					return nil
+				},
+			}
+		},
+		Take: func(typed string) { answer = strings.TrimSpace(typed) },
+	}})
+	return err == nil && answer != "", err
 }
 
 // run shows a form until it is answered.
@@ -101,52 +103,5 @@ func (t Terminal) confirmPlain(ctx context.Context, q Question) (bool, error) {
 			return false, nil
 		}
 		t.say("Please answer yes or no.")
-	}
-}
-
-func (t Terminal) typePlain(ctx context.Context, title, body string, check func(string) error) (bool, error) {
-	t.say("%s", title)
-	t.say("%s", body)
-	for {
-		answer, err := t.line(ctx, "Name, or nothing to leave it: ")
-		if err != nil {
-			return false, err
-		}
-		if err := check(answer); err != nil {
-			t.say("Not deleted: %v.", err)
-			continue
-		}
-		return answer != "", nil
-	}
-}
-
-func (t Terminal) say(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); text != "" {
-		fmt.Fprintln(t.Out, text)
-	}
-}
-
-// line asks for one line of text. The end of the input is an interrupt.
-func (t Terminal) line(ctx context.Context, prompt string) (string, error) {
-	fmt.Fprint(t.Out, prompt)
-	type read struct {
-		text string
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		text, err := bufio.NewReader(t.In).ReadString('\n')
-		done <- read{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(t.Out)
-		return "", ctx.Err()
-	case r := <-done:
-		if r.err != nil {
-			fmt.Fprintln(t.Out)
-			return "", ErrInterrupted
-		}
-		return strings.TrimSpace(r.text), nil
 	}
 }

@@ -19,11 +19,14 @@ const (
 	prefix   = "hubpat_"
 	random   = 32 // base62 characters, 190 bits
 	checksum = 6  // base62 characters of the CRC-32 (IEEE) over prefix and random part
-	length   = len(prefix) + random + checksum
 	alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 	shown = 12 // characters of a token that may be shown
 )
+
+// Length is the number of bytes of every token: whoever scans a stream with
+// [Index] keeps the last Length-1 bytes of each piece for the next.
+const Length = len(prefix) + random + checksum
 
 // New returns a fresh token from the system's random source.
 func New() string {
@@ -51,10 +54,10 @@ func check(b []byte) []byte {
 
 // Valid reports whether token has the form of a token and its checksum holds.
 func Valid(token string) bool {
-	if len(token) != length || !strings.HasPrefix(token, prefix) {
+	if len(token) != Length || !strings.HasPrefix(token, prefix) {
 		return false
 	}
-	body, sum := token[:length-checksum], token[length-checksum:]
+	body, sum := token[:Length-checksum], token[Length-checksum:]
 	for i := len(prefix); i < len(body); i++ {
 		if strings.IndexByte(alphabet, body[i]) < 0 {
 			return false
@@ -87,13 +90,9 @@ func Index(b []byte) int {
 			return -1
 		}
 		from += i
-		if end := from + length; end <= len(b) && Valid(string(b[from:end])) {
+		if end := from + Length; end <= len(b) && Valid(string(b[from:end])) {
 			return from
 		}
 		from += len(prefix)
 	}
 }
-
-// Length is the number of bytes of every token: whoever scans a stream with
-// [Index] keeps the last Length-1 bytes of each piece for the next.
-const Length = length

@@ -72,6 +72,6 @@ func question(lines []string, d flat.Difference) string {
 
 func (a *app) confirmRemove(ctx context.Context, q remove.Question) (bool, error) {
 	return answered(a.terminal().TypeRef(ctx,
-		fmt.Sprintf("Delete %s for good? Type its name.", q.Project),
+		fmt.Sprintf("Delete %s for good?", q.Project),
 		"Its config and base files go with it. Hub "+q.Origin, q.Project))
 }

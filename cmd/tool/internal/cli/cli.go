@@ -137,8 +137,9 @@ func (a *app) workspace() (*workspace.Workspace, error) {
 }
 
 // local returns the local project called name, or the only one when no name was
-// given; naming one of several, arguments gives those of the command to type.
-func (a *app) local(name string, arguments func(local string) string) (*workspace.Project, error) {
+// given. Of several a person chooses; elsewhere arguments gives those of the
+// command to type, naming one of them.
+func (a *app) local(ctx context.Context, name string, arguments func(local string) string) (*workspace.Project, error) {
 	ws, err := a.workspace()
 	if err != nil {
 		return nil, err
@@ -151,16 +152,22 @@ func (a *app) local(name string, arguments func(local string) string) (*workspac
 	if err != nil {
 		return nil, fault.At("read", err)
 	}
-	switch len(names) {
-	case 0:
+	switch {
+	case len(names) == 0:
 		return nil, fault.At("read", fault.New(wire.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
 			Try("tool init"))
-	case 1:
-		p, err := ws.Project(names[0])
-		return p, fault.At("read", err)
+	case len(names) == 1:
+		name = names[0]
+	case a.strict():
+		return nil, usagef("there are several local projects: %s", strings.Join(names, ", ")).
+			try("tool %s %s", a.command, arguments(names[0]))
+	default:
+		if name, err = a.chooseLocal(ctx, ws, names); err != nil {
+			return nil, err
+		}
 	}
-	return nil, usagef("there are several local projects: %s", strings.Join(names, ", ")).
-		try("tool %s %s", a.command, arguments(names[0]))
+	p, err := ws.Project(name)
+	return p, fault.At("read", err)
 }
 
 // itself is the argument of a command that takes a local project.

@@ -3,13 +3,17 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow/login"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 func (a *app) loginCommand() *cobra.Command {
@@ -47,9 +51,12 @@ func (a *app) login(ctx context.Context, withToken bool) error {
 		}
 		a.token.value = &token
 	}
-	id, err := identity.Resolve(identity.Options{
-		Token: a.token.value, Origin: a.origin.value, LookupEnv: a.lookupOrigin, Logins: logins,
-	})
+	if a.token.value == nil && !a.strict() {
+		if err := a.askLogin(ctx, logins); err != nil {
+			return err
+		}
+	}
+	id, err := a.resolveLogin(logins)
 	if err != nil {
 		return err
 	}
@@ -67,6 +74,64 @@ func (a *app) login(ctx context.Context, withToken bool) error {
 		p.field("token", "%s", expiryText(r.ExpiresAt))
 		p.notes(r.Notes)
 	})
+}
+
+// resolveLogin settles what to log in to, and the token, which may be stored.
+func (a *app) resolveLogin(logins *identity.Logins) (*identity.Identity, error) {
+	return identity.Resolve(identity.Options{
+		Token: a.token.value, Origin: a.origin.value, LookupEnv: a.lookupOrigin, Logins: logins,
+	})
+}
+
+// askLogin asks for the hub's address and the token, as far as they are not known.
+func (a *app) askLogin(ctx context.Context, logins *identity.Logins) error {
+	var token string
+	given := a.origin.value != nil && *a.origin.value != ""
+	known := func() bool {
+		id, err := a.resolveLogin(logins)
+		return err == nil && id.Token != ""
+	}
+	err := a.converse(ctx,
+		prompts.Step{
+			Skip: func() bool { return given },
+			Screen: func() prompts.Screen {
+				preset := identity.DefaultOrigin
+				if id, err := a.resolveLogin(logins); err == nil {
+					preset = id.Origin
+				}
+				return prompts.Screen{
+					Title: "Which hub?", Prompt: "Address, scheme://host[:port]", Preset: preset,
+					Check: func(typed string) error { _, err := hubclient.ParseOrigin(typed); return err },
+				}
+			},
+			Take: func(answer string) { a.origin.value = &answer },
+		},
+		prompts.Step{
+			Skip: known,
+			Screen: func() prompts.Screen {
+				return prompts.Screen{
+					Title: "Token for " + *a.origin.value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
+					Facts: []string{"Whoever runs the hub makes one: hub token create. It is stored here, readable by you alone."},
+				}
+			},
+			Take: func(answer string) { token = identity.CleanToken(answer) },
+		})
+	if err == nil && token != "" {
+		a.token.value = &token
+	}
+	return err
+}
+
+// checkToken refuses what cannot be a token, before anybody is asked about it.
+func checkToken(typed string) error {
+	token := identity.CleanToken(typed)
+	switch {
+	case pat.Valid(token):
+		return nil
+	case len(token) < pat.Length:
+		return errors.New("not a whole token yet: hubpat_ and 38 letters and digits")
+	}
+	return errors.New("mistyped: that is not a token as a hub prints it")
 }
 
 // lookupOrigin hides the token's variable: it is not what logging in stores.
@@ -121,7 +186,7 @@ func (a *app) logout() error {
 	if err != nil {
 		return err
 	}
-	id, err := identity.Resolve(identity.Options{Origin: a.origin.value, LookupEnv: a.lookupOrigin, Logins: logins})
+	id, err := a.resolveLogin(logins)
 	if err != nil {
 		return err
 	}

@@ -28,27 +28,39 @@ func (a *app) projectCommand() *cobra.Command {
 type createFlags struct {
 	from, stackVersion, visibility string
 	baseFiles                      bool
+	api                            ref.Ref
+	given                          func(flag string) bool
 }
 
 func (a *app) projectCreateCommand() *cobra.Command {
 	var f createFlags
 	c := &cobra.Command{
-		Use:   "create <name>",
+		Use:   "create [<name>]",
 		Short: "Create a hub project from a local one",
 		Long: `Create a project on the hub from a local project: its published stack, its API, which
 is registered when client.json names none, and its settings as the first config.
 
 <name> is a slug, which takes the stack's account, or @account/slug. A project that
-exists already is never changed: that is what push is for.`,
+exists already is never changed: that is what push is for.
+
+In a terminal <name> may be left out: then what a project needs is asked, step by step.`,
 		Example: `  tool project create web
   tool project create @acme/web --from web --base-files --visibility public`,
-		Args: exactly("<name>"),
+		Args: func(c *cobra.Command, args []string) error {
+			if a.strict() {
+				return exactly("<name>")(c, args)
+			}
+			return atMost("<name>")(c, args)
+		},
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if f.stackVersion != wire.Latest && !version.Valid(f.stackVersion) {
 				return usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
 			}
 			if v := wire.Visibility(f.visibility); v != wire.Private && v != wire.Public {
 				return usagef("--visibility is private or public, not %q", f.visibility)
+			}
+			if len(args) == 0 {
+				return a.createGuided(ctx, f)
 			}
 			return a.create(ctx, args[0], f)
 		}),
@@ -59,19 +71,20 @@ exists already is never changed: that is what push is for.`,
 	fl.StringVar(&f.stackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
 	fl.StringVar(&f.visibility, "visibility", string(wire.Private), "who sees it: `private|public`")
 	fl.BoolVar(&f.baseFiles, "base-files", false, "push the app's files too, for the preview")
+	f.given = fl.Changed
 	c.RegisterFlagCompletionFunc("from", a.localNames)
 	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
 	return a.hubFlags(c)
 }
 
 func (a *app) create(ctx context.Context, name string, f createFlags) error {
-	local, err := a.local(f.from, with(name))
+	local, err := a.local(ctx, f.from, with(name))
 	if err != nil {
 		return doing(err, f.from, "create %s", name)
 	}
 	o := create.Options{
 		Local: local, Name: name, StackVersion: f.stackVersion, Visibility: wire.Visibility(f.visibility),
-		BaseFiles: f.baseFiles, Files: flow.FileOptions{CacheDir: a.cache("hashes")}, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn,
+		API: f.api, BaseFiles: f.baseFiles, Files: flow.FileOptions{CacheDir: a.cache("hashes")}, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn,
 	}
 	stop := a.progress(&o.Files.Report)
 	r, err := create.Run(ctx, o)
@@ -152,7 +165,9 @@ func (a *app) projectViewCommand() *cobra.Command {
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			o := projects.ViewOptions{
 				Name: strings.Join(args, ""), Connect: a.connectAnyway,
-				Local: func() (*workspace.Project, error) { return a.local("", func(string) string { return "@account/slug" }) },
+				Local: func() (*workspace.Project, error) {
+					return a.local(ctx, "", func(string) string { return "@account/slug" })
+				},
 			}
 			r, err := projects.View(ctx, o)
 			if err != nil {
@@ -230,7 +245,7 @@ typed, unless --force is given. The token needs the scope admin:resource.`,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			o := remove.Options{
 				Name: args[0], Connect: a.connect,
-				Local: func() (*workspace.Project, error) { return a.local(from, with(args[0])) },
+				Local: func() (*workspace.Project, error) { return a.local(ctx, from, with(args[0])) },
 			}
 			if !a.strict() && !force {
 				o.Confirm = a.confirmRemove

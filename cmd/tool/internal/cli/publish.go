@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/flow/publish"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/prompts"
 )
 
 func (a *app) publishCommand() *cobra.Command {
@@ -22,7 +25,7 @@ content needs a higher version.`,
 		Args:              atMost("<project>"),
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			return a.publish(ctx, strings.Join(args, ""), dryRun)
+			return a.publish(ctx, strings.Join(args, ""), dryRun, force)
 		}),
 	}
 	fl := c.Flags()
@@ -32,8 +35,8 @@ content needs a higher version.`,
 	return a.hubFlags(c)
 }
 
-func (a *app) publish(ctx context.Context, name string, dryRun bool) error {
-	local, err := a.local(name, itself)
+func (a *app) publish(ctx context.Context, name string, dryRun, force bool) error {
+	local, err := a.local(ctx, name, itself)
 	if err != nil {
 		return doing(err, name, "%s", strings.TrimSpace("publish "+name))
 	}
@@ -46,10 +49,19 @@ func (a *app) publish(ctx context.Context, name string, dryRun bool) error {
 		return a.print("planned", planned, func(p *printer) { plannedVersionText(p, planned) })
 	}
 	stop := a.progress(&o.Report)
-	r, err := publish.Run(ctx, o)
+	if !a.strict() && !force {
+		o.Confirm = func(ctx context.Context, p *publish.Planned) (bool, error) {
+			stop()
+			return a.confirmPublish(ctx, p)
+		}
+	}
+	r, no, err := publish.Run(ctx, o)
 	stop()
-	if err != nil {
+	switch {
+	case err != nil:
 		return doing(err, local.Name, "publish %s", local.Name)
+	case no != nil:
+		return a.aborted(no)
 	}
 	return a.print("published", r, func(p *printer) { publishedText(p, r) })
 }
@@ -89,4 +101,30 @@ func plannedVersionText(p *printer, r *publish.Planned) {
 		p.line("  note: this token may not publish there")
 	}
 	p.notes(r.Notes)
+}
+
+// confirmPublish asks whether a version is to be published, which cannot be undone.
+func (a *app) confirmPublish(ctx context.Context, p *publish.Planned) (bool, error) {
+	facts := []string{"Hub        " + p.Origin, fmt.Sprintf("Files      %s, %s", countText(p.FileCount, "file", "files"), bytesText(p.Bytes))}
+	if p.FirstVersion {
+		facts = append(facts, "The stack is new: this is its first version.")
+	} else {
+		now := p.Latest
+		if version.Compare(p.Version, p.Latest) > 0 && (!version.IsPrerelease(p.Version) || version.IsPrerelease(p.Latest)) {
+			now = p.Version
+		}
+		facts = append(facts, fmt.Sprintf("Latest     from %s to %s, followed by %s", p.Latest, now, countText(p.Followers, "project", "projects")))
+	}
+	facts = append(facts, "A published version never changes.")
+	answer := ""
+	err := a.converse(ctx, prompts.Step{
+		Screen: func() prompts.Screen {
+			return prompts.Screen{
+				Title: fmt.Sprintf("Publish @%s %s?", p.Stack, p.Version), Facts: facts, Preset: "no",
+				Choices: []prompts.Choice{{Value: "yes", Text: "Publish it"}, {Value: "no", Text: "Leave it"}},
+			}
+		},
+		Take: func(a string) { answer = a },
+	})
+	return answer == "yes", err
 }

@@ -40,7 +40,7 @@ is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
 }
 
 func (a *app) pull(ctx context.Context, name string, project optional, force, undo bool) error {
-	local, err := a.local(name, itself)
+	local, err := a.local(ctx, name, itself)
 	if err != nil {
 		return doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}

@@ -23,7 +23,7 @@ type pushFlags struct {
 func (a *app) pushCommand() *cobra.Command {
 	var f pushFlags
 	c := &cobra.Command{
-		Use:   "push <project>",
+		Use:   "push [<project>]",
 		Short: "Update a hub project's config, and its base files, from the local ones",
 		Long: `Push the settings of a local project, .tool/<project>/client.json, to a project that
 exists on the hub, in place of its config. With --base-files the app's files go too.
@@ -41,10 +41,10 @@ unless --if-revision or --no-clobber says when not to.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			if len(args) == 0 {
+			if len(args) == 0 && a.strict() {
 				return usagef("tool push needs <project>: a directory under .tool").try("tool push web")
 			}
-			return a.push(ctx, args[0], f)
+			return a.push(ctx, strings.Join(args, ""), f)
 		}),
 	}
 	fl := c.Flags()
@@ -99,12 +99,13 @@ func (f *pushFlags) what() push.What {
 
 func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	doingPush := func(err error, to string) error {
-		return doing(err, name, "%s", strings.TrimSuffix("push "+name+" to "+to, " to "))
+		return doing(err, name, "%s", strings.TrimSuffix(strings.TrimSpace("push "+name)+" to "+to, " to "))
 	}
-	local, err := a.local(name, itself)
+	local, err := a.local(ctx, name, itself)
 	if err != nil {
 		return doingPush(err, "")
 	}
+	name = local.Name
 	o := push.Options{
 		Local: local, Destination: f.project.value, Connect: a.connect, What: f.what(),
 		Files:     flow.FileOptions{AllowEmpty: f.allowEmpty, CacheDir: a.cache("hashes")},

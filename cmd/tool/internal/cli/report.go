@@ -193,6 +193,9 @@ func (a *app) reportInterrupt(err error, ended syscall.Signal) int {
 	if e.Code = wire.CodeInterrupted; errors.Is(err, context.Canceled) {
 		e.Err = errors.New("interrupted")
 	}
+	if e.Hint == "" {
+		e.Hint = happened(e.Did, hubclient.Unsettled(err))
+	}
 	a.report(err, &e)
 	if ended == 0 && a.HungUp() {
 		ended = syscall.SIGHUP // the end of the input came first
@@ -204,6 +207,29 @@ func (a *app) reportInterrupt(err error, ended syscall.Signal) int {
 		return exitHangup
 	}
 	return exitInterrupted
+}
+
+// happened says what a command had done when it was interrupted.
+func happened(did fault.Did, unsettled bool) string {
+	var done []string
+	for _, d := range []struct {
+		did  bool
+		what string
+	}{
+		{did.ProjectCreated, "the project is created"}, {did.ConfigWritten, "the config is written"},
+		{did.BaseFilesWritten, "the base files are written"}, {did.RemoteWritten, "client.json is changed"},
+	} {
+		if d.did {
+			done = append(done, d.what)
+		}
+	}
+	if unsettled {
+		done = append(done, "what was being sent may have been applied")
+	}
+	if len(done) == 0 {
+		return "nothing was changed"
+	}
+	return strings.Join(done, ", ")
 }
 
 func (a *app) reportFailure(err error) { a.report(err, fault.From(err)) }

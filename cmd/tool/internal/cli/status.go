@@ -32,7 +32,7 @@ both, or none (there is nothing to compare).`,
 }
 
 func (a *app) status(ctx context.Context, name string) error {
-	locals, err := a.locals(name)
+	locals, err := a.locals(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (a *app) status(ctx context.Context, name string) error {
 }
 
 // locals returns the local project called name, or all of them; none outside a workspace.
-func (a *app) locals(name string) ([]*workspace.Project, error) {
+func (a *app) locals(ctx context.Context, name string) ([]*workspace.Project, error) {
 	if name != "" {
-		p, err := a.local(name, itself)
+		p, err := a.local(ctx, name, itself)
 		return []*workspace.Project{p}, err
 	}
 	ws, err := a.workspace()

@@ -121,8 +121,20 @@ type Files struct {
 	Notes []string
 }
 
-// ChooseFiles chooses and hashes the base files of a local project.
-func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions) (*Files, error) {
+// CountFiles tells how many base files a local project has, and their bytes.
+func CountFiles(ctx context.Context, local *workspace.Project) (files int, bytes int64, err error) {
+	client, err := local.Client()
+	if err != nil {
+		return 0, 0, err
+	}
+	selection, err := chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
+	if err != nil {
+		return 0, 0, err
+	}
+	return len(selection.Files), selection.Bytes, nil
+}
+
+func chooseFiles(ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions) (*basefiles.Selection, error) {
 	root, err := client.AppRoot()
 	if err != nil {
 		return nil, err
@@ -131,10 +143,15 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 	if err != nil {
 		return nil, err
 	}
-	selection, err := basefiles.Choose(ctx, basefiles.Options{
+	return basefiles.Choose(ctx, basefiles.Options{
 		Workspace: local.Workspace.Dir, Root: root, Generated: generated,
 		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: o.CacheDir,
 	})
+}
+
+// ChooseFiles chooses and hashes the base files of a local project.
+func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions) (*Files, error) {
+	selection, err := chooseFiles(ctx, local, client, o)
 	if err != nil {
 		return nil, err
 	}

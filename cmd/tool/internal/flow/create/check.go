@@ -74,11 +74,15 @@ func (c *create) checkAccount(ctx context.Context) error {
 		}
 		return e
 	case !me.Has(wire.ScopeWriteCatalog):
-		return &hubclient.Error{Code: wire.CodeMissingScope, Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("the token lacks the scope %s", wire.ScopeWriteCatalog),
-			Hint:   fmt.Sprintf("make one that has it: hub token create --user %s --name NAME --scope %s", me.Name(), wire.ScopeWriteCatalog)}
+		return missingScope(me)
 	}
 	return nil
+}
+
+func missingScope(me *wire.Whoami) error {
+	return &hubclient.Error{Code: wire.CodeMissingScope, Status: http.StatusForbidden,
+		Detail: fmt.Sprintf("the token lacks the scope %s", wire.ScopeWriteCatalog),
+		Hint:   fmt.Sprintf("make one that has it: hub token create --user %s --name NAME --scope %s", me.Name(), wire.ScopeWriteCatalog)}
 }
 
 // checkFree asks whether the slug is free.

@@ -7,7 +7,6 @@ package create
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -26,6 +25,7 @@ type Options struct {
 	Name         string // slug, or @account/slug
 	StackVersion string // latest, or an exact version
 	Visibility   wire.Visibility
+	API          ref.Ref // to bind; zero: client.json's, else its source is registered
 	BaseFiles    bool
 	Files        flow.FileOptions
 	Connect      flow.Connect
@@ -167,6 +167,10 @@ func (c *create) readStack(context.Context) error {
 
 // readAPI finds which API the project binds, without asking the hub.
 func (c *create) readAPI(context.Context) (err error) {
+	if !c.API.IsZero() {
+		c.api = c.API
+		return nil
+	}
 	if c.client.API.Present() {
 		if c.api, err = ref.Parse(c.client.API.Text); err != nil {
 			return fault.New(wire.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
@@ -197,9 +201,7 @@ func (c *create) register(ctx context.Context) error {
 		return err
 	}
 	c.api, c.result.APIRegistered = registered.API, true
-	written, err := c.client.Fill("api", c.api.String())
-	c.did.RemoteWritten = written
-	return err
+	return c.fill("api", c.api)
 }
 
 func (c *create) upload(ctx context.Context) (*wire.API, error) {
@@ -249,13 +251,16 @@ func (c *create) seed(ctx context.Context, created hubclient.Created) error {
 	return nil
 }
 
-// record fills client.json's project where it is absent.
+// record fills client.json's project where it is absent, and an api that was given.
 func (c *create) record(context.Context) error {
-	written, err := c.client.Fill("project", c.project.String())
-	if err != nil {
+	if err := c.fill("project", c.project); err != nil {
 		return err
 	}
-	c.did.RemoteWritten = c.did.RemoteWritten || written
+	if !c.API.IsZero() {
+		if err := c.fill("api", c.API); err != nil {
+			return err
+		}
+	}
 	c.result.RemoteWritten = c.did.RemoteWritten
 	if kept := c.client.Project.Text; kept != c.project.String() {
 		c.result.Notes = append(c.result.Notes, fmt.Sprintf(
@@ -265,17 +270,24 @@ func (c *create) record(context.Context) error {
 	return nil
 }
 
+func (c *create) fill(field string, value ref.Ref) error {
+	written, err := c.client.Fill(field, value.String())
+	c.did.RemoteWritten = c.did.RemoteWritten || written
+	return err
+}
+
 // explain turns the hub's answers into failures with the next command.
 func (c *create) explain(err error) error {
 	if err == nil || c.hub == nil || fault.From(err).Stage != "" {
 		return err // what has its stage is explained
 	}
 	err = c.hub.Fault(err)
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
 	e := fault.From(err)
 	switch {
+	case flow.IsInterrupted(err):
+		if c.did.ProjectCreated {
+			e.Recipe = []string{c.pushLine()}
+		}
 	case e.Code == wire.CodeNotRecorded && c.did.ProjectCreated:
 		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
 	case c.did.ProjectCreated && e.Recipe == nil:

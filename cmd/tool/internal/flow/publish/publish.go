@@ -25,6 +25,9 @@ type Options struct {
 
 	CacheDir string // where hashes are remembered
 	Report   flow.Report
+
+	// Confirm is asked before a version is published; nil publishes.
+	Confirm func(context.Context, *Planned) (bool, error)
 }
 
 // Result is a version that is published.
@@ -70,11 +73,11 @@ type publish struct {
 	there   *wire.Stack // nil: never published
 }
 
-// Run publishes.
-func Run(ctx context.Context, o Options) (*Result, error) {
+// Run publishes. It returns nil without an error when the person said no.
+func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	p, err := prepare(ctx, o)
 	if err != nil {
-		return nil, p.fail(err)
+		return nil, nil, p.fail(err)
 	}
 	r := &Result{
 		ProjectName: o.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: []string{},
@@ -82,15 +85,24 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if there := p.published(); there != nil {
 		r.AlreadyPublished = true
 		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
-		return r, nil
+		return r, nil, nil
+	}
+	if o.Confirm != nil {
+		yes, err := o.Confirm(ctx, p.plan())
+		if err != nil {
+			return nil, nil, p.fail(err)
+		}
+		if !yes {
+			return nil, &flow.Aborted{ProjectName: o.Local.Name, Origin: p.hub.Origin()}, nil
+		}
 	}
 	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, p.files.Open)
 	if err != nil {
-		return nil, p.fail(err)
+		return nil, nil, p.fail(err)
 	}
 	r.Digest, r.SizeBytes, r.FileCount = done.Digest, done.SizeBytes, done.FileCount
 	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, already
-	return r, nil
+	return r, nil, nil
 }
 
 // Plan says what Run would do, and changes nothing.
@@ -103,11 +115,17 @@ func Plan(ctx context.Context, o Options) (*Planned, error) {
 	if err != nil {
 		return nil, p.fail(err)
 	}
+	planned := p.plan()
+	planned.Authorized = me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog)
+	return planned, nil
+}
+
+// plan says what would be published, but not whether the caller may.
+func (p *publish) plan() *Planned {
 	planned := &Planned{
-		ProjectName: o.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
+		ProjectName: p.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
 		Digest: p.tree.Digest(), FileCount: len(p.tree), Bytes: p.files.Bytes, FirstVersion: p.there == nil,
 		AlreadyPublished: p.published() != nil, Notes: []string{},
-		Authorized: me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog),
 	}
 	for _, f := range p.tree {
 		planned.Files = append(planned.Files, f.Path)
@@ -118,7 +136,7 @@ func Plan(ctx context.Context, o Options) (*Planned, error) {
 			planned.Followers = *p.there.Followers
 		}
 	}
-	return planned, nil
+	return planned
 }
 
 // prepare reads the stack, asks the hub what is published, and refuses what the

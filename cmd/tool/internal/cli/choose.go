@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/prompts"
+)
+
+// chooseLocal asks which of several local projects is meant.
+func (a *app) chooseLocal(ctx context.Context, ws *workspace.Workspace, names []string) (string, error) {
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return "", err
+	}
+	name := nearest(ws, names, dir)
+	choices := make([]prompts.Choice, len(names))
+	for i, n := range names {
+		choices[i] = prompts.Choice{Value: n, Text: n}
+	}
+	err = a.converse(ctx, prompts.Step{
+		Screen: func() prompts.Screen {
+			return prompts.Screen{Title: "Which local project?", Choices: choices, Preset: name}
+		},
+		Take: func(answer string) { name = answer },
+	})
+	return name, err
+}
+
+// converse asks in turn. An interrupted question is the end of the command.
+func (a *app) converse(ctx context.Context, steps ...prompts.Step) error {
+	err := a.terminal().Converse(ctx, steps)
+	if errors.Is(err, prompts.ErrInterrupted) {
+		return context.Canceled
+	}
+	return err
+}
+
+// nearest returns the local project whose app holds dir, the innermost where apps
+// lie within each other; without one, the first.
+func nearest(ws *workspace.Workspace, names []string, dir string) string {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	found, depth := names[0], -1
+	for _, name := range names {
+		p, err := ws.Project(name)
+		if err != nil {
+			continue
+		}
+		client, err := p.Client()
+		if err != nil {
+			continue
+		}
+		root, err := client.AppRoot()
+		if err != nil {
+			continue
+		}
+		root = filepath.Join(ws.Dir, filepath.FromSlash(root))
+		if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) && len(root) > depth {
+			found, depth = name, len(root)
+		}
+	}
+	return found
+}

@@ -1,0 +1,286 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const down = "\x1b[B"
+
+// newEmpty makes a world whose workspace holds an API description and two files,
+// and nothing of tool's.
+func newEmpty(t testing.TB) *world {
+	t.Helper()
+	root := t.TempDir()
+	w := &world{t: t, dir: filepath.Join(root, "app"), hub: startHub(t, sqlite(t, root))}
+	w.origin = w.hub.origin
+	for name, value := range environment(root) {
+		w.env = append(w.env, name+"="+value)
+	}
+	w.env = append(w.env, "HOME="+root, "TERM=xterm-256color")
+	w.write("openapi.yaml", "openapi: 3.1.0\ninfo: {title: Pets, version: \"1\"}\npaths: {}\n")
+	w.write("index.html", "<!doctype html>\n<title>Pets</title>\n")
+	w.hub.admin(t, "account", "create", "alice")
+	w.token = w.hub.token(t, "alice", "write:catalog", "admin:resource")
+	return w
+}
+
+// turn is a screen that is awaited, and what is typed then.
+type turn struct {
+	wait string // what tells that the screen is there, the field's mark included
+	show string // name of the golden screen, "" for none
+	keys string
+}
+
+// talk takes turns.
+func (w *world) talk(term *terminal, turns []turn) {
+	w.t.Helper()
+	for _, turn := range turns {
+		term.wait(turn.wait)
+		if turn.show != "" {
+			w.show(term, turn.show)
+		}
+		term.press(turn.keys)
+	}
+}
+
+// A newcomer's way from an empty hub to a project: every screen of it.
+var firstProject = []turn{
+	{"> Make one called app", "init", enter},
+	{"> Publish @alice/app 0.1.0 now", "unpublished", enter},
+	{"@alice/app is free", "slug", "_"},
+	{"! a slug is", "slug-wrong", enter}, // which does not go on
+	{"> app_", "", ctrlU + "@bob/web"},
+	{"! alice may not write to @bob", "slug-denied", ctrlU + "web"},
+	{"@alice/web is free", "", enter},
+	{"> private", "visibility", down},
+	{"> public", "visibility-public", escape}, // back, and on again
+	{"@alice/web is free", "slug-again", enter},
+	{"> private", "", enter},
+	{"> latest", "version", down + enter},
+	{"> Register openapi.yaml", "api", down},
+	{"> Take one", "", enter},
+	{"@account/slug", "api-ref", "@alice/none"},
+	{"! @alice/none is not registered", "api-ref-missing", escape},
+	{"> Take one", "", "\x1b[A"},
+	{"> Register openapi.yaml", "", enter},
+	{"> Not now", "files", "\x1b[A"},
+	{"> Push", "", enter},
+	{"> Create @alice/web", "review", enter},
+}
+
+func TestTheWizardLeadsFromAnEmptyHubToAProject(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]size{"": usual, "-narrow": narrow} {
+		t.Run(strings.TrimPrefix("at"+name, "-"), func(t *testing.T) {
+			w := newEmpty(t)
+			w.must("login", "--origin", w.origin, "--token", w.token)
+			term := w.open(s, "project", "create")
+			turns := make([]turn, len(firstProject))
+			for i, turn := range firstProject {
+				if turns[i] = turn; turn.show != "" {
+					turns[i].show = "wizard-" + turn.show + name
+				}
+			}
+			w.talk(term, turns)
+			term.ends(0)
+			if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"0.1.0"`) || !strings.Contains(got, `"count":3`) || !strings.Contains(got, `"visibility":"private"`) {
+				t.Errorf("the project is %s", got)
+			}
+			if got := w.read(".tool/app/client.json"); !strings.Contains(got, `"project": "@alice/web"`) {
+				t.Errorf("client.json is %s", got)
+			}
+		})
+	}
+}
+
+func TestTheWizardAsksNothingThatAFlagSaid(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	term := w.open(usual, "project", "create", "--visibility", "public", "--stack-version", "1.0.0", "--base-files", "--from", "web")
+	w.talk(term, []turn{
+		{"> Go on", "wizard-published", enter},
+		{"@alice/web is free", "", enter},
+		{"> Register openapi.json", "", enter},
+		{"> Create @alice/web", "wizard-review-given", enter},
+	})
+	term.ends(0)
+	if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"1.0.0"`) || !strings.Contains(got, `"visibility":"public"`) {
+		t.Errorf("the project is %s", got)
+	}
+}
+
+func TestTheWizardCanBeStoppedBeforeAnythingIsMade(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	mine := w.read(clientJSON)
+	for name, turns := range map[string][]turn{
+		"at the start":  {{"> Go on", "", down}, {"> Stop here", "", enter}},
+		"at the review": {{"> Go on", "", enter}, {"@alice/web is free", "", enter}, {"> private", "", enter}, {"> latest", "", enter}, {"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Stop here", "", enter}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			term := w.open(usual, "project", "create")
+			w.talk(term, turns)
+			term.ends(0)
+			if !strings.Contains(term.text(), "nothing was changed") {
+				t.Errorf("it says\n%s", term.text())
+			}
+			if text, status := w.fetch(aliceWeb); status != 404 {
+				t.Errorf("the project is there: %s", text)
+			}
+			if got := w.read(clientJSON); got != mine {
+				t.Errorf("client.json is now %s", got)
+			}
+		})
+	}
+}
+
+func TestTheWizardNamesWhatIsTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	term := w.open(usual, "project", "create")
+	w.talk(term, []turn{
+		{"> Go on", "", enter},
+		{"! @alice/web exists already", "wizard-slug-taken", enter}, // which does not go on
+		{"> web", "", "2"},
+		{"@alice/web2 is free", "", enter},
+		{"> private", "", ctrlC},
+	})
+	term.ends(130)
+}
+
+func TestTheWizardGoesLineByLineForAScreenReader(t *testing.T) {
+	t.Parallel()
+	w := newEmpty(t)
+	w.must("login", "--origin", w.origin, "--token", w.token)
+	c := w.command("project", "create")
+	c.Env = append(c.Env, "ACCESSIBLE=1")
+	term := open(t, c, size{80, 100}, false)
+	for _, turn := range []turn{
+		{"1 is preset:", "", "3\r"}, // there is no third
+		{"1 is preset:", "", "\r"},
+		{"1 is preset, < goes back:", "", "1\r"},
+		{"app is preset, < goes back:", "", "we_b\r"},
+		{"app is preset, < goes back:", "", "web\r"},
+		{"1 is preset, < goes back:", "", "<\r"},
+		{"web is preset, < goes back:", "", "\r"},
+		{"1 is preset, < goes back:", "", "2\r"}, // public
+		{"1 is preset, < goes back:", "", "\r"},  // latest
+		{"1 is preset, < goes back:", "", "\r"},  // register
+		{"2 is preset, < goes back:", "", "1\r"}, // push files
+		{"1 is preset, < goes back:", "", "\r"},  // create
+	} {
+		term.asked(turn.wait)
+		term.press(turn.keys)
+	}
+	term.ends(0)
+	w.show(term, "wizard-plain")
+	if out := term.output(); strings.Contains(out, escape) {
+		t.Errorf("an escape code: %q", out)
+	}
+}
+
+func TestALoginAsksForTheHubAndTheToken(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]size{"": usual, "-narrow": narrow} {
+		w := newEmpty(t)
+		term := w.open(s, "login")
+		w.talk(term, []turn{
+			{"Which hub?", "login-hub" + name, ctrlU + "nonsense"},
+			{"! not of the form", "login-hub-wrong" + name, ctrlU + w.origin + enter},
+			{"Token for", "login-token" + name, w.token[:20]},
+			{"! not a whole token yet", "login-token-half" + name, escape},
+			{"Which hub?", "", enter},
+			{"Token for", "", w.token[:44] + "~"},
+			{"! mistyped", "login-token-wrong" + name, ctrlU + w.token},
+		})
+		term.until("takes the token", func(s string) bool { return strings.Contains(s, "****") && !strings.Contains(s, "!") })
+		term.press(enter)
+		term.ends(0)
+		if !strings.HasPrefix(term.text(), "Logged in to "+w.origin) {
+			t.Errorf("it says\n%s", term.text())
+		}
+		if strings.Contains(term.output(), w.token[:12]) {
+			t.Error("the token was shown")
+		}
+		if !strings.Contains(w.must("status"), "as           alice") {
+			t.Error("nobody is logged in")
+		}
+	}
+
+	w := newEmpty(t)
+	c := w.command("login", "--origin", w.origin)
+	c.Env = append(c.Env, "TERM=dumb")
+	term := open(t, c, usual, false)
+	term.asked("Personal access token, not shown:")
+	term.press(w.token[:30] + "\r")
+	term.until("refuses the half of a token", func(s string) bool { return strings.Contains(s, "Not taken: not a whole token") })
+	term.press(ctrlD)
+	term.ends(130)
+}
+
+func TestAPublicationIsShownAndWantsAYes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.must("project", "create", "second")
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	term := w.open(usual, "publish")
+	w.talk(term, []turn{{"> Leave it", "publish-question", enter}})
+	term.ends(0)
+	w.show(term, "publish-no")
+	if text, status := w.fetch("/v1/stacks/alice/web/versions/1.1.0"); status != 404 {
+		t.Errorf("it is published: %s", text)
+	}
+	term = w.open(narrow, "publish")
+	w.talk(term, []turn{{"> Leave it", "publish-question-narrow", "\x1b[A"}, {"> Publish it", "", enter}})
+	term.ends(0)
+	w.get("/v1/stacks/alice/web/versions/1.1.0")
+
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.2.0"}`+"\n")
+	term = w.open(usual, "publish", "--force")
+	term.ends(0)
+	w.get("/v1/stacks/alice/web/versions/1.2.0")
+}
+
+func TestOneOfSeveralLocalProjectsIsChosen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.write(".tool/admin/client.json", `{"settings": {"basePath": "admin/src"}}`)
+	w.write("admin/src/index.html", "")
+	for _, args := range [][]string{{"push"}, {"pull"}, {"publish"}} {
+		term := w.open(usual, args...)
+		w.talk(term, []turn{{"> web", "", ctrlC}})
+		term.ends(130)
+	}
+	term := w.open(usual, "-C", "admin", "pull")
+	w.talk(term, []turn{{"> admin", "choose-local", down}, {"> web", "", enter}})
+	term.ends(0)
+	if !strings.Contains(term.text(), "Pulled web from alice/web") {
+		t.Errorf("it says\n%s", term.text())
+	}
+}
+
+// The forms are the same without colour, but for the colour.
+func TestColourIsUsedAndCanBeHadWithout(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	screens := map[string]string{}
+	for _, variable := range []string{"NO_COLOR=", "NO_COLOR=1"} {
+		c := w.command("project", "create")
+		c.Env = append(c.Env, variable)
+		term := open(t, c, usual, false)
+		term.wait("> Go on")
+		screens[variable] = term.text()
+		term.press(ctrlC)
+		term.ends(130)
+		if coloured := colour.MatchString(term.output()); coloured != (variable == "NO_COLOR=") {
+			t.Errorf("%s: colour is used: %t: %q", variable, coloured, term.output())
+		}
+	}
+	if screens["NO_COLOR="] != screens["NO_COLOR=1"] {
+		t.Errorf("the screens differ:\n%s\n%s", screens["NO_COLOR="], screens["NO_COLOR=1"])
+	}
+}
