@@ -41,7 +41,10 @@ func quoted(words []string) string {
 }
 
 func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
-	w := newWorld(t, before)
+	w := newLocal(t, before)
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "2.0.0-beta"}`)
+	w.must("project", "create", "web", "--stack-version", "1.0.0")
+	w.must("publish")
 	w.write(".tool/admin/client.json", `{"settings": {}}`)
 	for line, want := range map[string]string{
 		"tool pu":                             "publish pull push",
@@ -59,7 +62,15 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 		"tool completion ":                    "bash fish powershell zsh",
 		"tool help ex":                        "exit-codes",
 		"tool login ":                         "",
-		"tool project create ":                "",
+		"tool project view @alice/":           "@alice/web",
+		"tool project view @alice/web ":       "",
+		"tool project rm ":                    "@alice/web",
+		"tool push web --project ":            "@alice/web",
+		"tool project create x --from web --stack-version ":         "1.0.0 2.0.0-beta latest",
+		"tool project create x --from web --stack-version 1":        "1.0.0",
+		"tool project create x --stack-version ":                    "", // of which local project?
+		"tool project view --origin http://127.0.0.1:1 --token x @": "",
+		"tool project create ":                                      "",
 	} {
 		got := completed(t, w, line)
 		words := strings.Join(got, " ")

@@ -296,3 +296,33 @@ func TestColourIsUsedAndCanBeHadWithout(t *testing.T) {
 		t.Errorf("the screens differ:\n%s\n%s", screens["NO_COLOR="], screens["NO_COLOR=1"])
 	}
 }
+
+// The page's address is a link where the terminal says that it shows them, and
+// nothing but text elsewhere.
+func TestThePageIsALinkWhereTheTerminalShowsLinks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	page := w.hub.origin + "/@alice/web"
+	for variables, linked := range map[string]bool{
+		"VTE_VERSION=7000": true, "TERM_PROGRAM=WezTerm": true, "FORCE_HYPERLINK=1": true,
+		"TERM=xterm": false, "VTE_VERSION=4000": false, "WT_SESSION=1 FORCE_HYPERLINK=0": false, "VTE_VERSION=7000 TERM=dumb": false,
+	} {
+		c := w.command("project", "view", "@alice/web")
+		c.Env = append(c.Env, strings.Fields(variables)...)
+		term := open(t, c, usual, false)
+		term.ends(0)
+		if got := strings.Contains(term.output(), "\x1b]8;;"+page+"\x1b\\"+page+"\x1b]8;;\x1b\\"); got != linked {
+			t.Errorf("%s: linked: %t: %q", variables, got, term.output())
+		}
+		if !linked && strings.Contains(term.output(), escape) {
+			t.Errorf("%s: an escape code: %q", variables, term.output())
+		}
+	}
+	c := w.command("project", "view", "@alice/web", "--no-input")
+	c.Env = append(c.Env, "FORCE_HYPERLINK=1")
+	term := open(t, c, usual, false)
+	term.ends(0)
+	if strings.Contains(term.output(), escape) {
+		t.Errorf("strict mode writes an escape code: %q", term.output())
+	}
+}

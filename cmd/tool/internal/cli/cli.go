@@ -75,6 +75,10 @@ func Main(args []string, lookupEnv func(string) (string, bool), streams term.Str
 	return a.exit(err, ended())
 }
 
+// Tree returns the command tree, for what is made of it: man pages and completion
+// scripts.
+func Tree() *cobra.Command { return (&app{lookupEnv: os.LookupEnv}).root() }
+
 // commandOf returns a command without the program's name.
 func commandOf(c *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "tool"), " ")

@@ -96,6 +96,8 @@ var environmentHelp = `Environment variables. An empty one counts as unset.
   NO_PROXY          hosts that are reached without the proxy
   ACCESSIBLE        1 asks in plain lines, for a screen reader; so does TERM=dumb
   NO_COLOR          any value: no colour
+  FORCE_HYPERLINK   1: the page's address is a link on a terminal that does not say
+                    it can show one; 0: it is not
 
 The token comes from --token, TOOL_HUB_TOKEN, or the login file. The address comes
 from --origin, TOOL_API_ORIGIN, the login file when the token came from there too,

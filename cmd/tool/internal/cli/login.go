@@ -178,6 +178,7 @@ func (a *app) logoutCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().Var(&a.origin, "origin", "hub's `ADDRESS` (default: the current one)")
+	c.RegisterFlagCompletionFunc("origin", a.origins)
 	return c
 }
 

@@ -5,8 +5,6 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-
-	"example.com/projecthub/cmd/tool/internal/workspace"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -31,7 +29,7 @@ func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion <shell>",
 		Short:     "Print completion for bash, zsh, fish or powershell",
-		Long:      "Print a script that makes a shell complete tool's commands, flags and local projects.\nBash needs the package bash-completion for it.",
+		Long:      "Print a script that makes a shell complete tool's commands, flags, local\nprojects, and what the hub knows: projects and published stack versions.\nBash needs the package bash-completion for it.",
 		Example:   "  tool completion bash > /etc/bash_completion.d/tool\n  tool completion zsh > ~/.zfunc/_tool\n  tool completion fish > ~/.config/fish/completions/tool.fish\n  tool completion powershell >> $PROFILE",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(c *cobra.Command, args []string) error {
@@ -56,27 +54,6 @@ func (a *app) completionCommand() *cobra.Command {
 			return root.GenPowerShellCompletionWithDesc(a.Out)
 		},
 	}
-}
-
-// completeLocal completes the name of a local project, where none is given yet.
-func (a *app) completeLocal(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.localNames(nil, nil, "")
-}
-
-// localNames completes the value of a flag that names a local project.
-func (a *app) localNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	ws, err := workspace.Find(a.dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names, err := ws.Projects()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func knownShell(name string) error {

@@ -73,6 +73,7 @@ In a terminal <name> may be left out: then what a project needs is asked, step b
 	fl.BoolVar(&f.baseFiles, "base-files", false, "push the app's files too, for the preview")
 	f.given = fl.Changed
 	c.RegisterFlagCompletionFunc("from", a.localNames)
+	c.RegisterFlagCompletionFunc("stack-version", a.stackVersions(&f.from))
 	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
 	return a.hubFlags(c)
 }
@@ -97,7 +98,7 @@ func (a *app) create(ctx context.Context, name string, f createFlags) error {
 
 func createdText(p *printer, r *create.Result) {
 	p.line("Created %s from %s", r.Project.Path(), r.ProjectName)
-	p.field("page", "%s", r.URL)
+	p.address("page", r.URL)
 	p.field("stack", "%s, version %s", r.Stack, r.StackVersion)
 	registered := ""
 	if r.APIRegistered {
@@ -162,6 +163,8 @@ func (a *app) projectViewCommand() *cobra.Command {
 		Long:    "Show a hub project, or open its page: the one that is named, else that of the only\nlocal project.",
 		Example: "  tool project view @acme/web\n  tool project view --web",
 		Args:    atMost("<@account/slug>"),
+
+		ValidArgsFunction: firstOnly(a.hubProjects()),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			o := projects.ViewOptions{
 				Name: strings.Join(args, ""), Connect: a.connectAnyway,
@@ -191,7 +194,7 @@ func (a *app) projectViewCommand() *cobra.Command {
 
 func viewText(p *printer, r *projects.Viewed) {
 	p.line("%s", r.Project.Project)
-	p.field("page", "%s", r.URL)
+	p.address("page", r.URL)
 	stack := r.StackVersion
 	if r.ResolvedStackVersion != r.StackVersion {
 		stack += ", now " + r.ResolvedStackVersion
@@ -242,6 +245,8 @@ A project that is gone already is no failure. In a terminal the whole name has t
 typed, unless --force is given. The token needs the scope admin:resource.`,
 		Example: "  tool project rm @acme/web\n  tool project rm web --from web --force",
 		Args:    exactly("<name>"),
+
+		ValidArgsFunction: firstOnly(a.hubProjects()),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			o := remove.Options{
 				Name: args[0], Connect: a.connect,

@@ -36,6 +36,7 @@ is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
 	fl.Var(&project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
 	fl.BoolVar(&force, "force", false, "replace settings that differ without asking")
 	fl.BoolVar(&undo, "undo", false, "put back the settings that the last pull replaced, asking no hub")
+	c.RegisterFlagCompletionFunc("project", a.hubProjects())
 	return a.hubFlags(c)
 }
 

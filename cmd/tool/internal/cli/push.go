@@ -59,6 +59,7 @@ unless --if-revision or --no-clobber says when not to.`,
 	fl.BoolVar(&f.noRecord, "no-record", false, "do not record --project in client.json")
 	fl.BoolVar(&f.allowEmpty, "allow-empty", false, "let an empty set replace the base files")
 	fl.BoolVar(&f.undo, "undo", false, "put back the config that the last push from this machine replaced")
+	c.RegisterFlagCompletionFunc("project", a.hubProjects())
 	return a.hubFlags(c)
 }
 

@@ -36,7 +36,7 @@ func (a *app) print(kind string, v any, text func(p *printer)) error {
 	if a.json {
 		return a.printJSON(kind, v)
 	}
-	p := &printer{w: a.Out}
+	p := &printer{w: a.Out, links: !a.strict() && a.Links(a.getenv)}
 	text(p)
 	return p.err
 }
@@ -92,8 +92,9 @@ func clean(s string) string {
 
 // printer writes lines of text, cleaned.
 type printer struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	links bool // addresses are shown as hyperlinks
+	err   error
 }
 
 // line writes one line.
@@ -106,6 +107,16 @@ func (p *printer) line(format string, args ...any) {
 // field writes an indented line with a name and a value, in a column of its own.
 func (p *printer) field(name, format string, args ...any) {
 	p.line("  %-12s %s", name, fmt.Sprintf(format, args...))
+}
+
+// address writes a field with the address of a page, to be clicked where that is
+// possible.
+func (p *printer) address(name, address string) {
+	if !p.links || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		p.field(name, "%s", address)
+	} else if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, "  %-12s \x1b]8;;%s\x1b\\%s\x1b]8;;\x1b\\\n", name, address, address)
+	}
 }
 
 // notes writes the notes of a result.

@@ -91,6 +91,7 @@ func (a *app) begin(c *cobra.Command, _ []string) error {
 // hubFlags adds the flags of a command that calls the hub.
 func (a *app) hubFlags(c *cobra.Command) *cobra.Command {
 	c.Flags().Var(&a.origin, "origin", "hub's `ADDRESS`, scheme://host[:port] ("+identity.OriginVariable+")")
+	c.RegisterFlagCompletionFunc("origin", a.origins)
 	c.Flags().Var(&a.token, "token", "personal access `TOKEN` ("+identity.TokenVariable+")")
 	return c
 }

@@ -5,6 +5,8 @@ package term
 import (
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	xterm "golang.org/x/term"
@@ -51,4 +53,29 @@ func (s Streams) Size() (columns, rows int) {
 		}
 	}
 	return 80, 24
+}
+
+// Links reports whether the terminal of stdout says, by its environment, that it
+// shows hyperlinks (OSC 8). FORCE_HYPERLINK=1 says so for one that does not, 0
+// denies it.
+func (s Streams) Links(getenv func(string) string) bool {
+	if !s.OutTTY || getenv("TERM") == "dumb" {
+		return false
+	}
+	if forced := getenv("FORCE_HYPERLINK"); forced != "" {
+		return forced != "0"
+	}
+	if vte, err := strconv.Atoi(getenv("VTE_VERSION")); err == nil && vte >= 5000 {
+		return true
+	}
+	for _, sign := range []string{"WT_SESSION", "KITTY_WINDOW_ID", "DOMTERM", "KONSOLE_VERSION"} {
+		if getenv(sign) != "" {
+			return true
+		}
+	}
+	switch getenv("TERM_PROGRAM") {
+	case "iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby", "WarpTerminal":
+		return true
+	}
+	return strings.HasPrefix(getenv("TERM"), "alacritty") || strings.HasPrefix(getenv("TERM"), "foot")
 }
