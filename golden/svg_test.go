@@ -1,0 +1,158 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hinshun/vt10x"
+)
+
+// Sizes of a picture, in pixels.
+const (
+	cellWidth, cellHeight = 9, 20
+	margin                = 16
+)
+
+// palette is what the sixteen colours that a terminal chooses look like.
+var palette = [16]string{
+	"#1d1f21", "#cc6666", "#8abb6c", "#e0b050", "#6f9fd8", "#b294bb", "#70c0ba", "#c5c8c6",
+	"#707880", "#e58080", "#a5d68a", "#f0c674", "#8fbcff", "#d0b0e0", "#8ee0da", "#ffffff",
+}
+
+const (
+	ground = "#1d1f21"
+	ink    = "#d5d8d6"
+)
+
+// picture returns the screen as an SVG image with the text in it, so that it can
+// be read aloud and compared. What stands in for what differs from run to run has
+// to have the same length.
+func (term *terminal) picture(title string, replace *strings.Replacer) string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	columns, _ := term.screen.Size()
+	rows := strings.Count(term.lines(), "\n")
+	width, height := columns*cellWidth+2*margin, rows*cellHeight+2*margin
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
+	b.WriteString("<style>text { white-space: pre }</style>\n")
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", ground)
+	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15" fill="%s">`+"\n", ink)
+	for y := range rows {
+		term.drawRow(&b, y, columns, replace)
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return b.String()
+}
+
+// drawRow draws the runs of equal cells of one row.
+func (term *terminal) drawRow(b *strings.Builder, y, columns int, replace *strings.Replacer) {
+	for from := 0; from < columns; {
+		look := lookOf(term.screen.Cell(from, y))
+		var text strings.Builder
+		to := from
+		for ; to < columns; to++ {
+			cell := term.screen.Cell(to, y)
+			if lookOf(cell) != look {
+				break
+			}
+			text.WriteRune(max(cell.Char, ' '))
+		}
+		run := text.String()
+		if look.back == "" {
+			run = strings.TrimRight(run, " ")
+		}
+		if run != "" {
+			look.draw(b, from, y, replace.Replace(run))
+		}
+		from = to
+	}
+}
+
+// look is how a cell is painted.
+type look struct {
+	ink, back string // "": as everything
+	bold      bool
+}
+
+func lookOf(g vt10x.Glyph) look {
+	const bold = 1 << 2
+	l := look{bold: g.Mode&bold != 0}
+	fg := g.FG
+	if l.bold && fg >= 8 && fg < 16 {
+		fg -= 8 // the screen brightens what is bold
+	}
+	switch {
+	case g.FG == vt10x.DefaultBG: // reversed
+		l.ink, l.back = ground, ink
+	case fg < 16:
+		l.ink = palette[fg]
+	}
+	if g.BG < 16 {
+		l.back = palette[g.BG]
+	}
+	return l
+}
+
+func (l look) draw(b *strings.Builder, column, row int, text string) {
+	cells := len([]rune(text))
+	if l.back != "" {
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, margin+column*cellWidth, margin+row*cellHeight, cells*cellWidth, cellHeight, l.back)
+	}
+	attributes := ""
+	if l.ink != "" {
+		attributes += fmt.Sprintf(` fill="%s"`, l.ink)
+	}
+	if l.bold {
+		attributes += ` font-weight="bold"`
+	}
+	fmt.Fprintf(b, `<text x="%d" y="%d" textLength="%d"%s>%s</text>`+"\n",
+		margin+column*cellWidth, margin+row*cellHeight+15, cells*cellWidth, attributes, escaped(text))
+}
+
+func escaped(text string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(text))
+	return b.String()
+}
+
+// story is what the README's pictures tell, in the order of the screens.
+type story struct {
+	*world
+	n int
+}
+
+// paint compares the screen with the next picture of the story.
+func (s *story) paint(term *terminal, name, title string) {
+	s.t.Helper()
+	s.n++
+	text := term.picture(title, strings.NewReplacer(s.hub.origin, "http://hub.example.com"))
+	golden(s.t, fmt.Sprintf("picture/%d-%s.svg", s.n, name), text)
+}
+
+// The README's pictures are what the program draws.
+func TestThePicturesAreWhatTheProgramDraws(t *testing.T) {
+	t.Parallel()
+	s := &story{world: newEmpty(t)}
+	s.must("login", "--origin", s.origin, "--token", s.token)
+	term := s.open(usual, "project", "create")
+	s.talk(term, []turn{{"> Make one called app", "", enter}})
+	term.wait("> Publish")
+	s.paint(term, "start", "The first screen of tool project create: hub, identity, stack, and an offer to publish it")
+	term.press(enter)
+	term.wait("@alice/app is free")
+	s.paint(term, "slug", "The slug is held against the rule and the hub as it is typed")
+	s.talk(term, []turn{
+		{"@alice/app is free", "", enter}, {"> private", "", enter}, {"> latest", "", enter},
+		{"> Register", "", enter}, {"> Not now", "", "\x1b[A"}, {"> Push", "", enter},
+	})
+	term.wait("> Create @alice/app")
+	s.paint(term, "review", "What will happen, on which hub, as whom")
+	term.press(enter)
+	term.ends(0)
+}
