@@ -46,7 +46,10 @@ func shorten(s string, width int) (string, bool) {
 	if rest == "" {
 		return head, false
 	}
-	head, _ = clip(s, max(0, width-1))
+	if width <= 1 {
+		return ellipsis, true
+	}
+	head, _ = clip(s, width-1)
 	return head + ellipsis, true
 }
 

@@ -7,7 +7,6 @@ package create
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -270,11 +269,7 @@ func (c *create) explain(err error) error {
 	if err == nil || c.hub == nil || fault.From(err).Stage != "" {
 		return err // what has its stage is explained
 	}
-	err = c.hub.Fault(err)
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	e := fault.From(err)
+	e := fault.From(c.hub.Fault(err))
 	switch {
 	case e.Code == wire.CodeNotRecorded && c.did.ProjectCreated:
 		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
