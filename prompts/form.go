@@ -26,25 +26,13 @@ func theme() *huh.Theme {
 const (
 	frameColumns = 2
 	frameRows    = 5
-	minBody      = 3 // lines; a question with less of its body is none
 )
 
-// fit returns the body of q as far as the terminal has room for it, and whether
-// that is enough to ask in a form: one that is higher than the terminal loses its
-// title or its buttons.
+// fit returns the body of q in lines, and whether the terminal has room to ask in
+// a form: one that is higher than the terminal loses its title or its buttons.
 func (t Terminal) fit(q Question) (body string, fits bool) {
 	title, lines := t.wrap(q.Title), t.wrap(q.Body)
-	room := t.Rows - frameRows - len(title)
-	if len(lines) <= room {
-		return strings.Join(lines, "\n"), true
-	}
-	for kept := room - 1; kept >= minBody; kept-- {
-		rest := t.wrap(q.Rest(len(lines) - kept))
-		if kept+len(rest) <= room {
-			return strings.Join(append(lines[:kept:kept], rest...), "\n"), true
-		}
-	}
-	return "", false
+	return strings.Join(lines, "\n"), len(title)+len(lines)+frameRows <= t.Rows
 }
 
 // wrap returns the lines that text takes in a form. It breaks at spaces alone,

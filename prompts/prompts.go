@@ -37,8 +37,6 @@ type Question struct {
 	Body  string // what the answer decides about, in lines
 	Yes   string // what yes does, such as: Overwrite it
 	No    string
-
-	Rest func(lines int) string // stands for those of Body that the terminal has no room for
 }
 
 // Confirm asks a question; "no" is preset.
