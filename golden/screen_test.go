@@ -160,7 +160,7 @@ func TestAQuestionThatDecidesNothingIsNotAsked(t *testing.T) {
 		"rm --force":               {func() { w.must("project", "create", "second") }, []string{"project", "rm", "second", "--force"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w.setting(after) // the one before may have pulled
+			w.setting(after) // whatever the one before left
 			c.prepare()
 			w.setting(after)
 			term := w.open(usual, c.args...)

@@ -29,6 +29,9 @@ func (v View) Send(messages ...tea.Msg) (last tea.Cmd) {
 	return last
 }
 
+// Looked is the message that a question which came back was looked at.
+var Looked tea.Msg = looked{}
+
 // Element is one by which two arrays differ.
 type Element struct {
 	Kind     string

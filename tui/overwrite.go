@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -64,6 +65,7 @@ type overwrite struct {
 	yes           bool  // the button that is chosen
 	typed         string
 	origin        place // of the cursor before the search
+	asks          bool  // it can be answered
 	answer        answer
 }
 
@@ -71,18 +73,33 @@ func newOverwrite(q Overwrite, th theme, columns, rows int) *overwrite {
 	d := q.Difference
 	m := &overwrite{
 		Overwrite: q, theme: th, list: newList(items(d)),
+		asks:   q.Notice == "",
 		counts: counts{added: len(d.Added), changed: len(d.Changed), removed: len(d.Removed)},
 	}
 	m.resize(columns, rows)
 	return m
 }
 
-func (m *overwrite) Init() tea.Cmd { return nil }
+// again is how long a question that comes back takes no answer. What is typed by
+// then was meant for the one before, which had another difference.
+const again = 300 * time.Millisecond
+
+// looked is when a question that has come back can be answered.
+type looked struct{}
+
+func (m *overwrite) Init() tea.Cmd {
+	if m.asks {
+		return nil
+	}
+	return tea.Tick(again, func(time.Time) tea.Msg { return looked{} })
+}
 
 func (m *overwrite) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.resize(msg.Width, msg.Height)
+	case looked:
+		m.asks = true
 	case tea.KeyMsg:
 		return m, m.press(msg)
 	}

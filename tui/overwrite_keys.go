@@ -28,6 +28,8 @@ func (m *overwrite) key(name string) tea.Cmd {
 	switch {
 	case name == "ctrl+c" || name == "ctrl+d":
 		return tea.Quit
+	case !m.asks:
+		return nil
 	case m.focus == onSearch:
 		m.keyInSearch(name)
 		return nil

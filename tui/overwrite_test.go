@@ -91,6 +91,37 @@ func TestOnlyAYesThatWasGivenIsOne(t *testing.T) {
 	}
 }
 
+func TestAQuestionThatComesBackTakesNoAnswerMeantForTheOneBefore(t *testing.T) {
+	q := question(diff(t, `{}`, `{"a": 1}`))
+	if tui.NewView(q, 80, 24).Init() != nil {
+		t.Error("a first question waits")
+	}
+	q.Notice = "carol changed it while you looked. This is the difference now:"
+	v := tui.NewView(q, 80, 24)
+	if v.Init() == nil {
+		t.Error("nothing lets the question be answered")
+	}
+	for _, key := range []string{"y", "n", "yyy", "enter", "left enter", "/ a"} {
+		if end := v.Send(keys(strings.Fields(key)...)...); end != nil {
+			t.Errorf("%s answers", key)
+		}
+	}
+	if text := v.View(); strings.Contains(text, "[Leave it]") || strings.Contains(text, "search:") {
+		t.Errorf("the view takes keys:\n%s", text)
+	}
+	if end := v.Send(keys("ctrl+c")...); end == nil {
+		t.Error("ctrl-c does nothing")
+	}
+	v.Send(tui.Looked)
+	if text := v.View(); !strings.Contains(text, "[Leave it]") {
+		t.Errorf("no button is chosen:\n%s", text)
+	}
+	v.Send(keys("y")...)
+	if given, yes := v.Answer(); !given || !yes {
+		t.Errorf("given %v, yes %v", given, yes)
+	}
+}
+
 func TestWhatIsPastedIsNoAnswer(t *testing.T) {
 	v := tui.NewView(question(diff(t, `{}`, `{"a": 1}`)), 80, 24)
 	if end := v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}); end != nil {
@@ -272,7 +303,7 @@ func TestTheViewFillsNoMoreThanItsTerminal(t *testing.T) {
 	for columns := 24; columns <= 130; columns += 3 {
 		for rows := 5; rows <= 60; rows++ {
 			v := tui.NewView(q, 80, 24)
-			v.Send(keys("end", "a", "end", "/", "key", "enter")...)
+			v.Send(append([]tea.Msg{tui.Looked}, keys("end", "a", "end", "/", "key", "enter")...)...)
 			v.Send(tea.WindowSizeMsg{Width: columns, Height: rows})
 			text := v.View()
 			if n := strings.Count(text, "\n") + 1; n > rows && v.Fits() {
@@ -326,7 +357,7 @@ func TestColoursAreThoseTheTerminalChooses(t *testing.T) {
 	q := question(diff(t, `{"a": 1, "b": 2}`, `{"a": 2, "c": {"d": 3}}`))
 	q.Notice = "carol changed it"
 	v := tui.NewView(q, 80, 24)
-	v.Send(keys("/", "a")...)
+	v.Send(append([]tea.Msg{tui.Looked}, keys("/", "a")...)...)
 	coloured := v.View()
 	for _, forbidden := range []string{"38;5", "38;2", "48;5", "48;2"} {
 		if strings.Contains(coloured, forbidden) {
@@ -341,7 +372,7 @@ func TestColoursAreThoseTheTerminalChooses(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	t.Setenv("CLICOLOR_FORCE", "")
 	plain := tui.NewView(q, 80, 24)
-	plain.Send(keys("/", "a")...)
+	plain.Send(append([]tea.Msg{tui.Looked}, keys("/", "a")...)...)
 	if text := plain.View(); strings.Contains(text, "\x1b") {
 		t.Errorf("an escape code: %q", text)
 	}

@@ -150,7 +150,7 @@ func (m *overwrite) status() string {
 func (m *overwrite) buttons() string {
 	yes, no := " "+m.Yes+" ", " "+m.No+" "
 	switch {
-	case m.focus != onButtons:
+	case m.focus != onButtons || !m.asks:
 	case m.yes:
 		yes = m.theme.cursor.Render("[" + m.Yes + "]")
 	default:
