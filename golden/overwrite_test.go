@@ -73,6 +73,27 @@ func TestALargeDifferenceIsLookedThrough(t *testing.T) {
 	}
 }
 
+func TestAPlainTerminalHearsALargeDifferenceInParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, wide(1))
+	w.date()
+	w.setting(wide(2))
+	command := w.command("push", "web")
+	command.Env = append(command.Env, "ACCESSIBLE=1")
+	term := open(t, command, usual, false)
+	term.asked("no is preset:")
+	w.show(term, "plain-large")
+	term.press("list\n")
+	term.wait("\n300. page-29.tags changed")
+	term.asked("no is preset:")
+	w.show(term, "plain-large-listed")
+	term.press("no\n")
+	term.ends(0)
+	if out := term.output(); strings.Contains(out, escape) {
+		t.Errorf("an escape code: %q", out)
+	}
+}
+
 func TestAViewFollowsItsTerminalsSize(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")

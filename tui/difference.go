@@ -63,6 +63,11 @@ func items(d flat.Difference) []item {
 	return all
 }
 
+// countsOf counts the keys of a difference.
+func countsOf(d flat.Difference) counts {
+	return counts{added: len(d.Added), changed: len(d.Changed), removed: len(d.Removed)}
+}
+
 // firstSegment returns the part of a key before its first separator.
 func firstSegment(key string) string {
 	for i := 0; i < len(key); i++ {

@@ -70,11 +70,10 @@ type overwrite struct {
 }
 
 func newOverwrite(q Overwrite, th theme, columns, rows int) *overwrite {
-	d := q.Difference
 	m := &overwrite{
-		Overwrite: q, theme: th, list: newList(items(d)),
+		Overwrite: q, theme: th, list: newList(items(q.Difference)),
 		asks:   q.Notice == "",
-		counts: counts{added: len(d.Added), changed: len(d.Changed), removed: len(d.Removed)},
+		counts: countsOf(q.Difference),
 	}
 	m.resize(columns, rows)
 	return m

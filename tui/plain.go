@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/charmbracelet/lipgloss"
 )
 
 // plainWidth is the columns of a value that is not listed in full: as much as one
@@ -14,7 +16,13 @@ const plainWidth = 60
 // overwritePlain asks in lines: the counts first, then the keys by number and in
 // words, as many as fit, then the question, which names what is preset.
 func (t Terminal) overwritePlain(ctx context.Context, q Overwrite) (bool, error) {
-	say := func(line string) { fmt.Fprintln(t.Out, printable(line)) }
+	prompt := q.Yes + "? yes, no or list, no is preset: "
+	left := t.Rows - t.rowsOf(prompt)
+	say := func(line string) {
+		line = printable(line)
+		left -= t.rowsOf(line)
+		fmt.Fprintln(t.Out, line)
+	}
 	say(q.Title)
 	for _, fact := range q.Facts {
 		say(fact)
@@ -22,22 +30,34 @@ func (t Terminal) overwritePlain(ctx context.Context, q Overwrite) (bool, error)
 	if q.Notice != "" {
 		say(q.Notice)
 	}
-	d := q.Difference
-	n := counts{added: len(d.Added), changed: len(d.Changed), removed: len(d.Removed)}
+	n := countsOf(q.Difference)
 	say(fmt.Sprintf("%s: %s.", plural(n.total(), "difference", "differences"), n))
-	all := keysOf(items(d))
-	room := max(fewest, t.Rows-len(q.Facts)-5)
-	if len(all) <= room {
-		room = len(all)
+	keys := keysOf(items(q.Difference))
+	for i, it := range keys {
+		sentence := it.sentence(plainWidth)
+		if rest := len(keys) - i; i >= fewest && left <= t.rowsOf(sentence) && rest > 1 {
+			say(fmt.Sprintf("and %d more; answer list to read all.", rest))
+			break
+		}
+		say(sentence)
 	}
-	for _, it := range all[:room] {
-		say(it.sentence(plainWidth))
-	}
-	if room < len(all) {
-		say(fmt.Sprintf("and %d more; answer list to read all.", len(all)-room))
-	}
+	return t.answerPlain(ctx, prompt, func() {
+		for _, it := range keys {
+			it.say(say)
+		}
+	})
+}
+
+// rowsOf returns how many rows of the terminal a line takes.
+func (t Terminal) rowsOf(line string) int {
+	return max(1, (lipgloss.Width(line)+t.Columns-1)/max(1, t.Columns))
+}
+
+// answerPlain asks until there is an answer, and lists what the question is about
+// when that is wanted.
+func (t Terminal) answerPlain(ctx context.Context, prompt string, list func()) (bool, error) {
 	for {
-		answer, err := t.line(ctx, q.Yes+"? yes, no or list, no is preset: ")
+		answer, err := t.line(ctx, prompt)
 		if err != nil {
 			return false, err
 		}
@@ -47,11 +67,9 @@ func (t Terminal) overwritePlain(ctx context.Context, q Overwrite) (bool, error)
 		case "", "n", "no":
 			return false, nil
 		case "l", "list":
-			for _, it := range all {
-				it.say(say)
-			}
+			list()
 		default:
-			say("Please answer yes, no or list.")
+			fmt.Fprintln(t.Out, "Please answer yes, no or list.")
 		}
 	}
 }
@@ -70,8 +88,12 @@ func keysOf(all []item) []item {
 
 // sentence says what happens to a key, in words, with values of at most width columns.
 func (it *item) sentence(width int) string {
-	from, _ := shorten(it.from, width)
-	to, _ := shorten(it.to, width)
+	from, to := it.from, it.to
+	if len(from) > width || len(to) > width {
+		from, to = fromDifference(from, to, width)
+	}
+	from, _ = shorten(from, width)
+	to, _ = shorten(to, width)
 	if found, ok := elements(it.from, it.to); ok && it.kind == changed {
 		return fmt.Sprintf("%d. %s changed, %s.", it.number, it.key, elementsText(found))
 	}
