@@ -124,6 +124,24 @@ func TestColoursAddToWhatSignsAndWordsSay(t *testing.T) {
 	term.ends(130)
 }
 
+func TestColoursAreForcedWhereTheyAreWanted(t *testing.T) {
+	w := edited(t)
+	for env, colours := range map[string]bool{
+		"TERM=vt100": false, "TERM=vt100 CLICOLOR_FORCE=1": true, "TERM=vt100 CLICOLOR_FORCE=1 NO_COLOR=1": false,
+	} {
+		command := w.command("push", "web")
+		command.Env = append(command.Env, strings.Fields(env)...)
+		term := open(t, command, usual, false)
+		term.view("[Leave it]")
+		w.show(term, "push-question")
+		if found := colour.FindString(term.output()); (found != "") != colours {
+			t.Errorf("%s: colours are %v: %q", env, !colours, found)
+		}
+		term.press(enter)
+		term.ends(0)
+	}
+}
+
 // painted returns the screen with the names of colours and attributes where they begin.
 func (term *terminal) painted() string {
 	term.mu.Lock()

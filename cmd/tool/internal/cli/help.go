@@ -94,6 +94,7 @@ var environmentHelp = `Environment variables. An empty one counts as unset.
   NO_PROXY          hosts that are reached without the proxy
   ACCESSIBLE        1 asks in plain lines, for a screen reader; so does TERM=dumb
   NO_COLOR          any value: no colour
+  CLICOLOR_FORCE    1: colours on a terminal that does not say it has them
 
 The token comes from --token, TOOL_HUB_TOKEN, or the login file. The address comes
 from --origin, TOOL_API_ORIGIN, the login file when the token came from there too,
