@@ -73,6 +73,16 @@ func TestALargeDifferenceIsLookedThrough(t *testing.T) {
 	}
 }
 
+func TestAClashWithTheSameIsNoQuestion(t *testing.T) {
+	w := edited(t)
+	term := w.open(usual, "push", "web")
+	term.view("[Leave it]")
+	w.must("push", "web")
+	term.press("y")
+	term.ends(0)
+	w.show(term, "push-same")
+}
+
 func TestAPlainTerminalHearsALargeDifferenceInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, wide(1))

@@ -24,6 +24,9 @@ type counts [3]int
 
 // String writes the counts that are not zero.
 func (c counts) String() string {
+	if c.total() == 0 {
+		return "no difference"
+	}
 	var parts []string
 	for k, n := range c {
 		if n > 0 {

@@ -26,6 +26,9 @@ func (p place) before(q place) bool {
 }
 
 func newList(all []item) *list {
+	if len(all) == 0 {
+		all = []item{{heading: true, key: "nothing"}} // a list has a line for the cursor
+	}
 	return &list{items: all, open: make([]bool, len(all)), laid: make([][]line, len(all)), width: 1, height: 1}
 }
 

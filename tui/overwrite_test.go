@@ -156,6 +156,18 @@ func TestKeysAreGroupedByTheirFirstSegmentWithCounts(t *testing.T) {
 	}
 }
 
+func TestADifferenceOfNothingIsShownAsNone(t *testing.T) {
+	v := tui.NewView(question(flat.Difference{}), 80, 24)
+	v.Send(keys("down", "end", "pgup", "space", "a", "/", "x", "enter", "n", "N", "esc")...)
+	if text := v.View(); !strings.Contains(text, "no difference") {
+		t.Errorf("the view:\n%s", text)
+	}
+	said, yes, err := ask(question(flat.Difference{}), 24, "list", "yes")
+	if !strings.Contains(said, "0 differences.\n") || !yes || err != nil {
+		t.Errorf("%v %v:\n%s", yes, err, said)
+	}
+}
+
 func TestALongValueIsFoldedAndUnfolded(t *testing.T) {
 	long := strings.Repeat("abcdefghi ", 12)
 	v := tui.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50, 40)

@@ -31,7 +31,11 @@ func (t Terminal) overwritePlain(ctx context.Context, q Overwrite) (bool, error)
 		say(q.Notice)
 	}
 	n := countsOf(q.Difference)
-	say(fmt.Sprintf("%s: %s.", plural(n.total(), "difference", "differences"), n))
+	if n.total() == 0 {
+		say("0 differences.")
+	} else {
+		say(fmt.Sprintf("%s: %s.", plural(n.total(), "difference", "differences"), n))
+	}
 	keys := keysOf(items(q.Difference))
 	for i, it := range keys {
 		sentence := it.sentence(plainWidth)
