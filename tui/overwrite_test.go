@@ -312,8 +312,8 @@ func TestTheViewFillsNoMoreThanItsTerminal(t *testing.T) {
 	q.Notice = "carol changed it while you looked. This is the difference now:"
 	long := strings.Repeat("长い値 ", 40)
 	q.Difference.Added = append(q.Difference.Added, flat.Entry{Key: "z." + strings.Repeat("k", 60), Text: `"` + long + `"`})
-	for columns := 24; columns <= 130; columns += 3 {
-		for rows := 5; rows <= 60; rows++ {
+	for columns := 1; columns <= 130; columns += 3 {
+		for rows := 1; rows <= 60; rows += 2 {
 			v := tui.NewView(q, 80, 24)
 			v.Send(append([]tea.Msg{tui.Looked}, keys("end", "a", "end", "/", "key", "enter")...)...)
 			v.Send(tea.WindowSizeMsg{Width: columns, Height: rows})
