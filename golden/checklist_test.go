@@ -111,9 +111,9 @@ func TestATransferIsShownBelowItsStep(t *testing.T) {
 		w.noise(24, 1<<20)
 		open := w.slow()
 		term := w.open(s, "project", "create", "web", "--base-files")
+		term.below("uploading")
 		term.below(" left")
-		text := spinners.ReplaceAllString(numbers.ReplaceAllString(term.text(), "#"), "⠋")
-		golden(t, "screen/create-transfer"+suffix+".txt", text)
+		golden(t, "screen/create-transfer"+suffix+".txt", spinners.ReplaceAllString(halfway(term.text()), "⠋"))
 		open()
 		term.ends(0)
 		if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "✓ record it") || !strings.Contains(text, "base files   25\n") {
@@ -128,10 +128,26 @@ func TestAnInterruptedCreateSaysWhereItStood(t *testing.T) {
 	w.noise(24, 1<<20)
 	w.slow()
 	term := w.open(usual, "project", "create", "web", "--base-files")
-	term.below(" left")
+	term.below("uploading")
 	term.press(ctrlC)
 	term.ends(130)
 	w.steps(term, "create-interrupted")
+}
+
+func TestACreateInterruptedBeforehandLeavesAScreenInOrder(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if r.URL.Path == aliceWeb {
+			hold(r)
+		}
+		hub.ServeHTTP(rw, r)
+	})
+	term := w.open(usual, "project", "create", "web")
+	term.below("check beforehand")
+	term.press(ctrlC)
+	term.ends(130)
+	w.steps(term, "create-interrupted-beforehand")
 }
 
 func TestAPlainTerminalHearsOfEachStepOnce(t *testing.T) {

@@ -146,6 +146,7 @@ func (m *checklist) View() string {
 		width = max(width, lipgloss.Width(name))
 	}
 	var b strings.Builder
+	b.WriteString(fromLeft)
 	for i, name := range m.names {
 		mark, state := m.mark(i)
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%s %-*s  %s", mark, width, name, state), " ") + "\n")

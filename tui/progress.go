@@ -29,7 +29,7 @@ func Line(p Progress, took time.Duration, width int) string {
 	if p.Bytes > 0 && took > 0 {
 		rate := float64(p.Bytes) / took.Seconds()
 		speed := humanize.IBytes(uint64(rate)) + "/s"
-		left := time.Duration(float64(p.TotalBytes-p.Bytes)/rate*float64(time.Second)).Round(time.Second).String() + " left"
+		left := roughly(float64(p.TotalBytes-p.Bytes)/rate) + " left"
 		parts = [][]string{{files, bytes, speed, left}, {files, bytes, left}, {bytes, left}, {left}}
 	}
 	for _, some := range parts {
@@ -39,6 +39,19 @@ func Line(p Progress, took time.Duration, width int) string {
 	}
 	line, _ := shorten(join(p.Phase, parts[len(parts)-1]), width)
 	return line
+}
+
+// roughly writes how many seconds there are in one unit, as long as one waits for.
+func roughly(seconds float64) string {
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%.0fs", seconds)
+	case seconds < 60*60:
+		return fmt.Sprintf("%.0fm", seconds/60)
+	case seconds < 100*60*60:
+		return fmt.Sprintf("%.0fh", seconds/60/60)
+	}
+	return "days"
 }
 
 func join(phase string, parts []string) string {

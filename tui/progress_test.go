@@ -33,6 +33,9 @@ func TestALineSaysAsMuchAsFits(t *testing.T) {
 		want string
 	}{
 		{tui.Progress{Phase: "collecting"}, "collecting files"},
+		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 301}, "hashing 1 of 2 files, 1 B of 301 B, 1 B/s, 5m left"},
+		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 7201}, "hashing 1 of 2 files, 1 B of 7.0 KiB, 1 B/s, 2h left"},
+		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 1 << 30}, "hashing 1 of 2 files, 1 B of 1.0 GiB, 1 B/s, days left"},
 		{tui.Progress{Phase: "hashing", TotalFiles: 2, TotalBytes: 10}, "hashing 0 of 2 files, 0 B of 10 B"},
 	} {
 		if got := tui.Line(c.p, time.Second, 80); got != c.want {

@@ -36,6 +36,10 @@ func (l *live) end(last tea.Msg) {
 	<-l.done
 }
 
+// fromLeft is what the first line of such a view begins with: a ctrl-c that the
+// terminal has echoed leaves the cursor elsewhere than bubbletea believes.
+const fromLeft = "\r"
+
 // tick is when a view is drawn anew though nothing was told: time passes.
 type tick struct{}
 
@@ -125,5 +129,5 @@ func (t transfer) View() string {
 	if t.finished {
 		return ""
 	}
-	return t.line(time.Now(), t.columns-1) // the cursor stands in the last column
+	return fromLeft + t.line(time.Now(), t.columns-1) // the cursor stands in the last column
 }
