@@ -55,7 +55,7 @@ func TestAPushShowsTheDifferenceAndOverwritesOnlyAfterAYes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			term := w.open(usual, "push", "web")
-			term.wait("[Leave it]")
+			term.view("[Leave it]")
 			w.show(term, "push-question")
 			term.press(c.keys)
 			term.ends(c.code)
@@ -70,9 +70,9 @@ func TestAPushShowsTheDifferenceAndOverwritesOnlyAfterAYes(t *testing.T) {
 		})
 	}
 	term := w.open(usual, "push", "web")
-	term.wait("[Leave it]")
+	term.view("[Leave it]")
 	term.press(left)
-	term.wait("[Overwrite it]")
+	term.view("[Overwrite it]")
 	term.press(enter)
 	term.ends(0)
 	w.show(term, "push-yes")
@@ -113,26 +113,29 @@ func TestAQuestionEndsWithTheSignalThatEndsTheProgram(t *testing.T) {
 
 func TestWhatWasShownIsWhatIsOverwritten(t *testing.T) {
 	w := edited(t)
-	term := w.open(usual, "push", "web")
-	term.wait("[Leave it]")
-	w.patch(`{"set": {"title": "Mice"}}`)
-	w.date()
-	term.press("y")
-	term.wait("changed while you looked")
-	term.wait("[Leave it]")
-	w.show(term, "push-again")
-	if got := w.config(); !strings.Contains(got, "Mice") {
-		t.Errorf("the edit is gone: %s", got)
+	for name, s := range map[string]size{"push-again": usual, "push-again-narrow": narrow} {
+		w.patch(`{"set": {"title": "Pets"}}`)
+		term := w.open(s, "push", "web")
+		term.view("[Leave it]")
+		w.patch(`{"set": {"title": "Mice"}}`)
+		w.date()
+		term.press("y")
+		term.wait("alice changed it while you looked")
+		term.view("[Leave it]")
+		w.show(term, name)
+		if got := w.config(); !strings.Contains(got, "Mice") {
+			t.Errorf("the edit is gone: %s", got)
+		}
+		term.press("n")
+		term.ends(0)
 	}
-	term.press("n")
-	term.ends(0)
 
-	term = w.open(usual, "push", "web")
-	term.wait("[Leave it]")
+	term := w.open(usual, "push", "web")
+	term.view("[Leave it]")
 	w.patch(`{"set": {"title": "Rats"}}`)
 	term.press("y")
-	term.wait("changed while you looked")
-	term.wait("[Leave it]")
+	term.wait("alice changed it while you looked")
+	term.view("[Leave it]")
 	term.press("y")
 	term.ends(0)
 	if got := w.config(); !strings.Contains(got, "Animals and people") {
@@ -175,7 +178,7 @@ func TestAnotherDestinationThanTheRecordedOneIsMarked(t *testing.T) {
 	w.date()
 	w.setting(before)
 	term := w.open(usual, "push", "web", "--project", "@alice/other")
-	term.wait("[Leave it]")
+	term.view("[Leave it]")
 	w.show(term, "push-other")
 	held := w.read(clientJSON)
 	term.press(enter)
@@ -188,7 +191,7 @@ func TestAnotherDestinationThanTheRecordedOneIsMarked(t *testing.T) {
 func TestAQuestionFitsItsTerminal(t *testing.T) {
 	w := edited(t)
 	term := w.open(narrow, "push", "web")
-	term.wait("[Leave it]")
+	term.view("[Leave it]")
 	w.show(term, "push-question-narrow")
 	term.press(enter)
 	term.ends(0)
@@ -200,14 +203,14 @@ func TestAQuestionFitsItsTerminal(t *testing.T) {
 	w.setting("{" + strings.Join(many, ", ") + "}")
 	for name, s := range map[string]size{"push-many": usual, "push-many-narrow": narrow} {
 		term := w.open(s, "push", "web")
-		term.wait("[Leave it]")
+		term.view("[Leave it]")
 		w.show(term, name)
 		term.press(enter)
 		term.ends(0)
 	}
 
-	// Where no form fits, lines do.
-	term = w.open(size{40, 8}, "push", "web")
+	// Where no view fits, lines do.
+	term = w.open(size{60, 8}, "push", "web")
 	term.asked("no is preset:")
 	term.press(enter)
 	term.ends(0)
@@ -218,7 +221,7 @@ func TestAPullReplacesDifferingSettingsOnlyAfterAYes(t *testing.T) {
 	mine := w.read(clientJSON)
 	for keys, code := range map[string]int{enter: 0, ctrlC: 130} {
 		term := w.open(usual, "pull", "web")
-		term.wait("[Leave them]")
+		term.view("[Leave them]")
 		w.show(term, "pull-question")
 		term.press(keys)
 		term.ends(code)
@@ -227,7 +230,7 @@ func TestAPullReplacesDifferingSettingsOnlyAfterAYes(t *testing.T) {
 		}
 	}
 	term := w.open(narrow, "pull", "web")
-	term.wait("[Leave them]")
+	term.view("[Leave them]")
 	w.show(term, "pull-question-narrow")
 	term.press("y")
 	term.ends(0)
@@ -278,7 +281,7 @@ func TestAPlainTerminalIsAskedInLines(t *testing.T) {
 			term := ask(t, env, "push", "web")
 			term.asked("no is preset:")
 			term.press("maybe\n")
-			term.wait("Please answer yes or no.")
+			term.wait("Please answer yes, no or list.")
 			term.asked("no is preset:")
 			term.press("\n")
 			term.ends(0)
@@ -322,16 +325,18 @@ func TestNoColorIsObeyed(t *testing.T) {
 		env     string
 		colours bool
 	}{{"NO_COLOR=1", false}, {"NO_COLOR=", true}} {
-		command := w.command("push", "web")
-		command.Env = append(command.Env, c.env)
-		term := open(t, command, usual, false)
-		term.wait("[Leave it]")
-		w.show(term, "push-question")
-		if found := colour.FindString(term.output()); (found != "") != c.colours {
-			t.Errorf("%s: colours are %v: %q", c.env, !c.colours, found)
+		for name, s := range map[string]size{"push-question": usual, "push-question-narrow": narrow} {
+			command := w.command("push", "web")
+			command.Env = append(command.Env, c.env)
+			term := open(t, command, s, false)
+			term.view("[Leave it]")
+			w.show(term, name)
+			if found := colour.FindString(term.output()); (found != "") != c.colours {
+				t.Errorf("%s: colours are %v: %q", c.env, !c.colours, found)
+			}
+			term.press(enter)
+			term.ends(0)
 		}
-		term.press(enter)
-		term.ends(0)
 	}
 }
 
@@ -344,9 +349,9 @@ func TestASilentTerminalIsAskedNothingAndWaitedForByNobody(t *testing.T) {
 			t.Errorf("tool %s: an escape code: %q", strings.Join(args, " "), out)
 		}
 	}
-	// A form draws with escape codes, but does not wait for answers either.
+	// A view draws with escape codes, but does not wait for answers either.
 	term := open(t, w.command("push", "web"), usual, true)
-	term.wait("[Leave it]")
+	term.view("[Leave it]")
 	if out := term.output(); strings.Contains(out, "\x1b[6n") || strings.Contains(out, "\x1b]11;?") {
 		t.Errorf("the terminal is asked: %q", out)
 	}

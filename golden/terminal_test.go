@@ -134,6 +134,27 @@ func (term *terminal) wait(text string) {
 	term.until("shows "+text, func(screen string) bool { return strings.Contains(screen, text) })
 }
 
+// view waits until a view shows text and is drawn to its end, where the cursor is
+// then: a frame can arrive in parts.
+func (term *terminal) view(text string) {
+	term.t.Helper()
+	term.until("shows "+text+" in a whole view", func(screen string) bool {
+		cursor := term.screen.Cursor()
+		return strings.Contains(screen, text) && cursor.X == 0 && cursor.Y == strings.Count(screen, "\n")-1
+	})
+}
+
+// resize gives the terminal another size.
+func (term *terminal) resize(s size) {
+	term.t.Helper()
+	term.mu.Lock()
+	term.screen.Resize(int(s.columns), int(s.rows))
+	term.mu.Unlock()
+	if err := pty.Setsize(term.pty, &pty.Winsize{Cols: s.columns, Rows: s.rows}); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
 // asked waits until the cursor stands behind a plain prompt.
 func (term *terminal) asked(prompt string) {
 	term.t.Helper()
@@ -148,14 +169,18 @@ func (term *terminal) until(what string, holds func(screen string) bool) {
 	for {
 		term.mu.Lock()
 		screen, changed := term.lines(), term.changed
+		held := holds(screen)
 		term.mu.Unlock()
-		if holds(screen) {
+		if held {
 			return
 		}
 		select {
 		case <-changed:
 		case <-term.done:
-			if holds(term.text()) {
+			term.mu.Lock()
+			held := holds(term.lines())
+			term.mu.Unlock()
+			if held {
 				return
 			}
 			term.t.Fatalf("the program ended (%v), and no screen %s:\n%s", term.cmd.ProcessState, what, term.text())
@@ -175,12 +200,17 @@ func (term *terminal) press(keys string) {
 
 // Keys.
 const (
-	enter  = "\r"
-	left   = "\x1b[D"
-	ctrlC  = "\x03"
-	ctrlD  = "\x04"
-	ctrlU  = "\x15"
-	escape = "\x1b"
+	enter    = "\r"
+	up       = "\x1b[A"
+	down     = "\x1b[B"
+	left     = "\x1b[D"
+	pageDown = "\x1b[6~"
+	home     = "\x1b[H"
+	end      = "\x1b[F"
+	ctrlC    = "\x03"
+	ctrlD    = "\x04"
+	ctrlU    = "\x15"
+	escape   = "\x1b"
 )
 
 // end waits for the program's end and returns its exit code.
@@ -206,5 +236,10 @@ func (term *terminal) ends(code int) {
 	term.t.Helper()
 	if got := term.end(); got != code {
 		term.t.Errorf("exit code %d, want %d:\n%s", got, code, term.text())
+	}
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	if closed := code == 129; !closed && (!term.screen.CursorVisible() || term.screen.Mode()&vt10x.ModeAltScreen != 0) {
+		term.t.Errorf("the terminal is not as it was:\n%s", term.lines())
 	}
 }

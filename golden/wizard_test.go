@@ -8,8 +8,6 @@ import (
 	"testing"
 )
 
-const down = "\x1b[B"
-
 // newEmpty makes a world whose workspace holds an API description and two files,
 // and nothing of tool's.
 func newEmpty(t testing.TB) *world {
@@ -74,9 +72,9 @@ var firstProject = []turn{
 	{"> Take one", "", enter},
 	{"@account/slug", "api-ref", "@alice/none"},
 	{"! @alice/none is not registered", "api-ref-missing", escape},
-	{"> Take one", "", "\x1b[A"},
+	{"> Take one", "", up},
 	{"> Register openapi.yaml", "", enter},
-	{"> Not now", "files", "\x1b[A"},
+	{"> Not now", "files", up},
 	{"> Push", "", enter},
 	{"> Create @alice/web", "review", enter},
 }
@@ -247,7 +245,7 @@ func TestAPublicationIsShownAndWantsAYes(t *testing.T) {
 		t.Errorf("it is published: %s", text)
 	}
 	term = w.open(narrow, "publish")
-	w.talk(term, []turn{{"> Leave it", "publish-question-narrow", "\x1b[A"}, {"> Publish it", "", enter}})
+	w.talk(term, []turn{{"> Leave it", "publish-question-narrow", up}, {"> Publish it", "", enter}})
 	term.ends(0)
 	w.get("/v1/stacks/alice/web/versions/1.1.0")
 

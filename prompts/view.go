@@ -9,6 +9,14 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
+// What a screen takes of the terminal beside the question: the bar on the left; the
+// title, the keys, and the empty lines around the field.
+const (
+	frameColumns = 2
+	frameRows    = 5
+	minChoices   = 3 // rows; with less one does not see that there are more
+)
+
 // view shows one screen on a terminal: its facts, a form of one field, what is
 // found about the answer, and the keys.
 type view struct {
@@ -29,7 +37,7 @@ func newView(s Screen, t Terminal, back bool) (*view, tea.Cmd) {
 
 // build makes the form anew, for the size of the terminal.
 func (v *view) build() tea.Cmd {
-	v.form = huh.NewForm(huh.NewGroup(v.field())).WithKeyMap(keys()).WithTheme(theme()).
+	v.form = huh.NewForm(huh.NewGroup(v.field())).WithKeyMap(keys()).WithTheme(huh.ThemeBase16()).
 		WithShowHelp(false).WithShowErrors(false).WithWidth(max(1, v.terminal.Columns))
 	return v.form.Init()
 }
@@ -50,7 +58,7 @@ func (v *view) field() huh.Field {
 		rows += len(lines)
 	}
 	s := huh.NewSelect[string]().Options(options...).Value(&v.value).Filtering(false)
-	if room := max(minBody, v.terminal.Rows-frameRows); rows > room {
+	if room := max(minChoices, v.terminal.Rows-frameRows); rows > room {
 		s.Height(room) // a height that it does not need would hide what is above the preset
 	}
 	return s

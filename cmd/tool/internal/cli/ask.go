@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/flow/pull"
 	"example.com/projecthub/cmd/tool/internal/flow/push"
 	"example.com/projecthub/cmd/tool/internal/flow/remove"
-	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // terminal returns where a person is asked.
@@ -23,51 +21,44 @@ func (a *app) terminal() prompts.Terminal {
 	}
 }
 
+// view returns where a person looks through what is to be answered.
+func (a *app) view() tui.Terminal { return tui.Terminal(a.terminal()) }
+
 // answered turns an interrupted question into the end of the command.
 func answered(yes bool, err error) (bool, error) {
-	if errors.Is(err, prompts.ErrInterrupted) {
+	if errors.Is(err, prompts.ErrInterrupted) || errors.Is(err, tui.ErrInterrupted) {
 		return false, context.Canceled
 	}
 	return yes, err
 }
 
+// overwrite asks whether one config takes the place of another.
+func (a *app) overwrite(ctx context.Context, q tui.Overwrite) (bool, error) {
+	return answered(a.view().Overwrite(ctx, q))
+}
+
 func (a *app) confirmOverwrite(ctx context.Context, o push.Overwrite) (bool, error) {
-	body := []string{"hub " + o.Origin}
-	if o.Recorded != "" {
-		body = append(body, "client.json names another project: "+o.Recorded)
-	}
-	body = append(body, "its config was "+editText(o.Current))
-	if o.Again {
-		body = append(body, "It was changed while you looked. This is the difference now:")
-	}
-	return answered(a.terminal().Confirm(ctx, prompts.Question{
+	q := tui.Overwrite{
 		Title: fmt.Sprintf("Overwrite the config of %s?", o.Project),
-		Body:  question(body, o.Config), Yes: "Overwrite it", No: "Leave it",
-		Rest: rest(o.ProjectName, o.Project),
-	}))
+		Facts: []string{"hub " + o.Origin},
+		Yes:   "Overwrite it", No: "Leave it", Difference: o.Config,
+	}
+	if o.Recorded != "" {
+		q.Facts = append(q.Facts, "client.json names another project: "+o.Recorded)
+	}
+	q.Facts = append(q.Facts, "its config was "+editText(o.Current))
+	if o.Again {
+		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", o.Current.UpdatedBy)
+	}
+	return a.overwrite(ctx, q)
 }
 
 func (a *app) confirmReplace(ctx context.Context, o pull.Replace) (bool, error) {
-	body := []string{"hub " + o.Origin, "the config of " + o.Project.String() + " was " + editText(o.Current)}
-	return answered(a.terminal().Confirm(ctx, prompts.Question{
+	return a.overwrite(ctx, tui.Overwrite{
 		Title: fmt.Sprintf("Replace the settings in %s?", o.File),
-		Body:  question(body, o.Config), Yes: "Replace them", No: "Leave them",
-		Rest: rest(o.ProjectName, o.Project),
-	}))
-}
-
-// rest says how to see all of a difference that the terminal has no room for.
-func rest(local string, project ref.Ref) func(lines int) string {
-	return func(lines int) string {
-		return fmt.Sprintf("… and %d more lines; all of them:\ntool push %s --project %s --dry-run", lines, local, project)
-	}
-}
-
-// question puts a difference below the lines that lead to it.
-func question(lines []string, d flat.Difference) string {
-	lines = append(lines, differenceSummary(d))
-	lines = append(lines, differenceLines(d)...)
-	return clean(strings.Join(lines, "\n"))
+		Facts: []string{"hub " + o.Origin, "the config of " + o.Project.String() + " was " + editText(o.Current)},
+		Yes:   "Replace them", No: "Leave them", Difference: o.Config,
+	})
 }
 
 func (a *app) confirmRemove(ctx context.Context, q remove.Question) (bool, error) {

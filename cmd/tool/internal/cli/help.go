@@ -96,6 +96,7 @@ var environmentHelp = `Environment variables. An empty one counts as unset.
   NO_PROXY          hosts that are reached without the proxy
   ACCESSIBLE        1 asks in plain lines, for a screen reader; so does TERM=dumb
   NO_COLOR          any value: no colour
+  CLICOLOR_FORCE    1: colours on a terminal that does not say it has them
   FORCE_HYPERLINK   1: the page's address is a link on a terminal that does not say
                     it can show one; 0: it is not
 

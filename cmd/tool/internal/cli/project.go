@@ -87,9 +87,9 @@ func (a *app) create(ctx context.Context, name string, f createFlags) error {
 		Local: local, Name: name, StackVersion: f.stackVersion, Visibility: wire.Visibility(f.visibility),
 		API: f.api, BaseFiles: f.baseFiles, Files: flow.FileOptions{CacheDir: a.cache("hashes")}, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn,
 	}
-	stop := a.progress(&o.Files.Report)
+	end := a.checklist(&o)
 	r, err := create.Run(ctx, o)
-	stop()
+	end(err)
 	if err != nil {
 		return doing(err, local.Name, "create %s from %s", name, local.Name)
 	}

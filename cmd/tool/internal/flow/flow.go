@@ -66,8 +66,9 @@ type Aborted struct {
 type Phase string
 
 const (
-	Hashing   Phase = "hashing"
-	Uploading Phase = "uploading"
+	Collecting Phase = "collecting" // how many files there are is not known yet
+	Hashing    Phase = "hashing"
+	Uploading  Phase = "uploading"
 )
 
 // Progress is how far a transfer has come.
@@ -142,6 +143,9 @@ func chooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 	generated, err := local.Generated()
 	if err != nil {
 		return nil, err
+	}
+	if o.Report != nil {
+		o.Report(Progress{Phase: Collecting})
 	}
 	return basefiles.Choose(ctx, basefiles.Options{
 		Workspace: local.Workspace.Dir, Root: root, Generated: generated,

@@ -281,13 +281,8 @@ func (c *create) explain(err error) error {
 	if err == nil || c.hub == nil || fault.From(err).Stage != "" {
 		return err // what has its stage is explained
 	}
-	err = c.hub.Fault(err)
-	e := fault.From(err)
+	e := fault.From(c.hub.Fault(err))
 	switch {
-	case flow.IsInterrupted(err):
-		if c.did.ProjectCreated {
-			e.Recipe = []string{c.pushLine()}
-		}
 	case e.Code == wire.CodeNotRecorded && c.did.ProjectCreated:
 		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
 	case c.did.ProjectCreated && e.Recipe == nil:

@@ -60,8 +60,8 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 		return match, true, nil
 	}
 	diff, err := p.diff(current.Config)
-	if err != nil {
-		return "", false, err
+	if err != nil || diff.Empty() { // empty: somebody else has just pushed the same
+		return current.Revision, err == nil, err
 	}
 	question := Overwrite{
 		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(), Current: current.Edit, Config: diff, Again: again,

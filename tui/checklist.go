@@ -1,0 +1,187 @@
+package tui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+)
+
+// Checklist shows the steps of a command: which are done, which one runs, and how
+// long each takes. Its lines stay. On a plain terminal each step is a line once it
+// is over.
+type Checklist struct {
+	w     io.Writer
+	plain bool
+
+	mu    sync.Mutex
+	state *checklist // of the view, once that has started
+	begun bool
+	live  *live
+}
+
+// NewChecklist returns one of steps by these names, on t's output. Nothing is
+// written before the first of them has started.
+func NewChecklist(t Terminal, names ...string) *Checklist {
+	return &Checklist{w: t.Out, plain: t.Plain, state: newChecklist(newTheme(t.Out), t.Columns, names)}
+}
+
+// Start starts the step of an index. Those before it are done.
+func (c *Checklist) Start(step int) { c.tell(started{step, time.Now()}) }
+
+// Update shows the progress of a transfer below the running step.
+func (c *Checklist) Update(p Progress) { c.tell(progressed{p, time.Now()}) }
+
+// End ends the running step, and the list with it. The problem is a word for why
+// the step did not come to its end, such as failed; "" when it did.
+func (c *Checklist) End(problem string) {
+	c.mu.Lock()
+	begun := c.begun
+	c.mu.Unlock()
+	if !begun {
+		return
+	}
+	last := ended{problem, time.Now()}
+	if c.plain {
+		c.tell(last)
+	} else {
+		c.live.end(last)
+	}
+}
+
+func (c *Checklist) tell(msg tea.Msg) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.begun = true; {
+	case c.plain:
+		over := c.state.over
+		c.state.apply(msg)
+		for ; over < c.state.over; over++ {
+			fmt.Fprintln(c.w, c.state.sentence(over))
+		}
+	case c.live == nil:
+		c.state.apply(msg)
+		c.live = startLive(c.w, c.state)
+	default:
+		c.live.program.Send(msg)
+	}
+}
+
+// What a checklist is told.
+type (
+	started struct {
+		step int
+		at   time.Time
+	}
+	progressed struct {
+		Progress
+		at time.Time
+	}
+	ended struct {
+		problem string
+		at      time.Time
+	}
+)
+
+// checklist is the view's state.
+type checklist struct {
+	theme   theme
+	columns int
+	names   []string
+	took    []time.Duration // by step
+	over    int             // how many steps have ended
+	running int             // the step that runs, or was the last to
+	since   time.Time       // when it started
+	meter   meter           // of its transfer, if any
+	ended   bool
+	problem string
+}
+
+func newChecklist(th theme, columns int, names []string) *checklist {
+	return &checklist{theme: th, columns: columns, names: names, took: make([]time.Duration, len(names))}
+}
+
+// apply takes in what the list is told.
+func (m *checklist) apply(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case started:
+		if m.over < msg.step {
+			m.took[m.running] = msg.at.Sub(m.since)
+		}
+		m.over, m.running, m.since, m.meter = msg.step, msg.step, msg.at, meter{}
+	case progressed:
+		m.meter.tell(msg.Progress, msg.at)
+	case ended:
+		m.took[m.running] = msg.at.Sub(m.since)
+		m.over, m.ended, m.problem = m.running+1, true, msg.problem
+	}
+}
+
+func (m *checklist) Init() tea.Cmd { return ticking() }
+
+func (m *checklist) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.apply(msg)
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.columns = msg.Width
+	case tick:
+		return m, ticking()
+	case ended:
+		return m, tea.Quit
+	}
+	return m, nil
+}
+
+// spinner turns while a step runs.
+var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// View ends with an empty line: a ctrl-c is echoed there, and taken away.
+func (m *checklist) View() string {
+	width := 0
+	for _, name := range m.names {
+		width = max(width, lipgloss.Width(name))
+	}
+	var b strings.Builder
+	b.WriteString(fromLeft)
+	for i, name := range m.names {
+		mark, state := m.mark(i)
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%s %-*s  %s", mark, width, name, state), " ") + "\n")
+		if i == m.running && !m.ended && m.meter.Phase != "" {
+			b.WriteString("  " + m.meter.line(time.Now(), m.columns-2) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// mark returns the sign before a step, and in words how it is doing.
+func (m *checklist) mark(step int) (sign, state string) {
+	switch failed := m.problem != ""; {
+	case step == m.running && failed:
+		return m.theme.failed.Render("✗"), m.outcome(step)
+	case step < m.over:
+		return m.theme.done.Render("✓"), m.outcome(step)
+	case step == m.running:
+		now := time.Since(m.since)
+		return m.theme.running.Render(spinner[int(now*framesPerSecond/time.Second)%len(spinner)]), seconds(now)
+	case failed:
+		return "·", "not begun"
+	}
+	return "·", ""
+}
+
+// outcome says how a step ended.
+func (m *checklist) outcome(step int) string {
+	if step == m.running && m.problem != "" {
+		return m.problem + " after " + seconds(m.took[step])
+	}
+	return "done in " + seconds(m.took[step])
+}
+
+// sentence says how a step ended, for a plain terminal.
+func (m *checklist) sentence(step int) string {
+	return fmt.Sprintf("Step %d of %d, %s: %s.", step+1, len(m.names), m.names[step], m.outcome(step))
+}

@@ -1,0 +1,391 @@
+package tui_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/tui"
+)
+
+func question(d flat.Difference) tui.Overwrite {
+	return tui.Overwrite{
+		Title: "Overwrite the config of @acme/web?", Facts: []string{"hub https://hub.example.com"},
+		Yes: "Overwrite it", No: "Leave it", Difference: d,
+	}
+}
+
+// diff returns the difference between two settings.
+func diff(t testing.TB, from, to string) flat.Difference {
+	t.Helper()
+	a, err := flat.Fold([]byte(from))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := flat.Fold([]byte(to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flat.Diff(a, b)
+}
+
+// keys turns names into messages; what is no name is typed in one go.
+func keys(names ...string) []tea.Msg {
+	known := map[string]tea.KeyType{
+		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp,
+		"down": tea.KeyDown, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "space": tea.KeySpace, "backspace": tea.KeyBackspace,
+	}
+	var all []tea.Msg
+	for _, name := range names {
+		msg := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+		if kind, ok := known[name]; ok {
+			msg = tea.KeyMsg{Type: kind}
+			if kind == tea.KeySpace {
+				msg.Runes = []rune(" ")
+			}
+		}
+		all = append(all, msg)
+	}
+	return all
+}
+
+// list returns the lines of a view between the counts and the buttons, trimmed.
+func list(v tui.View) string {
+	_, rest, _ := strings.Cut(v.View(), "\n\n")
+	rest, _, _ = strings.Cut(rest, "   Overwrite it")
+	var lines []string
+	for line := range strings.Lines(rest) {
+		lines = append(lines, strings.TrimRight(line, " \n"))
+	}
+	return strings.TrimSpace("|" + strings.Join(lines, "\n|"))
+}
+
+func TestOnlyAYesThatWasGivenIsOne(t *testing.T) {
+	type outcome struct{ Ends, Given, Yes bool }
+	no, yes, interrupted, open := outcome{true, true, false}, outcome{true, true, true}, outcome{true, false, false}, outcome{}
+	for _, c := range []struct {
+		keys string
+		want outcome
+	}{
+		{"enter", no}, {"n", no}, {"q", no}, {"esc", no}, {"y", yes},
+		{"tab enter", yes}, {"left enter", yes}, {"right enter", yes}, {"left left enter", no}, {"tab tab tab enter", yes},
+		{"ctrl+c", interrupted}, {"ctrl+d", interrupted}, {"left ctrl+c", interrupted}, {"/ ctrl+c", interrupted}, {"/ abc ctrl+d", interrupted},
+		{"down enter", open}, {"down enter tab enter", no}, {"down down tab tab enter", yes}, {"left down enter", open},
+		{"/ y", open}, {"/ yes", open}, {"/ n esc", open}, {"/ n esc esc", no}, {"/ title enter n N", open}, {"/ title enter y", yes},
+		{"/ title enter q", no}, {"/ title enter esc n", no}, {"space", open}, {"a", open}, {"x", open}, {"Y", open},
+	} {
+		t.Run(c.keys, func(t *testing.T) {
+			v := tui.NewView(question(diff(t, `{"title": 1, "old": 2}`, `{"title": 2, "new": 3}`)), 80, 24)
+			end := v.Send(keys(strings.Fields(c.keys)...)...)
+			given, answer := v.Answer()
+			if got := (outcome{end != nil, given, answer}); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAQuestionThatComesBackTakesNoAnswerMeantForTheOneBefore(t *testing.T) {
+	q := question(diff(t, `{}`, `{"a": 1}`))
+	if tui.NewView(q, 80, 24).Init() != nil {
+		t.Error("a first question waits")
+	}
+	q.Notice = "carol changed it while you looked. This is the difference now:"
+	v := tui.NewView(q, 80, 24)
+	if v.Init() == nil {
+		t.Error("nothing lets the question be answered")
+	}
+	for _, key := range []string{"y", "n", "yyy", "enter", "left enter", "/ a"} {
+		if end := v.Send(keys(strings.Fields(key)...)...); end != nil {
+			t.Errorf("%s answers", key)
+		}
+	}
+	if text := v.View(); strings.Contains(text, "[Leave it]") || strings.Contains(text, "search:") {
+		t.Errorf("the view takes keys:\n%s", text)
+	}
+	if end := v.Send(keys("ctrl+c")...); end == nil {
+		t.Error("ctrl-c does nothing")
+	}
+	v.Send(tui.Looked)
+	if text := v.View(); !strings.Contains(text, "[Leave it]") {
+		t.Errorf("no button is chosen:\n%s", text)
+	}
+	v.Send(keys("y")...)
+	if given, yes := v.Answer(); !given || !yes {
+		t.Errorf("given %v, yes %v", given, yes)
+	}
+}
+
+func TestWhatIsPastedIsNoAnswer(t *testing.T) {
+	v := tui.NewView(question(diff(t, `{}`, `{"a": 1}`)), 80, 24)
+	if end := v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}); end != nil {
+		t.Error("a pasted y ends the view")
+	}
+	v.Send(append(keys("/"), tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("year"), Paste: true})...)
+	if !strings.Contains(v.View(), "search: year_  not found") {
+		t.Errorf("what is pasted is not looked for:\n%s", v.View())
+	}
+}
+
+func TestKeysAreGroupedByTheirFirstSegmentWithCounts(t *testing.T) {
+	v := tui.NewView(question(diff(t,
+		`{"theme": {"color": "blue", "gone": 1, "x": {"y": 0}}, "theme-2": 1, "leaf": 1, "a.b": {"c": 1}}`,
+		`{"theme": {"color": "red", "x": {"y": 1}}, "title": "Pets", "leaf": {"below": true}, "a.b": {"c": 2}}`)), 60, 30)
+	want := `|  a\.b  1 changed
+|    ~ c: 1 → 2
+|  - leaf: 1
+|  leaf  1 added
+|    + below: true
+|  theme  2 changed, 1 removed
+|    ~ color: "blue" → "red"
+|    - gone: 1
+|    ~ x.y: 0 → 1
+|  - theme-2: 1
+|  + title: "Pets"`
+	if d := cmp.Diff(want, strings.TrimRight(list(v), "|\n")); d != "" {
+		t.Error(d)
+	}
+	if !strings.Contains(v.View(), "2 added, 3 changed, 3 removed") {
+		t.Errorf("no counts:\n%s", v.View())
+	}
+}
+
+func TestADifferenceOfNothingIsShownAsNone(t *testing.T) {
+	v := tui.NewView(question(flat.Difference{}), 80, 24)
+	v.Send(keys("down", "end", "pgup", "space", "a", "/", "x", "enter", "n", "N", "esc")...)
+	if text := v.View(); !strings.Contains(text, "no difference") {
+		t.Errorf("the view:\n%s", text)
+	}
+	said, yes, err := ask(question(flat.Difference{}), 24, "list", "yes")
+	if !strings.Contains(said, "0 differences.\n") || !yes || err != nil {
+		t.Errorf("%v %v:\n%s", yes, err, said)
+	}
+}
+
+func TestALongValueIsFoldedAndUnfolded(t *testing.T) {
+	long := strings.Repeat("abcdefghi ", 12)
+	v := tui.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50, 40)
+	folded := list(v)
+	if !strings.Contains(folded, `    ~ c: "abcdefghi abcdefg… → "xabcdefghi abcdef…`) {
+		t.Errorf("folded:\n%s", folded)
+	}
+	v.Send(keys("down", "down", "down", "space")...)
+	want := `|  ~ a: 1 → 2
+|  b  1 changed
+|>   ~ c
+|        from "abcdefghi abcdefghi abcdefghi
+|             abcdefghi abcdefghi abcdefghi
+|             abcdefghi abcdefghi abcdefghi
+|             abcdefghi abcdefghi abcdefghi "
+|        to   "xabcdefghi abcdefghi abcdefghi
+|             abcdefghi abcdefghi abcdefghi
+|             abcdefghi abcdefghi abcdefghi
+|             abcdefghi abcdefghi abcdefghi "`
+	if d := cmp.Diff(want, strings.TrimRight(list(v), "|\n")); d != "" {
+		t.Error(d)
+	}
+	v.Send(keys("enter")...)
+	if got := strings.Replace(list(v), ">", " ", 1); got != folded {
+		t.Errorf("folded again:\n%s", got)
+	}
+	v.Send(keys("a")...)
+	if got := list(v); !strings.Contains(got, "~ a: 1 → 2\n") || !strings.Contains(got, `to   "xabc`) {
+		t.Errorf("all unfolded:\n%s", got)
+	}
+	v.Send(keys("a")...)
+	if got := strings.Replace(list(v), ">", " ", 1); got != folded {
+		t.Errorf("all folded again:\n%s", got)
+	}
+}
+
+func TestArraysAreComparedElementByElement(t *testing.T) {
+	v := tui.NewView(question(diff(t,
+		`{"tags": ["one", "two", "three", "four", "five", "six", "seven"], "short": [1]}`,
+		`{"tags": ["one", "2", "three", "four", "six", "seven", "eight"], "short": [1, 2]}`)), 60, 30)
+	if got := list(v); !strings.Contains(got, "~ tags: elements: 1 added, 1 changed, 1 removed\n") || !strings.Contains(got, "~ short: [1] → [1,2]\n") {
+		t.Errorf("folded:\n%s", got)
+	}
+	v.Send(keys("a")...)
+	want := `|> ~ short
+|      elements: 1 added
+|      + [1] 2
+|  ~ tags
+|      elements: 1 added, 1 changed, 1 removed
+|      ~ [1] from "two"
+|            to   "2"
+|      - [4] "five"
+|      + [6] "eight"`
+	if d := cmp.Diff(want, strings.TrimRight(list(v), "|\n")); d != "" {
+		t.Error(d)
+	}
+}
+
+// many returns a difference of n keys.
+func many(n int) flat.Difference {
+	var d flat.Difference
+	for i := range n {
+		key := fmt.Sprintf("group-%03d.key-%05d", i/20, i)
+		switch i % 3 {
+		case 0:
+			d.Added = append(d.Added, flat.Entry{Key: key, Text: fmt.Sprintf(`"value %d"`, i)})
+		case 1:
+			d.Changed = append(d.Changed, flat.Change{Key: key, From: fmt.Sprintf(`"value %d"`, i), To: fmt.Sprintf(`["value", %d]`, i)})
+		default:
+			d.Removed = append(d.Removed, flat.Entry{Key: key, Text: fmt.Sprint(i)})
+		}
+	}
+	return d
+}
+
+func TestOneScrollsThroughALargeDifference(t *testing.T) {
+	v := tui.NewView(question(many(200)), 60, 20)
+	for _, c := range []struct{ key, selected, status string }{
+		{"", "", "keys 1 to 10 of 200"},
+		{"down", "group-000", "keys 1 to 10 of 200"},
+		{"j", "key-00000", "keys 1 to 10 of 200"},
+		{"pgdown", "key-00011", "keys 11 to 20 of 200"},
+		{"end", "key-00199", "keys 190 to 200 of 200"},
+		{"pgdown", "key-00199", "keys 190 to 200 of 200"},
+		{"pgup", "key-00188", "keys 180 to 189 of 200"},
+		{"k", "key-00187", "keys 180 to 189 of 200"},
+		{"home", "group-000", "keys 1 to 10 of 200"},
+		{"up", "group-000", "keys 1 to 10 of 200"},
+		{"jjjjjjjjjjjj", "key-00011", "keys 2 to 12 of 200"},
+	} {
+		if c.key != "" {
+			v.Send(keys(c.key)...)
+		}
+		text := v.View()
+		selected := ""
+		for line := range strings.Lines(text) {
+			if rest, ok := strings.CutPrefix(line, "> "); ok {
+				selected = rest
+			}
+		}
+		if !strings.Contains(selected, c.selected) || (c.selected == "") != (selected == "") || !strings.Contains(text, c.status) {
+			t.Errorf("after %s, want %s selected and %q:\n%s", c.key, c.selected, c.status, text)
+		}
+	}
+}
+
+func TestOneSearchesKeysAndValues(t *testing.T) {
+	v := tui.NewView(question(many(200)), 60, 20)
+	for _, c := range []struct{ keys, selected, status string }{
+		{"/", "> group-000", "search: _"},
+		{"key-0001", "key-00010", "search: key-0001_  match 1 of 10"},
+		{"enter", "key-00010", "key-0001: match 1 of 10"},
+		{"n", "key-00011", "key-0001: match 2 of 10"},
+		{"N", "key-00010", "key-0001: match 1 of 10"},
+		{"N", "key-00019", "key-0001: match 10 of 10"},
+		{"n", "key-00010", "key-0001: match 1 of 10"},
+		{"/", "key-00010", "search: _"},
+		{"VALUE space 1 9 8 7", "", "not found"},
+		{"backspace backspace", "key-00019", "search: VALUE 19_  match 1 of 8"},
+		{"enter", "key-00019", "VALUE 19: match 1 of 8"},
+		{"esc", "key-00019", "keys 20 to 29 of 200"},
+	} {
+		v.Send(keys(strings.Fields(c.keys)...)...)
+		text := v.View()
+		if !strings.Contains(text, c.status) {
+			t.Errorf("after %s, want %q:\n%s", c.keys, c.status, text)
+		}
+		if c.selected != "" && !strings.Contains(text, "> ") {
+			t.Errorf("after %s nothing is selected:\n%s", c.keys, text)
+		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "> ") && !strings.Contains(line, c.selected) {
+				t.Errorf("after %s, want %s selected:\n%s", c.keys, c.selected, text)
+			}
+		}
+	}
+}
+
+func TestTheViewFillsNoMoreThanItsTerminal(t *testing.T) {
+	q := question(many(50))
+	q.Facts = append(q.Facts, "client.json names another project: @acme/staging", "its config was written by carol on 2 Jan 2026 10:00 UTC through the project page")
+	q.Notice = "carol changed it while you looked. This is the difference now:"
+	long := strings.Repeat("长い値 ", 40)
+	q.Difference.Added = append(q.Difference.Added, flat.Entry{Key: "z." + strings.Repeat("k", 60), Text: `"` + long + `"`})
+	for columns := 1; columns <= 130; columns += 3 {
+		for rows := 1; rows <= 60; rows += 2 {
+			v := tui.NewView(q, 80, 24)
+			v.Send(append([]tea.Msg{tui.Looked}, keys("end", "a", "end", "/", "key", "enter")...)...)
+			v.Send(tea.WindowSizeMsg{Width: columns, Height: rows})
+			text := v.View()
+			if n := strings.Count(text, "\n") + 1; n > rows && v.Fits() {
+				t.Fatalf("%d lines in %dx%d:\n%s", n, columns, rows, text)
+			}
+			if w := lipgloss.Width(text); w > columns && v.Fits() {
+				t.Fatalf("%d columns in %dx%d:\n%s", w, columns, rows, text)
+			}
+		}
+	}
+	if !tui.NewView(q, 40, 15).Fits() {
+		t.Error("there is no view at 40x15")
+	}
+}
+
+func TestNobodySaysYesToWhatIsNotInSight(t *testing.T) {
+	v := tui.NewView(question(many(50)), 80, 24)
+	v.Send(tea.WindowSizeMsg{Width: 80, Height: 5})
+	if !strings.Contains(v.View(), "too small") {
+		t.Errorf("the view:\n%s", v.View())
+	}
+	if end := v.Send(keys("y", "tab", "enter")...); end != nil {
+		t.Error("a yes is taken")
+	}
+	v.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	if end := v.Send(keys("y")...); end == nil {
+		t.Error("no yes is taken after the terminal became larger")
+	}
+}
+
+func TestWhatATerminalWouldActOnIsShownAsAnEscape(t *testing.T) {
+	d := flat.Difference{Changed: []flat.Change{{Key: "a\nb\u202e", From: "\"\x7f\u009b31m\"", To: "\"\u200b\u2066\""}}}
+	v := tui.NewView(question(d), 80, 24)
+	for _, folded := range []bool{true, false} {
+		text := v.View()
+		for _, want := range []string{`a\nb\u202e`, `"\x7f\u009b31m"`, `"\u200b\u2066"`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("folded %v: %s is not shown:\n%s", folded, want, text)
+			}
+		}
+		if strings.ContainsAny(text, "\x7f\u009b\u202e\u2066\u200b") {
+			t.Errorf("folded %v: %q", folded, text)
+		}
+		v.Send(keys("a")...)
+	}
+}
+
+func TestColoursAreThoseTheTerminalChooses(t *testing.T) {
+	t.Setenv("CLICOLOR_FORCE", "1")
+	t.Setenv("TERM", "xterm-256color")
+	q := question(diff(t, `{"a": 1, "b": 2}`, `{"a": 2, "c": {"d": 3}}`))
+	q.Notice = "carol changed it"
+	v := tui.NewView(q, 80, 24)
+	v.Send(append([]tea.Msg{tui.Looked}, keys("/", "a")...)...)
+	coloured := v.View()
+	for _, forbidden := range []string{"38;5", "38;2", "48;5", "48;2"} {
+		if strings.Contains(coloured, forbidden) {
+			t.Errorf("%s in %q", forbidden, coloured)
+		}
+	}
+	for _, want := range []string{"\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[7m"} {
+		if !strings.Contains(coloured, want) {
+			t.Errorf("%q is missing in %q", want, coloured)
+		}
+	}
+	t.Setenv("NO_COLOR", "1")
+	t.Setenv("CLICOLOR_FORCE", "")
+	plain := tui.NewView(q, 80, 24)
+	plain.Send(append([]tea.Msg{tui.Looked}, keys("/", "a")...)...)
+	if text := plain.View(); strings.Contains(text, "\x1b") {
+		t.Errorf("an escape code: %q", text)
+	}
+}

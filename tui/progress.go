@@ -1,0 +1,135 @@
+package tui
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/dustin/go-humanize"
+)
+
+// Progress is how far a transfer has come. Without a total of files it is not
+// known yet how far it has to go.
+type Progress struct {
+	Phase             string // such as: uploading
+	Files, TotalFiles int
+	Bytes, TotalBytes int64
+}
+
+// Line writes progress after a phase has taken some time: files, bytes, rate and
+// the time that is left, as many of them as fit into width columns.
+func Line(p Progress, took time.Duration, width int) string {
+	if p.TotalFiles == 0 {
+		return p.Phase + " files"
+	}
+	files := fmt.Sprintf("%d of %d files", p.Files, p.TotalFiles)
+	bytes := fmt.Sprintf("%s of %s", humanize.IBytes(uint64(p.Bytes)), humanize.IBytes(uint64(p.TotalBytes)))
+	parts := [][]string{{files, bytes}, {bytes}}
+	if p.Bytes > 0 && took > 0 {
+		rate := float64(p.Bytes) / took.Seconds()
+		speed := humanize.IBytes(uint64(rate)) + "/s"
+		left := roughly(float64(p.TotalBytes-p.Bytes)/rate) + " left"
+		parts = [][]string{{files, bytes, speed, left}, {files, bytes, left}, {bytes, left}, {left}}
+	}
+	for _, some := range parts {
+		if line := join(p.Phase, some); lipgloss.Width(line) <= width {
+			return line
+		}
+	}
+	line, _ := shorten(join(p.Phase, parts[len(parts)-1]), width)
+	return line
+}
+
+// roughly writes how many seconds there are in one unit, as long as one waits for.
+func roughly(seconds float64) string {
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%.0fs", seconds)
+	case seconds < 60*60:
+		return fmt.Sprintf("%.0fm", seconds/60)
+	case seconds < 100*60*60:
+		return fmt.Sprintf("%.0fh", seconds/60/60)
+	}
+	return "days"
+}
+
+func join(phase string, parts []string) string {
+	line, between := phase, " "
+	for _, part := range parts {
+		line, between = line+between+part, ", "
+	}
+	return line
+}
+
+// meter is progress with when its phase began.
+type meter struct {
+	Progress
+	start time.Time
+}
+
+// tell takes in progress.
+func (m *meter) tell(p Progress, now time.Time) {
+	if p.Phase != m.Phase {
+		m.start = now
+	}
+	m.Progress = p
+}
+
+func (m meter) line(now time.Time, width int) string {
+	return Line(m.Progress, now.Sub(m.start), width)
+}
+
+// lineWidth is the columns of a line that is not redrawn.
+const lineWidth = 80
+
+// Lines tells of a long transfer by a line now and then, where nothing is redrawn.
+type Lines struct {
+	mu    sync.Mutex
+	meter meter
+	stop  func()
+}
+
+// NewLines returns one that calls say with a line each interval, once there is
+// progress and until [Lines.Hide].
+func NewLines(interval time.Duration, say func(line string)) *Lines {
+	ticker, done := time.NewTicker(interval), make(chan struct{})
+	l := &Lines{stop: sync.OnceFunc(func() {
+		ticker.Stop()
+		close(done)
+	})}
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-ticker.C:
+				l.mu.Lock()
+				m := l.meter
+				l.mu.Unlock()
+				if m.Phase != "" {
+					say(m.line(now, lineWidth))
+				}
+			}
+		}
+	}()
+	return l
+}
+
+// Update takes in progress.
+func (l *Lines) Update(p Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.meter.tell(p, time.Now())
+}
+
+// Hide ends the lines.
+func (l *Lines) Hide() { l.stop() }
+
+// seconds writes how long something took.
+func seconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
