@@ -31,7 +31,7 @@ const (
 // picture returns the screen as an SVG image with the text in it, so that it can
 // be read aloud and compared. What stands in for what differs from run to run has
 // to have the same length.
-func (term *terminal) picture(title string, replace *strings.Replacer) string {
+func (term *terminal) picture(title string, replace func(string) string) string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	columns, _ := term.screen.Size()
@@ -51,7 +51,7 @@ func (term *terminal) picture(title string, replace *strings.Replacer) string {
 }
 
 // drawRow draws the runs of equal cells of one row.
-func (term *terminal) drawRow(b *strings.Builder, y, columns int, replace *strings.Replacer) {
+func (term *terminal) drawRow(b *strings.Builder, y, columns int, replace func(string) string) {
 	for from := 0; from < columns; {
 		look := lookOf(term.screen.Cell(from, y))
 		var text strings.Builder
@@ -68,7 +68,7 @@ func (term *terminal) drawRow(b *strings.Builder, y, columns int, replace *strin
 			run = strings.TrimRight(run, " ")
 		}
 		if run != "" {
-			look.draw(b, from, y, replace.Replace(run))
+			look.draw(b, from, y, replace(run))
 		}
 		from = to
 	}
@@ -131,7 +131,9 @@ type story struct {
 func (s *story) paint(term *terminal, name, title string) {
 	s.t.Helper()
 	s.n++
-	text := term.picture(title, strings.NewReplacer(s.hub.origin, "http://hub.example.com"))
+	text := term.picture(title, func(run string) string {
+		return times.ReplaceAllString(strings.ReplaceAll(run, s.hub.origin, "http://hub.example.com"), "0.1 s")
+	})
 	golden(s.t, fmt.Sprintf("picture/%d-%s.svg", s.n, name), text)
 }
 
@@ -154,5 +156,25 @@ func TestThePicturesAreWhatTheProgramDraws(t *testing.T) {
 	term.wait("> Create @alice/app")
 	s.paint(term, "review", "What will happen, on which hub, as whom")
 	term.press(enter)
+	term.ends(0)
+	s.paint(term, "created", "The steps of the creation, and its result")
+
+	s.write(".tool/app/client.json", strings.Replace(s.read(".tool/app/client.json"), `"basePath": "src"`,
+		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`, 1))
+	s.must("push", "app", "--force")
+	if err := patch(s.hub.origin+"/v1/projects/alice/app/config", s.token, `{"set": {"title": "Pets & people", "theme.accent": "coral"}}`); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, s.hub.db, "UPDATE configs SET updated_at = 1767348000000000")
+	s.write(".tool/app/client.json", strings.NewReplacer(`"teal"`, `"green"`, `"dogs"]`, `"dogs", "owls"]`).Replace(s.read(".tool/app/client.json")))
+	term = s.open(usual)
+	term.wait("both:")
+	s.paint(term, "home", "tool alone: how the local projects stand, and what can be done")
+	term.press("q")
+	term.ends(0)
+	term = s.open(usual, "push", "app")
+	term.wait("[Leave it]")
+	s.paint(term, "overwrite", "The difference, key by key, before anything is overwritten")
+	term.press("n")
 	term.ends(0)
 }

@@ -184,7 +184,7 @@ func TestTheWizardGoesLineByLineForAScreenReader(t *testing.T) {
 		term.press(turn.keys)
 	}
 	term.ends(0)
-	w.show(term, "wizard-plain")
+	golden(t, "screen/wizard-plain.txt", times.ReplaceAllString(strings.ReplaceAll(term.text(), w.hub.origin, "http://hub.example.com"), "# s"))
 	if out := term.output(); strings.Contains(out, escape) {
 		t.Errorf("an escape code: %q", out)
 	}

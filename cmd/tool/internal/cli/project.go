@@ -166,30 +166,35 @@ func (a *app) projectViewCommand() *cobra.Command {
 
 		ValidArgsFunction: firstOnly(a.hubProjects()),
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			o := projects.ViewOptions{
-				Name: strings.Join(args, ""), Connect: a.connectAnyway,
-				Local: func() (*workspace.Project, error) {
-					return a.local(ctx, "", func(string) string { return "@account/slug" })
-				},
-			}
-			r, err := projects.View(ctx, o)
-			if err != nil {
-				return doing(err, "", "%s", strings.TrimSpace("view "+o.Name))
-			}
-			if web && !a.strict() {
-				return doing(openBrowser(r.URL), "", "open %s", r.URL)
-			}
-			return a.print("project", r, func(p *printer) {
-				if web {
-					p.line("%s", r.URL)
-					return
-				}
-				viewText(p, r)
-			})
+			return a.viewProject(ctx, strings.Join(args, ""), web)
 		}),
 	}
 	c.Flags().BoolVar(&web, "web", false, "open the page in a browser; in a pipeline, print its address")
 	return a.hubFlags(c)
+}
+
+// viewProject shows the hub project that is named, else that of the only local one,
+// or opens its page.
+func (a *app) viewProject(ctx context.Context, name string, web bool) error {
+	r, err := projects.View(ctx, projects.ViewOptions{
+		Name: name, Connect: a.connectAnyway,
+		Local: func() (*workspace.Project, error) {
+			return a.local(ctx, "", func(string) string { return "@account/slug" })
+		},
+	})
+	if err != nil {
+		return doing(err, "", "%s", strings.TrimSpace("view "+name))
+	}
+	if web && !a.strict() {
+		return doing(openBrowser(r.URL), "", "open %s", r.URL)
+	}
+	return a.print("project", r, func(p *printer) {
+		if web {
+			p.line("%s", r.URL)
+			return
+		}
+		viewText(p, r)
+	})
 }
 
 func viewText(p *printer, r *projects.Viewed) {

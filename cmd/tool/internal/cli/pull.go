@@ -9,9 +9,14 @@ import (
 	"example.com/projecthub/cmd/tool/internal/flow/pull"
 )
 
+// pullFlags are what a pull was told.
+type pullFlags struct {
+	project     optional
+	force, undo bool
+}
+
 func (a *app) pullCommand() *cobra.Command {
-	var project optional
-	var force, undo bool
+	var f pullFlags
 	c := &cobra.Command{
 		Use:   "pull [<project>]",
 		Short: "Bring a hub project's config back into client.json",
@@ -25,35 +30,35 @@ is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
 		Args:              atMost("<project>"),
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			if undo && force {
+			if f.undo && f.force {
 				return usagef("--undo goes with --project alone")
 			}
-			return a.pull(ctx, strings.Join(args, ""), project, force, undo)
+			return a.pull(ctx, strings.Join(args, ""), f)
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.Var(&project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
-	fl.BoolVar(&force, "force", false, "replace settings that differ without asking")
-	fl.BoolVar(&undo, "undo", false, "put back the settings that the last pull replaced, asking no hub")
+	fl.Var(&f.project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
+	fl.BoolVar(&f.force, "force", false, "replace settings that differ without asking")
+	fl.BoolVar(&f.undo, "undo", false, "put back the settings that the last pull replaced, asking no hub")
 	c.RegisterFlagCompletionFunc("project", a.hubProjects())
 	return a.hubFlags(c)
 }
 
-func (a *app) pull(ctx context.Context, name string, project optional, force, undo bool) error {
+func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 	local, err := a.local(ctx, name, itself)
 	if err != nil {
 		return doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}
-	o := pull.Options{Local: local, Destination: project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn}
-	if undo {
+	o := pull.Options{Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn}
+	if f.undo {
 		r, err := pull.Undo(o)
 		if err != nil {
 			return doing(err, local.Name, "undo the pull of %s", local.Name)
 		}
 		return a.print("pulled", r, func(p *printer) { pulledText(p, r) })
 	}
-	if !a.strict() && !force {
+	if !a.strict() && !f.force {
 		o.Confirm = a.confirmReplace
 	}
 	r, no, err := pull.Run(ctx, o)

@@ -25,7 +25,9 @@ func (a *app) root() *cobra.Command {
 		Use:   "tool",
 		Short: "Create, push, pull and publish projects on a hub",
 		Long: `tool keeps a project's settings in your repository and brings them to a hub, where
-others edit them on a web page and apps are generated from them.`,
+others edit them on a web page and apps are generated from them.
+
+Alone in a terminal it shows how the local projects stand, and what can be done.`,
 		Example: `  tool login --origin https://hub.example.com
   tool init web
   tool publish web
@@ -36,7 +38,12 @@ others edit them on a web page and apps are generated from them.`,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		Args:              noSuchCommand,
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, args []string) error {
+			if a.strict() {
+				return c.Help()
+			}
+			return a.run(func(context.Context, []string) error { return a.home(c) })(c, args)
+		},
 		PersistentPreRunE: a.begin,
 	}
 	root.SetVersionTemplate("tool {{.Version}}\n")

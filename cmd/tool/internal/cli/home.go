@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow/status"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
+)
+
+// What can be done from the home view. Each is a command of its own.
+var (
+	pushAction    = tui.Action{Key: "p", Does: "push"}
+	filesAction   = tui.Action{Key: "f", Does: "push with files"}
+	pullAction    = tui.Action{Key: "l", Does: "pull"}
+	publishAction = tui.Action{Key: "u", Does: "publish"}
+	createAction  = tui.Action{Key: "c", Does: "create", Alone: true}
+	openAction    = tui.Action{Key: "o", Does: "page"}
+	loginAction   = tui.Action{Key: "i", Does: "log in", Alone: true}
+
+	homeActions = []tui.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
+)
+
+// home shows how the local projects stand, and runs what the person chooses, until
+// they leave. A failure of what was run is reported and ends nothing.
+func (a *app) home(c *cobra.Command) error {
+	ctx, chosen := c.Context(), 0
+	for {
+		h := &overview{app: a}
+		action, i, err := h.ask(ctx, chosen)
+		switch {
+		case errors.Is(err, tui.ErrInterrupted):
+			return context.Canceled
+		case err != nil:
+			return err
+		case action == (tui.Action{}):
+			return nil
+		}
+		name := ""
+		if i >= 0 {
+			chosen, name = i, h.names[i]
+		}
+		err = a.act(ctx, action, name, h.project(i))
+		if interrupted(err) || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			a.reportFailure(err)
+		}
+		if on, err := a.pauseAtHome(ctx); err != nil || !on {
+			return err
+		}
+		a.id, a.loaded = nil, nil // a login may have changed them
+	}
+}
+
+// act runs one action.
+func (a *app) act(ctx context.Context, action tui.Action, name, project string) error {
+	command := map[tui.Action]string{
+		pushAction: "push", filesAction: "push", pullAction: "pull", publishAction: "publish",
+		createAction: "project create", openAction: "project view", loginAction: "login",
+	}
+	defer func(c string) { a.command = c }(a.command)
+	a.command = command[action]
+	switch action {
+	case pushAction:
+		return a.push(ctx, name, pushFlags{})
+	case filesAction:
+		return a.push(ctx, name, pushFlags{files: true})
+	case pullAction:
+		return a.pull(ctx, name, pullFlags{})
+	case publishAction:
+		return a.publish(ctx, name, false, false)
+	case createAction:
+		return a.createGuided(ctx, createFlags{
+			from: name, stackVersion: wire.Latest, visibility: string(wire.Private), given: func(string) bool { return false },
+		})
+	case openAction:
+		if project == "" {
+			return doing(fault.New(wire.CodeNoDestination, "%s is on no hub yet", name), name, "open the page of %s", name)
+		}
+		return a.viewProject(ctx, project, true)
+	}
+	return doing(a.login(ctx, false), "", "log in")
+}
+
+// pauseAtHome lets the person read what an action printed, and reports whether
+// they go on.
+func (a *app) pauseAtHome(ctx context.Context) (on bool, err error) {
+	err = a.converse(ctx, prompts.Step{
+		Screen: func() prompts.Screen {
+			return prompts.Screen{Title: "And now?", Preset: "on", Choices: []prompts.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Leave"}}}
+		},
+		Take: func(answer string) { on = answer == "on" },
+	})
+	return on, err
+}
+
+// overview finds out what the home view shows.
+type overview struct {
+	*app
+	names  []string // of the local projects
+	status *status.Result
+}
+
+// ask shows the view, or asks line by line.
+func (h *overview) ask(ctx context.Context, chosen int) (tui.Action, int, error) {
+	doing := "Asking the hub"
+	if id, err := h.resolve(); err == nil {
+		doing = "Asking " + id.Origin
+	}
+	if !h.terminal().Plain {
+		return h.view().Home(ctx, doing, h.load, homeActions, chosen)
+	}
+	return h.askPlain(ctx, doing)
+}
+
+// homeTimeout is how long the view waits for a hub that does not answer.
+const homeTimeout = 3 * time.Second
+
+// load asks the hub. What keeps it from answering is part of the view.
+func (h *overview) load(ctx context.Context) tui.Home {
+	defer func(t time.Duration) { h.timeout = t }(h.timeout)
+	h.timeout = min(h.timeout, homeTimeout)
+	view := tui.Home{Title: "tool"}
+	locals, err := h.locals(ctx, "")
+	if err != nil {
+		view.Notices = []string{clean(err.Error())}
+		return view
+	}
+	h.names = nil
+	for _, l := range locals {
+		h.names = append(h.names, l.Name)
+		view.Items = append(view.Items, tui.Item{Name: l.Name})
+	}
+	if len(locals) == 0 {
+		view.Notices = []string{"There is no local project here: c makes one."}
+	}
+	id, err := h.resolve()
+	if err == nil {
+		view.Title = "tool, at " + id.Origin
+		h.status, err = status.Run(ctx, status.Options{Locals: locals, Identity: id, Connect: h.connectAnyway, Revisions: h.revisions()})
+	}
+	if err != nil {
+		e := fault.From(err)
+		view.Notices = append(view.Notices, clean(strings.Join(slices.Concat([]string{e.Error()}, e.Recipe), "; ")))
+		return view
+	}
+	if who := h.status.Identity; who != nil {
+		view.Title += ", as " + who.Name
+	} else {
+		view.Notices = append(view.Notices, "Nobody is logged in: i logs in.")
+	}
+	for i, p := range h.status.Projects {
+		view.Items[i].State, view.Items[i].Details = shortState(p), detailsOf(p)
+	}
+	return view
+}
+
+// shortState says in a few words how a local project stands.
+func shortState(p status.Project) string {
+	switch {
+	case p.Problem != "":
+		return "has a problem"
+	case p.Project.IsZero():
+		return "on no hub yet"
+	case !p.Exists:
+		return "not on the hub"
+	case p.Config == status.None:
+		return "no config on the hub"
+	}
+	return stateText(p.Config)
+}
+
+// detailsOf returns what status prints of a local project, below its name.
+func detailsOf(p status.Project) []string {
+	var b bytes.Buffer
+	projectText(&printer{w: &b}, p)
+	_, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
+	return strings.Split(rest, "\n")
+}
+
+// project returns the hub project of an item, "" when it has none.
+func (h *overview) project(i int) string {
+	if i < 0 || h.status == nil || h.status.Projects[i].Project.IsZero() {
+		return ""
+	}
+	return h.status.Projects[i].Project.String()
+}
+
+// askPlain says how things stand, then asks what to do, and to what.
+func (h *overview) askPlain(ctx context.Context, doing string) (action tui.Action, item int, err error) {
+	var view tui.Home
+	item = -1
+	err = h.converse(ctx,
+		prompts.Step{
+			Doing: doing,
+			Load:  func(ctx context.Context) error { view = h.load(ctx); return nil },
+			Screen: func() prompts.Screen {
+				s := prompts.Screen{Title: view.Title, Facts: view.Notices, Preset: "q"}
+				for _, item := range view.Items {
+					s.Facts = append(append(s.Facts, item.Name+": "+item.State), item.Details...)
+				}
+				for _, a := range homeActions {
+					if a.Alone || len(view.Items) > 0 {
+						s.Choices = append(s.Choices, prompts.Choice{Value: a.Key, Text: a.Does})
+					}
+				}
+				s.Choices = append(s.Choices, prompts.Choice{Value: "q", Text: "leave"})
+				return s
+			},
+			Take: func(key string) {
+				action = tui.Action{}
+				if i := slices.IndexFunc(homeActions, func(a tui.Action) bool { return a.Key == key }); i >= 0 {
+					action = homeActions[i]
+				}
+			},
+		},
+		prompts.Step{
+			Skip: func() bool { return action == (tui.Action{}) || action == loginAction || len(view.Items) < 2 },
+			Screen: func() prompts.Screen {
+				s := prompts.Screen{Title: "Which local project?", Preset: "0"}
+				for i, v := range view.Items {
+					s.Choices = append(s.Choices, prompts.Choice{Value: fmt.Sprint(i), Text: v.Name})
+				}
+				return s
+			},
+			Take: func(answer string) { fmt.Sscan(answer, &item) },
+		})
+	if item < 0 && len(view.Items) > 0 {
+		item = 0
+	}
+	return action, item, err
+}

@@ -1,0 +1,140 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// household returns a world with three local projects that stand differently.
+func household(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, before)
+	w.write(".tool/shop/client.json", `{"source": "openapi.json", "settings": {"basePath": "shop/src"}}`+"\n")
+	w.write(".tool/shop/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	w.date()
+	w.write(".tool/gone/client.json", `{"settings": {}, "project": "@alice/gone"}`+"\n")
+	return w
+}
+
+func TestToolAloneShowsHowThingsStand(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]size{"": usual, "-narrow": narrow} {
+		w := household(t)
+		term := w.open(s)
+		term.wait("> gone")
+		w.show(term, "home-gone"+name)
+		term.press(down)
+		term.wait("> shop")
+		w.show(term, "home-shop"+name)
+		term.press("j")
+		term.wait("> web")
+		term.wait("same")
+		w.show(term, "home-same"+name)
+
+		// An edit here, one on the hub, and both, as they are looked at again.
+		w.setting(after)
+		term.press("r")
+		term.wait("local-ahead")
+		w.patch(`{"set": {"title": "Mice"}}`)
+		term.press("r")
+		term.wait("both:")
+		w.setting(before)
+		term.press("r")
+		term.wait("hub-ahead")
+		w.show(term, "home-ahead"+name)
+		term.press("q")
+		term.ends(0)
+	}
+}
+
+func TestWhatIsChosenAtHomeIsTheCommandItself(t *testing.T) {
+	t.Parallel()
+	w := household(t)
+	opened := filepath.Join(filepath.Dir(w.dir), "opened")
+	w.write("../bin/xdg-open", "#!/bin/sh\necho \"$1\" > "+opened+"\n")
+	if err := os.Chmod(filepath.Join(w.dir, "../bin/xdg-open"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "PATH="+filepath.Join(w.dir, "../bin")+":"+bin+":"+os.Getenv("PATH"))
+	w.setting(after)
+	term := w.open(usual)
+	w.talk(term, []turn{
+		{"> gone", "", down + down}, {"> web", "", "p"},
+		{"[Leave it]", "", "y"}, {"> Back to the overview", "home-pushed", enter},
+		{"> web", "", "f"}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
+		{"> web", "", "o"}, {"> Back to the overview", "", enter},
+		{"> web", "", up}, {"> shop", "", "u"}, {"> Leave it", "", up}, {"> Publish it", "", enter},
+		{"Published alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
+		{"> shop", "", "c"}, {"> Go on", "", enter}, {"@alice/shop is free", "", enter}, {"> private", "", enter}, {"> latest", "", enter},
+		{"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", enter},
+		{"Created alice/shop", "", ""}, {"> Back to the overview", "", enter},
+		{"> shop", "", up}, {"> gone", "", "p"},
+		{"there is no project @alice/gone", "", enter}, // a failure ends nothing
+		{"> gone", "", down + down}, {"> web", "", ""},
+	})
+	w.patch(`{"set": {"title": "Mice"}}`)
+	w.talk(term, []turn{
+		{"> web", "", "l"}, {"[Leave them]", "", "y"}, {"Pulled web", "", ""}, {"> Back to the overview", "", down}, {"> Leave", "", enter},
+	})
+	term.ends(0)
+	if got := w.read(clientJSON); !strings.Contains(got, "Mice") {
+		t.Errorf("client.json is %s", got)
+	}
+	if got := w.config(); !strings.Contains(got, "Mice") || !strings.Contains(got, "accent") {
+		t.Errorf("the config is %s", got)
+	}
+	if page, err := os.ReadFile(opened); err != nil || strings.TrimSpace(string(page)) != w.hub.origin+"/@alice/web" {
+		t.Errorf("the page that was opened is %q, %v", page, err)
+	}
+	w.get("/v1/stacks/alice/web/versions/1.1.0")
+	w.get("/v1/projects/alice/shop")
+}
+
+func TestToolAloneWorksWithoutAHubOrAProject(t *testing.T) {
+	t.Parallel()
+	w := newEmpty(t)
+	term := w.open(usual)
+	term.wait("There is no local project here")
+	w.show(term, "home-nothing")
+	term.press("p") // there is nothing to push
+	term.press("q")
+	term.ends(0)
+
+	w = household(t)
+	w.hub.stop(t)
+	term = w.open(usual)
+	term.wait("cannot be reached")
+	w.show(term, "home-unreachable")
+	term.press(ctrlC)
+	term.ends(130)
+}
+
+func TestToolAloneAsksInLinesForAScreenReader(t *testing.T) {
+	t.Parallel()
+	w := household(t)
+	c := w.command()
+	c.Env = append(c.Env, "ACCESSIBLE=1")
+	term := open(t, c, size{80, 60}, false)
+	term.askedTimes(1, "preset", "8 is preset:")
+	term.press("3\r") // pull
+	term.askedTimes(2, "preset", "1 is preset, < goes back:")
+	term.press("3\r") // web
+	term.askedTimes(3, "preset", "1 is preset:")
+	term.press("2\r") // leave
+	term.ends(0)
+	w.show(term, "home-plain")
+	if out := term.output(); strings.Contains(out, escape) {
+		t.Errorf("an escape code: %q", out)
+	}
+}
+
+func TestToolAloneShowsItsHelpInAPipeline(t *testing.T) {
+	help := output(t, "tool", "--help")
+	if got := output(t, "tool"); got != help {
+		t.Errorf("tool alone prints\n%s", got)
+	}
+}
