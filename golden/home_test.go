@@ -73,7 +73,7 @@ func TestWhatIsChosenAtHomeIsTheCommandItself(t *testing.T) {
 		{"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", enter},
 		{"Created alice/shop", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", up}, {"> gone", "", "p"},
-		{"there is no project @alice/gone", "", enter}, // a failure ends nothing
+		{"there is no project @alice/gone", "", ""}, {"> Back to the overview", "", enter}, // a failure ends nothing
 		{"> gone", "", down + down}, {"> web", "", ""},
 	})
 	w.patch(`{"set": {"title": "Mice"}}`)

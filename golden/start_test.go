@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -32,6 +33,26 @@ func BenchmarkStart(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkFirstFrame tells how long the wizard takes until something of it stands
+// on the screen, in milliseconds and against tool --version, run in turn.
+func BenchmarkFirstFrame(b *testing.B) {
+	w := newLocal(b, before)
+	var frame, version time.Duration
+	n := 0
+	for b.Loop() {
+		version += took(func() { inTerminal(b, exec.Command(program("tool"), "--version"), false) })
+		frame += took(func() {
+			term := open(b, w.command("project", "create"), usual, false)
+			term.until("shows anything", func(screen string) bool { return strings.TrimSpace(screen) != "" })
+			b.Cleanup(term.close)
+		})
+		n++
+	}
+	b.ReportMetric(frame.Seconds()*1000/float64(n), "ms/frame")
+	b.ReportMetric(float64(frame)/float64(version), "x/version")
+	b.ReportMetric(0, "ns/op")
 }
 
 func inTerminal(t testing.TB, c *exec.Cmd, silent bool) {

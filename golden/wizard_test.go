@@ -4,6 +4,7 @@ package golden_test
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -272,6 +273,49 @@ func TestOneOfSeveralLocalProjectsIsChosen(t *testing.T) {
 		t.Errorf("it says\n%s", term.text())
 	}
 }
+
+func TestTheWizardFollowsItsTerminalsSizeAndKeepsWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	term := w.open(usual, "project", "create")
+	w.talk(term, []turn{{"> Go on", "", enter}, {"@alice/web is free", "", "2"}})
+	term.wait("@alice/web2 is free")
+	w.show(term, "wizard-resize")
+	term.resize(narrow)
+	term.until("is narrow", func(s string) bool {
+		return strings.Contains(s, "@alice, the\n") && strings.Contains(s, "> web2") && strings.Contains(s, "ctrl-c end")
+	})
+	w.show(term, "wizard-resize-narrow")
+	term.resize(usual)
+	term.until("is wide", func(s string) bool { return strings.Contains(s, "the stack's account.\n") })
+	w.show(term, "wizard-resize")
+	term.press(enter)
+	term.wait("> private")
+	term.press(ctrlC)
+	term.ends(130)
+}
+
+// A terminal that answers nothing holds nobody up: what there is to see comes
+// without it.
+func TestTheWizardWaitsForNoAnswerOfTheTerminal(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	for _, args := range [][]string{{"project", "create"}, {"login"}, {}} {
+		term := open(t, w.command(args...), usual, true)
+		term.until("is there", func(s string) bool {
+			return strings.Contains(s, "> Go on") || strings.Contains(s, "Which hub?") || strings.Contains(s, "> web")
+		})
+		if out := term.output(); query.MatchString(out) {
+			t.Errorf("tool %s asks the terminal: %q", strings.Join(args, " "), out)
+		}
+		term.press(ctrlC)
+		term.ends(130)
+	}
+}
+
+// query is an escape code that a terminal answers: its colours, its attributes,
+// where its cursor is.
+var query = regexp.MustCompile(`\x1b\](10|11|4;[0-9]+);\?|\x1b\[[0-9>?]*[cn]`)
 
 // The forms are the same without colour, but for the colour.
 func TestColourIsUsedAndCanBeHadWithout(t *testing.T) {

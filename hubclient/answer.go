@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -81,12 +82,13 @@ func (c *Client) refusal(resp *http.Response, body []byte, version string) *Erro
 	return e
 }
 
-var codePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
+// codePattern is made when it is needed: it would lengthen every start.
+var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`) })
 
 func (c *Client) problem(resp *http.Response, body []byte, version string) *Error {
 	var p wire.Problem
 	ok := mediaType(resp) == "application/problem+json" && version != "" &&
-		wire.Decode(body, &p, json.RejectUnknownMembers(false)) == nil && codePattern.MatchString(string(p.Code))
+		wire.Decode(body, &p, json.RejectUnknownMembers(false)) == nil && codePattern().MatchString(string(p.Code))
 	if !ok {
 		return c.withoutProblem(resp.StatusCode)
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // defaultPorts are those that an origin leaves out, by scheme.
@@ -37,7 +38,9 @@ func ParseOrigin(s string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
 }
 
-var hostPattern = regexp.MustCompile(`^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$`)
+var hostPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$`)
+})
 
 const maxHost = 253 // bytes, as in the DNS
 
@@ -47,7 +50,7 @@ func parseHost(u *url.URL) (hostPort string, ok bool) {
 	host := strings.ToLower(u.Hostname())
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
 		host = ip.String()
-	} else if len(host) > maxHost || !hostPattern.MatchString(host) {
+	} else if len(host) > maxHost || !hostPattern().MatchString(host) {
 		return "", false
 	}
 	port := u.Port()
