@@ -372,7 +372,7 @@ func TestACancelledCallEndsAtOnce(t *testing.T) {
 				}
 				var err error
 				took := elapsed(func() { _, err = b.PutBaseFiles(ctx, project, files, open, nil) })
-				if err != context.Canceled || took != 10*time.Second+time.Millisecond {
+				if !errors.Is(err, context.Canceled) || took != 10*time.Second+time.Millisecond {
 					t.Errorf("after %v: %v", took, err)
 				}
 			})
