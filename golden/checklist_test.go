@@ -69,7 +69,8 @@ func TestACreateMarksTheStepThatFailed(t *testing.T) {
 		"unpublished": {func(w *world) {
 			w.write(stackJSON, `{"name": "@alice/other", "version": "1.0.0"}`)
 		}, []string{"web"}},
-		"seed": {func(w *world) { w.refuse("/client-config") }, []string{"web"}},
+		"seed":   {func(w *world) { w.refuse("/client-config") }, []string{"web"}},
+		"record": {(*world).breakClient, []string{"web"}},
 		"files": {func(w *world) {
 			w.write("index.html", "<p>Hello</p>\n")
 			w.refuse("/preview/base-files/plan", "/preview/base-files")
@@ -86,6 +87,16 @@ func TestACreateMarksTheStepThatFailed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// breakClient breaks client.json as soon as the project is made.
+func (w *world) breakClient() {
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		hub.ServeHTTP(rw, r)
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/projects" {
+			w.write(clientJSON, "no JSON any more")
+		}
+	})
 }
 
 // refuse makes the hub refuse what is sent to addresses with these ends.

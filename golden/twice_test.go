@@ -215,12 +215,7 @@ func TestASeedThatComesLateChangesNothing(t *testing.T) {
 func TestACreateThatCannotRecordSaysWhichLineIsMissing(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
-	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
-		hub.ServeHTTP(rw, r)
-		if r.Method == http.MethodPost && r.URL.Path == "/v1/projects" {
-			w.write(clientJSON, "no JSON any more")
-		}
-	})
+	w.breakClient()
 	var stdout, stderr bytes.Buffer
 	c := w.command("project", "create", "web")
 	c.Stdout, c.Stderr = &stdout, &stderr
