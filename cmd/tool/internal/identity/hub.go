@@ -51,8 +51,11 @@ func (id *Identity) explain(err error) error {
 		return id.NeedToken()
 	case e.Status == http.StatusUnauthorized:
 		f.Err = id.blame(err)
-		if id.TokenSource == FromLogin { // another's would come before what is stored
+		switch {
+		case id.TokenSource == FromLogin: // another's would come before what is stored
 			f.Recipe = []string{"tool login --origin " + id.Origin}
+		case f.Hint == "":
+			f.Hint = "whoever runs the hub makes another: hub token create"
 		}
 	case e.Status == http.StatusForbidden && id.Token != "":
 		f.Err = id.blame(err)
