@@ -56,6 +56,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.IntVar(&l.BaseFiles, "base-files", l.BaseFiles, "most base files of a project, `N`")
 	f.Int64Var(&l.BaseFileBytes, "base-file-bytes", l.BaseFileBytes, "largest base file, `BYTES`")
 	f.Int64Var(&l.BaseFilesBytes, "base-files-bytes", l.BaseFilesBytes, "all base files of a project together, `BYTES`")
+	f.Int64Var(&l.PlanBytes, "plan-bytes", l.PlanBytes, "largest list of base files, `BYTES` of JSON")
 	return c
 }
 

@@ -83,8 +83,11 @@ func (e Entry) check() error {
 }
 
 // Digest names the set: the SHA-256 of its canonical form.
-func (t Tree) Digest() string {
-	sum := sha256.Sum256(t.Canonical())
+func (t Tree) Digest() string { return DigestOf(t.Canonical()) }
+
+// DigestOf returns the digest of the set with this canonical form.
+func DigestOf(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:])
 }
 

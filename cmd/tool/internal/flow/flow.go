@@ -153,8 +153,10 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 	return f, nil
 }
 
-// Sent returns the progress of uploading f.
-func (f *Files) Sent(r Report) hubclient.Sent { return f.progress(r, Uploading) }
+// Set returns f for an upload, which r is told of, to a hub that probably holds base.
+func (f *Files) Set(r Report, base tree.Tree) hubclient.FileSet {
+	return hubclient.FileSet{Tree: f.Tree, Open: f.Open, Base: base, Sent: f.progress(r, Uploading)}
+}
 
 func (f *Files) progress(r Report, phase Phase) func(files int, bytes int64) {
 	if r == nil {

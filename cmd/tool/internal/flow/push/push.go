@@ -232,10 +232,11 @@ func (p *push) pushFiles(ctx context.Context) error {
 	if err := flow.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
 		return err
 	}
-	w, err := p.hub.PutBaseFiles(ctx, p.destination, p.files.Tree, p.files.Open, p.files.Sent(p.Files.Report))
+	w, err := p.hub.PutBaseFiles(ctx, p.destination, p.files.Set(p.Files.Report, p.Revisions.LastFiles(p.hub.Origin(), p.destination)))
 	if err != nil {
 		return err
 	}
+	p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Tree)
 	p.did.BaseFilesWritten = true
 	p.result.BaseFilesPushed = w.BaseFilesPushed
 	p.result.FilesResult = &FilesResult{
