@@ -8,6 +8,8 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/tree"
@@ -67,7 +69,41 @@ type packed struct {
 
 	files int // sent
 	bytes int64
+
+	pace pace
 }
+
+// pace tells what a push waits for: the network, or the processor. Compressing is
+// of use only where the network is what is slow.
+type pace struct {
+	since   time.Time     // of what follows last
+	waited  time.Duration // for frames, that is for the processor
+	sending time.Duration // between the frames, that is for the network
+	frames  int
+	raw     atomic.Bool
+}
+
+// Frames are compressed until so many have left: a short push goes over any
+// network, and tells little about it.
+const paceFrames = 4
+
+func (p *pace) waits() {
+	now := time.Now()
+	if p.frames > 0 {
+		p.sending += now.Sub(p.since)
+	}
+	p.since = now
+}
+
+func (p *pace) goesOn() {
+	now := time.Now()
+	p.waited += now.Sub(p.since)
+	p.since = now
+	p.frames++
+	p.raw.Store(p.frames > paceFrames && p.waited > p.sending)
+}
+
+func (p *pace) hurries() bool { return p.raw.Load() }
 
 func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, open Opener, sent Sent) *packed {
 	p := &packed{open: open, sent: sent, order: make(chan *section, ahead)}
@@ -195,7 +231,7 @@ func (w *sectionWriter) cut() error {
 	if len(w.plain) == 0 {
 		return nil
 	}
-	f := frame.Append(make([]byte, 0, len(w.plain)/2), w.plain)
+	f := w.frame(w.plain)
 	w.plain = w.plain[:0]
 	select {
 	case w.now.frames <- f:
@@ -203,6 +239,13 @@ func (w *sectionWriter) cut() error {
 	case <-w.ctx.Done():
 		return w.ctx.Err()
 	}
+}
+
+func (w *sectionWriter) frame(plain []byte) []byte {
+	if w.pace.hurries() {
+		return frame.AppendRaw(make([]byte, 0, len(plain)+64), plain)
+	}
+	return frame.Append(make([]byte, 0, len(plain)/2), plain)
 }
 
 // Read hands out the frames in their order. It fails with a *bodyError for what
@@ -225,11 +268,13 @@ func (p *packed) next() error {
 	}
 	if p.now != nil {
 		var ok bool
+		p.pace.waits()
 		select {
 		case p.frame, ok = <-p.now.frames:
 		case <-p.ctx.Done():
 			return p.ctx.Err()
 		}
+		p.pace.goesOn()
 		if ok {
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"slices"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -59,9 +60,9 @@ func (p *push) all() []tree.Entry { return append(make([]tree.Entry, 0, len(p.Tr
 // mere question.
 func (p *push) delta() wire.Manifest {
 	m := wire.Manifest{Tree: p.digest}
-	if base := p.Base.Digest(); base != p.digest {
+	if !slices.Equal(p.Base, p.Tree) {
 		d := tree.DeltaOf(p.Base, p.Tree)
-		m.Base, m.Put, m.Remove = base, d.Put, d.Remove
+		m.Base, m.Put, m.Remove = p.Base.Digest(), d.Put, d.Remove
 	}
 	return m
 }

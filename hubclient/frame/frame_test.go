@@ -43,7 +43,8 @@ func TestFramesAreFoundAgainAndEachStandsForItself(t *testing.T) {
 	var want [][]byte
 	for _, content := range contents() {
 		stream = frame.Append(stream, content)
-		want = append(want, content)
+		stream = frame.AppendRaw(stream, content)
+		want = append(want, content, content)
 	}
 	for name, r := range map[string]io.Reader{
 		"at once": bytes.NewReader(stream), "byte by byte": iotest.OneByteReader(bytes.NewReader(stream)),

@@ -7,7 +7,6 @@
 package revisions
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -46,13 +45,8 @@ func (s *Store) Last(origin string, r ref.Ref) string {
 
 // SaveFiles remembers files as the last set pushed to or pulled from a project.
 func (s *Store) SaveFiles(origin string, r ref.Ref, files tree.Tree) {
-	canonical := files.Canonical()
-	path := s.path(origin, r) + ".files"
-	if known, err := os.ReadFile(path); err == nil && bytes.Equal(known, canonical) {
-		return
-	}
 	if os.MkdirAll(s.dir, 0o700) == nil {
-		replaceFile(path, canonical)
+		replaceFile(s.path(origin, r)+".files", files.Canonical())
 	}
 }
 

@@ -240,7 +240,9 @@ func (c *create) seed(ctx context.Context, created hubclient.Created) error {
 	if c.files == nil {
 		return nil
 	}
-	files, err := created.SeedBaseFiles(ctx, c.files.Set(c.Files.Report, nil))
+	files, err := c.files.Send(c.Files.Report, nil, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+		return created.SeedBaseFiles(ctx, files)
+	})
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
 		return r, nil
 	}
-	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, p.files.Open)
+	contents := p.files.Contents()
+	defer contents.Close()
+	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, contents.Open)
 	if err != nil {
 		return nil, p.fail(err)
 	}

@@ -5,6 +5,7 @@ package push
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -232,11 +233,16 @@ func (p *push) pushFiles(ctx context.Context) error {
 	if err := flow.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
 		return err
 	}
-	w, err := p.hub.PutBaseFiles(ctx, p.destination, p.files.Set(p.Files.Report, p.Revisions.LastFiles(p.hub.Origin(), p.destination)))
+	last := p.Revisions.LastFiles(p.hub.Origin(), p.destination)
+	w, err := p.files.Send(p.Files.Report, last, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+		return p.hub.PutBaseFiles(ctx, p.destination, files)
+	})
 	if err != nil {
 		return err
 	}
-	p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Tree)
+	if last == nil || !slices.Equal(last, p.files.Tree) {
+		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Tree)
+	}
 	p.did.BaseFilesWritten = true
 	p.result.BaseFilesPushed = w.BaseFilesPushed
 	p.result.FilesResult = &FilesResult{
