@@ -39,7 +39,7 @@ func (s *Server) putBaseFiles(c *call) error {
 		return c.setExists()
 	}
 	k := newKeeper(c)
-	swap, err := take(compression, k)
+	swap, uploaded, err := take(compression, k)
 	if broken := c.r.Body.(*body).failed; err != nil && broken != nil {
 		if err := k.keep(); err != nil {
 			c.s.Log.Warn("what a broken push brought was not kept", "request", c.id, "error", err)
@@ -58,7 +58,7 @@ func (s *Server) putBaseFiles(c *call) error {
 	return c.json(http.StatusOK, wire.BaseFilesWritten{
 		Project: c.ref(), Tree: swap.Tree, BaseFilesPushed: len(swapped.After),
 		Added: len(diff.Added), Changed: len(diff.Changed), Removed: len(diff.Removed),
-		Uploaded: k.brought, BytesReceived: c.r.Body.(*body).n,
+		Uploaded: uploaded, BytesReceived: c.r.Body.(*body).n,
 	})
 }
 
@@ -67,29 +67,28 @@ func (c *call) setExists() error {
 }
 
 // takeArchive keeps the contents of an ordinary tar, whose files become the set.
-func (c *call) takeArchive(compression string, k *keeper) (*store.Swap, error) {
+func (c *call) takeArchive(compression string, k *keeper) (s *store.Swap, uploaded int, err error) {
 	stream, _, done, err := inflate(c.r.Body, compression)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer done()
 	p := &packer{keeper: k}
 	reader := &archiveReader{limits: c.s.Limits, each: p.add}
 	files, err := reader.read(stream)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := p.flush(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	k.brought = len(files)
-	return &store.Swap{Tree: files.Digest(), Next: func(tree.Tree) (tree.Tree, error) { return files, nil }}, nil
+	return &store.Swap{Tree: files.Digest(), Next: func(tree.Tree) (tree.Tree, error) { return files, nil }}, len(files), nil
 }
 
 // swap stores what is left to store and puts the set in its place, in one
 // transaction.
 func (c *call) swap(s *store.Swap, k *keeper) (swapped *store.Swapped, err error) {
-	s.By, s.OnlyFirst = c.who.user, c.seeds()
+	s.By, s.OnlyFirst, s.Brought = c.who.user, c.seeds(), k.justBrought()
 	err = k.finish(c.ctx(), func(tx *store.Tx) (err error) {
 		swapped, err = tx.SwapBaseFiles(c.ctx(), c.ref(), *s)
 		if err != nil || swapped.Unchanged {

@@ -3,6 +3,7 @@ package hubserver
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/tree"
@@ -11,7 +12,7 @@ import (
 
 // batchBytes is how much of a push is held in memory, as it came, before it is
 // stored. A push of less is stored in one transaction together with its set.
-const batchBytes = 16 << 20
+const batchBytes = 8 << 20
 
 // keeper stores the contents that a push brings: packs of a stream, and where the
 // contents lie in it. While one batch is stored the next one is read. Nothing
@@ -19,7 +20,8 @@ const batchBytes = 16 << 20
 type keeper struct {
 	c       *call
 	stream  string
-	brought int // contents
+	start   time.Time
+	brought map[string]bool // digests of contents
 
 	packs    []store.Pack
 	contents []store.Content
@@ -28,7 +30,9 @@ type keeper struct {
 	storing chan error // of the batch before; nil: none
 }
 
-func newKeeper(c *call) *keeper { return &keeper{c: c, stream: rand.Text()} }
+func newKeeper(c *call) *keeper {
+	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}}
+}
 
 // pack adds a piece of the stream.
 func (k *keeper) pack(start, length int64, body []byte) {
@@ -40,7 +44,7 @@ func (k *keeper) pack(start, length int64, body []byte) {
 // to be added before the next call of settle.
 func (k *keeper) content(digest string, start, size int64) {
 	k.contents = append(k.contents, store.Content{SHA256: digest, Size: size, Stream: k.stream, Start: start})
-	k.brought++
+	k.brought[digest] = true
 }
 
 // settle is called where no content lies partly in what was added. It starts to
@@ -57,6 +61,15 @@ func (k *keeper) settle() error {
 	ctx := context.WithoutCancel(k.c.ctx()) // what has come is kept, even if no more does
 	go func() { k.storing <- k.write(ctx, cost, add) }()
 	return nil
+}
+
+// justBrought returns the contents that came, unless the first of them did so too
+// long ago to be sure of them without a look.
+func (k *keeper) justBrought() map[string]bool {
+	if time.Since(k.start) > store.Fresh/2 {
+		return nil
+	}
+	return k.brought
 }
 
 // wait ends when the batch before is stored.

@@ -17,20 +17,20 @@ import (
 
 // takeUpload keeps the contents of a push that names its set in a manifest, and
 // brings only what is missing. Its frames are stored as they come.
-func (c *call) takeUpload(_ string, k *keeper) (*store.Swap, error) {
+func (c *call) takeUpload(_ string, k *keeper) (s *store.Swap, uploaded int, err error) {
 	u := &upload{frames: frame.NewReader(c.r.Body), keeper: k, limits: c.s.Limits, hash: sha256.New(), buf: make([]byte, 64<<10)}
 	u.archive = tar.NewReader(u)
 	m, err := u.manifest()
 	if err != nil {
-		return nil, uploadProblem(err)
+		return nil, 0, uploadProblem(err)
 	}
 	if err := u.contents(); err != nil {
-		return nil, uploadProblem(err)
+		return nil, 0, uploadProblem(err)
 	}
 	if err := u.last(); err != nil {
-		return nil, uploadProblem(err)
+		return nil, 0, uploadProblem(err)
 	}
-	return &store.Swap{Tree: m.Tree, Base: m.Base, Next: c.s.Limits.next(m)}, nil
+	return &store.Swap{Tree: m.Tree, Base: m.Base, Next: c.s.Limits.next(m)}, len(k.brought), nil
 }
 
 // upload reads a tar from frames, and keeps the frames in which contents lie.

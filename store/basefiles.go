@@ -42,6 +42,7 @@ type Swap struct {
 	Tree      string                                    // digest of the new set, "": whatever Next returns
 	Base      string                                    // digest of the set that must be there, "": any or none
 	Next      func(before tree.Tree) (tree.Tree, error) // the new set; before is not to be changed
+	Brought   map[string]bool                           // digests of contents that were stored a moment ago, so that they are sure to be there
 }
 
 // Swapped is what a swap did.
@@ -105,7 +106,7 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 	case there && set.Tree == old.Tree:
 		return &Swapped{before, before, true}, nil
 	}
-	if err := tx.exchange(ctx, r.Account(), old.Tree, before, after); err != nil {
+	if err := tx.exchange(ctx, r.Account(), old.Tree, before, after, s.Brought); err != nil {
 		return nil, err
 	}
 	return &Swapped{before, after, false}, tx.putBaseSet(ctx, set)
@@ -113,10 +114,12 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 
 // exchange holds on to what after needs beyond before, and starts the time of
 // grace of what it no longer needs.
-func (tx *Tx) exchange(ctx context.Context, account, current string, before, after tree.Tree) error {
+func (tx *Tx) exchange(ctx context.Context, account, current string, before, after tree.Tree, brought map[string]bool) error {
 	needed := map[string]int64{}
 	for _, e := range tree.DeltaOf(before, after).Put {
-		needed[e.SHA256] = e.Size
+		if !brought[e.SHA256] {
+			needed[e.SHA256] = e.Size
+		}
 	}
 	missing, err := tx.Hold(ctx, account, needed)
 	if err != nil {

@@ -37,9 +37,9 @@ type Pack struct {
 	Body   []byte
 }
 
-// fresh is how long a content needs no touch after one. Whatever collects
-// contents leaves them for longer: see [MinGrace].
-var fresh = time.Minute
+// Fresh is how long a content that was stored or touched needs no touch, because
+// whatever collects contents leaves them for longer: see [MinGrace].
+const Fresh = time.Minute
 
 // chunk is how many rows a statement names.
 const chunk = 1000
@@ -105,7 +105,7 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 				missing = append(missing, digest)
 			case c.Size != sizes[digest]:
 				return nil, &SizeError{digest, c.Size}
-			case c.TouchedAt.Time().Add(fresh).Before(now.Time()):
+			case c.TouchedAt.Time().Add(Fresh).Before(now.Time()):
 				stale = append(stale, digest)
 			}
 		}
