@@ -38,8 +38,9 @@ type Pack struct {
 }
 
 // Fresh is how long a content that was stored or touched needs no touch, because
-// whatever collects contents leaves them for longer: see [MinGrace].
-const Fresh = time.Minute
+// whatever collects contents leaves them for longer: see [MinGrace]. Nothing but
+// a test changes it.
+var Fresh = time.Minute
 
 // chunk is how many rows a statement names.
 const chunk = 1000

@@ -57,11 +57,10 @@ func Append(dst, content []byte) []byte { return encoder().EncodeAll(content, ds
 
 // AppendRaw is [Append] without compression, at next to no cost.
 func AppendRaw(dst, content []byte) []byte {
-	const block = 128 << 10
 	dst = append(dst, 0x28, 0xb5, 0x2f, 0xfd, 0xa0) // one segment, its size in four bytes, no checksum
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(content)))
 	for last := false; !last; {
-		part := content[:min(len(content), block)]
+		part := content[:min(len(content), rawBlock)]
 		content = content[len(part):]
 		head := len(part) << 3
 		if last = len(content) == 0; last {
@@ -72,6 +71,12 @@ func AppendRaw(dst, content []byte) []byte {
 	}
 	return dst
 }
+
+const rawBlock = 128 << 10
+
+// RawLength returns the length of a frame that [AppendRaw] makes of so many
+// bytes. One that [Append] makes is never of this length.
+func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
 
 // Decode adds what a frame holds to dst. The error is ErrTooLarge or ErrInvalid.
 func Decode(dst, frame []byte) ([]byte, error) {

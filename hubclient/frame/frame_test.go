@@ -64,6 +64,18 @@ func TestFramesAreFoundAgainAndEachStandsForItself(t *testing.T) {
 	}
 }
 
+func TestARawFrameIsKnownByItsLength(t *testing.T) {
+	for name, content := range contents() {
+		n := int64(len(content))
+		if raw := int64(len(frame.AppendRaw(nil, content))); raw != frame.RawLength(n) {
+			t.Errorf("%s: %d bytes become %d, not %d", name, n, raw, frame.RawLength(n))
+		}
+		if other := int64(len(frame.Append(nil, content))); other == frame.RawLength(n) {
+			t.Errorf("%s: %d bytes become as many when they are compressed", name, n)
+		}
+	}
+}
+
 func TestFramesOfAnotherWriterAreFound(t *testing.T) {
 	text := []byte(strings.Repeat("some text ", 300_000))
 	for name, options := range map[string][]zstd.EOption{
