@@ -105,8 +105,8 @@ var mayImport = []struct {
 }{
 	{"golden", nil},
 	{"hubclient/", []string{"hubclient/"}},
-	{"store/", []string{"store/", "hubclient/ref", "hubclient/tree", "hubclient/version"}},
-	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat", "hubclient/version"}},
+	{"store/", []string{"store/", "hubclient/frame", "hubclient/ref", "hubclient/tree", "hubclient/version"}},
+	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/frame", "hubclient/pat", "hubclient/version"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat"}},
 	{"cmd/tool/internal/term/quiet", nil},

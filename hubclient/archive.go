@@ -17,25 +17,18 @@ import (
 // call's.
 type Opener func(tree.Entry) (io.ReadCloser, error)
 
-// Sent is told how much of a transfer has left: files whole, bytes of content. It
-// never goes back, though an attempt that fails sends the files anew.
+// Sent is told how much of a transfer is done: files whole, bytes of content, what
+// the hub had before counted too. It never goes back.
 type Sent func(files int, bytes int64)
 
 // archiveBody streams files as a tar that is compressed with zstd. The hub may
 // refuse it before it is sent.
-func (r *request) archiveBody(files tree.Tree, open Opener, sent Sent) {
+func (r *request) archiveBody(files tree.Tree, open Opener) {
 	r.set("Content-Type", "application/x-tar")
 	r.set("Content-Encoding", "zstd")
 	r.set("Expect", "100-continue")
 	r.length = -1
-	told := 0
-	progress := func(n int, bytes int64) {
-		if sent != nil && n > told {
-			told = n
-			sent(n, bytes)
-		}
-	}
-	r.body = func(ctx context.Context) io.ReadCloser { return newArchive(ctx, files, open, progress) }
+	r.body = func(ctx context.Context) io.ReadCloser { return newArchive(ctx, files, open) }
 }
 
 // archive is a body that a goroutine writes.
@@ -45,7 +38,7 @@ type archive struct {
 	ended chan struct{}
 }
 
-func newArchive(ctx context.Context, files tree.Tree, open Opener, sent Sent) *archive {
+func newArchive(ctx context.Context, files tree.Tree, open Opener) *archive {
 	read, write := io.Pipe()
 	a := &archive{read, ctx, make(chan struct{})}
 	// A transport waits for its body even when the call is cancelled.
@@ -53,7 +46,7 @@ func newArchive(ctx context.Context, files tree.Tree, open Opener, sent Sent) *a
 	go func() {
 		defer close(a.ended)
 		defer stop()
-		write.CloseWithError(writeArchive(write, files, open, sent))
+		write.CloseWithError(writeArchive(write, files, open))
 	}()
 	return a
 }
@@ -70,12 +63,12 @@ func (a *archive) Close() error {
 }
 
 // writeArchive fails with a *bodyError unless it was w that failed.
-func writeArchive(w io.Writer, files tree.Tree, open Opener, sent Sent) error {
+func writeArchive(w io.Writer, files tree.Tree, open Opener) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return &bodyError{err}
 	}
-	err = writeTar(z, files, open, sent)
+	err = writeTar(z, files, open)
 	if err == nil {
 		err = z.Close()
 	} else {
@@ -87,15 +80,12 @@ func writeArchive(w io.Writer, files tree.Tree, open Opener, sent Sent) error {
 	return &bodyError{err}
 }
 
-func writeTar(w io.Writer, files tree.Tree, open Opener, sent Sent) error {
+func writeTar(w io.Writer, files tree.Tree, open Opener) error {
 	archive := tar.NewWriter(w)
-	var bytes int64
-	for i, f := range files {
+	for _, f := range files {
 		if err := writeEntry(archive, f, open); err != nil {
 			return err
 		}
-		bytes += f.Size
-		sent(i+1, bytes)
 	}
 	return archive.Close()
 }

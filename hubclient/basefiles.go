@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -24,29 +25,53 @@ func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, err
 
 func baseFilesPath(r ref.Ref) string { return projectPath(r) + "/preview/base-files" }
 
-// PutBaseFiles replaces the base files of an existing project by files.
-func (c *Client) PutBaseFiles(ctx context.Context, r ref.Ref, files tree.Tree, open Opener, sent Sent) (*wire.BaseFilesWritten, error) {
-	return c.putBaseFiles(ctx, r, files, open, sent, nil)
+// FileSet is a set of base files on its way to a hub.
+type FileSet struct {
+	Tree tree.Tree
+	Open Opener    // called by several goroutines at a time
+	Base tree.Tree // what the hub probably holds, so that only what differs is told; nil: nobody knows
+	Sent Sent      // nil allowed
+}
+
+// PlanBaseFiles asks what a push of the manifest's set would have to bring. What
+// is not missing then is kept for the push.
+func (c *Client) PlanBaseFiles(ctx context.Context, r ref.Ref, m wire.Manifest) (*wire.Plan, error) {
+	body, err := wire.Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	req := request{method: http.MethodPost, path: baseFilesPath(r) + "/plan"}
+	req.set("Content-Type", "application/json")
+	if len(body) > compressAbove {
+		req.set("Content-Encoding", "zstd")
+		body = compress(body)
+	}
+	req.bytesBody(body)
+	var plan wire.Plan
+	_, err = c.send(ctx, req, &plan)
+	return &plan, err
+}
+
+// compressAbove is from which size on a plan is compressed, in bytes.
+const compressAbove = 4 << 10
+
+func compress(data []byte) []byte {
+	var b []byte
+	for part := data; len(part) > 0; part = part[min(len(part), frame.Size):] {
+		b = frame.Append(b, part[:min(len(part), frame.Size)])
+	}
+	return b
+}
+
+// PutBaseFiles replaces the base files of an existing project. It sends what the
+// hub does not have: when it knows what the hub holds and little differs, at once;
+// else it asks first.
+func (c *Client) PutBaseFiles(ctx context.Context, r ref.Ref, files FileSet) (*wire.BaseFilesWritten, error) {
+	return c.newPush(r, files, nil).run(ctx)
 }
 
 // SeedBaseFiles gives a project that was just made its first base files. The hub
 // refuses them where somebody else was faster.
-func (c Created) SeedBaseFiles(ctx context.Context, files tree.Tree, open Opener, sent Sent) (*wire.BaseFilesWritten, error) {
-	r := c.project.Project
-	written, err := c.client.putBaseFiles(ctx, r, files, open, sent, map[string]string{"If-None-Match": "*"})
-	if HasCode(err, wire.CodeSetExists) && lostBefore(err) {
-		// An attempt whose answer was lost may have stored them.
-		if set, e := c.client.BaseFiles(ctx, r); e == nil && set != nil && set.Tree == files.Digest() {
-			return &wire.BaseFilesWritten{Project: r, Tree: set.Tree, BaseFilesPushed: set.Count, Added: set.Count}, nil
-		}
-	}
-	return written, err
-}
-
-func (c *Client) putBaseFiles(ctx context.Context, r ref.Ref, files tree.Tree, open Opener, sent Sent, condition map[string]string) (*wire.BaseFilesWritten, error) {
-	req := request{method: http.MethodPut, path: baseFilesPath(r), about: r, header: condition}
-	req.archiveBody(files, open, sent)
-	var written wire.BaseFilesWritten
-	_, err := c.send(ctx, req, &written)
-	return &written, err
+func (c Created) SeedBaseFiles(ctx context.Context, files FileSet) (*wire.BaseFilesWritten, error) {
+	return c.client.newPush(c.project.Project, files, map[string]string{"If-None-Match": "*"}).run(ctx)
 }

@@ -27,7 +27,7 @@ func TestEachCallIsTheRequestOfTheContract(t *testing.T) {
 		"Config":         {"GET /v1/projects/acme/web/config", "", ""},
 		"PutConfig":      {"PUT /v1/projects/acme/web/client-config", "application/json", `{"settings":` + string(settings) + `}`},
 		"BaseFiles":      {"GET /v1/projects/acme/web/preview/base-files", "", ""},
-		"PutBaseFiles":   {"PUT /v1/projects/acme/web/preview/base-files", "application/x-tar", "an archive"},
+		"PutBaseFiles":   {"PUT /v1/projects/acme/web/preview/base-files", wire.BaseFilesType, "an archive"},
 		"Stack":          {"GET /v1/stacks/acme/web", "", ""},
 		"PublishVersion": {"PUT /v1/stacks/acme/web/versions/1.0.0", "application/x-tar", "an archive"},
 		"UploadAPI":      {"POST /v1/apis/upload?account=acme", "application/octet-stream", "openapi: 3.1.0"},
@@ -134,10 +134,10 @@ func TestConditionsAreSentAsHeaders(t *testing.T) {
 		if _, err := created.SeedConfig(ctx, body); err != nil {
 			t.Error(err)
 		}
-		if _, err := created.SeedBaseFiles(ctx, files, open, nil); err != nil {
+		if _, err := created.SeedBaseFiles(ctx, hubclient.FileSet{Tree: files, Open: open}); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.PutBaseFiles(ctx, project, files, open, nil); err != nil {
+		if _, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
 			t.Error(err)
 		}
 	})

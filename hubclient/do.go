@@ -23,6 +23,7 @@ type request struct {
 	header       map[string]string
 	body         func(context.Context) io.ReadCloser // made anew for each attempt; nil: none
 	length       int64                               // of the body; -1: unknown
+	once         bool                                // whoever sends it tries again himself
 }
 
 // jsonBody sets v as the body.
@@ -67,36 +68,58 @@ const (
 // send sends r until the hub answers or the time is over, and decodes a success
 // into v. Errors are *Error, the context's, or that of an [Opener].
 func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
-	waits := backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait}
-	var end time.Time // of trying again: time-out after the first failure, however long that attempt had moved
-	lost := false
+	tries := c.newTries()
 	for {
 		a, err := c.attempt(ctx, r, v)
 		if err == nil {
-			a.lost = lost
+			a.lost = tries.lost
 			return a, nil
 		}
-		e, ok := err.(*Error)
-		if !ok {
-			return nil, r.ended(err, lost)
+		if r.once {
+			return nil, err
 		}
-		lost = lost || e.lost
-		e.lost = lost
-		if end.IsZero() {
-			end = time.Now().Add(c.opts.Timeout)
-		}
-		wait := e.After
-		if wait == 0 {
-			wait = waits.NextBackOff()
-		}
-		if !e.again || time.Now().Add(wait).After(end) {
-			e.conclude(r.method)
-			return nil, e
-		}
-		if err := pause(ctx, wait); err != nil {
-			return nil, r.ended(err, lost)
+		if err := tries.again(ctx, r.method, err); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// tries decides whether, and when, a call is tried again.
+type tries struct {
+	timeout time.Duration
+	waits   backoff.ExponentialBackOff
+	end     time.Time // of trying again: time-out after the first failure, however long that attempt had moved
+	lost    bool      // an attempt may have been applied without our knowing
+}
+
+func (c *Client) newTries() *tries {
+	return &tries{
+		timeout: c.opts.Timeout,
+		waits:   backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait},
+	}
+}
+
+// again returns nil, after a while, when an attempt that failed by err is to be
+// made once more; else the failure of the call.
+func (t *tries) again(ctx context.Context, method string, err error) error {
+	e, ok := err.(*Error)
+	if !ok {
+		return ended(method, err, t.lost)
+	}
+	t.lost = t.lost || e.lost
+	e.lost = t.lost
+	if t.end.IsZero() {
+		t.end = time.Now().Add(t.timeout)
+	}
+	wait := e.After
+	if wait == 0 {
+		wait = t.waits.NextBackOff()
+	}
+	if !e.again || time.Now().Add(wait).After(t.end) {
+		e.conclude(method)
+		return e
+	}
+	return ended(method, pause(ctx, wait), t.lost)
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -128,7 +151,7 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 	}()
 	resp, err := c.roundTrip(req)
 	if err != nil {
-		return nil, r.ended(c.transportError(ctx, reached, err), reached)
+		return nil, ended(r.method, c.transportError(ctx, reached, err), reached)
 	}
 	defer resp.Body.Close()
 	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
@@ -137,7 +160,7 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, r.ended(c.transportError(ctx, reached, err), reached)
+		return nil, ended(r.method, c.transportError(ctx, reached, err), reached)
 	}
 	return c.read(resp, body, v, r.about)
 }

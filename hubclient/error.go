@@ -62,9 +62,10 @@ func Unsettled(err error) bool {
 	return errors.As(err, &u)
 }
 
-// ended marks the end of a context as unsettled, where r may have been applied.
-func (r request) ended(err error, applied bool) error {
-	if applied && r.method != http.MethodGet && r.method != http.MethodHead && errors.Is(err, context.Canceled) {
+// ended marks the end of a context as unsettled, where a call by method may have
+// been applied.
+func ended(method string, err error, applied bool) error {
+	if applied && method != http.MethodGet && method != http.MethodHead && errors.Is(err, context.Canceled) {
 		return &unsettled{err}
 	}
 	return err

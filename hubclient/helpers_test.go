@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,8 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -30,7 +34,8 @@ import (
 // it: time passes there only while everybody waits.
 type hub struct {
 	*hubclient.Client
-	requests atomic.Int64
+	requests atomic.Int64     // but for plans of base files
+	plan     http.HandlerFunc // answers those
 	dial     func(ctx context.Context, address string) (net.Conn, error)
 }
 
@@ -54,12 +59,16 @@ func newHub(t testing.TB, opts hubclient.Options, h handler) *hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &hub{Client: client}
+	b := &hub{Client: client, plan: lackAll}
 	listener := newPipes()
 	var handlers sync.WaitGroup
 	server := &http.Server{ErrorLog: quiet, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handlers.Add(1)
 		defer handlers.Done()
+		if strings.HasSuffix(r.URL.Path, "/plan") {
+			b.plan(w, r)
+			return
+		}
 		h(w, r, int(b.requests.Add(1)))
 	})}
 	ctx, end := context.WithCancel(context.Background())
@@ -133,6 +142,41 @@ func (p *pipe) Write(b []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// What makes frames is made once, and must not belong to a bubble.
+var _ = frame.Append(nil, []byte("x"))
+
+// lackAll answers a plan as a hub that holds no content.
+func lackAll(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err == nil && r.Header.Get("Content-Encoding") == "zstd" {
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)); err == nil {
+			defer z.Close()
+			body, err = z.DecodeAll(body, nil)
+		}
+	}
+	var m wire.Manifest
+	if err == nil {
+		err = wire.Decode(body, &m)
+	}
+	if err != nil {
+		refuse(w, 422, wire.CodeInvalidBody)
+		return
+	}
+	answer(w, 200, wire.Plan{Missing: digestsOf(m.Files)})
+}
+
+// digestsOf returns the digests of files, each once.
+func digestsOf(files []tree.Entry) []string {
+	digests := []string{}
+	for _, e := range files {
+		if !slices.Contains(digests, e.SHA256) {
+			digests = append(digests, e.SHA256)
+		}
+	}
+	return digests
 }
 
 // answer answers as a hub does.
@@ -210,6 +254,21 @@ func someFiles() (tree.Tree, hubclient.Opener) {
 	return filesOf(map[string]string{"a.txt": "alpha", "b/run.sh": "#!/bin/sh\n", "é/ü.txt": ""})
 }
 
+// uploads are the calls that stream files, with what a success answers.
+var uploads = map[string]struct {
+	do      func(context.Context, *hubclient.Client, tree.Tree, hubclient.Opener) error
+	success func(http.ResponseWriter)
+}{
+	"base files": {func(ctx context.Context, c *hubclient.Client, files tree.Tree, open hubclient.Opener) error {
+		_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: open})
+		return err
+	}, answering(200, wire.BaseFilesWritten{Project: project})},
+	"a bundle": {func(ctx context.Context, c *hubclient.Client, files tree.Tree, open hubclient.Opener) error {
+		_, _, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
+		return err
+	}, answering(201, wire.Published{StackVersion: wire.StackVersion{Version: "1.0.0"}})},
+}
+
 // call is one of a client's calls, without its result.
 type call struct {
 	name, method string
@@ -269,7 +328,7 @@ func calls() []call {
 		{"BaseFiles", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BaseFiles(ctx, project); return err },
 			answering(200, set)},
 		{"PutBaseFiles", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.PutBaseFiles(ctx, project, files, open, nil)
+			_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: open, Base: tree.Tree{}})
 			return err
 		}, answering(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)})},
 		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Stack(ctx, project); return err },

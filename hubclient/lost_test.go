@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -125,33 +124,39 @@ func TestARefusedConditionIsAFailureWhenSomebodyElseWrote(t *testing.T) {
 	}
 }
 
-func TestASeedOfFilesIsSuccessOnlyWhenTheHubHoldsThem(t *testing.T) {
+func TestASeedOfFilesIsSuccessOnlyWhenTheHubHoldsThemByTheLostAttempt(t *testing.T) {
 	files, open := someFiles()
-	others, _ := filesOf(map[string]string{"x": "x"})
-	setOf := func(files tree.Tree) step {
-		return answered(200, wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest(), Count: len(files)}, Files: files})
-	}
-	there := answered(200, wire.Project{Project: project, API: project})
-	exists, absent := refused(412, wire.CodeSetExists), refused(404, wire.CodeNotFound)
+	lacks := wire.Plan{Missing: digestsOf(files)}
+	same := wire.Plan{Current: files.Digest(), Unchanged: true}
+	exists := refused(412, wire.CodeSetExists)
 	for name, test := range map[string]struct {
+		plans []wire.Plan
 		steps []step
 		ok    bool
 	}{
-		"it holds them":                  {[]step{lost, exists, setOf(files)}, true},
-		"it holds others":                {[]step{lost, exists, setOf(others)}, false},
-		"it holds none":                  {[]step{lost, exists, absent, there}, false},
-		"it does not tell":               {[]step{lost, exists, refused(403, wire.CodeNotPermitted)}, false},
-		"no attempt was lost":            {[]step{exists}, false},
-		"the former attempt was refused": {[]step{refused(429, wire.CodeRateLimited), exists}, false},
+		"it holds them":                  {[]wire.Plan{lacks, same}, []step{lost}, true},
+		"it holds others":                {[]wire.Plan{lacks, {Current: former, Missing: digestsOf(files)}}, []step{lost, exists}, false},
+		"it holds none":                  {[]wire.Plan{lacks, lacks}, []step{lost, answered(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: 3, Added: 3})}, true},
+		"no attempt was lost":            {[]wire.Plan{same}, []step{exists}, false},
+		"the former attempt was refused": {[]wire.Plan{lacks, same}, []step{refused(429, wire.CodeRateLimited), exists}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			steps := append([]step{answered(201, wire.Project{Project: project, API: project})}, test.steps...)
-			play(t, steps, func(ctx context.Context, c *hubclient.Client) {
-				created, err := c.CreateProject(ctx, create)
+			synctest.Test(t, func(t *testing.T) {
+				steps := append([]step{answered(201, wire.Project{Project: project, API: project})}, test.steps...)
+				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) { steps[n-1](w, r) })
+				plans := test.plans
+				b.plan = func(w http.ResponseWriter, r *http.Request) {
+					answer(w, 200, plans[0])
+					plans = plans[1:]
+				}
+				created, err := b.CreateProject(t.Context(), create)
 				if err != nil {
 					t.Fatal(err)
 				}
-				written, err := created.SeedBaseFiles(ctx, files, open, nil)
+				written, err := created.SeedBaseFiles(t.Context(), hubclient.FileSet{Tree: files, Open: open})
+				if n := int(b.requests.Load()); n != len(steps) || len(plans) != 0 {
+					t.Errorf("%d requests, want %d; %d plans too few", n, len(steps), len(plans))
+				}
 				if !test.ok {
 					wantCode(t, err, wire.CodeSetExists)
 					return

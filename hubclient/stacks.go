@@ -21,7 +21,7 @@ func (c *Client) Stack(ctx context.Context, r ref.Ref) (*wire.Stack, error) {
 // the version was there with the same content.
 func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files tree.Tree, open Opener) (p *wire.Published, already bool, err error) {
 	req := request{method: http.MethodPut, path: "/v1/stacks/" + r.Path() + "/versions/" + url.PathEscape(version)}
-	req.archiveBody(files, open, nil)
+	req.archiveBody(files, open)
 	p = &wire.Published{}
 	a, err := c.send(ctx, req, p)
 	if err != nil {

@@ -126,7 +126,7 @@ func TestASlowUploadThatMovesIsNoTimeOut(t *testing.T) {
 			return err
 		},
 		"an archive": func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.PutBaseFiles(ctx, project, files, open, nil)
+			_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: open})
 			return err
 		},
 	} {
@@ -161,7 +161,7 @@ func TestAnUploadThatTheHubStopsReadingTimesOut(t *testing.T) {
 				<-r.Context().Done()
 			})
 			var err error
-			took := elapsed(func() { _, err = b.PutBaseFiles(t.Context(), project, files, open, nil) })
+			took := elapsed(func() { _, err = b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}) })
 			e := wantCode(t, err, wire.CodeTimeout)
 			if took != hubclient.DefaultTimeout || b.requests.Load() != 1 || !strings.Contains(e.Hint, "may have been applied") {
 				t.Errorf("after %v and %d requests: %v, %q", took, b.requests.Load(), err, e.Hint)
@@ -184,8 +184,8 @@ func TestAHubThatNeverAsksForTheBodyGetsItAllTheSame(t *testing.T) {
 				}
 				io.WriteString(conn, "HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{}")
 			})
-			_, err := b.PutBaseFiles(t.Context(), project, files, open, nil)
-			// The answer lacks its project, which shows that it arrived.
+			err := uploads["a bundle"].do(t.Context(), b.Client, files, open)
+			// The answer lacks its version, which shows that it arrived.
 			wantCode(t, err, wire.CodeNotAHub)
 			if b.requests.Load() != 1 {
 				t.Errorf("%d requests, %v", b.requests.Load(), err)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"strings"
 
@@ -32,11 +33,15 @@ const maxWindow = 32 << 20
 // compressionOf returns how the request says that its archive is compressed, ""
 // when the first bytes are to decide; 415 for a type that is no archive.
 func (c *call) compressionOf() (string, error) {
-	if err := c.needMediaType(plain, gz, zst, "application/octet-stream", ""); err != nil {
+	if err := c.needMediaType(plain, gz, zst, wire.BaseFilesType, "application/octet-stream", ""); err != nil {
 		return "", err
 	}
-	named := c.r.Header.Get("Content-Type")
-	switch encoding := c.r.Header.Get("Content-Encoding"); encoding {
+	named, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	encoding := c.r.Header.Get("Content-Encoding")
+	if named == wire.BaseFilesType && encoding != "zstd" {
+		return "", unsupported("the Content-Encoding of %s is to be zstd, not %q", named, encoding)
+	}
+	switch encoding {
 	case "":
 	case "gzip":
 		return gz, nil
@@ -87,7 +92,11 @@ func inflate(r io.Reader, compression string) (stream io.Reader, actual string, 
 }
 
 func badArchive(format string, args ...any) *problem {
-	return invalidBody("", "the archive cannot be taken: %s", fmt.Sprintf(format, args...))
+	return cannotTake("the archive", format, args...)
+}
+
+func cannotTake(what, format string, args ...any) *problem {
+	return invalidBody("", "%s cannot be taken: %s", what, fmt.Sprintf(format, args...))
 }
 
 // archiveReader reads the regular files of a tar stream, within limits.
@@ -101,6 +110,20 @@ type archiveReader struct {
 
 // archiveBytes is the largest tar that a set of files within the limits can need.
 func (l Limits) archiveBytes() int64 { return l.BaseFilesBytes + int64(l.BaseFiles+1)*tarOverhead }
+
+// check holds a set of n files, bytes together, against the limits; the last one
+// is at path and of this size.
+func (l Limits) check(n int, path string, size, bytes int64) error {
+	switch {
+	case n > l.BaseFiles:
+		return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "there are more files than this hub takes: at most %d", l.BaseFiles)
+	case size > l.BaseFileBytes:
+		return tooLarge(fmt.Sprintf("the file %q", path), l.BaseFileBytes)
+	case bytes > l.BaseFilesBytes:
+		return tooLarge("the set of files", l.BaseFilesBytes)
+	}
+	return nil
+}
 
 // tarOverhead bounds what a tar holds for a file beside its content, in bytes:
 // headers and padding. It leaves room for directories.
@@ -134,7 +157,7 @@ func (a *archiveReader) read(stream io.Reader) (tree.Tree, error) {
 		return nil, streamProblem(err)
 	}
 	files, err := tree.New(a.entries)
-	return files, pathProblem(err)
+	return files, pathProblem("the archive", err)
 }
 
 func (a *archiveReader) take(header *tar.Header, content io.Reader) error {
@@ -149,17 +172,12 @@ func (a *archiveReader) take(header *tar.Header, content io.Reader) error {
 	default:
 		return badArchive("%q is not a regular file: links, devices and sparse files are not taken", path)
 	}
-	if err := pathProblem(tree.CheckPath(path)); err != nil {
+	if err := pathProblem("the archive", tree.CheckPath(path)); err != nil {
 		return err
 	}
-	if len(a.entries) == a.limits.BaseFiles {
-		return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "there are more files than this hub takes: at most %d", a.limits.BaseFiles)
-	}
-	if header.Size > a.limits.BaseFileBytes {
-		return tooLarge(fmt.Sprintf("the file %q", path), a.limits.BaseFileBytes)
-	}
-	if a.bytes += header.Size; a.bytes > a.limits.BaseFilesBytes {
-		return tooLarge("the set of files", a.limits.BaseFilesBytes)
+	a.bytes += header.Size
+	if err := a.limits.check(len(a.entries)+1, path, header.Size, a.bytes); err != nil {
+		return err
 	}
 	data, err := readContent(content, header.Size)
 	if err != nil {
@@ -197,10 +215,10 @@ func streamProblem(err error) error {
 	return badArchive("it is not a whole tar, or not compressed as announced").because(err)
 }
 
-func pathProblem(err error) error {
+func pathProblem(what string, err error) error {
 	var path *tree.PathError
 	if errors.As(err, &path) {
-		return badArchive("%v", path)
+		return cannotTake(what, "%v", path)
 	}
 	return err
 }

@@ -3,8 +3,11 @@ package hubserver
 import (
 	"archive/tar"
 	"errors"
+	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,9 +19,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-// batchBytes is how much content a transaction stores while an archive is read.
-const batchBytes = 4 << 20
-
 func (s *Server) putBaseFiles(c *call) error {
 	view, err := c.project()
 	if err != nil {
@@ -28,26 +28,35 @@ func (s *Server) putBaseFiles(c *call) error {
 	if err != nil {
 		return err
 	}
-	if limit := s.Limits.archiveBytes(); c.r.ContentLength > limit {
+	take, limit := c.takeArchive, s.Limits.archiveBytes()
+	if mediaType, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type")); mediaType == wire.BaseFilesType {
+		take, limit = c.takeUpload, limit+s.Limits.PlanBytes
+	}
+	if c.r.ContentLength > limit {
 		return tooLarge("the archive", limit)
 	}
 	if c.seeds() && view.BaseFiles.Tree != "" {
 		return c.setExists()
 	}
-	files, uploaded, err := c.storeArchive(compression)
+	k := newKeeper(c)
+	swap, uploaded, err := take(compression, k)
 	if broken := c.r.Body.(*body).failed; err != nil && broken != nil {
+		if err := k.keep(); err != nil {
+			c.s.Log.Warn("what a broken push brought was not kept", "request", c.id, "error", err)
+		}
 		return brokenBody(broken)
 	}
 	if err != nil {
+		k.drop()
 		return err
 	}
-	before, err := c.swap(files)
+	swapped, err := c.swap(swap, k)
 	if err != nil {
 		return err
 	}
-	diff := tree.Diff(before, files)
+	diff := tree.Diff(swapped.Before, swapped.After)
 	return c.json(http.StatusOK, wire.BaseFilesWritten{
-		Project: c.ref(), Tree: files.Digest(), BaseFilesPushed: len(files),
+		Project: c.ref(), Tree: swap.Tree, BaseFilesPushed: len(swapped.After),
 		Added: len(diff.Added), Changed: len(diff.Changed), Removed: len(diff.Removed),
 		Uploaded: uploaded, BytesReceived: c.r.Body.(*body).n,
 	})
@@ -57,50 +66,65 @@ func (c *call) setExists() error {
 	return problemf(http.StatusPreconditionFailed, wire.CodeSetExists, "%s holds base files already", c.ref())
 }
 
-// storeArchive stores the contents of the body's files and returns their tree.
-// Nothing shows them until a set names them.
-func (c *call) storeArchive(compression string) (files tree.Tree, uploaded int, err error) {
+// takeArchive keeps the contents of an ordinary tar, whose files become the set.
+func (c *call) takeArchive(compression string, k *keeper) (s *store.Swap, uploaded int, err error) {
 	stream, _, done, err := inflate(c.r.Body, compression)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer done()
-	batch, size := map[string][]byte{}, int64(0)
-	flush := func() error {
-		err := c.work(size*contentCost, func() error {
-			return c.s.Store.Write(c.ctx(), func(tx *store.Tx) error {
-				return tx.PutContents(c.ctx(), c.ref().Account(), batch)
-			})
-		})
-		batch, size = map[string][]byte{}, 0
-		return err
-	}
-	reader := &archiveReader{limits: c.s.Limits, each: func(e tree.Entry, content []byte) error {
-		batch[e.SHA256] = content
-		if size += e.Size; size < batchBytes {
-			return nil
-		}
-		return flush()
-	}}
-	if files, err = reader.read(stream); err != nil {
+	p := &packer{keeper: k}
+	reader := &archiveReader{limits: c.s.Limits, each: p.add}
+	files, err := reader.read(stream)
+	if err != nil {
 		return nil, 0, err
 	}
-	return files, len(files), flush()
+	if err := p.flush(); err != nil {
+		return nil, 0, err
+	}
+	return &store.Swap{Tree: files.Digest(), Next: func(tree.Tree) (tree.Tree, error) { return files, nil }}, len(files), nil
 }
 
-// swap makes files the project's base files.
-func (c *call) swap(files tree.Tree) (before tree.Tree, err error) {
-	err = c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
-		before, err = tx.SwapBaseFiles(c.ctx(), c.ref(), c.who.user, files, c.seeds())
-		if err != nil || before != nil && before.Digest() == files.Digest() {
+// swap stores what is left to store and puts the set in its place, in one
+// transaction.
+func (c *call) swap(s *store.Swap, k *keeper) (swapped *store.Swapped, err error) {
+	s.By, s.OnlyFirst, s.Brought = c.who.user, c.seeds(), k.justBrought()
+	err = k.finish(c.ctx(), func(tx *store.Tx) (err error) {
+		swapped, err = tx.SwapBaseFiles(c.ctx(), c.ref(), *s)
+		if err != nil || swapped.Unchanged {
 			return err
 		}
-		return c.audit(c.ctx(), tx, c.ref().Account(), "base-files.write", c.ref().String(), files.Digest())
+		return c.audit(c.ctx(), tx, c.ref().Account(), "base-files.write", c.ref().String(), s.Tree)
 	})
-	if errors.Is(err, store.ErrSetExists) {
+	var outdated *store.OutdatedError
+	var other *store.TreeError
+	var size *store.SizeError
+	switch {
+	case errors.Is(err, store.ErrSetExists):
 		return nil, c.setExists()
+	case errors.As(err, &outdated):
+		if err := k.keep(); err != nil {
+			return nil, err
+		}
+		return nil, planOutdated(outdated)
+	case errors.As(err, &other):
+		return nil, badManifest("its files are the tree %s", other.Is)
+	case errors.As(err, &size):
+		return nil, badManifest("%v", size)
 	}
-	return before, absent(err, "project "+c.ref().String())
+	return swapped, absent(pathProblem("the manifest", err), "project "+c.ref().String())
+}
+
+func planOutdated(o *store.OutdatedError) error {
+	p := problemf(http.StatusConflict, wire.CodePlanOutdated, "the base files changed since the push was planned").
+		hint("plan it again")
+	if o.Missing != nil {
+		p.Detail = fmt.Sprintf("%d contents that the set names are not there", len(o.Missing))
+	}
+	if p.Missing = o.Missing; o.Current != "" {
+		p.Current = &wire.Edit{Revision: o.Current}
+	}
+	return p
 }
 
 // baseSet returns the set of base files of the project that the path names.
@@ -118,7 +142,7 @@ func (c *call) baseSet() (set *store.BaseSet, files tree.Tree, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err = tree.Parse(set.Files)
+	files, err = tree.Read(set.Files)
 	return set, files, err
 }
 
@@ -177,14 +201,37 @@ func acceptsZstd(h http.Header) bool {
 
 func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) error {
 	archive := tar.NewWriter(out)
+	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
+		reader := tx.ContentReader(c.ref().Account())
+		for part := range slices.Chunk(files, archiveChunk) {
+			if err := c.writeFiles(tx, reader, archive, set, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return archive.Close()
+}
+
+// archiveChunk is how many contents are looked up together.
+const archiveChunk = 1000
+
+func (c *call) writeFiles(tx *store.Tx, reader *store.Reader, archive *tar.Writer, set *store.BaseSet, files tree.Tree) error {
+	digests := make([]string, len(files))
+	for i, f := range files {
+		digests[i] = f.SHA256
+	}
+	contents, err := tx.Contents(c.ctx(), c.ref().Account(), digests)
+	if err != nil {
+		return err
+	}
 	for _, f := range files {
-		var content []byte
-		err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-			content, err = tx.Content(c.ctx(), c.ref().Account(), f.SHA256)
-			return err
-		})
-		if err != nil {
-			return err
+		content, ok := contents[f.SHA256]
+		if !ok {
+			return fmt.Errorf("the content %s of %q is not there", f.SHA256, f.Path)
 		}
 		mode, err := strconv.ParseInt(string(f.Mode), 8, 64)
 		if err != nil {
@@ -197,9 +244,9 @@ func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) 
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}
-		if _, err := archive.Write(content); err != nil {
+		if err := reader.Copy(c.ctx(), archive, content); err != nil {
 			return err
 		}
 	}
-	return archive.Close()
+	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
@@ -126,6 +128,26 @@ func (h *testHub) write(f func(*store.Tx) error) {
 // sql runs a statement beside the hub, on a connection of its own.
 func (h *testHub) sql(statement string) {
 	h.Helper()
+	db := h.open()
+	defer db.Close()
+	if _, err := db.ExecContext(h.Context(), statement); err != nil {
+		h.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// count returns the number that a query asks for, beside the hub.
+func (h *testHub) count(query string) (n int) {
+	h.Helper()
+	db := h.open()
+	defer db.Close()
+	if err := db.QueryRowContext(h.Context(), query).Scan(&n); err != nil {
+		h.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+func (h *testHub) open() *sql.DB {
+	h.Helper()
 	driver, address := "pgx", h.address
 	if path := store.Path(h.address); path != "" {
 		driver, address = "sqlite", path
@@ -134,10 +156,7 @@ func (h *testHub) sql(statement string) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.ExecContext(h.Context(), statement); err != nil {
-		h.Fatalf("%s: %v", statement, err)
-	}
+	return db
 }
 
 // token makes a token of user with these scopes.
@@ -324,6 +343,9 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		if x.body, err = io.ReadAll(body); err != nil {
 			return nil, err
 		}
+		if req.Header.Get("Content-Encoding") == "zstd" && req.Header.Get("Content-Type") == "application/json" {
+			x.body = inflated(x.body)
+		}
 	}
 	resp, err := r.next.RoundTrip(req)
 	if err != nil {
@@ -338,6 +360,19 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x.hold(r.t)
 	return resp, nil
+}
+
+// inflated is a body without its compression; one that has none, or a wrong one, as it is.
+func inflated(body []byte) []byte {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(32<<20))
+	if err != nil {
+		return body
+	}
+	defer z.Close()
+	if plain, err := z.DecodeAll(body, nil); err == nil {
+		return plain
+	}
+	return body
 }
 
 // hold fails the test unless the exchange is one that the contract knows.

@@ -55,6 +55,7 @@ var rows = map[string]row{
 	"PUT /v1/projects/{account}/{slug}/client-config":              {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config", `{}`), there: ok(200), absent: gone},
 	"GET /v1/projects/{account}/{slug}/preview/base-files":         {public: true, role: wire.Reader, request: project("/preview/base-files", nil), there: ok(200), absent: gone},
 	"PUT /v1/projects/{account}/{slug}/preview/base-files":         {role: wire.Writer, scope: wire.ScopeWriteConfig, request: (*matrix).files, there: ok(200), absent: gone},
+	"POST /v1/projects/{account}/{slug}/preview/base-files/plan":   {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/preview/base-files/plan", `{"tree": "`+strings.Repeat("0", 64)+`"}`), there: ok(200), absent: gone},
 	"GET /v1/projects/{account}/{slug}/preview/base-files/archive": {public: true, role: wire.Reader, request: project("/preview/base-files/archive", nil), there: ok(200), absent: gone},
 	"POST /v1/apis/upload":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: (*matrix).upload, there: ok(201), absent: ok(201)},
 	"POST /v1/apis/import":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, late: true, request: (*matrix).fetch, there: outcome{422, wire.CodeAddressRefused}, absent: outcome{422, wire.CodeAddressRefused}},

@@ -50,6 +50,7 @@ type publishedLimits struct {
 	BaseFiles        int     `json:"baseFiles"`
 	BaseFileBytes    int64   `json:"baseFileBytes"`
 	BaseFilesBytes   int64   `json:"baseFilesBytes"`
+	PlanBytes        int64   `json:"planBytes"`
 	PathBytes        int     `json:"pathBytes"`
 	BodyIdleSeconds  float64 `json:"bodyIdleSeconds"`
 }
@@ -64,7 +65,7 @@ func describe(publicURL string, l Limits) ([]byte, error) {
 	d.Info.Limits = publishedLimits{
 		ConfigBytes: l.ConfigBytes, ConfigKeys: l.ConfigKeys, ConfigDepth: l.ConfigDepth,
 		DescriptionBytes: l.DescriptionBytes, BundleBytes: l.BundleBytes,
-		BaseFiles: l.BaseFiles, BaseFileBytes: l.BaseFileBytes, BaseFilesBytes: l.BaseFilesBytes, PathBytes: tree.MaxPath,
+		BaseFiles: l.BaseFiles, BaseFileBytes: l.BaseFileBytes, BaseFilesBytes: l.BaseFilesBytes, PlanBytes: l.PlanBytes, PathBytes: tree.MaxPath,
 		BodyIdleSeconds: float64(l.BodyIdle) / float64(time.Second),
 	}
 	return wire.Encode(d)

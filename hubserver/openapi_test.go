@@ -72,7 +72,7 @@ func TestTheDescriptionIsValidAndSaysWhichHubItIsOf(t *testing.T) {
 	limits := doc.Info.Extensions["x-limits"].(map[string]any)
 	want := map[string]any{
 		"configBytes": 4711.0, "configKeys": 10_000.0, "configDepth": 32.0, "descriptionBytes": 16.0 * (1 << 20), "bundleBytes": 64.0 * (1 << 20),
-		"baseFiles": 20_000.0, "baseFileBytes": 25.0 * (1 << 20), "baseFilesBytes": 1.0 * (1 << 30), "pathBytes": 1024.0, "bodyIdleSeconds": 1.5,
+		"baseFiles": 20_000.0, "baseFileBytes": 25.0 * (1 << 20), "baseFilesBytes": 1.0 * (1 << 30), "planBytes": 16.0 * (1 << 20), "pathBytes": 1024.0, "bodyIdleSeconds": 1.5,
 	}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Error(diff)

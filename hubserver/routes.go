@@ -47,6 +47,7 @@ func (s *Server) routes() []route {
 		{"PUT", project + "/client-config", configWriter, s.putConfig},
 		{"GET", baseFile, publicReader, s.getBaseFiles},
 		{"PUT", baseFile, configWriter, s.putBaseFiles},
+		{"POST", baseFile + "/plan", configWriter, s.planBaseFiles},
 		{"GET", baseFile + "/archive", publicReader, s.getArchive},
 
 		{"POST", "/v1/apis/upload", needs{where: inQuery, role: wire.Writer, scope: wire.ScopeWriteCatalog}, s.uploadAPI},

@@ -43,6 +43,7 @@ type Limits struct {
 	BaseFiles        int
 	BaseFileBytes    int64
 	BaseFilesBytes   int64
+	PlanBytes        int64         // of a manifest of base files
 	BodyIdle         time.Duration // without a byte of a body
 }
 
@@ -56,6 +57,7 @@ var DefaultLimits = Limits{
 	BaseFiles:        20_000,
 	BaseFileBytes:    25 << 20,
 	BaseFilesBytes:   1 << 30,
+	PlanBytes:        16 << 20,
 	BodyIdle:         30 * time.Second,
 }
 

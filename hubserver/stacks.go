@@ -31,7 +31,7 @@ func (s *Server) putVersion(c *call) error {
 		return err
 	}
 	var done *store.Published
-	err = c.work(int64(len(data))*contentCost, func() (err error) {
+	err = c.work(int64(len(data))*bundleCost, func() (err error) {
 		done, err = c.publish(data, compression, number)
 		return err
 	})

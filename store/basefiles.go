@@ -29,85 +29,143 @@ type BaseFilesState struct {
 	Bytes int64
 }
 
-// Content is the content of base files, kept once within its account.
-type Content struct {
-	bun.BaseModel `bun:"table:contents"`
-
-	Account   string `bun:",pk"`
-	SHA256    string `bun:"sha256,pk"`
-	Body      []byte
-	CreatedAt Time
-}
-
-// PutContents stores contents in account; those that are there already stay.
-func (tx *Tx) PutContents(ctx context.Context, account string, bodies map[string][]byte) error {
-	if len(bodies) == 0 {
-		return nil
-	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	rows := make([]Content, 0, len(bodies))
-	for digest, body := range bodies {
-		rows = append(rows, Content{Account: account, SHA256: digest, Body: body, CreatedAt: now})
-	}
-	_, err = tx.db.NewInsert().Model(&rows).On("CONFLICT (account, sha256) DO NOTHING").Exec(ctx)
-	return err
-}
-
-// Content returns one content of account, or ErrNotFound.
-func (tx *Tx) Content(ctx context.Context, account, digest string) ([]byte, error) {
-	c := &Content{Account: account, SHA256: digest}
-	err := wrap(tx.db.NewSelect().Model(c).WherePK().Scan(ctx))
-	return c.Body, err
-}
-
 // BaseSet returns the set of a project; ErrNotFound when none was pushed or there is no such project.
 func (tx *Tx) BaseSet(ctx context.Context, r ref.Ref) (*BaseSet, error) {
 	b := &BaseSet{Account: r.Account(), Slug: r.Slug()}
 	return b, wrap(tx.db.NewSelect().Model(b).WherePK().Scan(ctx))
 }
 
+// Swap says what is to take the place of a project's base files.
+type Swap struct {
+	By        string
+	OnlyFirst bool                                      // a set that is there is ErrSetExists
+	Tree      string                                    // digest of the new set, "": whatever Next returns
+	Base      string                                    // digest of the set that must be there, "": any or none
+	Next      func(before tree.Tree) (tree.Tree, error) // the new set; before is not to be changed
+	Brought   map[string]bool                           // digests of contents that were stored a moment ago, so that they are sure to be there
+}
+
+// Swapped is what a swap did.
+type Swapped struct {
+	Before, After tree.Tree
+	Unchanged     bool // the set was there already, and nothing was written
+}
+
 // ErrSetExists says that a project holds base files where none may be replaced.
 var ErrSetExists = errors.New("the project holds base files")
 
-// SwapBaseFiles puts files in the place of a project's base files, all at once,
-// and returns the set before (nil: none). Every content must be stored. Equal
-// content changes nothing. With onlyFirst, a set that is there is ErrSetExists.
-// ErrNotFound when there is no such project.
-func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, by string, files tree.Tree, onlyFirst bool) (before tree.Tree, err error) {
+// OutdatedError says that a swap was planned with what is no longer so: another
+// set is there, or contents are not. Then the set stays.
+type OutdatedError struct {
+	Current string   // digest of the set that is there, "": none
+	Missing []string // digests of the contents that the account lacks
+}
+
+func (e *OutdatedError) Error() string { return "the base files changed since the plan was made" }
+
+// TreeError says that a set is not the one that its digest names.
+type TreeError struct{ Is string }
+
+func (e *TreeError) Error() string { return "the set is " + e.Is }
+
+// SwapBaseFiles puts a set in the place of a project's base files, all at once.
+// A set whose digest is there already changes nothing, whatever its base.
+// ErrNotFound when there is no such project; else ErrSetExists, an
+// *OutdatedError, a *TreeError, a *SizeError, or that of Next.
+func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, error) {
 	p := &Project{Account: r.Account(), Slug: r.Slug()}
 	if err := tx.forUpdate(tx.db.NewSelect().Model(p).Column("slug").WherePK()).Scan(ctx); err != nil {
 		return nil, wrap(err)
 	}
 	old, err := tx.BaseSet(ctx, r)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return nil, err
-	}
 	there := err == nil
-	if there {
-		if onlyFirst {
-			return nil, ErrSetExists
-		}
-		if before, err = tree.Parse(old.Files); err != nil {
-			return nil, err
-		}
+	switch {
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return nil, err
+	case there && s.OnlyFirst:
+		return nil, ErrSetExists
+	case s.Base != "" && s.Base != old.Tree && s.Tree != old.Tree:
+		return nil, &OutdatedError{Current: old.Tree}
 	}
-	set := &BaseSet{
-		Account: r.Account(), Slug: r.Slug(), Files: files.Canonical(), UpdatedBy: by,
-		BaseFilesState: BaseFilesState{Tree: files.Digest(), Count: len(files), Bytes: files.Bytes()},
-	}
-	if there && old.Tree == set.Tree {
-		return before, nil
-	}
-	if set.UpdatedAt, err = tx.Now(ctx); err != nil {
+	before, err := tree.Read(old.Files)
+	if err != nil {
 		return nil, err
 	}
-	if there {
-		_, err = tx.db.NewUpdate().Model(set).WherePK().Exec(ctx)
-	} else {
-		_, err = tx.db.NewInsert().Model(set).Exec(ctx)
+	if there && s.Tree == old.Tree {
+		return &Swapped{before, before, true}, nil
 	}
-	return before, err
+	after, err := s.Next(before)
+	if err != nil {
+		return nil, err
+	}
+	set := &BaseSet{Account: r.Account(), Slug: r.Slug(), Files: after.Canonical(), UpdatedBy: s.By}
+	set.BaseFilesState = BaseFilesState{Tree: tree.DigestOf(set.Files), Count: len(after), Bytes: after.Bytes()}
+	switch {
+	case s.Tree != "" && s.Tree != set.Tree:
+		return nil, &TreeError{set.Tree}
+	case there && set.Tree == old.Tree:
+		return &Swapped{before, before, true}, nil
+	}
+	if err := tx.exchange(ctx, r.Account(), old.Tree, before, after, s.Brought); err != nil {
+		return nil, err
+	}
+	return &Swapped{before, after, false}, tx.putBaseSet(ctx, set)
+}
+
+// exchange holds on to what after needs beyond before, and starts the time of
+// grace of what it no longer needs.
+func (tx *Tx) exchange(ctx context.Context, account, current string, before, after tree.Tree, brought map[string]bool) error {
+	needed := map[string]int64{}
+	for _, e := range tree.DeltaOf(before, after).Put {
+		if !brought[e.SHA256] {
+			needed[e.SHA256] = e.Size
+		}
+	}
+	missing, err := tx.Hold(ctx, account, needed)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return &OutdatedError{Current: current, Missing: missing}
+	}
+	var freed []string
+	for _, e := range tree.DeltaOf(after, before).Put {
+		freed = append(freed, e.SHA256)
+	}
+	return tx.touch(ctx, account, freed)
+}
+
+// putBaseSet writes a set's row.
+func (tx *Tx) putBaseSet(ctx context.Context, s *BaseSet) error {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	s.UpdatedAt = now
+	_, err = tx.exec(ctx, `INSERT INTO base_sets (account, slug, tree, count, bytes, files, updated_at, updated_by)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (account, slug) DO UPDATE SET tree = excluded.tree, count = excluded.count, bytes = excluded.bytes,
+			files = excluded.files, updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+		s.Account, s.Slug, s.Tree, int64(s.Count), s.Bytes, s.Files, int64(s.UpdatedAt), s.UpdatedBy)
+	return err
+}
+
+// freeBaseSet starts the time of grace of what only a project's set may need.
+func (tx *Tx) freeBaseSet(ctx context.Context, r ref.Ref) error {
+	set, err := tx.BaseSet(ctx, r)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	files, err := tree.Read(set.Files)
+	if err != nil {
+		return err
+	}
+	digests := make([]string, len(files))
+	for i, e := range files {
+		digests[i] = e.SHA256
+	}
+	return tx.touch(ctx, r.Account(), digests)
 }

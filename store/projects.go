@@ -123,6 +123,9 @@ func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, err
 // DeleteProject removes a project with its config and base files, and reports
 // whether it was there.
 func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref) (existed bool, err error) {
+	if err := tx.freeBaseSet(ctx, r); err != nil {
+		return false, err
+	}
 	for _, model := range []any{(*BaseSet)(nil), (*Config)(nil), (*Project)(nil)} {
 		res, err := tx.db.NewDelete().Model(model).
 			Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Exec(ctx)

@@ -30,6 +30,8 @@ type Store struct {
 	read  *bun.DB
 	write *bun.DB // SQLite: one connection, so that writers queue here and not in the database
 	dsn   dsn
+
+	checkpoints *checkpoints // nil on PostgreSQL
 }
 
 // Options say how to open a database.
@@ -97,7 +99,7 @@ func (s *Store) openSQLite(opts Options) error {
 			return err
 		}
 	}
-	open := func(conns int, pragmas ...string) (*bun.DB, error) {
+	open := func(conns int, pragmas ...string) (*sql.DB, error) {
 		q := url.Values{"_txlock": {"immediate"}, "mode": {"rw"}}
 		if opts.Create {
 			q.Set("mode", "rwc")
@@ -111,14 +113,23 @@ func (s *Store) openSQLite(opts Options) error {
 		}
 		db.SetMaxOpenConns(conns)
 		db.SetMaxIdleConns(conns)
-		return bun.NewDB(db, sqlitedialect.New()), nil
+		return db, nil
 	}
-	var err error
-	if s.write, err = open(1); err != nil {
+	write, err := open(1, fmt.Sprintf("wal_autocheckpoint(%d)", maxLogPages))
+	if err != nil {
 		return err
 	}
-	s.read, err = open(8, "query_only(1)")
-	return err
+	read, err := open(8, "query_only(1)")
+	if err != nil {
+		return err
+	}
+	clean, err := open(1)
+	if err != nil {
+		return err
+	}
+	s.write, s.read = bun.NewDB(write, sqlitedialect.New()), bun.NewDB(read, sqlitedialect.New())
+	s.checkpoints = newCheckpoints(clean)
+	return nil
 }
 
 func (s *Store) openPostgres() error {
@@ -139,6 +150,9 @@ func (s *Store) openPostgres() error {
 
 // Close closes every connection.
 func (s *Store) Close() error {
+	if s.checkpoints != nil {
+		s.checkpoints.close()
+	}
 	err := s.read.Close()
 	if s.write != s.read && s.write != nil {
 		if e := s.write.Close(); err == nil {
@@ -181,6 +195,9 @@ func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 		})
 		if isSerialization(err) && try < writeTries && ctx.Err() == nil {
 			continue
+		}
+		if err == nil && s.checkpoints != nil {
+			s.checkpoints.wrote()
 		}
 		return wrap(err)
 	}
@@ -226,6 +243,46 @@ func (tx *Tx) nowExpr() schema.QueryWithArgs {
 		return bun.SafeQuery("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 	}
 	return bun.SafeQuery("?", int64(At(time.Now())))
+}
+
+// raw is where statements are run without bun.
+type raw interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func (tx *Tx) raw() raw {
+	if db, ok := tx.db.(*bun.DB); ok {
+		return db.DB
+	}
+	return tx.db.(bun.Tx).Tx
+}
+
+// exec runs a statement with ? for its values. They travel beside it, as bun's do
+// not: what is large would be written into its text, twice as long.
+func (tx *Tx) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	statement, args = tx.beside(statement, args)
+	return tx.raw().ExecContext(ctx, statement, args...)
+}
+
+// query is exec for rows.
+func (tx *Tx) query(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
+	statement, args = tx.beside(statement, args)
+	return tx.raw().QueryContext(ctx, statement, args...)
+}
+
+func (tx *Tx) beside(statement string, args []any) (string, []any) {
+	if !tx.postgres() {
+		return statement, args
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(statement, "?") {
+		if i > 0 {
+			fmt.Fprintf(&b, "$%d", i)
+		}
+		b.WriteString(part)
+	}
+	return b.String(), append([]any{pgx.QueryExecModeDescribeExec}, args...)
 }
 
 func (tx *Tx) postgres() bool { return tx.db.Dialect().Name() == dialect.PG }

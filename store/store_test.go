@@ -245,6 +245,9 @@ func TestSlugsThatNobodyChoseAreMadeUnique(t *testing.T) {
 func TestBaseFilesAreSwappedWhole(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
+		write(t, s, func(tx *store.Tx) error {
+			return tx.AddContents(t.Context(), "acme", nil, []store.Content{{SHA256: digestOf('a'), Size: 1}, {SHA256: digestOf('b'), Size: 1}})
+		})
 		one, err := tree.New([]tree.Entry{{Path: "a.txt", Mode: tree.Regular, Size: 1, SHA256: digestOf('a')}})
 		if err != nil {
 			t.Fatal(err)
@@ -255,12 +258,17 @@ func TestBaseFilesAreSwappedWhole(t *testing.T) {
 		}
 		swap := func(files tree.Tree, onlyFirst bool) (before tree.Tree, err error) {
 			err = s.Write(t.Context(), func(tx *store.Tx) (err error) {
-				before, err = tx.SwapBaseFiles(t.Context(), web, "alice", files, onlyFirst)
+				swapped, err := tx.SwapBaseFiles(t.Context(), web, store.Swap{
+					By: "alice", OnlyFirst: onlyFirst, Next: func(tree.Tree) (tree.Tree, error) { return files, nil },
+				})
+				if err == nil {
+					before = swapped.Before
+				}
 				return err
 			})
 			return before, err
 		}
-		if before, err := swap(one, true); err != nil || before != nil {
+		if before, err := swap(one, true); err != nil || len(before) != 0 {
 			t.Errorf("first swap: %v, %v", before, err)
 		}
 		if _, err := swap(two, true); !errors.Is(err, store.ErrSetExists) {

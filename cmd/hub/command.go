@@ -117,7 +117,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "`DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
+	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
 	return root
 }
 

@@ -27,10 +27,11 @@ type serveOptions struct {
 	listen, publicURL, logFormat string
 	importAllow                  []string
 	limits                       hubserver.Limits
+	grace                        time.Duration
 }
 
 func (a *app) serveCommand() *cobra.Command {
-	o := serveOptions{limits: hubserver.DefaultLimits}
+	o := serveOptions{limits: hubserver.DefaultLimits, grace: store.DefaultGrace}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the hub",
@@ -47,6 +48,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&o.publicURL, "public-url", "", "`ORIGIN` under which people reach the hub, needed beyond loopback (HUB_PUBLIC_URL)")
 	f.StringVar(&o.logFormat, "log", "text", "`FORM` of the log on stderr: text or json (HUB_LOG)")
 	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several")
+	graceFlag(c, &o.grace)
 	l := &o.limits
 	f.Int64Var(&l.ConfigBytes, "config-bytes", l.ConfigBytes, "largest config, `BYTES`")
 	f.IntVar(&l.ConfigKeys, "config-keys", l.ConfigKeys, "most keys of a config, `N`")
@@ -56,6 +58,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.IntVar(&l.BaseFiles, "base-files", l.BaseFiles, "most base files of a project, `N`")
 	f.Int64Var(&l.BaseFileBytes, "base-file-bytes", l.BaseFileBytes, "largest base file, `BYTES`")
 	f.Int64Var(&l.BaseFilesBytes, "base-files-bytes", l.BaseFilesBytes, "all base files of a project together, `BYTES`")
+	f.Int64Var(&l.PlanBytes, "plan-bytes", l.PlanBytes, "largest list of base files, `BYTES` of JSON")
 	return c
 }
 
@@ -94,12 +97,16 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: hubVersion(), MaxBytes: o.limits.DescriptionBytes}),
 	})
 	a.welcome(ctx, s, address)
+	defer startCollecting(ctx, s, o.grace, log)()
 	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", hubVersion())
 	return a.run(ctx, hub.HTTPServer(), listener, address, log)
 }
 
 // check refuses options that would make a hub nobody can use as it says.
 func (o *serveOptions) check() error {
+	if err := checkGrace(o.grace); err != nil {
+		return err
+	}
 	host, port, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return usagef("--listen %q is not ADDRESS:PORT", o.listen)

@@ -83,17 +83,14 @@ func CheckTogether(paths []string) error {
 	for _, path := range paths {
 		folded := fold(path)
 		if other, ok := files[folded]; ok {
-			if other == path {
-				return &PathError{path, "it stands there twice"}
-			}
-			return &PathError{path, fmt.Sprintf("it differs from %q in nothing but case", other)}
+			return alike(path, other)
 		}
 		files[folded] = path
 	}
 	for folded, path := range files {
-		for i := strings.LastIndexByte(folded, '/'); i > 0; i = strings.LastIndexByte(folded[:i], '/') {
-			if file, ok := files[folded[:i]]; ok {
-				return &PathError{path, fmt.Sprintf("%q is a file, so nothing can be below it", file)}
+		for dir := range directories(folded) {
+			if file, ok := files[dir]; ok {
+				return beneath(path, file)
 			}
 		}
 	}

@@ -83,8 +83,11 @@ func (e Entry) check() error {
 }
 
 // Digest names the set: the SHA-256 of its canonical form.
-func (t Tree) Digest() string {
-	sum := sha256.Sum256(t.Canonical())
+func (t Tree) Digest() string { return DigestOf(t.Canonical()) }
+
+// DigestOf returns the digest of the set with this canonical form.
+func DigestOf(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:])
 }
 
@@ -118,8 +121,25 @@ func (t Tree) Canonical() []byte {
 	return b
 }
 
-// Parse reads the canonical form back.
+// Parse reads the canonical form back. The error is a *PathError for a set that
+// cannot be, or says that the form is another.
 func Parse(canonical []byte) (Tree, error) {
+	t, err := Read(canonical)
+	if err != nil {
+		return nil, err
+	}
+	sorted, err := New(t)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(sorted.Canonical(), canonical) {
+		return nil, fmt.Errorf("a tree's lines are not in canonical form")
+	}
+	return sorted, nil
+}
+
+// Read reads the canonical form of a set that was checked before it was written.
+func Read(canonical []byte) (Tree, error) {
 	t := make(Tree, 0, bytes.Count(canonical, []byte{'\n'}))
 	for line := range strings.Lines(string(canonical)) {
 		mode, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -131,14 +151,7 @@ func Parse(canonical []byte) (Tree, error) {
 		}
 		t = append(t, Entry{path, Mode(mode), n, digest})
 	}
-	sorted, err := New(t)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(sorted.Canonical(), canonical) {
-		return nil, fmt.Errorf("a tree's lines are not in canonical form")
-	}
-	return sorted, nil
+	return t, nil
 }
 
 // Difference lists what leads from one set to another, each in path order.

@@ -15,7 +15,8 @@ type Problem struct {
 	Errors    []FieldError `json:"errors,omitzero"`
 
 	// What some codes carry besides, so that a program need not read prose.
-	Current *Edit `json:"current,omitzero"` // revision_changed: who wrote what is there now
+	Current *Edit    `json:"current,omitzero"` // revision_changed, plan_outdated: what is there now
+	Missing []string `json:"missing,omitzero"` // plan_outdated: digests of the contents that are not there
 }
 
 // FieldError is one reason why a body was refused (status 422).

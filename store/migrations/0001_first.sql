@@ -121,11 +121,22 @@ CREATE TABLE base_sets (
   FOREIGN KEY (account, slug) REFERENCES projects
 );
 
+CREATE TABLE packs (
+  account NAME NOT NULL REFERENCES accounts,
+  stream  NAME NOT NULL,
+  start   BIGINT NOT NULL,
+  length  BIGINT NOT NULL,
+  body    BYTES NOT NULL,
+  PRIMARY KEY (account, stream, start)
+);
+
 CREATE TABLE contents (
   account    NAME NOT NULL REFERENCES accounts,
   sha256     NAME NOT NULL,
-  body       BYTES NOT NULL,
-  created_at BIGINT NOT NULL,
+  size       BIGINT NOT NULL,
+  stream     NAME NOT NULL,
+  start      BIGINT NOT NULL,
+  touched_at BIGINT NOT NULL,
   PRIMARY KEY (account, sha256)
 );
 

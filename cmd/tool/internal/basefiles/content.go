@@ -8,43 +8,93 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
+// Contents opens the contents of a set that was hashed. It keeps directories
+// open from one file to the next, until it is closed.
+type Contents struct {
+	set *Selection
+
+	mu   sync.Mutex
+	idle []*opener
+}
+
+// Contents returns what opens the contents of s, once Hash has returned.
+func (s *Selection) Contents() *Contents { return &Contents{set: s} }
+
 // Open returns the content of e, an entry of the set that Hash returned. It
 // reads e.Size bytes whose digest is e.SHA256, or fails before the last of them.
-func (s *Selection) Open(e tree.Entry) (io.ReadCloser, error) {
+// Several goroutines may call it at a time.
+func (c *Contents) Open(e tree.Entry) (io.ReadCloser, error) {
+	s := c.set
 	i, ok := slices.BinarySearchFunc(s.Files, e.Path, func(f *File, path string) int { return strings.Compare(f.Path, path) })
 	if !ok {
 		return nil, fault.New(wire.CodeInvalidFile, "%q is not in the set", e.Path)
 	}
-	onDisk := s.Files[i].OnDisk
-	root, err := s.open()
+	file := s.Files[i]
+	o, err := c.take()
 	if err != nil {
 		return nil, s.unreadable("", err)
 	}
-	o := newOpener(root)
-	defer o.close()
-	f, _, err := o.open(onDisk)
+	defer c.give(o)
+	f, is, err := o.open(file.OnDisk)
 	if err != nil {
-		return nil, s.unreadable(onDisk, err)
+		return nil, s.unreadable(file.OnDisk, err)
 	}
-	return &content{file: f, hash: sha256.New(), left: e.Size, digest: e.SHA256, set: s, onDisk: onDisk}, nil
+	r := &content{file: f, left: e.Size, digest: e.SHA256, set: s, of: file}
+	if is.Stamp != file.Stamp || file.Changed == 0 { // it may be the same all the same
+		r.hash = sha256.New()
+	}
+	return r, nil
 }
 
-// content hands out a file's bytes, the last of them only when all are right.
+// take returns an opener that nobody uses.
+func (c *Contents) take() (*opener, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last := len(c.idle) - 1; last >= 0 {
+		o := c.idle[last]
+		c.idle = c.idle[:last]
+		return o, nil
+	}
+	root, err := c.set.open()
+	if err != nil {
+		return nil, err
+	}
+	return newOpener(root), nil
+}
+
+func (c *Contents) give(o *opener) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle = append(c.idle, o)
+}
+
+// Close closes what is open, once nobody calls Open any more.
+func (c *Contents) Close() {
+	for _, o := range c.idle {
+		o.close()
+	}
+	c.idle = nil
+}
+
+// content hands out a file's bytes, the last of them only when all are right:
+// when the file's stamp is what it was when it was hashed, from the first byte to
+// the last, or else the digest is.
 type content struct {
 	file   *os.File
-	hash   hash.Hash
-	left   int64 // bytes to come
+	hash   hash.Hash // nil: the stamp tells
+	left   int64     // bytes to come
 	digest string
 	end    error // what every further Read returns
 
-	set    *Selection // for its failures
-	onDisk string
+	set *Selection // for its failures
+	of  *File
 }
 
 func (c *content) Read(p []byte) (int, error) {
@@ -55,13 +105,15 @@ func (c *content) Read(p []byte) (int, error) {
 		return 0, c.end
 	}
 	n, err := c.file.Read(p[:min(int64(len(p)), c.left)])
-	c.hash.Write(p[:n])
+	if c.hash != nil {
+		c.hash.Write(p[:n])
+	}
 	c.left -= int64(n)
 	switch {
 	case err == io.EOF:
-		c.end = c.set.changed(c.onDisk)
+		c.end = c.set.changed(c.of.OnDisk)
 	case err != nil:
-		c.end = c.set.unreadable(c.onDisk, err)
+		c.end = c.set.unreadable(c.of.OnDisk, err)
 	case c.left == 0:
 		c.end = c.verdict()
 	}
@@ -71,11 +123,18 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// verdict is io.EOF when the file ends here and its digest is right.
+// verdict is io.EOF when what was read is what was hashed.
 func (c *content) verdict() error {
-	n, _ := c.file.Read(make([]byte, 1))
-	if n > 0 || hex.EncodeToString(c.hash.Sum(nil)) != c.digest {
-		return c.set.changed(c.onDisk)
+	same := false
+	if c.hash == nil {
+		is, err := statFile(c.file)
+		same = err == nil && is.Stamp == c.of.Stamp
+	} else {
+		n, _ := c.file.Read(make([]byte, 1))
+		same = n == 0 && hex.EncodeToString(c.hash.Sum(nil)) == c.digest
+	}
+	if !same {
+		return c.set.changed(c.of.OnDisk)
 	}
 	return io.EOF
 }

@@ -23,7 +23,7 @@ func TestOpenReadsWhatWasHashed(t *testing.T) {
 			"by the byte": iotest.OneByteReader,
 			"by halves":   iotest.HalfReader,
 		} {
-			r, err := s.Open(e)
+			r, err := s.Contents().Open(e)
 			must(t, err)
 			text, err := io.ReadAll(wrap(r))
 			must(t, err)
@@ -54,7 +54,7 @@ func TestOpenFailsWhenTheContentIsAnother(t *testing.T) {
 				s := choose(t, at(root))
 				e := hash(t, s)[0]
 				must(t, os.WriteFile(root+"/dir/f", []byte(change), 0o666))
-				r, err := s.Open(e)
+				r, err := s.Contents().Open(e)
 				must(t, err)
 				defer r.Close()
 				n, err := read(r, e.Size)
@@ -76,7 +76,7 @@ func TestAnEmptyFileThatIsNoLongerEmptyFails(t *testing.T) {
 	s := choose(t, at(root))
 	e := hash(t, s)[0]
 	write(t, root+"/f", "more")
-	r, err := s.Open(e)
+	r, err := s.Contents().Open(e)
 	must(t, err)
 	defer r.Close()
 	text, err := io.ReadAll(r)
@@ -90,7 +90,7 @@ func TestOpenKnowsNothingButItsSet(t *testing.T) {
 	root := plant(t, named("a", ".env", "b.log"))
 	s := choose(t, at(root))
 	for _, path := range []string{".env", "b.log", "../a", "/etc/passwd", "", "a/b"} {
-		_, err := s.Open(tree.Entry{Path: path})
+		_, err := s.Contents().Open(tree.Entry{Path: path})
 		if e := (*fault.Error)(nil); !errors.As(err, &e) || e.Code != wire.CodeInvalidFile {
 			t.Errorf("Open(%q): %v", path, err)
 		}

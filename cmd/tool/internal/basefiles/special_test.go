@@ -114,7 +114,7 @@ func TestWhatTakesAFilesPlaceIsNotRead(t *testing.T) {
 			if e.Hint != "it changed meanwhile: run the command again" {
 				t.Errorf("hint %q", e.Hint)
 			}
-			if _, err := s.Open(set[0]); fault.From(err).Code != wire.CodeInvalidFile {
+			if _, err := s.Contents().Open(set[0]); fault.From(err).Code != wire.CodeInvalidFile {
 				t.Errorf("Open: %v", err)
 			}
 		})
@@ -163,7 +163,7 @@ func TestNoRaceReadsWhatIsOutside(t *testing.T) {
 			if e.SHA256 != digest("public") {
 				t.Fatalf("%s was read from outside", e.Path)
 			}
-			if r, err := s.Open(e); err == nil {
+			if r, err := s.Contents().Open(e); err == nil {
 				if text, err := io.ReadAll(r); err == nil && string(text) != "public" {
 					t.Fatalf("%s holds %q", e.Path, text)
 				}

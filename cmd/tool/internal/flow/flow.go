@@ -174,8 +174,12 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 	return f, nil
 }
 
-// Sent returns the progress of uploading f.
-func (f *Files) Sent(r Report) hubclient.Sent { return f.progress(r, Uploading) }
+// Send makes f what upload sends, which r is told of, to a hub that probably holds base.
+func (f *Files) Send(r Report, base tree.Tree, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error)) (*wire.BaseFilesWritten, error) {
+	contents := f.Contents()
+	defer contents.Close()
+	return upload(hubclient.FileSet{Tree: f.Tree, Open: contents.Open, Base: base, Sent: f.progress(r, Uploading)})
+}
 
 func (f *Files) progress(r Report, phase Phase) func(files int, bytes int64) {
 	if r == nil {

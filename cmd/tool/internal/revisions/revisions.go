@@ -1,5 +1,6 @@
 // Package revisions remembers, on this machine, which config was last pushed to
-// or pulled from each project, so that it can be told later which side changed.
+// or pulled from each project, so that it can be told later which side changed,
+// and which base files, so that a push need only tell what differs.
 //
 // What it keeps can be lost without harm: it is a cache, and its failures are none
 // of the user's business.
@@ -15,7 +16,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Store keeps one small file for each project of each hub.
+// Store keeps a file or two for each project of each hub.
 type Store struct{ dir string }
 
 // New returns a store in a directory, which need not exist.
@@ -40,4 +41,37 @@ func (s *Store) Last(origin string, r ref.Ref) string {
 		return ""
 	}
 	return string(data)
+}
+
+// SaveFiles remembers files as the last set pushed to or pulled from a project.
+func (s *Store) SaveFiles(origin string, r ref.Ref, files tree.Tree) {
+	if os.MkdirAll(s.dir, 0o700) == nil {
+		replaceFile(s.path(origin, r)+".files", files.Canonical())
+	}
+}
+
+// LastFiles returns the set that was saved for a project, nil when none is known.
+func (s *Store) LastFiles(origin string, r ref.Ref) tree.Tree {
+	canonical, err := os.ReadFile(s.path(origin, r) + ".files")
+	if err != nil {
+		return nil
+	}
+	files, err := tree.Read(canonical)
+	if err != nil {
+		return nil
+	}
+	return files
+}
+
+// replaceFile writes a file so that whoever reads it meanwhile sees it whole.
+func replaceFile(path string, data []byte) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return
+	}
+	defer os.Remove(f.Name()) // fails once it is renamed
+	_, err = f.Write(data)
+	if closeErr := f.Close(); err == nil && closeErr == nil {
+		os.Rename(f.Name(), path)
+	}
 }

@@ -242,10 +242,13 @@ func (c *create) seed(ctx context.Context, created hubclient.Created) error {
 	if c.files == nil {
 		return nil
 	}
-	files, err := created.SeedBaseFiles(ctx, c.files.Tree, c.files.Open, c.files.Sent(c.Files.Report))
+	files, err := c.files.Send(c.Files.Report, nil, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+		return created.SeedBaseFiles(ctx, files)
+	})
 	if err != nil {
 		return err
 	}
+	c.Revisions.SaveFiles(c.hub.Origin(), c.project, c.files.Tree)
 	c.did.BaseFilesWritten = true
 	c.result.BaseFilesPushed = files.BaseFilesPushed
 	return nil

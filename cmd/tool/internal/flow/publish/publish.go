@@ -96,7 +96,9 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 			return nil, &flow.Aborted{ProjectName: o.Local.Name, Origin: p.hub.Origin()}, nil
 		}
 	}
-	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, p.files.Open)
+	contents := p.files.Contents()
+	defer contents.Close()
+	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, contents.Open)
 	if err != nil {
 		return nil, nil, p.fail(err)
 	}

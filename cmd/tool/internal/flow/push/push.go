@@ -5,6 +5,7 @@ package push
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -238,9 +239,15 @@ func (p *push) pushFiles(ctx context.Context) error {
 	if err := flow.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
 		return err
 	}
-	w, err := p.hub.PutBaseFiles(ctx, p.destination, p.files.Tree, p.files.Open, p.files.Sent(p.Files.Report))
+	last := p.Revisions.LastFiles(p.hub.Origin(), p.destination)
+	w, err := p.files.Send(p.Files.Report, last, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+		return p.hub.PutBaseFiles(ctx, p.destination, files)
+	})
 	if err != nil {
 		return err
+	}
+	if last == nil || !slices.Equal(last, p.files.Tree) {
+		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Tree)
 	}
 	p.did.BaseFilesWritten = true
 	p.result.BaseFilesPushed = w.BaseFilesPushed

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/store"
+)
+
+// collectEvery is the time between two collections of a serving hub.
+const collectEvery = time.Hour
+
+type collected struct {
+	Type       string `json:"type"`
+	Schema     int    `json:"schema"`
+	Contents   int    `json:"contents"`
+	Packs      int    `json:"packs"`
+	Bytes      int64  `json:"bytes"`
+	Moved      int    `json:"moved"`
+	Compressed int    `json:"compressed"`
+}
+
+func (a *app) gcCommand() *cobra.Command {
+	grace := store.DefaultGrace
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Remove contents of base files that no project needs",
+		Long: "Remove the contents of base files that no project has needed for the time of grace,\n" +
+			"and compress what a push brought uncompressed because the processor was busier than\n" +
+			"the network. hub serve does the same once an hour; both may run at a time.",
+		Example: "  hub gc\n  hub gc --grace 1h",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkGrace(grace); err != nil {
+				return err
+			}
+			return a.withStore(c.Context(), func(s *store.Store) error {
+				done, err := s.Collect(c.Context(), grace)
+				if err != nil {
+					return err
+				}
+				return a.print(collected{
+					Type: "collected", Schema: 1, Contents: done.Contents, Packs: done.Packs, Bytes: done.Bytes,
+					Moved: done.Moved, Compressed: done.Smaller,
+				}, func(w io.Writer) {
+					fmt.Fprintf(w, "Removed contents: %d; packs: %d, %d bytes; moved contents: %d; compressed packs: %d\n",
+						done.Contents, done.Packs, done.Bytes, done.Moved, done.Smaller)
+				})
+			})
+		},
+	}
+	graceFlag(c, &grace)
+	return c
+}
+
+func graceFlag(c *cobra.Command, grace *time.Duration) {
+	c.Flags().DurationVar(grace, "grace", *grace, "keep contents that nothing needs for this `TIME` (HUB_GRACE)")
+}
+
+// checkGrace refuses a time in which a push could lose what it was promised.
+func checkGrace(grace time.Duration) error {
+	if grace < store.MinGrace {
+		return usagef("--grace is at least %v, so that no push under way loses contents", store.MinGrace)
+	}
+	return nil
+}
+
+// startCollecting removes now and then what nothing needs, until the function that
+// it returns is called.
+func startCollecting(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		collect(ctx, s, grace, log)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+func collect(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) {
+	ticker := time.NewTicker(collectEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		done, err := s.Collect(ctx, grace)
+		if err != nil && ctx.Err() == nil {
+			log.Error("contents were not collected", "error", err)
+		} else if done != (store.Collected{}) {
+			log.Info("collected contents", "contents", done.Contents, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller)
+		}
+	}
+}

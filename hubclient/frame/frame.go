@@ -1,0 +1,173 @@
+// Package frame cuts a stream into zstd frames that stand each for itself, and
+// finds them again in what came: so that a piece of the stream can be stored as
+// it was sent, and be read later without what stands before it.
+//
+// It knows nothing of what the stream holds. All frames, one after the other, are
+// an ordinary zstd stream.
+package frame
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// How much of a stream a frame holds, in bytes: as we cut it, and at most. Nor may
+// the window that decoding it needs be larger than that.
+const (
+	Size    = 1 << 20
+	MaxSize = 4 << 20
+)
+
+// maxEncoded is the greatest length of a frame, in bytes: that of content which
+// does not compress, and room for the headers of its blocks.
+const maxEncoded = MaxSize + 64<<10
+
+// Errors of reading frames.
+var (
+	ErrTooLarge = fmt.Errorf("a zstd frame holds more than %d MiB, or needs a window of more", MaxSize>>20)
+	ErrInvalid  = errors.New("it is no whole zstd frame")
+)
+
+// Both are made when they are first needed: they are not for nothing.
+var (
+	encoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(Size))
+		if err != nil {
+			panic(err) // the options are constants
+		}
+		return e
+	})
+	decoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxSize), zstd.WithDecoderConcurrency(0))
+		if err != nil {
+			panic(err)
+		}
+		return d
+	})
+)
+
+// Append adds a frame of content, at most [MaxSize] bytes, to dst.
+func Append(dst, content []byte) []byte { return encoder().EncodeAll(content, dst) }
+
+// AppendRaw is [Append] without compression, at next to no cost.
+func AppendRaw(dst, content []byte) []byte {
+	dst = append(dst, 0x28, 0xb5, 0x2f, 0xfd, 0xa0) // one segment, its size in four bytes, no checksum
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(content)))
+	for last := false; !last; {
+		part := content[:min(len(content), rawBlock)]
+		content = content[len(part):]
+		head := len(part) << 3
+		if last = len(content) == 0; last {
+			head |= 1
+		}
+		dst = append(dst, byte(head), byte(head>>8), byte(head>>16))
+		dst = append(dst, part...)
+	}
+	return dst
+}
+
+const rawBlock = 128 << 10
+
+// RawLength returns the length of a frame that [AppendRaw] makes of so many
+// bytes. One that [Append] makes is never of this length.
+func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
+
+// Decode adds what a frame holds to dst. The error is ErrTooLarge or ErrInvalid.
+func Decode(dst, frame []byte) ([]byte, error) {
+	content, err := decoder().DecodeAll(frame, dst)
+	switch {
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return nil, ErrTooLarge
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return content, nil
+}
+
+// Reader finds the frames in a stream.
+type Reader struct{ r *bufio.Reader }
+
+// NewReader returns a Reader of r.
+func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
+
+// Next returns the next frame as it came, to be kept by the caller; io.EOF after
+// the last one. The other errors are ErrTooLarge, ErrInvalid,
+// io.ErrUnexpectedEOF and the stream's own.
+func (r *Reader) Next() ([]byte, error) {
+	start, err := r.r.Peek(zstd.HeaderMaxSize)
+	if len(start) == 0 {
+		return nil, err
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	var header zstd.Header
+	if err := header.Decode(start); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	switch {
+	case header.Skippable:
+		return nil, fmt.Errorf("%w: it is a skippable one", ErrInvalid)
+	case header.HasFCS && header.FrameContentSize > MaxSize:
+		return nil, ErrTooLarge
+	}
+	return r.body(header)
+}
+
+// body reads a frame whose header is known: blocks, and maybe a checksum.
+func (r *Reader) body(header zstd.Header) ([]byte, error) {
+	frame, err := r.extend(nil, header.HeaderSize)
+	for last := false; err == nil && !last; {
+		if frame, err = r.extend(frame, 3); err != nil {
+			break
+		}
+		var size int
+		if last, size, err = block(frame[len(frame)-3:]); err == nil {
+			frame, err = r.extend(frame, size)
+		}
+	}
+	if err == nil && header.HasCheckSum {
+		frame, err = r.extend(frame, 4)
+	}
+	return frame, err
+}
+
+// block reads the three bytes before a block: whether it is the last one, and how
+// many bytes follow.
+func block(b []byte) (last bool, size int, err error) {
+	head := int(binary.LittleEndian.Uint16(b)) | int(b[2])<<16
+	size = head >> 3
+	switch head >> 1 & 3 {
+	case 1: // one byte, so many times
+		size = 1
+	case 3:
+		return false, 0, ErrInvalid
+	}
+	return head&1 == 1, size, nil
+}
+
+// extend adds n bytes of the stream to frame.
+func (r *Reader) extend(frame []byte, n int) ([]byte, error) {
+	if len(frame)+n > maxEncoded {
+		return nil, ErrTooLarge
+	}
+	start := len(frame)
+	if need := start + n; need > cap(frame) {
+		frame = append(make([]byte, 0, max(need, min(2*need, maxEncoded))), frame...)
+	}
+	frame = frame[:start+n]
+	_, err := io.ReadFull(r.r, frame[start:])
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return frame, err
+}

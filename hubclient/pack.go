@@ -1,0 +1,312 @@
+package hubclient
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// packedBody sets a push as the body: a tar of the manifest and of contents, cut
+// into zstd frames. A large one is read, compressed and sent piece by piece, and
+// the hub may refuse it before it is sent; a small one is made at once.
+func (r *request) packedBody(ctx context.Context, m wire.Manifest, contents []tree.Entry, open Opener, sent Sent) error {
+	manifest, err := wire.Encode(m)
+	if err != nil {
+		return err
+	}
+	r.set("Content-Type", wire.BaseFilesType)
+	r.set("Content-Encoding", "zstd")
+	r.length = -1
+	r.body = func(ctx context.Context) io.ReadCloser { return newPacked(ctx, manifest, contents, open, sent) }
+	if tree.Tree(contents).Bytes()+int64(len(manifest)) < atOnce {
+		body := r.body(ctx)
+		defer body.Close()
+		whole, err := io.ReadAll(body)
+		var own *bodyError
+		if errors.As(err, &own) {
+			return own.err
+		}
+		r.bytesBody(whole)
+		return err
+	}
+	r.set("Expect", "100-continue")
+	return nil
+}
+
+// section is a part of a push that becomes frames of its own.
+type section struct {
+	manifest []byte // the first one's alone
+	contents []tree.Entry
+	last     bool
+	frames   chan []byte
+	err      error // once frames is closed
+}
+
+// ahead is how many sections are worked on, or wait, before the one that is sent.
+const ahead = 4
+
+// packed is a body that goroutines make, section by section.
+type packed struct {
+	open   Opener
+	sent   Sent
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	order chan *section
+	now   *section // that is read
+	frame []byte   // what is left of its last frame
+
+	files int // sent
+	bytes int64
+
+	pace pace
+}
+
+// pace tells what a push waits for: the network, or the processor. Compressing is
+// of use only where the network is what is slow.
+type pace struct {
+	since   time.Time     // of what follows last
+	waited  time.Duration // for frames, that is for the processor
+	sending time.Duration // between the frames, that is for the network
+	frames  int
+	raw     atomic.Bool
+}
+
+// Frames are compressed until so many have left: a short push goes over any
+// network, and tells little about it.
+const paceFrames = 4
+
+func (p *pace) waits() {
+	now := time.Now()
+	if p.frames > 0 {
+		p.sending += now.Sub(p.since)
+	}
+	p.since = now
+}
+
+func (p *pace) goesOn() {
+	now := time.Now()
+	p.waited += now.Sub(p.since)
+	p.since = now
+	p.frames++
+	p.raw.Store(p.frames > paceFrames && p.waited > p.sending)
+}
+
+func (p *pace) hurries() bool { return p.raw.Load() }
+
+func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, open Opener, sent Sent) *packed {
+	p := &packed{open: open, sent: sent, order: make(chan *section, ahead)}
+	p.ctx, p.cancel = context.WithCancel(ctx)
+	todo := make(chan *section)
+	p.work.Go(func() { p.divide(todo, manifest, contents) })
+	for range runtime.GOMAXPROCS(0) {
+		p.work.Go(func() {
+			w := &sectionWriter{packed: p, buf: make([]byte, 64<<10)}
+			for s := range todo {
+				s.err = w.write(s)
+				close(s.frames)
+			}
+		})
+	}
+	return p
+}
+
+// divide cuts a push into sections: contents that fit a frame together, or a large one.
+func (p *packed) divide(todo chan<- *section, manifest []byte, contents []tree.Entry) {
+	defer close(todo)
+	defer close(p.order)
+	s := &section{manifest: manifest}
+	size := len(manifest)
+	hand := func() bool {
+		s.frames = make(chan []byte, 1)
+		for _, c := range []chan<- *section{p.order, todo} {
+			select {
+			case c <- s:
+			case <-p.ctx.Done():
+				return false
+			}
+		}
+		return true
+	}
+	for _, e := range contents {
+		if size > 0 && size+int(e.Size) > frame.Size-tarBlocks {
+			if !hand() {
+				return
+			}
+			s, size = &section{}, 0
+		}
+		s.contents = append(s.contents, e)
+		size += int(e.Size) + tarBlocks
+	}
+	s.last = true
+	hand()
+}
+
+// tarBlocks bounds what a tar holds for a content beside it: a header and padding.
+const tarBlocks = 1024
+
+// sectionWriter makes the frames of one section after the other.
+type sectionWriter struct {
+	*packed
+	now   *section
+	plain []byte // of the frame that is not full yet
+	buf   []byte // for copying
+}
+
+func (w *sectionWriter) write(s *section) error {
+	w.now = s
+	archive := tar.NewWriter(w)
+	if s.manifest != nil {
+		if err := w.member(archive, wire.ManifestMember, int64(len(s.manifest)), bytes.NewReader(s.manifest)); err != nil {
+			return err
+		}
+		if err := w.cut(); err != nil { // no content lies in its frames
+			return err
+		}
+	}
+	for _, e := range s.contents {
+		if err := w.content(archive, e); err != nil {
+			return err
+		}
+	}
+	if s.last {
+		if err := archive.Close(); err != nil {
+			return err
+		}
+	}
+	return w.cut()
+}
+
+func (w *sectionWriter) content(archive *tar.Writer, e tree.Entry) error {
+	content, err := w.open(e)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	return w.member(archive, wire.ContentMembers+e.SHA256, e.Size, content)
+}
+
+// member writes a member with its padding.
+func (w *sectionWriter) member(archive *tar.Writer, name string, size int64, content io.Reader) error {
+	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: size})
+	if err == nil {
+		_, err = io.CopyBuffer(struct{ io.Writer }{archive}, content, w.buf)
+	}
+	if err != nil {
+		return err
+	}
+	return archive.Flush()
+}
+
+// Write takes a piece of the tar.
+func (w *sectionWriter) Write(b []byte) (int, error) {
+	if w.plain == nil {
+		w.plain = make([]byte, 0, frame.Size)
+	}
+	for rest := b; len(rest) > 0; {
+		n := min(len(rest), frame.Size-len(w.plain))
+		w.plain, rest = append(w.plain, rest[:n]...), rest[n:]
+		if len(w.plain) == frame.Size {
+			if err := w.cut(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(b), nil
+}
+
+// cut ends a frame.
+func (w *sectionWriter) cut() error {
+	if len(w.plain) == 0 {
+		return nil
+	}
+	f := w.frame(w.plain)
+	w.plain = w.plain[:0]
+	select {
+	case w.now.frames <- f:
+		return nil
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+}
+
+func (w *sectionWriter) frame(plain []byte) []byte {
+	if w.pace.hurries() {
+		return frame.AppendRaw(make([]byte, 0, len(plain)+64), plain)
+	}
+	return frame.Append(make([]byte, 0, len(plain)/2), plain)
+}
+
+// Read hands out the frames in their order. It fails with a *bodyError for what
+// could not be read here.
+func (p *packed) Read(b []byte) (int, error) {
+	for len(p.frame) == 0 {
+		if err := p.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, p.frame)
+	p.frame = p.frame[n:]
+	return n, nil
+}
+
+// next goes on to the next frame.
+func (p *packed) next() error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if p.now != nil {
+		var ok bool
+		p.pace.waits()
+		select {
+		case p.frame, ok = <-p.now.frames:
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		}
+		p.pace.goesOn()
+		if ok {
+			return nil
+		}
+		if err := p.now.err; err != nil {
+			return &bodyError{err}
+		}
+		for _, e := range p.now.contents {
+			p.files++
+			p.bytes += e.Size
+		}
+		p.sent(p.files, p.bytes)
+		p.now = nil
+	}
+	select {
+	case s, ok := <-p.order:
+		if !ok {
+			return io.EOF
+		}
+		p.now = s
+		return nil
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	}
+}
+
+// Close returns when nothing of the caller's is called any more; when the call is
+// cancelled, at once.
+func (p *packed) Close() error {
+	outer := p.ctx.Err() != nil
+	p.cancel()
+	if !outer {
+		p.work.Wait()
+	}
+	return nil
+}

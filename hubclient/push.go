@@ -1,0 +1,186 @@
+package hubclient
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+const (
+	// atOnce is how much content, in bytes, and how many files are sent without
+	// asking first what of it is missing.
+	atOnce      = 64 << 10
+	atOnceFiles = 500
+
+	// plans bounds how often a push is planned anew because others were faster.
+	plans = 20
+)
+
+// push is one set of base files on its way.
+type push struct {
+	*Client
+	FileSet
+	project   ref.Ref
+	condition map[string]string // headers of the PUT
+	digest    string            // of the set
+	told      int               // files that Sent knows of
+	lost      bool              // an attempt may have put the set in place without our knowing
+}
+
+func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) *push {
+	return &push{Client: c, FileSet: files, project: r, condition: condition, digest: files.Tree.Digest()}
+}
+
+func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
+	m := wire.Manifest{Tree: p.digest, Files: p.all()}
+	if p.Base != nil {
+		m = p.delta()
+		if contents := p.fresh(m.Put); m.Put != nil || m.Remove != nil {
+			if len(m.Put)+len(m.Remove) <= atOnceFiles && tree.Tree(contents).Bytes() < atOnce {
+				w, err := p.put(ctx, m, contents, false)
+				if !HasCode(err, wire.CodePlanOutdated) {
+					return w, err
+				}
+				m = wire.Manifest{Tree: p.digest, Files: p.all()}
+			}
+		}
+	}
+	return p.planned(ctx, m)
+}
+
+// all is never nil, which would stand for no list.
+func (p *push) all() []tree.Entry { return append(make([]tree.Entry, 0, len(p.Tree)), p.Tree...) }
+
+// delta names the set by what leads to it from the base. For an equal set it is a
+// mere question.
+func (p *push) delta() wire.Manifest {
+	m := wire.Manifest{Tree: p.digest}
+	if !slices.Equal(p.Base, p.Tree) {
+		d := tree.DeltaOf(p.Base, p.Tree)
+		m.Base, m.Put, m.Remove = p.Base.Digest(), d.Put, d.Remove
+	}
+	return m
+}
+
+// fresh returns those of entries whose contents the base does not have, each once.
+func (p *push) fresh(entries []tree.Entry) []tree.Entry {
+	if len(entries) == 0 {
+		return nil
+	}
+	wanted := map[string]bool{}
+	for _, e := range entries {
+		wanted[e.SHA256] = true
+	}
+	for _, e := range p.Base {
+		delete(wanted, e.SHA256)
+	}
+	return take(entries, wanted)
+}
+
+// take returns an entry for each of the wanted contents, in the order of entries.
+func take(entries []tree.Entry, wanted map[string]bool) []tree.Entry {
+	wanted = maps.Clone(wanted)
+	var taken []tree.Entry
+	for _, e := range entries {
+		if wanted[e.SHA256] {
+			delete(wanted, e.SHA256)
+			taken = append(taken, e)
+		}
+	}
+	return taken
+}
+
+// planned asks what is missing and sends it, until the set is in place. What an
+// attempt that broke has brought is not missing at the next one.
+func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWritten, error) {
+	tries, before := p.newTries(), len(p.Tree)+1
+	for outdated := 0; ; {
+		plan, err := p.PlanBaseFiles(ctx, p.project, m)
+		if err != nil {
+			return nil, err
+		}
+		if plan.Unchanged && (p.condition == nil || p.lost) {
+			return p.unchanged(), nil
+		}
+		if plan.NeedFull {
+			if m.Files != nil {
+				return nil, p.notAHub(http.StatusOK, "it asks for a list of files that it has")
+			}
+			m = wire.Manifest{Tree: p.digest, Files: p.all()}
+			continue
+		}
+		contents, err := p.missing(plan)
+		if err != nil {
+			return nil, err
+		}
+		if len(contents) < before { // it gets on
+			tries, before = p.newTries(), len(contents)
+		}
+		w, err := p.put(ctx, m, contents, true)
+		if err == nil {
+			return w, nil
+		}
+		if outdated++; HasCode(err, wire.CodePlanOutdated) && outdated < plans {
+			m = wire.Manifest{Tree: p.digest, Files: p.all()}
+			continue
+		}
+		p.lost = p.lost || lostBefore(err)
+		if err := tries.again(ctx, http.MethodPut, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// unchanged is the answer to a set that is in place already.
+func (p *push) unchanged() *wire.BaseFilesWritten {
+	p.sent(len(p.Tree), p.Tree.Bytes())
+	w := &wire.BaseFilesWritten{Project: p.project, Tree: p.digest, BaseFilesPushed: len(p.Tree)}
+	if p.condition != nil {
+		w.Added = len(p.Tree) // by the attempt whose answer was lost
+	}
+	return w
+}
+
+// missing returns the contents that a plan asks for.
+func (p *push) missing(plan *wire.Plan) ([]tree.Entry, error) {
+	wanted := make(map[string]bool, len(plan.Missing))
+	for _, digest := range plan.Missing {
+		wanted[digest] = true
+	}
+	contents := take(p.Tree, wanted)
+	if len(contents) != len(wanted) {
+		return nil, p.notAHub(http.StatusOK, "it asks for contents that no file has")
+	}
+	return contents, nil
+}
+
+// put sends the manifest and contents. One that is planned is sent once: after a
+// failure less may be missing.
+func (p *push) put(ctx context.Context, m wire.Manifest, contents []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
+	req := request{method: http.MethodPut, path: baseFilesPath(p.project), about: p.project, header: maps.Clone(p.condition), once: planned}
+	there := len(p.Tree) - len(contents)
+	bytesThere := p.Tree.Bytes() - tree.Tree(contents).Bytes()
+	sent := func(files int, bytes int64) { p.sent(there+files, bytesThere+bytes) }
+	if err := req.packedBody(ctx, m, contents, p.Open, sent); err != nil {
+		return nil, err
+	}
+	var w wire.BaseFilesWritten
+	if _, err := p.send(ctx, req, &w); err != nil {
+		return nil, err
+	}
+	p.sent(len(p.Tree), p.Tree.Bytes())
+	return &w, nil
+}
+
+// sent tells of progress, which never goes back.
+func (p *push) sent(files int, bytes int64) {
+	if p.Sent != nil && files > p.told {
+		p.told = files
+		p.Sent(files, bytes)
+	}
+}

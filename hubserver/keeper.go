@@ -1,0 +1,201 @@
+package hubserver
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/store"
+)
+
+// batchBytes is how much of a push is held in memory, as it came, before it is
+// stored. A push of less is stored in one transaction together with its set.
+const batchBytes = 8 << 20
+
+// keeper stores the contents that a push brings: packs of a stream, and where the
+// contents lie in it. While one batch is stored the next one is read. Nothing
+// shows a content until a set names it.
+type keeper struct {
+	c       *call
+	stream  string
+	start   time.Time
+	brought map[string]bool // digests of contents
+
+	packs    []store.Pack
+	contents []store.Content
+	bytes    int64 // of packs
+
+	storing chan error // of the batch before; nil: none
+}
+
+func newKeeper(c *call) *keeper {
+	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}}
+}
+
+// pack adds a piece of the stream.
+func (k *keeper) pack(start, length int64, body []byte) {
+	k.packs = append(k.packs, store.Pack{Stream: k.stream, Start: start, Length: length, Body: body})
+	k.bytes += int64(len(body))
+}
+
+// content adds a content that is right and whole. The packs in which it lies have
+// to be added before the next call of settle.
+func (k *keeper) content(digest string, start, size int64) {
+	k.contents = append(k.contents, store.Content{SHA256: digest, Size: size, Stream: k.stream, Start: start})
+	k.brought[digest] = true
+}
+
+// settle is called where no content lies partly in what was added. It starts to
+// store that once there is enough of it.
+func (k *keeper) settle() error {
+	if k.bytes < batchBytes {
+		return nil
+	}
+	if err := k.wait(); err != nil {
+		return err
+	}
+	add, cost := k.batch()
+	k.storing = make(chan error, 1)
+	ctx := context.WithoutCancel(k.c.ctx()) // what has come is kept, even if no more does
+	go func() { k.storing <- k.write(ctx, cost, add) }()
+	return nil
+}
+
+// justBrought returns the contents that came, unless the first of them did so too
+// long ago to be sure of them without a look.
+func (k *keeper) justBrought() map[string]bool {
+	if time.Since(k.start) > store.Fresh/2 {
+		return nil
+	}
+	return k.brought
+}
+
+// wait ends when the batch before is stored.
+func (k *keeper) wait() error {
+	if k.storing == nil {
+		return nil
+	}
+	err := <-k.storing
+	k.storing = nil
+	return err
+}
+
+// batch takes what was added, as a part of a transaction, and what it costs to work on it.
+func (k *keeper) batch() (add func(context.Context, *store.Tx) error, cost int64) {
+	packs, contents, account := k.packs, k.contents, k.c.ref().Account()
+	cost = k.bytes * packCost
+	k.packs, k.contents, k.bytes = nil, nil, 0
+	return func(ctx context.Context, tx *store.Tx) error {
+		return tx.AddContents(ctx, account, packs, contents)
+	}, cost
+}
+
+func (k *keeper) write(ctx context.Context, cost int64, add func(context.Context, *store.Tx) error) error {
+	return k.c.s.work(ctx, cost, func() error {
+		return k.c.s.Store.Write(ctx, func(tx *store.Tx) error { return add(ctx, tx) })
+	})
+}
+
+// finish stores what is left, and what else f does, in one transaction. When f
+// fails, what was left is still there to be kept.
+func (k *keeper) finish(ctx context.Context, f func(*store.Tx) error) error {
+	if err := k.wait(); err != nil {
+		return err
+	}
+	packs, contents, bytes := k.packs, k.contents, k.bytes
+	add, cost := k.batch()
+	err := k.write(ctx, cost, func(ctx context.Context, tx *store.Tx) error {
+		if err := add(ctx, tx); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+	if err != nil {
+		k.packs, k.contents, k.bytes = packs, contents, bytes
+	}
+	return err
+}
+
+// keep stores what is left without a set that names it, so that the next attempt
+// need not bring it again, however this one ended.
+func (k *keeper) keep() error {
+	if err := k.wait(); err != nil || len(k.contents) == 0 {
+		return err
+	}
+	add, cost := k.batch()
+	return k.write(context.WithoutCancel(k.c.ctx()), cost, add)
+}
+
+// drop forgets what is not stored yet.
+func (k *keeper) drop() { _ = k.wait() }
+
+// packer cuts whole contents into packs, those that the account does not have.
+type packer struct {
+	*keeper
+	end      int64 // of the stream
+	waiting  map[string][]byte
+	digests  []string // of waiting, in the order in which they came
+	together int64    // bytes of waiting
+}
+
+// add takes a content, and keeps it.
+func (p *packer) add(e tree.Entry, content []byte) error {
+	if p.waiting == nil {
+		p.waiting = map[string][]byte{}
+	}
+	if _, ok := p.waiting[e.SHA256]; ok {
+		return nil
+	}
+	p.waiting[e.SHA256] = content
+	p.digests = append(p.digests, e.SHA256)
+	if p.together += e.Size; p.together < frame.Size {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *packer) flush() error {
+	missing, err := p.missing()
+	if err != nil {
+		return err
+	}
+	var piece []byte
+	start := p.end
+	for _, digest := range p.digests {
+		if content := p.waiting[digest]; missing[digest] {
+			p.content(digest, start+int64(len(piece)), int64(len(content)))
+			piece = append(piece, content...)
+		}
+	}
+	for len(piece) > 0 {
+		part := piece[:min(len(piece), frame.Size)]
+		p.pack(p.end, int64(len(part)), frame.Append(nil, part))
+		p.end += int64(len(part))
+		piece = piece[len(part):]
+	}
+	p.waiting, p.digests, p.together = nil, nil, 0
+	return p.settle()
+}
+
+// missing returns which of the waiting contents the account lacks.
+func (p *packer) missing() (map[string]bool, error) {
+	if len(p.digests) == 0 {
+		return nil, nil
+	}
+	sizes := make(map[string]int64, len(p.digests))
+	for digest, content := range p.waiting {
+		sizes[digest] = int64(len(content))
+	}
+	var digests []string
+	err := p.c.s.Store.Write(p.c.ctx(), func(tx *store.Tx) (err error) {
+		digests, err = tx.Hold(p.c.ctx(), p.c.ref().Account(), sizes)
+		return err
+	})
+	lacks := make(map[string]bool, len(digests))
+	for _, digest := range digests {
+		lacks[digest] = true
+	}
+	return lacks, err
+}

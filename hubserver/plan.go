@@ -1,0 +1,180 @@
+package hubserver
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/klauspost/compress/zstd"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+func (s *Server) planBaseFiles(c *call) error {
+	view, err := c.project()
+	if err != nil {
+		return err
+	}
+	var m wire.Manifest
+	if err := c.readManifest(&m); err != nil {
+		return err
+	}
+	sizes, err := s.Limits.checkManifest(&m)
+	if err != nil {
+		return err
+	}
+	current := view.BaseFiles.Tree
+	plan := wire.Plan{
+		Current: current, Unchanged: m.Tree == current,
+		NeedFull: m.Files == nil && (m.Base == "" || m.Base != current), Missing: []string{},
+	}
+	if plan.Unchanged {
+		plan.NeedFull = false
+	}
+	if !plan.Unchanged && !plan.NeedFull {
+		if plan.Missing, err = c.hold(sizes); err != nil {
+			return err
+		}
+	}
+	return c.json(http.StatusOK, plan)
+}
+
+// hold promises contents to the caller, and returns those that are missing.
+func (c *call) hold(sizes map[string]int64) ([]string, error) {
+	missing := []string{}
+	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) error {
+		m, err := tx.Hold(c.ctx(), c.ref().Account(), sizes)
+		missing = append(missing[:0], m...)
+		return err
+	})
+	var size *store.SizeError
+	if errors.As(err, &size) {
+		return nil, badManifest("%v", size)
+	}
+	return missing, err
+}
+
+// readManifest reads the body of a plan.
+func (c *call) readManifest(m *wire.Manifest) error {
+	if err := c.needMediaType("application/json"); err != nil {
+		return err
+	}
+	limit := c.s.Limits.PlanBytes
+	var data []byte
+	var err error
+	switch encoding := c.r.Header.Get("Content-Encoding"); encoding {
+	case "":
+		data, err = c.readAll("the list of files", limit)
+	case "zstd":
+		data, err = c.inflateAll("the list of files", limit)
+	default:
+		return unsupported("the Content-Encoding of a plan is to be zstd, or none, not %q", encoding)
+	}
+	if err != nil {
+		return err
+	}
+	return bodyProblem(wire.Decode(data, m))
+}
+
+// inflateAll reads the whole body, which is compressed with zstd.
+func (c *call) inflateAll(what string, limit int64) ([]byte, error) {
+	z, err := zstd.NewReader(c.r.Body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	data, err := io.ReadAll(io.LimitReader(z, limit+1))
+	switch {
+	case c.r.Body.(*body).failed != nil:
+		return nil, brokenBody(c.r.Body.(*body).failed)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, brokenBody(err)
+	case err != nil:
+		return nil, invalidBody("", "the body is not compressed as announced").because(err)
+	case int64(len(data)) > limit:
+		return nil, tooLarge(what, limit)
+	}
+	return data, nil
+}
+
+func badManifest(format string, args ...any) *problem {
+	return cannotTake("the manifest", format, args...)
+}
+
+// checkManifest checks all of a manifest that needs no look at what is stored, and
+// brings its files into order. It returns the contents that they have, sizes by digest.
+func (l Limits) checkManifest(m *wire.Manifest) (map[string]int64, error) {
+	switch {
+	case !tree.ValidDigest(m.Tree):
+		return nil, invalidBody("/tree", "a tree is 64 lower-case hex digits")
+	case m.Files != nil && (m.Base != "" || m.Put != nil || m.Remove != nil):
+		return nil, invalidBody("", "files is all of a set, base with put and remove what leads to it: not both")
+	case m.Files == nil && m.Base == "" && (m.Put != nil || m.Remove != nil):
+		return nil, invalidBody("/base", "put and remove need the base that they start from")
+	case m.Base != "" && !tree.ValidDigest(m.Base):
+		return nil, invalidBody("/base", "a tree is 64 lower-case hex digits")
+	}
+	entries := m.Files
+	if entries == nil {
+		entries = m.Put
+	}
+	sizes, err := l.contentsOf(entries)
+	if err != nil {
+		return nil, err
+	}
+	files, err := tree.New(entries)
+	if err != nil {
+		return nil, pathProblem("the manifest", err)
+	}
+	if m.Files == nil {
+		m.Put = files
+		return sizes, nil
+	}
+	if digest := files.Digest(); digest != m.Tree {
+		return nil, badManifest("its files are the tree %s", digest)
+	}
+	m.Files = files
+	return sizes, nil
+}
+
+// contentsOf returns the contents of files, sizes by digest, within the limits.
+func (l Limits) contentsOf(files []tree.Entry) (map[string]int64, error) {
+	if err := l.checkSet(files); err != nil {
+		return nil, err
+	}
+	sizes := make(map[string]int64, len(files))
+	for _, e := range files {
+		if size, ok := sizes[e.SHA256]; ok && size != e.Size {
+			return nil, badManifest("%q and another file have the same sha256 but not the same size", e.Path)
+		}
+		sizes[e.SHA256] = e.Size
+	}
+	return sizes, nil
+}
+
+func (l Limits) checkSet(files []tree.Entry) error {
+	var bytes int64
+	for i, e := range files {
+		bytes += e.Size
+		if err := l.check(i+1, e.Path, e.Size, bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next returns what makes the manifest's set, which was checked, of the one before.
+func (l Limits) next(m *wire.Manifest) func(before tree.Tree) (tree.Tree, error) {
+	return func(before tree.Tree) (tree.Tree, error) {
+		if m.Files != nil {
+			return m.Files, nil
+		}
+		after, err := before.Apply(tree.Delta{Put: m.Put, Remove: m.Remove})
+		if err != nil {
+			return nil, err
+		}
+		return after, l.checkSet(after)
+	}
+}

@@ -1,0 +1,215 @@
+package hubserver
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"strings"
+
+	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// takeUpload keeps the contents of a push that names its set in a manifest, and
+// brings only what is missing. Its frames are stored as they come.
+func (c *call) takeUpload(_ string, k *keeper) (s *store.Swap, uploaded int, err error) {
+	u := &upload{frames: frame.NewReader(c.r.Body), keeper: k, limits: c.s.Limits, hash: sha256.New(), buf: make([]byte, 64<<10)}
+	u.archive = tar.NewReader(u)
+	m, err := u.manifest()
+	if err != nil {
+		return nil, 0, uploadProblem(err)
+	}
+	if err := u.contents(); err != nil {
+		return nil, 0, uploadProblem(err)
+	}
+	if err := u.last(); err != nil {
+		return nil, 0, uploadProblem(err)
+	}
+	return &store.Swap{Tree: m.Tree, Base: m.Base, Next: c.s.Limits.next(m)}, len(k.brought), nil
+}
+
+// upload reads a tar from frames, and keeps the frames in which contents lie.
+type upload struct {
+	frames  *frame.Reader
+	archive *tar.Reader
+	limits  Limits
+	keeper  *keeper
+
+	frame []byte // as it came
+	plain []byte // what it holds
+	start int64  // of plain, in the stream
+	read  int    // of plain
+	used  bool   // a content lies in it
+	open  bool   // a content is being read
+
+	wanted map[string]int64 // sizes of the contents that the manifest names and that did not come yet
+	hash   hash.Hash
+	buf    []byte
+}
+
+// Read hands out the stream, from one frame at a time.
+func (u *upload) Read(p []byte) (int, error) {
+	for u.read == len(u.plain) {
+		if err := u.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, u.plain[u.read:])
+	u.read += n
+	u.used = u.used || u.open
+	return n, nil
+}
+
+// next goes on to the next frame.
+func (u *upload) next() error {
+	if err := u.leave(); err != nil {
+		return err
+	}
+	if limit := u.limits.archiveBytes() + u.limits.PlanBytes; u.start > limit {
+		return tooLarge("the archive", limit)
+	}
+	f, err := u.frames.Next()
+	if err != nil {
+		return err
+	}
+	plain, err := frame.Decode(u.plain[:0], f)
+	if err != nil {
+		return err
+	}
+	u.frame, u.plain, u.read = f, plain, 0
+	return nil
+}
+
+// leave keeps the frame that was read, if there is something in it to keep.
+func (u *upload) leave() error {
+	if u.used {
+		u.keeper.pack(u.start, int64(len(u.plain)), u.frame)
+	}
+	u.start += int64(len(u.plain))
+	u.frame, u.plain, u.read, u.used = nil, u.plain[:0], 0, false
+	if !u.open {
+		return u.keeper.settle()
+	}
+	if u.keeper.bytes > u.limits.BaseFileBytes+2*batchBytes {
+		return badArchive("contents go on from one zstd frame to the next without end: a frame is to end with a content now and then")
+	}
+	return nil
+}
+
+// manifest reads the first member.
+func (u *upload) manifest() (*wire.Manifest, error) {
+	header, err := u.archive.Next()
+	if errors.Is(err, io.EOF) || err == nil && header.Name != wire.ManifestMember {
+		return nil, badArchive("its first member is to be %s", wire.ManifestMember)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if header.Size > u.limits.PlanBytes {
+		return nil, tooLarge(wire.ManifestMember, u.limits.PlanBytes)
+	}
+	data, err := readContent(u.archive, header.Size)
+	if err != nil {
+		return nil, err
+	}
+	m := &wire.Manifest{}
+	if err := wire.Decode(data, m); err != nil {
+		return nil, bodyProblem(err)
+	}
+	if u.wanted, err = u.limits.checkManifest(m); err == nil && m.Files == nil && m.Base == "" {
+		err = badManifest("it lists no files")
+	}
+	return m, err
+}
+
+// contents reads the other members.
+func (u *upload) contents() error {
+	for {
+		header, err := u.archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := u.content(header); err != nil {
+			return err
+		}
+	}
+}
+
+func (u *upload) content(header *tar.Header) error {
+	digest, ok := strings.CutPrefix(header.Name, wire.ContentMembers)
+	if !ok || header.Typeflag != tar.TypeReg || !tree.ValidDigest(digest) {
+		return badArchive("its member %q is not %s and a sha256", header.Name, wire.ContentMembers)
+	}
+	size, ok := u.wanted[digest]
+	switch {
+	case !ok:
+		return badArchive("%s is not in the manifest, or came before", header.Name)
+	case size != header.Size:
+		return badArchive("%s has %d bytes, and %d in the manifest", header.Name, header.Size, size)
+	}
+	delete(u.wanted, digest)
+	start, err := u.copy(size)
+	if err != nil {
+		return err
+	}
+	if hex.EncodeToString(u.hash.Sum(nil)) != digest {
+		return badArchive("%s is something else: the sha256 of its bytes is another", header.Name)
+	}
+	u.keeper.content(digest, start, size)
+	return nil
+}
+
+// copy reads a content into u.hash, and tells where in the stream it starts.
+func (u *upload) copy(size int64) (start int64, err error) {
+	u.hash.Reset()
+	start = u.start + int64(u.read)
+	u.open = size > 0
+	defer func() { u.open = false }()
+	for left := size; left > 0; {
+		n, err := u.archive.Read(u.buf[:min(left, int64(len(u.buf)))])
+		u.hash.Write(u.buf[:n])
+		left -= int64(n)
+		if err != nil && left > 0 {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+	}
+	return start, nil
+}
+
+// last makes sure that nothing but zeros follows the tar, and leaves the last frame.
+func (u *upload) last() error {
+	for {
+		n, err := u.Read(u.buf)
+		if strings.Trim(string(u.buf[:n]), "\x00") != "" {
+			return badArchive("something follows its end")
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// uploadProblem tells a caller what is wrong with the bytes of a push.
+func uploadProblem(err error) error {
+	switch {
+	case errors.Is(err, frame.ErrTooLarge):
+		return badArchive("%v", err)
+	case errors.Is(err, frame.ErrInvalid):
+		return badArchive("it is not zstd").because(err)
+	}
+	return streamProblem(err)
+}

@@ -1,0 +1,286 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/store"
+)
+
+// put stores contents in one pack and makes those that are named the project's set.
+func put(ctx context.Context, s *store.Store, r ref.Ref, contents map[string]string) error {
+	var stream []byte
+	var rows []store.Content
+	var entries []tree.Entry
+	name := rand.Text()
+	for path, text := range contents {
+		sum := sha256.Sum256([]byte(text))
+		digest := hex.EncodeToString(sum[:])
+		rows = append(rows, store.Content{SHA256: digest, Size: int64(len(text)), Stream: name, Start: int64(len(stream))})
+		entries = append(entries, tree.Entry{Path: path, Mode: tree.Regular, Size: int64(len(text)), SHA256: digest})
+		stream = append(stream, text...)
+	}
+	pack := store.Pack{Stream: name, Length: int64(len(stream)), Body: frame.Append(nil, stream)}
+	return s.Write(ctx, func(tx *store.Tx) error {
+		if err := tx.AddContents(ctx, "acme", []store.Pack{pack}, rows); err != nil {
+			return err
+		}
+		return swapTo(ctx, tx, r, entries)
+	})
+}
+
+func swapTo(ctx context.Context, tx *store.Tx, r ref.Ref, entries []tree.Entry) error {
+	files, err := tree.New(entries)
+	if err != nil {
+		return err
+	}
+	_, err = tx.SwapBaseFiles(ctx, r, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return files, nil }})
+	return err
+}
+
+// get reads a project's set whole.
+func get(ctx context.Context, s *store.Store, r ref.Ref) (map[string]string, error) {
+	contents := map[string]string{}
+	err := s.Read(ctx, func(tx *store.Tx) error {
+		set, err := tx.BaseSet(ctx, r)
+		if err != nil {
+			return err
+		}
+		files, err := tree.Parse(set.Files)
+		if err != nil {
+			return err
+		}
+		reader := tx.ContentReader("acme")
+		for _, e := range files {
+			there, err := tx.Contents(ctx, "acme", []string{e.SHA256})
+			if err != nil {
+				return err
+			}
+			c, ok := there[e.SHA256]
+			if !ok {
+				return fmt.Errorf("%s points to a content that is missing", e.Path)
+			}
+			var b bytes.Buffer
+			if err := reader.Copy(ctx, &b, c); err != nil {
+				return err
+			}
+			contents[e.Path] = b.String()
+		}
+		return nil
+	})
+	return contents, err
+}
+
+func collect(t *testing.T, s *store.Store, grace time.Duration) store.Collected {
+	t.Helper()
+	c, err := s.Collect(t.Context(), grace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// none is a grace that is over before anything happened.
+const none = -time.Hour
+
+func TestWhatNoSetNamesIsCollectedWhenItsGraceIsOver(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		first := map[string]string{"a": "alpha", "b": string(bytes.Repeat([]byte("b"), 1000)), "empty": ""}
+		second := map[string]string{"a": "alpha", "c": "gamma"}
+		for _, contents := range []map[string]string{first, second} {
+			if err := put(t.Context(), s, web, contents); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c := collect(t, s, time.Hour); c != (store.Collected{Moved: 1}) && c != (store.Collected{}) {
+			t.Errorf("within the grace: %+v", c)
+		}
+		if c := collect(t, s, none); c.Contents != 2 {
+			t.Errorf("after it: %+v", c)
+		}
+		collect(t, s, none) // what was moved out of its pack leaves that empty
+		if c := collect(t, s, none); c != (store.Collected{}) {
+			t.Errorf("once more: %+v", c)
+		}
+		got, err := get(t.Context(), s, web)
+		if diff := cmp.Diff(second, got); diff != "" || err != nil {
+			t.Errorf("%v %s", err, diff)
+		}
+		write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
+		if c := collect(t, s, time.Hour); c.Contents != 0 {
+			t.Errorf("a project was deleted a moment ago: %+v", c)
+		}
+		collect(t, s, none)
+		if c := collect(t, s, none); c != (store.Collected{}) {
+			t.Errorf("something is left of a project that is gone: %+v", c)
+		}
+	})
+}
+
+func TestContentsInAPackThatIsMostlyEmptyAreMoved(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		contents := map[string]string{}
+		for i := range 50 {
+			noise := make([]byte, 10<<10)
+			rand.Read(noise)
+			contents[fmt.Sprint("f", i)] = string(noise)
+		}
+		if err := put(t.Context(), s, web, contents); err != nil {
+			t.Fatal(err)
+		}
+		kept := map[string]string{"f1": contents["f1"], "f7": contents["f7"]}
+		if err := put(t.Context(), s, web, kept); err != nil {
+			t.Fatal(err)
+		}
+		// A reader that has looked up where a content lies reads on when it moves.
+		s.Read(t.Context(), func(tx *store.Tx) error {
+			set, err := tx.BaseSet(t.Context(), web)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := tree.Parse(set.Files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, err := tx.Contents(t.Context(), "acme", []string{files[0].SHA256})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := collect(t, s, none)
+			if c.Contents != 48 || c.Moved != 2 {
+				t.Errorf("%+v", c)
+			}
+			if c := collect(t, s, none); c.Packs != 1 || c.Bytes < 400<<10 {
+				t.Errorf("the packs: %+v", c)
+			}
+			var b bytes.Buffer
+			if err := tx.ContentReader("acme").Copy(t.Context(), &b, there[files[0].SHA256]); err != nil || b.String() != contents["f1"] {
+				t.Errorf("%d bytes, %v", b.Len(), err)
+			}
+			return nil
+		})
+		got, err := get(t.Context(), s, web)
+		if diff := cmp.Diff(kept, got); diff != "" || err != nil {
+			t.Errorf("%v %.500s", err, diff)
+		}
+	})
+}
+
+func TestAPackThatCameUncompressedIsCompressedOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		text := string(bytes.Repeat([]byte("some text "), 10_000))
+		sum := sha256.Sum256([]byte(text))
+		e := tree.Entry{Path: "a", Mode: tree.Regular, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
+		pack := store.Pack{Stream: "s", Length: e.Size, Body: frame.AppendRaw(nil, []byte(text))}
+		write(t, s, func(tx *store.Tx) error {
+			return errors.Join(tx.AddContents(t.Context(), "acme", []store.Pack{pack}, []store.Content{{SHA256: e.SHA256, Size: e.Size, Stream: "s"}}),
+				swapTo(t.Context(), tx, web, []tree.Entry{e}))
+		})
+		for _, want := range []store.Collected{{Smaller: 1}, {}} {
+			if c := collect(t, s, none); c != want {
+				t.Errorf("%+v, want %+v", c, want)
+			}
+		}
+		if got, err := get(t.Context(), s, web); err != nil || got["a"] != text {
+			t.Errorf("%d bytes, %v", len(got["a"]), err)
+		}
+	})
+}
+
+func TestADamagedPackIsNeverReadAsAContent(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		pack := store.Pack{Stream: "s", Length: 5, Body: frame.AppendRaw(nil, []byte("alphx"))}
+		sum := sha256.Sum256([]byte("alpha"))
+		digest := hex.EncodeToString(sum[:])
+		write(t, s, func(tx *store.Tx) error {
+			return errors.Join(tx.AddContents(t.Context(), "acme", []store.Pack{pack}, []store.Content{{SHA256: digest, Size: 5, Stream: "s"}}),
+				swapTo(t.Context(), tx, web, []tree.Entry{{Path: "a", Mode: tree.Regular, Size: 5, SHA256: digest}}))
+		})
+		if got, err := get(t.Context(), s, web); err == nil {
+			t.Errorf("it reads %v", got)
+		}
+	})
+}
+
+// Collections run all the time, with hardly any grace, while contents come and
+// go, are taken up again, and are promised: no set ever lacks one.
+func TestNoCollectionTakesWhatASetNames(t *testing.T) {
+	former := store.Fresh
+	store.Fresh = 20 * time.Millisecond
+	t.Cleanup(func() { store.Fresh = former })
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var collecting sync.WaitGroup
+		collections := 0
+		collecting.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := s.Collect(ctx, 100*time.Millisecond); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+				collections++
+			}
+		})
+		r := mathrand.New(mathrand.NewPCG(1, 2))
+		taken, gone := 0, 0
+		for i := range 200 {
+			contents := map[string]string{}
+			var entries []tree.Entry
+			sizes := map[string]int64{}
+			for range 3 {
+				text := fmt.Sprint("content ", r.IntN(12))
+				contents[text] = text
+				sum := sha256.Sum256([]byte(text))
+				e := tree.Entry{Path: text, Mode: tree.Regular, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
+				entries, sizes[e.SHA256] = append(entries, e), e.Size
+			}
+			if i%2 == 0 {
+				if err := put(t.Context(), s, web, contents); err != nil {
+					t.Fatal(err)
+				}
+			} else if len(contents) == 3 { // what others brought before
+				err := s.Write(t.Context(), func(tx *store.Tx) error {
+					if _, err := tx.Hold(t.Context(), "acme", sizes); err != nil {
+						return err
+					}
+					return swapTo(t.Context(), tx, web, entries)
+				})
+				var outdated *store.OutdatedError
+				if errors.As(err, &outdated) {
+					gone++
+				} else if err != nil {
+					t.Fatal(err)
+				} else {
+					taken++
+				}
+			}
+			if _, err := get(t.Context(), s, web); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancel()
+		collecting.Wait()
+		if t.Logf("%d sets taken up again, %d not, %d collections", taken, gone, collections); taken == 0 || collections < 5 {
+			t.Error("nothing was tried")
+		}
+	})
+}
