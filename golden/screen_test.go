@@ -377,7 +377,7 @@ func TestHalfATerminalIsNone(t *testing.T) {
 	held := "Animals and people"
 	for name, redirect := range map[string]string{"stdin": "tool push web < /dev/null", "stdout": "tool push web > out.txt"} {
 		w.patch(`{"set": {"title": "Mice"}}`)
-		c := exec.Command("sh", "-c", redirect)
+		c := exec.Command(need(t, "sh", "a shell"), "-c", redirect)
 		c.Dir, c.Env = w.dir, w.env
 		term := open(t, c, usual, false)
 		term.ends(0)

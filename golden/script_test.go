@@ -42,6 +42,9 @@ import (
 //	fake KIND                starts what is no hub; $FAKE and $KIND are its address, and
 //	                         $FAKE_ALLOW are flags that let a hub import from it
 func TestScripts(t *testing.T) {
+	for _, name := range []string{"sh", "cat", "head"} {
+		need(t, name, "the usual programs of a shell, which some scripts run")
+	}
 	for _, backend := range []struct {
 		name  string
 		db    database
