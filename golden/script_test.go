@@ -1,6 +1,7 @@
 package golden_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,6 +64,12 @@ func TestScripts(t *testing.T) {
 					return setup(e, &script{t: e.T().(testing.TB), db: backend.db, count: backend.count})
 				},
 				Cmds: commands,
+				Condition: func(name string) (bool, error) {
+					if name != "required" {
+						return false, fmt.Errorf("there is no condition %s", name)
+					}
+					return required(), nil
+				},
 			})
 		})
 	}
