@@ -1,7 +1,6 @@
 package prompts
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -140,7 +139,7 @@ func (t Terminal) say(format string, args ...any) {
 // line asks for one line of text. The end of the input is an interrupt.
 func (t Terminal) line(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(t.Out, prompt)
-	typed, err := t.await(ctx, func() (string, error) { return bufio.NewReader(t.In).ReadString('\n') })
+	typed, err := t.await(ctx, func() (string, error) { return readLine(t.In) })
 	if err != nil {
 		fmt.Fprintln(t.Out) // the prompt's line has no end yet
 	}
@@ -159,13 +158,13 @@ func (t Terminal) secret(ctx context.Context, prompt string) (string, error) {
 	}
 	defer term.Restore(int(f.Fd()), before)
 	fmt.Fprint(t.Out, prompt)
-	typed, err := t.await(ctx, func() (string, error) { return readRaw(f) })
+	typed, err := t.await(ctx, func() (string, error) { return readLine(f) })
 	fmt.Fprint(t.Out, "\r\n")
 	return typed, err
 }
 
-// readRaw reads a line from a terminal in raw mode, where every key is a byte.
-func readRaw(r io.Reader) (string, error) {
+// readLine reads a line and no byte more. In raw mode every key is a byte of it.
+func readLine(r io.Reader) (string, error) {
 	var typed []byte
 	key := make([]byte, 1)
 	for {
