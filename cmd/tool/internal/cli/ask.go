@@ -56,6 +56,18 @@ func (a *app) confirmReplace(ctx context.Context, o pull.Replace) (bool, error) 
 	}))
 }
 
+func (a *app) confirmFiles(ctx context.Context, o pull.Overwrite) (bool, error) {
+	lines := []string{"hub " + o.Origin, fmt.Sprintf("%d files differ from those of %s:", len(o.Changed), o.Project)}
+	for _, path := range o.Changed {
+		lines = append(lines, "~ "+path)
+	}
+	return answered(a.terminal().Confirm(ctx, prompts.Question{
+		Title: fmt.Sprintf("Overwrite files in %s?", o.Dir),
+		Body:  clean(strings.Join(lines, "\n")), Yes: "Overwrite them", No: "Leave them",
+		Rest: func(lines int) string { return fmt.Sprintf("… and %d more", lines) },
+	}))
+}
+
 // rest says how to see all of a difference that the terminal has no room for.
 func rest(local string, project ref.Ref) func(lines int) string {
 	return func(lines int) string {

@@ -139,7 +139,8 @@ Every result has type, schema (1) and command; those that talked to a hub have o
                latest, files, fileCount, bytes, digest, firstVersion,
                alreadyPublished, followers, authorized
   pulled       project, settingsChanged, changes, revision, updatedBy, updatedAt,
-               updatedVia, enrichmentCount, projectName
+               updatedVia, enrichmentCount, baseFilesPulled, projectName, and with
+               base files: baseFilesAdded, baseFilesChanged
   published    stack, version, digest, sizeBytes, fileCount, firstVersion,
                alreadyPublished, projectName
   removed      project, existed

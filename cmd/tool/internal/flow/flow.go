@@ -66,8 +66,9 @@ type Aborted struct {
 type Phase string
 
 const (
-	Hashing   Phase = "hashing"
-	Uploading Phase = "uploading"
+	Hashing     Phase = "hashing"
+	Uploading   Phase = "uploading"
+	Downloading Phase = "downloading"
 )
 
 // Progress is how far a transfer has come.

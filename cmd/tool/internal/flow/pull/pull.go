@@ -1,4 +1,5 @@
-// Package pull brings a hub project's config back into the settings of client.json.
+// Package pull brings a hub project's config back into the settings of client.json,
+// and its base files into the app.
 package pull
 
 import (
@@ -26,6 +27,15 @@ type Options struct {
 
 	// Confirm is asked before settings that differ are replaced; nil replaces.
 	Confirm func(context.Context, Replace) (bool, error)
+
+	BaseFiles bool   // bring back the base files too
+	Output    string // where to; "": the app root
+	Report    flow.Report
+
+	// ConfirmFiles is asked before local files that differ are overwritten; nil
+	// overwrites. Without Force or somebody to ask, nothing is.
+	ConfirmFiles func(context.Context, Overwrite) (bool, error)
+	Force        bool
 }
 
 // Replace is what a person is asked about.
@@ -50,7 +60,9 @@ type Result struct {
 	UpdatedBy       string          `json:"updatedBy"`
 	UpdatedAt       time.Time       `json:"updatedAt"`
 	UpdatedVia      wire.Via        `json:"updatedVia"`
-	Notes           []string        `json:"notes"`
+	BaseFilesPulled int             `json:"baseFilesPulled"`
+	*FilesResult    `json:",inline"`
+	Notes           []string `json:"notes"`
 }
 
 // pull is one pull on its way.
@@ -62,6 +74,7 @@ type pull struct {
 	hub         *identity.Hub
 	config      flat.Config
 	current     *wire.Config
+	files       *files // nil: none are pulled
 }
 
 // Run pulls. It returns nil without an error when the person said no.
@@ -69,6 +82,9 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	p := &pull{Options: o}
 	if err := p.fetch(ctx); err != nil {
 		return nil, nil, p.fail(err)
+	}
+	if p.files != nil {
+		defer p.files.Close()
 	}
 	changes := flat.Diff(p.local, p.config)
 	if !changes.Empty() && o.Confirm != nil {
@@ -80,14 +96,26 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 			return nil, nil, p.fail(err)
 		}
 		if !yes {
-			return nil, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+			return nil, p.aborted(), nil
 		}
+	}
+	if yes, err := p.confirmFiles(ctx); err != nil {
+		return nil, nil, p.fail(err)
+	} else if !yes {
+		return nil, p.aborted(), nil
 	}
 	r, err := p.write(changes)
 	if err != nil {
 		return nil, nil, p.fail(fault.At(flow.StageWrite, err))
 	}
+	if err := p.writeFiles(ctx, r); err != nil {
+		return nil, nil, p.fail(err)
+	}
 	return r, nil, nil
+}
+
+func (p *pull) aborted() *flow.Aborted {
+	return &flow.Aborted{ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin()}
 }
 
 // fetch reads the local side and the hub's.
@@ -119,16 +147,21 @@ func (p *pull) fetch(ctx context.Context) (err error) {
 	if err != nil {
 		return fault.New(wire.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
 	}
-	return nil
+	if p.BaseFiles {
+		p.files, err = p.fetchFiles(ctx)
+	}
+	return err
 }
 
 // pushLine is the command that gives the project a config.
-func (p *pull) pushLine() string {
-	line := "tool push " + p.Local.Name
-	if p.Options.Destination != nil {
-		line += " --project " + p.destination.String()
+func (p *pull) pushLine() string { return "tool push " + p.Local.Name + p.projectFlag() }
+
+// projectFlag is the --project of a recipe, where one was given.
+func (p *pull) projectFlag() string {
+	if p.Options.Destination == nil {
+		return ""
 	}
-	return line
+	return " --project " + p.destination.String()
 }
 
 // write brings the config into client.json and notes what was pulled.
