@@ -80,9 +80,10 @@ const rawBlock = 128 << 10
 // bytes. One that [Append] makes is never of this length.
 func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
 
-// Decode adds what a frame holds to dst. The error is ErrTooLarge or ErrInvalid.
-func Decode(dst, frame []byte) ([]byte, error) {
-	content, err := decoder().DecodeAll(frame, dst)
+// Decode returns what a frame holds, in the memory of buf where that is enough.
+// The error is ErrTooLarge or ErrInvalid.
+func Decode(buf, frame []byte) ([]byte, error) {
+	content, err := decoder().DecodeAll(frame, buf[:0])
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return nil, ErrTooLarge
