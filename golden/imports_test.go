@@ -86,6 +86,7 @@ func TestLibrariesStayInTheirRooms(t *testing.T) {
 		{"github.com/jackc/pgx", []string{"store/"}},
 		{"github.com/julienschmidt/httprouter", []string{"hubserver"}},
 		{"github.com/getkin/kin-openapi", []string{"hubserver/"}},
+		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/flow/push"}},
 		{"github.com/spf13/cobra", []string{"cmd/tool/internal/cli", "cmd/tool/release", "cmd/hub"}},
 	} {
 		for _, p := range packages(t) {

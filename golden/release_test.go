@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -60,7 +61,11 @@ func TestAReleaseHoldsTheProgramItsManPagesAndItsCompletions(t *testing.T) {
 		files[name] = string(text)
 	}
 	path := filepath.Join(t.TempDir(), "tool")
-	if err := os.WriteFile(path, []byte(files["tool"]), 0o755); err != nil {
+	// A program that another test starts meanwhile would keep it open for writing.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(path, []byte(files["tool"]), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(path, "--version").Output(); err != nil || string(out) != "tool 1.2.3\n" {

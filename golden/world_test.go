@@ -78,6 +78,13 @@ func (w *world) write(name, text string) {
 	}
 }
 
+func (w *world) remove(name string) {
+	w.t.Helper()
+	if err := os.Remove(filepath.Join(w.dir, filepath.FromSlash(name))); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) read(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(name)))

@@ -29,9 +29,10 @@ func (c *Client) timed(dial dialFunc) dialFunc {
 type idleConn struct {
 	net.Conn
 	idle time.Duration
-	late atomic.Bool   // idle was over
-	read chan struct{} // closed when there is nothing more to read
-	end  func()        // closes read
+	late atomic.Bool           // idle was over
+	lost atomic.Pointer[error] // what ended the reading
+	read chan struct{}         // closed when there is nothing more to read
+	end  func()                // closes read
 }
 
 func (c *idleConn) Read(p []byte) (int, error) {
@@ -40,6 +41,9 @@ func (c *idleConn) Read(p []byte) (int, error) {
 		c.SetDeadline(time.Now().Add(c.idle))
 	}
 	if err != nil {
+		if !errors.Is(err, net.ErrClosed) {
+			c.lost.CompareAndSwap(nil, &err)
+		}
 		c.end()
 	}
 	return n, c.cause(err)
@@ -85,6 +89,9 @@ func (c *idleConn) cause(err error) error {
 	}
 	if err != nil && c.late.Load() {
 		return os.ErrDeadlineExceeded
+	}
+	if lost := c.lost.Load(); lost != nil && errors.Is(err, net.ErrClosed) {
+		return *lost // for which the transport has closed the connection
 	}
 	return err
 }

@@ -144,8 +144,8 @@ func (p *pipe) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// What makes frames is made once, and must not belong to a bubble.
-var _ = frame.Append(nil, []byte("x"))
+// What makes and reads frames is made once, and must not belong to a bubble.
+var _ = must(frame.Decode(nil, frame.Append(nil, []byte("x"))))
 
 // lackAll answers a plan as a hub that holds no content.
 func lackAll(w http.ResponseWriter, r *http.Request) {

@@ -3,6 +3,7 @@ package hubserver_test
 import (
 	"archive/tar"
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -321,4 +323,70 @@ func TestTarAndCurlPushBaseFiles(t *testing.T) {
 	if diff := cmp.Diff([]string{".env.example", "index.html", "src/main.js"}, paths); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// swaps is how often two writers replace a set under eight readers. The ordinary
+// run makes few:
+//
+//	go test ./hubserver -run TwoWriters -swaps 2000
+var swaps = flag.Int("swaps", 60, "swaps of a set under its readers")
+
+func TestWhatTwoWritersPushEightReadersSeeWhole(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		const sets, files = 6, 12
+		contents := make([]map[string]string, sets)
+		known := map[string]string{} // what all contents of a set say, by its digest
+		for i := range contents {
+			contents[i] = map[string]string{}
+			for k := range files {
+				contents[i][fmt.Sprint("f", k)] = fmt.Sprint("of set ", i)
+			}
+			known[treeOf(t, contents[i]).Digest()] = fmt.Sprint("of set ", i)
+			hub.as("alice").push(contents[i])
+		}
+		rita := hub.as("rita")
+		done := make(chan struct{})
+		var readers, writers sync.WaitGroup
+		var read atomic.Int64
+		for range 8 {
+			readers.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					a, err := rita.try("GET", baseFiles+"/archive", nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					said, ok := known[strings.Trim(a.etag(), `"`)]
+					got := tarFiles(t, a.body)
+					for path, content := range got {
+						ok = ok && content == "0644 "+said && path != ""
+					}
+					if read.Add(1); !ok || len(got) != files {
+						t.Errorf("a set that nobody pushed: ETag %s, %v", a.etag(), got)
+					}
+				}
+			})
+		}
+		for n, name := range []string{"alice", "anna"} {
+			writer := hub.as(name)
+			writers.Go(func() {
+				for i := range *swaps / 2 {
+					body := uploadOf(t, full(treeOf(t, contents[(2*i+n)%sets])))
+					if a, err := writer.try("PUT", baseFiles, body, zstdEncoded); err != nil || a.status != 200 {
+						t.Errorf("%v, %v", a, err)
+					}
+				}
+			})
+		}
+		writers.Wait()
+		close(done)
+		readers.Wait()
+		t.Logf("%d swaps, %d sets read", *swaps, read.Load())
+	})
 }

@@ -77,7 +77,7 @@ func (u *upload) next() error {
 	if err != nil {
 		return err
 	}
-	plain, err := frame.Decode(u.plain[:0], f)
+	plain, err := frame.Decode(u.plain, f)
 	if err != nil {
 		return err
 	}

@@ -259,7 +259,7 @@ func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
 	if p.Start+p.Length <= at {
 		return ErrNotFound
 	}
-	p.Body, err = frame.Decode(r.last.Body[:0], body)
+	p.Body, err = frame.Decode(r.last.Body, body)
 	if err == nil && int64(len(p.Body)) != p.Length {
 		err = errDamaged
 	}

@@ -8,10 +8,12 @@ package frame
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -78,9 +80,10 @@ const rawBlock = 128 << 10
 // bytes. One that [Append] makes is never of this length.
 func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
 
-// Decode adds what a frame holds to dst. The error is ErrTooLarge or ErrInvalid.
-func Decode(dst, frame []byte) ([]byte, error) {
-	content, err := decoder().DecodeAll(frame, dst)
+// Decode returns what a frame holds, in the memory of buf where that is enough.
+// The error is ErrTooLarge or ErrInvalid.
+func Decode(buf, frame []byte) ([]byte, error) {
+	content, err := decoder().DecodeAll(frame, buf[:0])
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return nil, ErrTooLarge
@@ -91,10 +94,13 @@ func Decode(dst, frame []byte) ([]byte, error) {
 }
 
 // Reader finds the frames in a stream.
-type Reader struct{ r *bufio.Reader }
+type Reader struct {
+	r   *bufio.Reader
+	buf []byte // of the frame that is read
+}
 
 // NewReader returns a Reader of r.
-func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // Next returns the next frame as it came, to be kept by the caller; io.EOF after
 // the last one. The other errors are ErrTooLarge, ErrInvalid,
@@ -120,25 +126,29 @@ func (r *Reader) Next() ([]byte, error) {
 	case header.HasFCS && header.FrameContentSize > MaxSize:
 		return nil, ErrTooLarge
 	}
-	return r.body(header)
+	if err := r.body(header); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(r.buf), nil
 }
 
 // body reads a frame whose header is known: blocks, and maybe a checksum.
-func (r *Reader) body(header zstd.Header) ([]byte, error) {
-	frame, err := r.extend(nil, header.HeaderSize)
+func (r *Reader) body(header zstd.Header) error {
+	r.buf = r.buf[:0]
+	err := r.extend(header.HeaderSize)
 	for last := false; err == nil && !last; {
-		if frame, err = r.extend(frame, 3); err != nil {
+		if err = r.extend(3); err != nil {
 			break
 		}
 		var size int
-		if last, size, err = block(frame[len(frame)-3:]); err == nil {
-			frame, err = r.extend(frame, size)
+		if last, size, err = block(r.buf[len(r.buf)-3:]); err == nil {
+			err = r.extend(size)
 		}
 	}
 	if err == nil && header.HasCheckSum {
-		frame, err = r.extend(frame, 4)
+		err = r.extend(4)
 	}
-	return frame, err
+	return err
 }
 
 // block reads the three bytes before a block: whether it is the last one, and how
@@ -155,19 +165,16 @@ func block(b []byte) (last bool, size int, err error) {
 	return head&1 == 1, size, nil
 }
 
-// extend adds n bytes of the stream to frame.
-func (r *Reader) extend(frame []byte, n int) ([]byte, error) {
-	if len(frame)+n > maxEncoded {
-		return nil, ErrTooLarge
+// extend adds n bytes of the stream to the frame.
+func (r *Reader) extend(n int) error {
+	start := len(r.buf)
+	if start+n > maxEncoded {
+		return ErrTooLarge
 	}
-	start := len(frame)
-	if need := start + n; need > cap(frame) {
-		frame = append(make([]byte, 0, max(need, min(2*need, maxEncoded))), frame...)
-	}
-	frame = frame[:start+n]
-	_, err := io.ReadFull(r.r, frame[start:])
+	r.buf = slices.Grow(r.buf, n)[:start+n]
+	_, err := io.ReadFull(r.r, r.buf[start:])
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return frame, err
+	return err
 }

@@ -104,4 +104,5 @@ const (
 	CodeOutsideWorkspace Code = "outside_workspace"
 	CodeTokenInFile      Code = "token_in_file"
 	CodeNothingKept      Code = "nothing_kept"
+	CodeFilesDiffer      Code = "files_differ"
 )

@@ -51,8 +51,9 @@ type Selection struct {
 	Files []*File // in the byte order of their paths
 	Bytes int64   // size of all files together
 
-	Skipped       []Skip // in path order; empty unless asked for
-	Links, Others int    // symbolic links and special files that no rule leaves out
+	Skipped       []Skip   // in path order; empty unless asked for
+	Links, Others int      // symbolic links and special files that no rule leaves out
+	Dirs          []string // that were looked into: absolute, without a link
 
 	workspace string // resolved
 	root      string // of the set, relative to workspace, /-separated, without a link

@@ -61,6 +61,18 @@ func (a *app) confirmReplace(ctx context.Context, o pull.Replace) (bool, error) 
 	})
 }
 
+// confirmFiles asks whether files are overwritten that differ from the hub's.
+func (a *app) confirmFiles(ctx context.Context, o pull.Overwrite) (bool, error) {
+	facts := []string{"Hub        " + o.Origin, fmt.Sprintf("%s from those of %s:", countText(len(o.Changed), "file differs", "files differ"), o.Project)}
+	for _, path := range o.Changed[:min(maxShown, len(o.Changed))] {
+		facts = append(facts, "  ~ "+clean(path))
+	}
+	if more := len(o.Changed) - maxShown; more > 0 {
+		facts = append(facts, fmt.Sprintf("  … and %d more", more))
+	}
+	return a.confirm(ctx, fmt.Sprintf("Overwrite files in %s?", o.Dir), facts, "Overwrite them", "Leave them")
+}
+
 func (a *app) confirmRemove(ctx context.Context, q remove.Question) (bool, error) {
 	return answered(a.terminal().TypeRef(ctx,
 		fmt.Sprintf("Delete %s for good?", q.Project),

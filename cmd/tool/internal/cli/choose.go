@@ -38,6 +38,21 @@ func (a *app) converse(ctx context.Context, steps ...prompts.Step) error {
 	return err
 }
 
+// confirm asks a question of yes and no; no is preset.
+func (a *app) confirm(ctx context.Context, title string, facts []string, yes, no string) (bool, error) {
+	answer := ""
+	err := a.converse(ctx, prompts.Step{
+		Screen: func() prompts.Screen {
+			return prompts.Screen{
+				Title: title, Facts: facts, Preset: "no",
+				Choices: []prompts.Choice{{Value: "yes", Text: yes}, {Value: "no", Text: no}},
+			}
+		},
+		Take: func(given string) { answer = given },
+	})
+	return err == nil && answer == "yes", err
+}
+
 // nearest returns the local project whose app holds dir, the innermost where apps
 // lie within each other; without one, the first.
 func nearest(ws *workspace.Workspace, names []string, dir string) string {

@@ -144,7 +144,8 @@ Every result has type, schema (1) and command; those that talked to a hub have o
                latest, files, fileCount, bytes, digest, firstVersion,
                alreadyPublished, followers, authorized
   pulled       project, settingsChanged, changes, revision, updatedBy, updatedAt,
-               updatedVia, enrichmentCount, projectName; after --undo no hub was
+               updatedVia, enrichmentCount, baseFilesPulled, projectName, and with
+               base files: baseFilesAdded, baseFilesChanged; after --undo no hub was
                asked, so that origin and what was updated are absent
   published    stack, version, digest, sizeBytes, fileCount, firstVersion,
                alreadyPublished, projectName

@@ -9,7 +9,6 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/flow/publish"
 	"example.com/projecthub/hubclient/version"
-	"example.com/projecthub/prompts"
 )
 
 func (a *app) publishCommand() *cobra.Command {
@@ -116,15 +115,5 @@ func (a *app) confirmPublish(ctx context.Context, p *publish.Planned) (bool, err
 		facts = append(facts, fmt.Sprintf("Latest     from %s to %s, followed by %s", p.Latest, now, countText(p.Followers, "project", "projects")))
 	}
 	facts = append(facts, "A published version never changes.")
-	answer := ""
-	err := a.converse(ctx, prompts.Step{
-		Screen: func() prompts.Screen {
-			return prompts.Screen{
-				Title: fmt.Sprintf("Publish @%s %s?", p.Stack, p.Version), Facts: facts, Preset: "no",
-				Choices: []prompts.Choice{{Value: "yes", Text: "Publish it"}, {Value: "no", Text: "Leave it"}},
-			}
-		},
-		Take: func(a string) { answer = a },
-	})
-	return answer == "yes", err
+	return a.confirm(ctx, fmt.Sprintf("Publish @%s %s?", p.Stack, p.Version), facts, "Publish it", "Leave it")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,27 +12,36 @@ import (
 
 // pullFlags are what a pull was told.
 type pullFlags struct {
-	project     optional
-	force, undo bool
+	project            optional
+	files, force, undo bool
+	output             string
 }
 
 func (a *app) pullCommand() *cobra.Command {
 	var f pullFlags
 	c := &cobra.Command{
 		Use:   "pull [<project>]",
-		Short: "Bring a hub project's config back into client.json",
+		Short: "Bring a hub project's config back into client.json, and its base files",
 		Long: `Bring the config of the hub project back into the settings of .tool/<project>/client.json.
 Only what differs is edited; everything else in the file keeps its bytes and place.
 
 In a terminal the difference is shown and taken only after a yes; in a pipeline it
-is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
+is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.
+
+With --base-files the app's files come too. Local files that differ are overwritten
+after a yes in a terminal, else only with --force; files that the hub does not have
+stay as they are.`,
 		Example: `  tool pull web
+  tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,
 		Args:              atMost("<project>"),
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			if f.undo && f.force {
+			switch {
+			case f.undo && (f.force || f.files || f.output != ""):
 				return usagef("--undo goes with --project alone")
+			case f.output != "" && !f.files:
+				return usagef("--output goes with --base-files")
 			}
 			return a.pull(ctx, strings.Join(args, ""), f)
 		}),
@@ -39,7 +49,9 @@ is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.`,
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.Var(&f.project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
-	fl.BoolVar(&f.force, "force", false, "replace settings that differ without asking")
+	fl.BoolVar(&f.files, "base-files", false, "bring back the base files too")
+	fl.StringVar(&f.output, "output", "", "put the base files into `DIR` instead of the app root")
+	fl.BoolVar(&f.force, "force", false, "replace settings and files that differ without asking")
 	fl.BoolVar(&f.undo, "undo", false, "put back the settings that the last pull replaced, asking no hub")
 	c.RegisterFlagCompletionFunc("project", a.hubProjects())
 	return a.hubFlags(c)
@@ -50,7 +62,10 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 	if err != nil {
 		return doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}
-	o := pull.Options{Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn}
+	o := pull.Options{
+		Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn,
+		BaseFiles: f.files, Output: f.output, Force: f.force,
+	}
 	if f.undo {
 		r, err := pull.Undo(o)
 		if err != nil {
@@ -58,10 +73,15 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 		}
 		return a.print("pulled", r, func(p *printer) { pulledText(p, r) })
 	}
+	if o.Output != "" && !filepath.IsAbs(o.Output) {
+		o.Output = filepath.Join(a.dir, o.Output)
+	}
+	hide := a.progress(&o.Report)
 	if !a.strict() && !f.force {
-		o.Confirm = a.confirmReplace
+		o.Confirm, o.ConfirmFiles = a.confirmReplace, a.confirmFiles
 	}
 	r, no, err := pull.Run(ctx, o)
+	hide()
 	switch {
 	case err != nil:
 		what := "pull " + local.Name
@@ -87,6 +107,9 @@ func pulledText(p *printer, r *pull.Result) {
 		p.line("    %s", line)
 	}
 	p.field("enrichments", "%d", r.EnrichmentCount)
+	if f := r.FilesResult; f != nil {
+		p.field("base files", "%d (%d added, %d changed)", r.BaseFilesPulled, f.Added, f.Changed)
+	}
 	if r.UpdatedBy != "" {
 		p.field("config", "written by %s on %s through %s", r.UpdatedBy, timeText(r.UpdatedAt), viaText(r.UpdatedVia))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ type pushFlags struct {
 	project                         optional
 	files, filesOnly, force, dryRun bool
 	noClobber, noRecord, allowEmpty bool
-	undo                            bool
+	undo, watch                     bool
 	ifRevision                      string
 }
 
@@ -33,6 +34,7 @@ config is shown and overwritten only after a yes; in a pipeline it is overwritte
 unless --if-revision or --no-clobber says when not to.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
+  tool push web --base-files-only --watch
   tool push web --dry-run --json
   tool push web --no-clobber --no-input`,
 		Args:              atMost("<project>"),
@@ -40,6 +42,9 @@ unless --if-revision or --no-clobber says when not to.`,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if err := f.check(); err != nil {
 				return err
+			}
+			if f.watch && a.json {
+				return usagef("--watch prints a line a push, and --json one document: not both")
 			}
 			if len(args) == 0 && a.strict() {
 				return usagef("tool push needs <project>: a directory under .tool").try("tool push web")
@@ -58,6 +63,7 @@ unless --if-revision or --no-clobber says when not to.`,
 	fl.BoolVar(&f.noClobber, "no-clobber", false, "refuse to undo what others edited since the last pull")
 	fl.BoolVar(&f.noRecord, "no-record", false, "do not record --project in client.json")
 	fl.BoolVar(&f.allowEmpty, "allow-empty", false, "let an empty set replace the base files")
+	fl.BoolVar(&f.watch, "watch", false, "go on, and push the base files whenever they change")
 	fl.BoolVar(&f.undo, "undo", false, "put back the config that the last push from this machine replaced")
 	c.RegisterFlagCompletionFunc("project", a.hubProjects())
 	return a.hubFlags(c)
@@ -72,7 +78,7 @@ func (f *pushFlags) check() error {
 		}
 	}
 	switch {
-	case f.undo && (len(exclusive) > 0 || f.files || f.filesOnly || f.dryRun || f.noRecord || f.allowEmpty):
+	case f.undo && (len(exclusive) > 0 || f.files || f.filesOnly || f.dryRun || f.noRecord || f.allowEmpty || f.watch):
 		return usagef("--undo goes with --project alone")
 	case len(exclusive) > 1:
 		return usagef("--if-revision, --no-clobber and --force exclude each other")
@@ -80,6 +86,10 @@ func (f *pushFlags) check() error {
 		return usagef("--base-files and --base-files-only exclude each other")
 	case f.filesOnly && (f.ifRevision != "" || f.noClobber):
 		return usagef("--base-files-only sends no config, so --if-revision and --no-clobber have no use with it")
+	case f.watch && !f.files && !f.filesOnly:
+		return usagef("--watch goes with --base-files or --base-files-only")
+	case f.watch && f.dryRun:
+		return usagef("--watch and --dry-run exclude each other")
 	case f.allowEmpty && !f.files && !f.filesOnly:
 		return usagef("--allow-empty goes with --base-files or --base-files-only")
 	case f.ifRevision != "" && f.ifRevision != push.NoRevision && !tree.ValidDigest(f.ifRevision):
@@ -133,6 +143,14 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 			return a.confirmOverwrite(ctx, q)
 		}
 	}
+	if f.watch {
+		no, err := push.Watch(ctx, o, a.each(hide, f.what()))
+		hide()
+		if no != nil {
+			return a.aborted(no)
+		}
+		return doingPush(err, destinationOf(err))
+	}
 	r, no, err := push.Run(ctx, o)
 	hide()
 	switch {
@@ -142,6 +160,27 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 		return a.aborted(no)
 	}
 	return a.print("pushed", r, func(p *printer) { pushedText(p, r, f.what()) })
+}
+
+// each returns what prints the first push as ever, and a line for each other.
+func (a *app) each(hide func(), what push.What) func(*push.Result, error) {
+	first := true
+	return func(r *push.Result, err error) {
+		hide()
+		p := &printer{w: a.Out}
+		now := time.Now().Format(time.TimeOnly)
+		switch {
+		case err != nil:
+			a.diagnose("%s not pushed: %v", now, err)
+		case first:
+			pushedText(p, r, what)
+			p.line("  watching; ctrl-c ends it")
+		default:
+			f := r.FilesResult
+			p.line("%s pushed: %d added, %d changed, %d removed; %s sent", now, f.Added, f.Changed, f.Removed, bytesText(f.Bytes))
+		}
+		first = false
+	}
 }
 
 func pushedText(p *printer, r *push.Result, what push.What) {

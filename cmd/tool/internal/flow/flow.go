@@ -66,9 +66,10 @@ type Aborted struct {
 type Phase string
 
 const (
-	Collecting Phase = "collecting" // how many files there are is not known yet
-	Hashing    Phase = "hashing"
-	Uploading  Phase = "uploading"
+	Collecting  Phase = "collecting" // how many files there are is not known yet
+	Hashing     Phase = "hashing"
+	Uploading   Phase = "uploading"
+	Downloading Phase = "downloading"
 )
 
 // Progress is how far a transfer has come.

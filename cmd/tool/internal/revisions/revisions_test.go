@@ -3,11 +3,13 @@ package revisions_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/revisions"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 )
 
 const hub = "https://hub.example.com"
@@ -82,5 +84,48 @@ func TestAStoreThatCannotWriteRemembersNothingAndFailsNobody(t *testing.T) {
 		if got := s.Last(hub, project(t, "@acme/web")); got != "" {
 			t.Errorf("%q comes from nowhere", got)
 		}
+	}
+}
+
+func TestTheLastFilesOfEachProjectAreRemembered(t *testing.T) {
+	dir := t.TempDir()
+	s := revisions.New(filepath.Join(dir, "not", "yet", "there"))
+	web, err := ref.New("acme", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := ref.New("acme", "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := tree.New([]tree.Entry{{Path: "a", Mode: tree.Regular, Size: 1, SHA256: strings.Repeat("0", 64)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.LastFiles("http://hub", web); got != nil {
+		t.Errorf("before any push: %v", got)
+	}
+	s.SaveFiles("http://hub", web, files)
+	s.SaveFiles("http://hub", other, tree.Tree{})
+	if got := s.LastFiles("http://hub", web); !slices.Equal(got, files) {
+		t.Errorf("%v, want %v", got, files)
+	}
+	if got := s.LastFiles("http://hub", other); got == nil || len(got) != 0 {
+		t.Errorf("the empty set: %v", got)
+	}
+	if got := s.LastFiles("http://elsewhere", web); got != nil {
+		t.Errorf("of another hub: %v", got)
+	}
+	saved, err := filepath.Glob(filepath.Join(dir, "not", "yet", "there", "*"))
+	if err != nil || len(saved) != 2 {
+		t.Fatalf("%q, %v", saved, err)
+	}
+	for _, name := range saved {
+		if err := os.WriteFile(name, []byte("damaged\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.LastFiles("http://hub", web); got != nil {
+		t.Errorf("of a damaged file: %v", got)
 	}
 }

@@ -1,4 +1,5 @@
-// Package pull brings a hub project's config back into the settings of client.json.
+// Package pull brings a hub project's config back into the settings of client.json,
+// and its base files into the app.
 package pull
 
 import (
@@ -28,6 +29,15 @@ type Options struct {
 
 	// Confirm is asked before settings that differ are replaced; nil replaces.
 	Confirm func(context.Context, Replace) (bool, error)
+
+	BaseFiles bool   // bring back the base files too
+	Output    string // where to; "": the app root
+	Report    flow.Report
+
+	// ConfirmFiles is asked before local files that differ are overwritten; nil
+	// overwrites. Without Force or somebody to ask, nothing is.
+	ConfirmFiles func(context.Context, Overwrite) (bool, error)
+	Force        bool
 }
 
 // Replace is what a person is asked about.
@@ -52,7 +62,9 @@ type Result struct {
 	UpdatedBy       string          `json:"updatedBy,omitzero"`
 	UpdatedAt       time.Time       `json:"updatedAt,omitzero"`
 	UpdatedVia      wire.Via        `json:"updatedVia,omitzero"`
-	Notes           []string        `json:"notes"`
+	BaseFilesPulled int             `json:"baseFilesPulled"`
+	*FilesResult    `json:",inline"`
+	Notes           []string `json:"notes"`
 }
 
 // pull is one pull on its way.
@@ -64,6 +76,7 @@ type pull struct {
 	hub         *identity.Hub
 	config      flat.Config
 	current     *wire.Config
+	files       *files // nil: none are pulled
 }
 
 // Run pulls. It returns nil without an error when the person said no.
@@ -76,6 +89,9 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	if err != nil {
 		return nil, nil, p.fail(err)
 	}
+	if p.files != nil {
+		defer p.files.Close()
+	}
 	changes := flat.Diff(p.local, p.config)
 	if !changes.Empty() && o.Confirm != nil {
 		yes, err := o.Confirm(ctx, Replace{
@@ -86,14 +102,26 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 			return nil, nil, p.fail(err)
 		}
 		if !yes {
-			return nil, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+			return nil, p.aborted(), nil
 		}
+	}
+	if yes, err := p.confirmFiles(ctx); err != nil {
+		return nil, nil, p.fail(err)
+	} else if !yes {
+		return nil, p.aborted(), nil
 	}
 	r, err := p.write(changes)
 	if err != nil {
 		return nil, nil, p.fail(fault.At(flow.StageWrite, err))
 	}
+	if err := p.writeFiles(ctx, r); err != nil {
+		return nil, nil, p.fail(err)
+	}
 	return r, nil, nil
+}
+
+func (p *pull) aborted() *flow.Aborted {
+	return &flow.Aborted{ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin()}
 }
 
 // read reads the local side.
@@ -130,7 +158,10 @@ func (p *pull) fetch(ctx context.Context) (err error) {
 	if err != nil {
 		return fault.New(wire.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
 	}
-	return nil
+	if p.BaseFiles {
+		p.files, err = p.fetchFiles(ctx)
+	}
+	return err
 }
 
 // pushLine is the command that gives the project a config.

@@ -108,28 +108,36 @@ type push struct {
 
 // Run pushes. It returns nil without an error when the person said no.
 func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
+	p, no, err := run(ctx, o)
+	if err != nil || no != nil {
+		return nil, no, err
+	}
+	return p.result, nil, nil
+}
+
+func run(ctx context.Context, o Options) (*push, *flow.Aborted, error) {
 	p, err := prepare(ctx, o)
 	if err != nil {
-		return nil, nil, p.fail(err)
+		return p, nil, p.fail(err)
 	}
 	if o.What.config() {
 		yes, err := p.pushConfig(ctx)
 		if err != nil {
-			return nil, nil, p.fail(err)
+			return p, nil, p.fail(err)
 		}
 		if !yes {
-			return nil, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+			return p, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
 		}
 	}
 	if o.What.files() {
 		if err := p.pushFiles(ctx); err != nil {
-			return nil, nil, p.fail(err)
+			return p, nil, p.fail(err)
 		}
 	}
 	if err := p.record(); err != nil {
-		return nil, nil, p.fail(err)
+		return p, nil, p.fail(err)
 	}
-	return p.result, nil, nil
+	return p, nil, nil
 }
 
 // prepare does all that needs no hub: stages read and destination, then the token.

@@ -1,0 +1,120 @@
+package pull
+
+import (
+	"context"
+	"io"
+
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// FilesResult is what a pull did to the base files.
+type FilesResult struct {
+	Added   int `json:"baseFilesAdded"`
+	Changed int `json:"baseFilesChanged"`
+}
+
+// Overwrite is what a person is asked about before files are overwritten.
+type Overwrite struct {
+	ProjectName string
+	Dir         string
+	Project     ref.Ref
+	Origin      string
+	Changed     []string // paths in Dir
+}
+
+// files are the base files of a pull.
+type files struct {
+	*basefiles.Restore
+	set *wire.BaseFiles
+	dir string
+}
+
+// fetchFiles compares the hub's base files with the local ones.
+func (p *pull) fetchFiles(ctx context.Context) (*files, error) {
+	dir := p.Output
+	if dir == "" {
+		root, err := p.client.AppRoot()
+		if err != nil {
+			return nil, fault.At(flow.StageRead, err)
+		}
+		dir = root
+	}
+	set, err := p.hub.BaseFiles(ctx, p.destination)
+	if err != nil {
+		return nil, err
+	}
+	if set == nil {
+		return nil, fault.New(wire.CodeNoBaseFiles, "%s holds no base files on %s", p.destination, p.hub.Origin()).
+			Try(p.pushLine() + " --base-files-only")
+	}
+	restore, err := basefiles.NewRestore(dir, set.Files)
+	if err != nil {
+		return nil, fault.At(flow.StageRead, err)
+	}
+	return &files{restore, set, dir}, nil
+}
+
+// confirmFiles tells whether local files that differ may be overwritten.
+func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
+	if p.files == nil || len(p.files.Changed) == 0 || p.Force {
+		return true, nil
+	}
+	var changed []string
+	for _, e := range p.files.Changed {
+		changed = append(changed, e.Path)
+	}
+	if p.ConfirmFiles == nil {
+		e := fault.New(wire.CodeFilesDiffer, "local files that differ from the hub's: %d, such as %s", len(changed), changed[0])
+		if p.Output != "" {
+			return false, e.WithHint("--force overwrites them")
+		}
+		return false, e.WithHint("look at them, or overwrite them").
+			Try("tool pull " + p.Local.Name + p.projectFlag() + " --base-files --force")
+	}
+	return p.ConfirmFiles(ctx, Overwrite{
+		ProjectName: p.Local.Name, Dir: p.files.dir, Project: p.destination, Origin: p.hub.Origin(), Changed: changed,
+	})
+}
+
+// writeFiles brings what is not there, or differs. Other files stay as they are.
+func (p *pull) writeFiles(ctx context.Context, r *Result) error {
+	if p.files == nil {
+		return nil
+	}
+	wanted := map[string]bool{}
+	for _, entries := range [][]tree.Entry{p.files.Added, p.files.Changed} {
+		for _, e := range entries {
+			wanted[e.Path] = true
+		}
+	}
+	if len(wanted) > 0 {
+		done, bytes := 0, int64(0)
+		err := p.hub.DownloadBaseFiles(ctx, p.destination, p.files.set, func(e tree.Entry, content io.Reader) error {
+			if !wanted[e.Path] {
+				_, err := io.Copy(io.Discard, content)
+				return err
+			}
+			if err := p.files.Write(e, content); err != nil {
+				return fault.At(flow.StageWrite, err)
+			}
+			if done, bytes = done+1, bytes+e.Size; p.Report != nil {
+				p.Report(flow.Progress{Phase: flow.Downloading, Files: done, TotalFiles: len(wanted), Bytes: bytes})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.BaseFilesPulled = len(p.files.set.Files)
+	r.FilesResult = &FilesResult{Added: len(p.files.Added), Changed: len(p.files.Changed)}
+	if p.Output == "" {
+		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.set.Files)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"bufio"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// lines hands out what a program prints, line by line.
+type lines struct {
+	t    *testing.T
+	scan *bufio.Scanner
+}
+
+// wait returns the next line that holds text.
+func (l *lines) wait(text string) string {
+	l.t.Helper()
+	var before []string
+	for l.scan.Scan() {
+		if strings.Contains(l.scan.Text(), text) {
+			return l.scan.Text()
+		}
+		before = append(before, l.scan.Text())
+	}
+	l.t.Fatalf("no line holds %q: %q", text, before)
+	return ""
+}
+
+func TestAWatchingPushSendsEachChangeAndSurvivesItsHub(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{"basePath": "src"}`)
+	w.write("src/a.txt", "alpha")
+	c := w.command("push", "web", "--base-files-only", "--watch", "--timeout", "500ms")
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill() })
+	out, diagnosed := &lines{t, bufio.NewScanner(stdout)}, &lines{t, bufio.NewScanner(stderr)}
+	out.wait("watching")
+
+	w.write("src/a.txt", "beta")
+	out.wait("pushed: 0 added, 1 changed, 0 removed")
+	w.write("src/new/deep/b.txt", "in a directory that was not there")
+	out.wait("pushed: 1 added")
+	w.write("src/new/deep/c.txt", "later")
+	out.wait("pushed: 1 added, 0 changed, 0 removed")
+	w.write("node_modules/x.js", "left out")
+	w.write("src/.env", "left out")
+
+	listen, db := w.hub.listen, w.hub.db
+	w.hub.stop(t)
+	w.write("src/a.txt", "gamma, while nobody listens")
+	if line := diagnosed.wait("not pushed"); !strings.Contains(line, "cannot be reached") {
+		t.Errorf("the hub is away: %s", line)
+	}
+	w.hub = startHub(t, "sqlite:"+strings.TrimPrefix(db, "sqlite:"), "--listen", listen)
+	out.wait("pushed: 0 added, 1 changed, 0 removed")
+
+	w.write("src/back\\slash", "no hub takes that")
+	diagnosed.wait("cannot be sent")
+	w.remove("src/back\\slash")
+	w.remove("src/new/deep/c.txt")
+	out.wait("pushed: 0 added, 0 changed, 1 removed")
+	if set := w.get(aliceWeb + "/preview/base-files"); !strings.Contains(set, `"src/new/deep/b.txt"`) || strings.Contains(set, "node_modules") {
+		t.Errorf("the hub holds %s", set)
+	}
+	c.Process.Signal(syscall.SIGINT)
+	for out.scan.Scan() {
+		t.Errorf("after ctrl-c: %s", out.scan.Text())
+	}
+	if code := codeOf(t, c.Wait()); code != 130 {
+		t.Errorf("exit code %d after ctrl-c, want 130", code)
+	}
+}

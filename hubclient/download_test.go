@@ -1,0 +1,126 @@
+package hubclient_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// archived is a set as a hub's archive.
+func archived(t *testing.T, files tree.Tree, contents map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	for _, e := range files {
+		if err := errors.Join(w.WriteHeader(&tar.Header{Name: e.Path, Size: int64(len(contents[e.Path])), Mode: 0o644, Typeflag: tar.TypeReg}),
+			func() error { _, err := io.WriteString(w, contents[e.Path]); return err }()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func sendArchive(w http.ResponseWriter, digest string, body []byte) {
+	w.Header().Set("Hub-Version", "1")
+	w.Header().Set("Content-Type", "application/x-tar")
+	w.Header().Set("Content-Encoding", "zstd")
+	w.Header().Set("ETag", `"`+digest+`"`)
+	w.Write(body)
+}
+
+func TestADownloadGoesOnWhereItBroke(t *testing.T) {
+	noise := make([]byte, 300<<10)
+	rand.Read(noise)
+	contents := map[string]string{"a": "alpha", "b": string(noise), "c": "", "d": "delta"}
+	files, _ := filesOf(contents)
+	body := archived(t, files, contents)
+	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n < 3 {
+				sendArchive(w, set.Tree, body[:len(body)*n/3])
+				http.NewResponseController(w).Flush()
+				hijack(w).Close()
+				return
+			}
+			sendArchive(w, set.Tree, body)
+		})
+		got := map[string]string{}
+		calls := 0
+		err := b.DownloadBaseFiles(t.Context(), project, set, func(e tree.Entry, r io.Reader) error {
+			calls++
+			text, err := io.ReadAll(r)
+			got[e.Path] = string(text)
+			return err
+		})
+		if diff := cmp.Diff(contents, got); diff != "" || err != nil || calls > 6 {
+			t.Errorf("%d calls, %v: %.300s", calls, err, diff)
+		}
+	})
+}
+
+func TestADownloadThatIsNotTheSetFails(t *testing.T) {
+	contents := map[string]string{"a": "alpha", "b": "beta"}
+	files, _ := filesOf(contents)
+	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
+	others, _ := filesOf(map[string]string{"a": "alpha", "x": "beta"})
+	for name, test := range map[string]struct {
+		answer step
+		code   wire.Code
+	}{
+		"other bytes": {func(w http.ResponseWriter, _ *http.Request) {
+			sendArchive(w, set.Tree, archived(t, files, map[string]string{"a": "alphx", "b": "beta"}))
+		}, notAHub},
+		"another size": {func(w http.ResponseWriter, _ *http.Request) {
+			sendArchive(w, set.Tree, archived(t, files, map[string]string{"a": "alpha", "b": "bet"}))
+		}, notAHub},
+		"another path": {func(w http.ResponseWriter, _ *http.Request) {
+			sendArchive(w, set.Tree, archived(t, others, map[string]string{"a": "alpha", "x": "beta"}))
+		}, notAHub},
+		"another set": {func(w http.ResponseWriter, _ *http.Request) { sendArchive(w, others.Digest(), nil) }, wire.CodePlanOutdated},
+		"no archive":  {answered(200, set), notAHub},
+		"a refusal":   {refused(403, wire.CodeNotPermitted), wire.CodeNotPermitted},
+		"no zstd": {func(w http.ResponseWriter, _ *http.Request) {
+			sendArchive(w, set.Tree, []byte("some text, which is not compressed"))
+		}, notAHub},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { test.answer(w, r) })
+				err := b.DownloadBaseFiles(t.Context(), project, set, func(_ tree.Entry, r io.Reader) error {
+					_, err := io.Copy(io.Discard, r)
+					return err
+				})
+				wantCode(t, err, test.code)
+			})
+		})
+	}
+	t.Run("the caller's own failure", func(t *testing.T) {
+		body := archived(t, files, contents)
+		synctest.Test(t, func(t *testing.T) {
+			b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) { sendArchive(w, set.Tree, body) })
+			if err := b.DownloadBaseFiles(t.Context(), project, set, func(tree.Entry, io.Reader) error { return errDisk }); err != errDisk || b.requests.Load() != 1 {
+				t.Errorf("%d requests, %v", b.requests.Load(), err)
+			}
+		})
+	})
+}

@@ -1,0 +1,277 @@
+package hubclient_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// received is what a push brought.
+type received struct {
+	manifest wire.Manifest
+	contents map[string]string // by digest
+}
+
+// receive reads a push as far as it comes, and holds its frames against the rules.
+func receive(r *http.Request) (got received, err error) {
+	got.contents = map[string]string{}
+	var plain []byte
+	for frames := frame.NewReader(r.Body); ; {
+		f, err := frames.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return got, err
+		}
+		piece, err := frame.Decode(nil, f)
+		if err != nil {
+			return got, err
+		}
+		plain = append(plain, piece...)
+	}
+	for archive := tar.NewReader(bytes.NewReader(plain)); ; {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return got, nil
+		}
+		if err != nil {
+			return got, err
+		}
+		content, err := io.ReadAll(archive)
+		if err != nil {
+			return got, err
+		}
+		if name, ok := strings.CutPrefix(h.Name, wire.ContentMembers); ok {
+			got.contents[name] = string(content)
+		} else if err := wire.Decode(content, &got.manifest); err != nil {
+			return got, err
+		}
+	}
+}
+
+func written(files tree.Tree) wire.BaseFilesWritten {
+	return wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)}
+}
+
+func TestAPushBringsTheMissingContentsInFramesOfTheirOwn(t *testing.T) {
+	noise := make([]byte, 3<<20)
+	rand.Read(noise)
+	contents := map[string]string{"a": "alpha", "b": "", "copy": "alpha", "large": string(noise), "there": "the hub has it"}
+	for i := range 3000 {
+		contents[fmt.Sprintf("many/%d", i)] = strings.Repeat(fmt.Sprint(i), 300)
+	}
+	files, open := filesOf(contents)
+	want := received{manifest: wire.Manifest{Tree: files.Digest(), Files: files}, contents: map[string]string{}}
+	plan := wire.Plan{}
+	for _, e := range files {
+		if e.Path != "there" && want.contents[e.SHA256] == "" {
+			want.contents[e.SHA256] = contents[e.Path]
+			plan.Missing = append(plan.Missing, e.SHA256)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			got, err := receive(r)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(received{})); diff != "" || err != nil {
+				t.Errorf("%v %.1000s", err, diff)
+			}
+			if h := r.Header; h.Get("Content-Type") != wire.BaseFilesType || h.Get("Content-Encoding") != "zstd" || h.Get("Expect") == "" {
+				t.Errorf("the header is %v", h)
+			}
+			answer(w, 200, written(files))
+		})
+		b.plan = func(w http.ResponseWriter, r *http.Request) { answer(w, 200, plan) }
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAFewChangesGoAtOnceAndNothingIsAQuestion(t *testing.T) {
+	base, _ := filesOf(map[string]string{"a": "alpha", "b": "beta", "c": "gamma"})
+	files, open := filesOf(map[string]string{"a": "alpha", "b": "changed", "d": "alpha"})
+	d := tree.DeltaOf(base, files)
+	want := received{
+		manifest: wire.Manifest{Tree: files.Digest(), Base: base.Digest(), Put: d.Put, Remove: d.Remove},
+		contents: map[string]string{digest("changed"): "changed"},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			got, err := receive(r)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(received{})); diff != "" || err != nil {
+				t.Errorf("%v %s", err, diff)
+			}
+			if r.ContentLength < 0 || r.Header.Get("Expect") != "" {
+				t.Errorf("%d bytes, %v", r.ContentLength, r.Header)
+			}
+			answer(w, 200, written(files))
+		})
+		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: base}); err != nil {
+			t.Error(err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(http.ResponseWriter, *http.Request, int) { t.Error("something is sent") })
+		b.plan = func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if want := `{"tree":"` + files.Digest() + `"}`; string(body) != want {
+				t.Errorf("the question is %s", body)
+			}
+			answer(w, 200, wire.Plan{Current: files.Digest(), Unchanged: true})
+		}
+		w, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: files})
+		if err != nil || w.BaseFilesPushed != 3 || w.Added+w.Changed+w.Removed+w.Uploaded != 0 {
+			t.Errorf("%+v, %v", w, err)
+		}
+	})
+}
+
+func lackNone(w http.ResponseWriter) { answer(w, 200, wire.Plan{}) }
+
+func TestAPushIsPlannedAgainWhenOthersWereFaster(t *testing.T) {
+	base, _ := filesOf(map[string]string{"a": "alpha"})
+	files, open := filesOf(map[string]string{"a": "beta"})
+	outdated := refused(409, wire.CodePlanOutdated)
+	synctest.Test(t, func(t *testing.T) {
+		var forms []string
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			got, err := receive(r)
+			if err != nil {
+				t.Error(err)
+			}
+			forms = append(forms, fmt.Sprintf("base %v, %d files, %d contents", got.manifest.Base != "", len(got.manifest.Files), len(got.contents)))
+			if n < 3 {
+				outdated(w, r)
+				return
+			}
+			answer(w, 200, written(files))
+		})
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: base}); err != nil {
+			t.Error(err)
+		}
+		const full = "base false, 1 files, 1 contents"
+		if diff := cmp.Diff([]string{"base true, 0 files, 1 contents", full, full}, forms); diff != "" {
+			t.Error(diff)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { outdated(w, r) })
+		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open})
+		if wantCode(t, err, wire.CodePlanOutdated); b.requests.Load() > 30 {
+			t.Errorf("%d requests", b.requests.Load())
+		}
+	})
+}
+
+func TestAHubThatPlansNonsenseIsNoHub(t *testing.T) {
+	files, open := someFiles()
+	for name, plan := range map[string]wire.Plan{
+		"contents of no file":        {Missing: []string{digest("other")}},
+		"the list that it was given": {NeedFull: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newHub(t, hubclient.Options{}, func(http.ResponseWriter, *http.Request, int) { t.Error("something is sent") })
+				b.plan = func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, plan) }
+				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open})
+				wantCode(t, err, notAHub)
+			})
+		})
+	}
+}
+
+// What arrived before the connection broke is not sent again: the hub plans for it.
+func TestABrokenPushGoesOnWithWhatIsStillMissing(t *testing.T) {
+	contents := map[string]string{}
+	for i := range 30 {
+		noise := make([]byte, 100<<10)
+		rand.Read(noise)
+		contents[fmt.Sprintf("f%02d", i)] = string(noise)
+	}
+	files, open := filesOf(contents)
+	synctest.Test(t, func(t *testing.T) {
+		held := map[string]bool{}
+		var sent atomic.Int64
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n < 4 {
+				r.Body = io.NopCloser(io.LimitReader(r.Body, 1300<<10))
+			}
+			got, err := receive(r)
+			for d := range got.contents {
+				held[d] = true
+				sent.Add(1)
+			}
+			if n < 4 {
+				if err == nil {
+					t.Error("all of it came")
+				}
+				for _, e := range files[:8*n] { // which a hub reads from whole frames
+					held[e.SHA256] = true
+				}
+				hijack(w).Close()
+				return
+			}
+			answer(w, 200, written(files))
+		})
+		b.plan = func(w http.ResponseWriter, _ *http.Request) {
+			plan := wire.Plan{}
+			for _, e := range files {
+				if !held[e.SHA256] {
+					plan.Missing = append(plan.Missing, e.SHA256)
+				}
+			}
+			answer(w, 200, plan)
+		}
+		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open})
+		if err != nil || sent.Load() > 8 || b.requests.Load() != 4 {
+			t.Errorf("%d contents came with the last of %d requests: %v", sent.Load(), b.requests.Load(), err)
+		}
+	})
+}
+
+func TestALargePlanIsCompressed(t *testing.T) {
+	contents := map[string]string{}
+	for i := range 100 {
+		contents[fmt.Sprint("file", i)] = fmt.Sprint(i)
+	}
+	files, open := filesOf(contents)
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			io.Copy(io.Discard, r.Body)
+			answer(w, 200, written(files))
+		})
+		b.plan = func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			z, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer z.Close()
+			plain, err := io.ReadAll(z)
+			if err != nil || r.Header.Get("Content-Encoding") != "zstd" || len(plain) < len(body) {
+				t.Errorf("%d bytes of %d, %v: %v", len(body), len(plain), r.Header, err)
+			}
+			lackNone(w)
+		}
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+			t.Error(err)
+		}
+	})
+}
