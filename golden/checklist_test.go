@@ -89,16 +89,6 @@ func TestACreateMarksTheStepThatFailed(t *testing.T) {
 	}
 }
 
-// breakClient breaks client.json as soon as the project is made.
-func (w *world) breakClient() {
-	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
-		hub.ServeHTTP(rw, r)
-		if r.Method == http.MethodPost && r.URL.Path == "/v1/projects" {
-			w.write(clientJSON, "no JSON any more")
-		}
-	})
-}
-
 // refuse makes the hub refuse what is sent to addresses with these ends.
 func (w *world) refuse(ends ...string) {
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {

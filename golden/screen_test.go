@@ -3,6 +3,7 @@
 package golden_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"regexp"
@@ -140,6 +141,25 @@ func TestWhatWasShownIsWhatIsOverwritten(t *testing.T) {
 	term.ends(0)
 	if got := w.config(); !strings.Contains(got, "Animals and people") {
 		t.Errorf("the hub's config is still %s", got)
+	}
+}
+
+// What a flag allows is asked about all the same: only --force does without.
+func TestAPushOnConditionIsAskedAboutToo(t *testing.T) {
+	w := edited(t)
+	held := w.config()
+	var config struct{ Revision string }
+	if err := json.Unmarshal([]byte(held), &config); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"push", "web", "--no-clobber"}, {"push", "web", "--if-revision", config.Revision}} {
+		term := w.open(usual, args...)
+		term.wait("[Leave it]")
+		term.press(enter)
+		term.ends(0)
+		if got := w.config(); got != held {
+			t.Errorf("%v: the hub's config is now %s", args, got)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,5 +73,33 @@ func TestASignalEndsACommandInAPipeline(t *testing.T) {
 	}
 	if got := w.read(clientJSON); got != mine {
 		t.Errorf("client.json changed: %s", got)
+	}
+}
+
+// Under nohup a command outlives its terminal, and so does one whose shell ignores
+// the interrupts of others.
+func TestASignalThatIsIgnoredEndsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	arrived, answer := make(chan struct{}), make(chan struct{})
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/config") {
+			arrived <- struct{}{}
+			<-answer
+		}
+		hub.ServeHTTP(rw, r)
+	})
+	for name, s := range map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT} {
+		c := exec.Command(need(t, "sh", "a shell"), "-c", "trap '' "+name+"; exec tool push web")
+		c.Dir, c.Env = w.dir, w.env
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-arrived
+		c.Process.Signal(s)
+		answer <- struct{}{}
+		if code := codeOf(t, c.Wait()); code != 0 {
+			t.Errorf("SIG%s: exit code %d", name, code)
+		}
 	}
 }

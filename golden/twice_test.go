@@ -225,3 +225,32 @@ func TestACreateThatCannotRecordSaysWhichLineIsMissing(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, &stdout, &stderr)
 	}
 }
+
+// The answer to a push may be lost after the hub has done it. The second attempt
+// then finds the config in place; what the first replaced is kept all the same.
+func TestAPushWhoseAnswerIsLostKeepsWhatItReplaced(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"push", "web"}, {"push", "web", "--no-clobber"}} {
+		w := newWorld(t, before)
+		w.setting(after)
+		held := w.config()
+		var lose atomic.Bool
+		w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+			if r.Method == http.MethodPut && lose.CompareAndSwap(true, false) {
+				hub.ServeHTTP(httptest.NewRecorder(), r)
+				panic(http.ErrAbortHandler)
+			}
+			hub.ServeHTTP(rw, r)
+		})
+		lose.Store(true)
+		out := w.must(args...)
+		if lose.Load() || !strings.Contains(out, "note: the existing config was replaced") || !strings.Contains(out, "note: the former config (alice, create, 20") {
+			t.Errorf("tool %v says\n%s", args, out)
+		}
+		w.must("push", "web", "--undo")
+		var was, is struct{ Config json.RawMessage }
+		if err := errors.Join(json.Unmarshal([]byte(held), &was), json.Unmarshal([]byte(w.config()), &is)); err != nil || string(was.Config) != string(is.Config) {
+			t.Errorf("the config was %s and is %s (%v)", was.Config, is.Config, err)
+		}
+	}
+}

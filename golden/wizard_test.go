@@ -146,6 +146,49 @@ func TestTheWizardCanBeStoppedBeforeAnythingIsMade(t *testing.T) {
 	}
 }
 
+// What was made on the way, by choices of its own, is named.
+func TestAWizardThatIsLeftLateSaysWhatItMade(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		last turn
+		code int
+		says string
+	}{
+		"stopped":     {turn{"> Stop here", "", enter}, 0, "Aborted: made .tool/app, published @alice/app 0.1.0; no project was created"},
+		"interrupted": {turn{"> Stop here", "", ctrlC}, 130, "hint: made .tool/app, published @alice/app 0.1.0; no project was created"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEmpty(t)
+			w.must("login", "--origin", w.origin, "--token", w.token)
+			term := w.open(usual, "project", "create")
+			w.talk(term, []turn{
+				{"> Make one called app", "", enter}, {"> Publish @alice/app 0.1.0 now", "", enter}, {"@alice/app is free", "", escape},
+				{"> Go on", "", down}, c.last,
+			})
+			term.ends(c.code)
+			if text := term.text(); !strings.Contains(strings.ReplaceAll(text, "\n", " "), c.says) {
+				t.Errorf("it says\n%s", text)
+			}
+		})
+	}
+}
+
+func TestALoginAsksForATokenInPlaceOfOneThatWasRevoked(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	w.hub.admin(t, "token", "revoke", "--user", "alice", "--all")
+	fresh := w.hub.token(t, "alice")
+	term := w.open(usual, "login", "--origin", w.origin)
+	w.talk(term, []turn{{"The stored one does not do", "login-revoked", fresh}})
+	term.until("takes the token", func(s string) bool {
+		return strings.Contains(s, strings.Repeat("*", len(fresh))) && !strings.Contains(s, "!")
+	})
+	term.press(enter)
+	term.ends(0)
+	term = w.open(usual, "login", "--origin", w.origin) // it does: nothing is asked
+	term.ends(0)
+}
+
 func TestTheWizardNamesWhatIsTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)

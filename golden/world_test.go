@@ -191,3 +191,13 @@ func hold(r *http.Request) {
 	io.Copy(io.Discard, r.Body) // only then does the server notice
 	<-r.Context().Done()
 }
+
+// breakClient breaks client.json as soon as the project is made.
+func (w *world) breakClient() {
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		hub.ServeHTTP(rw, r)
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/projects" {
+			w.write(clientJSON, "no JSON any more")
+		}
+	})
+}

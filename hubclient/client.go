@@ -30,6 +30,10 @@ type Options struct {
 	Roots     *x509.CertPool // nil: the system's
 	AllowHTTP bool           // send the token over plain http to a host that is not loopback
 	Trace     func(Attempt)  // told of every attempt; nil allowed
+
+	// Waiting is told, once a call, that it has failed for a while and is tried
+	// again until some time; nil allowed.
+	Waiting func(err *Error, until time.Time)
 }
 
 // DefaultTimeout is how long a call waits without a byte moving.

@@ -59,6 +59,9 @@ type answer struct {
 	lost   bool // an attempt before this one may have been applied
 }
 
+// tellAfter is how long a call has failed before that is worth telling.
+const tellAfter = time.Second
+
 // First and longest wait between two attempts, before jitter.
 const (
 	firstWait = 200 * time.Millisecond
@@ -90,12 +93,13 @@ type tries struct {
 	waits   backoff.ExponentialBackOff
 	end     time.Time // of trying again: time-out after the first failure, however long that attempt had moved
 	lost    bool      // an attempt may have been applied without our knowing
+	waiting func(*Error, time.Time)
 }
 
 func (c *Client) newTries() *tries {
 	return &tries{
-		timeout: c.opts.Timeout,
-		waits:   backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait},
+		timeout: c.opts.Timeout, waiting: c.opts.Waiting,
+		waits: backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait},
 	}
 }
 
@@ -118,6 +122,10 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 	if !e.again || time.Now().Add(wait).After(t.end) {
 		e.conclude(method)
 		return e
+	}
+	if t.waiting != nil && time.Until(t.end) < t.timeout-tellAfter {
+		t.waiting(e, t.end)
+		t.waiting = nil
 	}
 	return ended(method, pause(ctx, wait), t.lost)
 }

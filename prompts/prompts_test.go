@@ -228,6 +228,36 @@ func TestTheWizardGathersWhatAProjectNeeds(t *testing.T) {
 	}
 }
 
+// Answers about one local project are none about another: what the review shows is
+// what is made.
+func TestAnotherLocalProjectIsAskedAboutAnew(t *testing.T) {
+	var asked []string
+	w := wizard(&asked)
+	w.Locals = []string{"one", "two"}
+	look := w.Look
+	other, _ := ref.Parse("@acme/other")
+	w.Look = func(ctx context.Context, local string) (*prompts.Situation, error) {
+		s, err := look(ctx, local)
+		if local == "two" {
+			s.API = other
+		}
+		return s, err
+	}
+	got := prompts.NewProject{Local: "one", Visibility: wire.Private, StackVersion: wire.Latest}
+	term, shown := plain("1", "1", "first", "2", "2", "2", "@acme/pets", "<", "<", "<", "<", "<", "<", "<", "2", "1", "", "", "", "", "", "")
+	if err := term.CreateProject(t.Context(), w, &got); err != nil {
+		t.Fatalf("%v\n%s", err, shown)
+	}
+	project, _ := ref.Parse("@acme/two")
+	want := prompts.NewProject{Local: "two", Project: project, Visibility: wire.Private, StackVersion: wire.Latest}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
+		t.Errorf("%s\n%s", diff, shown)
+	}
+	if !strings.Contains(shown.String(), "API        @acme/other, from client.json") {
+		t.Errorf("the review does not say which API:\n%s", shown)
+	}
+}
+
 func TestTheWizardStopsWhereThePersonSays(t *testing.T) {
 	for name, typed := range map[string][]string{"at the start": {"3"}, "at the review": {"1", "", "", "", "", "", "2"}} {
 		var asked []string

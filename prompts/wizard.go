@@ -70,6 +70,7 @@ const (
 type wizard struct {
 	Wizard
 	answers  *NewProject
+	preset   NewProject // the answers before any was given
 	now      *Situation
 	start    string // what the first screens decided
 	makes    bool   // a local project
@@ -81,7 +82,7 @@ type wizard struct {
 // CreateProject asks for what p does not say yet. It returns ErrStop when the
 // person decided against it.
 func (t Terminal) CreateProject(ctx context.Context, w Wizard, p *NewProject) error {
-	z := &wizard{Wizard: w, answers: p, start: goOn, makes: len(w.Locals) == 0}
+	z := &wizard{Wizard: w, answers: p, preset: *p, start: goOn, makes: len(w.Locals) == 0}
 	return t.Converse(ctx, []Step{
 		z.initStep(), z.makeStep(), z.localStep(), z.startStep(), z.publishStep(), z.slugStep(), z.visibilityStep(),
 		z.versionStep(), z.apiStep(), z.apiRefStep(), z.filesStep(), z.reviewStep(), z.endStep(),
@@ -135,7 +136,12 @@ func (z *wizard) localStep() Step {
 				Facts: []string{"The hub project is made from its settings, its stack and its API."},
 			}
 		},
-		Take: func(answer string) { z.answers.Local = answer },
+		Take: func(answer string) {
+			if answer != z.answers.Local {
+				*z.answers, z.register = z.preset, "" // what was answered was about another one
+			}
+			z.answers.Local = answer
+		},
 	}
 }
 
@@ -462,7 +468,7 @@ func (z *wizard) endStep() Step {
 		if z.start == stop {
 			return ErrStop
 		}
-		if z.register != registered {
+		if z.register != registered || !z.now.API.IsZero() {
 			z.answers.API = ref.Ref{}
 		}
 		return nil

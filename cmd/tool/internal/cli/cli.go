@@ -8,6 +8,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -56,6 +58,7 @@ type app struct {
 	token, origin optional
 
 	command string // the running one, without the program's name
+	drawing bool   // a view is on the terminal, which lines of ours would tear
 
 	loaded *identity.Logins
 	id     *identity.Identity
@@ -68,11 +71,29 @@ func Main(args []string, lookupEnv func(string) (string, bool), streams term.Str
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
+	out := &checked{w: streams.Out}
+	root.SetOut(out)
 	root.SetErr(streams.Err)
 	c, err := root.ExecuteContextC(ctx)
 	a.command = commandOf(c)
+	if err == nil && out.err != nil {
+		err = &runError{doing(out.err, "", "write to stdout")}
+	}
 	return a.exit(err, ended())
+}
+
+// checked remembers that help could not be written.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
 
 // Tree returns the command tree, for what is made of it: man pages and completion
@@ -89,7 +110,11 @@ func commandOf(c *cobra.Command) string {
 func withSignals() (context.Context, func() syscall.Signal) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		s, _ := (<-signals).(syscall.Signal)
 		signal.Stop(signals) // a second one ends the program at once
@@ -295,5 +320,15 @@ func (a *app) reach(id *identity.Identity) (*identity.Hub, error) {
 	if a.verbose {
 		opts.Trace = a.trace
 	}
+	if !a.json {
+		opts.Waiting = a.waiting
+	}
 	return id.Connect(opts)
+}
+
+// waiting tells whoever waits why nothing happens.
+func (a *app) waiting(err *hubclient.Error, until time.Time) {
+	if !a.drawing {
+		a.warn(fmt.Sprintf("%v; trying again until %s (--timeout)", err, until.Format(time.TimeOnly)))
+	}
 }

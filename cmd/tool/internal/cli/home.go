@@ -131,7 +131,8 @@ const homeTimeout = 3 * time.Second
 // load asks the hub. What keeps it from answering is part of the view.
 func (h *overview) load(ctx context.Context) tui.Home {
 	defer func(t time.Duration) { h.timeout = t }(h.timeout)
-	h.timeout = min(h.timeout, homeTimeout)
+	h.timeout, h.drawing = min(h.timeout, homeTimeout), !h.terminal().Plain
+	defer func() { h.drawing = false }()
 	view := tui.Home{Title: "tool"}
 	locals, err := h.locals(ctx, "")
 	if err != nil {

@@ -87,10 +87,7 @@ func (a *app) resolveLogin(logins *identity.Logins) (*identity.Identity, error) 
 func (a *app) askLogin(ctx context.Context, logins *identity.Logins) error {
 	var token string
 	given := a.origin.value != nil && *a.origin.value != ""
-	known := func() bool {
-		id, err := a.resolveLogin(logins)
-		return err == nil && id.Token != ""
-	}
+	known, stored := false, "" // what is wrong with the one that is stored
 	err := a.converse(ctx,
 		prompts.Step{
 			Skip: func() bool { return given },
@@ -107,11 +104,22 @@ func (a *app) askLogin(ctx context.Context, logins *identity.Logins) error {
 			Take: func(answer string) { a.origin.value = &answer },
 		},
 		prompts.Step{
-			Skip: known,
+			Doing: "Looking for a stored token",
+			Load: func(ctx context.Context) (err error) {
+				known, stored, err = a.checkStored(ctx, logins)
+				return err
+			},
+		},
+		prompts.Step{
+			Skip: func() bool { return known },
 			Screen: func() prompts.Screen {
+				facts := []string{"Whoever runs the hub makes one: hub token create. It is stored here, readable by you alone."}
+				if stored != "" {
+					facts = append([]string{"The stored one does not do: " + stored + "."}, facts...)
+				}
 				return prompts.Screen{
 					Title: "Token for " + *a.origin.value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
-					Facts: []string{"Whoever runs the hub makes one: hub token create. It is stored here, readable by you alone."},
+					Facts: facts,
 				}
 			},
 			Take: func(answer string) { token = identity.CleanToken(answer) },
@@ -120,6 +128,23 @@ func (a *app) askLogin(ctx context.Context, logins *identity.Logins) error {
 		a.token.value = &token
 	}
 	return err
+}
+
+// checkStored reports whether the hub takes the stored token, and why not. A hub
+// that cannot be asked is no reason to ask for another one.
+func (a *app) checkStored(ctx context.Context, logins *identity.Logins) (known bool, why string, err error) {
+	id, err := a.resolveLogin(logins)
+	if err != nil || id.Token == "" {
+		return false, "", err
+	}
+	hub, err := a.reach(id)
+	if err != nil {
+		return false, clean(err.Error()), nil // it is damaged
+	}
+	if _, err := hub.Whoami(ctx); hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked) {
+		return false, clean(err.Error()), nil
+	}
+	return true, "", nil
 }
 
 // checkToken refuses what cannot be a token, before anybody is asked about it.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -42,18 +43,23 @@ func (a *app) completionCommand() *cobra.Command {
 			return knownShell(args[0])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			root := c.Root()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(a.Out, true)
-			case "zsh":
-				return root.GenZshCompletion(a.Out)
-			case "fish":
-				return root.GenFishCompletion(a.Out, true)
-			}
-			return root.GenPowerShellCompletionWithDesc(a.Out)
+			return a.run(func(context.Context, []string) error {
+				return doing(writeCompletion(c.Root(), args[0], a.Out), "", "print the script for %s", args[0])
+			})(c, args)
 		},
 	}
+}
+
+func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(w, true)
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	}
+	return root.GenPowerShellCompletionWithDesc(w)
 }
 
 func knownShell(name string) error {

@@ -75,6 +75,7 @@ func (a *app) checklist(o *create.Options) (end func(error)) {
 	list := tui.NewChecklist(t, names...)
 	o.Step = func(s create.Step) { list.Start(steps[s]) }
 	var warnings []string
+	a.drawing = !t.Plain
 	if !t.Plain {
 		o.Files.Report = func(p flow.Progress) { list.Update(shown(p)) }
 		o.Warn = func(text string) { warnings = append(warnings, text) } // lines of its own would tear the list
@@ -82,6 +83,7 @@ func (a *app) checklist(o *create.Options) (end func(error)) {
 	return func(err error) {
 		hide()
 		list.End(problem(err))
+		a.drawing = false
 		for _, text := range warnings {
 			a.warn(text)
 		}

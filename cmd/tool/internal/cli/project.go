@@ -56,6 +56,9 @@ In a terminal <name> may be left out: then what a project needs is asked, step b
 			if f.stackVersion != wire.Latest && !version.Valid(f.stackVersion) {
 				return usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
 			}
+			if f.from == "" && f.given("from") {
+				return usagef("--from is empty: it is a directory under .tool")
+			}
 			if v := wire.Visibility(f.visibility); v != wire.Private && v != wire.Public {
 				return usagef("--visibility is private or public, not %q", f.visibility)
 			}
@@ -239,7 +242,7 @@ func openBrowser(address string) error {
 }
 
 func (a *app) projectRemoveCommand() *cobra.Command {
-	var from string
+	var from optional
 	var force bool
 	c := &cobra.Command{
 		Use:   "rm <name>",
@@ -253,9 +256,12 @@ typed, unless --force is given. The token needs the scope admin:resource.`,
 
 		ValidArgsFunction: firstOnly(a.hubProjects()),
 		RunE: a.run(func(ctx context.Context, args []string) error {
+			if from.given() && from.String() == "" {
+				return usagef("--from is empty: it is a directory under .tool")
+			}
 			o := remove.Options{
 				Name: args[0], Connect: a.connect,
-				Local: func() (*workspace.Project, error) { return a.local(ctx, from, with(args[0])) },
+				Local: func() (*workspace.Project, error) { return a.local(ctx, from.String(), with(args[0])) },
 			}
 			if !a.strict() && !force {
 				o.Confirm = a.confirmRemove
@@ -280,7 +286,7 @@ typed, unless --force is given. The token needs the scope admin:resource.`,
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&from, "from", "", "local `PROJECT` whose account a bare slug is in")
+	fl.Var(&from, "from", "local `PROJECT` whose account a bare slug is in")
 	fl.BoolVar(&force, "force", false, "delete without asking")
 	c.RegisterFlagCompletionFunc("from", a.localNames)
 	return a.hubFlags(c)

@@ -24,7 +24,11 @@ content needs a higher version.`,
 		Args:              atMost("<project>"),
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			return a.publish(ctx, strings.Join(args, ""), dryRun, force)
+			name, err := localName(args)
+			if err != nil {
+				return err
+			}
+			return a.publish(ctx, name, dryRun, force)
 		}),
 	}
 	fl := c.Flags()

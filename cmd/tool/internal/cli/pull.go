@@ -43,7 +43,11 @@ stay as they are.`,
 			case f.output != "" && !f.files:
 				return usagef("--output goes with --base-files")
 			}
-			return a.pull(ctx, strings.Join(args, ""), f)
+			name, err := localName(args)
+			if err != nil {
+				return err
+			}
+			return a.pull(ctx, name, f)
 		}),
 	}
 	fl := c.Flags()

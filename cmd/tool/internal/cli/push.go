@@ -14,11 +14,10 @@ import (
 
 // pushFlags are what a push was told.
 type pushFlags struct {
-	project                         optional
+	project, ifRevision             optional
 	files, filesOnly, force, dryRun bool
 	noClobber, noRecord, allowEmpty bool
 	undo, watch                     bool
-	ifRevision                      string
 }
 
 func (a *app) pushCommand() *cobra.Command {
@@ -49,7 +48,11 @@ unless --if-revision or --no-clobber says when not to.`,
 			if len(args) == 0 && a.strict() {
 				return usagef("tool push needs <project>: a directory under .tool").try("tool push web")
 			}
-			return a.push(ctx, strings.Join(args, ""), f)
+			name, err := localName(args)
+			if err != nil {
+				return err
+			}
+			return a.push(ctx, name, f)
 		}),
 	}
 	fl := c.Flags()
@@ -59,7 +62,7 @@ unless --if-revision or --no-clobber says when not to.`,
 	fl.BoolVar(&f.filesOnly, "base-files-only", false, "push the base files, and leave the config alone")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would change, and change nothing")
 	fl.BoolVar(&f.force, "force", false, "overwrite without asking")
-	fl.StringVar(&f.ifRevision, "if-revision", "", "overwrite only this `REVISION` of the config (none: an empty one)")
+	fl.Var(&f.ifRevision, "if-revision", "overwrite only this `REVISION` of the config (none: an empty one)")
 	fl.BoolVar(&f.noClobber, "no-clobber", false, "refuse to undo what others edited since the last pull")
 	fl.BoolVar(&f.noRecord, "no-record", false, "do not record --project in client.json")
 	fl.BoolVar(&f.allowEmpty, "allow-empty", false, "let an empty set replace the base files")
@@ -72,7 +75,7 @@ unless --if-revision or --no-clobber says when not to.`,
 // check refuses flags that make no sense, alone or together.
 func (f *pushFlags) check() error {
 	var exclusive []string
-	for name, given := range map[string]bool{"--if-revision": f.ifRevision != "", "--no-clobber": f.noClobber, "--force": f.force} {
+	for name, given := range map[string]bool{"--if-revision": f.ifRevision.given(), "--no-clobber": f.noClobber, "--force": f.force} {
 		if given {
 			exclusive = append(exclusive, name)
 		}
@@ -84,7 +87,7 @@ func (f *pushFlags) check() error {
 		return usagef("--if-revision, --no-clobber and --force exclude each other")
 	case f.files && f.filesOnly:
 		return usagef("--base-files and --base-files-only exclude each other")
-	case f.filesOnly && (f.ifRevision != "" || f.noClobber):
+	case f.filesOnly && (f.ifRevision.given() || f.noClobber):
 		return usagef("--base-files-only sends no config, so --if-revision and --no-clobber have no use with it")
 	case f.watch && !f.files && !f.filesOnly:
 		return usagef("--watch goes with --base-files or --base-files-only")
@@ -92,8 +95,8 @@ func (f *pushFlags) check() error {
 		return usagef("--watch and --dry-run exclude each other")
 	case f.allowEmpty && !f.files && !f.filesOnly:
 		return usagef("--allow-empty goes with --base-files or --base-files-only")
-	case f.ifRevision != "" && f.ifRevision != push.NoRevision && !tree.ValidDigest(f.ifRevision):
-		return usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", f.ifRevision)
+	case f.ifRevision.given() && f.ifRevision.String() != push.NoRevision && !tree.ValidDigest(f.ifRevision.String()):
+		return usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", f.ifRevision.String())
 	}
 	return nil
 }
@@ -120,7 +123,7 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	o := push.Options{
 		Local: local, Destination: f.project.value, Connect: a.connect, What: f.what(),
 		Files:     flow.FileOptions{AllowEmpty: f.allowEmpty, CacheDir: a.cache("hashes")},
-		Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn, IfRevision: f.ifRevision, NoClobber: f.noClobber, NoRecord: f.noRecord,
+		Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn, IfRevision: f.ifRevision.String(), NoClobber: f.noClobber, NoRecord: f.noRecord,
 	}
 	if f.undo {
 		r, err := push.Undo(ctx, o)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/hubclient"
@@ -39,7 +40,10 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
 		DisableAutoGenTag: true,
 		Args:              noSuchCommand,
 		RunE: func(c *cobra.Command, args []string) error {
-			if a.strict() {
+			switch {
+			case a.json:
+				return usagef("tool needs a command").try("tool status --json")
+			case a.strict():
 				return c.Help()
 			}
 			return a.run(func(context.Context, []string) error { return a.home(c) })(c, args)
@@ -87,12 +91,35 @@ func (a *app) begin(c *cobra.Command, _ []string) error {
 	if a.timeout <= 0 {
 		return usagef("--timeout is a time above nothing, such as 30s or 2m")
 	}
+	if err := checkDirectory(a.dir); err != nil {
+		return &runError{doing(fault.At(flow.StageRead, err), "", "%s", a.command)}
+	}
 	if a.origin.value != nil {
 		if _, err := hubclient.ParseOrigin(*a.origin.value); err != nil {
 			return usagef("--origin: %v", err)
 		}
 	}
 	return nil
+}
+
+// checkDirectory wants the directory of -C to be one.
+func checkDirectory(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("not a directory")
+	}
+	if err != nil {
+		return fault.New(wire.CodeNoWorkspace, "the directory %s cannot be worked in: %w", dir, inner(err))
+	}
+	return nil
+}
+
+// inner returns what an error of the file system says, without the path.
+func inner(err error) error {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err
+	}
+	return err
 }
 
 // hubFlags adds the flags of a command that calls the hub.
@@ -108,6 +135,7 @@ type optional struct{ value *string }
 
 func (o *optional) Set(s string) error { o.value = &s; return nil }
 func (o *optional) Type() string       { return "string" }
+func (o *optional) given() bool        { return o.value != nil }
 func (o *optional) String() string {
 	if o.value == nil {
 		return ""
@@ -198,9 +226,23 @@ func exampleOf(c *cobra.Command) string {
 	return first
 }
 
+// localName returns the local project that an argument names, "" for none. An empty
+// argument is a variable that was not set, and means nobody's project.
+func localName(args []string) (string, error) {
+	if len(args) > 0 && args[0] == "" {
+		return "", usagef("<project> is empty: it is a directory under .tool")
+	}
+	return strings.Join(args, ""), nil
+}
+
 // group returns a command that only holds others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{Use: use, Short: short, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error {
+		if asJSON, _ := c.Flags().GetBool("json"); asJSON {
+			return usagef("%s needs a command", c.CommandPath()).try("%s list --json", c.CommandPath())
+		}
+		return c.Help()
+	}}
 	c.AddCommand(commands...)
 	return c
 }

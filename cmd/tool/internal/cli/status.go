@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +24,11 @@ both, or none (there is nothing to compare).`,
 		Args:              atMost("<project>"),
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			return doing(a.status(ctx, strings.Join(args, "")), strings.Join(args, ""), "show the status")
+			name, err := localName(args)
+			if err != nil {
+				return err
+			}
+			return doing(a.status(ctx, name), name, "show the status")
 		}),
 	}
 	return a.hubFlags(c)

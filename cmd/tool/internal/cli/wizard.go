@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
@@ -28,15 +30,21 @@ func (a *app) createGuided(ctx context.Context, f createFlags) error {
 	if err != nil {
 		return doing(err, f.from, "create a project")
 	}
+	a.drawing = !a.terminal().Plain
 	err = a.terminal().CreateProject(ctx, w, answers)
+	a.drawing = false
 	switch {
 	case errors.Is(err, prompts.ErrStop):
-		return a.aborted(&flow.Aborted{ProjectName: answers.Local, Project: answers.Project, Origin: hub.Origin()})
+		return g.stopped(&flow.Aborted{ProjectName: answers.Local, Project: answers.Project, Origin: hub.Origin()})
 	case errors.Is(err, prompts.ErrInterrupted):
 		err = context.Canceled
 	}
 	if err != nil {
-		return doing(err, answers.Local, "create a project")
+		e := *fault.From(fault.At(flow.StageCreate, err))
+		if len(g.did) > 0 && e.Hint == "" {
+			e.Hint = strings.Join(g.did, ", ") + "; no project was created"
+		}
+		return doing(&e, answers.Local, "create a project")
 	}
 	f.from, f.visibility, f.stackVersion = answers.Local, string(answers.Visibility), answers.StackVersion
 	f.api, f.baseFiles = answers.API, answers.BaseFiles
@@ -47,6 +55,16 @@ func (a *app) createGuided(ctx context.Context, f createFlags) error {
 type guide struct {
 	*app
 	hub *identity.Hub
+	did []string // what was made on the way, such as: published @acme/web 1.0.0
+}
+
+// stopped prints that the person decided against a project, and what there is all
+// the same.
+func (g *guide) stopped(r *flow.Aborted) error {
+	if len(g.did) == 0 {
+		return g.aborted(r)
+	}
+	return g.print("aborted", r, func(p *printer) { p.line("Aborted: %s; no project was created", strings.Join(g.did, ", ")) })
 }
 
 // wizard returns what the wizard asks with, and the answers that are known before.
@@ -96,7 +114,9 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 	if me.User != "" {
 		start.Stack, _ = ref.New(me.User, name)
 	}
-	_, err = workspace.Create(dir, name, start)
+	if _, err = workspace.Create(dir, name, start); err == nil {
+		g.did = append(g.did, "made .tool/"+name)
+	}
 	return fault.At("init", err)
 }
 
@@ -140,7 +160,10 @@ func (g *guide) publishLocal(ctx context.Context, local string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = publish.Run(ctx, publish.Options{Local: p, Connect: g.connect, CacheDir: g.cache("hashes")})
+	r, _, err := publish.Run(ctx, publish.Options{Local: p, Connect: g.connect, CacheDir: g.cache("hashes")})
+	if err == nil {
+		g.did = append(g.did, fmt.Sprintf("published @%s %s", r.Stack, r.Version))
+	}
 	return err
 }
 

@@ -56,6 +56,9 @@ func (s *Store) Keep(v Value) error {
 	if s.dir == "" {
 		return errors.New("what was replaced could not be kept: set TOOL_STATE_DIR to a directory for it")
 	}
+	if len(v.Config) == 0 {
+		return errors.New("what was replaced could not be kept: it is not known")
+	}
 	dir := s.place(v.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("what was replaced could not be kept: %w", err)

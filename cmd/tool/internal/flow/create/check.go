@@ -65,6 +65,8 @@ func (c *create) checkAccount(ctx context.Context) error {
 	}
 	account := c.project.Account()
 	switch {
+	case !me.Has(wire.ScopeWriteCatalog): // in the order in which the hub would refuse
+		return missingScope(me)
 	case !me.Writes(account):
 		e := &hubclient.Error{Code: wire.CodeNotPermitted, Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("%s may not write to %s", me.Name(), account),
@@ -73,8 +75,6 @@ func (c *create) checkAccount(ctx context.Context) error {
 			e.Detail += ", being only a reader there"
 		}
 		return e
-	case !me.Has(wire.ScopeWriteCatalog):
-		return missingScope(me)
 	}
 	return nil
 }

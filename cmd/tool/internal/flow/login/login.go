@@ -4,6 +4,7 @@ package login
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -36,6 +37,9 @@ func Run(ctx context.Context, connect flow.Connect, logins *identity.Logins) (*R
 	if err != nil {
 		e := fault.From(fault.At(stage, hub.Fault(err)))
 		e.Origin, e.Recipe = hub.Origin(), nil // what was typed is what would be advised
+		if e.Status == http.StatusUnauthorized && hub.Identity.TokenSource == identity.FromLogin {
+			e.Recipe = []string{"tool login --origin " + hub.Origin() + " --with-token < FILE"}
+		}
 		return nil, e
 	}
 	logins.Put(identity.Login{

@@ -5,6 +5,7 @@ package publish
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
@@ -12,6 +13,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/version"
@@ -98,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	}
 	contents := p.files.Contents()
 	defer contents.Close()
-	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, contents.Open)
+	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree, p.counted(contents.Open))
 	if err != nil {
 		return nil, nil, p.fail(err)
 	}
@@ -182,8 +184,35 @@ func (p *publish) read(ctx context.Context) error {
 	}); err != nil {
 		return fault.At(flow.StageRead, err)
 	}
-	p.tree, err = p.files.Hash(ctx, nil)
+	p.tree, err = p.files.Hash(ctx, p.told(flow.Hashing))
 	return fault.At(flow.StageRead, err)
+}
+
+// told tells of the progress of a phase; nil where nobody listens.
+func (p *publish) told(phase flow.Phase) func(files int, bytes int64) {
+	if p.Report == nil {
+		return nil
+	}
+	return func(files int, bytes int64) {
+		p.Report(flow.Progress{Phase: phase, Files: files, TotalFiles: len(p.files.Files), Bytes: bytes, TotalBytes: p.files.Bytes})
+	}
+}
+
+// counted tells of the files that are sent, as they are opened.
+func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
+	told := p.told(flow.Uploading)
+	if told == nil {
+		return open
+	}
+	files, bytes := 0, int64(0)
+	return func(e tree.Entry) (io.ReadCloser, error) {
+		if e.Path == p.tree[0].Path {
+			files, bytes = 0, 0 // the first one again: another attempt
+		}
+		files, bytes = files+1, bytes+e.Size
+		told(files, bytes)
+		return open(e)
+	}
 }
 
 func (p *publish) sameVersion(v wire.StackVersion) bool { return v.Version == p.version }

@@ -42,21 +42,20 @@ func (p *push) pushConfig(ctx context.Context) (bool, error) {
 // and whether it is to be written. current is nil when the hub holds exactly what
 // is pushed: then nothing is overwritten and nobody is asked.
 func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (match string, yes bool, err error) {
-	if p.IfRevision != "" {
-		match = p.IfRevision
-		if match == NoRevision {
-			match = flat.Config{}.Revision()
-		}
-		if current != nil && current.Revision != match {
-			return "", false, p.otherRevision(current)
-		}
+	match = p.onlyRevision()
+	if match != "" && current != nil && current.Revision != match {
+		return "", false, p.otherRevision(current)
 	}
 	switch {
 	case current == nil:
 		return p.config.Revision(), true, p.checkSame(match)
 	case p.NoClobber:
-		return current.Revision, true, p.checkClobber(current)
-	case p.Confirm == nil || !current.HasConfig:
+		if err := p.checkClobber(current); err != nil {
+			return "", false, err
+		}
+		match = current.Revision
+	}
+	if p.Confirm == nil || !current.HasConfig {
 		return match, true, nil
 	}
 	diff, err := p.diff(current.Config)
@@ -71,6 +70,14 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 	}
 	yes, err = p.Confirm(ctx, question)
 	return current.Revision, yes, err // what was shown is what is overwritten
+}
+
+// onlyRevision is the one that --if-revision names, "" for any.
+func (p *push) onlyRevision() string {
+	if p.IfRevision == NoRevision {
+		return flat.Config{}.Revision()
+	}
+	return p.IfRevision
 }
 
 // checkSame refuses --if-revision for another revision than the one that the hub
@@ -136,13 +143,16 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 // nil when that was no other config.
 func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 	p.did.ConfigWritten = true
+	replaced := w.Replaced
+	if lost(w, before) {
+		replaced = &wire.Replaced{Config: before.Config, Edit: before.Edit}
+	}
 	r := p.result
-	r.EnrichmentCount, r.Revision, r.OverwroteExistingConfig = w.EnrichmentCount, w.Revision, w.OverwroteExistingConfig
+	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
+	r.OverwroteExistingConfig = w.OverwroteExistingConfig || replaced != nil
 	r.ConfigChanged = w.Revision != flat.Config{}.Revision()
-	if w.Replaced != nil {
-		edit := w.Replaced.Edit
-		r.Replaced = &edit
-		r.ConfigChanged = edit.Revision != w.Revision
+	if replaced != nil {
+		r.Replaced, r.ConfigChanged = &replaced.Edit, replaced.Revision != w.Revision
 	}
 	switch {
 	case !r.ConfigChanged:
@@ -150,11 +160,15 @@ func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 	case r.OverwroteExistingConfig:
 		r.Notes = append(r.Notes, "the existing config was replaced")
 	}
-	switch {
-	case w.Replaced != nil && r.ConfigChanged:
-		p.keep(w.Replaced.Config, w.Replaced.Edit, w.Revision)
-	case w.Replaced == nil && before != nil && before.HasConfig: // the answer that said so was lost
-		p.keep(before.Config, before.Edit, w.Revision)
+	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
+		p.keep(replaced.Config, replaced.Edit, w.Revision)
 	}
 	p.Revisions.Save(p.hub.Origin(), p.destination, w.Revision)
+}
+
+// lost reports that the answer which told what was replaced never came: w is that
+// of another attempt, which found what the first had written.
+func lost(w *wire.ConfigWritten, before *wire.Config) bool {
+	return before != nil && before.HasConfig && before.Revision != w.Revision &&
+		(w.Replaced == nil || len(w.Replaced.Config) == 0 || w.Replaced.Revision == w.Revision)
 }
