@@ -299,6 +299,35 @@ func TestAPublicationIsShownAndWantsAYes(t *testing.T) {
 	w.get("/v1/stacks/alice/web/versions/1.2.0")
 }
 
+func TestFilesThatDifferAreOverwrittenOnlyAfterAYes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.write("index.html", "<p>theirs</p>\n")
+	w.write("style.css", "p {}\n")
+	w.must("push", "web", "--base-files-only")
+	w.write("index.html", "<p>mine</p>\n")
+	w.write("style.css", "p { color: red }\n")
+	for _, c := range []struct {
+		keys string
+		code int
+	}{{enter, 0}, {ctrlC, 130}} {
+		term := w.open(usual, "pull", "web", "--base-files", "--output", "../app")
+		term.wait("> Leave them")
+		golden(t, "screen/pull-files.txt", strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(term.text()))
+		term.press(c.keys)
+		term.ends(c.code)
+		if got := w.read("index.html"); got != "<p>mine</p>\n" {
+			t.Errorf("index.html is now %s", got)
+		}
+	}
+	term := w.open(narrow, "pull", "web", "--base-files")
+	w.talk(term, []turn{{"> Leave them", "", up}, {"> Overwrite them", "", enter}})
+	term.ends(0)
+	if got := w.read("index.html") + w.read("style.css"); got != "<p>theirs</p>\np {}\n" {
+		t.Errorf("the files are now %s", got)
+	}
+}
+
 func TestOneOfSeveralLocalProjectsIsChosen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
