@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
@@ -141,9 +142,14 @@ func (c *call) authenticate() (*caller, error) {
 	return who, nil
 }
 
+// touchTime is how long a request may wait for its token's use to be noted.
+const touchTime = 100 * time.Millisecond
+
 // touch notes the token's use. A hub that cannot write still lets its callers read.
 func (c *call) touch(b *store.Bearer) {
-	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) error { return tx.TouchToken(c.ctx(), b.Hash) })
+	ctx, cancel := context.WithTimeout(c.ctx(), touchTime)
+	defer cancel()
+	err := c.s.Store.Write(ctx, func(tx *store.Tx) error { return tx.TouchToken(ctx, b.Hash) })
 	if err != nil {
 		c.s.Log.Warn("a token's last use was not noted", "request", c.id, "token", b.Shown, "error", err)
 	}

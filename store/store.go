@@ -183,14 +183,19 @@ func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
 	return wrap(f(&Tx{db: s.read, store: s}))
 }
 
+// lockWait bounds how long a write waits for others: for this process's on the one
+// connection that writes, and then for other processes' in the database.
+const lockWait = 5 * time.Second
+
 // writeTries bounds how often a transaction is run again that lost against another one.
 const writeTries = 10
 
 // Write calls f in a transaction that is committed, and on disk, when f and
-// Write return nil. f runs again when the database asks for it.
+// Write return nil. f runs again when the database asks for it. ErrUnavailable when
+// SQLite has not let the transaction begin within 5 s, or before ctx's deadline.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		err := s.transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 			return f(&Tx{db: tx, store: s})
 		})
 		if isSerialization(err) && try < writeTries && ctx.Err() == nil {
@@ -201,6 +206,36 @@ func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 		}
 		return wrap(err)
 	}
+}
+
+func (s *Store) transact(ctx context.Context, f func(context.Context, bun.Tx) error) error {
+	if s.dsn.path == "" {
+		return s.write.RunInTx(ctx, nil, f)
+	}
+	conn, err := s.writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.RunInTx(ctx, nil, f)
+}
+
+// writer returns the connection that writes once nobody else here has it. What is
+// left of the wait goes to the database, which no context can interrupt in it.
+func (s *Store) writer(ctx context.Context) (bun.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	conn, err := s.write.Conn(waiting)
+	if err != nil {
+		return conn, err
+	}
+	end, _ := waiting.Deadline()
+	left := max(0, time.Until(end).Milliseconds())
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", left)); err != nil {
+		conn.Close()
+		return conn, err
+	}
+	return conn, nil
 }
 
 // Time is a moment in microseconds since 1970 in UTC; 0 stands for never.
