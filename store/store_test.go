@@ -404,25 +404,32 @@ func TestTheFirstAnswerIsKeptForItsKey(t *testing.T) {
 func TestABotHasOneConfigurationUnderBothNames(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		allow := func(*store.RateLimit) error { return nil }
-		setLimit := func(id, refID string, minute int64) (*store.RateLimit, error) {
-			var r *store.RateLimit
-			err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
-				r, err = tx.SetRateLimit(t.Context(), &store.RateLimit{Account: "acme", ID: id + refID, BotID: id, BotRefID: refID, MinuteLimit: &minute}, allow)
+		setLimit := func(id, refID string, minute int64) (r *store.RateLimit, changed bool, err error) {
+			err = s.Write(t.Context(), func(tx *store.Tx) (err error) {
+				r, changed, err = tx.SetRateLimit(t.Context(), &store.RateLimit{Account: "acme", ID: id + refID, BotID: id, BotRefID: refID, MinuteLimit: &minute}, allow)
 				return err
 			})
-			return r, err
+			return r, changed, err
 		}
-		if _, err := setLimit("b1", "", 1); err != nil {
+		if _, changed, err := setLimit("b1", "@acme/ci", 1); err != nil || !changed {
+			t.Fatalf("changed = %v, %v", changed, err)
+		}
+		if r, changed, err := setLimit("", "@acme/ci", 3); err != nil || !changed || r.BotID != "b1" || *r.MinuteLimit != 3 {
+			t.Errorf("by its second name: %+v, changed = %v, %v", r, changed, err)
+		}
+		if r, changed, err := setLimit("b1", "", 3); err != nil || changed || r.BotRefID != "@acme/ci" {
+			t.Errorf("equal limits: %+v, changed = %v, %v", r, changed, err)
+		}
+		for _, names := range [][2]string{{"b2", "@acme/ci"}, {"b1", "@acme/typo"}} {
+			if _, _, err := setLimit(names[0], names[1], 4); !errors.Is(err, store.ErrBotMismatch) {
+				t.Errorf("%v: %v, want ErrBotMismatch", names, err)
+			}
+		}
+		if _, _, err := setLimit("b3", "", 5); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := setLimit("b1", "@acme/ci", 2); err != nil || r.BotRefID != "@acme/ci" {
-			t.Fatalf("a second name: %+v, %v", r, err)
-		}
-		if r, err := setLimit("", "@acme/ci", 3); err != nil || r.BotID != "b1" || *r.MinuteLimit != 3 {
-			t.Errorf("by its second name: %+v, %v", r, err)
-		}
-		if _, err := setLimit("b2", "@acme/ci", 4); !errors.Is(err, store.ErrBotMismatch) {
-			t.Errorf("names of two bots: %v, want ErrBotMismatch", err)
+		if _, _, err := setLimit("b3", "@acme/typo", 5); !errors.Is(err, store.ErrBotMismatch) {
+			t.Errorf("a name that the bot does not have: %v, want ErrBotMismatch", err)
 		}
 	})
 }
