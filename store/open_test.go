@@ -3,6 +3,9 @@ package store_test
 import (
 	"database/sql"
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"example.com/projecthub/store"
@@ -65,6 +68,26 @@ func TestADatabaseThatIsNotThereIsNotMadeByAccident(t *testing.T) {
 	var missing *store.MissingError
 	if _, err := store.Open(t.Context(), address, store.Options{}); !errors.As(err, &missing) || missing.Path != store.Path(address) {
 		t.Errorf("got %v, want a MissingError", err)
+	}
+}
+
+func TestOnlyItsOwnerReadsAnSQLiteDatabase(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no mode bits on Windows")
+	}
+	address := storetest.SQLite(t)
+	s := storetest.Open(t, address)
+	if _, err := s.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(store.Path(address) + "*")
+	if err != nil || len(files) != 4 { // itself, -wal, -shm and .lock
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v, %v", filepath.Base(file), info.Mode(), err)
+		}
 	}
 }
 

@@ -8,7 +8,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -95,15 +97,12 @@ func (s *Store) openSQLite(opts Options) error {
 		return &MissingError{s.dsn.path}
 	}
 	if opts.Create {
-		if err := os.MkdirAll(filepath.Dir(s.dsn.path), 0o700); err != nil {
+		if err := makePrivate(s.dsn.path); err != nil {
 			return err
 		}
 	}
 	open := func(conns int, pragmas ...string) (*sql.DB, error) {
 		q := url.Values{"_txlock": {"immediate"}, "mode": {"rw"}}
-		if opts.Create {
-			q.Set("mode", "rwc")
-		}
 		// synchronous=FULL: a commit is on disk before its answer leaves.
 		q["_pragma"] = append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, pragmas...)
 		address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: s.dsn.path}).EscapedPath(), RawQuery: q.Encode()}
@@ -130,6 +129,23 @@ func (s *Store) openSQLite(opts Options) error {
 	s.write, s.read = bun.NewDB(write, sqlitedialect.New()), bun.NewDB(read, sqlitedialect.New())
 	s.checkpoints = newCheckpoints(clean)
 	return nil
+}
+
+// makePrivate makes an empty file for its owner alone, where there is none.
+// SQLite gives the files that it puts beside it the same mode.
+func makePrivate(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	// One that is there stays closed: closing it would end this process's locks on it.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func (s *Store) openPostgres() error {
