@@ -89,10 +89,11 @@ func (c *call) admit(n needs) error {
 		}
 		return nil
 	}
-	if _, err := c.query(); err != nil {
+	if err := c.permit(c.accountOf(n.where), n); err != nil {
 		return err
 	}
-	return c.permit(c.accountOf(n.where), n)
+	_, err = c.query() // before anything is done with what could be read of it
+	return err
 }
 
 // query returns the parameters of the request's query. What cannot be read is no

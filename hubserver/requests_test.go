@@ -68,6 +68,12 @@ func TestAQueryThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 		hub.as("alice").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(422, wire.CodeInvalidBody)
 		hub.with("").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(401, wire.CodeUnauthorized)
 	}
+	// Whoever has no role is told that first.
+	for _, query := range []string{"botId=%zz", "botId=a;b", "%"} {
+		hub.as("sam").get("/v1/rate-limit?account=acme&"+query).problem(403, wire.CodeNotPermitted)
+		hub.as("sam").post("/v1/rate-limit?account=acme&"+query, `{}`).problem(403, wire.CodeNotPermitted)
+		hub.as("rita").get("/v1/rate-limit?account=acme&"+query).problem(422, wire.CodeInvalidBody)
+	}
 }
 
 func TestAMethodThatAPathDoesNotTakeIsNamedWithThoseItTakes(t *testing.T) {
