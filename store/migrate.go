@@ -84,6 +84,9 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	}
 	m := migrate.NewMigrator(s.read, steps, migrate.WithTableName(migrations.Marks))
 	found, err := m.MigrationsWithStatus(ctx)
+	if err != nil && !isNoTable(err) {
+		return fmt.Errorf("read which migrations were taken: %w", wrap(err))
+	}
 	if err != nil || len(found.Unapplied()) > 0 {
 		return errors.New("the database's schema is not up to date: run hub migrate")
 	}

@@ -3,9 +3,11 @@ package store_test
 import (
 	"database/sql"
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"example.com/projecthub/store"
@@ -68,6 +70,45 @@ func TestADatabaseThatIsNotThereIsNotMadeByAccident(t *testing.T) {
 	var missing *store.MissingError
 	if _, err := store.Open(t.Context(), address, store.Options{}); !errors.As(err, &missing) || missing.Path != store.Path(address) {
 		t.Errorf("got %v, want a MissingError", err)
+	}
+}
+
+func TestASchemaThatCannotBeReadIsNotTakenForAnOldOne(t *testing.T) {
+	address := storetest.Postgres(t)
+	storetest.Open(t, address)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, address, "GRANT USAGE ON SCHEMA "+u.Query().Get("search_path")+" TO pg_monitor") // a role that is always there
+	s, err := store.Open(t.Context(), address+"&role=pg_monitor", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("without rights: %v", err)
+	}
+}
+
+func TestADatabaseWithoutTablesIsNotUpToDate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s, err := store.Open(t.Context(), address, store.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "hub migrate") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAnAddressThatNamesNoDatabaseIsMalformed(t *testing.T) {
+	for _, address := range []string{"", "hub.db", "sqlite:", "mysql://x", "postgres://%zz", "postgres://h:port/"} {
+		if _, err := store.Open(t.Context(), address, store.Options{}); !errors.Is(err, store.ErrAddress) {
+			t.Errorf("%q: %v, want ErrAddress", address, err)
+		}
 	}
 }
 

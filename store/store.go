@@ -52,6 +52,9 @@ type MissingError struct{ Path string }
 
 func (e *MissingError) Error() string { return "there is no database at " + e.Path }
 
+// ErrAddress says that an address names no database, whatever there is.
+var ErrAddress = errors.New("malformed database address")
+
 func parseDSN(address string) (dsn, error) {
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && path != "" {
 		absolute, err := filepath.Abs(path)
@@ -60,7 +63,7 @@ func parseDSN(address string) (dsn, error) {
 	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
 		return dsn{url: address}, nil
 	}
-	return dsn{}, fmt.Errorf("a database is sqlite:PATH or postgres://…")
+	return dsn{}, fmt.Errorf("%w: it is sqlite:PATH or postgres://…", ErrAddress)
 }
 
 // Path returns the absolute path of the SQLite file that address names, or "".
@@ -70,7 +73,8 @@ func Path(address string) string {
 }
 
 // Open opens the database at address, sqlite:PATH or postgres://…, without
-// migrating it. The error is a *[MissingError] when an SQLite file is absent.
+// migrating it. The error is a *[MissingError] when an SQLite file is absent, and
+// ErrAddress when address is malformed.
 func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	d, err := parseDSN(address)
 	if err != nil {
@@ -151,7 +155,7 @@ func makePrivate(path string) error {
 func (s *Store) openPostgres() error {
 	cfg, err := pgx.ParseConfig(s.dsn.url)
 	if err != nil {
-		return fmt.Errorf("the address of the PostgreSQL database cannot be read") // the cause may quote the password
+		return fmt.Errorf("%w: what follows postgres:// cannot be read", ErrAddress) // the cause may quote the password
 	}
 	// bun writes values into the query's text, so that a statement cache never hits.
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol

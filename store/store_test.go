@@ -336,9 +336,12 @@ func TestTokensAreFoundRevokedAndExpired(t *testing.T) {
 		if b := bearer(expired.Hash); !b.Expired {
 			t.Error("an old token has not expired")
 		}
-		write(t, s, func(tx *store.Tx) error { _, err := tx.RevokeToken(t.Context(), alive.ID()); return err })
-		if b := bearer(alive.Hash); b.RevokedAt == 0 {
-			t.Error("the token is not revoked")
+		var revoked [2]*store.Token
+		for i := range revoked {
+			write(t, s, func(tx *store.Tx) (err error) { revoked[i], err = tx.RevokeToken(t.Context(), alive.ID()); return err })
+		}
+		if at := bearer(alive.Hash).RevokedAt; at == 0 || revoked[0].RevokedAt != at || revoked[1].RevokedAt != at {
+			t.Errorf("revoked at %v, then %v; it says %v", revoked[0].RevokedAt, revoked[1].RevokedAt, at)
 		}
 		write(t, s, func(tx *store.Tx) error { return tx.DisableAccount(t.Context(), "alice") })
 		if b := bearer(alive.Hash); !b.Disabled {
@@ -369,6 +372,13 @@ func TestRolesEndWithTheMembership(t *testing.T) {
 		write(t, s, func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "alice"); return err })
 		if got := role(); got != "" {
 			t.Errorf("a former member's role is %q", got)
+		}
+		for _, names := range [][2]string{{"none", "alice"}, {"acme", "nobody"}} {
+			err := s.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), names[0], names[1]); return err })
+			var missing *store.NoAccountError
+			if !errors.As(err, &missing) {
+				t.Errorf("removing %v: %v, want a NoAccountError", names, err)
+			}
 		}
 		var kind *store.KindError
 		err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.SetMember(t.Context(), "alice", "alice", "reader") })

@@ -1,0 +1,54 @@
+package golden_test
+
+import (
+	"database/sql"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// usageOf runs a hub command that is to be refused for its words, and returns what
+// it says.
+func usageOf(t *testing.T, args ...string) string {
+	t.Helper()
+	var exit *exec.ExitError
+	out, err := exec.Command(program("hub"), args...).Output()
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || len(out) > 0 {
+		t.Errorf("hub %q: %v, want exit 2 and nothing on stdout: %s", args, err, out)
+		return ""
+	}
+	return string(exit.Stderr)
+}
+
+func TestACommandThatFoundNothingToDoLeavesNoAuditRow(t *testing.T) {
+	h := &hub{db: sqlite(t, t.TempDir())}
+	for _, line := range []string{
+		"migrate", "account create alice", "account create acme --org", "member set acme alice --role reader",
+		"member remove acme alice", "member remove acme alice", "token revoke --user alice --all",
+	} {
+		h.admin(t, strings.Fields(line)...)
+	}
+	db, err := sql.Open("sqlite", strings.TrimPrefix(h.db, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	n := 0
+	if err := db.QueryRow("SELECT count(*) FROM audit WHERE action IN ('member.remove', 'token.revoke')").Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d rows, %v; want that of the one removal", n, err)
+	}
+}
+
+func TestATokensNameIsOneThatAListCanShow(t *testing.T) {
+	db := sqlite(t, t.TempDir())
+	for _, name := range []string{"a\x1b[31m\nx", "a\tb", "\xff", "\u202e", strings.Repeat("é", 129)} {
+		if said := usageOf(t, "token", "create", "--user", "alice", "--name", name, "--db", db); !strings.Contains(said, "--name") {
+			t.Errorf("%q: %s", name, said)
+		}
+	}
+	h := &hub{db: db}
+	h.admin(t, "migrate")
+	h.admin(t, "account", "create", "alice")
+	h.admin(t, "token", "create", "--user", "alice", "--name", strings.Repeat("é", 127)+" ")
+}
