@@ -21,6 +21,18 @@ func usageOf(t *testing.T, args ...string) string {
 	return string(exit.Stderr)
 }
 
+func TestAVariableHoldsSeveralValuesOfAFlagThatRepeats(t *testing.T) {
+	for ranges, want := range map[string]string{
+		"10.0.0.0/8,everything":          `"everything" is not`,
+		"10.0.0.0/8,192.168.1.0/24:8080": "malformed database address", // which comes later
+	} {
+		t.Setenv("HUB_IMPORT_ALLOW", ranges)
+		if said := usageOf(t, "serve", "--db", "none"); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", ranges, said)
+		}
+	}
+}
+
 func TestACommandThatFoundNothingToDoLeavesNoAuditRow(t *testing.T) {
 	h := &hub{db: sqlite(t, t.TempDir())}
 	for _, line := range []string{

@@ -158,13 +158,22 @@ func exactly(names ...string) cobra.PositionalArgs {
 }
 
 // fromEnvironment sets every flag that was not given from its variable: HUB_ and
-// the flag's name in capitals. An empty variable is unset.
+// the flag's name in capitals. An empty variable is unset; one for a flag that
+// repeats holds several values, separated by commas.
 func (a *app) fromEnvironment(c *cobra.Command) error {
 	var err error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		name := "HUB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		if value := a.getenv(name); value != "" && !f.Changed && err == nil {
-			if e := c.Flags().Set(f.Name, value); e != nil {
+		value := a.getenv(name)
+		if value == "" || f.Changed || err != nil {
+			return
+		}
+		values := []string{value}
+		if f.Value.Type() == "stringArray" {
+			values = strings.Split(value, ",")
+		}
+		for _, v := range values {
+			if e := c.Flags().Set(f.Name, v); e != nil && err == nil {
 				err = usagef("%s=%q: %v", name, value, e)
 			}
 		}

@@ -47,7 +47,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "`ADDRESS:PORT` to listen on (HUB_LISTEN)")
 	f.StringVar(&o.publicURL, "public-url", "", "`ORIGIN` under which people reach the hub, needed beyond loopback (HUB_PUBLIC_URL)")
 	f.StringVar(&o.logFormat, "log", "text", "`FORM` of the log on stderr: text or json (HUB_LOG)")
-	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several")
+	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several (HUB_IMPORT_ALLOW: with commas)")
 	graceFlag(c, &o.grace)
 	l := &o.limits
 	f.Int64Var(&l.ConfigBytes, "config-bytes", l.ConfigBytes, "largest config, `BYTES`")
