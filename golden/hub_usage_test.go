@@ -21,6 +21,26 @@ func usageOf(t *testing.T, args ...string) string {
 	return string(exit.Stderr)
 }
 
+func TestALimitIsOneThatAHubCanKeep(t *testing.T) {
+	for _, flag := range []string{
+		"--config-bytes", "--config-keys", "--config-depth", "--description-bytes", "--bundle-bytes",
+		"--base-files", "--base-file-bytes", "--base-files-bytes", "--plan-bytes",
+	} {
+		for _, value := range []string{"-5", "-1", "0", "9223372036854775807", "99999999999999999999", "1.5", ""} {
+			if said := usageOf(t, "serve", flag+"="+value, "--db", "none"); !strings.Contains(said, flag) || !strings.Contains(said, "from 1 to") {
+				t.Errorf("%s=%s: %s", flag, value, said)
+			}
+		}
+		if said := usageOf(t, "serve", flag, "1", "--db", "none"); !strings.Contains(said, "malformed database address") { // which comes later
+			t.Errorf("%s 1: %s", flag, said)
+		}
+	}
+	t.Setenv("HUB_BASE_FILES", "-1")
+	if said := usageOf(t, "serve", "--db", "none"); !strings.Contains(said, "HUB_BASE_FILES") {
+		t.Errorf("HUB_BASE_FILES=-1: %s", said)
+	}
+}
+
 func TestAVariableHoldsSeveralValuesOfAFlagThatRepeats(t *testing.T) {
 	for ranges, want := range map[string]string{
 		"10.0.0.0/8,everything":          `"everything" is not`,

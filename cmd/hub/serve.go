@@ -50,15 +50,15 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several (HUB_IMPORT_ALLOW: with commas)")
 	graceFlag(c, &o.grace)
 	l := &o.limits
-	f.Int64Var(&l.ConfigBytes, "config-bytes", l.ConfigBytes, "largest config, `BYTES`")
-	f.IntVar(&l.ConfigKeys, "config-keys", l.ConfigKeys, "most keys of a config, `N`")
-	f.IntVar(&l.ConfigDepth, "config-depth", l.ConfigDepth, "deepest nesting of settings, `N`")
-	f.Int64Var(&l.DescriptionBytes, "description-bytes", l.DescriptionBytes, "largest API description, `BYTES`")
-	f.Int64Var(&l.BundleBytes, "bundle-bytes", l.BundleBytes, "largest stack bundle, `BYTES` as sent")
-	f.IntVar(&l.BaseFiles, "base-files", l.BaseFiles, "most base files of a project, `N`")
-	f.Int64Var(&l.BaseFileBytes, "base-file-bytes", l.BaseFileBytes, "largest base file, `BYTES`")
-	f.Int64Var(&l.BaseFilesBytes, "base-files-bytes", l.BaseFilesBytes, "all base files of a project together, `BYTES`")
-	f.Int64Var(&l.PlanBytes, "plan-bytes", l.PlanBytes, "largest list of base files, `BYTES` of JSON")
+	limitVar(f, &l.ConfigBytes, mostBytes, "config-bytes", "largest config, `BYTES`")
+	limitVar(f, &l.ConfigKeys, mostItems, "config-keys", "most keys of a config, `N`")
+	limitVar(f, &l.ConfigDepth, mostDepth, "config-depth", "deepest nesting of settings, `N`")
+	limitVar(f, &l.DescriptionBytes, mostBytes, "description-bytes", "largest API description, `BYTES`")
+	limitVar(f, &l.BundleBytes, mostBytes, "bundle-bytes", "largest stack bundle, `BYTES` as sent")
+	limitVar(f, &l.BaseFiles, mostItems, "base-files", "most base files of a project, `N`")
+	limitVar(f, &l.BaseFileBytes, mostBytes, "base-file-bytes", "largest base file, `BYTES`")
+	limitVar(f, &l.BaseFilesBytes, mostBytes, "base-files-bytes", "all base files of a project together, `BYTES`")
+	limitVar(f, &l.PlanBytes, mostBytes, "plan-bytes", "largest list of base files, `BYTES` of JSON")
 	return c
 }
 
