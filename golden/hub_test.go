@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -177,6 +178,16 @@ func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// await waits until the log holds text.
+func (l *lockedBuffer) await(t testing.TB, text string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(l.String(), text); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("the log never says %q: %s", text, l)
+		}
+	}
 }
 
 // front is an address that stays while the hubs behind it come and go. Its

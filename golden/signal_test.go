@@ -3,8 +3,11 @@
 package golden_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -101,5 +104,31 @@ func TestASignalThatIsIgnoredEndsNothing(t *testing.T) {
 		if code := codeOf(t, c.Wait()); code != 0 {
 			t.Errorf("SIG%s: exit code %d", name, code)
 		}
+	}
+}
+
+func TestASecondSignalEndsAHubThatDrains(t *testing.T) {
+	t.Parallel()
+	h := startHub(t, sqlite(t, t.TempDir()))
+	h.admin(t, "account", "create", "alice")
+	conn, err := net.Dial("tcp", h.listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// The hub asks for the body once it waits for it, which never comes.
+	fmt.Fprintf(conn, "POST /v1/apis/upload HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n", h.token(t, "alice", "write:catalog"))
+	if line, err := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(line, " 100 ") {
+		t.Fatalf("the hub answers %q, %v", line, err)
+	}
+	h.once.Do(func() {
+		h.cmd.Process.Signal(syscall.SIGINT)
+		h.log.await(t, "stopping")
+		h.cmd.Process.Signal(syscall.SIGINT)
+		h.cmd.Wait()
+	})
+	if status := h.cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() {
+		t.Errorf("it ended with %v: %s", h.cmd.ProcessState, h.log)
 	}
 }

@@ -59,7 +59,7 @@ type answer struct {
 	lost   bool // an attempt before this one may have been applied
 }
 
-// tellAfter is how long a call has failed before that is worth telling.
+// tellAfter is how long a call will have failed when that is worth telling.
 const tellAfter = time.Second
 
 // First and longest wait between two attempts, before jitter.
@@ -123,7 +123,7 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 		e.conclude(method)
 		return e
 	}
-	if t.waiting != nil && time.Until(t.end) < t.timeout-tellAfter {
+	if t.waiting != nil && time.Until(t.end)-wait < t.timeout-tellAfter {
 		t.waiting(e, t.end)
 		t.waiting = nil
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
@@ -88,10 +89,11 @@ func (c *call) admit(n needs) error {
 		}
 		return nil
 	}
-	if _, err := c.query(); err != nil {
+	if err := c.permit(c.accountOf(n.where), n); err != nil {
 		return err
 	}
-	return c.permit(c.accountOf(n.where), n)
+	_, err = c.query() // before anything is done with what could be read of it
+	return err
 }
 
 // query returns the parameters of the request's query. What cannot be read is no
@@ -141,9 +143,14 @@ func (c *call) authenticate() (*caller, error) {
 	return who, nil
 }
 
+// touchTime is how long a request may wait for its token's use to be noted.
+const touchTime = 100 * time.Millisecond
+
 // touch notes the token's use. A hub that cannot write still lets its callers read.
 func (c *call) touch(b *store.Bearer) {
-	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) error { return tx.TouchToken(c.ctx(), b.Hash) })
+	ctx, cancel := context.WithTimeout(c.ctx(), touchTime)
+	defer cancel()
+	err := c.s.Store.Write(ctx, func(tx *store.Tx) error { return tx.TouchToken(ctx, b.Hash) })
 	if err != nil {
 		c.s.Log.Warn("a token's last use was not noted", "request", c.id, "token", b.Shown, "error", err)
 	}

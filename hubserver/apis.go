@@ -57,6 +57,9 @@ func (s *Server) importAPI(c *call) error {
 	if !ref.ValidName(account) {
 		return invalidBody("/account", "%q is not an account: an account is %s", account, ref.Rule)
 	}
+	if err := fetch.CheckURL(req.URL); err != nil {
+		return fetchProblem(err)
+	}
 	if err := c.permit(account, needs{role: wire.Writer, scope: wire.ScopeWriteCatalog}); err != nil {
 		return err
 	}

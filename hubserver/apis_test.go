@@ -248,3 +248,20 @@ func TestEveryPlaceThatImportCannotReachIsRefusedInTheSameWords(t *testing.T) {
 	}
 	hub.as("alice").post("/v1/apis/import", wire.ImportAPI{Account: "sam", URL: "http://example.com"}).problem(403, wire.CodeNotPermitted)
 }
+
+func TestTheBodysShapeComesBeforeTheRoleThatItNames(t *testing.T) {
+	hub := one(t, nil)
+	for body, pointer := range map[string]string{
+		`{"account": "acme", "url": "ftp://x/"}`:                       "/url",
+		`{"account": "acme", "url": "ftp://x/", "slug": "A"}`:          "/slug",
+		`{"account": "acme"}`:                                          "/url",
+		`{"account": "acme", "url": "http://x/", "slug": "A"}`:         "/slug",
+		`{"account": "acme", "url": "http://x/", "unknown": "member"}`: "/unknown",
+	} {
+		p := hub.as("sam").post("/v1/apis/import", body).problem(422, wire.CodeInvalidBody)
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+			t.Errorf("%s: %+v", body, p.Errors)
+		}
+	}
+	hub.as("sam").post("/v1/apis/import", `{"account": "acme", "url": "http://x/"}`).problem(403, wire.CodeNotPermitted)
+}

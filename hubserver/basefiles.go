@@ -172,6 +172,7 @@ func (s *Server) getArchive(c *call) error {
 		c.w.Header().Set("Content-Encoding", "zstd")
 	}
 	if c.r.Method == http.MethodHead {
+		c.w.WriteHeader(http.StatusOK)
 		return nil
 	}
 	if !compress {

@@ -201,6 +201,8 @@ func (c *contract) check(x *exchange) []error {
 	op, params := c.find(x.method, x.path)
 	at, accepted := "", false
 	switch {
+	case op == nil && x.status == http.StatusNotFound && strings.HasPrefix(x.path, "/@") && (x.method == http.MethodGet || x.method == http.MethodHead):
+		at = pointer("paths", "/@{account}/{slug}", "get", "responses", "404")
 	case op == nil && x.status == http.StatusNotFound:
 		at = "/components/responses/UnknownRoute"
 	case op == nil && x.status == http.StatusMethodNotAllowed:

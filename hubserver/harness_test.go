@@ -231,11 +231,15 @@ func (c *caller) do(method, path string, body any, headers ...header) *answer {
 }
 
 func (c *caller) try(method, path string, body any, headers ...header) (*answer, error) {
+	return c.tryWithin(c.hub.Context(), method, path, body, headers...)
+}
+
+func (c *caller) tryWithin(ctx context.Context, method, path string, body any, headers ...header) (*answer, error) {
 	req, err := c.request(method, path, body, headers...)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.hub.client.Do(req)
+	resp, err := c.hub.client.Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -86,6 +87,22 @@ func TestTheDescriptionIsValidAndSaysWhichHubItIsOf(t *testing.T) {
 	delete(served["info"].(map[string]any), "x-limits")
 	if diff := cmp.Diff(own, served); diff != "" {
 		t.Errorf("what is served differs from the file: %s", diff)
+	}
+}
+
+func TestNoTextStatesALimitThatAHubMayHaveSetOtherwise(t *testing.T) {
+	hub := one(t, nil)
+	text := string(hub.with("").get("/v1/openapi.json").want(200).body)
+	l := hubserver.DefaultLimits
+	for _, bytes := range []int64{l.ConfigBytes, l.DescriptionBytes, l.BundleBytes, l.BaseFileBytes, l.BaseFilesBytes, l.PlanBytes} {
+		if stated := " " + humanize.IBytes(uint64(bytes)); strings.Contains(text, stated) {
+			t.Errorf("it says%s", stated)
+		}
+	}
+	for _, n := range []int{l.ConfigKeys, l.BaseFiles} {
+		if stated := humanize.Comma(int64(n)); strings.Contains(text, stated) {
+			t.Errorf("it says %s", stated)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 func (s *Server) page(c *call) error {
 	r, err := c.pathRef()
 	if err != nil {
-		return notFound("page " + c.r.URL.Path)
+		return c.absentPage("")
 	}
 	var view *store.ProjectView
 	var config *store.Config
@@ -36,8 +36,7 @@ func (s *Server) page(c *call) error {
 		return err
 	}
 	if config == nil {
-		body, err := page.Absent(r.String(), s.PublicURL)
-		return c.html(http.StatusNotFound, body, err)
+		return c.absentPage(r.String())
 	}
 	var body []byte
 	err = c.work(int64(len(config.Body))*jsonCost, func() error {
@@ -69,6 +68,11 @@ func (s *Server) pageOf(view *store.ProjectView, config *store.Config) (page.Pro
 		shown.Config = append(shown.Config, page.Setting{Key: key, Value: value})
 	}
 	return shown, err
+}
+
+func (c *call) absentPage(ref string) error {
+	body, err := page.Absent(ref, c.s.PublicURL)
+	return c.html(http.StatusNotFound, body, err)
 }
 
 func (c *call) html(status int, body []byte, err error) error {

@@ -72,6 +72,23 @@ func TestAPrivateAndAnAbsentProjectHaveOnePage(t *testing.T) {
 	})
 }
 
+func TestAnAddressThatIsNoProjectsHasAPageThatDoesNotRepeatIt(t *testing.T) {
+	hub := one(t, nil)
+	for _, path := range []string{"/@", "/@alice", "/@Alice/web", "/@alice/Web", "/@alice/web/", "/@alice/web/config", "/@alice/web%0arm%20-rf", "/@alice%2Fweb", "/@alice/%ff", "/@alice/" + strings.Repeat("x", 5000)} {
+		for _, who := range []*caller{hub.with(""), hub.with("bad"), hub.as("alice")} {
+			a := who.get(path).want(404)
+			if text := string(a.body); !strings.Contains(text, publicURL+"/@account/slug") || strings.Contains(text, "lice") || strings.Contains(text, "xxx") {
+				t.Errorf("%s: %s", path, text)
+			}
+			if a.header.Get("Content-Security-Policy") != page.Policy || a.header.Get("Content-Type") != "text/html; charset=utf-8" {
+				t.Errorf("%s: %v", path, a.header)
+			}
+		}
+		hub.with("").do("HEAD", path, nil).want(404)
+	}
+	hub.with("").put("/@alice", `{}`).problem(404, wire.CodeUnknownRoute)
+}
+
 func TestStaticFilesAreThoseOfThePagesAlone(t *testing.T) {
 	hub := one(t, nil)
 	css := hub.with("").get("/static/hub.css").want(200)

@@ -34,7 +34,7 @@ func (s *Server) setRateLimit(c *call) error {
 		WeekLimit: limits.WeekLimit, MonthLimit: limits.MonthLimit, YearLimit: limits.YearLimit,
 	}
 	return c.answerRateLimit(s.Store.Write, func(tx *store.Tx) (*store.RateLimit, error) {
-		set, err := tx.SetRateLimit(c.ctx(), row, func(current *store.RateLimit) error {
+		set, changed, err := tx.SetRateLimit(c.ctx(), row, func(current *store.RateLimit) error {
 			revision := ""
 			if current != nil {
 				revision = limitsRevision(current)
@@ -44,8 +44,8 @@ func (s *Server) setRateLimit(c *call) error {
 			}
 			return nil
 		})
-		if err != nil {
-			return nil, err
+		if err != nil || !changed {
+			return set, err
 		}
 		return set, c.audit(c.ctx(), tx, bot.Account, "rate-limit.set", botName(bot), "")
 	})

@@ -78,18 +78,38 @@ func TestABotIsKnownByOneNameOrTwo(t *testing.T) {
 				t.Errorf("%s: %d a day, want %d", query, *got.Limits.DayLimit, day)
 			}
 		}
-		// A name that is added.
-		got := decoded[wire.RateLimit](alice.post(rateLimit+"botId=one&botRefId=eins", `{"dayLimit": 1}`).want(200))
-		if got.Bot != (wire.Bot{Account: "acme", BotID: "one", BotRefID: "eins"}) {
-			t.Errorf("%+v", got.Bot)
-		}
-		alice.get(rateLimit + "botRefId=eins").want(200)
-		for _, query := range []string{"botId=one&botRefId=drei", "botId=one&botRefId=zwei", "botId=zwei&botRefId=eins", "botId=three&botRefId=eins"} {
+		// Two names are those of one bot, or of a new one: a mistyped one is never added.
+		for _, query := range []string{"botId=one&botRefId=typo", "botId=typo&botRefId=@acme/two", "botId=one&botRefId=drei", "botId=one&botRefId=@acme/two", "botId=three&botRefId=typo", "botId=typo&botRefId=drei"} {
 			alice.post(rateLimit+query, `{"dayLimit": 9}`).problem(422, wire.CodeBotMismatch)
 			alice.get(rateLimit+query).problem(422, wire.CodeBotMismatch)
 		}
+		for _, query := range []string{"botId=typo", "botRefId=typo", "botId=typo&botRefId=typo"} {
+			alice.get(rateLimit+query).problem(404, wire.CodeNotFound)
+		}
 		if got := decoded[wire.RateLimit](alice.get(rateLimit + "botId=one").want(200)); *got.Limits.DayLimit != 1 {
 			t.Error("a refused request changed a limit")
+		}
+	})
+}
+
+func TestEqualLimitsChangeNeitherWhoNorWhen(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		for _, who := range []string{"alice", "anna"} {
+			for _, body := range []string{`{"dayLimit": 1}`, `{"dayLimit": 1, "hourLimit": null}`} {
+				hub.as(who).post(rateLimit+"botId=x&botRefId=y", body).want(200)
+				hub.as(who).post(rateLimit+"botId=x", body).want(200)
+			}
+		}
+		if n := hub.count("SELECT count(*) FROM rate_limits WHERE updated_by = 'alice'"); n != 1 {
+			t.Errorf("alice is the writer of %d configurations, want 1", n)
+		}
+		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'rate-limit.set'"); n != 1 {
+			t.Errorf("%d writes were noted, want 1", n)
+		}
+		hub.as("anna").post(rateLimit+"botId=x", `{}`).want(200)
+		hub.as("anna").post(rateLimit+"botId=x", `{"hourLimit": 1}`).want(200)
+		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'rate-limit.set' AND actor = 'anna'"); n != 2 {
+			t.Errorf("%d changes were noted, want 2", n)
 		}
 	})
 }

@@ -17,12 +17,13 @@ func TestWhatIsNoRouteIsSaidToBeNone(t *testing.T) {
 	for _, path := range []string{
 		"/", "/v1", "/v1/", "/v2/projects", "/V1/projects", "/v1/Projects", "/v1/projects/", "/v1/projects/acme", "/v1/projects/acme/", "/v1/projects/acme/web/", "/v1/projects/acme/web/CONFIG",
 		"/v1/projects/acme/web/config/", "/v1/projects/acme%2Fweb", "/v1/projects/acme%2Fweb/config/x", "/v1//projects", "//v1/projects", "/v1/projects/acme/web/../config/x", "/v1/projects/acme/web/preview", "/v1/apis", "/v1/stacks/acme/site/versions",
-		"/healthz/", "/metrics", "/favicon.ico", "/.well-known/x", "/@acme", "/@acme/web/", "/static", "/v1/rate-limit/", "/v1/projects/acme/web/config%00", "/v1/whoami%20", "/%ff", "/a\u202eb",
+		"/healthz/", "/metrics", "/favicon.ico", "/.well-known/x", "/static", "/v1/rate-limit/", "/v1/projects/acme/web/config%00", "/v1/whoami%20", "/%ff", "/a\u202eb",
 	} {
 		for _, method := range []string{"GET", "PUT", "BREW"} {
 			p := alice.do(method, path, nil).problem(404, wire.CodeUnknownRoute)
-			if !strings.Contains(p.Hint, hubVersion) {
-				t.Errorf("%s: the hint %q names no version", path, p.Hint)
+			// Only a client asks for what stands below /v1/.
+			if strings.Contains(p.Hint, hubVersion) != strings.HasPrefix(path, "/v1/") {
+				t.Errorf("%s: the hint is %q", path, p.Hint)
 			}
 		}
 		hub.with("").get(path).problem(404, wire.CodeUnknownRoute)
@@ -42,7 +43,6 @@ func TestAPathPartThatBreaksItsRuleIsNotThere(t *testing.T) {
 			alice.put("/v1/projects/acme/"+slug+"/client-config", `{}`).problem(404, wire.CodeNotFound)
 			alice.put("/v1/projects/acme/"+slug+"/preview/base-files", archive(t)).problem(404, wire.CodeNotFound)
 			alice.delete("/v1/projects/acme/"+slug).problem(404, wire.CodeNotFound)
-			alice.get("/@acme/"+slug).problem(404, wire.CodeNotFound)
 			// Nobody has a role on what cannot be an account.
 			p := alice.get("/v1/projects/"+slug+"/web/config").problem(403, wire.CodeNotPermitted)
 			if p.Hint != "" {
@@ -67,6 +67,12 @@ func TestAQueryThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 		hub.as("alice").post("/v1/apis/upload?"+query, pets).problem(422, wire.CodeInvalidBody)
 		hub.as("alice").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(422, wire.CodeInvalidBody)
 		hub.with("").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(401, wire.CodeUnauthorized)
+	}
+	// Whoever has no role is told that first.
+	for _, query := range []string{"botId=%zz", "botId=a;b", "%"} {
+		hub.as("sam").get("/v1/rate-limit?account=acme&"+query).problem(403, wire.CodeNotPermitted)
+		hub.as("sam").post("/v1/rate-limit?account=acme&"+query, `{}`).problem(403, wire.CodeNotPermitted)
+		hub.as("rita").get("/v1/rate-limit?account=acme&"+query).problem(422, wire.CodeInvalidBody)
 	}
 }
 

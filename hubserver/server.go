@@ -169,9 +169,17 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	}
 }
 
+// unknownRoute tells a person from a client by the path.
 func (s *Server) unknownRoute(c *call) error {
-	return problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.r.URL.EscapedPath()).
-		hint("the client may be newer than the hub (version %s)", s.Version)
+	path := c.r.URL.Path
+	if reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead; reads && strings.HasPrefix(path, "/@") {
+		return c.absentPage("")
+	}
+	p := problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.r.URL.EscapedPath())
+	if strings.HasPrefix(path, "/v1/") {
+		p.hint("the client may be newer than the hub (version %s)", s.Version)
+	}
+	return p
 }
 
 func (s *Server) methodNotAllowed(c *call) error {

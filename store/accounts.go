@@ -78,15 +78,20 @@ func (tx *Tx) DisableAccount(ctx context.Context, name string) error {
 
 // SetMember gives user a role on org, in place of a former one.
 func (tx *Tx) SetMember(ctx context.Context, org, user, role string) error {
-	if err := tx.needKind(ctx, org, KindOrg); err != nil {
-		return err
-	}
-	if err := tx.needKind(ctx, user, KindUser); err != nil {
+	if err := tx.needMember(ctx, org, user); err != nil {
 		return err
 	}
 	_, err := tx.db.NewInsert().Model(&Member{User: user, Account: org, Role: role}).
 		On("CONFLICT (user_name, account) DO UPDATE").Set("role = EXCLUDED.role").Exec(ctx)
 	return err
+}
+
+// needMember checks that user can have a role on org.
+func (tx *Tx) needMember(ctx context.Context, org, user string) error {
+	if err := tx.needKind(ctx, org, KindOrg); err != nil {
+		return err
+	}
+	return tx.needKind(ctx, user, KindUser)
 }
 
 func (tx *Tx) needKind(ctx context.Context, name, kind string) error {
@@ -118,7 +123,11 @@ func (e *KindError) Error() string {
 }
 
 // RemoveMember takes user's role on org away and reports whether there was one.
+// Both have to be there, as for SetMember.
 func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) {
+	if err := tx.needMember(ctx, org, user); err != nil {
+		return false, err
+	}
 	res, err := tx.db.NewDelete().Model(&Member{User: user, Account: org}).WherePK().Exec(ctx)
 	if err != nil {
 		return false, err

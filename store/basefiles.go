@@ -73,9 +73,8 @@ func (e *TreeError) Error() string { return "the set is " + e.Is }
 // ErrNotFound when there is no such project; else ErrSetExists, an
 // *OutdatedError, a *TreeError, a *SizeError, or that of Next.
 func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, error) {
-	p := &Project{Account: r.Account(), Slug: r.Slug()}
-	if err := tx.forUpdate(tx.db.NewSelect().Model(p).Column("slug").WherePK()).Scan(ctx); err != nil {
-		return nil, wrap(err)
+	if err := tx.lockProject(ctx, r); err != nil {
+		return nil, err
 	}
 	old, err := tx.BaseSet(ctx, r)
 	there := err == nil

@@ -87,24 +87,26 @@ func (c *collection) contents(ctx context.Context) error {
 			return err
 		}
 		last = old[len(old)-1]
-		unnamed, err := c.unnamed(ctx, old)
+		unnamed, sets, err := c.unnamed(ctx, old)
 		if err != nil {
 			return err
 		}
 		for part := range slices.Chunk(unnamed, chunk) {
-			if err := c.remove(ctx, part); err != nil {
+			if err := c.remove(ctx, part, sets); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// unnamed returns those of digests that no set of the account names.
-func (c *collection) unnamed(ctx context.Context, digests []string) ([]string, error) {
+// unnamed returns those of digests that no set of the account names, and the sets
+// that it looked at, by slug.
+func (c *collection) unnamed(ctx context.Context, digests []string) (unnamed []string, sets map[string]string, err error) {
 	slugs, err := c.names(ctx, "SELECT slug FROM base_sets WHERE account = ?", c.account)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	sets = map[string]string{}
 	left := make(map[string]bool, len(digests))
 	for _, d := range digests {
 		left[d] = true
@@ -112,27 +114,33 @@ func (c *collection) unnamed(ctx context.Context, digests []string) ([]string, e
 	for _, slug := range slugs {
 		var set BaseSet
 		err := c.store.Read(ctx, func(tx *Tx) error {
-			return tx.db.NewSelect().Model(&set).Column("files").Where("account = ?", c.account).Where("slug = ?", slug).Scan(ctx)
+			return tx.db.NewSelect().Model(&set).Column("tree", "files").Where("account = ?", c.account).Where("slug = ?", slug).Scan(ctx)
 		})
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		sets[slug] = set.Tree
 		files, err := tree.Read(set.Files)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, e := range files {
 			delete(left, e.SHA256)
 		}
 	}
-	return slices.DeleteFunc(digests, func(d string) bool { return !left[d] }), nil
+	return slices.DeleteFunc(digests, func(d string) bool { return !left[d] }), sets, nil
 }
 
-// remove removes contents, but for those that a push has taken hold of since.
-func (c *collection) remove(ctx context.Context, digests []string) error {
+// errSwapped says that the account's sets are no longer those that were looked at.
+var errSwapped = errors.New("a set was swapped meanwhile")
+
+// remove removes contents, but for those that a push has taken hold of since; and
+// none where a set was swapped since, whose push may have begun before the time of
+// grace. The next collection looks again.
+func (c *collection) remove(ctx context.Context, digests []string, sets map[string]string) error {
 	var n int64
 	err := c.store.Write(ctx, func(tx *Tx) error {
 		res, err := tx.db.NewDelete().Model((*Content)(nil)).Where("account = ?", c.account).
@@ -140,10 +148,31 @@ func (c *collection) remove(ctx context.Context, digests []string) error {
 		if err == nil {
 			n, err = res.RowsAffected()
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return c.sameSets(ctx, tx, sets)
 	})
+	if errors.Is(err, errSwapped) {
+		return nil
+	}
 	c.Contents += int(n)
 	return err
+}
+
+// sameSets looks after the removal, which has waited for every push that holds one
+// of its contents.
+func (c *collection) sameSets(ctx context.Context, tx *Tx, sets map[string]string) error {
+	var now []BaseSet
+	if err := tx.db.NewSelect().Model(&now).Column("slug", "tree").Where("account = ?", c.account).Scan(ctx); err != nil {
+		return err
+	}
+	for _, s := range now {
+		if sets[s.Slug] != s.Tree {
+			return errSwapped
+		}
+	}
+	return nil
 }
 
 // filled is a pack, and what of it is in use.

@@ -83,3 +83,11 @@ func isSerialization(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
+
+// isNoTable reports whether a query named a table that is not there. SQLite has no
+// code for that alone, only one for every statement that does not fit the schema.
+func isNoTable(err error) bool {
+	var lite *sqlite.Error
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "42P01" || errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_ERROR
+}

@@ -54,19 +54,23 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		}
 		defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(?)", migrationLock)
 	}
-	m := migrate.NewMigrator(s.write, steps, migrate.WithMarkAppliedOnSuccess(true))
+	m := migrate.NewMigrator(s.write, steps, migrate.WithTableName(migrations.Marks))
 	if err := m.Init(ctx); err != nil {
 		return nil, wrap(err)
 	}
 	if err := checkKnown(ctx, m); err != nil {
 		return nil, err
 	}
-	group, err := m.Migrate(ctx)
+	all, err := m.MigrationsWithStatus(ctx)
 	if err != nil {
 		return nil, wrap(err)
 	}
 	var done []string
-	for _, step := range group.Migrations {
+	for _, step := range all.Unapplied() {
+		step.GroupID = all.LastGroupID() + 1
+		if err := step.Up(ctx, m, &step); err != nil { // not m.Migrate, which marks it later
+			return done, wrap(fmt.Errorf("%s: %w", step, err))
+		}
 		done = append(done, step.String())
 	}
 	return done, nil
@@ -78,8 +82,11 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := migrate.NewMigrator(s.read, steps)
+	m := migrate.NewMigrator(s.read, steps, migrate.WithTableName(migrations.Marks))
 	found, err := m.MigrationsWithStatus(ctx)
+	if err != nil && !isNoTable(err) {
+		return fmt.Errorf("read which migrations were taken: %w", wrap(err))
+	}
 	if err != nil || len(found.Unapplied()) > 0 {
 		return errors.New("the database's schema is not up to date: run hub migrate")
 	}

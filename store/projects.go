@@ -123,20 +123,27 @@ func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, err
 // DeleteProject removes a project with its config and base files, and reports
 // whether it was there.
 func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref) (existed bool, err error) {
+	if err := tx.lockProject(ctx, r); errors.Is(err, ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
 	if err := tx.freeBaseSet(ctx, r); err != nil {
 		return false, err
 	}
 	for _, model := range []any{(*BaseSet)(nil), (*Config)(nil), (*Project)(nil)} {
-		res, err := tx.db.NewDelete().Model(model).
+		_, err := tx.db.NewDelete().Model(model).
 			Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Exec(ctx)
 		if err != nil {
 			return false, err
 		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return false, err
-		}
-		existed = n > 0
 	}
-	return existed, nil
+	return true, nil
+}
+
+// lockProject makes those who change what belongs to a project queue, where
+// there may be no row of that yet. ErrNotFound when there is no such project.
+func (tx *Tx) lockProject(ctx context.Context, r ref.Ref) error {
+	p := &Project{Account: r.Account(), Slug: r.Slug()}
+	return wrap(tx.forUpdate(tx.db.NewSelect().Model(p).Column("slug").WherePK()).Scan(ctx))
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/uptrace/bun"
 )
@@ -30,8 +31,8 @@ type RateLimit struct {
 var ErrBotMismatch = errors.New("botId and botRefId are not of the same bot")
 
 // RateLimit returns the configuration of the bot with these names, one of which
-// may be empty: ErrNotFound when there is none, ErrBotMismatch when the names are
-// known, but not as one bot.
+// may be empty: ErrNotFound when there is none, ErrBotMismatch when one of two
+// names is known, but not as that of a bot with the other.
 func (tx *Tx) RateLimit(ctx context.Context, account, botID, botRefID string) (*RateLimit, error) {
 	var found []RateLimit
 	q := tx.db.NewSelect().Model(&found).Where("account = ?", account).
@@ -56,44 +57,49 @@ func (tx *Tx) RateLimit(ctx context.Context, account, botID, botRefID string) (*
 	return &found[0], nil
 }
 
-// agrees reports whether a name that was asked for can be that of a bot: it is
-// its name, none was asked for, or the bot has none yet.
-func agrees(asked, name string) bool { return asked == "" || name == "" || asked == name }
+// agrees reports whether a name that was asked for is a bot's: no name asks for
+// none. A bot never gets a second name later, since a mistyped one would stay.
+func agrees(asked, name string) bool { return asked == "" || asked == name }
 
-// SetRateLimit stores the whole configuration of a bot. The first one registers
-// the bot; a name that it did not have yet is added. allow sees what is there
-// (nil: nothing) and ends the write with an error. Equal limits change nothing.
-func (tx *Tx) SetRateLimit(ctx context.Context, limit *RateLimit, allow func(current *RateLimit) error) (*RateLimit, error) {
+// SetRateLimit stores the whole configuration of a bot and reports whether that
+// changed anything; equal limits do not, who and when included. The first one
+// registers the bot under the names that it has. allow sees what is there (nil:
+// nothing) and ends the write with an error.
+func (tx *Tx) SetRateLimit(ctx context.Context, limit *RateLimit, allow func(current *RateLimit) error) (set *RateLimit, changed bool, err error) {
 	// Two first requests about one bot would both find nothing: the account's row makes them queue.
 	owner := tx.db.NewSelect().Model(&Account{Name: limit.Account}).WherePK()
 	if err := tx.forUpdate(owner).Scan(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	there, err := tx.RateLimit(ctx, limit.Account, limit.BotID, limit.BotRefID)
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return nil, err
+		return nil, false, err
 	}
 	if err := allow(there); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, err
+	if there != nil && slices.EqualFunc(there.limits(), limit.limits(), equalLimit) {
+		return there, false, nil
 	}
-	limit.UpdatedAt = now
+	if limit.UpdatedAt, err = tx.Now(ctx); err != nil {
+		return nil, false, err
+	}
 	if there == nil {
 		_, err = tx.db.NewInsert().Model(limit).Exec(ctx)
-		return limit, err
+		return limit, true, err
 	}
-	limit.ID = there.ID
-	limit.BotID, limit.BotRefID = or(limit.BotID, there.BotID), or(limit.BotRefID, there.BotRefID)
+	limit.ID, limit.BotID, limit.BotRefID = there.ID, there.BotID, there.BotRefID
 	_, err = tx.db.NewUpdate().Model(limit).WherePK().Exec(ctx)
-	return limit, err
+	return limit, true, err
 }
 
-func or(a, b string) string {
-	if a != "" {
-		return a
+func (r *RateLimit) limits() []*int64 {
+	return []*int64{r.MinuteLimit, r.HourLimit, r.DayLimit, r.WeekLimit, r.MonthLimit, r.YearLimit}
+}
+
+func equalLimit(a, b *int64) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	return b
+	return *a == *b
 }

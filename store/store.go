@@ -8,7 +8,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -50,6 +52,9 @@ type MissingError struct{ Path string }
 
 func (e *MissingError) Error() string { return "there is no database at " + e.Path }
 
+// ErrAddress says that an address names no database, whatever there is.
+var ErrAddress = errors.New("malformed database address")
+
 func parseDSN(address string) (dsn, error) {
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && path != "" {
 		absolute, err := filepath.Abs(path)
@@ -58,7 +63,7 @@ func parseDSN(address string) (dsn, error) {
 	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
 		return dsn{url: address}, nil
 	}
-	return dsn{}, fmt.Errorf("a database is sqlite:PATH or postgres://…")
+	return dsn{}, fmt.Errorf("%w: it is sqlite:PATH or postgres://…", ErrAddress)
 }
 
 // Path returns the absolute path of the SQLite file that address names, or "".
@@ -68,7 +73,8 @@ func Path(address string) string {
 }
 
 // Open opens the database at address, sqlite:PATH or postgres://…, without
-// migrating it. The error is a *[MissingError] when an SQLite file is absent.
+// migrating it. The error is a *[MissingError] when an SQLite file is absent, and
+// ErrAddress when address is malformed.
 func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	d, err := parseDSN(address)
 	if err != nil {
@@ -95,15 +101,12 @@ func (s *Store) openSQLite(opts Options) error {
 		return &MissingError{s.dsn.path}
 	}
 	if opts.Create {
-		if err := os.MkdirAll(filepath.Dir(s.dsn.path), 0o700); err != nil {
+		if err := makePrivate(s.dsn.path); err != nil {
 			return err
 		}
 	}
 	open := func(conns int, pragmas ...string) (*sql.DB, error) {
 		q := url.Values{"_txlock": {"immediate"}, "mode": {"rw"}}
-		if opts.Create {
-			q.Set("mode", "rwc")
-		}
 		// synchronous=FULL: a commit is on disk before its answer leaves.
 		q["_pragma"] = append([]string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, pragmas...)
 		address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: s.dsn.path}).EscapedPath(), RawQuery: q.Encode()}
@@ -132,10 +135,27 @@ func (s *Store) openSQLite(opts Options) error {
 	return nil
 }
 
+// makePrivate makes an empty file for its owner alone, where there is none.
+// SQLite gives the files that it puts beside it the same mode.
+func makePrivate(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	// One that is there stays closed: closing it would end this process's locks on it.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 func (s *Store) openPostgres() error {
 	cfg, err := pgx.ParseConfig(s.dsn.url)
 	if err != nil {
-		return fmt.Errorf("the address of the PostgreSQL database cannot be read") // the cause may quote the password
+		return fmt.Errorf("%w: what follows postgres:// cannot be read", ErrAddress) // the cause may quote the password
 	}
 	// bun writes values into the query's text, so that a statement cache never hits.
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
@@ -183,14 +203,19 @@ func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
 	return wrap(f(&Tx{db: s.read, store: s}))
 }
 
+// lockWait bounds how long a write waits for others: for this process's on the one
+// connection that writes, and then for other processes' in the database.
+const lockWait = 5 * time.Second
+
 // writeTries bounds how often a transaction is run again that lost against another one.
 const writeTries = 10
 
 // Write calls f in a transaction that is committed, and on disk, when f and
-// Write return nil. f runs again when the database asks for it.
+// Write return nil. f runs again when the database asks for it. ErrUnavailable when
+// SQLite has not let the transaction begin within 5 s, or before ctx's deadline.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		err := s.transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 			return f(&Tx{db: tx, store: s})
 		})
 		if isSerialization(err) && try < writeTries && ctx.Err() == nil {
@@ -201,6 +226,36 @@ func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 		}
 		return wrap(err)
 	}
+}
+
+func (s *Store) transact(ctx context.Context, f func(context.Context, bun.Tx) error) error {
+	if s.dsn.path == "" {
+		return s.write.RunInTx(ctx, nil, f)
+	}
+	conn, err := s.writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.RunInTx(ctx, nil, f)
+}
+
+// writer returns the connection that writes once nobody else here has it. What is
+// left of the wait goes to the database, which no context can interrupt in it.
+func (s *Store) writer(ctx context.Context) (bun.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	conn, err := s.write.Conn(waiting)
+	if err != nil {
+		return conn, err
+	}
+	end, _ := waiting.Deadline()
+	left := max(0, time.Until(end).Milliseconds())
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", left)); err != nil {
+		conn.Close()
+		return conn, err
+	}
+	return conn, nil
 }
 
 // Time is a moment in microseconds since 1970 in UTC; 0 stands for never.

@@ -336,9 +336,12 @@ func TestTokensAreFoundRevokedAndExpired(t *testing.T) {
 		if b := bearer(expired.Hash); !b.Expired {
 			t.Error("an old token has not expired")
 		}
-		write(t, s, func(tx *store.Tx) error { _, err := tx.RevokeToken(t.Context(), alive.ID()); return err })
-		if b := bearer(alive.Hash); b.RevokedAt == 0 {
-			t.Error("the token is not revoked")
+		var revoked [2]*store.Token
+		for i := range revoked {
+			write(t, s, func(tx *store.Tx) (err error) { revoked[i], err = tx.RevokeToken(t.Context(), alive.ID()); return err })
+		}
+		if at := bearer(alive.Hash).RevokedAt; at == 0 || revoked[0].RevokedAt != at || revoked[1].RevokedAt != at {
+			t.Errorf("revoked at %v, then %v; it says %v", revoked[0].RevokedAt, revoked[1].RevokedAt, at)
 		}
 		write(t, s, func(tx *store.Tx) error { return tx.DisableAccount(t.Context(), "alice") })
 		if b := bearer(alive.Hash); !b.Disabled {
@@ -369,6 +372,13 @@ func TestRolesEndWithTheMembership(t *testing.T) {
 		write(t, s, func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "alice"); return err })
 		if got := role(); got != "" {
 			t.Errorf("a former member's role is %q", got)
+		}
+		for _, names := range [][2]string{{"none", "alice"}, {"acme", "nobody"}} {
+			err := s.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), names[0], names[1]); return err })
+			var missing *store.NoAccountError
+			if !errors.As(err, &missing) {
+				t.Errorf("removing %v: %v, want a NoAccountError", names, err)
+			}
 		}
 		var kind *store.KindError
 		err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.SetMember(t.Context(), "alice", "alice", "reader") })
@@ -404,63 +414,32 @@ func TestTheFirstAnswerIsKeptForItsKey(t *testing.T) {
 func TestABotHasOneConfigurationUnderBothNames(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		allow := func(*store.RateLimit) error { return nil }
-		setLimit := func(id, refID string, minute int64) (*store.RateLimit, error) {
-			var r *store.RateLimit
-			err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
-				r, err = tx.SetRateLimit(t.Context(), &store.RateLimit{Account: "acme", ID: id + refID, BotID: id, BotRefID: refID, MinuteLimit: &minute}, allow)
+		setLimit := func(id, refID string, minute int64) (r *store.RateLimit, changed bool, err error) {
+			err = s.Write(t.Context(), func(tx *store.Tx) (err error) {
+				r, changed, err = tx.SetRateLimit(t.Context(), &store.RateLimit{Account: "acme", ID: id + refID, BotID: id, BotRefID: refID, MinuteLimit: &minute}, allow)
 				return err
 			})
-			return r, err
+			return r, changed, err
 		}
-		if _, err := setLimit("b1", "", 1); err != nil {
+		if _, changed, err := setLimit("b1", "@acme/ci", 1); err != nil || !changed {
+			t.Fatalf("changed = %v, %v", changed, err)
+		}
+		if r, changed, err := setLimit("", "@acme/ci", 3); err != nil || !changed || r.BotID != "b1" || *r.MinuteLimit != 3 {
+			t.Errorf("by its second name: %+v, changed = %v, %v", r, changed, err)
+		}
+		if r, changed, err := setLimit("b1", "", 3); err != nil || changed || r.BotRefID != "@acme/ci" {
+			t.Errorf("equal limits: %+v, changed = %v, %v", r, changed, err)
+		}
+		for _, names := range [][2]string{{"b2", "@acme/ci"}, {"b1", "@acme/typo"}} {
+			if _, _, err := setLimit(names[0], names[1], 4); !errors.Is(err, store.ErrBotMismatch) {
+				t.Errorf("%v: %v, want ErrBotMismatch", names, err)
+			}
+		}
+		if _, _, err := setLimit("b3", "", 5); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := setLimit("b1", "@acme/ci", 2); err != nil || r.BotRefID != "@acme/ci" {
-			t.Fatalf("a second name: %+v, %v", r, err)
-		}
-		if r, err := setLimit("", "@acme/ci", 3); err != nil || r.BotID != "b1" || *r.MinuteLimit != 3 {
-			t.Errorf("by its second name: %+v, %v", r, err)
-		}
-		if _, err := setLimit("b2", "@acme/ci", 4); !errors.Is(err, store.ErrBotMismatch) {
-			t.Errorf("names of two bots: %v, want ErrBotMismatch", err)
+		if _, _, err := setLimit("b3", "@acme/typo", 5); !errors.Is(err, store.ErrBotMismatch) {
+			t.Errorf("a name that the bot does not have: %v, want ErrBotMismatch", err)
 		}
 	})
-}
-
-func TestMigratingTwiceDoesNothingTheSecondTime(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, address string) {
-		s := storetest.Open(t, address)
-		if err := s.CheckSchema(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if done, err := s.Migrate(t.Context()); err != nil || len(done) != 0 {
-			t.Errorf("a second Migrate: %v, %v", done, err)
-		}
-	})
-}
-
-func TestADatabaseThatIsNotThereIsNotMadeByAccident(t *testing.T) {
-	address := storetest.SQLite(t)
-	var missing *store.MissingError
-	if _, err := store.Open(t.Context(), address, store.Options{}); !errors.As(err, &missing) || missing.Path != store.Path(address) {
-		t.Errorf("got %v, want a MissingError", err)
-	}
-}
-
-func TestOneHubHoldsAnSQLiteFile(t *testing.T) {
-	address := storetest.SQLite(t)
-	s := storetest.Open(t, address)
-	unlock, err := s.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Lock(); !errors.Is(err, store.ErrInUse) {
-		t.Errorf("a second lock: %v, want ErrInUse", err)
-	}
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Lock(); err != nil {
-		t.Errorf("after unlocking: %v", err)
-	}
 }

@@ -105,8 +105,12 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.db.NewUpdate().Model(&found[0]).Set("revoked_at = ?", now).WherePK().Where("revoked_at = 0").Exec(ctx)
-	return &found[0], err
+	token := &found[0]
+	if token.RevokedAt == 0 {
+		token.RevokedAt = now
+	}
+	_, err = tx.db.NewUpdate().Model(token).Column("revoked_at").WherePK().Where("revoked_at = 0").Exec(ctx)
+	return token, err
 }
 
 // RevokeTokensOf ends every token of a user and returns how many were alive.

@@ -56,10 +56,7 @@ func run(ctx context.Context, stay bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	d := &demo{ctx: ctx, dir: dir}
-	d.env = append(os.Environ(), // nothing of the demo goes into the user's own directories
-		"PATH="+d.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"HUB_DB=sqlite:"+d.path("hub.db"), "TOOL_CONFIG_DIR="+d.path("config"), "HOME="+dir,
-		"XDG_CACHE_HOME="+d.path("cache"), "LocalAppData="+d.path("cache"), "TOOL_HUB_TOKEN=", "TOOL_API_ORIGIN=")
+	d.env = d.environment()
 	if err := d.build(); err != nil {
 		return err
 	}
@@ -76,12 +73,30 @@ func run(ctx context.Context, stay bool) (err error) {
 	}
 	if stay {
 		fmt.Printf("\nThe hub stays up until ctrl-c. In another terminal, try:\n\n"+
-			"  cd %s\n  export PATH=%s:$PATH TOOL_CONFIG_DIR=%s\n"+
+			"  cd %s\n  export PATH=%s:$PATH TOOL_CONFIG_DIR=%s TOOL_STATE_DIR=%s\n"+
 			"  tool status\n  tool push web --dry-run\n  tool project view\n\nThe project's page: %s/@alice/web\n",
-			d.path("work"), d.path("bin"), d.path("config"), origin)
+			d.path("work"), d.path("bin"), d.path("config"), d.path("state"), origin)
 		<-ctx.Done()
 	}
 	return nil
+}
+
+// inherited are the only variables of the user's that the programs see: nothing of
+// theirs changes the demo, and nothing of the demo goes into their directories.
+var inherited = []string{"LANG", "LC_ALL", "NO_COLOR", "TERM", "TMPDIR", "TEMP", "TMP", "TZ", "SystemRoot"}
+
+func (d *demo) environment() []string {
+	env := []string{
+		"PATH=" + d.path("bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HUB_DB=sqlite:" + d.path("hub.db"), "TOOL_CONFIG_DIR=" + d.path("config"), "TOOL_STATE_DIR=" + d.path("state"),
+		"HOME=" + d.dir, "USERPROFILE=" + d.dir, "LocalAppData=" + d.path("cache"), "AppData=" + d.path("config"),
+	}
+	for _, name := range inherited {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // ignoreInterrupt takes what ctrl-c broke off for what was wanted.

@@ -190,9 +190,9 @@ func (a *app) memberRemove() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			org, user := args[0], args[1]
 			existed := false
-			err := a.write(c.Context(), store.AuditRow{Account: org, Action: "member.remove", Object: user}, func(tx *store.Tx) (err error) {
+			err := a.change(c.Context(), store.AuditRow{Account: org, Action: "member.remove", Object: user}, func(tx *store.Tx) (_ bool, err error) {
 				existed, err = tx.RemoveMember(c.Context(), org, user)
-				return err
+				return existed, err
 			})
 			if err != nil {
 				return err

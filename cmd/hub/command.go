@@ -85,14 +85,22 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 }
 
 func (a *app) fail(err error) {
+	hint := ""
+	var missing *store.MissingError
+	if errors.As(err, &missing) {
+		hint = "hub serve and hub migrate create one; --db or HUB_DB says where it is"
+	}
 	if a.json {
-		a.print(map[string]any{"type": "failed", "schema": 1, "reason": err.Error()}, nil)
+		failed := map[string]any{"type": "failed", "schema": 1, "reason": err.Error()}
+		if hint != "" {
+			failed["hint"] = hint
+		}
+		a.print(failed, nil)
 		return
 	}
 	fmt.Fprintf(a.err, "error: %v\n", err)
-	var missing *store.MissingError
-	if errors.As(err, &missing) {
-		fmt.Fprintln(a.err, "  hint: hub serve and hub migrate create one; --db or HUB_DB says where it is")
+	if hint != "" {
+		fmt.Fprintln(a.err, "  hint:", hint)
 	}
 }
 
@@ -150,13 +158,22 @@ func exactly(names ...string) cobra.PositionalArgs {
 }
 
 // fromEnvironment sets every flag that was not given from its variable: HUB_ and
-// the flag's name in capitals. An empty variable is unset.
+// the flag's name in capitals. An empty variable is unset; one for a flag that
+// repeats holds several values, separated by commas.
 func (a *app) fromEnvironment(c *cobra.Command) error {
 	var err error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		name := "HUB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		if value := a.getenv(name); value != "" && !f.Changed && err == nil {
-			if e := c.Flags().Set(f.Name, value); e != nil {
+		value := a.getenv(name)
+		if value == "" || f.Changed || err != nil {
+			return
+		}
+		values := []string{value}
+		if f.Value.Type() == "stringArray" {
+			values = strings.Split(value, ",")
+		}
+		for _, v := range values {
+			if e := c.Flags().Set(f.Name, v); e != nil && err == nil {
 				err = usagef("%s=%q: %v", name, value, e)
 			}
 		}
@@ -182,6 +199,9 @@ func (a *app) print(v any, text func(io.Writer)) error {
 // the address of a server may hold a password.
 func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
 	s, err := store.Open(ctx, a.db, o)
+	if errors.Is(err, store.ErrAddress) {
+		return nil, usagef("--db: %w", err)
+	}
 	if path := store.Path(a.db); err != nil && path != "" && !strings.Contains(err.Error(), path) {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
@@ -203,9 +223,14 @@ func (a *app) withStore(ctx context.Context, f func(*store.Store) error) error {
 
 // write runs f in a transaction, together with the audit row for it.
 func (a *app) write(ctx context.Context, row store.AuditRow, f func(*store.Tx) error) error {
+	return a.change(ctx, row, func(tx *store.Tx) (bool, error) { return true, f(tx) })
+}
+
+// change is write for an f that may find nothing to do, of which there is no row.
+func (a *app) change(ctx context.Context, row store.AuditRow, f func(*store.Tx) (changed bool, err error)) error {
 	return a.withStore(ctx, func(s *store.Store) error {
 		return s.Write(ctx, func(tx *store.Tx) error {
-			if err := f(tx); err != nil {
+			if changed, err := f(tx); err != nil || !changed {
 				return err
 			}
 			row.Actor = "hub"

@@ -47,18 +47,18 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "`ADDRESS:PORT` to listen on (HUB_LISTEN)")
 	f.StringVar(&o.publicURL, "public-url", "", "`ORIGIN` under which people reach the hub, needed beyond loopback (HUB_PUBLIC_URL)")
 	f.StringVar(&o.logFormat, "log", "text", "`FORM` of the log on stderr: text or json (HUB_LOG)")
-	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several")
+	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several (HUB_IMPORT_ALLOW: with commas)")
 	graceFlag(c, &o.grace)
 	l := &o.limits
-	f.Int64Var(&l.ConfigBytes, "config-bytes", l.ConfigBytes, "largest config, `BYTES`")
-	f.IntVar(&l.ConfigKeys, "config-keys", l.ConfigKeys, "most keys of a config, `N`")
-	f.IntVar(&l.ConfigDepth, "config-depth", l.ConfigDepth, "deepest nesting of settings, `N`")
-	f.Int64Var(&l.DescriptionBytes, "description-bytes", l.DescriptionBytes, "largest API description, `BYTES`")
-	f.Int64Var(&l.BundleBytes, "bundle-bytes", l.BundleBytes, "largest stack bundle, `BYTES` as sent")
-	f.IntVar(&l.BaseFiles, "base-files", l.BaseFiles, "most base files of a project, `N`")
-	f.Int64Var(&l.BaseFileBytes, "base-file-bytes", l.BaseFileBytes, "largest base file, `BYTES`")
-	f.Int64Var(&l.BaseFilesBytes, "base-files-bytes", l.BaseFilesBytes, "all base files of a project together, `BYTES`")
-	f.Int64Var(&l.PlanBytes, "plan-bytes", l.PlanBytes, "largest list of base files, `BYTES` of JSON")
+	limitVar(f, &l.ConfigBytes, mostBytes, "config-bytes", "largest config, `BYTES`")
+	limitVar(f, &l.ConfigKeys, mostItems, "config-keys", "most keys of a config, `N`")
+	limitVar(f, &l.ConfigDepth, mostDepth, "config-depth", "deepest nesting of settings, `N`")
+	limitVar(f, &l.DescriptionBytes, mostBytes, "description-bytes", "largest API description, `BYTES`")
+	limitVar(f, &l.BundleBytes, mostBytes, "bundle-bytes", "largest stack bundle, `BYTES` as sent")
+	limitVar(f, &l.BaseFiles, mostItems, "base-files", "most base files of a project, `N`")
+	limitVar(f, &l.BaseFileBytes, mostBytes, "base-file-bytes", "largest base file, `BYTES`")
+	limitVar(f, &l.BaseFilesBytes, mostBytes, "base-files-bytes", "all base files of a project together, `BYTES`")
+	limitVar(f, &l.PlanBytes, mostBytes, "plan-bytes", "largest list of base files, `BYTES` of JSON")
 	return c
 }
 
@@ -96,7 +96,10 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		Store: s, PublicURL: address, Version: hubVersion(), Log: log, Limits: o.limits,
 		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: hubVersion(), MaxBytes: o.limits.DescriptionBytes}),
 	})
-	a.welcome(ctx, s, address)
+	if isOpen(own) {
+		log.Warn("plain http beyond this machine: tokens can be read on their way, and tool refuses to send one; put TLS in front", "public-url", address)
+	}
+	a.welcome(ctx, s, own)
 	defer startCollecting(ctx, s, o.grace, log)()
 	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", hubVersion())
 	return a.run(ctx, hub.HTTPServer(), listener, address, log)
@@ -111,9 +114,7 @@ func (o *serveOptions) check() error {
 	if err != nil {
 		return usagef("--listen %q is not ADDRESS:PORT", o.listen)
 	}
-	ip, err := netip.ParseAddr(host)
-	loopback := host == "localhost" || err == nil && ip.IsLoopback()
-	if !loopback && o.publicURL == "" {
+	if !isLoopback(host) && o.publicURL == "" {
 		return &usageError{
 			err:    fmt.Errorf("listening on %s, beyond this machine, needs --public-url: the address that people use", o.listen),
 			recipe: fmt.Sprintf("hub serve --listen %s --public-url https://hub.example.com", net.JoinHostPort(host, port)),
@@ -125,6 +126,17 @@ func (o *serveOptions) check() error {
 		}
 	}
 	return nil
+}
+
+// isLoopback reports whether a host is this machine by its name or its address.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// isOpen reports whether tokens can be read on their way to a hub at this address.
+func isOpen(address *url.URL) bool {
+	return address.Scheme == "http" && !isLoopback(address.Hostname())
 }
 
 func parseAllow(entries []string) ([]fetch.Allow, error) {
@@ -169,7 +181,7 @@ func (a *app) openForServing(ctx context.Context) (*store.Store, func() error, e
 }
 
 // welcome tells whoever starts an empty hub how to make its first account.
-func (a *app) welcome(ctx context.Context, s *store.Store, address string) {
+func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 	var accounts []store.Account
 	err := s.Read(ctx, func(tx *store.Tx) (err error) {
 		accounts, err = tx.Accounts(ctx)
@@ -178,17 +190,18 @@ func (a *app) welcome(ctx context.Context, s *store.Store, address string) {
 	if err != nil || len(accounts) > 0 {
 		return
 	}
-	db := ""
-	switch path := store.Path(a.db); {
-	case path == "":
-		db = ` --db "$HUB_DB"` // its address may hold a password
-	case a.db != defaultDB:
-		db = " --db " + shellQuote(a.db)
+	db := `"$HUB_DB"` // an address may hold a password
+	if path := store.Path(a.db); path != "" {
+		db = shellQuote("sqlite:" + path)
+	}
+	allow := ""
+	if isOpen(address) {
+		allow = "TOOL_ALLOW_HTTP=1 "
 	}
 	fmt.Fprintf(a.err, "This hub is empty. In another terminal, make an account and a token, and log in:\n\n"+
-		"  hub account create%[1]s alice\n"+
-		"  hub token create%[1]s --user alice --name laptop --scope write:catalog --scope admin:resource |\n"+
-		"    tool login --origin %[2]s --with-token\n\n", db, address)
+		"  hub account create --db %[1]s alice\n"+
+		"  hub token create --db %[1]s --user alice --name laptop --scope write:catalog --scope admin:resource |\n"+
+		"    %[2]stool login --origin %[3]s --with-token\n\n", db, allow, address)
 }
 
 // run serves until ctx ends, and then until the requests under way are answered.

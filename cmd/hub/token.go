@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +67,9 @@ func (a *app) tokenCreate() *cobra.Command {
 			if user == "" || name == "" {
 				return &usageError{errors.New("a token needs --user and --name"), "hub token create --user NAME --name laptop --scope write:catalog"}
 			}
+			if !isTokenName(name) {
+				return usagef("--name is to be 1 to %d printable characters", maxTokenName)
+			}
 			for _, s := range scopes {
 				if !slices.Contains(wire.Scopes, wire.Scope(s)) {
 					return usagef("there is no scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
@@ -82,6 +87,14 @@ func (a *app) tokenCreate() *cobra.Command {
 	c.Flags().StringArrayVar(&scopes, "scope", nil, "what it may do; repeat for several")
 	c.Flags().StringVar(&expires, "expires", "90d", "lifetime, such as 12h, 90d or 52w, or never")
 	return c
+}
+
+const maxTokenName = 128
+
+// isTokenName refuses what lists could not show as it is.
+func isTokenName(name string) bool {
+	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxTokenName &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, lifetime time.Duration) error {
@@ -280,9 +293,9 @@ func (a *app) revoke(c *cobra.Command, ids []string) error {
 
 func (a *app) revokeAll(c *cobra.Command, user string) error {
 	n := 0
-	err := a.write(c.Context(), store.AuditRow{Account: user, Action: "token.revoke", Object: "all"}, func(tx *store.Tx) (err error) {
+	err := a.change(c.Context(), store.AuditRow{Account: user, Action: "token.revoke", Object: "all"}, func(tx *store.Tx) (_ bool, err error) {
 		n, err = tx.RevokeTokensOf(c.Context(), user)
-		return err
+		return n > 0, err
 	})
 	if err != nil {
 		return err

@@ -84,6 +84,14 @@ func New(options Options) *Fetcher {
 	return f
 }
 
+// CheckURL returns an *[InvalidURL] when no fetcher could take address, whatever it allows.
+func CheckURL(address string) error {
+	if _, err := parse(address); err != nil {
+		return &InvalidURL{err.Error()}
+	}
+	return nil
+}
+
 // Get returns the document at address, for account. The error is an *InvalidURL,
 // a *Busy, a *TooLarge or, whatever else went wrong, a *Refused.
 func (f *Fetcher) Get(ctx context.Context, account, address string) ([]byte, error) {

@@ -72,7 +72,9 @@ type Setting struct{ Key, Value string }
 // Project renders the page of a project.
 func (p Project) Render() ([]byte, error) { return render("project.html", p) }
 
-// Absent renders the page for a project that is private or not there; the two look the same.
+// Absent renders the page for a project that is private or not there; the two look
+// the same. With ref "" it is for an address that is no project's: what stands
+// there is not repeated, since it may be made to be pasted.
 func Absent(ref, origin string) ([]byte, error) {
 	return render("absent.html", struct{ Ref, Origin string }{ref, origin})
 }

@@ -17,7 +17,7 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// All returns the steps in their order.
+// All returns the steps in their order. Each marks itself as taken.
 func All() (*migrate.Migrations, error) {
 	all := migrate.NewMigrations()
 	names, err := fs.Glob(files, "*.sql")
@@ -33,23 +33,30 @@ func All() (*migrate.Migrations, error) {
 		all.Add(migrate.Migration{
 			Name:    number,
 			Comment: comment,
-			Up: func(ctx context.Context, m *migrate.Migrator, _ *migrate.Migration) error {
-				return run(ctx, m.DB(), string(text))
+			Up: func(ctx context.Context, m *migrate.Migrator, step *migrate.Migration) error {
+				return run(ctx, m.DB(), step, string(text))
 			},
 		})
 	}
 	return all, nil
 }
 
-// run executes a step in one transaction, so that it happened whole or not at all.
-func run(ctx context.Context, db *bun.DB, text string) error {
+// Marks is the table that says which steps were taken.
+const Marks = "bun_migrations"
+
+// run takes a step and marks it as taken in one transaction: what ends the
+// process in between leaves neither.
+func run(ctx context.Context, db *bun.DB, step *migrate.Migration, text string) error {
 	// Names sort by byte everywhere, whatever the database's own collation.
 	types := strings.NewReplacer(" NAME", ` TEXT COLLATE "C"`, " BYTES", " BYTEA")
 	if db.Dialect().Name() == dialect.SQLite {
 		types = strings.NewReplacer(" NAME", " TEXT", " BYTES", " BLOB")
 	}
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, types.Replace(text))
+		if _, err := tx.ExecContext(ctx, types.Replace(text)); err != nil {
+			return err
+		}
+		_, err := tx.NewInsert().Model(step).ModelTableExpr(Marks).Exec(ctx)
 		return err
 	})
 }

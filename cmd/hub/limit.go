@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// What no limit may be above: far more than a hub can take, and far less than
+// would make its arithmetic wrong.
+const (
+	mostBytes = 1 << 40
+	mostItems = 10_000_000
+	mostDepth = 1000 // JSON beyond 10,000 is refused whatever the limit
+)
+
+// limit is a flag's whole number from 1 to most.
+type limit[T int | int64] struct {
+	value *T
+	most  T
+}
+
+func (l limit[T]) Set(s string) error {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 || n > int64(l.most) {
+		return fmt.Errorf("a limit is a whole number from 1 to %d", l.most)
+	}
+	*l.value = T(n)
+	return nil
+}
+
+func (l limit[T]) String() string {
+	if l.value == nil { // pflag asks the zero value
+		return ""
+	}
+	return strconv.FormatInt(int64(*l.value), 10)
+}
+
+func (l limit[T]) Type() string { return "int" }
+
+// limitVar makes a flag of the limit at value, which is its default.
+func limitVar[T int | int64](f *pflag.FlagSet, value *T, most T, name, usage string) {
+	f.Var(limit[T]{value, most}, name, usage)
+}

@@ -1,0 +1,86 @@
+package golden_test
+
+import (
+	"database/sql"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// usageOf runs a hub command that is to be refused for its words, and returns what
+// it says.
+func usageOf(t *testing.T, args ...string) string {
+	t.Helper()
+	var exit *exec.ExitError
+	out, err := exec.Command(program("hub"), args...).Output()
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || len(out) > 0 {
+		t.Errorf("hub %q: %v, want exit 2 and nothing on stdout: %s", args, err, out)
+		return ""
+	}
+	return string(exit.Stderr)
+}
+
+func TestALimitIsOneThatAHubCanKeep(t *testing.T) {
+	for _, flag := range []string{
+		"--config-bytes", "--config-keys", "--config-depth", "--description-bytes", "--bundle-bytes",
+		"--base-files", "--base-file-bytes", "--base-files-bytes", "--plan-bytes",
+	} {
+		for _, value := range []string{"-5", "-1", "0", "9223372036854775807", "99999999999999999999", "1.5", ""} {
+			if said := usageOf(t, "serve", flag+"="+value, "--db", "none"); !strings.Contains(said, flag) || !strings.Contains(said, "from 1 to") {
+				t.Errorf("%s=%s: %s", flag, value, said)
+			}
+		}
+		if said := usageOf(t, "serve", flag, "1", "--db", "none"); !strings.Contains(said, "malformed database address") { // which comes later
+			t.Errorf("%s 1: %s", flag, said)
+		}
+	}
+	t.Setenv("HUB_BASE_FILES", "-1")
+	if said := usageOf(t, "serve", "--db", "none"); !strings.Contains(said, "HUB_BASE_FILES") {
+		t.Errorf("HUB_BASE_FILES=-1: %s", said)
+	}
+}
+
+func TestAVariableHoldsSeveralValuesOfAFlagThatRepeats(t *testing.T) {
+	for ranges, want := range map[string]string{
+		"10.0.0.0/8,everything":          `"everything" is not`,
+		"10.0.0.0/8,192.168.1.0/24:8080": "malformed database address", // which comes later
+	} {
+		t.Setenv("HUB_IMPORT_ALLOW", ranges)
+		if said := usageOf(t, "serve", "--db", "none"); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", ranges, said)
+		}
+	}
+}
+
+func TestACommandThatFoundNothingToDoLeavesNoAuditRow(t *testing.T) {
+	h := &hub{db: sqlite(t, t.TempDir())}
+	for _, line := range []string{
+		"migrate", "account create alice", "account create acme --org", "member set acme alice --role reader",
+		"member remove acme alice", "member remove acme alice", "token revoke --user alice --all",
+	} {
+		h.admin(t, strings.Fields(line)...)
+	}
+	db, err := sql.Open("sqlite", strings.TrimPrefix(h.db, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	n := 0
+	if err := db.QueryRow("SELECT count(*) FROM audit WHERE action IN ('member.remove', 'token.revoke')").Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d rows, %v; want that of the one removal", n, err)
+	}
+}
+
+func TestATokensNameIsOneThatAListCanShow(t *testing.T) {
+	db := sqlite(t, t.TempDir())
+	for _, name := range []string{"a\x1b[31m\nx", "a\tb", "\xff", "\u202e", strings.Repeat("é", 129)} {
+		if said := usageOf(t, "token", "create", "--user", "alice", "--name", name, "--db", db); !strings.Contains(said, "--name") {
+			t.Errorf("%q: %s", name, said)
+		}
+	}
+	h := &hub{db: db}
+	h.admin(t, "migrate")
+	h.admin(t, "account", "create", "alice")
+	h.admin(t, "token", "create", "--user", "alice", "--name", strings.Repeat("é", 127)+" ")
+}

@@ -1,0 +1,53 @@
+package golden_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTheCommandsOfAnEmptyHubWorkFromEveryDirectory(t *testing.T) {
+	need(t, "sh", "a shell, for the lines that the hub prints")
+	dir := filepath.Join(t.TempDir(), "a hub's directory")
+	h := startHub(t, sqlite(t, dir))
+	_, commands, _ := strings.Cut(h.log.String(), "log in:\n\n")
+	commands, _, found := strings.Cut(commands, "\n\n")
+	if !found {
+		t.Fatalf("the hub said %s", h.log)
+	}
+	c := exec.Command("sh", "-ec", commands)
+	c.Dir = t.TempDir()
+	for name, value := range environment(t.TempDir()) {
+		if name != "HUB_DB" {
+			c.Env = append(c.Env, name+"="+value)
+		}
+	}
+	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "Logged in") {
+		t.Errorf("%s\n%v: %s", commands, err, out)
+	}
+}
+
+func TestPlainHTTPBeyondThisMachineBringsAWarning(t *testing.T) {
+	for _, c := range []struct {
+		flags []string
+		warns bool
+	}{
+		{[]string{"--public-url", "http://hub.example.com"}, true},
+		{[]string{"--listen", "0.0.0.0:0", "--public-url", "http://192.0.2.1:4680"}, true},
+		{[]string{"--listen", "0.0.0.0:0", "--public-url", "https://hub.example.com"}, false},
+		{[]string{"--public-url", "http://localhost:4680"}, false},
+		{nil, false},
+	} {
+		h := startHub(t, sqlite(t, t.TempDir()), c.flags...)
+		h.stop(t)
+		log := h.log.String()
+		if warned := strings.Contains(log, "level=WARN") && strings.Contains(log, "plain http"); warned != c.warns {
+			t.Errorf("%v: warned %v, want %v: %s", c.flags, warned, c.warns, log)
+		}
+		// A line that tool would refuse is none to print.
+		if allowed := strings.Contains(log, "TOOL_ALLOW_HTTP=1 tool login"); allowed != c.warns {
+			t.Errorf("%v: the line to type is %s", c.flags, log)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package hubserver_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
+// lock holds the database's one place for a writer, as another process can, until
+// the function that it returns is called.
+func (h *testHub) lock() (unlock func()) {
+	h.Helper()
+	db := h.open()
+	conn, err := db.Conn(h.Context())
+	if err != nil {
+		h.Fatal(err)
+	}
+	if _, err := conn.ExecContext(h.Context(), "BEGIN IMMEDIATE"); err != nil {
+		h.Fatal(err)
+	}
+	return func() {
+		h.Helper()
+		if _, err := conn.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+			h.Error(err)
+		}
+		conn.Close()
+		db.Close()
+	}
+}
+
+func TestWhileAnotherProcessWritesReadsAreAnsweredAndWritesAreSentAwayTogether(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	const callers = 8
+	tokens := make([]string, callers)
+	for i := range tokens {
+		tokens[i] = hub.token("alice", wire.Scopes...)
+	}
+	unlock := sync.OnceFunc(hub.lock())
+	defer unlock()
+	// All wait at the same time: one after the other they would take eight times as long.
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, token := range tokens {
+		wg.Go(func() {
+			if a, err := hub.with(token).tryWithin(ctx, "GET", "/v1/whoami", nil); err != nil || a.status != 200 {
+				t.Errorf("a read: %v, %+v", err, a)
+			}
+			a, err := hub.with(token).tryWithin(ctx, "PUT", clientCfg, `{"settings": {"a": 1}}`)
+			if err != nil || a.status != 503 || a.header.Get("Retry-After") == "" {
+				t.Errorf("a write: %v, %+v", err, a)
+			}
+		})
+	}
+	wg.Wait()
+	unlock()
+	hub.settings(`{"a": 1}`)
+}

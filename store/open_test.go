@@ -1,0 +1,151 @@
+package store_test
+
+import (
+	"database/sql"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+func TestMigratingTwiceDoesNothingTheSecondTime(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		if err := s.CheckSchema(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if done, err := s.Migrate(t.Context()); err != nil || len(done) != 0 {
+			t.Errorf("a second Migrate: %v, %v", done, err)
+		}
+	})
+}
+
+func TestAStepThatWasNotMarkedWasNotTaken(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s, err := store.Open(t.Context(), address, store.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		// A table of marks that takes none ends the migration where a crash can.
+		execute(t, address, "CREATE TABLE bun_migrations (id INTEGER PRIMARY KEY, name TEXT CHECK (name = ''), group_id INTEGER, migrated_at TIMESTAMP)")
+		if done, err := s.Migrate(t.Context()); err == nil || len(done) != 0 {
+			t.Fatalf("a step without its mark: %v, %v", done, err)
+		}
+		execute(t, address, "DROP TABLE bun_migrations")
+		if done, err := s.Migrate(t.Context()); err != nil || len(done) == 0 {
+			t.Errorf("the next try: %v, %v", done, err)
+		}
+		if err := s.CheckSchema(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// execute runs a statement on a database, beside the store.
+func execute(t *testing.T, address, statement string) {
+	t.Helper()
+	driver := "pgx"
+	if path := store.Path(address); path != "" {
+		driver, address = "sqlite", path
+	}
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADatabaseThatIsNotThereIsNotMadeByAccident(t *testing.T) {
+	address := storetest.SQLite(t)
+	var missing *store.MissingError
+	if _, err := store.Open(t.Context(), address, store.Options{}); !errors.As(err, &missing) || missing.Path != store.Path(address) {
+		t.Errorf("got %v, want a MissingError", err)
+	}
+}
+
+func TestASchemaThatCannotBeReadIsNotTakenForAnOldOne(t *testing.T) {
+	address := storetest.Postgres(t)
+	storetest.Open(t, address)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, address, "GRANT USAGE ON SCHEMA "+u.Query().Get("search_path")+" TO pg_monitor") // a role that is always there
+	s, err := store.Open(t.Context(), address+"&role=pg_monitor", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("without rights: %v", err)
+	}
+}
+
+func TestADatabaseWithoutTablesIsNotUpToDate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s, err := store.Open(t.Context(), address, store.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "hub migrate") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAnAddressThatNamesNoDatabaseIsMalformed(t *testing.T) {
+	for _, address := range []string{"", "hub.db", "sqlite:", "mysql://x", "postgres://%zz", "postgres://h:port/"} {
+		if _, err := store.Open(t.Context(), address, store.Options{}); !errors.Is(err, store.ErrAddress) {
+			t.Errorf("%q: %v, want ErrAddress", address, err)
+		}
+	}
+}
+
+func TestOnlyItsOwnerReadsAnSQLiteDatabase(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no mode bits on Windows")
+	}
+	address := storetest.SQLite(t)
+	s := storetest.Open(t, address)
+	if _, err := s.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(store.Path(address) + "*")
+	if err != nil || len(files) != 4 { // itself, -wal, -shm and .lock
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v, %v", filepath.Base(file), info.Mode(), err)
+		}
+	}
+}
+
+func TestOneHubHoldsAnSQLiteFile(t *testing.T) {
+	address := storetest.SQLite(t)
+	s := storetest.Open(t, address)
+	unlock, err := s.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lock(); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a second lock: %v, want ErrInUse", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lock(); err != nil {
+		t.Errorf("after unlocking: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package store_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+func TestDeletingAProjectWaitsForTheFirstBaseFilesUnderWay(t *testing.T) {
+	name := "test_" + rand.Text()
+	address := storetest.Postgres(t) // SQLite runs one write after the other
+	s := storetest.Open(t, address+"&application_name="+name)
+	write(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
+	})
+	web := project(t, s)
+	type deleted struct {
+		existed bool
+		err     error
+	}
+	done := make(chan deleted, 1)
+	write(t, s, func(tx *store.Tx) error {
+		_, err := tx.SwapBaseFiles(t.Context(), web, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) {
+			go func() {
+				var d deleted
+				d.err = s.Write(context.Background(), func(tx *store.Tx) (err error) {
+					d.existed, err = tx.DeleteProject(context.Background(), web)
+					return err
+				})
+				done <- d
+			}()
+			awaitLock(t, address, name)
+			return tree.New(nil)
+		}})
+		return err
+	})
+	if d := <-done; d.err != nil || !d.existed {
+		t.Errorf("existed = %v, %v", d.existed, d.err)
+	}
+}
+
+// awaitLock waits until a connection of this name waits for a lock.
+func awaitLock(t *testing.T, address, name string) {
+	t.Helper()
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for waiting := 0; waiting == 0; {
+		row := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'", name)
+		if err := row.Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
