@@ -17,9 +17,10 @@ import (
 )
 
 // packedBody sets a push as the body: a tar of the manifest and of contents, cut
-// into zstd frames. A large one is read, compressed and sent piece by piece, and
-// the hub may refuse it before it is sent; a small one is made at once.
-func (r *request) packedBody(ctx context.Context, m wire.Manifest, contents []tree.Entry, open Opener, sent Sent) error {
+// into zstd frames. A large one is read, compressed where that helps, and sent piece
+// by piece, and the hub may refuse it before it is sent; a small one is made at
+// once. near says that the hub is on this machine.
+func (r *request) packedBody(ctx context.Context, m wire.Manifest, contents []tree.Entry, near bool, open Opener, sent Sent) error {
 	manifest, err := wire.Encode(m)
 	if err != nil {
 		return err
@@ -27,8 +28,10 @@ func (r *request) packedBody(ctx context.Context, m wire.Manifest, contents []tr
 	r.set("Content-Type", wire.BaseFilesType)
 	r.set("Content-Encoding", "zstd")
 	r.length = -1
-	r.body = func(ctx context.Context) io.ReadCloser { return newPacked(ctx, manifest, contents, open, sent) }
-	if tree.Tree(contents).Bytes()+int64(len(manifest)) < atOnce {
+	small := tree.Tree(contents).Bytes()+int64(len(manifest)) < atOnce
+	near = near && !small
+	r.body = func(ctx context.Context) io.ReadCloser { return newPacked(ctx, manifest, contents, near, open, sent) }
+	if small {
 		body := r.body(ctx)
 		defer body.Close()
 		whole, err := io.ReadAll(body)
@@ -75,17 +78,26 @@ type packed struct {
 
 // pace tells what a push waits for: the network, or the processor. Compressing is
 // of use only where the network is what is slow.
+//
+// A hub on this machine takes the time that it needs from the same processor, so
+// that waiting for it tells nothing: there only a rate that no such hub falls to
+// means a network after all, behind a tunnel.
 type pace struct {
+	near    bool
 	since   time.Time     // of what follows last
 	waited  time.Duration // for frames, that is for the processor
 	sending time.Duration // between the frames, that is for the network
 	frames  int
+	bytes   int64 // of the frames
 	raw     atomic.Bool
 }
 
 // Frames are compressed until so many have left: a short push goes over any
 // network, and tells little about it.
 const paceFrames = 4
+
+// tunnelRate is how many bytes a second a hub on this machine takes at least.
+const tunnelRate = 20 << 20
 
 func (p *pace) waits() {
 	now := time.Now()
@@ -95,18 +107,24 @@ func (p *pace) waits() {
 	p.since = now
 }
 
-func (p *pace) goesOn() {
+func (p *pace) goesOn(next []byte) {
 	now := time.Now()
 	p.waited += now.Sub(p.since)
 	p.since = now
+	if p.near {
+		p.raw.Store(p.frames <= paceFrames || float64(p.bytes) > tunnelRate*p.sending.Seconds())
+	} else {
+		p.raw.Store(p.frames >= paceFrames && p.waited > p.sending)
+	}
 	p.frames++
-	p.raw.Store(p.frames > paceFrames && p.waited > p.sending)
+	p.bytes += int64(len(next))
 }
 
 func (p *pace) hurries() bool { return p.raw.Load() }
 
-func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, open Opener, sent Sent) *packed {
-	p := &packed{open: open, sent: sent, order: make(chan *section, ahead)}
+func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, sent Sent) *packed {
+	p := &packed{open: open, sent: sent, order: make(chan *section, ahead), pace: pace{near: near}}
+	p.pace.raw.Store(near)
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	todo := make(chan *section)
 	p.work.Go(func() { p.divide(todo, manifest, contents) })
@@ -274,7 +292,7 @@ func (p *packed) next() error {
 		case <-p.ctx.Done():
 			return p.ctx.Err()
 		}
-		p.pace.goesOn()
+		p.pace.goesOn(p.frame)
 		if ok {
 			return nil
 		}

@@ -166,7 +166,7 @@ func (p *push) put(ctx context.Context, m wire.Manifest, contents []tree.Entry, 
 	there := len(p.Tree) - len(contents)
 	bytesThere := p.Tree.Bytes() - tree.Tree(contents).Bytes()
 	sent := func(files int, bytes int64) { p.sent(there+files, bytesThere+bytes) }
-	if err := req.packedBody(ctx, m, contents, p.Open, sent); err != nil {
+	if err := req.packedBody(ctx, m, contents, loopbackName(p.base.Hostname()), p.Open, sent); err != nil {
 		return nil, err
 	}
 	var w wire.BaseFilesWritten

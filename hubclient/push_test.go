@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
@@ -101,6 +102,47 @@ func TestAPushBringsTheMissingContentsInFramesOfTheirOwn(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestAPushIsCompressedUnlessTheHubIsOnThisMachineAndTakesItFast(t *testing.T) {
+	contents := map[string]string{}
+	for i := range 40 {
+		contents[fmt.Sprint(i)] = strings.Repeat(fmt.Sprint(i, " some source code\n"), 30_000)
+	}
+	files, open := filesOf(contents)
+	for name, c := range map[string]struct {
+		origin     string
+		perFrame   time.Duration
+		compressed bool
+	}{
+		"far":                   {"http://hub.test", 0, true},
+		"near":                  {"http://localhost:4680", 0, false},
+		"near through a tunnel": {"http://127.0.0.1:4680", time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var last int64
+				opts := hubclient.Options{Origin: c.origin, Token: token, AllowHTTP: true}
+				b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, _ int) {
+					for frames := frame.NewReader(r.Body); ; {
+						f, err := frames.Next()
+						if err != nil {
+							break
+						}
+						last = int64(len(f))
+						time.Sleep(c.perFrame) // of the bubble's time
+					}
+					answer(w, 200, written(files))
+				})
+				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+					t.Fatal(err)
+				}
+				if compressed := last < 64<<10; compressed != c.compressed {
+					t.Errorf("the last frame, of 600 KB, is sent in %d bytes", last)
+				}
+			})
+		})
+	}
 }
 
 func TestAFewChangesGoAtOnceAndNothingIsAQuestion(t *testing.T) {

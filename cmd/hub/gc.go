@@ -32,7 +32,8 @@ func (a *app) gcCommand() *cobra.Command {
 		Short: "Remove contents of base files that no project needs",
 		Long: "Remove the contents of base files that no project has needed for the time of grace,\n" +
 			"and compress what a push brought uncompressed because the processor was busier than\n" +
-			"the network. hub serve does the same once an hour; both may run at a time.",
+			"the network, or the hub on the same machine. hub serve does the same once an hour;\n" +
+			"both may run at a time.",
 		Example: "  hub gc\n  hub gc --grace 1h",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
