@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,8 +58,9 @@ type app struct {
 	// Flags of the commands that call the hub.
 	token, origin optional
 
-	command string // the running one, without the program's name
-	drawing bool   // a view is on the terminal, which lines of ours would tear
+	command string                // the running one, without the program's name
+	drawing bool                  // a view is on the terminal, which lines of ours would tear
+	ended   func() syscall.Signal // by which signal, 0 for none
 
 	loaded *identity.Logins
 	id     *identity.Identity
@@ -66,20 +68,23 @@ type app struct {
 
 // Main runs one command line and returns its exit code.
 func Main(args []string, lookupEnv func(string) (string, bool), streams term.Streams) int {
-	a := &app{Streams: streams, lookupEnv: lookupEnv}
-	ctx, ended := withSignals()
+	a := &app{Streams: streams, lookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 }}
+	if slices.Equal(args, []string{"--version"}) { // the one question that needs no command tree
+		fmt.Fprintln(streams.Out, "tool", toolVersion())
+		return exitDone
+	}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	out := &checked{w: streams.Out}
 	root.SetOut(out)
 	root.SetErr(streams.Err)
-	c, err := root.ExecuteContextC(ctx)
+	c, err := root.ExecuteContextC(context.Background())
 	a.command = commandOf(c)
 	if err == nil && out.err != nil {
 		err = &runError{doing(out.err, "", "write to stdout")}
 	}
-	return a.exit(err, ended())
+	return a.exit(err, a.ended())
 }
 
 // checked remembers that help could not be written.
@@ -140,11 +145,22 @@ func (a *app) getenv(name string) string {
 // strict reports that nothing may be asked and nothing may move.
 func (a *app) strict() bool { return a.json || a.noInput || !a.Interactive() }
 
+// A command ends before its garbage is worth collecting, but for large transfers.
+const (
+	gcPercent   = 400
+	memoryLimit = 96 << 20 // bytes
+)
+
 // run wraps what a command does, so that its failures can be told from a command
-// line that makes no sense.
+// line that makes no sense. What only a command needs is settled here: help comes
+// sooner without it.
 func (a *app) run(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		err := f(c.Context(), args)
+		var ctx context.Context
+		ctx, a.ended = withSignals()
+		debug.SetGCPercent(gcPercent)
+		debug.SetMemoryLimit(memoryLimit)
+		err := f(ctx, args)
 		var usage *usageError
 		if err == nil || errors.As(err, &usage) {
 			return err

@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"fmt"
+	"io"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -36,42 +40,74 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// helpTemplate is a command's description, or a topic.
-const helpTemplate = `{{or .Long .Short}}
-{{if or .Runnable .HasSubCommands}}
-{{.UsageString}}{{end}}`
+// writeHelp writes a command's description and how it is used, or a topic. It is
+// code where cobra has a template, which takes longer to read than all else that
+// showing help does.
+func writeHelp(w io.Writer, c *cobra.Command) error {
+	text := c.Long
+	if text == "" {
+		text = c.Short
+	}
+	if _, err := fmt.Fprintln(w, text); err != nil || !c.Runnable() && !c.HasSubCommands() {
+		return err
+	}
+	fmt.Fprintln(w)
+	return writeUsage(w, c)
+}
 
-// usageTemplate is what --help and help print below a command's description.
-const usageTemplate = `Usage:
-  {{if .HasAvailableSubCommands}}{{.CommandPath}} <command>{{else}}{{.UseLine}}{{end}}
-{{- if .HasAvailableSubCommands}}{{$commands := .Commands}}
-{{- if .Groups}}{{range $group := .Groups}}
+// writeUsage is what help has below a command's description.
+func writeUsage(w io.Writer, c *cobra.Command) error {
+	var b strings.Builder
+	b.WriteString("Usage:\n  ")
+	if c.HasAvailableSubCommands() {
+		b.WriteString(c.CommandPath() + " <command>")
+		writeCommands(&b, c)
+	} else {
+		b.WriteString(c.UseLine())
+	}
+	if c.HasExample() {
+		b.WriteString("\n\nExamples:\n" + c.Example)
+	}
+	if c.HasAvailableLocalFlags() {
+		b.WriteString("\n\nFlags:\n" + strings.TrimRight(c.LocalFlags().FlagUsagesWrapped(helpColumns), " \n"))
+	}
+	if c.HasAvailableInheritedFlags() {
+		b.WriteString("\n\nFlags of every command:\n" + strings.TrimRight(c.InheritedFlags().FlagUsagesWrapped(helpColumns), " \n"))
+	}
+	if c.HasHelpSubCommands() {
+		b.WriteString("\n\nMore help:")
+		for _, sub := range c.Commands() {
+			if sub.IsAdditionalHelpTopicCommand() {
+				writeEntry(&b, "tool help ", sub)
+			}
+		}
+	}
+	b.WriteString("\n\nExit codes: 0 done, 1 failed, 2 usage; more in tool help exit-codes\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
 
-{{$group.Title}}{{range $commands}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-{{- else}}
+const helpColumns = 80
 
-Commands:{{range $commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{end}}
-{{- if .HasExample}}
+// writeCommands lists what a command holds, by groups where it has any.
+func writeCommands(b *strings.Builder, c *cobra.Command) {
+	groups := c.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands:"}}
+	}
+	for _, group := range groups {
+		b.WriteString("\n\n" + group.Title)
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() && sub.GroupID == group.ID {
+				writeEntry(b, "", sub)
+			}
+		}
+	}
+}
 
-Examples:
-{{.Example}}{{end}}
-{{- if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
-{{- if .HasAvailableInheritedFlags}}
-
-Flags of every command:
-{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
-{{- if .HasHelpSubCommands}}
-
-More help:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
-  tool help {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-
-Exit codes: 0 done, 1 failed, 2 usage; more in tool help exit-codes
-`
+func writeEntry(b *strings.Builder, before string, c *cobra.Command) {
+	fmt.Fprintf(b, "\n  %s%-*s %s", before, c.NamePadding(), c.Name(), c.Short)
+}
 
 // topics returns the help that belongs to no command.
 func topics() []*cobra.Command {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow/status"
 	"example.com/projecthub/hubclient/wire"
@@ -33,8 +31,8 @@ var (
 
 // home shows how the local projects stand, and runs what the person chooses, until
 // they leave. A failure of what was run is reported and ends nothing.
-func (a *app) home(c *cobra.Command) error {
-	ctx, chosen := c.Context(), 0
+func (a *app) home(ctx context.Context) error {
+	chosen := 0
 	for {
 		h := &overview{app: a}
 		action, i, err := h.ask(ctx, chosen)

@@ -46,7 +46,7 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
 			case a.strict():
 				return c.Help()
 			}
-			return a.run(func(context.Context, []string) error { return a.home(c) })(c, args)
+			return a.run(func(ctx context.Context, _ []string) error { return a.home(ctx) })(c, args)
 		},
 		PersistentPreRunE: a.begin,
 	}
@@ -54,8 +54,8 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	root.SetUsageTemplate(usageTemplate)
-	root.SetHelpTemplate(helpTemplate)
+	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c.OutOrStderr(), c) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(c.OutOrStdout(), c) })
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.BoolVar(&a.json, "json", false, "print one JSON document and ask nothing")
