@@ -33,7 +33,8 @@ func (g *gate) Read(p []byte) (int, error) {
 func (w *world) slow() (open func()) {
 	opened := make(chan struct{})
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
-		if strings.HasSuffix(r.URL.Path, "/preview/base-files") && r.Method == http.MethodPut {
+		files := strings.HasSuffix(r.URL.Path, "/preview/base-files") || strings.HasPrefix(r.URL.Path, "/v1/stacks/")
+		if files && r.Method == http.MethodPut {
 			r.Body = &gate{r.Body, 256 << 10, opened}
 		}
 		hub.ServeHTTP(rw, r)
@@ -112,5 +113,22 @@ func TestAnInterruptedTransferLeavesAScreenInOrder(t *testing.T) {
 	}
 	if set, status := w.fetch(aliceWeb + "/preview/base-files"); status != http.StatusNotFound {
 		t.Errorf("the hub holds base files: %d %s", status, set)
+	}
+}
+
+func TestAPublicationIsALineWhileItIsSent(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "2.0.0"}`+"\n")
+	content := make([]byte, 8<<20)
+	rand.Read(content)
+	w.write(".tool/web/blob.bin", string(content))
+	open := w.slow()
+	term := w.open(usual, "publish", "--force")
+	term.wait("uploading 0 of 2 files")
+	open()
+	term.ends(0)
+	if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "Published alice/web 2.0.0") {
+		t.Errorf("the screen at the end:\n%s", text)
 	}
 }

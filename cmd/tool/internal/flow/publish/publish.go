@@ -198,7 +198,7 @@ func (p *publish) told(phase flow.Phase) func(files int, bytes int64) {
 	}
 }
 
-// counted tells of the files that are sent, as they are opened.
+// counted tells of what is sent, as it is read.
 func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
 	told := p.told(flow.Uploading)
 	if told == nil {
@@ -209,10 +209,26 @@ func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
 		if e.Path == p.tree[0].Path {
 			files, bytes = 0, 0 // the first one again: another attempt
 		}
-		files, bytes = files+1, bytes+e.Size
-		told(files, bytes)
-		return open(e)
+		before := files
+		files++
+		content, err := open(e)
+		return &sent{content, func(n int) {
+			bytes += int64(n)
+			told(before, bytes)
+		}}, err
 	}
+}
+
+// sent is a content that tells of what was read of it.
+type sent struct {
+	io.ReadCloser
+	read func(n int)
+}
+
+func (s *sent) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.read(n)
+	return n, err
 }
 
 func (p *publish) sameVersion(v wire.StackVersion) bool { return v.Version == p.version }
