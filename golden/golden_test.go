@@ -10,9 +10,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,7 +57,29 @@ func build(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-func program(name string) string { return filepath.Join(bin, name) }
+func program(name string) string { return filepath.Join(programs(), name) }
+
+// programs returns the directory with the built programs. go test repeats a result
+// as long as every file that a test looked at is the same, and the compiler looks
+// at what they are built from for itself: so each test looks at it, too.
+func programs() string {
+	lookAtSources()
+	return bin
+}
+
+var lookAtSources = sync.OnceFunc(func() {
+	for _, dir := range strings.Fields("cmd hubclient hubserver prompts store tui go.mod go.sum") {
+		err := filepath.WalkDir(filepath.Join("..", dir), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+})
 
 // required reports whether skipping is forbidden.
 func required() bool { return os.Getenv("TEST_REQUIRE_ALL") == "1" }

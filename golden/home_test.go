@@ -59,7 +59,7 @@ func TestWhatIsChosenAtHomeIsTheCommandItself(t *testing.T) {
 	if err := os.Chmod(filepath.Join(w.dir, "../bin/xdg-open"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "PATH="+filepath.Join(w.dir, "../bin")+":"+bin+":"+os.Getenv("PATH"))
+	w.env = append(w.env, "PATH="+filepath.Join(w.dir, "../bin")+":"+programs()+":"+os.Getenv("PATH"))
 	w.setting(after)
 	term := w.open(usual)
 	w.talk(term, []turn{

@@ -106,7 +106,7 @@ func setup(e *testscript.Env, s *script) error {
 // nothing of whoever runs the tests.
 func environment(dir string) map[string]string {
 	return map[string]string{
-		"PATH":            bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH":            programs() + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"TOOL_CONFIG_DIR": filepath.Join(dir, "config"),
 		"TOOL_STATE_DIR":  filepath.Join(dir, "state"),
 		"XDG_CACHE_HOME":  filepath.Join(dir, "cache"),
