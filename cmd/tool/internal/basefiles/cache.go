@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"example.com/projecthub/cmd/tool/internal/wholefile"
 )
 
 // The cache of hashes is a file for each root: a line that names the format, a
@@ -122,26 +124,5 @@ func (h *hashing) remember() {
 		b = append(b, e.Path...)
 	}
 	binary.LittleEndian.PutUint32(b[len(cacheFormat):], crc32.Checksum(b[checksumEnd:], castagnoli()))
-	_ = replaceFile(file, b)
-}
-
-// replaceFile writes a file so that it is there whole or not at all.
-func replaceFile(name string, b []byte) error {
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once it is renamed
-	_, err = f.Write(b)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	_ = wholefile.Replace(file, b)
 }

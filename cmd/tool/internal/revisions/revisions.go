@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"example.com/projecthub/cmd/tool/internal/wholefile"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -19,7 +20,7 @@ import (
 // Store keeps a file or two for each project of each hub.
 type Store struct{ dir string }
 
-// New returns a store in a directory, which need not exist.
+// New returns a store in a directory, which need not exist; "" remembers nothing.
 func New(dir string) *Store { return &Store{dir} }
 
 func (s *Store) path(origin string, r ref.Ref) string {
@@ -29,9 +30,7 @@ func (s *Store) path(origin string, r ref.Ref) string {
 
 // Save remembers revision as the last one pushed to or pulled from a project; "": none.
 func (s *Store) Save(origin string, r ref.Ref, revision string) {
-	if os.MkdirAll(s.dir, 0o700) == nil {
-		os.WriteFile(s.path(origin, r), []byte(revision), 0o600)
-	}
+	s.save(s.path(origin, r), []byte(revision))
 }
 
 // Last returns the revision that was saved for a project, "" when none is known.
@@ -45,9 +44,7 @@ func (s *Store) Last(origin string, r ref.Ref) string {
 
 // SaveFiles remembers files as the last set pushed to or pulled from a project.
 func (s *Store) SaveFiles(origin string, r ref.Ref, files tree.Tree) {
-	if os.MkdirAll(s.dir, 0o700) == nil {
-		replaceFile(s.path(origin, r)+".files", files.Canonical())
-	}
+	s.save(s.path(origin, r)+".files", files.Canonical())
 }
 
 // LastFiles returns the set that was saved for a project, nil when none is known.
@@ -63,15 +60,8 @@ func (s *Store) LastFiles(origin string, r ref.Ref) tree.Tree {
 	return files
 }
 
-// replaceFile writes a file so that whoever reads it meanwhile sees it whole.
-func replaceFile(path string, data []byte) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return
-	}
-	defer os.Remove(f.Name()) // fails once it is renamed
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil && closeErr == nil {
-		os.Rename(f.Name(), path)
+func (s *Store) save(path string, data []byte) {
+	if s.dir != "" {
+		_ = wholefile.Replace(path, data)
 	}
 }

@@ -1,0 +1,31 @@
+// Package wholefile writes files of a cache, which are there whole or not at all,
+// whoever reads or writes them meanwhile. It knows nothing of what is in them, and
+// does not make them last: what is lost with the power can be made again.
+package wholefile
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Replace puts data in the place of the named file, for its owner alone to read. It
+// makes the directory, where there is none.
+func Replace(name string, data []byte) error {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it is renamed
+	_, err = f.Write(data)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
