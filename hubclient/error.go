@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,15 +40,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 // HasCode reports whether err is an *[Error] with one of codes.
 func HasCode(err error, codes ...wire.Code) bool {
 	var e *Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, code := range codes {
-		if e.Code == code {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &e) && slices.Contains(codes, e.Code)
 }
 
 // unsettled is the end of a context while a write was under way.

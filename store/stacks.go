@@ -86,9 +86,7 @@ func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*
 	}
 	first := stack.Newest == ""
 	stack.Newest = v.Version
-	if !version.IsPrerelease(v.Version) || stack.Latest == "" || version.IsPrerelease(stack.Latest) {
-		stack.Latest = v.Version
-	}
+	stack.Latest = version.Latest(stack.Latest, v.Version)
 	b.Account, b.Slug, b.Version = v.Account, v.Slug, v.Version
 	if _, err := tx.db.NewUpdate().Model(stack).WherePK().Exec(ctx); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
 )
 
 // Home is what stands where: the first thing that the program shows.
@@ -197,7 +198,7 @@ func (m *homeView) help() string {
 }
 
 // lines wraps text and paints it.
-func (m *homeView) lines(style interface{ Render(...string) string }, text string) []string {
+func (m *homeView) lines(style lipgloss.Style, text string) []string {
 	lines := wrap(text, m.columns)
 	for i, line := range lines {
 		lines[i] = style.Render(line)

@@ -23,3 +23,22 @@ func Compare(a, b string) int { return semver.Compare("v"+a, "v"+b) }
 
 // IsPrerelease reports whether the version s is one that precedes its release.
 func IsPrerelease(s string) bool { return semver.Prerelease("v"+s) != "" }
+
+// Latest returns which of two versions is the latest: the higher release, or the
+// higher pre-release where neither is a release. Of "" and another it is the other.
+func Latest(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	case IsPrerelease(a) != IsPrerelease(b):
+		if IsPrerelease(a) {
+			return b
+		}
+		return a
+	case Compare(a, b) < 0:
+		return b
+	}
+	return a
+}

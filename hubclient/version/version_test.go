@@ -139,3 +139,14 @@ func FuzzVersion(f *testing.F) {
 		}
 	})
 }
+
+func TestTheLatestIsTheHighestReleaseAndAPrereleaseOnlyWithoutOne(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{"", "", ""}, {"", "1.0.0-rc", "1.0.0-rc"}, {"1.0.0", "1.0.1", "1.0.1"}, {"1.10.0", "1.9.0", "1.10.0"},
+		{"1.0.0", "2.0.0-rc", "1.0.0"}, {"1.0.0-rc.2", "1.0.0-rc.10", "1.0.0-rc.10"}, {"2.0.0-rc", "1.0.0", "1.0.0"},
+	} {
+		if got, again := version.Latest(c.a, c.b), version.Latest(c.b, c.a); got != c.want || again != c.want {
+			t.Errorf("of %q and %q the latest is %q, and %q the other way; want %q", c.a, c.b, got, again, c.want)
+		}
+	}
+}

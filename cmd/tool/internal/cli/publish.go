@@ -21,14 +21,10 @@ A published version never changes: publishing the same content again is no error
 content needs a higher version.`,
 		Example: `  tool publish web
   tool publish web --dry-run`,
-		Args:              atMost("<project>"),
+		Args:              maybeLocal,
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			name, err := localName(args)
-			if err != nil {
-				return err
-			}
-			return a.publish(ctx, name, dryRun, force)
+			return a.publish(ctx, strings.Join(args, ""), dryRun, force)
 		}),
 	}
 	fl := c.Flags()
@@ -112,11 +108,7 @@ func (a *app) confirmPublish(ctx context.Context, p *publish.Planned) (bool, err
 	if p.FirstVersion {
 		facts = append(facts, "The stack is new: this is its first version.")
 	} else {
-		now := p.Latest
-		if version.Compare(p.Version, p.Latest) > 0 && (!version.IsPrerelease(p.Version) || version.IsPrerelease(p.Latest)) {
-			now = p.Version
-		}
-		facts = append(facts, fmt.Sprintf("Latest     from %s to %s, followed by %s", p.Latest, now, countText(p.Followers, "project", "projects")))
+		facts = append(facts, fmt.Sprintf("Latest     from %s to %s, followed by %s", p.Latest, version.Latest(p.Latest, p.Version), countText(p.Followers, "project", "projects")))
 	}
 	facts = append(facts, "A published version never changes.")
 	return a.confirm(ctx, fmt.Sprintf("Publish @%s %s?", p.Stack, p.Version), facts, "Publish it", "Leave it")

@@ -34,7 +34,7 @@ stay as they are.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,
-		Args:              atMost("<project>"),
+		Args:              maybeLocal,
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			switch {
@@ -43,11 +43,7 @@ stay as they are.`,
 			case f.output != "" && !f.files:
 				return usagef("--output goes with --base-files")
 			}
-			name, err := localName(args)
-			if err != nil {
-				return err
-			}
-			return a.pull(ctx, name, f)
+			return a.pull(ctx, strings.Join(args, ""), f)
 		}),
 	}
 	fl := c.Flags()

@@ -36,7 +36,7 @@ unless --if-revision or --no-clobber says when not to.`,
   tool push web --base-files-only --watch
   tool push web --dry-run --json
   tool push web --no-clobber --no-input`,
-		Args:              atMost("<project>"),
+		Args:              maybeLocal,
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if err := f.check(); err != nil {
@@ -48,11 +48,7 @@ unless --if-revision or --no-clobber says when not to.`,
 			if len(args) == 0 && a.strict() {
 				return usagef("tool push needs <project>: a directory under .tool").try("tool push web")
 			}
-			name, err := localName(args)
-			if err != nil {
-				return err
-			}
-			return a.push(ctx, name, f)
+			return a.push(ctx, strings.Join(args, ""), f)
 		}),
 	}
 	fl := c.Flags()

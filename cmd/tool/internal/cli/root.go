@@ -226,13 +226,13 @@ func exampleOf(c *cobra.Command) string {
 	return first
 }
 
-// localName returns the local project that an argument names, "" for none. An empty
-// argument is a variable that was not set, and means nobody's project.
-func localName(args []string) (string, error) {
+// maybeLocal allows the name of a local project. An empty one is a variable that
+// was not set, and means nobody's project.
+func maybeLocal(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] == "" {
-		return "", usagef("<project> is empty: it is a directory under .tool")
+		return usagef("<project> is empty: it is a directory under .tool")
 	}
-	return strings.Join(args, ""), nil
+	return atMost("<project>")(c, args)
 }
 
 // group returns a command that only holds others.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,13 +22,10 @@ write to it, how the settings stand against the hub's config, and the stack's ve
 The config is the same, differs, local-ahead (you changed it), hub-ahead (others did),
 both, or none (there is nothing to compare).`,
 		Example:           "  tool status\n  tool status web --json",
-		Args:              atMost("<project>"),
+		Args:              maybeLocal,
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			name, err := localName(args)
-			if err != nil {
-				return err
-			}
+			name := strings.Join(args, "")
 			return doing(a.status(ctx, name), name, "show the status")
 		}),
 	}

@@ -161,7 +161,7 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 		return nil, err
 	}
 	f := &Files{Selection: selection}
-	if f.Tree, err = selection.Hash(ctx, f.progress(o.Report, Hashing)); err != nil {
+	if f.Tree, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
 		return nil, err
 	}
 	if n := f.Links + f.Others; n > 0 {
@@ -179,15 +179,16 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 func (f *Files) Send(r Report, base tree.Tree, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error)) (*wire.BaseFilesWritten, error) {
 	contents := f.Contents()
 	defer contents.Close()
-	return upload(hubclient.FileSet{Tree: f.Tree, Open: contents.Open, Base: base, Sent: f.progress(r, Uploading)})
+	return upload(hubclient.FileSet{Tree: f.Tree, Open: contents.Open, Base: base, Sent: r.Of(f.Selection, Uploading)})
 }
 
-func (f *Files) progress(r Report, phase Phase) func(files int, bytes int64) {
+// Of returns what tells r how far a phase has come with a selection; nil where r is.
+func (r Report) Of(s *basefiles.Selection, phase Phase) func(files int, bytes int64) {
 	if r == nil {
 		return nil
 	}
 	return func(files int, bytes int64) {
-		r(Progress{Phase: phase, Files: files, TotalFiles: len(f.Files), Bytes: bytes, TotalBytes: f.Bytes})
+		r(Progress{Phase: phase, Files: files, TotalFiles: len(s.Files), Bytes: bytes, TotalBytes: s.Bytes})
 	}
 }
 

@@ -53,15 +53,22 @@ const keepMost = 20
 // Keep files v under its name, readable by its owner alone, and drops the oldest
 // ones above the number that is kept.
 func (s *Store) Keep(v Value) error {
+	if err := s.keep(v); err != nil {
+		return fmt.Errorf("what was replaced could not be kept: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) keep(v Value) error {
 	if s.dir == "" {
-		return errors.New("what was replaced could not be kept: set TOOL_STATE_DIR to a directory for it")
+		return errors.New("set TOOL_STATE_DIR to a directory for it")
 	}
 	if len(v.Config) == 0 {
-		return errors.New("what was replaced could not be kept: it is not known")
+		return errors.New("it is not known")
 	}
 	dir := s.place(v.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("what was replaced could not be kept: %w", err)
+		return err
 	}
 	data, err := json.Marshal(v, jsontext.WithIndent("  "))
 	if err != nil {
@@ -70,12 +77,12 @@ func (s *Store) Keep(v Value) error {
 	// The name sorts by time; the rest makes it unlike that of another program at the same moment.
 	f, err := os.CreateTemp(dir, v.At.UTC().Format("20060102T150405.000000000Z")+"-*.json")
 	if err != nil {
-		return fmt.Errorf("what was replaced could not be kept: %w", err)
+		return err
 	}
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		os.Remove(f.Name())
-		return fmt.Errorf("what was replaced could not be kept: %w", err)
+		return err
 	}
 	names, err := s.names(v.Name)
 	for len(names) > keepMost {

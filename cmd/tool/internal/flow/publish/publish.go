@@ -184,23 +184,13 @@ func (p *publish) read(ctx context.Context) error {
 	}); err != nil {
 		return fault.At(flow.StageRead, err)
 	}
-	p.tree, err = p.files.Hash(ctx, p.told(flow.Hashing))
+	p.tree, err = p.files.Hash(ctx, p.Report.Of(p.files, flow.Hashing))
 	return fault.At(flow.StageRead, err)
-}
-
-// told tells of the progress of a phase; nil where nobody listens.
-func (p *publish) told(phase flow.Phase) func(files int, bytes int64) {
-	if p.Report == nil {
-		return nil
-	}
-	return func(files int, bytes int64) {
-		p.Report(flow.Progress{Phase: phase, Files: files, TotalFiles: len(p.files.Files), Bytes: bytes, TotalBytes: p.files.Bytes})
-	}
 }
 
 // counted tells of what is sent, as it is read.
 func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
-	told := p.told(flow.Uploading)
+	told := p.Report.Of(p.files, flow.Uploading)
 	if told == nil {
 		return open
 	}
