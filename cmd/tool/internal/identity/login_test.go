@@ -321,7 +321,8 @@ func TestASaveThatFailsSaysSoAndLeavesNothing(t *testing.T) {
 
 func FuzzLoadLogins(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{"current":"http://hub","logins":[]}`, `{"logins":[{"origin":"http://hub","token":"x","scopes":["a"],"expiresAt":null,"later":1}],"later":{}}`, `[`, "",
+		`{}`, `{"current":"http://hub","logins":[]}`, `{"logins":[{"origin":"http://hub","token":"x","scopes":["a"],"expiresAt":null,"later":1}],"later":{}}`,
+		`{"logins":[{"origin":"http://hub","token":"x"}]}`, `[`, "",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -340,7 +341,9 @@ func FuzzLoadLogins(f *testing.F) {
 		}
 		save(t, l)
 		again := load(t, dir)
-		if diff := cmp.Diff(l.Logins, again.Logins, cmpopts.EquateEmpty(), cmp.Transformer("compact", compact)); diff != "" || l.Current != again.Current {
+		// EquateEmpty has its say on two empty values, and no other option may.
+		written := cmp.FilterValues(func(a, b jsontext.Value) bool { return len(a)+len(b) > 0 }, cmp.Transformer("compact", compact))
+		if diff := cmp.Diff(l.Logins, again.Logins, cmpopts.EquateEmpty(), written); diff != "" || l.Current != again.Current {
 			t.Errorf("%q becomes current %q, %s", text, again.Current, diff)
 		}
 	})
