@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -87,7 +86,7 @@ func (c *Contents) Close() {
 // when the file's stamp is what it was when it was hashed, from the first byte to
 // the last, or else the digest is.
 type content struct {
-	file   *os.File
+	file   *file
 	hash   hash.Hash // nil: the stamp tells
 	left   int64     // bytes to come
 	digest string
@@ -127,7 +126,7 @@ func (c *content) Read(p []byte) (int, error) {
 func (c *content) verdict() error {
 	same := false
 	if c.hash == nil {
-		is, err := statFile(c.file)
+		is, err := c.file.stat()
 		same = err == nil && is.Stamp == c.of.Stamp
 	} else {
 		n, _ := c.file.Read(make([]byte, 1))

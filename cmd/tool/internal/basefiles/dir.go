@@ -2,7 +2,6 @@ package basefiles
 
 import (
 	"errors"
-	"os"
 	"strings"
 
 	"example.com/projecthub/hubclient/tree"
@@ -16,8 +15,8 @@ import (
 //	dir.openDir(name) opens a directory in it
 //	dir.openFile(name) opens a file in it for reading; it may be a special one
 //	dir.list(visit) names all that is in it, in no order, once; a name holds until visit returns
-//	dir.stat(name), statFile(file) say what something is
-//	dir.close()
+//	dir.stat(name), file.stat() say what something is
+//	dir.close(), file.Close()
 //
 // Opening what is a link, or no directory where one is meant, is errReplaced.
 
@@ -56,7 +55,7 @@ type opener struct {
 func newOpener(root *dir) *opener { return &opener{dirs: []*dir{root}} }
 
 // open opens the regular file at path. It is for one goroutine at a time.
-func (o *opener) open(path string) (*os.File, info, error) {
+func (o *opener) open(path string) (*file, info, error) {
 	names := strings.Split(path, "/")
 	last := len(names) - 1
 	shared := 0
@@ -87,12 +86,12 @@ func (o *opener) close() {
 	o.dirs[0].close()
 }
 
-func openRegular(d *dir, name string) (*os.File, info, error) {
+func openRegular(d *dir, name string) (*file, info, error) {
 	f, err := d.openFile(name)
 	if err != nil {
 		return nil, info{}, err
 	}
-	is, err := statFile(f)
+	is, err := f.stat()
 	if err == nil && is.kind != regular {
 		err = errReplaced
 	}

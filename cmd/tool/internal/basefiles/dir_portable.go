@@ -38,7 +38,9 @@ func (d *dir) openDir(name string) (*dir, error) {
 	return &dir{below}, nil
 }
 
-func (d *dir) openFile(name string) (*os.File, error) {
+type file struct{ *os.File }
+
+func (d *dir) openFile(name string) (*file, error) {
 	before, err := d.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func (d *dir) openFile(name string) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
-	return f, nil
+	return &file{f}, nil
 }
 
 func same(before, opened fs.FileInfo, err error) error {
@@ -78,7 +80,7 @@ func (d *dir) list(visit func(name []byte, kind kind)) error {
 
 func (d *dir) stat(name string) (info, error) { return newInfo(d.root.Lstat(name)) }
 
-func statFile(f *os.File) (info, error) { return newInfo(f.Stat()) }
+func (f *file) stat() (info, error) { return newInfo(f.Stat()) }
 
 func newInfo(is fs.FileInfo, err error) (info, error) {
 	if err != nil {

@@ -3,7 +3,7 @@
 package basefiles
 
 import (
-	"os"
+	"io"
 
 	"golang.org/x/sys/unix"
 
@@ -22,13 +22,17 @@ func (d *dir) openDir(name string) (*dir, error) {
 	return &dir{fd}, err
 }
 
-func (d *dir) openFile(name string) (*os.File, error) {
+// file is read by the calls themselves: an os.File costs twice as many, which is
+// felt with ten thousand small files.
+type file struct{ fd int }
+
+func (d *dir) openFile(name string) (*file, error) {
 	// Not to wait for the other end, should a FIFO have taken the name.
 	fd, err := openAt(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	return &file{fd}, nil
 }
 
 func openAt(at int, name string, flags int) (fd int, err error) {
@@ -51,11 +55,27 @@ func (d *dir) stat(name string) (info, error) {
 	return newInfo(&st), err
 }
 
-func statFile(f *os.File) (info, error) {
+func (f *file) stat() (info, error) {
 	var st unix.Stat_t
-	err := retry(func() error { return unix.Fstat(int(f.Fd()), &st) })
+	err := retry(func() error { return unix.Fstat(f.fd, &st) })
 	return newInfo(&st), err
 }
+
+func (f *file) Read(p []byte) (n int, err error) {
+	err = retry(func() error {
+		n, err = unix.Read(f.fd, p)
+		return err
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case n == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (f *file) Close() error { return unix.Close(f.fd) }
 
 // retry repeats a call that a signal interrupted.
 func retry(call func() error) error {

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -169,7 +168,7 @@ func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
 	defer f.Close()
 	if is.young() {
 		time.Sleep(tick)
-		if is, err = statFile(f); err != nil {
+		if is, err = f.stat(); err != nil {
 			return info{}, false, h.set.unreadable(onDisk, err)
 		}
 	}
@@ -184,7 +183,7 @@ func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
 	if found != nil {
 		return info{}, false, h.set.tokenIn(onDisk, found.line, found.text)
 	}
-	after, err := statFile(f)
+	after, err := f.stat()
 	ok = err == nil && after == is && n == is.Size && telling
 	if !ok {
 		h.advance(0, -n)
@@ -206,7 +205,7 @@ type token struct {
 
 // digest reads up to size bytes of f into r.hash, calling advance for each
 // piece. It stops at the first token.
-func (r *reader) digest(f *os.File, size int64, advance func(n int)) (read int64, found *token, err error) {
+func (r *reader) digest(f *file, size int64, advance func(n int)) (read int64, found *token, err error) {
 	r.hash.Reset()
 	kept, lines := 0, 0 // bytes at the start of buf from the piece before, and newlines before them
 	for read < size {
