@@ -33,24 +33,23 @@ type FileSet struct {
 	Sent Sent      // nil allowed
 }
 
-// PlanBaseFiles asks what a push of the manifest's set would have to bring. What
-// is not missing then is kept for the push.
-func (c *Client) PlanBaseFiles(ctx context.Context, r ref.Ref, m wire.Manifest) (*wire.Plan, error) {
-	body, err := wire.Encode(m)
-	if err != nil {
-		return nil, err
-	}
+// plan asks what a push of the set that a manifest, in JSON, names would have to
+// bring. What is not missing then is kept for the push.
+func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Plan, error) {
 	req := request{method: http.MethodPost, path: baseFilesPath(r) + "/plan"}
 	req.set("Content-Type", "application/json")
-	if len(body) > compressAbove {
+	if len(manifest) > compressAbove && !c.near() {
 		req.set("Content-Encoding", "zstd")
-		body = compress(body)
+		manifest = compress(manifest)
 	}
-	req.bytesBody(body)
+	req.bytesBody(manifest)
 	var plan wire.Plan
-	_, err = c.send(ctx, req, &plan)
+	_, err := c.send(ctx, req, &plan)
 	return &plan, err
 }
+
+// near reports that the hub is on this machine: compressing costs more than it spares.
+func (c *Client) near() bool { return loopbackName(c.base.Hostname()) }
 
 // compressAbove is from which size on a plan is compressed, in bytes.
 const compressAbove = 4 << 10

@@ -1,6 +1,7 @@
 package hubclient_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -66,6 +67,8 @@ func newHub(t testing.TB, opts hubclient.Options, h handler) *hub {
 		handlers.Add(1)
 		defer handlers.Done()
 		if strings.HasSuffix(r.URL.Path, "/plan") {
+			body, _ := io.ReadAll(r.Body) // or what a handler leaves unread would end the connection
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			b.plan(w, r)
 			return
 		}
@@ -147,8 +150,8 @@ func (p *pipe) Write(b []byte) (int, error) {
 // What makes and reads frames is made once, and must not belong to a bubble.
 var _ = must(frame.Decode(nil, frame.Append(nil, []byte("x"))))
 
-// lackAll answers a plan as a hub that holds no content.
-func lackAll(w http.ResponseWriter, r *http.Request) {
+// readPlan reads the manifest of a plan.
+func readPlan(r *http.Request) (m wire.Manifest, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil && r.Header.Get("Content-Encoding") == "zstd" {
 		var z *zstd.Decoder
@@ -157,10 +160,15 @@ func lackAll(w http.ResponseWriter, r *http.Request) {
 			body, err = z.DecodeAll(body, nil)
 		}
 	}
-	var m wire.Manifest
-	if err == nil {
-		err = wire.Decode(body, &m)
+	if err != nil {
+		return m, err
 	}
+	return m, wire.Decode(body, &m)
+}
+
+// lackAll answers a plan as a hub that holds no content.
+func lackAll(w http.ResponseWriter, r *http.Request) {
+	m, err := readPlan(r)
 	if err != nil {
 		refuse(w, 422, wire.CodeInvalidBody)
 		return

@@ -20,11 +20,7 @@ import (
 // into zstd frames. A large one is read, compressed where that helps, and sent piece
 // by piece, and the hub may refuse it before it is sent; a small one is made at
 // once. near says that the hub is on this machine.
-func (r *request) packedBody(ctx context.Context, m wire.Manifest, contents []tree.Entry, near bool, open Opener, sent Sent) error {
-	manifest, err := wire.Encode(m)
-	if err != nil {
-		return err
-	}
+func (r *request) packedBody(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, sent Sent) error {
 	r.set("Content-Type", wire.BaseFilesType)
 	r.set("Content-Encoding", "zstd")
 	r.length = -1
@@ -67,8 +63,10 @@ type packed struct {
 	work   sync.WaitGroup
 
 	order chan *section
-	now   *section // that is read
-	frame []byte   // what is left of its last frame
+	now   *section    // that is read
+	whole []byte      // its last frame
+	frame []byte      // what is left of it
+	free  chan []byte // memory of frames that are sent
 
 	files int // sent
 	bytes int64
@@ -94,7 +92,7 @@ type pace struct {
 
 // Frames are compressed until so many have left: a short push goes over any
 // network, and tells little about it.
-const paceFrames = 4
+const paceFrames = 8
 
 // tunnelRate is how many bytes a second a hub on this machine takes at least.
 const tunnelRate = 20 << 20
@@ -123,7 +121,7 @@ func (p *pace) goesOn(next []byte) {
 func (p *pace) hurries() bool { return p.raw.Load() }
 
 func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, sent Sent) *packed {
-	p := &packed{open: open, sent: sent, order: make(chan *section, ahead), pace: pace{near: near}}
+	p := &packed{open: open, sent: sent, order: make(chan *section, ahead), free: make(chan []byte, 2*ahead), pace: pace{near: near}}
 	p.pace.raw.Store(near)
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	todo := make(chan *section)
@@ -178,8 +176,10 @@ const tarBlocks = 1024
 type sectionWriter struct {
 	*packed
 	now   *section
-	plain []byte // of the frame that is not full yet
-	buf   []byte // for copying
+	held  int        // bytes of content in the frame that is not full yet
+	raw   *frame.Raw // that frame; nil: it is to be compressed
+	plain []byte     // its content then
+	buf   []byte     // for copying
 }
 
 func (w *sectionWriter) write(s *section) error {
@@ -229,13 +229,18 @@ func (w *sectionWriter) member(archive *tar.Writer, name string, size int64, con
 
 // Write takes a piece of the tar.
 func (w *sectionWriter) Write(b []byte) (int, error) {
-	if w.plain == nil {
-		w.plain = make([]byte, 0, frame.Size)
-	}
 	for rest := b; len(rest) > 0; {
-		n := min(len(rest), frame.Size-len(w.plain))
-		w.plain, rest = append(w.plain, rest[:n]...), rest[n:]
-		if len(w.plain) == frame.Size {
+		if w.held == 0 {
+			w.start()
+		}
+		n := min(len(rest), frame.Size-w.held)
+		if w.raw != nil {
+			w.raw.Add(rest[:n])
+		} else {
+			w.plain = append(w.plain, rest[:n]...)
+		}
+		w.held, rest = w.held+n, rest[n:]
+		if w.held == frame.Size {
 			if err := w.cut(); err != nil {
 				return 0, err
 			}
@@ -244,13 +249,27 @@ func (w *sectionWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// start begins a frame, compressed or not.
+func (w *sectionWriter) start() {
+	if w.raw = nil; w.pace.hurries() {
+		w.raw = frame.NewRaw(w.buffer())
+	} else if w.plain = w.plain[:0]; w.plain == nil {
+		w.plain = make([]byte, 0, frame.Size)
+	}
+}
+
 // cut ends a frame.
 func (w *sectionWriter) cut() error {
-	if len(w.plain) == 0 {
+	if w.held == 0 {
 		return nil
 	}
-	f := w.frame(w.plain)
-	w.plain = w.plain[:0]
+	var f []byte
+	if w.raw != nil {
+		f = w.raw.Frame()
+	} else {
+		f = frame.Append(w.buffer()[:0], w.plain)
+	}
+	w.held = 0
 	select {
 	case w.now.frames <- f:
 		return nil
@@ -259,11 +278,26 @@ func (w *sectionWriter) cut() error {
 	}
 }
 
-func (w *sectionWriter) frame(plain []byte) []byte {
-	if w.pace.hurries() {
-		return frame.AppendRaw(make([]byte, 0, len(plain)+64), plain)
+// buffer returns memory for a frame.
+func (p *packed) buffer() []byte {
+	select {
+	case b := <-p.free:
+		return b
+	default:
+		return make([]byte, frame.RawLength(frame.Size))
 	}
-	return frame.Append(make([]byte, 0, len(plain)/2), plain)
+}
+
+// recycle takes the memory of the frame that was sent.
+func (p *packed) recycle() {
+	if p.whole == nil {
+		return
+	}
+	select {
+	case p.free <- p.whole:
+	default:
+	}
+	p.whole = nil
 }
 
 // Read hands out the frames in their order. It fails with a *bodyError for what
@@ -284,11 +318,13 @@ func (p *packed) next() error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
+	p.recycle()
 	if p.now != nil {
 		var ok bool
 		p.pace.waits()
 		select {
-		case p.frame, ok = <-p.now.frames:
+		case p.whole, ok = <-p.now.frames:
+			p.frame = p.whole
 		case <-p.ctx.Done():
 			return p.ctx.Err()
 		}

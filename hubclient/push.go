@@ -37,24 +37,30 @@ func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) 
 }
 
 func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
-	m := wire.Manifest{Tree: p.digest, Files: p.all()}
-	if p.Base != nil {
-		m = p.delta()
-		if contents := p.fresh(m.Put); m.Put != nil || m.Remove != nil {
-			if len(m.Put)+len(m.Remove) <= atOnceFiles && tree.Tree(contents).Bytes() < atOnce {
-				w, err := p.put(ctx, m, contents, false)
-				if !HasCode(err, wire.CodePlanOutdated) {
-					return w, err
-				}
-				m = wire.Manifest{Tree: p.digest, Files: p.all()}
-			}
-		}
+	if p.Base == nil {
+		return p.planned(ctx, p.all())
 	}
-	return p.planned(ctx, m)
+	m := p.delta()
+	contents := p.fresh(m.Put)
+	if m.Put == nil && m.Remove == nil || len(m.Put)+len(m.Remove) > atOnceFiles || tree.Tree(contents).Bytes() >= atOnce {
+		return p.planned(ctx, m)
+	}
+	manifest, err := wire.Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.put(ctx, manifest, contents, false)
+	if HasCode(err, wire.CodePlanOutdated) {
+		return p.planned(ctx, p.all())
+	}
+	return w, err
 }
 
-// all is never nil, which would stand for no list.
-func (p *push) all() []tree.Entry { return append(make([]tree.Entry, 0, len(p.Tree)), p.Tree...) }
+// all names the set by its files.
+func (p *push) all() wire.Manifest {
+	// Never nil, which would stand for no list.
+	return wire.Manifest{Tree: p.digest, Files: append(make([]tree.Entry, 0, len(p.Tree)), p.Tree...)}
+}
 
 // delta names the set by what leads to it from the base. For an equal set it is a
 // mere question.
@@ -100,7 +106,11 @@ func take(entries []tree.Entry, wanted map[string]bool) []tree.Entry {
 func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWritten, error) {
 	tries, before := p.newTries(), len(p.Tree)+1
 	for outdated := 0; ; {
-		plan, err := p.PlanBaseFiles(ctx, p.project, m)
+		manifest, err := wire.Encode(m)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := p.plan(ctx, p.project, manifest)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +121,7 @@ func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWri
 			if m.Files != nil {
 				return nil, p.notAHub(http.StatusOK, "it asks for a list of files that it has")
 			}
-			m = wire.Manifest{Tree: p.digest, Files: p.all()}
+			m = p.all()
 			continue
 		}
 		contents, err := p.missing(plan)
@@ -121,12 +131,12 @@ func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWri
 		if len(contents) < before { // it gets on
 			tries, before = p.newTries(), len(contents)
 		}
-		w, err := p.put(ctx, m, contents, true)
+		w, err := p.put(ctx, manifest, contents, true)
 		if err == nil {
 			return w, nil
 		}
 		if outdated++; HasCode(err, wire.CodePlanOutdated) && outdated < plans {
-			m = wire.Manifest{Tree: p.digest, Files: p.all()}
+			m = p.all()
 			continue
 		}
 		p.lost = p.lost || lostBefore(err)
@@ -159,14 +169,14 @@ func (p *push) missing(plan *wire.Plan) ([]tree.Entry, error) {
 	return contents, nil
 }
 
-// put sends the manifest and contents. One that is planned is sent once: after a
+// put sends a manifest, in JSON, and contents. One that is planned is sent once: after a
 // failure less may be missing.
-func (p *push) put(ctx context.Context, m wire.Manifest, contents []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
+func (p *push) put(ctx context.Context, manifest []byte, contents []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
 	req := request{method: http.MethodPut, path: baseFilesPath(p.project), about: p.project, header: maps.Clone(p.condition), once: planned}
 	there := len(p.Tree) - len(contents)
 	bytesThere := p.Tree.Bytes() - tree.Tree(contents).Bytes()
 	sent := func(files int, bytes int64) { p.sent(there+files, bytesThere+bytes) }
-	if err := req.packedBody(ctx, m, contents, loopbackName(p.base.Hostname()), p.Open, sent); err != nil {
+	if err := req.packedBody(ctx, manifest, contents, p.near(), p.Open, sent); err != nil {
 		return nil, err
 	}
 	var w wire.BaseFilesWritten

@@ -10,28 +10,56 @@ import (
 	"example.com/projecthub/store"
 )
 
-// batchBytes is how much of a push is held in memory, as it came, before it is
-// stored. A push of less is stored in one transaction together with its set.
-const batchBytes = 8 << 20
+// batchBytes is how much of a push is gathered, as it came, before it is stored. A
+// push of less is stored in one transaction together with its set. queued is how
+// many batches wait at most while another one is stored.
+const (
+	batchBytes = 1 << 20
+	queued     = 3
+)
+
+// batch is what of a push is stored at once.
+type batch struct {
+	packs    []store.Pack
+	contents []store.Content
+	bytes    int64 // of packs
+}
 
 // keeper stores the contents that a push brings: packs of a stream, and where the
-// contents lie in it. While one batch is stored the next one is read. Nothing
-// shows a content until a set names it.
+// contents lie in it. While batches are stored the next one is read. Nothing shows
+// a content until a set names it.
 type keeper struct {
 	c       *call
 	stream  string
 	start   time.Time
 	brought map[string]bool // digests of contents
 
-	packs    []store.Pack
-	contents []store.Content
-	bytes    int64 // of packs
-
-	storing chan error // of the batch before; nil: none
+	batch              // that is gathered
+	queue  chan batch  // to who stores them; nil: nobody yet
+	stored chan error  // from there, once: the first failure, or the end of the queue
+	free   chan []byte // memory of packs that are stored
 }
 
 func newKeeper(c *call) *keeper {
-	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}}
+	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}, free: make(chan []byte, 16)}
+}
+
+// buffer returns memory for a pack, or nil.
+func (k *keeper) buffer() []byte {
+	select {
+	case b := <-k.free:
+		return b
+	default:
+		return nil
+	}
+}
+
+// recycle takes memory that nothing uses any more.
+func (k *keeper) recycle(b []byte) {
+	select {
+	case k.free <- b:
+	default:
+	}
 }
 
 // pack adds a piece of the stream.
@@ -47,20 +75,40 @@ func (k *keeper) content(digest string, start, size int64) {
 	k.brought[digest] = true
 }
 
-// settle is called where no content lies partly in what was added. It starts to
-// store that once there is enough of it.
+// settle is called where no content lies partly in what was added. It hands that
+// on to be stored once there is enough of it.
 func (k *keeper) settle() error {
 	if k.bytes < batchBytes {
 		return nil
 	}
-	if err := k.wait(); err != nil {
+	if k.queue == nil {
+		k.queue, k.stored = make(chan batch, queued), make(chan error, 1)
+		go k.storeAll(k.queue, k.stored)
+	}
+	select {
+	case k.queue <- k.batch:
+		k.batch = batch{}
+		return nil
+	case err := <-k.stored:
+		k.queue = nil
 		return err
 	}
-	add, cost := k.batch()
-	k.storing = make(chan error, 1)
-	ctx := context.WithoutCancel(k.c.ctx()) // what has come is kept, even if no more does
-	go func() { k.storing <- k.write(ctx, cost, add) }()
-	return nil
+}
+
+// storeAll stores what has come even if no more does. The transaction that names it
+// in a set waits for the disk.
+func (k *keeper) storeAll(queue <-chan batch, stored chan<- error) {
+	ctx := context.WithoutCancel(k.c.ctx())
+	for b := range queue {
+		if err := k.write(ctx, k.c.s.Store.WriteUnsynced, b, nil); err != nil {
+			stored <- err
+			return
+		}
+		for _, p := range b.packs {
+			k.recycle(p.Body)
+		}
+	}
+	stored <- nil
 }
 
 // justBrought returns the contents that came, unless the first of them did so too
@@ -72,29 +120,28 @@ func (k *keeper) justBrought() map[string]bool {
 	return k.brought
 }
 
-// wait ends when the batch before is stored.
+// wait ends when all that was handed on is stored.
 func (k *keeper) wait() error {
-	if k.storing == nil {
+	if k.queue == nil {
 		return nil
 	}
-	err := <-k.storing
-	k.storing = nil
-	return err
+	close(k.queue)
+	k.queue = nil
+	return <-k.stored
 }
 
-// batch takes what was added, as a part of a transaction, and what it costs to work on it.
-func (k *keeper) batch() (add func(context.Context, *store.Tx) error, cost int64) {
-	packs, contents, account := k.packs, k.contents, k.c.ref().Account()
-	cost = k.bytes * packCost
-	k.packs, k.contents, k.bytes = nil, nil, 0
-	return func(ctx context.Context, tx *store.Tx) error {
-		return tx.AddContents(ctx, account, packs, contents)
-	}, cost
-}
+// committing is a way of the store to run a transaction.
+type committing func(context.Context, func(*store.Tx) error) error
 
-func (k *keeper) write(ctx context.Context, cost int64, add func(context.Context, *store.Tx) error) error {
-	return k.c.s.work(ctx, cost, func() error {
-		return k.c.s.Store.Write(ctx, func(tx *store.Tx) error { return add(ctx, tx) })
+// write stores b, and what else f does, in one transaction.
+func (k *keeper) write(ctx context.Context, commit committing, b batch, f func(*store.Tx) error) error {
+	return k.c.s.work(ctx, b.bytes*packCost, func() error {
+		return commit(ctx, func(tx *store.Tx) error {
+			if err := tx.AddContents(ctx, k.c.ref().Account(), b.packs, b.contents); err != nil || f == nil {
+				return err
+			}
+			return f(tx)
+		})
 	})
 }
 
@@ -104,16 +151,9 @@ func (k *keeper) finish(ctx context.Context, f func(*store.Tx) error) error {
 	if err := k.wait(); err != nil {
 		return err
 	}
-	packs, contents, bytes := k.packs, k.contents, k.bytes
-	add, cost := k.batch()
-	err := k.write(ctx, cost, func(ctx context.Context, tx *store.Tx) error {
-		if err := add(ctx, tx); err != nil {
-			return err
-		}
-		return f(tx)
-	})
-	if err != nil {
-		k.packs, k.contents, k.bytes = packs, contents, bytes
+	err := k.write(ctx, k.c.s.Store.Write, k.batch, f)
+	if err == nil {
+		k.batch = batch{}
 	}
 	return err
 }
@@ -124,8 +164,7 @@ func (k *keeper) keep() error {
 	if err := k.wait(); err != nil || len(k.contents) == 0 {
 		return err
 	}
-	add, cost := k.batch()
-	return k.write(context.WithoutCancel(k.c.ctx()), cost, add)
+	return k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.Write, k.batch, nil)
 }
 
 // drop forgets what is not stored yet.

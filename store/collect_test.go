@@ -188,7 +188,7 @@ func TestAPackThatCameUncompressedIsCompressedOnce(t *testing.T) {
 		text := string(bytes.Repeat([]byte("some text "), 10_000))
 		sum := sha256.Sum256([]byte(text))
 		e := tree.Entry{Path: "a", Mode: tree.Regular, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
-		pack := store.Pack{Stream: "s", Length: e.Size, Body: frame.AppendRaw(nil, []byte(text))}
+		pack := store.Pack{Stream: "s", Length: e.Size, Body: raw(text)}
 		write(t, s, func(tx *store.Tx) error {
 			return errors.Join(tx.AddContents(t.Context(), "acme", []store.Pack{pack}, []store.Content{{SHA256: e.SHA256, Size: e.Size, Stream: "s"}}),
 				swapTo(t.Context(), tx, web, []tree.Entry{e}))
@@ -207,7 +207,7 @@ func TestAPackThatCameUncompressedIsCompressedOnce(t *testing.T) {
 func TestADamagedPackIsNeverReadAsAContent(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
-		pack := store.Pack{Stream: "s", Length: 5, Body: frame.AppendRaw(nil, []byte("alphx"))}
+		pack := store.Pack{Stream: "s", Length: 5, Body: raw("alphx")}
 		sum := sha256.Sum256([]byte("alpha"))
 		digest := hex.EncodeToString(sum[:])
 		write(t, s, func(tx *store.Tx) error {
@@ -283,4 +283,11 @@ func TestNoCollectionTakesWhatASetNames(t *testing.T) {
 			t.Error("nothing was tried")
 		}
 	})
+}
+
+// raw is a frame that holds text as it is.
+func raw(text string) []byte {
+	r := frame.NewRaw(nil)
+	r.Add([]byte(text))
+	return r.Frame()
 }

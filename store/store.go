@@ -236,9 +236,18 @@ const writeTries = 10
 // Write calls f in a transaction that is committed, and on disk, when f and
 // Write return nil. f runs again when the database asks for it. ErrUnavailable when
 // SQLite has not let the transaction begin within 5 s, or before ctx's deadline.
-func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
+func (s *Store) Write(ctx context.Context, f func(*Tx) error) error { return s.commit(ctx, true, f) }
+
+// WriteUnsynced is [Store.Write] without the wait for the disk. What f did is on
+// disk when the next Write that changes something has returned; should the machine
+// stop before, it may be gone, but it is never there in part.
+func (s *Store) WriteUnsynced(ctx context.Context, f func(*Tx) error) error {
+	return s.commit(ctx, false, f)
+}
+
+func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.transact(ctx, synced, func(ctx context.Context, tx bun.Tx) error {
 			return f(&Tx{db: tx, store: s})
 		})
 		if isSerialization(err) && try < writeTries && ctx.Err() == nil {
@@ -246,16 +255,26 @@ func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 		}
 		if err == nil && s.checkpoints != nil {
 			s.checkpoints.wrote()
+			if !synced {
+				startWriting(s.dsn.path + "-wal")
+			}
 		}
 		return wrap(err)
 	}
 }
 
-func (s *Store) transact(ctx context.Context, f func(context.Context, bun.Tx) error) error {
+func (s *Store) transact(ctx context.Context, synced bool, f func(context.Context, bun.Tx) error) error {
 	if s.dsn.path == "" {
-		return s.write.RunInTx(ctx, nil, f)
+		return s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			if !synced {
+				if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
+					return err
+				}
+			}
+			return f(ctx, tx)
+		})
 	}
-	conn, err := s.writer(ctx)
+	conn, err := s.writer(ctx, synced)
 	if err != nil {
 		return err
 	}
@@ -265,7 +284,7 @@ func (s *Store) transact(ctx context.Context, f func(context.Context, bun.Tx) er
 
 // writer returns the connection that writes once nobody else here has it. What is
 // left of the wait goes to the database, which no context can interrupt in it.
-func (s *Store) writer(ctx context.Context) (bun.Conn, error) {
+func (s *Store) writer(ctx context.Context, synced bool) (bun.Conn, error) {
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	conn, err := s.write.Conn(waiting)
@@ -274,7 +293,12 @@ func (s *Store) writer(ctx context.Context) (bun.Conn, error) {
 	}
 	end, _ := waiting.Deadline()
 	left := max(0, time.Until(end).Milliseconds())
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", left)); err != nil {
+	synchronous := "NORMAL"
+	if synced {
+		synchronous = "FULL" // a commit is on disk before its answer leaves
+	}
+	pragmas := fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA synchronous = %s", left, synchronous)
+	if _, err := conn.ExecContext(ctx, pragmas); err != nil {
 		conn.Close()
 		return conn, err
 	}

@@ -443,3 +443,22 @@ func TestABotHasOneConfigurationUnderBothNames(t *testing.T) {
 		}
 	})
 }
+
+func TestAWriteWaitsForTheDiskUnlessItMayBeLost(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		waits := map[string]string{"2": "waits", "on": "waits", "1": "does not", "off": "does not"}
+		for i, write := range []func(context.Context, func(*store.Tx) error) error{s.Write, s.WriteUnsynced, s.Write} {
+			err := write(t.Context(), func(tx *store.Tx) error {
+				how, err := tx.Waits(t.Context())
+				if want := []string{"waits", "does not", "waits"}[i]; waits[how] != want {
+					t.Errorf("write %d: the database says %q, want one that %s", i, how, want)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -8,7 +8,6 @@ package frame
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,7 +21,7 @@ import (
 // How much of a stream a frame holds, in bytes: as we cut it, and at most. Nor may
 // the window that decoding it needs be larger than that.
 const (
-	Size    = 1 << 20
+	Size    = 512 << 10
 	MaxSize = 4 << 20
 )
 
@@ -57,27 +56,57 @@ var (
 // Append adds a frame of content, at most [MaxSize] bytes, to dst.
 func Append(dst, content []byte) []byte { return encoder().EncodeAll(content, dst) }
 
-// AppendRaw is [Append] without compression, at next to no cost.
-func AppendRaw(dst, content []byte) []byte {
-	dst = append(dst, 0x28, 0xb5, 0x2f, 0xfd, 0xa0) // one segment, its size in four bytes, no checksum
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(content)))
-	for last := false; !last; {
-		part := content[:min(len(content), rawBlock)]
-		content = content[len(part):]
-		head := len(part) << 3
-		if last = len(content) == 0; last {
-			head |= 1
+// Raw is a frame without compression, which is filled piece by piece where it stays
+// and costs next to nothing.
+type Raw struct {
+	buf   []byte
+	size  int // of the content
+	block int // where the last block's head is
+}
+
+// NewRaw returns an empty frame, in the memory of buf where that is enough.
+func NewRaw(buf []byte) *Raw {
+	r := &Raw{buf: append(buf[:0], 0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0)} // one segment, its size in four bytes, no checksum
+	r.start()
+	return r
+}
+
+// start begins a block, whose head is written when it ends.
+func (r *Raw) start() {
+	r.block = len(r.buf)
+	r.buf = append(r.buf, 0, 0, 0)
+}
+
+func (r *Raw) end(last int) {
+	head := (len(r.buf)-r.block-3)<<3 | last
+	r.buf[r.block], r.buf[r.block+1], r.buf[r.block+2] = byte(head), byte(head>>8), byte(head>>16)
+}
+
+// Add adds content, at most [MaxSize] bytes in all.
+func (r *Raw) Add(content []byte) {
+	r.size += len(content)
+	for len(content) > 0 {
+		room := rawBlock - (len(r.buf) - r.block - 3)
+		if room == 0 {
+			r.end(0)
+			r.start()
+			room = rawBlock
 		}
-		dst = append(dst, byte(head), byte(head>>8), byte(head>>16))
-		dst = append(dst, part...)
+		n := min(room, len(content))
+		r.buf, content = append(r.buf, content[:n]...), content[n:]
 	}
-	return dst
+}
+
+// Frame returns the whole frame, to which nothing is added any more.
+func (r *Raw) Frame() []byte {
+	r.end(1)
+	binary.LittleEndian.PutUint32(r.buf[5:], uint32(r.size))
+	return r.buf
 }
 
 const rawBlock = 128 << 10
 
-// RawLength returns the length of a frame that [AppendRaw] makes of so many
-// bytes. One that [Append] makes is never of this length.
+// RawLength returns the length of a [Raw] of so many bytes. One that [Append] makes is never of this length.
 func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
 
 // Decode returns what a frame holds, in the memory of buf where that is enough.
@@ -95,17 +124,16 @@ func Decode(buf, frame []byte) ([]byte, error) {
 
 // Reader finds the frames in a stream.
 type Reader struct {
-	r   *bufio.Reader
-	buf []byte // of the frame that is read
+	r *bufio.Reader
 }
 
 // NewReader returns a Reader of r.
-func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
+func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
 
-// Next returns the next frame as it came, to be kept by the caller; io.EOF after
-// the last one. The other errors are ErrTooLarge, ErrInvalid,
+// Next returns the next frame as it came, in the memory of buf where that is
+// enough; io.EOF after the last one. The other errors are ErrTooLarge, ErrInvalid,
 // io.ErrUnexpectedEOF and the stream's own.
-func (r *Reader) Next() ([]byte, error) {
+func (r *Reader) Next(buf []byte) ([]byte, error) {
 	start, err := r.r.Peek(zstd.HeaderMaxSize)
 	if len(start) == 0 {
 		return nil, err
@@ -126,29 +154,28 @@ func (r *Reader) Next() ([]byte, error) {
 	case header.HasFCS && header.FrameContentSize > MaxSize:
 		return nil, ErrTooLarge
 	}
-	if err := r.body(header); err != nil {
-		return nil, err
-	}
-	return bytes.Clone(r.buf), nil
+	return r.body(buf[:0], header)
 }
 
 // body reads a frame whose header is known: blocks, and maybe a checksum.
-func (r *Reader) body(header zstd.Header) error {
-	r.buf = r.buf[:0]
-	err := r.extend(header.HeaderSize)
+func (r *Reader) body(b []byte, header zstd.Header) ([]byte, error) {
+	b, err := r.extend(b, header.HeaderSize)
 	for last := false; err == nil && !last; {
-		if err = r.extend(3); err != nil {
+		if b, err = r.extend(b, 3); err != nil {
 			break
 		}
 		var size int
-		if last, size, err = block(r.buf[len(r.buf)-3:]); err == nil {
-			err = r.extend(size)
+		if last, size, err = block(b[len(b)-3:]); err == nil {
+			b, err = r.extend(b, size)
 		}
 	}
 	if err == nil && header.HasCheckSum {
-		err = r.extend(4)
+		b, err = r.extend(b, 4)
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // block reads the three bytes before a block: whether it is the last one, and how
@@ -165,16 +192,16 @@ func block(b []byte) (last bool, size int, err error) {
 	return head&1 == 1, size, nil
 }
 
-// extend adds n bytes of the stream to the frame.
-func (r *Reader) extend(n int) error {
-	start := len(r.buf)
+// extend adds n bytes of the stream to b.
+func (r *Reader) extend(b []byte, n int) ([]byte, error) {
+	start := len(b)
 	if start+n > maxEncoded {
-		return ErrTooLarge
+		return b, ErrTooLarge
 	}
-	r.buf = slices.Grow(r.buf, n)[:start+n]
-	_, err := io.ReadFull(r.r, r.buf[start:])
+	b = slices.Grow(b, n)[:start+n]
+	_, err := io.ReadFull(r.r, b[start:])
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return err
+	return b, err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -24,10 +25,19 @@ func contents() map[string][]byte {
 	}
 }
 
+// raw is a frame that is filled in pieces.
+func raw(content []byte) []byte {
+	r := frame.NewRaw(nil)
+	for piece := range slices.Chunk(content, 100_000) {
+		r.Add(piece)
+	}
+	return r.Frame()
+}
+
 func read(t testing.TB, r io.Reader) (frames [][]byte, err error) {
 	t.Helper()
 	for reader := frame.NewReader(r); ; {
-		f, err := reader.Next()
+		f, err := reader.Next(nil)
 		if err == io.EOF {
 			return frames, nil
 		}
@@ -43,7 +53,7 @@ func TestFramesAreFoundAgainAndEachStandsForItself(t *testing.T) {
 	var want [][]byte
 	for _, content := range contents() {
 		stream = frame.Append(stream, content)
-		stream = frame.AppendRaw(stream, content)
+		stream = append(stream, raw(content)...)
 		want = append(want, content, content)
 	}
 	for name, r := range map[string]io.Reader{
@@ -67,8 +77,8 @@ func TestFramesAreFoundAgainAndEachStandsForItself(t *testing.T) {
 func TestARawFrameIsKnownByItsLength(t *testing.T) {
 	for name, content := range contents() {
 		n := int64(len(content))
-		if raw := int64(len(frame.AppendRaw(nil, content))); raw != frame.RawLength(n) {
-			t.Errorf("%s: %d bytes become %d, not %d", name, n, raw, frame.RawLength(n))
+		if length := int64(len(raw(content))); length != frame.RawLength(n) {
+			t.Errorf("%s: %d bytes become %d, not %d", name, n, length, frame.RawLength(n))
 		}
 		if other := int64(len(frame.Append(nil, content))); other == frame.RawLength(n) {
 			t.Errorf("%s: %d bytes become as many when they are compressed", name, n)
