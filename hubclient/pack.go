@@ -52,7 +52,7 @@ type section struct {
 }
 
 // ahead is how many sections are worked on, or wait, before the one that is sent.
-const ahead = 4
+const ahead = 8
 
 // packed is a body that goroutines make, section by section.
 type packed struct {

@@ -93,6 +93,9 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 		return nil, err
 	}
 	digests := sorted(sizes)
+	if any, err := tx.holdsAny(ctx, account); err != nil || !any {
+		return digests, err
+	}
 	var stale []string
 	for part := range slices.Chunk(digests, chunk) {
 		there, err := tx.contents(ctx, account, part)
@@ -118,6 +121,12 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 	missing = append(missing, gone...)
 	slices.Sort(missing)
 	return missing, err
+}
+
+// holdsAny reports whether account has contents at all. The first push of an
+// account would ask for each of its files in vain.
+func (tx *Tx) holdsAny(ctx context.Context, account string) (bool, error) {
+	return tx.db.NewSelect().Model((*Content)(nil)).Where("account = ?", account).Limit(1).Exists(ctx)
 }
 
 func sorted(sizes map[string]int64) []string {
