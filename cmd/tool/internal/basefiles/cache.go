@@ -112,7 +112,11 @@ func (h *hashing) remember() {
 		return
 	}
 	settled := h.started.Add(-settling).UnixNano()
-	b := append([]byte(cacheFormat), 0, 0, 0, 0)
+	size := checksumEnd
+	for _, e := range h.entries {
+		size += recordSize + len(e.Path)
+	}
+	b := append(append(make([]byte, 0, size), cacheFormat...), 0, 0, 0, 0)
 	for i, e := range h.entries {
 		f := h.set.Files[i]
 		if e.SHA256 == "" || f.ModTime >= settled {

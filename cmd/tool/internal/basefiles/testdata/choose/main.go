@@ -8,11 +8,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 )
 
 func main() {
+	debug.SetGCPercent(400) // as tool does
 	o := basefiles.Options{Workspace: ".", Root: "."}
 	if len(os.Args) > 1 {
 		o.CacheDir = os.Args[1]
