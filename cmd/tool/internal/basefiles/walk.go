@@ -81,8 +81,8 @@ func (p place) slash() place {
 
 // walk fills s with what c chooses.
 func (s *Selection) walk(ctx context.Context, c choice) error {
-	// Two more than cores, so that none falls asleep when a goroutine ends.
-	w := &walker{choice: c, set: s, ctx: ctx, slots: make(chan struct{}, runtime.GOMAXPROCS(0)+2)}
+	// Some more than cores, so that none of those falls asleep when a goroutine ends.
+	w := &walker{choice: c, set: s, ctx: ctx, slots: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
 	d, err := s.open()
 	if err != nil {
 		return s.unreadable("", err)
