@@ -19,6 +19,13 @@ const peak = 128
 //
 //	go test ./golden -run '^$' -bench Gibibyte -benchtime 1x
 func BenchmarkPushOfAGibibyte(b *testing.B) {
+	b.Run("few large files", func(b *testing.B) { pushGibibyte(b, 100) })
+	b.Run("large files", func(b *testing.B) { pushGibibyte(b, 1) })
+}
+
+// pushGibibyte pushes a set in which one file of so many is nearly as large as one
+// may be.
+func pushGibibyte(b *testing.B, oneOf int) {
 	w := newWorld(b, `{"basePath": "src"}`)
 	plantSource(b, w.dir, 500)
 	sources, err := filepath.Glob(filepath.Join(w.dir, "src/*/*/*/*"))
@@ -36,7 +43,7 @@ func BenchmarkPushOfAGibibyte(b *testing.B) {
 	left := 1<<30 - text.Len() - 1<<20
 	for i := 0; left > 0; i++ {
 		size := min(left, 300<<10)
-		if i%100 == 0 {
+		if i%oneOf == 0 {
 			size = min(left, 24<<20)
 		}
 		var large bytes.Buffer

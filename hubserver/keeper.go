@@ -11,12 +11,8 @@ import (
 )
 
 // batchBytes is how much of a push is gathered, as it came, before it is stored. A
-// push of less is stored in one transaction together with its set. queued is how
-// many batches wait at most while another one is stored.
-const (
-	batchBytes = 1 << 20
-	queued     = 3
-)
+// push of less is stored in one transaction together with its set.
+const batchBytes = 1 << 20
 
 // batch is what of a push is stored at once.
 type batch struct {
@@ -26,7 +22,7 @@ type batch struct {
 }
 
 // keeper stores the contents that a push brings: packs of a stream, and where the
-// contents lie in it. While batches are stored the next one is read. Nothing shows
+// contents lie in it. While one batch is stored the next one is read. Nothing shows
 // a content until a set names it.
 type keeper struct {
 	c       *call
@@ -34,15 +30,18 @@ type keeper struct {
 	start   time.Time
 	brought map[string]bool // digests of contents
 
-	batch              // that is gathered
-	queue  chan batch  // to who stores them; nil: nobody yet
-	stored chan error  // from there, once: the first failure, or the end of the queue
-	free   chan []byte // memory of packs that are stored
+	batch               // that is gathered
+	storing chan error  // of the batch before; nil: none
+	free    chan []byte // memory of packs that are stored
 }
 
 func newKeeper(c *call) *keeper {
-	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}, free: make(chan []byte, 16)}
+	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}, free: make(chan []byte, freePacks)}
 }
+
+// freePacks is how many packs' memory is kept: those of a large file, which is
+// stored at once.
+const freePacks = 64
 
 // buffer returns memory for a pack, or nil.
 func (k *keeper) buffer() []byte {
@@ -75,40 +74,39 @@ func (k *keeper) content(digest string, start, size int64) {
 	k.brought[digest] = true
 }
 
-// settle is called where no content lies partly in what was added. It hands that
-// on to be stored once there is enough of it.
+// settle is called where no content lies partly in what was added. It starts to
+// store that once there is enough of it.
 func (k *keeper) settle() error {
 	if k.bytes < batchBytes {
 		return nil
 	}
-	if k.queue == nil {
-		k.queue, k.stored = make(chan batch, queued), make(chan error, 1)
-		go k.storeAll(k.queue, k.stored)
-	}
-	select {
-	case k.queue <- k.batch:
-		k.batch = batch{}
-		return nil
-	case err := <-k.stored:
-		k.queue = nil
+	if err := k.wait(); err != nil {
 		return err
 	}
+	k.storing = make(chan error, 1)
+	go k.store(k.batch, k.storing)
+	k.batch = batch{}
+	return nil
 }
 
-// storeAll stores what has come even if no more does. The transaction that names it
-// in a set waits for the disk.
-func (k *keeper) storeAll(queue <-chan batch, stored chan<- error) {
-	ctx := context.WithoutCancel(k.c.ctx())
-	for b := range queue {
-		if err := k.write(ctx, k.c.s.Store.WriteUnsynced, b, nil); err != nil {
-			stored <- err
-			return
-		}
-		for _, p := range b.packs {
-			k.recycle(p.Body)
-		}
+// goOn is called where a content lies partly in what was added. So that not two large
+// ones take memory at a time, what is gathered grows beyond a few batches only when
+// nothing is being stored.
+func (k *keeper) goOn() error {
+	if k.bytes < 4*batchBytes {
+		return nil
 	}
-	stored <- nil
+	return k.wait()
+}
+
+// store stores what has come even if no more does. The transaction that names it in
+// a set waits for the disk.
+func (k *keeper) store(b batch, stored chan<- error) {
+	err := k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.WriteUnsynced, b, nil)
+	for _, p := range b.packs {
+		k.recycle(p.Body)
+	}
+	stored <- err
 }
 
 // justBrought returns the contents that came, unless the first of them did so too
@@ -120,14 +118,14 @@ func (k *keeper) justBrought() map[string]bool {
 	return k.brought
 }
 
-// wait ends when all that was handed on is stored.
+// wait ends when the batch before is stored.
 func (k *keeper) wait() error {
-	if k.queue == nil {
+	if k.storing == nil {
 		return nil
 	}
-	close(k.queue)
-	k.queue = nil
-	return <-k.stored
+	err := <-k.storing
+	k.storing = nil
+	return err
 }
 
 // committing is a way of the store to run a transaction.

@@ -98,7 +98,7 @@ func (u *upload) leave() error {
 	if u.keeper.bytes > u.limits.BaseFileBytes+2*batchBytes {
 		return badArchive("contents go on from one zstd frame to the next without end: a frame is to end with a content now and then")
 	}
-	return nil
+	return u.keeper.goOn()
 }
 
 // manifest reads the first member.
