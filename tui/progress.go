@@ -76,6 +76,12 @@ func (m *meter) tell(p Progress, now time.Time) {
 	m.Progress = p
 }
 
+// over reports that the phase has nothing left to do: what takes its time now is
+// something else, such as a hub that does not answer.
+func (m meter) over() bool {
+	return m.TotalFiles > 0 && m.Files == m.TotalFiles && m.Bytes == m.TotalBytes
+}
+
 func (m meter) line(now time.Time, width int) string {
 	return Line(m.Progress, now.Sub(m.start), width)
 }
@@ -107,7 +113,7 @@ func NewLines(interval time.Duration, say func(line string)) *Lines {
 				l.mu.Lock()
 				m := l.meter
 				l.mu.Unlock()
-				if m.Phase != "" {
+				if m.Phase != "" && !m.over() {
 					say(m.line(now, lineWidth))
 				}
 			}

@@ -62,6 +62,8 @@ func TestLinesComeAtTheirIntervalWhileThereIsProgress(t *testing.T) {
 		wait(10 * time.Second) // 25 s
 		lines.Update(tui.Progress{Phase: "uploading", Files: 1, TotalFiles: 4, Bytes: 1024, TotalBytes: 4096})
 		wait(20 * time.Second) // 45 s
+		lines.Update(tui.Progress{Phase: "uploading", Files: 4, TotalFiles: 4, Bytes: 4096, TotalBytes: 4096})
+		wait(20 * time.Second) // 65 s, and nothing is left to tell
 		lines.Hide()
 		lines.Hide()
 		wait(time.Minute)
