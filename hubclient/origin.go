@@ -38,9 +38,14 @@ func ParseOrigin(s string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
 }
 
-var hostPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$`)
-})
+var (
+	hostPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$`)
+	})
+	zonePattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9._-]*$`)
+	})
+)
 
 const maxHost = 253 // bytes, as in the DNS
 
@@ -49,7 +54,9 @@ const maxHost = 253 // bytes, as in the DNS
 func parseHost(u *url.URL) (hostPort string, ok bool) {
 	host := strings.ToLower(u.Hostname())
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
-		host = ip.String()
+		if host = ip.String(); !zonePattern().MatchString(ip.Zone()) {
+			return "", false
+		}
 	} else if len(host) > maxHost || !hostPattern().MatchString(host) {
 		return "", false
 	}

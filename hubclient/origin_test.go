@@ -52,7 +52,7 @@ var notOrigins = []string{
 	"ftp://hub", "file:///etc/passwd", "unix:/run/hub.sock", "javascript:alert(1)", "http+unix://hub",
 	"http://user@hub", "http://user:secret@hub", "http://hub/v1", "http://hub//", "http://hub?x=1", "http://hub#x", "http://ok#@127.0.0.1", "http://127.0.0.1@evil.test",
 	`http://ok\@127.0.0.1`, "http://hub:0", "http://hub:65536", "http://hub:-1", "http://hub:x", "http://hub:99999999999", "http://hub:80:80", "http://[::1", "http://::1", "http://[::1]x",
-	"http://[hub]", "http://a b", "http://a\tb", "http://hub\r\n", "http://hub\x00", " http://hub", "http://hub ", "http://%41", "http://hub%2f", "http://bücher.example",
+	"http://[hub]", "http://[::1%25\xc1]", "http://[::1%25a%20b]", "http://a b", "http://a\tb", "http://hub\r\n", "http://hub\x00", " http://hub", "http://hub ", "http://%41", "http://hub%2f", "http://bücher.example",
 	"http://①②⑦.0.0.1", "http://hub。example", "http://hub..example", "http://.hub", "http://hub\u202e", `http://"hub"`, "http://<hub>", "http://hub,example",
 	"http://" + strings.Repeat("a", 64), "http://" + strings.Repeat("a.", 127) + "a", "\ufeffhttp://hub",
 }
