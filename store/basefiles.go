@@ -42,7 +42,7 @@ type Swap struct {
 	Tree      string                                    // digest of the new set, "": whatever Next returns
 	Base      string                                    // digest of the set that must be there, "": any or none
 	Next      func(before tree.Tree) (tree.Tree, error) // the new set; before is not to be changed
-	Brought   map[string]bool                           // digests of contents that were stored a moment ago, so that they are sure to be there
+	Brought   map[string]bool                           // digests of contents that were stored a moment ago; they are looked for only where they may be gone again
 }
 
 // Swapped is what a swap did.
@@ -114,6 +114,11 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 // exchange holds on to what after needs beyond before, and starts the time of
 // grace of what it no longer needs.
 func (tx *Tx) exchange(ctx context.Context, account, current string, before, after tree.Tree, brought map[string]bool) error {
+	if tx.postgres() {
+		// What it had not synced is gone when it was restarted meanwhile, unlike SQLite,
+		// which stops with this process.
+		brought = nil
+	}
 	needed := map[string]int64{}
 	for _, e := range tree.DeltaOf(before, after).Put {
 		if !brought[e.SHA256] {

@@ -9,9 +9,9 @@ import (
 // SQLite writes into a log, and copies what stands there into the database file
 // now and then: a checkpoint. Left to itself it does so within whichever commit
 // made the log long enough. Here it happens beside the commits, a moment after
-// the first of them; only a log that outgrows maxLogPages makes a commit wait.
+// the first of them; only a log that outgrows maxLog makes a commit wait.
 const (
-	maxLogPages     = 256 << 20 / pageSize
+	maxLog          = 256 << 20 // bytes
 	checkpointAfter = time.Second
 )
 

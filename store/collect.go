@@ -293,8 +293,8 @@ type mover struct {
 }
 
 func (m *mover) add(ctx context.Context, r *Reader, c Content) error {
-	if m.seen[c.SHA256] || c.Size > frame.Size {
-		return nil // a large one fills all of its packs but two
+	if m.seen[c.SHA256] || c.Size > frame.MaxSize/4 {
+		return nil // a large one fills a good part of the largest pack
 	}
 	m.seen[c.SHA256] = true
 	at := m.start + int64(m.piece.Len())

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
 )
 
 // put stores contents in one pack and makes those that are named the project's set.
@@ -180,6 +183,60 @@ func TestContentsInAPackThatIsMostlyEmptyAreMoved(t *testing.T) {
 			t.Errorf("%v %.500s", err, diff)
 		}
 	})
+}
+
+func TestWhatIsLeftOfALargePackIsMoved(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		noise := make([]byte, 3<<20)
+		rand.Read(noise)
+		contents := map[string]string{"a": string(noise[:700<<10]), "b": string(noise[700<<10:])}
+		if err := put(t.Context(), s, web, contents); err != nil {
+			t.Fatal(err)
+		}
+		kept := map[string]string{"a": contents["a"]}
+		if err := put(t.Context(), s, web, kept); err != nil {
+			t.Fatal(err)
+		}
+		collect(t, s, none)
+		collect(t, s, none) // of what was moved, the former pack
+		if size := largest(t, s); size > 1<<20 {
+			t.Errorf("a pack of %d bytes is left for a content of 700 KiB", size)
+		}
+		got, err := get(t.Context(), s, web)
+		if diff := cmp.Diff(kept, got); diff != "" || err != nil {
+			t.Errorf("%v %.500s", err, diff)
+		}
+	})
+}
+
+func largest(t *testing.T, s *store.Store) (bytes int64) {
+	t.Helper()
+	err := s.Read(t.Context(), func(tx *store.Tx) (err error) {
+		bytes, err = tx.LargestPack(t.Context())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
+
+// What PostgreSQL had not synced is gone when it was restarted.
+func TestASetIsRefusedWhoseContentsPostgreSQLHasLost(t *testing.T) {
+	s := open(t, storetest.Postgres(t))
+	web := project(t, s)
+	lost := tree.Entry{Path: "a", Mode: tree.Regular, Size: 5, SHA256: strings.Repeat("ab", 32)}
+	err := s.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.SwapBaseFiles(t.Context(), web, store.Swap{
+			By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return tree.Tree{lost}, nil },
+			Brought: map[string]bool{lost.SHA256: true},
+		})
+		return err
+	})
+	if o, ok := errors.AsType[*store.OutdatedError](err); !ok || !slices.Equal(o.Missing, []string{lost.SHA256}) {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestAPackThatCameUncompressedIsCompressedOnce(t *testing.T) {

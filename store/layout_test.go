@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkLayout compares where the contents of one push could lie: a row each,
-// packs of about 1 MiB as rows (as the store does), one pack file beside an
+// packs of about 1 MiB as rows (the store does so, with packs of half that), one pack file beside an
 // index of rows, or a file each. Every way is on the disk before it is done. The
 // contents are what 10 KB of source are when they are compressed.
 //
@@ -55,7 +55,7 @@ func middle(times []time.Duration) time.Duration {
 	return times[len(times)/2]
 }
 
-// layoutDB is a database as the store opens it.
+// layoutDB is a database much like the store's.
 func layoutDB(b *testing.B, dir string) *sql.DB {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "hub.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(65536)")
 	if err != nil {

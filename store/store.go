@@ -108,7 +108,17 @@ func (s *Store) openSQLite(opts Options) error {
 	open := func(conns int, pragmas ...string) (*sql.DB, error) {
 		return s.dsn.openSQLite(conns, append([]string{"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, pragmas...)...)
 	}
-	write, err := open(1, fmt.Sprintf("wal_autocheckpoint(%d)", maxLogPages))
+	clean, err := open(1)
+	if err != nil {
+		return err
+	}
+	s.checkpoints = newCheckpoints(clean)
+	page := pageSize // an older file may have another
+	if err := clean.QueryRow("PRAGMA page_size").Scan(&page); err != nil {
+		s.checkpoints.close()
+		return wrap(err)
+	}
+	write, err := open(1, fmt.Sprintf("wal_autocheckpoint(%d)", maxLog/page))
 	if err != nil {
 		return err
 	}
@@ -116,12 +126,7 @@ func (s *Store) openSQLite(opts Options) error {
 	if err != nil {
 		return err
 	}
-	clean, err := open(1)
-	if err != nil {
-		return err
-	}
 	s.write, s.read = bun.NewDB(write, sqlitedialect.New()), bun.NewDB(read, sqlitedialect.New())
-	s.checkpoints = newCheckpoints(clean)
 	return nil
 }
 
@@ -239,8 +244,9 @@ const writeTries = 10
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error { return s.commit(ctx, true, f) }
 
 // WriteUnsynced is [Store.Write] without the wait for the disk. What f did is on
-// disk when the next Write that changes something has returned; should the machine
-// stop before, it may be gone, but it is never there in part.
+// disk when the next Write that changes something has returned, unless the database
+// stopped in between: PostgreSQL itself, or the machine. Then it may be gone, and
+// is never there in part.
 func (s *Store) WriteUnsynced(ctx context.Context, f func(*Tx) error) error {
 	return s.commit(ctx, false, f)
 }

@@ -17,12 +17,18 @@ import (
 func each(t *testing.T, f func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, address string) {
-		s := storetest.Open(t, address)
-		write(t, s, func(tx *store.Tx) error {
-			return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
-		})
-		f(t, s)
+		f(t, open(t, address))
 	})
+}
+
+// open opens a database that has the accounts acme and alice.
+func open(t *testing.T, address string) *store.Store {
+	t.Helper()
+	s := storetest.Open(t, address)
+	write(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
+	})
+	return s
 }
 
 func write(t *testing.T, s *store.Store, f func(*store.Tx) error) {
