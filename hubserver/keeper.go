@@ -3,6 +3,7 @@ package hubserver
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 
 	"example.com/projecthub/hubclient/frame"
@@ -39,9 +40,12 @@ func newKeeper(c *call) *keeper {
 	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}, free: make(chan []byte, freePacks)}
 }
 
-// freePacks is how many packs' memory is kept: those of a large file, which is
-// stored at once.
-const freePacks = 64
+// What a push keeps of memory that it does not need now: that of the packs of a
+// large file, which are stored at once, each no larger than tool makes them.
+const (
+	freePacks = 64
+	freeBytes = frame.Size * 5 / 4
+)
 
 // buffer returns memory for a pack, or nil.
 func (k *keeper) buffer() []byte {
@@ -55,6 +59,9 @@ func (k *keeper) buffer() []byte {
 
 // recycle takes memory that nothing uses any more.
 func (k *keeper) recycle(b []byte) {
+	if cap(b) > freeBytes {
+		return
+	}
 	select {
 	case k.free <- b:
 	default:
@@ -159,6 +166,11 @@ func (k *keeper) finish(ctx context.Context, f func(*store.Tx) error) error {
 // keep stores what is left without a set that names it, so that the next attempt
 // need not bring it again, however this one ended.
 func (k *keeper) keep() error {
+	end := int64(0) // of what was added; the frame that was read last may not be
+	if n := len(k.packs); n > 0 {
+		end = k.packs[n-1].Start + k.packs[n-1].Length
+	}
+	k.contents = slices.DeleteFunc(k.contents, func(c store.Content) bool { return c.Start+c.Size > end })
 	if err := k.wait(); err != nil || len(k.contents) == 0 {
 		return err
 	}
@@ -208,7 +220,7 @@ func (p *packer) flush() error {
 	}
 	for len(piece) > 0 {
 		part := piece[:min(len(piece), frame.Size)]
-		p.pack(p.end, int64(len(part)), frame.Append(nil, part))
+		p.pack(p.end, int64(len(part)), frame.Append(p.buffer()[:0], part))
 		p.end += int64(len(part))
 		piece = piece[len(part):]
 	}

@@ -93,12 +93,23 @@ func (u *upload) leave() error {
 	u.start += int64(len(u.plain))
 	u.frame, u.plain, u.read, u.used = nil, u.plain[:0], 0, false
 	if !u.open {
-		return u.keeper.settle()
+		return notStored(u.keeper.settle())
 	}
-	if u.keeper.bytes > u.limits.BaseFileBytes+2*batchBytes {
+	// Before the content there may be nearly a batch, and at both ends of it others in its frames.
+	if u.keeper.bytes > u.limits.BaseFileBytes+batchBytes+2*frame.MaxSize {
 		return badArchive("contents go on from one zstd frame to the next without end: a frame is to end with a content now and then")
 	}
-	return u.keeper.goOn()
+	return notStored(u.keeper.goOn())
+}
+
+// storeError is a failure of the hub's own amid the bytes of a push.
+type storeError struct{ error }
+
+func notStored(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &storeError{err}
 }
 
 // manifest reads the first member.
@@ -205,6 +216,9 @@ func (u *upload) last() error {
 
 // uploadProblem tells a caller what is wrong with the bytes of a push.
 func uploadProblem(err error) error {
+	if own, ok := errors.AsType[*storeError](err); ok {
+		return own.error
+	}
 	switch {
 	case errors.Is(err, frame.ErrTooLarge):
 		return badArchive("%v", err)

@@ -53,6 +53,12 @@ func blob(content string) file { return file{name: "blobs/" + sha([]byte(content
 // uploadOf is a push of a manifest and members.
 func uploadOf(t testing.TB, m any, members ...file) typed {
 	t.Helper()
+	return framed(tarOf(t, append([]file{manifestMember(t, m)}, members...)...))
+}
+
+// manifestMember is the first member of a push: m in JSON, unless it is a text.
+func manifestMember(t testing.TB, m any) file {
+	t.Helper()
 	text, ok := m.(string)
 	if !ok {
 		data, err := wire.Encode(m)
@@ -61,7 +67,27 @@ func uploadOf(t testing.TB, m any, members ...file) typed {
 		}
 		text = string(data)
 	}
-	return framed(tarOf(t, slices.Concat([]file{{name: "manifest.json", content: text}}, members)...))
+	return file{name: "manifest.json", content: text}
+}
+
+// noisy makes n contents of so many bytes that do not compress: f00, f01 and on.
+func noisy(n, size int) map[string]string {
+	contents := map[string]string{}
+	for i := range n {
+		b := make([]byte, size)
+		rand.Read(b)
+		contents[fmt.Sprintf("f%02d", i)] = string(b)
+	}
+	return contents
+}
+
+// blobs are the members that bring all contents of a set.
+func blobs(files tree.Tree, contents map[string]string) []file {
+	var members []file
+	for _, e := range files {
+		members = append(members, blob(contents[e.Path]))
+	}
+	return members
 }
 
 // framed is a tar as the body of a push.
@@ -380,6 +406,38 @@ func TestAnUploadThatIsNotWhatItSaysIsRefusedAndNothingStored(t *testing.T) {
 	})
 }
 
+func TestALargeContentMayStandAmongOthersInTheLargestFrames(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	contents := noisy(39, 100<<10) // with the start of the large one, nearly a frame
+	contents["large"] = noisy(1, int(hubserver.DefaultLimits.BaseFileBytes))["f00"]
+	files := treeOf(t, contents)
+	plain := tarOf(t, append([]file{manifestMember(t, full(files))}, blobs(files, contents)...)...)
+	var body []byte
+	for part := range slices.Chunk(plain, frame.MaxSize) {
+		body = frame.Append(body, part)
+	}
+	hub.as("alice").put(baseFiles, typed{wire.BaseFilesType, body}, zstdEncoded).want(200)
+	hub.wantFiles(contents)
+}
+
+func TestAFailureOfTheDatabaseIsNotBlamedOnThePush(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		const member = 200 * 512 // of a tar, with its header
+		contents := noisy(40, member-512)
+		files := treeOf(t, contents)
+		plain := tarOf(t, append([]file{manifestMember(t, full(files))}, blobs(files, contents)...)...)
+		first := len(plain)%member - 1024 // the manifest; so much is a tar's end
+		body := frame.Append(nil, plain[:first])
+		for part := range slices.Chunk(plain[first:], member) { // so that no content goes on in the next
+			body = frame.Append(body, part)
+		}
+		hub.execute("DROP TABLE packs")
+		hub.as("alice").put(baseFiles, typed{wire.BaseFilesType, body}, zstdEncoded).problem(500, wire.CodeInternal)
+	})
+}
+
 func TestADeltaThatDoesNotFitIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
@@ -446,18 +504,9 @@ func (c *caller) cut(body typed, n int) {
 func TestWhatABrokenPushBroughtIsNotMissing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		contents := map[string]string{}
-		members := []file{}
-		for i := range 40 {
-			noise := make([]byte, 100<<10)
-			rand.Read(noise)
-			contents[fmt.Sprintf("f%02d", i)] = string(noise)
-		}
+		contents := noisy(40, 100<<10)
 		files := treeOf(t, contents)
-		for _, e := range files {
-			members = append(members, blob(contents[e.Path]))
-		}
-		body := uploadOf(t, full(files), members...)
+		body := uploadOf(t, full(files), blobs(files, contents)...)
 		hub.as("alice").cut(body, len(body.data)*3/4)
 		p := decoded[wire.Plan](hub.as("alice").post(plan, full(files)).want(200))
 		if n := len(p.Missing); n < 8 || n > 22 { // a frame more than what was cut
