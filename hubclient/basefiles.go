@@ -38,7 +38,7 @@ type FileSet struct {
 func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Plan, error) {
 	req := request{method: http.MethodPost, path: baseFilesPath(r) + "/plan"}
 	req.set("Content-Type", "application/json")
-	if len(manifest) > compressAbove && !c.near() {
+	if n := len(manifest); n > compressNear || n > compressAbove && !c.near() {
 		req.set("Content-Encoding", "zstd")
 		manifest = compress(manifest)
 	}
@@ -51,8 +51,12 @@ func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Pl
 // near reports that the hub is on this machine: compressing costs more than it spares.
 func (c *Client) near() bool { return loopbackName(c.base.Hostname()) }
 
-// compressAbove is from which size on a plan is compressed, in bytes.
-const compressAbove = 4 << 10
+// Above which size a plan is compressed, in bytes; for a hub on this machine, which
+// may be one behind a tunnel after all, above the latter.
+const (
+	compressAbove = 4 << 10
+	compressNear  = 4 << 20
+)
 
 func compress(data []byte) []byte {
 	var b []byte

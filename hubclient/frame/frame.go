@@ -106,7 +106,7 @@ func (r *Raw) Frame() []byte {
 
 const rawBlock = 128 << 10
 
-// RawLength returns the length of a [Raw] of so many bytes. One that [Append] makes is never of this length.
+// RawLength returns the length of a [Raw] of so many bytes. One that [Append] makes is hardly ever of this length.
 func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
 
 // Decode returns what a frame holds, in the memory of buf where that is enough.

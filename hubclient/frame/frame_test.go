@@ -27,7 +27,7 @@ func contents() map[string][]byte {
 
 // raw is a frame that is filled in pieces.
 func raw(content []byte) []byte {
-	r := frame.NewRaw(nil)
+	r := frame.NewRaw(bytes.Repeat([]byte("what was there before "), 1000))
 	for piece := range slices.Chunk(content, 100_000) {
 		r.Add(piece)
 	}
@@ -36,8 +36,9 @@ func raw(content []byte) []byte {
 
 func read(t testing.TB, r io.Reader) (frames [][]byte, err error) {
 	t.Helper()
+	used := bytes.Repeat([]byte("what was there before "), 1000)
 	for reader := frame.NewReader(r); ; {
-		f, err := reader.Next(nil)
+		f, err := reader.Next(bytes.Clone(used))
 		if err == io.EOF {
 			return frames, nil
 		}
