@@ -11,9 +11,14 @@ import (
 	"example.com/projecthub/store"
 )
 
-// batchBytes is how much of a push is gathered, as it came, before it is stored. A
-// push of less is stored in one transaction together with its set.
-const batchBytes = 1 << 20
+// How much of a push is gathered, as it came, before it is stored: at first little,
+// so that storing soon begins, then a quarter of what was stored before, because
+// each batch writes most pages of the index of contents anew. A push of less than
+// the least is stored in one transaction together with its set.
+const (
+	leastBatch = 1 << 20
+	mostBatch  = 2 << 20
+)
 
 // batch is what of a push is stored at once.
 type batch struct {
@@ -32,6 +37,7 @@ type keeper struct {
 	brought map[string]bool // digests of contents
 
 	batch               // that is gathered
+	handed  int64       // bytes of those before
 	storing chan error  // of the batch before; nil: none
 	free    chan []byte // memory of packs that are stored
 }
@@ -84,12 +90,13 @@ func (k *keeper) content(digest string, start, size int64) {
 // settle is called where no content lies partly in what was added. It starts to
 // store that once there is enough of it.
 func (k *keeper) settle() error {
-	if k.bytes < batchBytes {
+	if k.bytes < min(max(k.handed/4, leastBatch), mostBatch) {
 		return nil
 	}
 	if err := k.wait(); err != nil {
 		return err
 	}
+	k.handed += k.bytes
 	k.storing = make(chan error, 1)
 	go k.store(k.batch, k.storing)
 	k.batch = batch{}
@@ -97,10 +104,10 @@ func (k *keeper) settle() error {
 }
 
 // goOn is called where a content lies partly in what was added. So that not two large
-// ones take memory at a time, what is gathered grows beyond a few batches only when
-// nothing is being stored.
+// ones take memory at a time, what is gathered grows beyond the largest batch only
+// when nothing is being stored.
 func (k *keeper) goOn() error {
-	if k.bytes < 4*batchBytes {
+	if k.bytes < mostBatch {
 		return nil
 	}
 	return k.wait()

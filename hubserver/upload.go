@@ -96,7 +96,7 @@ func (u *upload) leave() error {
 		return notStored(u.keeper.settle())
 	}
 	// Before the content there may be nearly a batch, and at both ends of it others in its frames.
-	if u.keeper.bytes > u.limits.BaseFileBytes+batchBytes+2*frame.MaxSize {
+	if u.keeper.bytes > u.limits.BaseFileBytes+mostBatch+2*frame.MaxSize {
 		return badArchive("contents go on from one zstd frame to the next without end: a frame is to end with a content now and then")
 	}
 	return notStored(u.keeper.goOn())
