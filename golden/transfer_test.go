@@ -29,13 +29,31 @@ func (g *gate) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// slow makes every upload of base files stop on its way until open is called.
+// gatedAnswer lets a first part of an answer through, and the rest when it is opened.
+type gatedAnswer struct {
+	http.ResponseWriter
+	first  int
+	opened chan struct{}
+}
+
+func (g *gatedAnswer) Write(p []byte) (int, error) {
+	if g.first -= len(p); g.first <= 0 {
+		http.NewResponseController(g.ResponseWriter).Flush()
+		<-g.opened
+	}
+	return g.ResponseWriter.Write(p)
+}
+
+// slow makes every transfer of files stop on its way until open is called.
 func (w *world) slow() (open func()) {
 	opened := make(chan struct{})
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
 		files := strings.HasSuffix(r.URL.Path, "/preview/base-files") || strings.HasPrefix(r.URL.Path, "/v1/stacks/")
 		if files && r.Method == http.MethodPut {
 			r.Body = &gate{r.Body, 256 << 10, opened}
+		}
+		if strings.HasSuffix(r.URL.Path, "/archive") {
+			rw = &gatedAnswer{rw, 3 << 20, opened}
 		}
 		hub.ServeHTTP(rw, r)
 	})
@@ -129,6 +147,27 @@ func TestAPublicationIsALineWhileItIsSent(t *testing.T) {
 	open()
 	term.ends(0)
 	if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "Published alice/web 2.0.0") {
+		t.Errorf("the screen at the end:\n%s", text)
+	}
+}
+
+func TestADownloadIsALineWhileItComes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.noise(8, 1<<20)
+	w.pushFiles()
+	for i := range 8 {
+		w.remove(fmt.Sprintf("src/noise-%02d.bin", i))
+	}
+	open := w.slow()
+	term := w.open(usual, "pull", "web", "--base-files", "--force")
+	term.wait("downloading ")
+	if text := halfway(term.text()); !strings.HasPrefix(text, "downloading # of # files, # MiB of # MiB, # MiB/s, #s left") {
+		t.Errorf("%s\nis the screen amid it: %s", text, term.text())
+	}
+	open()
+	term.ends(0)
+	if text := term.text(); strings.Contains(text, "downloading") || !strings.Contains(text, "8 added") {
 		t.Errorf("the screen at the end:\n%s", text)
 	}
 }

@@ -3,6 +3,7 @@ package pull
 import (
 	"context"
 	"io"
+	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -86,14 +87,13 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) error {
 	if p.files == nil {
 		return nil
 	}
+	missing := tree.Tree(slices.Concat(p.files.Added, p.files.Changed))
 	wanted := map[string]bool{}
-	for _, entries := range [][]tree.Entry{p.files.Added, p.files.Changed} {
-		for _, e := range entries {
-			wanted[e.Path] = true
-		}
+	for _, e := range missing {
+		wanted[e.Path] = true
 	}
 	if len(wanted) > 0 {
-		done, bytes := 0, int64(0)
+		so := flow.Progress{Phase: flow.Downloading, TotalFiles: len(wanted), TotalBytes: missing.Bytes()}
 		err := p.hub.DownloadBaseFiles(ctx, p.destination, p.files.set, func(e tree.Entry, content io.Reader) error {
 			if !wanted[e.Path] {
 				_, err := io.Copy(io.Discard, content)
@@ -102,8 +102,8 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) error {
 			if err := p.files.Write(e, content); err != nil {
 				return fault.At(flow.StageWrite, err)
 			}
-			if done, bytes = done+1, bytes+e.Size; p.Report != nil {
-				p.Report(flow.Progress{Phase: flow.Downloading, Files: done, TotalFiles: len(wanted), Bytes: bytes})
+			if so.Files, so.Bytes = so.Files+1, so.Bytes+e.Size; p.Report != nil {
+				p.Report(so)
 			}
 			return nil
 		})

@@ -34,8 +34,8 @@ type Options struct {
 	Output    string // where to; "": the app root
 	Report    flow.Report
 
-	// ConfirmFiles is asked before local files that differ are overwritten; nil
-	// overwrites. Without Force or somebody to ask, nothing is.
+	// ConfirmFiles is asked before local files that differ are overwritten; nil is
+	// files_differ. Force overwrites them.
 	ConfirmFiles func(context.Context, Overwrite) (bool, error)
 	Force        bool
 }
