@@ -146,16 +146,6 @@ func (h *testHub) count(query string) (n int) {
 	return n
 }
 
-// execute runs a statement beside the hub.
-func (h *testHub) execute(statement string) {
-	h.Helper()
-	db := h.open()
-	defer db.Close()
-	if _, err := db.ExecContext(h.Context(), statement); err != nil {
-		h.Fatalf("%s: %v", statement, err)
-	}
-}
-
 func (h *testHub) open() *sql.DB {
 	h.Helper()
 	driver, address := "pgx", h.address

@@ -433,7 +433,7 @@ func TestAFailureOfTheDatabaseIsNotBlamedOnThePush(t *testing.T) {
 		for part := range slices.Chunk(plain[first:], member) { // so that no content goes on in the next
 			body = frame.Append(body, part)
 		}
-		hub.execute("DROP TABLE packs")
+		hub.sql("DROP TABLE packs")
 		hub.as("alice").put(baseFiles, typed{wire.BaseFilesType, body}, zstdEncoded).problem(500, wire.CodeInternal)
 	})
 }

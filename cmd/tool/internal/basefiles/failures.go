@@ -32,7 +32,7 @@ func (s *Selection) name(onDisk string) string {
 }
 
 func (s *Selection) unreadable(onDisk string, err error) error {
-	e := fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(onDisk), cause(err))
+	e := fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(onDisk), fault.Cause(err))
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return e.WithHint("make it readable, or %s", s.remedy)
@@ -40,14 +40,6 @@ func (s *Selection) unreadable(onDisk string, err error) error {
 		return e.WithHint("it changed meanwhile: run the command again")
 	}
 	return e
-}
-
-// cause is err without the path that the failure names already.
-func cause(err error) error {
-	if on, ok := errors.AsType[*fs.PathError](err); ok {
-		return on.Err
-	}
-	return err
 }
 
 // unsendable is the failure of a file whose path breaks a rule.

@@ -35,11 +35,11 @@ func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fault.New(wire.CodeInvalidFile, "make the directory %s: %w", dir, cause(err))
+		return nil, fault.New(wire.CodeInvalidFile, "make the directory %s: %w", dir, fault.Cause(err))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fault.New(wire.CodeInvalidFile, "open the directory %s: %w", dir, cause(err))
+		return nil, fault.New(wire.CodeInvalidFile, "open the directory %s: %w", dir, fault.Cause(err))
 	}
 	r := &Restore{dir: dir, root: root}
 	for _, e := range files {
@@ -124,7 +124,7 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 }
 
 func (r *Restore) unwritable(p string, err error) error {
-	return fault.New(wire.CodeInvalidFile, "write %s: %w", filepath.Join(r.dir, filepath.FromSlash(p)), cause(err))
+	return fault.New(wire.CodeInvalidFile, "write %s: %w", filepath.Join(r.dir, filepath.FromSlash(p)), fault.Cause(err))
 }
 
 // Close closes the directory.

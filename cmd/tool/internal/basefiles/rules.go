@@ -44,7 +44,7 @@ func reason(rule *ignore.Rule) string {
 func (s *Selection) readToolignore() (*ignore.Rules, error) {
 	text, err := readIn(s.workspace, path.Join(s.root, toolignore), maxToolignore)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(toolignore), cause(err)).
+		return nil, fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(toolignore), fault.Cause(err)).
 			WithHint("it must be a file of at most %d KiB in the workspace", maxToolignore>>10)
 	}
 	return ignore.Compile(norm.NFC.Bytes(text), toolignore), nil

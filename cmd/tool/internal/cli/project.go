@@ -57,7 +57,7 @@ In a terminal <name> may be left out: then what a project needs is asked, step b
 				return usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
 			}
 			if f.from == "" && f.given("from") {
-				return usagef("--from is empty: it is a directory under .tool")
+				return emptyLocal("--from")
 			}
 			if v := wire.Visibility(f.visibility); v != wire.Private && v != wire.Public {
 				return usagef("--visibility is private or public, not %q", f.visibility)
@@ -257,7 +257,7 @@ typed, unless --force is given. The token needs the scope admin:resource.`,
 		ValidArgsFunction: firstOnly(a.hubProjects()),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if from.given() && from.String() == "" {
-				return usagef("--from is empty: it is a directory under .tool")
+				return emptyLocal("--from")
 			}
 			o := remove.Options{
 				Name: args[0], Connect: a.connect,

@@ -109,17 +109,9 @@ func checkDirectory(dir string) error {
 		err = errors.New("not a directory")
 	}
 	if err != nil {
-		return fault.New(wire.CodeNoWorkspace, "the directory %s cannot be worked in: %w", dir, inner(err))
+		return fault.New(wire.CodeNoWorkspace, "the directory %s cannot be worked in: %w", dir, fault.Cause(err))
 	}
 	return nil
-}
-
-// inner returns what an error of the file system says, without the path.
-func inner(err error) error {
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return path.Err
-	}
-	return err
 }
 
 // hubFlags adds the flags of a command that calls the hub.
@@ -230,10 +222,12 @@ func exampleOf(c *cobra.Command) string {
 // was not set, and means nobody's project.
 func maybeLocal(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] == "" {
-		return usagef("<project> is empty: it is a directory under .tool")
+		return emptyLocal("<project>")
 	}
 	return atMost("<project>")(c, args)
 }
+
+func emptyLocal(what string) error { return usagef("%s is empty: it is a directory under .tool", what) }
 
 // group returns a command that only holds others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {

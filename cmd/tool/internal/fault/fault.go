@@ -8,6 +8,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
@@ -87,4 +89,16 @@ func From(err error) *Error {
 	wrapped := *e
 	wrapped.Err = err
 	return &wrapped
+}
+
+// Cause strips the operation and the path off an error of the file system, for a
+// message that names them in its own words.
+func Cause(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	if at, ok := errors.AsType[*os.LinkError](err); ok {
+		return at.Err
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,5 +65,19 @@ func TestAFailureThatIsWrappedKeepsAllAndTheWholeText(t *testing.T) {
 func TestWhatHoldsNoFailureBecomesOneWithoutABetterCode(t *testing.T) {
 	if e := fault.From(fs.ErrClosed); e.Code != wire.CodeInternal || e.Err != fs.ErrClosed {
 		t.Errorf("%+v", e)
+	}
+}
+
+func TestTheCauseOfAnErrorOfTheFileSystemHasNoPath(t *testing.T) {
+	other := errors.New("other")
+	for err, want := range map[error]error{
+		&fs.PathError{Op: "open", Path: "secret/path", Err: fs.ErrPermission}:                            fs.ErrPermission,
+		&os.LinkError{Op: "rename", Old: "a.tmp", New: "a", Err: fs.ErrExist}:                            fs.ErrExist,
+		fmt.Errorf("amid it: %w", &fs.PathError{Op: "open", Path: "secret/path", Err: fs.ErrPermission}): fs.ErrPermission,
+		other: other,
+	} {
+		if got := fault.Cause(err); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }

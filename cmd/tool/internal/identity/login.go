@@ -186,10 +186,7 @@ func (l *Logins) Save() error {
 
 // notWritten leaves out the temporary file, which is nobody's concern.
 func (l *Logins) notWritten(err error) error {
-	if on, ok := errors.AsType[*fs.PathError](err); ok {
-		err = on.Err
-	}
-	return fault.New(wire.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), err)
+	return fault.New(wire.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), fault.Cause(err))
 }
 
 // writePrivate replaces the file at path, or the symbolic link that is there, by

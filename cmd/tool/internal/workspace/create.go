@@ -84,20 +84,20 @@ func (c *creation) project(p *Project, start Start) error {
 
 func (c *creation) file(name string, text []byte) error {
 	if err := c.directory(path.Dir(name)); err != nil {
-		return unwritable(name, cause(err))
+		return unwritable(name, fault.Cause(err))
 	}
 	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return invalid(name, errors.New("it exists already")).WithHint("nothing is overwritten: choose another name, or remove the file")
 	}
 	if err != nil {
-		return unwritable(name, cause(err))
+		return unwritable(name, fault.Cause(err))
 	}
 	c.all = append(c.all, name)
 	c.files = append(c.files, name)
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return unwritable(name, cause(err))
+		return unwritable(name, fault.Cause(err))
 	}
 	return nil
 }

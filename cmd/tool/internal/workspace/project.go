@@ -31,7 +31,7 @@ type Project struct {
 func (w *Workspace) Projects() ([]string, error) {
 	entries, err := fs.ReadDir(w.root.FS(), toolDir)
 	if err != nil {
-		return nil, invalid(toolDir, cause(err))
+		return nil, invalid(toolDir, fault.Cause(err))
 	}
 	names := []string{}
 	for _, entry := range entries {

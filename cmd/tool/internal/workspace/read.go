@@ -31,7 +31,7 @@ func (w *Workspace) resolve(name string) (string, error) {
 			return w.inside(name, filepath.Join(real, rest))
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", invalid(name, cause(err))
+			return "", invalid(name, fault.Cause(err))
 		}
 		if _, err := os.Lstat(existing); err == nil {
 			return "", invalid(name, errors.New("a symlink that leads nowhere"))
@@ -67,7 +67,7 @@ func (w *Workspace) read(name string) ([]byte, error) {
 func (w *Workspace) readAll(inside string) ([]byte, error) {
 	// Opening a FIFO would wait for its writer.
 	if info, err := w.root.Stat(inside); err != nil {
-		return nil, cause(err)
+		return nil, fault.Cause(err)
 	} else if info.IsDir() {
 		return nil, errors.New("a directory stands in place of the file")
 	} else if !info.Mode().IsRegular() {
@@ -75,12 +75,12 @@ func (w *Workspace) readAll(inside string) ([]byte, error) {
 	}
 	f, err := w.root.Open(inside)
 	if err != nil {
-		return nil, cause(err)
+		return nil, fault.Cause(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, cause(err)
+		return nil, fault.Cause(err)
 	}
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)

@@ -11,7 +11,6 @@
 package workspace
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,7 +80,7 @@ func open(dir string) (*Workspace, error) {
 }
 
 func noDirectory(dir string, err error) error {
-	return fault.New(wire.CodeNoWorkspace, "directory %s: %w", dir, cause(err))
+	return fault.New(wire.CodeNoWorkspace, "directory %s: %w", dir, fault.Cause(err))
 }
 
 // realPath returns the absolute path of a directory, without symlinks.
@@ -111,17 +110,4 @@ func trusted(info, origin fs.FileInfo) bool {
 	uid, known := owner(info)
 	other, _ := owner(origin)
 	return !known || uid == os.Geteuid() || uid == other
-}
-
-// cause strips the operation and the path off an error of the file system.
-func cause(err error) error {
-	var atPath *fs.PathError
-	var atLink *os.LinkError
-	switch {
-	case errors.As(err, &atPath):
-		return atPath.Err
-	case errors.As(err, &atLink):
-		return atLink.Err
-	}
-	return err
 }

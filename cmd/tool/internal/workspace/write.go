@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"example.com/projecthub/cmd/tool/internal/fault"
 )
 
 // The steps of a write that tests make fail.
@@ -86,7 +88,7 @@ func (w *Workspace) replace(file string, old, text []byte) error {
 		err = syncFile(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return cause(err)
+		return fault.Cause(err)
 	}
 	now, err := w.present(file)
 	if err != nil {
@@ -96,7 +98,7 @@ func (w *Workspace) replace(file string, old, text []byte) error {
 		return errChanged
 	}
 	if err := renameFile(w.root, temporary, file); err != nil {
-		return cause(err)
+		return fault.Cause(err)
 	}
 	w.syncDir(path.Dir(file))
 	return nil
@@ -113,7 +115,7 @@ func (w *Workspace) createTemporary(file string) (f *os.File, name string, err e
 	name = temporaryPrefix(file) + rand.Text() + temporarySuffix
 	f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, "", fmt.Errorf("no file can be made beside it: %w", cause(err))
+		return nil, "", fmt.Errorf("no file can be made beside it: %w", fault.Cause(err))
 	}
 	if !exists {
 		return f, name, nil
@@ -121,7 +123,7 @@ func (w *Workspace) createTemporary(file string) (f *os.File, name string, err e
 	if err := f.Chmod(mode); err != nil { // the umask may have taken something off
 		f.Close()
 		w.root.Remove(name)
-		return nil, "", cause(err)
+		return nil, "", fault.Cause(err)
 	}
 	return f, name, nil
 }
@@ -133,12 +135,12 @@ func (w *Workspace) writableMode(file string) (mode fs.FileMode, exists bool, er
 		return 0o644, false, nil
 	}
 	if err != nil {
-		return 0, false, cause(err)
+		return 0, false, fault.Cause(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, false, cause(err)
+		return 0, false, fault.Cause(err)
 	}
 	return info.Mode().Perm(), true, nil
 }
