@@ -172,7 +172,7 @@ func TestAnEmptySetIsASet(t *testing.T) {
 }
 
 // tarFiles reads an archive into mode and content by path.
-func tarFiles(t *testing.T, data []byte) map[string]string {
+func tarFiles(t testing.TB, data []byte) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	for r := tar.NewReader(bytes.NewReader(data)); ; {
@@ -240,42 +240,54 @@ func unzstd(t *testing.T, data []byte) []byte {
 	return plain
 }
 
+// readOn lets n readers fetch the archive again and again until stop is called;
+// each hands what it got to check.
+func (h *testHub) readOn(n int, check func(tree string, files map[string]string)) (stop func()) {
+	rita := h.as("rita")
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range n {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				a, err := rita.try("GET", baseFiles+"/archive", nil)
+				if err != nil {
+					h.Error(err)
+					return
+				}
+				check(strings.Trim(a.etag(), `"`), tarFiles(h, a.body))
+			}
+		})
+	}
+	return func() {
+		close(done)
+		readers.Wait()
+	}
+}
+
 func TestReadersSeeOneSetOrTheOther(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		alice, rita := hub.as("alice"), hub.as("rita")
+		alice := hub.as("alice")
 		bodies, known := make([]typed, 3), map[string]bool{}
 		for i := range bodies {
 			content := fmt.Sprint("of set ", i)
 			bodies[i] = archive(t, file{name: "a", content: content}, file{name: "b", content: content})
 			known[decoded[wire.BaseFilesWritten](alice.put(baseFiles, bodies[i]).want(200)).Tree] = true
 		}
-		done := make(chan struct{})
-		var readers sync.WaitGroup
-		for range 2 {
-			readers.Go(func() {
-				for {
-					select {
-					case <-done:
-						return
-					default:
-					}
-					a, err := rita.try("GET", baseFiles+"/archive", nil)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if files := tarFiles(t, a.body); files["a"] != files["b"] || !known[strings.Trim(a.etag(), `"`)] {
-						t.Errorf("a mixed set: %v, ETag %s", files, a.etag())
-					}
-				}
-			})
-		}
+		stop := hub.readOn(2, func(tree string, files map[string]string) {
+			if files["a"] != files["b"] || !known[tree] {
+				t.Errorf("a mixed set: %v, ETag %s", files, tree)
+			}
+		})
 		for i := range 30 {
 			alice.put(baseFiles, bodies[i%len(bodies)]).want(200)
 		}
-		close(done)
-		readers.Wait()
+		stop()
 	})
 }
 
@@ -345,34 +357,17 @@ func TestWhatTwoWritersPushEightReadersSeeWhole(t *testing.T) {
 			known[treeOf(t, contents[i]).Digest()] = fmt.Sprint("of set ", i)
 			hub.as("alice").push(contents[i])
 		}
-		rita := hub.as("rita")
-		done := make(chan struct{})
-		var readers, writers sync.WaitGroup
+		var writers sync.WaitGroup
 		var read atomic.Int64
-		for range 8 {
-			readers.Go(func() {
-				for {
-					select {
-					case <-done:
-						return
-					default:
-					}
-					a, err := rita.try("GET", baseFiles+"/archive", nil)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					said, ok := known[strings.Trim(a.etag(), `"`)]
-					got := tarFiles(t, a.body)
-					for path, content := range got {
-						ok = ok && content == "0644 "+said && path != ""
-					}
-					if read.Add(1); !ok || len(got) != files {
-						t.Errorf("a set that nobody pushed: ETag %s, %v", a.etag(), got)
-					}
-				}
-			})
-		}
+		stop := hub.readOn(8, func(tree string, got map[string]string) {
+			said, ok := known[tree]
+			for path, content := range got {
+				ok = ok && content == "0644 "+said && path != ""
+			}
+			if read.Add(1); !ok || len(got) != files {
+				t.Errorf("a set that nobody pushed: ETag %s, %v", tree, got)
+			}
+		})
 		for n, name := range []string{"alice", "anna"} {
 			writer := hub.as(name)
 			writers.Go(func() {
@@ -385,8 +380,7 @@ func TestWhatTwoWritersPushEightReadersSeeWhole(t *testing.T) {
 			})
 		}
 		writers.Wait()
-		close(done)
-		readers.Wait()
+		stop()
 		t.Logf("%d swaps, %d sets read", *swaps, read.Load())
 	})
 }
