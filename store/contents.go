@@ -93,8 +93,10 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 		return nil, err
 	}
 	digests := sorted(sizes)
-	if any, err := tx.holdsAny(ctx, account); err != nil || !any {
-		return digests, err
+	if len(digests) > chunk { // one look more, that may spare many
+		if any, err := tx.holdsAny(ctx, account); err != nil || !any {
+			return digests, err
+		}
 	}
 	var stale []string
 	for part := range slices.Chunk(digests, chunk) {
