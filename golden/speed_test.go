@@ -145,7 +145,7 @@ func newSink(t testing.TB) string {
 }
 
 // newGit makes a repository of dir, and a server by git's own HTTP back-end that
-// it is pushed to.
+// it is pushed to, through a tap as ours is.
 func newGit(t testing.TB, dir string) {
 	t.Helper()
 	path, err := exec.Command("git", "--exec-path").Output()
@@ -160,8 +160,9 @@ func newGit(t testing.TB, dir string) {
 		backend.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
+	tapped := newTap(t, server.Listener.Addr().String())
 	shell(t, dir, "git init -q -b main . && git config gc.auto 0 && git config user.name ci && git config user.email ci@example.com && "+
-		"git add -A && git commit -qm first && git remote add origin "+server.URL+"/web.git && git push -q -u origin main")
+		"git add -A && git commit -qm first && git remote add origin "+tapped.origin+"/web.git && git push -q -u origin main")
 }
 
 func BenchmarkPushOfEverything(b *testing.B) {
