@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -51,6 +52,8 @@ type Attempt struct {
 type Client struct {
 	opts      Options
 	base      *url.URL
+	connect   dialFunc // by the network
+	opening   atomic.Pointer[opening]
 	transport *http.Transport
 }
 
@@ -91,10 +94,10 @@ func (c *Client) guarded() bool {
 // newTransport returns a transport that speaks HTTP/1.1 alone: only there does a
 // connection on which no byte moves mean a request that does not move.
 func (c *Client) newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: c.opts.Timeout, Control: c.checkDialled}
+	c.connect = (&net.Dialer{Timeout: c.opts.Timeout, Control: c.checkDialled}).DialContext
 	return &http.Transport{
 		Proxy:                  c.proxy,
-		DialContext:            c.timed(dialer.DialContext),
+		DialContext:            c.timed(c.dial),
 		TLSClientConfig:        &tls.Config{RootCAs: c.opts.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    c.opts.Timeout,
 		ExpectContinueTimeout:  min(5*time.Second, c.opts.Timeout/2),

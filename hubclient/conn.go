@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -94,4 +95,53 @@ func (c *idleConn) cause(err error) error {
 		return *lost // for which the transport has closed the connection
 	}
 	return err
+}
+
+// opening is a connection that is opened before a call needs it.
+type opening struct {
+	done chan struct{} // closed when what follows is known
+	at   time.Time
+	conn net.Conn
+	err  error
+}
+
+// openFor is how long an opened connection waits for its call. A hub ends one on
+// which no request comes, after a longer time.
+const openFor = 5 * time.Second
+
+// Dial begins to open a connection, which the next call that needs one takes, be
+// it a failure. It is for those who have something else to do before they call.
+func (c *Client) Dial(ctx context.Context) {
+	if proxy, err := c.proxy(&http.Request{URL: c.base}); proxy != nil || err != nil {
+		return
+	}
+	o := &opening{done: make(chan struct{})}
+	c.opening.Store(o)
+	go func() {
+		defer close(o.done)
+		o.conn, o.err = c.connect(ctx, "tcp", c.address())
+		o.at = time.Now()
+	}()
+}
+
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if o := c.opening.Swap(nil); o != nil {
+		<-o.done
+		if time.Since(o.at) < openFor {
+			return o.conn, o.err
+		}
+		if o.err == nil {
+			o.conn.Close()
+		}
+	}
+	return c.connect(ctx, network, address)
+}
+
+// address is what a connection to the hub is opened to.
+func (c *Client) address() string {
+	port := c.base.Port()
+	if port == "" {
+		port = c.base.Scheme // net knows both by name
+	}
+	return net.JoinHostPort(c.base.Hostname(), port)
 }

@@ -7,7 +7,7 @@ import (
 
 // DialBy makes c reach its hub by dial instead of the network.
 func (c *Client) DialBy(dial func(ctx context.Context, address string) (net.Conn, error)) {
-	c.transport.DialContext = c.timed(func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) })
+	c.connect = func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) }
 }
 
 // CloseIdle ends the connections that are kept for reuse.

@@ -143,20 +143,20 @@ func run(ctx context.Context, o Options) (*push, *flow.Aborted, error) {
 // prepare does all that needs no hub: stages read and destination, then the token.
 func prepare(ctx context.Context, o Options) (*push, error) {
 	p := &push{Options: o}
-	if err := p.read(ctx); err != nil {
+	if err := p.read(); err != nil {
 		return p, fault.At(flow.StageRead, err)
 	}
-	var err error
-	if p.destination, err = flow.Destination(o.Local, p.client, o.Destination); err != nil {
-		e := fault.From(err)
-		if e.Code == wire.CodeNoDestination {
-			e = e.Try(fmt.Sprintf("tool push %s --project @account/slug", o.Local.Name),
-				fmt.Sprintf("tool project create %s --from %s", workspace.SlugOf(o.Local.Name), o.Local.Name))
+	// Files take their time: the way to the hub is opened meanwhile. What is wrong
+	// with it is told after what is wrong with them.
+	wayErr := p.findWay(ctx)
+	if o.What.files() {
+		var err error
+		if p.files, err = flow.ChooseFiles(ctx, o.Local, p.client, o.Files); err != nil {
+			return p, fault.At(flow.StageRead, err)
 		}
-		return p, fault.At(flow.StageDestination, e)
 	}
-	if p.hub, err = o.Connect(); err != nil {
-		return p, fault.At(flow.StagePush, err)
+	if wayErr != nil {
+		return p, wayErr
 	}
 	p.result = &Result{
 		ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
@@ -167,19 +167,31 @@ func prepare(ctx context.Context, o Options) (*push, error) {
 	return p, nil
 }
 
-func (p *push) read(ctx context.Context) (err error) {
+func (p *push) read() (err error) {
 	if p.client, err = flow.ReadClient(p.Local, p.Warn); err != nil {
 		return err
 	}
 	if p.What.config() {
-		if p.config, p.body, err = flow.ReadConfig(p.client); err != nil {
-			return err
-		}
-	}
-	if p.What.files() {
-		p.files, err = flow.ChooseFiles(ctx, p.Local, p.client, p.Files)
+		p.config, p.body, err = flow.ReadConfig(p.client)
 	}
 	return err
+}
+
+// findWay finds out where the push goes, and begins to connect.
+func (p *push) findWay(ctx context.Context) (err error) {
+	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
+		e := fault.From(err)
+		if e.Code == wire.CodeNoDestination {
+			e = e.Try(fmt.Sprintf("tool push %s --project @account/slug", p.Local.Name),
+				fmt.Sprintf("tool project create %s --from %s", workspace.SlugOf(p.Local.Name), p.Local.Name))
+		}
+		return fault.At(flow.StageDestination, e)
+	}
+	if p.hub, err = p.Connect(); err != nil {
+		return fault.At(flow.StagePush, err)
+	}
+	p.hub.Dial(ctx)
+	return nil
 }
 
 // fail adds to a failure what had happened by then.
