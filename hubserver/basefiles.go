@@ -20,7 +20,7 @@ import (
 )
 
 func (s *Server) putBaseFiles(c *call) error {
-	view, err := c.project()
+	current, err := c.baseTree()
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (s *Server) putBaseFiles(c *call) error {
 	if c.r.ContentLength > limit {
 		return tooLarge("the archive", limit)
 	}
-	if c.seeds() && view.BaseFiles.Tree != "" {
+	if c.seeds() && current != "" {
 		return c.setExists()
 	}
 	k := newKeeper(c)
@@ -127,9 +127,19 @@ func planOutdated(o *store.OutdatedError) error {
 	return p
 }
 
+// baseTree returns the digest of the set of base files that the project holds which
+// the path names, "" for none.
+func (c *call) baseTree() (digest string, err error) {
+	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		digest, err = tx.BaseTree(c.ctx(), c.ref())
+		return err
+	})
+	return digest, absent(err, "project "+c.ref().String())
+}
+
 // baseSet returns the set of base files of the project that the path names.
 func (c *call) baseSet() (set *store.BaseSet, files tree.Tree, err error) {
-	if _, err := c.project(); err != nil {
+	if _, err := c.baseTree(); err != nil {
 		return nil, nil, err
 	}
 	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {

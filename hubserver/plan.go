@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Server) planBaseFiles(c *call) error {
-	view, err := c.project()
+	current, err := c.baseTree()
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,6 @@ func (s *Server) planBaseFiles(c *call) error {
 	if err != nil {
 		return err
 	}
-	current := view.BaseFiles.Tree
 	plan := wire.Plan{
 		Current: current, Unchanged: m.Tree == current,
 		NeedFull: m.Files == nil && (m.Base == "" || m.Base != current), Missing: []string{},

@@ -274,6 +274,19 @@ func TestBaseFilesAreSwappedWhole(t *testing.T) {
 			})
 			return before, err
 		}
+		held := func(r ref.Ref) (digest string, err error) {
+			err = s.Read(t.Context(), func(tx *store.Tx) error {
+				digest, err = tx.BaseTree(t.Context(), r)
+				return err
+			})
+			return digest, err
+		}
+		if digest, err := held(web); err != nil || digest != "" {
+			t.Errorf("before a set was pushed: %q, %v", digest, err)
+		}
+		if _, err := held(mustRef(t, "@acme/other")); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("of no project: %v", err)
+		}
 		if before, err := swap(one, true); err != nil || len(before) != 0 {
 			t.Errorf("first swap: %v, %v", before, err)
 		}
@@ -290,6 +303,9 @@ func TestBaseFilesAreSwappedWhole(t *testing.T) {
 			}
 			return nil
 		})
+		if digest, err := held(web); err != nil || digest != two.Digest() {
+			t.Errorf("the set is %q, %v", digest, err)
+		}
 	})
 }
 
