@@ -23,7 +23,9 @@ func (b *hub) dials() *int {
 	return &n
 }
 
-func whoami(w http.ResponseWriter, _ *http.Request, _ int) { answer(w, 200, wire.Whoami{User: "alice"}) }
+func whoami(w http.ResponseWriter, _ *http.Request, _ int) {
+	answer(w, 200, wire.Whoami{User: "alice"})
+}
 
 func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
 	for wait, want := range map[time.Duration]int{0: 1, 4 * time.Second: 1, 6 * time.Second: 2} {

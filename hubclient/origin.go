@@ -5,10 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // defaultPorts are those that an origin leaves out, by scheme.
@@ -38,26 +36,41 @@ func ParseOrigin(s string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
 }
 
-var (
-	hostPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$`)
-	})
-	zonePattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9._-]*$`)
-	})
+// As in the DNS, in bytes.
+const (
+	maxHost  = 253
+	maxLabel = 63
 )
 
-const maxHost = 253 // bytes, as in the DNS
+// validHost takes host names in lower case. No pattern does this: to make one costs
+// each command more than all else about its origin.
+func validHost(host string) bool {
+	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
+		if label == "" || len(label) > maxLabel || strings.ContainsFunc(label, notOfHost) {
+			return false
+		}
+	}
+	return len(host) <= maxHost
+}
+
+func notOfHost(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+}
+
+// validZone takes what names a network interface in an IPv6 address, if anything does.
+func validZone(zone string) bool {
+	return !strings.ContainsFunc(zone, func(r rune) bool { return notOfHost(r) && r != '.' && !(r >= 'A' && r <= 'Z') })
+}
 
 // parseHost returns u's host and port in the form that origins have. A name
 // beyond ASCII has to be in its DNS form.
 func parseHost(u *url.URL) (hostPort string, ok bool) {
 	host := strings.ToLower(u.Hostname())
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
-		if host = ip.String(); !zonePattern().MatchString(ip.Zone()) {
+		if host = ip.String(); !validZone(ip.Zone()) {
 			return "", false
 		}
-	} else if len(host) > maxHost || !hostPattern().MatchString(host) {
+	} else if !validHost(host) {
 		return "", false
 	}
 	port := u.Port()
