@@ -33,7 +33,7 @@ func (s *Store) Lock() (unlock func() error, err error) {
 }
 
 // migrationLock is the number of PostgreSQL's advisory lock for migrating.
-const migrationLock = 7_283_940_156
+const migrationLock int64 = 7_283_940_156
 
 // Migrate brings the schema up to date and returns the names of the steps that
 // it took. On SQLite the caller holds [Store.Lock]; on PostgreSQL any number of
