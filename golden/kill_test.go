@@ -65,6 +65,8 @@ func questions() []question {
 	return append(wizardQuestions(),
 		question{"push: overwrite", []string{"push", "web"}, []turn{{"[Leave it]", "", ""}}, []string{"preset:\t"}},
 		question{"pull: replace", []string{"pull", "web"}, []turn{{"[Leave them]", "", ""}}, []string{"preset:\t"}},
+		question{"pull: files", []string{"pull", "web", "--base-files"},
+			[]turn{{"[Leave them]", "", left}, {"[Replace them]", "", enter}, {"> Leave them", "", ""}}, []string{"preset:\ty", "preset:\t"}},
 		question{"publish", []string{"publish", "second"}, []turn{{"> Leave it", "", ""}}, []string{"2 is preset:\t"}},
 		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to leave it", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"leave it:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"1 is preset:\t"}},
@@ -79,6 +81,9 @@ func questions() []question {
 // changed, the terminal is as it was, and the exit code says what happened.
 func TestAQuestionThatIsEndedChangesNothing(t *testing.T) {
 	w := edited(t)
+	w.write("index.html", "<p>theirs</p>\n")
+	w.must("push", "web", "--base-files-only")
+	w.write("index.html", "<p>mine</p>\n")
 	w.write(".tool/second/client.json", `{"source": "openapi.json", "settings": {"a": 1}}`)
 	w.write(".tool/second/stack.json", `{"name": "@alice/web", "version": "2.0.0"}`)
 	files, hub, fresh := w.files(), w.state(), freshMode(t)
@@ -194,5 +199,5 @@ func (w *world) files() string {
 // state returns what alice has on the hub.
 func (w *world) state() string {
 	w.t.Helper()
-	return w.get("/v1/projects?account=alice") + w.config() + w.get("/v1/stacks/alice/web")
+	return w.get("/v1/projects?account=alice") + w.config() + w.get(aliceWeb+"/preview/base-files") + w.get("/v1/stacks/alice/web")
 }
