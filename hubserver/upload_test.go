@@ -18,6 +18,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store"
 )
 
 const plan = baseFiles + "/plan"
@@ -518,6 +519,59 @@ func TestWhatABrokenPushBroughtIsNotMissing(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 		hub.wantFiles(contents)
+	})
+}
+
+func TestNoContentThatIsWrongIsKeptOfABrokenPush(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		contents := noisy(4, 10<<10)
+		files := treeOf(t, contents)
+		members := blobs(files, contents)
+		wrong := strings.TrimPrefix(members[1].name, "blobs/")
+		members[1].content = strings.Repeat("x", len(members[1].content))
+		var data []byte
+		for part := range slices.Chunk(tarOf(t, append([]file{manifestMember(t, full(files))}, members...)...), 15<<10) { // a content and a half
+			data = frame.Append(data, part)
+		}
+		body := typed{wire.BaseFilesType, data}
+		for cut := 1; cut < len(body.data); cut += len(body.data) / 20 {
+			hub.as("alice").cut(body, cut)
+			p := decoded[wire.Plan](hub.as("alice").post(plan, full(files)).want(200))
+			if !slices.Contains(p.Missing, wrong) {
+				t.Fatalf("cut after %d of %d bytes: what is missing is %v", cut, len(body.data), p.Missing)
+			}
+		}
+		hub.as("alice").push(contents)
+		hub.wantFiles(contents)
+	})
+}
+
+// noteWaiting makes the database note, in noted, how the transactions that write a
+// table wait for the disk: in full, or not at all.
+func (h *testHub) noteWaiting(table string) {
+	h.Helper()
+	if store.Path(h.address) != "" {
+		h.sql("CREATE TRIGGER note_" + table + " AFTER INSERT ON " + table + " BEGIN INSERT INTO noted SELECT '" + table + "', synchronous = 2 FROM pragma_synchronous; END")
+		return
+	}
+	h.sql("CREATE FUNCTION note_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT '" + table + "', current_setting('synchronous_commit') = 'on'; RETURN NEW; END $$")
+	h.sql("CREATE TRIGGER note AFTER INSERT ON " + table + " FOR EACH ROW EXECUTE FUNCTION note_" + table + "()")
+}
+
+func TestOnlyTheTransactionThatNamesASetWaitsForTheDisk(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
+		hub.noteWaiting("packs")
+		hub.noteWaiting("base_sets")
+		hub.as("alice").push(noisy(80, 100<<10))
+		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'base_sets' AND in_full"); n != 1 {
+			t.Errorf("%d transactions that name a set wait for the disk, want 1", n)
+		}
+		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'packs' AND NOT in_full"); n < 2 {
+			t.Errorf("%d packs were stored without a wait for the disk, want some", n)
+		}
 	})
 }
 
