@@ -490,12 +490,19 @@ func TestAContentOfAnotherSizeThanTheStoredOneIsRefused(t *testing.T) {
 // cut sends the first n bytes of a push, and breaks the connection.
 func (c *caller) cut(body typed, n int) {
 	c.hub.Helper()
+	c.breakOff(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body.data), body.data[:n]))
+}
+
+// breakOff sends the start of a push, from the header that tells its length, and
+// breaks the connection.
+func (c *caller) breakOff(start string) {
+	c.hub.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.hub.url, "http://"))
 	if err != nil {
 		c.hub.Fatal(err)
 	}
-	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Encoding: zstd\r\nContent-Length: %d\r\n\r\n%s",
-		baseFiles, c.token, body.mediaType, len(body.data), body.data[:n])
+	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Encoding: zstd\r\n%s",
+		baseFiles, c.token, wire.BaseFilesType, start)
 	conn.(*net.TCPConn).CloseWrite()
 	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	io.Copy(io.Discard, conn) // until the hub is done with it
@@ -544,6 +551,21 @@ func TestNoContentThatIsWrongIsKeptOfABrokenPush(t *testing.T) {
 		}
 		hub.as("alice").push(contents)
 		hub.wantFiles(contents)
+	})
+}
+
+func TestNoContentIsKeptWithoutTheBytesThatItLiesIn(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		contents := map[string]string{"a": "alpha", "b": "beta"}
+		files := treeOf(t, contents)
+		body := uploadOf(t, full(files), blob("alpha"), file{name: blob("beta").name, content: "atem"})
+		// That the connection breaks is known here before what is wrong in its last frame.
+		hub.as("alice").breakOff(fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nno chunk\r\n", len(body.data), body.data))
+		p := decoded[wire.Plan](hub.as("alice").post(plan, full(files)).want(200))
+		if len(p.Missing) != 2 {
+			t.Errorf("missing is %v, want both", p.Missing)
+		}
 	})
 }
 
