@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
@@ -277,6 +278,8 @@ func TestADamagedPackIsNeverReadAsAContent(t *testing.T) {
 	})
 }
 
+var puts = flag.Int("puts", 200, "sets put while collections run")
+
 // Collections run all the time, with hardly any grace, while contents come and
 // go, are taken up again, and are promised: no set ever lacks one.
 func TestNoCollectionTakesWhatASetNames(t *testing.T) {
@@ -299,7 +302,7 @@ func TestNoCollectionTakesWhatASetNames(t *testing.T) {
 		})
 		r := mathrand.New(mathrand.NewPCG(1, 2))
 		taken, gone := 0, 0
-		for i := range 200 {
+		for i := range *puts {
 			contents := map[string]string{}
 			var entries []tree.Entry
 			sizes := map[string]int64{}
