@@ -62,11 +62,11 @@ type packed struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	order chan *section
-	now   *section    // that is read
-	whole []byte      // its last frame
-	frame []byte      // what is left of it
-	free  chan []byte // memory of frames that are sent
+	order  chan *section
+	now    *section     // that is read
+	whole  []byte       // its last frame
+	frame  []byte       // what is left of it
+	memory frame.Memory // of frames that were sent
 
 	files int // sent
 	bytes int64
@@ -121,7 +121,7 @@ func (p *pace) goesOn(next []byte) {
 func (p *pace) hurries() bool { return p.raw.Load() }
 
 func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, sent Sent) *packed {
-	p := &packed{open: open, sent: sent, order: make(chan *section, ahead), free: make(chan []byte, 2*ahead), pace: pace{near: near}}
+	p := &packed{open: open, sent: sent, order: make(chan *section, ahead), memory: make(frame.Memory, 2*ahead), pace: pace{near: near}}
 	p.pace.raw.Store(near)
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	todo := make(chan *section)
@@ -280,24 +280,10 @@ func (w *sectionWriter) cut() error {
 
 // buffer returns memory for a frame.
 func (p *packed) buffer() []byte {
-	select {
-	case b := <-p.free:
+	if b := p.memory.Take(); b != nil {
 		return b
-	default:
-		return make([]byte, frame.RawLength(frame.Size))
 	}
-}
-
-// recycle takes the memory of the frame that was sent.
-func (p *packed) recycle() {
-	if p.whole == nil {
-		return
-	}
-	select {
-	case p.free <- p.whole:
-	default:
-	}
-	p.whole = nil
+	return make([]byte, frame.RawLength(frame.Size))
 }
 
 // Read hands out the frames in their order. It fails with a *bodyError for what
@@ -318,7 +304,8 @@ func (p *packed) next() error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
-	p.recycle()
+	p.memory.Give(p.whole)
+	p.whole = nil
 	if p.now != nil {
 		var ok bool
 		p.pace.waits()

@@ -36,43 +36,18 @@ type keeper struct {
 	start   time.Time
 	brought map[string]bool // digests of contents
 
-	batch               // that is gathered
-	handed  int64       // bytes of those before
-	storing chan error  // of the batch before; nil: none
-	free    chan []byte // memory of packs that are stored
+	batch                // that is gathered
+	handed  int64        // bytes of those before
+	storing chan error   // of the batch before; nil: none
+	memory  frame.Memory // of packs that are stored
 }
 
 func newKeeper(c *call) *keeper {
-	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}, free: make(chan []byte, freePacks)}
+	return &keeper{c: c, stream: rand.Text(), start: time.Now(), brought: map[string]bool{}, memory: make(frame.Memory, keptPacks)}
 }
 
-// What a push keeps of memory that it does not need now: that of the packs of a
-// large file, which are stored at once, each no larger than tool makes them.
-const (
-	freePacks = 64
-	freeBytes = frame.Size * 5 / 4
-)
-
-// buffer returns memory for a pack, or nil.
-func (k *keeper) buffer() []byte {
-	select {
-	case b := <-k.free:
-		return b
-	default:
-		return nil
-	}
-}
-
-// recycle takes memory that nothing uses any more.
-func (k *keeper) recycle(b []byte) {
-	if cap(b) > freeBytes {
-		return
-	}
-	select {
-	case k.free <- b:
-	default:
-	}
-}
+// keptPacks is of how many packs a push keeps memory that it does not need now.
+const keptPacks = 64
 
 // pack adds a piece of the stream.
 func (k *keeper) pack(start, length int64, body []byte) {
@@ -118,7 +93,7 @@ func (k *keeper) goOn() error {
 func (k *keeper) store(b batch, stored chan<- error) {
 	err := k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.WriteUnsynced, b, nil)
 	for _, p := range b.packs {
-		k.recycle(p.Body)
+		k.memory.Give(p.Body)
 	}
 	stored <- err
 }
@@ -227,7 +202,7 @@ func (p *packer) flush() error {
 	}
 	for len(piece) > 0 {
 		part := piece[:min(len(piece), frame.Size)]
-		p.pack(p.end, int64(len(part)), frame.Append(p.buffer()[:0], part))
+		p.pack(p.end, int64(len(part)), frame.Append(p.memory.Take()[:0], part))
 		p.end += int64(len(part))
 		piece = piece[len(part):]
 	}

@@ -73,7 +73,7 @@ func (u *upload) next() error {
 	if limit := u.limits.archiveBytes() + u.limits.PlanBytes; u.start > limit {
 		return tooLarge("the archive", limit)
 	}
-	f, err := u.frames.Next(u.keeper.buffer())
+	f, err := u.frames.Next(u.keeper.memory.Take())
 	if err != nil {
 		return err
 	}

@@ -109,6 +109,32 @@ const rawBlock = 128 << 10
 // RawLength returns the length of a [Raw] of so many bytes. One that [Append] makes is hardly ever of this length.
 func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
 
+// Memory is memory of frames that is used again. Its capacity is how much of it is
+// kept, in frames.
+type Memory chan []byte
+
+// Take returns memory for a frame, or nil.
+func (m Memory) Take() []byte {
+	select {
+	case b := <-m:
+		return b
+	default:
+		return nil
+	}
+}
+
+// Give takes memory that nothing uses any more. What is larger than a frame that we
+// cut needs is not kept.
+func (m Memory) Give(b []byte) {
+	if cap(b) == 0 || cap(b) > Size*5/4 {
+		return
+	}
+	select {
+	case m <- b:
+	default:
+	}
+}
+
 // Decode returns what a frame holds, in the memory of buf where that is enough.
 // The error is ErrTooLarge or ErrInvalid.
 func Decode(buf, frame []byte) ([]byte, error) {

@@ -196,3 +196,21 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func TestMemoryOfFramesIsUsedAgain(t *testing.T) {
+	m := make(frame.Memory, 1)
+	if b := m.Take(); b != nil {
+		t.Errorf("%d bytes come from nowhere", cap(b))
+	}
+	given := make([]byte, 10, frame.RawLength(frame.Size))
+	m.Give(nil)
+	m.Give(make([]byte, 2*frame.Size)) // of a frame that others cut
+	m.Give(given)
+	m.Give(make([]byte, 20)) // one too many
+	if b := m.Take(); cap(b) != cap(given) {
+		t.Errorf("%d bytes, want the %d that were given", cap(b), cap(given))
+	}
+	if b := m.Take(); b != nil {
+		t.Errorf("%d bytes more", cap(b))
+	}
+}
