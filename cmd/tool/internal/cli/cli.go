@@ -147,7 +147,7 @@ func (a *app) strict() bool { return a.json || a.noInput || !a.Interactive() }
 
 // A command ends before its garbage is worth collecting, but for large transfers.
 const (
-	gcPercent   = 400
+	gcPercent   = 800
 	memoryLimit = 96 << 20 // bytes
 )
 

@@ -27,5 +27,8 @@ func Replace(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	// A file system may begin to write a file that takes another's place to the disk,
+	// which lasts ten times as long as to be without it for a moment.
+	_ = os.Remove(name)
 	return os.Rename(f.Name(), name)
 }
