@@ -126,6 +126,20 @@ func TestAPushThatIsCutEndsWithItsSetAndSendsLittleTwice(t *testing.T) {
 	}
 }
 
+func TestAnUnchangedSetIsNotListedByAMachineThatKnowsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{"basePath": "src"}`)
+	w.scatter(600, 10)
+	w.pushFiles()
+	tap := w.through()
+	w.forget()
+	tap.up.Store(0)
+	w.pushFiles()
+	if up := tap.up.Load(); up > 600 {
+		t.Errorf("%d bytes went up", up)
+	}
+}
+
 func TestAHubThatIsKilledLosesNoSetThatItHasAcknowledged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "src"}`)

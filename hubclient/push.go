@@ -17,6 +17,9 @@ const (
 	atOnce      = 64 << 10
 	atOnceFiles = 500
 
+	// longList is of how many files a list takes longer than to ask first whether it is needed.
+	longList = 500
+
 	// plans bounds how often a push is planned anew because others were faster.
 	plans = 20
 )
@@ -38,6 +41,9 @@ func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) 
 
 func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
 	if p.Base == nil {
+		if len(p.Tree) > longList {
+			return p.planned(ctx, p.question())
+		}
 		return p.planned(ctx, p.all())
 	}
 	m := p.delta()
@@ -62,10 +68,15 @@ func (p *push) all() wire.Manifest {
 	return wire.Manifest{Tree: p.digest, Files: append(make([]tree.Entry, 0, len(p.Tree)), p.Tree...)}
 }
 
+// question asks for the set by its digest alone.
+func (p *push) question() wire.Manifest { return wire.Manifest{Tree: p.digest} }
+
+func isQuestion(m wire.Manifest) bool { return m.Files == nil && m.Base == "" }
+
 // delta names the set by what leads to it from the base. For an equal set it is a
 // mere question.
 func (p *push) delta() wire.Manifest {
-	m := wire.Manifest{Tree: p.digest}
+	m := p.question()
 	if !slices.Equal(p.Base, p.Tree) {
 		d := tree.DeltaOf(p.Base, p.Tree)
 		m.Base, m.Put, m.Remove = p.Base.Digest(), d.Put, d.Remove
@@ -117,12 +128,16 @@ func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWri
 		if plan.Unchanged && (p.condition == nil || p.lost) {
 			return p.unchanged(), nil
 		}
-		if plan.NeedFull {
+		if plan.NeedFull || isQuestion(m) {
 			if m.Files != nil {
 				return nil, p.notAHub(http.StatusOK, "it asks for a list of files that it has")
 			}
-			m = p.all()
-			continue
+			if m = p.all(); !plan.AllMissing {
+				continue
+			}
+			if manifest, err = wire.Encode(m); err != nil {
+				return nil, err
+			}
 		}
 		contents, err := p.missing(plan)
 		if err != nil {
@@ -161,6 +176,11 @@ func (p *push) missing(plan *wire.Plan) ([]tree.Entry, error) {
 	wanted := make(map[string]bool, len(plan.Missing))
 	for _, digest := range plan.Missing {
 		wanted[digest] = true
+	}
+	for _, e := range p.Tree {
+		if plan.AllMissing {
+			wanted[e.SHA256] = true
+		}
 	}
 	contents := take(p.Tree, wanted)
 	if len(contents) != len(wanted) {

@@ -287,6 +287,55 @@ func TestABrokenPushGoesOnWithWhatIsStillMissing(t *testing.T) {
 	})
 }
 
+func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
+	contents := map[string]string{}
+	for i := range 600 {
+		contents[fmt.Sprint("file", i)] = fmt.Sprint(i % 500)
+	}
+	files, open := filesOf(contents)
+	for name, c := range map[string]struct {
+		plan wire.Plan // that answers the digest alone
+		want []string
+	}{
+		"the set is there":      {wire.Plan{Unchanged: true}, []string{"plan of 0 files"}},
+		"another is there":      {wire.Plan{NeedFull: true}, []string{"plan of 0 files", "plan of 600 files", "push of 1 contents"}},
+		"the account has none":  {wire.Plan{NeedFull: true, AllMissing: true}, []string{"plan of 0 files", "push of 500 contents"}},
+		"the hub knows no more": {wire.Plan{}, []string{"plan of 0 files", "plan of 600 files", "push of 1 contents"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var calls []string
+				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+					got, err := receive(r)
+					if err != nil || len(got.manifest.Files) != len(files) {
+						t.Errorf("%d files, %v", len(got.manifest.Files), err)
+					}
+					calls = append(calls, fmt.Sprintf("push of %d contents", len(got.contents)))
+					answer(w, 200, written(files))
+				})
+				b.plan = func(w http.ResponseWriter, r *http.Request) {
+					m, err := readPlan(r)
+					if err != nil {
+						t.Error(err)
+					}
+					calls = append(calls, fmt.Sprintf("plan of %d files", len(m.Files)))
+					if m.Files == nil {
+						answer(w, 200, c.plan)
+						return
+					}
+					answer(w, 200, wire.Plan{Missing: []string{digest("7")}})
+				}
+				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+					t.Error(err)
+				}
+				if diff := cmp.Diff(c.want, calls); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
 func TestALargePlanIsCompressedUnlessTheHubIsOnThisMachine(t *testing.T) {
 	contents := map[string]string{}
 	for i := range 100 {

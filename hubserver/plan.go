@@ -29,15 +29,28 @@ func (s *Server) planBaseFiles(c *call) error {
 		Current: current, Unchanged: m.Tree == current,
 		NeedFull: m.Files == nil && (m.Base == "" || m.Base != current), Missing: []string{},
 	}
-	if plan.Unchanged {
+	switch {
+	case plan.Unchanged:
 		plan.NeedFull = false
+	case plan.NeedFull:
+		plan.AllMissing, err = c.lacksAll()
+	default:
+		plan.Missing, err = c.hold(sizes)
 	}
-	if !plan.Unchanged && !plan.NeedFull {
-		if plan.Missing, err = c.hold(sizes); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return c.json(http.StatusOK, plan)
+}
+
+// lacksAll reports whether the account has no contents.
+func (c *call) lacksAll() (bool, error) {
+	holds := false
+	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		holds, err = tx.HoldsAny(c.ctx(), c.ref().Account())
+		return err
+	})
+	return !holds, err
 }
 
 // hold promises contents to the caller, and returns those that are missing.

@@ -166,7 +166,7 @@ func TestAPushOfWhatIsThereIsOneQuestion(t *testing.T) {
 		hub.project()
 		none := strings.Repeat("0", 64)
 		p := decoded[wire.Plan](hub.as("alice").post(plan, wire.Manifest{Tree: none}).want(200))
-		if diff := cmp.Diff(wire.Plan{NeedFull: true, Missing: []string{}}, p); diff != "" {
+		if diff := cmp.Diff(wire.Plan{NeedFull: true, AllMissing: true, Missing: []string{}}, p); diff != "" {
 			t.Errorf("no set is there: %s", diff)
 		}
 		w := hub.as("alice").push(map[string]string{"a": "alpha"})
@@ -247,6 +247,9 @@ func TestContentsBelongToTheirAccountAlone(t *testing.T) {
 		const path = "/v1/projects/sam/web/preview/base-files"
 		if p := decoded[wire.Plan](sam.post(path+"/plan", m).want(200)); len(p.Missing) != 1 {
 			t.Errorf("the plan is %+v", p)
+		}
+		if p := decoded[wire.Plan](sam.post(path+"/plan", wire.Manifest{Tree: m.Tree}).want(200)); !p.AllMissing {
+			t.Errorf("asked by its digest alone: %+v", p)
 		}
 		if p := sam.put(path, uploadOf(t, m), zstdEncoded).problem(409, wire.CodePlanOutdated); len(p.Missing) != 1 {
 			t.Errorf("the push: %+v", p)

@@ -94,7 +94,7 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 	}
 	digests := sorted(sizes)
 	if len(digests) > chunk { // one look more, that may spare many
-		if any, err := tx.holdsAny(ctx, account); err != nil || !any {
+		if any, err := tx.HoldsAny(ctx, account); err != nil || !any {
 			return digests, err
 		}
 	}
@@ -125,9 +125,9 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 	return missing, err
 }
 
-// holdsAny reports whether account has contents at all. The first push of an
+// HoldsAny reports whether account has contents at all. The first push of an
 // account would ask for each of its files in vain.
-func (tx *Tx) holdsAny(ctx context.Context, account string) (bool, error) {
+func (tx *Tx) HoldsAny(ctx context.Context, account string) (bool, error) {
 	return tx.db.NewSelect().Model((*Content)(nil)).Where("account = ?", account).Limit(1).Exists(ctx)
 }
 

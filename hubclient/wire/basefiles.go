@@ -27,10 +27,11 @@ type Manifest struct {
 
 // Plan answers what a push of a manifest would have to bring.
 type Plan struct {
-	Current   string   `json:"current,omitzero"` // digest of the set that is there, "": none
-	Unchanged bool     `json:"unchanged"`        // it is the manifest's
-	NeedFull  bool     `json:"needFull"`         // the manifest has to list all files
-	Missing   []string `json:"missing"`          // digests of the contents that the account lacks
+	Current    string   `json:"current,omitzero"` // digest of the set that is there, "": none
+	Unchanged  bool     `json:"unchanged"`        // it is the manifest's
+	NeedFull   bool     `json:"needFull"`         // the manifest has to list all files
+	AllMissing bool     `json:"allMissing"`       // with NeedFull: the account has no contents, so no other plan would tell more
+	Missing    []string `json:"missing"`          // digests of the contents that the account lacks
 }
 
 // The media type of a push that brings missing contents alone, and the members
