@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -28,7 +29,8 @@ func (a *app) initCommand() *cobra.Command {
 		Long: `Make a local project: .tool/<name>/client.json with its settings, .tool/<name>/stack.json
 with its stack, and a .toolignore that says which files stay here. Nothing is overwritten.
 
-Without <name> the directory's own name is taken.`,
+Without <name> the directory's own name is taken; without --stack the stack is of the
+account that is logged in.`,
 		Example: "  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web",
 		Args:    atMost("<name>"),
 		RunE: a.run(func(_ context.Context, args []string) error {
@@ -60,22 +62,43 @@ func (a *app) init(name string, start workspace.Start) error {
 	if name == "" {
 		name = workspace.SlugOf(filepath.Base(dir))
 	}
-	files, err := workspace.Create(dir, name, start)
-	if err != nil {
+	user := a.loggedIn()
+	r := initialized{ProjectName: name, Notes: []string{}}
+	if own, err := ref.New(user, name); err == nil && start.Stack.IsZero() {
+		start.Stack = own
+		r.Notes = append(r.Notes, fmt.Sprintf("the stack is named %s, after your login; another name goes into .tool/%s/stack.json", own, name))
+	}
+	if r.Files, err = workspace.Create(dir, name, start); err != nil {
 		return doing(fault.At("init", err), name, "make the local project %s", name)
 	}
-	r := initialized{name, files, []string{}}
 	return a.print("initialized", r, func(p *printer) {
 		p.line("Made the local project %s", name)
 		for _, f := range r.Files {
 			p.line("  %s", f)
 		}
+		p.notes(r.Notes)
 		p.line("Next:")
 		if start.Stack.IsZero() {
 			p.line("  write your account into name in .tool/%s/stack.json, then", name)
 		}
-		for _, line := range []string{"tool login", "tool publish " + name, "tool project create " + name + " --from " + name} {
-			p.line("  %s", line)
+		if user == "" {
+			p.line("  tool login")
+		}
+		p.line("  tool publish %s", name)
+		p.line("  tool project create %s --from %s", name, name)
+		if user != "" {
+			p.line("  tool push %s", name)
 		}
 	})
+}
+
+// loggedIn returns the user of the current login, "" for none. What is wrong with
+// the login file is told where a login is needed.
+func (a *app) loggedIn() (user string) {
+	logins, err := a.logins()
+	if err != nil {
+		return ""
+	}
+	login, _ := logins.Find(logins.Current)
+	return login.User
 }
