@@ -21,31 +21,33 @@ import (
 // Restore brings files of a set back into a directory, and nothing anywhere else.
 type Restore struct {
 	dir  string
-	root *os.Root
+	root *os.Root // nil: there is no such directory yet
 
 	Added   []tree.Entry // that are not there
 	Changed []tree.Entry // that are there, but differ
 }
 
-// NewRestore compares files with what is in dir, which is made if need be.
+// NewRestore compares files with what is in dir. One that is not there is made when
+// the first file is written.
 func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 	for _, e := range files {
 		if err := restorable(e.Path); err != nil {
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fault.New(wire.CodeInvalidFile, "make the directory %s: %w", dir, fault.Cause(err))
+	r := &Restore{dir: dir}
+	err := r.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		r.Added = files
+		return r, nil
 	}
-	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fault.New(wire.CodeInvalidFile, "open the directory %s: %w", dir, fault.Cause(err))
+		return nil, err
 	}
-	r := &Restore{dir: dir, root: root}
 	for _, e := range files {
 		there, same, err := r.compare(e)
 		if err != nil {
-			root.Close()
+			r.Close()
 			return nil, r.unwritable(e.Path, err)
 		}
 		switch {
@@ -56,6 +58,13 @@ func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 		}
 	}
 	return r, nil
+}
+
+func (r *Restore) open() (err error) {
+	if r.root, err = os.OpenRoot(r.dir); err != nil {
+		return fault.New(wire.CodeInvalidFile, "open the directory %s: %w", r.dir, fault.Cause(err))
+	}
+	return nil
 }
 
 // restorable refuses what a version control system would run or obey: no push
@@ -98,6 +107,14 @@ func (r *Restore) compare(e tree.Entry) (there, same bool, err error) {
 func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 	name := filepath.FromSlash(e.Path)
 	temporary := filepath.FromSlash(path.Join(path.Dir(e.Path), fmt.Sprintf(".tool-%s.tmp", rand.Text())))
+	if r.root == nil {
+		if err := os.MkdirAll(r.dir, 0o755); err != nil {
+			return fault.New(wire.CodeInvalidFile, "make the directory %s: %w", r.dir, fault.Cause(err))
+		}
+		if err := r.open(); err != nil {
+			return err
+		}
+	}
 	if err := r.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return r.unwritable(e.Path, err)
 	}
@@ -128,4 +145,8 @@ func (r *Restore) unwritable(p string, err error) error {
 }
 
 // Close closes the directory.
-func (r *Restore) Close() { r.root.Close() }
+func (r *Restore) Close() {
+	if r.root != nil {
+		r.root.Close()
+	}
+}

@@ -50,6 +50,18 @@ func TestARestoreTellsWhatIsNewAndWhatDiffers(t *testing.T) {
 	}
 }
 
+func TestADirectoryIsMadeWithItsFirstFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not", "yet")
+	r := restore(t, dir, entryOf("a/b", "new"))
+	if _, err := os.Stat(dir); len(r.Added) != 1 || err == nil {
+		t.Errorf("added %v; the directory: %v", r.Added, err)
+	}
+	must(t, r.Write(r.Added[0], strings.NewReader("new")))
+	if got := content(t, filepath.Join(dir, "a", "b")); got != "new" {
+		t.Errorf("it holds %q", got)
+	}
+}
+
 func TestAFileThatBreaksOffLeavesTheFormerOne(t *testing.T) {
 	root := plant(t, map[string]string{"a": "former"})
 	r := restore(t, root, entryOf("a", "new"))

@@ -3,6 +3,7 @@ package pull
 import (
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
@@ -22,7 +23,7 @@ type FilesResult struct {
 // Overwrite is what a person is asked about before files are overwritten.
 type Overwrite struct {
 	ProjectName string
-	Dir         string
+	Dir         string // as a person calls it
 	Project     ref.Ref
 	Origin      string
 	Changed     []string // paths in Dir
@@ -32,18 +33,21 @@ type Overwrite struct {
 type files struct {
 	*basefiles.Restore
 	set *wire.BaseFiles
-	dir string
+	dir string // as a person calls it
 }
 
 // fetchFiles compares the hub's base files with the local ones.
 func (p *pull) fetchFiles(ctx context.Context) (*files, error) {
-	dir := p.Output
+	dir, called := p.Output, p.Output
 	if dir == "" {
 		root, err := p.client.AppRoot()
 		if err != nil {
 			return nil, fault.At(flow.StageRead, err)
 		}
-		dir = root
+		dir = filepath.Join(p.Local.Workspace.Dir, filepath.FromSlash(root))
+		if called = root; root == "." {
+			called = "the app root"
+		}
 	}
 	set, err := p.hub.BaseFiles(ctx, p.destination)
 	if err != nil {
@@ -57,7 +61,7 @@ func (p *pull) fetchFiles(ctx context.Context) (*files, error) {
 	if err != nil {
 		return nil, fault.At(flow.StageRead, err)
 	}
-	return &files{restore, set, dir}, nil
+	return &files{restore, set, called}, nil
 }
 
 // confirmFiles tells whether local files that differ may be overwritten.
