@@ -38,7 +38,7 @@ const KnowsModes = runtime.GOOS != "windows"
 // Options say what to choose from.
 type Options struct {
 	Workspace string   // directory that nothing is read outside of
-	Root      string   // the app root, a directory in Workspace
+	Root      string   // the app root, a directory in Workspace; not relative to it
 	Generated []string // files that are never chosen, relative to Workspace
 
 	AllowEmpty  bool   // choosing nothing, or having no app root, is no failure

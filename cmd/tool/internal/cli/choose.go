@@ -73,7 +73,7 @@ func nearest(ws *workspace.Workspace, names []string, dir string) string {
 		if err != nil {
 			continue
 		}
-		root = filepath.Join(ws.Dir, filepath.FromSlash(root))
+		root = ws.Path(root)
 		if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) && len(root) > depth {
 			found, depth = name, len(root)
 		}

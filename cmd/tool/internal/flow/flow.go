@@ -149,7 +149,7 @@ func chooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 		o.Report(Progress{Phase: Collecting})
 	}
 	return basefiles.Choose(ctx, basefiles.Options{
-		Workspace: local.Workspace.Dir, Root: root, Generated: generated,
+		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
 		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: o.CacheDir,
 	})
 }

@@ -30,6 +30,9 @@ type Workspace struct {
 	root *os.Root // of Dir; closed by the runtime once the Workspace is out of use
 }
 
+// Path returns where a path of the workspace, relative to it and with /, is.
+func (w *Workspace) Path(name string) string { return filepath.Join(w.Dir, filepath.FromSlash(name)) }
+
 // Find returns the workspace of dir: the nearest directory, at or above it, that
 // holds a real directory .tool.
 //

@@ -3,7 +3,6 @@ package pull
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
@@ -44,7 +43,7 @@ func (p *pull) fetchFiles(ctx context.Context) (*files, error) {
 		if err != nil {
 			return nil, fault.At(flow.StageRead, err)
 		}
-		dir = filepath.Join(p.Local.Workspace.Dir, filepath.FromSlash(root))
+		dir = p.Local.Workspace.Path(root)
 		if called = root; root == "." {
 			called = "the app root"
 		}
