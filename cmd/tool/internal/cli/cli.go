@@ -223,27 +223,33 @@ func with(name string) func(local string) string {
 	return func(local string) string { return name + " --from " + local }
 }
 
-// resolve settles the identity, once.
+// resolve settles the identity, once. Where nothing can be stored, as in a container
+// without a home, nobody is logged in.
 func (a *app) resolve() (*identity.Identity, error) {
 	if a.id != nil {
 		return a.id, nil
 	}
-	logins, err := a.logins()
-	if err != nil {
-		return nil, err
+	logins := &identity.Logins{}
+	if _, err := a.configDir(); err == nil {
+		if logins, err = a.logins(); err != nil {
+			return nil, err
+		}
 	}
+	var err error
 	a.id, err = identity.Resolve(identity.Options{
 		Token: a.token.value, Origin: a.origin.value, LookupEnv: a.lookupEnv, Logins: logins,
 	})
 	return a.id, err
 }
 
+func (a *app) configDir() (string, error) { return a.directory("TOOL_CONFIG_DIR", os.UserConfigDir) }
+
 // logins reads the login file, once.
 func (a *app) logins() (*identity.Logins, error) {
 	if a.loaded != nil {
 		return a.loaded, nil
 	}
-	dir, err := a.directory("TOOL_CONFIG_DIR", os.UserConfigDir)
+	dir, err := a.configDir()
 	if err != nil {
 		return nil, err
 	}
