@@ -17,7 +17,8 @@ const (
 	atOnce      = 64 << 10
 	atOnceFiles = 500
 
-	// longList is of how many files a list takes longer than to ask first whether it is needed.
+	// longList is how many files a set may have to be listed at once. One of more is
+	// first asked for by its digest alone, which takes less time than a list in vain.
 	longList = 500
 
 	// plans bounds how often a push is planned anew because others were faster.
@@ -132,11 +133,14 @@ func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWri
 			if m.Files != nil {
 				return nil, p.notAHub(http.StatusOK, "it asks for a list of files that it has")
 			}
-			if m = p.all(); !plan.AllMissing {
+			if m = p.all(); !plan.AllMissing && !plan.Unchanged {
 				continue
 			}
 			if manifest, err = wire.Encode(m); err != nil {
 				return nil, err
+			}
+			if plan.AllMissing {
+				plan.Missing = p.digests()
 			}
 		}
 		contents, err := p.missing(plan)
@@ -171,16 +175,20 @@ func (p *push) unchanged() *wire.BaseFilesWritten {
 	return w
 }
 
+// digests returns those of the set's contents.
+func (p *push) digests() []string {
+	all := make([]string, len(p.Tree))
+	for i, e := range p.Tree {
+		all[i] = e.SHA256
+	}
+	return all
+}
+
 // missing returns the contents that a plan asks for.
 func (p *push) missing(plan *wire.Plan) ([]tree.Entry, error) {
 	wanted := make(map[string]bool, len(plan.Missing))
 	for _, digest := range plan.Missing {
 		wanted[digest] = true
-	}
-	for _, e := range p.Tree {
-		if plan.AllMissing {
-			wanted[e.SHA256] = true
-		}
 	}
 	contents := take(p.Tree, wanted)
 	if len(contents) != len(wanted) {

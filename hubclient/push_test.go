@@ -287,30 +287,49 @@ func TestABrokenPushGoesOnWithWhatIsStillMissing(t *testing.T) {
 	})
 }
 
-func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
+// longSet is of n files that have n-100 contents.
+func longSet(n int) (tree.Tree, hubclient.Opener) {
 	contents := map[string]string{}
-	for i := range 600 {
-		contents[fmt.Sprint("file", i)] = fmt.Sprint(i % 500)
+	for i := range n {
+		contents[fmt.Sprint("file", i)] = fmt.Sprint(i % (n - 100))
 	}
-	files, open := filesOf(contents)
+	return filesOf(contents)
+}
+
+func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
+	one := wire.Plan{Missing: []string{digest("7")}}
+	none := wire.Plan{NeedFull: true, AllMissing: true}
 	for name, c := range map[string]struct {
-		plan wire.Plan // that answers the digest alone
-		want []string
+		files  int
+		base   tree.Tree
+		plans  []wire.Plan // one after the other
+		breaks int         // pushes that break before one comes through
+		want   []string
 	}{
-		"the set is there":      {wire.Plan{Unchanged: true}, []string{"plan of 0 files"}},
-		"another is there":      {wire.Plan{NeedFull: true}, []string{"plan of 0 files", "plan of 600 files", "push of 1 contents"}},
-		"the account has none":  {wire.Plan{NeedFull: true, AllMissing: true}, []string{"plan of 0 files", "push of 500 contents"}},
-		"the hub knows no more": {wire.Plan{}, []string{"plan of 0 files", "plan of 600 files", "push of 1 contents"}},
+		"the set is there":         {600, nil, []wire.Plan{{Unchanged: true}}, 0, []string{"question"}},
+		"another is there":         {600, nil, []wire.Plan{{NeedFull: true}, one}, 0, []string{"question", "list of 600", "push of 1"}},
+		"the hub knows no more":    {600, nil, []wire.Plan{{}, one}, 0, []string{"question", "list of 600", "push of 1"}},
+		"the account has none":     {600, nil, []wire.Plan{none}, 0, []string{"question", "push of 500"}},
+		"and the push breaks":      {600, nil, []wire.Plan{none, one}, 1, []string{"question", "push of 500", "list of 600", "push of 1"}},
+		"nor what it was thought":  {600, tree.Tree{}, []wire.Plan{none}, 0, []string{"delta of 600", "push of 500"}},
+		"a list that is not long":  {500, nil, []wire.Plan{one}, 0, []string{"list of 500", "push of 1"}},
+		"one that is by one":       {501, nil, []wire.Plan{{Unchanged: true}}, 0, []string{"question"}},
+		"all missing of a list":    {500, nil, []wire.Plan{{AllMissing: true, Missing: one.Missing}}, 0, []string{"list of 500", "push of 1"}},
+		"all missing of the asked": {600, nil, []wire.Plan{{AllMissing: true}}, 0, []string{"question", "push of 500"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			files, open := longSet(c.files)
 			synctest.Test(t, func(t *testing.T) {
 				var calls []string
-				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
 					got, err := receive(r)
 					if err != nil || len(got.manifest.Files) != len(files) {
 						t.Errorf("%d files, %v", len(got.manifest.Files), err)
 					}
-					calls = append(calls, fmt.Sprintf("push of %d contents", len(got.contents)))
+					if calls = append(calls, fmt.Sprintf("push of %d", len(got.contents))); n <= c.breaks {
+						hijack(w).Close()
+						return
+					}
 					answer(w, 200, written(files))
 				})
 				b.plan = func(w http.ResponseWriter, r *http.Request) {
@@ -318,14 +337,18 @@ func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					calls = append(calls, fmt.Sprintf("plan of %d files", len(m.Files)))
-					if m.Files == nil {
-						answer(w, 200, c.plan)
-						return
+					switch {
+					case m.Files != nil:
+						calls = append(calls, fmt.Sprintf("list of %d", len(m.Files)))
+					case m.Base != "":
+						calls = append(calls, fmt.Sprintf("delta of %d", len(m.Put)))
+					default:
+						calls = append(calls, "question")
 					}
-					answer(w, 200, wire.Plan{Missing: []string{digest("7")}})
+					answer(w, 200, c.plans[0])
+					c.plans = c.plans[1:]
 				}
-				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: c.base}); err != nil {
 					t.Error(err)
 				}
 				if diff := cmp.Diff(c.want, calls); diff != "" {
@@ -334,6 +357,35 @@ func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestALongSeedThatIsThereIsRefusedWithoutItsContents(t *testing.T) {
+	files, open := longSet(600)
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n == 1 {
+				answer(w, 201, wire.Project{Project: project, API: project})
+				return
+			}
+			if got, err := receive(r); len(got.manifest.Files) != len(files) || len(got.contents) != 0 {
+				t.Errorf("%d files, %d contents, %v", len(got.manifest.Files), len(got.contents), err)
+			}
+			refused(412, wire.CodeSetExists)(w, r)
+		})
+		plans := 0
+		b.plan = func(w http.ResponseWriter, _ *http.Request) {
+			plans++
+			answer(w, 200, wire.Plan{Current: files.Digest(), Unchanged: true})
+		}
+		created, err := b.CreateProject(t.Context(), create)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = created.SeedBaseFiles(t.Context(), hubclient.FileSet{Tree: files, Open: open})
+		if wantCode(t, err, wire.CodeSetExists); plans != 1 || b.requests.Load() != 2 {
+			t.Errorf("%d plans, %d other requests", plans, b.requests.Load())
+		}
+	})
 }
 
 func TestALargePlanIsCompressedUnlessTheHubIsOnThisMachine(t *testing.T) {
