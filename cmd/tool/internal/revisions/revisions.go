@@ -50,7 +50,7 @@ func (s *Store) SaveFiles(origin string, r ref.Ref, files tree.Tree) {
 // LastFiles returns the set that was saved for a project, nil when none is known.
 func (s *Store) LastFiles(origin string, r ref.Ref) tree.Tree {
 	canonical, err := os.ReadFile(s.path(origin, r) + ".files")
-	if err != nil {
+	if err != nil || len(canonical) == 0 { // of an empty set, or of a file that the power took
 		return nil
 	}
 	files, err := tree.Read(canonical)

@@ -1,5 +1,5 @@
 // Package wholefile writes files of a cache, which are there whole or not at all,
-// whoever reads or writes them meanwhile. It knows nothing of what is in them, and
+// whoever reads or writes them meanwhile; a file that is replaced is gone for a moment. It knows nothing of what is in them, and
 // does not make them last: what is lost with the power can be made again.
 package wholefile
 
@@ -27,8 +27,8 @@ func Replace(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// A file system may begin to write a file that takes another's place to the disk,
-	// which lasts ten times as long as to be without it for a moment.
+	// Where a file takes another's place, some file systems begin to write it to the
+	// disk, which takes ten times as long. For a cache it is better to be gone for a moment.
 	_ = os.Remove(name)
 	return os.Rename(f.Name(), name)
 }
