@@ -14,6 +14,7 @@ type tap struct {
 	origin string
 	up     atomic.Int64 // bytes from client to hub
 	conns  atomic.Int64
+	open   atomic.Int64 // of conns
 	left   atomic.Int64 // bytes until the connection breaks, once; negative: none does
 }
 
@@ -33,7 +34,11 @@ func newTap(t testing.TB, target string) *tap {
 				return
 			}
 			r.conns.Add(1)
-			go r.pass(conn.(*net.TCPConn))
+			r.open.Add(1)
+			go func() {
+				r.pass(conn.(*net.TCPConn))
+				r.open.Add(-1)
+			}()
 		}
 	}()
 	return r

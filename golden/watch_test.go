@@ -4,14 +4,18 @@ package golden_test
 
 import (
 	"bufio"
+	"crypto/rand"
+	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // lines hands out what a program prints, line by line.
 type lines struct {
-	t    *testing.T
+	t    testing.TB
 	scan *bufio.Scanner
 }
 
@@ -29,25 +33,52 @@ func (l *lines) wait(text string) string {
 	return ""
 }
 
+// watch starts a push that watches, and waits until it does.
+func (w *world) watch(flags ...string) (c *exec.Cmd, out, diagnosed *lines) {
+	w.t.Helper()
+	c = w.command(append([]string{"push", "web", "--base-files-only", "--watch"}, flags...)...)
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { c.Process.Kill() })
+	out, diagnosed = &lines{w.t, bufio.NewScanner(stdout)}, &lines{w.t, bufio.NewScanner(stderr)}
+	out.wait("watching")
+	return c, out, diagnosed
+}
+
+func TestAWatchingPushKeepsNoConnection(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{"basePath": "src"}`)
+	w.write("src/a.txt", "alpha")
+	tap := w.through()
+	_, out, diagnosed := w.watch()
+	for range 3 {
+		w.write("src/back\\slash", "no hub takes that")
+		diagnosed.wait("cannot be sent")
+		w.remove("src/back\\slash")
+		w.write("src/a.txt", rand.Text())
+		out.wait("pushed")
+	}
+	for end := time.Now().Add(patience); tap.open.Load() > 0; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d connections are open", tap.open.Load(), tap.conns.Load())
+		}
+	}
+}
+
 func TestAWatchingPushSendsEachChangeAndSurvivesItsHub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "src"}`)
 	w.write("src/a.txt", "alpha")
-	c := w.command("push", "web", "--base-files-only", "--watch", "--timeout", "500ms")
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Process.Kill() })
-	out, diagnosed := &lines{t, bufio.NewScanner(stdout)}, &lines{t, bufio.NewScanner(stderr)}
-	out.wait("watching")
+	c, out, diagnosed := w.watch("--timeout", "500ms")
 
 	w.write("src/a.txt", "beta")
 	out.wait("pushed: 0 added, 1 changed, 0 removed")

@@ -52,7 +52,7 @@ type Attempt struct {
 type Client struct {
 	opts      Options
 	base      *url.URL
-	connect   dialFunc // by the network
+	connect   dialFunc // opens a connection, for a call or ahead of one
 	opening   atomic.Pointer[opening]
 	transport *http.Transport
 }

@@ -99,39 +99,60 @@ func (c *idleConn) cause(err error) error {
 
 // opening is a connection that is opened before a call needs it.
 type opening struct {
-	done chan struct{} // closed when what follows is known
-	at   time.Time
+	done chan struct{} // closed when one of what follows is known
 	conn net.Conn
 	err  error
 }
 
+// close closes the connection once it is open.
+func (o *opening) close() {
+	go func() {
+		if <-o.done; o.err == nil {
+			o.conn.Close()
+		}
+	}()
+}
+
 // openFor is how long an opened connection waits for its call. A hub ends one on
 // which no request comes, after a longer time.
-const openFor = 5 * time.Second
+const openFor = 3 * time.Second
 
-// Dial begins to open a connection, which the next call that needs one takes, be
-// it a failure. It is for those who have something else to do before they call.
-func (c *Client) Dial(ctx context.Context) {
+// Dial begins to open a connection, which the next call that needs a new one takes.
+// It is for those who have something else to do before they call. When no call
+// takes it for a while, or it cannot be opened, it is as if Dial had not been called.
+func (c *Client) Dial() {
 	if proxy, err := c.proxy(&http.Request{URL: c.base}); proxy != nil || err != nil {
 		return
 	}
 	o := &opening{done: make(chan struct{})}
-	c.opening.Store(o)
+	if !c.opening.CompareAndSwap(nil, o) {
+		return
+	}
 	go func() {
-		defer close(o.done)
-		o.conn, o.err = c.connect(ctx, "tcp", c.address())
-		o.at = time.Now()
+		o.conn, o.err = c.connect(context.Background(), "tcp", c.address())
+		close(o.done)
+		time.AfterFunc(openFor, func() {
+			if c.opening.CompareAndSwap(o, nil) {
+				o.close()
+			}
+		})
 	}()
+}
+
+// CloseIdle closes the connections that no call uses. Later calls open their own.
+func (c *Client) CloseIdle() {
+	if o := c.opening.Swap(nil); o != nil {
+		o.close()
+	}
+	c.transport.CloseIdleConnections()
 }
 
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if o := c.opening.Swap(nil); o != nil {
 		<-o.done
-		if time.Since(o.at) < openFor {
+		var timeout net.Error
+		if o.err == nil || errors.As(o.err, &timeout) && timeout.Timeout() { // which is not to pass twice
 			return o.conn, o.err
-		}
-		if o.err == nil {
-			o.conn.Close()
 		}
 	}
 	return c.connect(ctx, network, address)

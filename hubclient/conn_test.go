@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -13,14 +15,22 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// dials counts how often b is connected to.
-func (b *hub) dials() *int {
-	n, dial := 0, b.dial
+// dialled notes the connections of b from now on.
+func (b *hub) dialled() *[]*pipe {
+	conns, dial := new([]*pipe), b.dial
 	b.dial = func(ctx context.Context, address string) (net.Conn, error) {
-		n++
-		return dial(ctx, address)
+		conn, err := dial(ctx, address)
+		if err == nil {
+			*conns = append(*conns, conn.(*pipe))
+		}
+		return conn, err
 	}
-	return &n
+	return conns
+}
+
+// open counts those that are not closed.
+func open(conns []*pipe) int {
+	return len(slices.DeleteFunc(slices.Clone(conns), func(p *pipe) bool { return p.closed.Load() }))
 }
 
 func whoami(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -28,14 +38,15 @@ func whoami(w http.ResponseWriter, _ *http.Request, _ int) {
 }
 
 func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
-	for wait, want := range map[time.Duration]int{0: 1, 4 * time.Second: 1, 6 * time.Second: 2} {
+	for wait, want := range map[time.Duration]int{0: 1, 2 * time.Second: 1, 4 * time.Second: 2} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, hubclient.Options{}, whoami)
-			dials := b.dials()
-			b.Dial(t.Context())
+			conns := b.dialled()
+			b.Dial()
+			b.Dial()
 			synctest.Wait()
-			if *dials != 1 {
-				t.Errorf("after Dial: %d connections", *dials)
+			if len(*conns) != 1 {
+				t.Errorf("after Dial: %d connections", len(*conns))
 			}
 			time.Sleep(wait)
 			for range 2 {
@@ -43,9 +54,29 @@ func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if *dials != want {
-				t.Errorf("called after %v: %d connections, want %d", wait, *dials, want)
+			if len(*conns) != want || open(*conns) != 1 {
+				t.Errorf("called after %v: %d connections, want %d; %d are open", wait, len(*conns), want, open(*conns))
 			}
+		})
+	}
+}
+
+func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
+	for name, end := range map[string]func(*hub){
+		"after a while":    func(*hub) { time.Sleep(4 * time.Second) },
+		"when it is asked": func(b *hub) { b.CloseIdle() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newHub(t, hubclient.Options{}, whoami)
+				conns := b.dialled()
+				b.Dial()
+				end(b)
+				synctest.Wait()
+				if len(*conns) != 1 || open(*conns) != 0 {
+					t.Errorf("%d of %d connections are open", open(*conns), len(*conns))
+				}
+			})
 		})
 	}
 }
@@ -53,33 +84,64 @@ func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
 func TestACallWaitsForTheConnectionThatIsBeingOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, whoami)
-		dials, dial := b.dials(), b.dial
+		conns, dial := b.dialled(), b.dial
 		b.dial = func(ctx context.Context, address string) (net.Conn, error) {
 			time.Sleep(time.Second)
 			return dial(ctx, address)
 		}
-		b.Dial(t.Context())
+		b.Dial()
 		start := time.Now()
-		if _, err := b.Whoami(t.Context()); err != nil || time.Since(start) != time.Second || *dials != 1 {
-			t.Errorf("%v after %v, with %d connections", err, time.Since(start), *dials)
+		if _, err := b.Whoami(t.Context()); err != nil || time.Since(start) != time.Second || len(*conns) != 1 {
+			t.Errorf("%v after %v, with %d connections", err, time.Since(start), len(*conns))
 		}
 	})
 }
 
-func TestAConnectionThatCouldNotBeOpenedAheadIsTriedAgain(t *testing.T) {
+func TestACallOpensItsOwnWhereNoneCouldBeOpenedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, whoami)
-		dial, refused := b.dial, 0
-		b.dial = func(ctx context.Context, address string) (net.Conn, error) {
-			if refused < 3 {
-				refused++
-				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-			}
-			return dial(ctx, address)
+		conns, dial := b.dialled(), b.dial
+		b.dial = func(context.Context, string) (net.Conn, error) { return nil, dialFault(syscall.ECONNREFUSED) }
+		b.Dial()
+		synctest.Wait()
+		b.dial = dial
+		start := time.Now()
+		if _, err := b.Whoami(t.Context()); err != nil || time.Since(start) != 0 || len(*conns) != 1 {
+			t.Errorf("%v after %v, with %d connections", err, time.Since(start), len(*conns))
 		}
-		b.Dial(t.Context())
-		if _, err := b.Whoami(t.Context()); err != nil || refused != 3 {
-			t.Errorf("%v, after %d refusals", err, refused)
+	})
+}
+
+func TestAHubThatCannotBeReachedIsWaitedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, whoami)
+		b.dial = func(context.Context, string) (net.Conn, error) {
+			time.Sleep(hubclient.DefaultTimeout)
+			return nil, dialFault(os.ErrDeadlineExceeded)
+		}
+		b.Dial()
+		start := time.Now()
+		_, err := b.Whoami(t.Context())
+		if wantCode(t, err, wire.CodeTimeout); time.Since(start) != hubclient.DefaultTimeout {
+			t.Errorf("after %v", time.Since(start))
+		}
+	})
+}
+
+func TestAConnectionThatTheHubEndedMeanwhileIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, whoami)
+		dial := b.dial
+		b.dial = func(context.Context, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			far.Close()
+			return newPipe(near), nil
+		}
+		b.Dial()
+		synctest.Wait()
+		b.dial = dial
+		if _, err := b.Whoami(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

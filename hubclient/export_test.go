@@ -9,6 +9,3 @@ import (
 func (c *Client) DialBy(dial func(ctx context.Context, address string) (net.Conn, error)) {
 	c.connect = func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) }
 }
-
-// CloseIdle ends the connections that are kept for reuse.
-func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }

@@ -38,8 +38,8 @@ const (
 	StageRemove      = "rm"
 )
 
-// Connect returns the hub to speak to, as whom it says. It is called when the
-// hub is first needed, so that what is wrong on this machine comes first.
+// Connect returns the hub to speak to, as whom it says. What is wrong with that is
+// told after what is wrong on this machine.
 type Connect func() (*identity.Hub, error)
 
 // ReadClient reads a local project's client.json and tells warn what in it is

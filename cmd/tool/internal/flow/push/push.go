@@ -117,6 +117,9 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 
 func run(ctx context.Context, o Options) (*push, *flow.Aborted, error) {
 	p, err := prepare(ctx, o)
+	if p.hub != nil {
+		defer p.hub.CloseIdle() // a watch has one for each push
+	}
 	if err != nil {
 		return p, nil, p.fail(err)
 	}
@@ -140,15 +143,15 @@ func run(ctx context.Context, o Options) (*push, *flow.Aborted, error) {
 	return p, nil, nil
 }
 
-// prepare does all that needs no hub: stages read and destination, then the token.
+// prepare does all that needs no answer of the hub. Failures come in the order of
+// their stages: read, destination, then the token's.
 func prepare(ctx context.Context, o Options) (*push, error) {
 	p := &push{Options: o}
 	if err := p.read(); err != nil {
 		return p, fault.At(flow.StageRead, err)
 	}
-	// Files take their time: the way to the hub is opened meanwhile. What is wrong
-	// with it is told after what is wrong with them.
-	wayErr := p.findWay(ctx)
+	// Files take their time: the way to the hub is opened meanwhile.
+	wayErr := p.findWay()
 	if o.What.files() {
 		var err error
 		if p.files, err = flow.ChooseFiles(ctx, o.Local, p.client, o.Files); err != nil {
@@ -177,8 +180,9 @@ func (p *push) read() (err error) {
 	return err
 }
 
-// findWay finds out where the push goes, and begins to connect.
-func (p *push) findWay(ctx context.Context) (err error) {
+// findWay finds out where the push goes, and begins to connect where files have to
+// be read first.
+func (p *push) findWay() (err error) {
 	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
 		e := fault.From(err)
 		if e.Code == wire.CodeNoDestination {
@@ -190,7 +194,9 @@ func (p *push) findWay(ctx context.Context) (err error) {
 	if p.hub, err = p.Connect(); err != nil {
 		return fault.At(flow.StagePush, err)
 	}
-	p.hub.Dial(ctx)
+	if p.What.files() {
+		p.hub.Dial()
+	}
 	return nil
 }
 
