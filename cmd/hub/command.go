@@ -87,8 +87,12 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 func (a *app) fail(err error) {
 	hint := ""
 	var missing *store.MissingError
-	if errors.As(err, &missing) {
+	var noAccount *store.NoAccountError
+	switch {
+	case errors.As(err, &missing):
 		hint = "hub serve and hub migrate create one; --db or HUB_DB says where it is"
+	case errors.As(err, &noAccount):
+		hint = "hub account list tells which there are, and hub account create makes one"
 	}
 	if a.json {
 		failed := map[string]any{"type": "failed", "schema": 1, "reason": err.Error()}
@@ -122,7 +126,7 @@ func (a *app) command() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("hub {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: flagError(err)} })
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "`DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
@@ -174,11 +178,25 @@ func (a *app) fromEnvironment(c *cobra.Command) error {
 		}
 		for _, v := range values {
 			if e := c.Flags().Set(f.Name, v); e != nil && err == nil {
-				err = usagef("%s=%q: %v", name, value, e)
+				err = usagef("%s: %w", name, flagError(e))
 			}
 		}
 	})
 	return err
+}
+
+// flagError says which values a flag takes.
+func flagError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	f := invalid.GetFlag()
+	takes := map[string]string{"bool": "true or false", "duration": "a time, such as 90m or 24h"}[f.Value.Type()]
+	if takes == "" { // the flag itself says it
+		return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
+	}
+	return fmt.Errorf("--%s is %s, not %q", f.Name, takes, invalid.GetValue())
 }
 
 // print writes v as JSON, or what text writes.
