@@ -119,7 +119,7 @@ const openFor = 3 * time.Second
 
 // Dial begins to open a connection, which the next call that needs a new one takes.
 // It is for those who have something else to do before they call. When no call
-// takes it for a while, or it cannot be opened, it is as if Dial had not been called.
+// takes it for a while, or it is refused, it is as if Dial had not been called.
 func (c *Client) Dial() {
 	if proxy, err := c.proxy(&http.Request{URL: c.base}); proxy != nil || err != nil {
 		return

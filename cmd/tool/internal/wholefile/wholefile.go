@@ -1,6 +1,7 @@
 // Package wholefile writes files of a cache, which are there whole or not at all,
-// whoever reads or writes them meanwhile; a file that is replaced is gone for a moment. It knows nothing of what is in them, and
-// does not make them last: what is lost with the power can be made again.
+// whoever reads or writes them meanwhile; one that is replaced is gone for a moment.
+// It knows nothing of what is in them, and does not make them last: what is lost
+// with the power can be made again.
 package wholefile
 
 import (
