@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/create"
 	"example.com/projecthub/cmd/tool/internal/flow/projects"
@@ -186,6 +187,11 @@ func (a *app) viewProject(ctx context.Context, name string, web bool) error {
 		},
 	})
 	if err != nil {
+		if e := fault.From(err); e.Code == wire.CodeInvalidName {
+			if whole := a.wholeName(name); whole != "" {
+				err = e.Try("tool project view " + whole)
+			}
+		}
 		return doing(err, "", "%s", strings.TrimSpace("view "+name))
 	}
 	if web && !a.strict() {
@@ -198,6 +204,22 @@ func (a *app) viewProject(ctx context.Context, name string, web bool) error {
 		}
 		viewText(p, r)
 	})
+}
+
+// wholeName returns the ref that was probably meant by a part of it: the local
+// project's of that name, else one of the account that is logged in; "" for neither.
+func (a *app) wholeName(name string) string {
+	if ws, err := a.workspace(); err == nil {
+		if local, err := ws.Project(name); err == nil {
+			if client, err := local.Client(); err == nil && client.Project.Present() {
+				return client.Project.Text
+			}
+		}
+	}
+	if own, err := ref.New(a.loggedIn(), name); err == nil {
+		return own.String()
+	}
+	return ""
 }
 
 func viewText(p *printer, r *projects.Viewed) {
