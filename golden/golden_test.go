@@ -13,9 +13,11 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,12 +33,23 @@ const defaultOrigin = "http://127.0.0.1:1"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	heed()
 	code, err := build(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// heed lets the programs obey signals that these tests send. What ignores one, such
+// as go test in the background of a script or under nohup, hands that on.
+func heed() {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 func build(m *testing.M) (int, error) {
