@@ -62,7 +62,7 @@ func (c *creation) project(p *Project, start Start) error {
 	if _, _, err := parseSource(start.Source); err != nil {
 		return blame("source", err)
 	}
-	appRoot, err := p.Workspace.appRoot(start.BasePath)
+	appRoot, err := p.Workspace.AppRootOf(start.BasePath)
 	if err != nil {
 		return blame("base path", err)
 	}

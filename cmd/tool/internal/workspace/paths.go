@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -47,20 +48,21 @@ func (c *Client) BasePath() (Field, error) {
 // basePath, or with one directly in the workspace, it is ".", the workspace.
 //
 // The failure is invalid_file, or outside_workspace when basePath leads out of the
-// workspace, by its text or by a symlink.
+// workspace, by its text or by a symlink, or to where no app is.
 func (c *Client) AppRoot() (string, error) {
 	written, err := c.BasePath()
 	if err != nil || !written.Present() {
 		return ".", err
 	}
-	root, err := c.local.Workspace.appRoot(written.Text)
+	root, err := c.local.Workspace.AppRootOf(written.Text)
 	if err != nil {
 		return "", written.At.blame("settings.basePath", err)
 	}
 	return root, nil
 }
 
-func (w *Workspace) appRoot(basePath string) (string, error) {
+// AppRootOf is [Client.AppRoot] of a basePath, whoever wrote it.
+func (w *Workspace) AppRootOf(basePath string) (string, error) {
 	base, err := localPath(basePath)
 	if err != nil {
 		return "", err
@@ -69,8 +71,20 @@ func (w *Workspace) appRoot(basePath string) (string, error) {
 	if _, err := w.resolve(base); err != nil {
 		return "", err
 	}
-	return w.resolve(path.Dir(base))
+	root, err := w.resolve(path.Dir(base))
+	if err != nil {
+		return "", err
+	}
+	for name := range strings.SplitSeq(root, "/") {
+		if slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(r, name) }) {
+			return "", fault.New(wire.CodeOutsideWorkspace, "%s lies in %s, which is no place of an app", basePath, name)
+		}
+	}
+	return root, nil
 }
+
+// reserved are directories whose files others run or obey.
+var reserved = []string{toolDir, ".git", ".hg", ".svn"}
 
 // Schema is where an API description is: at a URL, or in a file.
 type Schema struct {

@@ -35,14 +35,11 @@ type files struct {
 	dir string // as a person calls it
 }
 
-// fetchFiles compares the hub's base files with the local ones.
-func (p *pull) fetchFiles(ctx context.Context) (*files, error) {
+// fetchFiles compares the hub's base files with the local ones, those of the app
+// root unless another place was given.
+func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
 	dir, called := p.Output, p.Output
 	if dir == "" {
-		root, err := p.client.AppRoot()
-		if err != nil {
-			return nil, fault.At(flow.StageRead, err)
-		}
 		dir = p.Local.Workspace.Path(root)
 		if called = root; root == "." {
 			called = "the app root"

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -158,10 +160,31 @@ func (p *pull) fetch(ctx context.Context) (err error) {
 	if err != nil {
 		return fault.New(wire.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
 	}
-	if p.BaseFiles {
-		p.files, err = p.fetchFiles(ctx)
+	root, err := p.appRoot()
+	if err == nil && p.BaseFiles {
+		p.files, err = p.fetchFiles(ctx, root)
 	}
 	return err
+}
+
+// appRoot returns the app root by the config that comes, which anybody may have
+// written who may write to the project.
+func (p *pull) appRoot() (string, error) {
+	text, ok := p.config.Get("basePath")
+	if !ok {
+		return ".", nil
+	}
+	basePath, err := jsontext.AppendUnquote(nil, text)
+	if err != nil { // no string: the next push says so, with its place
+		return ".", nil
+	}
+	root, err := p.Local.Workspace.AppRootOf(string(basePath))
+	if err != nil {
+		e := fault.From(err)
+		e.Err = fmt.Errorf("the config of %s cannot be pulled: basePath: %w", p.destination, e.Err)
+		return "", e
+	}
+	return root, nil
 }
 
 // pushLine is the command that gives the project a config.
