@@ -181,6 +181,19 @@ func (a *app) workspace() (*workspace.Workspace, error) {
 	return ws, fault.At("read", err)
 }
 
+// place returns where a path leads that was typed where the command works. The
+// directory of -C is one to go to: what is above it is above where a link leads.
+func (a *app) place(typed string) (string, error) {
+	if filepath.IsAbs(typed) {
+		return filepath.Clean(typed), nil
+	}
+	dir, err := filepath.Abs(a.dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	return filepath.Join(dir, typed), err
+}
+
 // local returns the local project called name, or the only one when no name was
 // given. Of several a person chooses; elsewhere arguments gives those of the
 // command to type, naming one of them.

@@ -12,9 +12,8 @@ import (
 
 // pullFlags are what a pull was told.
 type pullFlags struct {
-	project            optional
+	project, output    optional
 	files, force, undo bool
-	output             string
 }
 
 func (a *app) pullCommand() *cobra.Command {
@@ -38,10 +37,12 @@ stay as they are.`,
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			switch {
-			case f.undo && (f.force || f.files || f.output != ""):
+			case f.undo && (f.force || f.files || f.output.given()):
 				return usagef("--undo goes with --project alone")
-			case f.output != "" && !f.files:
+			case f.output.given() && !f.files:
 				return usagef("--output goes with --base-files")
+			case f.output.given() && f.output.String() == "":
+				return usagef("--output needs a directory")
 			}
 			return a.pull(ctx, strings.Join(args, ""), f)
 		}),
@@ -50,7 +51,7 @@ stay as they are.`,
 	fl.SortFlags = false
 	fl.Var(&f.project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
 	fl.BoolVar(&f.files, "base-files", false, "bring back the base files too")
-	fl.StringVar(&f.output, "output", "", "put the base files into `DIR` instead of the app root")
+	fl.Var(&f.output, "output", "put the base files into `DIR` instead of the app root")
 	fl.BoolVar(&f.force, "force", false, "replace settings and files that differ without asking")
 	fl.BoolVar(&f.undo, "undo", false, "put back the settings that the last pull replaced, asking no hub")
 	c.RegisterFlagCompletionFunc("project", a.hubProjects())
@@ -64,7 +65,7 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 	}
 	o := pull.Options{
 		Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn,
-		BaseFiles: f.files, Output: f.output, Force: f.force,
+		BaseFiles: f.files, Force: f.force,
 	}
 	if f.undo {
 		r, err := pull.Undo(o)
@@ -73,8 +74,14 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 		}
 		return a.print("pulled", r, func(p *printer) { pulledText(p, r) })
 	}
-	if o.Output != "" && !filepath.IsAbs(o.Output) {
-		o.Output = filepath.Join(a.dir, o.Output)
+	if f.output.given() {
+		o.OutputName = filepath.Join(a.dir, f.output.String())
+		if o.Output, err = a.place(f.output.String()); err != nil {
+			return doing(err, local.Name, "pull %s", local.Name)
+		}
+		if local.Workspace.Keeps(o.Output) {
+			return usagef("--output leads into .tool, which holds the stacks")
+		}
 	}
 	hide := a.progress(&o.Report)
 	if !a.strict() && !f.force {

@@ -33,6 +33,12 @@ type Workspace struct {
 // Path returns where a path of the workspace, relative to it and with /, is.
 func (w *Workspace) Path(name string) string { return filepath.Join(w.Dir, filepath.FromSlash(name)) }
 
+// Keeps reports whether an absolute path is .tool or lies in it.
+func (w *Workspace) Keeps(place string) bool {
+	rel, err := filepath.Rel(w.Path(toolDir), place)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // Find returns the workspace of dir: the nearest directory, at or above it, that
 // holds a real directory .tool.
 //

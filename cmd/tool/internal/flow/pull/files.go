@@ -38,7 +38,7 @@ type files struct {
 // fetchFiles compares the hub's base files with the local ones, those of the app
 // root unless another place was given.
 func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
-	dir, called := p.Output, p.Output
+	dir, called := p.Output, p.OutputName
 	if dir == "" {
 		dir = p.Local.Workspace.Path(root)
 		if called = root; root == "." {

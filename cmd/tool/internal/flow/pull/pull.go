@@ -32,9 +32,10 @@ type Options struct {
 	// Confirm is asked before settings that differ are replaced; nil replaces.
 	Confirm func(context.Context, Replace) (bool, error)
 
-	BaseFiles bool   // bring back the base files too
-	Output    string // where to; "": the app root
-	Report    flow.Report
+	BaseFiles  bool   // bring back the base files too
+	Output     string // where to; "": the app root
+	OutputName string // Output as a person calls it
+	Report     flow.Report
 
 	// ConfirmFiles is asked before local files that differ are overwritten; nil is
 	// files_differ. Force overwrites them.
