@@ -142,6 +142,13 @@ func TestOneHubHoldsAnSQLiteFile(t *testing.T) {
 	if _, err := s.Lock(); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("a second lock: %v, want ErrInUse", err)
 	}
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(store.Path(address), link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := storetest.Open(t, "sqlite:"+link).Lock(); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("by a link: %v, want ErrInUse", err)
+	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,9 @@ var ErrAddress = errors.New("malformed database address")
 func parseDSN(address string) (dsn, error) {
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && path != "" {
 		absolute, err := filepath.Abs(path)
+		if real, linkErr := filepath.EvalSymlinks(absolute); linkErr == nil {
+			absolute = real // what stands beside it, such as its lock, has one place
+		}
 		return dsn{path: absolute}, err
 	}
 	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
