@@ -3,6 +3,7 @@ package golden_test
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -83,4 +84,20 @@ func TestATokensNameIsOneThatAListCanShow(t *testing.T) {
 	h.admin(t, "migrate")
 	h.admin(t, "account", "create", "alice")
 	h.admin(t, "token", "create", "--user", "alice", "--name", strings.Repeat("é", 127)+" ")
+}
+
+func TestATokenThatCannotBePrintedIsNamed(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("only Linux has a device that is always full")
+	}
+	defer full.Close()
+	h := startHub(t, sqlite(t, t.TempDir()))
+	h.admin(t, "account", "create", "alice")
+	var stderr strings.Builder
+	c := exec.Command(program("hub"), "token", "create", "--db", h.db, "--user", "alice", "--name", "lost")
+	c.Stdout, c.Stderr = full, &stderr
+	if code := codeOf(t, c.Run()); code != 1 || !strings.Contains(stderr.String(), "the token is lost; revoke it: hub token revoke ") {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
 }

@@ -131,7 +131,8 @@ func (c *call) authenticate() (*caller, error) {
 	case bearer.Expired:
 		return nil, unauthorized(wire.CodeTokenExpired, "the token expired on "+bearer.ExpiresAt.Time().Format("2 January 2006"))
 	case bearer.Disabled:
-		return nil, unauthorized(wire.CodeUnauthorized, "the account "+bearer.Owner+" is disabled")
+		return nil, unauthorized(wire.CodeUnauthorized, "the account "+bearer.Owner+" is disabled").
+			hint("no other token of it will do: whoever runs the hub knows why")
 	}
 	if bearer.Stale {
 		c.touch(bearer)

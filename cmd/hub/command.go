@@ -202,8 +202,9 @@ func flagError(err error) error {
 // print writes v as JSON, or what text writes.
 func (a *app) print(v any, text func(io.Writer)) error {
 	if !a.json {
-		text(a.out)
-		return nil
+		out := &checked{w: a.out}
+		text(out)
+		return out.err
 	}
 	encoded, err := wire.Encode(v)
 	if err != nil {
@@ -211,6 +212,20 @@ func (a *app) print(v any, text func(io.Writer)) error {
 	}
 	_, err = fmt.Fprintf(a.out, "%s\n", encoded)
 	return err
+}
+
+// checked remembers that something could not be written.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil && err != nil {
+		c.err = fmt.Errorf("write to stdout: %w", err)
+	}
+	return n, err
 }
 
 // open opens the database. Its failure names the file, which the driver's does not;

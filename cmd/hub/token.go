@@ -106,6 +106,9 @@ func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, 
 	}
 	audit := store.AuditRow{Account: user, Action: "token.create", Object: row.ID(), Detail: row.Scopes}
 	err := a.write(c.Context(), audit, func(tx *store.Tx) error {
+		if owner, err := tx.Account(c.Context(), user); err == nil && owner.DisabledAt != 0 {
+			return fmt.Errorf("the account %s is disabled", user)
+		}
 		if lifetime > 0 {
 			now, err := tx.Now(c.Context())
 			if err != nil {
@@ -120,10 +123,14 @@ func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, 
 	}
 	made := toToken(row)
 	made.Type, made.Schema, made.Token = "token", 1, secret
-	return a.print(made, func(w io.Writer) {
+	err = a.print(made, func(w io.Writer) {
 		fmt.Fprintln(a.err, "This token is shown once; the hub keeps only its hash.")
 		fmt.Fprintln(w, secret)
 	})
+	if err != nil {
+		return fmt.Errorf("%w: the token is lost; revoke it: hub token revoke %s", err, row.ID())
+	}
+	return nil
 }
 
 // parseLifetime reads 12h, 90d, 52w or never, which is 0.
