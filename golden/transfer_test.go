@@ -204,3 +204,25 @@ func TestAPushConnectsWhileItReadsItsFiles(t *testing.T) {
 		t.Errorf("it said %q, %v", said, err)
 	}
 }
+
+func TestAPullWhoseFilesDoNotComeSaysWhatItDid(t *testing.T) {
+	w := newWorld(t, `{"basePath": "src"}`)
+	w.write("src/a.txt", "alpha")
+	w.must("push", "web", "--base-files-only")
+	w.remove("src/a.txt")
+	w.patch(`{"set":{"title":"Theirs"}}`)
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/archive") {
+			http.Error(rw, "no", http.StatusForbidden)
+			return
+		}
+		hub.ServeHTTP(rw, r)
+	})
+	out, err := w.command("pull", "web", "--base-files", "--no-input").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "hint: the settings are pulled, the base files in part at most") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if client := w.read(".tool/web/client.json"); !strings.Contains(client, "Theirs") {
+		t.Errorf("client.json is %s", client)
+	}
+}

@@ -5,7 +5,9 @@ package golden_test
 import (
 	"bufio"
 	"crypto/rand"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -72,6 +74,21 @@ func TestAWatchingPushKeepsNoConnection(t *testing.T) {
 			t.Fatalf("%d of %d connections are open", tap.open.Load(), tap.conns.Load())
 		}
 	}
+}
+
+func TestAWatchingPushFindsAnAppThatCameBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{"basePath": "app/src"}`)
+	w.write("app/src/a.txt", "alpha")
+	_, out, diagnosed := w.watch()
+	if err := os.RemoveAll(filepath.Join(w.dir, "app")); err != nil {
+		t.Fatal(err)
+	}
+	diagnosed.wait("the app root app does not exist")
+	w.write("app/src/a.txt", "beta")
+	out.wait("pushed: 0 added, 1 changed, 0 removed")
+	w.write("app/src/a.txt", "gamma")
+	out.wait("pushed: 0 added, 1 changed, 0 removed")
 }
 
 func TestAWatchingPushSendsEachChangeAndSurvivesItsHub(t *testing.T) {

@@ -86,6 +86,9 @@ func (r *Restore) compare(e tree.Entry) (there, same bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
 	}
+	if err == nil && is.IsDir() {
+		return true, false, errors.New("a directory stands in the file's place")
+	}
 	if err != nil || !is.Mode().IsRegular() || is.Size() != e.Size {
 		return true, false, err
 	}

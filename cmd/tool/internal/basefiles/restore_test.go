@@ -62,6 +62,12 @@ func TestADirectoryIsMadeWithItsFirstFile(t *testing.T) {
 	}
 }
 
+func TestADirectoryInAFilesPlaceIsToldBeforeAnythingIsWritten(t *testing.T) {
+	root := plant(t, map[string]string{"a/b": "mine"})
+	_, err := basefiles.NewRestore(root, []tree.Entry{entryOf("a", "theirs")})
+	wantFault(t, err, wire.CodeInvalidFile, "write "+filepath.Join(root, "a")+": a directory stands in the file's place")
+}
+
 func TestAFileThatBreaksOffLeavesTheFormerOne(t *testing.T) {
 	root := plant(t, map[string]string{"a": "former"})
 	r := restore(t, root, entryOf("a", "new"))

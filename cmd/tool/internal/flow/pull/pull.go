@@ -5,6 +5,7 @@ package pull
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -118,7 +119,9 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 		return nil, nil, p.fail(fault.At(flow.StageWrite, err))
 	}
 	if err := p.writeFiles(ctx, r); err != nil {
-		return nil, nil, p.fail(err)
+		e := fault.From(p.fail(err))
+		e.Hint = strings.TrimSuffix("the settings are pulled, the base files in part at most; "+e.Hint, "; ")
+		return nil, nil, e
 	}
 	return r, nil, nil
 }

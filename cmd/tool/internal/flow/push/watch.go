@@ -16,6 +16,9 @@ const (
 	// a burst goes together.
 	gathering = 100 * time.Millisecond
 
+	// reread is how long files that cannot be pushed are left alone at most.
+	reread = 2 * time.Second
+
 	// Between two attempts at a hub that is away.
 	firstRetry = time.Second
 	maxRetry   = 15 * time.Second
@@ -51,7 +54,7 @@ type watch struct {
 // follow pushes at each change after the push p.
 func (w *watch) follow(ctx context.Context, p *push) error {
 	w.add(p.files)
-	retry := firstRetry
+	retry, told := firstRetry, ""
 	for again := true; ; { // what changed before it was watched is not known
 		if !again {
 			if err := w.change(ctx, nil); err != nil {
@@ -63,7 +66,7 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
-			retry = firstRetry
+			retry, told = firstRetry, ""
 			again = w.add(p.files)
 			if p.result.changed() {
 				w.each(p.result, nil)
@@ -75,8 +78,15 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 			}
 			retry, again = min(2*retry, maxRetry), true
 		case fault.From(err).Stage == flow.StageRead: // until the files are mended
-			w.each(nil, err)
-			again = false
+			if err.Error() != told {
+				w.each(nil, err)
+				told = err.Error()
+			}
+			// It may be the directories that are gone: nobody tells when they are back.
+			if err := w.change(ctx, time.After(reread)); err != nil {
+				return err
+			}
+			again = true
 		default:
 			return err
 		}
