@@ -52,12 +52,17 @@ account that is logged in.`,
 }
 
 func (a *app) init(name string, start workspace.Start) error {
-	dir, err := filepath.Abs(a.dir)
+	dir, err := a.place(".")
 	if err != nil {
 		return doing(err, name, "make the local project %s", name)
 	}
 	if ws, err := workspace.Find(dir); err == nil {
 		dir = ws.Dir
+	}
+	for _, typed := range []*string{&start.Source, &start.BasePath} {
+		if *typed, err = a.pathIn(dir, *typed); err != nil {
+			return doing(err, name, "make the local project %s", name)
+		}
 	}
 	if name == "" {
 		name = workspace.SlugOf(filepath.Base(dir))
@@ -90,6 +95,23 @@ func (a *app) init(name string, start workspace.Start) error {
 			p.line("  tool push %s", name)
 		}
 	})
+}
+
+// pathIn returns a path as it is written in a workspace, relative to that, which was
+// typed relative to where the command works. A URL, and none, stays.
+func (a *app) pathIn(workspace, typed string) (string, error) {
+	if typed == "" || strings.Contains(typed, "://") {
+		return typed, nil
+	}
+	place, err := a.place(typed)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(workspace, place)
+	if err != nil || !filepath.IsLocal(rel) {
+		return typed, nil // which is refused by what it says
+	}
+	return filepath.ToSlash(rel), nil
 }
 
 // loggedIn returns the user of the current login, "" for none. What is wrong with
