@@ -17,7 +17,7 @@ import (
 // that somebody made since c was read stays. c is then what the file holds.
 //
 // When the file cannot be changed it stays as it was; the failure is not_recorded
-// and holds the line to add by hand.
+// and holds the line to add, or to change, by hand.
 func (c *Client) Record(field, value string) (changed bool, err error) {
 	return c.record(field, value, setField)
 }
@@ -32,7 +32,11 @@ func (c *Client) record(field, value string, edit func(d document, field, value 
 		return edit(latest.doc, field, value), nil
 	})
 	if err != nil {
-		return false, notRecorded(err).WithHint("add this line to %s by hand: %q: %s", c.doc.name, field, jsonedit.String(value).Text)
+		how := "add this line to %s by hand: %q: %s"
+		if _, ok := c.doc.Lookup(field); ok {
+			how = "change the line in %s by hand, to: %q: %s"
+		}
+		return false, notRecorded(err).WithHint(how, c.doc.name, field, jsonedit.String(value).Text)
 	}
 	return changed, nil
 }

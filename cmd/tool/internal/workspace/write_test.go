@@ -40,6 +40,11 @@ func TestAFailedWriteLeavesTheFileAndNothingElse(t *testing.T) {
 			if want := `add this line to .tool/web/client.json by hand: "project": "@acme/web"`; changed || e.Hint != want {
 				t.Errorf("changed %t, hint %q, want %q", changed, e.Hint, want)
 			}
+			_, err = newClient(t, `{"project": "@acme/former"}`).Record("project", "@acme/web")
+			e = wantFault(t, err, wire.CodeNotRecorded, clientJSON+": "+c.reason)
+			if want := `change the line in .tool/web/client.json by hand, to: "project": "@acme/web"`; e.Hint != want {
+				t.Errorf("hint %q, want %q", e.Hint, want)
+			}
 			_, err = client.Replace(fold(t, `{}`))
 			wantFault(t, err, wire.CodeNotRecorded, clientJSON+": "+c.reason)
 			if got := read(t, dir, clientJSON); got != text || client.Project.Present() {
