@@ -9,9 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/hubclient/tree"
@@ -80,9 +82,41 @@ func restorable(p string) error {
 	return nil
 }
 
+// onDisk returns a path of the set as the file system spells it: names there need not
+// be in NFC.
+func (r *Restore) onDisk(p string) string {
+	dir := "."
+	for name := range strings.SplitSeq(p, "/") {
+		dir = filepath.Join(dir, r.spelled(dir, name))
+	}
+	return dir
+}
+
+func (r *Restore) spelled(dir, name string) string {
+	if strings.IndexFunc(name, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
+		return name
+	}
+	if _, err := r.root.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+		return name
+	}
+	d, err := r.root.Open(dir)
+	if err != nil {
+		return name
+	}
+	defer d.Close()
+	there, _ := d.Readdirnames(-1)
+	for _, other := range there {
+		if norm.NFC.String(other) == name {
+			return other
+		}
+	}
+	return name
+}
+
 // compare tells whether something is at e's path, and whether it is e.
 func (r *Restore) compare(e tree.Entry) (there, same bool, err error) {
-	is, err := r.root.Lstat(filepath.FromSlash(e.Path))
+	name := r.onDisk(e.Path)
+	is, err := r.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
 	}
@@ -95,7 +129,7 @@ func (r *Restore) compare(e tree.Entry) (there, same bool, err error) {
 	if KnowsModes && tree.ModeOf(uint32(is.Mode().Perm())) != e.Mode {
 		return true, false, nil
 	}
-	f, err := r.root.Open(filepath.FromSlash(e.Path))
+	f, err := r.root.Open(name)
 	if err != nil {
 		return true, false, err
 	}
@@ -108,8 +142,6 @@ func (r *Restore) compare(e tree.Entry) (there, same bool, err error) {
 // Write puts a file in its place, whole or not at all. A directory that stands
 // there is a failure; a link is replaced, never followed.
 func (r *Restore) Write(e tree.Entry, content io.Reader) error {
-	name := filepath.FromSlash(e.Path)
-	temporary := filepath.FromSlash(path.Join(path.Dir(e.Path), fmt.Sprintf(".tool-%s.tmp", rand.Text())))
 	if r.root == nil {
 		if err := os.MkdirAll(r.dir, 0o755); err != nil {
 			return fault.New(wire.CodeInvalidFile, "make the directory %s: %w", r.dir, fault.Cause(err))
@@ -118,6 +150,8 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 			return err
 		}
 	}
+	name := r.onDisk(e.Path)
+	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".tool-%s.tmp", rand.Text()))
 	if err := r.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return r.unwritable(e.Path, err)
 	}

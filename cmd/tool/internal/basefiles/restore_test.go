@@ -62,6 +62,25 @@ func TestADirectoryIsMadeWithItsFirstFile(t *testing.T) {
 	}
 }
 
+func TestAFileIsTheSameHoweverItsNameIsSpelled(t *testing.T) {
+	root := plant(t, map[string]string{"cafe\u0301/re\u0301sume\u0301.txt": "same", "cafe\u0301/e\u0301": "mine"})
+	r := restore(t, root, entryOf("café/résumé.txt", "same"), entryOf("café/é", "theirs"), entryOf("café/ü", "new"))
+	if len(r.Added) != 1 || len(r.Changed) != 1 {
+		t.Fatalf("added %v, changed %v", r.Added, r.Changed)
+	}
+	for _, e := range append(r.Added, r.Changed...) {
+		must(t, r.Write(e, strings.NewReader("written")))
+	}
+	for _, name := range []string{"cafe\u0301/e\u0301", "cafe\u0301/ü"} {
+		if got := content(t, filepath.Join(root, name)); got != "written" {
+			t.Errorf("%s holds %q", name, got)
+		}
+	}
+	if names, err := os.ReadDir(root); err != nil || len(names) != 1 {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
 func TestADirectoryInAFilesPlaceIsToldBeforeAnythingIsWritten(t *testing.T) {
 	root := plant(t, map[string]string{"a/b": "mine"})
 	_, err := basefiles.NewRestore(root, []tree.Entry{entryOf("a", "theirs")})
