@@ -109,7 +109,7 @@ func (s *Store) Newest(name string) (*Value, func() error, error) {
 	}
 	v := &Value{}
 	if err := wire.Decode(data, v, json.RejectUnknownMembers(false)); err != nil {
-		return nil, nil, fmt.Errorf("%s cannot be read: %w", path, err)
+		return nil, nil, fmt.Errorf("%s cannot be read: %w; remove it to put back what was kept before it", path, err)
 	}
 	return v, func() error { return os.Remove(path) }, nil
 }
