@@ -5,9 +5,10 @@ import "strings"
 // glob is a compiled pattern: the text it begins with and what follows. A
 // pattern without a wildcard is its prefix alone.
 type glob struct {
-	prefix  string
-	tokens  []token
-	minimum int // bytes that tokens match at least
+	prefix      string
+	tokens      []token
+	minimum     int  // bytes that tokens match at least
+	first, last byte // of what it matches; 0: any
 }
 
 type token struct {
@@ -57,6 +58,12 @@ func compileGlob(pattern string) (g glob, ok bool) {
 		prefix = append(prefix, tokens[len(prefix)].byte)
 	}
 	g.prefix, g.tokens = string(prefix), tokens[len(prefix):]
+	if len(prefix) > 0 {
+		g.first = prefix[0]
+	}
+	if n := len(tokens); n > 0 && tokens[n-1].op == opByte {
+		g.last = tokens[n-1].byte
+	}
 	for _, t := range g.tokens {
 		if t.single() {
 			g.minimum++
@@ -118,6 +125,11 @@ func appendStars(tokens []token, stars int, starts bool, rest string) []token {
 
 // literal returns the only text that g matches, if there is but one.
 func (g *glob) literal() (string, bool) { return g.prefix, len(g.tokens) == 0 }
+
+// may is a first look, small enough to be inlined: most texts begin or end otherwise.
+func (g *glob) may(s string) bool {
+	return s == "" || (g.first == 0 || s[0] == g.first) && (g.last == 0 || s[len(s)-1] == g.last)
+}
 
 func (g *glob) match(s string) bool {
 	if len(s) < len(g.prefix)+g.minimum || !strings.HasPrefix(s, g.prefix) {

@@ -131,7 +131,7 @@ func (r *Rules) Match(path string, dir bool) *Rule {
 		if rule.baseOnly {
 			text = name
 		}
-		if (dir || !rule.dirOnly) && rule.glob.match(text) {
+		if rule.glob.may(text) && (dir || !rule.dirOnly) && rule.glob.match(text) {
 			return rule
 		}
 	}
