@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 	"unicode/utf8"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -192,7 +194,7 @@ func (a *app) reportUsage(err error) {
 	a.diagnose("error: %v", err)
 	var usage *usageError
 	if errors.As(err, &usage) {
-		for _, line := range usage.recipe {
+		for _, line := range a.typed(usage.recipe) {
 			a.diagnose("  try: %s", line)
 		}
 	}
@@ -218,6 +220,31 @@ func (a *app) reportInterrupt(err error, ended syscall.Signal) int {
 		return exitHangup
 	}
 	return exitInterrupted
+}
+
+// typed returns the lines of a recipe as they are to be typed where this command
+// was: with its -C.
+func (a *app) typed(recipe []string) []string {
+	if a.dir == "." {
+		return recipe
+	}
+	lines := slices.Clone(recipe)
+	for i, line := range lines {
+		if program, rest, _ := strings.Cut(line, " "); program == "tool" || program == "git" {
+			lines[i] = program + " -C " + word(a.dir) + " " + rest
+		}
+	}
+	return lines
+}
+
+// word writes s as one word of a shell.
+func word(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@:,=%", r)
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // happened says what a command had done when it was interrupted.
@@ -266,7 +293,7 @@ func (a *app) report(err error, e *fault.Error) {
 	}
 	if a.json {
 		a.printJSON("failed", failed{
-			ProjectName: f.local, Reason: e.Error(), Stage: e.Stage, Code: e.Code, Hint: e.Hint, Recipe: e.Recipe,
+			ProjectName: f.local, Reason: e.Error(), Stage: e.Stage, Code: e.Code, Hint: e.Hint, Recipe: a.typed(e.Recipe),
 			Status: e.Status, RequestID: e.RequestID, Errors: reasons(err), Project: e.Project, Origin: e.Origin, Current: e.Current, Config: e.Config,
 			ProjectCreated: e.Did.ProjectCreated, ConfigWritten: e.Did.ConfigWritten,
 			BaseFilesWritten: e.Did.BaseFilesWritten, RemoteWritten: e.Did.RemoteWritten,
@@ -285,7 +312,7 @@ func (a *app) report(err error, e *fault.Error) {
 	if e.Hint != "" {
 		a.diagnose("  hint: %s", e.Hint)
 	}
-	for _, line := range e.Recipe {
+	for _, line := range a.typed(e.Recipe) {
 		a.diagnose("  try: %s", line)
 	}
 	if e.RequestID != "" {
