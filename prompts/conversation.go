@@ -53,12 +53,6 @@ func (t Terminal) Converse(ctx context.Context, steps []Step) error {
 	defer cancel() // ends a Load that nobody waits for any more
 	m := &conversation{ctx: ctx, steps: steps, at: -1, terminal: t}
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(t.Out), tea.WithoutSignalHandler()).Run()
-	if err != nil { // a terminal that is gone sends a signal, which may come later than its own failure
-		select {
-		case <-ctx.Done():
-		case <-time.After(signalTime):
-		}
-	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -71,9 +65,6 @@ func (t Terminal) Converse(ctx context.Context, steps []Step) error {
 	}
 	return nil
 }
-
-// signalTime is how long the signal of a terminal that is gone is waited for.
-const signalTime = 300 * time.Millisecond
 
 // minRows is the least height in which a question and its facts can be read.
 const minRows = 10

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -31,17 +30,8 @@ type Terminal struct {
 func (t Terminal) run(ctx context.Context, m tea.Model) error {
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(t.Out),
 		tea.WithAltScreen(), tea.WithoutSignalHandler()).Run()
-	if err != nil { // a terminal that is gone sends a signal, which may come later than its own failure
-		select {
-		case <-ctx.Done():
-		case <-time.After(signalTime):
-		}
-	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
 }
-
-// signalTime is how long the signal of a terminal that is gone is waited for.
-const signalTime = 300 * time.Millisecond

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -183,7 +184,7 @@ func (a *app) exit(err error, ended syscall.Signal) int {
 	case !errors.As(err, &run):
 		a.reportUsage(err)
 		return exitUsage
-	case interrupted(err) || ended != 0:
+	case interrupted(err) || ended != 0 || a.HungUp() && !signal.Ignored(syscall.SIGHUP): // whose signal may come later
 		return a.reportInterrupt(err, ended)
 	}
 	a.reportFailure(err)

@@ -41,8 +41,11 @@ func (s Streams) HungUp() bool {
 	if !s.Interactive() || s.size == nil {
 		return false
 	}
-	_, _, err := s.size()
-	return err != nil
+	if _, _, err := s.size(); err != nil {
+		return true
+	}
+	f, ok := s.In.(*os.File)
+	return ok && hungUp(f)
 }
 
 // Size returns the terminal's columns and rows, 80 and 24 where it does not tell.
