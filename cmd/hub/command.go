@@ -201,8 +201,8 @@ func flagError(err error) error {
 
 // print writes v as JSON, or what text writes.
 func (a *app) print(v any, text func(io.Writer)) error {
+	out := &checked{w: a.out}
 	if !a.json {
-		out := &checked{w: a.out}
 		text(out)
 		return out.err
 	}
@@ -210,8 +210,8 @@ func (a *app) print(v any, text func(io.Writer)) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n", encoded)
-	return err
+	fmt.Fprintf(out, "%s\n", encoded)
+	return out.err
 }
 
 // checked remembers that something could not be written.
