@@ -41,10 +41,11 @@ func (c *choice) rule(path string, dir bool) *ignore.Rule {
 // walker reads directories on all cores, each from its open parent.
 type walker struct {
 	choice
-	set   *Selection // for its failures
-	ctx   context.Context
-	slots chan struct{} // taken by each goroutine
-	group sync.WaitGroup
+	set     *Selection // for its failures
+	ctx     context.Context
+	work    chan task      // to readers that have nothing to do
+	readers chan struct{}  // taken by each reader
+	open    sync.WaitGroup // tasks that are not done
 
 	found     atomic.Int64 // files chosen so far
 	lookalike atomic.Bool  // two names in one directory may be one elsewhere
@@ -81,15 +82,16 @@ func (p place) slash() place {
 
 // walk fills s with what c chooses.
 func (s *Selection) walk(ctx context.Context, c choice) error {
-	// Some more than cores, so that none of those falls asleep when a goroutine ends.
-	w := &walker{choice: c, set: s, ctx: ctx, slots: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
+	// More readers than cores, because some wait for the disk.
+	w := &walker{choice: c, set: s, ctx: ctx, work: make(chan task), readers: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
+	defer close(w.work)
 	d, err := s.open()
 	if err != nil {
 		return s.unreadable("", err)
 	}
 	root := &folder{}
-	w.start(d, root)
-	w.group.Wait()
+	w.start(task{d, root})
+	w.open.Wait()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -104,17 +106,37 @@ func (s *Selection) walk(ctx context.Context, c choice) error {
 	return s.check(w.lookalike.Load())
 }
 
-// start reads d on a goroutine of its own while there are slots.
-func (w *walker) start(d *dir, f *folder) {
+// task is a directory to read.
+type task struct {
+	dir  *dir
+	into *folder
+}
+
+// start gives t to a reader that has nothing to do, or to a new one while there
+// may be more; where there is none, it reads itself.
+func (w *walker) start(t task) {
+	w.open.Add(1)
 	select {
-	case w.slots <- struct{}{}:
-		w.group.Go(func() {
-			w.read(d, f)
-			<-w.slots
-		})
+	case w.work <- t:
+		return
 	default:
-		w.read(d, f)
 	}
+	select {
+	case w.readers <- struct{}{}:
+		go func() {
+			w.do(t)
+			for t := range w.work {
+				w.do(t)
+			}
+		}()
+	default:
+		w.do(t)
+	}
+}
+
+func (w *walker) do(t task) {
+	w.read(t.dir, t.into)
+	w.open.Done()
 }
 
 // read closes d.
@@ -208,7 +230,7 @@ func (w *walker) enter(d *dir, f, below *folder) error {
 	if err != nil {
 		return w.set.unreadable(below.onDisk, err)
 	}
-	w.start(opened, below)
+	w.start(task{opened, below})
 	return nil
 }
 
