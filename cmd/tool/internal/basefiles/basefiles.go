@@ -51,14 +51,24 @@ type Selection struct {
 	Files []*File // in the byte order of their paths
 	Bytes int64   // size of all files together
 
-	Skipped       []Skip   // in path order; empty unless asked for
-	Links, Others int      // symbolic links and special files that no rule leaves out
-	Dirs          []string // that were looked into: absolute, without a link
+	Skipped       []Skip // in path order; empty unless asked for
+	Links, Others int    // symbolic links and special files that no rule leaves out
 
-	workspace string // resolved
-	root      string // of the set, relative to workspace, /-separated, without a link
+	workspace string   // resolved
+	root      string   // of the set, relative to workspace, /-separated, without a link
+	dirs      []string // that were looked into, relative to root, as they are on disk
 	cacheDir  string
 	remedy    string // how to leave a file out
+}
+
+// Dirs returns the directories that were looked into: absolute, without a link.
+func (s *Selection) Dirs() []string {
+	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	dirs := make([]string, len(s.dirs))
+	for i, dir := range s.dirs {
+		dirs[i] = filepath.Join(root, filepath.FromSlash(dir))
+	}
+	return dirs
 }
 
 // File is one chosen file.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -296,7 +295,7 @@ func (s *Selection) gather(f *folder) error {
 	if f.err != nil {
 		return f.err
 	}
-	s.Dirs = append(s.Dirs, filepath.Join(s.workspace, filepath.FromSlash(s.root), filepath.FromSlash(f.onDisk)))
+	s.dirs = append(s.dirs, f.onDisk)
 	s.Links += f.links
 	s.Others += f.others
 	s.Skipped = append(s.Skipped, f.skipped...)

@@ -109,7 +109,7 @@ func passes(err error) bool {
 // add watches the directories that the files were chosen from, and reports
 // whether one of them is new.
 func (w *watch) add(files *flow.Files) (grown bool) {
-	for _, dir := range files.Dirs {
+	for _, dir := range files.Dirs() {
 		if !w.watched[dir] && w.watcher.Add(dir) == nil {
 			w.watched[dir], grown = true, true
 		}
