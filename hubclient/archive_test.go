@@ -252,7 +252,7 @@ func TestProgressNeverGoesBackAndIsComplete(t *testing.T) {
 					}
 					count, bytes = n, b
 				}
-				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Sent: sent})
+				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Sent: sent})
 				if over = true; err != nil || count != len(files) || bytes != files.Bytes() {
 					t.Errorf("%d files and %d bytes are told of, %v", count, bytes, err)
 				}
@@ -306,7 +306,7 @@ func TestNoUploadLeavesAGoroutineBehind(t *testing.T) {
 				if test.cancel {
 					time.AfterFunc(10*time.Second, cancel)
 				}
-				if _, err := b.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: test.open}); err == nil {
+				if _, err := b.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: test.open}); err == nil {
 					t.Error("it succeeds")
 				}
 			})

@@ -27,9 +27,9 @@ func baseFilesPath(r ref.Ref) string { return projectPath(r) + "/preview/base-fi
 
 // FileSet is a set of base files on its way to a hub.
 type FileSet struct {
-	Tree tree.Tree
+	tree.Named
 	Open Opener    // called by several goroutines at a time
-	Base tree.Tree // what the hub probably holds, so that only what differs is told; nil: nobody knows
+	Base tree.Base // what the hub probably holds, so that only what differs is told
 	Sent Sent      // nil allowed
 }
 

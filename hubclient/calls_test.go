@@ -134,10 +134,10 @@ func TestConditionsAreSentAsHeaders(t *testing.T) {
 		if _, err := created.SeedConfig(ctx, body); err != nil {
 			t.Error(err)
 		}
-		if _, err := created.SeedBaseFiles(ctx, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+		if _, err := created.SeedBaseFiles(ctx, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+		if _, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"slices"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -31,17 +30,23 @@ type push struct {
 	FileSet
 	project   ref.Ref
 	condition map[string]string // headers of the PUT
-	digest    string            // of the set
+	base      tree.Tree         // the files of Base, once they are needed
 	told      int               // files that Sent knows of
 	lost      bool              // an attempt may have put the set in place without our knowing
 }
 
 func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) *push {
-	return &push{Client: c, FileSet: files, project: r, condition: condition, digest: files.Tree.Digest()}
+	return &push{Client: c, FileSet: files, project: r, condition: condition}
 }
 
 func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
-	if p.Base == nil {
+	if p.Base.Digest == p.Digest {
+		return p.planned(ctx, p.question())
+	}
+	if p.Base.Digest != "" {
+		p.base = p.Base.Files()
+	}
+	if p.base == nil {
 		if len(p.Tree) > longList {
 			return p.planned(ctx, p.question())
 		}
@@ -49,7 +54,7 @@ func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
 	}
 	m := p.delta()
 	contents := p.fresh(m.Put)
-	if m.Put == nil && m.Remove == nil || len(m.Put)+len(m.Remove) > atOnceFiles || tree.Tree(contents).Bytes() >= atOnce {
+	if len(m.Put)+len(m.Remove) > atOnceFiles || tree.Tree(contents).Bytes() >= atOnce {
 		return p.planned(ctx, m)
 	}
 	manifest, err := wire.Encode(m)
@@ -66,23 +71,18 @@ func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
 // all names the set by its files.
 func (p *push) all() wire.Manifest {
 	// Never nil, which would stand for no list.
-	return wire.Manifest{Tree: p.digest, Files: append(make([]tree.Entry, 0, len(p.Tree)), p.Tree...)}
+	return wire.Manifest{Tree: p.Digest, Files: append(make([]tree.Entry, 0, len(p.Tree)), p.Tree...)}
 }
 
 // question asks for the set by its digest alone.
-func (p *push) question() wire.Manifest { return wire.Manifest{Tree: p.digest} }
+func (p *push) question() wire.Manifest { return wire.Manifest{Tree: p.Digest} }
 
 func isQuestion(m wire.Manifest) bool { return m.Files == nil && m.Base == "" }
 
-// delta names the set by what leads to it from the base. For an equal set it is a
-// mere question.
+// delta names the set by what leads to it from the base.
 func (p *push) delta() wire.Manifest {
-	m := p.question()
-	if !slices.Equal(p.Base, p.Tree) {
-		d := tree.DeltaOf(p.Base, p.Tree)
-		m.Base, m.Put, m.Remove = p.Base.Digest(), d.Put, d.Remove
-	}
-	return m
+	d := tree.DeltaOf(p.base, p.Tree)
+	return wire.Manifest{Tree: p.Digest, Base: p.Base.Digest, Put: d.Put, Remove: d.Remove}
 }
 
 // fresh returns those of entries whose contents the base does not have, each once.
@@ -94,7 +94,7 @@ func (p *push) fresh(entries []tree.Entry) []tree.Entry {
 	for _, e := range entries {
 		wanted[e.SHA256] = true
 	}
-	for _, e := range p.Base {
+	for _, e := range p.base {
 		delete(wanted, e.SHA256)
 	}
 	return take(entries, wanted)
@@ -168,7 +168,7 @@ func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWri
 // unchanged is the answer to a set that is in place already.
 func (p *push) unchanged() *wire.BaseFilesWritten {
 	p.sent(len(p.Tree), p.Tree.Bytes())
-	w := &wire.BaseFilesWritten{Project: p.project, Tree: p.digest, BaseFilesPushed: len(p.Tree)}
+	w := &wire.BaseFilesWritten{Project: p.project, Tree: p.Digest, BaseFilesPushed: len(p.Tree)}
 	if p.condition != nil {
 		w.Added = len(p.Tree) // by the attempt whose answer was lost
 	}

@@ -97,7 +97,7 @@ func TestAPushBringsTheMissingContentsInFramesOfTheirOwn(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, r *http.Request) { answer(w, 200, plan) }
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -133,7 +133,7 @@ func TestAPushIsCompressedUnlessTheHubIsOnThisMachineAndTakesItFast(t *testing.T
 					}
 					answer(w, 200, written(files))
 				})
-				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
 					t.Fatal(err)
 				}
 				if compressed := last < 8<<10; compressed != c.compressed {
@@ -164,7 +164,7 @@ func TestAFewChangesGoAtOnceAndNothingIsAQuestion(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: base}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: known(base)}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -177,11 +177,18 @@ func TestAFewChangesGoAtOnceAndNothingIsAQuestion(t *testing.T) {
 			}
 			answer(w, 200, wire.Plan{Current: files.Digest(), Unchanged: true})
 		}
-		w, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: files})
+		w, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: tree.Base{
+			Digest: files.Digest(), Files: func() tree.Tree { t.Error("what is there is looked up"); return nil },
+		}})
 		if err != nil || w.BaseFilesPushed != 3 || w.Added+w.Changed+w.Removed+w.Uploaded != 0 {
 			t.Errorf("%+v, %v", w, err)
 		}
 	})
+}
+
+// known is what a hub probably holds.
+func known(files tree.Tree) tree.Base {
+	return tree.Base{Digest: files.Digest(), Files: func() tree.Tree { return files }}
 }
 
 func lackNone(w http.ResponseWriter) { answer(w, 200, wire.Plan{}) }
@@ -204,7 +211,7 @@ func TestAPushIsPlannedAgainWhenOthersWereFaster(t *testing.T) {
 			}
 			answer(w, 200, written(files))
 		})
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: base}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: known(base)}); err != nil {
 			t.Error(err)
 		}
 		const full = "base false, 1 files, 1 contents"
@@ -214,7 +221,7 @@ func TestAPushIsPlannedAgainWhenOthersWereFaster(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { outdated(w, r) })
-		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open})
+		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
 		if wantCode(t, err, wire.CodePlanOutdated); b.requests.Load() > 30 {
 			t.Errorf("%d requests", b.requests.Load())
 		}
@@ -231,7 +238,7 @@ func TestAHubThatPlansNonsenseIsNoHub(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newHub(t, hubclient.Options{}, func(http.ResponseWriter, *http.Request, int) { t.Error("something is sent") })
 				b.plan = func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, plan) }
-				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open})
+				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
 				wantCode(t, err, notAHub)
 			})
 		})
@@ -280,7 +287,7 @@ func TestABrokenPushGoesOnWithWhatIsStillMissing(t *testing.T) {
 			}
 			answer(w, 200, plan)
 		}
-		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open})
+		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
 		if err != nil || sent.Load() > 8 || b.requests.Load() != 4 {
 			t.Errorf("%d contents came with the last of %d requests: %v", sent.Load(), b.requests.Load(), err)
 		}
@@ -348,7 +355,7 @@ func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
 					answer(w, 200, c.plans[0])
 					c.plans = c.plans[1:]
 				}
-				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open, Base: c.base}); err != nil {
+				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: known(c.base)}); err != nil {
 					t.Error(err)
 				}
 				if diff := cmp.Diff(c.want, calls); diff != "" {
@@ -381,7 +388,7 @@ func TestALongSeedThatIsThereIsRefusedWithoutItsContents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = created.SeedBaseFiles(t.Context(), hubclient.FileSet{Tree: files, Open: open})
+		_, err = created.SeedBaseFiles(t.Context(), hubclient.FileSet{Named: files.Named(), Open: open})
 		if wantCode(t, err, wire.CodeSetExists); plans != 1 || b.requests.Load() != 2 {
 			t.Errorf("%d plans, %d other requests", plans, b.requests.Load())
 		}
@@ -412,7 +419,7 @@ func TestALargePlanIsCompressedUnlessTheHubIsOnThisMachine(t *testing.T) {
 				}
 				lackNone(w)
 			}
-			if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}); err != nil {
+			if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
 				t.Error(err)
 			}
 		})

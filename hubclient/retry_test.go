@@ -297,7 +297,7 @@ func TestALongUploadThatBreaksIsSentAgain(t *testing.T) {
 			}
 			answer(w, 200, wire.BaseFilesWritten{Project: project})
 		})
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: slow}); err != nil || b.requests.Load() != 3 {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: slow}); err != nil || b.requests.Load() != 3 {
 			t.Errorf("%d requests, %v", b.requests.Load(), err)
 		}
 	})
@@ -371,7 +371,7 @@ func TestACancelledCallEndsAtOnce(t *testing.T) {
 					return io.NopCloser(strings.NewReader("x")), nil
 				}
 				var err error
-				took := elapsed(func() { _, err = b.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: open}) })
+				took := elapsed(func() { _, err = b.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: open}) })
 				if !errors.Is(err, context.Canceled) || took != 10*time.Second+time.Millisecond {
 					t.Errorf("after %v: %v", took, err)
 				}

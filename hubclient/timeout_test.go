@@ -126,7 +126,7 @@ func TestASlowUploadThatMovesIsNoTimeOut(t *testing.T) {
 			return err
 		},
 		"an archive": func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Tree: files, Open: open})
+			_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: open})
 			return err
 		},
 	} {
@@ -161,7 +161,9 @@ func TestAnUploadThatTheHubStopsReadingTimesOut(t *testing.T) {
 				<-r.Context().Done()
 			})
 			var err error
-			took := elapsed(func() { _, err = b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Tree: files, Open: open}) })
+			took := elapsed(func() {
+				_, err = b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
+			})
 			e := wantCode(t, err, wire.CodeTimeout)
 			if took != hubclient.DefaultTimeout || b.requests.Load() != 1 || !strings.Contains(e.Hint, "may have been applied") {
 				t.Errorf("after %v and %d requests: %v, %q", took, b.requests.Load(), err, e.Hint)

@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// Base is a set that a delta may start from; the zero value is none.
+type Base struct {
+	Digest string
+	Files  func() Tree // called where they are needed; nil when they are not known after all
+}
+
 // Delta leads from one set to another.
 type Delta struct {
 	Put    []Entry  // added or changed, in path order

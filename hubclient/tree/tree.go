@@ -42,6 +42,15 @@ type Entry struct {
 // Tree is a set of files in the byte order of their paths.
 type Tree []Entry
 
+// Named is a set of files with the digest that names it.
+type Named struct {
+	Tree
+	Digest string // see [Tree.Digest]
+}
+
+// Named gives a set its name.
+func (t Tree) Named() Named { return Named{t, t.Digest()} }
+
 // ValidDigest reports whether s is a SHA-256 as 64 lower-case hex digits.
 func ValidDigest(s string) bool {
 	for i := range len(s) {

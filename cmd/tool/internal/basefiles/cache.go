@@ -1,35 +1,40 @@
 package basefiles
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+	"unsafe"
 
 	"example.com/projecthub/cmd/tool/internal/wholefile"
+	"example.com/projecthub/hubclient/tree"
 )
 
 // The cache of hashes is a file for each root: a line that names the format, a
-// checksum of the rest, and the files in the order of their paths. It may be
-// lost or damaged at any time: then everything is read again. Its format's
-// number also stands for what a token looks like, because a file is in the
-// cache only if it holds none.
+// checksum of the rest, the digest of the set, and its files in the order of
+// their paths. Where files of the set are missing, the digest is all dashes. The
+// cache may be lost or damaged at any time: then everything is read again. Its
+// format's number also stands for what a token looks like, because a file is in
+// the cache only if it holds none.
 //
-//	record: size, mtime, ctime, inode (8 bytes each), digest (64 hex digits), length of path (2 bytes), path
+//	record: size, mtime, ctime, inode (8 bytes each), mode (4 digits), digest (64 hex digits), length of path (2 bytes), path
 //
 // Numbers are little-endian.
 const (
-	cacheFormat = "tool hashes 1\n"
+	cacheFormat = "tool hashes 2\n"
 	checksumEnd = len(cacheFormat) + 4
-	stampSize   = 4 * 8
+	stampSize   = 4*8 + len(tree.Regular)
 	digestSize  = 2 * sha256.Size
 	recordSize  = stampSize + digestSize + 2 // without the path
 )
+
+var noDigest = strings.Repeat("-", digestSize)
 
 // A file that is younger than this when it is read is not remembered: it could
 // be written once more without its time telling, on the coarsest of clocks.
@@ -44,39 +49,35 @@ func (s *Selection) cacheFile() string {
 	return filepath.Join(s.cacheDir, hex.EncodeToString(root[:8])+".hashes")
 }
 
-// cache is the part of a cache that was not asked for yet.
-type cache string
+// cache is what a file of hashes tells.
+type cache struct {
+	set     string // digest of the set that all its records make, empty when unknown
+	records string // those that were not asked for yet
+	stale   bool   // a record was of no use
+}
 
 // readCache returns an empty cache for a file that is missing, damaged or in
 // another format.
-func readCache(file string) cache {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
+func readCache(file string) *cache {
+	b, err := os.ReadFile(file)
+	if err != nil || len(b) < checksumEnd+digestSize || string(b[:len(cacheFormat)]) != cacheFormat ||
+		crc32.Checksum(b[checksumEnd:], castagnoli()) != binary.LittleEndian.Uint32(b[len(cacheFormat):]) {
+		return &cache{}
 	}
-	defer f.Close()
-	var head [checksumEnd]byte
-	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:len(cacheFormat)]) != cacheFormat {
-		return ""
+	rest := unsafe.String(&b[checksumEnd], len(b)-checksumEnd) // spares a copy of b, which nobody else has
+	c := &cache{records: rest[digestSize:]}
+	if tree.ValidDigest(rest[:digestSize]) {
+		c.set = rest[:digestSize]
 	}
-	var records strings.Builder
-	if is, err := f.Stat(); err == nil {
-		records.Grow(int(is.Size()))
-	}
-	sum := crc32.New(castagnoli())
-	_, err = io.Copy(io.MultiWriter(&records, sum), f)
-	if err != nil || sum.Sum32() != binary.LittleEndian.Uint32(head[len(cacheFormat):]) {
-		return ""
-	}
-	return cache(records.String())
+	return c
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // digest returns the digest of f, or nothing. It is to be asked in path order.
 func (c *cache) digest(f *File) string {
-	for len(*c) >= recordSize {
-		record := string(*c)
+	for len(c.records) >= recordSize {
+		record := c.records
 		end := recordSize + int(record[recordSize-2]) + int(record[recordSize-1])<<8
 		if end > len(record) {
 			return ""
@@ -85,44 +86,56 @@ func (c *cache) digest(f *File) string {
 		if path > f.Path {
 			return ""
 		}
-		*c = cache(record[end:])
-		if path == f.Path {
-			var stamp [stampSize]byte
-			if record[:stampSize] != string(appendStamp(stamp[:0], f.Stamp)) {
-				return ""
-			}
+		c.records = record[end:]
+		var stamp [stampSize]byte
+		if path == f.Path && record[:stampSize] == string(appendStamp(stamp[:0], f)) {
 			return record[stampSize : stampSize+digestSize]
+		}
+		c.stale = true
+		if path == f.Path {
+			return ""
 		}
 	}
 	return ""
 }
 
-func appendStamp(b []byte, s Stamp) []byte {
-	for _, n := range [...]uint64{uint64(s.Size), uint64(s.ModTime), uint64(s.Changed), s.Inode} {
-		b = binary.LittleEndian.AppendUint64(b, n)
+// whole returns the digest of the set whose files were asked for, when they are all
+// that the cache knows; else nothing.
+func (c *cache) whole() string {
+	if c.stale || c.records != "" {
+		return ""
 	}
-	return b
+	return c.set
 }
 
-// remember writes what is known now, if any of it is new. A cache that cannot
-// be written costs time and nothing else.
+func appendStamp(b []byte, f *File) []byte {
+	for _, n := range [...]uint64{uint64(f.Size), uint64(f.ModTime), uint64(f.Changed), f.Inode} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return append(b, f.Mode...)
+}
+
+// remember writes what is known now. A cache that cannot be written costs time
+// and nothing else.
 func (h *hashing) remember() {
 	file := h.set.cacheFile()
-	if file == "" || len(h.todo) == 0 {
+	if file == "" {
 		return
 	}
 	settled := h.started.Add(-settling).UnixNano()
-	size := checksumEnd
+	size := checksumEnd + digestSize
 	for _, e := range h.entries {
 		size += recordSize + len(e.Path)
 	}
 	b := append(append(make([]byte, 0, size), cacheFormat...), 0, 0, 0, 0)
+	b = append(b, cmp.Or(h.digest, noDigest)...)
 	for i, e := range h.entries {
 		f := h.set.Files[i]
 		if e.SHA256 == "" || f.ModTime >= settled {
+			copy(b[checksumEnd:], noDigest)
 			continue
 		}
-		b = appendStamp(b, f.Stamp)
+		b = appendStamp(b, f)
 		b = append(b, e.SHA256...)
 		b = binary.LittleEndian.AppendUint16(b, uint16(len(e.Path)))
 		b = append(b, e.Path...)

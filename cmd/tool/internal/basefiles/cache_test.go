@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/hubclient/tree"
@@ -22,13 +25,16 @@ func rehash(t testing.TB, o basefiles.Options) (set tree.Tree, read int) {
 	t.Helper()
 	s := choose(t, o)
 	known := -1
-	set, err := s.Hash(ctx, func(files int, _ int64) {
+	named, err := s.Hash(ctx, func(files int, _ int64) {
 		if known < 0 {
 			known = files
 		}
 	})
 	must(t, err)
-	return set, len(s.Files) - known
+	if want := named.Tree.Digest(); named.Digest != want {
+		t.Errorf("the set's digest is %s, want %s", named.Digest, want)
+	}
+	return named.Tree, len(s.Files) - known
 }
 
 // settled plants files that are old enough to be remembered, hashes them once,
@@ -108,6 +114,35 @@ func TestFilesThatComeAndGoLeaveTheOthersKnown(t *testing.T) {
 	}
 }
 
+// rehash holds the digest that comes with the set against the set itself.
+func TestWhateverChangesTheCacheNamesTheSetThatIsThere(t *testing.T) {
+	o := settled(t, named("b", "d/e", "f"))
+	o.AllowEmpty = true
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		name := filepath.Join(o.Root, []string{"a", "b", "c", "d/e", "f", "g"}[r.IntN(6)])
+		_, err := os.Stat(name)
+		switch there := err == nil; {
+		case there && r.IntN(3) == 0:
+			must(t, os.Chmod(name, []os.FileMode{0o644, 0o755}[r.IntN(2)]))
+		case there && r.IntN(2) == 0:
+			must(t, os.Remove(name))
+		default:
+			write(t, name, strings.Repeat("x", r.IntN(4)))
+			if r.IntN(4) > 0 { // else it is too young to be remembered
+				age(t, name)
+			}
+		}
+		set, _ := rehash(t, o)
+		if diff := cmp.Diff(hash(t, choose(t, basefiles.Options{Workspace: o.Root, Root: o.Root, AllowEmpty: true})), set, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("set (-without a cache +with it):\n%s", diff)
+		}
+		if again, read := rehash(t, o); read == 0 && !slices.Equal(again, set) {
+			t.Fatalf("%v became %v", set, again)
+		}
+	}
+}
+
 func TestAFileAsYoungAsTheCacheIsNotTrusted(t *testing.T) {
 	o := settled(t, named("a", "old"))
 	for _, when := range []time.Time{time.Now(), time.Now().Add(time.Hour)} {
@@ -166,7 +201,7 @@ func TestADamagedCacheIsRebuilt(t *testing.T) {
 		"empty":          func([]byte) []byte { return nil },
 		"cut":            func(b []byte) []byte { return b[:len(b)/2] },
 		"cut at start":   func(b []byte) []byte { return b[:5] },
-		"another format": func(b []byte) []byte { return bytes.Replace(b, []byte(" 1\n"), []byte(" 0\n"), 1) },
+		"another format": func(b []byte) []byte { return bytes.Replace(b, []byte(" 2\n"), []byte(" 1\n"), 1) },
 		"one bit":        func(b []byte) []byte { b[len(b)-3] ^= 1; return b },
 		"longer":         func(b []byte) []byte { return append(b, "more"...) },
 	}
@@ -218,18 +253,21 @@ func FuzzCache(f *testing.F) {
 	whole, err := os.ReadFile(file)
 	must(f, err)
 	want, _ := rehash(f, o)
-	const body = len("tool hashes 1\n") + 4
+	const body = len("tool hashes 2\n") + 4
+	const record = 36 + 64 + 2 // without the path
 	f.Add(whole, false)
 	f.Add(whole[:body], true)
-	f.Add(append(bytes.Clone(whole[:body]), make([]byte, 98)...), true)
+	f.Add(whole[:body+64], true)
+	f.Add(append(bytes.Clone(whole[:body+64]), make([]byte, record)...), true)
 	f.Fuzz(func(t *testing.T, b []byte, mend bool) {
 		if mend && len(b) >= body {
 			copy(b, whole[:body-4])
 			binary.LittleEndian.PutUint32(b[body-4:], crc32.Checksum(b[body:], crc32.MakeTable(crc32.Castagnoli)))
 		}
 		must(t, os.WriteFile(file, b, 0o600))
-		set, _ := rehash(t, o)
-		if diff := cmp.Diff(want, set); diff != "" && !mend {
+		set, err := choose(t, o).Hash(ctx, nil)
+		must(t, err)
+		if diff := cmp.Diff(want, set.Tree); diff != "" && !mend {
 			t.Errorf("set (-want +got):\n%s", diff)
 		}
 	})

@@ -38,15 +38,21 @@ func (s Stamp) young() bool {
 //
 // progress, if not nil, is told by one goroutine at a time how many files and
 // bytes are done so far. What the cache knows is done in one step.
-func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int64)) (tree.Tree, error) {
+func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int64)) (tree.Named, error) {
 	h := &hashing{set: s, ctx: ctx, progress: progress, started: time.Now()}
 	h.recall()
+	if h.digest != "" { // nothing to read, nothing to remember
+		return tree.Named{Tree: h.entries, Digest: h.digest}, ctx.Err()
+	}
 	err := h.run()
+	if err == nil {
+		h.digest = h.entries.Digest()
+	}
 	h.remember()
 	if err != nil {
-		return nil, err
+		return tree.Named{}, err
 	}
-	return h.entries, nil
+	return tree.Named{Tree: h.entries, Digest: h.digest}, nil
 }
 
 // hashing is one run over the files of a selection.
@@ -55,6 +61,7 @@ type hashing struct {
 	ctx     context.Context
 	started time.Time
 	entries tree.Tree // one for each file; without a digest until it is done
+	digest  string    // of entries, once it is known
 	todo    []int     // indices of the files to read
 	next    atomic.Int64
 
@@ -79,6 +86,9 @@ func (h *hashing) recall() {
 		} else {
 			bytes += f.Size
 		}
+	}
+	if len(h.todo) == 0 {
+		h.digest = known.whole()
 	}
 	h.advance(len(files)-len(h.todo), bytes)
 }

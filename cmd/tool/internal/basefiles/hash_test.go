@@ -151,8 +151,8 @@ func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 				}
 			})
 			must(t, err)
-			if want := (tree.Entry{Path: "f", Mode: tree.Regular, Size: int64(len(after)), SHA256: digest(after)}); set[0] != want {
-				t.Errorf("entry %+v, want %+v", set[0], want)
+			if want := (tree.Entry{Path: "f", Mode: tree.Regular, Size: int64(len(after)), SHA256: digest(after)}); set.Tree[0] != want {
+				t.Errorf("entry %+v, want %+v", set.Tree[0], want)
 			}
 		})
 	}
@@ -186,7 +186,7 @@ func TestNoRaceYieldsTheDigestOfAMixture(t *testing.T) {
 		writer.Wait()
 		if err != nil {
 			failed++
-		} else if !whole[set[0].SHA256] {
+		} else if !whole[set.Tree[0].SHA256] {
 			t.Fatal("the digest of a mixture")
 		}
 	}

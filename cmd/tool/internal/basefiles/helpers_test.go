@@ -75,7 +75,7 @@ func hash(t testing.TB, s *basefiles.Selection) tree.Tree {
 	t.Helper()
 	set, err := s.Hash(ctx, nil)
 	must(t, err)
-	return set
+	return set.Tree
 }
 
 func paths(s *basefiles.Selection) []string {

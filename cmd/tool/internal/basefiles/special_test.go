@@ -158,7 +158,7 @@ func TestNoRaceReadsWhatIsOutside(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, e := range set {
+		for _, e := range set.Tree {
 			hashed++
 			if e.SHA256 != digest("public") {
 				t.Fatalf("%s was read from outside", e.Path)

@@ -119,7 +119,7 @@ type FileOptions struct {
 // Files is a chosen and hashed set of base files.
 type Files struct {
 	*basefiles.Selection
-	Tree  tree.Tree
+	tree.Named
 	Notes []string
 }
 
@@ -161,7 +161,7 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 		return nil, err
 	}
 	f := &Files{Selection: selection}
-	if f.Tree, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
+	if f.Named, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
 		return nil, err
 	}
 	if n := f.Links + f.Others; n > 0 {
@@ -176,10 +176,10 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 }
 
 // Send makes f what upload sends, which r is told of, to a hub that probably holds base.
-func (f *Files) Send(r Report, base tree.Tree, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error)) (*wire.BaseFilesWritten, error) {
+func (f *Files) Send(r Report, base tree.Base, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error)) (*wire.BaseFilesWritten, error) {
 	contents := f.Contents()
 	defer contents.Close()
-	return upload(hubclient.FileSet{Tree: f.Tree, Open: contents.Open, Base: base, Sent: r.Of(f.Selection, Uploading)})
+	return upload(hubclient.FileSet{Named: f.Named, Open: contents.Open, Base: base, Sent: r.Of(f.Selection, Uploading)})
 }
 
 // Of returns what tells r how far a phase has come with a selection; nil where r is.
@@ -236,6 +236,7 @@ func KeepModes(ctx context.Context, hub *identity.Hub, r ref.Ref, f *Files) erro
 			f.Tree[i].Mode = mode
 		}
 	}
+	f.Named = f.Tree.Named()
 	return nil
 }
 

@@ -7,15 +7,20 @@
 package revisions
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/wholefile"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
+
+const digestLength = 2 * sha256.Size // in hex digits
 
 // Store keeps a file or two for each project of each hub.
 type Store struct{ dir string }
@@ -42,15 +47,33 @@ func (s *Store) Last(origin string, r ref.Ref) string {
 	return string(data)
 }
 
-// SaveFiles remembers files as the last set pushed to or pulled from a project.
-func (s *Store) SaveFiles(origin string, r ref.Ref, files tree.Tree) {
-	s.save(s.path(origin, r)+".files", files.Canonical())
+// SaveFiles remembers files as the last set pushed to or pulled from a project: its
+// digest in a line, then its canonical form.
+func (s *Store) SaveFiles(origin string, r ref.Ref, files tree.Named) {
+	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Canonical()))
 }
 
-// LastFiles returns the set that was saved for a project, nil when none is known.
-func (s *Store) LastFiles(origin string, r ref.Ref) tree.Tree {
-	canonical, err := os.ReadFile(s.path(origin, r) + ".files")
-	if err != nil || len(canonical) == 0 { // of an empty set, or of a file that the power took
+// LastFiles returns the set that was saved for a project. Its files are read when
+// they are asked for.
+func (s *Store) LastFiles(origin string, r ref.Ref) tree.Base {
+	path := s.filesPath(origin, r)
+	f, err := os.Open(path)
+	if err != nil {
+		return tree.Base{}
+	}
+	defer f.Close()
+	var digest [digestLength]byte
+	if _, err := io.ReadFull(f, digest[:]); err != nil || !tree.ValidDigest(string(digest[:])) {
+		return tree.Base{}
+	}
+	return tree.Base{Digest: string(digest[:]), Files: func() tree.Tree { return readFiles(path, string(digest[:])) }}
+}
+
+// readFiles returns nil unless path still holds the set of this digest.
+func readFiles(path, digest string) tree.Tree {
+	saved, _ := os.ReadFile(path)
+	canonical, ok := bytes.CutPrefix(saved, []byte(digest+"\n"))
+	if !ok || tree.DigestOf(canonical) != digest {
 		return nil
 	}
 	files, err := tree.Read(canonical)
@@ -59,6 +82,8 @@ func (s *Store) LastFiles(origin string, r ref.Ref) tree.Tree {
 	}
 	return files
 }
+
+func (s *Store) filesPath(origin string, r ref.Ref) string { return s.path(origin, r) + ".files" }
 
 func (s *Store) save(path string, data []byte) {
 	if s.dir != "" {

@@ -3,9 +3,10 @@ package revisions_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/revisions"
 	"example.com/projecthub/hubclient/ref"
@@ -102,30 +103,48 @@ func TestTheLastFilesOfEachProjectAreRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.LastFiles("http://hub", web); got != nil {
+	if got := s.LastFiles("http://hub", web); got.Digest != "" {
 		t.Errorf("before any push: %v", got)
 	}
-	s.SaveFiles("http://hub", web, files)
-	s.SaveFiles("http://hub", other, tree.Tree{})
-	if got := s.LastFiles("http://hub", web); !slices.Equal(got, files) {
-		t.Errorf("%v, want %v", got, files)
+	s.SaveFiles("http://hub", web, files.Named())
+	s.SaveFiles("http://hub", other, tree.Tree{}.Named())
+	for r, want := range map[ref.Ref]tree.Tree{web: files, other: {}} {
+		got := s.LastFiles("http://hub", r)
+		if got.Digest != want.Digest() {
+			t.Errorf("%s: digest %s, want %s", r, got.Digest, want.Digest())
+		}
+		if diff := cmp.Diff(want, got.Files()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", r, diff)
+		}
 	}
-	if got := s.LastFiles("http://hub", other); got != nil {
-		t.Errorf("the empty set, which an empty file may be: %v", got)
-	}
-	if got := s.LastFiles("http://elsewhere", web); got != nil {
+	if got := s.LastFiles("http://elsewhere", web); got.Digest != "" {
 		t.Errorf("of another hub: %v", got)
 	}
 	saved, err := filepath.Glob(filepath.Join(dir, "not", "yet", "there", "*"))
 	if err != nil || len(saved) != 2 {
 		t.Fatalf("%q, %v", saved, err)
 	}
-	for _, name := range saved {
-		if err := os.WriteFile(name, []byte("damaged\n"), 0o600); err != nil {
-			t.Fatal(err)
+	whole := files.Digest() + "\n" + string(files.Canonical())
+	last := s.LastFiles("http://hub", web)
+	for what, damaged := range map[string]string{
+		"empty":              "",
+		"cut in the digest":  whole[:63],
+		"cut in the files":   whole[:80],
+		"another digest":     strings.Repeat("0", 64) + whole[64:],
+		"another size":       strings.Replace(whole, " 1 ", " 2 ", 1),
+		"no set in its form": tree.DigestOf([]byte("x\n")) + "\nx\n",
+		"another kind":       string(files.Canonical()),
+	} {
+		for _, name := range saved {
+			if err := os.WriteFile(name, []byte(damaged), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if got := s.LastFiles("http://hub", web); got != nil {
-		t.Errorf("of a damaged file: %v", got)
+		if got := s.LastFiles("http://hub", web); got.Digest != "" && got.Files() != nil {
+			t.Errorf("%s: %v", what, got.Files())
+		}
+		if got := last.Files(); got != nil {
+			t.Errorf("%s meanwhile: %v", what, got)
+		}
 	}
 }

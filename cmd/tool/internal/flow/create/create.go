@@ -16,6 +16,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -242,13 +243,13 @@ func (c *create) seed(ctx context.Context, created hubclient.Created) error {
 	if c.files == nil {
 		return nil
 	}
-	files, err := c.files.Send(c.Files.Report, nil, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+	files, err := c.files.Send(c.Files.Report, tree.Base{}, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
 		return created.SeedBaseFiles(ctx, files)
 	})
 	if err != nil {
 		return err
 	}
-	c.Revisions.SaveFiles(c.hub.Origin(), c.project, c.files.Tree)
+	c.Revisions.SaveFiles(c.hub.Origin(), c.project, c.files.Named)
 	c.did.BaseFilesWritten = true
 	c.result.BaseFilesPushed = files.BaseFilesPushed
 	return nil

@@ -5,7 +5,6 @@ package push
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -272,8 +271,8 @@ func (p *push) pushFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if last == nil || !slices.Equal(last, p.files.Tree) {
-		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Tree)
+	if last.Digest != p.files.Digest {
+		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Named)
 	}
 	p.did.BaseFilesWritten = true
 	p.result.BaseFilesPushed = w.BaseFilesPushed
