@@ -151,6 +151,15 @@ const (
 	memoryLimit = 96 << 20 // bytes
 )
 
+// collectSeldom takes effect after the first collection, which most commands do not
+// live to see: each of the two settings stops all that runs for a moment.
+func collectSeldom() {
+	runtime.AddCleanup(new([32]byte), func(struct{}) {
+		debug.SetGCPercent(gcPercent)
+		debug.SetMemoryLimit(memoryLimit)
+	}, struct{}{})
+}
+
 // run wraps what a command does, so that its failures can be told from a command
 // line that makes no sense. What only a command needs is settled here: help comes
 // sooner without it.
@@ -158,8 +167,7 @@ func (a *app) run(f func(ctx context.Context, args []string) error) func(*cobra.
 	return func(c *cobra.Command, args []string) error {
 		var ctx context.Context
 		ctx, a.ended = withSignals()
-		debug.SetGCPercent(gcPercent)
-		debug.SetMemoryLimit(memoryLimit)
+		collectSeldom()
 		err := f(ctx, args)
 		var usage *usageError
 		if err == nil || errors.As(err, &usage) {
