@@ -190,7 +190,10 @@ func TestAPushConnectsWhileItReadsItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	push := w.command("push", "web", "--base-files-only", "--origin", "http://"+listener.Addr().String(), "--token", w.token)
+	// This machine by an address that does not say so: a hub that is near is not connected to ahead.
+	origin := strings.Replace("http://"+listener.Addr().String(), "127.0.0.1", "0.0.0.0", 1)
+	push := w.command("push", "web", "--base-files-only", "--origin", origin, "--token", w.token)
+	push.Env = append(push.Env, "TOOL_ALLOW_HTTP=1")
 	if out, err := push.CombinedOutput(); err == nil || !strings.Contains(string(out), "src/d holds an access token") {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -119,8 +119,12 @@ const openFor = 3 * time.Second
 
 // Dial begins to open a connection, which the next call that needs a new one takes.
 // It is for those who have something else to do before they call. When no call
-// takes it for a while, or it is refused, it is as if Dial had not been called.
+// takes it for a while, or it is refused, it is as if Dial had not been called. A
+// hub on this machine is no way off, and would only take a core from who calls.
 func (c *Client) Dial() {
+	if c.near() {
+		return
+	}
 	if proxy, err := c.proxy(&http.Request{URL: c.base}); proxy != nil || err != nil {
 		return
 	}

@@ -33,6 +33,9 @@ func open(conns []*pipe) int {
 	return len(slices.DeleteFunc(slices.Clone(conns), func(p *pipe) bool { return p.closed.Load() }))
 }
 
+// far is how to reach a hub that is not on this machine.
+var far = hubclient.Options{Origin: "http://hub.example.com", Token: token, AllowHTTP: true}
+
 func whoami(w http.ResponseWriter, _ *http.Request, _ int) {
 	answer(w, 200, wire.Whoami{User: "alice"})
 }
@@ -40,7 +43,7 @@ func whoami(w http.ResponseWriter, _ *http.Request, _ int) {
 func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
 	for wait, want := range map[time.Duration]int{0: 1, 2 * time.Second: 1, 4 * time.Second: 2} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newHub(t, hubclient.Options{}, whoami)
+			b := newHub(t, far, whoami)
 			conns := b.dialled()
 			b.Dial()
 			b.Dial()
@@ -61,6 +64,18 @@ func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
 	}
 }
 
+func TestNoConnectionIsOpenedAheadToAHubOnThisMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{Origin: "http://localhost:4600"}, whoami)
+		conns := b.dialled()
+		b.Dial()
+		synctest.Wait()
+		if len(*conns) != 0 {
+			t.Errorf("%d connections", len(*conns))
+		}
+	})
+}
+
 func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
 	for name, end := range map[string]func(*hub){
 		"after a while":    func(*hub) { time.Sleep(4 * time.Second) },
@@ -68,7 +83,7 @@ func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newHub(t, hubclient.Options{}, whoami)
+				b := newHub(t, far, whoami)
 				conns := b.dialled()
 				b.Dial()
 				end(b)
@@ -83,7 +98,7 @@ func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
 
 func TestACallWaitsForTheConnectionThatIsBeingOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, whoami)
+		b := newHub(t, far, whoami)
 		conns, dial := b.dialled(), b.dial
 		b.dial = func(ctx context.Context, address string) (net.Conn, error) {
 			time.Sleep(time.Second)
@@ -99,7 +114,7 @@ func TestACallWaitsForTheConnectionThatIsBeingOpened(t *testing.T) {
 
 func TestACallOpensItsOwnWhereNoneCouldBeOpenedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, whoami)
+		b := newHub(t, far, whoami)
 		conns, dial := b.dialled(), b.dial
 		b.dial = func(context.Context, string) (net.Conn, error) { return nil, dialFault(syscall.ECONNREFUSED) }
 		b.Dial()
@@ -114,7 +129,7 @@ func TestACallOpensItsOwnWhereNoneCouldBeOpenedAhead(t *testing.T) {
 
 func TestAHubThatCannotBeReachedIsWaitedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, whoami)
+		b := newHub(t, far, whoami)
 		b.dial = func(context.Context, string) (net.Conn, error) {
 			time.Sleep(hubclient.DefaultTimeout)
 			return nil, dialFault(os.ErrDeadlineExceeded)
@@ -130,7 +145,7 @@ func TestAHubThatCannotBeReachedIsWaitedForOnce(t *testing.T) {
 
 func TestAConnectionThatTheHubEndedMeanwhileIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, whoami)
+		b := newHub(t, far, whoami)
 		dial := b.dial
 		b.dial = func(context.Context, string) (net.Conn, error) {
 			near, far := net.Pipe()
