@@ -61,6 +61,7 @@ type app struct {
 	command string                // the running one, without the program's name
 	drawing bool                  // a view is on the terminal, which lines of ours would tear
 	ended   func() syscall.Signal // by which signal, 0 for none
+	heeded  func()                // returns when signals are
 
 	loaded *identity.Logins
 	id     *identity.Identity
@@ -68,7 +69,7 @@ type app struct {
 
 // Main runs one command line and returns its exit code.
 func Main(args []string, lookupEnv func(string) (string, bool), streams term.Streams) int {
-	a := &app{Streams: streams, lookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 }}
+	a := &app{Streams: streams, lookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 }, heeded: func() {}}
 	if slices.Equal(args, []string{"--version"}) { // the one question that needs no command tree
 		fmt.Fprintln(streams.Out, "tool", toolVersion())
 		return exitDone
@@ -111,25 +112,31 @@ func commandOf(c *cobra.Command) string {
 }
 
 // withSignals returns a context that ends with the first signal that asks the
-// program to end, and a function that tells which it was, 0 for none.
-func withSignals() (context.Context, func() syscall.Signal) {
+// program to end, and a function that tells which it was, 0 for none. To begin
+// heeding signals takes as long as looking at hundreds of files, and goes on
+// beside: heeded waits for it. Until then a signal ends the program at once, as
+// suits one that has done nothing but read.
+func withSignals() (ctx context.Context, ended func() syscall.Signal, heeded func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup has it
-			signal.Notify(signals, s)
-		}
-	}
+	begun := make(chan struct{})
 	go func() {
+		signals := make(chan os.Signal, 1)
+		for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+			if !signal.Ignored(s) { // as nohup has it
+				signal.Notify(signals, s)
+			}
+		}
+		close(begun)
 		s, _ := (<-signals).(syscall.Signal)
 		signal.Stop(signals) // a second one ends the program at once
 		cancel(signalled(s))
 	}()
-	return ctx, func() syscall.Signal {
+	ended = func() syscall.Signal {
 		var s signalled
 		errors.As(context.Cause(ctx), &s)
 		return syscall.Signal(s)
 	}
+	return ctx, ended, func() { <-begun }
 }
 
 // signalled is the signal that ended a context.
@@ -160,13 +167,27 @@ func collectSeldom() {
 	}, struct{}{})
 }
 
+type command = func(ctx context.Context, args []string) error
+
 // run wraps what a command does, so that its failures can be told from a command
 // line that makes no sense. What only a command needs is settled here: help comes
 // sooner without it.
-func (a *app) run(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) run(f command) func(*cobra.Command, []string) error {
+	return a.runReading(func(ctx context.Context, args []string) error {
+		a.heeded()
+		return f(ctx, args)
+	})
+}
+
+// runReading is run for a command that, where nobody is asked, does nothing but
+// read files before it turns to the hub. Signals are heeded from then on.
+func (a *app) runReading(f command) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		var ctx context.Context
-		ctx, a.ended = withSignals()
+		ctx, a.ended, a.heeded = withSignals()
+		if !a.strict() {
+			a.heeded()
+		}
 		collectSeldom()
 		err := f(ctx, args)
 		var usage *usageError
@@ -353,6 +374,7 @@ func (a *app) connectAnyway() (*identity.Hub, error) {
 }
 
 func (a *app) reach(id *identity.Identity) (*identity.Hub, error) {
+	a.heeded()
 	roots, err := a.roots()
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ unless --if-revision or --no-clobber says when not to.`,
   tool push web --no-clobber --no-input`,
 		Args:              maybeLocal,
 		ValidArgsFunction: a.completeLocal,
-		RunE: a.run(func(ctx context.Context, args []string) error {
+		RunE: a.runReading(func(ctx context.Context, args []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
