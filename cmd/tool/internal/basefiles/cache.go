@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -47,6 +48,14 @@ func (s *Selection) cacheFile() string {
 	}
 	root := sha256.Sum256([]byte(filepath.Join(s.workspace, filepath.FromSlash(s.root))))
 	return filepath.Join(s.cacheDir, hex.EncodeToString(root[:8])+".hashes")
+}
+
+// lookUp begins to read the cache, for when the files are found.
+func (s *Selection) lookUp() {
+	if file := s.cacheFile(); file != "" {
+		s.known = sync.OnceValue(func() *cache { return readCache(file) })
+		go s.known()
+	}
 }
 
 // cache is what a file of hashes tells.

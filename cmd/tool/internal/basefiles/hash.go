@@ -77,7 +77,10 @@ type hashing struct {
 func (h *hashing) recall() {
 	files := h.set.Files
 	h.entries = make(tree.Tree, len(files))
-	known := readCache(h.set.cacheFile())
+	var known cache
+	if h.set.known != nil {
+		known = *h.set.known()
+	}
 	var bytes int64
 	for i, f := range files {
 		h.entries[i] = tree.Entry{Path: f.Path, Mode: f.Mode, Size: f.Size, SHA256: known.digest(f)}
