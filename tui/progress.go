@@ -93,33 +93,36 @@ const lineWidth = 80
 type Lines struct {
 	mu    sync.Mutex
 	meter meter
-	stop  func()
+	next  *time.Timer // nil at the end
 }
 
 // NewLines returns one that calls say with a line each interval, once there is
 // progress and until [Lines.Hide].
 func NewLines(interval time.Duration, say func(line string)) *Lines {
-	ticker, done := time.NewTicker(interval), make(chan struct{})
-	l := &Lines{stop: sync.OnceFunc(func() {
-		ticker.Stop()
-		close(done)
-	})}
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case now := <-ticker.C:
-				l.mu.Lock()
-				m := l.meter
-				l.mu.Unlock()
-				if m.Phase != "" && !m.over() {
-					say(m.line(now, lineWidth))
-				}
-			}
+	l := &Lines{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.next = time.AfterFunc(interval, func() {
+		if line := l.line(); line != "" {
+			say(line)
 		}
-	}()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.next != nil {
+			l.next.Reset(interval)
+		}
+	})
 	return l
+}
+
+// line returns the line to say now, which may be empty.
+func (l *Lines) line() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.next == nil || l.meter.Phase == "" || l.meter.over() {
+		return ""
+	}
+	return l.meter.line(time.Now(), lineWidth)
 }
 
 // Update takes in progress.
@@ -130,7 +133,14 @@ func (l *Lines) Update(p Progress) {
 }
 
 // Hide ends the lines.
-func (l *Lines) Hide() { l.stop() }
+func (l *Lines) Hide() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.next != nil {
+		l.next.Stop()
+		l.next = nil
+	}
+}
 
 // seconds writes how long something took.
 func seconds(d time.Duration) string {
