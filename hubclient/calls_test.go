@@ -361,3 +361,30 @@ func TestEveryAttemptIsTraced(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAnAttemptWaitsForWhatComesBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var before time.Time
+		opts := hubclient.Options{Origin: origin, Token: token, Before: func() {
+			time.Sleep(time.Second)
+			before = time.Now()
+		}}
+		b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, n int) {
+			if before.IsZero() {
+				t.Errorf("%s %s comes before", r.Method, r.URL.Path)
+			}
+			before = time.Time{}
+			if n == 1 {
+				w.WriteHeader(http.StatusServiceUnavailable) // is tried again
+				return
+			}
+			whoami(w, r, n)
+		})
+		if _, err := b.Whoami(t.Context()); err != nil || b.requests.Load() != 2 {
+			t.Errorf("%v after %d attempts", err, b.requests.Load())
+		}
+		if err := b.DownloadBaseFiles(t.Context(), project, &wire.BaseFiles{}, nil); err == nil {
+			t.Error("files came from nowhere")
+		}
+	})
+}

@@ -30,6 +30,7 @@ type Options struct {
 	Timeout   time.Duration  // without a byte moving; 0: [DefaultTimeout]
 	Roots     *x509.CertPool // nil: the system's
 	AllowHTTP bool           // send the token over plain http to a host that is not loopback
+	Before    func()         // called before every attempt, which waits for it; nil allowed
 	Trace     func(Attempt)  // told of every attempt; nil allowed
 
 	// Waiting is told, once a call, that it has failed for a while and is tried

@@ -201,6 +201,9 @@ const maxRedirects = 3
 // no http.Client, because that sends the token on to other ports and schemes of
 // the same host.
 func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
+	if c.opts.Before != nil {
+		c.opts.Before()
+	}
 	for followed := 0; ; followed++ {
 		resp, err := c.transport.RoundTrip(req)
 		if err != nil || !redirects(resp) {

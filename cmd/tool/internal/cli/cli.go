@@ -180,7 +180,7 @@ func (a *app) run(f command) func(*cobra.Command, []string) error {
 }
 
 // runReading is run for a command that, where nobody is asked, does nothing but
-// read files before it turns to the hub. Signals are heeded from then on.
+// read files before it calls the hub. Signals are heeded from then on.
 func (a *app) runReading(f command) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		var ctx context.Context
@@ -374,13 +374,13 @@ func (a *app) connectAnyway() (*identity.Hub, error) {
 }
 
 func (a *app) reach(id *identity.Identity) (*identity.Hub, error) {
-	a.heeded()
 	roots, err := a.roots()
 	if err != nil {
 		return nil, err
 	}
 	opts := hubclient.Options{
 		UserAgent: "tool/" + toolVersion(), Timeout: a.timeout, Roots: roots, AllowHTTP: a.getenv("TOOL_ALLOW_HTTP") == "1",
+		Before: a.heeded,
 	}
 	if a.verbose {
 		opts.Trace = a.trace
