@@ -38,10 +38,10 @@ func (tx *Tx) BaseSet(ctx context.Context, r ref.Ref) (*BaseSet, error) {
 // BaseTree returns the digest of the set that a project holds, "" for none;
 // ErrNotFound when there is no such project.
 func (tx *Tx) BaseTree(ctx context.Context, r ref.Ref) (digest string, err error) {
-	err = tx.db.NewSelect().TableExpr("projects AS p").ColumnExpr("COALESCE(b.tree, '')").
-		Join("LEFT JOIN base_sets AS b ON b.account = p.account AND b.slug = p.slug").
-		Where("p.account = ?", r.Account()).Where("p.slug = ?", r.Slug()).Scan(ctx, &digest)
-	return digest, wrap(err)
+	err = tx.one(ctx, &digest, `SELECT COALESCE(b.tree, '')
+		FROM projects AS p LEFT JOIN base_sets AS b ON b.account = p.account AND b.slug = p.slug
+		WHERE p.account = ? AND p.slug = ?`, r.Account(), r.Slug())
+	return digest, err
 }
 
 // Swap says what is to take the place of a project's base files.

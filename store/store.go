@@ -6,6 +6,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,7 +25,6 @@ import (
 	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
-	"github.com/uptrace/bun/schema"
 	_ "modernc.org/sqlite"
 )
 
@@ -34,6 +35,9 @@ type Store struct {
 	dsn   dsn
 
 	checkpoints *checkpoints // nil on PostgreSQL
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt // by their queries
 }
 
 // Options say how to open a database.
@@ -83,7 +87,7 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dsn: d}
+	s := &Store{dsn: d, prepared: map[string]*sql.Stmt{}}
 	if d.path != "" {
 		err = s.openSQLite(opts)
 	} else {
@@ -348,12 +352,12 @@ func (tx *Tx) Now(ctx context.Context) (Time, error) {
 	return tx.now, err
 }
 
-// nowExpr is the present as an expression within a query.
-func (tx *Tx) nowExpr() schema.QueryWithArgs {
+// nowExpr is the present as a value of a query.
+func (tx *Tx) nowExpr() any {
 	if tx.postgres() {
 		return bun.SafeQuery("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 	}
-	return bun.SafeQuery("?", int64(At(time.Now())))
+	return int64(At(time.Now()))
 }
 
 // raw is where statements are run without bun.
@@ -380,6 +384,44 @@ func (tx *Tx) exec(ctx context.Context, statement string, args ...any) (sql.Resu
 func (tx *Tx) query(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
 	statement, args = tx.beside(statement, args)
 	return tx.raw().QueryContext(ctx, statement, args...)
+}
+
+// one reads the one row of a query that nearly every request asks; ErrNotFound
+// when there is none. SQLite takes longer to understand such a query than to answer
+// it, and is made to do so once. PostgreSQL would need a round trip for that.
+func (tx *Tx) one(ctx context.Context, dest any, query string, args ...any) error {
+	db, ok := tx.db.(*bun.DB)
+	if !ok || tx.postgres() {
+		return wrap(tx.db.NewRaw(query, args...).Scan(ctx, dest))
+	}
+	prepared, err := tx.store.prepare(ctx, query)
+	if err != nil {
+		return wrap(err)
+	}
+	rows, err := prepared.QueryContext(ctx, args...)
+	if err != nil {
+		return wrap(err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return wrap(cmp.Or(rows.Err(), sql.ErrNoRows))
+	}
+	return wrap(db.ScanRow(ctx, rows, dest))
+}
+
+// prepare returns the statement for query, which lasts as long as the store.
+func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if prepared := s.prepared[query]; prepared != nil {
+		return prepared, nil
+	}
+	prepared, err := s.read.DB.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s.prepared[query] = prepared
+	return prepared, nil
 }
 
 func (tx *Tx) beside(statement string, args []any) (string, []any) {

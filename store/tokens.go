@@ -54,15 +54,10 @@ func (tx *Tx) CreateToken(ctx context.Context, t *Token) error {
 
 // Bearer returns the token with this hash, or ErrNotFound.
 func (tx *Tx) Bearer(ctx context.Context, hash string) (*Bearer, error) {
-	b := &Bearer{}
-	now := tx.nowExpr()
-	err := tx.db.NewSelect().Model(&b.Token).ColumnExpr("token.*").
-		ColumnExpr("(token.expires_at <> 0 AND token.expires_at <= ?) AS expired", now).
-		ColumnExpr("(a.disabled_at <> 0) AS disabled").
-		ColumnExpr("(token.last_used_at < ? - 60000000) AS stale", now).
-		Join("JOIN accounts AS a ON a.name = token.owner").
-		Where("token.hash = ?", hash).Scan(ctx, b)
-	return b, wrap(err)
+	b, now := &Bearer{}, tx.nowExpr()
+	return b, tx.one(ctx, b, `SELECT t.*, t.expires_at <> 0 AND t.expires_at <= ? AS expired,
+		a.disabled_at <> 0 AS disabled, t.last_used_at < ? - 60000000 AS stale
+		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner WHERE t.hash = ?`, now, now, hash)
 }
 
 // TouchToken notes that a token is being used.
