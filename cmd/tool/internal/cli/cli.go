@@ -74,6 +74,7 @@ func Main(args []string, lookupEnv func(string) (string, bool), streams term.Str
 		fmt.Fprintln(streams.Out, "tool", toolVersion())
 		return exitDone
 	}
+	collectSeldom()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -158,13 +159,12 @@ const (
 	memoryLimit = 96 << 20 // bytes
 )
 
-// collectSeldom takes effect after the first collection, which most commands do not
-// live to see: each of the two settings stops all that runs for a moment.
+// collectSeldom is to be called while nothing else runs: what it sets stops all that
+// does. The limit therefore waits for the first collection, which most commands do
+// not live to see.
 func collectSeldom() {
-	runtime.AddCleanup(new([32]byte), func(struct{}) {
-		debug.SetGCPercent(gcPercent)
-		debug.SetMemoryLimit(memoryLimit)
-	}, struct{}{})
+	debug.SetGCPercent(gcPercent)
+	runtime.AddCleanup(new([32]byte), func(struct{}) { debug.SetMemoryLimit(memoryLimit) }, struct{}{})
 }
 
 type command = func(ctx context.Context, args []string) error
@@ -188,7 +188,6 @@ func (a *app) runReading(f command) func(*cobra.Command, []string) error {
 		if !a.strict() {
 			a.heeded()
 		}
-		collectSeldom()
 		err := f(ctx, args)
 		var usage *usageError
 		if err == nil || errors.As(err, &usage) {

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // as tool does
+	debug.SetGCPercent(800) // as tool does
 	o := basefiles.Options{Workspace: ".", Root: "."}
 	if len(os.Args) > 1 {
 		o.CacheDir = os.Args[1]
