@@ -81,8 +81,8 @@ func (p place) slash() place {
 
 // walk fills s with what c chooses.
 func (s *Selection) walk(ctx context.Context, c choice) error {
-	// More readers than cores, because some wait for the disk.
 	s.lookUp()
+	// More readers than cores, because some wait for the disk.
 	w := &walker{choice: c, set: s, ctx: ctx, work: make(chan task), readers: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
 	defer close(w.work)
 	d, err := s.open()
