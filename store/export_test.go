@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"database/sql"
+)
 
 // Waits says how the transaction will wait for the disk when it is committed, in
 // the words of its database.
@@ -15,4 +18,23 @@ func (tx *Tx) Waits(ctx context.Context) (how string, err error) {
 // LargestPack is the size of the largest pack that is stored, in bytes.
 func (tx *Tx) LargestPack(ctx context.Context) (bytes int64, err error) {
 	return bytes, tx.db.QueryRowContext(ctx, "SELECT max(length(body)) FROM packs").Scan(&bytes)
+}
+
+// Occupy takes every connection that reads, and tells how many calls wait for one.
+func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(), err error) {
+	var conns []*sql.Conn
+	release = func() {
+		for _, conn := range conns {
+			conn.Close()
+		}
+	}
+	for range s.read.Stats().MaxOpenConnections {
+		conn, err := s.read.DB.Conn(ctx)
+		if err != nil {
+			release()
+			return nil, nil, err
+		}
+		conns = append(conns, conn)
+	}
+	return func() int64 { return s.read.Stats().WaitCount }, release, nil
 }

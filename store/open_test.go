@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/projecthub/store"
 	"example.com/projecthub/store/storetest"
@@ -155,4 +157,40 @@ func TestOneHubHoldsAnSQLiteFile(t *testing.T) {
 	if _, err := s.Lock(); err != nil {
 		t.Errorf("after unlocking: %v", err)
 	}
+}
+
+func TestACallEndsWithItsContextWhileOthersWaitForTheDatabase(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		ask := func(ctx context.Context) error {
+			return s.Read(ctx, func(tx *store.Tx) error {
+				_, err := tx.Bearer(ctx, "none")
+				return err
+			})
+		}
+		waiting, release, err := s.Occupy(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { first <- ask(t.Context()) }()
+		for waiting() == 0 {
+			runtime.Gosched()
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		go func() { second <- ask(ended) }()
+		select {
+		case err := <-second:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the second call: %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("the second call waits for the first one")
+		}
+		release()
+		if err := <-first; !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the first call: %v", err)
+		}
+	})
 }

@@ -36,8 +36,7 @@ type Store struct {
 
 	checkpoints *checkpoints // nil on PostgreSQL
 
-	mu       sync.Mutex
-	prepared map[string]*sql.Stmt // by their queries
+	prepared sync.Map // *sql.Stmt by its query
 }
 
 // Options say how to open a database.
@@ -87,7 +86,7 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dsn: d, prepared: map[string]*sql.Stmt{}}
+	s := &Store{dsn: d}
 	if d.path != "" {
 		err = s.openSQLite(opts)
 	} else {
@@ -386,9 +385,9 @@ func (tx *Tx) query(ctx context.Context, statement string, args ...any) (*sql.Ro
 	return tx.raw().QueryContext(ctx, statement, args...)
 }
 
-// one reads the one row of a query that nearly every request asks; ErrNotFound
-// when there is none. SQLite takes longer to understand such a query than to answer
-// it, and is made to do so once. PostgreSQL would need a round trip for that.
+// one reads the one row of a query that is asked all the time; ErrNotFound when
+// there is none. SQLite takes longer to understand such a query than to answer it,
+// and is made to do so once a connection. PostgreSQL would need a round trip for that.
 func (tx *Tx) one(ctx context.Context, dest any, query string, args ...any) error {
 	db, ok := tx.db.(*bun.DB)
 	if !ok || tx.postgres() {
@@ -411,17 +410,18 @@ func (tx *Tx) one(ctx context.Context, dest any, query string, args ...any) erro
 
 // prepare returns the statement for query, which lasts as long as the store.
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if prepared := s.prepared[query]; prepared != nil {
-		return prepared, nil
+	if prepared, ok := s.prepared.Load(query); ok {
+		return prepared.(*sql.Stmt), nil
 	}
-	prepared, err := s.read.DB.PrepareContext(ctx, query)
+	own, err := s.read.DB.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	s.prepared[query] = prepared
-	return prepared, nil
+	prepared, faster := s.prepared.LoadOrStore(query, own)
+	if faster {
+		own.Close()
+	}
+	return prepared.(*sql.Stmt), nil
 }
 
 func (tx *Tx) beside(statement string, args []any) (string, []any) {
