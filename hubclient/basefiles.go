@@ -27,10 +27,10 @@ func baseFilesPath(r ref.Ref) string { return projectPath(r) + "/preview/base-fi
 
 // FileSet is a set of base files on its way to a hub.
 type FileSet struct {
-	tree.Named
-	Open Opener    // called by several goroutines at a time
-	Base tree.Base // what the hub probably holds, so that only what differs is told
-	Sent Sent      // nil allowed
+	tree.Named           // whose digest may be left out
+	Open       Opener    // called by several goroutines at a time
+	Base       tree.Base // what the hub probably holds, so that only what differs is told
+	Sent       Sent      // nil allowed
 }
 
 // plan asks what a push of the set that a manifest, in JSON, names would have to

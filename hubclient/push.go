@@ -36,6 +36,9 @@ type push struct {
 }
 
 func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) *push {
+	if files.Digest == "" {
+		files.Named = files.Tree.Named()
+	}
 	return &push{Client: c, FileSet: files, project: r, condition: condition}
 }
 

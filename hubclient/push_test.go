@@ -425,3 +425,18 @@ func TestALargePlanIsCompressedUnlessTheHubIsOnThisMachine(t *testing.T) {
 		})
 	}
 }
+
+func TestASetIsNamedWhereItsDigestIsLeftOut(t *testing.T) {
+	files, open := filesOf(map[string]string{"a": "alpha"})
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if got, err := receive(r); err != nil || got.manifest.Tree != files.Digest() {
+				t.Errorf("the tree %q, %v", got.manifest.Tree, err)
+			}
+			answer(w, 200, written(files))
+		})
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: tree.Named{Tree: files}, Open: open}); err != nil {
+			t.Error(err)
+		}
+	})
+}

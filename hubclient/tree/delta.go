@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// Base is a set that a delta may start from; the zero value is none.
+// Base is a set that a delta may start from; the zero value is none. Files is called
+// where the files are needed, and returns nil when they are not known after all.
 type Base struct {
 	Digest string
-	Files  func() Tree // called where they are needed; nil when they are not known after all
+	Files  func() Tree
 }
 
 // Delta leads from one set to another.

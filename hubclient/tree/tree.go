@@ -51,6 +51,9 @@ type Named struct {
 // Named gives a set its name.
 func (t Tree) Named() Named { return Named{t, t.Digest()} }
 
+// DigestSize is the length of a digest, in hex digits.
+const DigestSize = 2 * sha256.Size
+
 // ValidDigest reports whether s is a SHA-256 as 64 lower-case hex digits.
 func ValidDigest(s string) bool {
 	for i := range len(s) {
@@ -58,7 +61,7 @@ func ValidDigest(s string) bool {
 			return false
 		}
 	}
-	return len(s) == 2*sha256.Size
+	return len(s) == DigestSize
 }
 
 // New sorts entries into a Tree. The error is a *PathError that names the first

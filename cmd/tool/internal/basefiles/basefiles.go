@@ -58,7 +58,7 @@ type Selection struct {
 	root      string   // of the set, relative to workspace, /-separated, without a link
 	dirs      []string // that were looked into, relative to root, as they are on disk
 	cacheDir  string
-	known     func() *cache // nil where there is none
+	known     func() *cache // nil without a cacheDir
 	remedy    string        // how to leave a file out
 }
 

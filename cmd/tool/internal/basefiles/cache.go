@@ -22,7 +22,8 @@ import (
 // their paths. Where files of the set are missing, the digest is all dashes. The
 // cache may be lost or damaged at any time: then everything is read again. Its
 // format's number also stands for what a token looks like, because a file is in
-// the cache only if it holds none.
+// the cache only if it holds none, and for how a set is named, because its digest
+// is taken from here.
 //
 //	record: size, mtime, ctime, inode (8 bytes each), mode (4 digits), digest (64 hex digits), length of path (2 bytes), path
 //
@@ -31,11 +32,10 @@ const (
 	cacheFormat = "tool hashes 2\n"
 	checksumEnd = len(cacheFormat) + 4
 	stampSize   = 4*8 + len(tree.Regular)
-	digestSize  = 2 * sha256.Size
-	recordSize  = stampSize + digestSize + 2 // without the path
+	recordSize  = stampSize + tree.DigestSize + 2 // without the path
 )
 
-var noDigest = strings.Repeat("-", digestSize)
+var noDigest = strings.Repeat("-", tree.DigestSize)
 
 // A file that is younger than this when it is read is not remembered: it could
 // be written once more without its time telling, on the coarsest of clocks.
@@ -69,14 +69,14 @@ type cache struct {
 // another format.
 func readCache(file string) *cache {
 	b, err := os.ReadFile(file)
-	if err != nil || len(b) < checksumEnd+digestSize || string(b[:len(cacheFormat)]) != cacheFormat ||
+	if err != nil || len(b) < checksumEnd+tree.DigestSize || string(b[:len(cacheFormat)]) != cacheFormat ||
 		crc32.Checksum(b[checksumEnd:], castagnoli()) != binary.LittleEndian.Uint32(b[len(cacheFormat):]) {
 		return &cache{}
 	}
 	rest := unsafe.String(&b[checksumEnd], len(b)-checksumEnd) // spares a copy of b, which nobody else has
-	c := &cache{records: rest[digestSize:]}
-	if tree.ValidDigest(rest[:digestSize]) {
-		c.set = rest[:digestSize]
+	c := &cache{records: rest[tree.DigestSize:]}
+	if tree.ValidDigest(rest[:tree.DigestSize]) {
+		c.set = rest[:tree.DigestSize]
 	}
 	return c
 }
@@ -98,7 +98,7 @@ func (c *cache) digest(f *File) string {
 		c.records = record[end:]
 		var stamp [stampSize]byte
 		if path == f.Path && record[:stampSize] == string(appendStamp(stamp[:0], f)) {
-			return record[stampSize : stampSize+digestSize]
+			return record[stampSize : stampSize+tree.DigestSize]
 		}
 		c.stale = true
 		if path == f.Path {
@@ -132,7 +132,7 @@ func (h *hashing) remember() {
 		return
 	}
 	settled := h.started.Add(-settling).UnixNano()
-	size := checksumEnd + digestSize
+	size := checksumEnd + tree.DigestSize
 	for _, e := range h.entries {
 		size += recordSize + len(e.Path)
 	}

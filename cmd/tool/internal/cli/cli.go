@@ -179,8 +179,8 @@ func (a *app) run(f command) func(*cobra.Command, []string) error {
 	})
 }
 
-// runReading is run for a command that, where nobody is asked, does nothing but
-// read files before it calls the hub. Signals are heeded from then on.
+// runReading is run for a command that, where nobody is asked, reads files before it
+// calls the hub, and writes nothing but caches. Signals are heeded from the call on.
 func (a *app) runReading(f command) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		var ctx context.Context

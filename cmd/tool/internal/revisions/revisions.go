@@ -20,8 +20,6 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-const digestLength = 2 * sha256.Size // in hex digits
-
 // Store keeps a file or two for each project of each hub.
 type Store struct{ dir string }
 
@@ -62,7 +60,7 @@ func (s *Store) LastFiles(origin string, r ref.Ref) tree.Base {
 		return tree.Base{}
 	}
 	defer f.Close()
-	var digest [digestLength]byte
+	var digest [tree.DigestSize]byte
 	if _, err := io.ReadFull(f, digest[:]); err != nil || !tree.ValidDigest(string(digest[:])) {
 		return tree.Base{}
 	}

@@ -149,7 +149,7 @@ func prepare(ctx context.Context, o Options) (*push, error) {
 	if err := p.read(); err != nil {
 		return p, fault.At(flow.StageRead, err)
 	}
-	// Files take their time: the way to the hub is opened meanwhile.
+	// Files take their time: a connection to a hub that is far is opened meanwhile.
 	wayErr := p.findWay()
 	if o.What.files() {
 		var err error
@@ -179,8 +179,8 @@ func (p *push) read() (err error) {
 	return err
 }
 
-// findWay finds out where the push goes, and begins to connect where files have to
-// be read first.
+// findWay finds out where the push goes, and has the connection opened ahead where
+// files have to be read first.
 func (p *push) findWay() (err error) {
 	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
 		e := fault.From(err)
