@@ -147,11 +147,12 @@ func (c *call) authenticate() (*caller, error) {
 // touchTime is how long a request may wait for its token's use to be noted.
 const touchTime = 100 * time.Millisecond
 
-// touch notes the token's use. A hub that cannot write still lets its callers read.
+// touch notes the token's use, which is not worth a wait for the disk. A hub that
+// cannot write still lets its callers read.
 func (c *call) touch(b *store.Bearer) {
 	ctx, cancel := context.WithTimeout(c.ctx(), touchTime)
 	defer cancel()
-	err := c.s.Store.Write(ctx, func(tx *store.Tx) error { return tx.TouchToken(ctx, b.Hash) })
+	err := c.s.Store.WriteUnsynced(ctx, func(tx *store.Tx) error { return tx.TouchToken(ctx, b.Hash) })
 	if err != nil {
 		c.s.Log.Warn("a token's last use was not noted", "request", c.id, "token", b.Shown, "error", err)
 	}

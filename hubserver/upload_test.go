@@ -572,30 +572,48 @@ func TestNoContentIsKeptWithoutTheBytesThatItLiesIn(t *testing.T) {
 	})
 }
 
-// noteWaiting makes the database note, in noted, how the transactions that write a
-// table wait for the disk: in full, or not at all.
-func (h *testHub) noteWaiting(table string) {
+// noteWaiting makes the database note, in noted, how the transactions that INSERT
+// into or UPDATE a table wait for the disk: in full, or not at all.
+func (h *testHub) noteWaiting(write, table string) {
 	h.Helper()
 	if store.Path(h.address) != "" {
-		h.sql("CREATE TRIGGER note_" + table + " AFTER INSERT ON " + table + " BEGIN INSERT INTO noted SELECT '" + table + "', synchronous = 2 FROM pragma_synchronous; END")
+		h.sql("CREATE TRIGGER note_" + table + " AFTER " + write + " ON " + table + " BEGIN INSERT INTO noted SELECT '" + table + "', synchronous = 2 FROM pragma_synchronous; END")
 		return
 	}
 	h.sql("CREATE FUNCTION note_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT '" + table + "', current_setting('synchronous_commit') = 'on'; RETURN NEW; END $$")
-	h.sql("CREATE TRIGGER note AFTER INSERT ON " + table + " FOR EACH ROW EXECUTE FUNCTION note_" + table + "()")
+	h.sql("CREATE TRIGGER note AFTER " + write + " ON " + table + " FOR EACH ROW EXECUTE FUNCTION note_" + table + "()")
 }
 
 func TestOnlyTheTransactionThatNamesASetWaitsForTheDisk(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
-		hub.noteWaiting("packs")
-		hub.noteWaiting("base_sets")
+		hub.noteWaiting("INSERT", "packs")
+		hub.noteWaiting("INSERT", "base_sets")
 		hub.as("alice").push(noisy(80, 100<<10))
 		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'base_sets' AND in_full"); n != 1 {
 			t.Errorf("%d transactions that name a set wait for the disk, want 1", n)
 		}
 		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'packs' AND NOT in_full"); n < 2 {
 			t.Errorf("%d packs were stored without a wait for the disk, want some", n)
+		}
+	})
+}
+
+func TestNobodyWaitsForTheDiskToHoldThatATokenWasUsed(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.as("alice").get("/v1/whoami").want(200)
+		hub.sql("UPDATE tokens SET last_used_at = 1")
+		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
+		hub.noteWaiting("UPDATE", "tokens")
+		for range 2 {
+			hub.as("alice").get("/v1/whoami").want(200)
+		}
+		if n := hub.count("SELECT count(*) FROM noted WHERE NOT in_full"); n != 1 {
+			t.Errorf("%d uses were noted without a wait, want 1 a minute", n)
+		}
+		if n := hub.count("SELECT count(*) FROM noted WHERE in_full"); n != 0 {
+			t.Errorf("%d uses were waited for", n)
 		}
 	})
 }
