@@ -58,8 +58,8 @@ type Selection struct {
 	root      string   // of the set, relative to workspace, /-separated, without a link
 	dirs      []string // that were looked into, relative to root, as they are on disk
 	cacheDir  string
-	known     func() *cache // nil without a cacheDir
-	remedy    string        // how to leave a file out
+	known     func() cache // nil without a cacheDir
+	remedy    string       // how to leave a file out
 }
 
 // Dirs returns the directories that were looked into: absolute, without a link.

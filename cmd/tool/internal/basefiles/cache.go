@@ -53,7 +53,7 @@ func (s *Selection) cacheFile() string {
 // lookUp begins to read the cache, for when the files are found.
 func (s *Selection) lookUp() {
 	if file := s.cacheFile(); file != "" {
-		s.known = sync.OnceValue(func() *cache { return readCache(file) })
+		s.known = sync.OnceValue(func() cache { return readCache(file) })
 		go s.known()
 	}
 }
@@ -67,14 +67,14 @@ type cache struct {
 
 // readCache returns an empty cache for a file that is missing, damaged or in
 // another format.
-func readCache(file string) *cache {
+func readCache(file string) cache {
 	b, err := os.ReadFile(file)
 	if err != nil || len(b) < checksumEnd+tree.DigestSize || string(b[:len(cacheFormat)]) != cacheFormat ||
 		crc32.Checksum(b[checksumEnd:], castagnoli()) != binary.LittleEndian.Uint32(b[len(cacheFormat):]) {
-		return &cache{}
+		return cache{}
 	}
 	rest := unsafe.String(&b[checksumEnd], len(b)-checksumEnd) // spares a copy of b, which nobody else has
-	c := &cache{records: rest[tree.DigestSize:]}
+	c := cache{records: rest[tree.DigestSize:]}
 	if tree.ValidDigest(rest[:tree.DigestSize]) {
 		c.set = rest[:tree.DigestSize]
 	}

@@ -79,7 +79,7 @@ func (h *hashing) recall() {
 	h.entries = make(tree.Tree, len(files))
 	var known cache
 	if h.set.known != nil {
-		known = *h.set.known()
+		known = h.set.known()
 	}
 	var bytes int64
 	for i, f := range files {

@@ -97,9 +97,9 @@ func (a *app) init(name string, start workspace.Start) error {
 	})
 }
 
-// pathIn returns a path as it is written in a workspace, relative to that, which was
-// typed relative to where the command works. A URL, and none, stays.
-func (a *app) pathIn(workspace, typed string) (string, error) {
+// pathIn returns a path as it is written in the workspace at dir, relative to that,
+// which was typed relative to where the command works. A URL, and none, stays.
+func (a *app) pathIn(dir, typed string) (string, error) {
 	if typed == "" || strings.Contains(typed, "://") {
 		return typed, nil
 	}
@@ -107,7 +107,7 @@ func (a *app) pathIn(workspace, typed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rel, err := filepath.Rel(workspace, place)
+	rel, err := filepath.Rel(dir, place)
 	if err != nil || !filepath.IsLocal(rel) {
 		return typed, nil // which is refused by what it says
 	}

@@ -60,11 +60,13 @@ func (s *Store) LastFiles(origin string, r ref.Ref) tree.Base {
 		return tree.Base{}
 	}
 	defer f.Close()
-	var digest [tree.DigestSize]byte
-	if _, err := io.ReadFull(f, digest[:]); err != nil || !tree.ValidDigest(string(digest[:])) {
+	line := make([]byte, tree.DigestSize)
+	_, err = io.ReadFull(f, line)
+	digest := string(line)
+	if err != nil || !tree.ValidDigest(digest) {
 		return tree.Base{}
 	}
-	return tree.Base{Digest: string(digest[:]), Files: func() tree.Tree { return readFiles(path, string(digest[:])) }}
+	return tree.Base{Digest: digest, Files: func() tree.Tree { return readFiles(path, digest) }}
 }
 
 // readFiles returns nil unless path still holds the set of this digest.

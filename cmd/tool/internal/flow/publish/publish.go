@@ -67,12 +67,12 @@ type Planned struct {
 // publish is one publish on its way.
 type publish struct {
 	Options
-	stack   ref.Ref
-	version string
-	files   *basefiles.Selection
-	tree    tree.Named
-	hub     *identity.Hub
-	there   *wire.Stack // nil: never published
+	stack      ref.Ref
+	version    string
+	files      *basefiles.Selection
+	tree.Named // of files
+	hub        *identity.Hub
+	there      *wire.Stack // nil: never published
 }
 
 // Run publishes. It returns nil without an error when the person said no.
@@ -100,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	}
 	contents := p.files.Contents()
 	defer contents.Close()
-	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.tree.Tree, p.counted(contents.Open))
+	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.Tree, p.counted(contents.Open))
 	if err != nil {
 		return nil, nil, p.fail(err)
 	}
@@ -128,10 +128,10 @@ func Plan(ctx context.Context, o Options) (*Planned, error) {
 func (p *publish) plan() *Planned {
 	planned := &Planned{
 		ProjectName: p.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
-		Digest: p.tree.Digest, FileCount: len(p.tree.Tree), Bytes: p.files.Bytes, FirstVersion: p.there == nil,
+		Digest: p.Digest, FileCount: len(p.Tree), Bytes: p.files.Bytes, FirstVersion: p.there == nil,
 		AlreadyPublished: p.published() != nil, Notes: []string{},
 	}
-	for _, f := range p.tree.Tree {
+	for _, f := range p.Tree {
 		planned.Files = append(planned.Files, f.Path)
 	}
 	if p.there != nil {
@@ -184,7 +184,7 @@ func (p *publish) read(ctx context.Context) error {
 	}); err != nil {
 		return fault.At(flow.StageRead, err)
 	}
-	p.tree, err = p.files.Hash(ctx, p.Report.Of(p.files, flow.Hashing))
+	p.Named, err = p.files.Hash(ctx, p.Report.Of(p.files, flow.Hashing))
 	return fault.At(flow.StageRead, err)
 }
 
@@ -196,7 +196,7 @@ func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
 	}
 	files, bytes := 0, int64(0)
 	return func(e tree.Entry) (io.ReadCloser, error) {
-		if e.Path == p.tree.Tree[0].Path {
+		if e.Path == p.Tree[0].Path {
 			files, bytes = 0, 0 // the first one again: another attempt
 		}
 		before := files
@@ -229,7 +229,7 @@ func (p *publish) published() *wire.StackVersion {
 		return nil
 	}
 	i := slices.IndexFunc(p.there.Versions, p.sameVersion)
-	if i < 0 || p.there.Versions[i].Digest != p.tree.Digest {
+	if i < 0 || p.there.Versions[i].Digest != p.Digest {
 		return nil
 	}
 	return &p.there.Versions[i]
