@@ -124,6 +124,8 @@ func TestAWatchingPushSendsEachChangeAndSurvivesItsHub(t *testing.T) {
 		t.Errorf("the hub holds %s", set)
 	}
 	c.Process.Signal(syscall.SIGINT)
+	diagnosed.wait("push web to @alice/web: interrupted")
+	diagnosed.wait("hint: the base files are written")
 	for out.scan.Scan() {
 		t.Errorf("after ctrl-c: %s", out.scan.Text())
 	}

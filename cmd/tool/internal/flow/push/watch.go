@@ -40,7 +40,10 @@ func Watch(ctx context.Context, o Options, each func(*Result, error)) (*flow.Abo
 	}
 	each(p.result, nil)
 	w.What, w.IfRevision, w.NoClobber, w.Confirm = FilesOnly, "", false, nil
-	return nil, w.follow(ctx, p)
+	if err = w.follow(ctx, p); ctx.Err() != nil {
+		err = p.fail(err) // tells what was done before
+	}
+	return nil, err
 }
 
 // watch is a watching push.
@@ -63,6 +66,8 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 		}
 		p, _, err := run(ctx, w.Options)
 		switch {
+		case flow.IsInterrupted(err):
+			return err // which knows whether the hub may have taken it
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
