@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/status"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
@@ -49,7 +50,7 @@ func (a *app) home(ctx context.Context) error {
 			chosen, name = i, h.names[i]
 		}
 		err = a.act(ctx, action, name, h.project(i))
-		if interrupted(err) || ctx.Err() != nil {
+		if flow.IsInterrupted(err) || ctx.Err() != nil {
 			return err
 		}
 		if err != nil {

@@ -95,7 +95,7 @@ func problem(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case interrupted(err):
+	case flow.IsInterrupted(err):
 		return "interrupted"
 	}
 	return "failed"

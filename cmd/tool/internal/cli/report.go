@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
@@ -184,7 +185,7 @@ func (a *app) exit(err error, ended syscall.Signal) int {
 	case !errors.As(err, &run):
 		a.reportUsage(err)
 		return exitUsage
-	case interrupted(err) || ended != 0 || a.HungUp() && !signal.Ignored(syscall.SIGHUP): // whose signal may come later
+	case flow.IsInterrupted(err) || ended != 0 || a.HungUp() && !signal.Ignored(syscall.SIGHUP): // whose signal may come later
 		return a.reportInterrupt(err, ended)
 	}
 	a.reportFailure(err)

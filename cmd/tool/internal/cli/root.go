@@ -269,6 +269,3 @@ func (a *app) trace(t hubclient.Attempt) {
 	}
 	a.diagnose("%s %s %s %v %s", t.Method, t.Path, status, t.Took.Round(time.Millisecond), t.RequestID)
 }
-
-// interrupted reports that the person or the system ended the command.
-func interrupted(err error) bool { return errors.Is(err, context.Canceled) }

@@ -240,7 +240,7 @@ func KeepModes(ctx context.Context, hub *identity.Hub, r ref.Ref, f *Files) erro
 	return nil
 }
 
-// IsInterrupted reports that the person ended the command.
+// IsInterrupted reports that the person or the system ended the command.
 func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
 // IsNotFound reports that the hub has no such thing.
