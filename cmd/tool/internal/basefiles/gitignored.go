@@ -2,11 +2,11 @@ package basefiles
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"example.com/projecthub/cmd/tool/internal/child"
 )
 
 // GitIgnored returns how many files of s git leaves untracked by its rules, and
@@ -47,13 +47,12 @@ func GitIgnored(ctx context.Context, s *Selection) (count int, example string) {
 // git runs git in dir. A repository's own settings may name programs: none of
 // them is to run.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	program, err := exec.LookPath("git")
+	cmd, err := child.Command(ctx, "git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, program, append([]string{"-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = slices.DeleteFunc(os.Environ(), elsewhere)
+	cmd.Env = slices.DeleteFunc(cmd.Env, elsewhere)
 	out, err := cmd.Output()
 	return string(out), err
 }

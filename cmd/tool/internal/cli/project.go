@@ -3,12 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/create"
@@ -248,16 +248,18 @@ func openBrowser(address string) error {
 	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
 		return fmt.Errorf("%q is not the address of a web page", address)
 	}
-	var command *exec.Cmd
+	opener := []string{"xdg-open"}
 	switch runtime.GOOS {
 	case "windows":
-		command = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	case "darwin":
-		command = exec.Command("open", address)
-	default:
-		command = exec.Command("xdg-open", address)
+		opener = []string{"open"}
 	}
-	if err := command.Start(); err != nil {
+	command, err := child.Command(context.Background(), opener[0], append(opener[1:], address)...)
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
 		return fmt.Errorf("no browser could be started: %w", err)
 	}
 	return command.Process.Release()
