@@ -42,6 +42,7 @@ func badPaths() []string {
 		"\xff", "a\xc0\xafb", "..\xc0\xafx", "\xed\xa0\x80", "\xf5\x80\x80\x80", "caf\xe9", "a\x80", "\xfe\xff",
 		"e\u0301", "A\u030a", "o\u0302\u0323", "\u1112\u1161\u11ab", "\u212b", "\u2126", "\u212a", "n\u0303/x", "x/u\u0308", "\u0344", "\uf900",
 		".tool", ".tool/x", ".tool/web/client.json", ".tool/web/stack.json", ".TOOL/x", ".Tool", ".tOoL/a/b", "./.tool/x",
+		"a/.tool/x", ".git", ".git/config", "a/.git/hooks/post-checkout", "a/.GIT /x", "git~1/config", ".g\u200cit/x", ".hg/hgrc", "a/.svn/x",
 		strings.Repeat("a", 1025), strings.Repeat("a/", 600) + "b", strings.Repeat("x", 5000), strings.Repeat("é", 513),
 	}
 	for r := rune(1); r < 0x20; r++ {
@@ -59,8 +60,8 @@ func badPaths() []string {
 // oddPaths look dangerous somewhere, but name a base file like any other: the hub
 // never makes a file of one.
 var oddPaths = []string{
-	"a", "a/b/c", ".env", ".git/config", "~", "~/.ssh/id_rsa", "C:x", "a:stream", "CON", "nul.txt", "COM¹", "a.", " ", " a", "a b/c d", "%2e%2e/x", "..;/x", "...", "..a", "a..", "a..b", ".a./b",
-	"a/.tool/x", ".toolignore", "xx.tool", ".git", "-rf", "--", "$(id)", "`id`", "'", `"`, "<script>alert(1)</script>", "a|b", "*", "?", "a&b", "#", ";", "stack.json", "manifest.json", "node_modules/x",
+	"a", "a/b/c", ".env", ".gitignore", "~", "~/.ssh/id_rsa", "C:x", "a:stream", "CON", "nul.txt", "COM¹", "a.", " ", " a", "a b/c d", "%2e%2e/x", "..;/x", "...", "..a", "a..", "a..b", ".a./b",
+	".toolignore", "xx.tool", "a/.github/x", "-rf", "--", "$(id)", "`id`", "'", `"`, "<script>alert(1)</script>", "a|b", "*", "?", "a&b", "#", ";", "stack.json", "manifest.json", "node_modules/x",
 	"__proto__", "constructor", "日本/語.txt", "é", "ß", "😀", "a\u00a0b", "\u3000", "a\u200bb", "\ufeffx", "a\u2215b", "a\u2044b", "\u2028", strings.Repeat("x", 256), strings.Repeat("é", 512), strings.Repeat("d/", 200) + "f", "UPPER/Case", "0",
 }
 

@@ -19,7 +19,8 @@ func (e *PathError) Error() string { return fmt.Sprintf("path %q: %s", e.Path, e
 
 // CheckPath returns a *PathError unless path can name a file of a set: relative,
 // /-separated, UTF-8 in NFC, at most [MaxPath] bytes, without empty, . or ..
-// segment, backslash, control or bidirectional character, and not in .tool.
+// segment, backslash, control or bidirectional character, and without a segment
+// that is [Reserved].
 func CheckPath(path string) error {
 	if plain(path) {
 		return nil
@@ -46,8 +47,8 @@ func CheckPath(path string) error {
 			return bad(fmt.Sprintf("it has the segment %q", segment))
 		}
 	}
-	if first, _, _ := strings.Cut(path, "/"); fold(first) == ".tool" {
-		return bad(".tool holds the stack, which is published on its own")
+	if name := ReservedIn(path); name != "" {
+		return bad("it leads into " + name + ", which is never part of a file set")
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func plain(path string) bool {
 		switch {
 		case start && !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'):
 			return false
-		case c < ' ' || c > '~' || c == '\\':
+		case c < ' ' || c >= '~' || c == '\\':
 			return false
 		}
 		start = c == '/'

@@ -43,13 +43,15 @@ func TestPathsThatCannotBeInASet(t *testing.T) {
 	for _, path := range []string{
 		"", "/abs", "//srv/s", "a//b", "a/", "./a", "a/./b", "..", "../x", "a/../../x", `..\x`, `C:\x`, "a\x00b", "a\nb", "a\x7fb", "a\u0085b",
 		"a\u202eb", "a\u2066b", "\xff", "e\u0301", strings.Repeat("a", 1025), ".tool", ".tool/web/client.json", ".TOOL/x",
+		"a/.tool", "apps/.Tool/x", ".git", ".git/hooks/pre-commit", "a/b/.GIT/config", ".hg/hgrc", "a/.svn/x", "a/.git /x", "a/.git./x", "a/.git. ./x",
+		"git~1/config", "a/GIT~1", "tool~1/x", ".git:x", "a/.git::$INDEX_ALLOCATION/x", "a/.g\u200cit/config", ".git\ufeff/x", "\u206a.TOOL/x", ".\u017fvn/x",
 	} {
 		var bad *tree.PathError
 		if err := tree.CheckPath(path); !errors.As(err, &bad) || bad.Path != path {
 			t.Errorf("CheckPath(%q) = %v, want a PathError", path, err)
 		}
 	}
-	for _, path := range []string{"a", "a/b", ".env", "é", "a b", "~", "C:x", "a/.tool", ".toolignore", "CON", strings.Repeat("a", 1024), "日本/語.txt", "a:b"} {
+	for _, path := range []string{"a", "a/b", ".env", "é", "a b", "~", "C:x", ".toolignore", ".gitignore", "a/.github/x", ".git-x", "git~", "git~12", "x~1", ".tools", "git", "a~", "CON", strings.Repeat("a", 1024), "日本/語.txt", "a:b"} {
 		if err := tree.CheckPath(path); err != nil {
 			t.Error(err)
 		}
@@ -115,6 +117,10 @@ func FuzzCheckPath(f *testing.F) {
 		}
 		for segment := range strings.SplitSeq(path, "/") {
 			if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, tree.Unprintable) {
+				t.Errorf("%q is taken", path)
+			}
+			switch name := strings.ToLower(strings.TrimRight(segment, ". ")); name {
+			case ".git", ".hg", ".svn", ".tool", "git~1":
 				t.Errorf("%q is taken", path)
 			}
 		}

@@ -107,8 +107,8 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if first, _, _ := strings.Cut(s.root, "/"); isTool(first) {
-		return nil, noBaseFiles("the app root %s lies in .tool, which holds the stack", shown(o.Workspace, o.Root))
+	if name := tree.ReservedIn(s.root); name != "" {
+		return nil, noBaseFiles("the app root %s is in %s, which no app is in", shown(o.Workspace, o.Root), name)
 	}
 	s.remedy = "leave it out in .toolignore"
 	own, err := s.readToolignore()
@@ -190,21 +190,21 @@ func generatedBelow(o Options, root string) map[string]bool {
 	return below
 }
 
-// never returns the test for what no rule can bring in: .tool at the root,
-// however a file system that ignores case may spell it, and generated files.
+// never returns the test for what no rule can include: reserved directories at any
+// depth, and generated files.
 func never(generated map[string]bool) func(path string) (why string) {
 	return func(path string) string {
-		switch {
-		case isTool(path):
+		switch name := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:]); {
+		case name == ".tool":
 			return "the stack, which is published on its own"
+		case name != "":
+			return name + " (built-in)"
 		case len(generated) > 0 && generated[path]:
 			return "generated (manifest.json)"
 		}
 		return ""
 	}
 }
-
-func isTool(name string) bool { return len(name) == len(".tool") && strings.EqualFold(name, ".tool") }
 
 // open returns the root. No link is followed below the workspace, should one
 // have taken a directory's place meanwhile.

@@ -52,17 +52,17 @@ func TestToolignoreMatchesNamesInEitherUnicodeForm(t *testing.T) {
 	wantPaths(t, choose(t, at(root)), ".toolignore", "x")
 }
 
-func TestTheStackAndGeneratedFilesAreNeverChosen(t *testing.T) {
+func TestChoose_NeverTakesReservedDirectoriesNorGeneratedFiles(t *testing.T) {
 	root := plant(t, map[string]string{
-		".toolignore": "!.tool\n!.tool/**\n!.TOOL\n!gen.ts\n!caf*.ts\n",
-		".tool/web/a": "", ".TOOL/web/b": "", "src/gen.ts": "", "src/own.ts": "", "src/all/generated1": "",
+		".toolignore": "!.tool\n!.tool/**\n!.TOOL\n!gen.ts\n!caf*.ts\n!.git\n!.svn\n",
+		".git/config": "", "src/.git/hooks/pre-commit": "", "src/.svn/x": "", "git~1/config": "", ".tool/web/a": "", ".TOOL/web/b": "", "src/gen.ts": "", "src/own.ts": "", "src/all/generated1": "",
 		"src/cafe\u0301.ts": "", "src/cr\u00e8me.ts": "", "src/deep/.tool/a": "",
 	})
 	o := at(root)
 	o.Generated = []string{
 		"./src/gen.ts", "src/caf\u00e9.ts", "src/cre\u0300me.ts", "src/all/", "src/absent.ts", "../outside.ts", "/etc/passwd",
 	}
-	wantPaths(t, choose(t, o), ".toolignore", "src/deep/.tool/a", "src/own.ts")
+	wantPaths(t, choose(t, o), ".toolignore", "src/own.ts")
 }
 
 func TestAnAppBelowTheWorkspaceIsChosenAlone(t *testing.T) {
@@ -102,7 +102,7 @@ func TestNoBaseFilesIsAFailureUnlessAllowed(t *testing.T) {
 	for dir, reason := range map[string]string{
 		"empty":     "no file below the app root empty is chosen",
 		"absent":    "the app root absent does not exist",
-		".tool/web": "the app root .tool/web lies in .tool, which holds the stack",
+		".tool/web": "the app root .tool/web is in .tool, which no app is in",
 	} {
 		_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, dir)})
 		e := wantFault(t, err, wire.CodeNoBaseFiles, reason)
