@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -291,8 +292,9 @@ func TestReadersSeeOneSetOrTheOther(t *testing.T) {
 	})
 }
 
-func TestTarAndCurlPushBaseFiles(t *testing.T) {
-	for _, program := range []string{"tar", "curl"} {
+func needPrograms(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
 			message := "needs the program " + program + ": install it"
 			if os.Getenv(storetest.RequireVariable) != "" {
@@ -301,10 +303,12 @@ func TestTarAndCurlPushBaseFiles(t *testing.T) {
 			t.Skip(message)
 		}
 	}
-	hub := one(t, nil)
-	hub.project()
-	dir := t.TempDir()
-	for name, content := range map[string]string{"index.html": "<p>", "src/main.js": "1", ".tool/web/client.json": "{}", ".env.example": "A="} {
+}
+
+func plantFiles(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, content := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -312,29 +316,74 @@ func TestTarAndCurlPushBaseFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	push := func(tarOptions, curlOptions string) string {
-		line := fmt.Sprintf(`tar -c%sf - --exclude=./.tool . | curl -fsS %s -T - -H "Authorization: Bearer $TOKEN" %s%s`, tarOptions, curlOptions, hub.url, baseFiles)
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TOKEN="+hub.as("alice").token)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, out)
-		}
-		return string(out)
+	return dir
+}
+
+// shell runs a command line in dir with alice's token in $TOKEN.
+func (h *testHub) shell(t *testing.T, dir, line string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TOKEN="+h.as("alice").token, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
 	}
+	return string(out)
+}
+
+func (h *testHub) wantBaseFiles(t *testing.T, want ...string) {
+	t.Helper()
+	var paths []string
+	for _, f := range decoded[wire.BaseFiles](h.as("rita").get(baseFiles).want(200)).Files {
+		paths = append(paths, f.Path)
+	}
+	if diff := cmp.Diff(want, paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPutBaseFiles_AcceptsTarFromCurl(t *testing.T) {
+	needPrograms(t, "tar", "curl")
+	hub := one(t, nil)
+	hub.project()
+	dir := plantFiles(t, map[string]string{"index.html": "<p>", "src/main.js": "1", ".tool/web/client.json": "{}", ".env.example": "A="})
 	for _, options := range [][2]string{{"", ""}, {"z", ""}, {"z", "-H Content-Encoding:gzip"}, {"", "-H Expect:100-continue"}} {
-		if out := push(options[0], options[1]); !strings.Contains(out, `"baseFilesPushed":3`) {
+		out := hub.shell(t, dir, fmt.Sprintf(`tar -c%sf - --exclude=./.tool . | curl -fsS %s -T - -H "Authorization: Bearer $TOKEN" %s%s`, options[0], options[1], hub.url, baseFiles))
+		if !strings.Contains(out, `"baseFilesPushed":3`) {
 			t.Errorf("tar -c%sf, curl %s: %s", options[0], options[1], out)
 		}
 	}
-	set := decoded[wire.BaseFiles](hub.as("rita").get(baseFiles).want(200))
-	var paths []string
-	for _, f := range set.Files {
-		paths = append(paths, f.Path)
+	hub.wantBaseFiles(t, ".env.example", "index.html", "src/main.js")
+}
+
+// The README's line sends what is committed: git archive starts with a global pax header.
+func TestPutBaseFiles_AcceptsReadmeLineWithGitArchive(t *testing.T) {
+	needPrograms(t, "git", "curl")
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{".env.example", "index.html", "src/main.js"}, paths); diff != "" {
-		t.Error(diff)
+	line := regexp.MustCompile(`(?s)\n(git archive [^\n]+\|\n +curl [^\n]+)\n`).FindSubmatch(readme)
+	if line == nil {
+		t.Fatal("README.md has no line with git archive and curl")
 	}
+	const project = "https://hub.example.com/v1/projects/acme/web/preview/base-files"
+	if !bytes.Contains(line[1], []byte(project)) {
+		t.Fatalf("the README's line does not send to %s:\n%s", project, line[1])
+	}
+	hub := one(t, nil)
+	hub.project()
+	dir := plantFiles(t, map[string]string{
+		"apps/web/index.html": "<p>", "apps/web/src/main.js": "1", "apps/web/.gitignore": ".env\n", "apps/web/.env": "SECRET=1",
+		"apps/web/.tool/x/client.json": "{}", ".tool/web/client.json": "{}", "other": "",
+	})
+	hub.shell(t, dir, "git init -q && git add -A && git commit -qm files")
+	command := strings.ReplaceAll(string(line[1]), project, hub.url+baseFiles)
+	if out := hub.shell(t, filepath.Join(dir, "apps", "web"), command); !strings.Contains(out, `"baseFilesPushed":3`) {
+		t.Error(out)
+	}
+	hub.wantBaseFiles(t, ".gitignore", "index.html", "src/main.js")
 }
 
 // swaps is how often two writers replace a set under eight readers. The ordinary
