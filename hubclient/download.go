@@ -18,21 +18,24 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// DownloadBaseFiles hands the contents of a set that [Client.BaseFiles] returned to
-// each, file by file. What each reads has the entry's size and digest, or fails
-// before its end. Where the connection breaks, it goes on with the file that was
-// under way: each is called for that once more. The error is plan_outdated when
-// the hub holds another set by now, or that of each.
+// DownloadBaseFiles calls each with every file of a set that [Client.BaseFiles]
+// returned, in the order in which the hub stores them. What each reads has the
+// entry's size and digest, or fails before its end. Where the connection breaks, it
+// continues with the file that was under way: each is called for that once more.
+// The error is plan_outdated when the hub has another set by now, or that of each.
 func (c *Client) DownloadBaseFiles(ctx context.Context, r ref.Ref, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error) error {
-	d := &download{Client: c, project: r, set: set, each: each}
+	d := &download{Client: c, project: r, set: set, each: each, files: make(map[string]tree.Entry, len(set.Files)), done: map[string]bool{}}
+	for _, e := range set.Files {
+		d.files[e.Path] = e
+	}
 	tries := c.newTries()
 	for {
-		before := d.done
+		before := len(d.done)
 		err := d.attempt(ctx)
 		if err == nil {
 			return nil
 		}
-		if d.done > before {
+		if len(d.done) > before {
 			tries = c.newTries()
 		}
 		if err := tries.again(ctx, http.MethodGet, err); err != nil {
@@ -46,7 +49,8 @@ type download struct {
 	project ref.Ref
 	set     *wire.BaseFiles
 	each    func(tree.Entry, io.Reader) error
-	done    int // files that each has taken
+	files   map[string]tree.Entry // of the set, by path
+	done    map[string]bool       // paths of the files that each has taken
 }
 
 // ownError is a failure of what a caller does with a download.
@@ -104,9 +108,10 @@ func (d *download) checkAnswer(req *http.Request, resp *http.Response) error {
 	return nil
 }
 
-// read hands out the files that are not done yet. They come in the order of the set.
+// read calls each with the files that it has not taken yet.
 func (d *download) read(archive *tar.Reader) error {
-	for i, e := range d.set.Files {
+	seen := make(map[string]bool, len(d.files))
+	for len(seen) < len(d.files) {
 		header, err := archive.Next()
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
@@ -114,21 +119,31 @@ func (d *download) read(archive *tar.Reader) error {
 		if err != nil {
 			return err
 		}
-		if header.Typeflag != tar.TypeReg || header.Name != e.Path || header.Size != e.Size {
-			return fmt.Errorf("%q is not the file %q of the set", header.Name, e.Path)
+		e, ok := d.files[header.Name]
+		if !ok || seen[e.Path] || header.Typeflag != tar.TypeReg || header.Size != e.Size {
+			return fmt.Errorf("%q is not a file of the set, has another size, or comes twice", header.Name)
 		}
-		if i < d.done {
-			continue
+		seen[e.Path] = true
+		if err := d.take(e, archive); err != nil {
+			return err
 		}
-		content := &verified{r: archive, left: e.Size, hash: sha256.New(), digest: e.SHA256}
-		if err := d.each(e, content); err != nil {
-			if content.failed != nil {
-				return content.failed
-			}
-			return ownError{err}
-		}
-		d.done++
 	}
+	return nil
+}
+
+// take calls each with a file unless it has taken it.
+func (d *download) take(e tree.Entry, content io.Reader) error {
+	if d.done[e.Path] {
+		return nil
+	}
+	checked := &verified{r: content, left: e.Size, hash: sha256.New(), digest: e.SHA256}
+	if err := d.each(e, checked); err != nil {
+		if checked.failed != nil {
+			return checked.failed
+		}
+		return ownError{err}
+	}
+	d.done[e.Path] = true
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -75,6 +76,45 @@ func TestADownloadGoesOnWhereItBroke(t *testing.T) {
 		if diff := cmp.Diff(contents, got); diff != "" || err != nil || calls > 6 {
 			t.Errorf("%d calls, %v: %.300s", calls, err, diff)
 		}
+	})
+}
+
+func TestDownloadBaseFiles_TakesTheFilesInAnyOrder(t *testing.T) {
+	contents := map[string]string{"a": "alpha", "b": strings.Repeat("beta", 50_000), "c": "", "d": "delta"}
+	files, _ := filesOf(contents)
+	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
+	orders := [][]byte{
+		archived(t, tree.Tree{files[3], files[1], files[0], files[2]}, contents),
+		archived(t, tree.Tree{files[2], files[0], files[3], files[1]}, contents), // moved on the hub meanwhile
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n == 1 {
+				sendArchive(w, set.Tree, orders[0][:len(orders[0])/2])
+				http.NewResponseController(w).Flush()
+				hijack(w).Close()
+				return
+			}
+			sendArchive(w, set.Tree, orders[1])
+		})
+		got := map[string]string{}
+		err := b.DownloadBaseFiles(t.Context(), project, set, func(e tree.Entry, r io.Reader) error {
+			text, err := io.ReadAll(r)
+			got[e.Path] = string(text)
+			return err
+		})
+		if diff := cmp.Diff(contents, got); diff != "" || err != nil {
+			t.Errorf("%v: %.300s", err, diff)
+		}
+	})
+	twice := archived(t, tree.Tree{files[0], files[0], files[2], files[3]}, contents)
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) { sendArchive(w, set.Tree, twice) })
+		err := b.DownloadBaseFiles(t.Context(), project, set, func(_ tree.Entry, r io.Reader) error {
+			_, err := io.Copy(io.Discard, r)
+			return err
+		})
+		wantCode(t, err, notAHub)
 	})
 }
 
