@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -210,12 +209,18 @@ func acceptsZstd(h http.Header) bool {
 	return false
 }
 
+// writeArchive writes the files in the order in which they are stored, so that each
+// pack is decoded once.
 func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) error {
 	archive := tar.NewWriter(out)
 	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
 		reader := tx.ContentReader(c.ref().Account())
-		for part := range slices.Chunk(files, archiveChunk) {
-			if err := c.writeFiles(tx, reader, archive, set, part); err != nil {
+		stored, err := reader.Locate(c.ctx(), files)
+		if err != nil {
+			return err
+		}
+		for _, f := range stored {
+			if err := c.writeFile(reader, archive, set, f); err != nil {
 				return err
 			}
 		}
@@ -227,37 +232,17 @@ func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) 
 	return archive.Close()
 }
 
-// archiveChunk is how many contents are looked up together.
-const archiveChunk = 1000
-
-func (c *call) writeFiles(tx *store.Tx, reader *store.Reader, archive *tar.Writer, set *store.BaseSet, files tree.Tree) error {
-	digests := make([]string, len(files))
-	for i, f := range files {
-		digests[i] = f.SHA256
-	}
-	contents, err := tx.Contents(c.ctx(), c.ref().Account(), digests)
+func (c *call) writeFile(reader *store.Reader, archive *tar.Writer, set *store.BaseSet, f store.StoredFile) error {
+	mode, err := strconv.ParseInt(string(f.Mode), 8, 64)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		content, ok := contents[f.SHA256]
-		if !ok {
-			return fmt.Errorf("the content %s of %q is not there", f.SHA256, f.Path)
-		}
-		mode, err := strconv.ParseInt(string(f.Mode), 8, 64)
-		if err != nil {
-			return err
-		}
-		header := &tar.Header{
-			Name: f.Path, Size: f.Size, Mode: mode, Typeflag: tar.TypeReg,
-			ModTime: set.UpdatedAt.Time().Truncate(time.Second),
-		}
-		if err := archive.WriteHeader(header); err != nil {
-			return err
-		}
-		if err := reader.Copy(c.ctx(), archive, content); err != nil {
-			return err
-		}
+	header := &tar.Header{
+		Name: f.Path, Size: f.Size, Mode: mode, Typeflag: tar.TypeReg,
+		ModTime: set.UpdatedAt.Time().Truncate(time.Second),
 	}
-	return nil
+	if err := archive.WriteHeader(header); err != nil {
+		return err
+	}
+	return reader.Copy(c.ctx(), archive, f.Content)
 }

@@ -3,17 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
-
-	"example.com/projecthub/hubclient/frame"
 )
 
 // Content says where the content of a base file lies, which is kept once within
@@ -196,87 +191,4 @@ func (tx *Tx) contents(ctx context.Context, account string, digests []string) (m
 		there[c.SHA256] = c
 	}
 	return there, err
-}
-
-// Reader reads contents of an account. It keeps the last piece of a stream that
-// it read, because contents lie there in the order of their sets.
-type Reader struct {
-	tx      *Tx
-	account string
-	last    Pack // with its content as the body
-}
-
-// ContentReader returns a reader of account's contents.
-func (tx *Tx) ContentReader(account string) *Reader { return &Reader{tx: tx, account: account} }
-
-// errDamaged says that what is stored is not what was.
-var errDamaged = errors.New("a stored content is damaged")
-
-// Copy writes a content to w. It fails before the last byte unless all are right.
-func (r *Reader) Copy(ctx context.Context, w io.Writer, c Content) error {
-	hash := sha256.New()
-	for done := int64(0); done < c.Size; {
-		piece, err := r.piece(ctx, &c, done)
-		if err != nil {
-			return fmt.Errorf("content %s: %w", c.SHA256, err)
-		}
-		hash.Write(piece)
-		if done += int64(len(piece)); done == c.Size && hex.EncodeToString(hash.Sum(nil)) != c.SHA256 {
-			return fmt.Errorf("content %s: %w", c.SHA256, errDamaged)
-		}
-		if _, err := w.Write(piece); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// piece returns what follows the first bytes of c that are done, as far as it
-// lies together. Where c has moved since it was looked up, it is brought up to date.
-func (r *Reader) piece(ctx context.Context, c *Content, done int64) ([]byte, error) {
-	err := r.seek(ctx, c.Stream, c.Start+done)
-	if errors.Is(err, ErrNotFound) {
-		if err = wrap(r.tx.db.NewSelect().Model(c).Where("account = ?", r.account).Where("sha256 = ?", c.SHA256).Scan(ctx)); err == nil {
-			err = r.seek(ctx, c.Stream, c.Start+done)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	at := c.Start + done - r.last.Start
-	return r.last.Body[at:min(at+c.Size-done, r.last.Length)], nil
-}
-
-// seek makes the piece with the byte at in it the last one.
-func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
-	if p := r.last; p.Stream == stream && p.Start <= at && at < p.Start+p.Length {
-		return nil
-	}
-	rows, err := r.tx.query(ctx, `SELECT start, length, body FROM packs
-		WHERE account = ? AND stream = ? AND start <= ? AND start > ? ORDER BY start DESC LIMIT 1`,
-		r.account, stream, at, at-frame.MaxSize)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	p := Pack{Stream: stream}
-	var body []byte
-	if rows.Next() {
-		err = rows.Scan(&p.Start, &p.Length, &body)
-	}
-	if err = cmp.Or(err, rows.Err()); err != nil {
-		return err
-	}
-	if p.Start+p.Length <= at {
-		return ErrNotFound
-	}
-	p.Body, err = frame.Decode(r.last.Body, body)
-	if err == nil && int64(len(p.Body)) != p.Length {
-		err = errDamaged
-	}
-	r.last = p
-	if err != nil {
-		r.last = Pack{}
-	}
-	return err
 }

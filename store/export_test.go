@@ -20,6 +20,11 @@ func (tx *Tx) LargestPack(ctx context.Context) (bytes int64, err error) {
 	return bytes, tx.db.QueryRowContext(ctx, "SELECT max(length(body)) FROM packs").Scan(&bytes)
 }
 
+// Packs returns how many packs are stored, and the bytes of their content.
+func (tx *Tx) Packs(ctx context.Context) (n, bytes int64, err error) {
+	return n, bytes, tx.db.QueryRowContext(ctx, "SELECT count(*), CAST(coalesce(sum(length), 0) AS bigint) FROM packs").Scan(&n, &bytes)
+}
+
 // Occupy takes every connection that reads, and tells how many calls wait for one.
 func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(), err error) {
 	var conns []*sql.Conn

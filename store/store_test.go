@@ -22,7 +22,7 @@ func each(t *testing.T, f func(t *testing.T, s *store.Store)) {
 }
 
 // open opens a database that has the accounts acme and alice.
-func open(t *testing.T, address string) *store.Store {
+func open(t testing.TB, address string) *store.Store {
 	t.Helper()
 	s := storetest.Open(t, address)
 	write(t, s, func(tx *store.Tx) error {
@@ -31,14 +31,14 @@ func open(t *testing.T, address string) *store.Store {
 	return s
 }
 
-func write(t *testing.T, s *store.Store, f func(*store.Tx) error) {
+func write(t testing.TB, s *store.Store, f func(*store.Tx) error) {
 	t.Helper()
 	if err := s.Write(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func mustRef(t *testing.T, s string) ref.Ref {
+func mustRef(t testing.TB, s string) ref.Ref {
 	t.Helper()
 	r, err := ref.Parse(s)
 	if err != nil {
@@ -48,7 +48,7 @@ func mustRef(t *testing.T, s string) ref.Ref {
 }
 
 // project makes @acme/web with all that it binds.
-func project(t *testing.T, s *store.Store) ref.Ref {
+func project(t testing.TB, s *store.Store) ref.Ref {
 	t.Helper()
 	write(t, s, func(tx *store.Tx) error {
 		ctx := t.Context()

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/tree"
+)
+
+// Reader reads contents of an account. It keeps the last pack that it decoded, so
+// that contents are cheap to read in the order in which they are stored.
+type Reader struct {
+	tx      *Tx
+	account string
+	last    Pack // with its content as the body
+	decoded int64
+}
+
+// Decoded returns how many bytes of packs were decoded so far.
+func (r *Reader) Decoded() int64 { return r.decoded }
+
+// StoredFile is a file of a set and where its content is stored.
+type StoredFile struct {
+	tree.Entry
+	Content Content
+}
+
+// Locate returns files in the order in which their contents are stored. Reading
+// them in that order decodes each pack once, however many pushes they came with.
+func (r *Reader) Locate(ctx context.Context, files tree.Tree) ([]StoredFile, error) {
+	stored := make([]StoredFile, 0, len(files))
+	streams := map[string]string{} // one text for each stream instead of one for each row
+	for part := range slices.Chunk(files, chunk) {
+		digests := make([]string, len(part))
+		for i, e := range part {
+			digests[i] = e.SHA256
+		}
+		contents, err := r.tx.contents(ctx, r.account, digests)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range part {
+			c, ok := contents[e.SHA256]
+			if !ok {
+				return nil, fmt.Errorf("content %s of %q: %w", e.SHA256, e.Path, ErrMissing)
+			}
+			if _, ok := streams[c.Stream]; !ok {
+				streams[c.Stream] = c.Stream
+			}
+			c.Account, c.SHA256, c.Stream = r.account, e.SHA256, streams[c.Stream]
+			stored = append(stored, StoredFile{e, c})
+		}
+	}
+	slices.SortStableFunc(stored, func(a, b StoredFile) int { return byPosition(a.Content, b.Content) })
+	return stored, nil
+}
+
+// byPosition compares contents by where they are stored.
+func byPosition(a, b Content) int {
+	return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Start, b.Start))
+}
+
+// ContentReader returns a reader of account's contents.
+func (tx *Tx) ContentReader(account string) *Reader { return &Reader{tx: tx, account: account} }
+
+// Errors of reading what is stored.
+var (
+	ErrMissing = errors.New("it is not stored")
+	errDamaged = errors.New("a stored content is damaged")
+)
+
+// Copy writes a content to w. It fails before the last byte unless all are right.
+func (r *Reader) Copy(ctx context.Context, w io.Writer, c Content) error {
+	hash := sha256.New()
+	for done := int64(0); done < c.Size; {
+		piece, err := r.piece(ctx, &c, done)
+		if err != nil {
+			return fmt.Errorf("content %s: %w", c.SHA256, err)
+		}
+		hash.Write(piece)
+		if done += int64(len(piece)); done == c.Size && hex.EncodeToString(hash.Sum(nil)) != c.SHA256 {
+			return fmt.Errorf("content %s: %w", c.SHA256, errDamaged)
+		}
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// piece returns what follows the first bytes of c that are done, as far as it
+// lies together. Where c has moved since it was looked up, it is brought up to date.
+func (r *Reader) piece(ctx context.Context, c *Content, done int64) ([]byte, error) {
+	err := r.seek(ctx, c.Stream, c.Start+done)
+	if errors.Is(err, ErrNotFound) {
+		if err = wrap(r.tx.db.NewSelect().Model(c).Where("account = ?", r.account).Where("sha256 = ?", c.SHA256).Scan(ctx)); err == nil {
+			err = r.seek(ctx, c.Stream, c.Start+done)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := c.Start + done - r.last.Start
+	return r.last.Body[at:min(at+c.Size-done, r.last.Length)], nil
+}
+
+// seek makes the piece with the byte at in it the last one.
+func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
+	if p := r.last; p.Stream == stream && p.Start <= at && at < p.Start+p.Length {
+		return nil
+	}
+	rows, err := r.tx.query(ctx, `SELECT start, length, body FROM packs
+		WHERE account = ? AND stream = ? AND start <= ? AND start > ? ORDER BY start DESC LIMIT 1`,
+		r.account, stream, at, at-frame.MaxSize)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	p := Pack{Stream: stream}
+	var body []byte
+	if rows.Next() {
+		err = rows.Scan(&p.Start, &p.Length, &body)
+	}
+	if err = cmp.Or(err, rows.Err()); err != nil {
+		return err
+	}
+	if p.Start+p.Length <= at {
+		return ErrNotFound
+	}
+	p.Body, err = frame.Decode(r.last.Body, body)
+	r.decoded += int64(len(p.Body))
+	if err == nil && int64(len(p.Body)) != p.Length {
+		err = errDamaged
+	}
+	r.last = p
+	if err != nil {
+		r.last = Pack{}
+	}
+	return err
+}
