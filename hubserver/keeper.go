@@ -176,7 +176,7 @@ func (p *packer) add(e tree.Entry, content []byte) error {
 	if p.waiting == nil {
 		p.waiting = map[string][]byte{}
 	}
-	if _, ok := p.waiting[e.SHA256]; ok {
+	if _, ok := p.waiting[e.SHA256]; ok || p.brought[e.SHA256] {
 		return nil
 	}
 	p.waiting[e.SHA256] = content

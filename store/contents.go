@@ -63,9 +63,7 @@ func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, con
 	if err != nil {
 		return err
 	}
-	// In the order of their keys, so that two who bring the same do not wait for each other in a circle.
-	rows := slices.Clone(contents)
-	slices.SortFunc(rows, func(a, b Content) int { return cmp.Compare(a.SHA256, b.SHA256) })
+	rows := uniqueByDigest(contents)
 	for i := range rows {
 		rows[i].Account, rows[i].TouchedAt = account, now
 	}
@@ -77,6 +75,15 @@ func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, con
 		}
 	}
 	return nil
+}
+
+// uniqueByDigest returns contents in the order of their keys, so that no two
+// transactions wait for each other, and each key once, because PostgreSQL refuses a
+// statement that would update a row twice. Of equal contents the first one is kept.
+func uniqueByDigest(contents []Content) []Content {
+	rows := slices.Clone(contents)
+	slices.SortStableFunc(rows, func(a, b Content) int { return cmp.Compare(a.SHA256, b.SHA256) })
+	return slices.CompactFunc(rows, func(a, b Content) bool { return a.SHA256 == b.SHA256 })
 }
 
 // Hold promises contents of account, sizes by digest, to whoever is about to name
