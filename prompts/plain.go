@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"example.com/projecthub/tui/escape"
 )
 
 // goBack is what is typed instead of an answer to go back.
@@ -59,7 +61,7 @@ func (t Terminal) askPlain(ctx context.Context, s Screen, back bool) (answer str
 		t.sayWrapped(fmt.Sprintf("%d. %s", i+1, c.Text))
 	}
 	for {
-		typed, err := t.lineOf(ctx, s, t.prompt(s, back))
+		typed, err := t.lineOf(ctx, s, escape.Line(t.prompt(s, back)))
 		if err != nil {
 			return "", false, err
 		}
@@ -133,7 +135,7 @@ func (s Screen) accept(ctx context.Context, typed string, say func(string, ...an
 }
 
 func (t Terminal) say(format string, args ...any) {
-	fmt.Fprintln(t.Out, fmt.Sprintf(format, args...))
+	fmt.Fprintln(t.Out, escape.Line(fmt.Sprintf(format, args...)))
 }
 
 // line asks for one line of text. The end of the input is an interrupt.

@@ -7,6 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/huh"
 	"github.com/charmbracelet/lipgloss"
+
+	"example.com/projecthub/tui/escape"
 )
 
 // What a screen takes of the terminal beside the question: the bar on the left; the
@@ -44,7 +46,7 @@ func (v *view) build() tea.Cmd {
 
 func (v *view) field() huh.Field {
 	if len(v.Choices) == 0 {
-		in := huh.NewInput().Title(v.Prompt).Value(&v.value).Validate(v.validate)
+		in := huh.NewInput().Title(escape.Line(v.Prompt)).Value(&v.value).Validate(v.validate)
 		if v.Secret {
 			in.EchoMode(huh.EchoModePassword)
 		}

@@ -4,13 +4,15 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"example.com/projecthub/tui/escape"
 )
 
-// wrap returns the lines that text takes in a form. It breaks at spaces alone,
+// wrap returns the lines that text takes in a form, escaped. It breaks at spaces alone,
 // so that a command stays one to copy; a form breaks what is left at more places.
 func (t Terminal) wrap(text string) []string {
 	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
+	for line := range strings.SplitSeq(escape.Text(text), "\n") {
 		for {
 			head, tail := cut(line, max(1, t.Columns-frameColumns))
 			lines = append(lines, head)

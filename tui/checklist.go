@@ -9,6 +9,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
+
+	"example.com/projecthub/tui/escape"
 )
 
 // Checklist shows the steps of a command: which are done, which one runs, and how
@@ -45,7 +47,7 @@ func (c *Checklist) End(problem string) {
 	if !begun {
 		return
 	}
-	last := ended{problem, time.Now()}
+	last := ended{escape.Line(problem), time.Now()}
 	if c.plain {
 		c.tell(last)
 	} else {
@@ -102,7 +104,11 @@ type checklist struct {
 }
 
 func newChecklist(th theme, columns int, names []string) *checklist {
-	return &checklist{theme: th, columns: columns, names: names, took: make([]time.Duration, len(names))}
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = escape.Line(name)
+	}
+	return &checklist{theme: th, columns: columns, names: shown, took: make([]time.Duration, len(names))}
 }
 
 // apply takes in what the list is told.

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/pat"
 )
 
 // item is a key of a difference, or the heading of those below one first segment.
@@ -22,17 +23,18 @@ type item struct {
 	number   int    // of a key among all keys, from 1
 }
 
-// items lists a difference by first segment, and within one by key.
+// items lists a difference by first segment, and within one by key, without tokens:
+// a view may show a part of one that is no longer recognized.
 func items(d flat.Difference) []item {
 	keys := make([]item, 0, len(d.Added)+len(d.Changed)+len(d.Removed))
 	for _, e := range d.Added {
-		keys = append(keys, item{kind: added, key: e.Key, to: e.Text})
+		keys = append(keys, item{kind: added, key: pat.Redact(e.Key), to: pat.Redact(e.Text)})
 	}
 	for _, c := range d.Changed {
-		keys = append(keys, item{kind: changed, key: c.Key, from: c.From, to: c.To})
+		keys = append(keys, item{kind: changed, key: pat.Redact(c.Key), from: pat.Redact(c.From), to: pat.Redact(c.To)})
 	}
 	for _, e := range d.Removed {
-		keys = append(keys, item{kind: removed, key: e.Key, from: e.Text})
+		keys = append(keys, item{kind: removed, key: pat.Redact(e.Key), from: pat.Redact(e.Text)})
 	}
 	segments := make(map[string]string, len(keys))
 	for i := range keys {

@@ -4,6 +4,8 @@ import (
 	"io"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"example.com/projecthub/tui/escape"
 )
 
 // View is the view that asks an overwrite question.
@@ -52,3 +54,16 @@ var (
 	Wrap    = wrap
 	Shorten = shorten
 )
+
+// HomeText returns a home view as it is shown while it loads again.
+func HomeText(h Home, doing string, columns, rows int) string {
+	m := &homeView{Home: h, doing: doing, theme: newTheme(io.Discard), columns: columns, rows: rows, loading: true}
+	return m.View()
+}
+
+// ChecklistText returns a checklist of one step that has failed.
+func ChecklistText(columns int, step, problem string) string {
+	m := newChecklist(newTheme(io.Discard), columns, []string{step})
+	m.problem = escape.Line(problem) // as End has it
+	return m.View()
+}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"example.com/projecthub/tui/escape"
 )
 
 // Lines that the view needs besides those above the list: the place in the list,
@@ -137,9 +139,9 @@ func (m *overwrite) status() string {
 	case m.focus == onSearch && m.typed == "":
 		return "search: _"
 	case m.focus == onSearch:
-		return fmt.Sprintf("search: %s_  %s", printable(m.typed), found)
+		return fmt.Sprintf("search: %s_  %s", escape.Line(m.typed), found)
 	case l.query != "":
-		return fmt.Sprintf("%s: %s", printable(m.typed), found)
+		return fmt.Sprintf("%s: %s", escape.Line(m.typed), found)
 	case l.top != place{} || l.advance(l.top, l.height-1) != l.last():
 		return fmt.Sprintf("keys %d to %d of %d", first, last, m.counts.total())
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"example.com/projecthub/tui/escape"
 )
 
 // plainWidth is the columns of a value that is not listed in full: as much as one
@@ -19,7 +21,7 @@ func (t Terminal) overwritePlain(ctx context.Context, q Overwrite) (bool, error)
 	prompt := q.Yes + "? yes, no or list, no is preset: "
 	left := t.Rows - t.rowsOf(prompt)
 	say := func(line string) {
-		line = printable(line)
+		line = escape.Line(line)
 		left -= t.rowsOf(line)
 		fmt.Fprintln(t.Out, line)
 	}

@@ -1,11 +1,13 @@
 package tui
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/tui/escape"
 )
 
 // ellipsis stands for what there was no room for.
@@ -29,19 +31,17 @@ func clip(s string, width int) (head, rest string) {
 
 // show returns how a character is shown, and the columns that it takes.
 func show(r rune) (string, int) {
-	switch {
-	case r >= ' ' && r < 0x7f:
+	if r >= ' ' && r < 0x7f {
 		return string(r), 1
-	case strconv.IsPrint(r):
-		return string(r), lipgloss.Width(string(r))
 	}
-	escaped := strings.Trim(strconv.QuoteRuneToASCII(r), "'")
-	return escaped, len(escaped)
+	shown := escape.Rune(r)
+	return shown, lipgloss.Width(shown)
 }
 
 // shorten returns s in one line of at most width columns, with an ellipsis where
 // it was cut, and whether it was.
 func shorten(s string, width int) (string, bool) {
+	s = pat.Redact(s)
 	head, rest := clip(s, width)
 	if rest == "" {
 		return head, false
@@ -56,7 +56,7 @@ func shorten(s string, width int) (string, bool) {
 // wrap returns s in lines of at most width columns, broken behind spaces where
 // there are any in the second half of a line.
 func wrap(s string, width int) []string {
-	width = max(width, 1)
+	s, width = pat.Redact(s), max(width, 1)
 	var lines []string
 	for {
 		head, rest := clip(s, width)
@@ -78,10 +78,4 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
-}
-
-// printable returns s as it is shown.
-func printable(s string) string {
-	text, _ := clip(s, math.MaxInt)
-	return text
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
+	"example.com/projecthub/tui/escape"
 )
 
 // version is set at build time; else it is the module's.
@@ -61,6 +63,7 @@ func usagef(format string, args ...any) error {
 
 // run runs one command line and returns its exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer, getenv func(string) string) int {
+	errOut = escaping{errOut}
 	a := &app{in: in, out: out, err: errOut, getenv: getenv}
 	root := a.command()
 	root.SetArgs(args)
@@ -84,6 +87,15 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return exitFailed
 }
 
+// escaping writes what a terminal would act on as escapes, and no whole token. The
+// one that hub token create prints goes to stdout.
+type escaping struct{ w io.Writer }
+
+func (e escaping) Write(p []byte) (int, error) {
+	_, err := io.WriteString(e.w, escape.Text(string(p)))
+	return len(p), err
+}
+
 func (a *app) fail(err error) {
 	hint := ""
 	var missing *store.MissingError
@@ -95,7 +107,7 @@ func (a *app) fail(err error) {
 		hint = "hub account list tells which there are, and hub account create makes one"
 	}
 	if a.json {
-		failed := map[string]any{"type": "failed", "schema": 1, "reason": err.Error()}
+		failed := map[string]any{"type": "failed", "schema": 1, "reason": pat.Redact(err.Error())}
 		if hint != "" {
 			failed["hint"] = hint
 		}

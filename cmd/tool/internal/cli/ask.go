@@ -65,7 +65,7 @@ func (a *app) confirmReplace(ctx context.Context, o pull.Replace) (bool, error) 
 func (a *app) confirmFiles(ctx context.Context, o pull.Overwrite) (bool, error) {
 	facts := []string{"Hub        " + o.Origin, fmt.Sprintf("%s from those of %s:", countText(len(o.Changed), "file differs", "files differ"), o.Project)}
 	for _, path := range o.Changed[:min(maxShown, len(o.Changed))] {
-		facts = append(facts, "  ~ "+clean(path))
+		facts = append(facts, "  ~ "+path)
 	}
 	if more := len(o.Changed) - maxShown; more > 0 {
 		facts = append(facts, fmt.Sprintf("  … and %d more", more))

@@ -30,6 +30,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui/escape"
 )
 
 // Version is set at build time; else it is the module's.
@@ -80,7 +81,7 @@ func Main(args []string, lookupEnv func(string) (string, bool), streams term.Str
 	root.SetIn(streams.In)
 	out := &checked{w: streams.Out}
 	root.SetOut(out)
-	root.SetErr(streams.Err)
+	root.SetErr(&checked{w: streams.Err})
 	c, err := root.ExecuteContextC(context.Background())
 	a.command = commandOf(c)
 	if err == nil && out.err != nil {
@@ -89,18 +90,19 @@ func Main(args []string, lookupEnv func(string) (string, bool), streams term.Str
 	return a.exit(err, a.ended())
 }
 
-// checked remembers that help could not be written.
+// checked escapes what cobra writes, such as help and completions, and remembers
+// that it could not be written.
 type checked struct {
 	w   io.Writer
 	err error
 }
 
 func (c *checked) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
+	_, err := io.WriteString(c.w, escape.Text(string(p)))
 	if c.err == nil {
 		c.err = err
 	}
-	return n, err
+	return len(p), err
 }
 
 // Tree returns the command tree, for what is made of it: man pages and completion

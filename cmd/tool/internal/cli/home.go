@@ -135,7 +135,7 @@ func (h *overview) load(ctx context.Context) tui.Home {
 	view := tui.Home{Title: "tool"}
 	locals, err := h.locals(ctx, "")
 	if err != nil {
-		view.Notices = []string{clean(err.Error())}
+		view.Notices = []string{err.Error()}
 		return view
 	}
 	h.names = nil
@@ -153,7 +153,7 @@ func (h *overview) load(ctx context.Context) tui.Home {
 	}
 	if err != nil {
 		e := fault.From(err)
-		view.Notices = append(view.Notices, clean(strings.Join(slices.Concat([]string{e.Error()}, e.Recipe), "; ")))
+		view.Notices = append(view.Notices, strings.Join(slices.Concat([]string{e.Error()}, e.Recipe), "; "))
 		return view
 	}
 	if who := h.status.Identity; who != nil {

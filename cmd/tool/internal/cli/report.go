@@ -10,15 +10,16 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
-	"unicode/utf8"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui/escape"
 )
 
 // Exit codes.
@@ -62,7 +63,7 @@ func (a *app) printJSON(kind string, v any) error {
 	if string(members) != "{}" {
 		document = strings.TrimSuffix(document, "}") + "," + strings.TrimPrefix(string(members), "{")
 	}
-	_, err = fmt.Fprintln(a.Out, escapeControls(document))
+	_, err = fmt.Fprintln(a.Out, escapeControls(pat.Redact(document)))
 	return err
 }
 
@@ -83,18 +84,7 @@ func escapeControls(document string) string {
 	return b.String()
 }
 
-// clean drops what a terminal would act on: what a hub says is not to be trusted
-// with that.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r != '\n' && r != '\t' && tree.Unprintable(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// printer writes lines of text, cleaned.
+// printer writes lines of text, escaped and without tokens.
 type printer struct {
 	w     io.Writer
 	links bool // addresses are shown as hyperlinks
@@ -104,7 +94,7 @@ type printer struct {
 // line writes one line.
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(clean(fmt.Sprintf(format, args...)), " \t"))
+		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(escape.Line(fmt.Sprintf(format, args...)), " "))
 	}
 }
 
@@ -116,6 +106,7 @@ func (p *printer) field(name, format string, args ...any) {
 // address writes a field with the address of a page, to be clicked where that is
 // possible.
 func (p *printer) address(name, address string) {
+	address = escape.Line(address)
 	if !p.links || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		p.field(name, "%s", address)
 	} else if p.err == nil {
@@ -196,6 +187,9 @@ func (a *app) reportUsage(err error) {
 	a.diagnose("error: %v", err)
 	var usage *usageError
 	if errors.As(err, &usage) {
+		if usage.hint != "" {
+			a.diagnose("  hint: %s", usage.hint)
+		}
 		for _, line := range a.typed(usage.recipe) {
 			a.diagnose("  try: %s", line)
 		}

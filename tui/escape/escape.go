@@ -1,0 +1,47 @@
+// Package escape makes text safe to show on a terminal. Names, descriptions and
+// settings come from hubs, cloned repositories and the environment: none of them
+// may move the cursor, set the title or the clipboard, reverse the direction of
+// writing, or show a whole token.
+//
+// Everything that tool prints goes through it, apart from what tui and prompts
+// draw themselves. JSON has escapes of its own.
+package escape
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/projecthub/hubclient/pat"
+)
+
+// Rune returns a character as it is shown. One that a terminal acts on, or shows
+// as nothing, is shown as an escape such as \x1b or \u202e.
+func Rune(r rune) string {
+	if r >= ' ' && r < 0x7f || strconv.IsPrint(r) {
+		return string(r)
+	}
+	return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
+}
+
+// Line returns text as it is shown in one line, without whole tokens.
+func Line(text string) string { return escaped(text, "") }
+
+// Text returns text as it is shown in several lines: line breaks and tabs stay.
+func Text(text string) string { return escaped(text, "\n\t") }
+
+func escaped(text, kept string) string {
+	text = pat.Redact(text)
+	if !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text { // bytes that are not UTF-8 become U+FFFD
+		if strings.ContainsRune(kept, r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(Rune(r))
+		}
+	}
+	return b.String()
+}
