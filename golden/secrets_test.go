@@ -58,3 +58,47 @@ func checkNoSecrets(t *testing.T, record, token string) {
 		}
 	}
 }
+
+// A token that is given in the wrong place is in the history of a shell already. It
+// is not to be in a log, too.
+func TestOutput_HasNoWholeToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	cut := w.token[:30]
+	for _, token := range []string{w.token, cut, w.token[1:], w.token + "x", w.token[:20] + "-" + w.token[20:]} {
+		for _, args := range [][]string{
+			{"login", token}, {"login", "--origin", token}, {"login", "--token", token + "y"}, {"push", token}, {"push", "web", "--project", token},
+			{"push", "web", "--project", "@alice/" + token}, {"push", "web", "--if-revision", token}, {"push", "--" + token}, {"push", "web", "--timeout", token},
+			{"push", "web", "--verbose", "--origin", "http://127.0.0.1:1/" + token}, {"pull", token}, {"pull", "web", "--base-files", "--output", token},
+			{"publish", token}, {"status", token}, {"status", "-C", token}, {"project", "create", token}, {"project", "create", "web", "--from", token},
+			{"project", "create", "web", "--visibility", token}, {"project", "create", "web", "--stack-version", token}, {"project", "list", token},
+			{"project", "view", token}, {"project", "view", "@alice/" + token}, {"project", "rm", token, "--force"}, {"project", token},
+			{"init", token, "--stack", token}, {"init", "a", "b", token}, {token}, {"help", token}, {"completion", token}, {"__complete", "push", token},
+		} {
+			for _, args := range [][]string{args, append(args[:len(args):len(args)], "--json")} {
+				out, _ := w.command(args...).CombinedOutput() // most fail, as they should
+				if longToken.Match(out) || strings.Contains(string(out), token[12:]) || strings.Contains(string(out), token[13:25]) {
+					t.Errorf("tool %s prints a token:\n%s", strings.Join(args, " "), out)
+				}
+			}
+		}
+		for _, args := range [][]string{{"account", "create", token}, {token}, {"token", "revoke", token}, {"token", "create", "--user", token, "--name", "x"}, {"gc", "--grace", token}, {"--" + token}} {
+			c := exec.Command(program("hub"), args...)
+			c.Env = append(w.env, "HUB_DB="+w.hub.db)
+			if out, _ := c.CombinedOutput(); longToken.Match(out) || strings.Contains(string(out), token[13:25]) {
+				t.Errorf("hub %s prints a token:\n%s", strings.Join(args, " "), out)
+			}
+		}
+	}
+}
+
+func TestLogin_SaysWhatToDoAboutATokenAsAnArgument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	out, err := w.command("login", w.token).CombinedOutput()
+	for _, part := range []string{"takes no token as an argument", "history", "revoke it", "try: tool login --with-token"} {
+		if err == nil || !strings.Contains(string(out), part) {
+			t.Errorf("it does not say %s: %v\n%s", part, err, out)
+		}
+	}
+}

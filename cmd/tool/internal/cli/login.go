@@ -27,13 +27,25 @@ then on the commands use that hub and token, unless a flag or a variable says ot
 A stored token goes only to the hub that it was stored for. A hub whose token is
 stored already is only switched to.`,
 		Example: "  tool login --origin https://hub.example.com --with-token < token.txt\n  tool login --origin https://hub.example.com",
-		Args:    atMost(),
+		Args:    noToken,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			return doing(a.login(ctx, withToken), "", "log in")
 		}),
 	}
 	c.Flags().BoolVar(&withToken, "with-token", false, "read the token from stdin")
 	return a.hubFlags(c)
+}
+
+// noToken allows no arguments, and says what to do about a token that is one.
+func noToken(c *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if pat.Redact(arg) != arg {
+			e := usagef("%s takes no token as an argument", c.CommandPath()).try("tool login --with-token")
+			e.hint = "the token is in the history of the shell now: revoke it, and give another one to stdin"
+			return e
+		}
+	}
+	return atMost()(c, args)
 }
 
 func (a *app) login(ctx context.Context, withToken bool) error {
@@ -139,10 +151,10 @@ func (a *app) checkStored(ctx context.Context, logins *identity.Logins) (known b
 	}
 	hub, err := a.reach(id)
 	if err != nil {
-		return false, clean(err.Error()), nil // it is damaged
+		return false, err.Error(), nil // it is damaged
 	}
 	if _, err := hub.Whoami(ctx); hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked) {
-		return false, clean(err.Error()), nil
+		return false, err.Error(), nil
 	}
 	return true, "", nil
 }

@@ -138,6 +138,7 @@ func (o *optional) String() string {
 // usageError is a command line that makes no sense.
 type usageError struct {
 	err    error
+	hint   string
 	recipe []string
 }
 
