@@ -43,3 +43,8 @@ func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(
 	}
 	return func() int64 { return s.read.Stats().WaitCount }, release, nil
 }
+
+// Setting is the value of a setting of PostgreSQL in the session of tx.
+func (tx *Tx) Setting(ctx context.Context, name string) (value string, err error) {
+	return value, tx.db.QueryRowContext(ctx, "SHOW "+name).Scan(&value)
+}
