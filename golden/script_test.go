@@ -224,6 +224,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d\d:\d\d:\d\d on TIME`), "TIME"},
 	{regexp.MustCompile(`until \d\d:\d\d:\d\d`), "until TIME"},
 	{regexp.MustCompile(`("requestId": ?"|request: )[a-z2-7]{16}`), "${1}REQUEST"},
+	{regexp.MustCompile(`/files/[0-9a-f]{32}/`), "/files/PLACE/"},
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "tokens-id..."},
 }
 

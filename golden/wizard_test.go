@@ -299,7 +299,7 @@ func TestAPublicationIsShownAndWantsAYes(t *testing.T) {
 	w.get("/v1/stacks/alice/web/versions/1.2.0")
 }
 
-func TestFilesThatDifferAreOverwrittenOnlyAfterAYes(t *testing.T) {
+func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	w.write("index.html", "<p>theirs</p>\n")
@@ -320,6 +320,18 @@ func TestFilesThatDifferAreOverwrittenOnlyAfterAYes(t *testing.T) {
 			t.Errorf("index.html is now %s", got)
 		}
 	}
+	// What was not there to be compared is not overwritten.
+	edited := w.open(narrow, "pull", "web", "--base-files")
+	edited.wait("> Leave them")
+	w.write("index.html", "<p>newer</p>\n")
+	edited.press(up)
+	edited.wait("> Overwrite them")
+	edited.press(enter)
+	edited.ends(1)
+	if got := w.read("index.html"); got != "<p>newer</p>\n" {
+		t.Errorf("index.html is now %s", got)
+	}
+
 	term := w.open(narrow, "pull", "web", "--base-files")
 	w.talk(term, []turn{{"> Leave them", "", up}, {"> Overwrite them", "", enter}})
 	term.ends(0)

@@ -1,11 +1,15 @@
 package basefiles_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/hubclient/tree"
@@ -84,7 +88,7 @@ func TestAFileIsTheSameHoweverItsNameIsSpelled(t *testing.T) {
 func TestADirectoryInAFilesPlaceIsToldBeforeAnythingIsWritten(t *testing.T) {
 	root := plant(t, map[string]string{"a/b": "mine"})
 	_, err := basefiles.NewRestore(root, []tree.Entry{entryOf("a", "theirs")})
-	wantFault(t, err, wire.CodeInvalidFile, "write "+filepath.Join(root, "a")+": a directory stands in the file's place")
+	wantFault(t, err, wire.CodeInvalidFile, "write "+filepath.Join(root, "a")+": a directory is in its place")
 }
 
 func TestAFileThatBreaksOffLeavesTheFormerOne(t *testing.T) {
@@ -100,24 +104,116 @@ func TestAFileThatBreaksOffLeavesTheFormerOne(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenOutsideOfTheDirectory(t *testing.T) {
+func TestNewRestore_RefusesSymbolicLinksInPaths(t *testing.T) {
 	outside := plant(t, map[string]string{"secret": "kept"})
-	root := plant(t, map[string]string{"file": "x"})
-	link(t, outside, filepath.Join(root, "dir"))
+	root := plant(t, map[string]string{"file": "x", ".git/hooks/pre-commit.sample": "", ".tool/web/client.json": "{}"})
+	link(t, outside, filepath.Join(root, "out"))
+	link(t, ".git/hooks", filepath.Join(root, "assets"))
+	link(t, ".tool/web", filepath.Join(root, "web"))
 	link(t, filepath.Join(outside, "secret"), filepath.Join(root, "link"))
-	if _, err := basefiles.NewRestore(root, []tree.Entry{entryOf("dir/secret", "evil")}); err == nil {
-		t.Error("a directory that is a link out of the root is followed")
-	}
-	r := restore(t, root, entryOf("link", "evil"))
-	must(t, r.Write(r.Changed[0], strings.NewReader("evil")))
-	if got := content(t, filepath.Join(outside, "secret")); got != "kept" {
-		t.Errorf("the secret is now %q", got)
-	}
-	if is, err := os.Lstat(filepath.Join(root, "link")); err != nil || !is.Mode().IsRegular() {
-		t.Errorf("the link is still one: %v, %v", is, err)
-	}
-	for _, path := range []string{".git/hooks/pre-commit", "sub/.GIT/config", ".hg/hgrc", ".svn/x"} {
+	link(t, "file", filepath.Join(root, "inside"))
+	for path, where := range map[string]string{
+		"out/secret": "out", "assets/post-checkout": "assets", "assets/a/b": "assets", "web/client.json": "web", "link": "", "inside": "",
+	} {
+		why := "a symbolic link is in its place"
+		if where != "" {
+			why = where + " is a symbolic link, and nothing is written through it"
+		}
 		_, err := basefiles.NewRestore(root, []tree.Entry{entryOf(path, "evil")})
-		wantFault(t, err, wire.CodeInvalidFile, "the hub's base files hold \""+path+"\", which is not written")
+		wantFault(t, err, wire.CodeInvalidFile, "write "+filepath.Join(root, path)+": "+why)
 	}
+}
+
+func TestRestoreWrite_RefusesLinksThatAppearAfterTheComparison(t *testing.T) {
+	root := plant(t, map[string]string{".git/config": "mine", "assets/a": "old", "file": "old"})
+	r := restore(t, root, entryOf("assets/a", "theirs"), entryOf("file", "theirs"), entryOf("new/post-checkout", "evil"))
+	link(t, ".git", filepath.Join(root, "new"))
+	must(t, os.RemoveAll(filepath.Join(root, "assets")))
+	must(t, os.Remove(filepath.Join(root, "file")))
+	must(t, os.WriteFile(filepath.Join(root, ".git", "a"), []byte("mine"), 0o600))
+	link(t, ".git", filepath.Join(root, "assets"))
+	link(t, ".git/config", filepath.Join(root, "file"))
+	for _, e := range append(r.Added, r.Changed...) {
+		if err := r.Write(e, strings.NewReader("evil")); err == nil {
+			t.Errorf("%s is written", e.Path)
+		}
+	}
+	for _, name := range []string{"a", "config"} {
+		if got := content(t, filepath.Join(root, ".git", name)); got != "mine" {
+			t.Errorf(".git/%s contains %q", name, got)
+		}
+	}
+	if names, err := os.ReadDir(filepath.Join(root, ".git")); err != nil || len(names) != 2 {
+		t.Errorf(".git contains %v, %v", names, err)
+	}
+}
+
+func TestNewRestore_RefusesReservedAndInvalidPaths(t *testing.T) {
+	root := plant(t, map[string]string{"file": "x"})
+	for _, path := range []string{".git/hooks/pre-commit", "sub/.GIT/config", ".hg/hgrc", ".svn/x", "a/.tool/x", "git~1/config", ".g\u200cit/x", "../x", "/x"} {
+		if _, err := basefiles.NewRestore(root, []tree.Entry{entryOf(path, "evil")}); err == nil {
+			t.Errorf("%q is accepted", path)
+		}
+	}
+}
+
+func TestRestoreWrite_KeepsEditsMadeAfterTheComparison(t *testing.T) {
+	for name, edit := range map[string]func(t *testing.T, root string){
+		"edited in place": func(t *testing.T, root string) { write(t, filepath.Join(root, "a"), "edit") },
+		"edited by rename": func(t *testing.T, root string) {
+			write(t, filepath.Join(root, "a.new"), "edit")
+			must(t, os.Rename(filepath.Join(root, "a.new"), filepath.Join(root, "a")))
+		},
+	} {
+		for path, before := range map[string]map[string]string{"changed": {"a": "mine"}, "added": {"b": "mine"}} {
+			t.Run(name+" "+path, func(t *testing.T) {
+				root := plant(t, before)
+				r := restore(t, root, entryOf("a", "theirs"))
+				edit(t, root)
+				r.Save = func(basefiles.Former) error { t.Error("an edit is saved as if it were replaced"); return nil }
+				err := r.Write(entryOf("a", "theirs"), strings.NewReader("theirs"))
+				wantFault(t, err, wire.CodeFilesDiffer, filepath.Join(root, "a")+" was not replaced: it changed while the files were pulled")
+				if got := content(t, filepath.Join(root, "a")); got != "edit" {
+					t.Errorf("it contains %q", got)
+				}
+				wantNoTemporaryFiles(t, root)
+			})
+		}
+	}
+}
+
+func wantNoTemporaryFiles(t *testing.T, dir string) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, ".tool-*"))
+	if must(t, err); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestRestoreWrite_SavesWhatItReplaces(t *testing.T) {
+	root := plant(t, map[string]string{"a": "mine", "b": "mine too"})
+	r := restore(t, root, entryOf("a", "theirs"), entryOf("b", "theirs"), entryOf("c", "new"))
+	saved := map[string]string{}
+	r.Save = func(f basefiles.Former) error {
+		if f.Path == "b" {
+			return errors.New("the disk is full")
+		}
+		text, err := io.ReadAll(f.Content)
+		saved[f.Path] = string(text)
+		return err
+	}
+	must(t, r.Write(entryOf("a", "theirs"), strings.NewReader("theirs")))
+	must(t, r.Write(entryOf("c", "new"), strings.NewReader("new")))
+	if err := r.Write(entryOf("b", "theirs"), strings.NewReader("theirs")); err == nil {
+		t.Error("a file is replaced that could not be saved")
+	}
+	if diff := cmp.Diff(map[string]string{"a": "mine"}, saved); diff != "" {
+		t.Error(diff)
+	}
+	for name, want := range map[string]string{"a": "theirs", "b": "mine too", "c": "new"} {
+		if got := content(t, filepath.Join(root, name)); got != want {
+			t.Errorf("%s contains %q, want %q", name, got, want)
+		}
+	}
+	wantNoTemporaryFiles(t, root)
 }

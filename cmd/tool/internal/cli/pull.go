@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -53,7 +54,7 @@ stay as they are.`,
 	fl.BoolVar(&f.files, "base-files", false, "bring back the base files too")
 	fl.Var(&f.output, "output", "put the base files into `DIR` instead of the app root")
 	fl.BoolVar(&f.force, "force", false, "replace settings and files that differ without asking")
-	fl.BoolVar(&f.undo, "undo", false, "put back the settings that the last pull replaced, asking no hub")
+	fl.BoolVar(&f.undo, "undo", false, "put back the settings and base files that the last pull replaced, asking no hub")
 	c.RegisterFlagCompletionFunc("project", a.hubProjects())
 	return a.hubFlags(c)
 }
@@ -79,8 +80,12 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 		if o.Output, err = a.place(f.output.String()); err != nil {
 			return doing(err, local.Name, "pull %s", local.Name)
 		}
-		if local.Workspace.Keeps(o.Output) {
-			return usagef("--output leads into .tool, which holds the stacks")
+		var reserved string
+		if o.Output, reserved, err = local.Workspace.Locate(o.Output); err != nil {
+			return usagef("--output %s: %v", f.output.String(), err)
+		}
+		if reserved != "" {
+			return usagef("--output leads into %s, where no base files are written", reserved)
 		}
 	}
 	hide := a.progress(&o.Report)
@@ -104,21 +109,30 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 
 func pulledText(p *printer, r *pull.Result) {
 	if r.Origin == "" {
-		p.line("Put back the settings of %s", r.ProjectName)
+		p.line("Put back the %s of %s", r.Restored(), r.ProjectName)
 	} else {
 		p.line("Pulled %s from %s", r.ProjectName, r.Project.Path())
 		p.field("origin", "%s", r.Origin)
 	}
-	p.field("settings", "%s", differenceSummary(r.Changes))
-	for _, line := range differenceLines(r.Changes) {
-		p.line("    %s", line)
+	if r.Origin != "" || r.SettingsChanged {
+		p.field("settings", "%s", differenceSummary(r.Changes))
+		for _, line := range differenceLines(r.Changes) {
+			p.line("    %s", line)
+		}
+		p.field("enrichments", "%d", r.EnrichmentCount)
 	}
-	p.field("enrichments", "%d", r.EnrichmentCount)
-	if f := r.FilesResult; f != nil {
-		p.field("base files", "%d (%d added, %d changed)", r.BaseFilesPulled, f.Added, f.Changed)
+	if r.FilesResult != nil {
+		p.field("base files", "%s", pulledFiles(r))
 	}
 	if r.UpdatedBy != "" {
 		p.field("config", "written by %s on %s through %s", r.UpdatedBy, timeText(r.UpdatedAt), viaText(r.UpdatedVia))
 	}
 	p.notes(r.Notes)
+}
+
+func pulledFiles(r *pull.Result) string {
+	if r.Origin == "" {
+		return fmt.Sprintf("%d put back", r.FilesResult.Added+r.FilesResult.Changed)
+	}
+	return fmt.Sprintf("%d (%d added, %d changed)", r.BaseFilesPulled, r.FilesResult.Added, r.FilesResult.Changed)
 }

@@ -3,10 +3,10 @@ package workspace
 import (
 	"errors"
 	"path"
-	"slices"
 	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -76,15 +76,12 @@ func (w *Workspace) AppRootOf(basePath string) (string, error) {
 		return "", err
 	}
 	for name := range strings.SplitSeq(root, "/") {
-		if slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(r, name) }) {
-			return "", fault.New(wire.CodeOutsideWorkspace, "%s lies in %s, which is no place of an app", basePath, name)
+		if tree.Reserved(name) != "" {
+			return "", fault.New(wire.CodeOutsideWorkspace, "%s is in %s, which no app is in", basePath, name)
 		}
 	}
 	return root, nil
 }
-
-// reserved are directories whose files others run or obey.
-var reserved = []string{toolDir, ".git", ".hg", ".svn"}
 
 // Schema is where an API description is: at a URL, or in a file.
 type Schema struct {

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -24,17 +26,26 @@ func invalid(name string, err error) *fault.Error {
 // they lead. What does not exist yet is taken as it is. The failure outside_workspace
 // says that they lead out of the workspace.
 func (w *Workspace) resolve(name string) (string, error) {
-	existing, rest := filepath.Join(w.Dir, filepath.FromSlash(name)), ""
+	real, err := resolve(filepath.Join(w.Dir, filepath.FromSlash(name)))
+	if err != nil {
+		return "", invalid(name, err)
+	}
+	return w.inside(name, real)
+}
+
+// resolve follows the symlinks in an absolute path as far as it exists.
+func resolve(path string) (string, error) {
+	existing, rest := path, ""
 	for {
 		real, err := filepath.EvalSymlinks(existing)
 		if err == nil {
-			return w.inside(name, filepath.Join(real, rest))
+			return filepath.Join(real, rest), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", invalid(name, fault.Cause(err))
+			return "", fault.Cause(err)
 		}
 		if _, err := os.Lstat(existing); err == nil {
-			return "", invalid(name, errors.New("a symlink that leads nowhere"))
+			return "", errors.New("a symlink that leads nowhere")
 		}
 		existing, rest = filepath.Dir(existing), filepath.Join(filepath.Base(existing), rest)
 	}
@@ -47,7 +58,14 @@ func (w *Workspace) inside(name, absolute string) (string, error) {
 		return "", fault.New(wire.CodeOutsideWorkspace, "%s leads out of the workspace", name).
 			WithHint("only files of the workspace are read, wherever a symlink points")
 	}
-	return filepath.ToSlash(inside), nil
+	inside = filepath.ToSlash(inside)
+	for segment := range strings.SplitSeq(inside, "/") {
+		if reserved := tree.Reserved(segment); reserved != "" && reserved != toolDir {
+			return "", fault.New(wire.CodeOutsideWorkspace, "%s leads into %s", name, segment).
+				WithHint("no file of version control is read or written, wherever a symlink points")
+		}
+	}
+	return inside, nil
 }
 
 // read returns the content of a regular file of the workspace.

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -33,10 +34,18 @@ type Workspace struct {
 // Path returns where a path of the workspace, relative to it and with /, is.
 func (w *Workspace) Path(name string) string { return filepath.Join(w.Dir, filepath.FromSlash(name)) }
 
-// Keeps reports whether an absolute path is .tool or lies in it.
-func (w *Workspace) Keeps(place string) bool {
-	rel, err := filepath.Rel(w.Path(toolDir), place)
-	return err == nil && filepath.IsLocal(rel)
+// Locate resolves the symlinks of an absolute path as far as it exists, and returns
+// the reserved directory that it is in then, "" for none: .tool, or one of version
+// control, at any depth below the workspace, or anywhere when it is outside.
+func (w *Workspace) Locate(place string) (resolved, reserved string, err error) {
+	if resolved, err = resolve(place); err != nil {
+		return "", "", err
+	}
+	below := resolved
+	if rel, err := filepath.Rel(w.Dir, resolved); err == nil && filepath.IsLocal(rel) {
+		below = rel
+	}
+	return resolved, tree.ReservedIn(filepath.ToSlash(below)), nil
 }
 
 // Find returns the workspace of dir: the nearest directory, at or above it, that

@@ -31,8 +31,9 @@ type Overwrite struct {
 // files are the base files of a pull.
 type files struct {
 	*basefiles.Restore
-	set *wire.BaseFiles
-	dir string // as a person calls it
+	set   *wire.BaseFiles
+	place string // of what is replaced, in the undo history
+	dir   string // as a person calls it
 }
 
 // fetchFiles compares the hub's base files with the local ones, those of the app
@@ -57,7 +58,7 @@ func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
 	if err != nil {
 		return nil, fault.At(flow.StageRead, err)
 	}
-	return &files{restore, set, called}, nil
+	return &files{restore, set, filesPlace(dir), called}, nil
 }
 
 // confirmFiles tells whether local files that differ may be overwritten.
@@ -82,11 +83,17 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 	})
 }
 
-// writeFiles brings what is not there, or differs. Other files stay as they are.
-func (p *pull) writeFiles(ctx context.Context, r *Result) error {
+// writeFiles writes the files that are missing or differ, and saves those that it
+// replaces. Other files stay as they are.
+func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
 	if p.files == nil {
 		return nil
 	}
+	former := p.saveFormer(r)
+	defer func() {
+		former.Close()
+		err = p.tellFormer(former, r, err)
+	}()
 	missing := tree.Tree(slices.Concat(p.files.Added, p.files.Changed))
 	wanted := map[string]bool{}
 	for _, e := range missing {

@@ -49,13 +49,21 @@ func (p *pull) projectFlag() string {
 	return " --project " + p.destination.String()
 }
 
-// Undo puts the settings back that the last pull replaced, where client.json still
-// has those that the pull wrote. It asks no hub. The failure is nothing_kept or
+// Undo restores the settings that the last pull replaced, where client.json still
+// has those that the pull wrote, and the base files that it replaced. It asks no hub. The failure is nothing_kept or
 // revision_changed.
 func Undo(o Options) (*Result, error) {
 	p := &pull{Options: o}
 	if err := p.read(); err != nil {
 		return nil, p.fail(err)
+	}
+	files, err := p.formerFiles()
+	if err != nil {
+		return nil, p.fail(fault.At(flow.StageRead, err))
+	}
+	if files != nil && files.alone {
+		r, err := p.undoFiles(files, &Result{ProjectName: p.Local.Name, Project: p.destination, Notes: []string{}})
+		return r, p.failed(err)
 	}
 	former, drop, err := p.former()
 	if err != nil {
@@ -67,6 +75,10 @@ func Undo(o Options) (*Result, error) {
 	}
 	if err := drop(); err != nil {
 		r.Notes = append(r.Notes, "the kept settings could not be dropped: "+err.Error())
+	}
+	if files != nil {
+		r, err := p.undoFiles(files, r)
+		return r, p.failed(err)
 	}
 	return r, nil
 }

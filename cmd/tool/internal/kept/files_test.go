@@ -1,0 +1,95 @@
+package kept_test
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/kept"
+)
+
+func TestFileSet_IsStoredPrivatelyAndReadBack(t *testing.T) {
+	dir := t.TempDir()
+	s := kept.New(dir)
+	if set, err := s.LatestFileSet("web"); set != nil || err != nil {
+		t.Errorf("before anything is stored: %v, %v", set, err)
+	}
+	set := s.NewFileSet("web", "r1")
+	for _, name := range []string{"a", "dir/b"} {
+		if err := set.Add(kept.File{Path: name, Mode: 0o755, Written: "w"}, strings.NewReader("former "+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set.Close()
+	back, err := s.LatestFileSet("web")
+	if err != nil || back.Settings != "r1" || len(back.Files) != 2 || back.Files[1] != (kept.File{Path: "dir/b", Mode: 0o755, Written: "w"}) {
+		t.Fatalf("LatestFileSet = %+v, %v", back, err)
+	}
+	f, err := back.Open(back.Files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if text, err := io.ReadAll(f); err != nil || string(text) != "former dir/b" {
+		t.Errorf("it contains %q, %v", text, err)
+	}
+	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		info, err := e.Info()
+		if err != nil || path != dir && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+	if other, err := s.LatestFileSet("shop"); other != nil || err != nil {
+		t.Errorf("under another name: %v, %v", other, err)
+	}
+	if err := back.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if set, err := s.LatestFileSet("web"); set != nil || err != nil {
+		t.Errorf("after its removal: %v, %v", set, err)
+	}
+}
+
+func TestFileSet_KeepsTheLastTen(t *testing.T) {
+	dir := t.TempDir()
+	s := kept.New(dir)
+	for n := range 13 {
+		set := s.NewFileSet("web", fmt.Sprint(n))
+		if err := set.Add(kept.File{Path: "a"}, strings.NewReader("x")); err != nil {
+			t.Fatal(err)
+		}
+		set.Close()
+	}
+	for n := 12; n >= 3; n-- {
+		set, err := s.LatestFileSet("web")
+		if err != nil || set == nil || set.Settings != fmt.Sprint(n) {
+			t.Fatalf("set %d: %+v, %v", n, set, err)
+		}
+		if err := set.Remove(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if set, err := s.LatestFileSet("web"); set != nil || err != nil {
+		t.Errorf("an eleventh: %v, %v", set, err)
+	}
+}
+
+func TestFileSet_FailsWithoutADirectory(t *testing.T) {
+	set := kept.New("").NewFileSet("web", "")
+	if err := set.Add(kept.File{Path: "a"}, strings.NewReader("x")); err != kept.ErrNoDirectory {
+		t.Errorf("Add = %v", err)
+	}
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.New(blocked).NewFileSet("web", "").Add(kept.File{Path: "a"}, strings.NewReader("x")); err == nil {
+		t.Error("a file is stored below a file")
+	}
+}
