@@ -143,7 +143,7 @@ func (s *Server) getStack(c *call) error {
 		if rank(role) < rank(wire.Writer) {
 			return nil
 		}
-		n, err := tx.Followers(c.ctx(), c.ref())
+		n, err := tx.Followers(c.ctx(), c.ref(), wire.MostFollowers)
 		answer.Followers = &n
 		return err
 	})

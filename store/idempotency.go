@@ -36,10 +36,8 @@ func (tx *Tx) ReserveAnswer(ctx context.Context, a *Answer) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.db.NewDelete().Model((*Answer)(nil)).
-		Where("caller = ?", a.Caller).
-		Where("created_at < ? OR (status = 0 AND created_at < ?)",
-			now-Time(answersKept.Microseconds()), now-Time(reservationKept.Microseconds())).Exec(ctx)
+	_, err = tx.db.NewDelete().Model(a).WherePK().
+		Where("created_at < ? OR (status = 0 AND created_at < ?)", now.add(-answersKept), now.add(-reservationKept)).Exec(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +51,32 @@ func (tx *Tx) ReserveAnswer(ctx context.Context, a *Answer) (*Answer, error) {
 	}
 	first := &Answer{Caller: a.Caller, Method: a.Method, Path: a.Path, Key: a.Key}
 	return first, wrap(tx.db.NewSelect().Model(first).WherePK().Scan(ctx))
+}
+
+// PurgeAnswers removes the answers that have expired, a bounded number in each
+// transaction, and returns how many there were.
+func (s *Store) PurgeAnswers(ctx context.Context) (purged int, err error) {
+	for {
+		n := 0
+		err := s.Write(ctx, func(tx *Tx) error {
+			now, err := tx.Now(ctx)
+			if err != nil {
+				return err
+			}
+			res, err := tx.db.NewRaw(`DELETE FROM answers WHERE (caller, method, path, key) IN (
+				SELECT caller, method, path, key FROM answers WHERE created_at < ? ORDER BY created_at LIMIT ?`+tx.skipLocked()+`)`,
+				now.add(-answersKept), chunk).Exec(ctx)
+			if err != nil {
+				return err
+			}
+			rows, err := res.RowsAffected()
+			n = int(rows)
+			return err
+		})
+		if purged += n; err != nil || n < chunk {
+			return purged, err
+		}
+	}
 }
 
 // ErrReservationLost says that a reserved key was given to another request meanwhile.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/gofrs/flock"
-	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/migrate"
 
 	"example.com/projecthub/store/migrations"
@@ -45,11 +44,15 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if s.dsn.path == "" {
-		lock, err := s.lockMigrations(ctx)
+		conn, err := s.write.Conn(ctx)
 		if err != nil {
 			return nil, wrap(err)
 		}
-		defer lock.Rollback()
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", migrationLock); err != nil {
+			return nil, wrap(err)
+		}
+		defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(?)", migrationLock)
 	}
 	m := migrate.NewMigrator(s.write, steps, migrate.WithTableName(migrations.Marks))
 	if err := m.Init(ctx); err != nil {
@@ -71,24 +74,6 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		done = append(done, step.String())
 	}
 	return done, nil
-}
-
-// lockMigrations returns a transaction that holds the lock for migrating, without any
-// of a session's limits of time. A pooler, too, keeps its connection for it alone.
-func (s *Store) lockMigrations(ctx context.Context) (bun.Tx, error) {
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return tx, err
-	}
-	for name := range sessionTimes {
-		if _, err := tx.ExecContext(ctx, "SET LOCAL "+name+" = 0"); err != nil {
-			return tx, errors.Join(err, tx.Rollback())
-		}
-	}
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
-		return tx, errors.Join(err, tx.Rollback())
-	}
-	return tx, nil
 }
 
 // CheckSchema returns an error that says what to type unless the schema is up to date.
@@ -122,5 +107,5 @@ func checkKnown(ctx context.Context, m *migrate.Migrator) error {
 }
 
 // releaseAhead is the number of migrations that a database may be ahead of this
-// hub: each release adds at most one and stays readable for the release before.
-const releaseAhead = 1
+// hub: a release adds at most this many, and stays readable for the release before.
+const releaseAhead = 16

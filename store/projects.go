@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -77,13 +79,14 @@ func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
 // Project returns a project, or ErrNotFound.
 func (tx *Tx) Project(ctx context.Context, r ref.Ref) (*ProjectView, error) {
 	v := &ProjectView{}
-	q := tx.views().Where("p.account = ?", r.Account()).Where("p.slug = ?", r.Slug())
+	q := tx.viewsOf("projects AS p").Where("p.account = ?", r.Account()).Where("p.slug = ?", r.Slug())
 	return v, wrap(q.Scan(ctx, v))
 }
 
-// views selects projects with what is shown beside them, without their contents.
-func (tx *Tx) views() *bun.SelectQuery {
-	return tx.db.NewSelect().TableExpr("projects AS p").
+// viewsOf selects the projects of from, as p, with what is shown beside them,
+// without their contents.
+func (tx *Tx) viewsOf(from string, args ...any) *bun.SelectQuery {
+	return tx.db.NewSelect().TableExpr(from, args...).
 		ColumnExpr("p.*").
 		ColumnExpr("COALESCE(s.latest, '') AS stack_latest").
 		ColumnExpr("c.revision AS config_revision, c.has_config AS config_has_config, c.updated_at AS config_updated_at").
@@ -103,21 +106,46 @@ type ProjectFilter struct {
 	Limit      int
 }
 
-// Projects returns a page of projects by account and slug.
+// Projects returns a page of projects by account and slug. Each account is read
+// from where the page before ended, so that late pages cost what the first one does.
 func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
+	accounts, err := tx.accountsWithProjects(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	var page []ProjectView
+	for _, account := range accounts {
+		q := tx.db.NewSelect().Model((*Project)(nil)).Where("account = ?", account).
+			Order("slug").Limit(int64(f.Limit - len(page)))
+		if f.PublicOnly {
+			q = q.Where("visibility = 'public'")
+		}
+		if account == f.After.Account() {
+			q = q.Where("slug > ?", f.After.Slug())
+		}
+		// The page first, so that no database joins all rows before it counts.
+		var part []ProjectView
+		if err := tx.viewsOf("(?) AS p", q).Scan(ctx, &part); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(part, func(a, b ProjectView) int { return cmp.Compare(a.Slug, b.Slug) })
+		if page = append(page, part...); len(page) >= f.Limit {
+			break
+		}
+	}
+	return page, nil
+}
+
+// accountsWithProjects returns those accounts of a filter that a page can come
+// from, in the order of their names.
+func (tx *Tx) accountsWithProjects(ctx context.Context, f ProjectFilter) (accounts []string, err error) {
 	if len(f.Accounts) == 0 {
 		return nil, nil
 	}
-	var page []ProjectView
-	q := tx.views().Where("p.account IN (?)", bun.List(f.Accounts)).
-		OrderExpr("p.account, p.slug").Limit(int64(f.Limit))
-	if f.PublicOnly {
-		q = q.Where("p.visibility = 'public'")
-	}
-	if !f.After.IsZero() {
-		q = q.Where("(p.account, p.slug) > (?, ?)", f.After.Account(), f.After.Slug())
-	}
-	return page, q.Scan(ctx, &page)
+	err = tx.db.NewRaw(`SELECT name FROM accounts WHERE name IN (?) AND name >= ?
+		AND (SELECT 1 FROM projects AS p WHERE p.account = accounts.name ORDER BY p.account, p.slug LIMIT 1) IS NOT NULL ORDER BY name`,
+		bun.List(f.Accounts), f.After.Account()).Scan(ctx, &accounts)
+	return accounts, err
 }
 
 // DeleteProject removes a project with its config and base files, and reports

@@ -122,12 +122,12 @@ func (tx *Tx) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, err
 	return s, versions, nil
 }
 
-// Followers counts the projects that follow a stack's latest version.
-func (tx *Tx) Followers(ctx context.Context, r ref.Ref) (int, error) {
-	n, err := tx.db.NewSelect().Model((*Project)(nil)).
-		Where("stack_account = ?", r.Account()).Where("stack_slug = ?", r.Slug()).
-		Where("stack_version = 'latest'").Count(ctx)
-	return int(n), err
+// Followers counts the projects that follow a stack's latest version, up to most.
+func (tx *Tx) Followers(ctx context.Context, r ref.Ref, most int) (n int, err error) {
+	err = tx.db.NewRaw(`SELECT count(*) FROM (SELECT 1 FROM projects
+		WHERE stack_account = ? AND stack_slug = ? AND stack_version = 'latest' LIMIT ?) AS f`,
+		r.Account(), r.Slug(), most).Scan(ctx, &n)
+	return n, err
 }
 
 // StackVersion returns one version, or ErrNotFound.

@@ -87,7 +87,7 @@ var ErrAmbiguous = errors.New("more than one token has this id")
 // twice is no error. ErrNotFound or ErrAmbiguous when id names not exactly one.
 func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 	var found []Token
-	if err := tx.db.NewSelect().Model(&found).Where("substr(hash, 1, ?) = ?", len(id), id).Limit(2).Scan(ctx); err != nil {
+	if err := tx.db.NewSelect().Model(&found).Where("hash >= ?", id).Where("hash < ?", id+"~").Limit(2).Scan(ctx); err != nil {
 		return nil, err
 	}
 	switch len(found) {

@@ -7,7 +7,7 @@ type Stack struct {
 	Stack     string         `json:"stack"`  // account/slug
 	Latest    string         `json:"latest"` // the highest release; a pre-release only when nothing else is there
 	Versions  []StackVersion `json:"versions"`
-	Followers *int           `json:"followers,omitzero"` // projects on latest; for the account's writers
+	Followers *int           `json:"followers,omitzero"` // projects on latest, at most MostFollowers; for the account's writers
 }
 
 // StackVersion is one published, immutable version of a stack.
@@ -26,3 +26,6 @@ type Published struct {
 	StackVersion
 	FirstVersion bool `json:"firstVersion"` // the stack came to be with it
 }
+
+// MostFollowers is how many followers of a stack the hub counts.
+const MostFollowers = 1000

@@ -31,10 +31,7 @@ func (a *app) chooseLocal(ctx context.Context, ws *workspace.Workspace, names []
 
 // converse asks in turn. An interrupted question is the end of the command.
 func (a *app) converse(ctx context.Context, steps ...prompts.Step) error {
-	t := a.terminal()
-	a.drawing = !t.Plain
-	err := t.Converse(ctx, steps)
-	a.drawing = false
+	err := a.terminal().Converse(ctx, steps)
 	if errors.Is(err, prompts.ErrInterrupted) {
 		return context.Canceled
 	}

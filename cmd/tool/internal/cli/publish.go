@@ -9,6 +9,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/flow/publish"
 	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func (a *app) publishCommand() *cobra.Command {
@@ -91,7 +92,7 @@ func plannedVersionText(p *printer, r *publish.Planned) {
 	}
 	p.field("origin", "%s", r.Origin)
 	if r.Latest != "" {
-		p.field("latest", "%s now, followed by %s", r.Latest, countText(r.Followers, "project", "projects"))
+		p.field("latest", "%s now, followed by %s", r.Latest, followersText(r.Followers))
 	}
 	p.field("files", "%d, %s", r.FileCount, bytesText(r.Bytes))
 	paths(p, "+", r.Files)
@@ -102,13 +103,22 @@ func plannedVersionText(p *printer, r *publish.Planned) {
 	p.notes(r.Notes)
 }
 
+// followersText says how many projects follow a stack, of which the hub counts a
+// limited number.
+func followersText(n int) string {
+	if n >= wire.MostFollowers {
+		return fmt.Sprintf("%d or more projects", n)
+	}
+	return countText(n, "project", "projects")
+}
+
 // confirmPublish asks whether a version is to be published, which cannot be undone.
 func (a *app) confirmPublish(ctx context.Context, p *publish.Planned) (bool, error) {
 	facts := []string{"Hub        " + p.Origin, fmt.Sprintf("Files      %s, %s", countText(p.FileCount, "file", "files"), bytesText(p.Bytes))}
 	if p.FirstVersion {
 		facts = append(facts, "The stack is new: this is its first version.")
 	} else {
-		facts = append(facts, fmt.Sprintf("Latest     from %s to %s, followed by %s", p.Latest, version.Latest(p.Latest, p.Version), countText(p.Followers, "project", "projects")))
+		facts = append(facts, fmt.Sprintf("Latest     from %s to %s, followed by %s", p.Latest, version.Latest(p.Latest, p.Version), followersText(p.Followers)))
 	}
 	facts = append(facts, "A published version never changes.")
 	return a.confirm(ctx, fmt.Sprintf("Publish @%s %s?", p.Stack, p.Version), facts, "Publish it", "Leave it")
