@@ -6,16 +6,15 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"example.com/projecthub/hubclient/frame"
-	"example.com/projecthub/hubclient/tree"
 )
 
-// Contents that no set names stay for a time of grace: at least MinGrace, so that
+// Contents that no set names stay for a grace period: at least MinGrace, so that
 // none goes that a push under way was promised.
 const (
 	DefaultGrace = 24 * time.Hour
@@ -29,150 +28,160 @@ type Collected struct {
 	Bytes    int64 // of their bodies
 	Moved    int   // contents that were put together anew, out of packs that were mostly empty
 	Smaller  int   // packs that had come uncompressed, and no longer are
+	Examined int   // sets, contents and streams that had changed
 }
 
-// candidates is how many contents are looked at together: it bounds memory.
-const candidates = 50_000
+// ErrCollecting says that another process is collecting.
+var ErrCollecting = errors.New("another hub is collecting on this database")
 
 // Collect removes contents that no set names and that nobody has touched for the
-// time of grace, and the packs in which nothing is left. It may run beside pushes
-// and other collections.
+// grace period, and the packs in which nothing is left. It looks at what changed
+// since the last collection, and may run while others push; ErrCollecting when
+// another collection runs. An account whose data is damaged is skipped, and the
+// error says so after the others were collected.
 func (s *Store) Collect(ctx context.Context, grace time.Duration) (Collected, error) {
+	unlock, err := s.lockTask(ctx, collecting)
+	if err != nil {
+		return Collected{}, err
+	}
+	defer unlock()
+	return s.collect(ctx, grace)
+}
+
+// CollectWhenDue is [Store.Collect] for a process that serves: it does nothing, and
+// returns false, when the last collection by any process ended less than every ago,
+// or when another one runs.
+func (s *Store) CollectWhenDue(ctx context.Context, grace, every time.Duration) (c Collected, ran bool, err error) {
+	if due, err := s.due(ctx, collecting, every); err != nil || !due {
+		return Collected{}, false, err
+	}
+	unlock, err := s.lockTask(ctx, collecting)
+	if errors.Is(err, ErrCollecting) {
+		return Collected{}, false, nil
+	}
+	if err != nil {
+		return Collected{}, false, err
+	}
+	defer unlock()
+	if due, err := s.due(ctx, collecting, every); err != nil || !due { // another one has just ended
+		return Collected{}, false, err
+	}
+	c, err = s.collect(ctx, grace)
+	return c, true, err
+}
+
+// collect runs one collection. The caller holds the lock.
+func (s *Store) collect(ctx context.Context, grace time.Duration) (Collected, error) {
 	c := &collection{store: s}
-	err := s.Read(ctx, func(tx *Tx) error {
-		now, err := tx.Now(ctx)
-		c.cutoff = At(now.Time().Add(-grace))
+	last, err := s.lastRun(ctx, collecting)
+	if err != nil {
+		return c.Collected, err
+	}
+	err = s.Read(ctx, func(tx *Tx) error {
+		c.now, err = tx.Now(ctx)
 		return err
 	})
 	if err != nil {
 		return c.Collected, err
 	}
-	accounts, err := c.names(ctx, "SELECT name FROM accounts ORDER BY name")
-	if err != nil {
-		return c.Collected, err
-	}
-	for _, c.account = range accounts {
-		if err := c.contents(ctx); err != nil {
-			return c.Collected, err
-		}
-		if err := c.packs(ctx); err != nil {
-			return c.Collected, err
+	c.cutoff, c.position = c.now.add(-grace), last.Position
+	for _, step := range []func(context.Context) error{c.indexSets, c.contents, c.packs} {
+		if err := step(ctx); err != nil {
+			if ctx.Err() != nil {
+				return c.Collected, err
+			}
+			c.failed = append(c.failed, err)
 		}
 	}
-	return c.Collected, nil
+	// A transaction may still commit what it touched a moment ago.
+	last.Position = max(last.Position, min(c.position, c.now.add(-MinGrace)))
+	if err := s.ran(ctx, last); err != nil {
+		c.failed = append(c.failed, err)
+	}
+	return c.Collected, errors.Join(c.failed...)
 }
 
-// collection is one run, at one account.
+// collection is one run.
 type collection struct {
 	Collected
-	store   *Store
-	cutoff  Time
-	account string
+	store    *Store
+	now      Time
+	cutoff   Time   // what was touched since stays
+	position Time   // everything that was touched before has been looked at
+	account  string // whose packs are looked at
+	failed   []error
 }
 
-// names reads a column.
-func (c *collection) names(ctx context.Context, query string, args ...any) (names []string, err error) {
-	err = c.store.Read(ctx, func(tx *Tx) error {
-		return tx.db.NewRaw(query, args...).Scan(ctx, &names)
-	})
-	return names, err
+// touched is a content and when it was last touched.
+type touched struct {
+	TouchedAt Time
+	Account   string
+	SHA256    string `bun:"sha256"`
 }
 
-// contents removes the account's contents that nothing needs.
+// contents removes what no set names of the contents that were touched since the
+// last collection and before the cutoff. Each was looked at since it was last
+// uploaded, leased or taken out of a set, so that those touched earlier are in use.
 func (c *collection) contents(ctx context.Context) error {
-	for last := ""; ; {
-		old, err := c.names(ctx, "SELECT sha256 FROM contents WHERE account = ? AND sha256 > ? AND touched_at < ? ORDER BY sha256 LIMIT ?",
-			c.account, last, c.cutoff, candidates)
-		if err != nil || len(old) == 0 {
-			return err
-		}
-		last = old[len(old)-1]
-		unnamed, sets, err := c.unnamed(ctx, old)
+	kept := c.cutoff // from where the next collection has to look
+	after := touched{TouchedAt: c.position}
+	for {
+		var page []touched
+		err := c.store.Read(ctx, func(tx *Tx) error {
+			return tx.db.NewRaw(`SELECT touched_at, account, sha256 FROM contents
+				WHERE (touched_at, account, sha256) > (?, ?, ?) AND touched_at < ?
+				ORDER BY touched_at, account, sha256 LIMIT ?`,
+				after.TouchedAt, after.Account, after.SHA256, c.cutoff, chunk).Scan(ctx, &page)
+		})
 		if err != nil {
 			return err
 		}
-		for part := range slices.Chunk(unnamed, chunk) {
-			if err := c.remove(ctx, part, sets); err != nil {
+		if len(page) == 0 {
+			c.position = kept
+			return nil
+		}
+		c.Examined += len(page)
+		byAccount := map[string][]string{}
+		for _, row := range page {
+			byAccount[row.Account] = append(byAccount[row.Account], row.SHA256)
+		}
+		for account, digests := range byAccount {
+			if err := c.remove(ctx, account, digests); errors.Is(err, errUnindexed) {
+				kept = min(kept, page[0].TouchedAt)
+			} else if err != nil {
 				return err
 			}
 		}
+		after = page[len(page)-1]
 	}
 }
 
-// unnamed returns those of digests that no set of the account names, and the sets
-// that it looked at, by slug.
-func (c *collection) unnamed(ctx context.Context, digests []string) (unnamed []string, sets map[string]string, err error) {
-	slugs, err := c.names(ctx, "SELECT slug FROM base_sets WHERE account = ?", c.account)
-	if err != nil {
-		return nil, nil, err
-	}
-	sets = map[string]string{}
-	left := make(map[string]bool, len(digests))
-	for _, d := range digests {
-		left[d] = true
-	}
-	for _, slug := range slugs {
-		var set BaseSet
-		err := c.store.Read(ctx, func(tx *Tx) error {
-			return tx.db.NewSelect().Model(&set).Column("tree", "files").Where("account = ?", c.account).Where("slug = ?", slug).Scan(ctx)
-		})
-		if errors.Is(err, ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		sets[slug] = set.Tree
-		files, err := tree.Read(set.Files)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, e := range files {
-			delete(left, e.SHA256)
-		}
-	}
-	return slices.DeleteFunc(digests, func(d string) bool { return !left[d] }), sets, nil
-}
+// errUnindexed says that an account has a set whose contents are not indexed.
+var errUnindexed = errors.New("a set is not indexed")
 
-// errSwapped says that the account's sets are no longer those that were looked at.
-var errSwapped = errors.New("a set was swapped meanwhile")
-
-// remove removes contents, but for those that a push has taken hold of since; and
-// none where a set was swapped since, whose push may have begun before the time of
-// grace. The next collection looks again.
-func (c *collection) remove(ctx context.Context, digests []string, sets map[string]string) error {
-	var n int64
+// remove removes those contents that no set names, except those that a push has
+// touched since; and none where a set was swapped since, whose push may have begun
+// before the grace period. The next collection looks again.
+func (c *collection) remove(ctx context.Context, account string, digests []string) error {
+	var streams []string
 	err := c.store.Write(ctx, func(tx *Tx) error {
-		res, err := tx.db.NewDelete().Model((*Content)(nil)).Where("account = ?", c.account).
-			Where("sha256 IN (?)", bun.List(digests)).Where("touched_at < ?", c.cutoff).Exec(ctx)
-		if err == nil {
-			n, err = res.RowsAffected()
-		}
-		if err != nil {
+		streams = nil
+		err := tx.db.NewRaw(`DELETE FROM contents WHERE account = ? AND sha256 IN (?) AND touched_at < ? AND NOT EXISTS (
+			SELECT 1 FROM base_set_contents AS n WHERE n.account = contents.account AND n.sha256 = contents.sha256)
+			RETURNING stream`, account, bun.List(digests), c.cutoff).Scan(ctx, &streams)
+		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return err
 		}
-		return c.sameSets(ctx, tx, sets)
-	})
-	if errors.Is(err, errSwapped) {
-		return nil
-	}
-	c.Contents += int(n)
-	return err
-}
-
-// sameSets looks after the removal, which has waited for every push that holds one
-// of its contents.
-func (c *collection) sameSets(ctx context.Context, tx *Tx, sets map[string]string) error {
-	var now []BaseSet
-	if err := tx.db.NewSelect().Model(&now).Column("slug", "tree").Where("account = ?", c.account).Scan(ctx); err != nil {
-		return err
-	}
-	for _, s := range now {
-		if sets[s.Slug] != s.Tree {
-			return errSwapped
+		// After the removal, which has waited for every push that touches one of its contents.
+		if indexed, err := tx.setsIndexed(ctx, account); err != nil || !indexed {
+			return cmp.Or(err, errUnindexed)
 		}
+		return tx.streamsChanged(ctx, account, streams)
+	})
+	if err == nil {
+		c.Contents += len(streams)
 	}
-	return nil
+	return err
 }
 
 // filled is a pack, and what of it is in use.
@@ -185,52 +194,127 @@ type filled struct {
 	by     []Content // that lie in it, with or without other packs
 }
 
-// packs removes the account's packs in which no content lies, after moving the
-// contents out of those in which hardly any does, and compresses what came as it was. No content ever comes to lie in
-// a pack later than the pack itself, so that what is empty stays so.
+// changedStream is a stream in which a pack was stored, or a content removed, since
+// a collection looked at it.
+type changedStream struct {
+	Account   string
+	Stream    string
+	ChangedAt Time
+}
+
+// streamsPage is how many streams are looked at together: it bounds memory.
+const streamsPage = 100
+
+// packs looks at the streams that changed.
 func (c *collection) packs(ctx context.Context) error {
-	all, err := c.fill(ctx)
-	if err != nil {
+	var after changedStream
+	for {
+		var page []changedStream
+		err := c.store.Read(ctx, func(tx *Tx) error {
+			return tx.db.NewRaw(`SELECT account, stream, changed_at FROM changed_streams
+				WHERE (account, stream) > (?, ?) ORDER BY account, stream LIMIT ?`,
+				after.Account, after.Stream, streamsPage).Scan(ctx, &page)
+		})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for len(page) > 0 {
+			n := 1
+			for n < len(page) && page[n].Account == page[0].Account {
+				n++
+			}
+			c.account = page[0].Account
+			if err := c.sweepStreams(ctx, page[:n]); err != nil {
+				if ctx.Err() != nil {
+					return err
+				}
+				c.failed = append(c.failed, fmt.Errorf("packs of %s: %w", c.account, err))
+			}
+			after, page = page[n-1], page[n:]
+		}
+	}
+}
+
+// sweepStreams removes the packs in which no content is, moves the contents out of
+// those that are mostly empty, and compresses what a push stored uncompressed. No
+// content is ever added to a pack later, so that an empty one stays empty.
+func (c *collection) sweepStreams(ctx context.Context, streams []changedStream) error {
+	var sparse []Content
+	var done []changedStream
+	for _, s := range streams {
+		c.Examined++
+		movable, err := c.sweep(ctx, s.Stream)
+		if err != nil {
+			return err
+		}
+		sparse = append(sparse, movable...)
+		if len(movable) == 0 { // else the next collection removes what they leave
+			done = append(done, s)
+		}
+	}
+	if err := c.move(ctx, sparse); err != nil {
 		return err
 	}
-	var sparse []Content
+	return c.store.Write(ctx, func(tx *Tx) error {
+		for _, s := range done {
+			_, err := tx.db.NewRaw("DELETE FROM changed_streams WHERE account = ? AND stream = ? AND changed_at = ?",
+				s.Account, s.Stream, s.ChangedAt).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sweep looks at the packs of one stream, and returns the contents to move.
+func (c *collection) sweep(ctx context.Context, stream string) (movable []Content, err error) {
+	all, err := c.fill(ctx, stream)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range all {
 		switch {
 		case p.used == 0:
 			if err := c.removePack(ctx, p); err != nil {
-				return err
+				return nil, err
 			}
 		case p.used < p.Length/4:
-			sparse = append(sparse, p.by...)
+			for _, content := range p.by {
+				if content.Size <= frame.MaxSize/4 { // a larger one fills a good part of the largest pack
+					movable = append(movable, content)
+				}
+			}
 		case p.Size == frame.RawLength(p.Length):
 			if err := c.compress(ctx, p); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return c.move(ctx, sparse)
+	return movable, nil
 }
 
-// fill lists the account's packs and what lies in them.
-func (c *collection) fill(ctx context.Context) ([]*filled, error) {
+// fill lists the packs of a stream and the contents in them.
+func (c *collection) fill(ctx context.Context, stream string) ([]*filled, error) {
 	var all []*filled
 	var contents []Content
 	err := c.store.Read(ctx, func(tx *Tx) error {
-		// The packs first: a push in between brings both.
-		err := tx.db.NewRaw("SELECT stream, start, length, length(body) AS size FROM packs WHERE account = ? ORDER BY stream, start", c.account).Scan(ctx, &all)
+		// The packs first: a push in between adds both.
+		err := tx.db.NewRaw("SELECT stream, start, length, length(body) AS size FROM packs WHERE account = ? AND stream = ? ORDER BY start", c.account, stream).Scan(ctx, &all)
 		if err != nil {
 			return err
 		}
-		return tx.db.NewSelect().Model(&contents).Where("account = ?", c.account).Where("size > 0").OrderExpr("stream, start").Scan(ctx)
+		return tx.db.NewSelect().Model(&contents).Where("account = ?", c.account).Where("stream = ?", stream).
+			Where("size > 0").OrderExpr("start").Scan(ctx)
 	})
 	next := 0
 	for _, content := range contents {
-		for next < len(all) && cmp.Or(cmp.Compare(all[next].Stream, content.Stream), cmp.Compare(all[next].Start+all[next].Length-1, content.Start)) < 0 {
+		for next < len(all) && all[next].Start+all[next].Length <= content.Start {
 			next++
 		}
 		end := content.Start + content.Size
 		for _, p := range all[next:] {
-			if p.Stream != content.Stream || p.Start >= end {
+			if p.Start >= end {
 				break
 			}
 			p.used += min(end, p.Start+p.Length) - max(content.Start, p.Start)
@@ -293,8 +377,8 @@ type mover struct {
 }
 
 func (m *mover) add(ctx context.Context, r *Reader, c Content) error {
-	if m.seen[c.SHA256] || c.Size > frame.MaxSize/4 {
-		return nil // a large one fills a good part of the largest pack
+	if m.seen[c.SHA256] {
+		return nil
 	}
 	m.seen[c.SHA256] = true
 	at := m.start + int64(m.piece.Len())

@@ -89,12 +89,14 @@ func get(ctx context.Context, s *store.Store, r ref.Ref) (map[string]string, err
 	return contents, err
 }
 
+// collect collects, and returns what was done.
 func collect(t *testing.T, s *store.Store, grace time.Duration) store.Collected {
 	t.Helper()
 	c, err := s.Collect(t.Context(), grace)
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Examined = 0
 	return c
 }
 
@@ -350,4 +352,89 @@ func raw(text string) []byte {
 	r := frame.NewRaw(nil)
 	r.Add([]byte(text))
 	return r.Frame()
+}
+
+func TestCollect_LooksAtWhatChanged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a database")
+	}
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := crowd(t, address, many)
+		web := mustRef(t, "@acme/web")
+		for _, contents := range []map[string]string{{"a": "alpha", "b": "beta"}, {"a": "alpha"}} {
+			if err := put(t.Context(), s, web, contents); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bounded(t, s, 10, func() error {
+			c, err := s.Collect(t.Context(), none)
+			// The set; the two contents; the two streams of the pushes.
+			if c.Contents != 1 || c.Examined != 5 {
+				t.Errorf("%+v", c)
+			}
+			return err
+		})
+	})
+}
+
+func TestCollect_RunsInOneProcess(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s, other := open(t, address), storetest.Open(t, address)
+		unlock, err := s.LockCollecting(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Collect(t.Context(), none); !errors.Is(err, store.ErrCollecting) {
+			t.Errorf("a second collection: %v, want ErrCollecting", err)
+		}
+		if _, ran, err := other.CollectWhenDue(t.Context(), none, time.Hour); ran || err != nil {
+			t.Errorf("a second hub's collection ran: %v, %v", ran, err)
+		}
+		unlock()
+		if _, ran, err := other.CollectWhenDue(t.Context(), none, time.Hour); !ran || err != nil {
+			t.Errorf("once the first one ended, it ran: %v, %v", ran, err)
+		}
+	})
+}
+
+func TestCollect_IsDueWhenTheLastOneIsLongAgo(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		open(t, address)
+		for _, c := range []struct {
+			hours int // since the last one
+			ran   bool
+		}{{0, true}, {0, false}, {-1, true}, {0, false}} {
+			execute(t, address, fmt.Sprintf("UPDATE periodic_work SET ran_at = ran_at + %d", int64(c.hours)*time.Hour.Microseconds()))
+			s := storetest.Open(t, address) // as a hub does that was restarted
+			if _, ran, err := s.CollectWhenDue(t.Context(), time.Hour, time.Hour); ran != c.ran || err != nil {
+				t.Errorf("it ran: %v, %v, want %v", ran, err, c.ran)
+			}
+			s.Close()
+		}
+	})
+}
+
+func TestCollect_KeepsWhatAHubOfTheReleaseBeforeNamed(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := open(t, address)
+		web := project(t, s)
+		kept := map[string]string{"a": "alpha", "b": "beta"}
+		if err := put(t.Context(), s, web, kept); err != nil {
+			t.Fatal(err)
+		}
+		collect(t, s, time.Hour)
+		execute(t, address, "CREATE TABLE saved AS SELECT tree, files FROM base_sets")
+		if err := put(t.Context(), s, web, map[string]string{"c": "gamma"}); err != nil {
+			t.Fatal(err)
+		}
+		collect(t, s, time.Hour)
+		// That hub knows no index.
+		execute(t, address, "UPDATE base_sets SET tree = (SELECT tree FROM saved), files = (SELECT files FROM saved)")
+		if c := collect(t, s, none); c.Contents != 1 {
+			t.Errorf("%+v, want the one content removed that no set names", c)
+		}
+		if got, err := get(t.Context(), s, web); err != nil || fmt.Sprint(got) != fmt.Sprint(kept) {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
 }

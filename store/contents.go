@@ -74,7 +74,11 @@ func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, con
 			return err
 		}
 	}
-	return nil
+	streams := make([]string, len(packs))
+	for i, p := range packs {
+		streams[i] = p.Stream
+	}
+	return tx.streamsChanged(ctx, account, streams)
 }
 
 // uniqueByDigest returns contents in the order of their keys, so that no two

@@ -3,6 +3,14 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uptrace/bun"
 )
 
 // Waits says how the transaction will wait for the disk when it is committed, in
@@ -44,7 +52,117 @@ func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(
 	return func() int64 { return s.read.Stats().WaitCount }, release, nil
 }
 
-// Setting is the value of a setting of PostgreSQL in the session of tx.
-func (tx *Tx) Setting(ctx context.Context, name string) (value string, err error) {
-	return value, tx.db.QueryRowContext(ctx, "SHOW "+name).Scan(&value)
+// Plan is how a database runs a query.
+type Plan struct {
+	Query string
+	Lines []string
+	Scans bool // a whole table, or a sort of what a request asked for in order
+	Rows  int  // that were read; PostgreSQL alone says
+
+	within []string
+}
+
+func (p Plan) String() string { return p.Query + "\n" + strings.Join(p.Lines, "\n") }
+
+// recorded notes queries while it is on.
+type recorded struct {
+	queries []string
+	on      bool
+}
+
+func (r *recorded) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+func (r *recorded) AfterQuery(_ context.Context, e *bun.QueryEvent) {
+	switch verb, _, _ := strings.Cut(e.Query, " "); {
+	case r.on && (verb == "SELECT" || verb == "DELETE" || verb == "UPDATE" || verb == "INSERT"):
+		r.queries = append(r.queries, e.Query)
+	}
+}
+
+// Plans runs f and returns the plans of its queries. Those that are prepared or
+// whose values travel separately are left out: they ask for one row by its key.
+func (s *Store) Plans(ctx context.Context, f func() error) ([]Plan, error) {
+	r := &recorded{on: true}
+	s.read = s.read.WithQueryHook(r)
+	if s.dsn.path == "" {
+		s.write = s.read
+	} else {
+		s.write = s.write.WithQueryHook(r)
+	}
+	err := f()
+	r.on = false
+	if err != nil {
+		return nil, err
+	}
+	var all []Plan
+	for _, q := range r.queries {
+		p, err := s.plan(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", q, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+var errUndo = errors.New("undo")
+
+var counts = regexp.MustCompile(`actual rows=([0-9.]+) loops=([0-9]+)`)
+var filtered = regexp.MustCompile(`Rows Removed by Filter: ([0-9]+)`)
+
+func (s *Store) plan(ctx context.Context, query string) (p Plan, err error) {
+	p.Query = query
+	explain := "EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) "
+	if s.dsn.path != "" {
+		explain = "EXPLAIN QUERY PLAN "
+	}
+	err = s.Write(ctx, func(tx *Tx) error {
+		rows, err := tx.db.QueryContext(ctx, explain+query)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, parent, unused int
+			var line string
+			into := []any{&line}
+			if s.dsn.path != "" {
+				into = []any{&id, &parent, &unused, &line}
+			}
+			if err := rows.Scan(into...); err != nil {
+				return err
+			}
+			p.add(line)
+		}
+		return errors.Join(rows.Err(), errUndo)
+	})
+	if errors.Is(err, errUndo) {
+		err = nil
+	}
+	return p, err
+}
+
+func (p *Plan) add(line string) {
+	p.Lines = append(p.Lines, line)
+	if name, ok := strings.CutPrefix(line, "CO-ROUTINE "); ok {
+		p.within = append(p.within, "SCAN "+name) // of the rows of a query within this one
+	}
+	if strings.HasPrefix(line, "SCAN ") && !strings.Contains(line, "CONSTANT ROW") && !slices.Contains(p.within, line) ||
+		strings.Contains(line, "USE TEMP B-TREE") {
+		p.Scans = true
+	}
+	if m := counts.FindStringSubmatch(line); m != nil && strings.Contains(line, "Scan") {
+		rows, _ := strconv.ParseFloat(m[1], 64)
+		loops, _ := strconv.Atoi(m[2])
+		p.Rows += int(rows * float64(loops))
+	}
+	if m := filtered.FindStringSubmatch(line); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		p.Rows += n
+	}
+}
+
+// LockCollecting keeps collections from running.
+func (s *Store) LockCollecting(ctx context.Context) (unlock func(), err error) {
+	return s.lockTask(ctx, collecting)
 }

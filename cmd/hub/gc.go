@@ -29,11 +29,10 @@ func (a *app) gcCommand() *cobra.Command {
 	grace := store.DefaultGrace
 	c := &cobra.Command{
 		Use:   "gc",
-		Short: "Remove contents of base files that no project needs",
-		Long: "Remove the contents of base files that no project has needed for the time of grace,\n" +
-			"and compress what a push brought uncompressed because the processor was busier than\n" +
-			"the network, or the hub on the same machine. hub serve does the same once an hour;\n" +
-			"both may run at a time.",
+		Short: "Delete contents of base files that no project needs",
+		Long: "Delete the contents of base files that no project has needed for the grace period,\n" +
+			"and compress what a push uploaded uncompressed. Only what changed since the last\n" +
+			"run is examined. hub serve does the same once an hour, one hub at a time.",
 		Example: "  hub gc\n  hub gc --grace 1h",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -71,14 +70,14 @@ func checkGrace(grace time.Duration) error {
 	return nil
 }
 
-// startCollecting removes now and then what nothing needs, until the function that
-// it returns is called.
-func startCollecting(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) (stop func()) {
+// startMaintenance runs what a serving hub does now and then, until the function
+// that it returns is called.
+func startMaintenance(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		collect(ctx, s, grace, log)
+		maintain(ctx, s, grace, log)
 	}()
 	return func() {
 		cancel()
@@ -86,20 +85,28 @@ func startCollecting(ctx context.Context, s *store.Store, grace time.Duration, l
 	}
 }
 
-func collect(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) {
-	ticker := time.NewTicker(collectEvery)
+// maintainEvery is the time between two looks at what is due. When something was
+// done last is in the database, so that a restart delays nothing.
+const maintainEvery = time.Minute
+
+func maintain(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) {
+	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()
 	for {
+		if _, err := s.PurgeAnswers(ctx); err != nil && ctx.Err() == nil {
+			log.Error("purge of stored responses failed", "error", err)
+		}
+		done, ran, err := s.CollectWhenDue(ctx, grace, collectEvery)
+		if err != nil && ctx.Err() == nil {
+			log.Error("gc failed", "error", err)
+		}
+		if ran {
+			log.Info("gc", "examined", done.Examined, "contents", done.Contents, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		}
-		done, err := s.Collect(ctx, grace)
-		if err != nil && ctx.Err() == nil {
-			log.Error("contents were not collected", "error", err)
-		} else if done != (store.Collected{}) {
-			log.Info("collected contents", "contents", done.Contents, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller)
 		}
 	}
 }

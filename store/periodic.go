@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/uptrace/bun"
+)
+
+// run says when a task last ran on this database, by any process, and how far it came.
+type run struct {
+	bun.BaseModel `bun:"table:periodic_work"`
+
+	Task     string `bun:",pk"`
+	RanAt    Time
+	Position Time
+}
+
+// collecting is the task of [Store.Collect].
+const collecting = "collect"
+
+// lastRun returns the zero run of a task that never ran.
+func (s *Store) lastRun(ctx context.Context, task string) (run, error) {
+	last := run{Task: task}
+	err := s.Read(ctx, func(tx *Tx) error {
+		return tx.db.NewSelect().Model(&last).WherePK().Scan(ctx)
+	})
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return last, err
+}
+
+// ran stores that a task ended now.
+func (s *Store) ran(ctx context.Context, r run) error {
+	return s.Write(ctx, func(tx *Tx) (err error) {
+		if r.RanAt, err = tx.Now(ctx); err != nil {
+			return err
+		}
+		_, err = tx.db.NewInsert().Model(&r).On("CONFLICT (task) DO UPDATE").
+			Set("ran_at = EXCLUDED.ran_at").Set("position = EXCLUDED.position").Exec(ctx)
+		return err
+	})
+}
+
+// due reports whether a task did not run within every.
+func (s *Store) due(ctx context.Context, task string, every time.Duration) (bool, error) {
+	last, err := s.lastRun(ctx, task)
+	if err != nil {
+		return false, err
+	}
+	var now Time
+	err = s.Read(ctx, func(tx *Tx) (err error) {
+		now, err = tx.Now(ctx)
+		return err
+	})
+	return now >= last.RanAt.add(every), err
+}
+
+// lockTask makes sure that one process runs a task: on SQLite by an operating
+// system's lock on PATH.TASK.lock, on PostgreSQL by an advisory lock of the schema.
+// Both end with the process. ErrCollecting when it is taken.
+func (s *Store) lockTask(ctx context.Context, task string) (unlock func(), err error) {
+	if s.dsn.path != "" {
+		lock := flock.New(s.dsn.path + "." + task + ".lock")
+		if taken, err := lock.TryLock(); err != nil {
+			return nil, err
+		} else if !taken {
+			return nil, fmt.Errorf("%s: %w", s.dsn.path, ErrCollecting)
+		}
+		return func() { lock.Unlock() }, nil
+	}
+	const key = "hashtextextended('hub ' || ? || ' ' || current_schema(), 0)"
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	taken := false
+	if err := conn.NewRaw("SELECT pg_try_advisory_lock("+key+")", task).Scan(ctx, &taken); err != nil || !taken {
+		conn.Close()
+		if err == nil {
+			err = ErrCollecting
+		}
+		return nil, wrap(err)
+	}
+	return func() {
+		// Closing the connection would only give it back to the pool, with its lock.
+		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+key+")", task); err != nil {
+			conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is closed
+		}
+		conn.Close()
+	}, nil
+}
