@@ -109,7 +109,7 @@ var mayImport = []struct {
 	{"hubclient/", []string{"hubclient/"}},
 	{"store/", []string{"store/", "hubclient/frame", "hubclient/ref", "hubclient/tree", "hubclient/version"}},
 	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/frame", "hubclient/pat", "hubclient/version"}},
-	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui/escape"}},
+	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape"}},
 	{"tui/escape", []string{"hubclient/pat"}},
 	{"cmd/tool/internal/term/quiet", nil},

@@ -47,7 +47,13 @@ const patience = 30 * time.Second
 // answers what a program asks of it.
 func open(t testing.TB, c *exec.Cmd, s size, silent bool) *terminal {
 	t.Helper()
-	opened, err := pty.StartWithSize(c, &pty.Winsize{Cols: s.columns, Rows: s.rows})
+	return openReporting(t, c, s, s, silent)
+}
+
+// openReporting runs a command in a terminal that reports another size than it has.
+func openReporting(t testing.TB, c *exec.Cmd, s, reported size, silent bool) *terminal {
+	t.Helper()
+	opened, err := pty.StartWithSize(c, &pty.Winsize{Cols: reported.columns, Rows: reported.rows})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +156,12 @@ func (term *terminal) resize(s size) {
 	term.mu.Lock()
 	term.screen.Resize(int(s.columns), int(s.rows))
 	term.mu.Unlock()
+	term.report(s)
+}
+
+// report tells the program another size than the terminal has.
+func (term *terminal) report(s size) {
+	term.t.Helper()
 	if err := pty.Setsize(term.pty, &pty.Winsize{Cols: s.columns, Rows: s.rows}); err != nil {
 		term.t.Fatal(err)
 	}
@@ -210,8 +222,19 @@ const (
 	ctrlC    = "\x03"
 	ctrlD    = "\x04"
 	ctrlU    = "\x15"
+	ctrlZ    = "\x1a"
 	escape   = "\x1b"
 )
+
+// pasted is text as a terminal sends it when it is pasted.
+func pasted(text string) string { return "\x1b[200~" + text + "\x1b[201~" }
+
+// alternate reports whether a screen of the program's own is shown.
+func (term *terminal) alternate() bool {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.screen.Mode()&vt10x.ModeAltScreen != 0
+}
 
 // end waits for the program's end and returns its exit code.
 func (term *terminal) end() int {

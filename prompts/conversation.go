@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"example.com/projecthub/tui"
 )
 
 // Screen is one question, and what a person has to know to answer it.
@@ -44,15 +46,26 @@ type Step struct {
 var ErrStop = errors.New("stopped")
 
 // Converse takes the steps in turn; esc goes back to the one before. It returns
-// ErrInterrupted, ErrStop, or the error of a Load.
+// ErrInterrupted, ErrStop, or the error of a Load. The questions have a screen of
+// their own: lines below others, which a resized terminal wraps anew, could not be
+// redrawn in their place.
 func (t Terminal) Converse(ctx context.Context, steps []Step) error {
+	return t.converse(ctx, steps, tea.WithAltScreen())
+}
+
+// AskBelow takes one step, and leaves in sight what was printed before.
+func (t Terminal) AskBelow(ctx context.Context, step Step) error {
+	return t.converse(ctx, []Step{step})
+}
+
+func (t Terminal) converse(ctx context.Context, steps []Step, options ...tea.ProgramOption) error {
 	if t.Plain || t.Rows < minRows {
 		return t.conversePlain(ctx, steps)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends a Load that nobody waits for any more
 	m := &conversation{ctx: ctx, steps: steps, at: -1, terminal: t}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(t.Out), tea.WithoutSignalHandler()).Run()
+	err := tui.Terminal(t).Run(ctx, m, options...)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -77,6 +90,7 @@ type conversation struct {
 	terminal Terminal
 
 	screen *view // nil while its Load runs
+	shown  int   // counts screens
 	typed  int   // counts the texts that were typed, so that a late finding about another one is dropped
 	err    error
 }
@@ -208,6 +222,9 @@ func (c *conversation) back() tea.Cmd {
 	return c.load()
 }
 
+// Question tells which screen is shown.
+func (c *conversation) Question() int { return c.shown }
+
 func (c *conversation) load() tea.Cmd {
 	step, at, ctx := c.steps[c.at], c.at, c.ctx
 	if step.Load == nil {
@@ -222,6 +239,7 @@ func (c *conversation) show() tea.Cmd {
 		return c.next()
 	}
 	var cmd tea.Cmd
+	c.shown++
 	c.screen, cmd = newView(step.Screen(), c.terminal, c.before() >= 0)
 	return tea.Batch(cmd, c.changed())
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -140,6 +141,7 @@ func (t Terminal) say(format string, args ...any) {
 
 // line asks for one line of text. The end of the input is an interrupt.
 func (t Terminal) line(ctx context.Context, prompt string) (string, error) {
+	tui.Terminal(t).DiscardInput()
 	fmt.Fprint(t.Out, prompt)
 	typed, err := t.await(ctx, func() (string, error) { return readLine(t.In) })
 	if err != nil {
@@ -159,6 +161,7 @@ func (t Terminal) secret(ctx context.Context, prompt string) (string, error) {
 		return "", err
 	}
 	defer term.Restore(int(f.Fd()), before)
+	tui.Terminal(t).DiscardInput()
 	fmt.Fprint(t.Out, prompt)
 	typed, err := t.await(ctx, func() (string, error) { return readLine(f) })
 	fmt.Fprint(t.Out, "\r\n")

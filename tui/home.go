@@ -34,7 +34,7 @@ func (t Terminal) Home(ctx context.Context, doing string, load func(context.Cont
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &homeView{ctx: ctx, doing: doing, load: load, actions: actions, chosen: chosen, theme: newTheme(t.Out), columns: t.Columns, rows: t.Rows}
-	err := t.run(ctx, m)
+	err := t.Run(ctx, m, tea.WithAltScreen())
 	switch {
 	case ctx.Err() != nil:
 		return Action{}, -1, ctx.Err()
@@ -57,6 +57,7 @@ type homeView struct {
 	theme         theme
 	columns, rows int
 	loading       bool
+	loads         int // that have ended
 	chosen        int
 	action        Action
 	left          bool // by an answer
@@ -76,6 +77,7 @@ func (m *homeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.columns, m.rows = msg.Width, msg.Height
 	case homeLoaded:
 		m.loading, m.Home = false, Home(msg)
+		m.loads++
 		m.chosen = max(0, min(m.chosen, len(m.Items)-1))
 	case tea.KeyMsg:
 		return m, m.press(msg)
@@ -83,8 +85,16 @@ func (m *homeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// press does what keys do. Characters that were typed fast come in one message.
+// Question tells what is shown: keys that were pressed before it was drawn were
+// meant for something else.
+func (m *homeView) Question() int { return m.loads }
+
+// press does what keys do. Characters that were typed fast come in one message;
+// those that were pasted are no keys.
 func (m *homeView) press(msg tea.KeyMsg) tea.Cmd {
+	if msg.Paste {
+		return nil
+	}
 	if msg.Type != tea.KeyRunes {
 		return m.key(msg.String())
 	}

@@ -26,7 +26,7 @@ func (t Terminal) Overwrite(ctx context.Context, q Overwrite) (yes bool, err err
 	if t.Plain || !m.fits() {
 		return t.overwritePlain(ctx, q)
 	}
-	switch err := t.run(ctx, m); {
+	switch err := t.Run(ctx, m, tea.WithAltScreen()); {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case err != nil || m.answer == none:

@@ -128,6 +128,7 @@ func happens(k kind, from, to string) string {
 
 // line asks for one line of text. The end of the input is an interrupt.
 func (t Terminal) line(ctx context.Context, prompt string) (string, error) {
+	t.DiscardInput()
 	fmt.Fprint(t.Out, prompt)
 	type read struct {
 		text string

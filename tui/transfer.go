@@ -20,7 +20,7 @@ const framesPerSecond = 10
 
 func startLive(w io.Writer, m tea.Model) *live {
 	l := &live{
-		program: tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(w), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)),
+		program: tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(w), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(knownSize)),
 		done:    make(chan struct{}),
 	}
 	go func() {

@@ -7,11 +7,8 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"io"
-
-	tea "github.com/charmbracelet/bubbletea"
 )
 
 // ErrInterrupted says that the person ended the program instead of answering.
@@ -23,15 +20,4 @@ type Terminal struct {
 	Out           io.Writer
 	Plain         bool // lines instead of a view
 	Columns, Rows int
-}
-
-// run shows a view on a screen of its own until it ends. It knows no signals: ctx
-// ends with them.
-func (t Terminal) run(ctx context.Context, m tea.Model) error {
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(t.Out),
-		tea.WithAltScreen(), tea.WithoutSignalHandler()).Run()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }

@@ -31,7 +31,10 @@ func (a *app) chooseLocal(ctx context.Context, ws *workspace.Workspace, names []
 
 // converse asks in turn. An interrupted question is the end of the command.
 func (a *app) converse(ctx context.Context, steps ...prompts.Step) error {
-	err := a.terminal().Converse(ctx, steps)
+	t := a.terminal()
+	a.drawing = !t.Plain
+	err := t.Converse(ctx, steps)
+	a.drawing = false
 	if errors.Is(err, prompts.ErrInterrupted) {
 		return context.Canceled
 	}

@@ -96,12 +96,15 @@ func (a *app) act(ctx context.Context, action tui.Action, name, project string) 
 // pauseAtHome lets the person read what an action printed, and reports whether
 // they go on.
 func (a *app) pauseAtHome(ctx context.Context) (on bool, err error) {
-	err = a.converse(ctx, prompts.Step{
+	err = a.terminal().AskBelow(ctx, prompts.Step{
 		Screen: func() prompts.Screen {
 			return prompts.Screen{Title: "And now?", Preset: "on", Choices: []prompts.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Leave"}}}
 		},
 		Take: func(answer string) { on = answer == "on" },
 	})
+	if errors.Is(err, prompts.ErrInterrupted) {
+		err = context.Canceled
+	}
 	return on, err
 }
 

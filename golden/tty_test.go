@@ -1,0 +1,167 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+func TestHome_IgnoresPastedText(t *testing.T) {
+	t.Parallel()
+	w := household(t)
+	term := w.open(usual)
+	term.wait("> gone")
+	for _, text := range []string{"q", "jpfq", "f", "\r", "q\rq"} {
+		term.press(pasted(text))
+	}
+	term.press(down)
+	term.wait("> shop")
+	term.press("q")
+	term.ends(0)
+}
+
+func TestQuestion_IgnoresPastedText(t *testing.T) {
+	w := edited(t)
+	held := w.config()
+	term := w.open(usual, "push", "web")
+	term.view("[Leave it]")
+	term.press(pasted("y") + pasted("y\r"))
+	term.press(left)
+	term.view("[Overwrite it]")
+	term.press("n")
+	term.ends(0)
+
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	term = w.open(usual, "publish", "web")
+	term.wait("> Leave it")
+	term.press(pasted("k\r") + enter)
+	term.ends(0)
+	if got := w.config(); got != held {
+		t.Errorf("the hub's config changed: %s", got)
+	}
+	if !strings.Contains(term.text(), "Aborted") {
+		t.Errorf("it says\n%s", term.text())
+	}
+}
+
+// What is typed while the hub is asked was not meant for a question that nobody
+// has seen.
+func TestQuestion_DiscardsInputTypedAhead(t *testing.T) {
+	w := edited(t)
+	held := w.config()
+	var holding atomic.Bool
+	asked, release := make(chan bool), make(chan bool)
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if holding.Load() && strings.HasSuffix(r.URL.Path, "/web/config") {
+			asked <- true
+			<-release
+		}
+		hub.ServeHTTP(rw, r)
+	})
+	holding.Store(true)
+	for _, c := range []struct{ env, keys, echo, shown string }{
+		{"TERM=xterm", "y", "y", "[Leave it]"},
+		{"TERM=dumb", "y\n", "y\n", "no is preset:\n"},
+	} {
+		command := w.command("push", "web")
+		command.Env = append(command.Env, c.env)
+		term := open(t, command, usual, false)
+		<-asked
+		term.press(c.keys)
+		term.until("echoes "+c.keys, func(s string) bool { return strings.Contains(s, c.echo) })
+		release <- true
+		term.until("shows "+c.shown, func(s string) bool { return strings.Contains(s, c.shown) })
+		term.press(enter)
+		term.ends(0)
+		if got := w.config(); got != held {
+			t.Errorf("%s: the hub's config changed: %s", c.env, got)
+		}
+	}
+}
+
+func TestTerminal_WithoutASizeIsTakenFor80x24(t *testing.T) {
+	w := household(t)
+	term := openReporting(t, w.command(), usual, size{}, false)
+	term.wait("> gone")
+	w.show(term, "home-gone")
+	term.report(size{40, 15})
+	term.wait("\n(client.json), not on the hub") // which is wrapped there
+	term.report(size{0, 0})
+	term.wait("destination  @alice/gone (client.json), not on the hub")
+	w.show(term, "home-gone")
+	term.press("q")
+	term.ends(0)
+
+	term = openReporting(t, w.command("project", "create", "--from", "web"), usual, size{}, false)
+	term.wait("> Go on")
+	w.show(term, "wizard-no-size")
+	term.press(ctrlC)
+	term.ends(130)
+}
+
+func TestView_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
+	w := edited(t)
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	bash := need(t, "bash", "job control")
+	for _, c := range []struct {
+		command, shown, keys string
+		code                 int
+	}{
+		{"tool push web", "[Leave it]", "n", 0},
+		{"tool publish web", "> Leave it", enter, 0},
+		{"tool project create --from web", "> Go on", ctrlC, 130},
+		{"tool", "> web", "q", 0},
+	} {
+		t.Run(c.command, func(t *testing.T) {
+			command := exec.Command(bash, "-c", "set -m; "+c.command+"; echo status $?; read line; clear; fg")
+			command.Dir, command.Env = w.dir, w.env
+			term := open(t, command, usual, false)
+			term.wait(c.shown)
+			before := term.text()
+			term.press(ctrlZ)
+			term.wait("status 148")
+			term.press("\n")
+			term.until("shows what it showed", func(s string) bool { return strings.Contains(s, strings.TrimSpace(before)) })
+			term.press(c.keys)
+			term.ends(c.code)
+		})
+	}
+}
+
+// Without a shell that controls jobs nothing would continue a stopped program.
+func TestView_GoesOnAfterCtrlZWithoutJobControl(t *testing.T) {
+	w := edited(t)
+	term := w.open(usual, "push", "web")
+	term.view("[Leave it]")
+	term.press(ctrlZ)
+	term.press(left)
+	term.view("[Overwrite it]")
+	term.press("n")
+	term.ends(0)
+}
+
+// Lines above a view would be wrapped anew when the terminal is resized, and copies
+// of the view would stay among them.
+func TestWizard_HasAScreenOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	for _, c := range []struct {
+		args  []string
+		shown string
+	}{{[]string{"project", "create"}, "> Go on"}, {[]string{"login", "--origin", "http://127.0.0.1:1"}, "Personal access token"}} {
+		term := w.open(usual, c.args...)
+		term.wait(c.shown)
+		if !term.alternate() {
+			t.Errorf("tool %s draws among other lines", strings.Join(c.args, " "))
+		}
+		term.press(ctrlC)
+		term.ends(130)
+		if text := term.text(); !strings.HasPrefix(text, "error:") {
+			t.Errorf("it leaves behind\n%s", text)
+		}
+	}
+}
