@@ -103,6 +103,34 @@ func TestTerminal_WithoutASizeIsTakenFor80x24(t *testing.T) {
 	term.ends(130)
 }
 
+func TestTerminal_InCIIsAskedNothing(t *testing.T) {
+	w := edited(t)
+	for value, asks := range map[string]bool{"true": false, "1": false, "woodpecker": false, "": true, "0": true, "false": true} {
+		w.patch(`{"set": {"title": "Mice"}}`)
+		c := w.command("push", "web")
+		c.Env = append(c.Env, "CI="+value)
+		term := open(t, c, usual, false)
+		if asks {
+			term.wait("[Leave it]")
+			term.press("n")
+		}
+		term.ends(0)
+		if pushed := strings.Contains(w.config(), "Animals and people"); pushed == asks {
+			t.Errorf("CI=%s: pushed: %t", value, pushed)
+		}
+		if !asks && strings.Contains(term.output(), escape) {
+			t.Errorf("CI=%s: an escape code: %q", value, term.output())
+		}
+	}
+	c := w.command()
+	c.Env = append(c.Env, "CI=true")
+	term := open(t, c, usual, false)
+	term.ends(0)
+	if !strings.Contains(term.output(), "Usage:") {
+		t.Errorf("tool alone says\n%s", term.output())
+	}
+}
+
 func TestView_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
 	w := edited(t)
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")

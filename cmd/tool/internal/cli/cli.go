@@ -153,7 +153,16 @@ func (a *app) getenv(name string) string {
 }
 
 // strict reports that nothing may be asked and nothing may move.
-func (a *app) strict() bool { return a.json || a.noInput || !a.Interactive() }
+func (a *app) strict() bool { return a.json || a.noInput || a.inCI() || !a.Interactive() }
+
+// inCI reports that CI says that no person is there, whatever stdin is connected to.
+func (a *app) inCI() bool {
+	switch strings.ToLower(a.getenv("CI")) {
+	case "", "0", "false":
+		return false
+	}
+	return true
+}
 
 // A command ends before its garbage is worth collecting, but for large transfers.
 const (

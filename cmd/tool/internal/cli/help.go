@@ -130,6 +130,7 @@ var environmentHelp = `Environment variables. An empty one counts as unset.
   TOOL_ALLOW_HTTP   1 lets a token travel over plain http beyond this machine
   HTTPS_PROXY       proxy for https
   NO_PROXY          hosts that are reached without the proxy
+  CI                set, and not 0 or false: ask nothing, as with --no-input
   ACCESSIBLE        1 asks in plain lines, for a screen reader; so does TERM=dumb
   NO_COLOR          any value: no colour
   CLICOLOR_FORCE    1: colours on a terminal that does not say it has them
