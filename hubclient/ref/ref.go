@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Rule says in words what a valid account or slug looks like.
@@ -91,10 +92,12 @@ func (r Ref) MarshalJSON() ([]byte, error) {
 	return json.Marshal(parts{r.account, r.slug})
 }
 
-// UnmarshalJSON reads {"account": …, "slug": …} and refuses parts that break the rule.
-func (r *Ref) UnmarshalJSON(data []byte) error {
+// UnmarshalJSONFrom reads {"account": …, "slug": …} and refuses parts that break the
+// rule. Whether other members are refused is for the decoder's options to say: a hub
+// refuses them in a request, and a client ignores those of a newer hub.
+func (r *Ref) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var p *parts
-	if err := json.Unmarshal(data, &p, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.UnmarshalDecode(dec, &p); err != nil {
 		return err
 	}
 	if p == nil {

@@ -1,6 +1,7 @@
 package ref_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -48,10 +49,21 @@ func TestARefTravelsAsAccountAndSlug(t *testing.T) {
 	if err := json.Unmarshal(data, &back); err != nil || back != r {
 		t.Errorf("Unmarshal = %v, %v", back, err)
 	}
-	for _, bad := range []string{`null`, `{}`, `{"account":"acme"}`, `{"account":"acme","slug":"web","x":1}`, `{"account":"A","slug":"b"}`, `"@acme/web"`} {
+	for _, bad := range []string{`null`, `{}`, `{"account":"acme"}`, `{"account":"A","slug":"b"}`, `"@acme/web"`} {
 		if err := json.Unmarshal([]byte(bad), &back); err == nil {
 			t.Errorf("Unmarshal(%s) succeeded", bad)
 		}
+	}
+}
+
+func TestRef_UnmarshalLeavesUnknownMembersToTheDecodersOptions(t *testing.T) {
+	const later = `{"account":"acme","slug":"web","x":1}`
+	var r ref.Ref
+	if err := json.Unmarshal([]byte(later), &r, json.RejectUnknownMembers(false)); err != nil || r.String() != "@acme/web" {
+		t.Errorf("a client reads %v, %v", r, err)
+	}
+	if err := json.Unmarshal([]byte(later), &r, json.RejectUnknownMembers(true)); !errors.Is(err, json.ErrUnknownName) {
+		t.Errorf("a hub accepts it: %v", err)
 	}
 }
 
