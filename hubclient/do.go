@@ -92,13 +92,15 @@ type tries struct {
 	timeout time.Duration
 	waits   backoff.ExponentialBackOff
 	end     time.Time // of trying again: time-out after the first failure, however long that attempt had moved
+	near    bool      // the hub is on this machine
+	reached bool      // an attempt had a connection to the hub
 	lost    bool      // an attempt may have been applied without our knowing
 	waiting func(*Error, time.Time)
 }
 
 func (c *Client) newTries() *tries {
 	return &tries{
-		timeout: c.opts.Timeout, waiting: c.opts.Waiting,
+		timeout: c.opts.Timeout, waiting: c.opts.Waiting, near: c.near(),
 		waits: backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait},
 	}
 }
@@ -112,8 +114,12 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 	}
 	t.lost = t.lost || e.lost
 	e.lost = t.lost
+	t.reached = t.reached || !e.unconnected
 	if t.end.IsZero() {
 		t.end = time.Now().Add(t.timeout)
+	}
+	if limit := time.Now().Add(t.patience()); e.unconnected && t.end.After(limit) {
+		t.end = limit
 	}
 	wait := e.After
 	if wait == 0 {
@@ -128,6 +134,20 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 		t.waiting = nil
 	}
 	return ended(method, pause(ctx, wait), t.lost)
+}
+
+// unconnectedFor is how long a hub to which no connection can be opened is tried.
+// The time-out is for hubs that answer slowly.
+const unconnectedFor = 5 * time.Second
+
+// patience returns how long to go on trying to open a connection. What refuses one
+// on this machine is not running, unless it has just ended a connection of this
+// call, as a hub does that is being restarted.
+func (t *tries) patience() time.Duration {
+	if t.near && !t.reached {
+		return 0
+	}
+	return unconnectedFor
 }
 
 func pause(ctx context.Context, d time.Duration) error {

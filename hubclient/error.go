@@ -30,8 +30,9 @@ type Error struct {
 	After     time.Duration     // how long the hub asks to wait, 0: it did not say
 	Cause     error
 
-	again bool // the same request may succeed in a moment
-	lost  bool // it, or an attempt before it, may have been applied without our knowing
+	again       bool // the same request may succeed in a moment
+	unconnected bool // no connection could be opened
+	lost        bool // it, or an attempt before it, may have been applied without our knowing
 }
 
 func (e *Error) Error() string { return e.Detail }
@@ -156,7 +157,7 @@ func (c *Client) transportError(ctx context.Context, reached bool, err error) er
 		return &Error{Code: wire.CodeTimeout, Cause: err, lost: reached,
 			Detail: fmt.Sprintf("%s did not answer within %v", c.Origin(), c.opts.Timeout)}
 	case !reached:
-		return &Error{Code: wire.CodeUnreachable, Cause: err, again: brokeOff(err),
+		return &Error{Code: wire.CodeUnreachable, Cause: err, again: brokeOff(err), unconnected: true,
 			Detail: fmt.Sprintf("%s cannot be reached: %s", c.Origin(), because)}
 	case brokeOff(err):
 		return &Error{Code: wire.CodeUnreachable, Cause: err, again: true, lost: true,

@@ -194,7 +194,7 @@ func TestADeletionWhoseAnswerWasLostDidDelete(t *testing.T) {
 
 func TestADeletionThatFirstReachedNobodyDidNotDelete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		b := newHub(t, hubclient.Options{Origin: "http://hub.example.com"}, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			answer(w, 200, wire.Deleted{Project: project})
 		})
 		broken(refusedDial)(b)
@@ -249,7 +249,7 @@ func TestAWriteThatReachedNobodySaysNothingOfBeingApplied(t *testing.T) {
 		"lookup hub: server misbehaving":                          dialFault(&net.DNSError{Err: "server misbehaving", Name: "hub", IsTemporary: true}),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newHub(t, hubclient.Options{}, nil)
+			b := newHub(t, hubclient.Options{Origin: "https://hub.example.com", Token: token}, nil)
 			dialled := 0
 			b.dial = func(context.Context, string) (net.Conn, error) {
 				dialled++
@@ -257,7 +257,7 @@ func TestAWriteThatReachedNobodySaysNothingOfBeingApplied(t *testing.T) {
 			}
 			_, err := b.DeleteProject(t.Context(), project)
 			e := wantCode(t, err, wire.CodeUnreachable)
-			if e.Hint != "" || dialled < 5 || e.Detail != origin+" cannot be reached: "+says {
+			if e.Hint != "" || dialled < 5 || e.Detail != b.Origin()+" cannot be reached: "+says {
 				t.Errorf("%d times: %+v", dialled, e)
 			}
 		})

@@ -44,7 +44,7 @@ func dialTo(t *testing.T, listener net.Listener, timeout time.Duration) *hubclie
 func TestARefusedConnectionIsNamed(t *testing.T) {
 	listener := listen(t)
 	listener.Close()
-	c := dialTo(t, listener, 90*time.Millisecond) // too short to try again
+	c := dialTo(t, listener, 0)
 	_, err := c.DeleteProject(t.Context(), project)
 	e := wantCode(t, err, wire.CodeUnreachable)
 	if !errors.Is(err, syscall.ECONNREFUSED) || e.Detail != c.Origin()+" cannot be reached: connection refused" || e.Hint != "" {

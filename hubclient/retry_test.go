@@ -29,9 +29,6 @@ type fault struct {
 
 func faults() []fault {
 	list := []fault{
-		{"refused", true, broken(refusedDial), nil},
-		{"no route", true, broken(dialFault(os.NewSyscallError("connect", syscall.EHOSTUNREACH))), nil},
-		{"name server away", true, broken(dialFault(&net.DNSError{Err: "server misbehaving", IsTemporary: true})), nil},
 		{"no such name", false, broken(dialFault(&net.DNSError{Err: "no such host", IsNotFound: true})), nil},
 		{"closed at once", true, func(b *hub) {
 			dial := b.dial
@@ -74,6 +71,67 @@ func faults() []fault {
 			fault{http.StatusText(status) + " without a problem", retried, nil, func(w http.ResponseWriter, _ *http.Request, _ int) { http.Error(w, "<html>", status) }})
 	}
 	return list
+}
+
+func TestClient_RetriesARefusedConnectionForAFewSecondsButNotOnLoopback(t *testing.T) {
+	dead := map[string]error{
+		"refused":          refusedDial,
+		"no route":         dialFault(os.NewSyscallError("connect", syscall.EHOSTUNREACH)),
+		"name server away": dialFault(&net.DNSError{Err: "server misbehaving", IsTemporary: true}),
+		"proxy refused":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: refusedDial},
+	}
+	for name, fails := range dead {
+		for address, want := range map[string]struct {
+			least    int // attempts
+			longest  time.Duration
+			shortest time.Duration
+		}{
+			origin:                    {1, 0, 0},
+			"https://localhost":       {1, 0, 0},
+			"https://hub.example.com": {4, 5 * time.Second, time.Second},
+		} {
+			for _, c := range calls() {
+				t.Run(name+"/"+address+"/"+c.name, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						attempts := 0
+						b := newHub(t, hubclient.Options{Origin: address, Token: token}, nil)
+						b.dial = func(context.Context, string) (net.Conn, error) {
+							attempts++
+							return nil, fails
+						}
+						var err error
+						took := elapsed(func() { err = c.do(t.Context(), b.Client) })
+						if e := wantCode(t, err, wire.CodeUnreachable); e.Hint != "" || attempts < want.least || took > want.longest || took < want.shortest {
+							t.Errorf("%d attempts in %v, want at least %d within %v: %+v", attempts, took, want.least, want.longest, e)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// A hub that is being restarted first ends its connections, and then refuses others.
+func TestClient_RetriesARefusedConnectionOnLoopbackAfterOneThatEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n == 1 {
+				lose(w, r)
+				return
+			}
+			answer(w, 200, wire.Whoami{User: "alice"})
+		})
+		dial, dials := b.dial, 0
+		b.dial = func(ctx context.Context, address string) (net.Conn, error) {
+			if dials++; dials == 2 {
+				return nil, refusedDial
+			}
+			return dial(ctx, address)
+		}
+		if _, err := b.Whoami(t.Context()); err != nil || dials != 3 {
+			t.Errorf("%d dials, %v", dials, err)
+		}
+	})
 }
 
 // dialFault is the error of a dial that fails with err.

@@ -404,6 +404,6 @@ func (a *app) reach(id *identity.Identity) (*identity.Hub, error) {
 // waiting tells whoever waits why nothing happens.
 func (a *app) waiting(err *hubclient.Error, until time.Time) {
 	if !a.drawing {
-		a.warn(fmt.Sprintf("%v; trying again until %s (--timeout)", err, until.Format(time.TimeOnly)))
+		a.warn(fmt.Sprintf("%v; trying again until %s", err, until.Format(time.TimeOnly)))
 	}
 }
