@@ -275,22 +275,21 @@ func with(name string) func(local string) string {
 	return func(local string) string { return name + " --from " + local }
 }
 
-// resolve settles the identity, once. Where nothing can be stored, as in a container
-// without a home, nobody is logged in.
+// resolve settles the identity, once. The login file is read only where it is used: a
+// damaged one does not stop a pipeline that has its token. Where nothing can be stored,
+// as in a container without a home, nobody is logged in.
 func (a *app) resolve() (*identity.Identity, error) {
 	if a.id != nil {
 		return a.id, nil
 	}
-	logins := &identity.Logins{}
-	if _, err := a.configDir(); err == nil {
-		if logins, err = a.logins(); err != nil {
+	o := identity.Options{Token: a.token.value, Origin: a.origin.value, LookupEnv: a.lookupEnv, Logins: &identity.Logins{}}
+	if _, err := a.configDir(); err == nil && !o.TokenGiven() {
+		if o.Logins, err = a.logins(); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	a.id, err = identity.Resolve(identity.Options{
-		Token: a.token.value, Origin: a.origin.value, LookupEnv: a.lookupEnv, Logins: logins,
-	})
+	a.id, err = identity.Resolve(o)
 	return a.id, err
 }
 

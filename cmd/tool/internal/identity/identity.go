@@ -40,6 +40,13 @@ type Options struct {
 	Logins    *Logins
 }
 
+// TokenGiven reports whether a flag or a variable gives the token, so that nothing of
+// the login file is used.
+func (o Options) TokenGiven() bool {
+	token, _ := o.LookupEnv(TokenVariable)
+	return o.Token != nil || CleanToken(token) != ""
+}
+
 // Identity is as whom the client speaks, and to which hub.
 type Identity struct {
 	Token        string // "": nobody
