@@ -39,11 +39,35 @@ const schema = 1
 // print prints a result: as JSON, or as what text writes.
 func (a *app) print(kind string, v any, text func(p *printer)) error {
 	if a.json {
-		return a.printJSON(kind, v)
+		return printFailed(kind, a.printJSON(kind, v))
 	}
 	p := &printer{w: a.Out, links: !a.strict() && a.Links(a.getenv)}
 	text(p)
-	return p.err
+	return printFailed(kind, p.err)
+}
+
+// printError is a result that could not be written to stdout, which is where a failure
+// in JSON would go too.
+type printError struct{ error }
+
+func (e *printError) Unwrap() error { return e.error }
+
+// wentThrough says of the results of commands that write what was done.
+var wentThrough = map[string]string{
+	"created": "the project was created", "pushed": "the push went through", "pulled": "the pull went through",
+	"removed": "the project is gone", "published": "the version is published", "initialized": "the files were written",
+	"loggedIn": "the login was stored", "loggedOut": "the login was removed", "aborted": "nothing was changed",
+}
+
+func printFailed(kind string, err error) error {
+	if err == nil {
+		return nil
+	}
+	done := wentThrough[kind]
+	if done != "" {
+		done += ", but "
+	}
+	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", done, fault.Cause(err))}
 }
 
 func (a *app) printJSON(kind string, v any) error {
@@ -147,6 +171,7 @@ type failed struct {
 	ConfigWritten    bool              `json:"configWritten,omitzero"`
 	BaseFilesWritten bool              `json:"baseFilesWritten,omitzero"`
 	RemoteWritten    bool              `json:"remoteWritten,omitzero"`
+	SettingsChanged  bool              `json:"settingsChanged,omitzero"`
 }
 
 // failure is a failure of what the command was about.
@@ -251,7 +276,7 @@ func happened(did fault.Did, unsettled bool) string {
 		what string
 	}{
 		{did.ProjectCreated, "the project is created"}, {did.ConfigWritten, "the config is written"},
-		{did.BaseFilesWritten, "the base files are written"}, {did.RemoteWritten, "client.json is changed"},
+		{did.BaseFilesWritten, "the base files are written"}, {did.RemoteWritten || did.SettingsChanged, "client.json is changed"},
 	} {
 		if d.did {
 			done = append(done, d.what)
@@ -287,12 +312,13 @@ func (a *app) report(err error, e *fault.Error) {
 	if e.Stage == "" {
 		e.Stage = a.command[strings.LastIndexByte(a.command, ' ')+1:]
 	}
-	if a.json {
+	var unprinted *printError
+	if a.json && !errors.As(err, &unprinted) {
 		a.printJSON("failed", failed{
 			ProjectName: f.local, Reason: e.Error(), Stage: e.Stage, Code: e.Code, Hint: e.Hint, Recipe: a.typed(e.Recipe),
 			Status: e.Status, RequestID: e.RequestID, Errors: reasons(err), Project: e.Project, Origin: e.Origin, Current: e.Current, Config: e.Config,
 			ProjectCreated: e.Did.ProjectCreated, ConfigWritten: e.Did.ConfigWritten,
-			BaseFilesWritten: e.Did.BaseFilesWritten, RemoteWritten: e.Did.RemoteWritten,
+			BaseFilesWritten: e.Did.BaseFilesWritten, RemoteWritten: e.Did.RemoteWritten, SettingsChanged: e.Did.SettingsChanged,
 		})
 		return
 	}

@@ -42,6 +42,7 @@ type Did struct {
 	ConfigWritten    bool
 	BaseFilesWritten bool
 	RemoteWritten    bool
+	SettingsChanged  bool // in client.json, by a pull
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
