@@ -25,7 +25,7 @@ var (
 		rate_limited idempotency_mismatch idempotency_in_flight address_refused unknown_route method_not_allowed
 		set_exists plan_outdated bot_mismatch unavailable storage_full internal
 		no_token token_malformed insecure_origin unreachable timeout redirected not_a_hub not_recorded no_config
-		no_settings no_base_files would_undo_edits interrupted invalid_file invalid_name no_destination
+		no_settings no_base_files would_undo_edits would_lose_edits interrupted invalid_file invalid_name no_destination
 		no_workspace no_local_project outside_workspace token_in_file nothing_kept files_differ`)
 )
 

@@ -65,6 +65,17 @@ func ended(method string, err error, applied bool) error {
 	return err
 }
 
+// NotApplied reports whether err, that of a write, leaves no doubt that the hub has not
+// done it: the request did not reach the hub, or the hub refused it.
+func NotApplied(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return errors.Is(err, context.Canceled) && !Unsettled(err)
+	}
+	refused := e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestTimeout
+	return !e.lost && (e.unconnected || refused)
+}
+
 // conclude says of a failure, which no further attempt will mend, what else is to
 // be known.
 func (e *Error) conclude(method string) {

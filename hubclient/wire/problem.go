@@ -95,6 +95,7 @@ const (
 	CodeNoSettings       Code = "no_settings"
 	CodeNoBaseFiles      Code = "no_base_files"
 	CodeWouldUndoEdits   Code = "would_undo_edits"
+	CodeWouldLoseEdits   Code = "would_lose_edits"
 	CodeInterrupted      Code = "interrupted"
 	CodeInvalidFile      Code = "invalid_file"
 	CodeInvalidName      Code = "invalid_name"

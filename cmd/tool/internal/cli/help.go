@@ -183,7 +183,8 @@ Every result has type, schema (1) and command; those that talked to a hub have o
   pulled       project, settingsChanged, changes, revision, updatedBy, updatedAt,
                updatedVia, enrichmentCount, baseFilesPulled, projectName, and with
                base files: baseFilesAdded, baseFilesChanged; after --undo no hub was
-               asked, so that origin and what was updated are absent
+               asked, so that origin and what was updated are absent; after
+               --base-files-only revision is absent
   published    stack, version, digest, sizeBytes, fileCount, firstVersion,
                alreadyPublished, projectName
   removed      project, existed
@@ -197,7 +198,8 @@ Every result has type, schema (1) and command; those that talked to a hub have o
   version      version, go, os, arch
   failed       projectName, reason, stage, code, and where known hint, recipe, status,
                requestId, errors, project, origin, current, config,
-               projectCreated, configWritten, baseFilesWritten, remoteWritten
+               and what was done before: projectCreated, configWritten,
+               baseFilesWritten, remoteWritten, settingsChanged (in client.json)
 
 remoteWritten says that client.json was changed because project or api was recorded
 in it. A difference of configs is {"added": {key: value}, "changed": {key: {"from":

@@ -13,8 +13,8 @@ import (
 
 // pullFlags are what a pull was told.
 type pullFlags struct {
-	project, output    optional
-	files, force, undo bool
+	project, output               optional
+	files, filesOnly, force, undo bool
 }
 
 func (a *app) pullCommand() *cobra.Command {
@@ -25,10 +25,13 @@ func (a *app) pullCommand() *cobra.Command {
 		Long: `Bring the config of the hub project back into the settings of .tool/<project>/client.json.
 Only what differs is edited; everything else in the file keeps its bytes and place.
 
-In a terminal the difference is shown and taken only after a yes; in a pipeline it
-is taken. Commit .tool/<project>/pulled.json: push --no-clobber reads it.
+In a terminal the difference is shown and taken only after a yes. In a pipeline
+it is taken unless client.json has edits that were neither pushed nor pulled:
+those are replaced only with --force. Commit .tool/<project>/pulled.json, which
+says what was pulled last.
 
-With --base-files the app's files come too. Local files that differ are overwritten
+With --base-files the app's files come too, and with --base-files-only nothing
+else. Local files that differ are overwritten
 after a yes in a terminal, else only with --force; files that the hub does not have
 stay as they are.`,
 		Example: `  tool pull web
@@ -38,10 +41,12 @@ stay as they are.`,
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			switch {
-			case f.undo && (f.force || f.files || f.output.given()):
+			case f.undo && (f.force || f.files || f.filesOnly || f.output.given()):
 				return usagef("--undo goes with --project alone")
-			case f.output.given() && !f.files:
-				return usagef("--output goes with --base-files")
+			case f.files && f.filesOnly:
+				return usagef("--base-files and --base-files-only exclude each other")
+			case f.output.given() && !f.files && !f.filesOnly:
+				return usagef("--output goes with --base-files or --base-files-only")
 			case f.output.given() && f.output.String() == "":
 				return usagef("--output needs a directory")
 			}
@@ -52,6 +57,7 @@ stay as they are.`,
 	fl.SortFlags = false
 	fl.Var(&f.project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
 	fl.BoolVar(&f.files, "base-files", false, "bring back the base files too")
+	fl.BoolVar(&f.filesOnly, "base-files-only", false, "download the base files, and leave client.json alone")
 	fl.Var(&f.output, "output", "put the base files into `DIR` instead of the app root")
 	fl.BoolVar(&f.force, "force", false, "replace settings and files that differ without asking")
 	fl.BoolVar(&f.undo, "undo", false, "put back the settings and base files that the last pull replaced, asking no hub")
@@ -66,14 +72,14 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 	}
 	o := pull.Options{
 		Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn,
-		BaseFiles: f.files, Force: f.force,
+		BaseFiles: f.files || f.filesOnly, FilesOnly: f.filesOnly, Force: f.force,
 	}
 	if f.undo {
 		r, err := pull.Undo(o)
 		if err != nil {
 			return doing(err, local.Name, "undo the pull of %s", local.Name)
 		}
-		return a.print("pulled", r, func(p *printer) { pulledText(p, r) })
+		return a.print("pulled", r, func(p *printer) { pulledText(p, r, false) })
 	}
 	if f.output.given() {
 		o.OutputName = filepath.Join(a.dir, f.output.String())
@@ -104,17 +110,17 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 	case no != nil:
 		return a.aborted(no)
 	}
-	return a.print("pulled", r, func(p *printer) { pulledText(p, r) })
+	return a.print("pulled", r, func(p *printer) { pulledText(p, r, f.filesOnly) })
 }
 
-func pulledText(p *printer, r *pull.Result) {
+func pulledText(p *printer, r *pull.Result, filesOnly bool) {
 	if r.Origin == "" {
 		p.line("Put back the %s of %s", r.Restored(), r.ProjectName)
 	} else {
 		p.line("Pulled %s from %s", r.ProjectName, r.Project.Path())
 		p.field("origin", "%s", r.Origin)
 	}
-	if r.Origin != "" || r.SettingsChanged {
+	if !filesOnly && (r.Origin != "" || r.SettingsChanged) {
 		p.field("settings", "%s", differenceSummary(r.Changes))
 		for _, line := range differenceLines(r.Changes) {
 			p.line("    %s", line)

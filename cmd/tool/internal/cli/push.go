@@ -30,7 +30,10 @@ exists on the hub, in place of its config. With --base-files the app's files go 
 
 The destination is --project, else what client.json says. In a terminal an existing
 config is shown and overwritten only after a yes; in a pipeline it is overwritten,
-unless --if-revision or --no-clobber says when not to.`,
+unless --if-revision or --no-clobber says when not to.
+
+The config that is replaced is saved before it is sent: --undo puts it back, also
+after a push that was interrupted or timed out.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
   tool push web --base-files-only --watch

@@ -240,6 +240,25 @@ func KeepModes(ctx context.Context, hub *identity.Hub, r ref.Ref, f *Files) erro
 	return nil
 }
 
+// Base returns what a local project was last pulled from. A pulled.json that is
+// malformed, as after a merge of git with conflicts, is none: the next pull rewrites it.
+func Base(local *workspace.Project, warn func(string)) (*workspace.Pulled, error) {
+	base, err := local.Pulled()
+	if err != nil && fault.From(err).Code == wire.CodeInvalidFile {
+		warn(err.Error() + "; it counts as absent until a pull rewrites it")
+		return nil, nil
+	}
+	return base, err
+}
+
+// HasLocalEdits reports whether settings hold what no hub has seen, as far as is known:
+// they are neither those that were last pulled, by base, nor those that were last
+// pushed or pulled on this machine.
+func HasLocalEdits(settings flat.Config, base *workspace.Pulled, r ref.Ref, last string) bool {
+	revision := settings.Revision()
+	return settings.Len() > 0 && revision != last && !(base != nil && base.Project == r && base.Revision == revision)
+}
+
 // IsInterrupted reports that the person or the system ended the command.
 func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
 

@@ -29,6 +29,7 @@ const (
 type FileSet struct {
 	Name     string    `json:"name"`              // of the place, for a person who looks into the file
 	Settings string    `json:"settings,omitzero"` // revision of the settings that the same pull wrote; "": it changed none
+	After    string    `json:"after,omitzero"`    // the settings that were last saved before; see [Entry.ID]
 	At       time.Time `json:"at"`
 
 	Files []File `json:"-"`
@@ -56,8 +57,8 @@ const (
 var ErrNoDirectory = errors.New("set TOOL_STATE_DIR to a directory for it")
 
 // NewFileSet returns a set to add files to. Nothing is stored before the first one.
-func (s *Store) NewFileSet(name, settings string) *FileSet {
-	f := &FileSet{Name: name, Settings: settings, At: time.Now()}
+func (s *Store) NewFileSet(name, settings, after string) *FileSet {
+	f := &FileSet{Name: name, Settings: settings, After: after, At: time.Now()}
 	if s.dir != "" {
 		f.parent = s.filesOf(name)
 	}

@@ -19,7 +19,7 @@ func TestFileSet_IsStoredPrivatelyAndReadBack(t *testing.T) {
 	if set, err := s.LatestFileSet("web"); set != nil || err != nil {
 		t.Errorf("before anything is stored: %v, %v", set, err)
 	}
-	set := s.NewFileSet("web", "r1")
+	set := s.NewFileSet("web", "r1", "")
 	for _, name := range []string{"a", "dir/b"} {
 		if err := set.Add(kept.File{Path: name, Mode: 0o755, Written: "w"}, strings.NewReader("former "+name)); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestFileSet_KeepsTheLastTen(t *testing.T) {
 	dir := t.TempDir()
 	s := kept.New(dir)
 	for n := range 13 {
-		set := s.NewFileSet("web", fmt.Sprint(n))
+		set := s.NewFileSet("web", fmt.Sprint(n), "")
 		if err := set.Add(kept.File{Path: "a"}, strings.NewReader("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestFileSet_KeepsTheLastTen(t *testing.T) {
 }
 
 func TestFileSet_FailsWithoutADirectory(t *testing.T) {
-	set := kept.New("").NewFileSet("web", "")
+	set := kept.New("").NewFileSet("web", "", "")
 	if err := set.Add(kept.File{Path: "a"}, strings.NewReader("x")); err != kept.ErrNoDirectory {
 		t.Errorf("Add = %v", err)
 	}
@@ -89,7 +89,7 @@ func TestFileSet_FailsWithoutADirectory(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.New(blocked).NewFileSet("web", "").Add(kept.File{Path: "a"}, strings.NewReader("x")); err == nil {
+	if err := kept.New(blocked).NewFileSet("web", "", "").Add(kept.File{Path: "a"}, strings.NewReader("x")); err == nil {
 		t.Error("a file is stored below a file")
 	}
 }

@@ -1,8 +1,8 @@
-// Package kept keeps, on this machine, what a push or a pull replaced, so that a
-// yes can be taken back.
+// Package kept is the undo history: it saves, on this machine, what a push or a pull
+// replaces, so that the command can be undone.
 //
-// It knows neither the hub nor the workspace: it files values under a name and
-// gives the newest one back.
+// It knows neither the hub nor the workspace: it saves values under a name and returns
+// the latest one.
 package kept
 
 import (
@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ type Value struct {
 	Former  wire.Edit      `json:"former"`  // who had written it
 	Written string         `json:"written"` // the revision that took its place
 	Pulled  *Pulled        `json:"pulled"`  // nil for a push
-	At      time.Time      `json:"at"`
+	At      time.Time      `json:"at"`      // for a person; the clock may be wrong
 }
 
 // Pulled is what else a pull replaced.
@@ -41,77 +42,145 @@ type Pulled struct {
 	Common   string  `json:"common,omitzero"`   // the last revision that both sides had before
 }
 
-// Store keeps the last values of each place.
+// Entry is a value in a store.
+type Entry struct {
+	Value
+	// Pending: whether the write that replaces the value took place is not known.
+	Pending bool
+	path    string
+}
+
+// Store keeps the last values of each place, as files that are numbered in the order
+// in which they were saved: a clock may be wrong.
 type Store struct{ dir string }
 
 // New returns a store in a directory, which need not exist; "" keeps nothing.
 func New(dir string) *Store { return &Store{dir} }
 
-// keepMost is how many values are kept of one place.
-const keepMost = 20
+const (
+	maxKept = 20 // values of one place
 
-// Keep files v under its name, readable by its owner alone, and drops the oldest
-// ones above the number that is kept.
-func (s *Store) Keep(v Value) error {
-	if err := s.keep(v); err != nil {
-		return fmt.Errorf("what was replaced could not be kept: %w", err)
-	}
-	return nil
+	// A file is numberPrefix, a number, "-", something random, and one of the two
+	// suffixes. Files of earlier versions start with the digits of a time, and so come
+	// before all that are numbered.
+	numberPrefix  = "s"
+	savedSuffix   = ".json"
+	pendingSuffix = ".pending.json"
+)
+
+// Save saves a value that was replaced under its name, readable by its owner alone, and
+// removes the oldest ones above the number that is kept.
+func (s *Store) Save(v Value) error {
+	_, err := s.save(v, savedSuffix)
+	return err
 }
 
-func (s *Store) keep(v Value) error {
+// Begin saves a value that is about to be replaced, so that it is not lost if the
+// program ends before it knows whether it was. [Entry.Confirm] or [Entry.Drop] follows.
+func (s *Store) Begin(v Value) (*Entry, error) { return s.save(v, pendingSuffix) }
+
+func (s *Store) save(v Value, suffix string) (*Entry, error) {
+	path, err := s.write(v, suffix)
+	if err != nil {
+		return nil, fmt.Errorf("what was replaced could not be kept: %w", err)
+	}
+	return &Entry{v, suffix == pendingSuffix, path}, nil
+}
+
+func (s *Store) write(v Value, suffix string) (path string, err error) {
 	if s.dir == "" {
-		return errors.New("set TOOL_STATE_DIR to a directory for it")
+		return "", errors.New("set TOOL_STATE_DIR to a directory for it")
 	}
 	if len(v.Config) == 0 {
-		return errors.New("it is not known")
+		return "", errors.New("it is not known")
 	}
 	dir := s.place(v.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return "", err
 	}
 	data, err := json.Marshal(v, jsontext.WithIndent("  "))
 	if err != nil {
-		return err
+		return "", err
 	}
-	// The name sorts by time; the rest makes it unlike that of another program at the same moment.
-	f, err := os.CreateTemp(dir, v.At.UTC().Format("20060102T150405.000000000Z")+"-*.json")
+	names, err := s.names(v.Name)
 	if err != nil {
-		return err
+		return "", err
+	}
+	// The random part tells two programs apart that save at the same moment.
+	f, err := os.CreateTemp(dir, fmt.Sprintf("%s%016d-*%s", numberPrefix, next(names), suffix))
+	if err != nil {
+		return "", err
 	}
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		os.Remove(f.Name())
-		return err
+		return "", err
 	}
-	names, err := s.names(v.Name)
-	for len(names) > keepMost {
+	for len(names) >= maxKept {
 		os.Remove(filepath.Join(dir, names[0]))
 		names = names[1:]
 	}
-	return err
+	return f.Name(), nil
 }
 
-// Newest returns the value that was kept last under name, and a function that
-// drops it once it is back in its place. Without one it returns nil.
-func (s *Store) Newest(name string) (*Value, func() error, error) {
+// next returns the number after those of names, which are sorted.
+func next(names []string) (n uint64) {
+	if len(names) > 0 {
+		number, _, _ := strings.Cut(strings.TrimPrefix(names[len(names)-1], numberPrefix), "-")
+		n, _ = strconv.ParseUint(number, 10, 64) // 0 for a time
+	}
+	return n + 1
+}
+
+// ID names the entry among those of its name; "" for none.
+func (e *Entry) ID() string {
+	if e == nil {
+		return ""
+	}
+	id, _, _ := strings.Cut(filepath.Base(e.path), ".")
+	return id
+}
+
+// Confirm says that the value was replaced. If that cannot be stored, the entry stays
+// pending, which undo copes with.
+func (e *Entry) Confirm() {
+	if path, ok := strings.CutSuffix(e.path, pendingSuffix); ok && os.Rename(e.path, path+savedSuffix) == nil {
+		e.path, e.Pending = path+savedSuffix, false
+	}
+}
+
+// Drop removes the entry: the value was not replaced, or is back in its place.
+func (e *Entry) Drop() error { return os.Remove(e.path) }
+
+// Latest returns the value that was saved last under name, without those that skip
+// leaves out; nil skips none. It returns nil when there is none.
+func (s *Store) Latest(name string, skip func(*Entry) bool) (*Entry, error) {
 	if s.dir == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
 	names, err := s.names(name)
-	if err != nil || len(names) == 0 {
-		return nil, nil, err
+	if err != nil {
+		return nil, err
 	}
-	path := filepath.Join(s.place(name), names[len(names)-1])
+	for _, file := range slices.Backward(names) {
+		e, err := read(filepath.Join(s.place(name), file))
+		if err != nil || skip == nil || !skip(e) {
+			return e, err
+		}
+	}
+	return nil, nil
+}
+
+func read(path string) (*Entry, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	v := &Value{}
-	if err := wire.Decode(data, v, json.RejectUnknownMembers(false)); err != nil {
-		return nil, nil, fmt.Errorf("%s cannot be read: %w; remove it to put back what was kept before it", path, err)
+	e := &Entry{Pending: strings.HasSuffix(path, pendingSuffix), path: path}
+	if err := wire.Decode(data, &e.Value, json.RejectUnknownMembers(false)); err != nil {
+		return nil, fmt.Errorf("%s is malformed: %w; remove it to put back what was saved before it", path, err)
 	}
-	return v, func() error { return os.Remove(path) }, nil
+	return e, nil
 }
 
 // names lists the files of one place, oldest first.
@@ -122,7 +191,7 @@ func (s *Store) names(name string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".json") {
+		if strings.HasSuffix(e.Name(), savedSuffix) {
 			names = append(names, e.Name())
 		}
 	}

@@ -23,42 +23,42 @@ func value(name string, n int) kept.Value {
 	}
 }
 
-func TestTheNewestComesBackFirstAndThenTheOneBefore(t *testing.T) {
+func TestStore_LatestReturnsTheNewestThenTheOneBefore(t *testing.T) {
 	s := kept.New(t.TempDir())
 	for n := range 3 {
-		if err := s.Keep(value("web", n)); err != nil {
+		if err := s.Save(value("web", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for n := 2; n >= 0; n-- {
-		v, drop, err := s.Newest("web")
+		v, err := s.Latest("web", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := v.Config.Compact(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(value("web", n), *v); diff != "" {
+		if diff := cmp.Diff(value("web", n), v.Value); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if err := drop(); err != nil {
+		if err := v.Drop(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if v, _, err := s.Newest("web"); v != nil || err != nil {
-		t.Errorf("nothing is left, but Newest = %v, %v", v, err)
+	if v, err := s.Latest("web", nil); v != nil || err != nil {
+		t.Errorf("nothing is left, but Latest = %v, %v", v, err)
 	}
 }
 
-func TestTwentyAreKeptOfEachPlaceReadableByTheirOwnerAlone(t *testing.T) {
+func TestStore_SaveKeepsTwentyOfEachPlaceForTheirOwnerAlone(t *testing.T) {
 	dir := t.TempDir()
 	s := kept.New(dir)
 	for n := range 30 {
-		if err := s.Keep(value("web", n)); err != nil {
+		if err := s.Save(value("web", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Keep(value("other", 1)); err != nil {
+	if err := s.Save(value("other", 1)); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
@@ -70,22 +70,87 @@ func TestTwentyAreKeptOfEachPlaceReadableByTheirOwnerAlone(t *testing.T) {
 			t.Errorf("%s: %v, %v", f, info.Mode(), err)
 		}
 	}
-	if v, _, err := s.Newest("web"); err != nil || string(v.Config) == "" || v.At.Second() != 29 {
+	if v, err := s.Latest("web", nil); err != nil || string(v.Config) == "" || v.At.Second() != 29 {
 		t.Errorf("the newest is %+v, %v", v, err)
 	}
 }
 
-func TestADamagedFileIsNamed(t *testing.T) {
+func TestStore_LatestNamesAMalformedFile(t *testing.T) {
 	dir := t.TempDir()
 	s := kept.New(dir)
-	if err := s.Keep(value("web", 1)); err != nil {
+	if err := s.Save(value("web", 1)); err != nil {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Newest("web"); err == nil {
+	if _, err := s.Latest("web", nil); err == nil {
 		t.Error("a damaged file was read")
+	}
+}
+
+// A clock that was ahead once must not hide what is saved after it was set right, by
+// this version or by one that named its files by the time.
+func TestStore_OrdersBySequenceWhateverTheClockSays(t *testing.T) {
+	dir := t.TempDir()
+	s := kept.New(dir)
+	ahead := value("web", 1)
+	ahead.At = ahead.At.AddDate(10, 0, 0)
+	if err := s.Save(ahead); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err := os.Rename(files[0], filepath.Join(filepath.Dir(files[0]), "20360102T030401.000000000Z-123.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Save(ahead); err != nil {
+		t.Fatal(err)
+	}
+	for n := 2; n < 13; n++ { // beyond one digit
+		if err := s.Save(value("web", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int{12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1} {
+		e, err := s.Latest("web", nil)
+		if err != nil || e == nil || e.At.Second() != want {
+			t.Fatalf("the latest is %+v, %v; want %d", e, err, want)
+		}
+		if err := e.Drop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEntry_IsPendingUntilItIsConfirmed(t *testing.T) {
+	s := kept.New(t.TempDir())
+	if err := s.Save(value("web", 1)); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := s.Begin(value("web", 2))
+	if err != nil || !pending.Pending {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+	isPending := func(e *kept.Entry) bool { return e.Pending }
+	for _, test := range []struct {
+		skip    func(*kept.Entry) bool
+		want    int
+		pending bool
+	}{{nil, 2, true}, {isPending, 1, false}} {
+		if e, err := s.Latest("web", test.skip); err != nil || e.At.Second() != test.want || e.Pending != test.pending {
+			t.Errorf("the latest is %+v, %v; want %d", e, err, test.want)
+		}
+	}
+	pending.Confirm()
+	e, err := s.Latest("web", isPending)
+	if err != nil || e.At.Second() != 2 || e.Pending || pending.Pending {
+		t.Errorf("the latest is %+v, %v", e, err)
+	}
+	if err := pending.Drop(); err != nil { // which is where Confirm has put it
+		t.Error(err)
+	}
+	if e, err := s.Latest("web", nil); err != nil || e.At.Second() != 1 {
+		t.Errorf("the latest is %+v, %v", e, err)
 	}
 }

@@ -76,11 +76,19 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 			return false, e.WithHint("--force overwrites them")
 		}
 		return false, e.WithHint("look at them, or overwrite them").
-			Try("tool pull " + p.Local.Name + p.projectFlag() + " --base-files --force")
+			Try("tool pull " + p.Local.Name + p.projectFlag() + p.filesFlag() + " --force")
 	}
 	return p.ConfirmFiles(ctx, Overwrite{
 		ProjectName: p.Local.Name, Dir: p.files.dir, Project: p.destination, Origin: p.hub.Origin(), Changed: changed,
 	})
+}
+
+// filesFlag is the flag that has the base files pulled.
+func (p *pull) filesFlag() string {
+	if p.FilesOnly {
+		return " --base-files-only"
+	}
+	return " --base-files"
 }
 
 // writeFiles writes the files that are missing or differ, and saves those that it

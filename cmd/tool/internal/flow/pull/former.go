@@ -25,7 +25,8 @@ func (p *pull) saveFormer(r *Result) *kept.FileSet {
 	if !r.Changes.Empty() {
 		settings = p.config.Revision()
 	}
-	former := p.Kept.NewFileSet(p.files.place, settings)
+	last, _ := p.latestSettings() // what cannot be read cannot be put back either
+	former := p.Kept.NewFileSet(p.files.place, settings, last.ID())
 	told := false
 	p.files.Save = func(f basefiles.Former) error {
 		err := former.Add(kept.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
@@ -80,11 +81,11 @@ func (p *pull) formerFiles() (*formerFiles, error) {
 	if err != nil || set == nil {
 		return nil, err
 	}
-	settings, _, err := p.Kept.Newest(p.place())
+	settings, err := p.latestSettings()
 	switch {
 	case err != nil:
 		return nil, err
-	case set.Settings == "" && (settings == nil || set.At.After(settings.At)):
+	case set.Settings == "" && set.After == settings.ID():
 		return &formerFiles{set, dir, true}, nil
 	case set.Settings != "" && settings != nil && set.Settings == settings.Written:
 		return &formerFiles{set, dir, false}, nil

@@ -30,10 +30,12 @@ type Options struct {
 	Kept        *kept.Store
 	Warn        func(string)
 
-	// Confirm is asked before settings that differ are replaced; nil replaces.
+	// Confirm is asked before settings that differ are replaced; nil replaces those
+	// without local edits, and fails by would_lose_edits for others. Force replaces.
 	Confirm func(context.Context, Replace) (bool, error)
 
 	BaseFiles  bool   // bring back the base files too
+	FilesOnly  bool   // and leave client.json as it is
 	Output     string // where to; "": the app root
 	OutputName string // Output as a person calls it
 	Report     flow.Report
@@ -62,7 +64,7 @@ type Result struct {
 	EnrichmentCount int             `json:"enrichmentCount"`
 	SettingsChanged bool            `json:"settingsChanged"`
 	Changes         flat.Difference `json:"changes"`
-	Revision        string          `json:"revision"`
+	Revision        string          `json:"revision,omitzero"` // "": no config was pulled
 	UpdatedBy       string          `json:"updatedBy,omitzero"`
 	UpdatedAt       time.Time       `json:"updatedAt,omitzero"`
 	UpdatedVia      wire.Via        `json:"updatedVia,omitzero"`
@@ -80,7 +82,9 @@ type pull struct {
 	hub         *identity.Hub
 	config      flat.Config
 	current     *wire.Config
-	files       *files // nil: none are pulled
+	base        *workspace.Pulled // what was last pulled; nil: nothing, as far as is known
+	files       *files            // nil: none are pulled
+	did         fault.Did
 }
 
 // Run pulls. It returns nil without an error when the person said no.
@@ -96,18 +100,11 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	if p.files != nil {
 		defer p.files.Close()
 	}
-	changes := flat.Diff(p.local, p.config)
-	if !changes.Empty() && o.Confirm != nil {
-		yes, err := o.Confirm(ctx, Replace{
-			ProjectName: o.Local.Name, File: o.Local.ClientPath(), Project: p.destination, Origin: p.hub.Origin(),
-			Current: p.current.Edit, Config: changes,
-		})
-		if err != nil {
-			return nil, nil, p.fail(err)
-		}
-		if !yes {
-			return nil, p.aborted(), nil
-		}
+	changes := p.changes()
+	if yes, err := p.confirmSettings(ctx, changes); err != nil {
+		return nil, nil, p.fail(err)
+	} else if !yes {
+		return nil, p.aborted(), nil
 	}
 	if yes, err := p.confirmFiles(ctx); err != nil {
 		return nil, nil, p.fail(err)
@@ -120,10 +117,39 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	}
 	if err := p.writeFiles(ctx, r); err != nil {
 		e := fault.From(p.fail(err))
-		e.Hint = strings.TrimSuffix("the settings are pulled, the base files in part at most; "+e.Hint, "; ")
+		if !p.FilesOnly {
+			e.Hint = strings.TrimSuffix("the settings are pulled, the base files in part at most; "+e.Hint, "; ")
+		}
 		return nil, nil, e
 	}
 	return r, nil, nil
+}
+
+// changes are what the pull does to the settings.
+func (p *pull) changes() flat.Difference {
+	if p.FilesOnly {
+		return flat.Diff(p.local, p.local)
+	}
+	return flat.Diff(p.local, p.config)
+}
+
+// confirmSettings reports whether the settings may be replaced.
+func (p *pull) confirmSettings(ctx context.Context, changes flat.Difference) (bool, error) {
+	switch {
+	case changes.Empty() || p.Force:
+		return true, nil
+	case p.Confirm != nil:
+		return p.Confirm(ctx, Replace{
+			ProjectName: p.Local.Name, File: p.Local.ClientPath(), Project: p.destination, Origin: p.hub.Origin(),
+			Current: p.current.Edit, Config: changes,
+		})
+	case flow.HasLocalEdits(p.local, p.base, p.destination, p.Revisions.Last(p.hub.Origin(), p.destination)):
+		e := fault.New(wire.CodeWouldLoseEdits, "%s has edits that were neither pushed nor pulled, and the pull would drop them", p.Local.ClientPath())
+		e.Current, e.Config = &p.current.Edit, &changes
+		return false, e.WithHint("add the hub's changes to %s and push with --if-revision %s, or replace the settings with --force", p.Local.ClientPath(), p.current.Revision).
+			Try(p.pushLine() + " --dry-run")
+	}
+	return true, nil
 }
 
 func (p *pull) aborted() *flow.Aborted {
@@ -145,6 +171,9 @@ func (p *pull) read() (err error) {
 		}
 		return fault.At(flow.StageDestination, e)
 	}
+	if p.base, err = flow.Base(p.Local, p.Warn); err != nil {
+		return fault.At(flow.StageRead, err)
+	}
 	return nil
 }
 
@@ -153,16 +182,10 @@ func (p *pull) fetch(ctx context.Context) (err error) {
 	if p.hub, err = p.Connect(); err != nil {
 		return err
 	}
-	if p.current, err = p.hub.Config(ctx, p.destination, ""); err != nil {
-		return err
-	}
-	if !p.current.HasConfig {
-		return fault.New(wire.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).
-			Try(p.pushLine())
-	}
-	p.config, err = flat.Parse(p.current.Config)
-	if err != nil {
-		return fault.New(wire.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+	if !p.FilesOnly {
+		if err := p.fetchConfig(ctx); err != nil {
+			return err
+		}
 	}
 	root, err := p.appRoot()
 	if err == nil && p.BaseFiles {
@@ -171,9 +194,30 @@ func (p *pull) fetch(ctx context.Context) (err error) {
 	return err
 }
 
-// appRoot returns the app root by the config that comes, which anybody may have
-// written who may write to the project.
+func (p *pull) fetchConfig(ctx context.Context) (err error) {
+	if p.current, err = p.hub.Config(ctx, p.destination, ""); err != nil {
+		return err
+	}
+	if !p.current.HasConfig {
+		e := fault.New(wire.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).Try(p.pushLine())
+		if p.BaseFiles {
+			e.Recipe = []string{fmt.Sprintf("tool pull %s%s --base-files-only", p.Local.Name, p.projectFlag())}
+		}
+		return e
+	}
+	p.config, err = flat.Parse(p.current.Config)
+	if err != nil {
+		return fault.New(wire.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+	}
+	return nil
+}
+
+// appRoot returns the app root by the config that is pulled, which anybody may have
+// written who may write to the project; or by client.json, if that stays as it is.
 func (p *pull) appRoot() (string, error) {
+	if p.FilesOnly {
+		return p.client.AppRoot()
+	}
 	text, ok := p.config.Get("basePath")
 	if !ok {
 		return ".", nil
@@ -196,25 +240,40 @@ func (p *pull) pushLine() string {
 	return "tool push " + p.Local.Name + p.projectFlag()
 }
 
-// write brings the config into client.json and notes what was pulled.
+// write writes the config into client.json and records what was pulled.
 func (p *pull) write(changes flat.Difference) (*Result, error) {
-	note, err := p.keep(changes)
-	if err != nil {
-		return nil, err
+	if p.FilesOnly {
+		return &Result{
+			ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(),
+			EnrichmentCount: p.local.EnrichmentCount(), Changes: changes, Notes: []string{},
+		}, nil
 	}
+	saved, notes := p.saveSettings(changes)
 	changed, err := p.client.Replace(p.config)
 	if err != nil {
+		if saved != nil {
+			_ = saved.Drop() // or it stays pending, and undo passes over it
+		}
 		return nil, err
 	}
+	if saved != nil {
+		saved.Confirm()
+	}
+	p.did.SettingsChanged = changed
 	if err := p.Local.RecordPulled(workspace.Pulled{Project: p.destination, Revision: p.current.Revision}); err != nil {
-		return nil, err
+		e := fault.From(err)
+		if changed {
+			e.Hint = strings.TrimSuffix(fmt.Sprintf("the settings in %s are pulled; %s", p.Local.ClientPath(), e.Hint), "; ")
+			e = e.Try(p.undoLine())
+		}
+		return nil, e
 	}
 	p.Revisions.Save(p.hub.Origin(), p.destination, p.current.Revision)
 	r := &Result{
 		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(),
 		EnrichmentCount: p.config.EnrichmentCount(), SettingsChanged: changed, Changes: changes,
 		Revision: p.current.Revision, UpdatedBy: p.current.UpdatedBy, UpdatedAt: p.current.UpdatedAt, UpdatedVia: p.current.UpdatedVia,
-		Notes: note,
+		Notes: notes,
 	}
 	if !p.client.Project.Present() {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: tool push %s --project %s",
@@ -228,7 +287,7 @@ func (p *pull) fail(err error) error {
 		err = p.hub.Fault(err)
 	}
 	e := fault.From(fault.At(flow.StagePull, err))
-	e.Project = p.destination
+	e.Project, e.Did = p.destination, p.did
 	if p.hub != nil {
 		e.Origin = p.hub.Origin()
 		if e.Code == wire.CodeNotFound {

@@ -13,27 +13,29 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// keep files the settings that are about to be replaced, so that Undo finds them,
-// and returns the note about it.
-func (p *pull) keep(changes flat.Difference) ([]string, error) {
+// saveSettings saves the settings that are about to be replaced in the undo history.
+// The entry is nil if there is nothing to save, or it cannot be saved, as the notes say.
+func (p *pull) saveSettings(changes flat.Difference) (saved *kept.Entry, notes []string) {
 	if changes.Empty() {
-		return []string{}, nil
-	}
-	before, err := p.Local.Pulled()
-	if err != nil {
-		return nil, fault.At(flow.StageRead, err)
+		return nil, []string{}
 	}
 	v := kept.Value{
 		Name: p.place(), Config: p.local.Canonical(), Written: p.config.Revision(), At: time.Now(),
 		Pulled: &kept.Pulled{Origin: p.hub.Origin(), Common: p.Revisions.Last(p.hub.Origin(), p.destination)},
 	}
-	if before != nil {
-		v.Pulled.Project, v.Pulled.Revision = before.Project, before.Revision
+	if p.base != nil {
+		v.Pulled.Project, v.Pulled.Revision = p.base.Project, p.base.Revision
 	}
-	if err := p.Kept.Keep(v); err != nil {
-		return []string{err.Error()}, nil
+	saved, err := p.Kept.Begin(v)
+	if err != nil {
+		return nil, []string{err.Error()}
 	}
-	return []string{fmt.Sprintf("the former settings are kept; put them back: tool pull %s%s --undo", p.Local.Name, p.projectFlag())}, nil
+	return saved, []string{fmt.Sprintf("the former settings are kept; put them back: %s", p.undoLine())}
+}
+
+// undoLine is the command that undoes the pull.
+func (p *pull) undoLine() string {
+	return fmt.Sprintf("tool pull %s%s --undo", p.Local.Name, p.projectFlag())
 }
 
 // place is where what is replaced in client.json is kept.
@@ -65,7 +67,7 @@ func Undo(o Options) (*Result, error) {
 		r, err := p.undoFiles(files, &Result{ProjectName: p.Local.Name, Project: p.destination, Notes: []string{}})
 		return r, p.failed(err)
 	}
-	former, drop, err := p.former()
+	former, err := p.former()
 	if err != nil {
 		return nil, p.fail(fault.At(flow.StageRead, err))
 	}
@@ -73,7 +75,7 @@ func Undo(o Options) (*Result, error) {
 	if err != nil {
 		return nil, p.fail(fault.At(flow.StageWrite, err))
 	}
-	if err := drop(); err != nil {
+	if err := former.Drop(); err != nil {
 		r.Notes = append(r.Notes, "the kept settings could not be dropped: "+err.Error())
 	}
 	if files != nil {
@@ -83,31 +85,41 @@ func Undo(o Options) (*Result, error) {
 	return r, nil
 }
 
-// former returns the settings that may go back.
-func (p *pull) former() (former *kept.Value, drop func() error, err error) {
-	former, drop, err = p.Kept.Newest(p.place())
+// latestSettings returns the settings that the last pull replaced, nil if there are
+// none. A pull that ended before it was known to have changed client.json counts only if
+// client.json has what it wrote.
+func (p *pull) latestSettings() (*kept.Entry, error) {
+	return p.Kept.Latest(p.place(), func(e *kept.Entry) bool {
+		return e.Pending && e.Written != p.local.Revision()
+	})
+}
+
+// former returns the settings that may be put back.
+func (p *pull) former() (*kept.Entry, error) {
+	former, err := p.latestSettings()
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case former == nil || former.Pulled == nil:
-		return nil, nil, fault.New(wire.CodeNothingKept, "no former settings of %s are kept on this machine", p.Local.ClientPath()).
+		return nil, fault.New(wire.CodeNothingKept, "no former settings of %s are kept on this machine", p.Local.ClientPath()).
 			WithHint("a pull keeps the settings that it replaces, until --undo has put them back")
 	case p.local.Revision() != former.Written:
-		return nil, nil, fault.New(wire.CodeRevisionChanged, "the settings in %s are no longer what the pull wrote", p.Local.ClientPath()).
+		return nil, fault.New(wire.CodeRevisionChanged, "the settings in %s are no longer what the pull wrote", p.Local.ClientPath()).
 			WithHint("nothing was changed, and the former settings stay kept")
 	}
 	p.config, err = flat.Parse(former.Config)
-	return former, drop, err
+	return former, err
 }
 
 // restore edits client.json, and makes pulled.json and what is remembered of the
 // hub what they were.
-func (p *pull) restore(former *kept.Value) (*Result, error) {
+func (p *pull) restore(former *kept.Entry) (*Result, error) {
 	changes := flat.Diff(p.local, p.config)
 	changed, err := p.client.Replace(p.config)
 	if err != nil {
 		return nil, err
 	}
+	p.did.SettingsChanged = changed
 	before := former.Pulled
 	if err := p.Local.RecordPulled(workspace.Pulled{Project: before.Project, Revision: before.Revision}); err != nil {
 		return nil, err

@@ -6,36 +6,55 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// pushConfig looks at the hub's config, asks where it has to, and replaces it. It
-// returns false when the person said no.
+// maxReplans bounds how often a push that asks nobody is planned anew because the
+// hub's config changed meanwhile.
+const maxReplans = 10
+
+// pushConfig compares the hub's config with the local one, asks where it has to, and
+// replaces it. It returns false when the person said no.
 func (p *push) pushConfig(ctx context.Context) (bool, error) {
 	p.result.EnrichmentCount = p.config.EnrichmentCount()
-	have := p.config.Revision()
-	for again := false; ; again = true {
+	have, refused := p.config.Revision(), "none"
+	for replans := 0; ; replans++ {
 		current, err := p.hub.Config(ctx, p.destination, have)
 		if err != nil {
 			return false, err
 		}
-		match, yes, err := p.decide(ctx, current, again)
+		match, yes, err := p.decide(ctx, current, replans > 0)
 		if err != nil || !yes {
 			return false, err
 		}
-		written, err := p.hub.PutConfig(ctx, p.destination, p.body, match)
-		if hubclient.HasCode(err, wire.CodeRevisionChanged) && p.IfRevision == "" {
-			have = "" // somebody was faster: look again, at the whole of it
-			continue
+		written, err := p.putConfig(ctx, current, match)
+		if err == nil {
+			p.wrote(written, current)
+			return true, nil
 		}
-		if err != nil {
+		if !hubclient.HasCode(err, wire.CodeRevisionChanged) || p.IfRevision != "" {
 			return false, err
 		}
-		p.wrote(written, current)
-		return true, nil
+		if match == refused || p.Confirm == nil && replans == maxReplans {
+			e := fault.From(p.hub.Fault(err))
+			return false, e.WithHint("the hub refuses the revision that it says it has, or its config changes all the time: try again later")
+		}
+		have, refused = "", match // the config changed meanwhile: read all of it
 	}
+}
+
+// putConfig saves the config that is about to be replaced, and replaces it. What is
+// saved stays unless it is certain that the hub has not applied the write.
+func (p *push) putConfig(ctx context.Context, current *wire.Config, match string) (*wire.ConfigWritten, error) {
+	p.savePrevious(current)
+	written, err := p.hub.PutConfig(ctx, p.destination, p.body, match)
+	if err != nil && hubclient.NotApplied(err) {
+		p.dropPrevious()
+	}
+	return written, err
 }
 
 // decide returns the revision on which alone the config may be written ("": any),
@@ -43,12 +62,11 @@ func (p *push) pushConfig(ctx context.Context) (bool, error) {
 // is pushed: then nothing is overwritten and nobody is asked.
 func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (match string, yes bool, err error) {
 	match = p.onlyRevision()
-	if match != "" && current != nil && current.Revision != match {
-		return "", false, p.otherRevision(current)
-	}
 	switch {
-	case current == nil:
-		return p.config.Revision(), true, p.checkSame(match)
+	case current == nil: // also where an earlier run has applied what --if-revision was for
+		return p.config.Revision(), true, nil
+	case match != "" && current.Revision != match:
+		return "", false, p.otherRevision(current)
 	case p.NoClobber:
 		if err := p.checkClobber(current); err != nil {
 			return "", false, err
@@ -80,16 +98,6 @@ func (p *push) onlyRevision() string {
 	return p.IfRevision
 }
 
-// checkSame refuses --if-revision for another revision than the one that the hub
-// is known to hold.
-func (p *push) checkSame(match string) error {
-	if match == "" || match == p.config.Revision() {
-		return nil
-	}
-	return fault.New(wire.CodeRevisionChanged, "the config of %s is not the revision that --if-revision names", p.destination).
-		WithHint("it already is what was to be pushed")
-}
-
 // otherRevision is the failure of --if-revision where the hub holds another one.
 func (p *push) otherRevision(current *wire.Config) error {
 	e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names", p.destination)
@@ -110,15 +118,20 @@ func (p *push) checkClobber(current *wire.Config) error {
 	if current.UpdatedVia != wire.ViaPage && current.UpdatedVia != wire.ViaAPI {
 		return nil
 	}
-	pulled, err := p.Local.Pulled()
+	base, err := flow.Base(p.Local, p.Warn)
 	if err != nil {
-		return fault.At("read", err)
+		return fault.At(flow.StageRead, err)
 	}
-	if pulled != nil && pulled.Project == p.destination && pulled.Revision == current.Revision {
+	if base != nil && base.Project == p.destination && base.Revision == current.Revision {
 		return nil
 	}
 	e := p.refuse(wire.CodeWouldUndoEdits, current, "the push would undo what %s edited on %s", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
-	e.Hint = "pull the edit, bring back what of yours it replaces, commit, and push again"
+	if flow.HasLocalEdits(p.config, base, p.destination, p.Revisions.Last(p.hub.Origin(), p.destination)) {
+		// A pull would refuse to drop them.
+		e.Hint = fmt.Sprintf("add those edits to %s, commit, and replace exactly this revision: --if-revision %s", p.Local.ClientPath(), current.Revision)
+		return e.Try(p.dryRunLine())
+	}
+	e.Hint = "pull the edit, commit, and push again"
 	e.Recipe = []string{
 		fmt.Sprintf("tool pull %s%s", p.Local.Name, p.projectFlag()),
 		"git add .tool/" + p.Local.Name, // pulled.json may be new
@@ -161,7 +174,9 @@ func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 		r.Notes = append(r.Notes, "the existing config was replaced")
 	}
 	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
-		p.keep(replaced.Config, replaced.Edit, w.Revision)
+		p.saveReplaced(replaced, w.Revision)
+	} else {
+		p.dropPrevious()
 	}
 	p.Revisions.Save(p.hub.Origin(), p.destination, w.Revision)
 }

@@ -71,12 +71,14 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 			return nil, err
 		}
 		planned.Config, planned.EnrichmentCount = &diff, p.config.EnrichmentCount()
-		if only := p.onlyRevision(); only != "" && only != current.Revision {
-			return nil, p.otherRevision(current)
-		}
-		if p.NoClobber && current.Revision != p.config.Revision() {
-			if err := p.checkClobber(current); err != nil {
-				return nil, err
+		if current.Revision != p.config.Revision() {
+			if only := p.onlyRevision(); only != "" && only != current.Revision {
+				return nil, p.otherRevision(current)
+			}
+			if p.NoClobber {
+				if err := p.checkClobber(current); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

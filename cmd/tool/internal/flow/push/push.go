@@ -103,6 +103,9 @@ type push struct {
 	files       *flow.Files
 	result      *Result
 	did         fault.Did
+
+	saved   *kept.Entry // the config that a write replaces, until its outcome is known
+	saveErr error       // why it could not be saved
 }
 
 // Run pushes. It returns nil without an error when the person said no.
@@ -223,6 +226,8 @@ func (p *push) explain(err error) error {
 		e.Recipe = []string{fmt.Sprintf("tool project create %s --from %s", p.destination, p.Local.Name)}
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.IfRevision != "":
 		e.Recipe = []string{p.dryRunLine()}
+	case p.saved != nil && !flow.IsInterrupted(err):
+		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.undoLine()
 	case p.did.ConfigWritten && p.What == ConfigAndFiles && !p.did.BaseFilesWritten:
 		e.Hint = "the config went through, the base files did not"
 		e.Recipe = []string{fmt.Sprintf("tool push %s%s --base-files-only", p.Local.Name, p.projectFlag())}

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,19 +11,60 @@ import (
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/kept"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// keep files the config that was replaced by the revision written, so that Undo
-// finds it.
-func (p *push) keep(config jsontext.Value, former wire.Edit, written string) {
-	err := p.Kept.Keep(kept.Value{Name: p.place(), Config: config, Former: former, Written: written, At: time.Now()})
-	note := fmt.Sprintf("the former config (%s) is kept; put it back: tool push %s%s --undo", editText(former), p.Local.Name, p.projectFlag())
+// savePrevious saves the hub's config in the undo history before it is replaced: the
+// response to the write may never arrive. current is nil when nothing is replaced.
+func (p *push) savePrevious(current *wire.Config) {
+	p.saved, p.saveErr = nil, nil
+	if current == nil || !current.HasConfig || current.Revision == p.config.Revision() {
+		return
+	}
+	last, err := p.Kept.Latest(p.place(), nil)
+	if err == nil && last != nil && last.Pending && last.Written == p.config.Revision() && last.Former.Revision == current.Revision {
+		p.saved = last // of an attempt that was not applied
+		return
+	}
+	p.saved, p.saveErr = p.Kept.Begin(p.value(current.Config, current.Edit, p.config.Revision()))
+}
+
+// dropPrevious removes what savePrevious saved: nothing was replaced. If it cannot be
+// removed, it stays pending.
+func (p *push) dropPrevious() {
+	if p.saved != nil {
+		_ = p.saved.Drop()
+		p.saved = nil
+	}
+}
+
+// saveReplaced completes the undo history by what the hub says that the revision
+// written replaced, which counts if it is not what was read before the write.
+func (p *push) saveReplaced(replaced *wire.Replaced, written string) {
+	err := p.saveErr
+	if s := p.saved; s != nil && s.Former.Revision == replaced.Revision && s.Written == written {
+		s.Confirm()
+	} else {
+		err = p.Kept.Save(p.value(replaced.Config, replaced.Edit, written))
+		p.dropPrevious()
+	}
+	p.saved = nil
+	note := fmt.Sprintf("the former config (%s) is kept; put it back: %s", editText(replaced.Edit), p.undoLine())
 	if err != nil {
 		note = err.Error()
 	}
 	p.result.Notes = append(p.result.Notes, note)
+}
+
+func (p *push) value(config jsontext.Value, former wire.Edit, written string) kept.Value {
+	return kept.Value{Name: p.place(), Config: config, Former: former, Written: written, At: time.Now()}
+}
+
+// undoLine is the command that undoes the push.
+func (p *push) undoLine() string {
+	return fmt.Sprintf("tool push %s%s --undo", p.Local.Name, p.projectFlag())
 }
 
 // place is where what is replaced at the destination is kept.
@@ -33,8 +75,9 @@ func editText(e wire.Edit) string {
 }
 
 // Undo puts the config back that the last push from this machine replaced, where
-// the hub still holds what that push wrote. client.json stays as it is. The failure
-// is nothing_kept or revision_changed.
+// the hub still holds what that push wrote. That may be a push whose response never
+// arrived. client.json stays as it is. The failure is nothing_kept or
+// revision_changed.
 func Undo(ctx context.Context, o Options) (*Result, error) {
 	o.What, o.NoRecord = Nothing, true
 	p, err := prepare(ctx, o)
@@ -48,7 +91,7 @@ func Undo(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (p *push) undo(ctx context.Context) error {
-	former, drop, err := p.Kept.Newest(p.place())
+	former, err := p.Kept.Latest(p.place(), nil)
 	if err != nil {
 		return fault.At(flow.StageRead, err)
 	}
@@ -61,17 +104,36 @@ func (p *push) undo(ctx context.Context) error {
 		return fault.At(flow.StageRead, fmt.Errorf("the kept config cannot be read: %w", err))
 	}
 	written, err := p.hub.PutConfig(ctx, p.destination, wire.PutConfig{Settings: config.Unfold()}, former.Written)
-	if err != nil {
+	switch {
+	case err == nil:
+		p.wroteBack(written, former)
+	case isBack(err, config):
+		p.alreadyBack(config, former)
+	default:
 		return p.explainUndo(err)
 	}
-	p.wroteBack(written, former)
-	if err := drop(); err != nil {
+	if err := former.Drop(); err != nil {
 		p.result.Notes = append(p.result.Notes, "the kept config could not be dropped: "+err.Error())
 	}
 	return nil
 }
 
-// explainUndo says that the hub moved on since the push.
+// isBack reports that the hub refused to put config back because it has it: the push
+// was never applied, or the response to an earlier undo was lost.
+func isBack(err error, config flat.Config) bool {
+	var e *hubclient.Error
+	return errors.As(err, &e) && e.Code == wire.CodeRevisionChanged && e.Current != nil && e.Current.Revision == config.Revision()
+}
+
+func (p *push) alreadyBack(config flat.Config, former *kept.Entry) {
+	p.result.EnrichmentCount, p.result.Revision = config.EnrichmentCount(), config.Revision()
+	p.result.Notes = append(p.result.Notes,
+		fmt.Sprintf("nothing was changed: the hub holds the config from before the push (%s) already", editText(former.Former)),
+		p.Local.ClientPath()+" stays as it is, and a push would send it again")
+	p.Revisions.Save(p.hub.Origin(), p.destination, config.Revision())
+}
+
+// explainUndo says that the hub's config has changed since the push.
 func (p *push) explainUndo(err error) error {
 	err = p.hub.Fault(err)
 	e := fault.From(err)
@@ -86,7 +148,7 @@ func (p *push) explainUndo(err error) error {
 	return e
 }
 
-func (p *push) wroteBack(w *wire.ConfigWritten, former *kept.Value) {
+func (p *push) wroteBack(w *wire.ConfigWritten, former *kept.Entry) {
 	p.did.ConfigWritten = true
 	r := p.result
 	r.EnrichmentCount, r.Revision, r.OverwroteExistingConfig, r.ConfigChanged = w.EnrichmentCount, w.Revision, w.OverwroteExistingConfig, true
