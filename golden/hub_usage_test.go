@@ -36,6 +36,11 @@ func TestALimitIsOneThatAHubCanKeep(t *testing.T) {
 			t.Errorf("%s 1: %s", flag, said)
 		}
 	}
+	for _, value := range []string{"0", "3", "x", "1000000"} {
+		if said := usageOf(t, "serve", "--db-connections", value); !strings.Contains(said, "from 4 to") {
+			t.Errorf("--db-connections %s: %s", value, said)
+		}
+	}
 	t.Setenv("HUB_BASE_FILES", "-1")
 	if said := usageOf(t, "serve", "--db", "none"); !strings.Contains(said, "HUB_BASE_FILES") {
 		t.Errorf("HUB_BASE_FILES=-1: %s", said)

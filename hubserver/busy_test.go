@@ -2,11 +2,14 @@ package hubserver_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
 )
 
 // lock holds the database's one place for a writer, as another process can, until
@@ -59,5 +62,42 @@ func TestWhileAnotherProcessWritesReadsAreAnsweredAndWritesAreSentAwayTogether(t
 	}
 	wg.Wait()
 	unlock()
+	hub.settings(`{"a": 1}`)
+}
+
+func TestPostgres_WritersThatWaitForALockDoNotDelayReads(t *testing.T) {
+	t.Parallel()
+	hub := newHub(t, storetest.Postgres(t)+"&lock_timeout=500ms", nil)
+	hub.project()
+	const callers = store.DefaultConnections + 8
+	db := hub.open()
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE configs IN EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	alice := hub.as("alice")
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			a, err := alice.try("PUT", clientCfg, `{"settings": {"a": 1}}`)
+			if err != nil || a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), string(wire.CodeUnavailable)) {
+				t.Errorf("a write: %v, %+v", err, a)
+			}
+		})
+		all.Go(func() {
+			if a, err := alice.try("GET", config, nil); err != nil || a.status != 200 {
+				t.Errorf("a read: %v, %+v", err, a)
+			}
+		})
+	}
+	all.Wait()
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
 	hub.settings(`{"a": 1}`)
 }

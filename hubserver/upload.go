@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/hubclient/frame"
@@ -40,12 +41,13 @@ type upload struct {
 	limits  Limits
 	keeper  *keeper
 
-	frame []byte // as it came
-	plain []byte // what it holds
-	start int64  // of plain, in the stream
-	read  int    // of plain
-	used  bool   // a content lies in it
-	open  bool   // a content is being read
+	frame    []byte // as it came
+	plain    []byte // what it holds
+	start    int64  // of plain, in the stream
+	read     int    // of plain
+	from, to int    // of plain, where contents are; equal: nowhere
+	open     bool   // a content is being read
+	end      int64  // of the last content, in the stream; 0: none came
 
 	wanted map[string]int64 // sizes of the contents that the manifest names and that did not come yet
 	hash   hash.Hash
@@ -60,8 +62,13 @@ func (u *upload) Read(p []byte) (int, error) {
 		}
 	}
 	n := copy(p, u.plain[u.read:])
+	if u.open {
+		if u.from == u.to {
+			u.from = u.read
+		}
+		u.to = u.read + n
+	}
 	u.read += n
-	u.used = u.used || u.open
 	return n, nil
 }
 
@@ -85,13 +92,11 @@ func (u *upload) next() error {
 	return nil
 }
 
-// leave keeps the frame that was read, if there is something in it to keep.
+// leave keeps what is used of the frame that was read.
 func (u *upload) leave() error {
-	if u.used {
-		u.keeper.pack(u.start, int64(len(u.plain)), u.frame)
-	}
+	u.keep()
 	u.start += int64(len(u.plain))
-	u.frame, u.plain, u.read, u.used = nil, u.plain[:0], 0, false
+	u.frame, u.plain, u.read, u.from, u.to = nil, u.plain[:0], 0, 0, 0
 	if !u.open {
 		return notStored(u.keeper.settle())
 	}
@@ -100,6 +105,23 @@ func (u *upload) leave() error {
 		return badArchive("contents go on from one zstd frame to the next without end: a frame is to end with a content now and then")
 	}
 	return notStored(u.keeper.goOn())
+}
+
+// keep adds the frame to the packs as it came, unless it holds more than a pack may,
+// or mostly something other than contents: reading a small content must not cost the
+// decoding of much more.
+func (u *upload) keep() {
+	used := u.plain[u.from:u.to]
+	if len(u.plain) <= frame.Size && len(used) >= len(u.plain)/2 && len(used) > 0 {
+		u.keeper.pack(u.start, int64(len(u.plain)), u.frame)
+		return
+	}
+	u.keeper.memory.Give(u.frame)
+	start := u.start + int64(u.from)
+	for part := range slices.Chunk(used, frame.Size) {
+		u.keeper.pack(start, int64(len(part)), frame.Append(u.keeper.memory.Take()[:0], part))
+		start += int64(len(part))
+	}
 }
 
 // storeError is a failure of the hub's own amid the bytes of a push.
@@ -174,14 +196,24 @@ func (u *upload) content(header *tar.Header) error {
 	if hex.EncodeToString(u.hash.Sum(nil)) != digest {
 		return badArchive("%s is something else: the sha256 of its bytes is another", header.Name)
 	}
+	if u.position() != start+size {
+		return badArchive("%s is a sparse file", header.Name) // whose bytes are not in the stream one after the other
+	}
+	if u.end > 0 && start-u.end > tarOverhead {
+		return badArchive("there are %d bytes before %s: at most %d may be between two contents", start-u.end, header.Name, tarOverhead)
+	}
+	u.end = start + size
 	u.keeper.content(digest, start, size)
 	return nil
 }
 
+// position is how much of the stream was read.
+func (u *upload) position() int64 { return u.start + int64(u.read) }
+
 // copy reads a content into u.hash, and tells where in the stream it starts.
 func (u *upload) copy(size int64) (start int64, err error) {
 	u.hash.Reset()
-	start = u.start + int64(u.read)
+	start = u.position()
 	u.open = size > 0
 	defer func() { u.open = false }()
 	for left := size; left > 0; {

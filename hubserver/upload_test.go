@@ -417,12 +417,107 @@ func TestALargeContentMayStandAmongOthersInTheLargestFrames(t *testing.T) {
 	contents["large"] = noisy(1, int(hubserver.DefaultLimits.BaseFileBytes))["f00"]
 	files := treeOf(t, contents)
 	plain := tarOf(t, append([]file{manifestMember(t, full(files))}, blobs(files, contents)...)...)
+	hub.as("alice").put(baseFiles, largeFrames(plain), zstdEncoded).want(200)
+	hub.wantFiles(contents)
+}
+
+// largeFrames is a tar as the body of a push, in frames as large as the hub takes.
+func largeFrames(plain []byte) typed {
 	var body []byte
 	for part := range slices.Chunk(plain, frame.MaxSize) {
 		body = frame.Append(body, part)
 	}
-	hub.as("alice").put(baseFiles, typed{wire.BaseFilesType, body}, zstdEncoded).want(200)
+	return typed{wire.BaseFilesType, body}
+}
+
+func TestUpload_CutsLargeFramesIntoPacks(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		contents := noisy(30, 100)
+		for i := range 6 {
+			contents[fmt.Sprintf("f%02d.large", 5*i)] = strings.Repeat(fmt.Sprint("text ", i), 600_000)
+		}
+		files := treeOf(t, contents)
+		plain := tarOf(t, append([]file{manifestMember(t, full(files))}, blobs(files, contents)...)...)
+		hub.as("alice").put(baseFiles, largeFrames(plain), zstdEncoded).want(200)
+		hub.wantFiles(contents)
+		if n := hub.count("SELECT max(length) FROM packs"); n > frame.Size {
+			t.Errorf("a pack holds %d bytes, want at most %d", n, frame.Size)
+		}
+	})
+}
+
+func TestUpload_StoresOnlyContents(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	contents := map[string]string{"a": "alpha", "b": "beta"}
+	files := treeOf(t, contents)
+	m := manifestMember(t, full(files))
+	m.content += strings.Repeat(" ", 3<<20)
+	plain := tarOf(t, append([]file{m}, blobs(files, contents)...)...)
+	hub.as("alice").put(baseFiles, largeFrames(append(plain, make([]byte, 500<<10)...)), zstdEncoded).want(200)
 	hub.wantFiles(contents)
+	if n := hub.count("SELECT sum(length) FROM packs"); n > 4<<10 {
+		t.Errorf("the packs of 9 bytes of contents hold %d bytes", n)
+	}
+	second := blob("beta")
+	second.records = map[string]string{"comment": strings.Repeat("x", 300<<10)}
+	contents["c"] = "gamma"
+	body := framed(tarOf(t, manifestMember(t, full(treeOf(t, contents))), blob("alpha"), second, blob("gamma")))
+	p := hub.as("alice").put(baseFiles, body, zstdEncoded).problem(422, wire.CodeInvalidBody)
+	if !strings.Contains(p.Detail, second.name) {
+		t.Errorf("%q does not name %s", p.Detail, second.name)
+	}
+}
+
+// sparse is the member of a push that brings a content of so many bytes as a sparse
+// file: all after start is a hole.
+func sparse(t *testing.T, start string, size int) (content string, member []byte) {
+	t.Helper()
+	content = start + strings.Repeat("\x00", size-len(start))
+	var records string
+	for _, r := range []string{"GNU.sparse.major=0", "GNU.sparse.minor=1", "GNU.sparse.name=" + blob(content).name,
+		fmt.Sprint("GNU.sparse.size=", size), "GNU.sparse.numblocks=1", fmt.Sprint("GNU.sparse.map=0,", len(start))} {
+		n := len(r) + 2 + 2 // the length itself has two digits
+		if n > 99 {
+			n++
+		}
+		records += fmt.Sprintf("%d %s\n", n, r)
+	}
+	end := func(f file) []byte { return bytes.TrimSuffix(tarOf(t, f), make([]byte, 1024)) }
+	extended := end(file{name: "x", content: records})
+	copy(extended[:512], retyped(extended[:512], 'x'))
+	return content, append(extended, end(file{name: "s", content: start})...)
+}
+
+// retyped is a tar's header with another kind.
+func retyped(header []byte, kind byte) []byte {
+	h := bytes.Clone(header)
+	h[156] = kind
+	copy(h[148:156], "        ")
+	sum := 0
+	for _, b := range h {
+		sum += int(b)
+	}
+	copy(h[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return h
+}
+
+func TestUpload_RejectsSparseFiles(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	content, member := sparse(t, "start", 2000)
+	other := strings.Repeat("other", 500)
+	files := treeOf(t, map[string]string{"other": other, "sparse": content})
+	plain := bytes.TrimSuffix(tarOf(t, manifestMember(t, full(files))), make([]byte, 1024))
+	plain = append(append(plain, member...), tarOf(t, blob(other))...)
+	p := hub.as("alice").put(baseFiles, framed(plain), zstdEncoded).problem(422, wire.CodeInvalidBody)
+	if !strings.Contains(p.Detail, "sparse") {
+		t.Errorf("%q does not say why", p.Detail)
+	}
+	if n := hub.stored(); n != 0 {
+		t.Errorf("%d contents are stored", n)
+	}
 }
 
 func TestAFailureOfTheDatabaseIsNotBlamedOnThePush(t *testing.T) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +46,8 @@ func meaning(err error) error {
 		return sqliteMeaning(lite.Code())
 	case errors.As(err, &pg):
 		return postgresMeaning(pg.Code)
-	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, sql.ErrConnDone):
+	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone), errors.Is(err, driver.ErrBadConn):
 		return ErrUnavailable
 	}
 	return nil
@@ -72,6 +74,9 @@ func postgresMeaning(code string) error {
 	case code == "53100": // disk_full
 		return ErrFull
 	case code == "25006", // read_only_sql_transaction
+		code == "25P03", code == "25P04", // idle_in_transaction_session_timeout, transaction_timeout
+		code == "40001", code == "40P01", // serialization_failure, deadlock_detected: too often
+		code == "55P03", // lock_not_available
 		len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:2] == "57" || code[:2] == "58"):
 		return ErrUnavailable // connection lost, resources, operator, system
 	}

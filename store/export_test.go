@@ -52,6 +52,11 @@ func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(
 	return func() int64 { return s.read.Stats().WaitCount }, release, nil
 }
 
+// Setting is the value of a setting of PostgreSQL in the session of tx.
+func (tx *Tx) Setting(ctx context.Context, name string) (value string, err error) {
+	return value, tx.db.QueryRowContext(ctx, "SHOW "+name).Scan(&value)
+}
+
 // Plan is how a database runs a query.
 type Plan struct {
 	Query string

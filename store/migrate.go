@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gofrs/flock"
+	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/migrate"
 
 	"example.com/projecthub/store/migrations"
@@ -44,15 +45,11 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if s.dsn.path == "" {
-		conn, err := s.write.Conn(ctx)
+		lock, err := s.lockMigrations(ctx)
 		if err != nil {
 			return nil, wrap(err)
 		}
-		defer conn.Close()
-		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", migrationLock); err != nil {
-			return nil, wrap(err)
-		}
-		defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(?)", migrationLock)
+		defer lock.Rollback()
 	}
 	m := migrate.NewMigrator(s.write, steps, migrate.WithTableName(migrations.Marks))
 	if err := m.Init(ctx); err != nil {
@@ -74,6 +71,24 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		done = append(done, step.String())
 	}
 	return done, nil
+}
+
+// lockMigrations returns a transaction that holds the lock for migrating, without any
+// of a session's limits of time. A pooler, too, keeps its connection for it alone.
+func (s *Store) lockMigrations(ctx context.Context) (bun.Tx, error) {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return tx, err
+	}
+	for name := range sessionTimes {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL "+name+" = 0"); err != nil {
+			return tx, errors.Join(err, tx.Rollback())
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
+		return tx, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
 }
 
 // CheckSchema returns an error that says what to type unless the schema is up to date.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,18 +21,17 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
-	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/schema"
 	_ "modernc.org/sqlite"
 )
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	read  *bun.DB
-	write *bun.DB // SQLite: one connection, so that writers queue here and not in the database
+	write *bun.DB // SQLite: one connection, so that writers queue here and not in the database; PostgreSQL: a part of the connections
 	dsn   dsn
 
 	checkpoints *checkpoints // nil on PostgreSQL
@@ -41,7 +41,8 @@ type Store struct {
 
 // Options say how to open a database.
 type Options struct {
-	Create bool // make an SQLite file that is not there yet
+	Create      bool // make an SQLite file that is not there yet
+	Connections int  // to PostgreSQL, at most; 0: DefaultConnections
 }
 
 // dsn is a parsed database address.
@@ -90,7 +91,7 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if d.path != "" {
 		err = s.openSQLite(opts)
 	} else {
-		err = s.openPostgres()
+		err = s.openPostgres(opts.Connections)
 	}
 	if err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func (s *Store) openSQLite(opts Options) error {
 	if err != nil {
 		return err
 	}
-	s.write, s.read = bun.NewDB(write, sqlitedialect.New()), bun.NewDB(read, sqlitedialect.New())
+	s.write, s.read = newDB(write, sqlitedialect.New()), newDB(read, sqlitedialect.New())
 	return nil
 }
 
@@ -186,20 +187,10 @@ func makePrivate(path string) (made bool, err error) {
 	return true, f.Close()
 }
 
-func (s *Store) openPostgres() error {
-	cfg, err := pgx.ParseConfig(s.dsn.url)
-	if err != nil {
-		return fmt.Errorf("%w: what follows postgres:// cannot be read", ErrAddress) // the cause may quote the password
-	}
-	// bun writes values into the query's text, so that a statement cache never hits.
-	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	db := stdlib.OpenDB(*cfg)
-	db.SetMaxOpenConns(32)
-	db.SetMaxIdleConns(16)
-	db.SetConnMaxLifetime(30 * time.Minute)
-	s.read = bun.NewDB(db, pgdialect.New())
-	s.write = s.read
-	return nil
+func newDB(db *sql.DB, d schema.Dialect) *bun.DB {
+	b := bun.NewDB(db, d)
+	b.AddQueryHook(deadlines{})
+	return b
 }
 
 // Close closes every connection.
@@ -208,12 +199,7 @@ func (s *Store) Close() error {
 		s.checkpoints.close()
 	}
 	err := s.read.Close()
-	if s.write != s.read && s.write != nil {
-		if e := s.write.Close(); err == nil {
-			err = e
-		}
-	}
-	return err
+	return cmp.Or(err, s.write.Close())
 }
 
 // Ping asks the database whether it answers.
@@ -237,16 +223,13 @@ func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
 	return wrap(f(&Tx{db: s.read, store: s}))
 }
 
-// lockWait bounds how long a write waits for others: for this process's on the one
-// connection that writes, and then for other processes' in the database.
-const lockWait = 5 * time.Second
-
 // writeTries bounds how often a transaction is run again that lost against another one.
 const writeTries = 10
 
 // Write calls f in a transaction that is committed, and on disk, when f and
 // Write return nil. f runs again when the database asks for it. ErrUnavailable when
-// SQLite has not let the transaction begin within 5 s, or before ctx's deadline.
+// the transaction could not begin within 5 s or end within a minute, when a lock was
+// not free within 5 s, when the database asked too often, or after ctx's deadline.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error { return s.commit(ctx, true, f) }
 
 // WriteUnsynced is [Store.Write] without the wait for the disk. What f did is on
@@ -262,7 +245,7 @@ func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) erro
 		err := s.transact(ctx, synced, func(ctx context.Context, tx bun.Tx) error {
 			return f(&Tx{db: tx, store: s})
 		})
-		if isSerialization(err) && try < writeTries && ctx.Err() == nil {
+		if isSerialization(err) && try < writeTries && pause(ctx, try) {
 			continue
 		}
 		if err == nil && s.checkpoints != nil {
@@ -275,46 +258,54 @@ func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) erro
 	}
 }
 
-func (s *Store) transact(ctx context.Context, synced bool, f func(context.Context, bun.Tx) error) error {
-	if s.dsn.path == "" {
-		return s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-			if !synced {
-				if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
-					return err
-				}
-			}
-			return f(ctx, tx)
-		})
+// pause waits before a transaction is tried again, so that those that lost against
+// each other do not meet again. It returns false when ctx ended.
+func pause(ctx context.Context, try int) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(rand.N(time.Duration(try) * 10 * time.Millisecond)):
+		return true
 	}
-	conn, err := s.writer(ctx, synced)
+}
+
+func (s *Store) transact(ctx context.Context, synced bool, f func(context.Context, bun.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, transactionTime)
+	defer cancel()
+	waiting, stop := context.WithTimeout(ctx, lockWait)
+	defer stop()
+	conn, err := s.write.Conn(waiting)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	return conn.RunInTx(ctx, nil, f)
+	if s.dsn.path != "" {
+		if err := prepareWriter(waiting, conn, synced); err != nil {
+			return err
+		}
+		return conn.RunInTx(ctx, nil, f)
+	}
+	return conn.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if !synced {
+			if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
+				return err
+			}
+		}
+		return f(ctx, tx)
+	})
 }
 
-// writer returns the connection that writes once nobody else here has it. What is
-// left of the wait goes to the database, which no context can interrupt in it.
-func (s *Store) writer(ctx context.Context, synced bool) (bun.Conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	conn, err := s.write.Conn(waiting)
-	if err != nil {
-		return conn, err
-	}
+// prepareWriter sets up SQLite's one connection that writes. What is left of the wait
+// goes to the database, which no context can interrupt in it.
+func prepareWriter(waiting context.Context, conn bun.Conn, synced bool) error {
 	end, _ := waiting.Deadline()
 	left := max(0, time.Until(end).Milliseconds())
 	synchronous := "NORMAL"
 	if synced {
 		synchronous = "FULL" // a commit is on disk before its answer leaves
 	}
-	pragmas := fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA synchronous = %s", left, synchronous)
-	if _, err := conn.ExecContext(ctx, pragmas); err != nil {
-		conn.Close()
-		return conn, err
-	}
-	return conn, nil
+	_, err := conn.ExecContext(waiting, fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA synchronous = %s", left, synchronous))
+	return err
 }
 
 // Time is a moment in microseconds since 1970 in UTC; 0 stands for never.
@@ -377,14 +368,22 @@ func (tx *Tx) raw() raw {
 // exec runs a statement with ? for its values. They travel beside it, as bun's do
 // not: what is large would be written into its text, twice as long.
 func (tx *Tx) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
 	statement, args = tx.beside(statement, args)
 	return tx.raw().ExecContext(ctx, statement, args...)
 }
 
-// query is exec for rows.
-func (tx *Tx) query(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
+// query is exec for rows, which the caller closes.
+func (tx *Tx) query(ctx context.Context, statement string, args ...any) (*rows, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	statement, args = tx.beside(statement, args)
-	return tx.raw().QueryContext(ctx, statement, args...)
+	found, err := tx.raw().QueryContext(ctx, statement, args...)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &rows{found, cancel}, nil
 }
 
 // one reads the one row of a query that is asked all the time; ErrNotFound when
@@ -395,6 +394,8 @@ func (tx *Tx) one(ctx context.Context, dest any, query string, args ...any) erro
 	if !ok || tx.postgres() {
 		return wrap(tx.db.NewRaw(query, args...).Scan(ctx, dest))
 	}
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
 	prepared, err := tx.store.prepare(ctx, query)
 	if err != nil {
 		return wrap(err)

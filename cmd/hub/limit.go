@@ -15,16 +15,16 @@ const (
 	mostDepth = 1000 // JSON beyond 10,000 is refused whatever the limit
 )
 
-// limit is a flag's whole number from 1 to most.
+// limit is a flag's whole number from least to most.
 type limit[T int | int64] struct {
-	value *T
-	most  T
+	value       *T
+	least, most T
 }
 
 func (l limit[T]) Set(s string) error {
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 1 || n > int64(l.most) {
-		return fmt.Errorf("a limit is a whole number from 1 to %d", l.most)
+	if err != nil || n < int64(l.least) || n > int64(l.most) {
+		return fmt.Errorf("a limit is a whole number from %d to %d", l.least, l.most)
 	}
 	*l.value = T(n)
 	return nil
@@ -41,5 +41,5 @@ func (l limit[T]) Type() string { return "int" }
 
 // limitVar makes a flag of the limit at value, which is its default.
 func limitVar[T int | int64](f *pflag.FlagSet, value *T, most T, name, usage string) {
-	f.Var(limit[T]{value, most}, name, usage)
+	f.Var(limit[T]{value, 1, most}, name, usage)
 }

@@ -23,15 +23,19 @@ import (
 // drainTime is how long requests under way may take after SIGTERM.
 const drainTime = 10 * time.Second
 
+// mostConnections is the largest number of connections that PostgreSQL itself takes.
+const mostConnections = 262143
+
 type serveOptions struct {
 	listen, publicURL, logFormat string
 	importAllow                  []string
 	limits                       hubserver.Limits
 	grace                        time.Duration
+	connections                  int
 }
 
 func (a *app) serveCommand() *cobra.Command {
-	o := serveOptions{limits: hubserver.DefaultLimits, grace: store.DefaultGrace}
+	o := serveOptions{limits: hubserver.DefaultLimits, grace: store.DefaultGrace, connections: store.DefaultConnections}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the hub",
@@ -49,6 +53,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&o.logFormat, "log", "text", "`FORM` of the log on stderr: text or json (HUB_LOG)")
 	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several (HUB_IMPORT_ALLOW: with commas)")
 	graceFlag(c, &o.grace)
+	f.Var(limit[int]{&o.connections, store.MinConnections, mostConnections}, "db-connections", "open at most `N` connections to PostgreSQL, half of them for reads (HUB_DB_CONNECTIONS)")
 	l := &o.limits
 	limitVar(f, &l.ConfigBytes, mostBytes, "config-bytes", "largest config, `BYTES`")
 	limitVar(f, &l.ConfigKeys, mostItems, "config-keys", "most keys of a config, `N`")
@@ -74,7 +79,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	s, unlock, err := a.openForServing(ctx)
+	s, unlock, err := a.openForServing(ctx, o.connections)
 	if err != nil {
 		return err
 	}
@@ -162,8 +167,8 @@ func (a *app) logger(format string) (*slog.Logger, error) {
 }
 
 // openForServing opens the database, claims it and brings it up to date.
-func (a *app) openForServing(ctx context.Context) (*store.Store, func() error, error) {
-	s, err := a.open(ctx, store.Options{Create: true})
+func (a *app) openForServing(ctx context.Context, connections int) (*store.Store, func() error, error) {
+	s, err := a.open(ctx, store.Options{Create: true, Connections: connections})
 	if err != nil {
 		return nil, nil, err
 	}

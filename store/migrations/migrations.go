@@ -53,6 +53,11 @@ func run(ctx context.Context, db *bun.DB, step *migrate.Migration, text string) 
 		types = strings.NewReplacer(" NAME", " TEXT", " BYTES", " BLOB")
 	}
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if db.Dialect().Name() == dialect.PG { // a large table takes its time
+			if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+				return err
+			}
+		}
 		if _, err := tx.ExecContext(ctx, types.Replace(text)); err != nil {
 			return err
 		}

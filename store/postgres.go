@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+)
+
+// DefaultConnections is how many connections to PostgreSQL a store opens at most.
+const DefaultConnections = 32
+
+// MinConnections is the smallest number of connections that a store works with.
+const MinConnections = 4
+
+// connectTime bounds how long connecting to PostgreSQL takes.
+const connectTime = 5 * time.Second
+
+// sessionTimes are PostgreSQL's own limits, by setting, unless the address sets
+// them. They end what a hub that hangs or has lost its network would leave behind.
+var sessionTimes = map[string]time.Duration{
+	"lock_timeout":                        lockWait,
+	"statement_timeout":                   queryTime,
+	"idle_in_transaction_session_timeout": transactionTime,
+}
+
+func (s *Store) openPostgres(connections int) error {
+	if connections == 0 {
+		connections = DefaultConnections
+	}
+	cfg, err := pgx.ParseConfig(s.dsn.url)
+	if err != nil {
+		return fmt.Errorf("%w: what follows postgres:// cannot be read", ErrAddress) // the cause may quote the password
+	}
+	// bun writes values into the query's text, so that a statement cache never hits.
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTime
+	}
+	// Writers wait for each other's locks with their connections, so that reads need their own.
+	forWrites := max(connections, MinConnections) / 2
+	s.write = openPool(cfg, forWrites)
+	s.read = openPool(cfg, max(connections, MinConnections)-forWrites)
+	return nil
+}
+
+func openPool(cfg *pgx.ConnConfig, connections int) *bun.DB {
+	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(limitSession))
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(max(1, connections/2))
+	db.SetConnMaxLifetime(30 * time.Minute)
+	return newDB(db, pgdialect.New())
+}
+
+// limitSession sets the session's times. It uses statements, because a pooler such
+// as pgbouncer refuses these settings as parameters of a connection.
+func limitSession(ctx context.Context, conn *pgx.Conn) error {
+	var b strings.Builder
+	for name, limit := range sessionTimes {
+		if _, set := conn.Config().RuntimeParams[name]; !set {
+			fmt.Fprintf(&b, "SET %s = %d;", name, limit.Milliseconds())
+		}
+	}
+	_, err := conn.PgConn().Exec(ctx, b.String()).ReadAll()
+	return err
+}

@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+func TestOpen_LimitsTheTimesOfEachSession(t *testing.T) {
+	address := storetest.Postgres(t)
+	for _, c := range []struct{ more, setting, want string }{
+		{"", "lock_timeout", "5s"},
+		{"", "statement_timeout", "30s"},
+		{"", "idle_in_transaction_session_timeout", "1min"},
+		{"&statement_timeout=7s", "statement_timeout", "7s"}, // as the administrator wants it
+	} {
+		s := storetest.Open(t, address+c.more)
+		for name, in := range map[string]func(context.Context, func(*store.Tx) error) error{"read": s.Read, "write": s.Write} {
+			var got string
+			err := in(t.Context(), func(tx *store.Tx) (err error) {
+				got, err = tx.Setting(t.Context(), c.setting)
+				return err
+			})
+			if err != nil || got != c.want {
+				t.Errorf("%s%s: %s is %q, want %q: %v", name, c.more, c.setting, got, c.want, err)
+			}
+		}
+	}
+}
+
+func TestWrite_EndsRetriesAsUnavailable(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		for _, code := range []string{"40001", "40P01", "55P03", "57014", "25P03"} {
+			tries := 0
+			err := s.Write(t.Context(), func(*store.Tx) error {
+				tries++
+				return &pgconn.PgError{Code: code}
+			})
+			if !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("%s: %v, want ErrUnavailable", code, err)
+			}
+			if retried := tries > 1; retried != (code[:2] == "40") {
+				t.Errorf("%s: tried %d times", code, tries)
+			}
+		}
+	})
+}
+
+func TestWrite_DoesNotWaitForALockWithoutEnd(t *testing.T) {
+	address := storetest.Postgres(t)
+	s := open(t, address+"&lock_timeout=200ms")
+	web := project(t, s)
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE configs IN EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	// More writers than connections, and none of them in the way of a read.
+	var all sync.WaitGroup
+	for range store.DefaultConnections + 8 {
+		all.Go(func() {
+			err := s.Write(t.Context(), func(tx *store.Tx) error {
+				_, _, err := tx.WriteConfig(t.Context(), web, "alice", "push", set(`{"a":1}`, "r1"))
+				return err
+			})
+			if !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("a write: %v, want ErrUnavailable", err)
+			}
+		})
+		all.Go(func() {
+			if err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Config(t.Context(), web); return err }); err != nil {
+				t.Errorf("a read: %v", err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestOpen_KeepsConnectionsForReads(t *testing.T) {
+	s, err := store.Open(t.Context(), storetest.Postgres(t), store.Options{Connections: store.MinConnections})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	for range store.MinConnections / 2 {
+		all.Go(func() {
+			if err := s.Write(ctx, func(*store.Tx) error { entered <- struct{}{}; <-leave; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		<-entered
+	}
+	all.Go(func() {
+		// The last writer waits for a connection until it gives up.
+		if err := s.Write(ctx, func(*store.Tx) error { return nil }); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("a write without a connection: %v, want ErrUnavailable", err)
+		}
+		close(leave)
+	})
+	if err := s.Read(ctx, func(tx *store.Tx) error { _, err := tx.Now(ctx); return err }); err != nil {
+		t.Errorf("a read beside them: %v", err)
+	}
+	all.Wait()
+}
