@@ -125,9 +125,15 @@ func (c *Client) checkEnrichments(name string, v jsonedit.Value) error {
 	return nil
 }
 
-// warn notes members that look like a slip of one that is known.
+// maxWarnings bounds the warnings about one file.
+const maxWarnings = 10
+
+// warn notes members whose name is probably a misspelling of a known one.
 func (c *Client) warn() {
 	for _, m := range c.doc.Members() {
+		if len(c.Warnings) == maxWarnings {
+			return
+		}
 		if slices.Contains(clientMembers, m.Name) {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
 )
 
@@ -49,3 +50,14 @@ func OnRename(t *testing.T, f func(root *os.Root, from, to string) error) {
 
 // ReadResolved reads a path as if its symlinks had just been resolved.
 func ReadResolved(w *Workspace, name string) ([]byte, error) { return w.readAll(name) }
+
+// CountPositions counts how often a position is computed until the test ends.
+func CountPositions(t *testing.T) *int {
+	n, usual := 0, position
+	position = func(d *jsonedit.Document, offset int) (int, int) {
+		n++
+		return usual(d, offset)
+	}
+	t.Cleanup(func() { position = usual })
+	return &n
+}

@@ -18,43 +18,50 @@ func (p *Project) Generated() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	written, err := doc.files()
+	names, err := doc.files()
 	if err != nil {
 		return nil, err
 	}
-	paths := make(map[string]bool, len(written))
-	for _, f := range written {
-		clean, err := localPath(f.Text)
+	paths := make(map[string]bool, len(names))
+	for _, name := range names {
+		clean, err := localPath(name.text)
 		if err != nil {
-			return nil, f.At.blame("generated file", err)
+			return nil, doc.at(name.offset).blame("generated file", err)
 		}
 		if clean == "." {
-			return nil, f.At.invalid("generated file: %q names no file", f.Text)
+			return nil, doc.at(name.offset).invalid("generated file: %q names no file", name.text)
 		}
 		paths[clean] = true
 	}
 	return slices.Sorted(maps.Keys(paths)), nil
 }
 
+// fileName is a name in the manifest. Its position is computed for a message alone:
+// a position takes time by its distance from the start.
+type fileName struct {
+	text   string
+	offset int
+}
+
 // files lists the names in the member files: an array of them, or an object.
-func (d document) files() ([]Field, error) {
+func (d document) files() ([]fileName, error) {
 	v, ok := d.Lookup("files")
 	if !ok {
 		return nil, invalid(d.name, errors.New(`no "files"`))
 	}
-	var names []Field
+	var names []fileName
 	switch v.Text.Kind() {
 	case '{':
 		for _, m := range v.Members {
-			names = append(names, Field{m.Name, d.at(m.Offset)})
+			names = append(names, fileName{m.Name, m.Offset})
 		}
 	case '[':
 		for element := range v.Elements() {
-			name, err := d.text("a file's path", element)
-			if err != nil {
-				return nil, err
+			text, ok := element.Unquote()
+			if !ok {
+				return nil, d.at(element.Offset).invalid("a file's path is %s: a string was expected", element.Type())
 			}
-			names = append(names, name)
+			names = append(names, fileName{text, element.Offset})
 		}
 	default:
 		return nil, d.at(v.Offset).invalid("files is %s: an object or array of paths was expected", v.Type())
