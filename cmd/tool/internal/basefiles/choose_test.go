@@ -25,7 +25,8 @@ func TestBuiltInRulesLeaveOutWhatIsNotTheApp(t *testing.T) {
 		"dist/a", "build/a", "out/a", "coverage/a", ".next/a", ".nuxt/a", ".turbo/a", ".cache/a", ".vercel/a",
 		".terraform/a", ".venv/a", "a/__pycache__/b", ".idea/a", ".vscode/a", "a.log", "tsconfig.tsbuildinfo",
 		"x.tfstate", ".env", "a/.env", ".env.local", ".envrc", ".dev.vars", "tls.pem", "tls.key", "a.p12", "a.pfx",
-		"a.jks", "id_rsa", "id_rsa.pub", "id_ed25519", ".npmrc", ".netrc", ".pypirc",
+		"a.jks", "release.keystore", "id_ecdsa", "id_ecdsa.pub", ".aws/credentials", "a/.ssh/config", ".pgpass", ".git-credentials",
+		"x.tfstate.backup", ".tool-x.tmp", ".client.json.tool-x.tmp", "id_rsa", "id_rsa.pub", "id_ed25519", ".npmrc", ".netrc", ".pypirc",
 	}
 	kept := []string{
 		".env.example", ".gitignore", "a/build/x", "a/coverage/x", "a/dist/x", "a/out/x", "environment.ts",

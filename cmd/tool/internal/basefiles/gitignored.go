@@ -9,12 +9,12 @@ import (
 	"example.com/projecthub/cmd/tool/internal/child"
 )
 
-// GitIgnored returns how many files of s git leaves untracked by its rules, and
-// the first of them: what a user of git hardly meant to push. It is 0 wherever
-// git cannot tell: it is not installed, or the root is not in a repository.
-func GitIgnored(ctx context.Context, s *Selection) (count int, example string) {
+// GitIgnored returns the paths of the files of s that git ignores and does not track:
+// what a user of git hardly means to push. It returns none where git cannot tell: it is
+// not installed, or the root is not in a repository.
+func GitIgnored(ctx context.Context, s *Selection) (paths []string) {
 	if len(s.Files) == 0 {
-		return 0, ""
+		return nil
 	}
 	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
 	// Asked from below a directory that is ignored as a whole, git fails.
@@ -22,26 +22,23 @@ func GitIgnored(ctx context.Context, s *Selection) (count int, example string) {
 	up, rest, _ := strings.Cut(at, "\n")
 	prefix := strings.TrimSuffix(rest, "\n")
 	if err != nil {
-		return 0, ""
+		return nil
 	}
 	out, err := git(ctx, filepath.Join(root, up), "--literal-pathspecs",
 		"ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z", "--", "./"+strings.TrimSuffix(prefix, "/"))
 	if err != nil {
-		return 0, ""
+		return nil
 	}
 	ignored := map[string]bool{} // a directory, which ends in a slash, stands for all below it
 	for path := range strings.SplitSeq(out, "\x00") {
 		ignored[path] = true
 	}
 	for _, f := range s.Files {
-		if !within(ignored, prefix+f.OnDisk) {
-			continue
-		}
-		if count++; count == 1 {
-			example = f.Path
+		if within(ignored, prefix+f.OnDisk) {
+			paths = append(paths, f.Path)
 		}
 	}
-	return count, example
+	return paths
 }
 
 // git runs git in dir. A repository's own settings may name programs: none of

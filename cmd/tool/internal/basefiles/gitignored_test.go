@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 )
 
-func TestGitIgnoredCountsWhatGitWouldNotTrack(t *testing.T) {
+func TestGitIgnored_ListsFilesThatGitWouldNotTrack(t *testing.T) {
 	root := plant(t, map[string]string{
 		".gitignore": "/local\n*.draft\n:odd\nforced\nprivate/\n", "app/.gitignore": "*.bak\n",
 		"app/local": "", "app/a.draft": "", "app/sub/b.draft": "", "app/c.bak": "", "app/fine": "", "app/:odd": "", "app/forced": "",
@@ -20,9 +22,9 @@ func TestGitIgnoredCountsWhatGitWouldNotTrack(t *testing.T) {
 	// As in a hook of another repository.
 	t.Setenv("GIT_DIR", t.TempDir())
 	t.Setenv("GIT_INDEX_FILE", "nowhere")
-	count, example := basefiles.GitIgnored(ctx, choose(t, app))
-	if count != 7 || example != ":odd" {
-		t.Errorf("GitIgnored = %d, %q, want 7, \":odd\"", count, example)
+	want := []string{":odd", "a.draft", "c.bak", "private/a", "private/b/c", "sub/b.draft", "sub/private/d"}
+	if diff := cmp.Diff(want, basefiles.GitIgnored(ctx, choose(t, app))); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -30,20 +32,20 @@ func TestGitIgnoredKnowsAnAppThatIsIgnoredAsAWhole(t *testing.T) {
 	root := plant(t, map[string]string{".gitignore": "[a]pps/\n", "apps/[web]/a": "", "apps/[web]/src/b": "", "apps/w": ""})
 	git(t, root, "init", "-q")
 	app := basefiles.Options{Workspace: root, Root: filepath.Join(root, "apps/[web]")}
-	if count, example := basefiles.GitIgnored(ctx, choose(t, app)); count != 2 || example != "a" {
-		t.Errorf("GitIgnored = %d, %q, want 2, \"a\"", count, example)
+	if diff := cmp.Diff([]string{"a", "src/b"}, basefiles.GitIgnored(ctx, choose(t, app))); diff != "" {
+		t.Error(diff)
 	}
 }
 
 func TestGitIgnoredIsNothingWhereGitCannotTell(t *testing.T) {
 	s := choose(t, at(plant(t, named(".gitignore", "a"))))
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(t.TempDir()))
-	if count, example := basefiles.GitIgnored(ctx, s); count != 0 || example != "" {
-		t.Errorf("outside a repository: %d, %q", count, example)
+	if paths := basefiles.GitIgnored(ctx, s); len(paths) > 0 {
+		t.Errorf("outside a repository: %q", paths)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if count, _ := basefiles.GitIgnored(ctx, s); count != 0 {
-		t.Errorf("without git: %d", count)
+	if paths := basefiles.GitIgnored(ctx, s); len(paths) > 0 {
+		t.Errorf("without git: %q", paths)
 	}
 }
 

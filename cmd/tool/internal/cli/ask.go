@@ -73,6 +73,19 @@ func (a *app) confirmFiles(ctx context.Context, o pull.Overwrite) (bool, error) 
 	return a.confirm(ctx, fmt.Sprintf("Overwrite files in %s?", o.Dir), facts, "Overwrite them", "Leave them")
 }
 
+// confirmIgnored asks whether base files are pushed that git ignores.
+func (a *app) confirmIgnored(ctx context.Context, project, origin string, paths []string) (bool, error) {
+	facts := []string{"Hub        " + origin, fmt.Sprintf("git ignores %s:", countText(len(paths), "base file", "base files"))}
+	for _, path := range paths[:min(maxShown, len(paths))] {
+		facts = append(facts, "  "+path)
+	}
+	if more := len(paths) - maxShown; more > 0 {
+		facts = append(facts, fmt.Sprintf("  … and %d more", more))
+	}
+	facts = append(facts, "A line in .toolignore leaves files out.")
+	return a.confirm(ctx, fmt.Sprintf("Push files that git ignores to %s?", project), facts, "Push them", "Push nothing")
+}
+
 func (a *app) confirmRemove(ctx context.Context, q remove.Question) (bool, error) {
 	return answered(a.terminal().TypeRef(ctx,
 		fmt.Sprintf("Delete %s for good?", q.Project),

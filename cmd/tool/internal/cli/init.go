@@ -27,7 +27,8 @@ func (a *app) initCommand() *cobra.Command {
 		Use:   "init [<name>]",
 		Short: "Make a local project",
 		Long: `Make a local project: .tool/<name>/client.json with its settings, .tool/<name>/stack.json
-with its stack, and a .toolignore that says which files stay here. Nothing is overwritten.
+with its stack, and a .toolignore that says which files stay here, with the rules of the
+app's .gitignore. Nothing is overwritten.
 
 Without <name> the directory's own name is taken; without --stack the stack is of the
 account that is logged in.`,

@@ -82,6 +82,24 @@ In a terminal <name> may be left out: then what a project needs is asked, step b
 	return a.hubFlags(c)
 }
 
+// ignoredFiles asks a terminal whether a new project gets the base files that git
+// ignores, where there are any. What is wrong with them is reported by the creation.
+func (a *app) ignoredFiles(ctx context.Context, local *workspace.Project, name string, baseFiles bool) (asked, yes bool, err error) {
+	if !baseFiles || a.strict() {
+		return false, true, nil
+	}
+	id, err := a.resolve()
+	if err != nil {
+		return false, true, nil
+	}
+	paths, err := flow.IgnoredFiles(ctx, local)
+	if err != nil || len(paths) == 0 {
+		return false, true, nil
+	}
+	yes, err = a.confirmIgnored(ctx, name, id.Origin, paths)
+	return true, yes, err
+}
+
 func (a *app) create(ctx context.Context, name string, f createFlags) error {
 	local, err := a.local(ctx, f.from, with(name))
 	if err != nil {
@@ -91,11 +109,23 @@ func (a *app) create(ctx context.Context, name string, f createFlags) error {
 		Local: local, Name: name, StackVersion: f.stackVersion, Visibility: wire.Visibility(f.visibility),
 		API: f.api, BaseFiles: f.baseFiles, Files: flow.FileOptions{CacheDir: a.cache("hashes")}, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn,
 	}
+	ignored, yes, err := a.ignoredFiles(ctx, local, name, f.baseFiles)
+	if err != nil {
+		return doing(err, local.Name, "create %s from %s", name, local.Name)
+	}
+	if !yes {
+		return a.aborted(&flow.Aborted{ProjectName: local.Name})
+	}
 	end := a.checklist(&o)
 	r, err := create.Run(ctx, o)
 	end(err)
 	if err != nil {
 		return doing(err, local.Name, "create %s from %s", name, local.Name)
+	}
+	if ignored {
+		if err := a.kept().Consent(flow.IgnoredConsent(r.Origin, r.Project)); err != nil {
+			r.Notes = append(r.Notes, "the answer about files that git ignores could not be remembered: "+err.Error())
+		}
 	}
 	return a.print("created", r, func(p *printer) { createdText(p, r) })
 }

@@ -95,7 +95,7 @@ func plannedVersionText(p *printer, r *publish.Planned) {
 		p.field("latest", "%s now, followed by %s", r.Latest, followersText(r.Followers))
 	}
 	p.field("files", "%d, %s", r.FileCount, bytesText(r.Bytes))
-	paths(p, "+", r.Files)
+	paths(p, "+", r.Files, nil)
 	p.field("digest", "%s", r.Digest)
 	if !r.Authorized {
 		p.line("  note: this token may not publish there")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,6 +145,10 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 			hide()
 			return a.confirmOverwrite(ctx, q)
 		}
+		o.ConfirmIgnored = func(ctx context.Context, q push.Ignored) (bool, error) {
+			hide()
+			return a.confirmIgnored(ctx, q.Project.String(), q.Origin, q.Paths)
+		}
 	}
 	if f.watch {
 		no, err := push.Watch(ctx, o, a.each(hide, f.what()))
@@ -218,9 +223,9 @@ func plannedText(p *printer, r *push.Planned) {
 	}
 	if f := r.BaseFiles; f != nil {
 		p.field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, bytesText(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
-		paths(p, "+", f.Added)
-		paths(p, "~", f.Changed)
-		paths(p, "-", f.Removed)
+		paths(p, "+", f.Added, f.GitIgnored)
+		paths(p, "~", f.Changed, f.GitIgnored)
+		paths(p, "-", f.Removed, nil)
 		if len(f.Skipped) > 0 {
 			p.line("  left out:")
 		}
@@ -239,12 +244,17 @@ func plannedText(p *printer, r *push.Planned) {
 	p.notes(r.Notes)
 }
 
-func paths(p *printer, sign string, all []string) {
+// paths lists files, and marks those that git ignores.
+func paths(p *printer, sign string, all, ignored []string) {
 	for i, path := range all {
 		if i == maxShown {
 			p.line("    … and %d more", len(all)-maxShown)
 			return
 		}
-		p.line("    %s %s", sign, path)
+		mark := ""
+		if _, found := slices.BinarySearch(ignored, path); found {
+			mark = "  (git ignores it)"
+		}
+		p.line("    %s %s%s", sign, path, mark)
 	}
 }

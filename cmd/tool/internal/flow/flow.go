@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -120,7 +121,8 @@ type FileOptions struct {
 type Files struct {
 	*basefiles.Selection
 	tree.Named
-	Notes []string
+	GitIgnored []string // paths of chosen files that git ignores
+	Notes      []string
 }
 
 // CountFiles tells how many base files a local project has, and their bytes.
@@ -161,18 +163,37 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 		return nil, err
 	}
 	f := &Files{Selection: selection}
+	ignored := make(chan []string, 1) // git reads the directories while the files are hashed
+	go func() { ignored <- basefiles.GitIgnored(ctx, selection) }()
 	if f.Named, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
 		return nil, err
 	}
 	if n := f.Links + f.Others; n > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s left out: symbolic links and special files are not pushed", count(n, "entry was", "entries were")))
 	}
-	if base, err := client.BasePath(); err == nil && !base.Present() {
-		if n, example := basefiles.GitIgnored(ctx, selection); n > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("git ignores %s, such as %s: settings.basePath or .toolignore says what the app is", count(n, "chosen file", "chosen files"), example))
-		}
+	if f.GitIgnored = <-ignored; len(f.GitIgnored) > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("git ignores %s, such as %s: .toolignore says what is not pushed",
+			count(len(f.GitIgnored), "base file", "base files"), strings.Join(f.GitIgnored[:min(3, len(f.GitIgnored))], ", ")))
 	}
 	return f, nil
+}
+
+// IgnoredFiles lists the base files of a local project that git ignores.
+func IgnoredFiles(ctx context.Context, local *workspace.Project) ([]string, error) {
+	client, err := local.Client()
+	if err != nil {
+		return nil, err
+	}
+	selection, err := chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
+	if err != nil {
+		return nil, err
+	}
+	return basefiles.GitIgnored(ctx, selection), nil
+}
+
+// IgnoredConsent names the question whether files that git ignores are pushed to a project.
+func IgnoredConsent(origin string, project ref.Ref) string {
+	return "push files that git ignores to " + origin + " " + project.String()
 }
 
 // Send makes f what upload sends, which r is told of, to a hub that probably holds base.

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type Start struct {
 
 // Create makes the local project name in dir, which becomes a workspace if it is
 // none, even inside another: client.json, stack.json of version 0.1.0, and in the
-// app root a .toolignore that explains itself, unless one is there. It returns the
+// app root a .toolignore with the rules of its .gitignore, unless one is there. It returns the
 // files that it wrote, relative to dir.
 //
 // It overwrites nothing: when client.json or stack.json is there, and after any
@@ -79,8 +80,32 @@ func (c *creation) project(p *Project, start Start) error {
 	if _, err := c.root.Lstat(ignore); err == nil {
 		return nil // another local project's, with the same app root
 	}
-	return c.file(ignore, []byte(ignoreTemplate))
+	rules, err := c.gitignore(path.Join(appRoot, ".gitignore"))
+	if err != nil {
+		return err
+	}
+	return c.file(ignore, slices.Concat([]byte(ignoreTemplate), rules))
 }
+
+// gitignore returns the rules of the app root's .gitignore, for its .toolignore to start with.
+func (c *creation) gitignore(name string) ([]byte, error) {
+	info, err := c.root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if info.Size() > maxGitignore {
+		return nil, invalid(name, fmt.Errorf("it is larger than %d KiB, so that .toolignore cannot start with its rules", maxGitignore>>10))
+	}
+	text, err := c.root.ReadFile(name)
+	if err != nil {
+		return nil, invalid(name, fault.Cause(err))
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	return slices.Concat([]byte("\n# What .gitignore said when this file was made.\n"), text), nil
+}
+
+// maxGitignore leaves room for the template within what a .toolignore may have.
+const maxGitignore = 250 << 10
 
 func (c *creation) file(name string, text []byte) error {
 	if err := c.directory(path.Dir(name)); err != nil {

@@ -34,6 +34,8 @@ type PlannedFiles struct {
 	Changed []string         `json:"changed"`
 	Removed []string         `json:"removed"`
 	Skipped []basefiles.Skip `json:"skipped"`
+
+	GitIgnored []string `json:"gitIgnored"` // files of the set that git ignores
 }
 
 // ChangesNothing reports that the hub holds already what would be pushed.
@@ -109,6 +111,7 @@ func (p *push) planFiles(ctx context.Context) (*PlannedFiles, error) {
 	return &PlannedFiles{
 		Count: len(p.files.Tree), Bytes: p.files.Bytes,
 		Added: diff.Added, Changed: diff.Changed, Removed: diff.Removed, Skipped: p.files.Skipped,
+		GitIgnored: p.files.GitIgnored,
 	}, nil
 }
 

@@ -50,6 +50,17 @@ type Options struct {
 
 	// Confirm is asked before an existing config is overwritten; nil overwrites.
 	Confirm func(context.Context, Overwrite) (bool, error)
+
+	// ConfirmIgnored is asked before base files that git ignores are pushed to a project
+	// for the first time; nil pushes them.
+	ConfirmIgnored func(context.Context, Ignored) (bool, error)
+}
+
+// Ignored is what a person is asked about.
+type Ignored struct {
+	Project ref.Ref
+	Origin  string
+	Paths   []string
 }
 
 // NoRevision is the IfRevision of a project whose config is empty.
@@ -125,13 +136,18 @@ func run(ctx context.Context, o Options) (*push, *flow.Aborted, error) {
 	if err != nil {
 		return p, nil, p.fail(err)
 	}
+	if yes, err := p.confirmIgnored(ctx); err != nil {
+		return p, nil, p.fail(err)
+	} else if !yes {
+		return p, p.aborted(), nil
+	}
 	if o.What.config() {
 		yes, err := p.pushConfig(ctx)
 		if err != nil {
 			return p, nil, p.fail(err)
 		}
 		if !yes {
-			return p, &flow.Aborted{ProjectName: o.Local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+			return p, p.aborted(), nil
 		}
 	}
 	if o.What.files() {
@@ -143,6 +159,28 @@ func run(ctx context.Context, o Options) (*push, *flow.Aborted, error) {
 		return p, nil, p.fail(err)
 	}
 	return p, nil, nil
+}
+
+func (p *push) aborted() *flow.Aborted {
+	return &flow.Aborted{ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin()}
+}
+
+// confirmIgnored asks once for each destination whether files that git ignores are pushed there.
+func (p *push) confirmIgnored(ctx context.Context) (bool, error) {
+	if p.ConfirmIgnored == nil || p.files == nil || len(p.files.GitIgnored) == 0 {
+		return true, nil
+	}
+	question := flow.IgnoredConsent(p.hub.Origin(), p.destination)
+	if p.Kept.Consented(question) {
+		return true, nil
+	}
+	yes, err := p.ConfirmIgnored(ctx, Ignored{p.destination, p.hub.Origin(), p.files.GitIgnored})
+	if yes {
+		if err := p.Kept.Consent(question); err != nil {
+			p.result.Notes = append(p.result.Notes, "the answer could not be remembered: "+err.Error())
+		}
+	}
+	return yes, err
 }
 
 // prepare does all that needs no answer of the hub. Failures come in the order of

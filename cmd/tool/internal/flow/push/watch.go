@@ -40,6 +40,7 @@ func Watch(ctx context.Context, o Options, each func(*Result, error)) (*flow.Abo
 	}
 	each(p.result, nil)
 	w.What, w.IfRevision, w.NoClobber, w.Confirm = FilesOnly, "", false, nil
+	w.ConfirmIgnored = nil
 	if err = w.follow(ctx, p); ctx.Err() != nil {
 		err = p.fail(err) // tells what was done before
 	}
