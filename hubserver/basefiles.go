@@ -88,7 +88,8 @@ func (c *call) takeArchive(compression string, k *keeper) (s *store.Swap, upload
 // transaction.
 func (c *call) swap(s *store.Swap, k *keeper) (swapped *store.Swapped, err error) {
 	s.By, s.OnlyFirst, s.Brought = c.who.user, c.seeds(), k.justBrought()
-	err = k.finish(c.ctx(), func(tx *store.Tx) (err error) {
+	err = k.finish(c.ctx(), func(tx *store.Tx, left batch) (err error) {
+		s.Packs, s.Contents = left.packs, left.contents
 		swapped, err = tx.SwapBaseFiles(c.ctx(), c.ref(), *s)
 		if err != nil || swapped.Unchanged {
 			return err

@@ -91,7 +91,7 @@ func (k *keeper) goOn() error {
 // store stores what has come even if no more does. The transaction that names it in
 // a set waits for the disk.
 func (k *keeper) store(b batch, stored chan<- error) {
-	err := k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.WriteUnsynced, b, nil)
+	err := k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.WriteUnsynced, b)
 	for _, p := range b.packs {
 		k.memory.Give(p.Body)
 	}
@@ -120,25 +120,24 @@ func (k *keeper) wait() error {
 // committing is a way of the store to run a transaction.
 type committing func(context.Context, func(*store.Tx) error) error
 
-// write stores b, and what else f does, in one transaction.
-func (k *keeper) write(ctx context.Context, commit committing, b batch, f func(*store.Tx) error) error {
+// write stores b in a transaction.
+func (k *keeper) write(ctx context.Context, commit committing, b batch) error {
 	return k.c.s.work(ctx, b.bytes*packCost, func() error {
 		return commit(ctx, func(tx *store.Tx) error {
-			if err := tx.AddContents(ctx, k.c.ref().Account(), b.packs, b.contents); err != nil || f == nil {
-				return err
-			}
-			return f(tx)
+			return tx.AddContents(ctx, k.c.ref().Account(), b.packs, b.contents)
 		})
 	})
 }
 
-// finish stores what is left, and what else f does, in one transaction. When f
-// fails, what was left is still there to be kept.
-func (k *keeper) finish(ctx context.Context, f func(*store.Tx) error) error {
+// finish runs f, which stores what is left, in a transaction. When f fails, what was
+// left is still there to be kept.
+func (k *keeper) finish(ctx context.Context, f func(*store.Tx, batch) error) error {
 	if err := k.wait(); err != nil {
 		return err
 	}
-	err := k.write(ctx, k.c.s.Store.Write, k.batch, f)
+	err := k.c.s.work(ctx, k.bytes*packCost, func() error {
+		return k.c.s.Store.Write(ctx, func(tx *store.Tx) error { return f(tx, k.batch) })
+	})
 	if err == nil {
 		k.batch = batch{}
 	}
@@ -156,7 +155,7 @@ func (k *keeper) keep() error {
 	if err := k.wait(); err != nil || len(k.contents) == 0 {
 		return err
 	}
-	return k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.Write, k.batch, nil)
+	return k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.Write, k.batch)
 }
 
 // drop forgets what is not stored yet.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -52,6 +53,8 @@ type Swap struct {
 	Base      string                                    // digest of the set that must be there, "": any or none
 	Next      func(before tree.Tree) (tree.Tree, error) // the new set; before is not to be changed
 	Brought   map[string]bool                           // digests of contents that were stored a moment ago; they are looked for only where they may be gone again
+	Packs     []Pack                                    // to store with the set
+	Contents  []Content                                 // that lie in Packs
 }
 
 // Swapped is what a swap did.
@@ -77,9 +80,9 @@ type TreeError struct{ Is string }
 
 func (e *TreeError) Error() string { return "the set is " + e.Is }
 
-// SwapBaseFiles puts a set in the place of a project's base files, all at once.
-// A set whose digest is there already changes nothing, whatever its base.
-// ErrNotFound when there is no such project; else ErrSetExists, an
+// SwapBaseFiles stores packs and contents, and replaces a project's base files, all
+// at once. A set whose digest is that of the present one changes nothing, whatever
+// its base. ErrNotFound when there is no such project; else ErrSetExists, an
 // *OutdatedError, a *TreeError, a *SizeError, or that of Next.
 func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, error) {
 	if err := tx.lockProject(ctx, r); err != nil {
@@ -100,7 +103,7 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 		return nil, err
 	}
 	if there && s.Tree == old.Tree {
-		return &Swapped{before, before, true}, nil
+		return &Swapped{before, before, true}, tx.AddContents(ctx, r.Account(), s.Packs, s.Contents)
 	}
 	after, err := s.Next(before)
 	if err != nil {
@@ -112,17 +115,52 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 	case s.Tree != "" && s.Tree != set.Tree:
 		return nil, &TreeError{set.Tree}
 	case there && set.Tree == old.Tree:
-		return &Swapped{before, before, true}, nil
+		return &Swapped{before, before, true}, tx.AddContents(ctx, r.Account(), s.Packs, s.Contents)
 	}
-	if err := tx.exchange(ctx, r.Account(), old.Tree, before, after, s.Brought); err != nil {
+	missing, err := tx.exchange(ctx, r.Account(), before, after, s)
+	if err != nil {
 		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, &OutdatedError{Current: old.Tree, Missing: missing}
 	}
 	return &Swapped{before, after, false}, tx.putBaseSet(ctx, set)
 }
 
-// exchange holds on to what after needs beyond before, and starts the time of
-// grace of what it no longer needs.
-func (tx *Tx) exchange(ctx context.Context, account, current string, before, after tree.Tree, brought map[string]bool) error {
+// exchange stores what s adds, leases what else after needs beyond before, and starts
+// the grace period of what it no longer needs. It returns what is missing, sorted.
+//
+// It locks all of these contents in one pass, in the order of their digests, so that
+// pushes to the projects of an account never wait for each other in a circle.
+func (tx *Tx) exchange(ctx context.Context, account string, before, after tree.Tree, s Swap) (missing []string, err error) {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := uniqueByDigest(s.Contents)
+	added := digestsOf(rows)
+	missing, stale, err := tx.lookUp(ctx, account, tx.needed(before, after, s.Brought, added), now)
+	if err != nil || len(missing) > 0 {
+		return missing, err
+	}
+	touched := slices.Concat(added, stale)
+	for _, e := range tree.DeltaOf(after, before).Put {
+		touched = append(touched, e.SHA256)
+	}
+	slices.Sort(touched)
+	gone, err := tx.touchAll(ctx, account, slices.Compact(touched), now)
+	if err != nil {
+		return nil, err
+	}
+	if missing = intersection(stale, gone); len(missing) > 0 {
+		return missing, nil
+	}
+	return nil, tx.insertContents(ctx, account, s.Packs, rows, gone, now)
+}
+
+// needed returns the contents that after has beyond before, sizes by digest, without
+// those that are added and those that were brought a moment ago.
+func (tx *Tx) needed(before, after tree.Tree, brought map[string]bool, added []string) map[string]int64 {
 	if tx.postgres() {
 		// What it had not synced is gone when it was restarted meanwhile, unlike SQLite,
 		// which stops with this process.
@@ -134,18 +172,10 @@ func (tx *Tx) exchange(ctx context.Context, account, current string, before, aft
 			needed[e.SHA256] = e.Size
 		}
 	}
-	missing, err := tx.Hold(ctx, account, needed)
-	if err != nil {
-		return err
+	for _, digest := range added {
+		delete(needed, digest)
 	}
-	if len(missing) > 0 {
-		return &OutdatedError{Current: current, Missing: missing}
-	}
-	var freed []string
-	for _, e := range tree.DeltaOf(after, before).Put {
-		freed = append(freed, e.SHA256)
-	}
-	return tx.touch(ctx, account, freed)
+	return needed
 }
 
 // putBaseSet writes a set's row.

@@ -7,9 +7,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/uptrace/bun"
 
 	"example.com/projecthub/hubclient/frame"
 )
@@ -168,7 +167,7 @@ func (c *collection) remove(ctx context.Context, account string, digests []strin
 		streams = nil
 		err := tx.db.NewRaw(`DELETE FROM contents WHERE account = ? AND sha256 IN (?) AND touched_at < ? AND NOT EXISTS (
 			SELECT 1 FROM base_set_contents AS n WHERE n.account = contents.account AND n.sha256 = contents.sha256)
-			RETURNING stream`, account, bun.List(digests), c.cutoff).Scan(ctx, &streams)
+			RETURNING stream`, account, tx.inOrder(account, digests), c.cutoff).Scan(ctx, &streams)
 		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return err
 		}
@@ -406,6 +405,7 @@ func (m *mover) flush(ctx context.Context) error {
 
 func (c *collection) moveInto(ctx context.Context, p Pack, contents []Content) error {
 	c.Moved += len(contents)
+	slices.SortFunc(contents, func(a, b Content) int { return cmp.Compare(a.SHA256, b.SHA256) }) // locks have one order
 	return c.store.Write(ctx, func(tx *Tx) error {
 		if err := tx.AddContents(ctx, c.account, []Pack{p}, nil); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 )
 
 // Content says where the content of a base file lies, which is kept once within
@@ -53,24 +54,38 @@ func (e *SizeError) Error() string {
 // AddContents stores packs, and contents that lie in them. A content that the
 // account has already stays where it is.
 func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, contents []Content) error {
-	for _, p := range packs {
-		if _, err := tx.exec(ctx, "INSERT INTO packs (account, stream, start, length, body) VALUES (?, ?, ?, ?, ?)",
-			account, p.Stream, p.Start, p.Length, p.Body); err != nil {
-			return err
-		}
-	}
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return err
 	}
 	rows := uniqueByDigest(contents)
+	absent, err := tx.touchAll(ctx, account, digestsOf(rows), now)
+	if err != nil {
+		return err
+	}
+	return tx.insertContents(ctx, account, packs, rows, absent, now)
+}
+
+// insertContents stores packs, and those of rows whose digests are absent; the caller
+// has locked the others. Both are sorted by digest. A row that another transaction
+// inserts meanwhile is left as it is: to update it, this one would have to wait for
+// its lock while it holds others.
+func (tx *Tx) insertContents(ctx context.Context, account string, packs []Pack, rows []Content, absent []string, now Time) error {
+	rows = slices.DeleteFunc(rows, func(c Content) bool {
+		_, found := slices.BinarySearch(absent, c.SHA256)
+		return !found
+	})
 	for i := range rows {
 		rows[i].Account, rows[i].TouchedAt = account, now
 	}
 	for part := range slices.Chunk(rows, chunk) {
-		_, err := tx.db.NewInsert().Model(&part).
-			On("CONFLICT (account, sha256) DO UPDATE SET touched_at = excluded.touched_at").Exec(ctx)
-		if err != nil {
+		if _, err := tx.db.NewInsert().Model(&part).On("CONFLICT (account, sha256) DO NOTHING").Exec(ctx); err != nil {
+			return err
+		}
+	}
+	for _, p := range packs {
+		if _, err := tx.exec(ctx, "INSERT INTO packs (account, stream, start, length, body) VALUES (?, ?, ?, ?, ?)",
+			account, p.Stream, p.Start, p.Length, p.Body); err != nil {
 			return err
 		}
 	}
@@ -79,6 +94,25 @@ func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, con
 		streams[i] = p.Stream
 	}
 	return tx.streamsChanged(ctx, account, streams)
+}
+
+func digestsOf(contents []Content) []string {
+	digests := make([]string, len(contents))
+	for i, c := range contents {
+		digests[i] = c.SHA256
+	}
+	return digests
+}
+
+// intersection returns what is in both of two sorted lists.
+func intersection(a, b []string) []string {
+	var both []string
+	for _, s := range a {
+		if _, found := slices.BinarySearch(b, s); found {
+			both = append(both, s)
+		}
+	}
+	return both
 }
 
 // uniqueByDigest returns contents in the order of their keys, so that no two
@@ -93,22 +127,35 @@ func uniqueByDigest(contents []Content) []Content {
 // Hold promises contents of account, sizes by digest, to whoever is about to name
 // them in a set: they stay for the time of grace. It returns those that are not
 // there, sorted, and a *SizeError for one of another size.
-func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) (missing []string, err error) {
+func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) ([]string, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
+	missing, stale, err := tx.lookUp(ctx, account, sizes, now)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := tx.touchAll(ctx, account, stale, now)
+	missing = append(missing, gone...)
+	slices.Sort(missing)
+	return missing, err
+}
+
+// lookUp looks for contents, sizes by digest, and locks none. It returns those that
+// are not there, and those that have to be touched to stay, both sorted; and a
+// *SizeError for one of another size.
+func (tx *Tx) lookUp(ctx context.Context, account string, sizes map[string]int64, now Time) (missing, stale []string, err error) {
 	digests := sorted(sizes)
 	if len(digests) > chunk { // one look more, that may spare many
 		if any, err := tx.HoldsAny(ctx, account); err != nil || !any {
-			return digests, err
+			return digests, nil, err
 		}
 	}
-	var stale []string
 	for part := range slices.Chunk(digests, chunk) {
 		there, err := tx.contents(ctx, account, part)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, digest := range part {
 			c, ok := there[digest]
@@ -116,19 +163,13 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 			case !ok:
 				missing = append(missing, digest)
 			case c.Size != sizes[digest]:
-				return nil, &SizeError{digest, c.Size}
+				return nil, nil, &SizeError{digest, c.Size}
 			case c.TouchedAt.Time().Add(Fresh).Before(now.Time()):
 				stale = append(stale, digest)
 			}
 		}
 	}
-	if len(stale) == 0 {
-		return missing, nil
-	}
-	gone, err := tx.touchAll(ctx, account, stale, now)
-	missing = append(missing, gone...)
-	slices.Sort(missing)
-	return missing, err
+	return missing, stale, nil
 }
 
 // HoldsAny reports whether account has contents at all. The first push of an
@@ -146,25 +187,34 @@ func sorted(sizes map[string]int64) []string {
 	return digests
 }
 
-// touchAll touches contents, and returns those that were collected meanwhile.
+// touchAll touches contents, locking them in the order of digests, which is sorted.
+// It returns those that are not there, sorted.
 func (tx *Tx) touchAll(ctx context.Context, account string, digests []string, now Time) (gone []string, err error) {
 	for part := range slices.Chunk(digests, chunk) {
 		var touched []string
-		err := tx.db.NewUpdate().Model((*Content)(nil)).Set("touched_at = ?", now).
-			Where("account = ?", account).Where("sha256 IN (?)", bun.List(part)).
-			Returning("sha256").Scan(ctx, &touched)
-		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
+		q := tx.db.NewUpdate().Model((*Content)(nil)).Set("touched_at = ?", now).
+			Where("account = ?", account).Where("sha256 IN (?)", tx.inOrder(account, part)).Returning("sha256")
+		if err := q.Scan(ctx, &touched); err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return nil, err
 		}
-		if len(touched) < len(part) {
-			slices.Sort(touched)
-			gone = append(gone, slices.DeleteFunc(slices.Clone(part), func(d string) bool {
-				_, ok := slices.BinarySearch(touched, d)
-				return ok
-			})...)
+		slices.Sort(touched)
+		for _, digest := range part {
+			if _, found := slices.BinarySearch(touched, digest); !found {
+				gone = append(gone, digest)
+			}
 		}
 	}
 	return gone, nil
+}
+
+// inOrder selects contents for a change. PostgreSQL locks them in the order of their
+// digests, while it would not follow the order of a list.
+func (tx *Tx) inOrder(account string, digests []string) schema.QueryAppender {
+	if !tx.postgres() {
+		return bun.List(digests)
+	}
+	return tx.forUpdate(tx.db.NewSelect().Model((*Content)(nil)).Column("sha256").
+		Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).OrderExpr("sha256"))
 }
 
 // touch starts the time of grace of contents anew, of those that are there.

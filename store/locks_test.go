@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/store"
+)
+
+// rival pushes random sets, out of few contents, to one of a few projects.
+type rival struct {
+	*testing.T
+	store    *store.Store
+	random   *rand.Rand
+	projects []ref.Ref
+	contents []string // digests
+	tries    *atomic.Int64
+	stream   string
+}
+
+// push stores a set, some of whose contents it adds, as a hub does.
+func (r *rival) push(n int) error {
+	var entries []tree.Entry
+	swap := store.Swap{By: "alice"}
+	for i, c := range r.random.Perm(len(r.contents))[:1+r.random.IntN(len(r.contents))] {
+		digest := r.contents[c]
+		entries = append(entries, tree.Entry{Path: fmt.Sprintf("f%02d", i), Mode: tree.Regular, Size: 1, SHA256: digest})
+		swap.Contents = append(swap.Contents, store.Content{SHA256: digest, Size: 1, Stream: r.stream, Start: int64(n*100 + i)})
+	}
+	files, err := tree.New(entries)
+	if err != nil {
+		return err
+	}
+	swap.Next = func(tree.Tree) (tree.Tree, error) { return files, nil }
+	// What is stored on its own locks contents too, and in another order if it can.
+	early := r.random.IntN(len(swap.Contents) + 1)
+	err = r.write(func(tx *store.Tx) error {
+		return tx.AddContents(r.Context(), "acme", nil, swap.Contents[:early])
+	})
+	if err != nil {
+		return err
+	}
+	project := r.projects[r.random.IntN(len(r.projects))]
+	return r.write(func(tx *store.Tx) error {
+		_, err := tx.SwapBaseFiles(r.Context(), project, swap)
+		return err
+	})
+}
+
+func (r *rival) write(f func(*store.Tx) error) error {
+	r.tries.Add(-1)
+	return r.store.Write(r.Context(), func(tx *store.Tx) error {
+		r.tries.Add(1)
+		return f(tx)
+	})
+}
+
+// always makes each content one that has to be touched, for the time of a test.
+func always(t *testing.T) {
+	t.Helper()
+	fresh := store.Fresh
+	store.Fresh = -1
+	t.Cleanup(func() { store.Fresh = fresh })
+}
+
+func TestSwapBaseFiles_LocksInOneOrder(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		always(t)
+		project(t, s)
+		var projects []ref.Ref
+		write(t, s, func(tx *store.Tx) error {
+			projects = nil
+			for i := range 4 {
+				p := webProject()
+				p.Slug = fmt.Sprintf("p%d", i)
+				projects = append(projects, mustRef(t, "@acme/"+p.Slug))
+				if err := tx.CreateProject(t.Context(), p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var contents []string
+		for i := range 40 {
+			contents = append(contents, fmt.Sprintf("%064x", i))
+		}
+		var retries atomic.Int64
+		var all sync.WaitGroup
+		for n := range 12 {
+			all.Go(func() {
+				r := &rival{t, s, rand.New(rand.NewPCG(uint64(n), 7)), projects, contents, &retries, fmt.Sprint("s", n)}
+				for i := range 15 {
+					if err := r.push(i); err != nil {
+						t.Errorf("rival %d, push %d: %v", n, i, err)
+						return
+					}
+				}
+			})
+		}
+		collected := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for ctx.Err() == nil {
+				if _, err := s.Collect(ctx, 0); err != nil && ctx.Err() == nil {
+					collected <- err
+					return
+				}
+			}
+			collected <- nil
+		}()
+		all.Wait()
+		cancel()
+		if err := <-collected; err != nil {
+			t.Errorf("a collection: %v", err)
+		}
+		// A deadlock ends when one of the transactions is tried again.
+		if n := retries.Load(); n != 0 {
+			t.Errorf("%d transactions were tried again", n)
+		}
+	})
+}
