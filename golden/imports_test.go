@@ -113,7 +113,8 @@ var mayImport = []struct {
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape"}},
 	{"tui/escape", []string{"hubclient/pat"}},
 	{"cmd/tool/internal/term/quiet", nil},
-	{"cmd/tool/internal/fault", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat"}},
+	{"cmd/internal/cmdline", nil},
+	{"cmd/tool/internal/fault", []string{"cmd/internal/cmdline", "hubclient/ref", "hubclient/wire", "hubclient/flat"}},
 	{"cmd/tool", []string{"cmd/tool/internal/cli", "cmd/tool/internal/term"}},
 }
 

@@ -283,13 +283,3 @@ func (a *app) change(ctx context.Context, row store.AuditRow, f func(*store.Tx) 
 		})
 	})
 }
-
-// shellQuote writes s so that a POSIX shell reads it as one word.
-func shellQuote(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@=+,%", r))
-	}) || s == "" {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
-}

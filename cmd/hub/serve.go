@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/hubserver/fetch"
@@ -122,7 +123,7 @@ func (o *serveOptions) check() error {
 	if !isLoopback(host) && o.publicURL == "" {
 		return &usageError{
 			err:    fmt.Errorf("listening on %s, beyond this machine, needs --public-url: the address that people use", o.listen),
-			recipe: fmt.Sprintf("hub serve --listen %s --public-url https://hub.example.com", net.JoinHostPort(host, port)),
+			recipe: cmdline.Hub("serve").Flag("--listen", net.JoinHostPort(host, port)).Flag("--public-url", "https://hub.example.com").String(),
 		}
 	}
 	if o.publicURL != "" {
@@ -197,7 +198,7 @@ func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 	}
 	db := `"$HUB_DB"` // an address may hold a password
 	if path := store.Path(a.db); path != "" {
-		db = shellQuote("sqlite:" + path)
+		db = cmdline.Quote("sqlite:" + path)
 	}
 	allow := ""
 	if isOpen(address) {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/kept"
@@ -59,10 +60,11 @@ type app struct {
 	// Flags of the commands that call the hub.
 	token, origin optional
 
-	command string                // the running one, without the program's name
-	drawing bool                  // a view is on the terminal, which lines of ours would tear
-	ended   func() syscall.Signal // by which signal, 0 for none
-	heeded  func()                // returns when signals are
+	commands *cobra.Command        // all of them
+	command  string                // the running one, without the program's name
+	drawing  bool                  // a view is on the terminal, which lines of ours would tear
+	ended    func() syscall.Signal // by which signal, 0 for none
+	heeded   func()                // returns when signals are
 
 	loaded *identity.Logins
 	id     *identity.Identity
@@ -77,6 +79,7 @@ func Main(args []string, lookupEnv func(string) (string, bool), streams term.Str
 	}
 	collectSeldom()
 	root := a.root()
+	a.commands = root
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	out := &checked{w: streams.Out}
@@ -234,9 +237,9 @@ func (a *app) place(typed string) (string, error) {
 }
 
 // local returns the local project called name, or the only one when no name was
-// given. Of several a person chooses; elsewhere arguments gives those of the
-// command to type, naming one of them.
-func (a *app) local(ctx context.Context, name string, arguments func(local string) string) (*workspace.Project, error) {
+// given. Of several a person chooses; elsewhere the failure says the command line
+// to type, which names one of them.
+func (a *app) local(ctx context.Context, name string, line func(local string) cmdline.Line) (*workspace.Project, error) {
 	ws, err := a.workspace()
 	if err != nil {
 		return nil, err
@@ -252,12 +255,12 @@ func (a *app) local(ctx context.Context, name string, arguments func(local strin
 	switch {
 	case len(names) == 0:
 		return nil, fault.At("read", fault.New(wire.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
-			Try("tool init"))
+			Try(cmdline.Tool("init")))
 	case len(names) == 1:
 		name = names[0]
 	case a.strict():
 		return nil, usagef("there are several local projects: %s", strings.Join(names, ", ")).
-			try("tool %s %s", a.command, arguments(names[0]))
+			try(line(names[0]))
 	default:
 		if name, err = a.chooseLocal(ctx, ws, names); err != nil {
 			return nil, err
@@ -267,12 +270,15 @@ func (a *app) local(ctx context.Context, name string, arguments func(local strin
 	return p, fault.At("read", err)
 }
 
-// itself is the argument of a command that takes a local project.
-func itself(local string) string { return local }
+// line is the running command, without arguments and flags.
+func (a *app) line() cmdline.Line { return cmdline.Tool(strings.Fields(a.command)...) }
 
-// with returns the arguments of a command whose --from names the local project.
-func with(name string) func(local string) string {
-	return func(local string) string { return name + " --from " + local }
+// itself is the running command for a local project.
+func (a *app) itself(local string) cmdline.Line { return a.line().With(local) }
+
+// from returns the running command for name, whose --from is the local project.
+func (a *app) from(name string) func(local string) cmdline.Line {
+	return func(local string) cmdline.Line { return a.line().With(name).Flag("--from", local) }
 }
 
 // resolve settles the identity, once. The login file is read only where it is used: a
@@ -405,4 +411,22 @@ func (a *app) waiting(err *hubclient.Error, until time.Time) {
 	if !a.drawing {
 		a.warn(fmt.Sprintf("%v; trying again until %s", err, until.Format(time.TimeOnly)))
 	}
+}
+
+// needsLocal is the usage error of the running command without a local project. It
+// advises one that exists, or to create one.
+func (a *app) needsLocal() error {
+	e := usagef("tool %s needs <project>: a directory under .tool", a.command)
+	ws, err := a.workspace()
+	if err != nil {
+		return e.try(cmdline.Tool("init"))
+	}
+	names, err := ws.Projects()
+	switch {
+	case err != nil:
+		return e
+	case len(names) == 0:
+		return e.try(cmdline.Tool("init"))
+	}
+	return e.try(a.itself(names[0]))
 }

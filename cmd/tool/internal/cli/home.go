@@ -152,11 +152,11 @@ func (h *overview) load(ctx context.Context) tui.Home {
 	id, err := h.resolve()
 	if err == nil {
 		view.Title = "tool, at " + id.Origin
-		h.status, err = status.Run(ctx, status.Options{Locals: locals, Identity: id, Connect: h.connectAnyway, Revisions: h.revisions()})
+		h.status, err = status.Run(ctx, status.Options{Locals: locals, Identity: id, Connect: h.connectAnyway, Revisions: h.revisions(), Typed: h.typed})
 	}
 	if err != nil {
 		e := fault.From(err)
-		view.Notices = append(view.Notices, strings.Join(slices.Concat([]string{e.Error()}, e.Recipe), "; "))
+		view.Notices = append(view.Notices, strings.Join(slices.Concat([]string{e.Error()}, h.typedLines(e.Recipe)), "; "))
 		return view
 	}
 	if who := h.status.Identity; who != nil {
@@ -165,7 +165,7 @@ func (h *overview) load(ctx context.Context) tui.Home {
 		view.Notices = append(view.Notices, "Nobody is logged in: i logs in.")
 	}
 	for i, p := range h.status.Projects {
-		view.Items[i].State, view.Items[i].Details = shortState(p), detailsOf(p)
+		view.Items[i].State, view.Items[i].Details = shortState(p), h.detailsOf(p)
 	}
 	return view
 }
@@ -186,9 +186,9 @@ func shortState(p status.Project) string {
 }
 
 // detailsOf returns what status prints of a local project, below its name.
-func detailsOf(p status.Project) []string {
+func (a *app) detailsOf(p status.Project) []string {
 	var b bytes.Buffer
-	projectText(&printer{w: &b}, p)
+	projectText(&printer{w: &b, typed: a.typed}, p)
 	_, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
 	return strings.Split(rest, "\n")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
@@ -88,12 +89,12 @@ func (a *app) init(name string, start workspace.Start) error {
 			p.line("  write your account into name in .tool/%s/stack.json, then", name)
 		}
 		if user == "" {
-			p.line("  tool login")
+			p.line("  %s", p.typed.Text(cmdline.Tool("login")))
 		}
-		p.line("  tool publish %s", name)
-		p.line("  tool project create %s --from %s", name, name)
+		p.line("  %s", p.typed.Text(cmdline.Tool("publish").With(name)))
+		p.line("  %s", p.typed.Text(cmdline.Tool("project", "create").With(workspace.SlugOf(name)).Flag("--from", name)))
 		if user != "" {
-			p.line("  tool push %s", name)
+			p.line("  %s", p.typed.Text(cmdline.Tool("push").With(name)))
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow/login"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -40,7 +41,7 @@ stored already is only switched to.`,
 func noToken(c *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if pat.Redact(arg) != arg {
-			e := usagef("%s takes no token as an argument", c.CommandPath()).try("tool login --with-token")
+			e := usagef("%s takes no token as an argument", c.CommandPath()).try(cmdline.Tool("login").Flag("--with-token"))
 			e.hint = "the token is in the history of the shell now: revoke it, and give another one to stdin"
 			return e
 		}
@@ -73,8 +74,10 @@ func (a *app) login(ctx context.Context, withToken bool) error {
 		return err
 	}
 	if id.Token == "" {
-		return usagef("logging in to %s needs a token: none is stored for it", id.Origin).
-			try("tool login --origin %s --with-token < FILE", id.Origin)
+		e := usagef("logging in to %s needs a token: none is stored for it", id.Origin).
+			try(cmdline.Tool("login").Flag("--origin", id.Origin).Flag("--with-token"))
+		e.hint = "--with-token reads it from stdin"
+		return e
 	}
 	r, err := login.Run(ctx, func() (*identity.Hub, error) { return a.reach(id) }, logins)
 	if err != nil {

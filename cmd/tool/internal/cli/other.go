@@ -6,6 +6,8 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -35,7 +37,7 @@ func (a *app) completionCommand() *cobra.Command {
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s needs <shell>", c.CommandPath()).try("%s bash", c.CommandPath())
+				return usagef("%s needs <shell>", c.CommandPath()).try(cmdline.Tool("completion", "bash"))
 			}
 			if err := atMost("<shell>")(c, args); err != nil {
 				return err
@@ -67,5 +69,5 @@ func knownShell(name string) error {
 	case "bash", "zsh", "fish", "powershell":
 		return nil
 	}
-	return usagef("there is no completion for %q: bash, zsh, fish and powershell have one", name).try("tool completion bash")
+	return usagef("there is no completion for %q: bash, zsh, fish and powershell have one", name).try(cmdline.Tool("completion", "bash"))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
@@ -101,13 +102,13 @@ func (a *app) ignoredFiles(ctx context.Context, local *workspace.Project, name s
 }
 
 func (a *app) create(ctx context.Context, name string, f createFlags) error {
-	local, err := a.local(ctx, f.from, with(name))
+	local, err := a.local(ctx, f.from, a.from(name))
 	if err != nil {
 		return doing(err, f.from, "create %s", name)
 	}
 	o := create.Options{
 		Local: local, Name: name, StackVersion: f.stackVersion, Visibility: wire.Visibility(f.visibility),
-		API: f.api, BaseFiles: f.baseFiles, Files: flow.FileOptions{CacheDir: a.cache("hashes")}, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn,
+		API: f.api, BaseFiles: f.baseFiles, Files: flow.FileOptions{CacheDir: a.cache("hashes")}, Connect: a.connect, Revisions: a.revisions(), Warn: a.warn, Typed: a.typed,
 	}
 	ignored, yes, err := a.ignoredFiles(ctx, local, name, f.baseFiles)
 	if err != nil {
@@ -213,13 +214,13 @@ func (a *app) viewProject(ctx context.Context, name string, web bool) error {
 	r, err := projects.View(ctx, projects.ViewOptions{
 		Name: name, Connect: a.connectAnyway,
 		Local: func() (*workspace.Project, error) {
-			return a.local(ctx, "", func(string) string { return "@account/slug" })
+			return a.local(ctx, "", a.viewLine)
 		},
 	})
 	if err != nil {
 		if e := fault.From(err); e.Code == wire.CodeInvalidName {
 			if whole := a.wholeName(name); whole != "" {
-				err = e.Try("tool project view " + whole)
+				err = e.Try(cmdline.Tool("project", "view").With(whole))
 			}
 		}
 		return doing(err, "", "%s", strings.TrimSpace("view "+name))
@@ -234,6 +235,15 @@ func (a *app) viewProject(ctx context.Context, name string, web bool) error {
 		}
 		viewText(p, r)
 	})
+}
+
+// viewLine is the command that shows the hub project of a local one, or lists what
+// there is to be shown.
+func (a *app) viewLine(local string) cmdline.Line {
+	if whole := a.wholeName(local); whole != "" {
+		return cmdline.Tool("project", "view").With(whole)
+	}
+	return cmdline.Tool("project", "list")
 }
 
 // wholeName returns the ref that was probably meant by a part of it: the local
@@ -315,7 +325,7 @@ typed, unless --force is given. The token needs the scope admin:resource.`,
 			}
 			o := remove.Options{
 				Name: args[0], Connect: a.connect,
-				Local: func() (*workspace.Project, error) { return a.local(ctx, from.String(), with(args[0])) },
+				Local: func() (*workspace.Project, error) { return a.local(ctx, from.String(), a.from(args[0])) },
 			}
 			if !a.strict() && !force {
 				o.Confirm = a.confirmRemove

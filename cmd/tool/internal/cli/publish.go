@@ -36,7 +36,7 @@ content needs a higher version.`,
 }
 
 func (a *app) publish(ctx context.Context, name string, dryRun, force bool) error {
-	local, err := a.local(ctx, name, itself)
+	local, err := a.local(ctx, name, a.itself)
 	if err != nil {
 		return doing(err, name, "%s", strings.TrimSpace("publish "+name))
 	}

@@ -66,12 +66,12 @@ stay as they are.`,
 }
 
 func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
-	local, err := a.local(ctx, name, itself)
+	local, err := a.local(ctx, name, a.itself)
 	if err != nil {
 		return doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}
 	o := pull.Options{
-		Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn,
+		Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn, Typed: a.typed,
 		BaseFiles: f.files || f.filesOnly, FilesOnly: f.filesOnly, Force: f.force,
 	}
 	if f.undo {

@@ -50,7 +50,7 @@ after a push that was interrupted or timed out.`,
 				return usagef("--watch prints a line a push, and --json one document: not both")
 			}
 			if len(args) == 0 && a.strict() {
-				return usagef("tool push needs <project>: a directory under .tool").try("tool push web")
+				return a.needsLocal()
 			}
 			return a.push(ctx, strings.Join(args, ""), f)
 		}),
@@ -115,7 +115,7 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	doingPush := func(err error, to string) error {
 		return doing(err, name, "%s", strings.TrimSuffix(strings.TrimSpace("push "+name)+" to "+to, " to "))
 	}
-	local, err := a.local(ctx, name, itself)
+	local, err := a.local(ctx, name, a.itself)
 	if err != nil {
 		return doingPush(err, "")
 	}
@@ -123,7 +123,7 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	o := push.Options{
 		Local: local, Destination: f.project.value, Connect: a.connect, What: f.what(),
 		Files:     flow.FileOptions{AllowEmpty: f.allowEmpty, CacheDir: a.cache("hashes")},
-		Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn, IfRevision: f.ifRevision.String(), NoClobber: f.noClobber, NoRecord: f.noRecord,
+		Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn, Typed: a.typed, IfRevision: f.ifRevision.String(), NoClobber: f.noClobber, NoRecord: f.noRecord,
 	}
 	if f.undo {
 		r, err := push.Undo(ctx, o)

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
-	"unicode"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
@@ -41,7 +41,7 @@ func (a *app) print(kind string, v any, text func(p *printer)) error {
 	if a.json {
 		return printFailed(kind, a.printJSON(kind, v))
 	}
-	p := &printer{w: a.Out, links: !a.strict() && a.Links(a.getenv)}
+	p := &printer{w: a.Out, typed: a.typed, links: !a.strict() && a.Links(a.getenv)}
 	text(p)
 	return printFailed(kind, p.err)
 }
@@ -111,6 +111,7 @@ func escapeControls(document string) string {
 // printer writes lines of text, escaped and without tokens.
 type printer struct {
 	w     io.Writer
+	typed flow.Typed
 	links bool // addresses are shown as hyperlinks
 	err   error
 }
@@ -215,7 +216,7 @@ func (a *app) reportUsage(err error) {
 		if usage.hint != "" {
 			a.diagnose("  hint: %s", usage.hint)
 		}
-		for _, line := range a.typed(usage.recipe) {
+		for _, line := range a.typedLines(usage.recipe) {
 			a.diagnose("  try: %s", line)
 		}
 	}
@@ -243,29 +244,40 @@ func (a *app) reportInterrupt(err error, ended syscall.Signal) int {
 	return exitInterrupted
 }
 
-// typed returns the lines of a recipe as they are to be typed where this command
-// was: with its -C.
-func (a *app) typed(recipe []string) []string {
-	if a.dir == "." {
-		return recipe
+// typed returns a command line as it is to be typed where this command was, so that
+// it acts on the same workspace and the same hub.
+func (a *app) typed(l cmdline.Line) string {
+	l = l.In(a.dir)
+	if origin := a.givenOrigin(); origin != "" && a.takesOrigin(l) && !l.Has("--origin") {
+		l = l.Flag("--origin", origin)
 	}
-	lines := slices.Clone(recipe)
-	for i, line := range lines {
-		if program, rest, _ := strings.Cut(line, " "); program == "tool" || program == "git" {
-			lines[i] = program + " -C " + word(a.dir) + " " + rest
-		}
+	return l.String()
+}
+
+func (a *app) typedLines(recipe []cmdline.Line) []string {
+	var lines []string
+	for _, l := range recipe {
+		lines = append(lines, a.typed(l))
 	}
 	return lines
 }
 
-// word writes s as one word of a shell.
-func word(s string) string {
-	if s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@:,=%", r)
-	}) < 0 {
-		return s
+// givenOrigin returns the hub's address where the command line or the environment
+// names it. Both can be others when a line is typed.
+func (a *app) givenOrigin() string {
+	if a.origin.given() {
+		return a.origin.String()
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return strings.TrimSpace(a.getenv(identity.OriginVariable))
+}
+
+// takesOrigin reports whether a command line has a flag for the hub's address.
+func (a *app) takesOrigin(l cmdline.Line) bool {
+	if l.Program != "tool" || a.commands == nil {
+		return false
+	}
+	c, _, err := a.commands.Find(l.Words)
+	return err == nil && c.Flags().Lookup("origin") != nil
 }
 
 // happened says what a command had done when it was interrupted.
@@ -315,7 +327,7 @@ func (a *app) report(err error, e *fault.Error) {
 	var unprinted *printError
 	if a.json && !errors.As(err, &unprinted) {
 		a.printJSON("failed", failed{
-			ProjectName: f.local, Reason: e.Error(), Stage: e.Stage, Code: e.Code, Hint: e.Hint, Recipe: a.typed(e.Recipe),
+			ProjectName: f.local, Reason: e.Error(), Stage: e.Stage, Code: e.Code, Hint: e.Hint, Recipe: a.typedLines(e.Recipe),
 			Status: e.Status, RequestID: e.RequestID, Errors: reasons(err), Project: e.Project, Origin: e.Origin, Current: e.Current, Config: e.Config,
 			ProjectCreated: e.Did.ProjectCreated, ConfigWritten: e.Did.ConfigWritten,
 			BaseFilesWritten: e.Did.BaseFilesWritten, RemoteWritten: e.Did.RemoteWritten, SettingsChanged: e.Did.SettingsChanged,
@@ -334,7 +346,7 @@ func (a *app) report(err error, e *fault.Error) {
 	if e.Hint != "" {
 		a.diagnose("  hint: %s", e.Hint)
 	}
-	for _, line := range a.typed(e.Recipe) {
+	for _, line := range a.typedLines(e.Recipe) {
 		a.diagnose("  try: %s", line)
 	}
 	if e.RequestID != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -42,7 +43,7 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case a.json:
-				return usagef("tool needs a command").try("tool status --json")
+				return usagef("tool needs a command").try(cmdline.Tool("status").Flag("--json"))
 			case a.strict():
 				return c.Help()
 			}
@@ -139,7 +140,7 @@ func (o *optional) String() string {
 type usageError struct {
 	err    error
 	hint   string
-	recipe []string
+	recipe []cmdline.Line
 }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -148,8 +149,8 @@ func usagef(format string, args ...any) *usageError {
 	return &usageError{err: fmt.Errorf(format, args...)}
 }
 
-func (e *usageError) try(format string, args ...any) *usageError {
-	e.recipe = append(e.recipe, fmt.Sprintf(format, args...))
+func (e *usageError) try(l cmdline.Line) *usageError {
+	e.recipe = append(e.recipe, l)
 	return e
 }
 
@@ -188,7 +189,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	e := usagef("%s has no command %q", c.CommandPath(), args[0])
 	if near := suggest.Nearest(args[0], names); near != "" {
 		e.err = fmt.Errorf("%w: did you mean %s?", e.err, near)
-		e.try("%s %s", c.CommandPath(), strings.Join(append([]string{near}, args[1:]...), " "))
+		e.try(cmdline.Tool(append(strings.Fields(commandOf(c)), near)...).With(args[1:]...))
 	}
 	return e
 }
@@ -197,7 +198,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return usagef("%s needs %s", c.CommandPath(), names[len(args)]).try("%s", exampleOf(c))
+			return usagef("%s needs %s", c.CommandPath(), names[len(args)])
 		}
 		return atMost(names...)(c, args)
 	}
@@ -211,12 +212,6 @@ func atMost(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// exampleOf returns the first line of a command's example.
-func exampleOf(c *cobra.Command) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
-	return first
 }
 
 // maybeLocal allows the name of a local project. An empty one is a variable that
@@ -234,7 +229,7 @@ func emptyLocal(what string) error { return usagef("%s is empty: it is a directo
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error {
 		if asJSON, _ := c.Flags().GetBool("json"); asJSON {
-			return usagef("%s needs a command", c.CommandPath()).try("%s list --json", c.CommandPath())
+			return usagef("%s needs a command", c.CommandPath()).try(cmdline.Tool(commandOf(c), "list").Flag("--json"))
 		}
 		return c.Help()
 	}}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow/status"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -42,7 +43,7 @@ func (a *app) status(ctx context.Context, name string) error {
 		return fault.At("status", err)
 	}
 	r, err := status.Run(ctx, status.Options{
-		Locals: locals, Identity: id, Connect: a.connectAnyway, Revisions: a.revisions(),
+		Locals: locals, Identity: id, Connect: a.connectAnyway, Revisions: a.revisions(), Typed: a.typed,
 	})
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (a *app) status(ctx context.Context, name string) error {
 // locals returns the local project called name, or all of them; none outside a workspace.
 func (a *app) locals(ctx context.Context, name string) ([]*workspace.Project, error) {
 	if name != "" {
-		p, err := a.local(ctx, name, itself)
+		p, err := a.local(ctx, name, a.itself)
 		return []*workspace.Project{p}, err
 	}
 	ws, err := a.workspace()
@@ -96,7 +97,7 @@ func projectText(p *printer, v status.Project) {
 	p.line("%s", v.ProjectName)
 	switch {
 	case v.Project.IsZero():
-		p.field("destination", "none: tool project create %s --from %s", v.ProjectName, v.ProjectName)
+		p.field("destination", "none: %s", p.typed.Text(cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)))
 	case !v.Exists:
 		p.field("destination", "%s (%s), not on the hub or not for you", v.Project, v.DestinationSource)
 	case v.Authorized:

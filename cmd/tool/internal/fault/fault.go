@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -18,11 +19,11 @@ import (
 
 // Error is a failure of a command.
 type Error struct {
-	Stage  string    // the step that failed; empty until a flow has set it
-	Code   wire.Code // stable name for programs
-	Err    error     // the reason, one sentence without a full stop
-	Hint   string    // what would help, in words
-	Recipe []string  // the exact command lines that would
+	Stage  string         // the step that failed; empty until a flow has set it
+	Code   wire.Code      // stable name for programs
+	Err    error          // the reason, one sentence without a full stop
+	Hint   string         // what would help, in words
+	Recipe []cmdline.Line // the exact command lines that would
 
 	Project ref.Ref // the hub's, where one is meant
 	Origin  string  // of the hub, where one was known
@@ -60,7 +61,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 }
 
 // Try adds command lines to the recipe and returns e.
-func (e *Error) Try(lines ...string) *Error {
+func (e *Error) Try(lines ...cmdline.Line) *Error {
 	e.Recipe = append(e.Recipe, lines...)
 	return e
 }

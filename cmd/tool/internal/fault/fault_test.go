@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -17,14 +18,14 @@ import (
 
 func TestAFailureTellsReasonHintAndRecipe(t *testing.T) {
 	e := fault.New(wire.CodeInvalidFile, "read %s: %w", "client.json", fs.ErrPermission).
-		WithHint("chmod %o it", 0o644).Try("tool push web", "tool status").Try("tool init")
+		WithHint("chmod %o it", 0o644).Try(cmdline.Tool("push").With("web"), cmdline.Tool("status")).Try(cmdline.Tool("init"))
 	if e.Error() != "read client.json: permission denied" || !errors.Is(e, fs.ErrPermission) {
 		t.Errorf("the reason is %v", e)
 	}
 	if e.Code != wire.CodeInvalidFile || e.Hint != "chmod 644 it" || e.Stage != "" {
 		t.Errorf("%+v", e)
 	}
-	if diff := cmp.Diff([]string{"tool push web", "tool status", "tool init"}, e.Recipe); diff != "" {
+	if diff := cmp.Diff([]cmdline.Line{cmdline.Tool("push").With("web"), cmdline.Tool("status"), cmdline.Tool("init")}, e.Recipe); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -45,7 +46,7 @@ func TestTheFirstStageStays(t *testing.T) {
 }
 
 func TestAFailureThatIsWrappedKeepsAllAndTheWholeText(t *testing.T) {
-	inner := fault.New(wire.CodeNotFound, "there is no project").WithHint("create it").Try("tool project create")
+	inner := fault.New(wire.CodeNotFound, "there is no project").WithHint("create it").Try(cmdline.Tool("project", "create"))
 	inner.Status, inner.RequestID, inner.Did.ConfigWritten = 404, "r1", true
 	outer := fmt.Errorf("push web: %w", inner)
 	got := fault.From(outer)

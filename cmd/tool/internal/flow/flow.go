@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -42,6 +43,18 @@ const (
 // Connect returns the hub to speak to, as whom it says. What is wrong with that is
 // told after what is wrong on this machine.
 type Connect func() (*identity.Hub, error)
+
+// Typed returns a command line as it is to be typed where the command was, for a
+// note. The printer knows it; nil leaves the line as it is.
+type Typed func(cmdline.Line) string
+
+// Text returns a command line as t does.
+func (t Typed) Text(l cmdline.Line) string {
+	if t == nil {
+		return l.String()
+	}
+	return t(l)
+}
 
 // ReadClient reads a local project's client.json and tells warn what in it is
 // probably a slip.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
@@ -53,7 +54,7 @@ func (id *Identity) explain(err error) error {
 		f.Err = id.blame(err)
 		switch {
 		case id.TokenSource == FromLogin: // another's would come before what is stored
-			f.Recipe = []string{"tool login --origin " + id.Origin}
+			f.Recipe = []cmdline.Line{id.loginLine()}
 		case f.Hint == "":
 			f.Hint = "whoever runs the hub makes another: hub token create"
 		}

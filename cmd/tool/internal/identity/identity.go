@@ -7,6 +7,7 @@ package identity
 import (
 	"strings"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
@@ -146,13 +147,18 @@ func (id *Identity) useLogin(o Options) {
 	}
 }
 
+// loginLine is the command that stores a token for the hub.
+func (id *Identity) loginLine() cmdline.Line {
+	return cmdline.Tool("login").Flag("--origin", id.Origin)
+}
+
 // NeedToken returns a no_token failure when there is no token.
 func (id *Identity) NeedToken() error {
 	if id.Token != "" {
 		return nil
 	}
 	e := fault.New(wire.CodeNoToken, "there is no token for %s", id.Origin).
-		Try("tool login --origin " + id.Origin)
+		Try(id.loginLine())
 	if id.emptyVariable {
 		e = e.WithHint("%s is set, but empty", TokenVariable)
 	} else {

@@ -221,7 +221,7 @@ func TestAMissingTokenIsExplained(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := wantFault(t, id.NeedToken(), wire.CodeNoToken)
-			if e.Error() != "there is no token for "+test.origin || e.Hint != test.hint || strings.Join(e.Recipe, "\n") != "tool login --origin "+test.origin {
+			if e.Error() != "there is no token for "+test.origin || e.Hint != test.hint || fmt.Sprint(e.Recipe) != "[tool login --origin "+test.origin+"]" {
 				t.Errorf("%v, hint %q, recipe %q", e, e.Hint, e.Recipe)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
@@ -33,7 +34,7 @@ type Start struct {
 func Create(dir, name string, start Start) (files []string, err error) {
 	if !ref.ValidName(name) {
 		return nil, fault.New(wire.CodeInvalidName, "%q cannot name a new local project: its name is %s", name, ref.Rule).
-			Try("tool init " + SlugOf(name))
+			Try(cmdline.Tool("init").With(SlugOf(name)))
 	}
 	root, err := realPath(dir)
 	if err != nil {

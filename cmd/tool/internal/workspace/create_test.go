@@ -136,8 +136,8 @@ func TestACreateThatFailsLeavesNothing(t *testing.T) {
 			}
 			_, err := workspace.Create(dir, c.name, c.start)
 			e := wantFault(t, err, c.code, c.reason)
-			if c.code == wire.CodeInvalidName && (len(e.Recipe) != 1 || !strings.HasPrefix(e.Recipe[0], "tool init w")) {
-				t.Errorf("recipe %q", e.Recipe)
+			if c.code == wire.CodeInvalidName && (len(e.Recipe) != 1 || !strings.HasPrefix(e.Recipe[0].String(), "tool init w")) {
+				t.Errorf("recipe %v", e.Recipe)
 			}
 			if got := entries(t, dir); !cmp.Equal(got, want) {
 				t.Errorf("there are now %v, want %v", got, want)

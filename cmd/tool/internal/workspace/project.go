@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/hubclient/ref"
@@ -71,7 +72,7 @@ func (w *Workspace) noProject(name string) error {
 		return err
 	}
 	if len(names) == 0 {
-		return e.WithHint("there is none yet").Try("tool init " + SlugOf(name))
+		return e.WithHint("there is none yet").Try(cmdline.Tool("init").With(SlugOf(name)))
 	}
 	hint := "there is " + strings.Join(names, ", ")
 	if near := suggest.Nearest(path.Base(name), names); near != "" {

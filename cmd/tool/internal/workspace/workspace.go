@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -85,7 +86,7 @@ func Find(dir string) (*Workspace, error) {
 func noWorkspace(dir string) error {
 	return fault.New(wire.CodeNoWorkspace, "neither %s nor a directory above it holds a directory %s", dir, toolDir).
 		WithHint("a workspace is a directory that holds %s: go to one, or name it with -C, or make one", toolDir).
-		Try("tool init " + SlugOf(filepath.Base(dir)))
+		Try(cmdline.Tool("init").With(SlugOf(filepath.Base(dir))))
 }
 
 // open returns dir, which has no symlinks in it, as a workspace.

@@ -2,11 +2,11 @@ package workspace_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -61,8 +61,8 @@ func TestFindClimbsNeitherIntoTheHomeDirectoryNorOutOfIt(t *testing.T) {
 
 	_, err := workspace.Find(filepath.Join(home, "code/Web App"))
 	e := wantFault(t, err, wire.CodeNoWorkspace, "holds a directory .tool")
-	if want := []string{"tool init web-app"}; !slices.Equal(e.Recipe, want) || e.Hint == "" {
-		t.Errorf("recipe %q, want %q; hint %q", e.Recipe, want, e.Hint)
+	if want := "[tool init web-app]"; fmt.Sprint(e.Recipe) != want || e.Hint == "" {
+		t.Errorf("recipe %v, want %s; hint %q", e.Recipe, want, e.Hint)
 	}
 	if w, err := workspace.Find(home); err != nil || w.Dir != home {
 		t.Errorf("from the home directory itself: %v, %v", w, err)
@@ -156,8 +156,8 @@ func TestAnUnknownProjectIsAnsweredWithWhatIsThere(t *testing.T) {
 	}
 
 	_, err := newWorkspace(t, map[string]string{".tool/.keep": ""}).Project("web")
-	if e := wantFault(t, err, wire.CodeNoLocalProject, `"web"`); !slices.Equal(e.Recipe, []string{"tool init web"}) {
-		t.Errorf("recipe %q", e.Recipe)
+	if e := wantFault(t, err, wire.CodeNoLocalProject, `"web"`); fmt.Sprint(e.Recipe) != "[tool init web]" {
+		t.Errorf("recipe %v", e.Recipe)
 	}
 }
 

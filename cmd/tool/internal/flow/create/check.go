@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient"
@@ -70,7 +71,7 @@ func (c *create) checkAccount(ctx context.Context) error {
 	case !me.Writes(account):
 		e := &hubclient.Error{Code: wire.CodeNotPermitted, Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("%s may not write to %s", me.Name(), account),
-			Hint:   fmt.Sprintf("where %s is an org, whoever runs the hub can allow it: hub member set %s %s --role writer", account, account, me.Name())}
+			Hint:   fmt.Sprintf("where %s is an org, the hub's administrator can allow it: %s", account, cmdline.Hub("member", "set").With(account, me.Name()).Flag("--role", "writer"))}
 		if slices.ContainsFunc(me.Accounts, func(a wire.AccountRole) bool { return a.Account == account }) {
 			e.Detail += ", being only a reader there"
 		}
@@ -82,7 +83,7 @@ func (c *create) checkAccount(ctx context.Context) error {
 func missingScope(me *wire.Whoami) error {
 	return &hubclient.Error{Code: wire.CodeMissingScope, Status: http.StatusForbidden,
 		Detail: fmt.Sprintf("the token lacks the scope %s", wire.ScopeWriteCatalog),
-		Hint:   fmt.Sprintf("make one that has it: hub token create --user %s --name NAME --scope %s", me.Name(), wire.ScopeWriteCatalog)}
+		Hint:   "create one that has it: " + cmdline.Hub("token", "create").Flag("--user", me.Name()).Flag("--name", "NAME").Flag("--scope", string(wire.ScopeWriteCatalog)).String()}
 }
 
 // checkFree asks whether the slug is free.

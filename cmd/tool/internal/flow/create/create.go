@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -32,6 +33,7 @@ type Options struct {
 	Connect      flow.Connect
 	Revisions    *revisions.Store
 	Warn         func(string)
+	Typed        flow.Typed
 	Step         func(Step) // told when a step starts; nil allowed
 }
 
@@ -268,8 +270,8 @@ func (c *create) record(context.Context) error {
 	c.result.RemoteWritten = c.did.RemoteWritten
 	if kept := c.client.Project.Text; kept != c.project.String() {
 		c.result.Notes = append(c.result.Notes, fmt.Sprintf(
-			"%s still names %s; push to the new project with: tool push %s --project %s",
-			c.Local.ClientPath(), kept, c.Local.Name, c.project))
+			"%s still names %s; push to the new project with: %s",
+			c.Local.ClientPath(), kept, c.Typed.Text(cmdline.Tool("push").With(c.Local.Name).Flag("--project", c.project.String()))))
 	}
 	return nil
 }
@@ -291,15 +293,15 @@ func (c *create) explain(err error) error {
 		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
 	case c.did.ProjectCreated && e.Recipe == nil:
 		e.Hint = "the project is there, but not all of its content"
-		e.Recipe = []string{c.pushLine()}
+		e.Recipe = []cmdline.Line{c.pushLine()}
 	case e.Code == wire.CodeProjectExists:
 		e.Hint = "nothing was changed; push updates an existing project"
-		e.Recipe = []string{c.pushLine()}
+		e.Recipe = []cmdline.Line{c.pushLine()}
 	case e.Code == wire.CodeStackNotPublished && !c.publishes():
 		// what is here is another version, so that publishing it would not help
 	case e.Code == wire.CodeStackNotPublished:
 		e.Hint = "publish it first"
-		e.Recipe = []string{"tool publish " + c.Local.Name}
+		e.Recipe = []cmdline.Line{cmdline.Tool("publish").With(c.Local.Name)}
 	case e.Code == wire.CodeAPINotFound:
 		e.Hint = "remove api from " + c.Local.ClientPath() + " to register its source anew"
 	}
@@ -321,10 +323,10 @@ func (c *create) publishes() bool {
 }
 
 // pushLine is the command that brings the local content to the project.
-func (c *create) pushLine() string {
-	line := fmt.Sprintf("tool push %s --project %s", c.Local.Name, c.project)
+func (c *create) pushLine() cmdline.Line {
+	line := cmdline.Tool("push").With(c.Local.Name).Flag("--project", c.project.String())
 	if c.BaseFiles {
-		line += " --base-files"
+		line = line.Flag("--base-files")
 	}
 	return line
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -38,7 +39,7 @@ func Run(ctx context.Context, connect flow.Connect, logins *identity.Logins) (*R
 		e := fault.From(fault.At(stage, hub.Fault(err)))
 		e.Origin, e.Recipe = hub.Origin(), nil // what was typed is what would be advised
 		if e.Status == http.StatusUnauthorized && hub.Identity.TokenSource == identity.FromLogin {
-			e.Recipe = []string{"tool login --origin " + hub.Origin() + " --with-token < FILE"}
+			e.Recipe = []cmdline.Line{cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token")}
 		}
 		return nil, e
 	}

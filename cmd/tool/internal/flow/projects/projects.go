@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -79,7 +80,7 @@ func (o ViewOptions) target() (ref.Ref, error) {
 	}
 	r, err := flow.Destination(local, client, nil)
 	if err != nil {
-		return r, fault.From(err).Try("tool project view @account/slug")
+		return r, fault.From(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
 	}
 	return r, nil
 }
@@ -91,7 +92,7 @@ func failed(stage string, hub *identity.Hub, target ref.Ref, err error) error {
 	e := fault.From(fault.At(stage, hub.Fault(err)))
 	e.Origin, e.Project = hub.Origin(), target
 	if e.Code == wire.CodeNotFound && !target.IsZero() {
-		e.Recipe = []string{"tool project list " + target.Account()}
+		e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(target.Account())}
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
@@ -246,7 +247,7 @@ func (p *publish) fail(err error) error {
 	}
 	if e.Code == wire.CodeVersionExists || e.Code == wire.CodeVersionNotNewer {
 		e.Hint = fmt.Sprintf("raise version in .tool/%s/stack.json and publish again", p.Local.Name)
-		e.Recipe = []string{"tool publish " + p.Local.Name}
+		e.Recipe = []cmdline.Line{cmdline.Tool("publish").With(p.Local.Name)}
 	}
 	return e
 }

@@ -52,7 +52,7 @@ func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
 	}
 	if set == nil {
 		return nil, fault.New(wire.CodeNoBaseFiles, "%s holds no base files on %s", p.destination, p.hub.Origin()).
-			Try(p.pushLine() + " --base-files-only")
+			Try(p.pushLine().Flag("--base-files-only"))
 	}
 	restore, err := basefiles.NewRestore(dir, set.Files)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 			return false, e.WithHint("--force overwrites them")
 		}
 		return false, e.WithHint("look at them, or overwrite them").
-			Try("tool pull " + p.Local.Name + p.projectFlag() + p.filesFlag() + " --force")
+			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
 	}
 	return p.ConfirmFiles(ctx, Overwrite{
 		ProjectName: p.Local.Name, Dir: p.files.dir, Project: p.destination, Origin: p.hub.Origin(), Changed: changed,
@@ -86,9 +86,9 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 // filesFlag is the flag that has the base files pulled.
 func (p *pull) filesFlag() string {
 	if p.FilesOnly {
-		return " --base-files-only"
+		return "--base-files-only"
 	}
-	return " --base-files"
+	return "--base-files"
 }
 
 // writeFiles writes the files that are missing or differ, and saves those that it

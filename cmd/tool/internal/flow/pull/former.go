@@ -50,7 +50,7 @@ func (p *pull) tellFormer(former *kept.FileSet, r *Result, err error) error {
 	}
 	text := fmt.Sprintf("the replaced base files (%d) are saved", len(former.Files))
 	if p.Output == "" {
-		text += fmt.Sprintf("; put them back: tool pull %s%s --undo", p.Local.Name, p.projectFlag())
+		text += "; put them back: " + p.Typed.Text(p.line("pull").Flag("--undo"))
 	} else {
 		text += " in " + former.Contents()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -29,6 +30,7 @@ type Options struct {
 	Revisions   *revisions.Store
 	Kept        *kept.Store
 	Warn        func(string)
+	Typed       flow.Typed
 
 	// Confirm is asked before settings that differ are replaced; nil replaces those
 	// without local edits, and fails by would_lose_edits for others. Force replaces.
@@ -147,7 +149,7 @@ func (p *pull) confirmSettings(ctx context.Context, changes flat.Difference) (bo
 		e := fault.New(wire.CodeWouldLoseEdits, "%s has edits that were neither pushed nor pulled, and the pull would drop them", p.Local.ClientPath())
 		e.Current, e.Config = &p.current.Edit, &changes
 		return false, e.WithHint("add the hub's changes to %s and push with --if-revision %s, or replace the settings with --force", p.Local.ClientPath(), p.current.Revision).
-			Try(p.pushLine() + " --dry-run")
+			Try(p.pushLine().Flag("--dry-run"))
 	}
 	return true, nil
 }
@@ -167,7 +169,7 @@ func (p *pull) read() (err error) {
 	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
 		e := fault.From(err)
 		if e.Code == wire.CodeNoDestination {
-			e = e.Try(fmt.Sprintf("tool pull %s --project @account/slug", p.Local.Name))
+			e = e.WithHint("name it with --project, as @account/slug").Try(cmdline.Tool("project", "list"))
 		}
 		return fault.At(flow.StageDestination, e)
 	}
@@ -201,7 +203,7 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	if !p.current.HasConfig {
 		e := fault.New(wire.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).Try(p.pushLine())
 		if p.BaseFiles {
-			e.Recipe = []string{fmt.Sprintf("tool pull %s%s --base-files-only", p.Local.Name, p.projectFlag())}
+			e.Recipe = []cmdline.Line{p.line("pull").Flag("--base-files-only")}
 		}
 		return e
 	}
@@ -236,8 +238,15 @@ func (p *pull) appRoot() (string, error) {
 }
 
 // pushLine is the command that gives the project a config.
-func (p *pull) pushLine() string {
-	return "tool push " + p.Local.Name + p.projectFlag()
+func (p *pull) pushLine() cmdline.Line { return p.line("push") }
+
+// line is a command about the local project and the same hub project.
+func (p *pull) line(command string) cmdline.Line {
+	l := cmdline.Tool(command).With(p.Local.Name)
+	if p.Options.Destination != nil {
+		l = l.Flag("--project", p.destination.String())
+	}
+	return l
 }
 
 // write writes the config into client.json and records what was pulled.
@@ -276,8 +285,8 @@ func (p *pull) write(changes flat.Difference) (*Result, error) {
 		Notes: notes,
 	}
 	if !p.client.Project.Present() {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: tool push %s --project %s",
-			p.Local.ClientPath(), p.Local.Name, p.destination))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: %s",
+			p.Local.ClientPath(), p.Typed.Text(cmdline.Tool("push").With(p.Local.Name).Flag("--project", p.destination.String()))))
 	}
 	return r, nil
 }
@@ -292,7 +301,7 @@ func (p *pull) fail(err error) error {
 		e.Origin = p.hub.Origin()
 		if e.Code == wire.CodeNotFound {
 			e.Err = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
-			e.Recipe = []string{"tool project list " + p.destination.Account()}
+			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(p.destination.Account())}
 		}
 	}
 	return e

@@ -1,10 +1,10 @@
 package pull
 
 import (
-	"fmt"
 	"path/filepath"
 	"time"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/kept"
@@ -30,25 +30,17 @@ func (p *pull) saveSettings(changes flat.Difference) (saved *kept.Entry, notes [
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
-	return saved, []string{fmt.Sprintf("the former settings are kept; put them back: %s", p.undoLine())}
+	return saved, []string{"the former settings are kept; put them back: " + p.Typed.Text(p.undoLine())}
 }
 
 // undoLine is the command that undoes the pull.
-func (p *pull) undoLine() string {
-	return fmt.Sprintf("tool pull %s%s --undo", p.Local.Name, p.projectFlag())
+func (p *pull) undoLine() cmdline.Line {
+	return p.line("pull").Flag("--undo")
 }
 
 // place is where what is replaced in client.json is kept.
 func (p *pull) place() string {
 	return "pull " + filepath.Join(p.Local.Workspace.Dir, p.Local.ClientPath()) + " " + p.destination.String()
-}
-
-// projectFlag is the --project of a recipe, where one was given.
-func (p *pull) projectFlag() string {
-	if p.Options.Destination == nil {
-		return ""
-	}
-	return " --project " + p.destination.String()
 }
 
 // Undo restores the settings that the last pull replaced, where client.json still

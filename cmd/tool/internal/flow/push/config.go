@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient"
@@ -108,9 +109,7 @@ func (p *push) otherRevision(current *wire.Config) error {
 }
 
 // dryRunLine is the command that shows what a push would change.
-func (p *push) dryRunLine() string {
-	return fmt.Sprintf("tool push %s%s --dry-run", p.Local.Name, p.projectFlag())
-}
+func (p *push) dryRunLine() cmdline.Line { return p.line("push").Flag("--dry-run") }
 
 // checkClobber refuses to undo what somebody edited on the page or through the API
 // since the last pull.
@@ -132,11 +131,11 @@ func (p *push) checkClobber(current *wire.Config) error {
 		return e.Try(p.dryRunLine())
 	}
 	e.Hint = "pull the edit, commit, and push again"
-	e.Recipe = []string{
-		fmt.Sprintf("tool pull %s%s", p.Local.Name, p.projectFlag()),
-		"git add .tool/" + p.Local.Name, // pulled.json may be new
-		fmt.Sprintf("git commit -m 'Pull the config of %s' -- .tool/%s", p.destination, p.Local.Name),
-		fmt.Sprintf("tool push %s%s --no-clobber", p.Local.Name, p.projectFlag()),
+	e.Recipe = []cmdline.Line{
+		p.line("pull"),
+		cmdline.Git("add").With(".tool/" + p.Local.Name), // pulled.json may be new
+		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the config of %s", p.destination), "--").With(".tool/" + p.Local.Name),
+		p.line("push").Flag("--no-clobber"),
 	}
 	return e
 }

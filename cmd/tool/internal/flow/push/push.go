@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -43,6 +44,7 @@ type Options struct {
 	Revisions   *revisions.Store
 	Kept        *kept.Store
 	Warn        func(string)
+	Typed       flow.Typed
 
 	IfRevision string // overwrite only this revision; "none": an empty config
 	NoClobber  bool   // refuse to undo what others edited
@@ -226,8 +228,8 @@ func (p *push) findWay() (err error) {
 	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
 		e := fault.From(err)
 		if e.Code == wire.CodeNoDestination {
-			e = e.Try(fmt.Sprintf("tool push %s --project @account/slug", p.Local.Name),
-				fmt.Sprintf("tool project create %s --from %s", workspace.SlugOf(p.Local.Name), p.Local.Name))
+			e = e.WithHint("name it with --project, as @account/slug, or create one").
+				Try(cmdline.Tool("project", "create").With(workspace.SlugOf(p.Local.Name)).Flag("--from", p.Local.Name))
 		}
 		return fault.At(flow.StageDestination, e)
 	}
@@ -261,24 +263,25 @@ func (p *push) explain(err error) error {
 	case e.Code == wire.CodeNotFound:
 		e.Err = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
 		e.Hint = "push only updates: create it first"
-		e.Recipe = []string{fmt.Sprintf("tool project create %s --from %s", p.destination, p.Local.Name)}
+		e.Recipe = []cmdline.Line{cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.Local.Name)}
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.IfRevision != "":
-		e.Recipe = []string{p.dryRunLine()}
+		e.Recipe = []cmdline.Line{p.dryRunLine()}
 	case p.saved != nil && !flow.IsInterrupted(err):
-		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.undoLine()
+		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.Typed.Text(p.undoLine())
 	case p.did.ConfigWritten && p.What == ConfigAndFiles && !p.did.BaseFilesWritten:
 		e.Hint = "the config went through, the base files did not"
-		e.Recipe = []string{fmt.Sprintf("tool push %s%s --base-files-only", p.Local.Name, p.projectFlag())}
+		e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
 	}
 	return err
 }
 
-// projectFlag is the --project of a recipe, where one was given.
-func (p *push) projectFlag() string {
-	if p.Options.Destination == nil {
-		return ""
+// line is a command about the local project and the same hub project.
+func (p *push) line(command string) cmdline.Line {
+	l := cmdline.Tool(command).With(p.Local.Name)
+	if p.Options.Destination != nil {
+		l = l.Flag("--project", p.destination.String())
 	}
-	return " --project " + p.destination.String()
+	return l
 }
 
 // record writes the destination into client.json, when it was given and all went through.

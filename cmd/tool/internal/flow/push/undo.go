@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/kept"
@@ -51,7 +52,7 @@ func (p *push) saveReplaced(replaced *wire.Replaced, written string) {
 		p.dropPrevious()
 	}
 	p.saved = nil
-	note := fmt.Sprintf("the former config (%s) is kept; put it back: %s", editText(replaced.Edit), p.undoLine())
+	note := fmt.Sprintf("the former config (%s) is kept; put it back: %s", editText(replaced.Edit), p.Typed.Text(p.undoLine()))
 	if err != nil {
 		note = err.Error()
 	}
@@ -63,8 +64,8 @@ func (p *push) value(config jsontext.Value, former wire.Edit, written string) ke
 }
 
 // undoLine is the command that undoes the push.
-func (p *push) undoLine() string {
-	return fmt.Sprintf("tool push %s%s --undo", p.Local.Name, p.projectFlag())
+func (p *push) undoLine() cmdline.Line {
+	return p.line("push").Flag("--undo")
 }
 
 // place is where what is replaced at the destination is kept.
@@ -144,7 +145,7 @@ func (p *push) explainUndo(err error) error {
 	if e.Current != nil && e.Current.UpdatedBy != "" {
 		e.Hint = fmt.Sprintf("it was written since (%s); nothing was changed, and the former config stays kept", editText(*e.Current))
 	}
-	e.Recipe = []string{p.dryRunLine()}
+	e.Recipe = []cmdline.Line{p.dryRunLine()}
 	return e
 }
 

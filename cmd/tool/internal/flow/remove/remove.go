@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -98,8 +99,8 @@ func resolve(o Options) (ref.Ref, error) {
 	if err != nil {
 		e := fault.From(err)
 		if e.Code == wire.CodeNoWorkspace || e.Hint == "" { // no local project to take an account from
-			e = e.WithHint("in which account is %s? Give its whole name", o.Name)
-			e.Recipe = []string{"tool project rm @account/" + o.Name}
+			e = e.WithHint("in which account is %s? Give its whole name, @account/%s", o.Name, o.Name)
+			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list")}
 		}
 		return ref.Ref{}, e
 	}

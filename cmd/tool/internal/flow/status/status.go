@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -24,6 +25,7 @@ type Options struct {
 	Identity  *identity.Identity
 	Connect   flow.Connect
 	Revisions *revisions.Store
+	Typed     flow.Typed
 }
 
 // Result is how things stand.
@@ -98,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			TokenName: s.me.TokenName, Scopes: s.me.Scopes, ExpiresAt: s.me.ExpiresAt,
 		}
 	} else {
-		r.Notes = append(r.Notes, "there is no token: tool login --origin "+r.Origin)
+		r.Notes = append(r.Notes, "there is no token: "+o.Typed.Text(cmdline.Tool("login").Flag("--origin", r.Origin)))
 	}
 	for _, local := range o.Locals {
 		p, err := s.project(ctx, local)
