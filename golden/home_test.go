@@ -65,7 +65,8 @@ func TestWhatIsChosenAtHomeIsTheCommandItself(t *testing.T) {
 	w.talk(term, []turn{
 		{"> gone", "", down + down}, {"> web", "", "p"},
 		{"[Leave it]", "", "y"}, {"> Back to the overview", "home-pushed", enter},
-		{"> web", "", "f"}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
+		{"> web", "", "f"}, {"> Leave them", "home-files", enter}, {"Aborted: nothing was changed", "", ""}, {"> Back to the overview", "", enter},
+		{"> web", "", "f"}, {"> Leave them", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "o"}, {"> Back to the overview", "", enter},
 		{"> web", "", up}, {"> shop", "", "u"}, {"> Leave it", "", up}, {"> Publish it", "", enter},
 		{"Published alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
@@ -136,5 +137,17 @@ func TestToolAloneShowsItsHelpInAPipeline(t *testing.T) {
 	help := output(t, "tool", "--help")
 	if got := output(t, "tool"); got != help {
 		t.Errorf("tool alone prints\n%s", got)
+	}
+}
+
+func TestHome_AsksBeforeTheFirstPush(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "{}")
+	w.setting(before)
+	term := w.open(usual)
+	w.talk(term, []turn{{"> web", "", "p"}, {"[Leave it]", "home-first", "n"}, {"> Back to the overview", "", down}, {"> Leave", "", enter}})
+	term.ends(0)
+	if got := w.config(); strings.Contains(got, "Pets") {
+		t.Errorf("the config is %s", got)
 	}
 }

@@ -73,9 +73,9 @@ func (a *app) act(ctx context.Context, action tui.Action, name, project string) 
 	a.command = command[action]
 	switch action {
 	case pushAction:
-		return a.push(ctx, name, pushFlags{})
+		return a.push(ctx, name, pushFlags{ask: true})
 	case filesAction:
-		return a.push(ctx, name, pushFlags{files: true})
+		return a.push(ctx, name, pushFlags{files: true, ask: true})
 	case pullAction:
 		return a.pull(ctx, name, pullFlags{})
 	case publishAction:
