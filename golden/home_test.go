@@ -151,3 +151,21 @@ func TestHome_AsksBeforeTheFirstPush(t *testing.T) {
 		t.Errorf("the config is %s", got)
 	}
 }
+
+func TestHome_AsksForEachLoginAnew(t *testing.T) {
+	t.Parallel()
+	w := newEmpty(t)
+	w.hub.admin(t, "account", "create", "bob")
+	revoked := w.hub.token(t, "bob")
+	w.hub.admin(t, "token", "revoke", "--user", "bob", "--all")
+	taken := func(token string) turn { return turn{strings.Repeat("*", len(token)), "", enter} }
+	term := w.open(usual)
+	w.talk(term, []turn{
+		{"Nobody is logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", revoked}, taken(revoked),
+		{"error: log in:", "", ""}, {"> Back to the overview", "", enter},
+		{"Nobody is logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", w.token}, taken(w.token),
+		{"Logged in to", "", ""}, {"> Back to the overview", "", enter},
+		{", as alice", "", "i"}, {"Which hub?", "", ctrlC},
+	})
+	term.ends(130)
+}

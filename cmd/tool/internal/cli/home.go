@@ -69,7 +69,9 @@ func (a *app) act(ctx context.Context, action tui.Action, name, project string) 
 		pushAction: "push", filesAction: "push", pullAction: "pull", publishAction: "publish",
 		createAction: "project create", openAction: "project view", loginAction: "login",
 	}
-	defer func(c string) { a.command = c }(a.command)
+	defer func(command string, token, origin optional) { // what was answered is for this action alone
+		a.command, a.token, a.origin = command, token, origin
+	}(a.command, a.token, a.origin)
 	a.command = command[action]
 	switch action {
 	case pushAction:
