@@ -169,3 +169,33 @@ func TestHome_AsksForEachLoginAnew(t *testing.T) {
 	})
 	term.ends(130)
 }
+
+func TestHome_ActionsCanBeLeft(t *testing.T) {
+	t.Parallel()
+	w := household(t)
+	w.setting(after)
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	for _, c := range []struct{ key, asks, stage string }{
+		{"p", "[Leave it]", "push"}, {"f", "> Leave them", "push"}, {"l", "[Leave them]", "pull"}, {"u", "> Leave it", "publish"},
+		{"c", "> Go on", "create"}, {"i", "Which hub?", "login"},
+	} {
+		t.Run(c.key, func(t *testing.T) {
+			term := w.open(usual)
+			w.talk(term, []turn{{"> gone", "", down + down}, {"> web", "", c.key}, {c.asks, "", escape}})
+			if strings.HasPrefix(c.asks, "[") { // it has an answer by escape: no
+				w.talk(term, []turn{{"> Back to the overview", "", enter}})
+			}
+			w.talk(term, []turn{{"> web", "", c.key}, {c.asks, "", ctrlC}})
+			term.ends(130)
+			if text := strings.ReplaceAll(term.text(), "\n", " "); !strings.Contains(text, "interrupted (stage "+c.stage+")") {
+				t.Errorf("it says\n%s", text)
+			}
+		})
+	}
+	term := w.open(usual)
+	w.talk(term, []turn{{"> gone", "", ctrlC}})
+	term.ends(130)
+	if text := term.text(); text != "error: show the overview: interrupted (stage home)\n  hint: nothing was changed\n" {
+		t.Errorf("it says\n%s", text)
+	}
+}

@@ -17,12 +17,15 @@ func (a *app) terminal() prompts.Terminal {
 	columns, rows := a.Size()
 	return prompts.Terminal{
 		In: a.In, Out: a.Out, Columns: columns, Rows: rows,
-		Plain: a.getenv("TERM") == "dumb" || a.getenv("ACCESSIBLE") == "1",
+		Plain: a.getenv("TERM") == "dumb" || a.getenv("ACCESSIBLE") == "1", CanGoBack: a.acting,
 	}
 }
 
 // view returns where a person looks through what is to be answered.
-func (a *app) view() tui.Terminal { return tui.Terminal(a.terminal()) }
+func (a *app) view() tui.Terminal {
+	t := a.terminal()
+	return tui.Terminal{In: t.In, Out: t.Out, Plain: t.Plain, Columns: t.Columns, Rows: t.Rows}
+}
 
 // answered turns an interrupted question into the end of the command.
 func answered(yes bool, err error) (bool, error) {
