@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -28,7 +29,7 @@ func (s *Server) uploadAPI(c *call) error {
 	if c.r.Header.Get("Content-Encoding") != "" {
 		return unsupported("a description takes no Content-Encoding")
 	}
-	data, err := c.readAll("the description", s.Limits.DescriptionBytes)
+	data, err := c.readAll(uploading, "the description", s.Limits.DescriptionBytes)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,9 @@ func (s *Server) importAPI(c *call) error {
 		return err
 	}
 	return c.createOnce(body, func(save func(*store.Tx, reply) error) error {
-		data, err := s.Fetch.Get(c.ctx(), account, req.URL)
+		data, err := s.Fetch.Get(c.ctx(), account, req.URL, func(r io.Reader) ([]byte, error) {
+			return c.readInto(uploading, r, 0, s.Limits.DescriptionBytes)
+		})
 		if err != nil {
 			return fetchProblem(err)
 		}
@@ -84,7 +87,10 @@ func fetchProblem(err error) error {
 	var tooBig *fetch.TooLarge
 	var busy *fetch.Busy
 	var refused *fetch.Refused
+	var own *problem
 	switch {
+	case errors.As(err, &own): // there was no memory for it
+		return own
 	case errors.As(err, &invalid):
 		return invalidBody("/url", "%v", invalid)
 	case errors.As(err, &tooBig):
@@ -97,12 +103,22 @@ func fetchProblem(err error) error {
 	return err
 }
 
+// parse reads a description, in its turn among those of others.
+func (c *call) parse(data []byte) (*description.Description, error) {
+	l, err := c.s.memory.acquire(c.ctx(), describing, c.client(), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer l.release()
+	return description.Parse(c.ctx(), data, func(bytes int64) error { return l.resize(c.ctx(), bytes) })
+}
+
 // maxTitle bounds what is kept of a description's title and version, in bytes.
 const maxTitle = 1000
 
 // register stores a description as a new API and answers with it.
 func (c *call) register(account, slug string, data []byte, save func(*store.Tx, reply) error) error {
-	found, err := description.Parse(c.ctx(), data)
+	found, err := c.parse(data)
 	var invalid *description.Invalid
 	if errors.As(err, &invalid) {
 		p := problemf(http.StatusUnprocessableEntity, wire.CodeInvalidDescription, "%v", invalid)
@@ -126,7 +142,7 @@ func (c *call) register(account, slug string, data []byte, save func(*store.Tx, 
 			Account: account, Slug: slug, Title: found.Title, Version: found.Version, Format: found.Format,
 			SHA256: hex.EncodeToString(sum[:]), CreatedBy: c.who.user,
 		}
-		if err := tx.CreateAPI(c.ctx(), row, &store.Document{MediaType: found.MediaType, Body: data}, free); err != nil {
+		if err := tx.CreateAPI(c.ctx(), row, &store.Document{MediaType: found.MediaType, Text: data}, free); err != nil {
 			return err
 		}
 		api := refOf(row.Account, row.Slug)
@@ -159,7 +175,7 @@ func (s *Server) getAPI(c *call) error {
 
 func (s *Server) getDocument(c *call) error {
 	var row *store.API
-	var doc *store.Document
+	var doc *store.Body
 	err := s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
 		if row, err = tx.API(c.ctx(), c.ref()); err != nil {
 			return err
@@ -175,5 +191,5 @@ func (s *Server) getDocument(c *call) error {
 	}
 	// A foreign document is not to be taken for a page of ours.
 	c.w.Header().Set("Content-Disposition", "attachment")
-	return c.bytes(http.StatusOK, doc.MediaType, doc.Body)
+	return c.stream(doc)
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // maxWindow bounds the memory that a zstd stream may ask for.
-const maxWindow = 32 << 20
+const maxWindow = 8 << 20
 
 // compressionOf returns how the request says that its archive is compressed, ""
 // when the first bytes are to decide; 415 for a type that is no archive.
@@ -67,8 +67,12 @@ func sniff(first []byte) string {
 	return plain
 }
 
-// inflate returns the tar stream within r, and how it was compressed.
-func inflate(r io.Reader, compression string) (stream io.Reader, actual string, done func(), err error) {
+// inflate returns the tar stream within r, and how it was compressed. It reserves
+// the memory that this takes.
+func (c *call) inflate(r io.Reader, compression string) (stream io.Reader, actual string, done func(), err error) {
+	if err := c.takePart(streamPart, inflateMemory); err != nil {
+		return nil, "", nil, err
+	}
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	if compression == "" {
 		first, _ := buffered.Peek(4)
@@ -82,13 +86,39 @@ func inflate(r io.Reader, compression string) (stream io.Reader, actual string, 
 		}
 		return z, gz, func() { z.Close() }, nil
 	case zst:
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := c.unzstd(buffered)
 		if err != nil {
 			return nil, zst, nil, err
 		}
 		return z, zst, z.Close, nil
 	}
 	return buffered, plain, func() {}, nil
+}
+
+// inflateMemory is what decompressing takes besides a window, in bytes.
+const inflateMemory = 512 << 10
+
+// leastWindow is the zstd window that every frame of a stream may have, in bytes.
+// A larger one is allowed when the first frame has it.
+const leastWindow = 1 << 20
+
+// unzstd returns what the zstd stream r holds. The memory for its window is
+// reserved before it is there.
+func (c *call) unzstd(r *bufio.Reader) (*zstd.Decoder, error) {
+	window := uint64(maxWindow)
+	first, _ := r.Peek(zstd.HeaderMaxSize)
+	var header zstd.Header
+	if err := header.Decode(first); err == nil && !header.Skippable {
+		window = header.WindowSize
+		if header.SingleSegment {
+			window = header.FrameContentSize
+		}
+		window = min(max(window, leastWindow), maxWindow)
+	}
+	if err := c.takePart(streamPart, inflateMemory+2*int64(window)); err != nil {
+		return nil, err
+	}
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
 }
 
 func badArchive(format string, args ...any) *problem {
@@ -101,12 +131,19 @@ func cannotTake(what, format string, args ...any) *problem {
 
 // archiveReader reads the regular files of a tar stream, within limits.
 type archiveReader struct {
-	limits Limits
-	each   func(e tree.Entry, content []byte) error // called for each file; content is the callee's to keep
+	call  *call
+	wants func(path string) bool                   // whether each is called with the content of a file; others are only hashed
+	each  func(e tree.Entry, content []byte) error // content is the callee's to keep
+	waits func() int64                             // bytes of contents that the callee has kept
 
 	entries []tree.Entry
 	bytes   int64
+	paths   int64 // bytes of all paths
 }
+
+// maxHeaders bounds what a tar has between two contents, in bytes: the headers of
+// a member, whose records take far more memory than their text, and padding.
+const maxHeaders = 64 << 10
 
 // archiveBytes is the largest tar that a set of files within the limits can need.
 func (l Limits) archiveBytes() int64 { return l.BaseFilesBytes + int64(l.BaseFiles+1)*tarOverhead }
@@ -135,11 +172,14 @@ const endMark = 512
 
 // read reads the whole stream and returns its tree.
 func (a *archiveReader) read(stream io.Reader) (tree.Tree, error) {
-	counted := &countingReader{r: stream, limit: a.limits.archiveBytes()}
+	whole := a.call.s.Limits.archiveBytes()
+	counted := &countingReader{r: stream, limit: whole}
 	archive := tar.NewReader(counted)
 	for {
 		before := counted.n
+		counted.headers = maxHeaders
 		header, err := archive.Next()
+		counted.headers = 0
 		if errors.Is(err, io.EOF) {
 			if counted.n-before < endMark || counted.zeros < endMark {
 				return nil, badArchive("it breaks off: it does not have the zeros with which a tar ends")
@@ -176,29 +216,55 @@ func (a *archiveReader) take(header *tar.Header, content io.Reader) error {
 		return err
 	}
 	a.bytes += header.Size
-	if err := a.limits.check(len(a.entries)+1, path, header.Size, a.bytes); err != nil {
+	if err := a.call.s.Limits.check(len(a.entries)+1, path, header.Size, a.bytes); err != nil {
 		return err
 	}
-	data, err := readContent(content, header.Size)
+	a.paths += int64(len(path))
+	if err := a.call.takePart(manifestPart, int64(len(a.entries)+1)*entryCost+a.paths*pathCost); err != nil {
+		return err
+	}
+	entry := tree.Entry{Path: path, Mode: tree.ModeOf(uint32(header.Mode)), Size: header.Size}
+	if !a.wants(path) {
+		hash := sha256.New()
+		if _, err := io.Copy(hash, content); err != nil {
+			return streamProblem(err)
+		}
+		entry.SHA256 = hex.EncodeToString(hash.Sum(nil))
+		a.entries = append(a.entries, entry)
+		return nil
+	}
+	data, err := a.readContent(content, header.Size)
 	if err != nil {
 		return streamProblem(err)
 	}
 	sum := sha256.Sum256(data)
-	entry := tree.Entry{Path: path, Mode: tree.ModeOf(uint32(header.Mode)), Size: header.Size, SHA256: hex.EncodeToString(sum[:])}
+	entry.SHA256 = hex.EncodeToString(sum[:])
 	a.entries = append(a.entries, entry)
 	return a.each(entry, data)
 }
 
 // trusted is how much memory is taken for a content on the mere word that it comes.
-const trusted = 1 << 20
+const trusted = 64 << 10
 
-func readContent(r io.Reader, size int64) ([]byte, error) {
-	data := bytes.NewBuffer(make([]byte, 0, min(size, trusted)))
-	_, err := io.CopyN(data, r, size)
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
+// readContent reads a content. It reserves memory as the content comes.
+func (a *archiveReader) readContent(r io.Reader, size int64) ([]byte, error) {
+	var data []byte
+	for next := min(size, trusted); ; next = min(size, 2*next) {
+		if err := a.call.takePart(contentPart, a.waits()+int64(len(data))+next); err != nil {
+			return nil, err
+		}
+		grown := make([]byte, next)
+		n := copy(grown, data)
+		if _, err := io.ReadFull(r, grown[n:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if data = grown; next == size {
+			return data, nil
+		}
 	}
-	return data.Bytes(), err
 }
 
 // streamProblem tells a caller what is wrong with the bytes of an archive.
@@ -213,6 +279,10 @@ func streamProblem(err error) error {
 		return brokenBody(err)
 	}
 	return badArchive("it is not a whole tar, or not compressed as announced").because(err)
+}
+
+func longHeaders() error {
+	return badArchive("the headers of a member are longer than %d KiB", maxHeaders>>10)
 }
 
 func pathProblem(what string, err error) error {
@@ -230,10 +300,17 @@ type countingReader struct {
 	limit int64
 	n     int64
 	zeros int64 // bytes at the end of what passed
+
+	headers int // bytes that may pass while headers are read; 0: any number
 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
+	if c.headers > 0 {
+		if c.headers -= n; c.headers <= 0 {
+			return 0, longHeaders()
+		}
+	}
 	if c.n += int64(n); c.n > c.limit {
 		return 0, tooLarge("the archive", c.limit)
 	}

@@ -280,7 +280,7 @@ func TestAZstdWindowAboveTheLimitIsRefusedWithTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := hub.as("alice").put(baseFiles, typed{"application/zstd", b.Bytes()}).problem(422, wire.CodeInvalidBody)
-	if !strings.Contains(p.Detail, "32 MiB") {
+	if !strings.Contains(p.Detail, "8 MiB") {
 		t.Errorf("%q does not name the limit", p.Detail)
 	}
 }

@@ -2,7 +2,6 @@ package hubserver
 
 import (
 	"archive/tar"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -68,13 +68,13 @@ func (c *call) setExists() error {
 
 // takeArchive keeps the contents of an ordinary tar, whose files become the set.
 func (c *call) takeArchive(compression string, k *keeper) (s *store.Swap, uploaded int, err error) {
-	stream, _, done, err := inflate(c.r.Body, compression)
+	stream, _, done, err := c.inflate(c.r.Body, compression)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer done()
 	p := &packer{keeper: k}
-	reader := &archiveReader{limits: c.s.Limits, each: p.add}
+	reader := &archiveReader{call: c, wants: func(string) bool { return true }, each: p.add, waits: func() int64 { return p.together }}
 	files, err := reader.read(stream)
 	if err != nil {
 		return nil, 0, err
@@ -138,12 +138,26 @@ func (c *call) baseTree() (digest string, err error) {
 	return digest, absent(err, "project "+c.ref().String())
 }
 
+// How much memory a base file archive takes: for each byte of the list of its
+// files, and for a pack, decoded and not, and what compresses it.
+const (
+	setCost       = 6
+	archiveMemory = 2 << 20
+)
+
 // baseSet returns the set of base files of the project that the path names.
 func (c *call) baseSet() (set *store.BaseSet, files tree.Tree, err error) {
 	if _, err := c.baseTree(); err != nil {
 		return nil, nil, err
 	}
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
+		size, err := tx.BaseSetSize(c.ctx(), c.ref())
+		if err != nil {
+			return err
+		}
+		if err := c.takeAtMost(downloading, archiveMemory+setCost*size); err != nil {
+			return err
+		}
 		set, err = tx.BaseSet(c.ctx(), c.ref())
 		return err
 	})
@@ -153,25 +167,9 @@ func (c *call) baseSet() (set *store.BaseSet, files tree.Tree, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err = set.List()
-	if errors.Is(err, store.ErrDamaged) {
-		c.damagedFiles(nil, err)
-	}
+	files, err = tree.Read(set.Files)
+	set.Files = nil
 	return set, files, err
-}
-
-// damagedFiles logs that base files of the project were found to be damaged, and
-// notes which, so that the next push of the same files replaces them.
-func (c *call) damagedFiles(files tree.Tree, cause error) {
-	ctx := context.WithoutCancel(c.ctx())
-	found, err := c.s.Store.RecordDamagedFiles(ctx, c.ref(), files, cause)
-	if err != nil {
-		c.s.Log.Error("damage was not recorded", "request", c.id, "error", err)
-	}
-	if len(found) > 0 {
-		c.s.Log.Error("stored base files are damaged: push them again to replace them",
-			"request", c.id, "project", c.ref().String(), "damaged", found, "error", cause)
-	}
 }
 
 func (s *Server) getBaseFiles(c *call) error {
@@ -206,15 +204,27 @@ func (s *Server) getArchive(c *call) error {
 	if !compress {
 		return c.writeArchive(c.w, set, files)
 	}
-	z, err := zstd.NewWriter(c.w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
+	z := encoders.Get().(*zstd.Encoder)
+	z.Reset(c.w)
+	defer func() {
+		z.Reset(nil)
+		encoders.Put(z)
+	}()
 	if err := c.writeArchive(z, set, files); err != nil {
 		return err // without Close, so that what was sent stays visibly incomplete
 	}
 	return z.Close()
 }
+
+// encoders compress archives. Their windows are small: many may be read at once, slowly.
+var encoders = sync.Pool{New: func() any {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return z
+}}
 
 // acceptsZstd reports whether Accept-Encoding names zstd, other than to refuse it.
 func acceptsZstd(h http.Header) bool {
@@ -238,9 +248,6 @@ func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) 
 		if err != nil {
 			return err
 		}
-		if err := c.checkDamaged(tx, reader, stored); err != nil {
-			return err
-		}
 		for _, f := range stored {
 			if err := c.writeFile(reader, archive, set, f); err != nil {
 				return err
@@ -248,31 +255,10 @@ func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) 
 		}
 		return nil
 	})
-	if errors.Is(err, store.ErrDamaged) {
-		c.damagedFiles(files, err)
-	}
 	if err != nil {
 		return err
 	}
 	return archive.Close()
-}
-
-// checkDamaged fails, before anything is sent, when a content that is known to be
-// damaged still is.
-func (c *call) checkDamaged(tx *store.Tx, reader *store.Reader, stored []store.StoredFile) error {
-	damaged, err := tx.Damaged(c.ctx(), c.ref().Account())
-	if err != nil || len(damaged) == 0 {
-		return err
-	}
-	for _, f := range stored {
-		if !damaged[f.SHA256] {
-			continue
-		}
-		if err := reader.Copy(c.ctx(), io.Discard, f.Content); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (c *call) writeFile(reader *store.Reader, archive *tar.Writer, set *store.BaseSet, f store.StoredFile) error {

@@ -13,11 +13,36 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// body gives each read of a request's body its own deadline, so that a large
-// body may take long but a silent one may not.
+// minRate is how much has to pass of a body or a response within [Limits.BodyIdle]
+// of waiting for the caller, or all that is left of it, in bytes. It makes the
+// least rate at which a request may hold memory.
+const minRate = 64 << 10
+
+// pace is what is left of the time for the next [minRate] bytes. Only waiting for
+// the caller counts, not the time that the hub takes.
+type pace struct {
+	idle   time.Duration
+	waited time.Duration // since bytes was 0
+	bytes  int64
+}
+
+// deadline returns when the caller is given up.
+func (p *pace) deadline() time.Time { return time.Now().Add(p.idle - p.waited) }
+
+// passed counts n bytes that came or went in this time.
+func (p *pace) passed(n int, took time.Duration) {
+	p.bytes += int64(n)
+	p.waited += took
+	if p.bytes >= minRate {
+		*p = pace{idle: p.idle}
+	}
+}
+
+// body gives each read of a request's body a deadline, so that a large body may
+// take long but one that is silent, or hardly comes, may not.
 type body struct {
 	io.ReadCloser
-	idle    time.Duration
+	pace    pace
 	control *http.ResponseController
 	waiting bool  // the caller asked for leave to send, which the first read gives
 	ended   bool  // nothing more comes
@@ -27,7 +52,7 @@ type body struct {
 
 func newBody(r *http.Request, idle time.Duration, control *http.ResponseController) *body {
 	return &body{
-		ReadCloser: r.Body, idle: idle, control: control,
+		ReadCloser: r.Body, pace: pace{idle: idle}, control: control,
 		waiting: r.Header.Get("Expect") != "", ended: r.ContentLength == 0,
 	}
 }
@@ -37,8 +62,10 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.failed
 	}
 	b.waiting = false
-	b.control.SetReadDeadline(time.Now().Add(b.idle))
+	b.control.SetReadDeadline(b.pace.deadline())
+	start := time.Now()
 	n, err := b.ReadCloser.Read(p)
+	b.pace.passed(n, time.Since(start))
 	b.n += int64(n)
 	switch err {
 	case nil:
@@ -85,10 +112,11 @@ func (b *body) discard() bool {
 	return false
 }
 
-// responseWriter notes what was answered, and gives each write its own deadline.
+// responseWriter notes what was answered, and gives each write a deadline.
 type responseWriter struct {
 	http.ResponseWriter
 	body    *body
+	pace    pace
 	status  int
 	written int64
 }
@@ -104,17 +132,16 @@ func (w *responseWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// writeBytes is how much a caller has to take within the time without a byte.
-const writeBytes = 64 << 10
-
 func (w *responseWriter) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
 	written := 0
-	for part := range slices.Chunk(p, writeBytes) {
+	for part := range slices.Chunk(p, minRate) {
 		w.extend()
+		start := time.Now()
 		n, err := w.ResponseWriter.Write(part)
+		w.pace.passed(n, time.Since(start))
 		written += n
 		w.written += int64(n)
 		if err != nil {
@@ -124,7 +151,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-func (w *responseWriter) extend() { w.body.control.SetWriteDeadline(time.Now().Add(w.body.idle)) }
+func (w *responseWriter) extend() { w.body.control.SetWriteDeadline(w.pace.deadline()) }
 
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
@@ -138,11 +165,36 @@ func (c *call) json(status int, v any) error {
 }
 
 func (c *call) bytes(status int, mediaType string, b []byte) error {
+	if err := c.takeResponse(status, int64(len(b))); err != nil {
+		return err
+	}
+	return c.write(status, mediaType, b)
+}
+
+// write is bytes for what is in memory anyway.
+func (c *call) write(status int, mediaType string, b []byte) error {
 	c.w.Header().Set("Content-Type", mediaType)
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	c.w.WriteHeader(status)
 	c.w.Write(b) // a caller that has gone needs no answer
 	return nil
+}
+
+// smallResponse is the size up to which a response is not worth a reservation, in bytes.
+const smallResponse = 32 << 10
+
+// takeResponse makes what is reserved for a request as much as its response
+// needs, which the caller may read slowly. A problem is answered in any case.
+func (c *call) takeResponse(status int, bytes int64) error {
+	switch {
+	case c.lease != nil && bytes < c.lease.bytes:
+		return c.lease.resize(c.ctx(), bytes)
+	case bytes <= smallResponse || status >= http.StatusBadRequest:
+		return nil
+	case c.lease != nil:
+		return c.takeAtMost(c.lease.work, bytes)
+	}
+	return c.takeAtMost(viewing, bytes)
 }
 
 // readJSON reads a JSON body of at most limit bytes into v, which is what names
@@ -154,8 +206,11 @@ func (c *call) readJSON(what string, limit int64, v any) ([]byte, error) {
 	if c.r.Header.Get("Content-Encoding") != "" {
 		return nil, unsupported("a JSON body takes no Content-Encoding")
 	}
-	data, err := c.readAll(what, limit)
+	data, err := c.readAll(changing, what, limit)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.takeAtMost(changing, jsonMemory(data)); err != nil {
 		return nil, err
 	}
 	return data, bodyProblem(wire.Decode(data, v))
@@ -189,13 +244,16 @@ func unsupported(format string, args ...any) *problem {
 }
 
 // readAll reads the whole body, 413 beyond limit.
-func (c *call) readAll(what string, limit int64) ([]byte, error) {
+func (c *call) readAll(w work, what string, limit int64) ([]byte, error) {
 	if c.r.ContentLength > limit {
 		return nil, tooLarge(what, limit)
 	}
-	data, err := io.ReadAll(io.LimitReader(c.r.Body, limit+1))
+	data, err := c.readInto(w, c.r.Body, 0, limit)
+	if broken := c.r.Body.(*body).failed; broken != nil {
+		return nil, brokenBody(broken)
+	}
 	if err != nil {
-		return nil, brokenBody(err)
+		return nil, err
 	}
 	if int64(len(data)) > limit {
 		return nil, tooLarge(what, limit)

@@ -12,6 +12,9 @@ import (
 )
 
 func (s *Server) getConfig(c *call) error {
+	if err := c.takeAtMost(viewing, 2*s.Limits.ConfigBytes); err != nil {
+		return err
+	}
 	config, err := c.config()
 	if err != nil || c.unmodified(config.Revision) {
 		return err
@@ -36,8 +39,7 @@ func (s *Server) putConfig(c *call) error {
 		return err
 	}
 	var req wire.PutConfig
-	body, err := c.readJSON("the body", s.Limits.ConfigBytes+maxJSON, &req)
-	if err != nil {
+	if _, err := c.readJSON("the body", s.Limits.ConfigBytes+maxJSON, &req); err != nil {
 		return err
 	}
 	via := wire.ViaPush
@@ -45,11 +47,11 @@ func (s *Server) putConfig(c *call) error {
 		via = wire.ViaCreate
 	}
 	if req.Settings == nil {
-		return c.changeConfig(via, s.Limits.ConfigBytes, func() (configChange, error) {
+		return c.changeConfig(via, func() (configChange, error) {
 			return func(*store.Config) (flat.Config, bool, error) { return flat.Config{}, false, nil }, nil
 		})
 	}
-	return c.changeConfig(via, int64(len(body)), func() (configChange, error) {
+	return c.changeConfig(via, func() (configChange, error) {
 		config, err := flat.Fold(req.Settings)
 		if err != nil {
 			return nil, invalidConfig("/settings", err)
@@ -57,6 +59,9 @@ func (s *Server) putConfig(c *call) error {
 		return func(*store.Config) (flat.Config, bool, error) { return config, true, nil }, s.checkConfig(config)
 	})
 }
+
+// patchedCost is how much memory a byte of a config takes while it is patched.
+const patchedCost = 8
 
 func (s *Server) patchConfig(c *call) error {
 	if _, err := c.project(); err != nil {
@@ -67,7 +72,10 @@ func (s *Server) patchConfig(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.changeConfig(wire.ViaAPI, int64(len(body))+s.Limits.ConfigBytes, func() (configChange, error) {
+	if err := c.takeAtMost(changing, jsonMemory(body)+patchedCost*s.Limits.ConfigBytes); err != nil {
+		return err
+	}
+	return c.changeConfig(wire.ViaAPI, func() (configChange, error) {
 		// What the request alone shows comes before the condition.
 		if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
 			return nil, invalidConfig("", err)
@@ -90,18 +98,13 @@ func (s *Server) patchConfig(c *call) error {
 }
 
 // changeConfig makes the config what the change of prepare says, and answers with
-// what is there now and what was there before. size bounds the JSON that is read
-// for it, in bytes.
-func (c *call) changeConfig(via wire.Via, size int64, prepare func() (configChange, error)) error {
-	var answer *wire.ConfigWritten
-	err := c.work(size*jsonCost, func() error {
-		change, err := prepare()
-		if err != nil {
-			return err
-		}
-		answer, err = c.writeConfig(via, change)
+// what is there now and what was there before.
+func (c *call) changeConfig(via wire.Via, prepare func() (configChange, error)) error {
+	change, err := prepare()
+	if err != nil {
 		return err
-	})
+	}
+	answer, err := c.writeConfig(via, change)
 	if err != nil {
 		return err
 	}

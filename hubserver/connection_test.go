@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store/storetest"
@@ -236,6 +237,9 @@ func put(hub *testHub, length int, more ...string) string {
 	return fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d\n%s", baseFiles, hub.as("alice").token, length, strings.Join(more, "\n"))
 }
 
+// What all requests share is made outside of every bubble.
+var _, _ = frame.Decode(nil, frame.Append(nil, []byte("x")))
+
 func TestABodyThatStopsComingIsGivenUp(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		body := tarOf(t, file{name: "a", content: "x"})
@@ -258,11 +262,11 @@ func TestABodyThatStopsComingIsGivenUp(t *testing.T) {
 
 func TestABodyMayTakeItsTimeAsLongAsItComes(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
-		body := tarOf(t, file{name: "a", content: "x"})
+		body := tarOf(t, file{name: "a", content: noise(1 << 20)})
 		l := dial()
 		l.send(put(hub, len(body)))
 		start := time.Now()
-		for part := range slices.Chunk(body, 100) {
+		for part := range slices.Chunk(body, 64<<10) {
 			time.Sleep(hubserver.DefaultLimits.BodyIdle - time.Second)
 			if _, err := l.Write(part); err != nil {
 				t.Fatal(err)
@@ -270,6 +274,49 @@ func TestABodyMayTakeItsTimeAsLongAsItComes(t *testing.T) {
 		}
 		l.answer().want(200)
 		t.Logf("a push of %v", time.Since(start))
+	})
+}
+
+func TestBody_GivesUpCallerBelowLeastRate(t *testing.T) {
+	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
+		body := tarOf(t, file{name: "a", content: noise(1 << 20)})
+		l := dial()
+		l.send(put(hub, len(body)))
+		sent := 0
+		for part := range slices.Chunk(body, 100) { // never silent for long
+			time.Sleep(hubserver.DefaultLimits.BodyIdle / 10)
+			if _, err := l.Write(part); err != nil {
+				break
+			}
+			sent += len(part)
+		}
+		synctest.Wait()
+		if sent > 2000 {
+			t.Errorf("the hub took %d bytes before it gave up", sent)
+		}
+		if used, _ := hub.server.Reserved(); used != 0 {
+			t.Errorf("%d bytes are still reserved", used)
+		}
+	})
+}
+
+func TestResponse_GivesUpCallerBelowLeastRate(t *testing.T) {
+	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
+		hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: noise(4 << 20)})).want(200)
+		l := dial()
+		l.send("GET " + baseFiles + "/archive HTTP/1.1\nAuthorization: Bearer " + hub.as("alice").token)
+		got := 0
+		buf := make([]byte, 100)
+		for {
+			n, err := l.Read(buf)
+			if got += n; err != nil {
+				break
+			}
+			time.Sleep(hubserver.DefaultLimits.BodyIdle / 10)
+		}
+		if got > 1<<20 {
+			t.Errorf("%d bytes went to a caller that takes 100 every %v", got, hubserver.DefaultLimits.BodyIdle/10)
+		}
 	})
 }
 

@@ -38,6 +38,7 @@ type keeper struct {
 
 	batch                // that is gathered
 	handed  int64        // bytes of those before
+	stored  int64        // bytes of the batch that is being stored
 	storing chan error   // of the batch before; nil: none
 	memory  frame.Memory // of packs that are stored
 }
@@ -47,7 +48,7 @@ func newKeeper(c *call) *keeper {
 }
 
 // keptPacks is of how many packs a push keeps memory that it does not need now.
-const keptPacks = 64
+const keptPacks = 8
 
 // pack adds a piece of the stream.
 func (k *keeper) pack(start, length int64, body []byte) {
@@ -66,7 +67,7 @@ func (k *keeper) content(digest string, start, size int64) {
 // store that once there is enough of it.
 func (k *keeper) settle() error {
 	if k.bytes < min(max(k.handed/4, leastBatch), mostBatch) {
-		return nil
+		return k.account()
 	}
 	if err := k.wait(); err != nil {
 		return err
@@ -74,18 +75,38 @@ func (k *keeper) settle() error {
 	k.handed += k.bytes
 	k.storing = make(chan error, 1)
 	go k.store(k.batch, k.storing)
-	k.batch = batch{}
-	return nil
+	k.stored, k.batch = k.bytes, batch{}
+	return k.account()
+}
+
+// How much memory a pack takes while it is stored, in its own bytes, and what is kept of earlier ones.
+const (
+	storeCost  = 3
+	memoryCost = 2 << 20
+)
+
+// account reserves the memory of what is gathered and of what is being stored.
+func (k *keeper) account() error {
+	n := k.bytes
+	if k.handed > 0 {
+		n += memoryCost
+	}
+	if k.storing != nil {
+		n += storeCost * k.stored
+	}
+	return k.c.takePart(packPart, n)
 }
 
 // goOn is called where a content lies partly in what was added. So that not two large
 // ones take memory at a time, what is gathered grows beyond the largest batch only
 // when nothing is being stored.
 func (k *keeper) goOn() error {
-	if k.bytes < mostBatch {
-		return nil
+	if k.bytes >= mostBatch {
+		if err := k.wait(); err != nil {
+			return err
+		}
 	}
-	return k.wait()
+	return k.account()
 }
 
 // store stores what has come even if no more does. The transaction that names it in
@@ -122,10 +143,8 @@ type committing func(context.Context, func(*store.Tx) error) error
 
 // write stores b in a transaction.
 func (k *keeper) write(ctx context.Context, commit committing, b batch) error {
-	return k.c.s.work(ctx, b.bytes*packCost, func() error {
-		return commit(ctx, func(tx *store.Tx) error {
-			return tx.AddContents(ctx, k.c.ref().Account(), b.packs, b.contents)
-		})
+	return commit(ctx, func(tx *store.Tx) error {
+		return tx.AddContents(ctx, k.c.ref().Account(), b.packs, b.contents)
 	})
 }
 
@@ -135,9 +154,7 @@ func (k *keeper) finish(ctx context.Context, f func(*store.Tx, batch) error) err
 	if err := k.wait(); err != nil {
 		return err
 	}
-	err := k.c.s.work(ctx, k.bytes*packCost, func() error {
-		return k.c.s.Store.Write(ctx, func(tx *store.Tx) error { return f(tx, k.batch) })
-	})
+	err := k.c.s.Store.Write(ctx, func(tx *store.Tx) error { return f(tx, k.batch) })
 	if err == nil {
 		k.batch = batch{}
 	}
@@ -191,22 +208,37 @@ func (p *packer) flush() error {
 	if err != nil {
 		return err
 	}
-	var piece []byte
-	start := p.end
+	piece := make([]byte, 0, min(p.together, frame.Size))
 	for _, digest := range p.digests {
-		if content := p.waiting[digest]; missing[digest] {
-			p.content(digest, start+int64(len(piece)), int64(len(content)))
-			piece = append(piece, content...)
+		content := p.waiting[digest]
+		if !missing[digest] {
+			continue
+		}
+		p.content(digest, p.end+int64(len(piece)), int64(len(content)))
+		for len(content) > 0 {
+			n := min(len(content), frame.Size-len(piece))
+			if piece, content = append(piece, content[:n]...), content[n:]; len(piece) == frame.Size {
+				if err := p.cut(piece); err != nil {
+					return err
+				}
+				piece = piece[:0]
+			}
 		}
 	}
-	for len(piece) > 0 {
-		part := piece[:min(len(piece), frame.Size)]
-		p.pack(p.end, int64(len(part)), frame.Append(p.memory.Take()[:0], part))
-		p.end += int64(len(part))
-		piece = piece[len(part):]
+	if len(piece) > 0 {
+		if err := p.cut(piece); err != nil {
+			return err
+		}
 	}
 	p.waiting, p.digests, p.together = nil, nil, 0
 	return p.settle()
+}
+
+// cut makes a pack of a piece of the stream.
+func (p *packer) cut(piece []byte) error {
+	p.pack(p.end, int64(len(piece)), frame.Append(p.memory.Take()[:0], piece))
+	p.end += int64(len(piece))
+	return p.account()
 }
 
 // missing returns which of the waiting contents the account lacks.

@@ -53,6 +53,20 @@ type publishedLimits struct {
 	PlanBytes        int64   `json:"planBytes"`
 	PathBytes        int     `json:"pathBytes"`
 	BodyIdleSeconds  float64 `json:"bodyIdleSeconds"`
+	MinBytesPerIdle  int64   `json:"minBytesPerIdle"`
+	ZstdWindowBytes  int64   `json:"zstdWindowBytes"`
+	MemoryBytes      int64   `json:"memoryBytes"`
+
+	RequestsPerCaller publishedRequests `json:"requestsPerCaller"`
+}
+
+// publishedRequests is how many requests of one caller are worked on at once.
+type publishedRequests struct {
+	Changes      int `json:"changes"`
+	Views        int `json:"views"`
+	Downloads    int `json:"downloads"`
+	Uploads      int `json:"uploads"`
+	Descriptions int `json:"descriptions"`
 }
 
 // describe returns the contract with what is particular to a hub: its address and its limits.
@@ -67,10 +81,15 @@ func describe(publicURL string, l Limits) ([]byte, error) {
 		DescriptionBytes: l.DescriptionBytes, BundleBytes: l.BundleBytes,
 		BaseFiles: l.BaseFiles, BaseFileBytes: l.BaseFileBytes, BaseFilesBytes: l.BaseFilesBytes, PlanBytes: l.PlanBytes, PathBytes: tree.MaxPath,
 		BodyIdleSeconds: float64(l.BodyIdle) / float64(time.Second),
+		MinBytesPerIdle: minRate, ZstdWindowBytes: maxWindow, MemoryBytes: l.Memory,
+		RequestsPerCaller: publishedRequests{
+			Changes: shares[changing].perCaller, Views: shares[viewing].perCaller, Downloads: shares[downloading].perCaller,
+			Uploads: shares[uploading].perCaller, Descriptions: shares[describing].perCaller,
+		},
 	}
 	return wire.Encode(d)
 }
 
 func (s *Server) openAPI(c *call) error {
-	return c.bytes(http.StatusOK, "application/json", s.description)
+	return c.write(http.StatusOK, "application/json", s.description)
 }

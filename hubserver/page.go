@@ -23,10 +23,13 @@ func (s *Server) page(c *call) error {
 	if err != nil {
 		return c.absentPage("")
 	}
-	var view *store.ProjectView
+	if err := c.takeAtMost(viewing, 2*s.Limits.ConfigBytes); err != nil {
+		return err
+	}
+	var project *store.ProjectView
 	var config *store.Config
 	err = s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		if view, err = tx.Project(c.ctx(), r); err != nil || view.Visibility != string(wire.Public) {
+		if project, err = tx.Project(c.ctx(), r); err != nil || project.Visibility != string(wire.Public) {
 			return err
 		}
 		config, err = tx.Config(c.ctx(), r)
@@ -38,15 +41,14 @@ func (s *Server) page(c *call) error {
 	if config == nil {
 		return c.absentPage(r.String())
 	}
-	var body []byte
-	err = c.work(int64(len(config.Body))*jsonCost, func() error {
-		shown, err := s.pageOf(view, config)
-		if err != nil {
-			return err
-		}
-		body, err = shown.Render()
+	if err := c.takeAtMost(viewing, 2*jsonMemory(config.Body)); err != nil {
 		return err
-	})
+	}
+	shown, err := s.pageOf(project, config)
+	if err != nil {
+		return err
+	}
+	body, err := shown.Render()
 	return c.html(http.StatusOK, body, err)
 }
 
@@ -93,5 +95,5 @@ func (s *Server) static(c *call) error {
 	}
 	c.w.Header().Set("Cache-Control", "public, max-age=3600")
 	c.w.Header().Set("Content-Security-Policy", page.Policy)
-	return c.bytes(http.StatusOK, mime.TypeByExtension(path.Ext(name)), file)
+	return c.write(http.StatusOK, mime.TypeByExtension(path.Ext(name)), file)
 }

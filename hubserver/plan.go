@@ -1,11 +1,10 @@
 package hubserver
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
-
-	"github.com/klauspost/compress/zstd"
 
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -29,15 +28,6 @@ func (s *Server) planBaseFiles(c *call) error {
 		Current: current, Unchanged: m.Tree == current,
 		NeedFull: m.Files == nil && (m.Base == "" || m.Base != current), Missing: []string{},
 	}
-	if plan.Unchanged || m.Base != "" && m.Base == current {
-		damaged, err := c.damaged()
-		if err != nil {
-			return err
-		}
-		if damaged { // the same files again, or those that stay, are to be sent
-			plan.Unchanged, plan.NeedFull = false, m.Files == nil
-		}
-	}
 	switch {
 	case plan.Unchanged:
 		plan.NeedFull = false
@@ -50,15 +40,6 @@ func (s *Server) planBaseFiles(c *call) error {
 		return err
 	}
 	return c.json(http.StatusOK, plan)
-}
-
-// damaged reports whether base files of the project are known to be damaged.
-func (c *call) damaged() (damaged bool, err error) {
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
-		damaged, err = tx.DamagedFiles(c.ctx(), c.ref())
-		return err
-	})
-	return damaged, err
 }
 
 // lacksAll reports whether the account has no contents.
@@ -91,42 +72,44 @@ func (c *call) readManifest(m *wire.Manifest) error {
 	if err := c.needMediaType("application/json"); err != nil {
 		return err
 	}
+	const what = "the list of files"
 	limit := c.s.Limits.PlanBytes
-	var data []byte
-	var err error
+	stream := io.Reader(c.r.Body)
 	switch encoding := c.r.Header.Get("Content-Encoding"); encoding {
 	case "":
-		data, err = c.readAll("the list of files", limit)
+		if c.r.ContentLength > limit {
+			return tooLarge(what, limit)
+		}
 	case "zstd":
-		data, err = c.inflateAll("the list of files", limit)
+		if err := c.takePart(streamPart, inflateMemory); err != nil {
+			return err
+		}
+		z, err := c.unzstd(bufio.NewReaderSize(c.r.Body, 4<<10))
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		stream = z
 	default:
 		return unsupported("the Content-Encoding of a plan is to be zstd, or none, not %q", encoding)
 	}
-	if err != nil {
-		return err
-	}
-	return bodyProblem(wire.Decode(data, m))
+	return planProblem(c.decodeManifest(stream, what, limit, m), c.r.Body.(*body).failed)
 }
 
-// inflateAll reads the whole body, which is compressed with zstd.
-func (c *call) inflateAll(what string, limit int64) ([]byte, error) {
-	z, err := zstd.NewReader(c.r.Body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	data, err := io.ReadAll(io.LimitReader(z, limit+1))
+// planProblem tells a caller why a list of files could not be read.
+func planProblem(err, broken error) error {
+	var p *problem
 	switch {
-	case c.r.Body.(*body).failed != nil:
-		return nil, brokenBody(c.r.Body.(*body).failed)
+	case err == nil:
+		return nil
+	case broken != nil:
+		return brokenBody(broken)
+	case errors.As(err, &p):
+		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, brokenBody(err)
-	case err != nil:
-		return nil, invalidBody("", "the body is not compressed as announced").because(err)
-	case int64(len(data)) > limit:
-		return nil, tooLarge(what, limit)
+		return brokenBody(err)
 	}
-	return data, nil
+	return invalidBody("", "the body is not compressed as announced").because(err)
 }
 
 func badManifest(format string, args ...any) *problem {

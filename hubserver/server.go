@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/julienschmidt/httprouter"
-	"golang.org/x/sync/semaphore"
 
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/fetch"
@@ -44,7 +43,8 @@ type Limits struct {
 	BaseFileBytes    int64
 	BaseFilesBytes   int64
 	PlanBytes        int64         // of a manifest of base files
-	BodyIdle         time.Duration // without a byte of a body
+	BodyIdle         time.Duration // of waiting for the next [minRate] bytes of a body or response
+	Memory           int64         // of all requests together
 }
 
 // DefaultLimits are the limits that the contract names.
@@ -59,6 +59,7 @@ var DefaultLimits = Limits{
 	BaseFilesBytes:   1 << 30,
 	PlanBytes:        16 << 20,
 	BodyIdle:         30 * time.Second,
+	Memory:           128 << 20,
 }
 
 // maxJSON bounds a JSON body that has no limit of its own, and what stands
@@ -69,8 +70,8 @@ const maxJSON = 64 << 10
 type Server struct {
 	Config
 	router      *httprouter.Router
-	description []byte              // OpenAPI, as JSON
-	room        *semaphore.Weighted // see work
+	description []byte // OpenAPI, as JSON
+	memory      *memory
 }
 
 // New returns a hub on an open and migrated store.
@@ -80,7 +81,7 @@ func New(cfg Config) *Server {
 	if err != nil {
 		panic(err) // it is part of the program
 	}
-	s := &Server{Config: cfg, router: httprouter.New(), description: described, room: semaphore.NewWeighted(workBytes)}
+	s := &Server{Config: cfg, router: httprouter.New(), description: described, memory: newMemory(cfg.Limits.Memory)}
 	s.router.RedirectTrailingSlash = false
 	s.router.RedirectFixedPath = false
 	s.router.HandleOPTIONS = false
@@ -123,7 +124,9 @@ type call struct {
 	r      *http.Request
 	params httprouter.Params
 	id     string
-	who    *caller // nil: nobody
+	who    *caller      // nil: nobody
+	lease  *lease       // what it has reserved; nil: nothing
+	parts  [parts]int64 // of what an upload has reserved
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
@@ -145,7 +148,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
 	b := newBody(r, s.Limits.BodyIdle, control)
 	c := &call{s: s, params: params, id: strings.ToLower(rand.Text()[:16])}
-	c.w = &responseWriter{ResponseWriter: w, body: b}
+	c.w = &responseWriter{ResponseWriter: w, body: b, pace: pace{idle: s.Limits.BodyIdle}}
 	c.r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
 	c.r.Body = b
 	header := w.Header()
@@ -154,6 +157,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 	cut := false
+	defer c.done()
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("panic", "request", c.id, "route", pattern, "panic", p, "stack", string(debug.Stack()))

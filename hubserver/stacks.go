@@ -3,7 +3,9 @@ package hubserver
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
+	"strconv"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -17,6 +19,9 @@ import (
 // stackManifest is the file at a bundle's root that says what it is.
 const stackManifest = "stack.json"
 
+// maxStackManifest bounds it, in bytes.
+const maxStackManifest = 1 << 20
+
 func (s *Server) putVersion(c *call) error {
 	number := c.params.ByName("version")
 	if !version.Valid(number) {
@@ -26,15 +31,11 @@ func (s *Server) putVersion(c *call) error {
 	if err != nil {
 		return err
 	}
-	data, err := c.readAll("the bundle", s.Limits.BundleBytes)
+	data, err := c.readPieces("the bundle", s.Limits.BundleBytes)
 	if err != nil {
 		return err
 	}
-	var done *store.Published
-	err = c.work(int64(len(data))*bundleCost, func() (err error) {
-		done, err = c.publish(data, compression, number)
-		return err
-	})
+	done, err := c.publish(data, compression, number)
 	if err != nil {
 		return err
 	}
@@ -46,17 +47,21 @@ func (s *Server) putVersion(c *call) error {
 }
 
 // publish stores a bundle as a version of the stack that the path names.
-func (c *call) publish(data []byte, compression, number string) (done *store.Published, err error) {
-	files, actual, err := c.s.readBundle(data, compression, c.ref(), number)
+func (c *call) publish(data [][]byte, compression, number string) (done *store.Published, err error) {
+	files, actual, err := c.readBundle(data, compression, number)
 	if err != nil {
 		return nil, err
 	}
+	var size int64
+	for _, piece := range data {
+		size += int64(len(piece))
+	}
 	row := &store.StackVersion{
 		Account: c.ref().Account(), Slug: c.ref().Slug(), Version: number, Digest: files.Digest(),
-		SizeBytes: int64(len(data)), FileCount: len(files), PublishedBy: c.who.user,
+		SizeBytes: size, FileCount: len(files), PublishedBy: c.who.user,
 	}
 	err = c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
-		done, err = tx.PublishVersion(c.ctx(), row, &store.Bundle{MediaType: actual, Body: data})
+		done, err = tx.PublishVersion(c.ctx(), row, &store.Bundle{MediaType: actual, Pieces: data})
 		if err != nil || done.Already {
 			return err
 		}
@@ -71,8 +76,12 @@ func (c *call) noVersion() error {
 
 // readBundle returns the tree of a bundle, after checking that its manifest bears
 // the name and version under which it is sent.
-func (s *Server) readBundle(data []byte, compression string, stack ref.Ref, number string) (tree.Tree, string, error) {
-	stream, actual, done, err := inflate(bytes.NewReader(data), compression)
+func (c *call) readBundle(data [][]byte, compression, number string) (tree.Tree, string, error) {
+	pieces := make([]io.Reader, len(data))
+	for i, piece := range data {
+		pieces[i] = bytes.NewReader(piece)
+	}
+	stream, actual, done, err := c.inflate(io.MultiReader(pieces...), compression)
 	if err != nil {
 		return nil, "", err
 	}
@@ -81,22 +90,25 @@ func (s *Server) readBundle(data []byte, compression string, stack ref.Ref, numb
 		return nil, "", unsupported("a bundle is a tar that is compressed with gzip or zstd")
 	}
 	var manifest []byte
-	reader := &archiveReader{limits: s.Limits, each: func(e tree.Entry, content []byte) error {
-		if e.Path == stackManifest {
-			manifest = content
-		}
-		return nil
-	}}
+	reader := &archiveReader{
+		call:  c,
+		wants: func(path string) bool { return path == stackManifest },
+		each:  func(_ tree.Entry, content []byte) error { manifest = content; return nil },
+		waits: func() int64 { return 0 },
+	}
 	files, err := reader.read(stream)
 	if err != nil {
 		return nil, "", err
 	}
-	return files, actual, checkManifest(manifest, stack, number)
+	return files, actual, checkManifest(manifest, c.ref(), number)
 }
 
 func checkManifest(manifest []byte, stack ref.Ref, number string) error {
 	if manifest == nil {
 		return badArchive("it holds no %s", stackManifest)
+	}
+	if len(manifest) > maxStackManifest {
+		return badArchive("its %s is larger than %d KiB", stackManifest, maxStackManifest>>10)
 	}
 	var found struct {
 		Name    string `json:"name"`
@@ -182,7 +194,7 @@ func (s *Server) getBundle(c *call) error {
 	if err != nil || c.unmodified(row.Digest) {
 		return err
 	}
-	var bundle *store.Bundle
+	var bundle *store.Body
 	err = s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
 		bundle, err = tx.Bundle(c.ctx(), c.ref(), row.Version)
 		return err
@@ -190,5 +202,40 @@ func (s *Server) getBundle(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.bytes(http.StatusOK, bundle.MediaType, bundle.Body)
+	return c.stream(bundle)
 }
+
+// stream answers with a bundle or document, piece by piece.
+func (c *call) stream(b *store.Body) error {
+	largest := int64(store.PieceSize)
+	if b.Pieces == 1 {
+		largest = b.Size
+	}
+	if err := c.takeAtMost(downloading, pieceCost*largest); err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", b.MediaType)
+	c.w.Header().Set("Content-Length", strconv.FormatInt(b.Size, 10))
+	for n := range b.Pieces {
+		if c.r.Method == http.MethodHead {
+			break
+		}
+		var piece []byte
+		err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+			piece, err = tx.Piece(c.ctx(), b, n)
+			return err
+		})
+		if err != nil {
+			c.w.Header().Del("Content-Length")
+			return err
+		}
+		if _, err := c.w.Write(piece); err != nil {
+			return nil // a caller that has gone needs no answer
+		}
+	}
+	c.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// pieceCost is how much memory a byte of a piece takes on its way out of the database.
+const pieceCost = 3

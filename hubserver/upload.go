@@ -19,8 +19,12 @@ import (
 // takeUpload keeps the contents of a push that names its set in a manifest, and
 // brings only what is missing. Its frames are stored as they come.
 func (c *call) takeUpload(_ string, k *keeper) (s *store.Swap, uploaded int, err error) {
+	if err := c.takePart(streamPart, uploadMemory); err != nil {
+		return nil, 0, err
+	}
 	u := &upload{frames: frame.NewReader(c.r.Body), keeper: k, limits: c.s.Limits, hash: sha256.New(), buf: make([]byte, 64<<10)}
 	u.archive = tar.NewReader(u)
+	u.frames.Reserve = func(bytes int) error { return notStored(c.takePart(streamPart, uploadMemory+int64(bytes))) }
 	m, err := u.manifest()
 	if err != nil {
 		return nil, 0, uploadProblem(err)
@@ -33,6 +37,9 @@ func (c *call) takeUpload(_ string, k *keeper) (s *store.Swap, uploaded int, err
 	}
 	return &store.Swap{Tree: m.Tree, Base: m.Base, Next: c.s.Limits.next(m)}, len(k.brought), nil
 }
+
+// uploadMemory is what reading a push of frames of [frame.Size] takes, in bytes.
+const uploadMemory = 1280 << 10
 
 // upload reads a tar from frames, and keeps the frames in which contents lie.
 type upload struct {
@@ -79,6 +86,9 @@ func (u *upload) next() error {
 	}
 	if limit := u.limits.archiveBytes() + u.limits.PlanBytes; u.start > limit {
 		return tooLarge("the archive", limit)
+	}
+	if cap(u.plain) > 2*frame.Size {
+		u.plain = nil // what it had is no longer reserved
 	}
 	f, err := u.frames.Next(u.keeper.memory.Take())
 	if err != nil {
@@ -146,13 +156,9 @@ func (u *upload) manifest() (*wire.Manifest, error) {
 	if header.Size > u.limits.PlanBytes {
 		return nil, tooLarge(wire.ManifestMember, u.limits.PlanBytes)
 	}
-	data, err := readContent(u.archive, header.Size)
-	if err != nil {
-		return nil, err
-	}
 	m := &wire.Manifest{}
-	if err := wire.Decode(data, m); err != nil {
-		return nil, bodyProblem(err)
+	if err := u.keeper.c.decodeManifest(u.archive, wire.ManifestMember, u.limits.PlanBytes, m); err != nil {
+		return nil, err
 	}
 	if u.wanted, err = u.limits.checkManifest(m); err == nil && m.Files == nil && m.Base == "" {
 		err = badManifest("it lists no files")

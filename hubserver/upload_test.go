@@ -273,10 +273,11 @@ func TestAPlanMayBeCompressed(t *testing.T) {
 	}
 	alice.post(plan, typed{json, data}, zstdEncoded).problem(422, wire.CodeInvalidBody)
 	alice.post(plan, typed{json, zstded(t, data)[:20]}, zstdEncoded).problem(400, wire.CodeInvalidBody)
-	alice.post(plan, typed{json, zstded(t, make([]byte, 64<<20))}, zstdEncoded).problem(413, wire.CodeTooLarge)
+	long := `{"tree": "` + sha(nil) + `", "base": "` + sha(nil) + `", "remove": [` + strings.Repeat(`"`+strings.Repeat("x", 1000)+`",`, 18_000) + `"x"]}`
+	alice.post(plan, typed{json, zstded(t, []byte(long))}, zstdEncoded).problem(413, wire.CodeTooLarge)
 	alice.post(plan, typed{json, data}, header{"Content-Encoding": "gzip"}).problem(415, wire.CodeUnsupportedMediaType)
 	alice.post(plan, typed{"text/plain", data}).problem(415, wire.CodeUnsupportedMediaType)
-	alice.post(plan, `{"tree": 1`).problem(400, wire.CodeInvalidJSON)
+	alice.post(plan, `{"tree": "1"`).problem(400, wire.CodeInvalidJSON)
 }
 
 // hostile are manifests that no set can have, with the status and what the answer says.
@@ -453,7 +454,7 @@ func TestUpload_StoresOnlyContents(t *testing.T) {
 	contents := map[string]string{"a": "alpha", "b": "beta"}
 	files := treeOf(t, contents)
 	m := manifestMember(t, full(files))
-	m.content += strings.Repeat(" ", 3<<20)
+	m.content += strings.Repeat(" ", 12<<10)
 	plain := tarOf(t, append([]file{m}, blobs(files, contents)...)...)
 	hub.as("alice").put(baseFiles, largeFrames(append(plain, make([]byte, 500<<10)...)), zstdEncoded).want(200)
 	hub.wantFiles(contents)

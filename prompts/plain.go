@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -35,12 +36,10 @@ func (t Terminal) conversePlain(ctx context.Context, steps []Step) error {
 		if step.Screen == nil {
 			continue
 		}
-		answer, back, err := t.askPlain(ctx, step.Screen(), len(asked) > 0 || t.CanGoBack)
+		answer, back, err := t.askPlain(ctx, step.Screen(), len(asked) > 0)
 		switch {
 		case err != nil:
 			return err
-		case back && len(asked) == 0:
-			return ErrBack
 		case back:
 			at = asked[len(asked)-1] - 1
 			asked = asked[:len(asked)-1]
@@ -142,7 +141,7 @@ func (t Terminal) say(format string, args ...any) {
 
 // line asks for one line of text. The end of the input is an interrupt.
 func (t Terminal) line(ctx context.Context, prompt string) (string, error) {
-	t.view().DiscardInput()
+	tui.Terminal(t).DiscardInput()
 	fmt.Fprint(t.Out, prompt)
 	typed, err := t.await(ctx, func() (string, error) { return readLine(t.In) })
 	if err != nil {
@@ -162,7 +161,7 @@ func (t Terminal) secret(ctx context.Context, prompt string) (string, error) {
 		return "", err
 	}
 	defer term.Restore(int(f.Fd()), before)
-	t.view().DiscardInput()
+	tui.Terminal(t).DiscardInput()
 	fmt.Fprint(t.Out, prompt)
 	typed, err := t.await(ctx, func() (string, error) { return readLine(f) })
 	fmt.Fprint(t.Out, "\r\n")

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -24,14 +25,24 @@ type API struct {
 	CreatedBy string
 }
 
-// Document is the stored text of an API description.
+// Document is the text of an API description.
 type Document struct {
+	MediaType string
+	Text      []byte
+}
+
+// documentRow is what is stored of a document besides its pieces.
+type documentRow struct {
 	bun.BaseModel `bun:"table:api_documents"`
 
 	Account   string `bun:",pk"`
 	Slug      string `bun:",pk"`
 	MediaType string
-	Body      []byte
+	Body      []byte // of an older row; else empty
+}
+
+func documentBody(account, slug string) *Body {
+	return &Body{kind: kindDocument, account: account, slug: slug}
 }
 
 // CreateAPI registers a description. With free, the slug is only a wish: it is
@@ -50,9 +61,11 @@ func (tx *Tx) CreateAPI(ctx context.Context, a *API, d *Document, free bool) err
 	if _, err := tx.db.NewInsert().Model(a).Exec(ctx); err != nil {
 		return err
 	}
-	d.Account, d.Slug = a.Account, a.Slug
-	_, err = tx.db.NewInsert().Model(d).Exec(ctx)
-	return err
+	row := &documentRow{Account: a.Account, Slug: a.Slug, MediaType: d.MediaType, Body: []byte{}}
+	if _, err := tx.db.NewInsert().Model(row).Exec(ctx); err != nil {
+		return err
+	}
+	return tx.addPieces(ctx, documentBody(a.Account, a.Slug), slices.Collect(slices.Chunk(d.Text, PieceSize)))
 }
 
 // freeSlug returns wish, or the first of wish-2, wish-3, … that no API of account has.
@@ -86,8 +99,7 @@ func (tx *Tx) API(ctx context.Context, r ref.Ref) (*API, error) {
 	return a, wrap(tx.db.NewSelect().Model(a).WherePK().Scan(ctx))
 }
 
-// Document returns the text of a registered API, or ErrNotFound.
-func (tx *Tx) Document(ctx context.Context, r ref.Ref) (*Document, error) {
-	d := &Document{Account: r.Account(), Slug: r.Slug()}
-	return d, wrap(tx.db.NewSelect().Model(d).WherePK().Scan(ctx))
+// Document says what is stored as the text of a registered API, or returns ErrNotFound.
+func (tx *Tx) Document(ctx context.Context, r ref.Ref) (*Body, error) {
+	return tx.measure(ctx, documentBody(r.Account(), r.Slug()), "api_documents", "account = ? AND slug = ?", r.Account(), r.Slug())
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/uptrace/bun"
+
+	"example.com/projecthub/hubclient/tree"
 )
 
 // The table base_set_contents holds which contents each set names, so that a
@@ -91,7 +93,7 @@ func (c *collection) indexSet(ctx context.Context, account, slug string) error {
 	if err != nil {
 		return err
 	}
-	files, err := set.List()
+	files, err := tree.Read(set.Files)
 	if err != nil {
 		return err
 	}

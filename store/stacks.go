@@ -37,13 +37,23 @@ type StackVersion struct {
 
 // Bundle is the content of a stack version, as it was sent.
 type Bundle struct {
+	MediaType string
+	Pieces    [][]byte // of at most [PieceSize]
+}
+
+// bundleRow is what is stored of a bundle besides its pieces.
+type bundleRow struct {
 	bun.BaseModel `bun:"table:stack_bundles"`
 
 	Account   string `bun:",pk"`
 	Slug      string `bun:",pk"`
 	Version   string `bun:",pk"`
 	MediaType string
-	Body      []byte
+	Body      []byte // of an older row; else empty
+}
+
+func bundleBody(account, slug, version string) *Body {
+	return &Body{kind: kindBundle, account: account, slug: slug, version: version}
 }
 
 // ErrVersionExists says that a version is published with other content.
@@ -87,14 +97,17 @@ func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*
 	first := stack.Newest == ""
 	stack.Newest = v.Version
 	stack.Latest = version.Latest(stack.Latest, v.Version)
-	b.Account, b.Slug, b.Version = v.Account, v.Slug, v.Version
 	if _, err := tx.db.NewUpdate().Model(stack).WherePK().Exec(ctx); err != nil {
 		return nil, err
 	}
 	if _, err := tx.db.NewInsert().Model(v).Exec(ctx); err != nil {
 		return nil, err
 	}
-	_, err = tx.db.NewInsert().Model(b).Exec(ctx)
+	row := &bundleRow{Account: v.Account, Slug: v.Slug, Version: v.Version, MediaType: b.MediaType, Body: []byte{}}
+	if _, err := tx.db.NewInsert().Model(row).Exec(ctx); err != nil {
+		return nil, err
+	}
+	err = tx.addPieces(ctx, bundleBody(v.Account, v.Slug, v.Version), b.Pieces)
 	return &Published{Version: *v, First: first}, err
 }
 
@@ -136,10 +149,10 @@ func (tx *Tx) StackVersion(ctx context.Context, r ref.Ref, number string) (*Stac
 	return v, wrap(tx.db.NewSelect().Model(v).WherePK().Scan(ctx))
 }
 
-// Bundle returns the content of one version, or ErrNotFound.
-func (tx *Tx) Bundle(ctx context.Context, r ref.Ref, number string) (*Bundle, error) {
-	b := &Bundle{Account: r.Account(), Slug: r.Slug(), Version: number}
-	return b, wrap(tx.db.NewSelect().Model(b).WherePK().Scan(ctx))
+// Bundle says what is stored as the content of one version, or returns ErrNotFound.
+func (tx *Tx) Bundle(ctx context.Context, r ref.Ref, number string) (*Body, error) {
+	return tx.measure(ctx, bundleBody(r.Account(), r.Slug(), number), "stack_bundles",
+		"account = ? AND slug = ? AND version = ?", r.Account(), r.Slug(), number)
 }
 
 // resolveStackVersion returns the exact version that number means, or ErrNotFound.

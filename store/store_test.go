@@ -52,9 +52,9 @@ func project(t testing.TB, s *store.Store) ref.Ref {
 	t.Helper()
 	write(t, s, func(tx *store.Tx) error {
 		ctx := t.Context()
-		_, err := tx.PublishVersion(ctx, version("1.0.0", "d1"), &store.Bundle{Body: []byte("x")})
+		_, err := tx.PublishVersion(ctx, version("1.0.0", "d1"), &store.Bundle{Pieces: [][]byte{[]byte("x")}})
 		return errors.Join(err,
-			tx.CreateAPI(ctx, &store.API{Account: "acme", Slug: "pets"}, &store.Document{Body: []byte("{}")}, false),
+			tx.CreateAPI(ctx, &store.API{Account: "acme", Slug: "pets"}, &store.Document{Text: []byte("{}")}, false),
 			tx.CreateProject(ctx, webProject()))
 	})
 	return mustRef(t, "@acme/web")
@@ -192,7 +192,7 @@ func TestPublishedVersionsNeverChangeAndOnlyRise(t *testing.T) {
 		publish := func(number, digest string) (*store.Published, error) {
 			var p *store.Published
 			err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
-				p, err = tx.PublishVersion(t.Context(), version(number, digest), &store.Bundle{Body: []byte("x")})
+				p, err = tx.PublishVersion(t.Context(), version(number, digest), &store.Bundle{Pieces: [][]byte{[]byte("x")}})
 				return err
 			})
 			return p, err
@@ -233,14 +233,14 @@ func TestSlugsThatNobodyChoseAreMadeUnique(t *testing.T) {
 		for _, want := range []string{"pets", "pets-2", "pets-3"} {
 			api := &store.API{Account: "acme", Slug: "pets"}
 			write(t, s, func(tx *store.Tx) error {
-				return tx.CreateAPI(t.Context(), api, &store.Document{Body: []byte("{}")}, true)
+				return tx.CreateAPI(t.Context(), api, &store.Document{Text: []byte("{}")}, true)
 			})
 			if api.Slug != want {
 				t.Errorf("slug %q, want %q", api.Slug, want)
 			}
 		}
 		err := s.Write(t.Context(), func(tx *store.Tx) error {
-			return tx.CreateAPI(t.Context(), &store.API{Account: "acme", Slug: "pets"}, &store.Document{Body: []byte("{}")}, false)
+			return tx.CreateAPI(t.Context(), &store.API{Account: "acme", Slug: "pets"}, &store.Document{Text: []byte("{}")}, false)
 		})
 		if !errors.Is(err, store.ErrExists) {
 			t.Errorf("a chosen slug that is taken: %v, want ErrExists", err)

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"syscall"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +27,13 @@ const drainTime = 10 * time.Second
 
 // mostConnections is the largest number of connections that PostgreSQL itself takes.
 const mostConnections = 262143
+
+// ownMemory is what a hub takes besides its requests' budget: the garbage collector
+// works harder as the process comes near both together.
+const ownMemory = 48 << 20
+
+// leastMemory is the smallest budget with which ordinary requests find room.
+const leastMemory = 16 << 20
 
 type serveOptions struct {
 	listen, publicURL, logFormat string
@@ -66,6 +73,7 @@ func (a *app) serveCommand() *cobra.Command {
 	limitVar(f, &l.BaseFileBytes, mostBytes, "base-file-bytes", "largest base file, `BYTES`")
 	limitVar(f, &l.BaseFilesBytes, mostBytes, "base-files-bytes", "all base files of a project together, `BYTES`")
 	limitVar(f, &l.PlanBytes, mostBytes, "plan-bytes", "largest list of base files, `BYTES` of JSON")
+	limitVar(f, &l.Memory, mostBytes, "memory", "memory that all requests may use together, `BYTES` (HUB_MEMORY)")
 	return c
 }
 
@@ -81,6 +89,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
+	debug.SetMemoryLimit(o.limits.Memory + ownMemory)
 	s, unlock, err := a.openForServing(ctx, o.connections)
 	if err != nil {
 		return err
@@ -89,7 +98,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer unlock()
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return listenError(o.listen, a.line(cmdline.Hub("serve").Flag("--listen", anyPort(o.listen))), err)
+		return fmt.Errorf("cannot listen on %s: %w", o.listen, err)
 	}
 	address := "http://" + listener.Addr().String()
 	if o.publicURL != "" {
@@ -112,25 +121,13 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	return a.run(ctx, hub.HTTPServer(), listener, address, log)
 }
 
-// anyPort returns an address with the port that the system chooses.
-func anyPort(listen string) string {
-	host, _, _ := net.SplitHostPort(listen)
-	return net.JoinHostPort(host, "0")
-}
-
-// listenError says what to do about a port that is in use.
-func listenError(listen string, other cmdline.Line, err error) error {
-	err = fmt.Errorf("cannot listen on %s: %w", listen, err)
-	if !errors.Is(err, syscall.EADDRINUSE) {
-		return err
-	}
-	return &hintedError{err: err, hint: "another program listens there, perhaps another hub; to use any free port", recipe: other.String()}
-}
-
 // check refuses options that would make a hub nobody can use as it says.
 func (o *serveOptions) check() error {
 	if err := checkGrace(o.grace); err != nil {
 		return err
+	}
+	if o.limits.Memory < leastMemory {
+		return usagef("--memory %d is too little: a hub needs at least %d bytes", o.limits.Memory, leastMemory)
 	}
 	host, port, err := net.SplitHostPort(o.listen)
 	if err != nil {

@@ -150,11 +150,15 @@ func Decode(buf, frame []byte) ([]byte, error) {
 
 // Reader finds the frames in a stream.
 type Reader struct {
+	// Reserve, unless nil, is called before a frame takes more memory than one of
+	// [Size], with how much that is: of the frame and of what it holds together.
+	Reserve func(bytes int) error
+
 	r *bufio.Reader
 }
 
 // NewReader returns a Reader of r.
-func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // Next returns the next frame as it came, in the memory of buf where that is
 // enough; io.EOF after the last one. The other errors are ErrTooLarge, ErrInvalid,
@@ -180,20 +184,45 @@ func (r *Reader) Next(buf []byte) ([]byte, error) {
 	case header.HasFCS && header.FrameContentSize > MaxSize:
 		return nil, ErrTooLarge
 	}
-	return r.body(buf[:0], header)
+	content := MaxSize
+	if header.HasFCS {
+		content = int(header.FrameContentSize)
+	}
+	if err := r.reserve(content); err != nil {
+		return nil, err
+	}
+	return r.body(buf[:0], header, content)
+}
+
+func (r *Reader) reserve(bytes int) error {
+	if r.Reserve == nil {
+		return nil
+	}
+	if bytes <= Size {
+		bytes = 0
+	}
+	return r.Reserve(bytes)
 }
 
 // body reads a frame whose header is known: blocks, and maybe a checksum.
-func (r *Reader) body(b []byte, header zstd.Header) ([]byte, error) {
+func (r *Reader) body(b []byte, header zstd.Header, content int) ([]byte, error) {
 	b, err := r.extend(b, header.HeaderSize)
+	reserved := Size + 64<<10
 	for last := false; err == nil && !last; {
 		if b, err = r.extend(b, 3); err != nil {
 			break
 		}
 		var size int
-		if last, size, err = block(b[len(b)-3:]); err == nil {
-			b, err = r.extend(b, size)
+		if last, size, err = block(b[len(b)-3:]); err != nil {
+			break
 		}
+		if len(b)+size > reserved {
+			reserved = min(2*(len(b)+size), maxEncoded)
+			if err = r.reserve(content + reserved); err != nil {
+				break
+			}
+		}
+		b, err = r.extend(b, size)
 	}
 	if err == nil && header.HasCheckSum {
 		b, err = r.extend(b, 4)

@@ -81,15 +81,46 @@ func Decode(data []byte, v any, opts ...json.Options) error {
 		return &ShapeError{"", "a JSON object is needed"}
 	}
 	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
-	err := json.Unmarshal(data, v, opts...)
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		return &ShapeError{shorten(string(semantic.JSONPointer)), shorten(shapeDetail(semantic))}
+	return decodeError(json.Unmarshal(data, v, opts...))
+}
+
+// DecodeFrom is [Decode] of what r holds, piece by piece: the text is never in
+// memory as a whole. Errors of r are returned as they are.
+func DecodeFrom(r io.Reader, v any, opts ...json.Options) error {
+	dec := jsontext.NewDecoder(r)
+	if kind := dec.PeekKind(); kind != '{' && kind != 0 {
+		return &ShapeError{"", "a JSON object is needed"}
 	}
-	if err != nil {
-		return &ShapeError{"", err.Error()}
+	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
+	if err := json.UnmarshalDecode(dec, v, opts...); err != nil {
+		return decodeError(err)
+	}
+	end := dec.InputOffset()
+	if _, err := dec.ReadToken(); err == nil {
+		return &SyntaxError{end, errors.New("something follows the JSON value")}
+	} else if !errors.Is(err, io.EOF) {
+		return decodeError(err)
 	}
 	return nil
+}
+
+// decodeError turns an error of the library into one of ours. Those of a reader,
+// and of a function that decodes a value itself, are returned as they are.
+func decodeError(err error) error {
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	var own *ShapeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntactic), errors.Is(err, io.EOF):
+		return syntaxError(err, 0)
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &semantic):
+		return &ShapeError{shorten(string(semantic.JSONPointer)), shorten(shapeDetail(semantic))}
+	}
+	return err
 }
 
 // NoSuchMember is the detail of a FieldError for a member that is unknown.

@@ -16,7 +16,7 @@ func BenchmarkParse(b *testing.B) {
 	once, twice := text(10_000), text(20_000)
 	parse := func(data []byte) time.Duration {
 		begin := time.Now()
-		if _, err := description.Parse(context.Background(), data); err != nil {
+		if _, err := description.Parse(context.Background(), data, nil); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(begin)

@@ -49,48 +49,39 @@ func invalid(format string, args ...any) *Invalid {
 	return &Invalid{[]wire.FieldError{{Detail: fmt.Sprintf(format, args...)}}}
 }
 
-// running bounds how many descriptions are read at once, given up ones included:
-// reading cannot be interrupted, so that each holds its place until it ends.
-var running = make(chan struct{}, 2)
+// Reserve is called with the memory that reading a description is about to need,
+// in bytes, before each step that needs more. Its error ends the reading.
+type Reserve func(bytes int64) error
 
 // Parse reads an API description, whose length the caller has bounded. The error
-// is an *Invalid, or wraps that of ctx when ctx ended first; data must stay as it
-// is even then.
-func Parse(ctx context.Context, data []byte) (*Description, error) {
-	select {
-	case running <- struct{}{}:
-	case <-ctx.Done():
-		return nil, givenUp(ctx)
-	}
-	type result struct {
-		description *Description
-		err         error
-	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() { <-running }()
-		d, err := read(data)
-		done <- result{d, err}
-	}()
-	select {
-	case r := <-done:
-		return r.description, r.err
-	case <-ctx.Done():
-		return nil, givenUp(ctx)
-	}
-}
-
-func givenUp(ctx context.Context) error {
-	return fmt.Errorf("read an API description: %w", context.Cause(ctx))
-}
-
-func read(data []byte) (d *Description, err error) {
+// is an *Invalid, that of reserve, or that of ctx. The limits on descriptions bound
+// the time between two looks at ctx. A nil reserve allows everything.
+func Parse(ctx context.Context, data []byte, reserve Reserve) (d *Description, err error) {
 	defer func() {
 		if recover() != nil {
 			d, err = nil, invalid("the description is so odd that it cannot be checked")
 		}
 	}()
-	root, mediaType, err := readTree(data)
+	if reserve == nil {
+		reserve = func(int64) error { return nil }
+	}
+	step := func(bytes int64) error {
+		if ctx.Err() != nil {
+			return fmt.Errorf("read an API description: %w", context.Cause(ctx))
+		}
+		return reserve(bytes)
+	}
+	return read(data, step)
+}
+
+func read(data []byte, step Reserve) (*Description, error) {
+	first := treeMemory(data)
+	if err := step(first); err != nil {
+		return nil, err
+	}
+	root, mediaType, err := readTree(data, func(values int) error {
+		return step(max(first, 2*int64(len(data))+valueCost*int64(values))) // what aliases stand for is more than the text shows
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -98,10 +89,18 @@ func read(data []byte) (d *Description, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkShape(root, v); err != nil {
+	objects, err := checkShape(root, v)
+	if err != nil {
 		return nil, err
 	}
-	if err := checkRules(root, v); err != nil {
+	plain, err := withoutReferences(root, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := step(checkMemory(data, root.size(), objects, plain)); err != nil {
+		return nil, err
+	}
+	if err := checkRules(root, plain, v); err != nil {
 		return nil, err
 	}
 	info := root.member("info")

@@ -3,9 +3,7 @@ package description_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +15,7 @@ import (
 // refused parses text and returns the reasons why it is refused.
 func refused(t *testing.T, text string) []wire.FieldError {
 	t.Helper()
-	got, err := description.Parse(context.Background(), []byte(text))
+	got, err := description.Parse(context.Background(), []byte(text), nil)
 	var invalid *description.Invalid
 	if !errors.As(err, &invalid) || got != nil {
 		t.Fatalf("Parse(%.100q) = %v, %v, want an *Invalid", text, got, err)
@@ -28,7 +26,7 @@ func refused(t *testing.T, text string) []wire.FieldError {
 // accepted parses text, which has to be valid.
 func accepted(t *testing.T, text string) *description.Description {
 	t.Helper()
-	got, err := description.Parse(context.Background(), []byte(text))
+	got, err := description.Parse(context.Background(), []byte(text), nil)
 	if err != nil {
 		t.Fatalf("Parse(%.300s): %v", text, err)
 	}
@@ -145,12 +143,12 @@ func TestAtMost20ReasonsAreGiven(t *testing.T) {
 }
 
 func TestTheErrorSaysTheFirstReasonAndHowManyFollow(t *testing.T) {
-	_, err := description.Parse(context.Background(), []byte(schemas("3.0.0", `"A": 5, "B": 6, "C": 7`)))
+	_, err := description.Parse(context.Background(), []byte(schemas("3.0.0", `"A": 5, "B": 6, "C": 7`)), nil)
 	want := `the API description is not valid: /components/schemas/A: line 2, column 46: "A" is 5, where a schema is needed (and 2 more)`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is %q, want %q", err, want)
 	}
-	_, err = description.Parse(context.Background(), nil)
+	_, err = description.Parse(context.Background(), nil, nil)
 	if want := "the API description is not valid: the description is empty"; err == nil || err.Error() != want {
 		t.Errorf("the error is %q, want %q", err, want)
 	}
@@ -160,29 +158,8 @@ func TestParseEndsWithItsContext(t *testing.T) {
 	data := []byte(toJSON(large("3.0.0")))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(context.DeadlineExceeded)
-	got, err := description.Parse(ctx, data)
+	got, err := description.Parse(ctx, data, nil)
 	if got != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Parse = %v, %v after its context had ended", got, err)
 	}
-}
-
-// However many calls are given up, no more than two descriptions are being read.
-func TestGivenUpCallsDoNotPileUp(t *testing.T) {
-	data := []byte(toJSON(large("3.0.0")))
-	before := runtime.NumGoroutine()
-	var calls sync.WaitGroup
-	for range 40 {
-		calls.Go(func() {
-			ctx, cancel := context.WithCancel(context.Background())
-			cancel()
-			if _, err := description.Parse(ctx, data); err == nil {
-				t.Error("Parse succeeded after its context had ended")
-			}
-		})
-	}
-	calls.Wait()
-	if after := runtime.NumGoroutine(); after > before+2 {
-		t.Errorf("%d goroutines are left of 40 calls that were given up, want at most 2", after-before)
-	}
-	accepted(t, string(data)) // waits for a place, and gets one
 }

@@ -21,7 +21,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := description.Parse(context.Background(), data)
+		got, err := description.Parse(context.Background(), data, nil)
 		if err == nil {
 			if got.Title == "" || got.Version == "" || !strings.HasPrefix(got.Format, "openapi-") || !strings.HasPrefix(got.MediaType, "application/") {
 				t.Errorf("Parse = %+v", got)

@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func readJSON(data []byte) (*node, error) {
+func readJSON(data []byte, grows func(int) error) (*node, error) {
 	if err := wire.CheckSyntax(data); err != nil {
 		return nil, badJSON(data, err)
 	}
@@ -18,7 +18,7 @@ func readJSON(data []byte) (*node, error) {
 		// CheckSyntax has found no member that stands twice.
 		decoder: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)),
 		place:   cursor{data: data, line: 1, column: 1},
-		budget:  newBudget(),
+		budget:  newBudget(grows),
 	}
 	return r.value(1)
 }

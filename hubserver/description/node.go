@@ -86,6 +86,15 @@ func (n *node) down(segments ...string) *node {
 	return n
 }
 
+// size is the number of values in n, itself included.
+func (n *node) size() int {
+	size := 1
+	for _, child := range n.children {
+		size += child.size()
+	}
+	return size
+}
+
 // find returns the first node in or below n that is wanted, or nil.
 func (n *node) find(wanted func(*node) bool) *node {
 	if wanted(n) {

@@ -7,11 +7,18 @@ import (
 // withoutReferences writes the description as JSON with something short and valid
 // in the place of each reference: what a reference leads to is checked where it
 // stands. Without references no document is longer to check than it is to read.
-func withoutReferences(root *node, v version) []byte {
+func withoutReferences(root *node, v version) ([]byte, error) {
 	w := plainWriter{version: v}
 	w.value(root)
-	return w.json
+	if w.work > maxPlainWork {
+		return nil, invalid("the description has too much text that is nested deeply")
+	}
+	return w.json, nil
 }
+
+// maxPlainWork bounds how many bytes the library reads, which reads an object once
+// more for every object that it is in.
+const maxPlainWork = 192 << 20
 
 // patched is a version of each edition that the library knows; the patch digit means nothing to it.
 var patched = map[version]string{v30: "3.0.3", v31: "3.1.1"}
@@ -19,6 +26,7 @@ var patched = map[version]string{v30: "3.0.3", v31: "3.1.1"}
 type plainWriter struct {
 	version version
 	json    []byte
+	work    int // the lengths of all objects added up, those in others counted again
 }
 
 func (w *plainWriter) value(n *node) {
@@ -56,6 +64,8 @@ func (w *plainWriter) object(n *node) {
 		w.standIn(n)
 		return
 	}
+	start := len(w.json)
+	defer func() { w.work += len(w.json) - start }()
 	w.json = append(w.json, '{')
 	first := true
 	for _, child := range n.children {
@@ -73,6 +83,8 @@ func (w *plainWriter) object(n *node) {
 			w.string(patched[w.version])
 		case child.role == data:
 			w.json = append(w.json, '0') // nothing looks at it
+		case child.kind == text && (child.name == "description" || child.name == "summary") && child.text != "":
+			w.json = append(w.json, `"-"`...) // any text will do, and the library would copy a long one often
 		default:
 			w.value(child)
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // checkRules has the OpenAPI library check what is more than shape.
-func checkRules(root *node, v version) error {
-	document, err := load(withoutReferences(root, v), v)
+func checkRules(root *node, plain []byte, v version) error {
+	document, err := load(plain, v)
 	if err != nil {
 		return invalid("a value has a type that OpenAPI does not allow in its place")
 	}

@@ -9,6 +9,9 @@ import (
 const (
 	maxObjects   = 150_000 // of the specification's, references included
 	maxVariables = 1_000   // of one server
+
+	// The library reads each object once more for every object that it is in.
+	maxObjectWork = 1_200_000 // the depths of all objects added up
 )
 
 // maxHops is how many references may lead from one to the next before a value comes.
@@ -17,7 +20,7 @@ const maxHops = 32
 // checkShape gives every node its role, and checks that objects and arrays stand
 // where the grammar wants them and that every reference leads, within the
 // description, to a value of the role that is needed.
-func checkShape(root *node, v version) error {
+func checkShape(root *node, v version) (objects int, err error) {
 	s := shaper{root: root, version: v}
 	s.assign(root, "document")
 	for _, name := range required(v) {
@@ -31,7 +34,7 @@ func checkShape(root *node, v version) error {
 		}
 		s.resolve(n)
 	}
-	return s.reasons.err()
+	return s.objects, s.reasons.err()
 }
 
 func required(v version) []string {
@@ -45,6 +48,8 @@ type shaper struct {
 	root       *node
 	version    version
 	objects    int // met so far
+	depth      int // of objects around the one that is looked at
+	work       int // the depths of the objects met so far
 	references []*node
 	reasons    reasons
 }
@@ -95,6 +100,8 @@ func (s *shaper) assign(n *node, role string) {
 			return
 		}
 	}
+	s.depth++
+	defer func() { s.depth-- }()
 	for _, child := range n.children {
 		s.member(n, child)
 	}
@@ -119,6 +126,10 @@ func (s *shaper) member(n, child *node) {
 
 // count counts n against the limits.
 func (s *shaper) count(n *node) {
+	before := s.work
+	if s.work += s.depth; before <= maxObjectWork && s.work > maxObjectWork {
+		s.reasons.add(n, "the description has too many schemas, operations, parameters and the like that are nested deeply")
+	}
 	s.objects++
 	if s.objects == maxObjects+1 {
 		s.reasons.add(n, "the description has more than %d schemas, operations, parameters and the like", maxObjects)

@@ -22,8 +22,39 @@ const (
 	mediaYAML = "application/yaml"
 )
 
+// How much memory reading takes: a value of the tree, which for YAML is a tree of
+// the library's before; an object of the specification's in the library; and a byte
+// of the text that is handed to it.
+const (
+	valueCost     = 160
+	jsonValueCost = valueCost
+	yamlValueCost = 480
+	objectCost    = 1700
+	plainCost     = 4
+)
+
+// treeMemory bounds the memory that the tree of a description takes.
+func treeMemory(data []byte) int64 {
+	begin := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+	cost, values := int64(yamlValueCost), 0
+	if len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
+		cost = jsonValueCost
+		for _, mark := range []byte(",[{") {
+			values += bytes.Count(data, []byte{mark})
+		}
+	} else {
+		values = countMarks(data) - bytes.Count(data, []byte("\n")) - bytes.Count(data, []byte("\r")) // a line alone begins no value
+	}
+	return 4*int64(len(data)) + cost*int64(min(values, maxValues))
+}
+
+// checkMemory bounds the memory that the tree and the library's objects take together.
+func checkMemory(text []byte, values, objects int, plain []byte) int64 {
+	return 2*int64(len(text)) + valueCost*int64(values) + objectCost*int64(objects) + plainCost*int64(len(plain))
+}
+
 // readTree reads a text whose first character is { or [ as JSON, any other as YAML.
-func readTree(data []byte) (root *node, mediaType string, err error) {
+func readTree(data []byte, grows func(values int) error) (root *node, mediaType string, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
 		return nil, "", notUTF8(data)
@@ -33,10 +64,10 @@ func readTree(data []byte) (root *node, mediaType string, err error) {
 		return nil, "", invalid("the description is empty")
 	}
 	if begin[0] == '{' || begin[0] == '[' {
-		root, err = readJSON(data)
+		root, err = readJSON(data, grows)
 		mediaType = mediaJSON
 	} else {
-		root, err = readYAML(data)
+		root, err = readYAML(data, grows)
 		mediaType = mediaYAML
 	}
 	if err != nil {
@@ -80,9 +111,15 @@ func (c *cursor) advance(offset int) {
 }
 
 // budget is what is left of the limits while a tree grows.
-type budget struct{ values, work, text int }
+type budget struct {
+	values, work, text int
+	grows              func(values int) error // called now and then with how many values there are
+}
 
-func newBudget() budget { return budget{maxValues, maxWork, maxText} }
+func newBudget(grows func(int) error) budget { return budget{maxValues, maxWork, maxText, grows} }
+
+// growStep is how many values are read between two looks at the memory that they take.
+const growStep = 1 << 14
 
 // spend pays for one value in depth arrays and objects, itself included when it is one.
 func (b *budget) spend(n *node, depth int) error {
@@ -98,6 +135,9 @@ func (b *budget) spend(n *node, depth int) error {
 		return invalid("the description has more than %d MiB of text, with what YAML aliases stand for counted each time", maxText>>20)
 	case b.work < 0:
 		return invalid("the description has too many values that are nested deeply")
+	}
+	if read := maxValues - b.values; read%growStep == 0 {
+		return b.grows(read)
 	}
 	return nil
 }

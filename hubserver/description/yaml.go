@@ -14,7 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-func readYAML(data []byte) (*node, error) {
+func readYAML(data []byte, grows func(int) error) (*node, error) {
 	// The library's memory grows with the values, its time with the square of the
 	// %TAG directives: both have to be refused before it reads.
 	if countMarks(data) > 4*maxValues {
@@ -36,7 +36,7 @@ func readYAML(data []byte) (*node, error) {
 	} else if !errors.Is(err, io.EOF) {
 		return nil, badYAML(err)
 	}
-	r := yamlReader{budget: newBudget()}
+	r := yamlReader{budget: newBudget(grows)}
 	return r.value(document.Content[0], 1)
 }
 

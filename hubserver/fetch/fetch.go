@@ -94,7 +94,10 @@ func CheckURL(address string) error {
 
 // Get returns the document at address, for account. The error is an *InvalidURL,
 // a *Busy, a *TooLarge or, whatever else went wrong, a *Refused.
-func (f *Fetcher) Get(ctx context.Context, account, address string) ([]byte, error) {
+//
+// read reads the document, of which it takes at most one byte beyond the limit; its
+// errors are wrapped. nil stands for [io.ReadAll].
+func (f *Fetcher) Get(ctx context.Context, account, address string, read ReadFunc) ([]byte, error) {
 	u, err := parse(address)
 	if err != nil {
 		return nil, &InvalidURL{err.Error()}
@@ -105,7 +108,10 @@ func (f *Fetcher) Get(ctx context.Context, account, address string) ([]byte, err
 	defer f.inFlight.leave(account)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	data, err := f.follow(ctx, u)
+	if read == nil {
+		read = io.ReadAll
+	}
+	data, err := f.follow(ctx, u, read)
 	var tooLarge *TooLarge
 	switch {
 	case errors.As(err, &tooLarge):
@@ -116,10 +122,13 @@ func (f *Fetcher) Get(ctx context.Context, account, address string) ([]byte, err
 	return data, nil
 }
 
+// ReadFunc reads all of a document, which may come slowly, into memory.
+type ReadFunc func(io.Reader) ([]byte, error)
+
 // follow gets u, or what it redirects to.
-func (f *Fetcher) follow(ctx context.Context, u *url.URL) ([]byte, error) {
+func (f *Fetcher) follow(ctx context.Context, u *url.URL, read ReadFunc) ([]byte, error) {
 	for range 1 + maxRedirects {
-		data, next, err := f.request(ctx, u)
+		data, next, err := f.request(ctx, u, read)
 		if err != nil {
 			return nil, fmt.Errorf("get from %s: %w", u.Host, err)
 		}
@@ -135,7 +144,7 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL) ([]byte, error) {
 }
 
 // request returns the document at u, or where u redirects to.
-func (f *Fetcher) request(ctx context.Context, u *url.URL) (data []byte, next *url.URL, err error) {
+func (f *Fetcher) request(ctx context.Context, u *url.URL, read ReadFunc) (data []byte, next *url.URL, err error) {
 	if f.isOwn(u) {
 		return nil, nil, errors.New("it is the hub itself")
 	}
@@ -155,7 +164,7 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL) (data []byte, next *u
 		next, err = response.Location()
 		return nil, next, err
 	}
-	data, err = f.read(response)
+	data, err = f.read(response, read)
 	return data, nil, err
 }
 
@@ -164,7 +173,7 @@ func (f *Fetcher) isOwn(u *url.URL) bool {
 	return own != nil && strings.EqualFold(own.Hostname(), u.Hostname()) && port(own) == port(u)
 }
 
-func (f *Fetcher) read(response *http.Response) ([]byte, error) {
+func (f *Fetcher) read(response *http.Response, read ReadFunc) ([]byte, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %s", response.Status)
 	}
@@ -175,7 +184,7 @@ func (f *Fetcher) read(response *http.Response) ([]byte, error) {
 	if response.ContentLength > limit {
 		return nil, &TooLarge{limit}
 	}
-	data, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	data, err := read(io.LimitReader(response.Body, limit+1))
 	if int64(len(data)) > limit {
 		return nil, &TooLarge{limit}
 	}

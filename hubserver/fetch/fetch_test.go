@@ -195,7 +195,7 @@ func TestAnAccountFetchesFourAtOnce(t *testing.T) {
 		results := make(chan error, 8)
 		start := func(account string) {
 			go func() {
-				_, err := f.Get(context.Background(), account, "http://"+public)
+				_, err := f.Get(context.Background(), account, "http://"+public, nil)
 				results <- err
 			}()
 		}
@@ -206,7 +206,7 @@ func TestAnAccountFetchesFourAtOnce(t *testing.T) {
 		synctest.Wait()
 		for _, account := range []string{"acme", "other"} {
 			var busy *fetch.Busy
-			_, err := f.Get(context.Background(), account, "http://"+public)
+			_, err := f.Get(context.Background(), account, "http://"+public, nil)
 			if !errors.As(err, &busy) || err.Error() != "4 fetches of account "+account+" are under way already" {
 				t.Errorf("the fifth fetch of %s: %v, want a *Busy", account, err)
 			}
@@ -218,7 +218,7 @@ func TestAnAccountFetchesFourAtOnce(t *testing.T) {
 			}
 		}
 		for range 10 {
-			if _, err := f.Get(context.Background(), "acme", "http://"+public); err != nil {
+			if _, err := f.Get(context.Background(), "acme", "http://"+public, nil); err != nil {
 				t.Errorf("one after the other: %v", err)
 			}
 		}
@@ -231,7 +231,7 @@ func TestAnEndedContextEndsTheFetch(t *testing.T) {
 		w.sites[public+":80"] = w.silent
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_, err := w.fetcher(fetch.Options{}).Get(ctx, "acme", "http://"+public)
+		_, err := w.fetcher(fetch.Options{}).Get(ctx, "acme", "http://"+public, nil)
 		wantRefused(t, err)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the cause is %v", errors.Unwrap(err))

@@ -116,7 +116,7 @@ const public = "93.184.216.34"
 
 // get fetches url for an account.
 func get(f *fetch.Fetcher, url string) ([]byte, error) {
-	return f.Get(context.Background(), "acme", url)
+	return f.Get(context.Background(), "acme", url, nil)
 }
 
 func wantRefused(t *testing.T, err error) *fetch.Refused {

@@ -32,18 +32,7 @@ var (
 
 // home shows how the local projects stand, and runs what the person chooses, until
 // they leave. A failure of what was run is reported and ends nothing.
-func (a *app) home(ctx context.Context) (err error) {
-	acted := false
-	defer func() {
-		if err == nil || fault.From(err).Stage != "" {
-			return
-		}
-		e := fault.From(fault.At(stageHome, err))
-		if acted {
-			e.Hint = "what was reported above is done"
-		}
-		err = doing(e, "", "show the overview")
-	}()
+func (a *app) home(ctx context.Context) error {
 	chosen := 0
 	for {
 		h := &overview{app: a}
@@ -60,11 +49,7 @@ func (a *app) home(ctx context.Context) (err error) {
 		if i >= 0 {
 			chosen, name = i, h.names[i]
 		}
-		acted = true
 		err = a.act(ctx, action, name, h.project(i))
-		if errors.Is(err, prompts.ErrBack) {
-			continue
-		}
 		if flow.IsInterrupted(err) || ctx.Err() != nil {
 			return err
 		}
@@ -78,25 +63,19 @@ func (a *app) home(ctx context.Context) (err error) {
 	}
 }
 
-// stageHome is the stage of what ends the home view itself.
-const stageHome = "home"
-
 // act runs one action.
-func (a *app) act(ctx context.Context, action tui.Action, name, project string) (err error) {
+func (a *app) act(ctx context.Context, action tui.Action, name, project string) error {
 	command := map[tui.Action]string{
 		pushAction: "push", filesAction: "push", pullAction: "pull", publishAction: "publish",
 		createAction: "project create", openAction: "project view", loginAction: "login",
 	}
-	defer func(command string, token, origin optional) { // what was answered is for this action alone
-		err = fault.At(a.stage(), err)
-		a.command, a.token, a.origin, a.acting = command, token, origin, false
-	}(a.command, a.token, a.origin)
-	a.command, a.acting = command[action], true
+	defer func(c string) { a.command = c }(a.command)
+	a.command = command[action]
 	switch action {
 	case pushAction:
-		return a.push(ctx, name, pushFlags{ask: true})
+		return a.push(ctx, name, pushFlags{})
 	case filesAction:
-		return a.push(ctx, name, pushFlags{files: true, ask: true})
+		return a.push(ctx, name, pushFlags{files: true})
 	case pullAction:
 		return a.pull(ctx, name, pullFlags{})
 	case publishAction:

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+)
+
+// PieceSize is how much of a bundle or document is stored, and read, at once, in bytes.
+const PieceSize = 256 << 10
+
+// Body says what is stored of a bundle or document, without its bytes: those are
+// read with [Tx.Piece].
+type Body struct {
+	MediaType string
+	Size      int64
+	Pieces    int
+
+	kind, account, slug, version string
+}
+
+// errPiece says that a piece of a bundle or document is not what was stored.
+var errPiece = errors.New("a stored piece is missing or damaged")
+
+// addPieces stores the bytes of b.
+func (tx *Tx) addPieces(ctx context.Context, b *Body, pieces [][]byte) error {
+	for n, piece := range pieces {
+		sum := sha256.Sum256(piece)
+		_, err := tx.exec(ctx, "INSERT INTO pieces (kind, account, slug, version, n, sha256, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			b.kind, b.account, b.slug, b.version, int64(n), hex.EncodeToString(sum[:]), piece)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure completes b, whose row in table has the media type. Rows that are older
+// than pieces hold the body as one.
+func (tx *Tx) measure(ctx context.Context, b *Body, table, where string, args ...any) (*Body, error) {
+	var row struct {
+		MediaType string
+		Whole     int64
+	}
+	err := tx.db.NewRaw("SELECT media_type, length(body) AS whole FROM "+table+" WHERE "+where, args...).Scan(ctx, &row)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	b.MediaType = row.MediaType
+	if b.Size = row.Whole; row.Whole > 0 {
+		b.Pieces = 1
+		return b, nil
+	}
+	err = tx.db.NewRaw("SELECT count(*), COALESCE(sum(length(body)), 0) FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ?",
+		b.kind, b.account, b.slug, b.version).Scan(ctx, &b.Pieces, &b.Size)
+	return b, wrap(err)
+}
+
+// Piece returns the n-th piece of a bundle or document, of [Body.Pieces], after
+// checking that it is what was stored.
+func (tx *Tx) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
+	var row struct {
+		SHA256 string `bun:"sha256"`
+		Body   []byte
+	}
+	err := wrap(tx.db.NewRaw("SELECT sha256, body FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ? AND n = ?",
+		b.kind, b.account, b.slug, b.version, n).Scan(ctx, &row))
+	if errors.Is(err, ErrNotFound) && n == 0 {
+		return tx.whole(ctx, b)
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	if sum := sha256.Sum256(row.Body); err != nil || hex.EncodeToString(sum[:]) != row.SHA256 {
+		return nil, fmt.Errorf("%s @%s/%s %s, piece %d: %w", b.kind, b.account, b.slug, b.version, n, errPiece)
+	}
+	return row.Body, nil
+}
+
+// whole returns the body of a row that is older than pieces.
+func (tx *Tx) whole(ctx context.Context, b *Body) (body []byte, err error) {
+	if b.kind == kindBundle {
+		err = tx.db.NewRaw("SELECT body FROM stack_bundles WHERE account = ? AND slug = ? AND version = ?",
+			b.account, b.slug, b.version).Scan(ctx, &body)
+	} else {
+		err = tx.db.NewRaw("SELECT body FROM api_documents WHERE account = ? AND slug = ?", b.account, b.slug).Scan(ctx, &body)
+	}
+	return body, wrap(err)
+}
+
+// The kinds of bodies that are stored in pieces.
+const (
+	kindBundle   = "bundle"
+	kindDocument = "document"
+)
