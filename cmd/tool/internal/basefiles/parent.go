@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"example.com/projecthub/cmd/tool/internal/owner"
 )
 
 // parent is a directory below the root of a restore, open.
@@ -57,7 +59,10 @@ func (r *Restore) descend(dir string, create bool) (*parent, error) {
 func openBelow(in *os.Root, name string, create bool) (*os.Root, error) {
 	before, err := in.Lstat(name)
 	if create && errors.Is(err, fs.ErrNotExist) {
-		if err = in.Mkdir(name, 0o755); err == nil || errors.Is(err, fs.ErrExist) {
+		if err = in.Mkdir(name, 0o755); err == nil {
+			err = owner.KeepNew(in, name)
+		}
+		if err == nil || errors.Is(err, fs.ErrExist) {
 			before, err = in.Lstat(name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -213,7 +214,9 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 		if mode == tree.Executable {
 			perm |= is.Mode().Perm()&0o444>>2 | 0o100
 		}
-		err = f.Chmod(perm)
+		err = errors.Join(f.Chmod(perm), owner.Keep(f, is))
+	} else {
+		err = owner.KeepNew(in, temporary)
 	}
 	if err == nil {
 		_, err = io.Copy(f, content) // what a power failure takes, the next pull brings again

@@ -19,6 +19,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -209,5 +210,28 @@ func asNobody(t *testing.T) {
 		lack(t, "no process without root's rights could be started: "+err.Error())
 	case err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()):
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestRestoreWrite_KeepsModeAndOwner(t *testing.T) {
+	root := plant(t, map[string]string{"private": "mine"})
+	must(t, os.Chmod(filepath.Join(root, "private"), 0o640))
+	uid := uint32(os.Geteuid())
+	if uid == 0 {
+		uid = 65534
+		must(t, os.Chown(root, 65534, 65534))
+		must(t, os.Chown(filepath.Join(root, "private"), 65534, 65534))
+	}
+	runs := entryOf("private", "theirs")
+	runs.Mode = tree.Executable
+	r := restore(t, root, runs, entryOf("sub/new", "new"))
+	must(t, r.Write(runs, strings.NewReader("theirs")))
+	must(t, r.Write(entryOf("sub/new", "new"), strings.NewReader("new")))
+	for name, mode := range map[string]fs.FileMode{"private": 0o750, "sub/new": 0o644, "sub": fs.ModeDir | 0o755} {
+		is, err := os.Lstat(filepath.Join(root, name))
+		must(t, err)
+		if got := is.Sys().(*syscall.Stat_t).Uid; got != uid || is.Mode() != mode {
+			t.Errorf("%s: %v of %d, want %v of %d", name, is.Mode(), got, mode, uid)
+		}
 	}
 }

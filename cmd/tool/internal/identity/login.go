@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -202,7 +203,7 @@ func writePrivate(path string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(private), f.Sync(), f.Close())
+	err = errors.Join(err, f.Chmod(private), keepOwner(f, path), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -210,6 +211,18 @@ func writePrivate(path string, data []byte) error {
 		os.Remove(f.Name())
 	}
 	return err
+}
+
+// keepOwner gives f the owner of the file at path, or else of its directory.
+func keepOwner(f *os.File, path string) error {
+	is, err := os.Lstat(path)
+	if err != nil {
+		is, err = os.Stat(filepath.Dir(path))
+	}
+	if err != nil {
+		return err
+	}
+	return owner.Keep(f, is)
 }
 
 // private is the login file's mode: a regular file for its owner alone.

@@ -12,6 +12,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -122,7 +123,7 @@ func (c *creation) file(name string, text []byte) error {
 	c.all = append(c.all, name)
 	c.files = append(c.files, name)
 	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Close(), owner.KeepNew(c.root, name)); err != nil {
 		return unwritable(name, fault.Cause(err))
 	}
 	return nil
@@ -138,6 +139,7 @@ func (c *creation) directory(name string) error {
 	err := c.root.Mkdir(name, 0o755)
 	if err == nil {
 		c.all = append(c.all, name)
+		err = owner.KeepNew(c.root, name)
 	} else if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

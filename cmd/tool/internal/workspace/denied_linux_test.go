@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -21,7 +23,6 @@ func asNobody(t *testing.T, f func()) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const nobody = 65534
 	if err := syscall.Setfsuid(nobody); err != nil {
 		t.Fatal(err)
 	}
@@ -93,5 +94,77 @@ func chmod(t *testing.T, name string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Chmod(name, mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+const nobody = 65534
+
+func TestFind_ReportsAToolDirectoryOfAnotherUser(t *testing.T) {
+	needRoot(t)
+	w := newWorkspace(t, map[string]string{clientJSON: "{}", "sub/x": "x"})
+	openUp(t, w.Dir)
+	chown(t, filepath.Join(w.Dir, ".tool"), nobody)
+	for _, dir := range []string{w.Dir, filepath.Join(w.Dir, "sub")} {
+		_, err := workspace.Find(dir)
+		wantFault(t, err, wire.CodeNoWorkspace, filepath.Join(w.Dir, ".tool")+" or its directory belongs to another user, so that it is not used")
+	}
+}
+
+func TestUpdate_KeepsTheOwner(t *testing.T) {
+	needRoot(t)
+	client := newClient(t, "{}")
+	w := client.Workspace()
+	chown(t, filepath.Join(w.Dir, clientJSON), nobody)
+	if _, err := client.Record("api", "@a/b"); err != nil {
+		t.Fatal(err)
+	}
+	chown(t, filepath.Join(w.Dir, ".tool/web"), nobody)
+	destination, err := ref.Parse("@a/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := project(t, w).RecordPulled(workspace.Pulled{Project: destination, Revision: strings.Repeat("a", 64)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{clientJSON, ".tool/web/pulled.json"} {
+		wantOwner(t, filepath.Join(w.Dir, name), nobody)
+	}
+}
+
+func TestCreate_KeepsTheOwnerOfTheDirectory(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	chown(t, dir, nobody)
+	files, err := workspace.Create(dir, "web", workspace.Start{BasePath: "apps/web/src"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(files, ".tool", ".tool/web", "apps", "apps/web") {
+		wantOwner(t, filepath.Join(dir, name), nobody)
+	}
+}
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can change owners")
+	}
+}
+
+func chown(t *testing.T, name string, uid int) {
+	t.Helper()
+	if err := os.Chown(name, uid, uid); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantOwner(t *testing.T, name string, uid uint32) {
+	t.Helper()
+	info, err := os.Lstat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Sys().(*syscall.Stat_t).Uid; got != uid {
+		t.Errorf("%s belongs to %d, want %d", name, got, uid)
 	}
 }

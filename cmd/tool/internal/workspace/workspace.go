@@ -18,6 +18,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -69,21 +70,43 @@ func Find(dir string) (*Workspace, error) {
 	if err != nil {
 		return nil, noDirectory(dir, err)
 	}
+	foreign := "" // the nearest .tool of another user
 	for at := start; ; {
-		tool, err := os.Lstat(filepath.Join(at, toolDir))
-		if err == nil && tool.IsDir() && trusted(tool, origin) {
+		found, mine := hasTool(at, origin)
+		if mine {
 			return open(at)
+		}
+		if found && foreign == "" {
+			foreign = at
 		}
 		parent := filepath.Dir(at)
 		info, err := os.Stat(parent)
-		if err != nil || parent == at || isHome(at) || isHome(parent) || !trusted(info, origin) {
-			return nil, noWorkspace(start)
+		if err != nil || parent == at || isHome(at) || isHome(parent) {
+			return nil, noWorkspace(start, foreign)
+		}
+		if !trusted(info, origin) {
+			if found, _ := hasTool(parent, origin); found && foreign == "" {
+				foreign = parent
+			}
+			return nil, noWorkspace(start, foreign)
 		}
 		at = parent
 	}
 }
 
-func noWorkspace(dir string) error {
+// hasTool reports whether dir has a real directory .tool, and whether that may be used.
+func hasTool(dir string, origin fs.FileInfo) (found, mine bool) {
+	tool, err := os.Lstat(filepath.Join(dir, toolDir))
+	found = err == nil && tool.IsDir()
+	return found, found && trusted(tool, origin)
+}
+
+// noWorkspace is the failure of a search from dir. foreign has a .tool of another user, "" for none.
+func noWorkspace(dir, foreign string) error {
+	if foreign != "" {
+		return fault.New(wire.CodeNoWorkspace, "%s or its directory belongs to another user, so that it is not used", filepath.Join(foreign, toolDir)).
+			WithHint("run the command as its owner, or change the owner if you trust what is in it")
+	}
 	return fault.New(wire.CodeNoWorkspace, "neither %s nor a directory above it holds a directory %s", dir, toolDir).
 		WithHint("a workspace is a directory that holds %s: go to one, or name it with -C, or make one", toolDir).
 		Try(cmdline.Tool("init").With(SlugOf(filepath.Base(dir))))
@@ -126,7 +149,7 @@ func isHome(dir string) bool {
 
 // trusted reports whether a file belongs to the user or to the owner of origin.
 func trusted(info, origin fs.FileInfo) bool {
-	uid, known := owner(info)
-	other, _ := owner(origin)
+	uid, _, known := owner.Of(info)
+	other, _, _ := owner.Of(origin)
 	return !known || uid == os.Geteuid() || uid == other
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/owner"
 )
 
 // The steps of a write that tests make fail.
@@ -105,22 +106,28 @@ func (w *Workspace) replace(file string, old, text []byte) error {
 }
 
 // createTemporary makes the file that will take the place of the given one, beside
-// it and with its mode. It fails when that one is write-protected, which a rename
+// it and with its mode and owner. It fails when that one is write-protected, which a rename
 // would pass over.
 func (w *Workspace) createTemporary(file string) (f *os.File, name string, err error) {
-	mode, exists, err := w.writableMode(file)
+	old, err := w.writable(file)
 	if err != nil {
 		return nil, "", err
+	}
+	mode := fs.FileMode(0o644)
+	if old != nil {
+		mode = old.Mode().Perm()
 	}
 	name = temporaryPrefix(file) + rand.Text() + temporarySuffix
 	f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return nil, "", fmt.Errorf("no file can be made beside it: %w", fault.Cause(err))
 	}
-	if !exists {
-		return f, name, nil
+	if old == nil {
+		err = owner.KeepNew(w.root, name)
+	} else {
+		err = errors.Join(f.Chmod(mode), owner.Keep(f, old)) // the umask may have taken something off the mode
 	}
-	if err := f.Chmod(mode); err != nil { // the umask may have taken something off
+	if err != nil {
 		f.Close()
 		w.root.Remove(name)
 		return nil, "", fault.Cause(err)
@@ -128,21 +135,21 @@ func (w *Workspace) createTemporary(file string) (f *os.File, name string, err e
 	return f, name, nil
 }
 
-// writableMode returns the mode of a file that may be written, or the one for a new file.
-func (w *Workspace) writableMode(file string) (mode fs.FileMode, exists bool, err error) {
+// writable describes a file that may be written, nil when there is none.
+func (w *Workspace) writable(file string) (fs.FileInfo, error) {
 	f, err := w.root.OpenFile(file, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0o644, false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return 0, false, fault.Cause(err)
+		return nil, fault.Cause(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, false, fault.Cause(err)
+		return nil, fault.Cause(err)
 	}
-	return info.Mode().Perm(), true, nil
+	return info, nil
 }
 
 // checkWritable reports whether a file could be replaced now.
