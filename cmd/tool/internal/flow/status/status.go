@@ -5,7 +5,10 @@ package status
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/fault"
@@ -59,7 +62,14 @@ type Project struct {
 	StackVersion      string  `json:"stackVersion,omitzero"`   // in stack.json
 	StackPublished    string  `json:"stackPublished,omitzero"` // newest on the hub
 	StackHidden       bool    `json:"stackHidden,omitzero"`    // whether it is published is not for the caller to know
-	Problem           string  `json:"problem,omitzero"`        // what keeps it from being looked at
+	Problem           string  `json:"problem,omitzero"`        // what is wrong with its files
+}
+
+func (p *Project) problem(err error) {
+	if p.Problem != "" {
+		p.Problem += "; "
+	}
+	p.Problem += err.Error()
 }
 
 // State is how the local settings stand against the hub's config.
@@ -102,14 +112,26 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	} else {
 		r.Notes = append(r.Notes, "there is no token: "+o.Typed.Text(cmdline.Tool("login").Flag("--origin", r.Origin)))
 	}
-	for _, local := range o.Locals {
-		p, err := s.project(ctx, local)
-		if err != nil {
-			return nil, s.fail(err)
-		}
-		r.Projects = append(r.Projects, p)
+	if r.Projects, err = s.projects(ctx); err != nil {
+		return nil, s.fail(err)
 	}
 	return r, nil
+}
+
+// atOnce is how many local projects are compared with the hub at the same time.
+const atOnce = 6
+
+func (s *status) projects(ctx context.Context) ([]Project, error) {
+	all := make([]Project, len(s.Locals))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, local := range s.Locals {
+		group.Go(func() (err error) {
+			all[i], err = s.project(ctx, local)
+			return err
+		})
+	}
+	return all, group.Wait()
 }
 
 func (s *status) fail(err error) error {
@@ -129,14 +151,14 @@ func (s *status) project(ctx context.Context, local *workspace.Project) (Project
 	}
 	client, err := local.Client()
 	if err != nil {
-		p.Problem = err.Error()
+		p.problem(err)
 		return p, nil
 	}
 	if !client.Project.Present() {
 		return p, nil
 	}
 	if p.Project, err = flow.Destination(local, client, nil); err != nil {
-		p.Problem = err.Error()
+		p.problem(err)
 		return p, nil
 	}
 	p.DestinationSource = "client.json"
@@ -156,7 +178,7 @@ func (s *status) config(ctx context.Context, client *workspace.Client, p *Projec
 	p.Exists = true
 	local, err := client.Config()
 	if err != nil {
-		p.Problem = err.Error()
+		p.problem(err)
 		return nil
 	}
 	if current.HasConfig {
@@ -187,11 +209,17 @@ func compare(local, hub, common string) State {
 
 func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project) error {
 	stack, err := local.Stack()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a project needs none until it is published
+	}
 	if err != nil {
-		return nil // a project may do without one until it publishes
+		p.problem(err)
+		return nil
 	}
 	p.Stack = stack.Name
-	p.StackVersion, _ = stack.Version()
+	if p.StackVersion, err = stack.Version(); err != nil {
+		p.problem(err)
+	}
 	published, err := s.hub.Stack(ctx, stack.Name)
 	switch {
 	case flow.IsNotFound(err):

@@ -1,0 +1,46 @@
+package golden_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// A hub that answers about no config before it is asked about all of them.
+func TestStatus_AsksAboutSeveralProjectsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	names := []string{"web", "shop", "blog"}
+	for _, name := range names[1:] {
+		w.write(".tool/"+name+"/client.json", `{"project": "@alice/web", "settings": {}}`)
+	}
+	target, err := url.Parse(w.hub.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub, asked, all := httputil.NewSingleHostReverseProxy(target), atomic.Int32{}, make(chan struct{})
+	proxy := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/config") {
+			if int(asked.Add(1)) == len(names) {
+				close(all)
+			}
+			select {
+			case <-all:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		hub.ServeHTTP(answer, r)
+	}))
+	t.Cleanup(proxy.Close)
+	out := w.must("status", "--origin", proxy.URL, "--token", w.token, "--timeout", "30s")
+	for _, name := range names {
+		if !strings.Contains(out, name+"\n") {
+			t.Errorf("%s is missing:\n%s", name, out)
+		}
+	}
+}
