@@ -34,7 +34,7 @@ func (t Terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (b
 			return Screen{
 				Title: title, Facts: []string{fact}, Prompt: "Its full name, or nothing to leave it", Late: true,
 				Check: func(typed string) error {
-					if typed = strings.TrimSpace(typed); typed != "" && typed != r.String() {
+					if typed = strings.TrimSpace(typed); typed != "" && typed != r.String() && typed != r.Path() {
 						return fmt.Errorf("type %s, or nothing to leave it", r)
 					}
 					return nil

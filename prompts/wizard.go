@@ -242,8 +242,8 @@ func (z *wizard) slugStep() Step {
 // refOf reads a slug, or a full ref.
 func (z *wizard) refOf(typed string) (ref.Ref, error) {
 	typed = strings.TrimSpace(typed)
-	if strings.HasPrefix(typed, "@") {
-		r, err := ref.Parse(typed)
+	if strings.ContainsAny(typed, "@/") {
+		r, err := ref.ParseTyped(typed)
 		if err != nil {
 			return r, errors.New("@account/slug, each part of " + ref.Rule)
 		}
@@ -356,13 +356,13 @@ func (z *wizard) apiRefStep() Step {
 			return Screen{
 				Title: "Which registered API?", Prompt: "@account/slug", Preset: preset,
 				Check: func(typed string) error {
-					if _, err := ref.Parse(strings.TrimSpace(typed)); err != nil {
+					if _, err := ref.ParseTyped(strings.TrimSpace(typed)); err != nil {
 						return errors.New("@account/slug, each part of " + ref.Rule)
 					}
 					return nil
 				},
 				Look: func(ctx context.Context, typed string) (string, error) {
-					r, err := ref.Parse(strings.TrimSpace(typed))
+					r, err := ref.ParseTyped(strings.TrimSpace(typed))
 					if err != nil {
 						return "", err
 					}
@@ -377,7 +377,7 @@ func (z *wizard) apiRefStep() Step {
 				},
 			}
 		},
-		Take: func(answer string) { z.answers.API, _ = ref.Parse(strings.TrimSpace(answer)) },
+		Take: func(answer string) { z.answers.API, _ = ref.ParseTyped(strings.TrimSpace(answer)) },
 	}
 }
 

@@ -53,6 +53,15 @@ func Parse(s string) (Ref, error) {
 	return New(account, slug)
 }
 
+// ParseTyped reads a ref as people type it: @account/slug, or as some results show
+// it, without the @.
+func ParseTyped(s string) (Ref, error) {
+	if strings.Contains(s, "/") && !strings.HasPrefix(s, "@") {
+		s = "@" + s
+	}
+	return Parse(s)
+}
+
 // ParsePath reads the form account/slug, which results and requests use for stacks.
 func ParsePath(s string) (Ref, error) {
 	account, slug, found := strings.Cut(s, "/")

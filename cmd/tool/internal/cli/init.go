@@ -38,7 +38,7 @@ account that is logged in.`,
 		RunE: a.run(func(_ context.Context, args []string) error {
 			if stack != "" {
 				var err error
-				if start.Stack, err = ref.Parse(stack); err != nil {
+				if start.Stack, err = ref.ParseTyped(stack); err != nil {
 					return usagef("--stack: %v", err)
 				}
 			}

@@ -96,18 +96,23 @@ type Progress struct {
 // Report is told of progress; nil allowed.
 type Report func(Progress)
 
-// ParseDestination reads a destination that stands in place: a flag's name,
-// client.json, or "" for an argument. The failure is invalid_name.
-func ParseDestination(text, place string) (ref.Ref, error) {
-	r, err := ref.Parse(text)
+// ParseDestination reads a destination that was typed, with or without its @, as the
+// value of a flag or, with "", as an argument. The failure is invalid_name.
+func ParseDestination(text, flag string) (ref.Ref, error) {
+	r, err := ref.ParseTyped(text)
+	return r, explainDestination(err, flag)
+}
+
+// explainDestination adds to an error where the destination is written.
+func explainDestination(err error, place string) error {
 	if err != nil {
 		if place != "" {
 			err = fmt.Errorf("%s: %w", place, err)
 		}
-		return ref.Ref{}, fault.New(wire.CodeInvalidName, "%w", err).
+		return fault.New(wire.CodeInvalidName, "%w", err).
 			WithHint("a destination is @account/slug; each part is %s", ref.Rule)
 	}
-	return r, nil
+	return nil
 }
 
 // Destination returns where a local project goes: flag, when it was given, else
@@ -117,7 +122,8 @@ func Destination(local *workspace.Project, client *workspace.Client, flag *strin
 		return ParseDestination(*flag, "--project")
 	}
 	if client.Project.Present() {
-		return ParseDestination(client.Project.Text, client.Project.At.String())
+		r, err := ref.Parse(client.Project.Text)
+		return r, explainDestination(err, client.Project.At.String())
 	}
 	return ref.Ref{}, fault.New(wire.CodeNoDestination, "%s does not say which project of the hub it belongs to", local.ClientPath())
 }

@@ -149,7 +149,7 @@ func checkName(name string) error {
 	if ref.ValidName(name) {
 		return nil
 	}
-	if _, err := ref.Parse(name); err != nil {
+	if _, err := ref.ParseTyped(name); err != nil {
 		return fault.New(wire.CodeInvalidName, "%q cannot name a project", name).
 			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
 	}
@@ -162,7 +162,7 @@ func (c *create) readStack(context.Context) error {
 		return err
 	}
 	c.stack = stack.Name
-	if c.project, err = ref.Parse(c.Name); err != nil {
+	if c.project, err = ref.ParseTyped(c.Name); err != nil {
 		c.project, err = ref.New(c.stack.Account(), c.Name)
 	}
 	return err

@@ -88,7 +88,7 @@ func failed(target ref.Ref, hub *identity.Hub, err error) error {
 // the local project: of its destination when that has this slug, else of its stack.
 func resolve(o Options) (ref.Ref, error) {
 	if !ref.ValidName(o.Name) {
-		r, err := ref.Parse(o.Name)
+		r, err := ref.ParseTyped(o.Name)
 		if err != nil {
 			return ref.Ref{}, fault.New(wire.CodeInvalidName, "%q names no project", o.Name).
 				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
