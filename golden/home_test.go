@@ -65,7 +65,8 @@ func TestWhatIsChosenAtHomeIsTheCommandItself(t *testing.T) {
 	w.talk(term, []turn{
 		{"> gone", "", down + down}, {"> web", "", "p"},
 		{"[Leave it]", "", "y"}, {"> Back to the overview", "home-pushed", enter},
-		{"> web", "", "f"}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
+		{"> web", "", "f"}, {"> Leave them", "home-files", enter}, {"Aborted: nothing was changed", "", ""}, {"> Back to the overview", "", enter},
+		{"> web", "", "f"}, {"> Leave them", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "o"}, {"> Back to the overview", "", enter},
 		{"> web", "", up}, {"> shop", "", "u"}, {"> Leave it", "", up}, {"> Publish it", "", enter},
 		{"Published alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
@@ -136,5 +137,65 @@ func TestToolAloneShowsItsHelpInAPipeline(t *testing.T) {
 	help := output(t, "tool", "--help")
 	if got := output(t, "tool"); got != help {
 		t.Errorf("tool alone prints\n%s", got)
+	}
+}
+
+func TestHome_AsksBeforeTheFirstPush(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "{}")
+	w.setting(before)
+	term := w.open(usual)
+	w.talk(term, []turn{{"> web", "", "p"}, {"[Leave it]", "home-first", "n"}, {"> Back to the overview", "", down}, {"> Leave", "", enter}})
+	term.ends(0)
+	if got := w.config(); strings.Contains(got, "Pets") {
+		t.Errorf("the config is %s", got)
+	}
+}
+
+func TestHome_AsksForEachLoginAnew(t *testing.T) {
+	t.Parallel()
+	w := newEmpty(t)
+	w.hub.admin(t, "account", "create", "bob")
+	revoked := w.hub.token(t, "bob")
+	w.hub.admin(t, "token", "revoke", "--user", "bob", "--all")
+	taken := func(token string) turn { return turn{strings.Repeat("*", len(token)), "", enter} }
+	term := w.open(usual)
+	w.talk(term, []turn{
+		{"Nobody is logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", revoked}, taken(revoked),
+		{"error: log in:", "", ""}, {"> Back to the overview", "", enter},
+		{"Nobody is logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", w.token}, taken(w.token),
+		{"Logged in to", "", ""}, {"> Back to the overview", "", enter},
+		{", as alice", "", "i"}, {"Which hub?", "", ctrlC},
+	})
+	term.ends(130)
+}
+
+func TestHome_ActionsCanBeLeft(t *testing.T) {
+	t.Parallel()
+	w := household(t)
+	w.setting(after)
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	for _, c := range []struct{ key, asks, stage string }{
+		{"p", "[Leave it]", "push"}, {"f", "> Leave them", "push"}, {"l", "[Leave them]", "pull"}, {"u", "> Leave it", "publish"},
+		{"c", "> Go on", "create"}, {"i", "Which hub?", "login"},
+	} {
+		t.Run(c.key, func(t *testing.T) {
+			term := w.open(usual)
+			w.talk(term, []turn{{"> gone", "", down + down}, {"> web", "", c.key}, {c.asks, "", escape}})
+			if strings.HasPrefix(c.asks, "[") { // it has an answer by escape: no
+				w.talk(term, []turn{{"> Back to the overview", "", enter}})
+			}
+			w.talk(term, []turn{{"> web", "", c.key}, {c.asks, "", ctrlC}})
+			term.ends(130)
+			if text := strings.ReplaceAll(term.text(), "\n", " "); !strings.Contains(text, "interrupted (stage "+c.stage+")") {
+				t.Errorf("it says\n%s", text)
+			}
+		})
+	}
+	term := w.open(usual)
+	w.talk(term, []turn{{"> gone", "", ctrlC}})
+	term.ends(130)
+	if text := term.text(); text != "error: show the overview: interrupted (stage home)\n  hint: nothing was changed\n" {
+		t.Errorf("it says\n%s", text)
 	}
 }

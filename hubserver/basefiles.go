@@ -2,6 +2,7 @@ package hubserver
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -167,9 +168,26 @@ func (c *call) baseSet() (set *store.BaseSet, files tree.Tree, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err = tree.Read(set.Files)
+	files, err = set.List()
+	if errors.Is(err, store.ErrDamaged) {
+		c.damagedFiles(nil, err)
+	}
 	set.Files = nil
 	return set, files, err
+}
+
+// damagedFiles logs that base files of the project were found to be damaged, and
+// notes which, so that the next push of the same files replaces them.
+func (c *call) damagedFiles(files tree.Tree, cause error) {
+	ctx := context.WithoutCancel(c.ctx())
+	found, err := c.s.Store.RecordDamagedFiles(ctx, c.ref(), files, cause)
+	if err != nil {
+		c.s.Log.Error("damage was not recorded", "request", c.id, "error", err)
+	}
+	if len(found) > 0 {
+		c.s.Log.Error("stored base files are damaged: push them again to replace them",
+			"request", c.id, "project", c.ref().String(), "damaged", found, "error", cause)
+	}
 }
 
 func (s *Server) getBaseFiles(c *call) error {
@@ -248,6 +266,9 @@ func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) 
 		if err != nil {
 			return err
 		}
+		if err := c.checkDamaged(tx, reader, stored); err != nil {
+			return err
+		}
 		for _, f := range stored {
 			if err := c.writeFile(reader, archive, set, f); err != nil {
 				return err
@@ -255,10 +276,31 @@ func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) 
 		}
 		return nil
 	})
+	if errors.Is(err, store.ErrDamaged) {
+		c.damagedFiles(files, err)
+	}
 	if err != nil {
 		return err
 	}
 	return archive.Close()
+}
+
+// checkDamaged fails, before anything is sent, when a content that is known to be
+// damaged still is.
+func (c *call) checkDamaged(tx *store.Tx, reader *store.Reader, stored []store.StoredFile) error {
+	damaged, err := tx.Damaged(c.ctx(), c.ref().Account())
+	if err != nil || len(damaged) == 0 {
+		return err
+	}
+	for _, f := range stored {
+		if !damaged[f.SHA256] {
+			continue
+		}
+		if err := reader.Copy(c.ctx(), io.Discard, f.Content); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *call) writeFile(reader *store.Reader, archive *tar.Writer, set *store.BaseSet, f store.StoredFile) error {

@@ -28,6 +28,15 @@ func (s *Server) planBaseFiles(c *call) error {
 		Current: current, Unchanged: m.Tree == current,
 		NeedFull: m.Files == nil && (m.Base == "" || m.Base != current), Missing: []string{},
 	}
+	if plan.Unchanged || m.Base != "" && m.Base == current {
+		damaged, err := c.damaged()
+		if err != nil {
+			return err
+		}
+		if damaged { // the same files again, or those that stay, are to be sent
+			plan.Unchanged, plan.NeedFull = false, m.Files == nil
+		}
+	}
 	switch {
 	case plan.Unchanged:
 		plan.NeedFull = false
@@ -40,6 +49,15 @@ func (s *Server) planBaseFiles(c *call) error {
 		return err
 	}
 	return c.json(http.StatusOK, plan)
+}
+
+// damaged reports whether base files of the project are known to be damaged.
+func (c *call) damaged() (damaged bool, err error) {
+	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
+		damaged, err = tx.DamagedFiles(c.ctx(), c.ref())
+		return err
+	})
+	return damaged, err
 }
 
 // lacksAll reports whether the account has no contents.

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	"example.com/projecthub/tui"
 )
 
 // Screen is one question, and what a person has to know to answer it.
@@ -46,7 +44,7 @@ type Step struct {
 var ErrStop = errors.New("stopped")
 
 // Converse takes the steps in turn; esc goes back to the one before. It returns
-// ErrInterrupted, ErrStop, or the error of a Load. The questions have a screen of
+// ErrInterrupted, ErrStop, ErrBack, or the error of a Load. The questions have a screen of
 // their own: lines below others, which a resized terminal wraps anew, could not be
 // redrawn in their place.
 func (t Terminal) Converse(ctx context.Context, steps []Step) error {
@@ -65,7 +63,7 @@ func (t Terminal) converse(ctx context.Context, steps []Step, options ...tea.Pro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends a Load that nobody waits for any more
 	m := &conversation{ctx: ctx, steps: steps, at: -1, terminal: t}
-	err := tui.Terminal(t).Run(ctx, m, options...)
+	err := t.view().Run(ctx, m, options...)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -214,7 +212,11 @@ func (c *conversation) before() int {
 
 func (c *conversation) back() tea.Cmd {
 	i := c.before()
-	if i < 0 {
+	switch {
+	case i < 0 && c.terminal.CanGoBack:
+		c.err = ErrBack
+		return tea.Quit
+	case i < 0:
 		return nil
 	}
 	c.at, c.screen = i, nil
@@ -240,7 +242,7 @@ func (c *conversation) show() tea.Cmd {
 	}
 	var cmd tea.Cmd
 	c.shown++
-	c.screen, cmd = newView(step.Screen(), c.terminal, c.before() >= 0)
+	c.screen, cmd = newView(step.Screen(), c.terminal, c.before() >= 0 || c.terminal.CanGoBack)
 	return tea.Batch(cmd, c.changed())
 }
 

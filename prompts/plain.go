@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/term"
 
-	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -36,10 +35,12 @@ func (t Terminal) conversePlain(ctx context.Context, steps []Step) error {
 		if step.Screen == nil {
 			continue
 		}
-		answer, back, err := t.askPlain(ctx, step.Screen(), len(asked) > 0)
+		answer, back, err := t.askPlain(ctx, step.Screen(), len(asked) > 0 || t.CanGoBack)
 		switch {
 		case err != nil:
 			return err
+		case back && len(asked) == 0:
+			return ErrBack
 		case back:
 			at = asked[len(asked)-1] - 1
 			asked = asked[:len(asked)-1]
@@ -141,7 +142,7 @@ func (t Terminal) say(format string, args ...any) {
 
 // line asks for one line of text. The end of the input is an interrupt.
 func (t Terminal) line(ctx context.Context, prompt string) (string, error) {
-	tui.Terminal(t).DiscardInput()
+	t.view().DiscardInput()
 	fmt.Fprint(t.Out, prompt)
 	typed, err := t.await(ctx, func() (string, error) { return readLine(t.In) })
 	if err != nil {
@@ -161,7 +162,7 @@ func (t Terminal) secret(ctx context.Context, prompt string) (string, error) {
 		return "", err
 	}
 	defer term.Restore(int(f.Fd()), before)
-	tui.Terminal(t).DiscardInput()
+	t.view().DiscardInput()
 	fmt.Fprint(t.Out, prompt)
 	typed, err := t.await(ctx, func() (string, error) { return readLine(f) })
 	fmt.Fprint(t.Out, "\r\n")

@@ -13,10 +13,14 @@ import (
 	"strings"
 
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/tui"
 )
 
 // ErrInterrupted says that the person ended the program instead of answering.
 var ErrInterrupted = errors.New("interrupted")
+
+// ErrBack says that the person went back from the first question.
+var ErrBack = errors.New("went back")
 
 // Terminal is where a person is asked.
 type Terminal struct {
@@ -24,6 +28,12 @@ type Terminal struct {
 	Out           io.Writer
 	Plain         bool // lines instead of forms
 	Columns, Rows int
+	CanGoBack     bool // from the first question too: the answer is ErrBack
+}
+
+// view is where a view of tui is shown.
+func (t Terminal) view() tui.Terminal {
+	return tui.Terminal{In: t.In, Out: t.Out, Plain: t.Plain, Columns: t.Columns, Rows: t.Rows}
 }
 
 // TypeRef asks for r to be typed in full. An empty answer is a no.

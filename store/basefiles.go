@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -34,6 +35,15 @@ type BaseFilesState struct {
 func (tx *Tx) BaseSet(ctx context.Context, r ref.Ref) (*BaseSet, error) {
 	b := &BaseSet{Account: r.Account(), Slug: r.Slug()}
 	return b, wrap(tx.db.NewSelect().Model(b).WherePK().Scan(ctx))
+}
+
+// List returns the files of a set; ErrDamaged when they are not those that its
+// digest names.
+func (b *BaseSet) List() (tree.Tree, error) {
+	if b.Tree != "" && tree.DigestOf(b.Files) != b.Tree {
+		return nil, fmt.Errorf("%w: the list of base files of @%s/%s", ErrDamaged, b.Account, b.Slug)
+	}
+	return tree.Read(b.Files)
 }
 
 // BaseSetSize returns the length of the list of files of a project's set, in bytes; ErrNotFound as for [Tx.BaseSet].
@@ -104,12 +114,30 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 	case s.Base != "" && s.Base != old.Tree && s.Tree != old.Tree:
 		return nil, &OutdatedError{Current: old.Tree}
 	}
-	before, err := tree.Read(old.Files)
+	before, err := old.List()
+	if errors.Is(err, ErrDamaged) && s.Base == "" { // the whole new set is known: it replaces the damaged one
+		there, old, before, err = false, &BaseSet{}, nil, nil
+	} else if errors.Is(err, ErrDamaged) {
+		return nil, &OutdatedError{Current: old.Tree}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if there && s.Tree == old.Tree {
+	damaged, err := tx.Damaged(ctx, r.Account())
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range s.Contents { // they replace what is damaged
+		delete(damaged, c.SHA256)
+	}
+	unchanged := func() (*Swapped, error) {
+		if missing := damagedOf(before, damaged); missing != nil {
+			return nil, &OutdatedError{Current: old.Tree, Missing: missing}
+		}
 		return &Swapped{before, before, true}, tx.AddContents(ctx, r.Account(), s.Packs, s.Contents)
+	}
+	if there && s.Tree == old.Tree {
+		return unchanged()
 	}
 	after, err := s.Next(before)
 	if err != nil {
@@ -121,7 +149,10 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 	case s.Tree != "" && s.Tree != set.Tree:
 		return nil, &TreeError{set.Tree}
 	case there && set.Tree == old.Tree:
-		return &Swapped{before, before, true}, tx.AddContents(ctx, r.Account(), s.Packs, s.Contents)
+		return unchanged()
+	}
+	if missing := damagedOf(after, damaged); missing != nil {
+		return nil, &OutdatedError{Current: old.Tree, Missing: missing}
 	}
 	missing, err := tx.exchange(ctx, r.Account(), before, after, s)
 	if err != nil {
@@ -129,6 +160,11 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 	}
 	if len(missing) > 0 {
 		return nil, &OutdatedError{Current: old.Tree, Missing: missing}
+	}
+	if damaged[r.String()] {
+		if err := tx.repaired(ctx, r.Account(), r.String()); err != nil {
+			return nil, err
+		}
 	}
 	return &Swapped{before, after, false}, tx.putBaseSet(ctx, set)
 }
@@ -208,7 +244,10 @@ func (tx *Tx) freeBaseSet(ctx context.Context, r ref.Ref) error {
 	if err != nil {
 		return err
 	}
-	files, err := tree.Read(set.Files)
+	files, err := set.List()
+	if errors.Is(err, ErrDamaged) {
+		return nil // what it named is collected some time after it was last touched
+	}
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"example.com/projecthub/hubclient/frame"
 )
 
@@ -36,8 +38,8 @@ var ErrCollecting = errors.New("another hub is collecting on this database")
 // Collect removes contents that no set names and that nobody has touched for the
 // grace period, and the packs in which nothing is left. It looks at what changed
 // since the last collection, and may run while others push; ErrCollecting when
-// another collection runs. An account whose data is damaged is skipped, and the
-// error says so after the others were collected.
+// another collection runs. What is damaged is skipped, and the error says so after
+// everything else was collected.
 func (s *Store) Collect(ctx context.Context, grace time.Duration) (Collected, error) {
 	unlock, err := s.lockTask(ctx, collecting)
 	if err != nil {
@@ -285,7 +287,9 @@ func (c *collection) sweep(ctx context.Context, stream string) (movable []Conten
 				}
 			}
 		case p.Size == frame.RawLength(p.Length):
-			if err := c.compress(ctx, p); err != nil {
+			if err := c.compress(ctx, p); errors.Is(err, ErrDamaged) {
+				c.failed = append(c.failed, fmt.Errorf("packs of %s: %w", c.account, err))
+			} else if err != nil {
 				return nil, err
 			}
 		}
@@ -334,8 +338,7 @@ func (c *collection) removePack(ctx context.Context, p *filled) error {
 
 // compress does what was left out for a push not to wait.
 func (c *collection) compress(ctx context.Context, p *filled) error {
-	c.Smaller++
-	return c.store.Write(ctx, func(tx *Tx) error {
+	err := c.store.Write(ctx, func(tx *Tx) error {
 		r := tx.ContentReader(c.account)
 		if err := r.seek(ctx, p.Stream, p.Start); err != nil {
 			return err
@@ -344,13 +347,24 @@ func (c *collection) compress(ctx context.Context, p *filled) error {
 			frame.Append(nil, r.last.Body), c.account, p.Stream, p.Start)
 		return err
 	})
+	if err == nil {
+		c.Smaller++
+	}
+	return err
 }
 
-// move writes contents anew, close together. What they leave is removed by the
-// next collection.
+// move writes contents anew, close together and in the order of the sets that name
+// them. What they leave is removed by the next collection. A damaged one stays.
 func (c *collection) move(ctx context.Context, contents []Content) error {
+	if len(contents) == 0 {
+		return nil
+	}
 	m := mover{collection: c, stream: rand.Text(), seen: map[string]bool{}}
 	err := c.store.Read(ctx, func(tx *Tx) error {
+		contents, err := tx.inSetOrder(ctx, c.account, contents)
+		if err != nil {
+			return err
+		}
 		reader := tx.ContentReader(c.account)
 		for _, content := range contents {
 			if err := m.add(ctx, reader, content); err != nil {
@@ -380,8 +394,14 @@ func (m *mover) add(ctx context.Context, r *Reader, c Content) error {
 		return nil
 	}
 	m.seen[c.SHA256] = true
-	at := m.start + int64(m.piece.Len())
-	if err := r.Copy(ctx, &m.piece, c); err != nil {
+	size := m.piece.Len()
+	at := m.start + int64(size)
+	err := r.Copy(ctx, &m.piece, c)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrMissing) {
+		m.piece.Truncate(size)
+		return m.skip(ctx, c, err)
+	}
+	if err != nil {
 		return err
 	}
 	c.Stream, c.Start = m.stream, at
@@ -389,6 +409,17 @@ func (m *mover) add(ctx context.Context, r *Reader, c Content) error {
 		return nil
 	}
 	return m.flush(ctx)
+}
+
+// skip reports a content that is damaged, so that the others are moved. One that was
+// removed meanwhile needs no report.
+func (m *mover) skip(ctx context.Context, c Content, cause error) error {
+	if errors.Is(cause, ErrMissing) {
+		return nil
+	}
+	m.failed = append(m.failed, cause)
+	_, err := m.store.recordDamage(ctx, m.account, c.SHA256)
+	return err
 }
 
 func (m *mover) flush(ctx context.Context) error {
@@ -419,4 +450,49 @@ func (c *collection) moveInto(ctx context.Context, p Pack, contents []Content) e
 		}
 		return nil
 	})
+}
+
+// inSetOrder returns contents in the order in which the sets name them, so that what
+// is read together is stored together.
+func (tx *Tx) inSetOrder(ctx context.Context, account string, contents []Content) ([]Content, error) {
+	rank := make(map[string]int, len(contents))
+	var slugs []string
+	for part := range slices.Chunk(contents, chunk) {
+		digests := make([]string, len(part))
+		for i, c := range part {
+			digests[i] = c.SHA256
+			rank[c.SHA256] = -1
+		}
+		var names []string
+		err := tx.db.NewRaw("SELECT DISTINCT slug FROM base_set_contents WHERE account = ? AND sha256 IN (?)", account, bun.List(digests)).Scan(ctx, &names)
+		if err != nil {
+			return nil, err
+		}
+		slugs = append(slugs, names...)
+	}
+	slices.Sort(slugs)
+	next := 0
+	for _, slug := range slices.Compact(slugs) {
+		set := &BaseSet{Account: account, Slug: slug}
+		if err := wrap(tx.db.NewSelect().Model(set).WherePK().Scan(ctx)); errors.Is(err, ErrNotFound) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		files, err := set.List()
+		if errors.Is(err, ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range files {
+			if at, ok := rank[e.SHA256]; ok && at < 0 {
+				rank[e.SHA256], next = next, next+1
+			}
+		}
+	}
+	ordered := slices.Clone(contents)
+	slices.SortStableFunc(ordered, func(a, b Content) int { return cmp.Compare(rank[a.SHA256], rank[b.SHA256]) })
+	return ordered, nil
 }

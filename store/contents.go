@@ -51,8 +51,8 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("the content %s has %d bytes", e.SHA256, e.Size)
 }
 
-// AddContents stores packs, and contents that lie in them. A content that the
-// account has already stays where it is.
+// AddContents stores packs, and contents that are in them. A content that the
+// account has already stays where it is, unless it is known to be damaged.
 func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, contents []Content) error {
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -66,14 +66,18 @@ func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, con
 	return tx.insertContents(ctx, account, packs, rows, absent, now)
 }
 
-// insertContents stores packs, and those of rows whose digests are absent; the caller
-// has locked the others. Both are sorted by digest. A row that another transaction
+// insertContents stores packs, and those of rows whose digests are absent, or that
+// are known to be damaged; the caller has locked those that are not absent. Both are sorted by digest. A row that another transaction
 // inserts meanwhile is left as it is: to update it, this one would have to wait for
 // its lock while it holds others.
 func (tx *Tx) insertContents(ctx context.Context, account string, packs []Pack, rows []Content, absent []string, now Time) error {
+	removed, err := tx.removeDamaged(ctx, account, rows)
+	if err != nil {
+		return err
+	}
 	rows = slices.DeleteFunc(rows, func(c Content) bool {
 		_, found := slices.BinarySearch(absent, c.SHA256)
-		return !found
+		return !found && !removed[c.SHA256]
 	})
 	for i := range rows {
 		rows[i].Account, rows[i].TouchedAt = account, now
@@ -126,7 +130,7 @@ func uniqueByDigest(contents []Content) []Content {
 
 // Hold promises contents of account, sizes by digest, to whoever is about to name
 // them in a set: they stay for the time of grace. It returns those that are not
-// there, sorted, and a *SizeError for one of another size.
+// there or are known to be damaged, sorted, and a *SizeError for one of another size.
 func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) ([]string, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -143,7 +147,7 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 }
 
 // lookUp looks for contents, sizes by digest, and locks none. It returns those that
-// are not there, and those that have to be touched to stay, both sorted; and a
+// are not there or are damaged, and those that have to be touched to stay, both sorted; and a
 // *SizeError for one of another size.
 func (tx *Tx) lookUp(ctx context.Context, account string, sizes map[string]int64, now Time) (missing, stale []string, err error) {
 	digests := sorted(sizes)
@@ -151,6 +155,10 @@ func (tx *Tx) lookUp(ctx context.Context, account string, sizes map[string]int64
 		if any, err := tx.HoldsAny(ctx, account); err != nil || !any {
 			return digests, nil, err
 		}
+	}
+	damaged, err := tx.Damaged(ctx, account)
+	if err != nil {
+		return nil, nil, err
 	}
 	for part := range slices.Chunk(digests, chunk) {
 		there, err := tx.contents(ctx, account, part)
@@ -160,7 +168,7 @@ func (tx *Tx) lookUp(ctx context.Context, account string, sizes map[string]int64
 		for _, digest := range part {
 			c, ok := there[digest]
 			switch {
-			case !ok:
+			case !ok || damaged[digest]:
 				missing = append(missing, digest)
 			case c.Size != sizes[digest]:
 				return nil, nil, &SizeError{digest, c.Size}

@@ -33,6 +33,24 @@ func (tx *Tx) Packs(ctx context.Context) (n, bytes int64, err error) {
 	return n, bytes, tx.db.QueryRowContext(ctx, "SELECT count(*), CAST(coalesce(sum(length), 0) AS bigint) FROM packs").Scan(&n, &bytes)
 }
 
+// ReplacePacks stores other bytes as the packs' bodies, as a failing disk does.
+func (tx *Tx) ReplacePacks(ctx context.Context, change func(body []byte) []byte) error {
+	var all []struct {
+		Stream string
+		Start  int64
+		Body   []byte
+	}
+	if err := tx.db.NewRaw("SELECT stream, start, body FROM packs").Scan(ctx, &all); err != nil {
+		return err
+	}
+	for _, p := range all {
+		if _, err := tx.exec(ctx, "UPDATE packs SET body = ? WHERE stream = ? AND start = ?", change(p.Body), p.Stream, p.Start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Occupy takes every connection that reads, and tells how many calls wait for one.
 func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(), err error) {
 	var conns []*sql.Conn

@@ -21,9 +21,6 @@ type Body struct {
 	kind, account, slug, version string
 }
 
-// errPiece says that a piece of a bundle or document is not what was stored.
-var errPiece = errors.New("a stored piece is missing or damaged")
-
 // addPieces stores the bytes of b.
 func (tx *Tx) addPieces(ctx context.Context, b *Body, pieces [][]byte) error {
 	for n, piece := range pieces {
@@ -59,7 +56,7 @@ func (tx *Tx) measure(ctx context.Context, b *Body, table, where string, args ..
 }
 
 // Piece returns the n-th piece of a bundle or document, of [Body.Pieces], after
-// checking that it is what was stored.
+// or ErrDamaged when it is not what was stored.
 func (tx *Tx) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
 	var row struct {
 		SHA256 string `bun:"sha256"`
@@ -74,7 +71,7 @@ func (tx *Tx) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
 		return nil, err
 	}
 	if sum := sha256.Sum256(row.Body); err != nil || hex.EncodeToString(sum[:]) != row.SHA256 {
-		return nil, fmt.Errorf("%s @%s/%s %s, piece %d: %w", b.kind, b.account, b.slug, b.version, n, errPiece)
+		return nil, fmt.Errorf("%s @%s/%s %s, piece %d: %w", b.kind, b.account, b.slug, b.version, n, ErrDamaged)
 	}
 	return row.Body, nil
 }

@@ -35,6 +35,12 @@ type StoredFile struct {
 // Locate returns files in the order in which their contents are stored. Reading
 // them in that order decodes each pack once, however many pushes they came with.
 func (r *Reader) Locate(ctx context.Context, files tree.Tree) ([]StoredFile, error) {
+	return r.locate(ctx, files, func(err error) error { return err })
+}
+
+// locate leaves out files whose content is not stored, or has another size, where
+// failed returns nil.
+func (r *Reader) locate(ctx context.Context, files tree.Tree, failed func(error) error) ([]StoredFile, error) {
 	stored := make([]StoredFile, 0, len(files))
 	streams := map[string]string{} // one text for each stream instead of one for each row
 	for part := range slices.Chunk(files, chunk) {
@@ -48,13 +54,22 @@ func (r *Reader) Locate(ctx context.Context, files tree.Tree) ([]StoredFile, err
 		}
 		for _, e := range part {
 			c, ok := contents[e.SHA256]
-			if !ok {
-				return nil, fmt.Errorf("content %s of %q: %w", e.SHA256, e.Path, ErrMissing)
+			var err error
+			if c.Account = r.account; !ok {
+				err = fmt.Errorf("content %s of %q: %w", e.SHA256, e.Path, ErrMissing)
+			} else if c.Size != e.Size {
+				err = &DamagedContent{Content: c, Cause: errSize}
+			}
+			if err != nil {
+				if err := failed(err); err != nil {
+					return nil, err
+				}
+				continue
 			}
 			if _, ok := streams[c.Stream]; !ok {
 				streams[c.Stream] = c.Stream
 			}
-			c.Account, c.SHA256, c.Stream = r.account, e.SHA256, streams[c.Stream]
+			c.SHA256, c.Stream = e.SHA256, streams[c.Stream]
 			stored = append(stored, StoredFile{e, c})
 		}
 	}
@@ -70,39 +85,53 @@ func byPosition(a, b Content) int {
 // ContentReader returns a reader of account's contents.
 func (tx *Tx) ContentReader(account string) *Reader { return &Reader{tx: tx, account: account} }
 
-// Errors of reading what is stored.
+// ErrMissing says that a content is not stored.
+var ErrMissing = errors.New("it is not stored")
+
+// Why a content is damaged.
 var (
-	ErrMissing = errors.New("it is not stored")
-	errDamaged = errors.New("a stored content is damaged")
+	errDigest = errors.New("its SHA-256 is another")
+	errSize   = errors.New("its size is another")
+	errNoPack = errors.New("the pack that it is in is not stored")
 )
 
-// Copy writes a content to w. It fails before the last byte unless all are right.
+// Copy writes a content to w. It fails before the last byte unless all are right:
+// with a *[DamagedContent] when they are not.
 func (r *Reader) Copy(ctx context.Context, w io.Writer, c Content) error {
 	hash := sha256.New()
-	for done := int64(0); done < c.Size; {
-		piece, err := r.piece(ctx, &c, done)
-		if err != nil {
-			return fmt.Errorf("content %s: %w", c.SHA256, err)
+	for done := int64(0); ; {
+		var piece []byte
+		var err error
+		if done < c.Size {
+			if piece, err = r.piece(ctx, &c, done); err != nil {
+				return err
+			}
 		}
 		hash.Write(piece)
 		if done += int64(len(piece)); done == c.Size && hex.EncodeToString(hash.Sum(nil)) != c.SHA256 {
-			return fmt.Errorf("content %s: %w", c.SHA256, errDamaged)
+			return &DamagedContent{Content: c, Cause: errDigest}
 		}
-		if _, err := w.Write(piece); err != nil {
+		if _, err := w.Write(piece); err != nil || done == c.Size {
 			return err
 		}
 	}
-	return nil
 }
 
-// piece returns what follows the first bytes of c that are done, as far as it
-// lies together. Where c has moved since it was looked up, it is brought up to date.
+// piece returns what follows the first bytes of c that are done, as far as it is
+// in one pack. Where c has moved since it was looked up, it is brought up to date.
 func (r *Reader) piece(ctx context.Context, c *Content, done int64) ([]byte, error) {
 	err := r.seek(ctx, c.Stream, c.Start+done)
-	if errors.Is(err, ErrNotFound) {
-		if err = wrap(r.tx.db.NewSelect().Model(c).Where("account = ?", r.account).Where("sha256 = ?", c.SHA256).Scan(ctx)); err == nil {
+	if errors.Is(err, errNoPack) {
+		err = wrap(r.tx.db.NewSelect().Model(c).Where("account = ?", r.account).Where("sha256 = ?", c.SHA256).Scan(ctx))
+		if errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("content %s: %w", c.SHA256, ErrMissing)
+		}
+		if err == nil {
 			err = r.seek(ctx, c.Stream, c.Start+done)
 		}
+	}
+	if errors.Is(err, errNoPack) || errors.Is(err, ErrDamaged) {
+		return nil, &DamagedContent{Content: *c, Cause: err}
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +140,8 @@ func (r *Reader) piece(ctx context.Context, c *Content, done int64) ([]byte, err
 	return r.last.Body[at:min(at+c.Size-done, r.last.Length)], nil
 }
 
-// seek makes the piece with the byte at in it the last one.
+// seek makes the pack with the byte at in it the last one. The error is errNoPack,
+// ErrDamaged, or the database's.
 func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
 	if p := r.last; p.Stream == stream && p.Start <= at && at < p.Start+p.Length {
 		return nil
@@ -132,16 +162,17 @@ func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
 		return err
 	}
 	if p.Start+p.Length <= at {
-		return ErrNotFound
+		return errNoPack
 	}
 	p.Body, err = frame.Decode(r.last.Body, body)
 	r.decoded += int64(len(p.Body))
 	if err == nil && int64(len(p.Body)) != p.Length {
-		err = errDamaged
+		err = errSize
 	}
 	r.last = p
 	if err != nil {
 		r.last = Pack{}
+		return fmt.Errorf("%w: pack %s at %d: %w", ErrDamaged, stream, p.Start, err)
 	}
-	return err
+	return nil
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/uptrace/bun"
-
-	"example.com/projecthub/hubclient/tree"
 )
 
 // The table base_set_contents holds which contents each set names, so that a
@@ -93,7 +91,7 @@ func (c *collection) indexSet(ctx context.Context, account, slug string) error {
 	if err != nil {
 		return err
 	}
-	files, err := tree.Read(set.Files)
+	files, err := set.List()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
@@ -96,11 +97,32 @@ func (e escaping) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// hintedError is a failure with what helps.
+type hintedError struct {
+	err          error
+	hint, recipe string
+}
+
+func (e *hintedError) Error() string { return e.err.Error() }
+func (e *hintedError) Unwrap() error { return e.err }
+
+// line returns a command line with the database that this command was given. An
+// address may hold a password, which is not shown.
+func (a *app) line(l cmdline.Line) cmdline.Line {
+	if path := store.Path(a.db); a.db != defaultDB && path != "" {
+		return l.Flag("--db", "sqlite:"+path)
+	}
+	return l
+}
+
 func (a *app) fail(err error) {
-	hint := ""
+	hint, recipe := "", ""
+	var hinted *hintedError
 	var missing *store.MissingError
 	var noAccount *store.NoAccountError
 	switch {
+	case errors.As(err, &hinted):
+		hint, recipe = hinted.hint, hinted.recipe
 	case errors.As(err, &missing):
 		hint = "hub serve and hub migrate create one; --db or HUB_DB says where it is"
 	case errors.As(err, &noAccount):
@@ -111,12 +133,18 @@ func (a *app) fail(err error) {
 		if hint != "" {
 			failed["hint"] = hint
 		}
+		if recipe != "" {
+			failed["recipe"] = []string{recipe}
+		}
 		a.print(failed, nil)
 		return
 	}
 	fmt.Fprintf(a.err, "error: %v\n", err)
 	if hint != "" {
 		fmt.Fprintln(a.err, "  hint:", hint)
+	}
+	if recipe != "" {
+		fmt.Fprintln(a.err, "  try:", recipe)
 	}
 }
 
@@ -157,7 +185,14 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usagef("%s has no command %q", c.CommandPath(), args[0])
+	e := &usageError{err: fmt.Errorf("%s has no command %q", c.CommandPath(), args[0])}
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		e.err = fmt.Errorf("%w: did you mean %s?", e.err, near[0])
+		path := strings.Fields(c.CommandPath())
+		e.recipe = cmdline.Hub(append(path[1:], near[0])...).With(args[1:]...).String()
+	}
+	return e
 }
 
 // exactly wants one argument for each name, and says which is missing.

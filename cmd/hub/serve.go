@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,7 +99,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer unlock()
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", o.listen, err)
+		return listenError(o.listen, a.line(cmdline.Hub("serve").Flag("--listen", anyPort(o.listen))), err)
 	}
 	address := "http://" + listener.Addr().String()
 	if o.publicURL != "" {
@@ -119,6 +120,21 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer startMaintenance(ctx, s, o.grace, log)()
 	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", hubVersion())
 	return a.run(ctx, hub.HTTPServer(), listener, address, log)
+}
+
+// anyPort returns an address with the port that the system chooses.
+func anyPort(listen string) string {
+	host, _, _ := net.SplitHostPort(listen)
+	return net.JoinHostPort(host, "0")
+}
+
+// listenError says what to do about a port that is in use.
+func listenError(listen string, other cmdline.Line, err error) error {
+	err = fmt.Errorf("cannot listen on %s: %w", listen, err)
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	return &hintedError{err: err, hint: "another program listens there, perhaps another hub; to use any free port", recipe: other.String()}
 }
 
 // check refuses options that would make a hub nobody can use as it says.

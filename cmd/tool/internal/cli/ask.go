@@ -17,12 +17,15 @@ func (a *app) terminal() prompts.Terminal {
 	columns, rows := a.Size()
 	return prompts.Terminal{
 		In: a.In, Out: a.Out, Columns: columns, Rows: rows,
-		Plain: a.getenv("TERM") == "dumb" || a.getenv("ACCESSIBLE") == "1",
+		Plain: a.getenv("TERM") == "dumb" || a.getenv("ACCESSIBLE") == "1", CanGoBack: a.acting,
 	}
 }
 
 // view returns where a person looks through what is to be answered.
-func (a *app) view() tui.Terminal { return tui.Terminal(a.terminal()) }
+func (a *app) view() tui.Terminal {
+	t := a.terminal()
+	return tui.Terminal{In: t.In, Out: t.Out, Plain: t.Plain, Columns: t.Columns, Rows: t.Rows}
+}
 
 // answered turns an interrupted question into the end of the command.
 func answered(yes bool, err error) (bool, error) {
@@ -46,7 +49,12 @@ func (a *app) confirmOverwrite(ctx context.Context, o push.Overwrite) (bool, err
 	if o.Recorded != "" {
 		q.Facts = append(q.Facts, "client.json names another project: "+o.Recorded)
 	}
-	q.Facts = append(q.Facts, "its config was "+editText(o.Current))
+	if o.First {
+		q.Title, q.Yes, q.No = fmt.Sprintf("Push the config of %s?", o.Project), "Push it", "Leave it"
+		q.Facts = append(q.Facts, "it has no config yet")
+	} else {
+		q.Facts = append(q.Facts, "its config was "+editText(o.Current))
+	}
 	if o.Again {
 		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", o.Current.UpdatedBy)
 	}
@@ -59,6 +67,28 @@ func (a *app) confirmReplace(ctx context.Context, o pull.Replace) (bool, error) 
 		Facts: []string{"hub " + o.Origin, "the config of " + o.Project.String() + " was " + editText(o.Current)},
 		Yes:   "Replace them", No: "Leave them", Difference: o.Config,
 	})
+}
+
+// confirmPushFiles asks whether base files are pushed.
+func (a *app) confirmPushFiles(ctx context.Context, o push.Files) (bool, error) {
+	f := o.Planned
+	facts := []string{
+		"Hub        " + o.Origin,
+		fmt.Sprintf("Files      %d, %s: %d added, %d changed, %d removed", f.Count, bytesText(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed)),
+	}
+	var names []string
+	for _, change := range []struct {
+		sign  string
+		paths []string
+	}{{"-", f.Removed}, {"~", f.Changed}, {"+", f.Added}} {
+		for _, path := range change.paths {
+			names = append(names, "  "+change.sign+" "+path)
+		}
+	}
+	if len(names) > maxShown {
+		names = append(names[:maxShown], fmt.Sprintf("  … and %d more", len(names)-maxShown))
+	}
+	return a.confirm(ctx, fmt.Sprintf("Push the files of %s to %s?", o.ProjectName, o.Project), append(facts, names...), "Push them", "Leave them")
 }
 
 // confirmFiles asks whether files are overwritten that differ from the hub's.

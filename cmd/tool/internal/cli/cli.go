@@ -63,6 +63,7 @@ type app struct {
 	commands *cobra.Command        // all of them
 	command  string                // the running one, without the program's name
 	drawing  bool                  // a view is on the terminal, which lines of ours would tear
+	acting   bool                  // an action of the home view runs, from which one can go back
 	ended    func() syscall.Signal // by which signal, 0 for none
 	heeded   func()                // returns when signals are
 

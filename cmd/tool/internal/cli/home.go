@@ -32,7 +32,18 @@ var (
 
 // home shows how the local projects stand, and runs what the person chooses, until
 // they leave. A failure of what was run is reported and ends nothing.
-func (a *app) home(ctx context.Context) error {
+func (a *app) home(ctx context.Context) (err error) {
+	acted := false
+	defer func() {
+		if err == nil || fault.From(err).Stage != "" {
+			return
+		}
+		e := fault.From(fault.At(stageHome, err))
+		if acted {
+			e.Hint = "what was reported above is done"
+		}
+		err = doing(e, "", "show the overview")
+	}()
 	chosen := 0
 	for {
 		h := &overview{app: a}
@@ -49,7 +60,11 @@ func (a *app) home(ctx context.Context) error {
 		if i >= 0 {
 			chosen, name = i, h.names[i]
 		}
+		acted = true
 		err = a.act(ctx, action, name, h.project(i))
+		if errors.Is(err, prompts.ErrBack) {
+			continue
+		}
 		if flow.IsInterrupted(err) || ctx.Err() != nil {
 			return err
 		}
@@ -63,19 +78,25 @@ func (a *app) home(ctx context.Context) error {
 	}
 }
 
+// stageHome is the stage of what ends the home view itself.
+const stageHome = "home"
+
 // act runs one action.
-func (a *app) act(ctx context.Context, action tui.Action, name, project string) error {
+func (a *app) act(ctx context.Context, action tui.Action, name, project string) (err error) {
 	command := map[tui.Action]string{
 		pushAction: "push", filesAction: "push", pullAction: "pull", publishAction: "publish",
 		createAction: "project create", openAction: "project view", loginAction: "login",
 	}
-	defer func(c string) { a.command = c }(a.command)
-	a.command = command[action]
+	defer func(command string, token, origin optional) { // what was answered is for this action alone
+		err = fault.At(a.stage(), err)
+		a.command, a.token, a.origin, a.acting = command, token, origin, false
+	}(a.command, a.token, a.origin)
+	a.command, a.acting = command[action], true
 	switch action {
 	case pushAction:
-		return a.push(ctx, name, pushFlags{})
+		return a.push(ctx, name, pushFlags{ask: true})
 	case filesAction:
-		return a.push(ctx, name, pushFlags{files: true})
+		return a.push(ctx, name, pushFlags{files: true, ask: true})
 	case pullAction:
 		return a.pull(ctx, name, pullFlags{})
 	case publishAction:

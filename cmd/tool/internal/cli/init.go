@@ -48,7 +48,9 @@ account that is logged in.`,
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&start.Source, "source", "", "API description, a `FILE` of the workspace or a URL (default openapi.yaml)")
+	c.RegisterFlagCompletionFunc("source", fileNames)
 	fl.StringVar(&start.BasePath, "base-path", "", "`DIR` that the generated code goes to (default src)")
+	c.RegisterFlagCompletionFunc("base-path", directories)
 	fl.StringVar(&stack, "stack", "", "the stack's name, `@ACCOUNT/SLUG`")
 	return c
 }

@@ -226,6 +226,8 @@ func (a *app) viewProject(ctx context.Context, name string, web bool) error {
 		return doing(err, "", "%s", strings.TrimSpace("view "+name))
 	}
 	if web && !a.strict() {
+		// What opens pages may fail later, or do nothing, without saying so.
+		(&printer{w: a.Out}).line("Opening %s", r.URL)
 		return doing(openBrowser(r.URL), "", "open %s", r.URL)
 	}
 	return a.print("project", r, func(p *printer) {

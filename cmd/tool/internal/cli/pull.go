@@ -61,6 +61,7 @@ stay as they are.`,
 	fl.Var(&f.output, "output", "put the base files into `DIR` instead of the app root")
 	fl.BoolVar(&f.force, "force", false, "replace settings and files that differ without asking")
 	fl.BoolVar(&f.undo, "undo", false, "put back the settings and base files that the last pull replaced, asking no hub")
+	c.RegisterFlagCompletionFunc("output", directories)
 	c.RegisterFlagCompletionFunc("project", a.hubProjects())
 	return a.hubFlags(c)
 }

@@ -19,6 +19,7 @@ type pushFlags struct {
 	files, filesOnly, force, dryRun bool
 	noClobber, noRecord, allowEmpty bool
 	undo, watch                     bool
+	ask                             bool // before anything is written
 }
 
 func (a *app) pushCommand() *cobra.Command {
@@ -148,6 +149,13 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 		o.ConfirmIgnored = func(ctx context.Context, q push.Ignored) (bool, error) {
 			hide()
 			return a.confirmIgnored(ctx, q.Project.String(), q.Origin, q.Paths)
+		}
+	}
+	if f.ask {
+		o.ConfirmAll = true
+		o.ConfirmFiles = func(ctx context.Context, q push.Files) (bool, error) {
+			hide()
+			return a.confirmPushFiles(ctx, q)
 		}
 	}
 	if f.watch {

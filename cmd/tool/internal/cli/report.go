@@ -315,6 +315,9 @@ func reasons(err error) []wire.FieldError {
 	return refused.Errors
 }
 
+// stage is that of a failure which names none: the command.
+func (a *app) stage() string { return a.command[strings.LastIndexByte(a.command, ' ')+1:] }
+
 // report prints a failure: as JSON on stdout, or as text on stderr.
 func (a *app) report(err error, e *fault.Error) {
 	var f *failure
@@ -322,7 +325,7 @@ func (a *app) report(err error, e *fault.Error) {
 		f = &failure{doing: a.command}
 	}
 	if e.Stage == "" {
-		e.Stage = a.command[strings.LastIndexByte(a.command, ' ')+1:]
+		e.Stage = a.stage()
 	}
 	var unprinted *printError
 	if a.json && !errors.As(err, &unprinted) {

@@ -63,6 +63,7 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
 	f.BoolVar(&a.noInput, "no-input", false, "ask nothing")
 	f.StringVarP(&a.dir, "directory", "C", ".", "work in `DIR` instead of the current directory")
 	f.Lookup("directory").DefValue = "" // the text says it
+	root.RegisterFlagCompletionFunc("directory", directories)
 	f.DurationVar(&a.timeout, "timeout", hubclient.DefaultTimeout, "give up after `TIME` without a byte moving")
 	f.BoolVar(&a.verbose, "verbose", false, "show every call to the hub on stderr")
 	f.BoolP("help", "h", false, "show this help")

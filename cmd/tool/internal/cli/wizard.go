@@ -34,7 +34,7 @@ func (a *app) createGuided(ctx context.Context, f createFlags) error {
 	err = a.terminal().CreateProject(ctx, w, answers)
 	a.drawing = false
 	switch {
-	case errors.Is(err, prompts.ErrStop):
+	case errors.Is(err, prompts.ErrStop), errors.Is(err, prompts.ErrBack) && len(g.did) > 0:
 		return g.stopped(&flow.Aborted{ProjectName: answers.Local, Project: answers.Project, Origin: hub.Origin()})
 	case errors.Is(err, prompts.ErrInterrupted):
 		err = context.Canceled

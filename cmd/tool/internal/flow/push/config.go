@@ -74,7 +74,7 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 		}
 		match = current.Revision
 	}
-	if p.Confirm == nil || !current.HasConfig {
+	if p.Confirm == nil || !current.HasConfig && !p.ConfirmAll {
 		return match, true, nil
 	}
 	diff, err := p.diff(current.Config)
@@ -82,7 +82,7 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 		return current.Revision, err == nil, err
 	}
 	question := Overwrite{
-		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(), Current: current.Edit, Config: diff, Again: again,
+		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(), Current: current.Edit, Config: diff, Again: again, First: !current.HasConfig,
 	}
 	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
 		question.Recorded = recorded

@@ -56,6 +56,11 @@ type Options struct {
 	// ConfirmIgnored is asked before base files that git ignores are pushed to a project
 	// for the first time; nil pushes them.
 	ConfirmIgnored func(context.Context, Ignored) (bool, error)
+	// ConfirmAll has Confirm asked for a first config too.
+	ConfirmAll bool
+	// ConfirmFiles is asked before anything is written when the base files would
+	// change; nil writes them.
+	ConfirmFiles func(context.Context, Files) (bool, error)
 }
 
 // Ignored is what a person is asked about.
@@ -63,6 +68,14 @@ type Ignored struct {
 	Project ref.Ref
 	Origin  string
 	Paths   []string
+}
+
+// Files is what a person is asked about before base files are pushed.
+type Files struct {
+	Project     ref.Ref
+	Origin      string
+	Planned     *PlannedFiles
+	ProjectName string
 }
 
 // NoRevision is the IfRevision of a project whose config is empty.
@@ -76,6 +89,7 @@ type Overwrite struct {
 	Current     wire.Edit
 	Config      flat.Difference // from the hub's config to the local one
 	Again       bool            // the hub's config changed while the person looked at it
+	First       bool            // the hub holds no config yet
 	ProjectName string
 }
 
@@ -139,6 +153,11 @@ func run(ctx context.Context, o Options) (*push, *flow.Aborted, error) {
 		return p, nil, p.fail(err)
 	}
 	if yes, err := p.confirmIgnored(ctx); err != nil {
+		return p, nil, p.fail(err)
+	} else if !yes {
+		return p, p.aborted(), nil
+	}
+	if yes, err := p.confirmFiles(ctx); err != nil {
 		return p, nil, p.fail(err)
 	} else if !yes {
 		return p, p.aborted(), nil
@@ -304,6 +323,19 @@ func (p *push) record() error {
 		p.result.Notes = append(p.result.Notes, note)
 	}
 	return nil
+}
+
+// confirmFiles asks whether base files are pushed, where that is asked and they
+// would change.
+func (p *push) confirmFiles(ctx context.Context) (bool, error) {
+	if p.ConfirmFiles == nil || !p.What.files() {
+		return true, nil
+	}
+	planned, err := p.planFiles(ctx)
+	if err != nil || len(planned.Added)+len(planned.Changed)+len(planned.Removed) == 0 {
+		return err == nil, err
+	}
+	return p.ConfirmFiles(ctx, Files{ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(), Planned: planned})
 }
 
 func (p *push) pushFiles(ctx context.Context) error {

@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+)
+
+// ErrDamaged says that what is stored is not what was stored.
+var ErrDamaged = errors.New("the stored bytes are damaged")
+
+// DamagedContent says that a content is damaged. It is an ErrDamaged.
+type DamagedContent struct {
+	Content Content
+	Cause   error
+}
+
+func (e *DamagedContent) Error() string {
+	return fmt.Sprintf("content %s of account %s: %v", e.Content.SHA256, e.Content.Account, e.Cause)
+}
+
+func (e *DamagedContent) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Damaged returns what of account is known to be damaged: digests of contents, and
+// names of projects whose list of base files is.
+func (tx *Tx) Damaged(ctx context.Context, account string) (map[string]bool, error) {
+	var objects []string
+	err := tx.db.NewRaw("SELECT object FROM damage WHERE account = ?", account).Scan(ctx, &objects)
+	damaged := make(map[string]bool, len(objects))
+	for _, o := range objects {
+		damaged[o] = true
+	}
+	return damaged, err
+}
+
+// DamagedFiles reports whether it is known that a project's base files are damaged,
+// or some of their contents.
+func (tx *Tx) DamagedFiles(ctx context.Context, r ref.Ref) (bool, error) {
+	damaged, err := tx.Damaged(ctx, r.Account())
+	if err != nil || len(damaged) == 0 || damaged[r.String()] {
+		return damaged[r.String()], err
+	}
+	set, err := tx.BaseSet(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	files, err := set.List()
+	return errors.Is(err, ErrDamaged) || len(damagedOf(files, damaged)) > 0, nil
+}
+
+// damagedOf returns the digests of files that are known to be damaged, sorted.
+func damagedOf(files tree.Tree, damaged map[string]bool) (digests []string) {
+	if len(damaged) == 0 {
+		return nil
+	}
+	for _, e := range files {
+		if damaged[e.SHA256] {
+			digests = append(digests, e.SHA256)
+		}
+	}
+	slices.Sort(digests)
+	return slices.Compact(digests)
+}
+
+// recordDamage notes that objects of account are damaged, and returns those that
+// were not known to be.
+func (s *Store) recordDamage(ctx context.Context, account string, objects ...string) (found []string, err error) {
+	err = s.Write(ctx, func(tx *Tx) error {
+		found = nil
+		for _, o := range objects {
+			res, err := tx.db.NewRaw("INSERT INTO damage (account, object, found_at) VALUES (?, ?, ?) ON CONFLICT (account, object) DO NOTHING",
+				account, o, tx.nowExpr()).Exec(ctx)
+			if err != nil {
+				return err
+			}
+			if n, err := res.RowsAffected(); err != nil {
+				return err
+			} else if n > 0 {
+				found = append(found, o)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// repaired notes that objects of account are stored anew.
+func (tx *Tx) repaired(ctx context.Context, account string, objects ...string) error {
+	_, err := tx.db.NewRaw("DELETE FROM damage WHERE account = ? AND object IN (?)", account, bun.List(objects)).Exec(ctx)
+	return err
+}
+
+// RecordDamagedFiles notes what of a project's base files is damaged, so that a push
+// of the same files replaces it. For a *[DamagedContent] it reads all their contents
+// once more, unless that one is known; any other ErrDamaged is about their list. It
+// returns what was not known before.
+func (s *Store) RecordDamagedFiles(ctx context.Context, r ref.Ref, files tree.Tree, cause error) (found []string, err error) {
+	content, ok := errors.AsType[*DamagedContent](cause)
+	if !ok {
+		return s.recordDamage(ctx, r.Account(), r.String())
+	}
+	var known map[string]bool
+	err = s.Read(ctx, func(tx *Tx) (err error) {
+		known, err = tx.Damaged(ctx, r.Account())
+		return err
+	})
+	if err != nil || known[content.Content.SHA256] {
+		return nil, err
+	}
+	objects, err := s.damagedContents(ctx, r.Account(), files)
+	if err != nil {
+		return nil, err
+	}
+	return s.recordDamage(ctx, r.Account(), objects...)
+}
+
+// damagedContents reads the contents of files and returns the digests of those that
+// are damaged.
+func (s *Store) damagedContents(ctx context.Context, account string, files tree.Tree) ([]string, error) {
+	damaged := map[string]bool{}
+	note := func(err error) error {
+		if content, ok := errors.AsType[*DamagedContent](err); ok {
+			damaged[content.Content.SHA256] = true
+			return nil
+		}
+		if errors.Is(err, ErrMissing) {
+			return nil // a plan says so anyway
+		}
+		return err
+	}
+	err := s.Read(ctx, func(tx *Tx) error {
+		reader := tx.ContentReader(account)
+		stored, err := reader.locate(ctx, files, note)
+		if err != nil {
+			return err
+		}
+		for _, f := range stored {
+			if err := note(reader.Copy(ctx, io.Discard, f.Content)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return slices.Sorted(maps.Keys(damaged)), err
+}
+
+// removeDamaged removes, and returns, what is known to be damaged of contents that
+// are about to be stored anew. The caller has locked them.
+func (tx *Tx) removeDamaged(ctx context.Context, account string, contents []Content) (removed map[string]bool, err error) {
+	if len(contents) == 0 {
+		return nil, nil
+	}
+	damaged, err := tx.Damaged(ctx, account)
+	if err != nil || len(damaged) == 0 {
+		return nil, err
+	}
+	removed = map[string]bool{}
+	var digests []string
+	for _, c := range contents {
+		if damaged[c.SHA256] {
+			removed[c.SHA256] = true
+			digests = append(digests, c.SHA256)
+		}
+	}
+	for part := range slices.Chunk(digests, chunk) {
+		var streams []string
+		err := tx.db.NewRaw("DELETE FROM contents WHERE account = ? AND sha256 IN (?) RETURNING stream", account, bun.List(part)).Scan(ctx, &streams)
+		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
+			return nil, err
+		}
+		if err := errors.Join(tx.repaired(ctx, account, part...), tx.streamsChanged(ctx, account, streams)); err != nil {
+			return nil, err
+		}
+	}
+	return removed, nil
+}
