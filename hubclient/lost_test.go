@@ -169,22 +169,22 @@ func TestASeedOfFilesIsSuccessOnlyWhenTheHubHoldsThemByTheLostAttempt(t *testing
 	}
 }
 
-func TestADeletionWhoseAnswerWasLostDidDelete(t *testing.T) {
+func TestDeleteProject_IsAmbiguousWhenALostAttemptMayHaveDeleted(t *testing.T) {
 	gone, deleted := answered(200, wire.Deleted{Project: project}), answered(200, wire.Deleted{Project: project, Existed: true})
 	for name, test := range map[string]struct {
-		steps   []step
-		existed bool
+		steps              []step
+		existed, ambiguous bool
 	}{
-		"deleted":                        {[]step{deleted}, true},
-		"gone already":                   {[]step{gone}, false},
-		"lost, then gone":                {[]step{lost, gone}, true},
-		"lost, then deleted":             {[]step{lost, deleted}, true},
-		"gateway gave up, then gone":     {[]step{refused(504, wire.CodeUnavailable), gone}, true},
-		"refused for the rate, was gone": {[]step{refused(429, wire.CodeRateLimited), gone}, false},
+		"deleted":                        {[]step{deleted}, true, false},
+		"gone already":                   {[]step{gone}, false, false},
+		"lost, then gone":                {[]step{lost, gone}, false, true},
+		"lost, then deleted":             {[]step{lost, deleted}, true, false},
+		"gateway gave up, then gone":     {[]step{refused(504, wire.CodeUnavailable), gone}, false, true},
+		"refused for the rate, was gone": {[]step{refused(429, wire.CodeRateLimited), gone}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
-				if d, err := c.DeleteProject(ctx, project); err != nil || d.Existed != test.existed {
+				if d, err := c.DeleteProject(ctx, project); err != nil || d.Existed != test.existed || d.Ambiguous != test.ambiguous {
 					t.Errorf("%+v, %v", d, err)
 				}
 			})
@@ -198,7 +198,7 @@ func TestADeletionThatFirstReachedNobodyDidNotDelete(t *testing.T) {
 			answer(w, 200, wire.Deleted{Project: project})
 		})
 		broken(refusedDial)(b)
-		if d, err := b.DeleteProject(t.Context(), project); err != nil || d.Existed {
+		if d, err := b.DeleteProject(t.Context(), project); err != nil || d.Existed || d.Ambiguous {
 			t.Errorf("%+v, %v", d, err)
 		}
 	})

@@ -74,7 +74,7 @@ func TestAConnectionThatIsResetIsMadeAgain(t *testing.T) {
 		}
 	}()
 	d, err := dialTo(t, listener, time.Minute).DeleteProject(t.Context(), project)
-	if n := <-attempts; n != 2 || err != nil || !d.Existed {
+	if n := <-attempts; n != 2 || err != nil || !d.Ambiguous {
 		t.Errorf("%d attempts: %+v, %v", n, d, err)
 	}
 }

@@ -95,12 +95,18 @@ func (c *Client) Projects(ctx context.Context, account string) ([]wire.Project, 
 	return nil, c.notAHub(http.StatusOK, "its list of projects does not end")
 }
 
+// Deletion is the outcome of a deletion.
+type Deletion struct {
+	wire.Deleted
+	// Ambiguous: the project did not exist when the hub answered, but an earlier attempt,
+	// whose response was lost, may have deleted it.
+	Ambiguous bool
+}
+
 // DeleteProject deletes a project. One that is gone already is no error.
-func (c *Client) DeleteProject(ctx context.Context, r ref.Ref) (*wire.Deleted, error) {
-	var d wire.Deleted
-	a, err := c.send(ctx, request{method: http.MethodDelete, path: projectPath(r), about: r}, &d)
-	if err == nil && a.lost && !d.Existed {
-		d.Existed = true // an attempt whose answer was lost has deleted it
-	}
+func (c *Client) DeleteProject(ctx context.Context, r ref.Ref) (*Deletion, error) {
+	var d Deletion
+	a, err := c.send(ctx, request{method: http.MethodDelete, path: projectPath(r), about: r}, &d.Deleted)
+	d.Ambiguous = err == nil && a.lost && !d.Existed
 	return &d, err
 }

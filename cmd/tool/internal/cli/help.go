@@ -187,7 +187,7 @@ Every result has type, schema (1) and command; those that talked to a hub have o
                --base-files-only revision is absent
   published    stack, version, digest, sizeBytes, fileCount, firstVersion,
                alreadyPublished, projectName
-  removed      project, existed
+  removed      project, existed; ambiguous if it is not known whether it existed
   aborted      projectName, project
   loggedIn     user, scopes, expiresAt
   loggedOut    existed

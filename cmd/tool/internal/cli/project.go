@@ -340,9 +340,12 @@ typed, unless --force is given. The token needs the scope admin:resource.`,
 				return a.aborted(no)
 			}
 			return a.print("removed", r, func(p *printer) {
-				if r.Existed {
+				switch {
+				case r.Existed:
 					p.line("Deleted %s", r.Project.Path())
-				} else {
+				case r.Ambiguous:
+					p.line("%s does not exist now", r.Project.Path())
+				default:
 					p.line("%s was gone already", r.Project.Path())
 				}
 				p.field("origin", "%s", r.Origin)

@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -40,6 +41,10 @@ type Result struct {
 	Origin  string   `json:"origin"`
 	Existed bool     `json:"existed"` // false: it was gone already
 	Notes   []string `json:"notes"`
+
+	// Ambiguous: whether it was gone already, or an attempt without a response has
+	// deleted it, is not known. Existed is then false.
+	Ambiguous bool `json:"ambiguous,omitzero"`
 }
 
 // Run deletes. It returns nil without an error when the person said no.
@@ -61,15 +66,47 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 			return nil, &flow.Aborted{Project: target, Origin: hub.Origin()}, nil
 		}
 	}
+	before, err := look(ctx, hub, target)
+	if err != nil {
+		return nil, nil, failed(target, hub, err)
+	}
 	deleted, err := hub.DeleteProject(ctx, target)
 	if err != nil {
 		return nil, nil, failed(target, hub, err)
 	}
-	r := &Result{Project: target, Origin: hub.Origin(), Existed: deleted.Existed, Notes: []string{}}
-	if !deleted.Existed {
+	r := &Result{Project: target, Origin: hub.Origin(), Existed: deleted.Existed || deleted.Ambiguous && before == present, Notes: []string{}}
+	switch {
+	case deleted.Ambiguous && before == hidden:
+		r.Ambiguous = true
+		r.Notes = append(r.Notes, fmt.Sprintf("%s does not exist: it was deleted by this command, in an attempt without a response, or did not exist before", target))
+	case !r.Existed:
 		r.Notes = append(r.Notes, missing(ctx, hub, target))
 	}
 	return r, nil, nil
+}
+
+// existence is what is known of a project before it is deleted.
+type existence int
+
+const (
+	absent existence = iota
+	present
+	hidden // from this token
+)
+
+// look finds out whether the project exists, because the hub's answer to a deletion
+// whose first response was lost no longer says so.
+func look(ctx context.Context, hub *identity.Hub, target ref.Ref) (existence, error) {
+	_, err := hub.Project(ctx, target)
+	switch {
+	case err == nil:
+		return present, nil
+	case flow.IsNotFound(err):
+		return absent, nil
+	case hubclient.HasCode(err, wire.CodeNotPermitted):
+		return hidden, nil
+	}
+	return hidden, err
 }
 
 func failed(target ref.Ref, hub *identity.Hub, err error) error {
