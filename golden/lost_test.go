@@ -219,3 +219,67 @@ func TestPull_BaseFilesOnlyLeavesClientJSONAlone(t *testing.T) {
 		t.Errorf("files were\n%s\nand are\n%s", was, got)
 	}
 }
+
+// A create whose registration got no response registers the API once, however often it
+// is run.
+func TestCreate_RegistersTheAPIOnceAfterALostResponse(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	var cut atomic.Bool
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if r.URL.Path != "/v1/apis/upload" || !cut.Load() {
+			hub.ServeHTTP(rw, r)
+			return
+		}
+		hub.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	})
+	cut.Store(true)
+	if out, err := w.command("project", "create", "web", "--timeout", "1s").CombinedOutput(); codeOf(t, err) != 1 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cut.Store(false)
+	if out := w.must("project", "create", "web"); !strings.Contains(out, "alice/pets, registered now") {
+		t.Errorf("it says\n%s", out)
+	}
+	if text, status := w.fetch("/v1/apis/alice/pets-2"); status != http.StatusNotFound {
+		t.Errorf("there is another API: %s", text)
+	}
+}
+
+// rm says what it did, whatever became of its attempts.
+func TestRm_SaysTruthfullyWhetherItDeleted(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		exists, applied bool // applied: the hub did the first attempt
+		says            string
+	}{
+		"deleted by the lost attempt":   {true, true, "Deleted alice/web"},
+		"deleted by the second attempt": {true, false, "Deleted alice/web"},
+		"never existed":                 {false, false, "there is no @alice/web on"},
+		"never existed, lost response":  {false, true, "there is no @alice/web on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newLocal(t, before)
+			if test.exists {
+				w.must("project", "create", "web")
+			}
+			var failed atomic.Bool
+			w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+				if r.Method != http.MethodDelete || failed.Swap(true) {
+					hub.ServeHTTP(rw, r)
+					return
+				}
+				if test.applied {
+					hub.ServeHTTP(httptest.NewRecorder(), r)
+				}
+				http.Error(rw, "later", http.StatusServiceUnavailable)
+			})
+			out := w.must("project", "rm", "@alice/web")
+			if !strings.Contains(out, test.says) || strings.Contains(out, "Deleted") != test.exists {
+				t.Errorf("it says\n%s", out)
+			}
+		})
+	}
+}

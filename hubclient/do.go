@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -44,6 +47,16 @@ func (r *request) bytesBody(data []byte) {
 
 // keyed lets a POST be sent again: the hub does it once.
 func (r *request) keyed() { r.set("Idempotency-Key", rand.Text()) }
+
+// keyedBy is keyed with a key that is the same in every program that gives these parts,
+// so that the hub does it once even if the program was run again meanwhile.
+func (r *request) keyedBy(parts ...string) {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	r.set("Idempotency-Key", hex.EncodeToString(h.Sum(nil)))
+}
 
 func (r *request) set(header, value string) {
 	if r.header == nil {

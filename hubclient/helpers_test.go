@@ -346,11 +346,11 @@ func calls() []call {
 			return err
 		}, answering(201, wire.Published{StackVersion: version})},
 		{"UploadAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.UploadAPI(ctx, "acme", []byte("openapi: 3.1.0"))
+			_, err := c.UploadAPI(ctx, "acme", []byte("openapi: 3.1.0"), "")
 			return err
 		}, answering(201, api)},
 		{"ImportAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.ImportAPI(ctx, "acme", "https://example.com/api.yaml")
+			_, err := c.ImportAPI(ctx, "acme", "https://example.com/api.yaml", "")
 			return err
 		}, answering(201, api)},
 		{"API", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.API(ctx, project); return err },

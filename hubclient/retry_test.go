@@ -226,6 +226,39 @@ func TestEachAttemptOfACreateBearsTheSameKeyAndEachCreateItsOwn(t *testing.T) {
 	}
 }
 
+func TestUploadAPI_KeyFollowsFromAccountContentAndPurpose(t *testing.T) {
+	var keys []string
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			keys = append(keys, r.Header.Get("Idempotency-Key"))
+			answer(w, 201, wire.API{API: project})
+		})
+		for _, args := range [][3]string{
+			{"acme", "openapi", "web"}, {"acme", "openapi", "web"},
+			{"other", "openapi", "web"}, {"acme", "openapi2", "web"}, {"acme", "openapi", "shop"}, {"acmeopenapi", "", "web"}, {"acme", "openapi", ""},
+		} {
+			if _, err := b.UploadAPI(t.Context(), args[0], []byte(args[1]), args[2]); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.ImportAPI(t.Context(), args[0], args[1], args[2]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if keys[0] != keys[2] || keys[1] != keys[3] {
+		t.Errorf("the same registration has two keys: %q", keys)
+	}
+	for _, path := range []int{0, 1} {
+		seen := map[string]bool{}
+		for i := 2 + path; i < len(keys); i += 2 {
+			seen[keys[i]] = true
+		}
+		if len(seen) != 6 {
+			t.Errorf("%d keys of 6 registrations: %q", len(seen), keys)
+		}
+	}
+}
+
 func TestEachAttemptSendsTheWholeBody(t *testing.T) {
 	for _, c := range calls() {
 		if c.method == http.MethodGet || c.method == http.MethodDelete {

@@ -122,7 +122,7 @@ func TestASlowUploadThatMovesIsNoTimeOut(t *testing.T) {
 	files, open := filesOf(map[string]string{"noise": string(noise)})
 	for name, do := range map[string]func(context.Context, *hubclient.Client) error{
 		"a document": func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.UploadAPI(ctx, "acme", noise)
+			_, err := c.UploadAPI(ctx, "acme", noise, "")
 			return err
 		},
 		"an archive": func(ctx context.Context, c *hubclient.Client) error {

@@ -37,7 +37,7 @@ func (s *Server) uploadAPI(c *call) error {
 	if err := checkSlug("", slug); err != nil {
 		return err
 	}
-	return c.createOnce(data, func(save func(*store.Tx, reply) error) error {
+	return c.createOnce(data, requestDecides, func(save func(*store.Tx, reply) error) error {
 		return c.register(account, slug, data, save)
 	})
 }
@@ -64,7 +64,7 @@ func (s *Server) importAPI(c *call) error {
 	if err := c.permit(account, needs{role: wire.Writer, scope: wire.ScopeWriteCatalog}); err != nil {
 		return err
 	}
-	return c.createOnce(body, func(save func(*store.Tx, reply) error) error {
+	return c.createOnce(body, othersDecide, func(save func(*store.Tx, reply) error) error {
 		data, err := s.Fetch.Get(c.ctx(), account, req.URL, func(r io.Reader) ([]byte, error) {
 			return c.readInto(uploading, r, 0, s.Limits.DescriptionBytes)
 		})

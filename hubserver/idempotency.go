@@ -22,8 +22,8 @@ type reply struct {
 // createOnce runs a POST that creates. When the request bears an
 // Idempotency-Key, the first answer is stored and given again for a day: a
 // success in the transaction of run, which calls save as its last step; a
-// refusal on its own; a failure of the hub not at all.
-func (c *call) createOnce(body []byte, run func(save func(*store.Tx, reply) error) error) error {
+// refusal on its own, where the request alone decides; a failure of the hub not at all.
+func (c *call) createOnce(body []byte, decides deciding, run func(save func(*store.Tx, reply) error) error) error {
 	key := c.r.Header.Get("Idempotency-Key")
 	var done reply
 	if key == "" {
@@ -51,10 +51,18 @@ func (c *call) createOnce(body []byte, run func(save func(*store.Tx, reply) erro
 		return tx.SaveAnswer(c.ctx(), answer)
 	})
 	if err != nil {
-		return c.keepRefusal(answer, err)
+		return c.keepRefusal(answer, decides, err)
 	}
 	return c.reply(done)
 }
+
+// deciding is what decides whether a request is refused.
+type deciding int
+
+const (
+	requestDecides deciding = iota
+	othersDecide            // what another server answers, which may be another thing the next time
+)
 
 // maxKey bounds the length of an Idempotency-Key, in bytes.
 const maxKey = 255
@@ -109,13 +117,13 @@ func (c *call) repeat(first *store.Answer, bodyHash string) error {
 
 // keepRefusal stores the answer to a request that was refused, and gives the key
 // back when the request is not to blame: the hub failed, the caller went away, or
-// the same request may do a moment later.
-func (c *call) keepRefusal(a *store.Answer, err error) error {
+// the same request may succeed later.
+func (c *call) keepRefusal(a *store.Answer, decides deciding, err error) error {
 	p := toProblem(err)
 	p.complete(c.id)
 	ctx := context.WithoutCancel(c.ctx())
 	after := c.s.Store.Write(ctx, func(tx *store.Tx) error {
-		if p.Status >= http.StatusInternalServerError || p.Status == http.StatusTooManyRequests || c.ctx().Err() != nil {
+		if decides == othersDecide || p.Status >= http.StatusInternalServerError || p.Status == http.StatusTooManyRequests || c.ctx().Err() != nil {
 			return tx.DropAnswer(ctx, a)
 		}
 		if err := fill(a, p.Status, map[string]string{"Content-Type": problemType}, p.Problem); err != nil {

@@ -2,10 +2,12 @@ package hubserver_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,12 +39,11 @@ func TestTheSameKeyGetsTheFirstAnswerAgain(t *testing.T) {
 			body   any
 			status int
 		}{
-			"a create":           {"/v1/projects", newProject("web"), 201},
-			"an upload":          {"/v1/apis/upload?account=acme", pets, 201},
-			"a refused create":   {"/v1/projects", wire.CreateProject{Account: "acme", Slug: "x", Stack: "acme/none", API: mustRef("@acme/pets")}, 422},
-			"a refused upload":   {"/v1/apis/upload", "{", 422},
-			"a taken slug":       {"/v1/apis/upload?account=acme&slug=pets", pets, 409},
-			"an address refused": {"/v1/apis/import", wire.ImportAPI{URL: "http://127.0.0.1/"}, 422},
+			"a create":         {"/v1/projects", newProject("web"), 201},
+			"an upload":        {"/v1/apis/upload?account=acme", pets, 201},
+			"a refused create": {"/v1/projects", wire.CreateProject{Account: "acme", Slug: "x", Stack: "acme/none", API: mustRef("@acme/pets")}, 422},
+			"a refused upload": {"/v1/apis/upload", "{", 422},
+			"a taken slug":     {"/v1/apis/upload?account=acme&slug=pets", pets, 409},
 		} {
 			first := alice.post(c.path, c.body, key("key of "+strings.ReplaceAll(name, " ", "-")))
 			if first.status != 422 { // a key with a space is none
@@ -75,6 +76,31 @@ func TestARefusalIsRepeatedEvenWhereItWouldSucceedNow(t *testing.T) {
 		}
 		hub.as("alice").post("/v1/projects", newProject("web"), key("another")).want(201)
 	})
+}
+
+// What an import finds at its address may be another thing the next time.
+func TestImportAPI_ARefusalIsNotRepeated(t *testing.T) {
+	var answers atomic.Int32
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		switch answers.Add(1) {
+		case 1:
+			w.WriteHeader(http.StatusNotFound)
+		case 2:
+			io.WriteString(w, "<html>")
+		default:
+			io.WriteString(w, pets)
+		}
+	}))
+	defer target.Close()
+	hub := one(t, importer(target))
+	alice := hub.as("alice")
+	req := wire.ImportAPI{Account: "acme", URL: target.URL}
+	alice.post("/v1/apis/import", req, key("k")).problem(422, wire.CodeAddressRefused)
+	alice.post("/v1/apis/import", req, key("k")).problem(422, wire.CodeInvalidDescription)
+	first := alice.post("/v1/apis/import", req, key("k")).want(201)
+	if diff := sameAnswer(first, alice.post("/v1/apis/import", req, key("k"))); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestAFailureOfTheHubIsNotRepeated(t *testing.T) {

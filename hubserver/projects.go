@@ -30,7 +30,7 @@ func (s *Server) createProject(c *call) error {
 			return err
 		}
 	}
-	return c.createOnce(body, func(save func(*store.Tx, reply) error) error {
+	return c.createOnce(body, requestDecides, func(save func(*store.Tx, reply) error) error {
 		err := s.Store.Write(c.ctx(), func(tx *store.Tx) error {
 			if err := tx.CreateProject(c.ctx(), row); err != nil {
 				return err

@@ -207,11 +207,14 @@ func (c *create) register(ctx context.Context) error {
 	return c.fill("api", c.api)
 }
 
+// upload registers the API once for this local project and this project of the hub,
+// even if the response to an earlier run was lost.
 func (c *create) upload(ctx context.Context) (*wire.API, error) {
+	purpose := "create " + c.project.String() + " from " + c.Local.Name
 	if c.schema.URL != "" {
-		return c.hub.ImportAPI(ctx, c.project.Account(), c.schema.URL)
+		return c.hub.ImportAPI(ctx, c.project.Account(), c.schema.URL, purpose)
 	}
-	return c.hub.UploadAPI(ctx, c.project.Account(), c.text)
+	return c.hub.UploadAPI(ctx, c.project.Account(), c.text, purpose)
 }
 
 // create creates the project and seeds it.
