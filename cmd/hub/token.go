@@ -133,6 +133,10 @@ func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, 
 	return nil
 }
 
+// maxLifetime bounds the lifetime of a token that expires: times beyond it would
+// overflow.
+const maxLifetime = 100 * 365 * 24 * time.Hour
+
 // parseLifetime reads 12h, 90d, 52w or never, which is 0.
 func parseLifetime(s string) (time.Duration, error) {
 	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
@@ -140,12 +144,17 @@ func parseLifetime(s string) (time.Duration, error) {
 		return 0, nil
 	}
 	if s != "" {
-		n, err := strconv.ParseUint(s[:len(s)-1], 10, 16)
-		if unit := units[s[len(s)-1]]; err == nil && n > 0 && unit > 0 {
+		n, err := strconv.ParseUint(s[:len(s)-1], 10, 64)
+		unit := units[s[len(s)-1]]
+		switch {
+		case unit == 0 || err != nil && !errors.Is(err, strconv.ErrRange) || n == 0:
+		case n > uint64(maxLifetime/unit):
+			return 0, fmt.Errorf("%q is more than 100 years: give less, or never for a token that does not expire", s)
+		default:
 			return time.Duration(n) * unit, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no lifetime: give hours, days or weeks, such as 12h, 90d or 52w, or never", s)
+	return 0, fmt.Errorf("%q is not a lifetime: give hours, days or weeks, such as 12h, 90d or 52w, or never", s)
 }
 
 func (a *app) tokenList() *cobra.Command {
