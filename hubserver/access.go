@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
@@ -135,27 +134,13 @@ func (c *call) authenticate() (*caller, error) {
 			hint("no other token of it will do: whoever runs the hub knows why")
 	}
 	if bearer.Stale {
-		c.touch(bearer)
+		c.s.uses.note(bearer.Hash)
 	}
 	who := &caller{user: bearer.Owner, token: bearer}
 	for _, scope := range bearer.ScopeList() {
 		who.scopes = append(who.scopes, wire.Scope(scope))
 	}
 	return who, nil
-}
-
-// touchTime is how long a request may wait for its token's use to be noted.
-const touchTime = 100 * time.Millisecond
-
-// touch notes the token's use, which is not worth a wait for the disk. A hub that
-// cannot write still lets its callers read.
-func (c *call) touch(b *store.Bearer) {
-	ctx, cancel := context.WithTimeout(c.ctx(), touchTime)
-	defer cancel()
-	err := c.s.Store.WriteUnsynced(ctx, func(tx *store.Tx) error { return tx.TouchToken(ctx, b.Hash) })
-	if err != nil {
-		c.s.Log.Warn("a token's last use was not noted", "request", c.id, "token", b.Shown, "error", err)
-	}
 }
 
 // accountOf returns the account on which a role is needed, as the request names it.
@@ -225,7 +210,7 @@ func (c *call) isPublic() bool {
 		found, err = tx.Project(c.ctx(), r)
 		return err
 	})
-	return err == nil && found.Visibility == string(wire.Public)
+	return err == nil && found.IsPublic()
 }
 
 // pathRef returns the ref that the path names.
@@ -243,6 +228,6 @@ func (c *call) ref() ref.Ref {
 func (c *call) audit(ctx context.Context, tx *store.Tx, account, action, object, detail string) error {
 	return tx.Audit(ctx, store.AuditRow{
 		Account: account, Actor: c.who.user, Token: c.who.token.Shown,
-		Action: action, Object: object, Detail: detail, RequestID: c.id,
+		Action: action, Object: object, Detail: detail, RequestID: c.id, Address: c.address(),
 	})
 }

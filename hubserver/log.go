@@ -3,6 +3,8 @@ package hubserver
 import (
 	"context"
 	"log/slog"
+	"net"
+	"strings"
 	"time"
 
 	"example.com/projecthub/hubclient/pat"
@@ -13,7 +15,7 @@ import (
 func (s *Server) logRequest(c *call, pattern string, cut bool, took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("request", c.id), slog.String("method", c.r.Method), slog.String("route", pattern),
-		slog.String("path", c.r.URL.Path), slog.Int("status", c.w.status),
+		slog.String("path", c.r.URL.Path), slog.String("address", c.address()), slog.Int("status", c.w.status),
 		slog.Int64("bytes", c.w.written), slog.Duration("took", took),
 	}
 	if cut {
@@ -51,9 +53,33 @@ func (h tokenless) WithGroup(name string) slog.Handler { return tokenless{h.Hand
 func cleanAttr(a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString, slog.KindAny: // what else there is holds no text of a caller's
-		return slog.String(a.Key, withoutTokens(a.Value.String()))
+		text := withoutTokens(a.Value.String())
+		if a.Key != "stack" {
+			text = clip(text)
+		}
+		return slog.String(a.Key, text)
 	}
 	return a
+}
+
+// maxLogged bounds a value in the log, which may be a caller's path, in bytes.
+const maxLogged = 2 << 10
+
+func clip(text string) string {
+	if len(text) <= maxLogged {
+		return text
+	}
+	const mark = "…"
+	return strings.ToValidUTF8(text[:maxLogged-len(mark)], "") + mark
+}
+
+// address is that of the caller, or of the proxy in front of the hub.
+func (c *call) address() string {
+	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
+	if err != nil {
+		return c.r.RemoteAddr
+	}
+	return host
 }
 
 // withoutTokens cuts every token in s down to the part that may be shown.

@@ -263,7 +263,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		})
 		m.furnish("acme")
 		m.furnish("olga")
-		m.write(func(tx *store.Tx) error { return tx.DisableAccount(t.Context(), "dora") })
+		m.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "dora"); return err })
 		routes := hub.server.Routes()
 		for _, route := range routes {
 			if _, ok := rows[route]; !ok {

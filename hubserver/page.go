@@ -11,7 +11,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/page"
 	"example.com/projecthub/store"
 )
@@ -29,7 +28,7 @@ func (s *Server) page(c *call) error {
 	var project *store.ProjectView
 	var config *store.Config
 	err = s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		if project, err = tx.Project(c.ctx(), r); err != nil || project.Visibility != string(wire.Public) {
+		if project, err = tx.Project(c.ctx(), r); err != nil || !project.IsPublic() {
 			return err
 		}
 		config, err = tx.Config(c.ctx(), r)

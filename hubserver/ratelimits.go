@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -64,12 +63,8 @@ func (s *Server) getRateLimit(c *call) error {
 // answerRateLimit answers with the bot that f returns within the store's Read or Write.
 func (c *call) answerRateLimit(within func(context.Context, func(*store.Tx) error) error, f func(*store.Tx) (*store.RateLimit, error)) error {
 	var row *store.RateLimit
-	var now store.Time
 	err := within(c.ctx(), func(tx *store.Tx) (err error) {
-		if row, err = f(tx); err != nil {
-			return err
-		}
-		now, err = tx.Now(c.ctx())
+		row, err = f(tx)
 		return err
 	})
 	if errors.Is(err, store.ErrBotMismatch) {
@@ -78,12 +73,10 @@ func (c *call) answerRateLimit(within func(context.Context, func(*store.Tx) erro
 	if err != nil {
 		return absent(err, "such bot in "+c.accountOf(inBot))
 	}
-	limits := toLimits(row)
 	c.w.Header().Set("ETag", etag(limitsRevision(row)))
 	return c.json(http.StatusOK, wire.RateLimit{
 		Bot:    wire.Bot{Account: row.Account, BotID: row.BotID, BotRefID: row.BotRefID},
-		Limits: limits,
-		Usage:  usage(limits, now.Time()),
+		Limits: toLimits(row),
 	})
 }
 
@@ -148,34 +141,13 @@ func limitsRevision(r *store.RateLimit) string {
 type period struct {
 	name  string
 	limit func(*wire.RateLimitConfig) *int64
-	next  func(time.Time) time.Time // the start of the window after the one that holds the time
 }
 
 var periods = []period{
-	{"minute", func(l *wire.RateLimitConfig) *int64 { return l.MinuteLimit },
-		func(t time.Time) time.Time { return t.Truncate(time.Minute).Add(time.Minute) }},
-	{"hour", func(l *wire.RateLimitConfig) *int64 { return l.HourLimit },
-		func(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) }},
-	{"day", func(l *wire.RateLimitConfig) *int64 { return l.DayLimit },
-		func(t time.Time) time.Time { return midnight(t, 1) }},
-	{"week", func(l *wire.RateLimitConfig) *int64 { return l.WeekLimit },
-		func(t time.Time) time.Time { return midnight(t, 7-(int(t.Weekday())+6)%7) }},
-	{"month", func(l *wire.RateLimitConfig) *int64 { return l.MonthLimit },
-		func(t time.Time) time.Time { return time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, time.UTC) }},
-	{"year", func(l *wire.RateLimitConfig) *int64 { return l.YearLimit },
-		func(t time.Time) time.Time { return time.Date(t.Year()+1, 1, 1, 0, 0, 0, 0, time.UTC) }},
-}
-
-// midnight is the start of t's day, moved by days.
-func midnight(t time.Time, days int) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day()+days, 0, 0, 0, 0, time.UTC)
-}
-
-// usage lists the six windows that hold now.
-func usage(limits wire.RateLimitConfig, now time.Time) map[string]wire.Usage {
-	all := make(map[string]wire.Usage, len(periods))
-	for _, p := range periods {
-		all[p.name] = wire.Usage{Limit: p.limit(&limits), ResetsAt: p.next(now)}
-	}
-	return all
+	{"minute", func(l *wire.RateLimitConfig) *int64 { return l.MinuteLimit }},
+	{"hour", func(l *wire.RateLimitConfig) *int64 { return l.HourLimit }},
+	{"day", func(l *wire.RateLimitConfig) *int64 { return l.DayLimit }},
+	{"week", func(l *wire.RateLimitConfig) *int64 { return l.WeekLimit }},
+	{"month", func(l *wire.RateLimitConfig) *int64 { return l.MonthLimit }},
+	{"year", func(l *wire.RateLimitConfig) *int64 { return l.YearLimit }},
 }

@@ -72,6 +72,7 @@ type Server struct {
 	router      *httprouter.Router
 	description []byte // OpenAPI, as JSON
 	memory      *memory
+	uses        uses
 }
 
 // New returns a hub on an open and migrated store.

@@ -56,24 +56,34 @@ func (tx *Tx) Accounts(ctx context.Context) ([]Account, error) {
 }
 
 // DisableAccount takes from an account's users, and from its own tokens, the
-// right to do anything. ErrNotFound when there is none of that name.
-func (tx *Tx) DisableAccount(ctx context.Context, name string) error {
+// right to do anything, and hides its public projects. It reports whether the
+// account was enabled; ErrNotFound when there is none of that name.
+func (tx *Tx) DisableAccount(ctx context.Context, name string) (changed bool, err error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
-	res, err := tx.db.NewUpdate().Model((*Account)(nil)).Set("disabled_at = ?", now).
-		Where("name = ?", name).Where("disabled_at = 0").Exec(ctx)
+	return tx.setDisabled(ctx, name, now, "disabled_at = 0")
+}
+
+// EnableAccount undoes [Tx.DisableAccount], and reports whether the account was disabled.
+func (tx *Tx) EnableAccount(ctx context.Context, name string) (changed bool, err error) {
+	return tx.setDisabled(ctx, name, 0, "disabled_at <> 0")
+}
+
+func (tx *Tx) setDisabled(ctx context.Context, name string, at Time, condition string) (changed bool, err error) {
+	res, err := tx.db.NewUpdate().Model((*Account)(nil)).Set("disabled_at = ?", at).
+		Where("name = ?", name).Where(condition).Exec(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if n, err := res.RowsAffected(); err != nil || n > 0 {
-		return err
+		return n > 0, err
 	}
 	if _, err = tx.Account(ctx, name); errors.Is(err, ErrNotFound) {
-		return &NoAccountError{name}
+		return false, &NoAccountError{name}
 	}
-	return err // nil: it was disabled already
+	return false, err
 }
 
 // SetMember gives user a role on org, in place of a former one.

@@ -20,6 +20,7 @@ type AuditRow struct {
 	Object    string // such as @acme/web
 	Detail    string // such as a revision
 	RequestID string
+	Address   string // of the caller's network peer
 }
 
 // Audit adds a row; At and ID are set here.

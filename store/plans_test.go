@@ -19,6 +19,7 @@ func crowd(t *testing.T, address string, n int) *store.Store {
 	project(t, s)
 	old := store.At(time.Now().Add(-48 * time.Hour))
 	for _, insert := range []string{
+		`accounts (name, kind, created_at, disabled_at) %s SELECT 'u' || i, 'user', 0, 0 FROM n`,
 		`stacks (account, slug, latest, newest) %s SELECT 'acme', 's' || i, '', '' FROM n`,
 		`projects (account, slug, stack_account, stack_slug, stack_version, api_account, api_slug, visibility, created_at, created_by)
 		%s SELECT 'acme', 'p' || i, 'acme', 'stack', 'latest', 'acme', 'pets', CASE WHEN i %% 100 = 0 THEN 'public' ELSE 'private' END, 0, 'alice' FROM n`,
@@ -82,7 +83,7 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 				return err
 			})
 		}
-		const page = 51 * 4 // a project, its config, its stack and its base files
+		const page = 51 * 5 // a project, its account, config, stack and base files
 		own, one := []string{"acme", "alice"}, []string{"acme"}
 		for name, c := range map[string]struct {
 			most int

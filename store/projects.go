@@ -32,6 +32,7 @@ type ProjectView struct {
 	Project
 
 	StackLatest string
+	Hidden      bool // the account is disabled
 	Config      ConfigState    `bun:"embed:config_"`
 	BaseFiles   BaseFilesState `bun:"embed:base_files_"`
 }
@@ -89,6 +90,7 @@ func (tx *Tx) viewsOf(from string, args ...any) *bun.SelectQuery {
 	return tx.db.NewSelect().TableExpr(from, args...).
 		ColumnExpr("p.*").
 		ColumnExpr("COALESCE(s.latest, '') AS stack_latest").
+		ColumnExpr("(SELECT a.disabled_at <> 0 FROM accounts AS a WHERE a.name = p.account) AS hidden").
 		ColumnExpr("c.revision AS config_revision, c.has_config AS config_has_config, c.updated_at AS config_updated_at").
 		ColumnExpr("c.updated_by AS config_updated_by, c.updated_via AS config_updated_via").
 		ColumnExpr("COALESCE(b.tree, '') AS base_files_tree, COALESCE(b.count, 0) AS base_files_count").
@@ -137,16 +139,19 @@ func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, err
 }
 
 // accountsWithProjects returns those accounts of a filter that a page can come
-// from, in the order of their names.
+// from, which are not disabled, in the order of their names.
 func (tx *Tx) accountsWithProjects(ctx context.Context, f ProjectFilter) (accounts []string, err error) {
 	if len(f.Accounts) == 0 {
 		return nil, nil
 	}
-	err = tx.db.NewRaw(`SELECT name FROM accounts WHERE name IN (?) AND name >= ?
+	err = tx.db.NewRaw(`SELECT name FROM accounts WHERE name IN (?) AND name >= ? AND disabled_at = 0
 		AND (SELECT 1 FROM projects AS p WHERE p.account = accounts.name ORDER BY p.account, p.slug LIMIT 1) IS NOT NULL ORDER BY name`,
 		bun.List(f.Accounts), f.After.Account()).Scan(ctx, &accounts)
 	return accounts, err
 }
+
+// IsPublic reports whether everyone may read the project.
+func (v *ProjectView) IsPublic() bool { return v.Visibility == "public" && !v.Hidden }
 
 // DeleteProject removes a project with its config and base files, and reports
 // whether it was there.

@@ -351,7 +351,7 @@ func TestTokensAreFoundRevokedAndExpired(t *testing.T) {
 		if b := bearer(alive.Hash); b.Expired || b.Disabled || !b.Stale || b.Owner != "alice" {
 			t.Errorf("a fresh token: %+v", b)
 		}
-		write(t, s, func(tx *store.Tx) error { return tx.TouchToken(t.Context(), alive.Hash) })
+		write(t, s, func(tx *store.Tx) error { return tx.TouchTokens(t.Context(), []string{alive.Hash}) })
 		if b := bearer(alive.Hash); b.Stale {
 			t.Error("a token that was just used is still stale")
 		}
@@ -365,7 +365,7 @@ func TestTokensAreFoundRevokedAndExpired(t *testing.T) {
 		if at := bearer(alive.Hash).RevokedAt; at == 0 || revoked[0].RevokedAt != at || revoked[1].RevokedAt != at {
 			t.Errorf("revoked at %v, then %v; it says %v", revoked[0].RevokedAt, revoked[1].RevokedAt, at)
 		}
-		write(t, s, func(tx *store.Tx) error { return tx.DisableAccount(t.Context(), "alice") })
+		write(t, s, func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "alice"); return err })
 		if b := bearer(alive.Hash); !b.Disabled {
 			t.Error("the token of a disabled account counts")
 		}

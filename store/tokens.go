@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -60,11 +61,17 @@ func (tx *Tx) Bearer(ctx context.Context, hash string) (*Bearer, error) {
 		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner WHERE t.hash = ?`, now, now, hash)
 }
 
-// TouchToken notes that a token is being used.
-func (tx *Tx) TouchToken(ctx context.Context, hash string) error {
-	_, err := tx.db.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", tx.nowExpr()).
-		Where("hash = ?", hash).Exec(ctx)
-	return err
+// TouchTokens stores that tokens were used, a moment ago.
+func (tx *Tx) TouchTokens(ctx context.Context, hashes []string) error {
+	slices.Sort(hashes)
+	for part := range slices.Chunk(hashes, chunk) {
+		_, err := tx.db.NewUpdate().Model((*Token)(nil)).Set("last_used_at = ?", tx.nowExpr()).
+			Where("hash IN (?)", bun.List(part)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Tokens returns the tokens of one user, of all with owner "", oldest first.

@@ -24,7 +24,7 @@ type account struct {
 }
 
 func (a *app) accountCommand() *cobra.Command {
-	return group("account", "Make, list and disable accounts", a.accountCreate(), a.accountList(), a.accountDisable())
+	return group("account", "Manage accounts", a.accountCreate(), a.accountList(), a.accountDisable(), a.accountEnable())
 }
 
 func (a *app) accountCreate() *cobra.Command {
@@ -98,17 +98,38 @@ func (a *app) accountList() *cobra.Command {
 func (a *app) accountDisable() *cobra.Command {
 	return &cobra.Command{
 		Use:   "disable NAME",
-		Short: "Take from an account all that it may do; nothing is deleted",
-		Args:  exactly("NAME"),
+		Short: "Disable an account (its data stays)",
+		Long: "Disable an account: its tokens and its members' roles have no effect, and its public\n" +
+			"projects are hidden. Its data stays. hub account enable undoes it.",
+		Args: exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
-			err := a.write(c.Context(), store.AuditRow{Account: args[0], Action: "account.disable", Object: args[0]}, func(tx *store.Tx) error {
+			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.disable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
 				return tx.DisableAccount(c.Context(), args[0])
 			})
 			if err != nil {
 				return err
 			}
 			return a.print(map[string]any{"type": "disabled", "schema": 1, "name": args[0]}, func(w io.Writer) {
-				fmt.Fprintf(w, "Disabled %s: its tokens and roles count no more\n", args[0])
+				fmt.Fprintf(w, "Disabled %s: its tokens and roles have no effect, and its public projects are hidden\n", args[0])
+			})
+		},
+	}
+}
+
+func (a *app) accountEnable() *cobra.Command {
+	return &cobra.Command{
+		Use:   "enable NAME",
+		Short: "Enable an account that was disabled",
+		Args:  exactly("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.enable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
+				return tx.EnableAccount(c.Context(), args[0])
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"type": "enabled", "schema": 1, "name": args[0]}, func(w io.Writer) {
+				fmt.Fprintf(w, "Enabled %s: its tokens, roles and public projects are available again\n", args[0])
 			})
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store"
 )
 
@@ -72,12 +73,12 @@ func checkGrace(grace time.Duration) error {
 
 // startMaintenance runs what a serving hub does now and then, until the function
 // that it returns is called.
-func startMaintenance(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) (stop func()) {
+func startMaintenance(ctx context.Context, s *store.Store, hub *hubserver.Server, grace time.Duration, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		maintain(ctx, s, grace, log)
+		maintain(ctx, s, hub, grace, log)
 	}()
 	return func() {
 		cancel()
@@ -89,10 +90,13 @@ func startMaintenance(ctx context.Context, s *store.Store, grace time.Duration, 
 // done last is in the database, so that a restart delays nothing.
 const maintainEvery = time.Minute
 
-func maintain(ctx context.Context, s *store.Store, grace time.Duration, log *slog.Logger) {
+func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, grace time.Duration, log *slog.Logger) {
 	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()
 	for {
+		if err := hub.SaveTokenUses(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("the last use of tokens was not stored", "error", err)
+		}
 		if _, err := s.PurgeAnswers(ctx); err != nil && ctx.Err() == nil {
 			log.Error("purge of stored responses failed", "error", err)
 		}
@@ -108,5 +112,14 @@ func maintain(ctx context.Context, s *store.Store, grace time.Duration, log *slo
 			return
 		case <-ticker.C:
 		}
+	}
+}
+
+// saveTokenUses stores what is left to store when a hub ends.
+func saveTokenUses(hub *hubserver.Server, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := hub.SaveTokenUses(ctx); err != nil {
+		log.Warn("the last use of tokens was not stored", "error", err)
 	}
 }

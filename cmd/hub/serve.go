@@ -117,7 +117,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		log.Warn("plain http beyond this machine: tokens can be read on their way, and tool refuses to send one; put TLS in front", "public-url", address)
 	}
 	a.welcome(ctx, s, own)
-	defer startMaintenance(ctx, s, o.grace, log)()
+	defer saveTokenUses(hub, log)
+	defer startMaintenance(ctx, s, hub, o.grace, log)()
 	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", hubVersion())
 	return a.run(ctx, hub.HTTPServer(), listener, address, log)
 }

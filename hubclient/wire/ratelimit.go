@@ -1,7 +1,5 @@
 package wire
 
-import "time"
-
 // RateLimitConfig is the body of POST /v1/rate-limit, the specification's
 // RateLimitConfigRequestDto: requests per calendar period. Nil is unlimited, 0 admits nothing.
 type RateLimitConfig struct {
@@ -23,16 +21,8 @@ type Bot struct {
 	BotRefID string `json:"botRefId,omitzero"`
 }
 
-// RateLimit is a bot's configuration and what it has used of it.
+// RateLimit is a bot's configuration.
 type RateLimit struct {
-	Bot    Bot              `json:"bot"`
-	Limits RateLimitConfig  `json:"limits"`
-	Usage  map[string]Usage `json:"usage"` // by period: minute, hour, day, week, month, year
-}
-
-// Usage is what a bot has used in the current window of one period, in UTC.
-type Usage struct {
-	Limit    *int64    `json:"limit"` // null: unlimited
-	Used     int64     `json:"used"`
-	ResetsAt time.Time `json:"resetsAt"`
+	Bot    Bot             `json:"bot"`
+	Limits RateLimitConfig `json:"limits"`
 }

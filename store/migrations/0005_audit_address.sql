@@ -1,0 +1,3 @@
+-- From where a change was made. Empty: beside the database, or before this step.
+
+ALTER TABLE audit ADD COLUMN address NAME NOT NULL DEFAULT '';
