@@ -207,13 +207,17 @@ func (s *Server) getArchive(c *call) error {
 		return err
 	}
 	c.w.Header().Set("Vary", "Accept-Encoding")
-	if c.unmodified(set.Tree) {
+	compress := acceptsZstd(c.r.Header)
+	encoding := ""
+	if compress {
+		encoding = "zstd"
+	}
+	if c.unmodifiedIn(set.Tree, encoding) {
 		return nil
 	}
 	c.w.Header().Set("Content-Type", plain)
-	compress := acceptsZstd(c.r.Header)
 	if compress {
-		c.w.Header().Set("Content-Encoding", "zstd")
+		c.w.Header().Set("Content-Encoding", encoding)
 	}
 	if c.r.Method == http.MethodHead {
 		c.w.WriteHeader(http.StatusOK)

@@ -45,6 +45,21 @@ func (c *call) seeds() bool {
 	return slices.Contains(tags(c.r.Header["If-None-Match"]), "*")
 }
 
+// unmodifiedIn is unmodified for a resource with several encodings, each of which
+// has an ETag of its own; that without an encoding has the revision alone. A caller
+// that has that one may use it whatever it accepts.
+func (c *call) unmodifiedIn(revision, encoding string) bool {
+	if encoding == "" {
+		return c.unmodified(revision)
+	}
+	for _, tag := range tags(c.r.Header["If-None-Match"]) {
+		if strings.TrimPrefix(tag, "W/") == etag(revision) {
+			return c.unmodified(revision)
+		}
+	}
+	return c.unmodified(revision + "-" + encoding)
+}
+
 // unmodified sets the ETag of a GET, and answers 304 when the caller has that already.
 func (c *call) unmodified(revision string) bool {
 	c.w.Header().Set("ETag", etag(revision))
