@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
 )
 
@@ -14,8 +15,16 @@ func (s *Server) healthz(c *call) error {
 	return c.json(http.StatusOK, map[string]string{"status": "ok", "version": s.Version})
 }
 
-// readyz says that requests can be served: the database answers.
+// Drain makes /readyz fail, so that a load balancer sends no more requests. All
+// requests that come are still answered.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// readyz says that requests can be served: the hub is not about to stop, and the
+// database answers.
 func (s *Server) readyz(c *call) error {
+	if s.draining.Load() {
+		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "this hub is about to stop").with("Retry-After", "1")
+	}
 	ctx, cancel := context.WithTimeout(c.ctx(), 5*time.Second)
 	defer cancel()
 	if err := s.Store.Ping(ctx); err != nil {

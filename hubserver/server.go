@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -73,6 +74,7 @@ type Server struct {
 	description []byte // OpenAPI, as JSON
 	memory      *memory
 	uses        uses
+	draining    atomic.Bool
 }
 
 // New returns a hub on an open and migrated store.

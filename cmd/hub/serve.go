@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime/debug"
@@ -41,6 +40,7 @@ type serveOptions struct {
 	importAllow                  []string
 	limits                       hubserver.Limits
 	grace                        time.Duration
+	drainDelay                   time.Duration
 	connections                  int
 }
 
@@ -63,6 +63,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&o.logFormat, "log", "text", "`FORM` of the log on stderr: text or json (HUB_LOG)")
 	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several (HUB_IMPORT_ALLOW: with commas)")
 	graceFlag(c, &o.grace)
+	f.DurationVar(&o.drainDelay, "drain-delay", 0, "after SIGTERM, fail /readyz and serve for this `TIME` before the listener closes, so that a load balancer notices (HUB_DRAIN_DELAY)")
 	f.Var(limit[int]{&o.connections, store.MinConnections, mostConnections}, "db-connections", "open at most `N` connections to PostgreSQL, half of them for reads (HUB_DB_CONNECTIONS)")
 	l := &o.limits
 	limitVar(f, &l.ConfigBytes, mostBytes, "config-bytes", "largest config, `BYTES`")
@@ -120,7 +121,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer saveTokenUses(hub, log)
 	defer startMaintenance(ctx, s, hub, o.grace, log)()
 	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", hubVersion())
-	return a.run(ctx, hub.HTTPServer(), listener, address, log)
+	return a.run(ctx, hub, listener, address, o.drainDelay, log)
 }
 
 // anyPort returns an address with the port that the system chooses.
@@ -140,6 +141,9 @@ func listenError(listen string, other cmdline.Line, err error) error {
 
 // check refuses options that would make a hub nobody can use as it says.
 func (o *serveOptions) check() error {
+	if o.drainDelay < 0 {
+		return usagef("--drain-delay is 0s or a positive duration, such as 10s")
+	}
 	if err := checkGrace(o.grace); err != nil {
 		return err
 	}
@@ -240,8 +244,10 @@ func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 		"    %[2]stool login --origin %[3]s --with-token\n\n", db, allow, address)
 }
 
-// run serves until ctx ends, and then until the requests under way are answered.
-func (a *app) run(ctx context.Context, server *http.Server, listener net.Listener, address string, log *slog.Logger) error {
+// run serves until ctx ends. Then it reports for the delay that it is not ready,
+// still serving, stops listening, and waits for the requests under way.
+func (a *app) run(ctx context.Context, hub *hubserver.Server, listener net.Listener, address string, delay time.Duration, log *slog.Logger) error {
+	server := hub.HTTPServer()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	fmt.Fprintln(a.out, address)
@@ -249,6 +255,15 @@ func (a *app) run(ctx context.Context, server *http.Server, listener net.Listene
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
+	}
+	hub.Drain()
+	if delay > 0 {
+		log.Info("draining: /readyz fails, requests are still served", "for", delay)
+		select {
+		case err := <-failed:
+			return err
+		case <-time.After(delay):
+		}
 	}
 	log.Info("stopping: requests under way may finish", "within", drainTime)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
