@@ -32,7 +32,7 @@ type ProjectView struct {
 	Project
 
 	StackLatest string
-	Hidden      bool // the account is disabled
+	Hidden      bool           // the account is disabled
 	Config      ConfigState    `bun:"embed:config_"`
 	BaseFiles   BaseFilesState `bun:"embed:base_files_"`
 }

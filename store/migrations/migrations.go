@@ -6,6 +6,7 @@ package migrations
 import (
 	"context"
 	"embed"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -24,12 +25,17 @@ func All() (*migrate.Migrations, error) {
 	if err != nil {
 		return nil, err
 	}
+	last := ""
 	for _, name := range names {
 		text, err := files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
 		number, comment, _ := strings.Cut(strings.TrimSuffix(name, ".sql"), "_")
+		if number == last { // the mark of one would stand for both
+			return nil, fmt.Errorf("two migrations have the number %s", number)
+		}
+		last = number
 		all.Add(migrate.Migration{
 			Name:    number,
 			Comment: comment,
