@@ -21,7 +21,9 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}
 	for _, topic := range topics {
 		page := "tool-help-" + topic
-		golden(t, "help/"+page+".txt", output(t, "tool", "help", topic))
+		text := output(t, "tool", "help", topic)
+		golden(t, "help/"+page+".txt", text)
+		checkWidth(t, page, text)
 		pages = append(pages, page)
 	}
 	files, err := filepath.Glob("testdata/help/*.txt")
@@ -52,11 +54,21 @@ func helpOf(t *testing.T, command ...string) (pages []string) {
 // what its examples say is understood.
 func checkHelp(t *testing.T, page, text string) {
 	t.Helper()
+	checkWidth(t, page, text)
+	checkExamples(t, page, text)
+}
+
+func checkWidth(t *testing.T, page, text string) {
+	t.Helper()
 	for line := range strings.Lines(text) {
-		if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 100 {
+		if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 80 {
 			t.Errorf("%s: a line of %d characters: %s", page, width, line)
 		}
 	}
+}
+
+func checkExamples(t *testing.T, page, text string) {
+	t.Helper()
 	_, examples, _ := strings.Cut(text, "Examples:\n")
 	examples, _, _ = strings.Cut(examples, "\n\n")
 	for example := range strings.Lines(examples) {

@@ -152,7 +152,7 @@ func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hub",
 		Short: "Serve projects, stacks and APIs to tool",
-		Long: "hub keeps projects, their config and base files, the stacks and API descriptions they bind,\n" +
+		Long: "hub keeps projects, their config and base files, the stacks and API descriptions\nthey bind, " +
 			"and the accounts and tokens of those who may change them.",
 		Example:           "  hub serve\n  hub account create alice\n  hub token create --user alice --name laptop --scope write:catalog",
 		Version:           hubVersion(),

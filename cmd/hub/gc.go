@@ -31,9 +31,9 @@ func (a *app) gcCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Delete contents of base files that no project needs",
-		Long: "Delete the contents of base files that no project has needed for the grace period,\n" +
-			"and compress what a push uploaded uncompressed. Only what changed since the last\n" +
-			"run is examined. hub serve does the same once an hour, one hub at a time.",
+		Long: "Delete the contents of base files that no project has needed for the grace\n" +
+			"period, and compress what a push uploaded uncompressed. Only what changed since\n" +
+			"the last run is examined. hub serve does the same once an hour, one hub\nat a time.",
 		Example: "  hub gc\n  hub gc --grace 1h",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -50,8 +50,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the hub",
 		Long: "Run the hub on its database, which is made and brought up to date first.\n\n" +
-			"The first line on stdout is the hub's address, once it answers; the log goes to stderr.\n" +
-			"SIGTERM lets requests under way finish. One SQLite file has one running hub; any number\n" +
+			"The first line on stdout is the hub's address, once it answers; the log goes to\n" +
+			"stderr. SIGTERM lets requests under way finish. One SQLite file has one running\nhub; any number " +
 			"of hubs can run on one PostgreSQL.",
 		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 \\\n    --public-url https://hub.example.com",
 		Args:    exactly(),
@@ -279,7 +279,7 @@ func (a *app) migrateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
 		Short: "Make the database, or bring its schema up to date",
-		Long:  "Make the database, or bring its schema up to date. hub serve does the same before it serves.",
+		Long:  "Make the database, or bring its schema up to date. hub serve does the same\nbefore it serves.",
 		Args:  exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.open(c.Context(), store.Options{Create: true})

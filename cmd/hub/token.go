@@ -57,11 +57,11 @@ func (a *app) tokenCreate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create --user NAME --name N [--scope S]… [--expires 90d]",
 		Short: "Make a token and print it, once",
-		Long: "Make a personal access token and print it on stdout. The hub keeps only its hash.\n\n" +
-			"Without a scope a token reads. Scopes: write:config (push to a project), write:catalog\n" +
-			"(create, publish, register; includes write:config), admin:resource (delete, set rate limits),\n" +
+		Long: "Create a personal access token and print it on stdout. The hub keeps only its\nhash.\n\n" +
+			"Without a scope a token reads. Scopes: write:config (push to a project),\n" +
+			"write:catalog (create, publish, register; includes write:config), admin:resource\n(delete, set rate limits), " +
 			"use:limit (count a bot's requests).",
-		Example: "  hub token create --user alice --name laptop --scope write:catalog --scope admin:resource",
+		Example: "  hub token create --user alice --name laptop --scope write:catalog",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if user == "" || name == "" {
@@ -214,8 +214,8 @@ func (a *app) tokenRevoke() *cobra.Command {
 	var all, withToken bool
 	c := &cobra.Command{
 		Use:     "revoke ID… | --user NAME --all | --with-token",
-		Short:   "End tokens, from the next request on",
-		Long:    "End tokens, from the next request on. An ID is what hub token list shows, or enough of its start.\nWith --with-token the tokens themselves are read from stdin, one a line.",
+		Short:   "Revoke tokens immediately",
+		Long:    "Revoke tokens, from the next request on. An ID is what hub token list shows, or\nenough of its start. With --with-token they are read from stdin, one a line.",
 		Example: "  hub token revoke 1f0c2d9b8a77\n  hub token revoke --user alice --all",
 		RunE: func(c *cobra.Command, ids []string) error {
 			ways := 0

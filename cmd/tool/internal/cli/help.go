@@ -124,23 +124,23 @@ var environmentHelp = `Environment variables. An empty one counts as unset.
   TOOL_API_ORIGIN   hub's address, where --origin is not given
   TOOL_CONFIG_DIR   directory of the login file (default: tool in the user's
                     configuration directory)
-  TOOL_STATE_DIR    directory of what a push or a pull replaced, for --undo (default:
-                    tool in the user's state directory)
+  TOOL_STATE_DIR    directory of what a push or a pull replaced, for --undo
+                    (default: tool in the user's state directory)
   TOOL_CA_FILE      certificates in PEM form to trust besides the system's
   TOOL_ALLOW_HTTP   1 lets a token travel over plain http beyond this machine
   HTTPS_PROXY       proxy for https
   NO_PROXY          hosts that are reached without the proxy
   CI                set, and not 0 or false: ask nothing, as with --no-input
-  ACCESSIBLE        1 asks in plain lines, for a screen reader; so does TERM=dumb
+  ACCESSIBLE        1 asks in plain lines, for a screen reader; TERM=dumb too
   NO_COLOR          any value: no colour
   CLICOLOR_FORCE    1: colours on a terminal that does not say it has them
-  FORCE_HYPERLINK   1: the page's address is a link on a terminal that does not say
-                    it can show one; 0: it is not
+  FORCE_HYPERLINK   1: the page's address is a link on a terminal that does not
+                    say it can show one; 0: it is not
 
-The token comes from --token, TOOL_HUB_TOKEN, or the login file. The address comes
-from --origin, TOOL_API_ORIGIN, the login file when the token came from there too,
-or the default, ` + identity.DefaultOrigin + `. A stored token goes to no other address than
-the one it was stored for.`
+The token comes from --token, TOOL_HUB_TOKEN, or the login file. The address
+comes from --origin, TOOL_API_ORIGIN, the login file when the token came from
+there too, or the default, ` + identity.DefaultOrigin + `. A stored token goes to
+no other address than the one it was stored for.`
 
 const exitCodesHelp = `Exit codes of every command.
 
@@ -165,26 +165,30 @@ A failure names its stage:
 
 Every other command fails at a stage of its own name.`
 
-const resultsHelp = `With --json a command prints exactly one JSON document on stdout, whatever happens
-short of a usage error. Members are only ever added.
+const resultsHelp = `With --json a command prints exactly one JSON document on stdout, whatever
+happens short of a usage error. Members are only ever added.
 
-Every result has type, schema (1) and command; those that talked to a hub have origin.
+Every result has type, schema (1) and command; those that talked to a hub have
+origin.
 
-  created      project, stack, stackVersion, api, apiRegistered, visibility, url,
-               revision, enrichmentCount, baseFilesPushed, remoteWritten, projectName
-  pushed       project, revision, configChanged, overwroteExistingConfig, replaced,
-               enrichmentCount, baseFilesPushed, remoteWritten, projectName, and with
-               base files: baseFilesAdded, baseFilesChanged, baseFilesRemoved,
-               baseFilesUploaded, baseFilesSkipped, baseFilesBytesSent
-  planned      of push --dry-run: project, revision, hasConfig, config, baseFiles,
-               enrichmentCount, authorized; of publish --dry-run: stack, version,
-               latest, files, fileCount, bytes, digest, firstVersion,
-               alreadyPublished, followers, authorized
-  pulled       project, settingsChanged, changes, revision, updatedBy, updatedAt,
-               updatedVia, enrichmentCount, baseFilesPulled, projectName, and with
-               base files: baseFilesAdded, baseFilesChanged; after --undo no hub was
-               asked, so that origin and what was updated are absent; after
-               --base-files-only revision is absent
+  created      project, stack, stackVersion, api, apiRegistered, visibility,
+               url, revision, enrichmentCount, baseFilesPushed, remoteWritten,
+               projectName
+  pushed       project, revision, configChanged, overwroteExistingConfig,
+               replaced, enrichmentCount, baseFilesPushed, remoteWritten,
+               projectName, and with base files: baseFilesAdded,
+               baseFilesChanged, baseFilesRemoved, baseFilesUploaded,
+               baseFilesSkipped, baseFilesBytesSent
+  planned      of push --dry-run: project, revision, hasConfig, config,
+               baseFiles, enrichmentCount, authorized; of publish --dry-run:
+               stack, version, latest, files, fileCount, bytes, digest,
+               firstVersion, alreadyPublished, followers, authorized
+  pulled       project, settingsChanged, changes, revision, updatedBy,
+               updatedAt, updatedVia, enrichmentCount, baseFilesPulled,
+               projectName, and with base files: baseFilesAdded,
+               baseFilesChanged; after --undo no hub was asked, so that origin
+               and what was updated are absent; after --base-files-only
+               revision is absent
   published    stack, version, digest, sizeBytes, fileCount, firstVersion,
                alreadyPublished, projectName
   removed      project, existed; ambiguous if it is not known whether it existed
@@ -196,12 +200,13 @@ Every result has type, schema (1) and command; those that talked to a hub have o
   projects     projects
   project      what the hub knows of one project
   version      version, go, os, arch
-  failed       projectName, reason, stage, code, and where known hint, recipe, status,
-               requestId, errors, project, origin, current, config,
-               and what was done before: projectCreated, configWritten,
-               baseFilesWritten, remoteWritten, settingsChanged (in client.json)
+  failed       projectName, reason, stage, code, and where known hint, recipe,
+               status, requestId, errors, project, origin, current, config, and
+               what was done before: projectCreated, configWritten,
+               baseFilesWritten, remoteWritten, settingsChanged (in
+               client.json)
 
-remoteWritten says that client.json was changed because project or api was recorded
-in it. A difference of configs is {"added": {key: value}, "changed": {key: {"from":
-value, "to": value}}, "removed": {key: value}} with flat keys. notes are sentences
-that text mode prints as note: lines.`
+remoteWritten says that client.json was changed because project or api was
+recorded in it. A difference of configs is {"added": {key: value}, "changed":
+{key: {"from": value, "to": value}}, "removed": {key: value}} with flat keys.
+notes are sentences that text mode prints as note: lines.`

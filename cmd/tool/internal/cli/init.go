@@ -27,12 +27,12 @@ func (a *app) initCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init [<name>]",
 		Short: "Make a local project",
-		Long: `Make a local project: .tool/<name>/client.json with its settings, .tool/<name>/stack.json
-with its stack, and a .toolignore that says which files stay here, with the rules of the
-app's .gitignore. Nothing is overwritten.
+		Long: `Make a local project: .tool/<name>/client.json with its settings,
+.tool/<name>/stack.json with its stack, and a .toolignore that says which files
+stay here, with the rules of the app's .gitignore. Nothing is overwritten.
 
-Without <name> the directory's own name is taken; without --stack the stack is of the
-account that is logged in.`,
+Without <name> the directory's own name is taken; without --stack the stack is
+of the account that is logged in.`,
 		Example: "  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web",
 		Args:    atMost("<name>"),
 		RunE: a.run(func(_ context.Context, args []string) error {

@@ -22,8 +22,9 @@ func (a *app) loginCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "login",
 		Short: "Store a token for a hub",
-		Long: `Check a personal access token with the hub and store it, readable by you alone. From
-then on the commands use that hub and token, unless a flag or a variable says otherwise.
+		Long: `Check a personal access token with the hub and store it, readable by you alone.
+From then on the commands use that hub and token, unless a flag or a variable
+says otherwise.
 
 A stored token goes only to the hub that it was stored for. A hub whose token is
 stored already is only switched to.`,
@@ -210,7 +211,7 @@ func (a *app) logoutCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "logout",
 		Short:   "Forget the token of a hub",
-		Long:    "Forget the stored token of a hub: the current one, or that of --origin. The token itself\nstays valid until it expires or is revoked.",
+		Long:    "Forget the stored token of a hub: the current one, or that of --origin. The\ntoken itself stays valid until it expires or is revoked.",
 		Example: "  tool logout\n  tool logout --origin https://hub.example.com",
 		Args:    atMost(),
 		RunE: a.run(func(context.Context, []string) error {

@@ -39,13 +39,15 @@ func (a *app) projectCreateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create [<name>]",
 		Short: "Create a hub project from a local one",
-		Long: `Create a project on the hub from a local project: its published stack, its API, which
-is registered when client.json names none, and its settings as the first config.
+		Long: `Create a project on the hub from a local project: its published stack, its API,
+which is registered when client.json names none, and its settings as the first
+config.
 
-<name> is a slug, which takes the stack's account, or @account/slug. A project that
-exists already is never changed: that is what push is for.
+<name> is a slug, which takes the stack's account, or @account/slug. A project
+that exists already is never changed: that is what push is for.
 
-In a terminal <name> may be left out: then what a project needs is asked, step by step.`,
+In a terminal <name> may be left out: then what a project needs is asked, step
+by step.`,
 		Example: `  tool project create web
   tool project create @acme/web --from web --base-files --visibility public`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -195,7 +197,7 @@ func (a *app) projectViewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "view [<@account/slug>]",
 		Short:   "Show a hub project, or open its page",
-		Long:    "Show a hub project, or open its page: the one that is named, else that of the only\nlocal project.",
+		Long:    "Show a hub project, or open its page: the one that is named, else that of the\nonly local project.",
 		Example: "  tool project view @acme/web\n  tool project view --web",
 		Args:    atMost("<@account/slug>"),
 
@@ -315,8 +317,8 @@ func (a *app) projectRemoveCommand() *cobra.Command {
 		Short: "Delete a hub project",
 		Long: `Delete a project of the hub with its config and base files. Local files stay.
 
-A project that is gone already is no failure. In a terminal the whole name has to be
-typed, unless --force is given. The token needs the scope admin:resource.`,
+A project that is gone already is no failure. In a terminal the whole name has
+to be typed, unless --force is given. The token needs the scope admin:resource.`,
 		Example: "  tool project rm @acme/web\n  tool project rm web --from web --force",
 		Args:    exactly("<name>"),
 

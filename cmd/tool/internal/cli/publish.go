@@ -17,9 +17,9 @@ func (a *app) publishCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "publish [<project>]",
 		Short: "Ship a version of the stack",
-		Long: `Ship the stack in .tool/<project>/ under the name and version that its stack.json says.
-A published version never changes: publishing the same content again is no error, other
-content needs a higher version.`,
+		Long: `Ship the stack in .tool/<project>/ under the name and version that its
+stack.json says. A published version never changes: publishing the same content
+again is no error, other content needs a higher version.`,
 		Example: `  tool publish web
   tool publish web --dry-run`,
 		Args:              maybeLocal,

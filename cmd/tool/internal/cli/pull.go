@@ -21,9 +21,10 @@ func (a *app) pullCommand() *cobra.Command {
 	var f pullFlags
 	c := &cobra.Command{
 		Use:   "pull [<project>]",
-		Short: "Bring a hub project's config back into client.json, and its base files",
-		Long: `Bring the config of the hub project back into the settings of .tool/<project>/client.json.
-Only what differs is edited; everything else in the file keeps its bytes and place.
+		Short: "Download the hub's config into client.json, and base files",
+		Long: `Bring the config of the hub project back into the settings of
+.tool/<project>/client.json. Only what differs is edited; everything else in
+the file keeps its bytes and place.
 
 In a terminal the difference is shown and taken only after a yes. In a pipeline
 it is taken unless client.json has edits that were neither pushed nor pulled:
@@ -31,9 +32,8 @@ those are replaced only with --force. Commit .tool/<project>/pulled.json, which
 says what was pulled last.
 
 With --base-files the app's files come too, and with --base-files-only nothing
-else. Local files that differ are overwritten
-after a yes in a terminal, else only with --force; files that the hub does not have
-stay as they are.`,
+else. Local files that differ are overwritten after a yes in a terminal, else
+only with --force; files that the hub does not have stay as they are.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,

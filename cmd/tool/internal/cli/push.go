@@ -26,16 +26,17 @@ func (a *app) pushCommand() *cobra.Command {
 	var f pushFlags
 	c := &cobra.Command{
 		Use:   "push [<project>]",
-		Short: "Update a hub project's config, and its base files, from the local ones",
-		Long: `Push the settings of a local project, .tool/<project>/client.json, to a project that
-exists on the hub, in place of its config. With --base-files the app's files go too.
+		Short: "Update a hub project's config and base files",
+		Long: `Push the settings of a local project, .tool/<project>/client.json, to a project
+that exists on the hub, in place of its config. With --base-files the app's
+files go too.
 
-The destination is --project, else what client.json says. In a terminal an existing
-config is shown and overwritten only after a yes; in a pipeline it is overwritten,
-unless --if-revision or --no-clobber says when not to.
+The destination is --project, else what client.json says. In a terminal an
+existing config is shown and overwritten only after a yes; in a pipeline it is
+overwritten, unless --if-revision or --no-clobber says when not to.
 
-The config that is replaced is saved before it is sent: --undo puts it back, also
-after a push that was interrupted or timed out.`,
+The config that is replaced is saved before it is sent: --undo puts it back,
+also after a push that was interrupted or timed out.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
   tool push web --base-files-only --watch

@@ -26,8 +26,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tool",
 		Short: "Create, push, pull and publish projects on a hub",
-		Long: `tool keeps a project's settings in your repository and brings them to a hub, where
-others edit them on a web page and apps are generated from them.
+		Long: `tool keeps a project's settings in your repository and brings them to a hub,
+where others edit them on a web page and apps are generated from them.
 
 Alone in a terminal it shows how the local projects stand, and what can be done.`,
 		Example: `  tool login --origin https://hub.example.com

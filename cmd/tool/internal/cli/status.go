@@ -16,12 +16,13 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status [<project>]",
-		Short: "Show as whom, to which hub, and how local projects stand against it",
-		Long: `Show the identity, the hub, and for each local project its destination, whether you may
-write to it, how the settings stand against the hub's config, and the stack's versions.
+		Short: "Show login, hub and sync status",
+		Long: `Show the identity, the hub, and for each local project its destination, whether
+you may write to it, how the settings stand against the hub's config, and the
+stack's versions.
 
-The config is the same, differs, local-ahead (you changed it), hub-ahead (others did),
-both, or none (there is nothing to compare).`,
+The config is the same, differs, local-ahead (you changed it), hub-ahead
+(others did), both, or none (there is nothing to compare).`,
 		Example:           "  tool status\n  tool status web --json",
 		Args:              maybeLocal,
 		ValidArgsFunction: a.completeLocal,
