@@ -4,8 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -446,6 +448,58 @@ func TestUpload_CutsLargeFramesIntoPacks(t *testing.T) {
 			t.Errorf("a pack holds %d bytes, want at most %d", n, frame.Size)
 		}
 	})
+}
+
+// decoded returns how many bytes of packs an archive of the set has to decode.
+func (h *testHub) decoded(files tree.Tree) (bytes int64) {
+	h.Helper()
+	err := h.store.Read(h.Context(), func(tx *store.Tx) error {
+		reader := tx.ContentReader("acme")
+		stored, err := reader.Locate(h.Context(), files)
+		for _, f := range stored {
+			err = errors.Join(err, reader.Copy(h.Context(), io.Discard, f.Content))
+		}
+		bytes = reader.Decoded()
+		return err
+	})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return bytes
+}
+
+func TestGetArchive_DecodesEachPackOnce(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	// Each frame holds a few tiny files that are far from each other in the set, and 3 MiB of zeros.
+	contents, large := map[string]string{}, map[string]string{}
+	var members [][]file
+	for i := range 8 {
+		var tiny []file
+		for j := range 20 {
+			text := fmt.Sprint("tiny ", i, j)
+			contents[fmt.Sprintf("%02d-%02d", j, i)] = text
+			tiny = append(tiny, blob(text))
+		}
+		zeros := fmt.Sprint(i) + strings.Repeat("\x00", 3<<20)
+		large[fmt.Sprint("large", i)] = zeros
+		members = append(members, append(tiny, blob(zeros)))
+	}
+	all := maps.Clone(contents)
+	maps.Copy(all, large)
+	end := func(files ...file) []byte { return bytes.TrimSuffix(tarOf(t, files...), make([]byte, 1024)) }
+	body := frame.Append(nil, end(manifestMember(t, full(treeOf(t, all)))))
+	for _, m := range members {
+		body = frame.Append(body, end(m...))
+	}
+	body = frame.Append(body, make([]byte, 1024))
+	hub.as("alice").put(baseFiles, typed{wire.BaseFilesType, body}, zstdEncoded).want(200)
+	files := treeOf(t, contents)
+	hub.as("alice").put(baseFiles, uploadOf(t, full(files)), zstdEncoded).want(200)
+	if bytes, limit := hub.decoded(files), files.Bytes()+8*frame.Size; bytes > limit {
+		t.Errorf("%d bytes are decoded for %d bytes of files in 8 frames, want at most %d", bytes, files.Bytes(), limit)
+	}
+	hub.wantFiles(contents)
 }
 
 func TestUpload_StoresOnlyContents(t *testing.T) {
