@@ -85,6 +85,9 @@ func (s *Server) patchConfig(c *call) error {
 				hint("send the ETag of the config that the change was made for")
 		}
 		return func(current *store.Config) (flat.Config, bool, error) {
+			if current.Body == nil { // it is damaged, which the store reports
+				return flat.Config{}, false, nil
+			}
 			config, err := flat.Parse(current.Body)
 			if err != nil {
 				return flat.Config{}, false, err

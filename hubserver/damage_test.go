@@ -167,3 +167,29 @@ func TestPush_ReplacesADamagedList(t *testing.T) {
 		hub.as("anna").delete(web).want(200)
 	})
 }
+
+func TestConfig_IsReplacedWhenItIsDamaged(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		const settings = `{"theme": {"color": "a rather long text in the middle"}}`
+		before := hub.settings(settings)
+		want := hub.as("rita").get(config).body
+		hub.flip("configs", "body")
+		hub.wantDamaged(config)
+		hub.as("alice").patch(config, `{"set": {"a": 1}}`, header{"If-Match": before}).problem(500, wire.CodeInternal)
+		if after := hub.settings(settings); after != before {
+			t.Errorf("the same settings have the revision %s, and had %s", after, before)
+		}
+		var got, former wire.Config
+		hub.as("rita").get(config).want(200).into(&got)
+		if err := wire.Decode(want, &former); err != nil {
+			t.Fatal(err)
+		}
+		if string(got.Config) != string(former.Config) {
+			t.Errorf("the config is %s, and was %s", got.Config, former.Config)
+		}
+		hub.flip("configs", "body")
+		hub.settings(`{"other": 1}`)
+		hub.as("rita").get(config).want(200)
+	})
+}

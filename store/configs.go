@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/uptrace/bun"
 
@@ -37,10 +39,23 @@ func newConfig(account, slug string) *Config {
 	return &Config{Account: account, Slug: slug, Body: emptyBody, ConfigState: ConfigState{Revision: emptyRevision}}
 }
 
-// Config returns a project's config, or ErrNotFound when there is no such project.
+// Config returns a project's config; ErrNotFound when there is no such project, and
+// ErrDamaged when the body is not the one that its revision names.
 func (tx *Tx) Config(ctx context.Context, r ref.Ref) (*Config, error) {
 	c := &Config{Account: r.Account(), Slug: r.Slug()}
-	return c, wrap(tx.db.NewSelect().Model(c).WherePK().Scan(ctx))
+	if err := wrap(tx.db.NewSelect().Model(c).WherePK().Scan(ctx)); err != nil {
+		return nil, err
+	}
+	if c.damaged() {
+		return nil, damagedConfig(r)
+	}
+	return c, nil
+}
+
+func (c *Config) damaged() bool { return hexSum(c.Body) != c.Revision }
+
+func damagedConfig(r ref.Ref) error {
+	return fmt.Errorf("%w: the config of %s: push it again to replace it", ErrDamaged, r)
 }
 
 // ConfigChange computes what a config becomes. It returns the new body with its
@@ -49,14 +64,25 @@ type ConfigChange func(current *Config) (body []byte, revision string, err error
 
 // WriteConfig applies change to a project's config in one step and returns the
 // config before and after. Equal content changes nothing, who and when included.
-// ErrNotFound when there is no such project: it never makes one.
+// ErrNotFound when there is no such project: it never makes one. A damaged config
+// has no body for change, which may replace it; any other outcome is ErrDamaged.
 func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, by, via string, change ConfigChange) (before, after *Config, err error) {
 	before = &Config{Account: r.Account(), Slug: r.Slug()}
 	if err := tx.forUpdate(tx.db.NewSelect().Model(before).WherePK()).Scan(ctx); err != nil {
 		return nil, nil, wrap(err)
 	}
+	damaged := before.damaged()
+	if damaged {
+		before.Body = nil
+	}
 	body, revision, err := change(before)
-	if err != nil || body == nil || revision == before.Revision {
+	if damaged {
+		if body == nil || err != nil {
+			return nil, nil, cmp.Or(err, damagedConfig(r))
+		}
+		before.Body, before.HasConfig = emptyBody, false // there is nothing to show
+	}
+	if err != nil || body == nil || revision == before.Revision && !damaged {
 		return before, before, err
 	}
 	now, err := tx.Now(ctx)

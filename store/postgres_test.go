@@ -76,7 +76,7 @@ func TestWrite_DoesNotWaitForALockWithoutEnd(t *testing.T) {
 	for range store.DefaultConnections + 8 {
 		all.Go(func() {
 			err := s.Write(t.Context(), func(tx *store.Tx) error {
-				_, _, err := tx.WriteConfig(t.Context(), web, "alice", "push", set(`{"a":1}`, "r1"))
+				_, _, err := tx.WriteConfig(t.Context(), web, "alice", "push", set(`{"a":1}`))
 				return err
 			})
 			if !errors.Is(err, store.ErrUnavailable) {

@@ -121,7 +121,7 @@ func TestOfManyCreatesAtOnceOneWins(t *testing.T) {
 func TestWritingAConfigNeedsItsProject(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		err := s.Write(t.Context(), func(tx *store.Tx) error {
-			_, _, err := tx.WriteConfig(t.Context(), mustRef(t, "@acme/none"), "alice", "push", set(`{"a":1}`, "r1"))
+			_, _, err := tx.WriteConfig(t.Context(), mustRef(t, "@acme/none"), "alice", "push", set(`{"a":1}`))
 			return err
 		})
 		if !errors.Is(err, store.ErrNotFound) {
@@ -130,8 +130,8 @@ func TestWritingAConfigNeedsItsProject(t *testing.T) {
 	})
 }
 
-func set(body, revision string) store.ConfigChange {
-	return func(*store.Config) ([]byte, string, error) { return []byte(body), revision, nil }
+func set(body string) store.ConfigChange {
+	return func(*store.Config) ([]byte, string, error) { return []byte(body), sumOf(body), nil }
 }
 
 func TestEqualContentChangesNeitherWhoNorWhen(t *testing.T) {
@@ -143,7 +143,7 @@ func TestEqualContentChangesNeitherWhoNorWhen(t *testing.T) {
 			into **store.Config
 		}{{"alice", &first}, {"bob", &second}} {
 			write(t, s, func(tx *store.Tx) (err error) {
-				_, *w.into, err = tx.WriteConfig(t.Context(), web, w.by, "push", set(`{"a":1}`, "r1"))
+				_, *w.into, err = tx.WriteConfig(t.Context(), web, w.by, "push", set(`{"a":1}`))
 				return err
 			})
 		}
@@ -166,7 +166,7 @@ func TestNoWriteIsLostBetweenManyWriters(t *testing.T) {
 							var n int
 							fmt.Sscanf(string(c.Body), `{"n":%d}`, &n)
 							body := fmt.Sprintf(`{"n":%d}`, n+1)
-							return []byte(body), body, nil
+							return []byte(body), sumOf(body), nil
 						})
 						return err
 					})
