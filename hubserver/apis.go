@@ -156,7 +156,24 @@ func (c *call) register(account, slug string, data []byte, save func(*store.Tx, 
 		})
 	})
 	if errors.Is(err, store.ErrExists) {
+		if err := c.repairDocument(refOf(account, slug), &store.Document{MediaType: found.MediaType, Text: data}); err != nil {
+			return err
+		}
 		return problemf(http.StatusConflict, wire.CodeAPIExists, "%s exists already", refOf(account, slug))
+	}
+	return err
+}
+
+// repairDocument replaces the text of a registered API if it is damaged, and was the
+// one that is uploaded again.
+func (c *call) repairDocument(api ref.Ref, d *store.Document) error {
+	var repaired bool
+	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
+		repaired, err = tx.RepairDocument(c.ctx(), api, d)
+		return err
+	})
+	if repaired {
+		c.s.Log.Warn("a damaged document was replaced", "request", c.id, "api", api.String())
 	}
 	return err
 }

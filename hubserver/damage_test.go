@@ -1,8 +1,11 @@
 package hubserver_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -37,9 +40,15 @@ func (h *testHub) flip(table, column string) {
 // wantDamaged fails the test unless reading path fails: with 500, or after some bytes.
 func (h *testHub) wantDamaged(path string) {
 	h.Helper()
-	a, err := h.as("rita").try("GET", path, nil)
-	if err == nil {
-		a.problem(500, wire.CodeInternal)
+	req, err := h.as("rita").request("GET", path, nil)
+	if err != nil {
+		h.Fatal(err)
+	}
+	if resp, err := http.DefaultClient.Do(req); err == nil {
+		defer resp.Body.Close()
+		if _, err := io.ReadAll(resp.Body); err == nil && resp.StatusCode != http.StatusInternalServerError {
+			h.Errorf("GET %s: status %d, want 500 or a response that breaks off", path, resp.StatusCode)
+		}
 	}
 	if !strings.Contains(h.log.String(), "damaged") {
 		h.Errorf("the log does not say that %s is damaged: %s", path, h.log)
@@ -191,5 +200,48 @@ func TestConfig_IsReplacedWhenItIsDamaged(t *testing.T) {
 		hub.flip("configs", "body")
 		hub.settings(`{"other": 1}`)
 		hub.as("rita").get(config).want(200)
+	})
+}
+
+func TestBundle_IsReplacedWhenItIsDamaged(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		body := bundle(t, "1.0.0", file{name: "noise", content: noisy(1, 600<<10)["f00"]})
+		hub.as("alice").put(site+"/versions/1.0.0", body).want(201)
+		const path = site + "/versions/1.0.0/bundle"
+		for name, harm := range map[string]func(){
+			"a byte":         func() { hub.flip("pieces", "body") },
+			"the last piece": func() { hub.sql("DELETE FROM pieces WHERE n = 2") },
+			"all pieces":     func() { hub.sql("DELETE FROM pieces") },
+		} {
+			harm()
+			hub.wantDamaged(path)
+			hub.as("alice").put(site+"/versions/1.0.0", body).want(200)
+			if got := hub.as("rita").get(path).want(200); !bytes.Equal(got.body, body.data) {
+				t.Errorf("%s: %d bytes are not the %d that were published", name, len(got.body), len(body.data))
+			}
+		}
+	})
+}
+
+func TestDocument_IsReplacedWhenItIsDamaged(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		text := strings.Replace(pets, "Pets", "Pets "+strings.Repeat("x", 500), 1)
+		text = strings.Replace(text, `"paths": {}`, `"paths": {}, "x-long": "`+strings.Repeat("long ", 120_000)+`"`, 1)
+		const upload, path = "/v1/apis/upload?account=acme&slug=pets", "/v1/apis/acme/pets/document"
+		hub.as("alice").post(upload, text).want(201)
+		for name, harm := range map[string]func(){
+			"a byte":         func() { hub.flip("pieces", "body") },
+			"the last piece": func() { hub.sql("DELETE FROM pieces WHERE n = 2") },
+			"all pieces":     func() { hub.sql("DELETE FROM pieces") },
+		} {
+			harm()
+			hub.wantDamaged(path)
+			hub.as("alice").post(upload, pets).problem(409, wire.CodeAPIExists) // another text
+			hub.wantDamaged(path)
+			hub.as("alice").post(upload, text).problem(409, wire.CodeAPIExists)
+			if got := hub.as("rita").get(path).want(200); string(got.body) != text {
+				t.Errorf("%s: %d bytes are not the %d that were uploaded", name, len(got.body), len(text))
+			}
+		}
 	})
 }

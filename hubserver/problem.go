@@ -142,7 +142,7 @@ const problemType = "application/problem+json"
 func (c *call) writeProblem(p *problem) {
 	p.complete(c.id)
 	header := c.w.Header()
-	for _, name := range []string{"Content-Encoding", "ETag"} { // of the answer that could not be given
+	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag"} { // of the answer that could not be given
 		header.Del(name)
 	}
 	for name, values := range p.header {

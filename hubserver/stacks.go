@@ -2,7 +2,10 @@ package hubserver
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -67,6 +70,9 @@ func (c *call) publish(data [][]byte, compression, number string) (done *store.P
 		}
 		return c.audit(c.ctx(), tx, row.Account, "stack.publish", c.ref().String(), number)
 	})
+	if err == nil && done.Repaired {
+		c.s.Log.Warn("a damaged bundle was replaced", "request", c.id, "stack", c.ref().String(), "version", number)
+	}
 	return done, publishProblem(err, c.ref(), number)
 }
 
@@ -216,6 +222,11 @@ func (c *call) stream(b *store.Body) error {
 	}
 	c.w.Header().Set("Content-Type", b.MediaType)
 	c.w.Header().Set("Content-Length", strconv.FormatInt(b.Size, 10))
+	hash := sha256.New()
+	if b.SHA256 != "" && b.Pieces == 0 && b.SHA256 != hex.EncodeToString(hash.Sum(nil)) {
+		c.w.Header().Del("Content-Length")
+		return fmt.Errorf("%w: nothing is stored of it", store.ErrDamaged)
+	}
 	for n := range b.Pieces {
 		if c.r.Method == http.MethodHead {
 			break
@@ -225,6 +236,10 @@ func (c *call) stream(b *store.Body) error {
 			piece, err = tx.Piece(c.ctx(), b, n)
 			return err
 		})
+		hash.Write(piece)
+		if last := n == b.Pieces-1; err == nil && last && b.SHA256 != "" && b.SHA256 != hex.EncodeToString(hash.Sum(nil)) {
+			err = fmt.Errorf("%w: its SHA-256 is another", store.ErrDamaged)
+		}
 		if err != nil {
 			c.w.Header().Del("Content-Length")
 			return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,5 +102,25 @@ func (tx *Tx) API(ctx context.Context, r ref.Ref) (*API, error) {
 
 // Document says what is stored as the text of a registered API, or returns ErrNotFound.
 func (tx *Tx) Document(ctx context.Context, r ref.Ref) (*Body, error) {
-	return tx.measure(ctx, documentBody(r.Account(), r.Slug()), "api_documents", "account = ? AND slug = ?", r.Account(), r.Slug())
+	a, err := tx.API(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	b := documentBody(r.Account(), r.Slug())
+	b.SHA256 = a.SHA256
+	table, where, args := b.table()
+	return tx.measure(ctx, b, table, where, args...)
+}
+
+// RepairDocument stores the text of a registered API again if it is the same and the
+// stored one is damaged.
+func (tx *Tx) RepairDocument(ctx context.Context, r ref.Ref, d *Document) (repaired bool, err error) {
+	body, err := tx.Document(ctx, r)
+	if err != nil || body.SHA256 != hexSum(d.Text) {
+		return false, err
+	}
+	if err := tx.check(ctx, body); !errors.Is(err, ErrDamaged) {
+		return false, err
+	}
+	return true, tx.replace(ctx, documentBody(r.Account(), r.Slug()), d.MediaType, slices.Collect(slices.Chunk(d.Text, PieceSize)))
 }

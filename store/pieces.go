@@ -17,8 +17,10 @@ type Body struct {
 	MediaType string
 	Size      int64
 	Pieces    int
+	SHA256    string // of all bytes, "" where only the pieces are known by theirs
 
 	kind, account, slug, version string
+	older                        bool // than pieces
 }
 
 // addPieces stores the bytes of b.
@@ -47,7 +49,7 @@ func (tx *Tx) measure(ctx context.Context, b *Body, table, where string, args ..
 	}
 	b.MediaType = row.MediaType
 	if b.Size = row.Whole; row.Whole > 0 {
-		b.Pieces = 1
+		b.Pieces, b.older = 1, true
 		return b, nil
 	}
 	err = tx.db.NewRaw("SELECT count(*), COALESCE(sum(length(body)), 0) FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ?",
@@ -64,7 +66,7 @@ func (tx *Tx) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
 	}
 	err := wrap(tx.db.NewRaw("SELECT sha256, body FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ? AND n = ?",
 		b.kind, b.account, b.slug, b.version, n).Scan(ctx, &row))
-	if errors.Is(err, ErrNotFound) && n == 0 {
+	if errors.Is(err, ErrNotFound) && b.older {
 		return tx.whole(ctx, b)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -85,6 +87,47 @@ func (tx *Tx) whole(ctx context.Context, b *Body) (body []byte, err error) {
 		err = tx.db.NewRaw("SELECT body FROM api_documents WHERE account = ? AND slug = ?", b.account, b.slug).Scan(ctx, &body)
 	}
 	return body, wrap(err)
+}
+
+// table is where the row of b is, with the condition that finds it.
+func (b *Body) table() (name, where string, args []any) {
+	if b.kind == kindBundle {
+		return "stack_bundles", "account = ? AND slug = ? AND version = ?", []any{b.account, b.slug, b.version}
+	}
+	return "api_documents", "account = ? AND slug = ?", []any{b.account, b.slug}
+}
+
+// check returns ErrDamaged unless all of b is what was stored.
+func (tx *Tx) check(ctx context.Context, b *Body) error {
+	hash := sha256.New()
+	for n := range b.Pieces {
+		piece, err := tx.Piece(ctx, b, n)
+		if err != nil {
+			return err
+		}
+		hash.Write(piece)
+	}
+	if b.SHA256 != "" && hex.EncodeToString(hash.Sum(nil)) != b.SHA256 {
+		return b.damaged("its SHA-256 is another")
+	}
+	return nil
+}
+
+func (b *Body) damaged(why string) error {
+	return fmt.Errorf("%w: %s @%s/%s %s: %s", ErrDamaged, b.kind, b.account, b.slug, b.version, why)
+}
+
+// replace stores the bytes of b again.
+func (tx *Tx) replace(ctx context.Context, b *Body, mediaType string, pieces [][]byte) error {
+	if _, err := tx.db.NewRaw("DELETE FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ?",
+		b.kind, b.account, b.slug, b.version).Exec(ctx); err != nil {
+		return err
+	}
+	table, where, args := b.table()
+	if _, err := tx.exec(ctx, "UPDATE "+table+" SET media_type = ?, body = ? WHERE "+where, append([]any{mediaType, []byte{}}, args...)...); err != nil {
+		return err
+	}
+	return tx.addPieces(ctx, b, pieces)
 }
 
 // The kinds of bodies that are stored in pieces.

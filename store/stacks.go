@@ -69,10 +69,13 @@ type Published struct {
 	Version StackVersion
 	Already bool // the same content was there before
 	First   bool // the stack came to be
+
+	Repaired bool // the content was there before, and damaged
 }
 
 // PublishVersion adds a version to a stack, which comes to be with its first one.
-// The same content again is no error; ErrVersionExists, or a *NotNewerError, is.
+// The same content again is no error, and replaces a damaged one; ErrVersionExists,
+// or a *NotNewerError, is.
 func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*Published, error) {
 	stack, err := tx.lockedStack(ctx, v.Account, v.Slug)
 	if err != nil {
@@ -82,7 +85,8 @@ func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*
 	err = wrap(tx.db.NewSelect().Model(there).WherePK().Scan(ctx))
 	switch {
 	case err == nil && there.Digest == v.Digest:
-		return &Published{Version: *there, Already: true}, nil
+		repaired, err := tx.repairBundle(ctx, there, v, b)
+		return &Published{Version: *there, Already: true, Repaired: repaired}, err
 	case err == nil:
 		return nil, ErrVersionExists
 	case !errors.Is(err, ErrNotFound):
@@ -149,10 +153,43 @@ func (tx *Tx) StackVersion(ctx context.Context, r ref.Ref, number string) (*Stac
 	return v, wrap(tx.db.NewSelect().Model(v).WherePK().Scan(ctx))
 }
 
-// Bundle says what is stored as the content of one version, or returns ErrNotFound.
+// Bundle says what is stored as the content of one version; ErrNotFound, or
+// ErrDamaged when that is not all of it.
 func (tx *Tx) Bundle(ctx context.Context, r ref.Ref, number string) (*Body, error) {
-	return tx.measure(ctx, bundleBody(r.Account(), r.Slug(), number), "stack_bundles",
-		"account = ? AND slug = ? AND version = ?", r.Account(), r.Slug(), number)
+	v, err := tx.StackVersion(ctx, r, number)
+	if err != nil {
+		return nil, err
+	}
+	return tx.bundle(ctx, v)
+}
+
+func (tx *Tx) bundle(ctx context.Context, v *StackVersion) (*Body, error) {
+	b := bundleBody(v.Account, v.Slug, v.Version)
+	table, where, args := b.table()
+	if _, err := tx.measure(ctx, b, table, where, args...); err != nil {
+		return nil, err
+	}
+	if b.Size != v.SizeBytes {
+		return nil, b.damaged("its size is another")
+	}
+	return b, nil
+}
+
+// repairBundle stores the content of a version again if it is damaged.
+func (tx *Tx) repairBundle(ctx context.Context, there, v *StackVersion, b *Bundle) (repaired bool, err error) {
+	body, err := tx.bundle(ctx, there)
+	if err == nil {
+		err = tx.check(ctx, body)
+	}
+	if !errors.Is(err, ErrDamaged) {
+		return false, err
+	}
+	if err := tx.replace(ctx, bundleBody(v.Account, v.Slug, v.Version), b.MediaType, b.Pieces); err != nil {
+		return false, err
+	}
+	there.SizeBytes = v.SizeBytes // the same files may be compressed in another way
+	_, err = tx.db.NewUpdate().Model(there).Column("size_bytes").WherePK().Exec(ctx)
+	return true, err
 }
 
 // resolveStackVersion returns the exact version that number means, or ErrNotFound.
