@@ -169,6 +169,27 @@ func fromDifference(a, b string, room int) (string, string) {
 	return ellipsis + a[start:], ellipsis + b[start:]
 }
 
+// Values returns the two sides of a change, each as it is shown in one line of at most
+// width columns. Where one has to be cut, both start shortly before the first difference.
+func Values(from, to string, width int) (string, string) {
+	from, to = pat.Redact(from), pat.Redact(to) // a token that is cut is not recognized
+	a, fromCut := shorten(from, width)
+	b, toCut := shorten(to, width)
+	if !fromCut && !toCut {
+		return a, b
+	}
+	from, to = fromDifference(from, to, width/2)
+	a, _ = shorten(from, width)
+	b, _ = shorten(to, width)
+	return a, b
+}
+
+// Value returns a value as it is shown in one line of at most width columns.
+func Value(text string, width int) string {
+	shown, _ := shorten(text, width)
+	return shown
+}
+
 const arrow = " → "
 
 // elementsText counts the elements by which two arrays differ.

@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // bytesText writes a size for people.
@@ -66,7 +67,7 @@ func expiryText(t *time.Time) string {
 }
 
 // maxShown bounds how many lines of a difference text mode shows of each kind,
-// and maxValue the characters of a value. JSON has all of it.
+// and maxValue the columns of a value. JSON has all of it.
 const (
 	maxShown = 50
 	maxValue = 60
@@ -81,15 +82,16 @@ func differenceLines(d flat.Difference) []string {
 		}
 	}
 	for _, e := range d.Added[:min(maxShown, len(d.Added))] {
-		lines = append(lines, fmt.Sprintf("+ %s: %s", e.Key, short(e.Text)))
+		lines = append(lines, fmt.Sprintf("+ %s: %s", e.Key, tui.Value(e.Text, maxValue)))
 	}
 	more(len(d.Added))
 	for _, c := range d.Changed[:min(maxShown, len(d.Changed))] {
-		lines = append(lines, fmt.Sprintf("~ %s: %s → %s", c.Key, short(c.From), short(c.To)))
+		from, to := tui.Values(c.From, c.To, maxValue)
+		lines = append(lines, fmt.Sprintf("~ %s: %s → %s", c.Key, from, to))
 	}
 	more(len(d.Changed))
 	for _, e := range d.Removed[:min(maxShown, len(d.Removed))] {
-		lines = append(lines, fmt.Sprintf("- %s: %s", e.Key, short(e.Text)))
+		lines = append(lines, fmt.Sprintf("- %s: %s", e.Key, tui.Value(e.Text, maxValue)))
 	}
 	more(len(d.Removed))
 	return lines
@@ -101,14 +103,6 @@ func differenceSummary(d flat.Difference) string {
 		return "no difference"
 	}
 	return fmt.Sprintf("%d added, %d changed, %d removed", len(d.Added), len(d.Changed), len(d.Removed))
-}
-
-// short cuts a long value.
-func short(text string) string {
-	if runes := []rune(text); len(runes) > maxValue {
-		return string(runes[:maxValue-1]) + "…"
-	}
-	return text
 }
 
 // aborted prints that the person said no.
