@@ -21,6 +21,7 @@ import (
 func TestEachCallIsTheRequestOfTheContract(t *testing.T) {
 	want := map[string]struct{ target, mediaType, body string }{
 		"Whoami":         {"GET /v1/whoami", "", ""},
+		"Limits":         {"GET /v1/openapi.json", "", ""},
 		"Project":        {"GET /v1/projects/acme/web", "", ""},
 		"Projects":       {"GET /v1/projects?account=acme&limit=200", "", ""},
 		"CreateProject":  {"POST /v1/projects", "application/json", `{"account":"acme","slug":"web","stack":"acme/base","api":{"account":"acme","slug":"web"}}`},

@@ -16,6 +16,10 @@ func check(v any, about ref.Ref) string {
 		if v.Name() == "" {
 			return "it names nobody"
 		}
+	case *wire.Description:
+		if v.Info.Limits.ConfigBytes <= 0 {
+			return "it publishes no limits"
+		}
 	case *wire.Project:
 		named = v.Project
 	case *wire.Deleted:

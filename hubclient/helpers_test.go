@@ -306,6 +306,12 @@ func answering(status int, v any) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) { answer(w, status, v) }
 }
 
+// described returns the description of a hub with limits.
+func described() (d wire.Description) {
+	d.Info.Limits = wire.Limits{ConfigBytes: 1, ConfigKeys: 1, ConfigDepth: 1, BaseFiles: 1, BaseFileBytes: 1, BaseFilesBytes: 1}
+	return d
+}
+
 // calls are all calls of a client.
 func calls() []call {
 	files, open := someFiles()
@@ -315,6 +321,8 @@ func calls() []call {
 	return []call{
 		{"Whoami", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Whoami(ctx); return err },
 			answering(200, wire.Whoami{User: "alice"})},
+		{"Limits", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Limits(ctx); return err },
+			answering(200, described())},
 		{"Project", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Project(ctx, project); return err },
 			answering(200, wire.Project{Project: project, API: project})},
 		{"Projects", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Projects(ctx, "acme"); return err },

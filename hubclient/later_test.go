@@ -32,6 +32,7 @@ func fullAnswers() map[string]http.HandlerFunc {
 	}
 	return map[string]http.HandlerFunc{
 		"Whoami":         of(200, wire.Whoami{User: "alice", Scopes: wire.Scopes, ExpiresAt: &when, Accounts: []wire.AccountRole{{Account: "acme", Role: wire.Admin}}}),
+		"Limits":         of(200, described()),
 		"Project":        of(200, full),
 		"Projects":       of(200, wire.Projects{Projects: []wire.Project{full}}),
 		"CreateProject":  of(201, full),

@@ -17,6 +17,13 @@ func (c *Client) Whoami(ctx context.Context) (*wire.Whoami, error) {
 	return &me, err
 }
 
+// Limits returns what the hub accepts, as its description of itself says.
+func (c *Client) Limits(ctx context.Context) (wire.Limits, error) {
+	var description wire.Description
+	_, err := c.send(ctx, request{method: http.MethodGet, path: "/v1/openapi.json"}, &description)
+	return description.Info.Limits, err
+}
+
 // Created is the proof that a call made a project, and the only way to seed one.
 type Created struct {
 	client  *Client

@@ -3,8 +3,10 @@ package push
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
@@ -67,12 +69,20 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 		ProjectName: p.Local.Name, Project: p.destination, Origin: p.hub.Origin(),
 		Revision: current.Revision, HasConfig: current.HasConfig, Notes: p.result.Notes,
 	}
+	limits, err := p.hub.Limits(ctx)
+	if err != nil && !flow.IsNotFound(err) { // not every hub publishes its limits
+		return nil, err
+	}
 	if p.What.config() {
 		diff, err := p.diff(current.Config)
 		if err != nil {
 			return nil, err
 		}
 		planned.Config, planned.EnrichmentCount = &diff, p.config.EnrichmentCount()
+		err = p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
+		if err != nil {
+			return nil, fault.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
+		}
 		if current.Revision != p.config.Revision() {
 			if only := p.onlyRevision(); only != "" && only != current.Revision {
 				return nil, p.otherRevision(current)
@@ -85,12 +95,34 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 		}
 	}
 	if p.What.files() {
+		if err := p.checkFiles(limits); err != nil {
+			return nil, err
+		}
 		if planned.BaseFiles, err = p.planFiles(ctx); err != nil {
 			return nil, err
 		}
 	}
 	planned.Authorized, err = p.mayWrite(ctx)
 	return planned, err
+}
+
+// checkFiles refuses base files that the hub would refuse.
+func (p *push) checkFiles(limits wire.Limits) error {
+	above := func(format string, args ...any) error {
+		return fault.New(wire.CodeTooLarge, "%s would not take them: %w", p.hub.Origin(), fmt.Errorf(format, args...))
+	}
+	if n := len(p.files.Tree); limits.BaseFiles > 0 && n > limits.BaseFiles {
+		return above("there are %d base files, and it takes %d at most", n, limits.BaseFiles)
+	}
+	for _, e := range p.files.Tree {
+		if limits.BaseFileBytes > 0 && e.Size > limits.BaseFileBytes {
+			return above("%s has %d bytes, and it takes %d for a file at most", e.Path, e.Size, limits.BaseFileBytes)
+		}
+	}
+	if n := p.files.Bytes; limits.BaseFilesBytes > 0 && n > limits.BaseFilesBytes {
+		return above("the base files have %d bytes together, and it takes %d at most", n, limits.BaseFilesBytes)
+	}
+	return nil
 }
 
 func (p *push) planFiles(ctx context.Context) (*PlannedFiles, error) {
