@@ -5,11 +5,13 @@ package golden_test
 import (
 	"bufio"
 	"crypto/rand"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -124,12 +126,76 @@ func TestAWatchingPushSendsEachChangeAndSurvivesItsHub(t *testing.T) {
 		t.Errorf("the hub holds %s", set)
 	}
 	c.Process.Signal(syscall.SIGINT)
-	diagnosed.wait("push web to @alice/web: interrupted")
-	diagnosed.wait("hint: the base files are written")
+	if line := out.wait("Stopped watching:"); !strings.Contains(line, " 6 pushes, 7 files changed, ") {
+		t.Errorf("after ctrl-c: %s", line)
+	}
 	for out.scan.Scan() {
 		t.Errorf("after ctrl-c: %s", out.scan.Text())
 	}
-	if code := codeOf(t, c.Wait()); code != 130 {
-		t.Errorf("exit code %d after ctrl-c, want 130", code)
+	if code := codeOf(t, c.Wait()); code != 0 {
+		t.Errorf("exit code %d after ctrl-c, want 0", code)
+	}
+}
+
+// A file that is written all the time holds up no other, and one that is left out
+// causes no request.
+func TestWatch_IsNotStarvedAndSendsNothingInVain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{"basePath": "src"}`)
+	w.write("src/a.txt", "alpha")
+	w.write("src/busy.log", "")
+	w.write("src/busy.txt", "")
+	w.write(".toolignore", "*.tmp\n")
+	var calls atomic.Int64
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		calls.Add(1)
+		hub.ServeHTTP(rw, r)
+	})
+	c, out, _ := w.watch()
+	before := calls.Load()
+	busy := func(name string) (stop func()) {
+		end, ended := make(chan bool), make(chan bool)
+		go func() {
+			defer close(ended)
+			for {
+				select {
+				case <-end:
+					return
+				case <-time.After(10 * time.Millisecond):
+					os.Chtimes(filepath.Join(w.dir, name), time.Time{}, time.Now())
+				}
+			}
+		}()
+		return func() { close(end); <-ended }
+	}
+	stop := busy("src/busy.log")
+	w.write("src/new.log", "left out")
+	w.write("src/new.tmp", "left out")
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`)
+	w.write("src/a.txt", "alpha") // the same
+	w.write("src/a.txt", "beta")
+	out.wait("pushed: 0 added, 1 changed, 0 removed")
+	stop()
+	after := calls.Load()
+	if after-before > 3 {
+		t.Errorf("%d requests for one push", after-before)
+	}
+	stop = busy("src/busy.txt")
+	w.write("src/a.txt", "gamma")
+	out.wait("pushed: 0 added, 1 changed, 0 removed")
+	stop()
+
+	// What says which files are pushed is watched too.
+	w.write(".tool/web/manifest.json", `{"files": ["src/a.txt"]}`)
+	out.wait("0 changed, 1 removed")
+	w.write(".toolignore", "*.tmp\nbusy.txt\n")
+	out.wait("0 added, 1 changed, 1 removed")
+	w.write("other/src/b.txt", "")
+	w.write(clientJSON, `{"source": "openapi.json", "project": "@alice/web", "settings": {"basePath": "other/src"}}`)
+	out.wait("pushed: 1 added, 0 changed, ")
+	c.Process.Signal(syscall.SIGINT)
+	out.wait("Stopped watching:")
+	if code := codeOf(t, c.Wait()); code != 0 {
+		t.Errorf("exit code %d after ctrl-c, want 0", code)
 	}
 }

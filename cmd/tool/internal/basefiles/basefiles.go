@@ -72,6 +72,19 @@ func (s *Selection) Dirs() []string {
 	return dirs
 }
 
+// Excluded returns what rules leave out, where it was asked for: absolute, without
+// a link. A symbolic link or a special file, which may become a file, is not among it.
+func (s *Selection) Excluded() []string {
+	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	var all []string
+	for _, skip := range s.Skipped {
+		if !isKind(skip.Why) {
+			all = append(all, filepath.Join(root, filepath.FromSlash(skip.Path)))
+		}
+	}
+	return all
+}
+
 // File is one chosen file.
 type File struct {
 	Path   string // in the set: relative to the root, /-separated, in NFC

@@ -2,6 +2,7 @@ package basefiles
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/hubclient/tree"
@@ -41,9 +42,12 @@ const (
 	device
 )
 
-func (k kind) String() string {
-	return [...]string{"unknown", "file", "directory", "symbolic link", "named pipe", "socket", "device"}[k]
-}
+var kindNames = [...]string{"unknown", "file", "directory", "symbolic link", "named pipe", "socket", "device"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// isKind reports whether something was skipped for what it is, not by a rule.
+func isKind(why string) bool { return slices.Contains(kindNames[:], why) }
 
 // opener opens files by their paths below a root. Directories stay open until
 // another is needed, because files come in the order of their directories.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/push"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -160,10 +162,14 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 		}
 	}
 	if f.watch {
-		no, err := push.Watch(ctx, o, a.each(hide, f.what()))
+		s := &watchSummary{}
+		no, err := push.Watch(ctx, o, a.each(s, hide, f.what()))
 		hide()
-		if no != nil {
+		switch {
+		case no != nil:
 			return a.aborted(no)
+		case s.pushes > 0 && a.ended() == syscall.SIGINT:
+			return a.watchEnded(s, err)
 		}
 		return doingPush(err, destinationOf(err))
 	}
@@ -178,9 +184,15 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	return a.print("pushed", r, func(p *printer) { pushedText(p, r, f.what()) })
 }
 
+// watchSummary counts what a watching push did.
+type watchSummary struct {
+	pushes int
+	files  int // added, changed and removed
+	bytes  int64
+}
+
 // each returns what prints the first push as ever, and a line for each other.
-func (a *app) each(hide func(), what push.What) func(*push.Result, error) {
-	first := true
+func (a *app) each(s *watchSummary, hide func(), what push.What) func(*push.Result, error) {
 	return func(r *push.Result, err error) {
 		hide()
 		p := &printer{w: a.Out}
@@ -188,15 +200,33 @@ func (a *app) each(hide func(), what push.What) func(*push.Result, error) {
 		switch {
 		case err != nil:
 			a.diagnose("%s not pushed: %v", now, err)
-		case first:
+			return
+		case r == nil:
+			return // nothing changed
+		case s.pushes == 0:
 			pushedText(p, r, what)
 			p.line("  watching; ctrl-c ends it")
 		default:
 			f := r.FilesResult
 			p.line("%s pushed: %d added, %d changed, %d removed; %s sent", now, f.Added, f.Changed, f.Removed, bytesText(f.Bytes))
 		}
-		first = false
+		s.pushes++
+		if f := r.FilesResult; f != nil {
+			s.files += f.Added + f.Changed + f.Removed
+			s.bytes += f.Bytes
+		}
 	}
+}
+
+// watchEnded prints what a watching push did that ctrl-c has ended.
+func (a *app) watchEnded(s *watchSummary, err error) error {
+	p := &printer{w: a.Out}
+	p.line("Stopped watching: %s, %s, %s sent", countText(s.pushes, "push", "pushes"),
+		countText(s.files, "file changed", "files changed"), bytesText(s.bytes))
+	if hubclient.Unsettled(err) {
+		p.notes([]string{"what was being sent may have been applied"})
+	}
+	return p.err
 }
 
 func pushedText(p *printer, r *push.Result, what push.What) {

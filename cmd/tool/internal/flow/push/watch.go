@@ -2,22 +2,29 @@ package push
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"example.com/projecthub/cmd/tool/internal/fault"
 	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
 const (
 	// gathering is how long nothing has to change before a push: what changes in
-	// a burst goes together.
-	gathering = 100 * time.Millisecond
+	// a burst goes together. A file that is written all the time delays the others
+	// by maxGathering at most.
+	gathering    = 100 * time.Millisecond
+	maxGathering = time.Second
 
 	// reread is how long files that cannot be pushed are left alone at most.
 	reread = 2 * time.Second
+
+	// pollInterval is between two looks where the system does not report changes.
+	pollInterval = 2 * time.Second
 
 	// Between two attempts at a hub that is away.
 	firstRetry = time.Second
@@ -25,22 +32,25 @@ const (
 )
 
 // Watch pushes, and then pushes the base files at each change of them, until ctx
-// ends or a push fails for a reason that time does not mend. Each push, and each
-// failure that may pass, is told to each.
+// ends or a push fails for a reason that does not pass. each is called with each
+// push, with each new failure that may pass, and with neither when it turned out
+// that there is nothing to push.
 func Watch(ctx context.Context, o Options, each func(*Result, error)) (*flow.Aborted, error) {
+	w := &watch{Options: o, watched: map[string]bool{}, each: each}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, fault.At(flow.StageRead, err)
+		w.poll(err)
+	} else {
+		defer watcher.Close()
+		w.watcher, w.events, w.errors = watcher, watcher.Events, watcher.Errors
 	}
-	defer watcher.Close()
-	w := &watch{Options: o, watcher: watcher, watched: map[string]bool{}, each: each}
 	p, no, err := run(ctx, o)
 	if err != nil || no != nil {
 		return no, err
 	}
 	each(p.result, nil)
 	w.What, w.IfRevision, w.NoClobber, w.Confirm = FilesOnly, "", false, nil
-	w.ConfirmIgnored = nil
+	w.ConfirmIgnored, w.ConfirmFiles = nil, nil
 	if err = w.follow(ctx, p); ctx.Err() != nil {
 		err = p.fail(err) // tells what was done before
 	}
@@ -50,57 +60,113 @@ func Watch(ctx context.Context, o Options, each func(*Result, error)) (*flow.Abo
 // watch is a watching push.
 type watch struct {
 	Options
-	watcher *fsnotify.Watcher
-	watched map[string]bool
+	watcher *fsnotify.Watcher // nil when there is none
+	events  <-chan fsnotify.Event
+	errors  <-chan error
+	polling bool            // the system does not report all changes
+	watched map[string]bool // directories
+	skipped map[string]bool // files and directories that rules leave out
+	told    string          // the failure that was reported last
 	each    func(*Result, error)
+}
+
+// sent is what a push has sent, or would send, and to where.
+type sent struct {
+	to     ref.Ref
+	digest string
 }
 
 // follow pushes at each change after the push p.
 func (w *watch) follow(ctx context.Context, p *push) error {
-	w.add(p.files)
-	retry, told := firstRetry, ""
-	for again := true; ; { // what changed before it was watched is not known
-		if !again {
+	last := sent{p.destination, p.files.Digest}
+	for retry := firstRetry; ; {
+		now, grown, err := w.look(ctx)
+		switch {
+		case err == nil && now == last:
+			w.told = ""
+			w.each(nil, nil)
+			if grown { // what changed before it was watched is not known
+				continue
+			}
 			if err := w.change(ctx, nil); err != nil {
 				return err
 			}
+			continue
+		case err == nil:
+			if p, _, err = run(ctx, w.Options); err == nil {
+				last, retry, w.told = sent{p.destination, p.files.Digest}, firstRetry, ""
+				w.report(p.result)
+				continue
+			}
 		}
-		p, _, err := run(ctx, w.Options)
-		switch {
+		switch stage := fault.From(err).Stage; {
 		case flow.IsInterrupted(err):
 			return err // which knows whether the hub may have taken it
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err == nil:
-			retry, told = firstRetry, ""
-			again = w.add(p.files)
-			if p.result.changed() {
-				w.each(p.result, nil)
-			}
 		case passes(err):
-			w.each(nil, err)
-			if err := w.change(ctx, time.After(retry)); err != nil {
+			w.tell(err)
+			if err := pause(ctx, retry); err != nil {
 				return err
 			}
-			retry, again = min(2*retry, maxRetry), true
-		case fault.From(err).Stage == flow.StageRead: // until the files are mended
-			if err.Error() != told {
-				w.each(nil, err)
-				told = err.Error()
-			}
-			// It may be the directories that are gone: nobody tells when they are back.
+			retry = min(2*retry, maxRetry)
+		case stage == flow.StageRead || stage == flow.StageDestination: // until the files are corrected
+			w.tell(err)
+			// It may be the directories that are gone: nothing reports when they are back.
 			if err := w.change(ctx, time.After(reread)); err != nil {
 				return err
 			}
-			again = true
 		default:
 			return err
 		}
 	}
 }
 
-func (r *Result) changed() bool {
-	return r.FilesResult != nil && r.Added+r.Changed+r.Removed > 0
+// look finds out what would be pushed, without the hub, and watches the directories
+// that it is in.
+func (w *watch) look(ctx context.Context) (now sent, grown bool, err error) {
+	client, err := flow.ReadClient(w.Local, func(string) {})
+	if err != nil {
+		return now, false, fault.At(flow.StageRead, err)
+	}
+	if now.to, err = flow.Destination(w.Local, client, w.Destination); err != nil {
+		return now, false, fault.At(flow.StageDestination, err)
+	}
+	o := w.Files
+	o.ListSkipped = true
+	files, err := flow.ChooseFiles(ctx, w.Local, client, o)
+	if err != nil {
+		return now, false, fault.At(flow.StageRead, err)
+	}
+	now.digest = files.Digest
+	return now, w.add(files), nil
+}
+
+// report reports a push, or that it changed nothing.
+func (w *watch) report(r *Result) {
+	if r.FilesResult != nil && r.Added+r.Changed+r.Removed > 0 {
+		w.each(r, nil)
+	} else {
+		w.each(nil, nil)
+	}
+}
+
+// tell reports a failure that may pass, once.
+func (w *watch) tell(err error) {
+	if err.Error() != w.told {
+		w.told = err.Error()
+		w.each(nil, err)
+	}
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // passes reports whether a failure is of a hub that may come back.
@@ -112,21 +178,70 @@ func passes(err error) bool {
 	return false
 }
 
-// add watches the directories that the files were chosen from, and reports
-// whether one of them is new.
+// add watches the directories that the files were chosen from and that of the local
+// project, and reports whether one of them is new.
 func (w *watch) add(files *flow.Files) (grown bool) {
-	for _, dir := range files.Dirs() {
-		if !w.watched[dir] && w.watcher.Add(dir) == nil {
-			w.watched[dir], grown = true, true
+	w.skipped = map[string]bool{}
+	for _, path := range files.Excluded() {
+		w.skipped[path] = true
+	}
+	if w.watcher == nil {
+		return false
+	}
+	for _, dir := range append(files.Dirs(), w.localDir()) {
+		if w.watched[dir] {
+			continue
 		}
+		if err := w.watcher.Add(dir); err != nil {
+			w.poll(err)
+			continue
+		}
+		w.watched[dir], grown = true, true
 	}
 	return grown
+}
+
+// localDir is the directory of client.json and manifest.json.
+func (w *watch) localDir() string {
+	return filepath.Dir(w.Local.Workspace.Path(w.Local.ClientPath()))
+}
+
+// poll has changes looked for from now on, where the system does not report them.
+func (w *watch) poll(why error) {
+	if !w.polling {
+		w.polling = true
+		w.Warn("changes cannot be watched: " + why.Error() + "; looking for them every " + pollInterval.String())
+	}
+}
+
+// concerns reports whether an event may change what is pushed.
+func (w *watch) concerns(e fsnotify.Event) bool {
+	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+		delete(w.watched, e.Name) // a directory that comes back is another
+	}
+	if filepath.Dir(e.Name) == w.localDir() {
+		switch filepath.Base(e.Name) {
+		case "client.json", "manifest.json":
+			return true
+		}
+		return false
+	}
+	return !w.skipped[e.Name]
 }
 
 // change returns once something has changed and then nothing for a while, or when
 // the time is over. A nil channel never is.
 func (w *watch) change(ctx context.Context, over <-chan time.Time) error {
-	var quiet <-chan time.Time
+	var quiet, latest, poll <-chan time.Time
+	if w.polling {
+		poll = time.After(pollInterval)
+	}
+	gather := func() {
+		quiet = time.After(gathering)
+		if latest == nil {
+			latest = time.After(maxGathering)
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -135,13 +250,17 @@ func (w *watch) change(ctx context.Context, over <-chan time.Time) error {
 			return nil
 		case <-quiet:
 			return nil
-		case e := <-w.watcher.Events:
-			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-				delete(w.watched, e.Name) // a directory that comes back is another
+		case <-latest:
+			return nil
+		case <-poll:
+			return nil
+		case e := <-w.events:
+			if w.concerns(e) {
+				gather()
 			}
-			quiet = time.After(gathering)
-		case <-w.watcher.Errors: // too many events at once: some of them were lost
-			quiet = time.After(gathering)
+		case err := <-w.errors: // such as too many events at once, of which some were lost
+			w.poll(err)
+			gather()
 		}
 	}
 }
