@@ -120,18 +120,8 @@ func (c *call) authenticate() (*caller, error) {
 		bearer, err = tx.Bearer(c.ctx(), pat.Hash(token))
 		return err
 	})
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil, unauthorized(wire.CodeUnauthorized, "this hub does not know the token")
-	case err != nil:
+	if err := bearerProblem(bearer, err); err != nil {
 		return nil, err
-	case bearer.RevokedAt != 0:
-		return nil, unauthorized(wire.CodeTokenRevoked, "the token was revoked")
-	case bearer.Expired:
-		return nil, unauthorized(wire.CodeTokenExpired, "the token expired on "+bearer.ExpiresAt.Time().Format("2 January 2006"))
-	case bearer.Disabled:
-		return nil, unauthorized(wire.CodeUnauthorized, "the account "+bearer.Owner+" is disabled").
-			hint("no other token of it will do: whoever runs the hub knows why")
 	}
 	if bearer.Stale {
 		c.s.uses.note(bearer.Hash)
@@ -171,6 +161,7 @@ func (c *call) permit(account string, n needs) error {
 		}
 		return notPermitted(c.who.user, role, account, n.role)
 	}
+	c.granted = append(c.granted, grant{account, n.role})
 	return c.needScope(n.scope)
 }
 

@@ -37,8 +37,8 @@ func (s *Server) uploadAPI(c *call) error {
 	if err := checkSlug("", slug); err != nil {
 		return err
 	}
-	return c.createOnce(data, requestDecides, func(save func(*store.Tx, reply) error) error {
-		return c.register(account, slug, data, save)
+	return c.createOnce(data, requestDecides, func(commit func(creation) error) error {
+		return c.register(account, slug, data, commit)
 	})
 }
 
@@ -64,14 +64,14 @@ func (s *Server) importAPI(c *call) error {
 	if err := c.permit(account, needs{role: wire.Writer, scope: wire.ScopeWriteCatalog}); err != nil {
 		return err
 	}
-	return c.createOnce(body, othersDecide, func(save func(*store.Tx, reply) error) error {
+	return c.createOnce(body, othersDecide, func(commit func(creation) error) error {
 		data, err := s.Fetch.Get(c.ctx(), account, req.URL, func(r io.Reader) ([]byte, error) {
 			return c.readInto(uploading, r, 0, s.Limits.DescriptionBytes)
 		})
 		if err != nil {
 			return fetchProblem(err)
 		}
-		return c.register(account, req.Slug, data, save)
+		return c.register(account, req.Slug, data, commit)
 	})
 }
 
@@ -117,7 +117,7 @@ func (c *call) parse(data []byte) (*description.Description, error) {
 const maxTitle = 1000
 
 // register stores a description as a new API and answers with it.
-func (c *call) register(account, slug string, data []byte, save func(*store.Tx, reply) error) error {
+func (c *call) register(account, slug string, data []byte, commit func(creation) error) error {
 	found, err := c.parse(data)
 	var invalid *description.Invalid
 	if errors.As(err, &invalid) {
@@ -137,23 +137,20 @@ func (c *call) register(account, slug string, data []byte, save func(*store.Tx, 
 	if free {
 		slug = description.Slug(found.Title)
 	}
-	err = c.s.Store.Write(c.ctx(), func(tx *store.Tx) error {
+	err = commit(func(tx *store.Tx) (reply, error) {
 		row := &store.API{
 			Account: account, Slug: slug, Title: found.Title, Version: found.Version, Format: found.Format,
 			SHA256: hex.EncodeToString(sum[:]), CreatedBy: c.who.user,
 		}
 		if err := tx.CreateAPI(c.ctx(), row, &store.Document{MediaType: found.MediaType, Text: data}, free); err != nil {
-			return err
+			return reply{}, err
 		}
 		api := refOf(row.Account, row.Slug)
-		if err := c.audit(c.ctx(), tx, account, "api.register", api.String(), row.SHA256); err != nil {
-			return err
-		}
-		return save(tx, reply{
+		return reply{
 			status: http.StatusCreated,
 			header: map[string]string{"Location": "/v1/apis/" + api.Path()},
 			body:   toAPI(row),
-		})
+		}, c.audit(c.ctx(), tx, account, "api.register", api.String(), row.SHA256)
 	})
 	if errors.Is(err, store.ErrExists) {
 		if err := c.repairDocument(refOf(account, slug), &store.Document{MediaType: found.MediaType, Text: data}); err != nil {
@@ -168,7 +165,7 @@ func (c *call) register(account, slug string, data []byte, save func(*store.Tx, 
 // one that is uploaded again.
 func (c *call) repairDocument(api ref.Ref, d *store.Document) error {
 	var repaired bool
-	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
+	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		repaired, err = tx.RepairDocument(c.ctx(), api, d)
 		return err
 	})

@@ -121,7 +121,7 @@ func (c *call) writeConfig(via wire.Via, change configChange) (*wire.ConfigWritt
 	var before, after *store.Config
 	var config flat.Config
 	wrote := false
-	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
+	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		before, after, err = tx.WriteConfig(c.ctx(), c.ref(), c.who.user, string(via), func(current *store.Config) (body []byte, revision string, err error) {
 			if err := c.checkRevision(current); err != nil {
 				return nil, "", err

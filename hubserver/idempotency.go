@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -19,15 +21,27 @@ type reply struct {
 	body   any
 }
 
-// createOnce runs a POST that creates. When the request bears an
-// Idempotency-Key, the first answer is stored and given again for a day: a
-// success in the transaction of run, which calls save as its last step; a
-// refusal on its own, where the request alone decides; a failure of the hub not at all.
-func (c *call) createOnce(body []byte, decides deciding, run func(save func(*store.Tx, reply) error) error) error {
+// creation is the part of a POST that creates which runs in its transaction.
+type creation func(*store.Tx) (reply, error)
+
+// createOnce runs a POST that creates: run prepares the creation and passes it to
+// commit. When the request has an Idempotency-Key, its first answer is stored and
+// repeated for a day: a success in the transaction of the creation, a refusal on its
+// own, where the request alone decides, a failure of the hub not at all.
+//
+// The key is claimed by the creation's transaction, so that of any requests with one
+// key, to any hubs on the database, one creates, and a hub that dies leaves no claim.
+func (c *call) createOnce(body []byte, decides deciding, run func(commit func(creation) error) error) error {
 	key := c.r.Header.Get("Idempotency-Key")
-	var done reply
 	if key == "" {
-		if err := run(func(_ *store.Tx, r reply) error { done = r; return nil }); err != nil {
+		var done reply
+		err := run(func(create creation) error {
+			return c.transact(c.ctx(), func(tx *store.Tx) (err error) {
+				done, err = create(tx)
+				return err
+			})
+		})
+		if err != nil {
 			return err
 		}
 		return c.reply(done)
@@ -36,21 +50,53 @@ func (c *call) createOnce(body []byte, decides deciding, run func(save func(*sto
 	if err != nil {
 		return err
 	}
-	first, err := c.reserve(answer)
+	var first *store.Answer
+	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
+		first, err = tx.FirstAnswer(c.ctx(), answer)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	if first != nil {
 		return c.repeat(first, answer.BodyHash)
 	}
-	err = run(func(tx *store.Tx, r reply) error {
-		done = r
-		if err := fill(answer, r.status, r.header, r.body); err != nil {
-			return err
-		}
-		return tx.SaveAnswer(c.ctx(), answer)
-	})
+	leave, err := c.s.running.enter(answer)
 	if err != nil {
+		return err
+	}
+	defer leave()
+	return c.createFirst(answer, decides, run)
+}
+
+// errAnswered ends the transaction of a request that was answered before.
+var errAnswered = errors.New("this request was answered before")
+
+// createFirst is createOnce for a key that has no answer yet, as far as it was seen.
+func (c *call) createFirst(answer *store.Answer, decides deciding, run func(commit func(creation) error) error) error {
+	var done reply
+	var first *store.Answer
+	err := run(func(create creation) error {
+		return c.transact(c.ctx(), func(tx *store.Tx) (err error) {
+			if first, err = tx.ClaimAnswer(c.ctx(), answer); err != nil {
+				return err
+			}
+			if first != nil {
+				return errAnswered
+			}
+			if done, err = create(tx); err != nil {
+				return err
+			}
+			if err := fill(answer, done.status, done.header, done.body); err != nil {
+				return err
+			}
+			return tx.SaveAnswer(c.ctx(), answer)
+		})
+	})
+	switch {
+	case errors.Is(err, errAnswered):
+		return c.repeat(first, answer.BodyHash)
+	case err != nil:
 		return c.keepRefusal(answer, decides, err)
 	}
 	return c.reply(done)
@@ -63,6 +109,30 @@ const (
 	requestDecides deciding = iota
 	othersDecide            // what another server answers, which may be another thing the next time
 )
+
+// running are the requests with an Idempotency-Key that this hub is working on, body
+// hashes by request. It spares them the work; the database decides.
+type running struct{ requests sync.Map }
+
+type runningKey struct{ caller, method, path, key string }
+
+// enter adds a request, and refuses one with the same key.
+func (r *running) enter(a *store.Answer) (leave func(), err error) {
+	key := runningKey{a.Caller, a.Method, a.Path, a.Key}
+	if hash, found := r.requests.LoadOrStore(key, a.BodyHash); found {
+		if hash != a.BodyHash {
+			return nil, idempotencyMismatch()
+		}
+		return nil, problemf(http.StatusConflict, wire.CodeIdempotencyInFlight,
+			"the first request with this Idempotency-Key is still running").with("Retry-After", "1")
+	}
+	return func() { r.requests.Delete(key) }, nil
+}
+
+func idempotencyMismatch() error {
+	return problemf(http.StatusUnprocessableEntity, wire.CodeIdempotencyMismatch,
+		"this Idempotency-Key came with another body before").hint("give each new request a new key")
+}
 
 // maxKey bounds the length of an Idempotency-Key, in bytes.
 const maxKey = 255
@@ -87,23 +157,10 @@ func printable(s string) bool {
 	return true
 }
 
-func (c *call) reserve(a *store.Answer) (first *store.Answer, err error) {
-	err = c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
-		first, err = tx.ReserveAnswer(c.ctx(), a)
-		return err
-	})
-	return first, err
-}
-
 // repeat gives the first answer again.
 func (c *call) repeat(first *store.Answer, bodyHash string) error {
-	switch {
-	case first.BodyHash != bodyHash:
-		return problemf(http.StatusUnprocessableEntity, wire.CodeIdempotencyMismatch,
-			"this Idempotency-Key came with another body before").hint("give each new request a new key")
-	case first.Status == 0:
-		return problemf(http.StatusConflict, wire.CodeIdempotencyInFlight,
-			"the first request with this Idempotency-Key is still running").with("Retry-After", "1")
+	if first.BodyHash != bodyHash {
+		return idempotencyMismatch()
 	}
 	var header map[string]string
 	if err := json.Unmarshal(first.Header, &header); err != nil {
@@ -115,16 +172,21 @@ func (c *call) repeat(first *store.Answer, bodyHash string) error {
 	return c.bytes(first.Status, header["Content-Type"], first.Body)
 }
 
-// keepRefusal stores the answer to a request that was refused, and gives the key
-// back when the request is not to blame: the hub failed, the caller went away, or
-// the same request may succeed later.
+// keepRefusal stores the answer to a request that was refused, unless the request is
+// not to blame: the hub failed, the caller went away or lost its rights, or the same
+// request may succeed a moment later.
 func (c *call) keepRefusal(a *store.Answer, decides deciding, err error) error {
 	p := toProblem(err)
+	switch {
+	case decides == othersDecide, p.Status >= http.StatusInternalServerError, p.Status == http.StatusTooManyRequests,
+		p.Status == http.StatusUnauthorized, p.Status == http.StatusForbidden, c.ctx().Err() != nil:
+		return err
+	}
 	p.complete(c.id)
 	ctx := context.WithoutCancel(c.ctx())
-	after := c.s.Store.Write(ctx, func(tx *store.Tx) error {
-		if decides == othersDecide || p.Status >= http.StatusInternalServerError || p.Status == http.StatusTooManyRequests || c.ctx().Err() != nil {
-			return tx.DropAnswer(ctx, a)
+	after := c.transact(ctx, func(tx *store.Tx) error {
+		if first, err := tx.ClaimAnswer(ctx, a); err != nil || first != nil {
+			return err
 		}
 		if err := fill(a, p.Status, map[string]string{"Content-Type": problemType}, p.Problem); err != nil {
 			return err

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store/storetest"
 )
 
 func key(k string) header { return header{"Idempotency-Key": k} }
@@ -244,35 +246,92 @@ func TestACallerThatWentAwayMayAskAgain(t *testing.T) {
 	a.want(201)
 }
 
-func TestOfManyRequestsWithOneKeyOneRuns(t *testing.T) {
+func TestIdempotencyKey_OfManyRequestsOneCreates(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
-		alice := hub.as("alice")
-		const tries = 8
-		answers := make([]*answer, tries)
-		var all sync.WaitGroup
-		for i := range tries {
-			all.Go(func() {
-				var err error
-				if answers[i], err = alice.try("POST", "/v1/apis/upload?account=alice", pets, key("k")); err != nil {
-					t.Error(err)
+		hub.as("alice")
+		// A second hub on the same database shares nothing else with the first.
+		second := hubserver.New(hub.server.Config)
+		server := httptest.NewServer(second)
+		defer server.Close()
+		for _, create := range []struct {
+			path  string
+			body  any
+			count string
+		}{
+			{"/v1/apis/upload?account=alice", pets, "SELECT count(*) FROM apis WHERE account = 'alice'"},
+			{"/v1/projects", newProject("web"), "SELECT count(*) FROM projects"},
+		} {
+			const tries = 32
+			answers := make([]*answer, tries)
+			var all sync.WaitGroup
+			for i := range tries {
+				to := *hub
+				if i%2 == 1 {
+					to.url = server.URL
 				}
-			})
-		}
-		all.Wait()
-		for _, a := range answers {
-			switch a.status {
-			case 201:
-				if got := decoded[wire.API](a).API; got != mustRef("@alice/pets") {
-					t.Errorf("one made %s", got)
+				all.Go(func() {
+					var err error
+					if answers[i], err = (&caller{&to, hub.as("alice").token}).try("POST", create.path, create.body, key("k")); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			var first *answer
+			for _, a := range answers {
+				switch {
+				case a == nil:
+				case a.status == 409:
+					a.problem(409, wire.CodeIdempotencyInFlight)
+				case first == nil:
+					first = a.want(201)
+				default:
+					if diff := sameAnswer(first, a); diff != "" {
+						t.Error(diff)
+					}
 				}
-			case 409:
-				a.problem(409, wire.CodeIdempotencyInFlight)
-			default:
-				t.Errorf("status %d: %s", a.status, a.body)
+			}
+			if n := hub.count(create.count); n != 1 {
+				t.Errorf("%s: %d were created", create.path, n)
+			}
+			if diff := sameAnswer(first, hub.as("alice").post(create.path, create.body, key("k"))); diff != "" {
+				t.Error(diff)
 			}
 		}
-		alice.post("/v1/apis/upload?account=alice", pets, key("k")).want(201)
-		alice.get("/v1/apis/alice/pets-2").problem(404, wire.CodeNotFound)
+	})
+}
+
+func TestIdempotencyKey_DoesNotWaitForAHubThatDied(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, address string) {
+		g := newGate(t)
+		hub := newHub(t, address, importer(g.Server))
+		// As far as the second hub can tell, the first one never comes to its answer.
+		dead := httptest.NewServer(hubserver.New(hub.server.Config))
+		defer dead.Close()
+		alice, onDead := hub.as("alice"), *hub
+		onDead.url = dead.URL
+		ctx, end := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			(&caller{&onDead, alice.token}).tryWithin(ctx, "POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+		})
+		<-g.entered
+		all.Go(func() {
+			a, err := alice.try("POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+			if err != nil {
+				t.Error(err)
+			} else if a.status != 201 {
+				t.Errorf("status %d: %s", a.status, a.body)
+			}
+		})
+		<-g.entered // it runs, though the first one holds the same key
+		end()
+		close(g.leave)
+		all.Wait()
+		if n := hub.count("SELECT count(*) FROM apis"); n != 1 {
+			t.Errorf("%d were created", n)
+		}
 	})
 }

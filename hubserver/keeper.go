@@ -112,7 +112,7 @@ func (k *keeper) goOn() error {
 // store stores what has come even if no more does. The transaction that names it in
 // a set waits for the disk.
 func (k *keeper) store(b batch, stored chan<- error) {
-	err := k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.WriteUnsynced, b)
+	err := k.write(context.WithoutCancel(k.c.ctx()), k.c.transactUnsynced, b)
 	for _, p := range b.packs {
 		k.memory.Give(p.Body)
 	}
@@ -154,7 +154,7 @@ func (k *keeper) finish(ctx context.Context, f func(*store.Tx, batch) error) err
 	if err := k.wait(); err != nil {
 		return err
 	}
-	err := k.c.s.Store.Write(ctx, func(tx *store.Tx) error { return f(tx, k.batch) })
+	err := k.c.transact(ctx, func(tx *store.Tx) error { return f(tx, k.batch) })
 	if err == nil {
 		k.batch = batch{}
 	}
@@ -172,7 +172,7 @@ func (k *keeper) keep() error {
 	if err := k.wait(); err != nil || len(k.contents) == 0 {
 		return err
 	}
-	return k.write(context.WithoutCancel(k.c.ctx()), k.c.s.Store.Write, k.batch)
+	return k.write(context.WithoutCancel(k.c.ctx()), k.c.transact, k.batch)
 }
 
 // drop forgets what is not stored yet.
@@ -251,7 +251,7 @@ func (p *packer) missing() (map[string]bool, error) {
 		sizes[digest] = int64(len(content))
 	}
 	var digests []string
-	err := p.c.s.Store.Write(p.c.ctx(), func(tx *store.Tx) (err error) {
+	err := p.c.transact(p.c.ctx(), func(tx *store.Tx) (err error) {
 		digests, err = tx.Hold(p.c.ctx(), p.c.ref().Account(), sizes)
 		return err
 	})

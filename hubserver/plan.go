@@ -73,7 +73,7 @@ func (c *call) lacksAll() (bool, error) {
 // hold promises contents to the caller, and returns those that are missing.
 func (c *call) hold(sizes map[string]int64) ([]string, error) {
 	missing := []string{}
-	err := c.s.Store.Write(c.ctx(), func(tx *store.Tx) error {
+	err := c.transact(c.ctx(), func(tx *store.Tx) error {
 		m, err := tx.Hold(c.ctx(), c.ref().Account(), sizes)
 		missing = append(missing[:0], m...)
 		return err

@@ -30,24 +30,21 @@ func (s *Server) createProject(c *call) error {
 			return err
 		}
 	}
-	return c.createOnce(body, requestDecides, func(save func(*store.Tx, reply) error) error {
-		err := s.Store.Write(c.ctx(), func(tx *store.Tx) error {
+	return c.createOnce(body, requestDecides, func(commit func(creation) error) error {
+		err := commit(func(tx *store.Tx) (reply, error) {
 			if err := tx.CreateProject(c.ctx(), row); err != nil {
-				return err
+				return reply{}, err
 			}
 			project := refOf(row.Account, row.Slug)
 			view, err := tx.Project(c.ctx(), project)
 			if err != nil {
-				return err
+				return reply{}, err
 			}
-			if err := c.audit(c.ctx(), tx, row.Account, "project.create", project.String(), row.StackVersion); err != nil {
-				return err
-			}
-			return save(tx, reply{
+			return reply{
 				status: http.StatusCreated,
 				header: map[string]string{"Location": "/v1/projects/" + project.Path()},
 				body:   s.toProject(view),
-			})
+			}, c.audit(c.ctx(), tx, row.Account, "project.create", project.String(), row.StackVersion)
 		})
 		return createProblem(err, row)
 	})
@@ -202,7 +199,7 @@ func absent(err error, what string) error {
 
 func (s *Server) deleteProject(c *call) error {
 	answer := wire.Deleted{Project: c.ref()}
-	err := s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
+	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		if answer.Existed, err = tx.DeleteProject(c.ctx(), c.ref()); err != nil || !answer.Existed {
 			return err
 		}

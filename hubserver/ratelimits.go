@@ -32,7 +32,7 @@ func (s *Server) setRateLimit(c *call) error {
 		MinuteLimit: limits.MinuteLimit, HourLimit: limits.HourLimit, DayLimit: limits.DayLimit,
 		WeekLimit: limits.WeekLimit, MonthLimit: limits.MonthLimit, YearLimit: limits.YearLimit,
 	}
-	return c.answerRateLimit(s.Store.Write, func(tx *store.Tx) (*store.RateLimit, error) {
+	return c.answerRateLimit(c.transact, func(tx *store.Tx) (*store.RateLimit, error) {
 		set, changed, err := tx.SetRateLimit(c.ctx(), row, func(current *store.RateLimit) error {
 			revision := ""
 			if current != nil {

@@ -75,6 +75,7 @@ type Server struct {
 	memory      *memory
 	uses        uses
 	draining    atomic.Bool
+	running     running
 }
 
 // New returns a hub on an open and migrated store.
@@ -130,6 +131,8 @@ type call struct {
 	who    *caller      // nil: nobody
 	lease  *lease       // what it has reserved; nil: nothing
 	parts  [parts]int64 // of what an upload has reserved
+
+	granted []grant // what the caller was permitted
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }

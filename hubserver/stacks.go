@@ -63,7 +63,7 @@ func (c *call) publish(data [][]byte, compression, number string) (done *store.P
 		Account: c.ref().Account(), Slug: c.ref().Slug(), Version: number, Digest: files.Digest(),
 		SizeBytes: size, FileCount: len(files), PublishedBy: c.who.user,
 	}
-	err = c.s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
+	err = c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		done, err = tx.PublishVersion(c.ctx(), row, &store.Bundle{MediaType: actual, Pieces: data})
 		if err != nil || done.Already {
 			return err

@@ -59,6 +59,9 @@ func (tx *Tx) Accounts(ctx context.Context) ([]Account, error) {
 // right to do anything, and hides its public projects. It reports whether the
 // account was enabled; ErrNotFound when there is none of that name.
 func (tx *Tx) DisableAccount(ctx context.Context, name string) (changed bool, err error) {
+	if err := tx.changeRights(ctx, name); err != nil {
+		return false, err
+	}
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return false, err
@@ -89,6 +92,9 @@ func (tx *Tx) setDisabled(ctx context.Context, name string, at Time, condition s
 // SetMember gives user a role on org, in place of a former one.
 func (tx *Tx) SetMember(ctx context.Context, org, user, role string) error {
 	if err := tx.needMember(ctx, org, user); err != nil {
+		return err
+	}
+	if err := tx.changeRights(ctx, user); err != nil {
 		return err
 	}
 	_, err := tx.db.NewInsert().Model(&Member{User: user, Account: org, Role: role}).
@@ -136,6 +142,9 @@ func (e *KindError) Error() string {
 // Both have to be there, as for SetMember.
 func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) {
 	if err := tx.needMember(ctx, org, user); err != nil {
+		return false, err
+	}
+	if err := tx.changeRights(ctx, user); err != nil {
 		return false, err
 	}
 	res, err := tx.db.NewDelete().Model(&Member{User: user, Account: org}).WherePK().Exec(ctx)

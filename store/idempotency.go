@@ -18,39 +18,55 @@ type Answer struct {
 	Key       string `bun:",pk"`
 	BodyHash  string
 	CreatedAt Time
-	Status    int // 0 while the request is running
+	Status    int // 0 within the transaction of the request; older hubs left it behind
 	Header    []byte
 	Body      []byte
 }
 
-const (
-	answersKept = 24 * time.Hour
-	// A reservation that is older was left behind by a hub that died: no request runs that long.
-	reservationKept = 2 * time.Minute
-)
+// answersKept is how long an answer is repeated.
+const answersKept = 24 * time.Hour
 
-// ReserveAnswer claims the key of a. It returns nil when the request may run, and
-// the first answer, perhaps still with Status 0, when it must not.
-func (tx *Tx) ReserveAnswer(ctx context.Context, a *Answer) (*Answer, error) {
+// FirstAnswer returns the answer that is stored for the key of a, nil for none.
+func (tx *Tx) FirstAnswer(ctx context.Context, a *Answer) (*Answer, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.db.NewDelete().Model(a).WherePK().
-		Where("created_at < ? OR (status = 0 AND created_at < ?)", now.add(-answersKept), now.add(-reservationKept)).Exec(ctx)
+	first := &Answer{Caller: a.Caller, Method: a.Method, Path: a.Path, Key: a.Key}
+	err = wrap(tx.db.NewSelect().Model(first).WherePK().Where("status <> 0").Where("created_at >= ?", now.add(-answersKept)).Scan(ctx))
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return first, err
+}
+
+// ClaimAnswer claims the key of a for a transaction: another transaction that claims
+// it waits until this one ends, however it ends. It returns nil when the request may
+// run, and the first answer when there is one.
+func (tx *Tx) ClaimAnswer(ctx context.Context, a *Answer) (*Answer, error) {
+	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a.CreatedAt = now
-	res, err := tx.db.NewInsert().Model(a).On("CONFLICT (caller, method, path, key) DO NOTHING").Exec(ctx)
+	claim := *a
+	claim.Status, claim.Header, claim.Body = 0, nil, nil
+	res, err := tx.db.NewInsert().Model(&claim).On("CONFLICT (caller, method, path, key) DO UPDATE").
+		Set("body_hash = EXCLUDED.body_hash").Set("created_at = EXCLUDED.created_at").Set("status = 0").
+		Where("answer.status = 0 OR answer.created_at < ?", now.add(-answersKept)).Exec(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 1 {
 		return nil, err
 	}
-	first := &Answer{Caller: a.Caller, Method: a.Method, Path: a.Path, Key: a.Key}
-	return first, wrap(tx.db.NewSelect().Model(first).WherePK().Scan(ctx))
+	return tx.FirstAnswer(ctx, a)
+}
+
+// SaveAnswer stores the answer whose key the transaction has claimed.
+func (tx *Tx) SaveAnswer(ctx context.Context, a *Answer) error {
+	_, err := tx.db.NewUpdate().Model(a).Column("status", "header", "body").WherePK().Exec(ctx)
+	return err
 }
 
 // PurgeAnswers removes the answers that have expired, a bounded number in each
@@ -77,26 +93,4 @@ func (s *Store) PurgeAnswers(ctx context.Context) (purged int, err error) {
 			return purged, err
 		}
 	}
-}
-
-// ErrReservationLost says that a reserved key was given to another request meanwhile.
-var ErrReservationLost = errors.New("the reservation of the idempotency key has run out")
-
-// SaveAnswer completes a reservation, in the transaction of what it answers.
-func (tx *Tx) SaveAnswer(ctx context.Context, a *Answer) error {
-	res, err := tx.db.NewUpdate().Model(a).Column("status", "header", "body").WherePK().
-		Where("status = 0").Where("created_at = ?", a.CreatedAt).Exec(ctx)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
-		return err
-	}
-	return ErrReservationLost
-}
-
-// DropAnswer gives a reserved key back after a failure that is not to be repeated.
-func (tx *Tx) DropAnswer(ctx context.Context, a *Answer) error {
-	_, err := tx.db.NewDelete().Model(a).WherePK().Where("status = 0").Where("created_at = ?", a.CreatedAt).Exec(ctx)
-	return err
 }

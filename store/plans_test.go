@@ -104,7 +104,7 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 			})},
 			"an idempotency key": {1, func() error {
 				return s.Write(t.Context(), func(tx *store.Tx) error {
-					_, err := tx.ReserveAnswer(t.Context(), &store.Answer{Caller: "alice", Method: "POST", Path: "/", Key: "new"})
+					_, err := tx.ClaimAnswer(t.Context(), &store.Answer{Caller: "alice", Method: "POST", Path: "/", Key: "new"})
 					return err
 				})
 			}},
@@ -184,7 +184,7 @@ func TestPurgeAnswers_RemovesWhatExpired(t *testing.T) {
 			t.Errorf("%d answers were removed, want 2499: %v", n, err)
 		}
 		write(t, s, func(tx *store.Tx) error {
-			first, err := tx.ReserveAnswer(t.Context(), &store.Answer{Caller: "alice", Method: "POST", Path: "/", Key: "k7"})
+			first, err := tx.ClaimAnswer(t.Context(), &store.Answer{Caller: "alice", Method: "POST", Path: "/", Key: "k7"})
 			if first == nil {
 				t.Error("the answer that had not expired is gone")
 			}

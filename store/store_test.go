@@ -410,25 +410,36 @@ func TestRolesEndWithTheMembership(t *testing.T) {
 	})
 }
 
-func TestTheFirstAnswerIsKeptForItsKey(t *testing.T) {
+func TestClaimAnswer_EndsWithItsTransaction(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
-		reserve := func() (first *store.Answer, mine *store.Answer) {
+		errGone := errors.New("the hub is gone")
+		claim := func(save bool, end error) (first *store.Answer) {
 			t.Helper()
-			mine = &store.Answer{Caller: "alice", Method: "POST", Path: "/v1/projects", Key: "k", BodyHash: "h"}
-			write(t, s, func(tx *store.Tx) (err error) { first, err = tx.ReserveAnswer(t.Context(), mine); return err })
-			return first, mine
+			mine := &store.Answer{Caller: "alice", Method: "POST", Path: "/v1/projects", Key: "k", BodyHash: "h"}
+			err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
+				if first, err = tx.ClaimAnswer(t.Context(), mine); err != nil || !save {
+					return errors.Join(err, end)
+				}
+				mine.Status, mine.Header, mine.Body = 201, []byte("{}"), []byte("body")
+				return errors.Join(tx.SaveAnswer(t.Context(), mine), end)
+			})
+			if !errors.Is(err, end) || end == nil && err != nil {
+				t.Fatal(err)
+			}
+			return first
 		}
-		first, mine := reserve()
-		if first != nil {
+		if first := claim(true, errGone); first != nil {
 			t.Fatalf("a fresh key has the answer %+v", first)
 		}
-		if running, _ := reserve(); running == nil || running.Status != 0 {
-			t.Fatalf("a key in use: %+v", running)
+		// What a hub of a former version left behind is no answer either.
+		if first := claim(false, nil); first != nil {
+			t.Fatalf("after a transaction that was rolled back: %+v", first)
 		}
-		mine.Status, mine.Header, mine.Body = 201, []byte("{}"), []byte("body")
-		write(t, s, func(tx *store.Tx) error { return tx.SaveAnswer(t.Context(), mine) })
-		if done, _ := reserve(); done == nil || done.Status != 201 || string(done.Body) != "body" {
-			t.Fatalf("a key with an answer: %+v", done)
+		if first := claim(true, nil); first != nil {
+			t.Fatalf("after a claim without an answer: %+v", first)
+		}
+		if first := claim(false, nil); first == nil || first.Status != 201 || string(first.Body) != "body" {
+			t.Fatalf("a key with an answer: %+v", first)
 		}
 	})
 }

@@ -103,11 +103,14 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 	case 2:
 		return nil, ErrAmbiguous
 	}
+	token := &found[0]
+	if err := tx.changeRights(ctx, token.Owner); err != nil {
+		return nil, err
+	}
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	token := &found[0]
 	if token.RevokedAt == 0 {
 		token.RevokedAt = now
 	}
@@ -118,6 +121,9 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 // RevokeTokensOf ends every token of a user and returns how many were alive.
 func (tx *Tx) RevokeTokensOf(ctx context.Context, owner string) (int, error) {
 	if err := tx.needKind(ctx, owner, KindUser); err != nil {
+		return 0, err
+	}
+	if err := tx.changeRights(ctx, owner); err != nil {
 		return 0, err
 	}
 	now, err := tx.Now(ctx)

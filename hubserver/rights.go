@@ -1,0 +1,82 @@
+package hubserver
+
+import (
+	"context"
+	"errors"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// grant is a role that the caller was found to have on an account, at least.
+type grant struct {
+	account string
+	role    wire.Role
+}
+
+// transact runs f in a transaction of the store. All that a request writes for its
+// caller goes through here, because the request may have been opened long ago: the
+// token, its owner and the roles that let it in are read again, in the transaction.
+func (c *call) transact(ctx context.Context, f func(*store.Tx) error) error {
+	return c.s.Store.Write(ctx, c.ifStillPermitted(ctx, f))
+}
+
+// transactUnsynced is transact without the wait for the disk.
+func (c *call) transactUnsynced(ctx context.Context, f func(*store.Tx) error) error {
+	return c.s.Store.WriteUnsynced(ctx, c.ifStillPermitted(ctx, f))
+}
+
+func (c *call) ifStillPermitted(ctx context.Context, f func(*store.Tx) error) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		if err := c.permitAgain(ctx, tx); err != nil {
+			return err
+		}
+		return f(tx)
+	}
+}
+
+func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
+	accounts := []string{c.who.user}
+	for _, g := range c.granted {
+		accounts = append(accounts, g.account)
+	}
+	if err := tx.LockRights(ctx, accounts...); err != nil {
+		return err
+	}
+	bearer, err := tx.Bearer(ctx, c.who.token.Hash)
+	if err := bearerProblem(bearer, err); err != nil {
+		return err
+	}
+	for _, g := range c.granted {
+		if g.account == c.who.user {
+			continue
+		}
+		role, err := tx.RoleOf(ctx, c.who.user, g.account)
+		if err != nil {
+			return err
+		}
+		if rank(wire.Role(role)) < rank(g.role) {
+			return notPermitted(c.who.user, wire.Role(role), g.account, g.role)
+		}
+	}
+	return nil
+}
+
+// bearerProblem says why a token that was looked up is not a valid one, or returns
+// nil. err is that of the look-up.
+func bearerProblem(b *store.Bearer, err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return unauthorized(wire.CodeUnauthorized, "this hub does not know the token")
+	case err != nil:
+		return err
+	case b.RevokedAt != 0:
+		return unauthorized(wire.CodeTokenRevoked, "the token was revoked")
+	case b.Expired:
+		return unauthorized(wire.CodeTokenExpired, "the token expired on "+b.ExpiresAt.Time().Format("2 January 2006"))
+	case b.Disabled:
+		return unauthorized(wire.CodeUnauthorized, "the account "+b.Owner+" is disabled").
+			hint("no other token of it works: ask the hub's administrator")
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+)
+
+// LockRights makes changes to the tokens, the roles and the state of accounts wait
+// for the end of the transaction, which relies on them. What it reads next is as it
+// will be when it commits. SQLite runs one transaction at a time.
+func (tx *Tx) LockRights(ctx context.Context, accounts ...string) error {
+	return tx.rightsLock(ctx, "pg_advisory_xact_lock_shared", accounts...)
+}
+
+// changeRights makes the transaction wait for those that rely on the rights of an
+// account. The lock is fair: a stream of writes, unlike one of shared locks of a row,
+// cannot keep a revocation waiting.
+func (tx *Tx) changeRights(ctx context.Context, account string) error {
+	return tx.rightsLock(ctx, "pg_advisory_xact_lock", account)
+}
+
+func (tx *Tx) rightsLock(ctx context.Context, lock string, accounts ...string) error {
+	if !tx.postgres() {
+		return nil
+	}
+	_, err := tx.db.NewRaw("SELECT "+lock+"(hashtextextended(current_schema() || ' rights of ' || account, 0)) "+
+		"FROM unnest(ARRAY[?]::text[]) AS account", bun.List(accounts)).Exec(ctx)
+	return err
+}
