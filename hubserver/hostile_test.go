@@ -81,6 +81,21 @@ func TestArchive_ReservesWhatItExpandsTo(t *testing.T) {
 	}
 }
 
+func TestArchive_TakesTheLargestFiles(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	var files []file
+	for i := range 3 {
+		files = append(files, file{name: fmt.Sprint("f", i), content: fmt.Sprint(i) + noise(25<<20-1)})
+	}
+	hub.as("alice").put(baseFiles, archive(t, files...)).want(200)
+	if now, peak := hub.server.Reserved(); now != 0 || peak > 96<<20 {
+		t.Errorf("%d bytes are reserved, %d at most", now, peak)
+	} else {
+		t.Logf("%d MiB were reserved at most", peak>>20)
+	}
+}
+
 func TestArchive_RefusesLongHeaders(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()

@@ -79,20 +79,18 @@ func (k *keeper) settle() error {
 	return k.account()
 }
 
-// How much memory a pack takes while it is stored, in its own bytes, and what is kept of earlier ones.
-const (
-	storeCost  = 3
-	memoryCost = 2 << 20
-)
+// storeMemory is what storing takes besides the packs, which go into the database
+// one by one, and what is kept of earlier ones, in bytes.
+const storeMemory = 4 << 20
 
 // account reserves the memory of what is gathered and of what is being stored.
 func (k *keeper) account() error {
 	n := k.bytes
 	if k.handed > 0 {
-		n += memoryCost
+		n += storeMemory
 	}
 	if k.storing != nil {
-		n += storeCost * k.stored
+		n += k.stored
 	}
 	return k.c.takePart(packPart, n)
 }
@@ -238,7 +236,7 @@ func (p *packer) flush() error {
 func (p *packer) cut(piece []byte) error {
 	p.pack(p.end, int64(len(piece)), frame.Append(p.memory.Take()[:0], piece))
 	p.end += int64(len(piece))
-	return p.account()
+	return p.goOn()
 }
 
 // missing returns which of the waiting contents the account lacks.
