@@ -39,7 +39,7 @@ func newView(s Screen, t Terminal, back bool) (*view, tea.Cmd) {
 
 // build makes the form anew, for the size of the terminal.
 func (v *view) build() tea.Cmd {
-	v.form = huh.NewForm(huh.NewGroup(v.field())).WithKeyMap(keys()).WithTheme(huh.ThemeBase16()).
+	v.form = huh.NewForm(huh.NewGroup(v.field())).WithKeyMap(keys()).WithTheme(formTheme()).
 		WithShowHelp(false).WithShowErrors(false).WithWidth(max(1, v.terminal.Columns))
 	return v.form.Init()
 }
@@ -121,9 +121,26 @@ func (v *view) found(say string, err error) { v.say, v.refuse = say, err }
 
 var (
 	titleStyle  = lipgloss.NewStyle().Bold(true)
-	refuseStyle = lipgloss.NewStyle().Foreground(lipgloss.ANSIColor(1))
-	faintStyle  = lipgloss.NewStyle().Faint(true)
+	refuseStyle = lipgloss.NewStyle().Bold(true)
+	helpStyle   = lipgloss.NewStyle()
 )
+
+// formTheme keeps all text of a form in the terminal's own colour: none of the 16
+// others can be read on a dark and on a light background. The bar beside the form,
+// which says nothing, is the one thing in colour.
+func formTheme() *huh.Theme {
+	t := huh.ThemeBase()
+	plain, bold := lipgloss.NewStyle(), lipgloss.NewStyle().Bold(true)
+	t.Focused.Base = t.Focused.Base.BorderForeground(lipgloss.Color("6"))
+	t.Focused.Card = t.Focused.Base
+	t.Focused.Title = bold
+	t.Focused.Description, t.Focused.Option, t.Focused.UnselectedOption = plain, plain, plain
+	t.Focused.SelectSelector = bold.SetString("> ")
+	t.Focused.SelectedOption = bold
+	t.Focused.TextInput.Prompt, t.Focused.TextInput.Text, t.Focused.TextInput.Placeholder = bold, plain, plain
+	t.Blurred = t.Focused
+	return t
+}
 
 // String draws the screen. Where the terminal is low the facts give way, and the
 // question stays.
@@ -131,7 +148,7 @@ func (v *view) String() string {
 	t := v.terminal
 	title := styled(titleStyle, t.wrap(v.Title))
 	form := strings.Split(strings.TrimRight(v.form.View(), "\n"), "\n")
-	note, help := v.note(), styled(faintStyle, t.wrap(v.help()))
+	note, help := v.note(), styled(helpStyle, t.wrap(v.help()))
 	room := t.Rows - len(title) - len(form) - len(note) - len(help) - 1
 	facts := t.facts(v.Facts, room)
 	lines := append(title, facts...)
