@@ -102,10 +102,16 @@ func (d *download) checkAnswer(req *http.Request, resp *http.Response) error {
 		return d.refusal(resp, body, version)
 	case version == "", mediaType(resp) != "application/x-tar", resp.Header.Get("Content-Encoding") != "zstd":
 		return d.notAHub(resp.StatusCode, "its answer is no archive")
-	case resp.Header.Get("ETag") != quote(d.set.Tree):
+	case !d.isSet(resp.Header.Get("ETag")):
 		return &Error{Code: wire.CodePlanOutdated, Detail: "the base files changed while they were fetched", Hint: "run the command again"}
 	}
 	return nil
+}
+
+// isSet reports whether an archive with this ETag is of the set that is downloaded. A
+// compressed one has an ETag of its own; older hubs gave it that of the plain one.
+func (d *download) isSet(etag string) bool {
+	return etag == quote(d.set.Tree+"-zstd") || etag == quote(d.set.Tree)
 }
 
 // read calls each with the files that it has not taken yet.

@@ -44,7 +44,7 @@ func sendArchive(w http.ResponseWriter, digest string, body []byte) {
 	w.Header().Set("Hub-Version", "1")
 	w.Header().Set("Content-Type", "application/x-tar")
 	w.Header().Set("Content-Encoding", "zstd")
-	w.Header().Set("ETag", `"`+digest+`"`)
+	w.Header().Set("ETag", `"`+digest+`-zstd"`)
 	w.Write(body)
 }
 
