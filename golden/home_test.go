@@ -199,3 +199,15 @@ func TestHome_ActionsCanBeLeft(t *testing.T) {
 		t.Errorf("it says\n%s", text)
 	}
 }
+
+func TestHome_SaysThatAProjectIsUnknownWithoutALogin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.must("logout", "--origin", w.origin)
+	c := w.command()
+	c.Env = append(c.Env, "TOOL_API_ORIGIN="+w.origin)
+	term := open(t, c, usual, false)
+	term.wait("> web  unknown until you log in")
+	term.press("q")
+	term.ends(0)
+}

@@ -186,18 +186,20 @@ func (h *overview) load(ctx context.Context) tui.Home {
 		view.Notices = append(view.Notices, "Nobody is logged in: i logs in.")
 	}
 	for i, p := range h.status.Projects {
-		view.Items[i].State, view.Items[i].Details = shortState(p), h.detailsOf(p)
+		view.Items[i].State, view.Items[i].Details = shortState(p, h.status.Identity != nil), h.detailsOf(p)
 	}
 	return view
 }
 
 // shortState says in a few words how a local project stands.
-func shortState(p status.Project) string {
+func shortState(p status.Project, loggedIn bool) string {
 	switch {
 	case p.Problem != "":
 		return "has a problem"
 	case p.Project.IsZero():
 		return "on no hub yet"
+	case !p.Exists && !loggedIn:
+		return "unknown until you log in"
 	case !p.Exists:
 		return "not on the hub"
 	case p.Config == status.None:
