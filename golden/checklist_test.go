@@ -37,7 +37,7 @@ func (term *terminal) below(text string) {
 // sizes are those at which screens are held, by the suffix of their names.
 var sizes = map[string]size{"": usual, "-narrow": narrow}
 
-func TestACreateShowsItsStepsAndLeavesThem(t *testing.T) {
+func TestChecklist_ShowsAndLeavesSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	for suffix, s := range sizes {
@@ -55,7 +55,7 @@ func TestACreateShowsItsStepsAndLeavesThem(t *testing.T) {
 	}
 }
 
-func TestACreateMarksTheStepThatFailed(t *testing.T) {
+func TestChecklist_MarksFailedStep(t *testing.T) {
 	t.Parallel()
 	const stackJSON = ".tool/web/stack.json"
 	for stage, c := range map[string]struct {
@@ -105,7 +105,7 @@ func (w *world) refuse(ends ...string) {
 	})
 }
 
-func TestATransferIsShownBelowItsStep(t *testing.T) {
+func TestChecklist_ShowsTransferBelowStep(t *testing.T) {
 	t.Parallel()
 	for suffix, s := range sizes {
 		w := newLocal(t, before)
@@ -123,7 +123,7 @@ func TestATransferIsShownBelowItsStep(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedCreateSaysWhereItStood(t *testing.T) {
+func TestChecklist_InterruptedCreateSaysWhere(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	w.noise(24, 1<<20)
@@ -135,7 +135,7 @@ func TestAnInterruptedCreateSaysWhereItStood(t *testing.T) {
 	w.steps(term, "create-interrupted")
 }
 
-func TestACreateInterruptedBeforehandLeavesAScreenInOrder(t *testing.T) {
+func TestChecklist_InterruptedBeforehandLeavesScreenInOrder(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
@@ -151,7 +151,7 @@ func TestACreateInterruptedBeforehandLeavesAScreenInOrder(t *testing.T) {
 	w.steps(term, "create-interrupted-beforehand")
 }
 
-func TestAPlainTerminalHearsOfEachStepOnce(t *testing.T) {
+func TestChecklist_PlainWritesEachStepOnce(t *testing.T) {
 	t.Parallel()
 	for name, code := range map[string]int{"plain-create": 0, "plain-create-failed": 1} {
 		for _, env := range []string{"TERM=dumb", "ACCESSIBLE=1"} {
@@ -171,7 +171,7 @@ func TestAPlainTerminalHearsOfEachStepOnce(t *testing.T) {
 	}
 }
 
-func TestNobodyWatchesTheStepsOfAPipeline(t *testing.T) {
+func TestChecklist_SilentInPipeline(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	for i, flag := range []string{"--no-input", "--json"} {

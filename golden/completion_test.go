@@ -40,7 +40,7 @@ func quoted(words []string) string {
 	return strings.Join(all, " ")
 }
 
-func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
+func TestCompletion_Bash(t *testing.T) {
 	w := newLocal(t, before)
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "2.0.0-beta"}`)
 	w.must("project", "create", "web", "--stack-version", "1.0.0")
@@ -80,7 +80,7 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 	}
 }
 
-func TestEveryShellTakesItsCompletionScript(t *testing.T) {
+func TestCompletion_EveryShell(t *testing.T) {
 	for shell, check := range map[string][]string{
 		"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}, "powershell": nil,
 	} {

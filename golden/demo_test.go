@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestTheDemoLeavesNothingInTheUsersDirectories runs it as somebody whose variables
+// TestDemo_LeavesNothingBehind runs it as somebody whose variables
 // would lead it there, or astray.
-func TestTheDemoLeavesNothingInTheUsersDirectories(t *testing.T) {
+func TestDemo_LeavesNothingBehind(t *testing.T) {
 	demo := filepath.Join(t.TempDir(), "demo")
 	if out, err := exec.Command("go", "build", "-o", demo, "example.com/projecthub/cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

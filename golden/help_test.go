@@ -14,7 +14,7 @@ import (
 // topics are the pages of help that belong to no command.
 var topics = []string{"environment", "exit-codes", "results"}
 
-func TestEveryCommandHasHelp(t *testing.T) {
+func TestHelp_EveryCommand(t *testing.T) {
 	var pages []string
 	for _, name := range []string{"tool", "hub"} {
 		pages = append(pages, helpOf(t, name)...)
@@ -101,7 +101,7 @@ func output(t testing.TB, args ...string) string {
 	return stdout.String()
 }
 
-func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
+func TestHelp_SameForFlagAndCommand(t *testing.T) {
 	for _, command := range []string{"push", "pull", "project create", "login"} {
 		words := strings.Fields(command)
 		want := output(t, append(append([]string{"tool"}, words...), "--help")...)
@@ -115,7 +115,7 @@ func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
 
 // Every code that the programs' results can show stands in a script, so that
 // somebody has read what it says.
-func TestEveryCodeOfTheClientIsShownByAScript(t *testing.T) {
+func TestCodes_EachIsShownByAScript(t *testing.T) {
 	var shown bytes.Buffer
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {

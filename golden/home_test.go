@@ -20,7 +20,7 @@ func household(t *testing.T) *world {
 	return w
 }
 
-func TestToolAloneShowsHowThingsStand(t *testing.T) {
+func TestHome_ShowsStatus(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]size{"": usual, "-narrow": narrow} {
 		w := household(t)
@@ -51,7 +51,7 @@ func TestToolAloneShowsHowThingsStand(t *testing.T) {
 	}
 }
 
-func TestWhatIsChosenAtHomeIsTheCommandItself(t *testing.T) {
+func TestHome_ActionsAreCommands(t *testing.T) {
 	t.Parallel()
 	w := household(t)
 	opened := filepath.Join(filepath.Dir(w.dir), "opened")
@@ -95,7 +95,7 @@ func TestWhatIsChosenAtHomeIsTheCommandItself(t *testing.T) {
 	w.get("/v1/projects/alice/shop")
 }
 
-func TestToolAloneWorksWithoutAHubOrAProject(t *testing.T) {
+func TestHome_WithoutHubOrProject(t *testing.T) {
 	t.Parallel()
 	w := newEmpty(t)
 	term := w.open(usual)
@@ -114,7 +114,7 @@ func TestToolAloneWorksWithoutAHubOrAProject(t *testing.T) {
 	term.ends(130)
 }
 
-func TestToolAloneAsksInLinesForAScreenReader(t *testing.T) {
+func TestHome_PlainTerminalUsesLines(t *testing.T) {
 	t.Parallel()
 	w := household(t)
 	c := w.command()
@@ -133,7 +133,7 @@ func TestToolAloneAsksInLinesForAScreenReader(t *testing.T) {
 	}
 }
 
-func TestToolAloneShowsItsHelpInAPipeline(t *testing.T) {
+func TestHome_ShowsHelpInPipeline(t *testing.T) {
 	help := output(t, "tool", "--help")
 	if got := output(t, "tool"); got != help {
 		t.Errorf("tool alone prints\n%s", got)

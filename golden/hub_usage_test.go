@@ -22,7 +22,7 @@ func usageOf(t *testing.T, args ...string) string {
 	return string(exit.Stderr)
 }
 
-func TestALimitIsOneThatAHubCanKeep(t *testing.T) {
+func TestHubServe_RejectsImpossibleLimits(t *testing.T) {
 	for _, flag := range []string{
 		"--config-bytes", "--config-keys", "--config-depth", "--description-bytes", "--bundle-bytes",
 		"--base-files", "--base-file-bytes", "--base-files-bytes", "--plan-bytes",
@@ -47,7 +47,7 @@ func TestALimitIsOneThatAHubCanKeep(t *testing.T) {
 	}
 }
 
-func TestAVariableHoldsSeveralValuesOfAFlagThatRepeats(t *testing.T) {
+func TestHub_VariableHoldsSeveralValues(t *testing.T) {
 	for ranges, want := range map[string]string{
 		"10.0.0.0/8,everything":          `"everything" is not`,
 		"10.0.0.0/8,192.168.1.0/24:8080": "malformed database address", // which comes later
@@ -59,7 +59,7 @@ func TestAVariableHoldsSeveralValuesOfAFlagThatRepeats(t *testing.T) {
 	}
 }
 
-func TestACommandThatFoundNothingToDoLeavesNoAuditRow(t *testing.T) {
+func TestHub_NoAuditRowWithoutChange(t *testing.T) {
 	h := &hub{db: sqlite(t, t.TempDir())}
 	for _, line := range []string{
 		"migrate", "account create alice", "account create acme --org", "member set acme alice --role reader",
@@ -78,7 +78,7 @@ func TestACommandThatFoundNothingToDoLeavesNoAuditRow(t *testing.T) {
 	}
 }
 
-func TestATokensNameIsOneThatAListCanShow(t *testing.T) {
+func TestHubToken_RejectsUnprintableName(t *testing.T) {
 	db := sqlite(t, t.TempDir())
 	for _, name := range []string{"a\x1b[31m\nx", "a\tb", "\xff", "\u202e", strings.Repeat("é", 129)} {
 		if said := usageOf(t, "token", "create", "--user", "alice", "--name", name, "--db", db); !strings.Contains(said, "--name") {
@@ -91,7 +91,7 @@ func TestATokensNameIsOneThatAListCanShow(t *testing.T) {
 	h.admin(t, "token", "create", "--user", "alice", "--name", strings.Repeat("é", 127)+" ")
 }
 
-func TestATokenThatCannotBePrintedIsNamed(t *testing.T) {
+func TestHubToken_NamesTokenThatCannotBePrinted(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("only Linux has a device that is always full")

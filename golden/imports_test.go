@@ -59,7 +59,7 @@ func packages(t *testing.T) []pkg {
 }
 
 // A new edge between two packages is a line of this file that somebody reads.
-func TestEveryImportWithinTheModuleIsListed(t *testing.T) {
+func TestImports_MatchList(t *testing.T) {
 	var edges []string
 	for _, p := range packages(t) {
 		for _, imported := range p.Imports {
@@ -72,7 +72,7 @@ func TestEveryImportWithinTheModuleIsListed(t *testing.T) {
 	golden(t, "imports.golden", strings.Join(edges, ""))
 }
 
-func TestLibrariesStayInTheirRooms(t *testing.T) {
+func TestImports_LibrariesStayInTheirPackages(t *testing.T) {
 	for _, rule := range []struct {
 		library string   // or what is below it
 		rooms   []string // packages, or with a slash all below one
@@ -118,7 +118,7 @@ var mayImport = []struct {
 	{"cmd/tool", []string{"cmd/tool/internal/cli", "cmd/tool/internal/term"}},
 }
 
-func TestPackagesImportOnlyWhomTheyMay(t *testing.T) {
+func TestImports_FollowRules(t *testing.T) {
 	for _, p := range packages(t) {
 		imports := p.Imports
 		if p.name() == "golden" {
@@ -164,7 +164,7 @@ func checkClient(t *testing.T, p pkg, to string) {
 	}
 }
 
-func TestToolLinksNothingOfTheServer(t *testing.T) {
+func TestImports_ToolLinksNoServerCode(t *testing.T) {
 	deps := goList(t, "-deps", "./cmd/tool")
 	for lines := bufio.NewScanner(bytes.NewReader(deps)); lines.Scan(); {
 		for _, banned := range []string{
@@ -178,7 +178,7 @@ func TestToolLinksNothingOfTheServer(t *testing.T) {
 	}
 }
 
-func TestTheTopLevelHoldsNothingElse(t *testing.T) {
+func TestLayout_TopLevel(t *testing.T) {
 	git := need(t, "git", "apt-get install git")
 	c := exec.Command(git, "ls-files", "--cached", "--others", "--exclude-standard", "..")
 	out, err := c.Output()

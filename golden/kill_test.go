@@ -79,7 +79,7 @@ func questions() []question {
 
 // Whatever question stands on the screen, and however it ends there: nothing was
 // changed, the terminal is as it was, and the exit code says what happened.
-func TestAQuestionThatIsEndedChangesNothing(t *testing.T) {
+func TestQuestion_EndedChangesNothing(t *testing.T) {
 	w := edited(t)
 	w.write("index.html", "<p>theirs</p>\n")
 	w.must("push", "web", "--base-files-only")

@@ -29,7 +29,7 @@ func wide(edition int) string {
 	return "{" + strings.Join(groups, ", ") + "}"
 }
 
-func TestALargeDifferenceIsLookedThrough(t *testing.T) {
+func TestOverwrite_LargeDifference(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, wide(1))
 	w.date()
@@ -73,7 +73,7 @@ func TestALargeDifferenceIsLookedThrough(t *testing.T) {
 	}
 }
 
-func TestAClashWithTheSameIsNoQuestion(t *testing.T) {
+func TestOverwrite_EqualConflictIsNotAsked(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
 	term.view("[Leave it]")
@@ -83,7 +83,7 @@ func TestAClashWithTheSameIsNoQuestion(t *testing.T) {
 	w.show(term, "push-same")
 }
 
-func TestAPlainTerminalHearsALargeDifferenceInParts(t *testing.T) {
+func TestOverwrite_PlainLargeDifferenceInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, wide(1))
 	w.date()
@@ -104,7 +104,7 @@ func TestAPlainTerminalHearsALargeDifferenceInParts(t *testing.T) {
 	}
 }
 
-func TestAViewFollowsItsTerminalsSize(t *testing.T) {
+func TestView_FollowsTerminalSize(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
 	term.view("[Leave it]")
@@ -122,7 +122,7 @@ func TestAViewFollowsItsTerminalsSize(t *testing.T) {
 	term.ends(0)
 }
 
-func TestColoursAddToWhatSignsAndWordsSay(t *testing.T) {
+func TestColours_AddNothingEssential(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
 	term.view("[Leave it]")
@@ -134,7 +134,7 @@ func TestColoursAddToWhatSignsAndWordsSay(t *testing.T) {
 	term.ends(130)
 }
 
-func TestColoursAreForcedWhereTheyAreWanted(t *testing.T) {
+func TestColours_CanBeForced(t *testing.T) {
 	w := edited(t)
 	for env, colours := range map[string]bool{
 		"TERM=vt100": false, "TERM=vt100 CLICOLOR_FORCE=1": true, "TERM=vt100 CLICOLOR_FORCE=1 NO_COLOR=1": false,

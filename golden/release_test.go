@@ -31,7 +31,7 @@ func release(t *testing.T) []byte {
 	return archive
 }
 
-func TestAReleaseHoldsTheProgramItsManPagesAndItsCompletions(t *testing.T) {
+func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("its archive is a zip")
 	}

@@ -102,7 +102,7 @@ func same(a, b map[string]string) bool {
 	return true
 }
 
-func TestAPushThatIsCutEndsWithItsSetAndSendsLittleTwice(t *testing.T) {
+func TestPush_CutPushResumes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "src"}`)
 	tap := w.through()
@@ -126,7 +126,7 @@ func TestAPushThatIsCutEndsWithItsSetAndSendsLittleTwice(t *testing.T) {
 	}
 }
 
-func TestAnUnchangedSetIsNotListedByAMachineThatKnowsNothing(t *testing.T) {
+func TestPush_UnchangedSetIsNotListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "src"}`)
 	w.scatter(600, 10)
@@ -140,7 +140,7 @@ func TestAnUnchangedSetIsNotListedByAMachineThatKnowsNothing(t *testing.T) {
 	}
 }
 
-func TestAHubThatIsKilledLosesNoSetThatItHasAcknowledged(t *testing.T) {
+func TestHub_KilledLosesNoAcknowledgedFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "src"}`)
 	former := w.holds()

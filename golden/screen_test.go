@@ -41,7 +41,7 @@ func (w *world) open(s size, args ...string) *terminal {
 	return open(w.t, w.command(args...), s, false)
 }
 
-func TestAPushShowsTheDifferenceAndOverwritesOnlyAfterAYes(t *testing.T) {
+func TestPush_OverwritesOnlyAfterYes(t *testing.T) {
 	w := edited(t)
 	held := w.config()
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestAPushShowsTheDifferenceAndOverwritesOnlyAfterAYes(t *testing.T) {
 	}
 }
 
-func TestAQuestionEndsWithTheSignalThatEndsTheProgram(t *testing.T) {
+func TestQuestion_EndsWithSignal(t *testing.T) {
 	w := edited(t)
 	held := w.config()
 	for name, c := range map[string]struct {
@@ -112,7 +112,7 @@ func TestAQuestionEndsWithTheSignalThatEndsTheProgram(t *testing.T) {
 	}
 }
 
-func TestWhatWasShownIsWhatIsOverwritten(t *testing.T) {
+func TestPush_OverwritesOnlyWhatWasShown(t *testing.T) {
 	w := edited(t)
 	for name, s := range map[string]size{"push-again": usual, "push-again-narrow": narrow} {
 		w.patch(`{"set": {"title": "Pets"}}`)
@@ -145,7 +145,7 @@ func TestWhatWasShownIsWhatIsOverwritten(t *testing.T) {
 }
 
 // What a flag allows is asked about all the same: only --force does without.
-func TestAPushOnConditionIsAskedAboutToo(t *testing.T) {
+func TestPush_AsksWithIfRevisionToo(t *testing.T) {
 	w := edited(t)
 	held := w.config()
 	var config struct{ Revision string }
@@ -163,7 +163,7 @@ func TestAPushOnConditionIsAskedAboutToo(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatDecidesNothingIsNotAsked(t *testing.T) {
+func TestPush_DoesNotAskWithoutDifference(t *testing.T) {
 	w := edited(t)
 	for name, c := range map[string]struct {
 		prepare func() // after which the settings are those of after
@@ -192,7 +192,7 @@ func TestAQuestionThatDecidesNothingIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestAnotherDestinationThanTheRecordedOneIsMarked(t *testing.T) {
+func TestPush_MarksOtherDestination(t *testing.T) {
 	w := edited(t)
 	w.must("project", "create", "other")
 	w.date()
@@ -208,7 +208,7 @@ func TestAnotherDestinationThanTheRecordedOneIsMarked(t *testing.T) {
 	}
 }
 
-func TestAQuestionFitsItsTerminal(t *testing.T) {
+func TestQuestion_FitsTerminal(t *testing.T) {
 	w := edited(t)
 	term := w.open(narrow, "push", "web")
 	term.view("[Leave it]")
@@ -236,7 +236,7 @@ func TestAQuestionFitsItsTerminal(t *testing.T) {
 	term.ends(0)
 }
 
-func TestAPullReplacesDifferingSettingsOnlyAfterAYes(t *testing.T) {
+func TestPull_ReplacesSettingsOnlyAfterYes(t *testing.T) {
 	w := edited(t)
 	mine := w.read(clientJSON)
 	for keys, code := range map[string]int{enter: 0, ctrlC: 130} {
@@ -260,7 +260,7 @@ func TestAPullReplacesDifferingSettingsOnlyAfterAYes(t *testing.T) {
 	}
 }
 
-func TestADeletionWantsTheWholeNameTyped(t *testing.T) {
+func TestProjectRm_RequiresFullName(t *testing.T) {
 	w := edited(t)
 	for _, c := range []struct {
 		name, keys string
@@ -288,7 +288,7 @@ func TestADeletionWantsTheWholeNameTyped(t *testing.T) {
 	}
 }
 
-func TestAPlainTerminalIsAskedInLines(t *testing.T) {
+func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 	w := edited(t)
 	held := w.config()
 	ask := func(t *testing.T, env string, args ...string) *terminal {
@@ -339,7 +339,7 @@ func TestAPlainTerminalIsAskedInLines(t *testing.T) {
 
 var colour = regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[0-9;]*m`)
 
-func TestNoColorIsObeyed(t *testing.T) {
+func TestNoColor(t *testing.T) {
 	w := edited(t)
 	for _, c := range []struct {
 		env     string
@@ -360,7 +360,7 @@ func TestNoColorIsObeyed(t *testing.T) {
 	}
 }
 
-func TestASilentTerminalIsAskedNothingAndWaitedForByNobody(t *testing.T) {
+func TestStart_SilentTerminalIsNotAwaited(t *testing.T) {
 	w := edited(t)
 	for _, args := range [][]string{{"--version"}, {"push", "--help"}, {"status"}, {"push", "web", "--dry-run"}, {"project", "view"}} {
 		term := open(t, w.command(args...), usual, true)
@@ -379,7 +379,7 @@ func TestASilentTerminalIsAskedNothingAndWaitedForByNobody(t *testing.T) {
 	term.ends(0)
 }
 
-func TestAPipeSeesNoEscapeCodeWhateverTheTerminalsNameIs(t *testing.T) {
+func TestPipe_HasNoEscapeCodes(t *testing.T) {
 	w := edited(t)
 	for _, args := range [][]string{{"push", "web"}, {"status"}, {"pull", "web"}, {"project", "rm", "web"}} {
 		c := w.command(args...)
@@ -392,7 +392,7 @@ func TestAPipeSeesNoEscapeCodeWhateverTheTerminalsNameIs(t *testing.T) {
 }
 
 // Only one of the two ends of a conversation is a terminal: nobody is asked.
-func TestHalfATerminalIsNone(t *testing.T) {
+func TestTerminal_NeedsInputAndOutput(t *testing.T) {
 	w := edited(t)
 	held := "Animals and people"
 	for name, redirect := range map[string]string{"stdin": "tool push web < /dev/null", "stdout": "tool push web > out.txt"} {

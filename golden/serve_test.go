@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheCommandsOfAnEmptyHubWorkFromEveryDirectory(t *testing.T) {
+func TestServe_FirstCommandsWorkFromEveryDirectory(t *testing.T) {
 	need(t, "sh", "a shell, for the lines that the hub prints")
 	dir := filepath.Join(t.TempDir(), "a hub's directory")
 	h := startHub(t, sqlite(t, dir))
@@ -28,7 +28,7 @@ func TestTheCommandsOfAnEmptyHubWorkFromEveryDirectory(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPBeyondThisMachineBringsAWarning(t *testing.T) {
+func TestServe_WarnsAboutPlainHTTP(t *testing.T) {
 	for _, c := range []struct {
 		flags []string
 		warns bool

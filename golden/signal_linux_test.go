@@ -8,7 +8,7 @@ import (
 )
 
 // A token is read from a pipe that never ends.
-func TestASignalEndsTheWaitForAToken(t *testing.T) {
+func TestLogin_SignalEndsWaitForToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	for _, s := range signals {

@@ -21,7 +21,7 @@ var signals = []struct {
 	code   int
 }{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}}
 
-func TestASignalEndsACommandInAPipeline(t *testing.T) {
+func TestSignal_EndsCommandInPipeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	w.setting(after)
@@ -81,7 +81,7 @@ func TestASignalEndsACommandInAPipeline(t *testing.T) {
 
 // Under nohup a command outlives its terminal, and so does one whose shell ignores
 // the interrupts of others.
-func TestASignalThatIsIgnoredEndsNothing(t *testing.T) {
+func TestSignal_IgnoredEndsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	arrived, answer := make(chan struct{}), make(chan struct{})
@@ -107,7 +107,7 @@ func TestASignalThatIsIgnoredEndsNothing(t *testing.T) {
 	}
 }
 
-func TestASecondSignalEndsAHubThatDrains(t *testing.T) {
+func TestSignal_SecondEndsDrainingHub(t *testing.T) {
 	t.Parallel()
 	h := startHub(t, sqlite(t, t.TempDir()))
 	h.admin(t, "account", "create", "alice")

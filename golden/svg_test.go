@@ -138,7 +138,7 @@ func (s *story) paint(term *terminal, name, title string) {
 }
 
 // The README's pictures are what the program draws.
-func TestThePicturesAreWhatTheProgramDraws(t *testing.T) {
+func TestPictures_MatchProgram(t *testing.T) {
 	t.Parallel()
 	s := &story{world: newEmpty(t)}
 	s.must("login", "--origin", s.origin, "--token", s.token)

@@ -88,7 +88,7 @@ func halfway(text string) string {
 	return waits.ReplaceAllString(text, "#s left")
 }
 
-func TestATransferIsOneLineWhileItRunsAndGoneAfterIt(t *testing.T) {
+func TestTransfer_OneLineWhileRunning(t *testing.T) {
 	t.Parallel()
 	for suffix, s := range sizes {
 		w := newWorld(t, before)
@@ -106,7 +106,7 @@ func TestATransferIsOneLineWhileItRunsAndGoneAfterIt(t *testing.T) {
 	}
 }
 
-func TestATransferIsSilentWhereNobodyWatches(t *testing.T) {
+func TestTransfer_SilentInPipeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	w.noise(24, 1<<20)
@@ -121,7 +121,7 @@ func TestATransferIsSilentWhereNobodyWatches(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedTransferLeavesAScreenInOrder(t *testing.T) {
+func TestTransfer_InterruptedLeavesScreenInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	w.noise(24, 1<<20)
@@ -138,7 +138,7 @@ func TestAnInterruptedTransferLeavesAScreenInOrder(t *testing.T) {
 	}
 }
 
-func TestAPublicationIsALineWhileItIsSent(t *testing.T) {
+func TestTransfer_PublishIsOneLine(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "2.0.0"}`+"\n")
@@ -155,7 +155,7 @@ func TestAPublicationIsALineWhileItIsSent(t *testing.T) {
 	}
 }
 
-func TestADownloadIsALineWhileItComes(t *testing.T) {
+func TestTransfer_DownloadIsOneLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	w.noise(8, 1<<20)
@@ -176,7 +176,7 @@ func TestADownloadIsALineWhileItComes(t *testing.T) {
 	}
 }
 
-func TestAPushConnectsWhileItReadsItsFiles(t *testing.T) {
+func TestPush_ConnectsWhileReadingFiles(t *testing.T) {
 	w := newWorld(t, `{"basePath": "src"}`)
 	for _, name := range []string{"a", "b", "c"} { // zeros, which take their time to be read
 		w.write("src/"+name, "")
@@ -208,7 +208,7 @@ func TestAPushConnectsWhileItReadsItsFiles(t *testing.T) {
 	}
 }
 
-func TestAPullWhoseFilesDoNotComeSaysWhatItDid(t *testing.T) {
+func TestPull_SaysWhatItDidWhenFilesFail(t *testing.T) {
 	w := newWorld(t, `{"basePath": "src"}`)
 	w.write("src/a.txt", "alpha")
 	w.must("push", "web", "--base-files-only")

@@ -23,10 +23,10 @@ import (
 // to see.
 const callsOfCreate = 7
 
-// TestCreateTwiceNeverChangesAConfig kills a create before each of its calls
+// TestCreate_TwiceNeverChangesConfig kills a create before each of its calls
 // reaches the hub, and before each answer reaches the program, and at random
 // moments; somebody edits what is there; and a second create leaves that alone.
-func TestCreateTwiceNeverChangesAConfig(t *testing.T) {
+func TestCreate_TwiceNeverChangesConfig(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	target, err := url.Parse(w.hub.origin)
@@ -165,7 +165,7 @@ func (k *killer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // A seed that was under way when its program died, and that reaches the hub after
 // somebody else has pushed, changes nothing.
-func TestASeedThatComesLateChangesNothing(t *testing.T) {
+func TestCreate_LateSeedChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	seeds := make(chan *http.Request, 1)
@@ -212,7 +212,7 @@ func TestASeedThatComesLateChangesNothing(t *testing.T) {
 
 // What cannot be recorded any more once the project is made is said, with the line
 // to add by hand.
-func TestACreateThatCannotRecordSaysWhichLineIsMissing(t *testing.T) {
+func TestCreate_SaysWhichLineIsMissingWhenNotRecorded(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	w.breakClient()
@@ -228,7 +228,7 @@ func TestACreateThatCannotRecordSaysWhichLineIsMissing(t *testing.T) {
 
 // The answer to a push may be lost after the hub has done it. The second attempt
 // then finds the config in place; what the first replaced is kept all the same.
-func TestAPushWhoseAnswerIsLostKeepsWhatItReplaced(t *testing.T) {
+func TestPush_LostResponseKeepsReplacedConfig(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"push", "web"}, {"push", "web", "--no-clobber"}} {
 		w := newWorld(t, before)

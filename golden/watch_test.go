@@ -58,7 +58,7 @@ func (w *world) watch(flags ...string) (c *exec.Cmd, out, diagnosed *lines) {
 	return c, out, diagnosed
 }
 
-func TestAWatchingPushKeepsNoConnection(t *testing.T) {
+func TestWatch_KeepsNoConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "src"}`)
 	w.write("src/a.txt", "alpha")
@@ -78,7 +78,7 @@ func TestAWatchingPushKeepsNoConnection(t *testing.T) {
 	}
 }
 
-func TestAWatchingPushFindsAnAppThatCameBack(t *testing.T) {
+func TestWatch_FindsAppThatCameBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "app/src"}`)
 	w.write("app/src/a.txt", "alpha")
@@ -93,7 +93,7 @@ func TestAWatchingPushFindsAnAppThatCameBack(t *testing.T) {
 	out.wait("pushed: 0 added, 1 changed, 0 removed")
 }
 
-func TestAWatchingPushSendsEachChangeAndSurvivesItsHub(t *testing.T) {
+func TestWatch_SendsEachChangeAndSurvivesHub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{"basePath": "src"}`)
 	w.write("src/a.txt", "alpha")

@@ -80,7 +80,7 @@ var firstProject = []turn{
 	{"> Create @alice/web", "review", enter},
 }
 
-func TestTheWizardLeadsFromAnEmptyHubToAProject(t *testing.T) {
+func TestWizard_FromEmptyHubToProject(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]size{"": usual, "-narrow": narrow} {
 		t.Run(strings.TrimPrefix("at"+name, "-"), func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestTheWizardLeadsFromAnEmptyHubToAProject(t *testing.T) {
 	}
 }
 
-func TestTheWizardAsksNothingThatAFlagSaid(t *testing.T) {
+func TestWizard_SkipsAnswersGivenByFlags(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	term := w.open(usual, "project", "create", "--visibility", "public", "--stack-version", "1.0.0", "--base-files", "--from", "web")
@@ -121,7 +121,7 @@ func TestTheWizardAsksNothingThatAFlagSaid(t *testing.T) {
 	}
 }
 
-func TestTheWizardCanBeStoppedBeforeAnythingIsMade(t *testing.T) {
+func TestWizard_StopBeforeAnythingIsCreated(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	mine := w.read(clientJSON)
@@ -147,7 +147,7 @@ func TestTheWizardCanBeStoppedBeforeAnythingIsMade(t *testing.T) {
 }
 
 // What was made on the way, by choices of its own, is named.
-func TestAWizardThatIsLeftLateSaysWhatItMade(t *testing.T) {
+func TestWizard_LeftLateSaysWhatWasCreated(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		last turn
@@ -173,7 +173,7 @@ func TestAWizardThatIsLeftLateSaysWhatItMade(t *testing.T) {
 	}
 }
 
-func TestALoginAsksForATokenInPlaceOfOneThatWasRevoked(t *testing.T) {
+func TestLogin_AsksAgainForRevokedToken(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	w.hub.admin(t, "token", "revoke", "--user", "alice", "--all")
@@ -189,7 +189,7 @@ func TestALoginAsksForATokenInPlaceOfOneThatWasRevoked(t *testing.T) {
 	term.ends(0)
 }
 
-func TestTheWizardNamesWhatIsTaken(t *testing.T) {
+func TestWizard_NamesTakenSlug(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	term := w.open(usual, "project", "create")
@@ -203,7 +203,7 @@ func TestTheWizardNamesWhatIsTaken(t *testing.T) {
 	term.ends(130)
 }
 
-func TestTheWizardGoesLineByLineForAScreenReader(t *testing.T) {
+func TestWizard_PlainTerminalUsesLines(t *testing.T) {
 	t.Parallel()
 	w := newEmpty(t)
 	w.must("login", "--origin", w.origin, "--token", w.token)
@@ -234,7 +234,7 @@ func TestTheWizardGoesLineByLineForAScreenReader(t *testing.T) {
 	}
 }
 
-func TestALoginAsksForTheHubAndTheToken(t *testing.T) {
+func TestLogin_AsksForHubAndToken(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]size{"": usual, "-narrow": narrow} {
 		w := newEmpty(t)
@@ -276,7 +276,7 @@ func TestALoginAsksForTheHubAndTheToken(t *testing.T) {
 	term.ends(130)
 }
 
-func TestAPublicationIsShownAndWantsAYes(t *testing.T) {
+func TestPublish_RequiresYes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	w.must("project", "create", "second")
@@ -340,7 +340,7 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 	}
 }
 
-func TestOneOfSeveralLocalProjectsIsChosen(t *testing.T) {
+func TestChooseLocal_OneOfSeveral(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	w.write(".tool/admin/client.json", `{"settings": {"basePath": "admin/src"}}`)
@@ -358,7 +358,7 @@ func TestOneOfSeveralLocalProjectsIsChosen(t *testing.T) {
 	}
 }
 
-func TestTheWizardFollowsItsTerminalsSizeAndKeepsWhatIsTyped(t *testing.T) {
+func TestWizard_FollowsTerminalSize(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	term := w.open(usual, "project", "create")
@@ -381,7 +381,7 @@ func TestTheWizardFollowsItsTerminalsSizeAndKeepsWhatIsTyped(t *testing.T) {
 
 // A terminal that answers nothing holds nobody up: what there is to see comes
 // without it.
-func TestTheWizardWaitsForNoAnswerOfTheTerminal(t *testing.T) {
+func TestWizard_DoesNotWaitForTerminal(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	for _, args := range [][]string{{"project", "create"}, {"login"}, {}} {
@@ -402,7 +402,7 @@ func TestTheWizardWaitsForNoAnswerOfTheTerminal(t *testing.T) {
 var query = regexp.MustCompile(`\x1b\](10|11|4;[0-9]+);\?|\x1b\[[0-9>?]*[cn]`)
 
 // The forms are the same without colour, but for the colour.
-func TestColourIsUsedAndCanBeHadWithout(t *testing.T) {
+func TestWizard_Colours(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	screens := map[string]string{}
@@ -425,7 +425,7 @@ func TestColourIsUsedAndCanBeHadWithout(t *testing.T) {
 
 // The page's address is a link where the terminal says that it shows them, and
 // nothing but text elsewhere.
-func TestThePageIsALinkWhereTheTerminalShowsLinks(t *testing.T) {
+func TestProjectView_PageIsALink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	page := w.hub.origin + "/@alice/web"

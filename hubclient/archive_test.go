@@ -63,7 +63,7 @@ func unpack(stream io.Reader) ([]member, error) {
 	}
 }
 
-func TestAnArchiveHoldsTheFilesTheirModesAndTheirOrder(t *testing.T) {
+func TestArchive_KeepsFilesModesAndOrder(t *testing.T) {
 	noise := make([]byte, 3<<20)
 	rand.Read(noise)
 	deep := strings.Repeat("directory/", 100) + "file"
@@ -94,7 +94,7 @@ func TestAnArchiveHoldsTheFilesTheirModesAndTheirOrder(t *testing.T) {
 	})
 }
 
-func TestAnArchiveOfNoFilesIsWhole(t *testing.T) {
+func TestArchive_Empty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
 			body, _ := io.ReadAll(r.Body)
@@ -121,7 +121,7 @@ func faulty(open hubclient.Opener, path string, fail hubclient.Opener) hubclient
 	}
 }
 
-func TestAFileThatCannotBeReadFailsTheCallAndTheHubGetsNoWholeArchive(t *testing.T) {
+func TestArchive_UnreadableFileAbortsUpload(t *testing.T) {
 	noise := make([]byte, 1<<20)
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"a": "alpha", "m": string(noise), "z": "omega"})
@@ -171,7 +171,7 @@ type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, errDisk }
 
-func TestARefusalArrivesBeforeTheBodyIsSent(t *testing.T) {
+func TestUpload_RefusalArrivesBeforeBody(t *testing.T) {
 	for _, status := range []int{401, 403, 404, 412, 413, 415, 422} {
 		for name, say := range map[string]step{
 			"and the connection ends":  refused(status, wire.CodeNotPermitted),
@@ -210,7 +210,7 @@ func keep(t *testing.T, w http.ResponseWriter, status int) {
 	}
 }
 
-func TestARefusalAmidTheBodyArrives(t *testing.T) {
+func TestUpload_RefusalDuringBodyArrives(t *testing.T) {
 	noise := make([]byte, 4<<20)
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"a": string(noise)})
@@ -228,7 +228,7 @@ func TestARefusalAmidTheBodyArrives(t *testing.T) {
 	}
 }
 
-func TestProgressNeverGoesBackAndIsComplete(t *testing.T) {
+func TestUpload_ProgressIsMonotonicAndComplete(t *testing.T) {
 	contents := map[string]string{}
 	for i := range 300 {
 		contents[fmt.Sprintf("f%03d", i)] = strings.Repeat("x", 100*i)
@@ -263,7 +263,7 @@ func TestProgressNeverGoesBackAndIsComplete(t *testing.T) {
 
 // Every test in a bubble fails when a goroutine outlives it; this one makes sure
 // of it for each way in which an upload can end.
-func TestNoUploadLeavesAGoroutineBehind(t *testing.T) {
+func TestUpload_LeavesNoGoroutine(t *testing.T) {
 	noise := make([]byte, 2<<20)
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"a": string(noise), "b": "x"})

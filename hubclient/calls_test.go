@@ -18,7 +18,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestEachCallIsTheRequestOfTheContract(t *testing.T) {
+func TestCalls_MatchContract(t *testing.T) {
 	want := map[string]struct{ target, mediaType, body string }{
 		"Whoami":         {"GET /v1/whoami", "", ""},
 		"Limits":         {"GET /v1/openapi.json", "", ""},
@@ -76,7 +76,7 @@ func play1(t *testing.T, opts hubclient.Options, s step, do func(context.Context
 	})
 }
 
-func TestWithoutATokenNoneIsSent(t *testing.T) {
+func TestCalls_WithoutTokenSendNone(t *testing.T) {
 	play1(t, hubclient.Options{Origin: "http://hub.example.com"}, func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := r.Header["Authorization"]; ok {
 			t.Error("there is an Authorization")
@@ -89,7 +89,7 @@ func TestWithoutATokenNoneIsSent(t *testing.T) {
 	})
 }
 
-func TestConditionsAreSentAsHeaders(t *testing.T) {
+func TestCalls_SendConditions(t *testing.T) {
 	body := wire.PutConfig{Settings: settings}
 	files, open := someFiles()
 	made := answered(201, wire.Project{Project: project, API: project})
@@ -145,7 +145,7 @@ func TestConditionsAreSentAsHeaders(t *testing.T) {
 	})
 }
 
-func TestACreateIsAnsweredBy201AndTheProjectThatWasAskedFor(t *testing.T) {
+func TestCreateProject_Requires201AndSameProject(t *testing.T) {
 	other := must(ref.New("acme", "other"))
 	for name, s := range map[string]step{
 		"200":             answered(200, wire.Project{Project: project, API: project}),
@@ -167,7 +167,7 @@ func TestACreateIsAnsweredBy201AndTheProjectThatWasAskedFor(t *testing.T) {
 	})
 }
 
-func TestASetThatIsAbsentIsNoFailureButAnAbsentProjectIs(t *testing.T) {
+func TestBaseFiles_AbsentSetIsNil(t *testing.T) {
 	absent := refused(404, wire.CodeNotFound)
 	play(t, []step{absent, answered(200, wire.Project{Project: project, API: project})}, func(ctx context.Context, c *hubclient.Client) {
 		if set, err := c.BaseFiles(ctx, project); set != nil || err != nil {
@@ -180,7 +180,7 @@ func TestASetThatIsAbsentIsNoFailureButAnAbsentProjectIs(t *testing.T) {
 	})
 }
 
-func TestAListIsReadPageByPage(t *testing.T) {
+func TestProjects_ReadsAllPages(t *testing.T) {
 	page := func(cursor string, slugs ...string) wire.Projects {
 		p := wire.Projects{NextCursor: cursor}
 		for _, slug := range slugs {
@@ -210,7 +210,7 @@ func TestAListIsReadPageByPage(t *testing.T) {
 	})
 }
 
-func TestAVersionStaysOnePartOfThePath(t *testing.T) {
+func TestStackVersion_IsOnePathSegment(t *testing.T) {
 	files, open := someFiles()
 	play1(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		if want := "/v1/stacks/acme/web/versions/" + url.PathEscape("../x?y#z"); r.RequestURI != want {
@@ -223,7 +223,7 @@ func TestAVersionStaysOnePartOfThePath(t *testing.T) {
 	})
 }
 
-func TestAProblemArrivesWithAllItsFields(t *testing.T) {
+func TestProblem_KeepsAllFields(t *testing.T) {
 	const body = `{"type":"about:blank","title":"X","status":412,"detail":"the config\nis another","hint":"pull","code":"revision_changed","requestId":"r-1",
 		"errors":[{"pointer":"/a","detail":"no"}],"current":{"revision":"r","updatedBy":"carol","updatedAt":"2026-01-02T03:04:05Z","updatedVia":"page"},"later":1}`
 	want := hubclient.Error{
@@ -245,7 +245,7 @@ func TestAProblemArrivesWithAllItsFields(t *testing.T) {
 	})
 }
 
-func TestAProblemWithoutADetailNamesTheStatus(t *testing.T) {
+func TestProblem_WithoutDetailNamesStatus(t *testing.T) {
 	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
 		raw(w, problem("418 I'm a kettle", `{"code":"short_and_stout"}`))
 	}, func(ctx context.Context, c *hubclient.Client) {
@@ -256,7 +256,7 @@ func TestAProblemWithoutADetailNamesTheStatus(t *testing.T) {
 	})
 }
 
-func TestARouteOrMemberThatTheHubDoesNotKnowMeansThatItIsOlder(t *testing.T) {
+func TestProblem_UnknownRouteMeansOlderHub(t *testing.T) {
 	for name, body := range map[string]string{
 		"route":  `{"code":"unknown_route","detail":"no route","hint":"another"}`,
 		"member": `{"code":"invalid_body","errors":[{"pointer":"/a","detail":"too long"},{"pointer":"/b","detail":"no such member"}]}`,
@@ -274,7 +274,7 @@ func TestARouteOrMemberThatTheHubDoesNotKnowMeansThatItIsOlder(t *testing.T) {
 	}
 }
 
-func TestOnlyAnAnswerThatBearsAHubsVersionIsAHubs(t *testing.T) {
+func TestResponse_WithoutVersionIsNotAHub(t *testing.T) {
 	for _, c := range calls() {
 		play1(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
@@ -288,7 +288,7 @@ func TestOnlyAnAnswerThatBearsAHubsVersionIsAHubs(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatLacksWhatWasAskedForIsNoHubs(t *testing.T) {
+func TestResponse_MissingMembersIsNotAHub(t *testing.T) {
 	for _, c := range calls() {
 		if c.name == "Projects" { // there may be none
 			continue
@@ -314,7 +314,7 @@ func (w versionless) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func TestTheAnswersOfALaterHubAreRead(t *testing.T) {
+func TestResponse_OfNewerHubIsRead(t *testing.T) {
 	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
 		raw(w, ok(`{"user":"alice","mood":{"good":true},"accounts":[{"account":"acme","role":"owner","since":1}],"scopes":["write:later"]}`))
 	}, func(ctx context.Context, c *hubclient.Client) {
@@ -325,7 +325,7 @@ func TestTheAnswersOfALaterHubAreRead(t *testing.T) {
 	})
 }
 
-func TestEveryAttemptIsTraced(t *testing.T) {
+func TestTrace_EveryAttempt(t *testing.T) {
 	var traced []hubclient.Attempt
 	opts := hubclient.Options{Origin: origin, Token: token, Trace: func(a hubclient.Attempt) { traced = append(traced, a) }}
 	synctest.Test(t, func(t *testing.T) {
@@ -364,7 +364,7 @@ func TestEveryAttemptIsTraced(t *testing.T) {
 	}
 }
 
-func TestAnAttemptWaitsForWhatComesBefore(t *testing.T) {
+func TestCall_WaitsForBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var before time.Time
 		opts := hubclient.Options{Origin: origin, Token: token, Before: func() {

@@ -40,7 +40,7 @@ func whoami(w http.ResponseWriter, _ *http.Request, _ int) {
 	answer(w, 200, wire.Whoami{User: "alice"})
 }
 
-func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
+func TestDialAhead_ConnectionIsUsed(t *testing.T) {
 	for wait, want := range map[time.Duration]int{0: 1, 2 * time.Second: 1, 4 * time.Second: 2} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, far, whoami)
@@ -64,7 +64,7 @@ func TestAConnectionThatWasOpenedAheadIsUsed(t *testing.T) {
 	}
 }
 
-func TestNoConnectionIsOpenedAheadToAHubOnThisMachine(t *testing.T) {
+func TestDialAhead_NotForLocalHub(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{Origin: "http://localhost:4600"}, whoami)
 		conns := b.dialled()
@@ -76,7 +76,7 @@ func TestNoConnectionIsOpenedAheadToAHubOnThisMachine(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
+func TestDialAhead_UnusedConnectionIsClosed(t *testing.T) {
 	for name, end := range map[string]func(*hub){
 		"after a while":    func(*hub) { time.Sleep(4 * time.Second) },
 		"when it is asked": func(b *hub) { b.CloseIdle() },
@@ -96,7 +96,7 @@ func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
 	}
 }
 
-func TestACallWaitsForTheConnectionThatIsBeingOpened(t *testing.T) {
+func TestDialAhead_CallWaitsForPendingConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, far, whoami)
 		conns, dial := b.dialled(), b.dial
@@ -112,7 +112,7 @@ func TestACallWaitsForTheConnectionThatIsBeingOpened(t *testing.T) {
 	})
 }
 
-func TestACallOpensItsOwnWhereNoneCouldBeOpenedAhead(t *testing.T) {
+func TestDialAhead_FallsBackToOwnConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, far, whoami)
 		conns, dial := b.dialled(), b.dial
@@ -127,7 +127,7 @@ func TestACallOpensItsOwnWhereNoneCouldBeOpenedAhead(t *testing.T) {
 	})
 }
 
-func TestAHubThatCannotBeReachedIsWaitedForOnce(t *testing.T) {
+func TestDialAhead_UnreachableHubIsAwaitedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, far, whoami)
 		b.dial = func(context.Context, string) (net.Conn, error) {
@@ -143,7 +143,7 @@ func TestAHubThatCannotBeReachedIsWaitedForOnce(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatTheHubEndedMeanwhileIsReplaced(t *testing.T) {
+func TestDialAhead_ReplacesClosedConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, far, whoami)
 		dial := b.dial

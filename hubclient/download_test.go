@@ -48,7 +48,7 @@ func sendArchive(w http.ResponseWriter, digest string, body []byte) {
 	w.Write(body)
 }
 
-func TestADownloadGoesOnWhereItBroke(t *testing.T) {
+func TestDownload_ResumesAfterBreak(t *testing.T) {
 	noise := make([]byte, 300<<10)
 	rand.Read(noise)
 	contents := map[string]string{"a": "alpha", "b": string(noise), "c": "", "d": "delta"}
@@ -118,7 +118,7 @@ func TestDownloadBaseFiles_TakesTheFilesInAnyOrder(t *testing.T) {
 	})
 }
 
-func TestADownloadThatIsNotTheSetFails(t *testing.T) {
+func TestDownload_RejectsWrongContent(t *testing.T) {
 	contents := map[string]string{"a": "alpha", "b": "beta"}
 	files, _ := filesOf(contents)
 	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}

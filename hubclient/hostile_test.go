@@ -193,7 +193,7 @@ func asked() []call {
 	})
 }
 
-func TestAnOddAnswerIsAShortErrorAndNothingWorse(t *testing.T) {
+func TestHostileResponse_IsShortError(t *testing.T) {
 	list := oddAnswers()
 	t.Logf("%d odd answers", len(list))
 	for _, o := range list {
@@ -244,7 +244,7 @@ func (c counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func TestARevisionThatIsNoneNeverBecomesAHeader(t *testing.T) {
+func TestHostileResponse_InvalidRevisionNeverBecomesHeader(t *testing.T) {
 	for _, revision := range []string{"", "x\r\nAuthorization: y", strings.Repeat("A", 64), strings.Repeat("a", 63), `"` + empty + `"`} {
 		config, written := configOf(settings), writtenOf(settings)
 		config.Revision, written.Revision = revision, revision
@@ -257,7 +257,7 @@ func TestARevisionThatIsNoneNeverBecomesAHeader(t *testing.T) {
 	}
 }
 
-func TestAListWithoutAnEndEnds(t *testing.T) {
+func TestHostileResponse_EndlessListEnds(t *testing.T) {
 	page := func(n, size int) string {
 		p := wire.Projects{NextCursor: fmt.Sprint("@acme/p", n)}
 		for i := range size {

@@ -53,7 +53,7 @@ var (
 	unmatched = refused(412, wire.CodeRevisionChanged)
 )
 
-func TestARefusedConditionIsSuccessWhenTheLostAttemptWroteWhatWasSent(t *testing.T) {
+func TestAmbiguous_412IsSuccessWhenOwnWriteWasApplied(t *testing.T) {
 	holdsIt := answered(200, configOf(settings))
 	body := wire.PutConfig{Settings: settings}
 	done := wire.ConfigWritten{Project: project, Config: configOf(settings).Config, Revision: revisionOf(settings), EnrichmentCount: 1}
@@ -101,7 +101,7 @@ func TestARefusedConditionIsSuccessWhenTheLostAttemptWroteWhatWasSent(t *testing
 	})
 }
 
-func TestARefusedConditionIsAFailureWhenSomebodyElseWrote(t *testing.T) {
+func TestAmbiguous_412IsFailureWhenOthersWrote(t *testing.T) {
 	other := answered(200, configOf([]byte(`{"title":"Away"}`)))
 	for name, test := range map[string]struct {
 		steps []step
@@ -124,7 +124,7 @@ func TestARefusedConditionIsAFailureWhenSomebodyElseWrote(t *testing.T) {
 	}
 }
 
-func TestASeedOfFilesIsSuccessOnlyWhenTheHubHoldsThemByTheLostAttempt(t *testing.T) {
+func TestAmbiguous_SeedIsSuccessOnlyWhenApplied(t *testing.T) {
 	files, open := someFiles()
 	lacks := wire.Plan{Missing: digestsOf(files)}
 	same := wire.Plan{Current: files.Digest(), Unchanged: true}
@@ -192,7 +192,7 @@ func TestDeleteProject_IsAmbiguousWhenALostAttemptMayHaveDeleted(t *testing.T) {
 	}
 }
 
-func TestADeletionThatFirstReachedNobodyDidNotDelete(t *testing.T) {
+func TestAmbiguous_DeletionThatWasNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{Origin: "http://hub.example.com"}, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			answer(w, 200, wire.Deleted{Project: project})
@@ -204,7 +204,7 @@ func TestADeletionThatFirstReachedNobodyDidNotDelete(t *testing.T) {
 	})
 }
 
-func TestAVersionIsThereAlreadyOnlyWhenAnotherCallPublishedIt(t *testing.T) {
+func TestAmbiguous_VersionPublishedByOwnAttempt(t *testing.T) {
 	files, open := someFiles()
 	published := wire.Published{StackVersion: wire.StackVersion{Version: "1.0.0"}}
 	fresh, same := answered(201, published), answered(200, published)
@@ -227,7 +227,7 @@ func TestAVersionIsThereAlreadyOnlyWhenAnotherCallPublishedIt(t *testing.T) {
 	}
 }
 
-func TestAWriteWhoseFateIsUnknownSaysSo(t *testing.T) {
+func TestAmbiguous_WriteSaysSo(t *testing.T) {
 	for _, c := range calls() {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestAWriteWhoseFateIsUnknownSaysSo(t *testing.T) {
 	}
 }
 
-func TestAWriteThatReachedNobodySaysNothingOfBeingApplied(t *testing.T) {
+func TestAmbiguous_UnsentWriteIsNotAmbiguous(t *testing.T) {
 	proxy := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: refusedDial}
 	for says, err := range map[string]error{
 		"connection refused": refusedDial,

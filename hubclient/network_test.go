@@ -41,7 +41,7 @@ func dialTo(t *testing.T, listener net.Listener, timeout time.Duration) *hubclie
 	return c
 }
 
-func TestARefusedConnectionIsNamed(t *testing.T) {
+func TestNetwork_RefusedConnection(t *testing.T) {
 	listener := listen(t)
 	listener.Close()
 	c := dialTo(t, listener, 0)
@@ -52,7 +52,7 @@ func TestARefusedConnectionIsNamed(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatIsResetIsMadeAgain(t *testing.T) {
+func TestNetwork_ResetConnectionIsRetried(t *testing.T) {
 	listener := listen(t)
 	attempts := make(chan int, 1)
 	go func() {
@@ -79,7 +79,7 @@ func TestAConnectionThatIsResetIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestAnUploadIntoAFullNetworkTimesOut(t *testing.T) {
+func TestNetwork_BlockedUploadTimesOut(t *testing.T) {
 	listener := listen(t)
 	go func() {
 		for {
@@ -101,7 +101,7 @@ func TestAnUploadIntoAFullNetworkTimesOut(t *testing.T) {
 	}
 }
 
-func TestARefusalAmidTheBodyArrivesOverTheNetwork(t *testing.T) {
+func TestNetwork_RefusalDuringBodyArrives(t *testing.T) {
 	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)

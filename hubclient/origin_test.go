@@ -17,7 +17,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestAnOriginHasOneForm(t *testing.T) {
+func TestParseOrigin_Normalizes(t *testing.T) {
 	for given, want := range map[string]string{
 		"http://hub":                      "http://hub",
 		"http://hub/":                     "http://hub",
@@ -57,7 +57,7 @@ var notOrigins = []string{
 	"http://" + strings.Repeat("a", 64), "http://" + strings.Repeat("a.", 127) + "a", "\ufeffhttp://hub",
 }
 
-func TestWhatIsNoOriginIsRefusedWithoutBeingQuoted(t *testing.T) {
+func TestParseOrigin_RejectsInvalidWithoutQuoting(t *testing.T) {
 	for _, given := range append(notOrigins, pat.New(), "http://"+pat.New()+"@hub") {
 		got, err := hubclient.ParseOrigin(given)
 		if err == nil {
@@ -97,7 +97,7 @@ func FuzzParseOrigin(f *testing.F) {
 	})
 }
 
-func TestATokenThatNoHeaderCanCarryIsRefused(t *testing.T) {
+func TestNew_RejectsUnsendableToken(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\x00", "\x7f", "\u0085"} {
 		_, err := hubclient.New(hubclient.Options{Origin: origin, Token: token + end})
 		if e := wantCode(t, err, wire.CodeTokenMalformed); strings.Contains(e.Detail+e.Hint, "hubpat_") {
@@ -106,7 +106,7 @@ func TestATokenThatNoHeaderCanCarryIsRefused(t *testing.T) {
 	}
 }
 
-func TestATokenLeavesThisMachineOnlyOverTLSOrWhenAllowed(t *testing.T) {
+func TestNew_RefusesTokenOverPlainHTTP(t *testing.T) {
 	near := []string{
 		"http://localhost", "http://LOCALHOST:4680", "http://hub.localhost", "http://127.0.0.1", "http://127.0.0.1:4680", "http://127.0.0.2", "http://127.255.255.254:1",
 		"http://[::1]", "http://[::1]:4680", "http://[0:0:0:0:0:0:0:1]", "http://[::ffff:127.0.0.1]", "http://[::ffff:7f00:1]", "http://[::1%25lo]",
@@ -157,7 +157,7 @@ func farAddress(t *testing.T) netip.Addr {
 }
 
 // A name is what a resolver makes of it, so what counts is where it leads.
-func TestALoopbackNameThatLeadsElsewhereGetsNoToken(t *testing.T) {
+func TestDial_LoopbackNameLeadingElsewhereGetsNoToken(t *testing.T) {
 	far, near := farAddress(t), netip.MustParseAddr("127.0.0.1")
 	listen := func(at netip.Addr, port string) (net.Listener, *int) {
 		listener, err := net.Listen("tcp", net.JoinHostPort(at.String(), port))

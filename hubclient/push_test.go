@@ -69,7 +69,7 @@ func written(files tree.Tree) wire.BaseFilesWritten {
 	return wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)}
 }
 
-func TestAPushBringsTheMissingContentsInFramesOfTheirOwn(t *testing.T) {
+func TestPushFiles_SendsMissingBlobsInFrames(t *testing.T) {
 	noise := make([]byte, 3<<20)
 	rand.Read(noise)
 	contents := map[string]string{"a": "alpha", "b": "", "copy": "alpha", "large": string(noise), "there": "the hub has it"}
@@ -103,7 +103,7 @@ func TestAPushBringsTheMissingContentsInFramesOfTheirOwn(t *testing.T) {
 	})
 }
 
-func TestAPushIsCompressedUnlessTheHubIsOnThisMachineAndTakesItFast(t *testing.T) {
+func TestPushFiles_CompressesForRemoteHub(t *testing.T) {
 	contents := map[string]string{}
 	for i := range 40 {
 		contents[fmt.Sprint(i)] = strings.Repeat(fmt.Sprint(i, " some source code\n"), 30_000)
@@ -144,7 +144,7 @@ func TestAPushIsCompressedUnlessTheHubIsOnThisMachineAndTakesItFast(t *testing.T
 	}
 }
 
-func TestAFewChangesGoAtOnceAndNothingIsAQuestion(t *testing.T) {
+func TestPushFiles_SmallDeltaNeedsNoPlan(t *testing.T) {
 	base, _ := filesOf(map[string]string{"a": "alpha", "b": "beta", "c": "gamma"})
 	files, open := filesOf(map[string]string{"a": "alpha", "b": "changed", "d": "alpha"})
 	d := tree.DeltaOf(base, files)
@@ -193,7 +193,7 @@ func known(files tree.Tree) tree.Base {
 
 func lackNone(w http.ResponseWriter) { answer(w, 200, wire.Plan{}) }
 
-func TestAPushIsPlannedAgainWhenOthersWereFaster(t *testing.T) {
+func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 	base, _ := filesOf(map[string]string{"a": "alpha"})
 	files, open := filesOf(map[string]string{"a": "beta"})
 	outdated := refused(409, wire.CodePlanOutdated)
@@ -228,7 +228,7 @@ func TestAPushIsPlannedAgainWhenOthersWereFaster(t *testing.T) {
 	})
 }
 
-func TestAHubThatPlansNonsenseIsNoHub(t *testing.T) {
+func TestPushFiles_RejectsNonsensePlan(t *testing.T) {
 	files, open := someFiles()
 	for name, plan := range map[string]wire.Plan{
 		"contents of no file":        {Missing: []string{digest("other")}},
@@ -246,7 +246,7 @@ func TestAHubThatPlansNonsenseIsNoHub(t *testing.T) {
 }
 
 // What arrived before the connection broke is not sent again: the hub plans for it.
-func TestABrokenPushGoesOnWithWhatIsStillMissing(t *testing.T) {
+func TestPushFiles_ResumesWithMissingBlobs(t *testing.T) {
 	contents := map[string]string{}
 	for i := range 30 {
 		noise := make([]byte, 100<<10)
@@ -303,7 +303,7 @@ func longSet(n int) (tree.Tree, hubclient.Opener) {
 	return filesOf(contents)
 }
 
-func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
+func TestPushFiles_SendsFullListOnlyWhenNeeded(t *testing.T) {
 	one := wire.Plan{Missing: []string{digest("7")}}
 	none := wire.Plan{NeedFull: true, AllMissing: true}
 	for name, c := range map[string]struct {
@@ -366,7 +366,7 @@ func TestALongListIsSentOnlyWhenItIsNeeded(t *testing.T) {
 	}
 }
 
-func TestALongSeedThatIsThereIsRefusedWithoutItsContents(t *testing.T) {
+func TestSeedFiles_RefusedWithoutSendingBlobs(t *testing.T) {
 	files, open := longSet(600)
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -395,7 +395,7 @@ func TestALongSeedThatIsThereIsRefusedWithoutItsContents(t *testing.T) {
 	})
 }
 
-func TestALargePlanIsCompressedUnlessTheHubIsOnThisMachine(t *testing.T) {
+func TestPushFiles_CompressesLargePlanForRemoteHub(t *testing.T) {
 	contents := map[string]string{}
 	for i := range 100 {
 		contents[fmt.Sprint("file", i)] = fmt.Sprint(i)
@@ -426,7 +426,7 @@ func TestALargePlanIsCompressedUnlessTheHubIsOnThisMachine(t *testing.T) {
 	}
 }
 
-func TestASetIsNamedWhereItsDigestIsLeftOut(t *testing.T) {
+func TestPushFiles_ComputesMissingDigest(t *testing.T) {
 	files, open := filesOf(map[string]string{"a": "alpha"})
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {

@@ -77,7 +77,7 @@ func redirect(w http.ResponseWriter, code int, location string) {
 	w.WriteHeader(code)
 }
 
-func TestARedirectOutOfTheOriginIsAFailureThatNamesTheTarget(t *testing.T) {
+func TestRedirect_OtherOriginFailsWithTarget(t *testing.T) {
 	targets := map[string]string{ // what is named, with S for the scheme and T for the other
 		"S://hub.example.com:4681/v1":                   "",
 		"S://hub.example.com/v1":                        "",
@@ -116,7 +116,7 @@ func TestARedirectOutOfTheOriginIsAFailureThatNamesTheTarget(t *testing.T) {
 	}
 }
 
-func TestAGetFollowsThreeRedirectsWithinTheOriginAndNothingElseAny(t *testing.T) {
+func TestRedirect_GetFollowsThreeWithinOrigin(t *testing.T) {
 	for _, scheme := range []string{"http", "https"} {
 		for _, target := range []string{"/v1/next", "next", "?x=1", scheme + "://HUB.example.com:4680/v1/next", scheme + "://u:p@" + guardedHost + "/v1"} {
 			for _, code := range redirectCodes {
@@ -147,7 +147,7 @@ func TestAGetFollowsThreeRedirectsWithinTheOriginAndNothingElseAny(t *testing.T)
 	}
 }
 
-func TestAFollowedRedirectLeavesNoConnectionOpen(t *testing.T) {
+func TestRedirect_LeavesNoConnectionOpen(t *testing.T) {
 	listener := newPipes()
 	defer listener.Close()
 	var conns []*pipe
@@ -179,7 +179,7 @@ func TestAFollowedRedirectLeavesNoConnectionOpen(t *testing.T) {
 	}
 }
 
-func TestARedirectThatIsNoneIsNoHub(t *testing.T) {
+func TestRedirect_InvalidIsNotAHub(t *testing.T) {
 	for _, code := range append(slices.Clone(redirectCodes), 300, 304, 305, 306, 399) {
 		for _, c := range redirected {
 			b, _ := guardedHub(t, "http", func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -194,7 +194,7 @@ func TestARedirectThatIsNoneIsNoHub(t *testing.T) {
 }
 
 // With the network of the system, and the names that a resolver gives.
-func TestNoTokenReachesAnotherListener(t *testing.T) {
+func TestRedirect_TokenReachesNoOtherListener(t *testing.T) {
 	seen := func(tls bool) (*httptest.Server, *int) {
 		n := new(int)
 		h := http.HandlerFunc(func(_ http.ResponseWriter, _ *http.Request) { *n++ })

@@ -163,7 +163,7 @@ func (c *resetConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestEveryCallIsSentAgainAfterAFaultThatPasses(t *testing.T) {
+func TestRetry_AfterTransientFault(t *testing.T) {
 	for _, c := range calls() {
 		for _, f := range faults() {
 			t.Run(c.name+"/"+f.name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func checkRetry(t *testing.T, c call, f fault) {
 	}
 }
 
-func TestEachAttemptOfACreateBearsTheSameKeyAndEachCreateItsOwn(t *testing.T) {
+func TestRetry_CreateKeepsItsIdempotencyKey(t *testing.T) {
 	for _, c := range calls() {
 		if c.method != http.MethodPost {
 			continue
@@ -259,7 +259,7 @@ func TestUploadAPI_KeyFollowsFromAccountContentAndPurpose(t *testing.T) {
 	}
 }
 
-func TestEachAttemptSendsTheWholeBody(t *testing.T) {
+func TestRetry_SendsWholeBody(t *testing.T) {
 	for _, c := range calls() {
 		if c.method == http.MethodGet || c.method == http.MethodDelete {
 			continue
@@ -289,7 +289,7 @@ func TestEachAttemptSendsTheWholeBody(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsObeyed(t *testing.T) {
+func TestRetry_ObeysRetryAfter(t *testing.T) {
 	for _, test := range []struct {
 		header string // with %date: 7 seconds from now
 		wait   time.Duration
@@ -314,7 +314,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	}
 }
 
-func TestARetryAfterThatSaysNothingIsAsGoodAsNone(t *testing.T) {
+func TestRetry_IgnoresInvalidRetryAfter(t *testing.T) {
 	for _, header := range []string{"", "0", "-5", "+5", "soon", "1.5", "Mon, 01 Jan 1990 00:00:00 GMT"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, n int) {
@@ -334,7 +334,7 @@ func TestARetryAfterThatSaysNothingIsAsGoodAsNone(t *testing.T) {
 	}
 }
 
-func TestARetryAfterBeyondTheTimeOutFailsAtOnceAndNamesTheMoment(t *testing.T) {
+func TestRetry_LongRetryAfterFailsWithTime(t *testing.T) {
 	for header, after := range map[string]time.Duration{
 		"61":                            61 * time.Second,
 		"1000000000":                    1_000_000_000 * time.Second,
@@ -357,7 +357,7 @@ func TestARetryAfterBeyondTheTimeOutFailsAtOnceAndNamesTheMoment(t *testing.T) {
 	}
 }
 
-func TestRetryingEndsATimeOutAfterTheFirstFailure(t *testing.T) {
+func TestRetry_EndsAfterTimeout(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, hubclient.Options{Origin: origin, Timeout: timeout}, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -374,7 +374,7 @@ func TestRetryingEndsATimeOutAfterTheFirstFailure(t *testing.T) {
 }
 
 // What an attempt took while it moved is not taken from the time for the next.
-func TestALongUploadThatBreaksIsSentAgain(t *testing.T) {
+func TestRetry_BrokenUpload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		files, _ := filesOf(map[string]string{"a": strings.Repeat("x", 1000)})
 		slow := func(tree.Entry) (io.ReadCloser, error) {
@@ -394,7 +394,7 @@ func TestALongUploadThatBreaksIsSentAgain(t *testing.T) {
 	})
 }
 
-func TestWaitsGrowAndDifferFromCallToCall(t *testing.T) {
+func TestRetry_BackoffGrowsWithJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		firsts := map[time.Duration]bool{}
 		for range 20 {
@@ -422,7 +422,7 @@ func TestWaitsGrowAndDifferFromCallToCall(t *testing.T) {
 	})
 }
 
-func TestACancelledCallEndsAtOnce(t *testing.T) {
+func TestCall_CancelEndsAtOnce(t *testing.T) {
 	files, _ := filesOf(map[string]string{"a": "x"})
 	for name, test := range map[string]struct {
 		answer handler
@@ -471,7 +471,7 @@ func TestACancelledCallEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnAttemptThatIsCancelledBeforeItBeginsSendsNothing(t *testing.T) {
+func TestCall_CancelledBeforeStartSendsNothing(t *testing.T) {
 	for _, c := range calls() {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) { c.success(w) })

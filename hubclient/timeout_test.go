@@ -24,7 +24,7 @@ func silent(_ http.ResponseWriter, r *http.Request, _ int) {
 	<-r.Context().Done()
 }
 
-func TestACallWithoutAByteForTheTimeOutFailsAndIsNotRetried(t *testing.T) {
+func TestTimeout_SilentCallFailsWithoutRetry(t *testing.T) {
 	for _, c := range calls() {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestACallWithoutAByteForTheTimeOutFailsAndIsNotRetried(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatStallsTimesOut(t *testing.T) {
+func TestTimeout_StalledResponse(t *testing.T) {
 	for name, begun := range map[string]string{
 		"before the header": "HTTP/1.1 200 OK\r\n",
 		"in the header":     "HTTP/1.1 200 OK\r\nHub-Version: 1\r\n",
@@ -69,7 +69,7 @@ func TestAnAnswerThatStallsTimesOut(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatDoesNotComeAboutAppliesNothing(t *testing.T) {
+func TestTimeout_FailedConnectAppliesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, nil)
 		b.dial = func(context.Context, string) (net.Conn, error) { return nil, dialFault(os.ErrDeadlineExceeded) }
@@ -80,7 +80,7 @@ func TestAConnectionThatDoesNotComeAboutAppliesNothing(t *testing.T) {
 	})
 }
 
-func TestAHandshakeThatStallsTimesOut(t *testing.T) {
+func TestTimeout_StalledHandshake(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestAHandshakeThatStallsTimesOut(t *testing.T) {
 	}
 }
 
-func TestASlowDownloadThatMovesIsNoTimeOut(t *testing.T) {
+func TestTimeout_SlowDownloadIsAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
 			w.Header().Set("Hub-Version", "1")
@@ -116,7 +116,7 @@ func TestASlowDownloadThatMovesIsNoTimeOut(t *testing.T) {
 	})
 }
 
-func TestASlowUploadThatMovesIsNoTimeOut(t *testing.T) {
+func TestTimeout_SlowUploadIsAllowed(t *testing.T) {
 	noise := make([]byte, 256<<10) // nothing that compresses
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"noise": string(noise)})
@@ -150,7 +150,7 @@ func TestASlowUploadThatMovesIsNoTimeOut(t *testing.T) {
 	}
 }
 
-func TestAnUploadThatTheHubStopsReadingTimesOut(t *testing.T) {
+func TestTimeout_UploadNotReadByHub(t *testing.T) {
 	noise := make([]byte, 300_000)
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"noise": string(noise)})
@@ -173,7 +173,7 @@ func TestAnUploadThatTheHubStopsReadingTimesOut(t *testing.T) {
 }
 
 // A hub, or what stands before it, need not know of Expect.
-func TestAHubThatNeverAsksForTheBodyGetsItAllTheSame(t *testing.T) {
+func TestUpload_SendsBodyWithoutContinue(t *testing.T) {
 	files, open := someFiles()
 	for _, timeout := range []time.Duration{4 * time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestAHubThatNeverAsksForTheBodyGetsItAllTheSame(t *testing.T) {
 	}
 }
 
-func TestAConnectionKeptForReuseDoesNotSpoilALaterCall(t *testing.T) {
+func TestTimeout_IdleConnectionDoesNotFailLaterCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
 		opts := hubclient.Options{Origin: origin, Timeout: time.Minute, Trace: func(hubclient.Attempt) { attempts++ }}
@@ -214,7 +214,7 @@ func TestAConnectionKeptForReuseDoesNotSpoilALaterCall(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatTheHubClosedMeanwhileIsReplaced(t *testing.T) {
+func TestCall_ReplacesClosedConnection(t *testing.T) {
 	for _, c := range calls() {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -234,7 +234,7 @@ func TestAConnectionThatTheHubClosedMeanwhileIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAWriteThatIsGivenUpOnTheWayMayHaveBeenApplied(t *testing.T) {
+func TestTimeout_AbandonedWriteIsAmbiguous(t *testing.T) {
 	for _, c := range calls() {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -39,7 +39,7 @@ func secureHub(t *testing.T, configure func(*tls.Config)) (*httptest.Server, *x5
 // secureHost is a name in the certificate of a test server.
 const secureHost = "hub.example.com:443"
 
-func TestOnlyATrustedCertificateGetsTheToken(t *testing.T) {
+func TestTLS_OnlyTrustedCertificateGetsToken(t *testing.T) {
 	for name, test := range map[string]struct {
 		host      string
 		trusted   bool
@@ -89,7 +89,7 @@ func TestOnlyATrustedCertificateGetsTheToken(t *testing.T) {
 	}
 }
 
-func TestTLSAndPlainHTTPThatMeetAreNoHub(t *testing.T) {
+func TestTLS_MixedWithPlainHTTPIsNotAHub(t *testing.T) {
 	secure, _ := secureHub(t, func(*tls.Config) {})
 	plain := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") }))
 	defer plain.Close()
@@ -179,7 +179,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	go func() { io.Copy(near, far); near.Close() }()
 }
 
-func TestAProxyIsUsedForHTTPSAlone(t *testing.T) {
+func TestProxy_OnlyForHTTPS(t *testing.T) {
 	secure, _ := secureHub(t, func(*tls.Config) {})
 	plain := httptest.NewServer(secure.Config.Handler)
 	defer plain.Close()

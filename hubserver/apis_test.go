@@ -18,7 +18,7 @@ import (
 
 const petsYAML = "openapi: 3.0.3\ninfo:\n  title: Pet Shop\n  version: \"2\"\npaths: {}\n"
 
-func TestAnUploadedDescriptionComesBackByteByByte(t *testing.T) {
+func TestUploadAPI_RoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestAnUploadedDescriptionComesBackByteByByte(t *testing.T) {
 	})
 }
 
-func TestEveryMediaTypeOfADescriptionIsTaken(t *testing.T) {
+func TestUploadAPI_MediaTypes(t *testing.T) {
 	hub := one(t, nil)
 	for _, mediaType := range []string{
 		"application/json", "application/json; charset=utf-8", "application/yaml", "application/x-yaml", "text/yaml", "application/vnd.oai.openapi",
@@ -68,7 +68,7 @@ func TestEveryMediaTypeOfADescriptionIsTaken(t *testing.T) {
 	hub.as("alice").post("/v1/apis/upload", typed{"application/json", gzipped(t, []byte(pets))}, header{"Content-Encoding": "gzip"}).problem(415, wire.CodeUnsupportedMediaType)
 }
 
-func TestASlugThatNobodyChoseIsMadeUnique(t *testing.T) {
+func TestUploadAPI_DerivedSlugIsUnique(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		upload := func(query string) string {
@@ -86,7 +86,7 @@ func TestASlugThatNobodyChoseIsMadeUnique(t *testing.T) {
 	})
 }
 
-func TestUploadsAtOnceGetSlugsOfTheirOwn(t *testing.T) {
+func TestUploadAPI_ConcurrentUploadsGetOwnSlugs(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		const uploads = 6
@@ -114,7 +114,7 @@ func TestUploadsAtOnceGetSlugsOfTheirOwn(t *testing.T) {
 	})
 }
 
-func TestADescriptionThatIsNoneIsRefusedWithReasons(t *testing.T) {
+func TestUploadAPI_RejectsInvalidWithReasons(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for name, body := range map[string]string{
 			"nothing":              "",
@@ -148,7 +148,7 @@ func TestADescriptionThatIsNoneIsRefusedWithReasons(t *testing.T) {
 	})
 }
 
-func TestAControlCharacterInATitleHarmsNoDatabase(t *testing.T) {
+func TestUploadAPI_ControlCharacterInTitle(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for _, c := range []string{`\u0000`, `\u001b[31m`, `\u202e`, `\ud83d\ude00`, `\n`} {
 			a := hub.as("alice").post("/v1/apis/upload", `{"openapi": "3.1.0", "info": {"title": "x`+c+`", "version": "1`+c+`"}, "paths": {}}`)
@@ -159,7 +159,7 @@ func TestAControlCharacterInATitleHarmsNoDatabase(t *testing.T) {
 	})
 }
 
-func TestADescriptionAboveTheLimitIsRefused(t *testing.T) {
+func TestUploadAPI_LimitIsNamed(t *testing.T) {
 	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.DescriptionBytes = int64(len(pets)) })
 	hub.as("alice").post("/v1/apis/upload", pets).want(201)
 	if p := hub.as("alice").post("/v1/apis/upload", pets+" ").problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail, "at most 78 bytes") {
@@ -178,7 +178,7 @@ func importer(target *httptest.Server) func(*hubserver.Config) {
 	}
 }
 
-func TestAnImportedDescriptionIsRegisteredLikeAnUploadedOne(t *testing.T) {
+func TestImportAPI_RegistersLikeUpload(t *testing.T) {
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/pets.yaml":
@@ -217,7 +217,7 @@ func TestAnImportedDescriptionIsRegisteredLikeAnUploadedOne(t *testing.T) {
 	})
 }
 
-func TestEveryPlaceThatImportCannotReachIsRefusedInTheSameWords(t *testing.T) {
+func TestImportAPI_RefusalsReadAlike(t *testing.T) {
 	hub := one(t, nil)
 	closed := httptest.NewServer(http.NotFoundHandler())
 	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(pets)) }))
@@ -249,7 +249,7 @@ func TestEveryPlaceThatImportCannotReachIsRefusedInTheSameWords(t *testing.T) {
 	hub.as("alice").post("/v1/apis/import", wire.ImportAPI{Account: "sam", URL: "http://example.com"}).problem(403, wire.CodeNotPermitted)
 }
 
-func TestTheBodysShapeComesBeforeTheRoleThatItNames(t *testing.T) {
+func TestImportAPI_BodyShapeComesBeforeRole(t *testing.T) {
 	hub := one(t, nil)
 	for body, pointer := range map[string]string{
 		`{"account": "acme", "url": "ftp://x/"}`:                       "/url",

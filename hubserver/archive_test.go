@@ -75,7 +75,7 @@ func asTar(t *testing.T, name string) []byte {
 	return tarOf(t, file{name: name})
 }
 
-func TestPathsThatCannotBeBaseFilesAreRefusedByName(t *testing.T) {
+func TestPutArchive_RejectsInvalidPaths(t *testing.T) {
 	all := append(badPaths(), oddPaths...)
 	if t.Logf("%d names, %d of them bad", len(all), len(badPaths())); len(all) < 150 {
 		t.Errorf("there are only %d names", len(all))
@@ -109,7 +109,7 @@ func TestPathsThatCannotBeBaseFilesAreRefusedByName(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoRegularFileIsRefusedByName(t *testing.T) {
+func TestPutArchive_RejectsIrregularFiles(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	for _, kind := range []byte{tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeCont, 'A', 'Z', tar.TypeGNUSparse, 'V', 'M', 'D'} {
@@ -128,7 +128,7 @@ func TestWhatIsNoRegularFileIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestSparseFilesAreRefused(t *testing.T) {
+func TestPutArchive_RejectsSparseFiles(t *testing.T) {
 	if _, err := exec.LookPath("tar"); err != nil {
 		const message = "needs the program tar: install it"
 		if os.Getenv(storetest.RequireVariable) != "" {
@@ -160,7 +160,7 @@ func TestSparseFilesAreRefused(t *testing.T) {
 	}
 }
 
-func TestPathsThatCannotStandTogetherAreRefused(t *testing.T) {
+func TestPutArchive_RejectsConflictingPaths(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	for _, pair := range [][2]string{
@@ -175,7 +175,7 @@ func TestPathsThatCannotStandTogetherAreRefused(t *testing.T) {
 	hub.as("alice").get(baseFiles).problem(404, wire.CodeNotFound)
 }
 
-func TestAnArchiveThatBreaksOffChangesNothing(t *testing.T) {
+func TestPutArchive_TruncatedChangesNothing(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	alice := hub.as("alice")
@@ -215,7 +215,7 @@ func TestAnArchiveThatBreaksOffChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAnArchiveAboveALimitIsRefusedWithTheLimit(t *testing.T) {
+func TestPutArchive_LimitIsNamed(t *testing.T) {
 	smaller := func(cfg *hubserver.Config) {
 		cfg.Limits.BaseFiles, cfg.Limits.BaseFileBytes, cfg.Limits.BaseFilesBytes = 20, 1000, 5000
 	}
@@ -260,7 +260,7 @@ func TestAnArchiveAboveALimitIsRefusedWithTheLimit(t *testing.T) {
 	})
 }
 
-func TestAZstdWindowAboveTheLimitIsRefusedWithTheLimit(t *testing.T) {
+func TestPutArchive_ZstdWindowLimitIsNamed(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	var b bytes.Buffer

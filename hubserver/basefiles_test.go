@@ -28,7 +28,7 @@ func entry(path string, mode tree.Mode, content string) tree.Entry {
 	return tree.Entry{Path: path, Mode: mode, Size: int64(len(content)), SHA256: sha([]byte(content))}
 }
 
-func TestAnArchiveReplacesTheBaseFiles(t *testing.T) {
+func TestPutArchive_ReplacesFiles(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -57,7 +57,7 @@ func TestAnArchiveReplacesTheBaseFiles(t *testing.T) {
 	})
 }
 
-func TestHowAnArchiveIsCompressedIsNamedOrSeen(t *testing.T) {
+func TestPutArchive_DetectsCompression(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		plain := tarOf(t, file{name: "a", content: strings.Repeat("text ", 1000)})
@@ -104,7 +104,7 @@ func TestHowAnArchiveIsCompressedIsNamedOrSeen(t *testing.T) {
 	})
 }
 
-func TestAnEqualSetChangesNothing(t *testing.T) {
+func TestPutArchive_EqualSetChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: "x"})).want(200)
@@ -119,7 +119,7 @@ func TestAnEqualSetChangesNothing(t *testing.T) {
 	})
 }
 
-func TestASeedOfBaseFilesIsRefusedWhereThereAreSome(t *testing.T) {
+func TestPutArchive_SeedRefusedWhenFilesExist(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		seed := header{"If-None-Match": "*"}
@@ -131,7 +131,7 @@ func TestASeedOfBaseFilesIsRefusedWhereThereAreSome(t *testing.T) {
 	})
 }
 
-func TestOfManySeedsAtOnceOneWins(t *testing.T) {
+func TestPutArchive_OneOfManySeedsWins(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -159,7 +159,7 @@ func TestOfManySeedsAtOnceOneWins(t *testing.T) {
 	})
 }
 
-func TestAnEmptySetIsASet(t *testing.T) {
+func TestPutArchive_EmptySet(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.as("alice").put(baseFiles, archive(t)).want(200)
@@ -192,7 +192,7 @@ func tarFiles(t testing.TB, data []byte) map[string]string {
 	}
 }
 
-func TestTheFilesComeBackAsAnArchive(t *testing.T) {
+func TestGetArchive_RoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		long := strings.Repeat("long/", 150) + "é"
@@ -271,7 +271,7 @@ func (h *testHub) readOn(n int, check func(tree string, files map[string]string)
 	}
 }
 
-func TestReadersSeeOneSetOrTheOther(t *testing.T) {
+func TestGetArchive_ReadersSeeOneSetOrTheOther(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -393,7 +393,7 @@ func TestPutBaseFiles_AcceptsReadmeLineWithGitArchive(t *testing.T) {
 //	go test ./hubserver -run TwoWriters -swaps 2000
 var swaps = flag.Int("swaps", 60, "swaps of a set under its readers")
 
-func TestWhatTwoWritersPushEightReadersSeeWhole(t *testing.T) {
+func TestGetArchive_WholeUnderConcurrentPushes(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		const sets, files = 6, 12

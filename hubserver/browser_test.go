@@ -105,7 +105,7 @@ func payloads() (all []string) {
 	return all
 }
 
-func TestNothingThatAConfigHoldsRunsInABrowser(t *testing.T) {
+func TestBrowser_ConfigNeverRuns(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
 	hub.as("alice").post("/v1/apis/upload?account=acme&slug=pets", strings.Replace(pets, "Pets", "<script>alert(1)</script>", 1)).want(201)
@@ -161,7 +161,7 @@ func TestNothingThatAConfigHoldsRunsInABrowser(t *testing.T) {
 	}
 }
 
-func TestPagesFitNarrowAndWideWindowsAndTheDark(t *testing.T) {
+func TestBrowser_PagesFitWindowsAndDarkMode(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
 	hub.catalog()

@@ -34,7 +34,7 @@ func (h *testHub) lock() (unlock func()) {
 	}
 }
 
-func TestWhileAnotherProcessWritesReadsAreAnsweredAndWritesAreSentAwayTogether(t *testing.T) {
+func TestServer_OtherWriterBlocksWritesNotReads(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
 	hub.project()

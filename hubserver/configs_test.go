@@ -14,7 +14,7 @@ import (
 	"example.com/projecthub/hubserver"
 )
 
-func TestSettingsAreFoldedIntoAFlatConfigThatReplacesTheFormerOne(t *testing.T) {
+func TestPutConfig_FoldsAndReplaces(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -39,7 +39,7 @@ func TestSettingsAreFoldedIntoAFlatConfigThatReplacesTheFormerOne(t *testing.T) 
 	})
 }
 
-func TestAWriteOfEqualContentChangesNothing(t *testing.T) {
+func TestPutConfig_EqualContentChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		etag := hub.settings(`{"a": {"b": 1}}`)
@@ -58,7 +58,7 @@ func TestAWriteOfEqualContentChangesNothing(t *testing.T) {
 	})
 }
 
-func TestWithoutSettingsNothingIsWritten(t *testing.T) {
+func TestPutConfig_WithoutSettingsWritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		etag := hub.settings(`{"a": 1}`)
@@ -75,7 +75,7 @@ func TestWithoutSettingsNothingIsWritten(t *testing.T) {
 	})
 }
 
-func TestEmptySettingsEmptyTheConfig(t *testing.T) {
+func TestPutConfig_EmptySettingsEmptyConfig(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.settings(`{"a": 1}`)
@@ -87,7 +87,7 @@ func TestEmptySettingsEmptyTheConfig(t *testing.T) {
 	})
 }
 
-func TestAReaderThatHasTheConfigGetsNoBody(t *testing.T) {
+func TestGetConfig_NotModified(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		etag := hub.settings(`{"a": 1}`)
@@ -102,7 +102,7 @@ func TestAReaderThatHasTheConfigGetsNoBody(t *testing.T) {
 	})
 }
 
-func TestAWriteOntoAnotherRevisionIsRefusedWithWhoWroteIt(t *testing.T) {
+func TestPutConfig_OtherRevisionIsRefusedWithAuthor(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -131,7 +131,7 @@ func TestAWriteOntoAnotherRevisionIsRefusedWithWhoWroteIt(t *testing.T) {
 	})
 }
 
-func TestASeedIsTakenWhereThereIsNoConfig(t *testing.T) {
+func TestPutConfig_SeedRequiresNoConfig(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		w := decoded[wire.ConfigWritten](hub.as("alice").put(clientCfg, `{"settings": {"a": 1}}`, header{"If-None-Match": "*"}).want(200))
@@ -142,7 +142,7 @@ func TestASeedIsTakenWhereThereIsNoConfig(t *testing.T) {
 	})
 }
 
-func TestOfManyWritersOntoOneRevisionOneWins(t *testing.T) {
+func TestPutConfig_OneOfManyWritersWins(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -178,7 +178,7 @@ func TestOfManyWritersOntoOneRevisionOneWins(t *testing.T) {
 	})
 }
 
-func TestAPatchSetsAndRemovesKeys(t *testing.T) {
+func TestPatchConfig_SetsAndRemovesKeys(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		etag := hub.settings(`{"a": {"b": 1, "c": 2}, "gone": [], "enrichments": {"x": {}}}`)
@@ -193,7 +193,7 @@ func TestAPatchSetsAndRemovesKeys(t *testing.T) {
 	})
 }
 
-func TestAPatchIsRefusedForWhatItIsThenForItsConditionThenForWhatIsThere(t *testing.T) {
+func TestPatchConfig_OrderOfErrors(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		etag := hub.settings(`{"a": {"b": 1}}`)
@@ -233,7 +233,7 @@ func TestAPatchIsRefusedForWhatItIsThenForItsConditionThenForWhatIsThere(t *test
 	})
 }
 
-func TestSettingsThatAreNoneAreRefused(t *testing.T) {
+func TestPutConfig_RejectsInvalidSettings(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		etag := hub.settings(`{"a": 1}`)
@@ -271,7 +271,7 @@ func TestSettingsThatAreNoneAreRefused(t *testing.T) {
 	})
 }
 
-func TestOddValuesComeBackAsTheyWere(t *testing.T) {
+func TestPutConfig_UnusualValuesRoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		for _, value := range []string{
@@ -297,7 +297,7 @@ func plainText(t *testing.T, v jsontext.Value) string {
 	return string(v)
 }
 
-func TestAConfigAboveALimitIsRefusedWithTheLimit(t *testing.T) {
+func TestPutConfig_LimitIsNamed(t *testing.T) {
 	smaller := func(cfg *hubserver.Config) {
 		cfg.Limits.ConfigBytes, cfg.Limits.ConfigKeys, cfg.Limits.ConfigDepth = 1000, 10, 4
 	}

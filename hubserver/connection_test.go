@@ -86,7 +86,7 @@ func (l *line) closed() {
 	}
 }
 
-func TestARefusalComesBeforeTheBody(t *testing.T) {
+func TestConnection_RefusalComesBeforeBody(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
@@ -120,7 +120,7 @@ func TestARefusalComesBeforeTheBody(t *testing.T) {
 	}
 }
 
-func TestABodyIsAskedForWhereItIsWanted(t *testing.T) {
+func TestConnection_ContinueIsSentWhenBodyIsWanted(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	body := tarOf(t, file{name: "a"})
@@ -138,7 +138,7 @@ func TestABodyIsAskedForWhereItIsWanted(t *testing.T) {
 	l.answer().want(200)
 }
 
-func TestWhatIsLeftOfARefusedBodyIsPassedOver(t *testing.T) {
+func TestConnection_DiscardsRestOfRefusedBody(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	head := fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: ", baseFiles, hub.as("alice").token)
@@ -164,7 +164,7 @@ func TestWhatIsLeftOfARefusedBodyIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestABodyThatEndsBeforeItsTimeIsRefused(t *testing.T) {
+func TestConnection_TruncatedBodyIsRejected(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	for _, request := range []string{
@@ -240,7 +240,7 @@ func put(hub *testHub, length int, more ...string) string {
 // What all requests share is made outside of every bubble.
 var _, _ = frame.Decode(nil, frame.Append(nil, []byte("x")))
 
-func TestABodyThatStopsComingIsGivenUp(t *testing.T) {
+func TestConnection_StalledBodyTimesOut(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		body := tarOf(t, file{name: "a", content: "x"})
 		for _, n := range []int{0, 1, 512, 513, 1024, len(body) - 1} {
@@ -260,7 +260,7 @@ func TestABodyThatStopsComingIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestABodyMayTakeItsTimeAsLongAsItComes(t *testing.T) {
+func TestConnection_SlowBodyIsAllowed(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		body := tarOf(t, file{name: "a", content: noise(1 << 20)})
 		l := dial()
@@ -320,7 +320,7 @@ func TestResponse_GivesUpCallerBelowLeastRate(t *testing.T) {
 	})
 }
 
-func TestABodyThatNobodyWantsHoldsNoAnswerBack(t *testing.T) {
+func TestConnection_UnreadBodyDoesNotDelayResponse(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		token := "Authorization: Bearer " + hub.as("alice").token
 		for head, status := range map[string]int{
@@ -342,7 +342,7 @@ func TestABodyThatNobodyWantsHoldsNoAnswerBack(t *testing.T) {
 	})
 }
 
-func TestARefusedCallerThatStillWaitsIsLetGo(t *testing.T) {
+func TestConnection_RefusedCallerIsReleased(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		l := dial()
 		l.send(fmt.Sprintf("PUT %s HTTP/1.1\nContent-Length: 1000\nExpect: 100-continue", baseFiles))
@@ -358,7 +358,7 @@ func TestARefusedCallerThatStillWaitsIsLetGo(t *testing.T) {
 	})
 }
 
-func TestAHeadThatDoesNotComeIsGivenUp(t *testing.T) {
+func TestConnection_StalledHeaderTimesOut(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		l := dial()
 		if _, err := io.WriteString(l, "GET /healthz HTTP/1.1\r\nX: "); err != nil {
@@ -374,7 +374,7 @@ func TestAHeadThatDoesNotComeIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestAnAnswerMayBeReadSlowlyButNotNever(t *testing.T) {
+func TestConnection_SlowReaderIsAllowedStalledIsNot(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		big := bundle(t, "2.0.0", file{name: "noise", content: noise(1 << 20)})
 		hub.as("alice").put(site+"/versions/2.0.0", big).want(201)
@@ -415,7 +415,7 @@ func noise(n int) string {
 	return string(b)
 }
 
-func TestAConnectionThatRestedServesOn(t *testing.T) {
+func TestConnection_IdleConnectionIsReused(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
 		l := dial()
 		auth := "Authorization: Bearer " + hub.as("alice").token
@@ -440,7 +440,7 @@ func TestAConnectionThatRestedServesOn(t *testing.T) {
 	})
 }
 
-func TestRequestsUnderWayEndBeforeTheHubDoes(t *testing.T) {
+func TestShutdown_WaitsForRequests(t *testing.T) {
 	g := newGate(t)
 	hub := one(t, importer(g.Server))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -32,7 +32,7 @@ func sameAnswer(a, b *answer) string {
 	return cmp.Diff(of(a), of(b))
 }
 
-func TestTheSameKeyGetsTheFirstAnswerAgain(t *testing.T) {
+func TestIdempotencyKey_ReplaysFirstResponse(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		alice := hub.as("alice")
@@ -67,7 +67,7 @@ func TestTheSameKeyGetsTheFirstAnswerAgain(t *testing.T) {
 	})
 }
 
-func TestARefusalIsRepeatedEvenWhereItWouldSucceedNow(t *testing.T) {
+func TestIdempotencyKey_ReplaysRefusal(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.as("alice").post("/v1/apis/upload?account=acme&slug=pets", pets).want(201)
 		first := hub.as("alice").post("/v1/projects", newProject("web"), key("k"))
@@ -105,7 +105,7 @@ func TestImportAPI_ARefusalIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAFailureOfTheHubIsNotRepeated(t *testing.T) {
+func TestIdempotencyKey_DoesNotReplay5xx(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.sql("ALTER TABLE api_documents RENAME TO hidden")
 		hub.as("alice").post("/v1/apis/upload", pets, key("k")).problem(500, wire.CodeInternal)
@@ -114,7 +114,7 @@ func TestAFailureOfTheHubIsNotRepeated(t *testing.T) {
 	})
 }
 
-func TestAKeyBelongsToItsCallerMethodPathAndBody(t *testing.T) {
+func TestIdempotencyKey_BelongsToCallerMethodPathAndBody(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		alice := hub.as("alice")
@@ -129,7 +129,7 @@ func TestAKeyBelongsToItsCallerMethodPathAndBody(t *testing.T) {
 	})
 }
 
-func TestWhoMayNoLongerDoItGetsNoFormerAnswer(t *testing.T) {
+func TestIdempotencyKey_ChecksPermissionFirst(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		hub.as("alice").post("/v1/projects", newProject("web"), key("k")).want(201)
@@ -139,7 +139,7 @@ func TestWhoMayNoLongerDoItGetsNoFormerAnswer(t *testing.T) {
 	})
 }
 
-func TestAKeyThatIsNoneIsRefused(t *testing.T) {
+func TestIdempotencyKey_RejectsMalformed(t *testing.T) {
 	hub := one(t, nil)
 	hub.catalog()
 	for _, k := range []string{"a b", "é", strings.Repeat("k", 256), "\u00a0"} {
@@ -168,7 +168,7 @@ func newGate(t *testing.T) *gate {
 	return g
 }
 
-func TestWhileTheFirstRequestRunsASecondIsToldToWait(t *testing.T) {
+func TestIdempotencyKey_SecondRequestIsToldToWait(t *testing.T) {
 	g := newGate(t)
 	hub := one(t, importer(g.Server))
 	alice := hub.as("alice")
@@ -194,7 +194,7 @@ func TestWhileTheFirstRequestRunsASecondIsToldToWait(t *testing.T) {
 	}
 }
 
-func TestTooManyImportsAtOnceAreToldToComeBackAndKeepTheirKey(t *testing.T) {
+func TestIdempotencyKey_RefusedImportKeepsKey(t *testing.T) {
 	g := newGate(t)
 	hub := one(t, importer(g.Server))
 	alice := hub.as("alice")
@@ -219,7 +219,7 @@ func TestTooManyImportsAtOnceAreToldToComeBackAndKeepTheirKey(t *testing.T) {
 	alice.post("/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k")).want(201)
 }
 
-func TestACallerThatWentAwayMayAskAgain(t *testing.T) {
+func TestIdempotencyKey_CallerMayAskAgainAfterDisconnect(t *testing.T) {
 	g := newGate(t)
 	hub := one(t, importer(g.Server))
 	alice := hub.as("alice")

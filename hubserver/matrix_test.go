@@ -249,7 +249,7 @@ func (m *matrix) bearer(v visitor, scopes []wire.Scope) *caller {
 	return m.with(m.token(v.name, scopes...))
 }
 
-func TestWhoMayDoWhat(t *testing.T) {
+func TestAccess_Matrix(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		m := &matrix{testHub: hub}
 		m.write(func(tx *store.Tx) error {
@@ -327,7 +327,7 @@ func (m *matrix) visit(v visitor, scopes []wire.Scope) {
 	}
 }
 
-func TestAPrivateProjectLooksToStrangersLikeNone(t *testing.T) {
+func TestAccess_PrivateLooksAbsentToStrangers(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.settings(`{"a": 1}`)

@@ -18,7 +18,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-func TestEveryRequestLeavesOneLineInTheLog(t *testing.T) {
+func TestLog_OneLinePerRequest(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
@@ -44,7 +44,7 @@ func TestEveryRequestLeavesOneLineInTheLog(t *testing.T) {
 	})
 }
 
-func TestNoTokenIsEverLogged(t *testing.T) {
+func TestLog_NeverContainsToken(t *testing.T) {
 	target := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(target.Close)
 	eachWith(t, importer(target), func(t *testing.T, hub *testHub) {
@@ -88,7 +88,7 @@ func TestNoTokenIsEverLogged(t *testing.T) {
 	})
 }
 
-func TestACauseThatIsNotTheCallersIsLoggedUnderTheRequestsID(t *testing.T) {
+func TestLog_InternalCauseHasRequestID(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	hub.log.reset()
@@ -109,7 +109,7 @@ func TestACauseThatIsNotTheCallersIsLoggedUnderTheRequestsID(t *testing.T) {
 	}
 }
 
-func TestAPanicIsAnAnswerAndALineAndTheHubLivesOn(t *testing.T) {
+func TestServer_SurvivesPanic(t *testing.T) {
 	log := &lockedBuffer{}
 	broken := hubserver.New(hubserver.Config{PublicURL: publicURL, Version: hubVersion, Log: slog.New(slog.NewJSONHandler(log, nil)), Limits: hubserver.DefaultLimits}) // no store
 	server := httptest.NewServer(broken)
@@ -129,7 +129,7 @@ func TestAPanicIsAnAnswerAndALineAndTheHubLivesOn(t *testing.T) {
 	somebody.get("/healthz").want(200)
 }
 
-func TestAnAnswerThatFailsOnItsWayIsCutOffAndLogged(t *testing.T) {
+func TestResponse_FailureMidwayIsCutOffAndLogged(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: "first"}, file{name: "b", content: "second"})).want(200)
@@ -148,7 +148,7 @@ func TestAnAnswerThatFailsOnItsWayIsCutOffAndLogged(t *testing.T) {
 	})
 }
 
-func TestEveryWriteLeavesARowThatSaysWhoDidWhat(t *testing.T) {
+func TestAudit_RowPerWrite(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice, anna := hub.as("alice"), hub.as("anna")
 		type row struct{ Actor, Token, Action, Object, RequestID string }
@@ -201,7 +201,7 @@ func TestEveryWriteLeavesARowThatSaysWhoDidWhat(t *testing.T) {
 	})
 }
 
-func TestAHubWithoutItsDatabaseIsAliveButNotReady(t *testing.T) {
+func TestHealth_WithoutDatabaseAliveButNotReady(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.with("").get("/healthz").want(200)

@@ -57,7 +57,7 @@ func (c *contract) unseen() (missing []string) {
 	return missing
 }
 
-func TestTheDescriptionIsValidAndSaysWhichHubItIsOf(t *testing.T) {
+func TestOpenAPI_IsValid(t *testing.T) {
 	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.ConfigBytes, cfg.Limits.BodyIdle = 4711, 1500*time.Millisecond })
 	a := hub.with("").get("/v1/openapi.json").want(200)
 	loader := openapi3.NewLoader()
@@ -93,7 +93,7 @@ func TestTheDescriptionIsValidAndSaysWhichHubItIsOf(t *testing.T) {
 	}
 }
 
-func TestNoTextStatesALimitThatAHubMayHaveSetOtherwise(t *testing.T) {
+func TestOpenAPI_StatesConfiguredLimits(t *testing.T) {
 	hub := one(t, nil)
 	text := string(hub.with("").get("/v1/openapi.json").want(200).body)
 	l := hubserver.DefaultLimits
@@ -118,7 +118,7 @@ func asJSON(t *testing.T, data []byte) map[string]any {
 	return v.(map[string]any)
 }
 
-func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
+func TestOpenAPI_MatchesRoutes(t *testing.T) {
 	hub := one(t, nil)
 	var described []string
 	ids := map[string]bool{}
@@ -140,7 +140,7 @@ func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
 	}
 }
 
-func TestEveryCodeOfAHubIsDescribed(t *testing.T) {
+func TestOpenAPI_ListsEveryCode(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../hubclient/wire/problem.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestEveryCodeOfAHubIsDescribed(t *testing.T) {
 	}
 }
 
-func TestEveryExampleFitsItsSchema(t *testing.T) {
+func TestOpenAPI_ExamplesFitSchemas(t *testing.T) {
 	c := theContract()
 	count := 0
 	var walk func(v any, at string)
@@ -194,7 +194,7 @@ func TestEveryExampleFitsItsSchema(t *testing.T) {
 	}
 }
 
-func TestTheContractNoticesWhatIsNotInIt(t *testing.T) {
+func TestContract_DetectsUndescribedResponses(t *testing.T) {
 	good := func() *exchange {
 		hub := one(t, nil)
 		a := hub.as("alice").get("/v1/whoami").want(200)

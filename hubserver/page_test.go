@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubserver/page"
 )
 
-func TestThePageOfAPublicProjectShowsWhatItIs(t *testing.T) {
+func TestPage_ShowsPublicProject(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		hub.publicProject("web")
@@ -46,7 +46,7 @@ func TestThePageOfAPublicProjectShowsWhatItIs(t *testing.T) {
 	})
 }
 
-func TestThePolicyOfPagesLetsNothingInAndNothingRun(t *testing.T) {
+func TestPage_ContentSecurityPolicy(t *testing.T) {
 	for _, rule := range []string{"default-src 'none'", "style-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
 		if !strings.Contains(page.Policy, rule) {
 			t.Errorf("%q is not in %q", rule, page.Policy)
@@ -57,7 +57,7 @@ func TestThePolicyOfPagesLetsNothingInAndNothingRun(t *testing.T) {
 	}
 }
 
-func TestAPrivateAndAnAbsentProjectHaveOnePage(t *testing.T) {
+func TestPage_PrivateAndAbsentLookAlike(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		for _, who := range []*caller{hub.with(""), hub.with("bad"), hub.as("sam"), hub.as("alice")} { // a page looks at no token
@@ -72,7 +72,7 @@ func TestAPrivateAndAnAbsentProjectHaveOnePage(t *testing.T) {
 	})
 }
 
-func TestAnAddressThatIsNoProjectsHasAPageThatDoesNotRepeatIt(t *testing.T) {
+func TestPage_UnknownAddressIsNotRepeated(t *testing.T) {
 	hub := one(t, nil)
 	for _, path := range []string{"/@", "/@alice", "/@Alice/web", "/@alice/Web", "/@alice/web/", "/@alice/web/config", "/@alice/web%0arm%20-rf", "/@alice%2Fweb", "/@alice/%ff", "/@alice/" + strings.Repeat("x", 5000)} {
 		for _, who := range []*caller{hub.with(""), hub.with("bad"), hub.as("alice")} {
@@ -89,7 +89,7 @@ func TestAnAddressThatIsNoProjectsHasAPageThatDoesNotRepeatIt(t *testing.T) {
 	hub.with("").put("/@alice", `{}`).problem(404, wire.CodeUnknownRoute)
 }
 
-func TestStaticFilesAreThoseOfThePagesAlone(t *testing.T) {
+func TestPage_StaticFiles(t *testing.T) {
 	hub := one(t, nil)
 	css := hub.with("").get("/static/hub.css").want(200)
 	if css.header.Get("Content-Type") != "text/css; charset=utf-8" || !strings.Contains(css.header.Get("Cache-Control"), "max-age") {
@@ -100,7 +100,7 @@ func TestStaticFilesAreThoseOfThePagesAlone(t *testing.T) {
 	}
 }
 
-func TestNoAnswerRepeatsAHostThatACallerNamed(t *testing.T) {
+func TestPage_DoesNotReflectHost(t *testing.T) {
 	hub := one(t, nil)
 	hub.catalog()
 	hub.publicProject("web")

@@ -23,7 +23,7 @@ func mustRef(s string) ref.Ref {
 
 const emptyRevision = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
 
-func TestACreatedProjectIsThere(t *testing.T) {
+func TestCreateProject_Stores(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		created := hub.as("alice").post("/v1/projects", `{"account": "acme", "slug": "web", "stack": "acme/site", "api": {"account": "acme", "slug": "pets"}}`).want(201)
@@ -45,7 +45,7 @@ func TestACreatedProjectIsThere(t *testing.T) {
 	})
 }
 
-func TestATakenNameIsAConflictAndChangesNothing(t *testing.T) {
+func TestCreateProject_TakenNameIsConflict(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.settings(`{"a": 1}`)
@@ -62,7 +62,7 @@ func TestATakenNameIsAConflictAndChangesNothing(t *testing.T) {
 	})
 }
 
-func TestOfManyCreatesAtOnceOneWins(t *testing.T) {
+func TestCreateProject_OneOfManyWins(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		alice := hub.as("alice")
@@ -91,7 +91,7 @@ func TestOfManyCreatesAtOnceOneWins(t *testing.T) {
 	})
 }
 
-func TestACreateThatCannotBeLeavesNothing(t *testing.T) {
+func TestCreateProject_FailureLeavesNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		hub.write(func(tx *store.Tx) error { return tx.CreateAccount(t.Context(), "other", store.KindOrg) })
@@ -139,7 +139,7 @@ func TestACreateThatCannotBeLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestNullStandsForTheDefault(t *testing.T) {
+func TestCreateProject_NullMeansDefault(t *testing.T) {
 	hub := one(t, nil)
 	hub.catalog()
 	p := decoded[wire.Project](hub.as("alice").post("/v1/projects",
@@ -149,7 +149,7 @@ func TestNullStandsForTheDefault(t *testing.T) {
 	}
 }
 
-func TestAnExactVersionStaysAndLatestFollows(t *testing.T) {
+func TestProject_ExactVersionStaysAndLatestFollows(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -165,7 +165,7 @@ func TestAnExactVersionStaysAndLatestFollows(t *testing.T) {
 	})
 }
 
-func TestADeletedProjectIsGoneWithAllItHeldAndMayBeDeletedAgain(t *testing.T) {
+func TestDeleteProject_IsCompleteAndIdempotent(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.settings(`{"a": 1}`)
@@ -188,7 +188,7 @@ func TestADeletedProjectIsGoneWithAllItHeldAndMayBeDeletedAgain(t *testing.T) {
 	})
 }
 
-func TestAListHasWhatItsReaderMaySeeInPages(t *testing.T) {
+func TestListProjects_ShowsReadableProjectsInPages(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		alice := hub.as("alice")
@@ -239,7 +239,7 @@ func TestAListHasWhatItsReaderMaySeeInPages(t *testing.T) {
 	})
 }
 
-func TestWhoamiTellsWhatATokenIs(t *testing.T) {
+func TestWhoami(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		me := decoded[wire.Whoami](hub.with(hub.token("alice", wire.ScopeWriteConfig)).get("/v1/whoami").want(200))
 		want := wire.Whoami{

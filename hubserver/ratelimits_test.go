@@ -14,7 +14,7 @@ const rateLimit = "/v1/rate-limit?account=acme&"
 
 func n(v int64) *int64 { return &v }
 
-func TestLimitsAreStoredWholeAndReadBack(t *testing.T) {
+func TestRateLimit_RoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		all := `{"minuteLimit": 0, "hourLimit": 1, "dayLimit": 2, "weekLimit": 3, "monthLimit": 4, "yearLimit": 1000000000000000}`
@@ -39,7 +39,7 @@ func TestLimitsAreStoredWholeAndReadBack(t *testing.T) {
 	})
 }
 
-func TestABotIsKnownByOneNameOrTwo(t *testing.T) {
+func TestRateLimit_BotHasOneOrTwoNames(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		alice.get(rateLimit+"botId=one").problem(404, wire.CodeNotFound)
@@ -65,7 +65,7 @@ func TestABotIsKnownByOneNameOrTwo(t *testing.T) {
 	})
 }
 
-func TestEqualLimitsChangeNeitherWhoNorWhen(t *testing.T) {
+func TestRateLimit_EqualLimitsChangeNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for _, who := range []string{"alice", "anna"} {
 			for _, body := range []string{`{"dayLimit": 1}`, `{"dayLimit": 1, "hourLimit": null}`} {
@@ -87,7 +87,7 @@ func TestEqualLimitsChangeNeitherWhoNorWhen(t *testing.T) {
 	})
 }
 
-func TestTheAccountOfABotIsNamedOrThatOfItsRefOrTheCallersOwn(t *testing.T) {
+func TestRateLimit_AccountOfBot(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		for query, account := range map[string]string{
@@ -103,7 +103,7 @@ func TestTheAccountOfABotIsNamedOrThatOfItsRefOrTheCallersOwn(t *testing.T) {
 	})
 }
 
-func TestLimitsThatAreNoneAreRefused(t *testing.T) {
+func TestRateLimit_RejectsInvalidLimits(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		for _, value := range []string{`-1`, `1.5`, `1e3`, `1000000000000001`, `99999999999999999999`, `"60"`, `true`, `[]`, `{}`, `1.0`} {
@@ -129,7 +129,7 @@ func TestLimitsThatAreNoneAreRefused(t *testing.T) {
 	})
 }
 
-func TestLimitsObeyIfMatch(t *testing.T) {
+func TestRateLimit_ObeysIfMatch(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		post := func(condition string) *answer {

@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubserver"
 )
 
-func TestWhatIsNoRouteIsSaidToBeNone(t *testing.T) {
+func TestRequest_UnknownRoute(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	alice := hub.as("alice")
@@ -31,7 +31,7 @@ func TestWhatIsNoRouteIsSaidToBeNone(t *testing.T) {
 	}
 }
 
-func TestAPathPartThatBreaksItsRuleIsNotThere(t *testing.T) {
+func TestRequest_InvalidPathSegmentIsNotFound(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -60,7 +60,7 @@ func TestAPathPartThatBreaksItsRuleIsNotThere(t *testing.T) {
 	})
 }
 
-func TestAQueryThatCannotBeReadIsNotTakenForNone(t *testing.T) {
+func TestRequest_MalformedQueryIsRejected(t *testing.T) {
 	hub := one(t, nil)
 	for _, query := range []string{"account=a;b", "account=%zz", "account=acme;limit=1", "%"} {
 		hub.as("alice").get("/v1/projects?"+query).problem(422, wire.CodeInvalidBody)
@@ -76,7 +76,7 @@ func TestAQueryThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 	}
 }
 
-func TestAMethodThatAPathDoesNotTakeIsNamedWithThoseItTakes(t *testing.T) {
+func TestRequest_WrongMethodListsAllowed(t *testing.T) {
 	hub := one(t, nil)
 	for path, allowed := range map[string]string{
 		"/v1/whoami": "GET, HEAD", "/v1/projects": "GET, HEAD, POST", web: "DELETE, GET, HEAD", config: "GET, HEAD, PATCH", clientCfg: "PUT", baseFiles: "GET, HEAD, PUT", baseFiles + "/archive": "GET, HEAD",
@@ -96,7 +96,7 @@ func TestAMethodThatAPathDoesNotTakeIsNamedWithThoseItTakes(t *testing.T) {
 	}
 }
 
-func TestHeadIsGetWithoutTheBody(t *testing.T) {
+func TestRequest_HeadIsGetWithoutBody(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
@@ -113,7 +113,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	})
 }
 
-func TestEveryAnswerIsMarkedAndNotToBeKept(t *testing.T) {
+func TestResponse_HasRequestIDAndNoStore(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	seen := map[string]bool{}
@@ -135,7 +135,7 @@ func TestEveryAnswerIsMarkedAndNotToBeKept(t *testing.T) {
 	}
 }
 
-func TestABodyIsJudgedInOrder(t *testing.T) {
+func TestRequest_ErrorsComeInDocumentedOrder(t *testing.T) {
 	smaller := func(cfg *hubserver.Config) { cfg.Limits.ConfigBytes = 100 }
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
@@ -193,7 +193,7 @@ func TestABodyIsJudgedInOrder(t *testing.T) {
 	})
 }
 
-func TestEveryJSONBodyIsHeldToTheSameRules(t *testing.T) {
+func TestRequest_JSONBodyRules(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	alice := hub.as("alice")
@@ -223,7 +223,7 @@ func TestEveryJSONBodyIsHeldToTheSameRules(t *testing.T) {
 	}
 }
 
-func TestATokenIsTakenInOneFormOnly(t *testing.T) {
+func TestAuthenticate_AcceptsBearerOnly(t *testing.T) {
 	hub := one(t, nil)
 	token := hub.token("alice")
 	ask := func(authorization string) int {
@@ -246,7 +246,7 @@ func TestATokenIsTakenInOneFormOnly(t *testing.T) {
 	}
 }
 
-func TestARevokedTokenAndALostRoleCountFromTheNextRequestOn(t *testing.T) {
+func TestAuthenticate_RevocationCountsFromNextRequest(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")

@@ -14,7 +14,7 @@ import (
 	"example.com/projecthub/hubserver"
 )
 
-func TestAPublishedVersionIsThereByteByByte(t *testing.T) {
+func TestPublish_BundleRoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		first := bundle(t, "1.0.0", file{name: "templates/a", content: "x", mode: 0o755})
@@ -42,7 +42,7 @@ func TestAPublishedVersionIsThereByteByByte(t *testing.T) {
 	})
 }
 
-func TestTheSameFilesAgainAreTheSameVersion(t *testing.T) {
+func TestPublish_SameFilesAreSameVersion(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		data := tarOf(t, manifest("1.0.0"), file{name: "a", content: "x"})
@@ -64,7 +64,7 @@ func TestTheSameFilesAgainAreTheSameVersion(t *testing.T) {
 	})
 }
 
-func TestAPublishedVersionNeverChangesAndTheNextIsHigher(t *testing.T) {
+func TestPublish_VersionsAreImmutableAndRise(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestAPublishedVersionNeverChangesAndTheNextIsHigher(t *testing.T) {
 	})
 }
 
-func TestLatestIsTheHighestRelease(t *testing.T) {
+func TestStack_LatestIsHighestRelease(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for _, step := range []struct{ version, latest string }{
 			{"1.0.0-alpha", "1.0.0-alpha"}, {"1.0.0-beta", "1.0.0-beta"}, {"1.0.0", "1.0.0"}, {"2.0.0-rc.1", "1.0.0"}, {"2.0.0", "2.0.0"},
@@ -120,7 +120,7 @@ func TestLatestIsTheHighestRelease(t *testing.T) {
 	})
 }
 
-func TestOnlyWritersSeeHowManyFollow(t *testing.T) {
+func TestStack_FollowersForWritersOnly(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		pinned := newProject("pinned")
@@ -139,7 +139,7 @@ func TestOnlyWritersSeeHowManyFollow(t *testing.T) {
 	})
 }
 
-func TestABundleThatIsNoneIsRefused(t *testing.T) {
+func TestPublish_RejectsInvalidBundle(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		gz := func(files ...file) typed { return typed{"application/gzip", gzipped(t, tarOf(t, files...))} }
 		named := func(content string) typed { return gz(file{name: "stack.json", content: content}) }
@@ -180,13 +180,13 @@ func TestABundleThatIsNoneIsRefused(t *testing.T) {
 	})
 }
 
-func TestAManifestMayHoldMore(t *testing.T) {
+func TestPublish_AllowsUnknownManifestMembers(t *testing.T) {
 	hub := one(t, nil)
 	body := typed{"", gzipped(t, tarOf(t, file{name: "stack.json", content: `{"$schema": "x", "name": "@acme/site", "version": "1.0.0", "tools": {"name": [1]}}`}))}
 	hub.as("alice").put(site+"/versions/1.0.0", body).want(201)
 }
 
-func TestABundleAboveTheLimitIsRefused(t *testing.T) {
+func TestPublish_LimitIsNamed(t *testing.T) {
 	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.BundleBytes = 1000 })
 	body := typed{"", append(bundle(t, "1.0.0").data, make([]byte, 1000)...)}
 	if p := hub.as("alice").put(site+"/versions/1.0.0", body).problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail, "1000 bytes") {
@@ -194,7 +194,7 @@ func TestABundleAboveTheLimitIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoVersionIsNotThere(t *testing.T) {
+func TestVersion_InvalidIsNotFound(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		for _, version := range []string{"v1.0.0", "1.0", "1", "latest", "01.0.0", "1.0.0+build", "1.0.0-01", "%00", "%ff", "1.0.0%20", "1.0.0-" + strings.Repeat("a", 64), "2.0.0", ".."} {
@@ -208,7 +208,7 @@ func TestWhatIsNoVersionIsNotThere(t *testing.T) {
 	})
 }
 
-func TestOfManyPublishersOfOneVersionOneWins(t *testing.T) {
+func TestPublish_OneOfManyWins(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		const tries = 8

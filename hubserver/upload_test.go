@@ -142,7 +142,7 @@ func (h *testHub) wantFiles(contents map[string]string) {
 	}
 }
 
-func TestAPushBringsOnlyWhatIsMissing(t *testing.T) {
+func TestPutFiles_OnlyMissingBlobs(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		noise := make([]byte, 3<<20)
@@ -163,7 +163,7 @@ func TestAPushBringsOnlyWhatIsMissing(t *testing.T) {
 	})
 }
 
-func TestAPushOfWhatIsThereIsOneQuestion(t *testing.T) {
+func TestPlanFiles_Unchanged(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		none := strings.Repeat("0", 64)
@@ -183,7 +183,7 @@ func TestAPushOfWhatIsThereIsOneQuestion(t *testing.T) {
 	})
 }
 
-func TestADeltaLeadsFromTheSetThatIsThere(t *testing.T) {
+func TestPutFiles_Delta(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -212,7 +212,7 @@ func TestADeltaLeadsFromTheSetThatIsThere(t *testing.T) {
 	})
 }
 
-func TestAPushThatWasPlannedWithWhatIsNoLongerSoIsToBePlannedAgain(t *testing.T) {
+func TestPutFiles_OutdatedPlanIs409(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -236,7 +236,7 @@ func TestAPushThatWasPlannedWithWhatIsNoLongerSoIsToBePlannedAgain(t *testing.T)
 	})
 }
 
-func TestContentsBelongToTheirAccountAlone(t *testing.T) {
+func TestPutFiles_BlobsBelongToAccount(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.as("alice").push(map[string]string{"a": "a secret of acme"})
@@ -261,7 +261,7 @@ func TestContentsBelongToTheirAccountAlone(t *testing.T) {
 	})
 }
 
-func TestAPlanMayBeCompressed(t *testing.T) {
+func TestPlanFiles_Compressed(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	alice := hub.as("alice")
@@ -338,7 +338,7 @@ func smaller(cfg *hubserver.Config) {
 	cfg.Limits.BaseFiles, cfg.Limits.BaseFileBytes, cfg.Limits.BaseFilesBytes = 20, 1000, 2000
 }
 
-func TestAManifestThatNoSetCanHaveIsRefusedAndNothingStored(t *testing.T) {
+func TestPutFiles_RejectsInvalidManifest(t *testing.T) {
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -359,7 +359,7 @@ func TestAManifestThatNoSetCanHaveIsRefusedAndNothingStored(t *testing.T) {
 	})
 }
 
-func TestAnUploadThatIsNotWhatItSaysIsRefusedAndNothingStored(t *testing.T) {
+func TestPutFiles_RejectsMismatchedUpload(t *testing.T) {
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -413,7 +413,7 @@ func TestAnUploadThatIsNotWhatItSaysIsRefusedAndNothingStored(t *testing.T) {
 	})
 }
 
-func TestALargeContentMayStandAmongOthersInTheLargestFrames(t *testing.T) {
+func TestPutFiles_LargeBlobAmongOthers(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	contents := noisy(39, 100<<10) // with the start of the large one, nearly a frame
@@ -575,7 +575,7 @@ func TestUpload_RejectsSparseFiles(t *testing.T) {
 	}
 }
 
-func TestAFailureOfTheDatabaseIsNotBlamedOnThePush(t *testing.T) {
+func TestPutFiles_DatabaseFailureIsNotBlamedOnCaller(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		const member = 200 * 512 // of a tar, with its header
@@ -592,7 +592,7 @@ func TestAFailureOfTheDatabaseIsNotBlamedOnThePush(t *testing.T) {
 	})
 }
 
-func TestADeltaThatDoesNotFitIsRefused(t *testing.T) {
+func TestPutFiles_RejectsMismatchedDelta(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -627,7 +627,7 @@ func TestADeltaThatDoesNotFitIsRefused(t *testing.T) {
 	})
 }
 
-func TestAContentOfAnotherSizeThanTheStoredOneIsRefused(t *testing.T) {
+func TestPutFiles_RejectsWrongSize(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -662,7 +662,7 @@ func (c *caller) breakOff(start string) {
 	conn.Close()
 }
 
-func TestWhatABrokenPushBroughtIsNotMissing(t *testing.T) {
+func TestPutFiles_BrokenPushKeepsBlobs(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		contents := noisy(40, 100<<10)
@@ -682,7 +682,7 @@ func TestWhatABrokenPushBroughtIsNotMissing(t *testing.T) {
 	})
 }
 
-func TestNoContentThatIsWrongIsKeptOfABrokenPush(t *testing.T) {
+func TestPutFiles_BrokenPushKeepsNoWrongBlob(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		contents := noisy(4, 10<<10)
@@ -707,7 +707,7 @@ func TestNoContentThatIsWrongIsKeptOfABrokenPush(t *testing.T) {
 	})
 }
 
-func TestNoContentIsKeptWithoutTheBytesThatItLiesIn(t *testing.T) {
+func TestPutFiles_BrokenPushKeepsNoPartialBlob(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		contents := map[string]string{"a": "alpha", "b": "beta"}
@@ -734,7 +734,7 @@ func (h *testHub) noteWaiting(write, table string) {
 	h.sql("CREATE TRIGGER note AFTER " + write + " ON " + table + " FOR EACH ROW EXECUTE FUNCTION note_" + table + "()")
 }
 
-func TestOnlyTheTransactionThatNamesASetWaitsForTheDisk(t *testing.T) {
+func TestPutFiles_OneSyncedTransaction(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
@@ -776,7 +776,7 @@ func TestTokenUse_IsStoredByNoRequest(t *testing.T) {
 	})
 }
 
-func TestASeedByManifestIsRefusedWhereThereAreFiles(t *testing.T) {
+func TestSeedFiles_RefusedWhenFilesExist(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		seed := header{"Content-Encoding": "zstd", "If-None-Match": "*"}
@@ -786,7 +786,7 @@ func TestASeedByManifestIsRefusedWhereThereAreFiles(t *testing.T) {
 	})
 }
 
-func TestAnEqualArchiveAddsNothingToWhatIsStored(t *testing.T) {
+func TestPutArchive_EqualAddsNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		body := archive(t, file{name: "a", content: "alpha"}, file{name: "b", content: "beta"}, file{name: "c", content: "alpha"})

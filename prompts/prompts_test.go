@@ -29,7 +29,7 @@ func ask(name string, answers map[string]string) prompts.Step {
 	}
 }
 
-func TestAnswersAreTakenInTurn(t *testing.T) {
+func TestConverse_TakesAnswersInTurn(t *testing.T) {
 	answers := map[string]string{"b": "preset"}
 	term, _ := plain("one", "", "three", "")
 	if err := term.Converse(t.Context(), []prompts.Step{ask("a", answers), ask("b", answers), ask("c", answers)}); err != nil {
@@ -40,7 +40,7 @@ func TestAnswersAreTakenInTurn(t *testing.T) {
 	}
 }
 
-func TestGoingBackAsksAgainWithTheFormerAnswer(t *testing.T) {
+func TestConverse_BackKeepsAnswer(t *testing.T) {
 	answers := map[string]string{}
 	skipped := ask("skipped", answers)
 	skipped.Skip = func() bool { return true }
@@ -59,7 +59,7 @@ func TestGoingBackAsksAgainWithTheFormerAnswer(t *testing.T) {
 	}
 }
 
-func TestThereIsNoWayBackFromTheFirstQuestion(t *testing.T) {
+func TestConverse_NoWayBackFromFirstQuestion(t *testing.T) {
 	answers := map[string]string{}
 	term, shown := plain("<", "")
 	if err := term.Converse(t.Context(), []prompts.Step{ask("a", answers)}); err != nil {
@@ -70,7 +70,7 @@ func TestThereIsNoWayBackFromTheFirstQuestion(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatWasNotGivenIsNone(t *testing.T) {
+func TestConverse_EndOfInputIsNoAnswer(t *testing.T) {
 	answers := map[string]string{"a": "preset"}
 	for name, typed := range map[string][]string{"nothing": nil, "half a line": {"hal"}, "ctrl-c": {"one\x03"}, "ctrl-d": {"\x04"}} {
 		term, _ := plain(typed...)
@@ -91,7 +91,7 @@ type blocked struct{}
 
 func (blocked) Read([]byte) (int, error) { select {} }
 
-func TestWhatIsRefusedIsAskedForAgain(t *testing.T) {
+func TestConverse_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	answer := ""
 	term, shown := plain("bad", "taken", "good", "")
 	err := term.Converse(t.Context(), []prompts.Step{{
@@ -124,7 +124,7 @@ func TestWhatIsRefusedIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestAFailureWhileSomethingIsFoundOutEndsTheConversation(t *testing.T) {
+func TestConverse_LoadErrorEnds(t *testing.T) {
 	broken := errors.New("broken")
 	term, _ := plain("one", "")
 	err := term.Converse(t.Context(), []prompts.Step{
@@ -136,7 +136,7 @@ func TestAFailureWhileSomethingIsFoundOutEndsTheConversation(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFullNameDeletes(t *testing.T) {
+func TestTypeRef_RequiresFullName(t *testing.T) {
 	r, err := ref.Parse("@acme/web")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func wizard(asked *[]string) prompts.Wizard {
 	}
 }
 
-func TestTheWizardGathersWhatAProjectNeeds(t *testing.T) {
+func TestWizard_CollectsAllAnswers(t *testing.T) {
 	parse := func(s string) ref.Ref {
 		r, err := ref.Parse(s)
 		if err != nil {
@@ -230,7 +230,7 @@ func TestTheWizardGathersWhatAProjectNeeds(t *testing.T) {
 
 // Answers about one local project are none about another: what the review shows is
 // what is made.
-func TestAnotherLocalProjectIsAskedAboutAnew(t *testing.T) {
+func TestWizard_AsksAgainForOtherLocalProject(t *testing.T) {
 	var asked []string
 	w := wizard(&asked)
 	w.Locals = []string{"one", "two"}
@@ -258,7 +258,7 @@ func TestAnotherLocalProjectIsAskedAboutAnew(t *testing.T) {
 	}
 }
 
-func TestTheWizardStopsWhereThePersonSays(t *testing.T) {
+func TestWizard_StopsOnNo(t *testing.T) {
 	for name, typed := range map[string][]string{"at the start": {"3"}, "at the review": {"1", "", "", "", "", "", "2"}} {
 		var asked []string
 		term, shown := plain(append(typed, "")...)

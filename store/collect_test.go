@@ -103,7 +103,7 @@ func collect(t *testing.T, s *store.Store, grace time.Duration) store.Collected 
 // none is a grace that is over before anything happened.
 const none = -time.Hour
 
-func TestWhatNoSetNamesIsCollectedWhenItsGraceIsOver(t *testing.T) {
+func TestCollect_RemovesUnreferencedAfterGracePeriod(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		first := map[string]string{"a": "alpha", "b": string(bytes.Repeat([]byte("b"), 1000)), "empty": ""}
@@ -138,7 +138,7 @@ func TestWhatNoSetNamesIsCollectedWhenItsGraceIsOver(t *testing.T) {
 	})
 }
 
-func TestContentsInAPackThatIsMostlyEmptyAreMoved(t *testing.T) {
+func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		contents := map[string]string{}
@@ -188,7 +188,7 @@ func TestContentsInAPackThatIsMostlyEmptyAreMoved(t *testing.T) {
 	})
 }
 
-func TestWhatIsLeftOfALargePackIsMoved(t *testing.T) {
+func TestCollect_RepacksRestOfLargePack(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		noise := make([]byte, 3<<20)
@@ -226,7 +226,7 @@ func largest(t *testing.T, s *store.Store) (bytes int64) {
 }
 
 // What PostgreSQL had not synced is gone when it was restarted.
-func TestASetIsRefusedWhoseContentsPostgreSQLHasLost(t *testing.T) {
+func TestPutFiles_RefusedWhenBlobsAreGone(t *testing.T) {
 	s := open(t, storetest.Postgres(t))
 	web := project(t, s)
 	lost := tree.Entry{Path: "a", Mode: tree.Regular, Size: 5, SHA256: strings.Repeat("ab", 32)}
@@ -242,7 +242,7 @@ func TestASetIsRefusedWhoseContentsPostgreSQLHasLost(t *testing.T) {
 	}
 }
 
-func TestAPackThatCameUncompressedIsCompressedOnce(t *testing.T) {
+func TestCollect_CompressesRawPackOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		text := string(bytes.Repeat([]byte("some text "), 10_000))
@@ -264,7 +264,7 @@ func TestAPackThatCameUncompressedIsCompressedOnce(t *testing.T) {
 	})
 }
 
-func TestADamagedPackIsNeverReadAsAContent(t *testing.T) {
+func TestContents_DamagedPackIsNeverReturned(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		pack := store.Pack{Stream: "s", Length: 5, Body: raw("alphx")}
@@ -284,7 +284,7 @@ var puts = flag.Int("puts", 200, "sets put while collections run")
 
 // Collections run all the time, with hardly any grace, while contents come and
 // go, are taken up again, and are promised: no set ever lacks one.
-func TestNoCollectionTakesWhatASetNames(t *testing.T) {
+func TestCollect_KeepsReferencedBlobs(t *testing.T) {
 	former := store.Fresh
 	store.Fresh = 20 * time.Millisecond
 	t.Cleanup(func() { store.Fresh = former })

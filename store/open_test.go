@@ -16,7 +16,7 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-func TestMigratingTwiceDoesNothingTheSecondTime(t *testing.T) {
+func TestMigrate_TwiceIsOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s := storetest.Open(t, address)
 		if err := s.CheckSchema(t.Context()); err != nil {
@@ -28,7 +28,7 @@ func TestMigratingTwiceDoesNothingTheSecondTime(t *testing.T) {
 	})
 }
 
-func TestAStepThatWasNotMarkedWasNotTaken(t *testing.T) {
+func TestMigrate_UnmarkedStepWasNotTaken(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s, err := store.Open(t.Context(), address, store.Options{Create: true})
 		if err != nil {
@@ -67,7 +67,7 @@ func execute(t *testing.T, address, statement string) {
 	}
 }
 
-func TestADatabaseThatIsNotThereIsNotMadeByAccident(t *testing.T) {
+func TestOpen_DoesNotCreateMissingDatabase(t *testing.T) {
 	address := storetest.SQLite(t)
 	var missing *store.MissingError
 	if _, err := store.Open(t.Context(), address, store.Options{}); !errors.As(err, &missing) || missing.Path != store.Path(address) {
@@ -75,7 +75,7 @@ func TestADatabaseThatIsNotThereIsNotMadeByAccident(t *testing.T) {
 	}
 }
 
-func TestASchemaThatCannotBeReadIsNotTakenForAnOldOne(t *testing.T) {
+func TestCheckSchema_UnreadableIsNotOld(t *testing.T) {
 	address := storetest.Postgres(t)
 	storetest.Open(t, address)
 	u, err := url.Parse(address)
@@ -93,7 +93,7 @@ func TestASchemaThatCannotBeReadIsNotTakenForAnOldOne(t *testing.T) {
 	}
 }
 
-func TestADatabaseWithoutTablesIsNotUpToDate(t *testing.T) {
+func TestCheckSchema_EmptyDatabaseIsOutdated(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s, err := store.Open(t.Context(), address, store.Options{Create: true})
 		if err != nil {
@@ -106,7 +106,7 @@ func TestADatabaseWithoutTablesIsNotUpToDate(t *testing.T) {
 	})
 }
 
-func TestAnAddressThatNamesNoDatabaseIsMalformed(t *testing.T) {
+func TestOpen_RejectsMalformedAddress(t *testing.T) {
 	for _, address := range []string{"", "hub.db", "sqlite:", "mysql://x", "postgres://%zz", "postgres://h:port/"} {
 		if _, err := store.Open(t.Context(), address, store.Options{}); !errors.Is(err, store.ErrAddress) {
 			t.Errorf("%q: %v, want ErrAddress", address, err)
@@ -114,7 +114,7 @@ func TestAnAddressThatNamesNoDatabaseIsMalformed(t *testing.T) {
 	}
 }
 
-func TestOnlyItsOwnerReadsAnSQLiteDatabase(t *testing.T) {
+func TestOpen_SQLiteFileIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no mode bits on Windows")
 	}
@@ -134,7 +134,7 @@ func TestOnlyItsOwnerReadsAnSQLiteDatabase(t *testing.T) {
 	}
 }
 
-func TestOneHubHoldsAnSQLiteFile(t *testing.T) {
+func TestLock_OneHubPerSQLiteFile(t *testing.T) {
 	address := storetest.SQLite(t)
 	s := storetest.Open(t, address)
 	unlock, err := s.Lock()
@@ -159,7 +159,7 @@ func TestOneHubHoldsAnSQLiteFile(t *testing.T) {
 	}
 }
 
-func TestACallEndsWithItsContextWhileOthersWaitForTheDatabase(t *testing.T) {
+func TestWrite_EndsWithContext(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s := storetest.Open(t, address)
 		ask := func(ctx context.Context) error {

@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-func TestDeletingAProjectWaitsForTheFirstBaseFilesUnderWay(t *testing.T) {
+func TestDeleteProject_WaitsForFirstBaseFiles(t *testing.T) {
 	name := "test_" + rand.Text()
 	address := storetest.Postgres(t) // SQLite runs one write after the other
 	s := storetest.Open(t, address+"&application_name="+name)

@@ -71,7 +71,7 @@ func version(number, digest string) *store.StackVersion {
 	return &store.StackVersion{Account: "acme", Slug: "stack", Version: number, Digest: digest, PublishedBy: "alice"}
 }
 
-func TestATakenNameIsAConflictAndChangesNothing(t *testing.T) {
+func TestCreateProject_TakenNameIsConflict(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		other := webProject()
@@ -89,7 +89,7 @@ func TestATakenNameIsAConflictAndChangesNothing(t *testing.T) {
 	})
 }
 
-func TestOfManyCreatesAtOnceOneWins(t *testing.T) {
+func TestCreateProject_OneOfManyWins(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		project(t, s)
 		const tries = 16
@@ -118,7 +118,7 @@ func TestOfManyCreatesAtOnceOneWins(t *testing.T) {
 	})
 }
 
-func TestWritingAConfigNeedsItsProject(t *testing.T) {
+func TestPutConfig_RequiresProject(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		err := s.Write(t.Context(), func(tx *store.Tx) error {
 			_, _, err := tx.WriteConfig(t.Context(), mustRef(t, "@acme/none"), "alice", "push", set(`{"a":1}`))
@@ -134,7 +134,7 @@ func set(body string) store.ConfigChange {
 	return func(*store.Config) ([]byte, string, error) { return []byte(body), sumOf(body), nil }
 }
 
-func TestEqualContentChangesNeitherWhoNorWhen(t *testing.T) {
+func TestPutConfig_EqualContentChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		var first, second *store.Config
@@ -153,7 +153,7 @@ func TestEqualContentChangesNeitherWhoNorWhen(t *testing.T) {
 	})
 }
 
-func TestNoWriteIsLostBetweenManyWriters(t *testing.T) {
+func TestWrite_LosesNothingBetweenManyWriters(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		const writers, each = 8, 10
@@ -187,7 +187,7 @@ func TestNoWriteIsLostBetweenManyWriters(t *testing.T) {
 	})
 }
 
-func TestPublishedVersionsNeverChangeAndOnlyRise(t *testing.T) {
+func TestPublish_VersionsAreImmutableAndRise(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		publish := func(number, digest string) (*store.Published, error) {
 			var p *store.Published
@@ -228,7 +228,7 @@ func TestPublishedVersionsNeverChangeAndOnlyRise(t *testing.T) {
 	})
 }
 
-func TestSlugsThatNobodyChoseAreMadeUnique(t *testing.T) {
+func TestAddAPI_DerivedSlugIsUnique(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		for _, want := range []string{"pets", "pets-2", "pets-3"} {
 			api := &store.API{Account: "acme", Slug: "pets"}
@@ -248,7 +248,7 @@ func TestSlugsThatNobodyChoseAreMadeUnique(t *testing.T) {
 	})
 }
 
-func TestBaseFilesAreSwappedWhole(t *testing.T) {
+func TestPutFiles_SwapsWhole(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		write(t, s, func(tx *store.Tx) error {
@@ -317,7 +317,7 @@ func digestOf(c byte) string {
 	return string(b)
 }
 
-func TestDeletingAProjectTakesAllOfItAndIsIdempotent(t *testing.T) {
+func TestDeleteProject_IsCompleteAndIdempotent(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		for _, want := range []bool{true, false} {
@@ -333,7 +333,7 @@ func TestDeletingAProjectTakesAllOfItAndIsIdempotent(t *testing.T) {
 	})
 }
 
-func TestTokensAreFoundRevokedAndExpired(t *testing.T) {
+func TestTokens_FindRevokeExpire(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		alive := &store.Token{Hash: digestOf('a'), Shown: "hubpat_aaaaa", Name: "n", Owner: "alice", Scopes: "write:catalog"}
 		expired := &store.Token{Hash: digestOf('b'), Owner: "alice", ExpiresAt: 1}
@@ -376,7 +376,7 @@ func TestTokensAreFoundRevokedAndExpired(t *testing.T) {
 	})
 }
 
-func TestRolesEndWithTheMembership(t *testing.T) {
+func TestMembers_RoleEndsWithMembership(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		role := func() (role string) {
 			s.Read(t.Context(), func(tx *store.Tx) (err error) { role, err = tx.RoleOf(t.Context(), "alice", "acme"); return err })
@@ -444,7 +444,7 @@ func TestClaimAnswer_EndsWithItsTransaction(t *testing.T) {
 	})
 }
 
-func TestABotHasOneConfigurationUnderBothNames(t *testing.T) {
+func TestRateLimits_OneConfigurationUnderBothNames(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		allow := func(*store.RateLimit) error { return nil }
 		setLimit := func(id, refID string, minute int64) (r *store.RateLimit, changed bool, err error) {
@@ -477,7 +477,7 @@ func TestABotHasOneConfigurationUnderBothNames(t *testing.T) {
 	})
 }
 
-func TestAWriteWaitsForTheDiskUnlessItMayBeLost(t *testing.T) {
+func TestWrite_WaitsForDiskUnlessUnsynced(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s := storetest.Open(t, address)
 		waits := map[string]string{"2": "waits", "on": "waits", "1": "does not", "off": "does not"}

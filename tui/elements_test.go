@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/tui"
 )
 
-func TestElementsAreThoseByWhichTwoArraysDiffer(t *testing.T) {
+func TestElements_FindArrayDifferences(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
 		want     []tui.Element
@@ -38,7 +38,7 @@ func TestElementsAreThoseByWhichTwoArraysDiffer(t *testing.T) {
 	}
 }
 
-func TestVeryDifferentLongArraysAreComparedPlaceByPlace(t *testing.T) {
+func TestElements_CompareLongArraysByIndex(t *testing.T) {
 	var a, b []string
 	for i := range 3000 {
 		a, b = append(a, fmt.Sprint(i)), append(b, fmt.Sprint(i+1))

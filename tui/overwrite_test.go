@@ -66,7 +66,7 @@ func list(v tui.View) string {
 	return strings.TrimSpace("|" + strings.Join(lines, "\n|"))
 }
 
-func TestOnlyAYesThatWasGivenIsOne(t *testing.T) {
+func TestOverwrite_OnlyExplicitYesCounts(t *testing.T) {
 	type outcome struct{ Ends, Given, Yes bool }
 	no, yes, interrupted, open := outcome{true, true, false}, outcome{true, true, true}, outcome{true, false, false}, outcome{}
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestOnlyAYesThatWasGivenIsOne(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatComesBackTakesNoAnswerMeantForTheOneBefore(t *testing.T) {
+func TestOverwrite_RepeatedQuestionIgnoresEarlierInput(t *testing.T) {
 	q := question(diff(t, `{}`, `{"a": 1}`))
 	if tui.NewView(q, 80, 24).Init() != nil {
 		t.Error("a first question waits")
@@ -122,7 +122,7 @@ func TestAQuestionThatComesBackTakesNoAnswerMeantForTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestWhatIsPastedIsNoAnswer(t *testing.T) {
+func TestOverwrite_PastedTextIsNoAnswer(t *testing.T) {
 	v := tui.NewView(question(diff(t, `{}`, `{"a": 1}`)), 80, 24)
 	if end := v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}); end != nil {
 		t.Error("a pasted y ends the view")
@@ -133,7 +133,7 @@ func TestWhatIsPastedIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestKeysAreGroupedByTheirFirstSegmentWithCounts(t *testing.T) {
+func TestOverwrite_GroupsKeysWithCounts(t *testing.T) {
 	v := tui.NewView(question(diff(t,
 		`{"theme": {"color": "blue", "gone": 1, "x": {"y": 0}}, "theme-2": 1, "leaf": 1, "a.b": {"c": 1}}`,
 		`{"theme": {"color": "red", "x": {"y": 1}}, "title": "Pets", "leaf": {"below": true}, "a.b": {"c": 2}}`)), 60, 30)
@@ -156,7 +156,7 @@ func TestKeysAreGroupedByTheirFirstSegmentWithCounts(t *testing.T) {
 	}
 }
 
-func TestADifferenceOfNothingIsShownAsNone(t *testing.T) {
+func TestOverwrite_EmptyDifference(t *testing.T) {
 	v := tui.NewView(question(flat.Difference{}), 80, 24)
 	v.Send(keys("down", "end", "pgup", "space", "a", "/", "x", "enter", "n", "N", "esc")...)
 	if text := v.View(); !strings.Contains(text, "no difference") {
@@ -168,7 +168,7 @@ func TestADifferenceOfNothingIsShownAsNone(t *testing.T) {
 	}
 }
 
-func TestALongValueIsFoldedAndUnfolded(t *testing.T) {
+func TestOverwrite_FoldsLongValues(t *testing.T) {
 	long := strings.Repeat("abcdefghi ", 12)
 	v := tui.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50, 40)
 	folded := list(v)
@@ -204,7 +204,7 @@ func TestALongValueIsFoldedAndUnfolded(t *testing.T) {
 	}
 }
 
-func TestArraysAreComparedElementByElement(t *testing.T) {
+func TestOverwrite_ComparesArrayElements(t *testing.T) {
 	v := tui.NewView(question(diff(t,
 		`{"tags": ["one", "two", "three", "four", "five", "six", "seven"], "short": [1]}`,
 		`{"tags": ["one", "2", "three", "four", "six", "seven", "eight"], "short": [1, 2]}`)), 60, 30)
@@ -243,7 +243,7 @@ func many(n int) flat.Difference {
 	return d
 }
 
-func TestOneScrollsThroughALargeDifference(t *testing.T) {
+func TestOverwrite_Scrolls(t *testing.T) {
 	v := tui.NewView(question(many(200)), 60, 20)
 	for _, c := range []struct{ key, selected, status string }{
 		{"", "", "keys 1 to 10 of 200"},
@@ -274,7 +274,7 @@ func TestOneScrollsThroughALargeDifference(t *testing.T) {
 	}
 }
 
-func TestOneSearchesKeysAndValues(t *testing.T) {
+func TestOverwrite_SearchesKeysAndValues(t *testing.T) {
 	v := tui.NewView(question(many(200)), 60, 20)
 	for _, c := range []struct{ keys, selected, status string }{
 		{"/", "> group-000", "search: _"},
@@ -306,7 +306,7 @@ func TestOneSearchesKeysAndValues(t *testing.T) {
 	}
 }
 
-func TestTheViewFillsNoMoreThanItsTerminal(t *testing.T) {
+func TestOverwrite_FitsTerminal(t *testing.T) {
 	q := question(many(50))
 	q.Facts = append(q.Facts, "client.json names another project: @acme/staging", "its config was written by carol on 2 Jan 2026 10:00 UTC through the project page")
 	q.Notice = "carol changed it while you looked. This is the difference now:"
@@ -331,7 +331,7 @@ func TestTheViewFillsNoMoreThanItsTerminal(t *testing.T) {
 	}
 }
 
-func TestNobodySaysYesToWhatIsNotInSight(t *testing.T) {
+func TestOverwrite_NoYesToHiddenQuestion(t *testing.T) {
 	v := tui.NewView(question(many(50)), 80, 24)
 	v.Send(tea.WindowSizeMsg{Width: 80, Height: 5})
 	if !strings.Contains(v.View(), "too small") {
@@ -346,7 +346,7 @@ func TestNobodySaysYesToWhatIsNotInSight(t *testing.T) {
 	}
 }
 
-func TestWhatATerminalWouldActOnIsShownAsAnEscape(t *testing.T) {
+func TestOverwrite_EscapesControlCharacters(t *testing.T) {
 	d := flat.Difference{Changed: []flat.Change{{Key: "a\nb\u202e", From: "\"\x7f\u009b31m\"", To: "\"\u200b\u2066\""}}}
 	v := tui.NewView(question(d), 80, 24)
 	for _, folded := range []bool{true, false} {
@@ -363,7 +363,7 @@ func TestWhatATerminalWouldActOnIsShownAsAnEscape(t *testing.T) {
 	}
 }
 
-func TestColoursAreThoseTheTerminalChooses(t *testing.T) {
+func TestTheme_UsesTerminalColours(t *testing.T) {
 	t.Setenv("CLICOLOR_FORCE", "1")
 	t.Setenv("TERM", "xterm-256color")
 	q := question(diff(t, `{"a": 1, "b": 2}`, `{"a": 2, "c": {"d": 3}}`))

@@ -34,7 +34,7 @@ func ask(q tui.Overwrite, rows int, lines ...string) (said string, yes bool, err
 	return out.String(), yes, err
 }
 
-func TestAPlainTerminalHearsCountsThenKeysThenTheQuestion(t *testing.T) {
+func TestOverwrite_PlainShowsCountsKeysQuestion(t *testing.T) {
 	d := diff(t, `{"theme": {"color": "blue"}, "old": 1, "tags": ["a", "b"]}`, `{"theme": {"color": "red"}, "tags": ["b", "c", "d"], "new": true}`)
 	q := question(d)
 	q.Notice = "carol changed it while you looked. This is the difference now:"
@@ -61,7 +61,7 @@ Overwrite it? yes, no or list, no is preset: `
 	}
 }
 
-func TestAPlainTerminalHearsAScreenfulAndAllOnDemand(t *testing.T) {
+func TestOverwrite_PlainShowsScreenfulAndAllOnDemand(t *testing.T) {
 	q := question(many(100))
 	q.Difference.Added = append(q.Difference.Added, flat.Entry{Key: "long", Text: `"` + strings.Repeat("x", 200) + `"`})
 	said, yes, err := ask(q, 24, "")
@@ -79,7 +79,7 @@ func TestAPlainTerminalHearsAScreenfulAndAllOnDemand(t *testing.T) {
 	}
 }
 
-func TestAPlainQuestionWithoutAnAnswerIsNoYes(t *testing.T) {
+func TestOverwrite_PlainEndOfInputIsNo(t *testing.T) {
 	q := question(many(3))
 	for _, lines := range [][]string{nil, {"list"}, {"perhaps"}} {
 		if _, yes, err := ask(q, 24, lines...); yes || !errors.Is(err, tui.ErrInterrupted) {

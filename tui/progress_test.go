@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/tui"
 )
 
-func TestALineSaysAsMuchAsFits(t *testing.T) {
+func TestLine_FitsWidth(t *testing.T) {
 	p := tui.Progress{Phase: "uploading", Files: 3, TotalFiles: 24, Bytes: 6 << 20, TotalBytes: 24 << 20}
 	for _, c := range []struct {
 		width int
@@ -49,7 +49,7 @@ func TestALineSaysAsMuchAsFits(t *testing.T) {
 	}
 }
 
-func TestLinesComeAtTheirIntervalWhileThereIsProgress(t *testing.T) {
+func TestLines_AppearAtInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
 		lines := tui.NewLines(10*time.Second, func(line string) { said = append(said, line) })
@@ -78,7 +78,7 @@ func TestLinesComeAtTheirIntervalWhileThereIsProgress(t *testing.T) {
 	})
 }
 
-func TestAPlainChecklistIsALineForEachStepThatIsOver(t *testing.T) {
+func TestChecklist_PlainWritesLinePerFinishedStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct{ problem, last string }{
 			{"", "Step 3 of 3, seed: done in 2.0 s.\n"},
@@ -102,7 +102,7 @@ func TestAPlainChecklistIsALineForEachStepThatIsOver(t *testing.T) {
 	})
 }
 
-func TestAListThatNeverBeganWritesNothing(t *testing.T) {
+func TestChecklist_WritesNothingBeforeStart(t *testing.T) {
 	for _, plain := range []bool{true, false} {
 		var out strings.Builder
 		tui.NewChecklist(tui.Terminal{Out: &out, Plain: plain, Columns: 80}, "check").End("failed")
@@ -112,7 +112,7 @@ func TestAListThatNeverBeganWritesNothing(t *testing.T) {
 	}
 }
 
-func TestATransferAtOnceIsNeverShown(t *testing.T) {
+func TestTransfer_ShortOneIsNotShown(t *testing.T) {
 	var out strings.Builder
 	transfer := tui.NewTransfer(&out, 80)
 	transfer.Update(tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 1})

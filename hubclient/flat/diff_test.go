@@ -9,7 +9,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestDiffListsWhatLeadsFromOneConfigToTheOther(t *testing.T) {
+func TestDiff_ListsChanges(t *testing.T) {
 	from := fold(t, `{"same":{"a":[{"x":1,"y":2}]},"gone":{"b":null,"a-":1,"a":{"c":2}},"changed":{"n":1.0,"o":{}},"leaf":1}`)
 	to := fold(t, `{"same":{"a":[{"y":2,"x":1}]},"new":[ 1 ],"changed":{"n":1.00,"o":[]},"leaf":{"below":1}}`)
 	want := flat.Difference{
@@ -26,7 +26,7 @@ func TestDiffListsWhatLeadsFromOneConfigToTheOther(t *testing.T) {
 	}
 }
 
-func TestADifferenceIsWrittenWithItsKeysInByteOrder(t *testing.T) {
+func TestDiff_KeysInByteOrder(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"none", `{"a":1}`, `{ "a":1 }`, `{"added":{},"changed":{},"removed":{}}`},
 		{"one of each", `{"c":{"x":1.0},"r":"\u003c"}`, `{"c":{"x":[{"b":1,"a":"\""}]},"a.b":{"":{}}}`,

@@ -26,7 +26,7 @@ func parse(t testing.TB, config string) flat.Config {
 	return c
 }
 
-func TestTheZeroConfigIsEmpty(t *testing.T) {
+func TestConfig_ZeroIsEmpty(t *testing.T) {
 	var c flat.Config
 	empty := fold(t, "{}")
 	for _, c := range []flat.Config{c, empty} {
@@ -42,7 +42,7 @@ func TestTheZeroConfigIsEmpty(t *testing.T) {
 	}
 }
 
-func TestGetFindsLeavesAndNothingElse(t *testing.T) {
+func TestGet_FindsLeavesOnly(t *testing.T) {
 	c := fold(t, `{"a":{"b":[{"y":1,"x":1.0}],"":"","c.d":null},"e":{},"\\":true,"f":[1]}`)
 	want := map[string]string{
 		"a.b": `[{"x":1.0,"y":1}]`, "a.": `""`, `a.c\.d`: "null", "e": "{}", `\\`: "true", "f": "[1]",
@@ -59,7 +59,7 @@ func TestGetFindsLeavesAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestKeysComeInByteOrder(t *testing.T) {
+func TestKeys_InByteOrder(t *testing.T) {
 	c := fold(t, `{"a":{"b":1},"a-":2,"a.":3,"Z":4,"":5,"\ud800\udc00":6,"\uff61":7}`)
 	want := []string{"", "Z", "a-", "a.b", `a\.`, "\uff61", "\U00010000"}
 	if diff := cmp.Diff(want, c.Keys()); diff != "" {
@@ -70,7 +70,7 @@ func TestKeysComeInByteOrder(t *testing.T) {
 	}
 }
 
-func TestEnrichmentCountIsTheNumberOfRecords(t *testing.T) {
+func TestEnrichmentCount_CountsRecords(t *testing.T) {
 	for config, want := range map[string]int{
 		`{}`:                               0,
 		`{"enrichments":[]}`:               0,
@@ -94,7 +94,7 @@ func TestEnrichmentCountIsTheNumberOfRecords(t *testing.T) {
 	}
 }
 
-func TestAConfigDoesNotChange(t *testing.T) {
+func TestConfig_IsImmutable(t *testing.T) {
 	text := []byte(`{"a":{"b":123},"c":"x"}`)
 	c, err := flat.Fold(text)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"example.com/projecthub/hubclient/flat"
 )
 
-func TestKeyJoinsEscapedNames(t *testing.T) {
+func TestKey_JoinsEscapedNames(t *testing.T) {
 	for _, test := range []struct {
 		path []string
 		key  string
@@ -28,7 +28,7 @@ func TestKeyJoinsEscapedNames(t *testing.T) {
 	}
 }
 
-func TestABackslashThatEscapesNothingIsRefused(t *testing.T) {
+func TestKey_RejectsStrayBackslash(t *testing.T) {
 	for _, key := range []string{`\`, `a\`, `a\b`, `a.\\\`, `\"`, `a\.b\`, `\é`} {
 		if path, err := flat.SplitKey(key); err == nil {
 			t.Errorf("SplitKey(%q) = %q", key, path)

@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/hubclient/flat"
 )
 
-func TestCheckNamesTheLimitAndWhatWasFound(t *testing.T) {
+func TestCheck_NamesLimitAndValue(t *testing.T) {
 	const settings = `{"a":{"b":[1]},"c.d":"\u0001\u00e9","e":{"f":{},"g":{"h":null}}}`
 	// {"a.b":[1],"c\\.d":"\u0001é","e.f":{},"e.g.h":null} has 52 bytes.
 	c := fold(t, settings)
@@ -44,7 +44,7 @@ func TestCheckNamesTheLimitAndWhatWasFound(t *testing.T) {
 	}
 }
 
-func TestDepthIsThatOfTheSettings(t *testing.T) {
+func TestCheck_DepthIsThatOfSettings(t *testing.T) {
 	for settings, depth := range map[string]int{
 		`{}`: 1, `{"a":1}`: 1, `{"a":{}}`: 2, `{"a":[]}`: 2, `{"a":{"b":1}}`: 2, `{"a":{"b":[1]}}`: 3,
 		`{"a":[{"b":[]}],"c":1}`: 4, `{"a.b.c":1}`: 1,
@@ -79,7 +79,7 @@ func hostile(size int) map[string]string {
 	}
 }
 
-func TestHostileSettingsAreFoldedAndMeasuredInLittleMemory(t *testing.T) {
+func TestFold_HostileSettingsUseLittleMemory(t *testing.T) {
 	limits := flat.Limits{Bytes: 1 << 20, Keys: 10_000, Depth: 32}
 	for name, settings := range hostile(1 << 20) {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestHostileSettingsAreFoldedAndMeasuredInLittleMemory(t *testing.T) {
 	}
 }
 
-func TestASizeOfGigabytesIsFoundWithoutWritingThemOut(t *testing.T) {
+func TestCheck_MeasuresHugeSizeWithoutWritingIt(t *testing.T) {
 	const keys, long = 50_000, 500_000
 	members := make([]string, keys)
 	for i := range members {
@@ -116,7 +116,7 @@ func TestASizeOfGigabytesIsFoundWithoutWritingThemOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsNestedTooDeepToReadAgainIsRefused(t *testing.T) {
+func TestFold_RejectsTooDeepNesting(t *testing.T) {
 	const deepest = 10_000
 	nested := func(depth int) string { return strings.Repeat(`{"":`, depth) + "1" + strings.Repeat("}", depth) }
 	key := func(names int) string { return strings.Repeat(".", names-1) }

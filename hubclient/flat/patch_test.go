@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestPatchSetsAndRemovesKeys(t *testing.T) {
+func TestPatch_SetsAndRemovesKeys(t *testing.T) {
 	const stored = `{"a.b":1,"a.c":{},"d":[1],"e\\.f":"x"}`
 	for _, test := range []struct {
 		name, set string
@@ -43,7 +43,7 @@ func TestPatchSetsAndRemovesKeys(t *testing.T) {
 	}
 }
 
-func TestPatchTellsABadRequestFromAConflict(t *testing.T) {
+func TestPatch_DistinguishesBadRequestFromConflict(t *testing.T) {
 	const stored = `{"a.b":1,"a.c":{},"d":[1],"x/y.~":0}`
 	for _, test := range []struct {
 		name, set     string

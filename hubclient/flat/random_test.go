@@ -168,7 +168,7 @@ func randomSettings(r *rand.Rand) string {
 	return g.String()
 }
 
-func TestRandomObjectsSurviveFoldingAndUnfolding(t *testing.T) {
+func TestUnfold_RandomObjectsRoundTrip(t *testing.T) {
 	eachRandom(t, func(t *testing.T, r *rand.Rand) error {
 		if err := checkSettings(t, randomSettings(r)); err != nil {
 			return err
@@ -268,7 +268,7 @@ func checkDiff(t testing.TB, from, to string) error {
 	return nil
 }
 
-func TestRandomPatchesFitOrFailAsTheyShould(t *testing.T) {
+func TestPatch_RandomPatches(t *testing.T) {
 	var seen [3]atomic.Int64
 	eachRandom(t, func(t *testing.T, r *rand.Rand) error {
 		config := string(fold(t, randomSettings(r)).Canonical())

@@ -46,7 +46,7 @@ func readVectors(t *testing.T) vectors {
 	return v
 }
 
-func TestFoldAndParseAgreeWithTheVectors(t *testing.T) {
+func TestFold_MatchesVectors(t *testing.T) {
 	v := readVectors(t)
 	checkAccepted(t, "settings", flat.Fold, v.Settings)
 	checkAccepted(t, "configs", flat.Parse, v.Configs)
@@ -73,7 +73,7 @@ func checkAccepted(t *testing.T, group string, read func([]byte) (flat.Config, e
 	}
 }
 
-func TestFoldAndParseRefuseWhatTheVectorsRefuse(t *testing.T) {
+func TestFold_RejectsInvalidVectors(t *testing.T) {
 	v := readVectors(t)
 	checkRefused(t, "settings", flat.Fold, v.RefusedSettings)
 	checkRefused(t, "configs", flat.Parse, v.RefusedConfigs)
@@ -112,7 +112,7 @@ func classify(err error) (kind, pointer string) {
 	return "unknown", ""
 }
 
-func TestInvalidUTF8IsRefused(t *testing.T) {
+func TestFold_RejectsInvalidUTF8(t *testing.T) {
 	for _, text := range []string{
 		"{\"a\":\"\xff\"}", "{\"\xc3\":1}", "{\"a\":[{\"\xed\xa0\x80\":1}]}", "{\"a\":\"\xc0\xaf\"}",
 	} {

@@ -49,7 +49,7 @@ func read(t testing.TB, r io.Reader) (frames [][]byte, err error) {
 	}
 }
 
-func TestFramesAreFoundAgainAndEachStandsForItself(t *testing.T) {
+func TestFrames_AreIndependent(t *testing.T) {
 	var stream []byte
 	var want [][]byte
 	for _, content := range contents() {
@@ -75,7 +75,7 @@ func TestFramesAreFoundAgainAndEachStandsForItself(t *testing.T) {
 	}
 }
 
-func TestARawFrameIsKnownByItsLength(t *testing.T) {
+func TestFrame_RawLength(t *testing.T) {
 	for name, content := range contents() {
 		n := int64(len(content))
 		if length := int64(len(raw(content))); length != frame.RawLength(n) {
@@ -87,7 +87,7 @@ func TestARawFrameIsKnownByItsLength(t *testing.T) {
 	}
 }
 
-func TestFramesOfAnotherWriterAreFound(t *testing.T) {
+func TestFrames_OfOtherWriters(t *testing.T) {
 	text := []byte(strings.Repeat("some text ", 300_000))
 	for name, options := range map[string][]zstd.EOption{
 		"best":          {zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(frame.MaxSize)},
@@ -114,7 +114,7 @@ func TestFramesOfAnotherWriterAreFound(t *testing.T) {
 	}
 }
 
-func TestAStreamThatBreaksOffIsNoFrame(t *testing.T) {
+func TestFrame_RejectsTruncatedStream(t *testing.T) {
 	whole := frame.Append(nil, []byte("some text"))
 	for n := 1; n < len(whole); n++ {
 		if _, err := read(t, bytes.NewReader(whole[:n])); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -127,7 +127,7 @@ func TestAStreamThatBreaksOffIsNoFrame(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFrameIsRefused(t *testing.T) {
+func TestFrame_RejectsInvalidData(t *testing.T) {
 	for name, stream := range map[string]string{
 		"text":              strings.Repeat("text ", 10),
 		"a skippable frame": "\x50\x2a\x4d\x18\x04\x00\x00\x00abcdefghijkl",
@@ -157,7 +157,7 @@ func bomb(n int) []byte {
 	return b
 }
 
-func TestAFrameThatHoldsTooMuchIsRefusedBeforeItIsRead(t *testing.T) {
+func TestFrame_RejectsOversizedBeforeDecoding(t *testing.T) {
 	if _, err := frame.Decode(nil, bomb(frame.MaxSize>>17)); err != nil {
 		t.Errorf("%d bytes: %v", frame.MaxSize, err)
 	}
@@ -197,7 +197,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func TestMemoryOfFramesIsUsedAgain(t *testing.T) {
+func TestFrame_ReusesMemory(t *testing.T) {
 	m := make(frame.Memory, 1)
 	if b := m.Take(); b != nil {
 		t.Errorf("%d bytes come from nowhere", cap(b))

@@ -7,7 +7,7 @@ import (
 	"example.com/projecthub/hubclient/pat"
 )
 
-func TestEveryNewTokenIsValidAndUnlikeTheOthers(t *testing.T) {
+func TestNew_TokensAreValidAndDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		token := pat.New()
@@ -18,7 +18,7 @@ func TestEveryNewTokenIsValidAndUnlikeTheOthers(t *testing.T) {
 	}
 }
 
-func TestAMistypedTokenIsNotValid(t *testing.T) {
+func TestValid_RejectsTypos(t *testing.T) {
 	token := pat.New()
 	for i := range token {
 		for _, c := range []byte("0aZ-_ ") {
@@ -38,7 +38,7 @@ func TestAMistypedTokenIsNotValid(t *testing.T) {
 	}
 }
 
-func TestShownTellsNothingOfAMalformedToken(t *testing.T) {
+func TestShown_HidesMalformedToken(t *testing.T) {
 	token := pat.New()
 	if got := pat.Shown(token); got != token[:12] {
 		t.Errorf("Shown = %q, want %q", got, token[:12])
@@ -48,7 +48,7 @@ func TestShownTellsNothingOfAMalformedToken(t *testing.T) {
 	}
 }
 
-func TestIndexFindsATokenAmongLookalikes(t *testing.T) {
+func TestIndex_FindsTokenAmongLookalikes(t *testing.T) {
 	token := pat.New()
 	typo := "hubpat_" + strings.Repeat("a", pat.Length-len("hubpat_"))
 	text := "hubpat_ " + typo + "\nkey = " + token + "\n"

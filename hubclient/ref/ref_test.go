@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 )
 
-func TestParseTakesOnlyAccountAndSlugThatKeepTheRule(t *testing.T) {
+func TestParse_AcceptsOnlyValidRefs(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for text, ok := range map[string]bool{
 		"@acme/web": true, "@a/b": true, "@0/9": true, "@a-b/c--d": true, "@" + long + "/" + long: true,
@@ -28,7 +28,7 @@ func TestParseTakesOnlyAccountAndSlugThatKeepTheRule(t *testing.T) {
 	}
 }
 
-func TestAnErrorNamesThePartThatBreaksTheRule(t *testing.T) {
+func TestParse_ErrorNamesInvalidPart(t *testing.T) {
 	for text, part := range map[string]string{"@A/b": `"A" is not an account`, "@a/B": `"B" is not a slug`, "a/b": "@account/slug"} {
 		if _, err := ref.Parse(text); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("Parse(%q): %v, want it to say %s", text, err, part)
@@ -36,7 +36,7 @@ func TestAnErrorNamesThePartThatBreaksTheRule(t *testing.T) {
 	}
 }
 
-func TestARefTravelsAsAccountAndSlug(t *testing.T) {
+func TestRef_JSON(t *testing.T) {
 	r, err := ref.New("acme", "web")
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func set(t *rapid.T, name string) tree.Tree {
 	}).Draw(t, name)
 }
 
-func TestADeltaLeadsFromOneSetToTheOther(t *testing.T) {
+func TestDelta_LeadsFromOneTreeToTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := set(t, "from"), set(t, "to")
 		d := tree.DeltaOf(from, to)
@@ -47,7 +47,7 @@ func TestADeltaLeadsFromOneSetToTheOther(t *testing.T) {
 	})
 }
 
-func TestApplyingADeltaIsMakingTheSetAnew(t *testing.T) {
+func TestDelta_ApplyEqualsNewTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := set(t, "from")
 		d := tree.Delta{Put: entries(t, "put")}
@@ -78,7 +78,7 @@ func TestApplyingADeltaIsMakingTheSetAnew(t *testing.T) {
 	})
 }
 
-func TestADeltaThatDoesNotFitIsRefusedByPath(t *testing.T) {
+func TestDelta_RejectsMismatchByPath(t *testing.T) {
 	from, err := tree.New([]tree.Entry{entry("a"), entry("dir/b")})
 	if err != nil {
 		t.Fatal(err)

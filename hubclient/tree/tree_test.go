@@ -17,7 +17,7 @@ func entry(path string) tree.Entry {
 	return tree.Entry{Path: path, Mode: tree.Regular, Size: 3, SHA256: digest}
 }
 
-func TestATreeIsTheSameInWhateverOrderItComes(t *testing.T) {
+func TestTree_IsIndependentOfOrder(t *testing.T) {
 	a, err := tree.New([]tree.Entry{entry("b/c"), entry("a"), entry("b-x")})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestATreeIsTheSameInWhateverOrderItComes(t *testing.T) {
 	}
 }
 
-func TestPathsThatCannotBeInASet(t *testing.T) {
+func TestTree_RejectsInvalidPaths(t *testing.T) {
 	for _, path := range []string{
 		"", "/abs", "//srv/s", "a//b", "a/", "./a", "a/./b", "..", "../x", "a/../../x", `..\x`, `C:\x`, "a\x00b", "a\nb", "a\x7fb", "a\u0085b",
 		"a\u202eb", "a\u2066b", "\xff", "e\u0301", strings.Repeat("a", 1025), ".tool", ".tool/web/client.json", ".TOOL/x",
@@ -58,7 +58,7 @@ func TestPathsThatCannotBeInASet(t *testing.T) {
 	}
 }
 
-func TestPathsThatCannotStandTogether(t *testing.T) {
+func TestTree_RejectsConflictingPaths(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"a", "a"}, {"A", "a"}, {"dir/A", "DIR/a"}, {"straße", "STRASSE"}, {"\u212a", "k"}, {"É", "é"}, {"a", "a/b"}, {"a/b", "a/b/c/d"}, {"A", "a/b"},
 	} {
@@ -72,7 +72,7 @@ func TestPathsThatCannotStandTogether(t *testing.T) {
 	}
 }
 
-func TestEntriesThatAreNone(t *testing.T) {
+func TestTree_RejectsInvalidEntries(t *testing.T) {
 	for name, e := range map[string]tree.Entry{
 		"mode":   {Path: "a", Mode: "0777", SHA256: digest},
 		"size":   {Path: "a", Mode: tree.Regular, Size: -1, SHA256: digest},
@@ -84,7 +84,7 @@ func TestEntriesThatAreNone(t *testing.T) {
 	}
 }
 
-func TestDiffTellsWhatWasAddedChangedAndRemoved(t *testing.T) {
+func TestDiff_AddedChangedRemoved(t *testing.T) {
 	from, _ := tree.New([]tree.Entry{entry("gone"), entry("mode"), entry("same"), entry("size")})
 	mode, size := entry("mode"), entry("size")
 	mode.Mode, size.Size = tree.Executable, 4

@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubclient/version"
 )
 
-func TestAVersionIsThreeNumbersAndMaybeAPrerelease(t *testing.T) {
+func TestParse_ThreeNumbersAndOptionalPrerelease(t *testing.T) {
 	for _, s := range []string{
 		"0.0.0", "1.2.3", "10.20.30", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-0.3.7", "1.0.0-x.7.z.92", "1.0.0-x-y-z.--",
 		"1.0.0-0", "1.0.0-0a", "1.0.0--", "1.0.0-00a", "99999999999999999999999.999999999999999999.99999999999999999",
@@ -32,14 +32,14 @@ func TestAVersionIsThreeNumbersAndMaybeAPrerelease(t *testing.T) {
 	}
 }
 
-func TestAVersionHasAtMost64Characters(t *testing.T) {
+func TestParse_AtMost64Characters(t *testing.T) {
 	s := "1.0.0-" + strings.Repeat("a", 58)
 	if !version.Valid(s) || version.Valid(s+"a") {
 		t.Errorf("with %d characters valid: %t, with one more: %t", len(s), version.Valid(s), version.Valid(s+"a"))
 	}
 }
 
-func TestVersionsAreOrderedByPrecedence(t *testing.T) {
+func TestCompare_Precedence(t *testing.T) {
 	ordered := []string{
 		"0.0.0-0", "0.0.0", "0.0.1", "0.1.0", "0.9.9", "0.10.0",
 		"1.0.0-0", "1.0.0-1", "1.0.0-2", "1.0.0-10", "1.0.0-99999999999999999999998", "1.0.0-99999999999999999999999",
@@ -57,7 +57,7 @@ func TestVersionsAreOrderedByPrecedence(t *testing.T) {
 	}
 }
 
-func TestAPrereleaseIsToldFromARelease(t *testing.T) {
+func TestIsPrerelease(t *testing.T) {
 	for s, want := range map[string]bool{"1.0.0": false, "1.0.0-rc.1": true, "1.0.0-0": true} {
 		if got := version.IsPrerelease(s); got != want {
 			t.Errorf("IsPrerelease(%s) = %t", s, got)
@@ -140,7 +140,7 @@ func FuzzVersion(f *testing.F) {
 	})
 }
 
-func TestTheLatestIsTheHighestReleaseAndAPrereleaseOnlyWithoutOne(t *testing.T) {
+func TestLatest_HighestRelease(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{"", "", ""}, {"", "1.0.0-rc", "1.0.0-rc"}, {"1.0.0", "1.0.1", "1.0.1"}, {"1.10.0", "1.9.0", "1.10.0"},
 		{"1.0.0", "2.0.0-rc", "1.0.0"}, {"1.0.0-rc.2", "1.0.0-rc.10", "1.0.0-rc.10"}, {"2.0.0-rc", "1.0.0", "1.0.0"},

@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestWhatIsNoJSONIsTellsWhere(t *testing.T) {
+func TestDecode_SyntaxErrorHasOffset(t *testing.T) {
 	for text, offset := range map[string]int64{
 		``:                            0,
 		`{`:                           1,
@@ -34,7 +34,7 @@ func TestWhatIsNoJSONIsTellsWhere(t *testing.T) {
 	}
 }
 
-func TestWhatIsJSONButNotAskedForIsTellsWhich(t *testing.T) {
+func TestDecode_ShapeErrorHasPointer(t *testing.T) {
 	for text, pointer := range map[string]string{
 		`[]`:                                 "",
 		`null`:                               "",
@@ -56,7 +56,7 @@ func TestWhatIsJSONButNotAskedForIsTellsWhich(t *testing.T) {
 	}
 }
 
-func TestALimitIsAWholeNumber(t *testing.T) {
+func TestRateLimitConfig_RequiresWholeNumbers(t *testing.T) {
 	for text, ok := range map[string]bool{
 		`{"minuteLimit":5}`: true, `{"minuteLimit":null}`: true, `{}`: true, `{"minuteLimit":-1}`: true, // the sign is the hub's business
 		`{"minuteLimit":1.5}`: false, `{"minuteLimit":1e3}`: false, `{"minuteLimit":"5"}`: false,
@@ -69,7 +69,7 @@ func TestALimitIsAWholeNumber(t *testing.T) {
 	}
 }
 
-func TestAClientReadsTheAnswersOfANewerHub(t *testing.T) {
+func TestDecode_IgnoresUnknownMembersWhenAsked(t *testing.T) {
 	var v wire.Deleted
 	text := `{"project":{"account":"a","slug":"b"},"existed":true,"later":1}`
 	if err := wire.Decode([]byte(text), &v, json.RejectUnknownMembers(false)); err != nil || !v.Existed {
@@ -77,7 +77,7 @@ func TestAClientReadsTheAnswersOfANewerHub(t *testing.T) {
 	}
 }
 
-func TestAnErrorStaysShortHoweverLongTheText(t *testing.T) {
+func TestDecode_ErrorsAreShort(t *testing.T) {
 	long := strings.Repeat("k", 100_000)
 	for _, text := range []string{`{"` + long + `":1,"` + long + `":2}`, `{"a":{"` + long + `":}}`} {
 		var v wire.PutConfig

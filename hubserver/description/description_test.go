@@ -33,7 +33,7 @@ func accepted(t *testing.T, text string) *description.Description {
 	return got
 }
 
-func TestEveryEditionIsReadInJSONAndYAML(t *testing.T) {
+func TestParse_EveryVersionInJSONAndYAML(t *testing.T) {
 	for version, format := range map[string]string{"2.0": "openapi-2.0", "3.0.3": "openapi-3.0", "3.1.0": "openapi-3.1"} {
 		for mediaType, text := range map[string]string{
 			"application/json": toJSON(large(version)),
@@ -47,7 +47,7 @@ func TestEveryEditionIsReadInJSONAndYAML(t *testing.T) {
 	}
 }
 
-func TestThePatchNumberOfAnEditionDoesNotMatter(t *testing.T) {
+func TestParse_IgnoresPatchNumber(t *testing.T) {
 	for version, format := range map[string]string{
 		"3.0": "openapi-3.0", "3.0.0": "openapi-3.0", "3.0.4": "openapi-3.0", "3.0.99": "openapi-3.0",
 		"3.1": "openapi-3.1", "3.1.0": "openapi-3.1", "3.1.2": "openapi-3.1", "3.1.10": "openapi-3.1",
@@ -58,7 +58,7 @@ func TestThePatchNumberOfAnEditionDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestTheContentDecidesBetweenJSONAndYAML(t *testing.T) {
+func TestParse_DetectsJSONAndYAML(t *testing.T) {
 	for text, want := range map[string]string{
 		doc("3.1.0", `"paths": {}`):                                                           "application/json",
 		"\ufeff \r\n\t" + doc("3.1.0", `"paths": {}`):                                         "application/json",
@@ -75,7 +75,7 @@ func TestTheContentDecidesBetweenJSONAndYAML(t *testing.T) {
 }
 
 // The members below are of kinds that are easily got wrong: they have to pass.
-func TestWhatOpenAPIAllowsIsAccepted(t *testing.T) {
+func TestParse_AcceptsWhatOpenAPIAllows(t *testing.T) {
 	for name, text := range map[string]string{
 		"2.0 file":              doc("2.0", `"paths": {"/f": {"post": {"consumes": ["multipart/form-data"], "parameters": [{"in": "formData", "name": "f", "type": "file"}], "responses": {"200": {"description": "d", "schema": {"type": "file"}}}}}}`),
 		"2.0 no paths":          doc("2.0", `"paths": {}`),
@@ -103,7 +103,7 @@ func TestWhatOpenAPIAllowsIsAccepted(t *testing.T) {
 	}
 }
 
-func TestAnythingElseThanAKnownEditionIsRefusedWithTheListOfThem(t *testing.T) {
+func TestParse_RejectsUnknownVersionWithList(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"openapi": "9"}`:                     `openapi "9" is not accepted`,
 		`{"openapi": "3.2.0"}`:                 `openapi "3.2.0" is not accepted`,
@@ -129,7 +129,7 @@ func TestAnythingElseThanAKnownEditionIsRefusedWithTheListOfThem(t *testing.T) {
 	}
 }
 
-func TestAtMost20ReasonsAreGiven(t *testing.T) {
+func TestParse_AtMost20Reasons(t *testing.T) {
 	for name, text := range map[string]string{
 		"shape":      schemas("3.0.0", repeat(100, `"A%": 5`)),
 		"elements":   doc("3.0.0", `"paths": {}, "tags": [`+strings.Repeat("1,", 400_000)+`1]`),
@@ -142,7 +142,7 @@ func TestAtMost20ReasonsAreGiven(t *testing.T) {
 	}
 }
 
-func TestTheErrorSaysTheFirstReasonAndHowManyFollow(t *testing.T) {
+func TestParse_ErrorSaysFirstReasonAndCount(t *testing.T) {
 	_, err := description.Parse(context.Background(), []byte(schemas("3.0.0", `"A": 5, "B": 6, "C": 7`)), nil)
 	want := `the API description is not valid: /components/schemas/A: line 2, column 46: "A" is 5, where a schema is needed (and 2 more)`
 	if err == nil || err.Error() != want {
@@ -154,7 +154,7 @@ func TestTheErrorSaysTheFirstReasonAndHowManyFollow(t *testing.T) {
 	}
 }
 
-func TestParseEndsWithItsContext(t *testing.T) {
+func TestParse_EndsWithContext(t *testing.T) {
 	data := []byte(toJSON(large("3.0.0")))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(context.DeadlineExceeded)

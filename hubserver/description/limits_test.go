@@ -25,7 +25,7 @@ func bomb(levels, width int) string {
 }
 
 // Each of these would cost gigabytes or minutes without a limit of its own.
-func TestHostileTextsMeetALimit(t *testing.T) {
+func TestParse_HostileTextsMeetALimit(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"billion laughs":         {bomb(9, 9), tooManyValues},
 		"quadratic blow-up":      {"openapi: 3.0.0\na: &a [" + strings.Repeat("x,", 20_000) + "]\nb: [" + strings.Repeat("*a,", 20_000) + "]", tooManyValues},
@@ -73,7 +73,7 @@ func allocated() uint64 {
 	return stats.TotalAlloc
 }
 
-func TestTheLimitsThemselvesAreAllowed(t *testing.T) {
+func TestParse_AllowsTheLimits(t *testing.T) {
 	const around = 8 // values in the empty description
 	for name, text := range map[string]string{
 		"depth in JSON":  doc("3.0.0", `"paths": {}, "x-a": `+nested(99, "[", "1", "]")),
@@ -98,7 +98,7 @@ func TestTheLimitsThemselvesAreAllowed(t *testing.T) {
 
 // The values in a description are data: checking this default against its schema
 // would take 2 to the power of 40 steps.
-func TestValuesAreNotCheckedAgainstTheirSchemas(t *testing.T) {
+func TestParse_DoesNotValidateExamples(t *testing.T) {
 	accepted(t, schemas("3.0.0", each(40, func(i int) string {
 		next := fmt.Sprintf(`{"$ref": "#/components/schemas/A%d"}`, i+1)
 		return fmt.Sprintf(`"A%d": {"anyOf": [%s, %s]}`, i, next, next)
@@ -107,7 +107,7 @@ func TestValuesAreNotCheckedAgainstTheirSchemas(t *testing.T) {
 
 // Whoever follows references walks here from each of 20,000 schemas through all of
 // them, and through 10 to the power of 30 callbacks.
-func TestReferencesDoNotMultiply(t *testing.T) {
+func TestParse_ReferencesDoNotMultiply(t *testing.T) {
 	accepted(t, schemas("3.0.0", each(20_000, func(i int) string {
 		return fmt.Sprintf(`"A%d": {"properties": {"next": {"$ref": "#/components/schemas/A%d"}}}`, i, (i+1)%20_000)
 	})))

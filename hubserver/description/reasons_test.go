@@ -88,7 +88,7 @@ var wrong = []struct{ name, text, pointer, detail string }{
 	{"component name", doc("3.0.0", `"paths": {}, "components": {"parameters": {"A b": {}}}`), "/components/parameters/A b", `line 2, column 51: identifier "A b" is not supported by OpenAPIv3 standard (charset: ["a-zA-Z0-9._-"])`},
 }
 
-func TestEveryMistakeIsNamedWithItsPlace(t *testing.T) {
+func TestParse_NamesEachMistakeWithPointer(t *testing.T) {
 	for _, test := range wrong {
 		t.Run(test.name, func(t *testing.T) {
 			want := []wire.FieldError{{Pointer: test.pointer, Detail: test.detail}}
@@ -99,7 +99,7 @@ func TestEveryMistakeIsNamedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestSeveralMistakesAreAllNamed(t *testing.T) {
+func TestParse_NamesAllMistakes(t *testing.T) {
 	got := refused(t, doc("3.0.0", `"paths": {"/a": {"get": {"tags": "t", "responses": {"200": {"description": 5}}}}}, "tags": [7]`))
 	want := []wire.FieldError{
 		{Pointer: "/paths/~1a/get/tags", Detail: `line 2, column 34: "tags" is a string, where an array is needed`},
@@ -111,7 +111,7 @@ func TestSeveralMistakesAreAllNamed(t *testing.T) {
 	}
 }
 
-func TestNoReasonSpeaksTheLanguageOfAParser(t *testing.T) {
+func TestParse_ReasonsAvoidParserJargon(t *testing.T) {
 	jargon := regexp.MustCompile(`json:|yaml:|jsontext|unmarshal|openapi[23]\.|\bGo\b|0x[0-9a-f]{6}|\.$|\n`)
 	for _, test := range wrong {
 		for _, reason := range refused(t, test.text) {
@@ -123,7 +123,7 @@ func TestNoReasonSpeaksTheLanguageOfAParser(t *testing.T) {
 }
 
 // However long the names in a description are, what is said of it is short.
-func TestReasonsAreShort(t *testing.T) {
+func TestParse_ReasonsAreShort(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
 	operation := `{"operationId": "` + long + `", "responses": {"200": {"description": "d"}}}`
 	for name, text := range map[string]string{
@@ -149,7 +149,7 @@ func TestReasonsAreShort(t *testing.T) {
 }
 
 // Every member that has a type in OpenAPI is given a value of another one.
-func TestEveryScalarOfAWrongTypeIsFoundInItsPlace(t *testing.T) {
+func TestParse_FindsScalarsOfWrongType(t *testing.T) {
 	strings := "title format description pattern"
 	for members, value := range map[string]string{
 		strings: "1", "uniqueItems nullable readOnly writeOnly deprecated allowEmptyValue": `"true"`,

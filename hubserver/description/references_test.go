@@ -17,7 +17,7 @@ import (
 
 const outside = " leads outside the description, where the hub does not look: put what it names into the description"
 
-func TestAReferenceThatLeadsNowhereOrElsewhereIsNamed(t *testing.T) {
+func TestReferences_NamesDanglingOnes(t *testing.T) {
 	at := func(ref, problem string) []wire.FieldError {
 		return []wire.FieldError{{
 			Pointer: "/components/schemas/A/properties/b/$ref",
@@ -61,7 +61,7 @@ func TestAReferenceThatLeadsNowhereOrElsewhereIsNamed(t *testing.T) {
 	}
 }
 
-func TestReferencesOfEveryKindAreFollowed(t *testing.T) {
+func TestReferences_FollowsEveryKind(t *testing.T) {
 	valid := doc("3.0.0", `"paths": {"/x/{id}": {"parameters": [{"$ref": "#/components/parameters/Id"}], "post": {
 			"parameters": [{"$ref": "#/components/parameters/Alias"}],
 			"requestBody": {"$ref": "#/components/requestBodies/Body"},
@@ -91,7 +91,7 @@ func TestReferencesOfEveryKindAreFollowed(t *testing.T) {
 	}
 }
 
-func TestAPathHasToDeclareItsParametersThroughReferencesToo(t *testing.T) {
+func TestReferences_PathParametersThroughReferences(t *testing.T) {
 	text := func(version, parameter string) string {
 		members := `"paths": {"/x/{id}": {"get": {"parameters": [{"$ref": "#/parameters/P"}], "responses": {"200": {"description": "d"}}}}}, "parameters": {"P": ` + parameter + `}`
 		if version != "2.0" {
@@ -109,7 +109,7 @@ func TestAPathHasToDeclareItsParametersThroughReferencesToo(t *testing.T) {
 	refused(t, text("2.0", `{"name": "id", "in": "formData", "type": "file"}`))
 }
 
-func TestReferencesMayGoInCirclesButHaveToReachAValue(t *testing.T) {
+func TestReferences_AllowsCyclesThatReachAValue(t *testing.T) {
 	accepted(t, schemas("3.0.0", `"A": {"properties": {"a": {"$ref": "#/components/schemas/A"}, "b": {"$ref": "#/components/schemas/B"}}}, "B": {"items": {"$ref": "#/components/schemas/A"}, "type": "array"}`))
 	accepted(t, schemas("3.0.0", each(32, func(i int) string { return link(i, i+1) })+`, "A32": {}`))
 	for name, text := range map[string]string{
@@ -130,7 +130,7 @@ func link(from, to int) string {
 	return fmt.Sprintf(`"A%d": {"$ref": "#/components/schemas/A%d"}`, from, to)
 }
 
-func TestWhatStandsBesideAReferenceCountsSince31(t *testing.T) {
+func TestReferences_SiblingsCountSince31(t *testing.T) {
 	beside := `"A": {"$ref": "#/components/schemas/B", "type": "text", "properties": 5}, "B": {}`
 	accepted(t, schemas("3.0.0", beside))
 	if reasons := refused(t, schemas("3.1.0", beside)); reasons[0].Pointer != "/components/schemas/A/properties" {
@@ -141,7 +141,7 @@ func TestWhatStandsBesideAReferenceCountsSince31(t *testing.T) {
 	}
 }
 
-func TestNothingOutsideTheDescriptionIsEverRead(t *testing.T) {
+func TestReferences_NeverReadOutsideDescription(t *testing.T) {
 	var hits atomic.Int32
 	canary := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)

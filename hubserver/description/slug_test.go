@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubserver/description"
 )
 
-func TestASlugIsLikeItsTitle(t *testing.T) {
+func TestSlug_FromTitle(t *testing.T) {
 	long := strings.Repeat("abcdefghi ", 10)
 	for title, want := range map[string]string{
 		"Pet Store API v2":    "pet-store-api-v2",
@@ -34,7 +34,7 @@ func TestASlugIsLikeItsTitle(t *testing.T) {
 	}
 }
 
-func TestASlugIsValidAndLeavesRoomForANumber(t *testing.T) {
+func TestSlug_IsValidAndLeavesRoomForNumber(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		title := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z0-9 .-]{0,100}`)).Draw(t, "title")
 		slug := description.Slug(title)

@@ -2,7 +2,7 @@ package description_test
 
 import "testing"
 
-func TestYAMLMeansWhatItsReadersExpect(t *testing.T) {
+func TestParse_YAMLSemantics(t *testing.T) {
 	start := "openapi: 3.0.0\ninfo: {title: t, version: v}\n"
 	for name, text := range map[string]string{
 		"numbers as names":      "paths:\n  /a:\n    get:\n      responses:\n        200: {description: d}\n        404: {description: d}\n",

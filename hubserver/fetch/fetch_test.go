@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestADocumentIsFetched(t *testing.T) {
+func TestFetch_ReturnsDocument(t *testing.T) {
 	w := newWorld()
 	w.names["pets.example"] = []string{public}
 	w.site(public+":80", ok("openapi: 3.1.0\n"))
@@ -55,7 +55,7 @@ func TestADocumentIsFetched(t *testing.T) {
 	}
 }
 
-func TestTargetsLearnNothingButWhoAsks(t *testing.T) {
+func TestFetch_SendsOnlyUserAgent(t *testing.T) {
 	w := newWorld()
 	w.names["a.example"], w.names["b.example"] = []string{public}, []string{"1.1.1.1"}
 	w.site(public+":80", strings.Replace(redirect("302", "http://b.example/next#there"), "\r\n", "\r\nSet-Cookie: a=b\r\n", 1))
@@ -73,7 +73,7 @@ func TestTargetsLearnNothingButWhoAsks(t *testing.T) {
 	}
 }
 
-func TestTheHubItselfIsNotFetched(t *testing.T) {
+func TestFetch_RefusesOwnOrigin(t *testing.T) {
 	own, err := url.Parse("https://Hub.example")
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestTheHubItselfIsNotFetched(t *testing.T) {
 	}
 }
 
-func TestTheNextAddressIsTriedWhenOneDoesNotAnswer(t *testing.T) {
+func TestFetch_TriesNextAddress(t *testing.T) {
 	w := newWorld()
 	w.names["a.example"] = []string{"1.0.0.1", "2606:4700::1", "1.0.0.3", public, "1.0.0.5"}
 	w.site(public+":80", ok("there"))
@@ -109,7 +109,7 @@ func TestTheNextAddressIsTriedWhenOneDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestHTTPSIsVerified(t *testing.T) {
+func TestFetch_VerifiesHTTPS(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/down" {
 			http.Redirect(w, r, "http://example.com/", http.StatusFound)
@@ -182,7 +182,7 @@ func (l *oneConn) Close() error {
 	return l.Conn.Close()
 }
 
-func TestAnAccountFetchesFourAtOnce(t *testing.T) {
+func TestFetch_FourAtOncePerAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		release := make(chan struct{})
@@ -225,7 +225,7 @@ func TestAnAccountFetchesFourAtOnce(t *testing.T) {
 	})
 }
 
-func TestAnEndedContextEndsTheFetch(t *testing.T) {
+func TestFetch_EndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.sites[public+":80"] = w.silent

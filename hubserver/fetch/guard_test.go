@@ -72,7 +72,7 @@ func inward() []string {
 	)
 }
 
-func TestNothingButPublicAddressesIsDialled(t *testing.T) {
+func TestGuard_DialsOnlyPublicAddresses(t *testing.T) {
 	w := newWorld()
 	for name, address := range hostnames {
 		w.names[name] = []string{address}
@@ -99,7 +99,7 @@ func TestNothingButPublicAddressesIsDialled(t *testing.T) {
 	t.Logf("%d addresses, none dialled", len(urls))
 }
 
-func TestEveryPublicAddressIsDialled(t *testing.T) {
+func TestGuard_DialsEveryPublicAddress(t *testing.T) {
 	for _, address := range publicAddresses {
 		for _, port := range []string{"80", "443"} {
 			w := newWorld()
@@ -116,7 +116,7 @@ func TestEveryPublicAddressIsDialled(t *testing.T) {
 }
 
 // Here listeners are real, and what is not refused would reach them.
-func TestNoSpellingReachesALoopbackListener(t *testing.T) {
+func TestGuard_NoSpellingReachesLoopback(t *testing.T) {
 	var hits atomic.Int32
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) })
 	listeners := []*httptest.Server{httptest.NewServer(handler)}
@@ -183,7 +183,7 @@ func allowed(t *testing.T, texts ...string) []fetch.Allow {
 }
 
 // The address that was checked is the one that is dialled, whatever the name means a moment later.
-func TestANameIsResolvedOnceForEachHop(t *testing.T) {
+func TestGuard_ResolvesOncePerHop(t *testing.T) {
 	w := newWorld()
 	w.site(public+":80", redirect("302", "/again"))
 	answers := 0
@@ -210,7 +210,7 @@ func TestANameIsResolvedOnceForEachHop(t *testing.T) {
 	}
 }
 
-func TestTheLastCheckIsOnTheAddressThatIsDialled(t *testing.T) {
+func TestGuard_ChecksDialledAddress(t *testing.T) {
 	f := fetch.New(fetch.Options{Allow: allowed(t, "10.1.0.0/16:8080")})
 	for address, want := range map[string]bool{
 		public + ":80": true, "[2606:4700::1111]:443": true, "10.1.2.3:8080": true,
@@ -223,7 +223,7 @@ func TestTheLastCheckIsOnTheAddressThatIsDialled(t *testing.T) {
 	}
 }
 
-func TestWhatTheOperatorAllowsIsDialled(t *testing.T) {
+func TestGuard_AllowsConfiguredRanges(t *testing.T) {
 	w := newWorld()
 	for _, place := range []string{"10.1.2.3:80", "10.1.2.3:443", "10.1.2.3:8080", "10.2.0.1:8080", "[fd00::1]:80", "[fd00::1]:9000", public + ":8080"} {
 		w.site(place, ok("x"))
@@ -246,7 +246,7 @@ func TestWhatTheOperatorAllowsIsDialled(t *testing.T) {
 	}
 }
 
-func TestAMistypedRangeIsNotAllowed(t *testing.T) {
+func TestGuard_RejectsMalformedRange(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                    `"" is not of the form CIDR or CIDR:PORT, such as 10.1.0.0/16:8080`,
 		"10.0.0.1":            `"10.0.0.1" is not of the form CIDR or CIDR:PORT, such as 10.1.0.0/16:8080`,

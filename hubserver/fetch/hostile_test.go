@@ -19,7 +19,7 @@ import (
 
 var fetchOptions = fetch.Options{}
 
-func TestAMistakeInTheURLIsNamed(t *testing.T) {
+func TestFetch_NamesMalformedURL(t *testing.T) {
 	w := newWorld()
 	f := w.fetcher(fetchOptions)
 	const scheme, host, user, port, none = "its scheme is neither http nor https", "it names no host",
@@ -49,7 +49,7 @@ func TestAMistakeInTheURLIsNamed(t *testing.T) {
 }
 
 // Whatever lies behind an address, its owner reads the same.
-func TestEveryRefusalReadsTheSame(t *testing.T) {
+func TestFetch_RefusalsReadAlike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.names["inside.example"], w.names["filtered.example"] = []string{"10.0.0.1"}, []string{"1.0.0.9"}
@@ -92,7 +92,7 @@ func TestEveryRefusalReadsTheSame(t *testing.T) {
 	})
 }
 
-func TestTheCauseOfARefusalIsThereForTheLog(t *testing.T) {
+func TestFetch_CauseIsAvailableForLog(t *testing.T) {
 	w := newWorld()
 	w.names["none.example"], w.names["inside.example"] = nil, []string{public, "10.0.0.1"}
 	w.site("1.0.0.1:80", "HTTP/1.1 404 Not Found\r\n\r\n")
@@ -135,7 +135,7 @@ func (w *world) endless(head, chunk string, written *atomic.Int64) func(net.Conn
 	}
 }
 
-func TestAnEndlessAnswerIsCutOff(t *testing.T) {
+func TestFetch_CutsOffEndlessResponse(t *testing.T) {
 	const limit = 1 << 20
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -184,7 +184,7 @@ func TestAnEndlessAnswerIsCutOff(t *testing.T) {
 	}
 }
 
-func TestADocumentOfExactlyTheLimitIsFetched(t *testing.T) {
+func TestFetch_AllowsExactLimit(t *testing.T) {
 	w := newWorld()
 	f := w.fetcher(fetchOptions)
 	full := strings.Repeat("a", 16<<20)
@@ -201,7 +201,7 @@ func TestADocumentOfExactlyTheLimitIsFetched(t *testing.T) {
 
 // Whatever a target delays, and however little it sends at a time, is over in 30 seconds of the
 // bubble's clock.
-func TestASlowTargetIsGivenUpAfter30Seconds(t *testing.T) {
+func TestFetch_TimesOutAfter30Seconds(t *testing.T) {
 	drip := func(head, drop string) func(*world, net.Conn) {
 		return func(w *world, conn net.Conn) {
 			w.readHead(conn)
@@ -266,7 +266,7 @@ func TestASlowTargetIsGivenUpAfter30Seconds(t *testing.T) {
 }
 
 // The bubble does not end while a goroutine of it is left.
-func TestNothingIsLeftBehind(t *testing.T) {
+func TestFetch_LeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		w := newWorld()
 		f := w.fetcher(fetchOptions)

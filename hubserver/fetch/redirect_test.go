@@ -12,7 +12,7 @@ import (
 
 var redirects = []string{"301", "302", "303", "307", "308"}
 
-func TestFiveRedirectsAreFollowedAndNoMore(t *testing.T) {
+func TestRedirect_FollowsAtMostFive(t *testing.T) {
 	w := newWorld()
 	f := w.fetcher(fetchOptions)
 	for i := range 8 {
@@ -38,7 +38,7 @@ func TestFiveRedirectsAreFollowedAndNoMore(t *testing.T) {
 	}
 }
 
-func TestARedirectIsResolvedAgainstWhatItCameFrom(t *testing.T) {
+func TestRedirect_IsResolvedAgainstItsSource(t *testing.T) {
 	w := newWorld()
 	f := w.fetcher(fetchOptions)
 	for location, want := range map[string]string{"b?c": "/a/b?c", "/b": "/b", "../b": "/b", "?q": "/a/x?q"} {
@@ -52,7 +52,7 @@ func TestARedirectIsResolvedAgainstWhatItCameFrom(t *testing.T) {
 }
 
 // Every place that must not be fetched must not be redirected to either.
-func TestARedirectLeadsNowhereElse(t *testing.T) {
+func TestRedirect_CannotLeaveAllowedAddresses(t *testing.T) {
 	w := newWorld()
 	for name, address := range hostnames {
 		w.names[name] = []string{address}
@@ -77,7 +77,7 @@ func TestARedirectLeadsNowhereElse(t *testing.T) {
 	t.Logf("%d targets, none dialled", len(targets))
 }
 
-func TestOnlyALocationIsARedirect(t *testing.T) {
+func TestRedirect_OnlyByLocation(t *testing.T) {
 	w := newWorld()
 	w.site("1.1.1.1:80", ok("x"))
 	refresh := "<meta http-equiv=refresh content='0; url=http://1.1.1.1/'>"
@@ -98,7 +98,7 @@ func TestOnlyALocationIsARedirect(t *testing.T) {
 }
 
 // A connection that stays open is not used again: each hop and each fetch is checked anew.
-func TestNoConnectionServesTwice(t *testing.T) {
+func TestFetch_NeverReusesConnection(t *testing.T) {
 	w := newWorld()
 	w.names["a.example"] = []string{public}
 	w.sites[public+":80"] = func(conn net.Conn) {

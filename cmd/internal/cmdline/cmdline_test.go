@@ -76,7 +76,7 @@ func TestQuote_IsReadBackByASh(t *testing.T) {
 	}
 }
 
-func TestQuotePowerShell(t *testing.T) {
+func TestQuote_PowerShell(t *testing.T) {
 	for word, want := range map[string]string{"web": "web", "@acme/web": "'@acme/web'", "it's": "'it''s'", "$(x)": "'$(x)'", "a’b": "'a’’b'", "": "''"} {
 		if got := quotePowerShell(word); got != want {
 			t.Errorf("%s is quoted %s, want %s", word, got, want)

@@ -9,7 +9,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestABundleIsTheProjectWithoutTheClientsOwnFiles(t *testing.T) {
+func TestBundle_ExcludesClientFiles(t *testing.T) {
 	root := plant(t, named(
 		".tool/web/stack.json", ".tool/web/client.json", ".tool/web/manifest.json", ".tool/web/pulled.json",
 		".tool/web/.client.json.123.tmp", ".tool/web/templates/.x.tmp", ".tool/web/templates/client.json",
@@ -29,7 +29,7 @@ func TestABundleIsTheProjectWithoutTheClientsOwnFiles(t *testing.T) {
 	}
 }
 
-func TestABundleFailsWhereBaseFilesWould(t *testing.T) {
+func TestBundle_FailsLikeBaseFiles(t *testing.T) {
 	root := plant(t, map[string]string{".tool/web/stack.json": "{}", ".tool/web/a.ts": pat.New(), ".tool/bad/a\\b": "1"})
 	outside := plant(t, named("stack.json"))
 	link(t, outside, filepath.Join(root, ".tool/linked"))

@@ -62,7 +62,7 @@ func cacheFile(t testing.TB, o basefiles.Options) string {
 	return files[0]
 }
 
-func TestAnUnchangedFileIsNotReadAgain(t *testing.T) {
+func TestCache_SkipsUnchangedFiles(t *testing.T) {
 	o := settled(t, named("a", "b/c", "cafe\u0301", "d"))
 	first := hash(t, choose(t, at(o.Root)))
 	set, read := rehash(t, o)
@@ -71,7 +71,7 @@ func TestAnUnchangedFileIsNotReadAgain(t *testing.T) {
 	}
 }
 
-func TestWhatChangedIsReadAgain(t *testing.T) {
+func TestCache_RereadsChangedFiles(t *testing.T) {
 	for what, change := range map[string]func(name string){
 		"size":                                   func(name string) { write(t, name, "longer than it was"); age(t, name) },
 		"time":                                   func(name string) { must(t, os.Chtimes(name, past, past.Add(1))) },
@@ -99,7 +99,7 @@ func TestWhatChangedIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestFilesThatComeAndGoLeaveTheOthersKnown(t *testing.T) {
+func TestCache_SurvivesAddedAndRemovedFiles(t *testing.T) {
 	o := settled(t, named("b", "d", "f"))
 	for _, name := range []string{"a", "c", "g"} {
 		write(t, filepath.Join(o.Root, name), name)
@@ -115,7 +115,7 @@ func TestFilesThatComeAndGoLeaveTheOthersKnown(t *testing.T) {
 }
 
 // rehash holds the digest that comes with the set against the set itself.
-func TestWhateverChangesTheCacheNamesTheSetThatIsThere(t *testing.T) {
+func TestCache_DigestMatchesTreeAfterRandomChanges(t *testing.T) {
 	o := settled(t, named("b", "d/e", "f"))
 	o.AllowEmpty = true
 	r := rand.New(rand.NewPCG(1, 2))
@@ -143,7 +143,7 @@ func TestWhateverChangesTheCacheNamesTheSetThatIsThere(t *testing.T) {
 	}
 }
 
-func TestAFileAsYoungAsTheCacheIsNotTrusted(t *testing.T) {
+func TestCache_DistrustsFilesAsRecentAsItself(t *testing.T) {
 	o := settled(t, named("a", "old"))
 	for _, when := range []time.Time{time.Now(), time.Now().Add(time.Hour)} {
 		must(t, os.Chtimes(filepath.Join(o.Root, "a"), when, when))
@@ -155,7 +155,7 @@ func TestAFileAsYoungAsTheCacheIsNotTrusted(t *testing.T) {
 	}
 }
 
-func TestTheModeIsNeverTakenFromTheCache(t *testing.T) {
+func TestCache_NeverStoresMode(t *testing.T) {
 	o := settled(t, named("a"))
 	must(t, os.Chmod(filepath.Join(o.Root, "a"), 0o755))
 	if set, _ := rehash(t, o); set[0].Mode != tree.Executable {
@@ -163,7 +163,7 @@ func TestTheModeIsNeverTakenFromTheCache(t *testing.T) {
 	}
 }
 
-func TestRootsDoNotShareACache(t *testing.T) {
+func TestCache_IsSeparatePerRoot(t *testing.T) {
 	o := settled(t, named("a", "sub/a"))
 	sub := basefiles.Options{Workspace: o.Workspace, Root: filepath.Join(o.Root, "sub"), CacheDir: o.CacheDir}
 	for range 2 {
@@ -179,7 +179,7 @@ func TestRootsDoNotShareACache(t *testing.T) {
 	}
 }
 
-func TestWhatAFailureLeftUndoneIsAllThatIsReadNext(t *testing.T) {
+func TestCache_KeepsProgressAfterFailure(t *testing.T) {
 	o := at(plant(t, named("a", "b", "z")))
 	o.CacheDir = t.TempDir()
 	for _, name := range []string{"a", "b", "z"} {
@@ -196,7 +196,7 @@ func TestWhatAFailureLeftUndoneIsAllThatIsReadNext(t *testing.T) {
 	}
 }
 
-func TestADamagedCacheIsRebuilt(t *testing.T) {
+func TestCache_RebuildsWhenDamaged(t *testing.T) {
 	damages := map[string]func(b []byte) []byte{
 		"empty":          func([]byte) []byte { return nil },
 		"cut":            func(b []byte) []byte { return b[:len(b)/2] },
@@ -227,7 +227,7 @@ func TestADamagedCacheIsRebuilt(t *testing.T) {
 	}
 }
 
-func TestACacheThatCannotBeWrittenIsNoFailure(t *testing.T) {
+func TestCache_UnwritableIsNoFailure(t *testing.T) {
 	o := at(plant(t, named("a")))
 	o.CacheDir = filepath.Join(o.Root, "a")
 	hash(t, choose(t, o))
@@ -235,7 +235,7 @@ func TestACacheThatCannotBeWrittenIsNoFailure(t *testing.T) {
 	hash(t, choose(t, o))
 }
 
-func TestACacheHoldsNoContentAndIsPrivate(t *testing.T) {
+func TestCache_IsPrivateAndHoldsNoContent(t *testing.T) {
 	o := settled(t, map[string]string{"a": "a secret content"})
 	file := cacheFile(t, o)
 	is, err := os.Stat(file)

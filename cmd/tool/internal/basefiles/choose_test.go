@@ -19,7 +19,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestBuiltInRulesLeaveOutWhatIsNotTheApp(t *testing.T) {
+func TestChoose_AppliesBuiltInRules(t *testing.T) {
 	out := []string{
 		".git/config", ".hg/x", ".svn/x", ".DS_Store", "a/Thumbs.db", "node_modules/a.js", "a/node_modules/b/c.js",
 		"dist/a", "build/a", "out/a", "coverage/a", ".next/a", ".nuxt/a", ".turbo/a", ".cache/a", ".vercel/a",
@@ -35,7 +35,7 @@ func TestBuiltInRulesLeaveOutWhatIsNotTheApp(t *testing.T) {
 	wantPaths(t, choose(t, at(plant(t, named(slices.Concat(out, kept)...)))), kept...)
 }
 
-func TestToolignoreComesAfterTheBuiltInRules(t *testing.T) {
+func TestChoose_AppliesToolignoreAfterBuiltInRules(t *testing.T) {
 	root := plant(t, map[string]string{
 		".toolignore": "# what we keep\n!dist/\n!.npmrc\n*.tmp\n!keep.tmp\n/private/\n",
 		"dist/a.js":   "", ".npmrc": "", "a.tmp": "", "keep.tmp": "", "private/a": "", "b/private/a": "",
@@ -43,12 +43,12 @@ func TestToolignoreComesAfterTheBuiltInRules(t *testing.T) {
 	wantPaths(t, choose(t, at(root)), ".npmrc", ".toolignore", "b/private/a", "dist/a.js", "keep.tmp")
 }
 
-func TestToolignoreMayEndItsLinesAsOnWindowsAndBeginWithAMark(t *testing.T) {
+func TestChoose_ToolignoreAllowsCRLFAndBOM(t *testing.T) {
 	root := plant(t, map[string]string{".toolignore": "\ufeffa.txt\r\nb/\r\n", "a.txt": "", "b/c": "", "d": ""})
 	wantPaths(t, choose(t, at(root)), ".toolignore", "d")
 }
 
-func TestToolignoreMatchesNamesInEitherUnicodeForm(t *testing.T) {
+func TestChoose_ToolignoreMatchesBothUnicodeForms(t *testing.T) {
 	root := plant(t, map[string]string{".toolignore": "caf\u00e9\ncre\u0300me\n", "cafe\u0301": "", "cr\u00e8me": "", "x": ""})
 	wantPaths(t, choose(t, at(root)), ".toolignore", "x")
 }
@@ -66,7 +66,7 @@ func TestChoose_NeverTakesReservedDirectoriesNorGeneratedFiles(t *testing.T) {
 	wantPaths(t, choose(t, o), ".toolignore", "src/own.ts")
 }
 
-func TestAnAppBelowTheWorkspaceIsChosenAlone(t *testing.T) {
+func TestChoose_SelectsOnlyAppRoot(t *testing.T) {
 	root := plant(t, map[string]string{
 		".toolignore": "*.ts", "other.ts": "", ".tool/web/client.json": "",
 		"apps/web/.toolignore": "*.tmp", "apps/web/a.tmp": "", "apps/web/src/a.ts": "", "apps/web/src/gen.ts": "",
@@ -76,7 +76,7 @@ func TestAnAppBelowTheWorkspaceIsChosenAlone(t *testing.T) {
 	wantPaths(t, choose(t, o), ".toolignore", "apps/web/src/gen.ts", "src/a.ts")
 }
 
-func TestAnAppRootMayBeALinkInsideTheWorkspace(t *testing.T) {
+func TestChoose_AllowsSymlinkedAppRootInsideWorkspace(t *testing.T) {
 	root := plant(t, named("packages/web/a.ts", "packages/web/gen1.ts", "packages/web/gen2.ts"))
 	link(t, "packages/web", filepath.Join(root, "app"))
 	o := basefiles.Options{Workspace: root, Root: filepath.Join(root, "app"), Generated: []string{"app/gen1.ts", "packages/web/gen2.ts"}}
@@ -87,7 +87,7 @@ func TestAnAppRootMayBeALinkInsideTheWorkspace(t *testing.T) {
 	}
 }
 
-func TestAnAppRootOutsideTheWorkspaceIsRefused(t *testing.T) {
+func TestChoose_RejectsAppRootOutsideWorkspace(t *testing.T) {
 	root, outside := plant(t, named("a")), plant(t, named("secret"))
 	link(t, outside, filepath.Join(root, "app"))
 	outside, err := filepath.EvalSymlinks(outside)
@@ -98,7 +98,7 @@ func TestAnAppRootOutsideTheWorkspaceIsRefused(t *testing.T) {
 	wantFault(t, err, wire.CodeOutsideWorkspace, filepath.Dir(root)+" leads to "+filepath.Dir(root)+", outside the workspace")
 }
 
-func TestNoBaseFilesIsAFailureUnlessAllowed(t *testing.T) {
+func TestChoose_EmptySelectionFailsUnlessAllowed(t *testing.T) {
 	root := plant(t, named("empty/a.log", "file", ".tool/web/src/a"))
 	for dir, reason := range map[string]string{
 		"empty":     "no file below the app root empty is chosen",
@@ -125,7 +125,7 @@ func TestNoBaseFilesIsAFailureUnlessAllowed(t *testing.T) {
 	}
 }
 
-func TestSkippedTellsWhatWasLeftOutAndWhy(t *testing.T) {
+func TestChoose_ListsSkippedFilesWithReason(t *testing.T) {
 	root := plant(t, map[string]string{
 		".toolignore": "\n\n*.tmp\n/private/\n", ".tool/web/client.json": "", "node_modules/a/b": "", "a.tmp": "",
 		"private/x": "", "gen.ts": "", "gendir/a": "", "dist/x": "", "src/a.ts": "", "src/b.log": "",
@@ -153,7 +153,7 @@ func TestSkippedTellsWhatWasLeftOutAndWhy(t *testing.T) {
 	}
 }
 
-func TestFilesCarryModeSizeAndPath(t *testing.T) {
+func TestChoose_RecordsModeSizeAndPath(t *testing.T) {
 	root := plant(t, map[string]string{"run.sh": "#!/bin/sh\n", "a/b.txt": "12345", "a.b": "1", "a/a": "1", "a-b": "1", "Z": "1"})
 	must(t, os.Chmod(filepath.Join(root, "run.sh"), 0o710))
 	s := choose(t, at(root))
@@ -171,7 +171,7 @@ func TestFilesCarryModeSizeAndPath(t *testing.T) {
 	}
 }
 
-func TestNamesAreSentInNFC(t *testing.T) {
+func TestChoose_NormalizesNamesToNFC(t *testing.T) {
 	root := plant(t, named("cafe\u0301/menu\u0308.txt", "plain/u\u0308"))
 	s := choose(t, at(root))
 	wantPaths(t, s, "caf\u00e9/men\u00fc.txt", "plain/\u00fc")
@@ -183,7 +183,7 @@ func TestNamesAreSentInNFC(t *testing.T) {
 	}
 }
 
-func TestDirectoriesThatAreOneInNFCAreSentAsOne(t *testing.T) {
+func TestChoose_MergesDirectoriesEqualInNFC(t *testing.T) {
 	root := plant(t, named("e\u0301/b", "\u00e9/a", "\u00e9/c"))
 	if entries, err := os.ReadDir(root); err != nil || len(entries) != 2 {
 		t.Skip("the file system takes both of Unicode's forms for one name")
@@ -195,7 +195,7 @@ func TestDirectoriesThatAreOneInNFCAreSentAsOne(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreOneElsewhereFail(t *testing.T) {
+func TestChoose_RejectsCollidingNames(t *testing.T) {
 	for _, c := range []struct {
 		names  []string
 		reason string
@@ -220,12 +220,12 @@ func TestNamesThatAreOneElsewhereFail(t *testing.T) {
 	}
 }
 
-func TestNamesThatOnlyLookAlikeInDifferentDirectoriesAreFine(t *testing.T) {
+func TestChoose_AllowsSimilarNamesInDifferentDirectories(t *testing.T) {
 	names := []string{"A/x", "B/README", "a/y", "b/readme.md"}
 	wantPaths(t, choose(t, at(plant(t, named(names...)))), names...)
 }
 
-func TestANameThatCannotBeSentFails(t *testing.T) {
+func TestChoose_RejectsInvalidPath(t *testing.T) {
 	for name, reason := range map[string]string{
 		"src/a\\b":               `src/a\b cannot be sent: it holds a backslash`,
 		"a\nb":                   `"a\nb" cannot be sent: it holds a control or bidirectional character`,
@@ -246,7 +246,7 @@ func long(n int) string {
 	return strings.TrimSuffix(path, "/") + strings.Repeat("d", n-len(strings.TrimSuffix(path, "/")))
 }
 
-func TestANameThatIsLeftOutMayBeAnything(t *testing.T) {
+func TestChoose_AllowsInvalidPathWhenExcluded(t *testing.T) {
 	root := plant(t, map[string]string{".toolignore": "x*", "x\xff": "1", "x\\": "1", "x\n/a": "1", "xA": "1", "xa": "1", "b": ""})
 	o := at(root)
 	o.ListSkipped = true
@@ -257,7 +257,7 @@ func TestANameThatIsLeftOutMayBeAnything(t *testing.T) {
 	}
 }
 
-func TestLimitsFailByNameAndNumber(t *testing.T) {
+func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 	root := plant(t, named("a", "big file"))
 	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.MaxFileSize))
 	choose(t, at(root))
@@ -278,7 +278,7 @@ func TestLimitsFailByNameAndNumber(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyFilesAreChosen(t *testing.T) {
+func TestChoose_LimitsFileCount(t *testing.T) {
 	root, one := t.TempDir(), filepath.Join(t.TempDir(), "one")
 	write(t, one, "content")
 	for i := range basefiles.MaxFiles {
@@ -303,7 +303,7 @@ func TestOnlySoManyFilesAreChosen(t *testing.T) {
 	}
 }
 
-func TestAToolignoreThatCannotBeReadFails(t *testing.T) {
+func TestChoose_UnreadableToolignoreFails(t *testing.T) {
 	outside := plant(t, named("rules"))
 	for reason, put := range map[string]func(name string) error{
 		"path escapes from parent":          func(name string) error { return os.Symlink(filepath.Join(outside, "rules"), name) },
@@ -319,7 +319,7 @@ func TestAToolignoreThatCannotBeReadFails(t *testing.T) {
 	}
 }
 
-func TestAToolignoreMayBeALinkInsideTheWorkspace(t *testing.T) {
+func TestChoose_AllowsSymlinkedToolignoreInsideWorkspace(t *testing.T) {
 	root := plant(t, map[string]string{"app/a.ts": "", "app/b.md": "", "rules": "*.md"})
 	link(t, "../rules", filepath.Join(root, "app/.toolignore"))
 	s := choose(t, basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")})
@@ -329,7 +329,7 @@ func TestAToolignoreMayBeALinkInsideTheWorkspace(t *testing.T) {
 	}
 }
 
-func TestChoosingEndsWhenItIsCancelled(t *testing.T) {
+func TestChoose_StopsWhenCancelled(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	root := plant(t, named("a"))
@@ -341,7 +341,7 @@ func TestChoosingEndsWhenItIsCancelled(t *testing.T) {
 	}
 }
 
-func TestWhatGoesAwayMeanwhileIsNoFailure(t *testing.T) {
+func TestChoose_IgnoresFilesRemovedMeanwhile(t *testing.T) {
 	root := plant(t, named("stays", "dir/stays"))
 	done := make(chan struct{})
 	go func() {
@@ -367,7 +367,7 @@ func TestWhatGoesAwayMeanwhileIsNoFailure(t *testing.T) {
 }
 
 // Random trees, and rules that a .gitignore holds after the built-in ones.
-func TestGitChoosesTheSameFiles(t *testing.T) {
+func TestChoose_AgreesWithGit(t *testing.T) {
 	need(t, "git")
 	r := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "b", "c.log", "dist", "src", "node_modules", "x y", ".env", ".env.example", "keep", "caf\u00e9", "a.tmp", "out"}

@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestOpenReadsWhatWasHashed(t *testing.T) {
+func TestOpen_ReadsHashedContent(t *testing.T) {
 	root := plant(t, map[string]string{"src/a.ts": "", "cafe\u0301": "", "large": strings.Repeat("0123456789", 50_000), "empty": " "})
 	must(t, os.Truncate(root+"/empty", 0))
 	s := choose(t, at(root))
@@ -35,7 +35,7 @@ func TestOpenReadsWhatWasHashed(t *testing.T) {
 	}
 }
 
-func TestOpenFailsWhenTheContentIsAnother(t *testing.T) {
+func TestOpen_FailsWhenContentChanged(t *testing.T) {
 	const text = "0123456789"
 	for what, change := range map[string]string{
 		"another": "012345678x", "shorter": "012345678", "empty": "", "longer": text + "x",
@@ -70,7 +70,7 @@ func TestOpenFailsWhenTheContentIsAnother(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFileThatIsNoLongerEmptyFails(t *testing.T) {
+func TestOpen_FailsWhenEmptyFileGrew(t *testing.T) {
 	root := plant(t, map[string]string{"f": "x"})
 	must(t, os.Truncate(root+"/f", 0))
 	s := choose(t, at(root))
@@ -86,7 +86,7 @@ func TestAnEmptyFileThatIsNoLongerEmptyFails(t *testing.T) {
 	}
 }
 
-func TestOpenKnowsNothingButItsSet(t *testing.T) {
+func TestOpen_RejectsUnknownDigest(t *testing.T) {
 	root := plant(t, named("a", ".env", "b.log"))
 	s := choose(t, at(root))
 	for _, path := range []string{".env", "b.log", "../a", "/etc/passwd", "", "a/b"} {

@@ -28,7 +28,7 @@ func TestGitIgnored_ListsFilesThatGitWouldNotTrack(t *testing.T) {
 	}
 }
 
-func TestGitIgnoredKnowsAnAppThatIsIgnoredAsAWhole(t *testing.T) {
+func TestGitIgnored_DetectsIgnoredAppRoot(t *testing.T) {
 	root := plant(t, map[string]string{".gitignore": "[a]pps/\n", "apps/[web]/a": "", "apps/[web]/src/b": "", "apps/w": ""})
 	git(t, root, "init", "-q")
 	app := basefiles.Options{Workspace: root, Root: filepath.Join(root, "apps/[web]")}
@@ -37,7 +37,7 @@ func TestGitIgnoredKnowsAnAppThatIsIgnoredAsAWhole(t *testing.T) {
 	}
 }
 
-func TestGitIgnoredIsNothingWhereGitCannotTell(t *testing.T) {
+func TestGitIgnored_IsZeroWithoutGit(t *testing.T) {
 	s := choose(t, at(plant(t, named(".gitignore", "a"))))
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(t.TempDir()))
 	if paths := basefiles.GitIgnored(ctx, s); len(paths) > 0 {
@@ -49,7 +49,7 @@ func TestGitIgnoredIsNothingWhereGitCannotTell(t *testing.T) {
 	}
 }
 
-func TestGitIgnoredRunsNoProgramOfTheRepository(t *testing.T) {
+func TestGitIgnored_RunsNoProgramOfTheRepository(t *testing.T) {
 	root := plant(t, named("a", "b"))
 	git(t, root, "init", "-q")
 	trap := filepath.Join(root, ".git", "trap")

@@ -18,7 +18,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestHashIsTheSetOfTheFiles(t *testing.T) {
+func TestHash_ReturnsTreeOfFiles(t *testing.T) {
 	files := map[string]string{"empty": " ", "src/a.ts": "", "src/b/c.ts": "", "z": strings.Repeat("line\n", 200_000)}
 	root := plant(t, files)
 	must(t, os.WriteFile(root+"/empty", nil, 0o666))
@@ -35,7 +35,7 @@ func TestHashIsTheSetOfTheFiles(t *testing.T) {
 	}
 }
 
-func TestTenThousandFilesAreHashedInOrder(t *testing.T) {
+func TestHash_TenThousandFilesInOrder(t *testing.T) {
 	files := map[string]string{}
 	for i := range 10_000 {
 		files[fmt.Sprintf("d%02d/e%d/f%d", i%37, i%5, i)] = fmt.Sprint("content ", i)
@@ -55,7 +55,7 @@ func TestTenThousandFilesAreHashedInOrder(t *testing.T) {
 	}
 }
 
-func TestProgressCountsFilesAndBytesOnce(t *testing.T) {
+func TestHash_ProgressCountsEachFileOnce(t *testing.T) {
 	root := plant(t, map[string]string{"a": strings.Repeat("x", 1<<20), "b": "12345"})
 	s := choose(t, at(root))
 	files, bytes, calls := 0, int64(0), 0
@@ -72,7 +72,7 @@ func TestProgressCountsFilesAndBytesOnce(t *testing.T) {
 	}
 }
 
-func TestATokenFailsByFileAndLine(t *testing.T) {
+func TestHash_RejectsTokenByFileAndLine(t *testing.T) {
 	token := pat.New()
 	typo := token[:len(token)-1] + "!"
 	const piece = 256 << 10 // as much as is read at a time
@@ -105,13 +105,13 @@ func wantToken(t *testing.T, text, token string, line int) {
 	}
 }
 
-func TestLookalikesOfTokensAreNoTokens(t *testing.T) {
+func TestHash_AllowsTokenLookalikes(t *testing.T) {
 	token := pat.New()
 	root := plant(t, map[string]string{"a": token[:len(token)-1], "b": token[1:], "c": "hubpat_" + strings.Repeat("a", 38), "d": strings.ToUpper(token)})
 	hash(t, choose(t, at(root)))
 }
 
-func TestOfSeveralFailuresTheFirstFilesIsTold(t *testing.T) {
+func TestHash_ReportsFirstFailureInOrder(t *testing.T) {
 	files := map[string]string{}
 	for i := range 100 {
 		files[fmt.Sprintf("f%03d", i)] = "fine"
@@ -129,7 +129,7 @@ func TestOfSeveralFailuresTheFirstFilesIsTold(t *testing.T) {
 	}
 }
 
-func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
+func TestHash_RereadsFileChangedWhileReading(t *testing.T) {
 	before, after := strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<20)
 	for what, change := range map[string]func(name string){
 		"rewritten": func(name string) { write(t, name, after) },
@@ -162,7 +162,7 @@ var races = flag.Int("races", 30, "rounds in which a file is rewritten while it 
 
 // As soon as the first piece is read, a writer fills the file with another
 // letter, in place. No digest may be of a mixture.
-func TestNoRaceYieldsTheDigestOfAMixture(t *testing.T) {
+func TestHash_RacesNeverYieldMixedDigest(t *testing.T) {
 	const size = 1 << 20
 	texts, whole := [26][]byte{}, map[string]bool{}
 	for i := range texts {
@@ -195,7 +195,7 @@ func TestNoRaceYieldsTheDigestOfAMixture(t *testing.T) {
 	}
 }
 
-func TestAFileThatKeepsChangingFailsByName(t *testing.T) {
+func TestHash_FailsByNameWhenFileKeepsChanging(t *testing.T) {
 	name := filepath.Join(plant(t, map[string]string{"busy.txt": strings.Repeat("a", 1<<20)}), "busy.txt")
 	s := choose(t, at(filepath.Dir(name)))
 	reads, before := 0, int64(0)
@@ -215,7 +215,7 @@ func TestAFileThatKeepsChangingFailsByName(t *testing.T) {
 	wantFault(t, err, wire.CodeInvalidFile, "busy.txt keeps changing while it is read")
 }
 
-func TestAFileThatGrowsBeyondTheLimitFails(t *testing.T) {
+func TestHash_FailsWhenFileGrowsBeyondLimit(t *testing.T) {
 	root := plant(t, named("f"))
 	s := choose(t, at(root))
 	must(t, os.Truncate(root+"/f", basefiles.MaxFileSize+1))
@@ -223,7 +223,7 @@ func TestAFileThatGrowsBeyondTheLimitFails(t *testing.T) {
 	wantFault(t, err, wire.CodeInvalidFile, "f is too large: it is 25.1 MiB, and no file may be above 25 MiB")
 }
 
-func TestAFileThatWentAwayFailsByName(t *testing.T) {
+func TestHash_FailsByNameWhenFileIsGone(t *testing.T) {
 	root := plant(t, named("a", "dir/b"))
 	s := choose(t, at(root))
 	must(t, os.Remove(root+"/dir/b"))

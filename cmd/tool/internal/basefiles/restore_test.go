@@ -35,7 +35,7 @@ func content(t *testing.T, name string) string {
 	return string(text)
 }
 
-func TestARestoreTellsWhatIsNewAndWhatDiffers(t *testing.T) {
+func TestRestore_ReportsNewAndDifferentFiles(t *testing.T) {
 	root := plant(t, map[string]string{"same": "1", "size": "22", "content": "a", "mode": "x", "own": "mine"})
 	runs := entryOf("mode", "x")
 	runs.Mode = tree.Executable
@@ -54,7 +54,7 @@ func TestARestoreTellsWhatIsNewAndWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestADirectoryIsMadeWithItsFirstFile(t *testing.T) {
+func TestRestore_CreatesDirectoriesWithFirstFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "yet")
 	r := restore(t, dir, entryOf("a/b", "new"))
 	if _, err := os.Stat(dir); len(r.Added) != 1 || err == nil {
@@ -66,7 +66,7 @@ func TestADirectoryIsMadeWithItsFirstFile(t *testing.T) {
 	}
 }
 
-func TestAFileIsTheSameHoweverItsNameIsSpelled(t *testing.T) {
+func TestRestore_TreatsUnicodeFormsAsOneName(t *testing.T) {
 	root := plant(t, map[string]string{"cafe\u0301/re\u0301sume\u0301.txt": "same", "cafe\u0301/e\u0301": "mine"})
 	r := restore(t, root, entryOf("café/résumé.txt", "same"), entryOf("café/é", "theirs"), entryOf("café/ü", "new"))
 	if len(r.Added) != 1 || len(r.Changed) != 1 {
@@ -85,13 +85,13 @@ func TestAFileIsTheSameHoweverItsNameIsSpelled(t *testing.T) {
 	}
 }
 
-func TestADirectoryInAFilesPlaceIsToldBeforeAnythingIsWritten(t *testing.T) {
+func TestRestore_RejectsDirectoryInPlaceOfFileFirst(t *testing.T) {
 	root := plant(t, map[string]string{"a/b": "mine"})
 	_, err := basefiles.NewRestore(root, []tree.Entry{entryOf("a", "theirs")})
 	wantFault(t, err, wire.CodeInvalidFile, "write "+filepath.Join(root, "a")+": a directory is in its place")
 }
 
-func TestAFileThatBreaksOffLeavesTheFormerOne(t *testing.T) {
+func TestRestore_TruncatedFileLeavesOldOne(t *testing.T) {
 	root := plant(t, map[string]string{"a": "former"})
 	r := restore(t, root, entryOf("a", "new"))
 	if err := r.Write(r.Changed[0], iotest.TimeoutReader(strings.NewReader(strings.Repeat("x", 100_000)))); err == nil {

@@ -23,7 +23,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestLinksAreCountedAndNeverFollowed(t *testing.T) {
+func TestChoose_CountsSymlinksAndNeverFollowsThem(t *testing.T) {
 	outside := plant(t, named("secret", "dir/secret"))
 	root := plant(t, named("a", "dir/b"))
 	for name, target := range map[string]string{
@@ -45,7 +45,7 @@ func TestLinksAreCountedAndNeverFollowed(t *testing.T) {
 	}
 }
 
-func TestSpecialFilesAreCountedAndNeverOpened(t *testing.T) {
+func TestChoose_CountsSpecialFilesAndNeverOpensThem(t *testing.T) {
 	root := plant(t, named("a"))
 	t.Chdir(root) // a socket's path must be short
 	must(t, syscall.Mkfifo("pipe", 0o666))
@@ -98,7 +98,7 @@ func replace(t *testing.T, name string, with func(name string) error) {
 	must(t, with(name))
 }
 
-func TestWhatTakesAFilesPlaceIsNotRead(t *testing.T) {
+func TestHash_RejectsFileReplacedBySpecialFile(t *testing.T) {
 	for what, swap := range swaps {
 		t.Run(what, func(t *testing.T) {
 			outside := plant(t, map[string]string{"apps/web/dir/file": "secret"})
@@ -124,7 +124,7 @@ func TestWhatTakesAFilesPlaceIsNotRead(t *testing.T) {
 
 // One goroutine swaps files and directories for links, over and over, while
 // others choose, hash and read. Whatever comes of it, the secret does not.
-func TestNoRaceReadsWhatIsOutside(t *testing.T) {
+func TestHash_RacesNeverReadOutside(t *testing.T) {
 	const rounds = 300
 	outside := plant(t, map[string]string{"dir/file": "secret", "file": "secret"})
 	root := plant(t, map[string]string{"dir/file": "public", "file": "public"})
@@ -177,7 +177,7 @@ func TestNoRaceReadsWhatIsOutside(t *testing.T) {
 	t.Logf("%d files hashed in %d rounds", hashed, rounds)
 }
 
-func TestWhatCannotBeReadFailsByName(t *testing.T) {
+func TestHash_UnreadableFileIsNamed(t *testing.T) {
 	if os.Getuid() == 0 {
 		asNobody(t) // root may read everything
 		return

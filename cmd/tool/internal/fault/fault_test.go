@@ -16,7 +16,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestAFailureTellsReasonHintAndRecipe(t *testing.T) {
+func TestError_HasReasonHintAndRecipe(t *testing.T) {
 	e := fault.New(wire.CodeInvalidFile, "read %s: %w", "client.json", fs.ErrPermission).
 		WithHint("chmod %o it", 0o644).Try(cmdline.Tool("push").With("web"), cmdline.Tool("status")).Try(cmdline.Tool("init"))
 	if e.Error() != "read client.json: permission denied" || !errors.Is(e, fs.ErrPermission) {
@@ -30,7 +30,7 @@ func TestAFailureTellsReasonHintAndRecipe(t *testing.T) {
 	}
 }
 
-func TestTheFirstStageStays(t *testing.T) {
+func TestAt_KeepsFirstStage(t *testing.T) {
 	e := fault.New(wire.CodeNoSettings, "no settings")
 	for _, stage := range []string{"read", "push"} {
 		if got := fault.At(stage, e); got != error(e) || e.Stage != "read" {
@@ -45,7 +45,7 @@ func TestTheFirstStageStays(t *testing.T) {
 	}
 }
 
-func TestAFailureThatIsWrappedKeepsAllAndTheWholeText(t *testing.T) {
+func TestFrom_KeepsFieldsAndTextOfWrappedError(t *testing.T) {
 	inner := fault.New(wire.CodeNotFound, "there is no project").WithHint("create it").Try(cmdline.Tool("project", "create"))
 	inner.Status, inner.RequestID, inner.Did.ConfigWritten = 404, "r1", true
 	outer := fmt.Errorf("push web: %w", inner)
@@ -63,13 +63,13 @@ func TestAFailureThatIsWrappedKeepsAllAndTheWholeText(t *testing.T) {
 	}
 }
 
-func TestWhatHoldsNoFailureBecomesOneWithoutABetterCode(t *testing.T) {
+func TestFrom_GivesOtherErrorsCodeInternal(t *testing.T) {
 	if e := fault.From(fs.ErrClosed); e.Code != wire.CodeInternal || e.Err != fs.ErrClosed {
 		t.Errorf("%+v", e)
 	}
 }
 
-func TestTheCauseOfAnErrorOfTheFileSystemHasNoPath(t *testing.T) {
+func TestCause_StripsPath(t *testing.T) {
 	other := errors.New("other")
 	for err, want := range map[error]error{
 		&fs.PathError{Op: "open", Path: "secret/path", Err: fs.ErrPermission}:                            fs.ErrPermission,

@@ -51,7 +51,7 @@ func askWithin(t *testing.T, timeout time.Duration, o identity.Options) (*identi
 	return id, hub.Fault(err)
 }
 
-func TestARefusedTokenIsNamedBySourceAndItsFirstCharacters(t *testing.T) {
+func TestHubFault_NamesRefusedTokenBySourceAndPrefix(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		hub := refusing(t, status, wire.CodeTokenRevoked)
 		stored := logins(t, hub.URL, map[string]string{hub.URL: tokenA})
@@ -86,7 +86,7 @@ func TestARefusedTokenIsNamedBySourceAndItsFirstCharacters(t *testing.T) {
 	}
 }
 
-func TestA401WithoutATokenMeansThatOneIsNeeded(t *testing.T) {
+func TestHubFault_401WithoutTokenAsksForOne(t *testing.T) {
 	hub := refusing(t, http.StatusUnauthorized, wire.CodeUnauthorized)
 	_, err := ask(t, identity.Options{Origin: &hub.URL, LookupEnv: environment(), Logins: logins(t, "", nil)})
 	if e := wantFault(t, err, wire.CodeNoToken); e.Error() != "there is no token for "+hub.URL {
@@ -99,7 +99,7 @@ func TestA401WithoutATokenMeansThatOneIsNeeded(t *testing.T) {
 	}
 }
 
-func TestAnotherFailureIsThatOfTheHub(t *testing.T) {
+func TestHubFault_KeepsOtherFailures(t *testing.T) {
 	hub := refusing(t, http.StatusPreconditionFailed, wire.CodeRevisionChanged)
 	_, err := ask(t, identity.Options{Token: &flagToken, Origin: &hub.URL, LookupEnv: environment(), Logins: logins(t, "", nil)})
 	e := wantFault(t, err, wire.CodeRevisionChanged)
@@ -108,7 +108,7 @@ func TestAnotherFailureIsThatOfTheHub(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableHubThatNobodyNamedIsSaidToBeTheDefault(t *testing.T) {
+func TestHubFault_ExplainsUnreachableDefaultOrigin(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	usual := identity.DefaultOrigin
@@ -131,7 +131,7 @@ func TestAnUnreachableHubThatNobodyNamedIsSaidToBeTheDefault(t *testing.T) {
 	}
 }
 
-func TestABetterHintThanTheDefaultOriginStays(t *testing.T) {
+func TestHubFault_KeepsBetterHint(t *testing.T) {
 	hub := httptest.NewUnstartedServer(nil)
 	hub.Config.ErrorLog = log.New(io.Discard, "", 0)
 	hub.StartTLS()
@@ -145,7 +145,7 @@ func TestABetterHintThanTheDefaultOriginStays(t *testing.T) {
 	}
 }
 
-func TestAStoredTokenThatIsDamagedIsNotSent(t *testing.T) {
+func TestConnect_DoesNotSendDamagedStoredToken(t *testing.T) {
 	stored := logins(t, a, map[string]string{a: tokenA[:40]})
 	_, err := ask(t, identity.Options{LookupEnv: environment(), Logins: stored})
 	e := wantFault(t, err, wire.CodeTokenMalformed)
@@ -154,14 +154,14 @@ func TestAStoredTokenThatIsDamagedIsNotSent(t *testing.T) {
 	}
 }
 
-func TestATokenIsNotSentInTheClearBeyondThisMachine(t *testing.T) {
+func TestConnect_RefusesPlainHTTPBeyondLoopback(t *testing.T) {
 	_, err := ask(t, identity.Options{Token: &flagToken, Origin: given("http://hub.example.com"), LookupEnv: environment(), Logins: logins(t, "", nil)})
 	if e := wantFault(t, err, wire.CodeInsecureOrigin); !strings.Contains(e.Hint, "TOOL_ALLOW_HTTP=1") {
 		t.Error(e)
 	}
 }
 
-func TestWhatIsNoFailureOfTheHubStaysWhatItIs(t *testing.T) {
+func TestHubFault_LeavesOtherErrorsUnchanged(t *testing.T) {
 	id, err := identity.Resolve(identity.Options{Token: &flagToken, LookupEnv: environment(), Logins: logins(t, "", nil)})
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func given(s string) *string {
 	return &s
 }
 
-func TestTheTokenAndTheOriginComeFromWhereTheyAreGivenFirst(t *testing.T) {
+func TestResolve_PrefersFlagThenVariableThenLogin(t *testing.T) {
 	const (
 		flag, env, login, byDefault = identity.FromFlag, identity.FromEnvironment, identity.FromLogin, identity.FromDefault
 		envA, envB, envC            = identity.OriginVariable + "=" + a, identity.OriginVariable + "=" + b, identity.OriginVariable + "=" + c
@@ -129,7 +129,7 @@ func TestTheTokenAndTheOriginComeFromWhereTheyAreGivenFirst(t *testing.T) {
 	}
 }
 
-func TestAStoredTokenGoesToNoOtherOriginThanItsOwn(t *testing.T) {
+func TestResolve_SendsStoredTokenOnlyToItsOrigin(t *testing.T) {
 	stored := map[string]string{a: tokenA, b: tokenB, identity.DefaultOrigin: tokenOfDefault}
 	origins := []string{"", a, b, c, identity.DefaultOrigin, "https://a.example.com:8443", "http://a.example.com", "https://b.example.com", "https://evil.example.com"}
 	for _, current := range origins {
@@ -149,7 +149,7 @@ func TestAStoredTokenGoesToNoOtherOriginThanItsOwn(t *testing.T) {
 	}
 }
 
-func TestWhatCopyingPutsAroundATokenIsDropped(t *testing.T) {
+func TestResolve_TrimsToken(t *testing.T) {
 	for _, around := range []string{"%s", " %s ", "%s\n", "%s\r\n", "\t%s", "\ufeff%s\r\n", "\n\n%s\n"} {
 		dirty := fmt.Sprintf(around, flagToken)
 		for name, o := range map[string]identity.Options{
@@ -163,7 +163,7 @@ func TestWhatCopyingPutsAroundATokenIsDropped(t *testing.T) {
 	}
 }
 
-func TestAMalformedTokenIsRefusedBySourceAndNeverQuoted(t *testing.T) {
+func TestResolve_RejectsMalformedTokenWithoutQuotingIt(t *testing.T) {
 	short := flagToken[:len(flagToken)-1]
 	for _, bad := range []string{short, flagToken + "x", "x" + flagToken, strings.ToUpper(flagToken), flagToken + " " + envToken, "secret", "Bearer " + flagToken, `"` + flagToken + `"`, short + "\x00", " \n"} {
 		for place, o := range map[string]identity.Options{
@@ -192,7 +192,7 @@ func TestAMalformedTokenIsRefusedBySourceAndNeverQuoted(t *testing.T) {
 	}
 }
 
-func TestAnOriginThatIsNoneIsRefusedBySource(t *testing.T) {
+func TestResolve_RejectsMalformedOriginBySource(t *testing.T) {
 	for place, o := range map[string]identity.Options{
 		"--origin":              {Origin: given("hub.example.com"), LookupEnv: environment(identity.OriginVariable + "=" + a)},
 		identity.OriginVariable: {LookupEnv: environment(identity.OriginVariable + "=https://user:secret@hub/")},
@@ -205,7 +205,7 @@ func TestAnOriginThatIsNoneIsRefusedBySource(t *testing.T) {
 	}
 }
 
-func TestAMissingTokenIsExplained(t *testing.T) {
+func TestNeedToken_ExplainsMissingToken(t *testing.T) {
 	for name, test := range map[string]struct {
 		env    []string
 		hint   string

@@ -59,7 +59,7 @@ func modeOf(t testing.TB, path string) os.FileMode {
 	return info.Mode()
 }
 
-func TestWhatIsStoredIsReadBack(t *testing.T) {
+func TestLogins_RoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "tool")
 	expiry := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
 	entries := []identity.Login{
@@ -80,7 +80,7 @@ func TestWhatIsStoredIsReadBack(t *testing.T) {
 	}
 }
 
-func TestTheCurrentOriginFollowsWhatIsPutAndRemoved(t *testing.T) {
+func TestLogins_CurrentOriginFollowsPutAndRemove(t *testing.T) {
 	l := load(t, t.TempDir())
 	check := func(current string, count int) {
 		t.Helper()
@@ -114,14 +114,14 @@ func TestTheCurrentOriginFollowsWhatIsPutAndRemoved(t *testing.T) {
 	check("", 2) // which of the two, nobody said
 }
 
-func TestAMissingFileHoldsNothing(t *testing.T) {
+func TestLoadLogins_MissingFileIsEmpty(t *testing.T) {
 	l := load(t, filepath.Join(t.TempDir(), "absent"))
 	if l.Current != "" || len(l.Logins) != 0 || l.Warning() != "" {
 		t.Errorf("%+v", l)
 	}
 }
 
-func TestADamagedFileSaysWhichAndHowToGoOnAndQuotesNothing(t *testing.T) {
+func TestLoadLogins_DamagedFileIsNamedAndNotQuoted(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "{", "[]", "null", `"` + tokenA + `"`, tokenA, `{"current":7}`, `{"logins":{}}`, `{"logins":[7]}`, `{"logins":[{"token":7}]}`,
 		`{"logins":[{"origin":"` + a + `","token":"` + tokenA + `"}],"logins":[]}`, `{"` + tokenA + `":1,"` + tokenA + `":2}`, "{\"current\":\"\xff\"}", "\ufeff{}",
@@ -138,7 +138,7 @@ func TestADamagedFileSaysWhichAndHowToGoOnAndQuotesNothing(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeReadIsNotTakenForAnEmptyOne(t *testing.T) {
+func TestLoadLogins_UnreadableFileIsNotEmpty(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, loginFile), 0o700); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestAFileThatCannotBeReadIsNotTakenForAnEmptyOne(t *testing.T) {
 	}
 }
 
-func TestAnOriginWrittenByHandIsBroughtIntoForm(t *testing.T) {
+func TestLoadLogins_NormalizesOrigins(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, `{"current":"HTTPS://A.example.com:443/","logins":[{"origin":"https://A.EXAMPLE.com","token":"`+tokenA+`","user":"alice"}]}`, 0o600)
 	l := load(t, dir)
@@ -158,7 +158,7 @@ func TestAnOriginWrittenByHandIsBroughtIntoForm(t *testing.T) {
 	}
 }
 
-func TestWhatALaterVersionStoredIsKept(t *testing.T) {
+func TestLogins_KeepUnknownMembers(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, `{"theme":{"dark":true},"current":"`+a+`","logins":[{"origin":"`+a+`","token":"x","refresh":[1]}]}`, 0o600)
 	l := load(t, dir)
@@ -172,7 +172,7 @@ func TestWhatALaterVersionStoredIsKept(t *testing.T) {
 	}
 }
 
-func TestAFileThatOthersCanReadBringsAWarningAndIsTightened(t *testing.T) {
+func TestLogins_LooseModeWarnsAndIsTightened(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes mean nothing here")
 	}
@@ -191,7 +191,7 @@ func TestAFileThatOthersCanReadBringsAWarningAndIsTightened(t *testing.T) {
 	}
 }
 
-func TestASaveThatChangesNothingLeavesTheFileAlone(t *testing.T) {
+func TestLogins_UnchangedSaveLeavesFileAlone(t *testing.T) {
 	dir := t.TempDir()
 	l := load(t, dir)
 	l.Put(identity.Login{Origin: a, Token: tokenA, Scopes: []wire.Scope{}})
@@ -209,7 +209,7 @@ func TestASaveThatChangesNothingLeavesTheFileAlone(t *testing.T) {
 	}
 }
 
-func TestASymbolicLinkIsReadButNeverWrittenThrough(t *testing.T) {
+func TestLogins_ReadSymlinkButNeverWriteThroughIt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege here")
 	}
@@ -242,7 +242,7 @@ func TestASymbolicLinkIsReadButNeverWrittenThrough(t *testing.T) {
 }
 
 // Programs that log in at once, each to its own hub, all stay logged in.
-func TestLoginsAtOnceLoseNothing(t *testing.T) {
+func TestLogins_ConcurrentSavesLoseNothing(t *testing.T) {
 	dir := t.TempDir()
 	const n = 40
 	var all sync.WaitGroup
@@ -271,7 +271,7 @@ func TestLoginsAtOnceLoseNothing(t *testing.T) {
 	}
 }
 
-func TestAReaderNeverSeesHalfAFile(t *testing.T) {
+func TestLogins_ReadersNeverSeePartialFile(t *testing.T) {
 	dir := t.TempDir()
 	l := load(t, dir)
 	l.Put(identity.Login{Origin: a, Token: tokenA})
@@ -296,7 +296,7 @@ func TestAReaderNeverSeesHalfAFile(t *testing.T) {
 	}
 }
 
-func TestASaveThatFailsSaysSoAndLeavesNothing(t *testing.T) {
+func TestLogins_FailedSaveLeavesNothingBehind(t *testing.T) {
 	parent := t.TempDir()
 	inTheWay := filepath.Join(parent, "file")
 	if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {

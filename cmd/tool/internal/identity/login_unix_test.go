@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestTheFileIsItsOwnersAloneUnderEveryUmask(t *testing.T) {
+func TestLogins_FileIsPrivateUnderEveryUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o022, 0o077, 0o177, 0o777} {
 		parent := t.TempDir()
 		dir := filepath.Join(parent, "config", "tool")

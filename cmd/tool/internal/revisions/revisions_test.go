@@ -29,7 +29,7 @@ func project(t *testing.T, s string) ref.Ref {
 	return r
 }
 
-func TestTheLastRevisionOfEachProjectOfEachHubIsRemembered(t *testing.T) {
+func TestRevisions_RememberLastPerProjectAndHub(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "revisions")
 	web, api := project(t, "@acme/web"), project(t, "@acme/api")
 	s := revisions.New(dir)
@@ -51,7 +51,7 @@ func TestTheLastRevisionOfEachProjectOfEachHubIsRemembered(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRevisionIsNotRemembered(t *testing.T) {
+func TestRevisions_IgnoreInvalidRevision(t *testing.T) {
 	dir := t.TempDir()
 	web := project(t, "@acme/web")
 	s := revisions.New(dir)
@@ -74,7 +74,7 @@ func TestWhatIsNoRevisionIsNotRemembered(t *testing.T) {
 	}
 }
 
-func TestAStoreThatCannotWriteRemembersNothingAndFailsNobody(t *testing.T) {
+func TestRevisions_UnwritableStoreIsNoFailure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestAStoreThatCannotWriteRemembersNothingAndFailsNobody(t *testing.T) {
 	}
 }
 
-func TestTheLastFilesOfEachProjectAreRemembered(t *testing.T) {
+func TestRevisions_RememberLastFilesPerProject(t *testing.T) {
 	dir := t.TempDir()
 	s := revisions.New(filepath.Join(dir, "not", "yet", "there"))
 	web, err := ref.New("acme", "web")

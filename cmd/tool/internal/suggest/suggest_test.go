@@ -9,7 +9,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/suggest"
 )
 
-func TestASlipLeadsToTheNameThatWasMeant(t *testing.T) {
+func TestNearest_FindsNameBehindTypo(t *testing.T) {
 	names := []string{"push", "pull", "publish", "project", "status", "é-commerce", "web"}
 	for slip, want := range map[string]string{
 		"psuh": "push", "puhs": "push", "pus": "push", "pussh": "push", "PUSH": "push", "push": "push",
@@ -23,7 +23,7 @@ func TestASlipLeadsToTheNameThatWasMeant(t *testing.T) {
 	}
 }
 
-func TestTheNearestOfSeveralIsSuggestedAndTheFirstOfEquals(t *testing.T) {
+func TestNearest_PrefersClosestThenFirst(t *testing.T) {
 	for _, test := range []struct {
 		slip, want string
 		names      []string
@@ -40,13 +40,13 @@ func TestTheNearestOfSeveralIsSuggestedAndTheFirstOfEquals(t *testing.T) {
 	}
 }
 
-func TestALongNameIsNoSlipOfAShortOne(t *testing.T) {
+func TestNearest_IgnoresDistantNames(t *testing.T) {
 	if got := suggest.Nearest(strings.Repeat("project", 1_000_000), []string{"project", "push"}); got != "" {
 		t.Errorf("Nearest = %q", got)
 	}
 }
 
-func TestOneSlipInANameIsAlwaysFound(t *testing.T) {
+func TestNearest_AlwaysFindsOneTypo(t *testing.T) {
 	letters := rapid.StringMatching(`[a-z-]{6,20}`)
 	rapid.Check(t, func(t *rapid.T) {
 		name := []rune(letters.Draw(t, "name"))

@@ -8,7 +8,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/wholefile"
 )
 
-func TestAFileIsReplacedAndNothingElseIsLeft(t *testing.T) {
+func TestWrite_ReplacesFileAndLeavesNothingElse(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "made", "too", "file")
 	for _, text := range []string{"first", "", "another"} {
 		if err := wholefile.Replace(name, []byte(text)); err != nil {
@@ -23,7 +23,7 @@ func TestAFileIsReplacedAndNothingElseIsLeft(t *testing.T) {
 	}
 }
 
-func TestAFailureLeavesWhatWasThere(t *testing.T) {
+func TestWrite_FailureLeavesOldFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "taken")
 	if err := os.MkdirAll(filepath.Join(name, "by a directory"), 0o755); err != nil {

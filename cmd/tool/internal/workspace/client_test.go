@@ -17,7 +17,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestClientGivesEachFieldWithItsPlace(t *testing.T) {
+func TestClient_ReturnsFieldsWithPositions(t *testing.T) {
 	c := newClient(t, "\ufeff{\r\n\t\"project\": \"@acme/web\",\r\n\t\"é\": 1, \"api\" :\t\"not a ref\"\r\n}")
 	at := func(line, column int) workspace.Position {
 		return workspace.Position{File: clientJSON, Line: line, Column: column}
@@ -36,7 +36,7 @@ func TestClientGivesEachFieldWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongInClientIsSaidWithItsPlace(t *testing.T) {
+func TestClient_ErrorsHavePositions(t *testing.T) {
 	for text, reason := range map[string]string{
 		"":                              ":1:1: the file is empty: a JSON object was expected",
 		"[]":                            ":1:1: a JSON object was expected, not an array",
@@ -59,7 +59,7 @@ func TestWhatIsWrongInClientIsSaidWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableClientIsSaidByName(t *testing.T) {
+func TestClient_UnreadableFileIsNamed(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "readme.md": ""})
 	file := filepath.Join(w.Dir, clientJSON)
 	fails := func(code wire.Code, reason string) {
@@ -97,7 +97,7 @@ func TestAnUnreadableClientIsSaidByName(t *testing.T) {
 	wantFault(t, err, wire.CodeNoLocalProject)
 }
 
-func TestClientIsReadThroughASymlinkInsideTheWorkspace(t *testing.T) {
+func TestClient_ReadsThroughSymlinkInsideWorkspace(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "shared/client.json": `{"api": "@a/b"}`})
 	for _, target := range []string{"../../shared/client.json", filepath.Join(w.Dir, "shared/client.json")} {
 		file := filepath.Join(w.Dir, clientJSON)
@@ -109,7 +109,7 @@ func TestClientIsReadThroughASymlinkInsideTheWorkspace(t *testing.T) {
 	}
 }
 
-func TestAMemberThatIsProbablyASlipBringsAWarning(t *testing.T) {
+func TestClient_WarnsAboutMisspelledMember(t *testing.T) {
 	c := newClient(t, "{\n  \"setings\": {},\n  \"Project\": 1,\n  \"apu\": 1,\n  \"app\": 1,\n  \"sourec\": 1,\n  \"enrichment\": 1,\n  \"name\": 1, \"map\": 1, \"$schema\": \"x\", \"settings\": {\"api\": 1, \"setings\": 1}\n}")
 	want := []string{
 		clientJSON + `:2:3: "setings" is not used: did you mean "settings"?`,
@@ -124,7 +124,7 @@ func TestAMemberThatIsProbablyASlipBringsAWarning(t *testing.T) {
 	}
 }
 
-func TestConfigIsTheSettingsWithTheEnrichments(t *testing.T) {
+func TestConfig_IncludesEnrichments(t *testing.T) {
 	for _, c := range []struct {
 		text, config string
 		enrichments  int
@@ -154,7 +154,7 @@ func TestConfigIsTheSettingsWithTheEnrichments(t *testing.T) {
 	}
 }
 
-func TestAClientWithoutSettingsHasNoConfig(t *testing.T) {
+func TestConfig_FailsWithoutSettings(t *testing.T) {
 	for _, text := range []string{`{}`, `{"setings": {}}`, `{"enrichments": []}`} {
 		_, err := newClient(t, text).Config()
 		e := wantFault(t, err, wire.CodeNoSettings, clientJSON+` has no "settings"`)
@@ -164,7 +164,7 @@ func TestAClientWithoutSettingsHasNoConfig(t *testing.T) {
 	}
 }
 
-func TestSettingsThatWouldFoldToAHugeConfigAreRefused(t *testing.T) {
+func TestConfig_RejectsHugeSettings(t *testing.T) {
 	var leaves strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&leaves, `"%d": 1, `, i)

@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestCreateWritesALocalProject(t *testing.T) {
+func TestCreate_WritesLocalProject(t *testing.T) {
 	dir := tempDir(t)
 	stack, err := ref.Parse("@acme/web-stack")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestCreateWritesALocalProject(t *testing.T) {
 	}
 }
 
-func TestCreateHasDefaultsForEverything(t *testing.T) {
+func TestCreate_Defaults(t *testing.T) {
 	dir := tempDir(t)
 	got, err := workspace.Create(dir, "web", workspace.Start{})
 	if want := []string{clientJSON, stackJSON, ".toolignore"}; !cmp.Equal(got, want) || err != nil {
@@ -71,7 +71,7 @@ func TestCreateHasDefaultsForEverything(t *testing.T) {
 	}
 }
 
-func TestASecondProjectSharesTheIgnoreFile(t *testing.T) {
+func TestCreate_SecondProjectSharesIgnoreFile(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir, ".toolignore", "drafts/\n")
 	got, err := workspace.Create(dir, "web", workspace.Start{})
@@ -89,7 +89,7 @@ func TestASecondProjectSharesTheIgnoreFile(t *testing.T) {
 	}
 }
 
-func TestCreateOverwritesNothing(t *testing.T) {
+func TestCreate_OverwritesNothing(t *testing.T) {
 	for _, existing := range []string{clientJSON, stackJSON} {
 		dir := tempDir(t)
 		write(t, dir, existing, "mine")
@@ -108,7 +108,7 @@ func TestCreateOverwritesNothing(t *testing.T) {
 	wantFault(t, err, wire.CodeInvalidFile, clientJSON+": it exists already")
 }
 
-func TestACreateThatFailsLeavesNothing(t *testing.T) {
+func TestCreate_FailureLeavesNothing(t *testing.T) {
 	outside := tempDir(t)
 	for name, c := range map[string]struct {
 		name   string

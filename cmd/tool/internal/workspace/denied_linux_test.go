@@ -30,7 +30,7 @@ func asNobody(t *testing.T, f func()) {
 	f()
 }
 
-func TestWhatMayNotBeWrittenIsNotRecorded(t *testing.T) {
+func TestRecord_DeniedWriteFails(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		file, dir os.FileMode
@@ -58,7 +58,7 @@ func TestWhatMayNotBeWrittenIsNotRecorded(t *testing.T) {
 	}
 }
 
-func TestWhatMayNotBeReadIsSaidByName(t *testing.T) {
+func TestRead_DeniedFileIsNamed(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: "{}", ".tool/web/stack.json": "{}"})
 	openUp(t, w.Dir)
 	chmod(t, filepath.Join(w.Dir, clientJSON), 0)
@@ -69,7 +69,7 @@ func TestWhatMayNotBeReadIsSaidByName(t *testing.T) {
 	})
 }
 
-func TestAFIFOIsRefusedUnopened(t *testing.T) {
+func TestRead_RejectsFIFOUnopened(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}"})
 	if err := syscall.Mkfifo(filepath.Join(w.Dir, clientJSON), 0o600); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestAppRootIsTheParentOfBasePath(t *testing.T) {
+func TestAppRoot_IsParentOfBasePath(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "apps/web/src/main.ts": ""})
 	symlink(t, "apps/web", filepath.Join(w.Dir, "linked"))
 	symlink(t, filepath.Join(w.Dir, "apps"), filepath.Join(w.Dir, "absolute"))
@@ -40,7 +40,7 @@ func TestAppRootIsTheParentOfBasePath(t *testing.T) {
 	wantFault(t, err, wire.CodeInvalidFile, clientJSON+":1:27: settings.basePath is an array: a string was expected")
 }
 
-func TestSchemaTellsAFileFromAURL(t *testing.T) {
+func TestSchema_DistinguishesFileAndURL(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "api/openapi.yaml": "openapi: 3.1.0"})
 	symlink(t, "api/openapi.yaml", filepath.Join(w.Dir, "linked.yaml"))
 	for source, want := range map[string]workspace.Schema{
@@ -67,7 +67,7 @@ func TestSchemaTellsAFileFromAURL(t *testing.T) {
 	}
 }
 
-func TestASchemaThatCannotBeReadIsSaidByItsPlace(t *testing.T) {
+func TestSchema_UnreadableFileIsNamed(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "dir/x": ""})
 	_, err := newClient(t, "{}").Schema()
 	if e := wantFault(t, err, wire.CodeInvalidFile, clientJSON+`: no "source"`); e.Hint == "" {
@@ -97,7 +97,7 @@ func TestASchemaThatCannotBeReadIsSaidByItsPlace(t *testing.T) {
 	wantFault(t, err, wire.CodeInvalidFile, "huge.yaml: larger than 16 MiB")
 }
 
-func TestNothingInAWorkspaceLeadsOutOfIt(t *testing.T) {
+func TestPaths_NeverLeaveWorkspace(t *testing.T) {
 	outside := tempDir(t)
 	write(t, outside, "secret/openapi.yaml", "secret")
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "in/x": ""})
@@ -133,7 +133,7 @@ func TestNothingInAWorkspaceLeadsOutOfIt(t *testing.T) {
 	}
 }
 
-func TestASchemaSwappedForASymlinkIsNotFollowed(t *testing.T) {
+func TestSchema_DoesNotFollowSwappedSymlink(t *testing.T) {
 	outside := tempDir(t)
 	write(t, outside, "openapi.yaml", "secret")
 	for _, swap := range []struct{ name, target string }{

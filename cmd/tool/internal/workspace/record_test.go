@@ -18,7 +18,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestRecordWritesWhatAPersonWould(t *testing.T) {
+func TestRecord_KeepsStyleOfFile(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"in place", "{\n  \"project\": \"@acme/old\",\n  \"x\": [1,\n2]\n}\n", "{\n  \"project\": \"@acme/web\",\n  \"x\": [1,\n2]\n}\n"},
 		{"in place, odd spacing", "{ \"x\":1,\"project\"\t:\t\"@acme/old\"}", "{ \"x\":1,\"project\"\t:\t\"@acme/web\"}"},
@@ -57,7 +57,7 @@ func TestRecordWritesWhatAPersonWould(t *testing.T) {
 	}
 }
 
-func TestFillLeavesWhatIsThere(t *testing.T) {
+func TestFill_KeepsExistingValue(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: `{"settings": {}}`})
 	first, second := client(t, w), client(t, w)
 	if changed, err := first.Fill("project", "@acme/web"); !changed || err != nil {
@@ -75,7 +75,7 @@ func TestFillLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestRecordKeepsAnEditMadeSinceTheFileWasRead(t *testing.T) {
+func TestRecord_KeepsEditMadeSinceRead(t *testing.T) {
 	c := newClient(t, `{"settings": {}}`)
 	dir := c.Workspace().Dir
 	write(t, dir, clientJSON, `{"settings": {"a": 1}}`)
@@ -87,7 +87,7 @@ func TestRecordKeepsAnEditMadeSinceTheFileWasRead(t *testing.T) {
 	}
 }
 
-func TestRecordKeepsAnEditMadeWhileItWrites(t *testing.T) {
+func TestRecord_KeepsEditMadeWhileWriting(t *testing.T) {
 	c := newClient(t, `{"settings": {}}`)
 	dir := c.Workspace().Dir
 	edits := 0
@@ -106,7 +106,7 @@ func TestRecordKeepsAnEditMadeWhileItWrites(t *testing.T) {
 	}
 }
 
-func TestRecordGivesUpOnAFileThatNeverStaysTheSame(t *testing.T) {
+func TestRecord_GivesUpOnConstantlyChangingFile(t *testing.T) {
 	c := newClient(t, `{}`)
 	dir := c.Workspace().Dir
 	n := 0
@@ -122,7 +122,7 @@ func TestRecordGivesUpOnAFileThatNeverStaysTheSame(t *testing.T) {
 	}
 }
 
-func TestRecordDoesNotWriteIntoAFileThatWasBrokenOrRemovedMeanwhile(t *testing.T) {
+func TestRecord_RefusesFileBrokenOrRemovedMeanwhile(t *testing.T) {
 	c := newClient(t, `{}`)
 	dir := c.Workspace().Dir
 	write(t, dir, clientJSON, `{"api": `)
@@ -144,7 +144,7 @@ func TestRecordDoesNotWriteIntoAFileThatWasBrokenOrRemovedMeanwhile(t *testing.T
 	}
 }
 
-func TestReplaceEditsSettingsMemberByMember(t *testing.T) {
+func TestReplace_EditsMemberByMember(t *testing.T) {
 	for _, c := range []struct{ name, text, settings, want string }{
 		{"nothing to do", "{\"settings\":\n{ \"b\" : 1.0, \"a\": {} } }", `{"a":{},"b":1.0}`, "{\"settings\":\n{ \"b\" : 1.0, \"a\": {} } }"},
 		{"no settings yet", "{\n  \"project\": \"@a/b\"\n}\n", `{"a":1}`, "{\n  \"project\": \"@a/b\",\n  \"settings\": {\n    \"a\": 1\n  }\n}\n"},
@@ -170,7 +170,7 @@ func TestReplaceEditsSettingsMemberByMember(t *testing.T) {
 	}
 }
 
-func TestReplaceLeavesAnUnchangedFileUntouched(t *testing.T) {
+func TestReplace_LeavesUnchangedFileUntouched(t *testing.T) {
 	c := newClient(t, `{"settings": {"a": 1}}`)
 	workspace.OnRename(t, func(*os.Root, string, string) error { panic("client.json is written") })
 	if changed, err := c.Replace(fold(t, `{"a": 1}`)); changed || err != nil {
@@ -182,7 +182,7 @@ func TestReplaceLeavesAnUnchangedFileUntouched(t *testing.T) {
 	}
 }
 
-func TestReplaceDoesNotUndoAnEditMadeSinceTheFileWasRead(t *testing.T) {
+func TestReplace_KeepsEditMadeSinceRead(t *testing.T) {
 	const edited = `{"settings": {"a": 2}}`
 	c := newClient(t, `{"settings": {"a": 1}}`)
 	dir := c.Workspace().Dir
@@ -202,7 +202,7 @@ func TestReplaceDoesNotUndoAnEditMadeSinceTheFileWasRead(t *testing.T) {
 	}
 }
 
-func TestReplaceRefusesAConfigThatClientCannotHold(t *testing.T) {
+func TestReplace_RejectsConfigThatDoesNotUnfold(t *testing.T) {
 	c := newClient(t, `{"settings": {}}`)
 	_, err := c.Replace(fold(t, `{"enrichments": [1]}`))
 	wantFault(t, err, wire.CodeNotRecorded, "enrichments[0] is a number: a record is an object")
@@ -211,7 +211,7 @@ func TestReplaceRefusesAConfigThatClientCannotHold(t *testing.T) {
 	}
 }
 
-func TestAWriteKeepsTheMode(t *testing.T) {
+func TestRecord_KeepsMode(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are a matter of unix")
 	}
@@ -230,7 +230,7 @@ func TestAWriteKeepsTheMode(t *testing.T) {
 	}
 }
 
-func TestAWriteGoesThroughASymlinkInsideTheWorkspaceOnly(t *testing.T) {
+func TestRecord_WritesThroughSymlinkInsideWorkspaceOnly(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "shared/client.json": "{}"})
 	link := filepath.Join(w.Dir, clientJSON)
 	symlink(t, "../../shared/client.json", link)

@@ -18,7 +18,7 @@ const (
 	editsPerFile = 5
 )
 
-func TestReplaceWritesARegularFileAsItsAuthorWould(t *testing.T) {
+func TestReplace_KeepsStyleOfFile(t *testing.T) {
 	for seed := range uint64(randomFiles) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		style := randomLayout(r)
@@ -66,7 +66,7 @@ func editedFile(file, settings object) object {
 	return next
 }
 
-func TestReplaceChangesOnlyTheLinesOfWhatDiffers(t *testing.T) {
+func TestReplace_ChangesOnlyDifferingLines(t *testing.T) {
 	kept := 0
 	for seed := range uint64(randomFiles) {
 		r := rand.New(rand.NewPCG(seed, 2))

@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestATokenInClientIsFoundWithItsPlaceHoweverItIsWritten(t *testing.T) {
+func TestCheckSecrets_FindsTokenWithPosition(t *testing.T) {
 	token := pat.New()
 	for text, place := range map[string]string{
 		fmt.Sprintf("{\n  \"settings\": {\"key\": %q}}", token):                              clientJSON + ":2:24: an access token stands here (" + token[:12] + "…)",

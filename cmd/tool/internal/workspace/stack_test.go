@@ -17,7 +17,7 @@ import (
 
 const stackJSON = ".tool/web/stack.json"
 
-func TestStackIsNamedByAccountAndSlug(t *testing.T) {
+func TestStack_NameIsAccountAndSlug(t *testing.T) {
 	w := newWorkspace(t, map[string]string{stackJSON: `{"name": "@acme/web", "description": "free", "version": 1}`})
 	s, err := project(t, w).Stack()
 	if err != nil {
@@ -28,7 +28,7 @@ func TestStackIsNamedByAccountAndSlug(t *testing.T) {
 	}
 }
 
-func TestAStackWithoutAScopedNameIsRefused(t *testing.T) {
+func TestStack_RejectsUnscopedName(t *testing.T) {
 	for text, reason := range map[string]string{
 		`{"version": "1.0.0"}`:     `: no "name"`,
 		`{"name": "web"}`:          `:1:10: name: "web" is not of the form @account/slug`,
@@ -50,7 +50,7 @@ func TestAStackWithoutAScopedNameIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyAStackWithAVersionCanBePublished(t *testing.T) {
+func TestStack_RequiresVersionToPublish(t *testing.T) {
 	for text, reason := range map[string]string{
 		`{"name": "@a/b"}`:                       `: no "version"`,
 		`{"name": "@a/b", "version": 1}`:         `:1:29: version is a number: a string was expected`,
@@ -76,7 +76,7 @@ func TestOnlyAStackWithAVersionCanBePublished(t *testing.T) {
 	}
 }
 
-func TestGeneratedListsTheManifestsPaths(t *testing.T) {
+func TestGenerated_ListsManifestPaths(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"files": {"src/b.ts": {"hash": 1}, "./src//a.ts": null, "src/b.ts/": {}}}`: {"src/a.ts", "src/b.ts"},
 		`{"files": ["x/../b.ts", "a.ts", "b.ts"], "tool": "1.0"}`:                    {"a.ts", "b.ts"},
@@ -93,7 +93,7 @@ func TestGeneratedListsTheManifestsPaths(t *testing.T) {
 	}
 }
 
-func TestAManifestThatNamesWhatItMustNotIsRefused(t *testing.T) {
+func TestGenerated_RejectsInvalidManifest(t *testing.T) {
 	const name = ".tool/web/manifest.json"
 	for text, want := range map[string]struct {
 		code   wire.Code
@@ -115,7 +115,7 @@ func TestAManifestThatNamesWhatItMustNotIsRefused(t *testing.T) {
 	}
 }
 
-func TestPulledIsWhatWasRecorded(t *testing.T) {
+func TestPulled_RoundTrip(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: "{}"})
 	p := project(t, w)
 	if got, err := p.Pulled(); got != nil || err != nil {
@@ -143,7 +143,7 @@ func TestPulledIsWhatWasRecorded(t *testing.T) {
 	}
 }
 
-func TestADamagedPulledFileIsRefused(t *testing.T) {
+func TestPulled_RejectsDamagedFile(t *testing.T) {
 	const name = ".tool/web/pulled.json"
 	for text, reason := range map[string]string{
 		`{"project": "@a/b"}`:                   `: "project" and "revision" were expected`,

@@ -20,7 +20,7 @@ import (
 // clientJSON is where the tests' local project web has its client.json.
 const clientJSON = ".tool/web/client.json"
 
-func TestFindTakesTheNearestWorkspaceAbove(t *testing.T) {
+func TestFind_NearestWorkspaceAbove(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir, ".tool/a/client.json", "{}")
 	write(t, dir, "apps/web/.tool/b/client.json", "{}")
@@ -52,7 +52,7 @@ func TestFindTakesTheNearestWorkspaceAbove(t *testing.T) {
 	}
 }
 
-func TestFindClimbsNeitherIntoTheHomeDirectoryNorOutOfIt(t *testing.T) {
+func TestFind_StopsAtHomeDirectory(t *testing.T) {
 	home := tempDir(t)
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
@@ -74,7 +74,7 @@ func TestFindClimbsNeitherIntoTheHomeDirectoryNorOutOfIt(t *testing.T) {
 	wantFault(t, err, wire.CodeNoWorkspace)
 }
 
-func TestFindStopsBelowADirectoryOfAnotherOwner(t *testing.T) {
+func TestFind_StopsAtDirectoryOfAnotherOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("giving a directory to somebody else takes root: run the test as root")
 	}
@@ -106,7 +106,7 @@ func TestFindStopsBelowADirectoryOfAnotherOwner(t *testing.T) {
 	}
 }
 
-func TestFindNamesADirectoryThatIsNotThere(t *testing.T) {
+func TestFind_NamesMissingDirectory(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir, ".tool/web/client.json", "{}")
 	for _, name := range []string{"absent", clientJSON} {
@@ -115,7 +115,7 @@ func TestFindNamesADirectoryThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestProjectsAreTheDirectoriesWithClientOrStack(t *testing.T) {
+func TestProjects_AreDirectoriesWithClientOrStack(t *testing.T) {
 	w := newWorkspace(t, map[string]string{
 		".tool/web/client.json":     "{}",
 		".tool/api/stack.json":      "{}",
@@ -140,7 +140,7 @@ func TestProjectsAreTheDirectoriesWithClientOrStack(t *testing.T) {
 	}
 }
 
-func TestAnUnknownProjectIsAnsweredWithWhatIsThere(t *testing.T) {
+func TestProject_UnknownNameListsExisting(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/client.json": "{}", ".tool/admin/stack.json": "{}", ".tool/x/y": ""})
 	for name, hint := range map[string]string{
 		"wbe":       "did you mean web? there is admin, web",
@@ -161,7 +161,7 @@ func TestAnUnknownProjectIsAnsweredWithWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestAProjectNameIsOneSegment(t *testing.T) {
+func TestProject_NameIsOneSegment(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: "{}", "client.json": "{}", ".tool/client.json": "{}", ".tool/.web/client.json": "{}", ".tool/a/b/client.json": "{}"})
 	for _, name := range []string{"", ".", "..", "../.tool/web", "a/b", `a\b`, `..\x`, ".web", "web/", "/web", "web\x00", "C:web", "./web", strings.Repeat("x", 5000)} {
 		_, err := w.Project(name)

@@ -18,7 +18,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func TestAFailedWriteLeavesTheFileAndNothingElse(t *testing.T) {
+func TestRecord_FailedWriteLeavesFileUnchanged(t *testing.T) {
 	full := func(*os.File) error { return &os.PathError{Op: "sync", Path: "x", Err: syscall.ENOSPC} }
 	refused := func(*os.Root, string, string) error {
 		return &os.LinkError{Op: "rename", Old: "x", New: "y", Err: syscall.EIO}
@@ -57,7 +57,7 @@ func TestAFailedWriteLeavesTheFileAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestADirectorySyncThatFailsLosesNothing(t *testing.T) {
+func TestRecord_FailedDirectorySyncLosesNothing(t *testing.T) {
 	c := newClient(t, `{}`)
 	workspace.OnSync(t, func(f *os.File) error {
 		if info, err := f.Stat(); err != nil || info.IsDir() {
@@ -70,7 +70,7 @@ func TestADirectorySyncThatFailsLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAWriteIsOnTheDiskBeforeAndAfterTheRename(t *testing.T) {
+func TestRecord_SyncsBeforeAndAfterRename(t *testing.T) {
 	c := newClient(t, `{}`)
 	dir := c.Workspace().Dir
 	var steps []string
@@ -102,7 +102,7 @@ func TestAWriteIsOnTheDiskBeforeAndAfterTheRename(t *testing.T) {
 	}
 }
 
-func TestAHundredWritersAtOnceLoseNothing(t *testing.T) {
+func TestRecord_HundredConcurrentWritersLoseNothing(t *testing.T) {
 	const writers = 100
 	w := newWorkspace(t, map[string]string{clientJSON: "{\n  \"settings\": {}\n}\n"})
 	clients := make([]*workspace.Client, writers)
@@ -121,7 +121,7 @@ func TestAHundredWritersAtOnceLoseNothing(t *testing.T) {
 	wantFields(t, w.Dir, writers)
 }
 
-func TestProcessesAtOnceLoseNothing(t *testing.T) {
+func TestRecord_ConcurrentProcessesLoseNothing(t *testing.T) {
 	const processes = 12
 	w := newWorkspace(t, map[string]string{clientJSON: "{}"})
 	var wait sync.WaitGroup
@@ -137,7 +137,7 @@ func TestProcessesAtOnceLoseNothing(t *testing.T) {
 	wantFields(t, w.Dir, processes)
 }
 
-func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
+func TestRecord_KilledWriterLeavesOldOrNewFile(t *testing.T) {
 	const old = "{\n  \"settings\": {}\n}\n"
 	const new = "{\n  \"settings\": {},\n  \"api\": \"@a/b\"\n}\n"
 	for step, want := range map[string]string{
@@ -166,7 +166,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 	}
 }
 
-func TestAWriterKilledAtAnyMomentLeavesAReadableFile(t *testing.T) {
+func TestRecord_WriterKilledAtAnyMomentLeavesReadableFile(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: `{"settings": {}}`})
 	for round := range 30 {
 		child := writerProcess(w.Dir, "forever", "api")
@@ -265,7 +265,7 @@ func wantFields(t *testing.T, dir string, n int) {
 	}
 }
 
-func TestCheckWritableLeavesNothingBehind(t *testing.T) {
+func TestCheckWritable_LeavesNothingBehind(t *testing.T) {
 	c := newClient(t, "{}")
 	if err := c.CheckWritable(); err != nil {
 		t.Error(err)

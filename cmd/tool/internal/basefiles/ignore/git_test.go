@@ -151,7 +151,7 @@ func directories(paths map[string]bool) map[string]bool {
 	return dirs
 }
 
-func TestGitAgreesOnEveryVerdict(t *testing.T) {
+func TestMatch_AgreesWithGit(t *testing.T) {
 	var sets []set
 	for _, c := range cases {
 		for _, path := range slices.Concat(c.out, c.kept) {
@@ -162,7 +162,7 @@ func TestGitAgreesOnEveryVerdict(t *testing.T) {
 	compare(t, sets)
 }
 
-func TestGitAgreesOnEveryByteInEveryClass(t *testing.T) {
+func TestMatch_AgreesWithGitOnCharacterClasses(t *testing.T) {
 	var sets []set
 	for _, class := range []string{"alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit"} {
 		s := set{"x[[:" + class + ":]]y\nz[![:" + class + ":]]y", map[string]bool{}}
@@ -181,7 +181,7 @@ func TestGitAgreesOnEveryByteInEveryClass(t *testing.T) {
 // that took them for one star would be no measure for such rules.
 var afterLiteral = regexp.MustCompile(`(?m)^!?[^*?\[\\\n]*[^*?\[\\\n/]\*\*`)
 
-func TestTwoStarsAfterLiteralTextLeadAnywhere(t *testing.T) {
+func TestMatch_DoubleStarAfterLiteral(t *testing.T) {
 	s := set{"x/a**/b\nc**/d", map[string]bool{"x/ab": false, "x/a/b": false, "x/ay/z/b": false, "c/e/d": false, "e/cd": false}}
 	rules := ignore.Compile([]byte(s.rules), "test")
 	for path := range s.paths {
@@ -199,7 +199,7 @@ func gitLeadsAnywhere(t *testing.T) bool {
 	return askGit(t, []set{{"x/a**/b", map[string]bool{"x/ab": false}}})[0]["x/ab"].line == 1
 }
 
-func TestGitAgreesOnRandomPairs(t *testing.T) {
+func TestMatch_AgreesWithGitOnRandomPairs(t *testing.T) {
 	const paths = 20
 	r := rand.New(rand.NewPCG(*seed, 2))
 	all := gitLeadsAnywhere(t)

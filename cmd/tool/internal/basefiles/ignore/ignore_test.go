@@ -106,7 +106,7 @@ var cases = []struct {
 	{"names are bytes", "é\n[é]x", []string{"é"}, []string{"éx", "e\u0301"}},
 }
 
-func TestVerdicts(t *testing.T) {
+func TestMatch_Verdicts(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.what, func(t *testing.T) {
 			rules := ignore.Compile([]byte(c.rules), "test")
@@ -124,7 +124,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestARuleKnowsItsLine(t *testing.T) {
+func TestRule_KnowsItsLine(t *testing.T) {
 	rules := ignore.Compile([]byte("\ufeff# first\r\n\r\n*.tmp  \r\n\n!keep.tmp\n"), ".toolignore")
 	for path, want := range map[string]ignore.Rule{
 		"a.tmp":    {Pattern: "*.tmp", Source: ".toolignore", Line: 3},
@@ -142,7 +142,7 @@ func TestARuleKnowsItsLine(t *testing.T) {
 
 // Each of these takes time exponential in its length where every star tries
 // every length for itself: longer than any test may run.
-func TestAHostilePatternCostsLittle(t *testing.T) {
+func TestMatch_HostilePatternIsCheap(t *testing.T) {
 	for _, pattern := range []string{
 		strings.Repeat("a*", 400) + "b?",
 		strings.Repeat("**/a", 200) + "/**/b?",

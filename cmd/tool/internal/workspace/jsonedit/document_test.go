@@ -9,7 +9,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 )
 
-func TestASyntaxErrorSaysWhereAndWhatIsWrong(t *testing.T) {
+func TestParse_SyntaxErrorHasPosition(t *testing.T) {
 	for _, c := range []struct {
 		text         string
 		line, column int
@@ -60,7 +60,7 @@ func TestASyntaxErrorSaysWhereAndWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestPositionsCountCharactersFromOne(t *testing.T) {
+func TestPosition_CountsCharactersFromOne(t *testing.T) {
 	text := "\ufeff{\"é\": 1,\r\n\t\"x😀\": \"y\"}"
 	d := parse(t, text)
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestPositionsCountCharactersFromOne(t *testing.T) {
 	}
 }
 
-func TestValuesKnowWhatTheyAre(t *testing.T) {
+func TestValue_Kinds(t *testing.T) {
 	d := parse(t, `{"o": {"i": [1]}, "a": [ {"x": 1}, "é" ,null], "s": "a\nb", "n": -1.50, "t": true, "f": false, "z": null}`)
 	for name, want := range map[string]string{
 		"o": "an object", "a": "an array", "s": "a string", "n": "a number", "t": "a boolean", "f": "a boolean", "z": "null",

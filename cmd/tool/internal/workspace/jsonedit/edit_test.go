@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 )
 
-func TestEditChangesOnlyWhatDiffers(t *testing.T) {
+func TestEdit_ChangesOnlyDifferences(t *testing.T) {
 	for _, c := range []struct{ name, text, want, result string }{
 		{"nothing", `{ "a" :1.0 , "b":[ 1,{"y":2,"x":3} ] }`, `{"b":[1,{"x":3,"y":2}],"a":1.0}`, `{ "a" :1.0 , "b":[ 1,{"y":2,"x":3} ] }`},
 		{"a spelling of the same string", `{"a": "\u0041\/"}`, `{"a":"A/"}`, `{"a": "\u0041\/"}`},
@@ -70,7 +70,7 @@ func TestEditChangesOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestMadeValuesAreWritten(t *testing.T) {
+func TestEdit_WritesNewValues(t *testing.T) {
 	inner := []jsonedit.Member{{Name: "a\n", Value: jsonedit.String("\"é\\")}}
 	text := jsonedit.Format([]jsonedit.Member{
 		{Name: "o", Value: jsonedit.Object(inner)},
@@ -83,7 +83,7 @@ func TestMadeValuesAreWritten(t *testing.T) {
 	}
 }
 
-func TestDeepAndLongObjectsAreEdited(t *testing.T) {
+func TestEdit_DeepAndLongObjects(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 9999) + "1" + strings.Repeat("}", 9999)
 	changed := strings.Replace(deep, "1", "2", 1)
 	if got := parse(t, deep).Edit(parse(t, changed).Members()); string(got) != changed {
