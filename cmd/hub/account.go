@@ -99,8 +99,8 @@ func (a *app) accountDisable() *cobra.Command {
 	return &cobra.Command{
 		Use:   "disable NAME",
 		Short: "Disable an account (its data stays)",
-		Long: "Disable an account: its tokens and its members' roles have no effect, and its public\n" +
-			"projects are hidden. Its data stays. hub account enable undoes it.",
+		Long: "Disable an account: its tokens and its members' roles have no effect, and its\n" +
+			"public projects are hidden. Its data stays. hub account enable undoes it.",
 		Args: exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.disable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
