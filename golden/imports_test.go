@@ -114,7 +114,7 @@ var mayImport = []struct {
 	{"tui/escape", []string{"hubclient/pat"}},
 	{"cmd/tool/internal/term/quiet", nil},
 	{"cmd/internal/cmdline", nil},
-	{"cmd/tool/internal/fault", []string{"cmd/internal/cmdline", "hubclient/ref", "hubclient/wire", "hubclient/flat"}},
+	{"cmd/tool/internal/failure", []string{"cmd/internal/cmdline", "hubclient", "hubclient/ref", "hubclient/wire", "hubclient/flat"}},
 	{"cmd/tool", []string{"cmd/tool/internal/cli", "cmd/tool/internal/term"}},
 }
 

@@ -130,7 +130,7 @@ func TestArchive_UnreadableFileAbortsUpload(t *testing.T) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(content), failingReader{})), nil
 		}
 	}
-	known := &hubclient.Error{Code: wire.CodeUnreachable, Detail: "of another hub"}
+	known := &hubclient.Error{Code: hubclient.CodeUnreachable, Detail: "of another hub"}
 	for name, test := range map[string]struct {
 		path string
 		fail hubclient.Opener

@@ -162,7 +162,7 @@ func TestCreateProject_Requires201AndSameProject(t *testing.T) {
 	t.Run("a name that is none", func(t *testing.T) {
 		play(t, nil, func(ctx context.Context, c *hubclient.Client) {
 			_, err := c.CreateProject(ctx, wire.CreateProject{Account: "acme", Slug: "../x"})
-			wantCode(t, err, wire.CodeInvalidName)
+			wantCode(t, err, hubclient.CodeInvalidName)
 		})
 	})
 }

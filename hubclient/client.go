@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Options say which hub to speak to, and how.
@@ -64,14 +63,14 @@ type Client struct {
 func New(opts Options) (*Client, error) {
 	origin, err := ParseOrigin(opts.Origin)
 	if err != nil {
-		return nil, &Error{Code: wire.CodeNotAHub, Detail: "the origin is " + err.Error()}
+		return nil, &Error{Code: CodeNotAHub, Detail: "the origin is " + err.Error()}
 	}
 	base, err := url.Parse(origin)
 	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsFunc(opts.Token, tree.Unprintable) {
-		return nil, &Error{Code: wire.CodeTokenMalformed, Detail: "the token holds a control character"}
+		return nil, &Error{Code: CodeTokenMalformed, Detail: "the token holds a control character"}
 	}
 	if opts.Timeout <= 0 {
 		opts.Timeout = DefaultTimeout

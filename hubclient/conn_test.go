@@ -137,7 +137,7 @@ func TestDialAhead_UnreachableHubIsAwaitedOnce(t *testing.T) {
 		b.Dial()
 		start := time.Now()
 		_, err := b.Whoami(t.Context())
-		if wantCode(t, err, wire.CodeTimeout); time.Since(start) != hubclient.DefaultTimeout {
+		if wantCode(t, err, hubclient.CodeTimeout); time.Since(start) != hubclient.DefaultTimeout {
 			t.Errorf("after %v", time.Since(start))
 		}
 	})

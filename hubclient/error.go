@@ -38,6 +38,17 @@ type Error struct {
 func (e *Error) Error() string { return e.Detail }
 func (e *Error) Unwrap() error { return e.Cause }
 
+// Codes of errors that no hub reports.
+const (
+	CodeTokenMalformed wire.Code = "token_malformed"
+	CodeInsecureOrigin wire.Code = "insecure_origin"
+	CodeUnreachable    wire.Code = "unreachable"
+	CodeTimeout        wire.Code = "timeout"
+	CodeRedirected     wire.Code = "redirected"
+	CodeNotAHub        wire.Code = "not_a_hub"
+	CodeInvalidName    wire.Code = "invalid_name"
+)
+
 // HasCode reports whether err is an *[Error] with one of codes.
 func HasCode(err error, codes ...wire.Code) bool {
 	var e *Error
@@ -105,26 +116,23 @@ func line(s string) string {
 
 func (c *Client) insecure() *Error {
 	return &Error{
-		Code:   wire.CodeInsecureOrigin,
+		Code:   CodeInsecureOrigin,
 		Detail: fmt.Sprintf("the token is not sent to %s over plain http", c.Origin()),
-		Hint:   "use https, or set TOOL_ALLOW_HTTP=1 where the network between is yours",
 	}
 }
 
 func (c *Client) notAHub(status int, format string, args ...any) *Error {
 	return &Error{
-		Code:   wire.CodeNotAHub,
+		Code:   CodeNotAHub,
 		Status: status,
 		Detail: fmt.Sprintf("%s does not answer like a hub: %s", c.Origin(), line(fmt.Sprintf(format, args...))),
-		Hint:   "check the address given by --origin or TOOL_API_ORIGIN",
 	}
 }
 
 func (c *Client) redirected(target string) *Error {
 	return &Error{
-		Code:   wire.CodeRedirected,
+		Code:   CodeRedirected,
 		Detail: fmt.Sprintf("%s redirects to %s, which is not followed", c.Origin(), line(target)),
-		Hint:   "if that is the hub's address, give its origin with --origin",
 	}
 }
 
@@ -156,22 +164,21 @@ func (c *Client) transportError(ctx context.Context, reached bool, err error) er
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &certificate):
-		return &Error{Code: wire.CodeUnreachable, Cause: err,
-			Detail: fmt.Sprintf("the certificate of %s is not trusted: %s", c.Origin(), because),
-			Hint:   "TOOL_CA_FILE names a file of certificates to trust besides the system's"}
+		return &Error{Code: CodeUnreachable, Cause: err,
+			Detail: fmt.Sprintf("the certificate of %s is not trusted: %s", c.Origin(), because)}
 	case errors.As(err, &noTLS):
 		return c.notAHub(0, "it does not speak TLS")
 	case refusedTLS(err):
-		return &Error{Code: wire.CodeUnreachable, Cause: err,
+		return &Error{Code: CodeUnreachable, Cause: err,
 			Detail: fmt.Sprintf("%s refuses the connection: %s", c.Origin(), because)}
 	case timedOut(err):
-		return &Error{Code: wire.CodeTimeout, Cause: err, lost: reached,
+		return &Error{Code: CodeTimeout, Cause: err, lost: reached,
 			Detail: fmt.Sprintf("%s did not answer within %v", c.Origin(), c.opts.Timeout)}
 	case !reached:
-		return &Error{Code: wire.CodeUnreachable, Cause: err, again: brokeOff(err), unconnected: true,
+		return &Error{Code: CodeUnreachable, Cause: err, again: brokeOff(err), unconnected: true,
 			Detail: fmt.Sprintf("%s cannot be reached: %s", c.Origin(), because)}
 	case brokeOff(err):
-		return &Error{Code: wire.CodeUnreachable, Cause: err, again: true, lost: true,
+		return &Error{Code: CodeUnreachable, Cause: err, again: true, lost: true,
 			Detail: fmt.Sprintf("the connection to %s broke: %s", c.Origin(), because)}
 	}
 	return c.notAHub(0, "%s", because)

@@ -68,8 +68,8 @@ func zipped(s string) string {
 }
 
 const (
-	notAHub     = wire.CodeNotAHub
-	unreachable = wire.CodeUnreachable
+	notAHub     = hubclient.CodeNotAHub
+	unreachable = hubclient.CodeUnreachable
 )
 
 var long = strings.Repeat("x\u001b[31m\n", 4_000)
@@ -108,7 +108,7 @@ func oddAnswers() []odd {
 		says("304 without a question", notAHub, "HTTP/1.1 304 Not Modified\r\nHub-Version: 1\r\n\r\n"),
 		says("300", notAHub, message("300 Multiple Choices", "application/json", `{}`)),
 		says("302 without a target", notAHub, message("302 Found", "application/json", `{}`)),
-		says("307 with two targets", wire.CodeRedirected, message("307 X", "application/json", `{}`, "Location: http://a.example", "Location: http://b.example")),
+		says("307 with two targets", hubclient.CodeRedirected, message("307 X", "application/json", `{}`, "Location: http://a.example", "Location: http://b.example")),
 		says("HTML", notAHub, message("200 OK", "text/html", "<html>")),
 		says("JSON called HTML", notAHub, message("200 OK", "text/html", `{}`)),
 		says("JSON of no type", notAHub, message("200 OK", "", `{}`)),

@@ -232,7 +232,7 @@ func TestAmbiguous_WriteSaysSo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { lose(w, r) })
-				e := wantCode(t, c.do(t.Context(), b.Client), wire.CodeUnreachable)
+				e := wantCode(t, c.do(t.Context(), b.Client), hubclient.CodeUnreachable)
 				if says := strings.Contains(e.Hint, "may have been applied"); says != c.write {
 					t.Errorf("%s: the hint is %q", c.method, e.Hint)
 				}
@@ -256,7 +256,7 @@ func TestAmbiguous_UnsentWriteIsNotAmbiguous(t *testing.T) {
 				return nil, err
 			}
 			_, err := b.DeleteProject(t.Context(), project)
-			e := wantCode(t, err, wire.CodeUnreachable)
+			e := wantCode(t, err, hubclient.CodeUnreachable)
 			if e.Hint != "" || dialled < 5 || e.Detail != b.Origin()+" cannot be reached: "+says {
 				t.Errorf("%d times: %+v", dialled, e)
 			}

@@ -46,7 +46,7 @@ func TestNetwork_RefusedConnection(t *testing.T) {
 	listener.Close()
 	c := dialTo(t, listener, 0)
 	_, err := c.DeleteProject(t.Context(), project)
-	e := wantCode(t, err, wire.CodeUnreachable)
+	e := wantCode(t, err, hubclient.CodeUnreachable)
 	if !errors.Is(err, syscall.ECONNREFUSED) || e.Detail != c.Origin()+" cannot be reached: connection refused" || e.Hint != "" {
 		t.Errorf("%+v", e)
 	}
@@ -96,7 +96,7 @@ func TestNetwork_BlockedUploadTimesOut(t *testing.T) {
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"noise": string(noise)})
 	_, err := dialTo(t, listener, 200*time.Millisecond).PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
-	if e := wantCode(t, err, wire.CodeTimeout); !strings.Contains(e.Hint, "may have been applied") {
+	if e := wantCode(t, err, hubclient.CodeTimeout); !strings.Contains(e.Hint, "may have been applied") {
 		t.Errorf("%+v", e)
 	}
 }

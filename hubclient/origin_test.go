@@ -68,7 +68,7 @@ func TestParseOrigin_RejectsInvalidWithoutQuoting(t *testing.T) {
 			t.Errorf("ParseOrigin(%q): %v", given, err)
 		}
 		_, err = hubclient.New(hubclient.Options{Origin: given})
-		wantCode(t, err, wire.CodeNotAHub)
+		wantCode(t, err, hubclient.CodeNotAHub)
 	}
 }
 
@@ -100,7 +100,7 @@ func FuzzParseOrigin(f *testing.F) {
 func TestNew_RejectsUnsendableToken(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\x00", "\x7f", "\u0085"} {
 		_, err := hubclient.New(hubclient.Options{Origin: origin, Token: token + end})
-		if e := wantCode(t, err, wire.CodeTokenMalformed); strings.Contains(e.Detail+e.Hint, "hubpat_") {
+		if e := wantCode(t, err, hubclient.CodeTokenMalformed); strings.Contains(e.Detail+e.Hint, "hubpat_") {
 			t.Error(e)
 		}
 	}
@@ -127,7 +127,7 @@ func TestNew_RefusesTokenOverPlainHTTP(t *testing.T) {
 		}
 	}
 	for _, o := range far {
-		if e := wantCode(t, open(o, token, false), wire.CodeInsecureOrigin); !strings.Contains(e.Detail, o) {
+		if e := wantCode(t, open(o, token, false), hubclient.CodeInsecureOrigin); !strings.Contains(e.Detail, o) {
 			t.Errorf("%s is not named: %v", o, e)
 		}
 		for name, err := range map[string]error{
@@ -185,7 +185,7 @@ func TestDial_LoopbackNameLeadingElsewhereGetsNoToken(t *testing.T) {
 		near, far int
 	}{
 		"loopback":            {[]netip.Addr{near}, false, "", 1, 0},
-		"elsewhere":           {[]netip.Addr{far}, false, wire.CodeInsecureOrigin, 0, 0},
+		"elsewhere":           {[]netip.Addr{far}, false, hubclient.CodeInsecureOrigin, 0, 0},
 		"elsewhere, allowed":  {[]netip.Addr{far}, true, "", 0, 1},
 		"elsewhere, and here": {[]netip.Addr{far, near}, false, "", 1, 0},
 	} {

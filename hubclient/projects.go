@@ -41,7 +41,7 @@ func (c Created) Project() wire.Project { return c.project }
 func (c *Client) CreateProject(ctx context.Context, req wire.CreateProject) (Created, error) {
 	about, err := ref.New(req.Account, req.Slug)
 	if err != nil {
-		return Created{}, &Error{Code: wire.CodeInvalidName, Detail: err.Error()}
+		return Created{}, &Error{Code: CodeInvalidName, Detail: err.Error()}
 	}
 	r := request{method: http.MethodPost, path: "/v1/projects", about: about}
 	if err := r.jsonBody(req); err != nil {

@@ -106,7 +106,7 @@ func TestRedirect_OtherOriginFailsWithTarget(t *testing.T) {
 			for _, code := range redirectCodes {
 				for _, c := range redirected {
 					b, trapped := guardedHub(t, scheme, func(w http.ResponseWriter, _ *http.Request, _ int) { redirect(w, code, fill(target)) })
-					e := wantCode(t, c.do(t.Context(), b.Client), wire.CodeRedirected)
+					e := wantCode(t, c.do(t.Context(), b.Client), hubclient.CodeRedirected)
 					if *trapped != 0 || b.requests.Load() != 1 || !strings.Contains(e.Detail, fill(named)) || strings.Contains(e.Detail, "secret") {
 						t.Errorf("%d of a %s to %.60s: %d elsewhere, %d requests: %v", code, c.method, target, *trapped, b.requests.Load(), e)
 					}
@@ -138,7 +138,7 @@ func TestRedirect_GetFollowsThreeWithinOrigin(t *testing.T) {
 				}
 				for _, c := range redirected[1:] {
 					b, _ := guardedHub(t, scheme, func(w http.ResponseWriter, _ *http.Request, _ int) { redirect(w, code, target) })
-					if wantCode(t, c.do(t.Context(), b.Client), wire.CodeRedirected); b.requests.Load() != 1 {
+					if wantCode(t, c.do(t.Context(), b.Client), hubclient.CodeRedirected); b.requests.Load() != 1 {
 						t.Errorf("%d of a %s: %d requests", code, c.method, b.requests.Load())
 					}
 				}
@@ -186,7 +186,7 @@ func TestRedirect_InvalidIsNotAHub(t *testing.T) {
 				w.Header().Set("Hub-Version", "1")
 				w.WriteHeader(code)
 			})
-			if wantCode(t, c.do(t.Context(), b.Client), wire.CodeNotAHub); b.requests.Load() != 1 {
+			if wantCode(t, c.do(t.Context(), b.Client), hubclient.CodeNotAHub); b.requests.Load() != 1 {
 				t.Errorf("%d of a %s: %d requests", code, c.method, b.requests.Load())
 			}
 		}
@@ -219,7 +219,7 @@ func TestRedirect_TokenReachesNoOtherListener(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range redirected {
-				wantCode(t, c.do(t.Context(), b), wire.CodeRedirected)
+				wantCode(t, c.do(t.Context(), b), hubclient.CodeRedirected)
 			}
 			base.Close()
 		}

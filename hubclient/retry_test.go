@@ -101,7 +101,7 @@ func TestClient_RetriesARefusedConnectionForAFewSecondsButNotOnLoopback(t *testi
 						}
 						var err error
 						took := elapsed(func() { err = c.do(t.Context(), b.Client) })
-						if e := wantCode(t, err, wire.CodeUnreachable); e.Hint != "" || attempts < want.least || took > want.longest || took < want.shortest {
+						if e := wantCode(t, err, hubclient.CodeUnreachable); e.Hint != "" || attempts < want.least || took > want.longest || took < want.shortest {
 							t.Errorf("%d attempts in %v, want at least %d within %v: %+v", attempts, took, want.least, want.longest, e)
 						}
 					})

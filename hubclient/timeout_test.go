@@ -31,7 +31,7 @@ func TestTimeout_SilentCallFailsWithoutRetry(t *testing.T) {
 				b := newHub(t, hubclient.Options{}, silent)
 				var err error
 				took := elapsed(func() { err = c.do(t.Context(), b.Client) })
-				e := wantCode(t, err, wire.CodeTimeout)
+				e := wantCode(t, err, hubclient.CodeTimeout)
 				if took != hubclient.DefaultTimeout || b.requests.Load() != 1 || e.Detail != origin+" did not answer within 1m0s" {
 					t.Errorf("after %v and %d requests: %v", took, b.requests.Load(), err)
 				}
@@ -60,7 +60,7 @@ func TestTimeout_StalledResponse(t *testing.T) {
 				})
 				var err error
 				took := elapsed(func() { _, err = b.Whoami(t.Context()) })
-				wantCode(t, err, wire.CodeTimeout)
+				wantCode(t, err, hubclient.CodeTimeout)
 				if took != 5*time.Second {
 					t.Errorf("after %v", took)
 				}
@@ -74,7 +74,7 @@ func TestTimeout_FailedConnectAppliesNothing(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, nil)
 		b.dial = func(context.Context, string) (net.Conn, error) { return nil, dialFault(os.ErrDeadlineExceeded) }
 		_, err := b.DeleteProject(t.Context(), project)
-		if e := wantCode(t, err, wire.CodeTimeout); e.Hint != "" {
+		if e := wantCode(t, err, hubclient.CodeTimeout); e.Hint != "" {
 			t.Errorf("the hint is %q", e.Hint)
 		}
 	})
@@ -91,7 +91,7 @@ func TestTimeout_StalledHandshake(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.DeleteProject(t.Context(), project)
-	if e := wantCode(t, err, wire.CodeTimeout); e.Hint != "" {
+	if e := wantCode(t, err, hubclient.CodeTimeout); e.Hint != "" {
 		t.Errorf("the hint is %q", e.Hint)
 	}
 }
@@ -142,7 +142,7 @@ func TestTimeout_SlowUploadIsAllowed(t *testing.T) {
 					answer(w, 201, struct{}{})
 				})
 				var err error
-				if took := elapsed(func() { err = do(t.Context(), b.Client) }); hubclient.HasCode(err, wire.CodeTimeout) || took < 10*time.Minute {
+				if took := elapsed(func() { err = do(t.Context(), b.Client) }); hubclient.HasCode(err, hubclient.CodeTimeout) || took < 10*time.Minute {
 					t.Errorf("after %v: %v", took, err)
 				}
 			})
@@ -164,7 +164,7 @@ func TestTimeout_UploadNotReadByHub(t *testing.T) {
 			took := elapsed(func() {
 				_, err = b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
 			})
-			e := wantCode(t, err, wire.CodeTimeout)
+			e := wantCode(t, err, hubclient.CodeTimeout)
 			if took != hubclient.DefaultTimeout || b.requests.Load() != 1 || !strings.Contains(e.Hint, "may have been applied") {
 				t.Errorf("after %v and %d requests: %v, %q", took, b.requests.Load(), err, e.Hint)
 			}
@@ -188,7 +188,7 @@ func TestUpload_SendsBodyWithoutContinue(t *testing.T) {
 			})
 			err := uploads["a bundle"].do(t.Context(), b.Client, files, open)
 			// The answer lacks its version, which shows that it arrived.
-			wantCode(t, err, wire.CodeNotAHub)
+			wantCode(t, err, hubclient.CodeNotAHub)
 			if b.requests.Load() != 1 {
 				t.Errorf("%d requests, %v", b.requests.Load(), err)
 			}

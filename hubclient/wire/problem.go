@@ -80,30 +80,3 @@ const (
 	CodeStorageFull          Code = "storage_full"
 	CodeInternal             Code = "internal"
 )
-
-// Codes that a client gives to failures which no hub reported.
-const (
-	CodeNoToken          Code = "no_token"
-	CodeTokenMalformed   Code = "token_malformed"
-	CodeInsecureOrigin   Code = "insecure_origin"
-	CodeUnreachable      Code = "unreachable"
-	CodeTimeout          Code = "timeout"
-	CodeRedirected       Code = "redirected"
-	CodeNotAHub          Code = "not_a_hub"
-	CodeNotRecorded      Code = "not_recorded"
-	CodeNoConfig         Code = "no_config"
-	CodeNoSettings       Code = "no_settings"
-	CodeNoBaseFiles      Code = "no_base_files"
-	CodeWouldUndoEdits   Code = "would_undo_edits"
-	CodeWouldLoseEdits   Code = "would_lose_edits"
-	CodeInterrupted      Code = "interrupted"
-	CodeInvalidFile      Code = "invalid_file"
-	CodeInvalidName      Code = "invalid_name"
-	CodeNoDestination    Code = "no_destination"
-	CodeNoWorkspace      Code = "no_workspace"
-	CodeNoLocalProject   Code = "no_local_project"
-	CodeOutsideWorkspace Code = "outside_workspace"
-	CodeTokenInFile      Code = "token_in_file"
-	CodeNothingKept      Code = "nothing_kept"
-	CodeFilesDiffer      Code = "files_differ"
-)

@@ -19,9 +19,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // What a set may hold at most.
@@ -148,21 +147,21 @@ var errNoRoot = errors.New("no such directory")
 func locate(workspace, root, cacheDir string) (*Selection, error) {
 	inside, err := resolve(workspace)
 	if err != nil {
-		return nil, fault.New(wire.CodeNoWorkspace, "find the workspace: %w", err)
+		return nil, failure.New(failure.CodeNoWorkspace, "find the workspace: %w", err)
 	}
 	resolved, err := resolve(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoRoot
 	}
 	if err != nil {
-		return nil, fault.New(wire.CodeInvalidFile, "find the directory %s: %w", shown(workspace, root), err)
+		return nil, failure.New(failure.CodeInvalidFile, "find the directory %s: %w", shown(workspace, root), err)
 	}
 	rel, err := filepath.Rel(inside, resolved)
 	if err != nil || !filepath.IsLocal(rel) {
-		return nil, fault.New(wire.CodeOutsideWorkspace, "%s leads to %s, outside the workspace", shown(workspace, root), resolved)
+		return nil, failure.New(failure.CodeOutsideWorkspace, "%s leads to %s, outside the workspace", shown(workspace, root), resolved)
 	}
 	if is, err := os.Stat(resolved); err == nil && !is.IsDir() {
-		return nil, fault.New(wire.CodeInvalidFile, "%s is not a directory", shown(workspace, root))
+		return nil, failure.New(failure.CodeInvalidFile, "%s is not a directory", shown(workspace, root))
 	}
 	return &Selection{workspace: inside, root: filepath.ToSlash(rel), cacheDir: cacheDir}, nil
 }

@@ -5,8 +5,7 @@ import (
 	"path/filepath"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
-	"example.com/projecthub/cmd/tool/internal/fault"
-	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/cmd/tool/internal/failure"
 )
 
 // BundleOptions say which bundle to choose.
@@ -30,7 +29,7 @@ func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 	root := filepath.Join(o.Workspace, ".tool", o.Project)
 	s, err := locate(o.Workspace, root, o.CacheDir)
 	if err == errNoRoot {
-		return nil, fault.New(wire.CodeNoLocalProject, "there is no directory .tool/%s", o.Project)
+		return nil, failure.New(failure.CodeNoLocalProject, "there is no directory .tool/%s", o.Project)
 	}
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestBundle_ExcludesClientFiles(t *testing.T) {
@@ -43,13 +43,13 @@ func TestBundle_FailsLikeBaseFiles(t *testing.T) {
 		t.Error("a token went into a bundle")
 	}
 	_, err = bundle("bad")
-	e := wantFault(t, err, wire.CodeInvalidFile, `.tool/bad/a\b cannot be sent: it holds a backslash`)
+	e := wantFault(t, err, failure.CodeInvalidFile, `.tool/bad/a\b cannot be sent: it holds a backslash`)
 	if want := "rename it, or move it out of .tool/bad"; e.Hint != want {
 		t.Errorf("hint %q, want %q", e.Hint, want)
 	}
 	_, err = bundle("absent")
-	wantFault(t, err, wire.CodeNoLocalProject, "there is no directory .tool/absent")
+	wantFault(t, err, failure.CodeNoLocalProject, "there is no directory .tool/absent")
 	outside, _ = filepath.EvalSymlinks(outside)
 	_, err = bundle("linked")
-	wantFault(t, err, wire.CodeOutsideWorkspace, ".tool/linked leads to "+outside+", outside the workspace")
+	wantFault(t, err, failure.CodeOutsideWorkspace, ".tool/linked leads to "+outside+", outside the workspace")
 }

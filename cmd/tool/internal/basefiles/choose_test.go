@@ -14,9 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestChoose_AppliesBuiltInRules(t *testing.T) {
@@ -93,9 +92,9 @@ func TestChoose_RejectsAppRootOutsideWorkspace(t *testing.T) {
 	outside, err := filepath.EvalSymlinks(outside)
 	must(t, err)
 	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")})
-	wantFault(t, err, wire.CodeOutsideWorkspace, "app leads to "+outside+", outside the workspace")
+	wantFault(t, err, failure.CodeOutsideWorkspace, "app leads to "+outside+", outside the workspace")
 	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Dir(root)})
-	wantFault(t, err, wire.CodeOutsideWorkspace, filepath.Dir(root)+" leads to "+filepath.Dir(root)+", outside the workspace")
+	wantFault(t, err, failure.CodeOutsideWorkspace, filepath.Dir(root)+" leads to "+filepath.Dir(root)+", outside the workspace")
 }
 
 func TestChoose_EmptySelectionFailsUnlessAllowed(t *testing.T) {
@@ -106,7 +105,7 @@ func TestChoose_EmptySelectionFailsUnlessAllowed(t *testing.T) {
 		".tool/web": "the app root .tool/web is in .tool, which no app is in",
 	} {
 		_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, dir)})
-		e := wantFault(t, err, wire.CodeNoBaseFiles, reason)
+		e := wantFault(t, err, failure.CodeNoBaseFiles, reason)
 		if !strings.Contains(e.Hint, "--allow-empty") {
 			t.Errorf("hint %q does not name --allow-empty", e.Hint)
 		}
@@ -118,9 +117,9 @@ func TestChoose_EmptySelectionFailsUnlessAllowed(t *testing.T) {
 		}
 	}
 	_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "file"), AllowEmpty: true})
-	wantFault(t, err, wire.CodeInvalidFile, "file is not a directory")
+	wantFault(t, err, failure.CodeInvalidFile, "file is not a directory")
 	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root + "x", Root: root + "x"})
-	if e := fault.From(err); e.Code != wire.CodeNoWorkspace {
+	if e := failure.Of(err); e.Code != failure.CodeNoWorkspace {
 		t.Errorf("without a workspace: %v (code %s)", err, e.Code)
 	}
 }
@@ -213,7 +212,7 @@ func TestChoose_RejectsCollidingNames(t *testing.T) {
 		if c.names[0] == "k" { // the Kelvin sign is K in NFC
 			c.reason = `k cannot be sent: it differs from "K" in nothing but case`
 		}
-		e := wantFault(t, err, wire.CodeInvalidFile, c.reason)
+		e := wantFault(t, err, failure.CodeInvalidFile, c.reason)
 		if e.Hint != "rename it, or leave it out in .toolignore" {
 			t.Errorf("hint %q", e.Hint)
 		}
@@ -235,7 +234,7 @@ func TestChoose_RejectsInvalidPath(t *testing.T) {
 		long(1024) + "/excluded": long(1024) + " cannot be sent: it is longer than 1024 bytes",
 	} {
 		_, err := basefiles.Choose(ctx, at(plant(t, named(name))))
-		wantFault(t, err, wire.CodeInvalidFile, reason)
+		wantFault(t, err, failure.CodeInvalidFile, reason)
 	}
 	wantPaths(t, choose(t, at(plant(t, named(long(1024-2)+"/x")))), long(1024-2)+"/x")
 }
@@ -263,7 +262,7 @@ func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 	choose(t, at(root))
 	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.MaxFileSize+1))
 	_, err := basefiles.Choose(ctx, at(root))
-	wantFault(t, err, wire.CodeInvalidFile, `"big file" is too large: it is 25.1 MiB, and no file may be above 25 MiB`)
+	wantFault(t, err, failure.CodeInvalidFile, `"big file" is too large: it is 25.1 MiB, and no file may be above 25 MiB`)
 
 	root = plant(t, named("a"))
 	for i := range 41 {
@@ -272,7 +271,7 @@ func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 		must(t, os.Truncate(name, basefiles.MaxFileSize))
 	}
 	_, err = basefiles.Choose(ctx, at(root))
-	e := wantFault(t, err, wire.CodeInvalidFile, "the 42 files chosen are 1025.1 MiB together, and no set may be above 1024 MiB")
+	e := wantFault(t, err, failure.CodeInvalidFile, "the 42 files chosen are 1025.1 MiB together, and no set may be above 1024 MiB")
 	if want := "leave it out in .toolignore; the largest is sparse"; !strings.HasPrefix(e.Hint, want) {
 		t.Errorf("hint %q, want %q…", e.Hint, want)
 	}
@@ -293,7 +292,7 @@ func TestChoose_LimitsFileCount(t *testing.T) {
 	}
 	write(t, filepath.Join(root, "src/one"), "more")
 	_, err := basefiles.Choose(ctx, at(root))
-	e := wantFault(t, err, wire.CodeInvalidFile, "more than 20000 files are chosen, which no set may hold")
+	e := wantFault(t, err, failure.CodeInvalidFile, "more than 20000 files are chosen, which no set may hold")
 	if e.Hint != "leave it out in .toolignore; data holds most of them" {
 		t.Errorf("hint %q", e.Hint)
 	}
@@ -315,7 +314,7 @@ func TestChoose_UnreadableToolignoreFails(t *testing.T) {
 		root := plant(t, named("app/a"))
 		must(t, put(filepath.Join(root, "app/.toolignore")))
 		_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")})
-		wantFault(t, err, wire.CodeInvalidFile, "read app/.toolignore: "+reason)
+		wantFault(t, err, failure.CodeInvalidFile, "read app/.toolignore: "+reason)
 	}
 }
 

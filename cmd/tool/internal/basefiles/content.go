@@ -9,9 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Contents opens the contents of a set that was hashed. It keeps directories
@@ -33,7 +32,7 @@ func (c *Contents) Open(e tree.Entry) (io.ReadCloser, error) {
 	s := c.set
 	i, ok := slices.BinarySearchFunc(s.Files, e.Path, func(f *File, path string) int { return strings.Compare(f.Path, path) })
 	if !ok {
-		return nil, fault.New(wire.CodeInvalidFile, "%q is not in the set", e.Path)
+		return nil, failure.New(failure.CodeInvalidFile, "%q is not in the set", e.Path)
 	}
 	file := s.Files[i]
 	o, err := c.take()

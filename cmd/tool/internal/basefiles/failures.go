@@ -10,14 +10,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func noBaseFiles(format string, args ...any) error {
-	return fault.New(wire.CodeNoBaseFiles, format, args...).
+	return failure.New(failure.CodeNoBaseFiles, format, args...).
 		WithHint("settings.basePath says where the app is, and .toolignore what is left out; to push an empty set, add --allow-empty")
 }
 
@@ -32,7 +31,7 @@ func (s *Selection) name(onDisk string) string {
 }
 
 func (s *Selection) unreadable(onDisk string, err error) error {
-	e := fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(onDisk), fault.Cause(err))
+	e := failure.New(failure.CodeInvalidFile, "read %s: %w", s.name(onDisk), failure.Cause(err))
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return e.WithHint("make it readable, or %s", s.remedy)
@@ -48,23 +47,23 @@ func (s *Selection) unsendable(onDisk string, err error) error {
 	if broken, ok := errors.AsType[*tree.PathError](err); ok {
 		why = broken.Why
 	}
-	return fault.New(wire.CodeInvalidFile, "%s cannot be sent: %s", s.name(onDisk), why).
+	return failure.New(failure.CodeInvalidFile, "%s cannot be sent: %s", s.name(onDisk), why).
 		WithHint("rename it, or %s", s.remedy)
 }
 
 func (s *Selection) tooLarge(onDisk string, size int64) error {
-	return fault.New(wire.CodeInvalidFile, "%s is too large: it is %s, and no file may be above %s", s.name(onDisk), mib(size), mib(MaxFileSize)).
+	return failure.New(failure.CodeInvalidFile, "%s is too large: it is %s, and no file may be above %s", s.name(onDisk), mib(size), mib(MaxFileSize)).
 		WithHint("%s", s.remedy)
 }
 
 func (s *Selection) tooMuch() error {
 	largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })
-	return fault.New(wire.CodeInvalidFile, "the %d files chosen are %s together, and no set may be above %s", len(s.Files), mib(s.Bytes), mib(MaxBytes)).
+	return failure.New(failure.CodeInvalidFile, "the %d files chosen are %s together, and no set may be above %s", len(s.Files), mib(s.Bytes), mib(MaxBytes)).
 		WithHint("%s; the largest is %s, %s", s.remedy, s.name(largest.OnDisk), mib(largest.Size))
 }
 
 func (s *Selection) tooMany(root *folder) error {
-	e := fault.New(wire.CodeInvalidFile, "more than %d files are chosen, which no set may hold", MaxFiles)
+	e := failure.New(failure.CodeInvalidFile, "more than %d files are chosen, which no set may hold", MaxFiles)
 	if len(root.below) == 0 {
 		return e.WithHint("%s", s.remedy)
 	}
@@ -81,17 +80,17 @@ func (f *folder) count() int {
 }
 
 func (s *Selection) restless(onDisk string) error {
-	return fault.New(wire.CodeInvalidFile, "%s keeps changing while it is read", s.name(onDisk)).
+	return failure.New(failure.CodeInvalidFile, "%s keeps changing while it is read", s.name(onDisk)).
 		WithHint("stop what writes it, or %s", s.remedy)
 }
 
 func (s *Selection) changed(onDisk string) error {
-	return fault.New(wire.CodeInvalidFile, "%s changed while it was sent", s.name(onDisk)).
+	return failure.New(failure.CodeInvalidFile, "%s changed while it was sent", s.name(onDisk)).
 		WithHint("run the command again")
 }
 
 func (s *Selection) tokenIn(onDisk string, line int, token string) error {
-	return fault.New(wire.CodeTokenInFile, "%s holds an access token on line %d (%s…)", s.name(onDisk), line, pat.Shown(token)).
+	return failure.New(failure.CodeTokenInFile, "%s holds an access token on line %d (%s…)", s.name(onDisk), line, pat.Shown(token)).
 		WithHint("take it out and revoke it: whoever reads the file can use it")
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestHash_ReturnsTreeOfFiles(t *testing.T) {
@@ -99,7 +99,7 @@ func wantToken(t *testing.T, text, token string, line int) {
 	t.Helper()
 	root := plant(t, map[string]string{"a.ts": "", "src/config.ts": text, "z.ts": ""})
 	_, err := choose(t, at(root)).Hash(ctx, nil)
-	e := wantFault(t, err, wire.CodeTokenInFile, fmt.Sprintf("src/config.ts holds an access token on line %d (%s…)", line, token[:12]))
+	e := wantFault(t, err, failure.CodeTokenInFile, fmt.Sprintf("src/config.ts holds an access token on line %d (%s…)", line, token[:12]))
 	if e.Hint == "" || strings.Contains(e.Hint, token) {
 		t.Errorf("hint %q", e.Hint)
 	}
@@ -212,7 +212,7 @@ func TestHash_FailsByNameWhenFileKeepsChanging(t *testing.T) {
 	if reads != 3 {
 		t.Errorf("%d tries to read it, want 3", reads)
 	}
-	wantFault(t, err, wire.CodeInvalidFile, "busy.txt keeps changing while it is read")
+	wantFault(t, err, failure.CodeInvalidFile, "busy.txt keeps changing while it is read")
 }
 
 func TestHash_FailsWhenFileGrowsBeyondLimit(t *testing.T) {
@@ -220,7 +220,7 @@ func TestHash_FailsWhenFileGrowsBeyondLimit(t *testing.T) {
 	s := choose(t, at(root))
 	must(t, os.Truncate(root+"/f", basefiles.MaxFileSize+1))
 	_, err := s.Hash(ctx, nil)
-	wantFault(t, err, wire.CodeInvalidFile, "f is too large: it is 25.1 MiB, and no file may be above 25 MiB")
+	wantFault(t, err, failure.CodeInvalidFile, "f is too large: it is 25.1 MiB, and no file may be above 25 MiB")
 }
 
 func TestHash_FailsByNameWhenFileIsGone(t *testing.T) {
@@ -228,5 +228,5 @@ func TestHash_FailsByNameWhenFileIsGone(t *testing.T) {
 	s := choose(t, at(root))
 	must(t, os.Remove(root+"/dir/b"))
 	_, err := s.Hash(ctx, nil)
-	wantFault(t, err, wire.CodeInvalidFile, "read dir/b: no such file or directory")
+	wantFault(t, err, failure.CodeInvalidFile, "read dir/b: no such file or directory")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -94,9 +94,9 @@ func wantPaths(t testing.TB, s *basefiles.Selection, want ...string) {
 }
 
 // wantFault checks what a program and a person are told.
-func wantFault(t testing.TB, err error, code wire.Code, reason string) *fault.Error {
+func wantFault(t testing.TB, err error, code wire.Code, reason string) failure.Failure {
 	t.Helper()
-	var e *fault.Error
+	var e failure.Failure
 	if !errors.As(err, &e) {
 		t.Fatalf("error %v, want one with code %s", err, code)
 	}

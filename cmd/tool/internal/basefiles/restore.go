@@ -11,10 +11,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Restore writes files of a set into a directory, and nothing anywhere else: no
@@ -45,7 +44,7 @@ type Former struct {
 // first file that is written.
 func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 	if _, err := tree.New(files); err != nil {
-		return nil, fault.New(wire.CodeInvalidFile, "the hub's base files cannot be written: %w", err)
+		return nil, failure.New(failure.CodeInvalidFile, "the hub's base files cannot be written: %w", err)
 	}
 	r := &Restore{dir: dir, found: map[string]string{}}
 	err := r.open()
@@ -67,7 +66,7 @@ func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 
 func (r *Restore) open() (err error) {
 	if r.root, err = os.OpenRoot(r.dir); err != nil {
-		return fault.New(wire.CodeInvalidFile, "open the directory %s: %w", r.dir, fault.Cause(err))
+		return failure.New(failure.CodeInvalidFile, "open the directory %s: %w", r.dir, failure.Cause(err))
 	}
 	return nil
 }
@@ -154,7 +153,7 @@ func typeOf(is fs.FileInfo) string {
 func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 	if r.root == nil {
 		if err := os.MkdirAll(r.dir, 0o755); err != nil {
-			return fault.New(wire.CodeInvalidFile, "create the directory %s: %w", r.dir, fault.Cause(err))
+			return failure.New(failure.CodeInvalidFile, "create the directory %s: %w", r.dir, failure.Cause(err))
 		}
 		if err := r.open(); err != nil {
 			return err
@@ -162,7 +161,7 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 	}
 	err := r.write(e, content)
 	if errors.Is(err, errChanged) {
-		return fault.New(wire.CodeFilesDiffer, "%s was not replaced: %w", r.name(e.Path), err).
+		return failure.New(failure.CodeFilesDiffer, "%s was not replaced: %w", r.name(e.Path), err).
 			WithHint("run the command again, to compare it as it is now")
 	}
 	if err != nil {
@@ -320,7 +319,7 @@ func exchangeByName(in *os.Root, temporary, name string) error {
 func (r *Restore) name(p string) string { return filepath.Join(r.dir, filepath.FromSlash(p)) }
 
 func (r *Restore) unwritable(p string, err error) error {
-	return fault.New(wire.CodeInvalidFile, "write %s: %w", r.name(p), fault.Cause(err))
+	return failure.New(failure.CodeInvalidFile, "write %s: %w", r.name(p), failure.Cause(err))
 }
 
 // Close closes the directory.

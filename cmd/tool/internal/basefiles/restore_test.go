@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func entryOf(path, content string) tree.Entry {
@@ -88,7 +88,7 @@ func TestRestore_TreatsUnicodeFormsAsOneName(t *testing.T) {
 func TestRestore_RejectsDirectoryInPlaceOfFileFirst(t *testing.T) {
 	root := plant(t, map[string]string{"a/b": "mine"})
 	_, err := basefiles.NewRestore(root, []tree.Entry{entryOf("a", "theirs")})
-	wantFault(t, err, wire.CodeInvalidFile, "write "+filepath.Join(root, "a")+": a directory is in its place")
+	wantFault(t, err, failure.CodeInvalidFile, "write "+filepath.Join(root, "a")+": a directory is in its place")
 }
 
 func TestRestore_TruncatedFileLeavesOldOne(t *testing.T) {
@@ -120,7 +120,7 @@ func TestNewRestore_RefusesSymbolicLinksInPaths(t *testing.T) {
 			why = where + " is a symbolic link, and nothing is written through it"
 		}
 		_, err := basefiles.NewRestore(root, []tree.Entry{entryOf(path, "evil")})
-		wantFault(t, err, wire.CodeInvalidFile, "write "+filepath.Join(root, path)+": "+why)
+		wantFault(t, err, failure.CodeInvalidFile, "write "+filepath.Join(root, path)+": "+why)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestRestoreWrite_KeepsEditsMadeAfterTheComparison(t *testing.T) {
 				edit(t, root)
 				r.Save = func(basefiles.Former) error { t.Error("an edit is saved as if it were replaced"); return nil }
 				err := r.Write(entryOf("a", "theirs"), strings.NewReader("theirs"))
-				wantFault(t, err, wire.CodeFilesDiffer, filepath.Join(root, "a")+" was not replaced: it changed while the files were pulled")
+				wantFault(t, err, failure.CodeFilesDiffer, filepath.Join(root, "a")+" was not replaced: it changed while the files were pulled")
 				if got := content(t, filepath.Join(root, "a")); got != "edit" {
 					t.Errorf("it contains %q", got)
 				}

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
-	"example.com/projecthub/cmd/tool/internal/fault"
-	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/cmd/tool/internal/failure"
 )
 
 const (
@@ -44,7 +43,7 @@ func reason(rule *ignore.Rule) string {
 func (s *Selection) readToolignore() (*ignore.Rules, error) {
 	text, err := readIn(s.workspace, path.Join(s.root, toolignore), maxToolignore)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(wire.CodeInvalidFile, "read %s: %w", s.name(toolignore), fault.Cause(err)).
+		return nil, failure.New(failure.CodeInvalidFile, "read %s: %w", s.name(toolignore), failure.Cause(err)).
 			WithHint("it must be a file of at most %d KiB in the workspace", maxToolignore>>10)
 	}
 	return ignore.Compile(norm.NFC.Bytes(text), toolignore), nil

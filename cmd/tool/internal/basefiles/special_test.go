@@ -18,9 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestChoose_CountsSymlinksAndNeverFollowsThem(t *testing.T) {
@@ -108,14 +107,14 @@ func TestHash_RejectsFileReplacedBySpecialFile(t *testing.T) {
 			swap(t, root+"/apps/web", outside+"/apps/web")
 
 			_, err := s.Hash(ctx, nil)
-			e := fault.From(err)
-			if e.Code != wire.CodeInvalidFile || !strings.HasPrefix(e.Error(), "read apps/web") {
+			e := failure.Of(err)
+			if e.Code != failure.CodeInvalidFile || !strings.HasPrefix(e.Error(), "read apps/web") {
 				t.Errorf("Hash: %v (code %s)", err, e.Code)
 			}
 			if e.Hint != "it changed meanwhile: run the command again" {
 				t.Errorf("hint %q", e.Hint)
 			}
-			if _, err := s.Contents().Open(set[0]); fault.From(err).Code != wire.CodeInvalidFile {
+			if _, err := s.Contents().Open(set[0]); failure.Of(err).Code != failure.CodeInvalidFile {
 				t.Errorf("Open: %v", err)
 			}
 		})
@@ -190,12 +189,12 @@ func TestHash_UnreadableFileIsNamed(t *testing.T) {
 	deny(root + "/excluded.log")
 	deny(root + "/file")
 	_, err := choose(t, at(root)).Hash(ctx, nil)
-	if e := wantFault(t, err, wire.CodeInvalidFile, "read file: permission denied"); e.Hint != "make it readable, or leave it out in .toolignore" {
+	if e := wantFault(t, err, failure.CodeInvalidFile, "read file: permission denied"); e.Hint != "make it readable, or leave it out in .toolignore" {
 		t.Errorf("hint %q", e.Hint)
 	}
 	deny(root + "/dir")
 	_, err = basefiles.Choose(ctx, at(root))
-	wantFault(t, err, wire.CodeInvalidFile, "read dir: permission denied")
+	wantFault(t, err, failure.CodeInvalidFile, "read dir: permission denied")
 }
 
 // asNobody runs the test in a process of a user without rights.

@@ -23,14 +23,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/cmd/tool/internal/revisions"
 	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -89,7 +88,7 @@ func Main(args []string, lookupEnv func(string) (string, bool), streams term.Str
 	c, err := root.ExecuteContextC(context.Background())
 	a.command = commandOf(c)
 	if err == nil && out.err != nil {
-		err = &runError{doing(out.err, "", "write to stdout")}
+		err = &runError{failure.Doing(out.err, "", "write to stdout")}
 	}
 	return a.exit(err, a.ended())
 }
@@ -221,7 +220,7 @@ func (e *runError) Unwrap() error { return e.err }
 // workspace returns the workspace that the command works in.
 func (a *app) workspace() (*workspace.Workspace, error) {
 	ws, err := workspace.Find(a.dir)
-	return ws, fault.At("read", err)
+	return ws, failure.At("read", err)
 }
 
 // place returns where a path leads that was typed where the command works. The
@@ -247,15 +246,15 @@ func (a *app) local(ctx context.Context, name string, line func(local string) cm
 	}
 	if name != "" {
 		p, err := ws.Project(name)
-		return p, fault.At("read", err)
+		return p, failure.At("read", err)
 	}
 	names, err := ws.Projects()
 	if err != nil {
-		return nil, fault.At("read", err)
+		return nil, failure.At("read", err)
 	}
 	switch {
 	case len(names) == 0:
-		return nil, fault.At("read", fault.New(wire.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
+		return nil, failure.At("read", failure.New(failure.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
 			Try(cmdline.Tool("init")))
 	case len(names) == 1:
 		name = names[0]
@@ -268,7 +267,7 @@ func (a *app) local(ctx context.Context, name string, line func(local string) cm
 		}
 	}
 	p, err := ws.Project(name)
-	return p, fault.At("read", err)
+	return p, failure.At("read", err)
 }
 
 // line is the running command, without arguments and flags.
@@ -328,7 +327,7 @@ func (a *app) directory(variable string, users func() (string, error)) (string, 
 	}
 	dir, err := users()
 	if err != nil {
-		return "", fault.New(wire.CodeInvalidFile, "no directory for the program's own files: %w", err).
+		return "", failure.New(failure.CodeInvalidFile, "no directory for the program's own files: %w", err).
 			WithHint("set %s", variable)
 	}
 	return filepath.Join(dir, "tool"), nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/status"
 	"example.com/projecthub/hubclient/wire"
@@ -35,14 +35,14 @@ var (
 func (a *app) home(ctx context.Context) (err error) {
 	acted := false
 	defer func() {
-		if err == nil || fault.From(err).Stage != "" {
+		if err == nil || failure.Of(err).Stage != "" {
 			return
 		}
-		e := fault.From(fault.At(stageHome, err))
+		e := failure.Of(failure.At(stageHome, err))
 		if acted {
 			e.Hint = "what was reported above is done"
 		}
-		err = doing(e, "", "show the overview")
+		err = failure.Doing(e, "", "show the overview")
 	}()
 	chosen := 0
 	for {
@@ -88,7 +88,7 @@ func (a *app) act(ctx context.Context, action tui.Action, name, project string) 
 		createAction: "project create", openAction: "project view", loginAction: "login",
 	}
 	defer func(command string, token, origin optional) { // what was answered is for this action alone
-		err = fault.At(a.stage(), err)
+		err = failure.At(a.stage(), err)
 		a.command, a.token, a.origin, a.acting = command, token, origin, false
 	}(a.command, a.token, a.origin)
 	a.command, a.acting = command[action], true
@@ -107,11 +107,11 @@ func (a *app) act(ctx context.Context, action tui.Action, name, project string) 
 		})
 	case openAction:
 		if project == "" {
-			return doing(fault.New(wire.CodeNoDestination, "%s is on no hub yet", name), name, "open the page of %s", name)
+			return failure.Doing(failure.New(failure.CodeNoDestination, "%s is on no hub yet", name), name, "open the page of %s", name)
 		}
 		return a.viewProject(ctx, project, true)
 	}
-	return doing(a.login(ctx, false), "", "log in")
+	return failure.Doing(a.login(ctx, false), "", "log in")
 }
 
 // pauseAtHome lets the person read what an action printed, and reports whether
@@ -176,7 +176,7 @@ func (h *overview) load(ctx context.Context) tui.Home {
 		h.status, err = status.Run(ctx, status.Options{Locals: locals, Identity: id, Connect: h.connectAnyway, Revisions: h.revisions(), Typed: h.typed})
 	}
 	if err != nil {
-		e := fault.From(err)
+		e := failure.Of(err)
 		view.Notices = append(view.Notices, strings.Join(slices.Concat([]string{e.Error()}, h.typedLines(e.Recipe)), "; "))
 		return view
 	}

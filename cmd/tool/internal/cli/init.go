@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
 )
@@ -58,14 +58,14 @@ of the account that is logged in.`,
 func (a *app) init(name string, start workspace.Start) error {
 	dir, err := a.place(".")
 	if err != nil {
-		return doing(err, name, "make the local project %s", name)
+		return failure.Doing(err, name, "make the local project %s", name)
 	}
 	if ws, err := workspace.Find(dir); err == nil {
 		dir = ws.Dir
 	}
 	for _, typed := range []*string{&start.Source, &start.BasePath} {
 		if *typed, err = a.pathIn(dir, *typed); err != nil {
-			return doing(err, name, "make the local project %s", name)
+			return failure.Doing(err, name, "make the local project %s", name)
 		}
 	}
 	if name == "" {
@@ -78,7 +78,7 @@ func (a *app) init(name string, start workspace.Start) error {
 		r.Notes = append(r.Notes, fmt.Sprintf("the stack is named %s, after your login; another name goes into .tool/%s/stack.json", own, name))
 	}
 	if r.Files, err = workspace.Create(dir, name, start); err != nil {
-		return doing(fault.At("init", err), name, "make the local project %s", name)
+		return failure.Doing(failure.At("init", err), name, "make the local project %s", name)
 	}
 	return a.print("initialized", r, func(p *printer) {
 		p.line("Made the local project %s", name)

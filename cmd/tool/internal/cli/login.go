@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow/login"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
@@ -31,7 +31,7 @@ stored already is only switched to.`,
 		Example: "  tool login --origin https://hub.example.com --with-token < token.txt\n  tool login --origin https://hub.example.com",
 		Args:    noToken,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
-			return doing(a.login(ctx, withToken), "", "log in")
+			return failure.Doing(a.login(ctx, withToken), "", "log in")
 		}),
 	}
 	c.Flags().BoolVar(&withToken, "with-token", false, "read the token from stdin")
@@ -201,7 +201,7 @@ func (a *app) readToken(ctx context.Context) (string, error) {
 	case r := <-done:
 		token := identity.CleanToken(r.text)
 		if r.err != nil || token == "" {
-			return "", fault.New(wire.CodeNoToken, "there is no token on stdin")
+			return "", failure.New(failure.CodeNoToken, "there is no token on stdin")
 		}
 		return token, nil
 	}
@@ -215,7 +215,7 @@ func (a *app) logoutCommand() *cobra.Command {
 		Example: "  tool logout\n  tool logout --origin https://hub.example.com",
 		Args:    atMost(),
 		RunE: a.run(func(context.Context, []string) error {
-			return doing(a.logout(), "", "log out")
+			return failure.Doing(a.logout(), "", "log out")
 		}),
 	}
 	c.Flags().Var(&a.origin, "origin", "hub's `ADDRESS` (default: the current one)")

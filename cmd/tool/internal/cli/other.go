@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/failure"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -46,7 +47,7 @@ func (a *app) completionCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.run(func(context.Context, []string) error {
-				return doing(writeCompletion(c.Root(), args[0], a.Out), "", "print the script for %s", args[0])
+				return failure.Doing(writeCompletion(c.Root(), args[0], a.Out), "", "print the script for %s", args[0])
 			})(c, args)
 		},
 	}

@@ -10,12 +10,13 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/child"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/create"
 	"example.com/projecthub/cmd/tool/internal/flow/projects"
 	"example.com/projecthub/cmd/tool/internal/flow/remove"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -106,7 +107,7 @@ func (a *app) ignoredFiles(ctx context.Context, local *workspace.Project, name s
 func (a *app) create(ctx context.Context, name string, f createFlags) error {
 	local, err := a.local(ctx, f.from, a.from(name))
 	if err != nil {
-		return doing(err, f.from, "create %s", name)
+		return failure.Doing(err, f.from, "create %s", name)
 	}
 	o := create.Options{
 		Local: local, Name: name, StackVersion: f.stackVersion, Visibility: wire.Visibility(f.visibility),
@@ -114,7 +115,7 @@ func (a *app) create(ctx context.Context, name string, f createFlags) error {
 	}
 	ignored, yes, err := a.ignoredFiles(ctx, local, name, f.baseFiles)
 	if err != nil {
-		return doing(err, local.Name, "create %s from %s", name, local.Name)
+		return failure.Doing(err, local.Name, "create %s from %s", name, local.Name)
 	}
 	if !yes {
 		return a.aborted(&flow.Aborted{ProjectName: local.Name})
@@ -123,7 +124,7 @@ func (a *app) create(ctx context.Context, name string, f createFlags) error {
 	r, err := create.Run(ctx, o)
 	end(err)
 	if err != nil {
-		return doing(err, local.Name, "create %s from %s", name, local.Name)
+		return failure.Doing(err, local.Name, "create %s from %s", name, local.Name)
 	}
 	if ignored {
 		if err := a.kept().Consent(flow.IgnoredConsent(r.Origin, r.Project)); err != nil {
@@ -164,7 +165,7 @@ func (a *app) projectListCommand() *cobra.Command {
 			}
 			r, err := projects.List(ctx, a.connect, account)
 			if err != nil {
-				return doing(err, "", "list projects")
+				return failure.Doing(err, "", "list projects")
 			}
 			return a.print("projects", r, func(p *printer) { listText(p, r) })
 		}),
@@ -220,17 +221,17 @@ func (a *app) viewProject(ctx context.Context, name string, web bool) error {
 		},
 	})
 	if err != nil {
-		if e := fault.From(err); e.Code == wire.CodeInvalidName {
+		if e := failure.Of(err); e.Code == hubclient.CodeInvalidName {
 			if whole := a.wholeName(name); whole != "" {
 				err = e.Try(cmdline.Tool("project", "view").With(whole))
 			}
 		}
-		return doing(err, "", "%s", strings.TrimSpace("view "+name))
+		return failure.Doing(err, "", "%s", strings.TrimSpace("view "+name))
 	}
 	if web && !a.strict() {
 		// What opens pages may fail later, or do nothing, without saying so.
 		(&printer{w: a.Out}).line("Opening %s", r.URL)
-		return doing(openBrowser(r.URL), "", "open %s", r.URL)
+		return failure.Doing(openBrowser(r.URL), "", "open %s", r.URL)
 	}
 	return a.print("project", r, func(p *printer) {
 		if web {
@@ -337,7 +338,7 @@ to be typed, unless --force is given. The token needs the scope admin:resource.`
 			r, no, err := remove.Run(ctx, o)
 			switch {
 			case err != nil:
-				return doing(err, "", "delete %s", args[0])
+				return failure.Doing(err, "", "delete %s", args[0])
 			case no != nil:
 				return a.aborted(no)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow/publish"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -38,13 +39,13 @@ again is no error, other content needs a higher version.`,
 func (a *app) publish(ctx context.Context, name string, dryRun, force bool) error {
 	local, err := a.local(ctx, name, a.itself)
 	if err != nil {
-		return doing(err, name, "%s", strings.TrimSpace("publish "+name))
+		return failure.Doing(err, name, "%s", strings.TrimSpace("publish "+name))
 	}
 	o := publish.Options{Local: local, Connect: a.connect, CacheDir: a.cache("hashes")}
 	if dryRun {
 		planned, err := publish.Plan(ctx, o)
 		if err != nil {
-			return doing(err, local.Name, "publish %s", local.Name)
+			return failure.Doing(err, local.Name, "publish %s", local.Name)
 		}
 		return a.print("planned", planned, func(p *printer) { plannedVersionText(p, planned) })
 	}
@@ -59,7 +60,7 @@ func (a *app) publish(ctx context.Context, name string, dryRun, force bool) erro
 	stop()
 	switch {
 	case err != nil:
-		return doing(err, local.Name, "publish %s", local.Name)
+		return failure.Doing(err, local.Name, "publish %s", local.Name)
 	case no != nil:
 		return a.aborted(no)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow/pull"
 )
 
@@ -69,7 +70,7 @@ only with --force; files that the hub does not have stay as they are.`,
 func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 	local, err := a.local(ctx, name, a.itself)
 	if err != nil {
-		return doing(err, name, "%s", strings.TrimSpace("pull "+name))
+		return failure.Doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}
 	o := pull.Options{
 		Local: local, Destination: f.project.value, Connect: a.connect, Revisions: a.revisions(), Kept: a.kept(), Warn: a.warn, Typed: a.typed,
@@ -78,14 +79,14 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 	if f.undo {
 		r, err := pull.Undo(o)
 		if err != nil {
-			return doing(err, local.Name, "undo the pull of %s", local.Name)
+			return failure.Doing(err, local.Name, "undo the pull of %s", local.Name)
 		}
 		return a.print("pulled", r, func(p *printer) { pulledText(p, r, false) })
 	}
 	if f.output.given() {
 		o.OutputName = filepath.Join(a.dir, f.output.String())
 		if o.Output, err = a.place(f.output.String()); err != nil {
-			return doing(err, local.Name, "pull %s", local.Name)
+			return failure.Doing(err, local.Name, "pull %s", local.Name)
 		}
 		var reserved string
 		if o.Output, reserved, err = local.Workspace.Locate(o.Output); err != nil {
@@ -107,7 +108,7 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 		if from := destinationOf(err); from != "" {
 			what += " from " + from
 		}
-		return doing(err, local.Name, "%s", what)
+		return failure.Doing(err, local.Name, "%s", what)
 	case no != nil:
 		return a.aborted(no)
 	}

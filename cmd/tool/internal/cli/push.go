@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/push"
 	"example.com/projecthub/hubclient"
@@ -117,7 +118,7 @@ func (f *pushFlags) what() push.What {
 
 func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	doingPush := func(err error, to string) error {
-		return doing(err, name, "%s", strings.TrimSuffix(strings.TrimSpace("push "+name)+" to "+to, " to "))
+		return failure.Doing(err, name, "%s", strings.TrimSuffix(strings.TrimSpace("push "+name)+" to "+to, " to "))
 	}
 	local, err := a.local(ctx, name, a.itself)
 	if err != nil {
@@ -132,7 +133,7 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 	if f.undo {
 		r, err := push.Undo(ctx, o)
 		if err != nil {
-			return doing(err, name, "%s", strings.TrimSuffix("undo the push of "+name+" to "+destinationOf(err), " to "))
+			return failure.Doing(err, name, "%s", strings.TrimSuffix("undo the push of "+name+" to "+destinationOf(err), " to "))
 		}
 		return a.print("pushed", r, func(p *printer) { pushedText(p, r, push.Nothing) })
 	}

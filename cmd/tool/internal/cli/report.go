@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
@@ -67,7 +67,7 @@ func printFailed(kind string, err error) error {
 	if done != "" {
 		done += ", but "
 	}
-	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", done, fault.Cause(err))}
+	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", done, failure.Cause(err))}
 }
 
 func (a *app) printJSON(kind string, v any) error {
@@ -175,24 +175,6 @@ type failed struct {
 	SettingsChanged  bool              `json:"settingsChanged,omitzero"`
 }
 
-// failure is a failure of what the command was about.
-type failure struct {
-	err   error
-	doing string // such as: push web to @acme/web
-	local string // local project, "" when none is meant
-}
-
-func (f *failure) Error() string { return f.err.Error() }
-func (f *failure) Unwrap() error { return f.err }
-
-// doing says what failed, for the failure's line and its projectName.
-func doing(err error, local, format string, args ...any) error {
-	if err == nil {
-		return nil
-	}
-	return &failure{err, fmt.Sprintf(format, args...), local}
-}
-
 // exit reports what is left to report and returns the exit code.
 func (a *app) exit(err error, ended syscall.Signal) int {
 	var run *runError
@@ -224,14 +206,14 @@ func (a *app) reportUsage(err error) {
 }
 
 func (a *app) reportInterrupt(err error, ended syscall.Signal) int {
-	e := *fault.From(err)
-	if e.Code = wire.CodeInterrupted; errors.Is(err, context.Canceled) {
-		e.Err = errors.New("interrupted")
+	e := failure.Of(err)
+	if e.Code = failure.CodeInterrupted; errors.Is(err, context.Canceled) {
+		e.Reason = errors.New("interrupted")
 	}
 	if e.Hint == "" {
-		e.Hint = happened(e.Did, hubclient.Unsettled(err))
+		e.Hint = happened(e.Effects, hubclient.Unsettled(err))
 	}
-	a.report(err, &e)
+	a.report(e)
 	if ended == 0 && a.HungUp() {
 		ended = syscall.SIGHUP // the end of the input came first
 	}
@@ -281,14 +263,14 @@ func (a *app) takesOrigin(l cmdline.Line) bool {
 }
 
 // happened says what a command had done when it was interrupted.
-func happened(did fault.Did, unsettled bool) string {
+func happened(effects failure.Effects, unsettled bool) string {
 	var done []string
 	for _, d := range []struct {
 		did  bool
 		what string
 	}{
-		{did.ProjectCreated, "the project is created"}, {did.ConfigWritten, "the config is written"},
-		{did.BaseFilesWritten, "the base files are written"}, {did.RemoteWritten || did.SettingsChanged, "client.json is changed"},
+		{effects.ProjectCreated, "the project is created"}, {effects.ConfigWritten, "the config is written"},
+		{effects.BaseFilesWritten, "the base files are written"}, {effects.RemoteWritten || effects.SettingsChanged, "client.json is changed"},
 	} {
 		if d.did {
 			done = append(done, d.what)
@@ -303,56 +285,43 @@ func happened(did fault.Did, unsettled bool) string {
 	return strings.Join(done, ", ")
 }
 
-func (a *app) reportFailure(err error) { a.report(err, fault.From(err)) }
-
-// reasons returns why the hub refused a body, where there is more to say than the
-// failure's line does.
-func reasons(err error) []wire.FieldError {
-	var refused *hubclient.Error
-	if !errors.As(err, &refused) || len(refused.Errors) < 2 {
-		return nil
-	}
-	return refused.Errors
-}
+func (a *app) reportFailure(err error) { a.report(failure.Of(err)) }
 
 // stage is that of a failure which names none: the command.
 func (a *app) stage() string { return a.command[strings.LastIndexByte(a.command, ' ')+1:] }
 
 // report prints a failure: as JSON on stdout, or as text on stderr.
-func (a *app) report(err error, e *fault.Error) {
-	var f *failure
-	if !errors.As(err, &f) {
-		f = &failure{doing: a.command}
-	}
-	if e.Stage == "" {
-		e.Stage = a.stage()
+func (a *app) report(f failure.Failure) {
+	f = f.At(a.stage())
+	if f.Action == "" {
+		f.Action = a.command
 	}
 	var unprinted *printError
-	if a.json && !errors.As(err, &unprinted) {
+	if a.json && !errors.As(f, &unprinted) {
 		a.printJSON("failed", failed{
-			ProjectName: f.local, Reason: e.Error(), Stage: e.Stage, Code: e.Code, Hint: e.Hint, Recipe: a.typedLines(e.Recipe),
-			Status: e.Status, RequestID: e.RequestID, Errors: reasons(err), Project: e.Project, Origin: e.Origin, Current: e.Current, Config: e.Config,
-			ProjectCreated: e.Did.ProjectCreated, ConfigWritten: e.Did.ConfigWritten,
-			BaseFilesWritten: e.Did.BaseFilesWritten, RemoteWritten: e.Did.RemoteWritten, SettingsChanged: e.Did.SettingsChanged,
+			ProjectName: f.Local, Reason: f.Error(), Stage: f.Stage, Code: f.Code, Hint: f.Hint, Recipe: a.typedLines(f.Recipe),
+			Status: f.Status, RequestID: f.RequestID, Errors: f.Fields, Project: f.Project, Origin: f.Origin, Current: f.Current, Config: f.Config,
+			ProjectCreated: f.Effects.ProjectCreated, ConfigWritten: f.Effects.ConfigWritten,
+			BaseFilesWritten: f.Effects.BaseFilesWritten, RemoteWritten: f.Effects.RemoteWritten, SettingsChanged: f.Effects.SettingsChanged,
 		})
 		return
 	}
-	a.diagnose("error: %s: %s (stage %s)", f.doing, e.Error(), e.Stage)
-	for _, reason := range reasons(err) {
-		a.diagnose("  - %s", strings.TrimPrefix(reason.Pointer+": "+reason.Detail, ": "))
+	a.diagnose("error: %s: %s (stage %s)", f.Action, f.Error(), f.Stage)
+	for _, field := range f.Fields {
+		a.diagnose("  - %s", strings.TrimPrefix(field.Pointer+": "+field.Detail, ": "))
 	}
-	if e.Config != nil {
-		for _, line := range differenceLines(*e.Config) {
+	if f.Config != nil {
+		for _, line := range differenceLines(*f.Config) {
 			a.diagnose("  %s", line)
 		}
 	}
-	if e.Hint != "" {
-		a.diagnose("  hint: %s", e.Hint)
+	if f.Hint != "" {
+		a.diagnose("  hint: %s", f.Hint)
 	}
-	for _, line := range a.typedLines(e.Recipe) {
+	for _, line := range a.typedLines(f.Recipe) {
 		a.diagnose("  try: %s", line)
 	}
-	if e.RequestID != "" {
-		a.diagnose("  request: %s", e.RequestID)
+	if f.RequestID != "" {
+		a.diagnose("  request: %s", f.RequestID)
 	}
 }

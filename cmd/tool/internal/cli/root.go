@@ -13,12 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // root returns the whole command tree.
@@ -94,7 +93,7 @@ func (a *app) begin(c *cobra.Command, _ []string) error {
 		return usagef("--timeout is a time above nothing, such as 30s or 2m")
 	}
 	if err := checkDirectory(a.dir); err != nil {
-		return &runError{doing(fault.At(flow.StageRead, err), "", "%s", a.command)}
+		return &runError{failure.Doing(failure.At(flow.StageRead, err), "", "%s", a.command)}
 	}
 	if a.origin.value != nil {
 		if _, err := hubclient.ParseOrigin(*a.origin.value); err != nil {
@@ -111,7 +110,7 @@ func checkDirectory(dir string) error {
 		err = errors.New("not a directory")
 	}
 	if err != nil {
-		return fault.New(wire.CodeNoWorkspace, "the directory %s cannot be worked in: %w", dir, fault.Cause(err))
+		return failure.New(failure.CodeNoWorkspace, "the directory %s cannot be worked in: %w", dir, failure.Cause(err))
 	}
 	return nil
 }
@@ -246,14 +245,14 @@ func (a *app) roots() (*x509.CertPool, error) {
 	}
 	pem, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fault.New(wire.CodeInvalidFile, "TOOL_CA_FILE: %w", err)
+		return nil, failure.New(failure.CodeInvalidFile, "TOOL_CA_FILE: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fault.New(wire.CodeInvalidFile, "TOOL_CA_FILE: %s holds no certificate in PEM form", file)
+		return nil, failure.New(failure.CodeInvalidFile, "TOOL_CA_FILE: %s holds no certificate in PEM form", file)
 	}
 	return pool, nil
 }

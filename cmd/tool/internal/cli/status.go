@@ -7,10 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow/status"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -28,7 +27,7 @@ The config is the same, differs, local-ahead (you changed it), hub-ahead
 		ValidArgsFunction: a.completeLocal,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name := strings.Join(args, "")
-			return doing(a.status(ctx, name), name, "show the status")
+			return failure.Doing(a.status(ctx, name), name, "show the status")
 		}),
 	}
 	return a.hubFlags(c)
@@ -41,7 +40,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	}
 	id, err := a.resolve()
 	if err != nil {
-		return fault.At("status", err)
+		return failure.At("status", err)
 	}
 	r, err := status.Run(ctx, status.Options{
 		Locals: locals, Identity: id, Connect: a.connectAnyway, Revisions: a.revisions(), Typed: a.typed,
@@ -60,20 +59,20 @@ func (a *app) locals(ctx context.Context, name string) ([]*workspace.Project, er
 	}
 	ws, err := a.workspace()
 	if err != nil {
-		if fault.From(err).Code == wire.CodeNoWorkspace {
+		if failure.Of(err).Code == failure.CodeNoWorkspace {
 			return nil, nil
 		}
 		return nil, err
 	}
 	names, err := ws.Projects()
 	if err != nil {
-		return nil, fault.At("read", err)
+		return nil, failure.At("read", err)
 	}
 	var all []*workspace.Project
 	for _, name := range names {
 		p, err := ws.Project(name)
 		if err != nil {
-			return nil, fault.At("read", err)
+			return nil, failure.At("read", err)
 		}
 		all = append(all, p)
 	}

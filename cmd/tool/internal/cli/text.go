@@ -8,7 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
@@ -131,4 +131,4 @@ func columns(p *printer, rows [][]string) {
 }
 
 // destinationOf returns the hub project that a failure is about, "" for none.
-func destinationOf(err error) string { return fault.From(err).Project.String() }
+func destinationOf(err error) string { return failure.Of(err).Project.String() }

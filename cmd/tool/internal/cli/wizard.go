@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/create"
 	"example.com/projecthub/cmd/tool/internal/flow/publish"
@@ -23,12 +23,12 @@ import (
 func (a *app) createGuided(ctx context.Context, f createFlags) error {
 	hub, err := a.connect()
 	if err != nil {
-		return doing(fault.At(flow.StageCreate, err), f.from, "create a project")
+		return failure.Doing(failure.At(flow.StageCreate, err), f.from, "create a project")
 	}
 	g := &guide{app: a, hub: hub}
 	w, answers, err := g.wizard(ctx, f)
 	if err != nil {
-		return doing(err, f.from, "create a project")
+		return failure.Doing(err, f.from, "create a project")
 	}
 	a.drawing = !a.terminal().Plain
 	err = a.terminal().CreateProject(ctx, w, answers)
@@ -40,11 +40,11 @@ func (a *app) createGuided(ctx context.Context, f createFlags) error {
 		err = context.Canceled
 	}
 	if err != nil {
-		e := *fault.From(fault.At(flow.StageCreate, err))
+		e := failure.Of(failure.At(flow.StageCreate, err))
 		if len(g.did) > 0 && e.Hint == "" {
 			e.Hint = strings.Join(g.did, ", ") + "; no project was created"
 		}
-		return doing(&e, answers.Local, "create a project")
+		return failure.Doing(e, answers.Local, "create a project")
 	}
 	f.from, f.visibility, f.stackVersion = answers.Local, string(answers.Visibility), answers.StackVersion
 	f.api, f.baseFiles = answers.API, answers.BaseFiles
@@ -80,7 +80,7 @@ func (g *guide) wizard(ctx context.Context, f createFlags) (prompts.Wizard, *pro
 	}
 	answers := &prompts.NewProject{Visibility: wire.Visibility(f.visibility), StackVersion: f.stackVersion, BaseFiles: f.baseFiles}
 	ws, err := g.workspace()
-	if fault.From(err).Code == wire.CodeNoWorkspace && f.from == "" {
+	if failure.Of(err).Code == failure.CodeNoWorkspace && f.from == "" {
 		return w, answers, nil
 	}
 	if err != nil {
@@ -89,10 +89,10 @@ func (g *guide) wizard(ctx context.Context, f createFlags) (prompts.Wizard, *pro
 	if f.from != "" {
 		_, err := ws.Project(f.from)
 		w.Locals, answers.Local = []string{f.from}, f.from
-		return w, answers, fault.At(flow.StageRead, err)
+		return w, answers, failure.At(flow.StageRead, err)
 	}
 	if w.Locals, err = ws.Projects(); err != nil {
-		return w, nil, fault.At(flow.StageRead, err)
+		return w, nil, failure.At(flow.StageRead, err)
 	}
 	if len(w.Locals) > 0 {
 		answers.Local = nearest(ws, w.Locals, dir)
@@ -104,7 +104,7 @@ func (g *guide) wizard(ctx context.Context, f createFlags) (prompts.Wizard, *pro
 func (g *guide) makeLocal(ctx context.Context, name string) error {
 	me, err := g.hub.Whoami(ctx)
 	if err != nil {
-		return fault.At(flow.StageCreate, g.hub.Fault(err))
+		return failure.At(flow.StageCreate, g.hub.Fault(err))
 	}
 	dir := g.dir
 	if ws, err := g.workspace(); err == nil {
@@ -117,7 +117,7 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 	if _, err = workspace.Create(dir, name, start); err == nil {
 		g.did = append(g.did, "made .tool/"+name)
 	}
-	return fault.At("init", err)
+	return failure.At("init", err)
 }
 
 // findSchema returns the API description that lies in dir under a usual name, ""
@@ -137,7 +137,7 @@ func (g *guide) project(name string) (*workspace.Project, error) {
 		return nil, err
 	}
 	p, err := ws.Project(name)
-	return p, fault.At(flow.StageRead, err)
+	return p, failure.At(flow.StageRead, err)
 }
 
 func (g *guide) look(ctx context.Context, local string) (*prompts.Situation, error) {
@@ -189,5 +189,5 @@ func (g *guide) count(ctx context.Context, local string) (files int, bytes int64
 		return 0, 0, err
 	}
 	files, bytes, err = flow.CountFiles(ctx, p)
-	return files, bytes, fault.At(flow.StageRead, err)
+	return files, bytes, failure.At(flow.StageRead, err)
 }

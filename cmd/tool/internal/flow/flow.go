@@ -15,7 +15,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
@@ -109,7 +109,7 @@ func explainDestination(err error, place string) error {
 		if place != "" {
 			err = fmt.Errorf("%s: %w", place, err)
 		}
-		return fault.New(wire.CodeInvalidName, "%w", err).
+		return failure.New(hubclient.CodeInvalidName, "%w", err).
 			WithHint("a destination is @account/slug; each part is %s", ref.Rule)
 	}
 	return nil
@@ -125,7 +125,7 @@ func Destination(local *workspace.Project, client *workspace.Client, flag *strin
 		r, err := ref.Parse(client.Project.Text)
 		return r, explainDestination(err, client.Project.At.String())
 	}
-	return ref.Ref{}, fault.New(wire.CodeNoDestination, "%s does not say which project of the hub it belongs to", local.ClientPath())
+	return ref.Ref{}, failure.New(failure.CodeNoDestination, "%s does not say which project of the hub it belongs to", local.ClientPath())
 }
 
 // FileOptions say how base files are chosen.
@@ -284,7 +284,7 @@ func KeepModes(ctx context.Context, hub *identity.Hub, r ref.Ref, f *Files) erro
 // malformed, as after a merge of git with conflicts, is none: the next pull rewrites it.
 func Base(local *workspace.Project, warn func(string)) (*workspace.Pulled, error) {
 	base, err := local.Pulled()
-	if err != nil && fault.From(err).Code == wire.CodeInvalidFile {
+	if err != nil && failure.Of(err).Code == failure.CodeInvalidFile {
 		warn(err.Error() + "; it counts as absent until a pull rewrites it")
 		return nil, nil
 	}

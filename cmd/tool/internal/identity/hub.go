@@ -3,14 +3,12 @@ package identity
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Hub is a client that speaks as an identity, and explains its failures by it.
@@ -41,32 +39,32 @@ func (h *Hub) Fault(err error) error {
 	return h.Identity.explain(err)
 }
 
-func (id *Identity) explain(err error) error {
-	var e *hubclient.Error
-	if !errors.As(err, &e) {
-		return fault.From(err)
-	}
-	f := &fault.Error{Code: e.Code, Err: err, Hint: e.Hint, Status: e.Status, RequestID: e.RequestID, Current: e.Current}
+// explain adds to a failure what the identity knows of its cause. Explaining one twice
+// changes nothing.
+func (id *Identity) explain(err error) failure.Failure {
+	f := failure.Of(err)
 	switch {
-	case e.Status == http.StatusUnauthorized && id.Token == "":
-		return id.NeedToken()
-	case e.Status == http.StatusUnauthorized:
-		f.Err = id.blame(err)
+	case f.Token != "":
+	case f.Status == http.StatusUnauthorized && id.Token == "":
+		return id.needToken().At(f.Stage)
+	case f.Status == http.StatusUnauthorized:
+		f = id.blame(f)
 		switch {
 		case id.TokenSource == FromLogin: // another's would come before what is stored
 			f.Recipe = []cmdline.Line{id.loginLine()}
 		case f.Hint == "":
 			f.Hint = "whoever runs the hub makes another: hub token create"
 		}
-	case e.Status == http.StatusForbidden && id.Token != "":
-		f.Err = id.blame(err)
-	case e.Code == wire.CodeUnreachable && id.OriginSource == FromDefault && f.Hint == "":
+	case f.Status == http.StatusForbidden && id.Token != "":
+		f = id.blame(f)
+	case f.Code == hubclient.CodeUnreachable && id.OriginSource == FromDefault && f.Hint == "":
 		f.Hint = "no hub's address was given: name it with --origin or " + OriginVariable
 	}
 	return f
 }
 
 // blame adds to the refusal of a token which one it was.
-func (id *Identity) blame(err error) error {
-	return fmt.Errorf("%w (the token %s… of %s)", err, pat.Shown(id.Token), id.tokenPlace())
+func (id *Identity) blame(f failure.Failure) failure.Failure {
+	f.Token = id.tokenPlace()
+	return f.WithReason("%w (the token %s… of %s)", f.Reason, pat.Shown(id.Token), f.Token)
 }

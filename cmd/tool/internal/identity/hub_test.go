@@ -9,11 +9,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
@@ -89,7 +90,7 @@ func TestHubFault_NamesRefusedTokenBySourceAndPrefix(t *testing.T) {
 func TestHubFault_401WithoutTokenAsksForOne(t *testing.T) {
 	hub := refusing(t, http.StatusUnauthorized, wire.CodeUnauthorized)
 	_, err := ask(t, identity.Options{Origin: &hub.URL, LookupEnv: environment(), Logins: logins(t, "", nil)})
-	if e := wantFault(t, err, wire.CodeNoToken); e.Error() != "there is no token for "+hub.URL {
+	if e := wantFault(t, err, failure.CodeNoToken); e.Error() != "there is no token for "+hub.URL {
 		t.Error(e)
 	}
 	hub = refusing(t, http.StatusForbidden, wire.CodeNotPermitted)
@@ -124,7 +125,7 @@ func TestHubFault_ExplainsUnreachableDefaultOrigin(t *testing.T) {
 	} {
 		test.options.Token, test.options.Logins = &flagToken, logins(t, "", nil)
 		id, err := askWithin(t, 90*time.Millisecond, test.options) // too short to try again
-		e := wantFault(t, err, wire.CodeUnreachable)
+		e := wantFault(t, err, hubclient.CodeUnreachable)
 		if id.OriginSource != source || (e.Hint == "no hub's address was given: name it with --origin or TOOL_API_ORIGIN") != test.says {
 			t.Errorf("%s: hint %q", source, e.Hint)
 		}
@@ -140,7 +141,7 @@ func TestHubFault_KeepsBetterHint(t *testing.T) {
 	defer func() { identity.DefaultOrigin = usual }()
 	identity.DefaultOrigin = hub.URL
 	_, err := ask(t, identity.Options{Token: &flagToken, LookupEnv: environment(), Logins: logins(t, "", nil)})
-	if e := wantFault(t, err, wire.CodeUnreachable); !strings.Contains(e.Hint, "TOOL_CA_FILE") {
+	if e := wantFault(t, err, hubclient.CodeUnreachable); !strings.Contains(e.Hint, "TOOL_CA_FILE") {
 		t.Errorf("the hint is %q", e.Hint)
 	}
 }
@@ -148,7 +149,7 @@ func TestHubFault_KeepsBetterHint(t *testing.T) {
 func TestConnect_DoesNotSendDamagedStoredToken(t *testing.T) {
 	stored := logins(t, a, map[string]string{a: tokenA[:40]})
 	_, err := ask(t, identity.Options{LookupEnv: environment(), Logins: stored})
-	e := wantFault(t, err, wire.CodeTokenMalformed)
+	e := wantFault(t, err, hubclient.CodeTokenMalformed)
 	if e.Error() != "the token of the login file is damaged" || strings.Contains(e.Hint, tokenA[:12]) {
 		t.Errorf("%v, %q", e, e.Hint)
 	}
@@ -156,7 +157,7 @@ func TestConnect_DoesNotSendDamagedStoredToken(t *testing.T) {
 
 func TestConnect_RefusesPlainHTTPBeyondLoopback(t *testing.T) {
 	_, err := ask(t, identity.Options{Token: &flagToken, Origin: given("http://hub.example.com"), LookupEnv: environment(), Logins: logins(t, "", nil)})
-	if e := wantFault(t, err, wire.CodeInsecureOrigin); !strings.Contains(e.Hint, "TOOL_ALLOW_HTTP=1") {
+	if e := wantFault(t, err, hubclient.CodeInsecureOrigin); !strings.Contains(e.Hint, "TOOL_ALLOW_HTTP=1") {
 		t.Error(e)
 	}
 }
@@ -173,8 +174,8 @@ func TestHubFault_LeavesOtherErrorsUnchanged(t *testing.T) {
 	if hub.Fault(nil) != nil || hub.Fault(context.Canceled) != context.Canceled {
 		t.Error("nothing, or an interrupt, becomes a failure")
 	}
-	local := fault.New(wire.CodeInvalidFile, "web changed").WithHint("again")
-	if got := fault.From(hub.Fault(local)); got != local {
+	local := failure.New(failure.CodeInvalidFile, "web changed").WithHint("again")
+	if got := failure.Of(hub.Fault(local)); !reflect.DeepEqual(got, local) {
 		t.Errorf("%+v", got)
 	}
 	if e := wantFault(t, hub.Fault(os.ErrPermission), wire.CodeInternal); !errors.Is(e, os.ErrPermission) {

@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Environment variables that settle an identity.
@@ -98,7 +97,7 @@ func (id *Identity) findToken(o Options) error {
 func CleanToken(s string) string { return strings.Trim(s, " \t\r\n\ufeff") }
 
 func (id *Identity) malformed(why string) error {
-	return fault.New(wire.CodeTokenMalformed, "the token of %s %s", id.tokenPlace(), why).
+	return failure.New(hubclient.CodeTokenMalformed, "the token of %s %s", id.tokenPlace(), why).
 		WithHint("a token starts with hubpat_ and has %d characters", pat.Length)
 }
 
@@ -123,7 +122,7 @@ func (id *Identity) findOrigin(o Options) error {
 	}
 	origin, err := hubclient.ParseOrigin(given)
 	if err != nil {
-		return fault.New(wire.CodeNotAHub, "%s is %w", place, err)
+		return failure.New(hubclient.CodeNotAHub, "%s is %w", place, err)
 	}
 	id.Origin, id.OriginSource = origin, source
 	return nil
@@ -157,12 +156,13 @@ func (id *Identity) NeedToken() error {
 	if id.Token != "" {
 		return nil
 	}
-	e := fault.New(wire.CodeNoToken, "there is no token for %s", id.Origin).
-		Try(id.loginLine())
+	return id.needToken()
+}
+
+func (id *Identity) needToken() failure.Failure {
+	f := failure.New(failure.CodeNoToken, "there is no token for %s", id.Origin).Try(id.loginLine())
 	if id.emptyVariable {
-		e = e.WithHint("%s is set, but empty", TokenVariable)
-	} else {
-		e = e.WithHint("give one with --token or %s, or log in", TokenVariable)
+		return f.WithHint("%s is set, but empty", TokenVariable)
 	}
-	return e
+	return f.WithHint("give one with --token or %s, or log in", TokenVariable)
 }

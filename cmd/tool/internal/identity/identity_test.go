@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -178,7 +179,7 @@ func TestResolve_RejectsMalformedTokenWithoutQuotingIt(t *testing.T) {
 				}
 				continue
 			}
-			e := wantFault(t, err, wire.CodeTokenMalformed)
+			e := wantFault(t, err, hubclient.CodeTokenMalformed)
 			text := e.Error() + e.Hint
 			if !strings.Contains(text, place) || strings.Contains(text, flagToken[:12]) || strings.Contains(text, "secret") {
 				t.Errorf("%q of %s: %v", bad, place, e)
@@ -187,7 +188,7 @@ func TestResolve_RejectsMalformedTokenWithoutQuotingIt(t *testing.T) {
 	}
 	empty := ""
 	_, err := identity.Resolve(identity.Options{Token: &empty, LookupEnv: environment(identity.TokenVariable + "=" + envToken), Logins: logins(t, "", nil)})
-	if e := wantFault(t, err, wire.CodeTokenMalformed); e.Error() != "the token of --token is empty" {
+	if e := wantFault(t, err, hubclient.CodeTokenMalformed); e.Error() != "the token of --token is empty" {
 		t.Error(e)
 	}
 }
@@ -199,7 +200,7 @@ func TestResolve_RejectsMalformedOriginBySource(t *testing.T) {
 	} {
 		o.Logins = logins(t, "", nil)
 		_, err := identity.Resolve(o)
-		if e := wantFault(t, err, wire.CodeNotAHub); !strings.HasPrefix(e.Error(), place+" is ") || strings.Contains(e.Error(), "secret") {
+		if e := wantFault(t, err, hubclient.CodeNotAHub); !strings.HasPrefix(e.Error(), place+" is ") || strings.Contains(e.Error(), "secret") {
 			t.Error(e)
 		}
 	}
@@ -220,7 +221,7 @@ func TestNeedToken_ExplainsMissingToken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := wantFault(t, id.NeedToken(), wire.CodeNoToken)
+			e := wantFault(t, id.NeedToken(), failure.CodeNoToken)
 			if e.Error() != "there is no token for "+test.origin || e.Hint != test.hint || fmt.Sprint(e.Recipe) != "[tool login --origin "+test.origin+"]" {
 				t.Errorf("%v, hint %q, recipe %q", e, e.Hint, e.Recipe)
 			}
@@ -233,12 +234,12 @@ func TestNeedToken_ExplainsMissingToken(t *testing.T) {
 }
 
 // wantFault checks a failure's code.
-func wantFault(t testing.TB, err error, code wire.Code) *fault.Error {
+func wantFault(t testing.TB, err error, code wire.Code) failure.Failure {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("there is no failure, want %s", code)
 	}
-	e := fault.From(err)
+	e := failure.Of(err)
 	if e.Code != code {
 		t.Errorf("the code is %s, want %s: %v", e.Code, code, err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofrs/flock"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
@@ -75,10 +75,10 @@ func readFile(path string) (loginFile, error) {
 		return f, nil
 	}
 	if err != nil {
-		return f, fault.New(wire.CodeInvalidFile, "the login file cannot be read: %w", err)
+		return f, failure.New(failure.CodeInvalidFile, "the login file cannot be read: %w", err)
 	}
 	if wire.Decode(data, &f, json.RejectUnknownMembers(false)) != nil || !f.canonical() {
-		return f, fault.New(wire.CodeInvalidFile, "the login file %s is damaged", path).
+		return f, failure.New(failure.CodeInvalidFile, "the login file %s is damaged", path).
 			WithHint("remove it and log in again")
 	}
 	return f, nil
@@ -187,7 +187,7 @@ func (l *Logins) Save() error {
 
 // notWritten leaves out the temporary file, which is nobody's concern.
 func (l *Logins) notWritten(err error) error {
-	return fault.New(wire.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), fault.Cause(err))
+	return failure.New(failure.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), failure.Cause(err))
 }
 
 // writePrivate replaces the file at path, or the symbolic link that is there, by

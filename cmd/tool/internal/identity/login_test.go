@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
@@ -131,7 +132,7 @@ func TestLoadLogins_DamagedFileIsNamedAndNotQuoted(t *testing.T) {
 		dir := t.TempDir()
 		path := write(t, dir, text, 0o600)
 		_, err := identity.LoadLogins(dir)
-		e := wantFault(t, err, wire.CodeInvalidFile)
+		e := wantFault(t, err, failure.CodeInvalidFile)
 		if e.Error() != "the login file "+path+" is damaged" || e.Hint != "remove it and log in again" {
 			t.Errorf("%q: %v, %q", text, e, e.Hint)
 		}
@@ -144,7 +145,7 @@ func TestLoadLogins_UnreadableFileIsNotEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := identity.LoadLogins(dir)
-	if e := wantFault(t, err, wire.CodeInvalidFile); !strings.HasPrefix(e.Error(), "the login file cannot be read: ") {
+	if e := wantFault(t, err, failure.CodeInvalidFile); !strings.HasPrefix(e.Error(), "the login file cannot be read: ") {
 		t.Error(e)
 	}
 }
@@ -309,7 +310,7 @@ func TestLogins_FailedSaveLeavesNothingBehind(t *testing.T) {
 	for _, dir := range []string{filepath.Join(inTheWay, "tool"), asDirectory} {
 		l := logins(t, "", map[string]string{a: tokenA})
 		l.MoveTo(dir)
-		e := wantFault(t, l.Save(), wire.CodeInvalidFile)
+		e := wantFault(t, l.Save(), failure.CodeInvalidFile)
 		if !strings.HasPrefix(e.Error(), "the login file ") || strings.Contains(e.Error(), ".tmp") || strings.Contains(e.Error(), tokenA[:12]) {
 			t.Error(e)
 		}

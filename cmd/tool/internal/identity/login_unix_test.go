@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestLogins_FileIsPrivateUnderEveryUmask(t *testing.T) {
@@ -22,7 +22,7 @@ func TestLogins_FileIsPrivateUnderEveryUmask(t *testing.T) {
 		err := l.Save()
 		syscall.Umask(former)
 		if err != nil { // a mask that takes everything away, from others than root
-			wantFault(t, err, wire.CodeInvalidFile)
+			wantFault(t, err, failure.CodeInvalidFile)
 			os.Chmod(filepath.Join(parent, "config"), 0o700) // so that it can be removed
 			continue
 		}

@@ -8,11 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // The members of client.json, and one of its settings, which may be either.
@@ -45,7 +44,7 @@ type Client struct {
 func (p *Project) Client() (*Client, error) {
 	text, err := p.Workspace.read(p.ClientPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.From(err).WithHint(`the least that a %s holds is {"settings": {}}`, clientFile)
+		return nil, failure.Of(err).WithHint(`the least that a %s holds is {"settings": {}}`, clientFile)
 	}
 	if err != nil {
 		return nil, err
@@ -147,7 +146,7 @@ func (c *Client) warn() {
 // enrichments in it. Without a member settings the failure is no_settings.
 func (c *Client) Settings() (jsontext.Value, error) {
 	if c.settings == nil {
-		return nil, fault.New(wire.CodeNoSettings, "%s has no %q", c.doc.name, memberSettings).
+		return nil, failure.New(failure.CodeNoSettings, "%s has no %q", c.doc.name, memberSettings).
 			WithHint(`write "settings": {} to mean an empty config`)
 	}
 	if c.enrichments == nil {

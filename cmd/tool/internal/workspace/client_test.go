@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -55,7 +55,7 @@ func TestClient_ErrorsHavePositions(t *testing.T) {
 		`{"settings": {"enrichments": {}}, "enrichments": []}`:          ":1:50: enrichments stand here and in settings.enrichments",
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: text})).Client()
-		wantFault(t, err, wire.CodeInvalidFile, clientJSON+reason)
+		wantFault(t, err, failure.CodeInvalidFile, clientJSON+reason)
 	}
 }
 
@@ -70,17 +70,17 @@ func TestClient_UnreadableFileIsNamed(t *testing.T) {
 	}
 
 	_, err := project(t, w).Client()
-	if e := wantFault(t, err, wire.CodeInvalidFile, clientJSON+": no such file"); !strings.Contains(e.Hint, `{"settings": {}}`) {
+	if e := wantFault(t, err, failure.CodeInvalidFile, clientJSON+": no such file"); !strings.Contains(e.Hint, `{"settings": {}}`) {
 		t.Errorf("hint %q", e.Hint)
 	}
 	os.Mkdir(file, 0o755)
-	fails(wire.CodeInvalidFile, ": a directory stands in place of the file")
+	fails(failure.CodeInvalidFile, ": a directory stands in place of the file")
 	write(t, w.Dir, clientJSON, `{"settings": {"a": "`+strings.Repeat("x", 16<<20)+`"}}`)
-	fails(wire.CodeInvalidFile, ": larger than 16 MiB")
+	fails(failure.CodeInvalidFile, ": larger than 16 MiB")
 	symlink(t, "nowhere.json", file)
-	fails(wire.CodeInvalidFile, ": a symlink that leads nowhere")
+	fails(failure.CodeInvalidFile, ": a symlink that leads nowhere")
 	symlink(t, "client.json", file)
-	fails(wire.CodeInvalidFile, ": ")
+	fails(failure.CodeInvalidFile, ": ")
 	outside := tempDir(t)
 	write(t, outside, "client.json", `{"settings": {}}`)
 	relative, err := filepath.Rel(filepath.Dir(file), filepath.Join(outside, "client.json"))
@@ -89,12 +89,12 @@ func TestClient_UnreadableFileIsNamed(t *testing.T) {
 	}
 	for _, target := range []string{filepath.Join(outside, "client.json"), relative, outside} {
 		symlink(t, target, file)
-		fails(wire.CodeOutsideWorkspace, "leads out of the workspace")
+		fails(failure.CodeOutsideWorkspace, "leads out of the workspace")
 	}
 	os.RemoveAll(filepath.Dir(file))
 	symlink(t, outside, filepath.Dir(file))
 	_, err = w.Project("web")
-	wantFault(t, err, wire.CodeNoLocalProject)
+	wantFault(t, err, failure.CodeNoLocalProject)
 }
 
 func TestClient_ReadsThroughSymlinkInsideWorkspace(t *testing.T) {
@@ -157,7 +157,7 @@ func TestConfig_IncludesEnrichments(t *testing.T) {
 func TestConfig_FailsWithoutSettings(t *testing.T) {
 	for _, text := range []string{`{}`, `{"setings": {}}`, `{"enrichments": []}`} {
 		_, err := newClient(t, text).Config()
-		e := wantFault(t, err, wire.CodeNoSettings, clientJSON+` has no "settings"`)
+		e := wantFault(t, err, failure.CodeNoSettings, clientJSON+` has no "settings"`)
 		if want := `write "settings": {} to mean an empty config`; e.Hint != want {
 			t.Errorf("hint %q, want %q", e.Hint, want)
 		}
@@ -175,7 +175,7 @@ func TestConfig_RejectsHugeSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Config()
-	wantFault(t, err, wire.CodeInvalidFile, clientJSON+":1:14: settings: ")
+	wantFault(t, err, failure.CodeInvalidFile, clientJSON+":1:14: settings: ")
 }
 
 func FuzzClient(f *testing.F) {
@@ -188,8 +188,8 @@ func FuzzClient(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := workspace.ParseClient(text)
 		if err != nil {
-			var e *fault.Error
-			if !errors.As(err, &e) || e.Code != wire.CodeInvalidFile {
+			var e failure.Failure
+			if !errors.As(err, &e) || e.Code != failure.CodeInvalidFile {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return

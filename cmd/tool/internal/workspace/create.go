@@ -11,11 +11,11 @@ import (
 	"slices"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Start is what a new local project starts with.
@@ -34,7 +34,7 @@ type Start struct {
 // other failure, nothing is written. A name that is no slug is an invalid_name.
 func Create(dir, name string, start Start) (files []string, err error) {
 	if !ref.ValidName(name) {
-		return nil, fault.New(wire.CodeInvalidName, "%q cannot name a new local project: its name is %s", name, ref.Rule).
+		return nil, failure.New(hubclient.CodeInvalidName, "%q cannot name a new local project: its name is %s", name, ref.Rule).
 			Try(cmdline.Tool("init").With(SlugOf(name)))
 	}
 	root, err := realPath(dir)
@@ -100,7 +100,7 @@ func (c *creation) gitignore(name string) ([]byte, error) {
 	}
 	text, err := c.root.ReadFile(name)
 	if err != nil {
-		return nil, invalid(name, fault.Cause(err))
+		return nil, invalid(name, failure.Cause(err))
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return slices.Concat([]byte("\n# What .gitignore said when this file was made.\n"), text), nil
@@ -111,20 +111,20 @@ const maxGitignore = 250 << 10
 
 func (c *creation) file(name string, text []byte) error {
 	if err := c.directory(path.Dir(name)); err != nil {
-		return unwritable(name, fault.Cause(err))
+		return unwritable(name, failure.Cause(err))
 	}
 	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return invalid(name, errors.New("it exists already")).WithHint("nothing is overwritten: choose another name, or remove the file")
 	}
 	if err != nil {
-		return unwritable(name, fault.Cause(err))
+		return unwritable(name, failure.Cause(err))
 	}
 	c.all = append(c.all, name)
 	c.files = append(c.files, name)
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close(), owner.KeepNew(c.root, name)); err != nil {
-		return unwritable(name, fault.Cause(err))
+		return unwritable(name, failure.Cause(err))
 	}
 	return nil
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -66,7 +68,7 @@ func TestCreate_Defaults(t *testing.T) {
 	}
 	// Nobody can publish before the account is filled in.
 	_, err = project(t, find(t, dir)).Stack()
-	if e := wantFault(t, err, wire.CodeInvalidFile, stackJSON+":2:11: name: "); !strings.Contains(e.Hint, "@account/web") {
+	if e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+":2:11: name: "); !strings.Contains(e.Hint, "@account/web") {
 		t.Errorf("hint %q", e.Hint)
 	}
 }
@@ -94,7 +96,7 @@ func TestCreate_OverwritesNothing(t *testing.T) {
 		dir := tempDir(t)
 		write(t, dir, existing, "mine")
 		_, err := workspace.Create(dir, "web", workspace.Start{BasePath: "apps/web/src"})
-		wantFault(t, err, wire.CodeInvalidFile, existing+": it exists already")
+		wantFault(t, err, failure.CodeInvalidFile, existing+": it exists already")
 		if got := files(t, dir); !cmp.Equal(got, []string{existing}) || read(t, dir, existing) != "mine" {
 			t.Errorf("with %s there are %v", existing, got)
 		}
@@ -105,7 +107,7 @@ func TestCreate_OverwritesNothing(t *testing.T) {
 	}
 	symlink(t, "../../elsewhere.json", filepath.Join(dir, clientJSON))
 	_, err := workspace.Create(dir, "web", workspace.Start{})
-	wantFault(t, err, wire.CodeInvalidFile, clientJSON+": it exists already")
+	wantFault(t, err, failure.CodeInvalidFile, clientJSON+": it exists already")
 }
 
 func TestCreate_FailureLeavesNothing(t *testing.T) {
@@ -117,14 +119,14 @@ func TestCreate_FailureLeavesNothing(t *testing.T) {
 		code   wire.Code
 		reason string
 	}{
-		"no slug":             {"Web App", workspace.Start{}, "", wire.CodeInvalidName, `"Web App" cannot name a new local project`},
-		"a path":              {"../web", workspace.Start{}, "", wire.CodeInvalidName, `"../web"`},
-		"source outside":      {"web", workspace.Start{Source: "../openapi.yaml"}, "", wire.CodeOutsideWorkspace, `source: "../openapi.yaml" leads out`},
-		"base path outside":   {"web", workspace.Start{BasePath: "/srv/src"}, "", wire.CodeOutsideWorkspace, `base path: "/srv/src" is absolute`},
-		"base path by link":   {"web", workspace.Start{BasePath: "out/web/src"}, "", wire.CodeOutsideWorkspace, "leads out"},
-		".tool is a file":     {"web", workspace.Start{}, ".tool", wire.CodeInvalidFile, ".tool: not a directory"},
-		"app root is a file":  {"web", workspace.Start{BasePath: "apps/src"}, "apps", wire.CodeInvalidFile, "apps"},
-		"app root below file": {"web", workspace.Start{BasePath: "apps/web/src"}, "apps", wire.CodeInvalidFile, "apps"},
+		"no slug":             {"Web App", workspace.Start{}, "", hubclient.CodeInvalidName, `"Web App" cannot name a new local project`},
+		"a path":              {"../web", workspace.Start{}, "", hubclient.CodeInvalidName, `"../web"`},
+		"source outside":      {"web", workspace.Start{Source: "../openapi.yaml"}, "", failure.CodeOutsideWorkspace, `source: "../openapi.yaml" leads out`},
+		"base path outside":   {"web", workspace.Start{BasePath: "/srv/src"}, "", failure.CodeOutsideWorkspace, `base path: "/srv/src" is absolute`},
+		"base path by link":   {"web", workspace.Start{BasePath: "out/web/src"}, "", failure.CodeOutsideWorkspace, "leads out"},
+		".tool is a file":     {"web", workspace.Start{}, ".tool", failure.CodeInvalidFile, ".tool: not a directory"},
+		"app root is a file":  {"web", workspace.Start{BasePath: "apps/src"}, "apps", failure.CodeInvalidFile, "apps"},
+		"app root below file": {"web", workspace.Start{BasePath: "apps/web/src"}, "apps", failure.CodeInvalidFile, "apps"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := tempDir(t)
@@ -136,7 +138,7 @@ func TestCreate_FailureLeavesNothing(t *testing.T) {
 			}
 			_, err := workspace.Create(dir, c.name, c.start)
 			e := wantFault(t, err, c.code, c.reason)
-			if c.code == wire.CodeInvalidName && (len(e.Recipe) != 1 || !strings.HasPrefix(e.Recipe[0].String(), "tool init w")) {
+			if c.code == hubclient.CodeInvalidName && (len(e.Recipe) != 1 || !strings.HasPrefix(e.Recipe[0].String(), "tool init w")) {
 				t.Errorf("recipe %v", e.Recipe)
 			}
 			if got := entries(t, dir); !cmp.Equal(got, want) {
@@ -148,7 +150,7 @@ func TestCreate_FailureLeavesNothing(t *testing.T) {
 		})
 	}
 	_, err := workspace.Create(filepath.Join(outside, "absent"), "web", workspace.Start{})
-	wantFault(t, err, wire.CodeNoWorkspace, "absent: ")
+	wantFault(t, err, failure.CodeNoWorkspace, "absent: ")
 }
 
 // entries lists what is directly in dir.

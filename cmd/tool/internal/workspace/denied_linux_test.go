@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // asNobody runs f without root's power over files. Linux drops it with the thread's
@@ -47,8 +47,8 @@ func TestRecord_DeniedWriteFails(t *testing.T) {
 			chmod(t, filepath.Dir(filepath.Join(dir, clientJSON)), c.dir)
 			asNobody(t, func() {
 				_, err := client.Record("api", "@a/b")
-				wantFault(t, err, wire.CodeNotRecorded, clientJSON+c.reason)
-				wantFault(t, client.CheckWritable(), wire.CodeNotRecorded, clientJSON+c.reason)
+				wantFault(t, err, failure.CodeNotRecorded, clientJSON+c.reason)
+				wantFault(t, client.CheckWritable(), failure.CodeNotRecorded, clientJSON+c.reason)
 			})
 			chmod(t, filepath.Dir(filepath.Join(dir, clientJSON)), 0o755)
 			if got := read(t, dir, clientJSON); got != "{}" {
@@ -65,7 +65,7 @@ func TestRead_DeniedFileIsNamed(t *testing.T) {
 	p := project(t, w)
 	asNobody(t, func() {
 		_, err := p.Client()
-		wantFault(t, err, wire.CodeInvalidFile, clientJSON+": permission denied")
+		wantFault(t, err, failure.CodeInvalidFile, clientJSON+": permission denied")
 	})
 }
 
@@ -75,7 +75,7 @@ func TestRead_RejectsFIFOUnopened(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := project(t, w).Client()
-	wantFault(t, err, wire.CodeInvalidFile, clientJSON+": not a regular file")
+	wantFault(t, err, failure.CodeInvalidFile, clientJSON+": not a regular file")
 }
 
 // openUp lets everybody reach dir, whose parents a test makes for its user alone.
@@ -106,7 +106,7 @@ func TestFind_ReportsAToolDirectoryOfAnotherUser(t *testing.T) {
 	chown(t, filepath.Join(w.Dir, ".tool"), nobody)
 	for _, dir := range []string{w.Dir, filepath.Join(w.Dir, "sub")} {
 		_, err := workspace.Find(dir)
-		wantFault(t, err, wire.CodeNoWorkspace, filepath.Join(w.Dir, ".tool")+" or its directory belongs to another user, so that it is not used")
+		wantFault(t, err, failure.CodeNoWorkspace, filepath.Join(w.Dir, ".tool")+" or its directory belongs to another user, so that it is not used")
 	}
 }
 

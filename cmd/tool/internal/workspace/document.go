@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Position is where something stands in a file of the workspace.
@@ -18,20 +17,19 @@ type Position struct {
 // String returns file:line:column.
 func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-func (p Position) invalid(format string, args ...any) *fault.Error {
-	return fault.New(wire.CodeInvalidFile, "%s: %w", p, fmt.Errorf(format, args...))
+func (p Position) invalid(format string, args ...any) failure.Failure {
+	return failure.New(failure.CodeInvalidFile, "%s: %w", p, fmt.Errorf(format, args...))
 }
 
 // blame adds to a failure what led to it: what stands at p.
-func (p Position) blame(what string, err error) *fault.Error {
+func (p Position) blame(what string, err error) failure.Failure {
 	return blame(fmt.Sprintf("%s: %s", p, what), err)
 }
 
 // blame adds to a failure what led to it.
-func blame(what string, err error) *fault.Error {
-	e := *fault.From(err)
-	e.Err = fmt.Errorf("%s: %w", what, e.Err)
-	return &e
+func blame(what string, err error) failure.Failure {
+	f := failure.Of(err)
+	return f.WithReason("%s: %w", what, f.Reason)
 }
 
 // Field is a text as it stands in a file. The zero Field stands nowhere.

@@ -5,9 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // localPath checks a path that a file names: relative to the workspace, within it,
@@ -19,14 +18,14 @@ func localPath(s string) (string, error) {
 	hasDrive := len(s) > 1 && s[1] == ':'
 	switch {
 	case path.IsAbs(slashed) || hasDrive:
-		return "", fault.New(wire.CodeOutsideWorkspace, "%q is absolute", s).
+		return "", failure.New(failure.CodeOutsideWorkspace, "%q is absolute", s).
 			WithHint("a path is relative to the workspace, the directory that holds %s", toolDir)
 	case clean == ".." || strings.HasPrefix(clean, "../"):
-		return "", fault.New(wire.CodeOutsideWorkspace, "%q leads out of the workspace", s)
+		return "", failure.New(failure.CodeOutsideWorkspace, "%q leads out of the workspace", s)
 	case slashed != s:
-		return "", fault.New(wire.CodeInvalidFile, "%q holds a backslash", s).WithHint("write it as %s", clean)
+		return "", failure.New(failure.CodeInvalidFile, "%q holds a backslash", s).WithHint("write it as %s", clean)
 	case strings.ContainsRune(s, 0):
-		return "", fault.New(wire.CodeInvalidFile, "%q holds a null character", s)
+		return "", failure.New(failure.CodeInvalidFile, "%q holds a null character", s)
 	}
 	return clean, nil
 }
@@ -77,7 +76,7 @@ func (w *Workspace) AppRootOf(basePath string) (string, error) {
 	}
 	for name := range strings.SplitSeq(root, "/") {
 		if tree.Reserved(name) != "" {
-			return "", fault.New(wire.CodeOutsideWorkspace, "%s is in %s, which no app is in", basePath, name)
+			return "", failure.New(failure.CodeOutsideWorkspace, "%s is in %s, which no app is in", basePath, name)
 		}
 	}
 	return root, nil
@@ -128,9 +127,9 @@ func parseSource(s string) (url, file string, err error) {
 	case found && (scheme == "http" || scheme == "https"):
 		return s, "", nil
 	case found && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "":
-		return "", "", fault.New(wire.CodeInvalidFile, "%q has another scheme than http and https", s).WithHint(sourceHint)
+		return "", "", failure.New(failure.CodeInvalidFile, "%q has another scheme than http and https", s).WithHint(sourceHint)
 	case s == "":
-		return "", "", fault.New(wire.CodeInvalidFile, "it is empty").WithHint(sourceHint)
+		return "", "", failure.New(failure.CodeInvalidFile, "it is empty").WithHint(sourceHint)
 	}
 	file, err = localPath(s)
 	return "", file, err

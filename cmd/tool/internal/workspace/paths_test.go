@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestAppRoot_IsParentOfBasePath(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAppRoot_IsParentOfBasePath(t *testing.T) {
 		t.Errorf("without settings: %q, %v", got, err)
 	}
 	_, err := newClient(t, `{"settings": {"basePath": ["src"]}}`).AppRoot()
-	wantFault(t, err, wire.CodeInvalidFile, clientJSON+":1:27: settings.basePath is an array: a string was expected")
+	wantFault(t, err, failure.CodeInvalidFile, clientJSON+":1:27: settings.basePath is an array: a string was expected")
 }
 
 func TestSchema_DistinguishesFileAndURL(t *testing.T) {
@@ -70,7 +70,7 @@ func TestSchema_DistinguishesFileAndURL(t *testing.T) {
 func TestSchema_UnreadableFileIsNamed(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/stack.json": "{}", "dir/x": ""})
 	_, err := newClient(t, "{}").Schema()
-	if e := wantFault(t, err, wire.CodeInvalidFile, clientJSON+`: no "source"`); e.Hint == "" {
+	if e := wantFault(t, err, failure.CodeInvalidFile, clientJSON+`: no "source"`); e.Hint == "" {
 		t.Error("no hint")
 	}
 	for source, reason := range map[string]string{
@@ -87,14 +87,14 @@ func TestSchema_UnreadableFileIsNamed(t *testing.T) {
 		if err == nil {
 			_, err = s.Read()
 		}
-		wantFault(t, err, wire.CodeInvalidFile, clientJSON+":1:12: source: ", reason)
+		wantFault(t, err, failure.CodeInvalidFile, clientJSON+":1:12: source: ", reason)
 	}
 	write(t, w.Dir, "huge.yaml", strings.Repeat("#", 16<<20+1))
 	s, err := withSource(t, w, "huge.yaml").Schema()
 	if err == nil {
 		_, err = s.Read()
 	}
-	wantFault(t, err, wire.CodeInvalidFile, "huge.yaml: larger than 16 MiB")
+	wantFault(t, err, failure.CodeInvalidFile, "huge.yaml: larger than 16 MiB")
 }
 
 func TestPaths_NeverLeaveWorkspace(t *testing.T) {
@@ -121,12 +121,12 @@ func TestPaths_NeverLeaveWorkspace(t *testing.T) {
 	}
 	for _, path := range hostile {
 		_, err := withSource(t, w, path).Schema()
-		wantFault(t, err, wire.CodeOutsideWorkspace, clientJSON+":1:12: source: ")
+		wantFault(t, err, failure.CodeOutsideWorkspace, clientJSON+":1:12: source: ")
 
 		quoted, _ := json.Marshal(path)
 		write(t, w.Dir, clientJSON, `{"settings": {"basePath": `+string(quoted)+`}}`)
 		_, err = client(t, w).AppRoot()
-		wantFault(t, err, wire.CodeOutsideWorkspace, clientJSON+":1:27: settings.basePath: ")
+		wantFault(t, err, failure.CodeOutsideWorkspace, clientJSON+":1:27: settings.basePath: ")
 	}
 	if len(hostile) < 30 {
 		t.Errorf("only %d hostile paths", len(hostile))
@@ -153,7 +153,7 @@ func TestSchema_DoesNotFollowSwappedSymlink(t *testing.T) {
 		if len(text) > 0 {
 			t.Errorf("%s: read %q", swap.name, text)
 		}
-		wantFault(t, err, wire.CodeOutsideWorkspace, "source: ")
+		wantFault(t, err, failure.CodeOutsideWorkspace, "source: ")
 		if text, err := workspace.ReadResolved(w, "api/openapi.yaml"); err == nil {
 			t.Errorf("%s: read %q after it was resolved", swap.name, text)
 		}

@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/wire"
 )
 
 const (
@@ -32,7 +31,7 @@ type Project struct {
 func (w *Workspace) Projects() ([]string, error) {
 	entries, err := fs.ReadDir(w.root.FS(), toolDir)
 	if err != nil {
-		return nil, invalid(toolDir, fault.Cause(err))
+		return nil, invalid(toolDir, failure.Cause(err))
 	}
 	names := []string{}
 	for _, entry := range entries {
@@ -66,7 +65,7 @@ func (w *Workspace) Project(name string) (*Project, error) {
 }
 
 func (w *Workspace) noProject(name string) error {
-	e := fault.New(wire.CodeNoLocalProject, "no local project %q: it would be a directory under %s that holds %s or %s", name, toolDir, clientFile, stackFile)
+	e := failure.New(failure.CodeNoLocalProject, "no local project %q: it would be a directory under %s that holds %s or %s", name, toolDir, clientFile, stackFile)
 	names, err := w.Projects()
 	if err != nil {
 		return err

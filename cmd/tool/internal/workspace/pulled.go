@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
 )
@@ -66,7 +66,7 @@ func (p *Project) removePulled() error {
 		err = p.Workspace.root.Remove(file)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return notRecorded(unwritable(p.file(pulledFile), fault.Cause(err)))
+		return notRecorded(unwritable(p.file(pulledFile), failure.Cause(err)))
 	}
 	return nil
 }

@@ -9,17 +9,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // maxFile is the greatest size of a file that is read whole, in bytes.
 const maxFile = 16 << 20
 
 // invalid says what is wrong with the file called name.
-func invalid(name string, err error) *fault.Error {
-	return fault.New(wire.CodeInvalidFile, "%s: %w", name, err)
+func invalid(name string, err error) failure.Failure {
+	return failure.New(failure.CodeInvalidFile, "%s: %w", name, err)
 }
 
 // resolve follows the symlinks in name, a path in the workspace, and returns where
@@ -42,7 +41,7 @@ func resolve(path string) (string, error) {
 			return filepath.Join(real, rest), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", fault.Cause(err)
+			return "", failure.Cause(err)
 		}
 		if _, err := os.Lstat(existing); err == nil {
 			return "", errors.New("a symlink that leads nowhere")
@@ -55,13 +54,13 @@ func resolve(path string) (string, error) {
 func (w *Workspace) inside(name, absolute string) (string, error) {
 	inside, err := filepath.Rel(w.Dir, absolute)
 	if err != nil || !filepath.IsLocal(inside) {
-		return "", fault.New(wire.CodeOutsideWorkspace, "%s leads out of the workspace", name).
+		return "", failure.New(failure.CodeOutsideWorkspace, "%s leads out of the workspace", name).
 			WithHint("only files of the workspace are read, wherever a symlink points")
 	}
 	inside = filepath.ToSlash(inside)
 	for segment := range strings.SplitSeq(inside, "/") {
 		if reserved := tree.Reserved(segment); reserved != "" && reserved != toolDir {
-			return "", fault.New(wire.CodeOutsideWorkspace, "%s leads into %s", name, segment).
+			return "", failure.New(failure.CodeOutsideWorkspace, "%s leads into %s", name, segment).
 				WithHint("no file of version control is read or written, wherever a symlink points")
 		}
 	}
@@ -85,7 +84,7 @@ func (w *Workspace) read(name string) ([]byte, error) {
 func (w *Workspace) readAll(inside string) ([]byte, error) {
 	// Opening a FIFO would wait for its writer.
 	if info, err := w.root.Stat(inside); err != nil {
-		return nil, fault.Cause(err)
+		return nil, failure.Cause(err)
 	} else if info.IsDir() {
 		return nil, errors.New("a directory stands in place of the file")
 	} else if !info.Mode().IsRegular() {
@@ -93,12 +92,12 @@ func (w *Workspace) readAll(inside string) ([]byte, error) {
 	}
 	f, err := w.root.Open(inside)
 	if err != nil {
-		return nil, fault.Cause(err)
+		return nil, failure.Cause(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, fault.Cause(err)
+		return nil, failure.Cause(err)
 	}
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // Record writes value into the text member of client.json called field, project or
@@ -122,8 +121,6 @@ func (c *Client) update(edit func(latest *Client) ([]byte, error)) (bool, error)
 	return changed, err
 }
 
-func notRecorded(err error) *fault.Error {
-	e := *fault.From(err)
-	e.Code = wire.CodeNotRecorded
-	return &e
+func notRecorded(err error) failure.Failure {
+	return failure.Of(err).WithCode(failure.CodeNotRecorded)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestRecord_KeepsStyleOfFile(t *testing.T) {
@@ -116,7 +116,7 @@ func TestRecord_GivesUpOnConstantlyChangingFile(t *testing.T) {
 		return nil
 	})
 	_, err := c.Record("api", "@acme/pets")
-	wantFault(t, err, wire.CodeNotRecorded, clientJSON, "keeps changing")
+	wantFault(t, err, failure.CodeNotRecorded, clientJSON, "keeps changing")
 	if got, want := files(t, dir), []string{clientJSON}; !cmp.Equal(got, want) {
 		t.Errorf("there are now %v", got)
 	}
@@ -127,7 +127,7 @@ func TestRecord_RefusesFileBrokenOrRemovedMeanwhile(t *testing.T) {
 	dir := c.Workspace().Dir
 	write(t, dir, clientJSON, `{"api": `)
 	_, err := c.Record("api", "@acme/pets")
-	e := wantFault(t, err, wire.CodeNotRecorded, clientJSON+":1:9: ")
+	e := wantFault(t, err, failure.CodeNotRecorded, clientJSON+":1:9: ")
 	if want := `add this line to .tool/web/client.json by hand: "api": "@acme/pets"`; e.Hint != want {
 		t.Errorf("hint %q, want %q", e.Hint, want)
 	}
@@ -138,7 +138,7 @@ func TestRecord_RefusesFileBrokenOrRemovedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Record("api", "@acme/pets")
-	wantFault(t, err, wire.CodeNotRecorded, clientJSON+": file does not exist")
+	wantFault(t, err, failure.CodeNotRecorded, clientJSON+": file does not exist")
 	if got := files(t, dir); len(got) > 0 {
 		t.Errorf("there are now %v", got)
 	}
@@ -188,7 +188,7 @@ func TestReplace_KeepsEditMadeSinceRead(t *testing.T) {
 	dir := c.Workspace().Dir
 	write(t, dir, clientJSON, edited)
 	_, err := c.Replace(fold(t, `{"b": 1}`))
-	wantFault(t, err, wire.CodeNotRecorded, clientJSON, "edited it meanwhile")
+	wantFault(t, err, failure.CodeNotRecorded, clientJSON, "edited it meanwhile")
 
 	c = client(t, c.Workspace())
 	workspace.OnSync(t, func(f *os.File) error {
@@ -196,7 +196,7 @@ func TestReplace_KeepsEditMadeSinceRead(t *testing.T) {
 		return f.Sync()
 	})
 	_, err = c.Replace(fold(t, `{"b": 1}`))
-	wantFault(t, err, wire.CodeNotRecorded, clientJSON, "edited it meanwhile")
+	wantFault(t, err, failure.CodeNotRecorded, clientJSON, "edited it meanwhile")
 	if got, want := read(t, dir, clientJSON), `{"settings": {"a": 3}}`; got != want {
 		t.Errorf("client.json is now %s, want %s", got, want)
 	}
@@ -205,7 +205,7 @@ func TestReplace_KeepsEditMadeSinceRead(t *testing.T) {
 func TestReplace_RejectsConfigThatDoesNotUnfold(t *testing.T) {
 	c := newClient(t, `{"settings": {}}`)
 	_, err := c.Replace(fold(t, `{"enrichments": [1]}`))
-	wantFault(t, err, wire.CodeNotRecorded, "enrichments[0] is a number: a record is an object")
+	wantFault(t, err, failure.CodeNotRecorded, "enrichments[0] is a number: a record is an object")
 	if got := read(t, c.Workspace().Dir, clientJSON); got != `{"settings": {}}` {
 		t.Errorf("client.json is now %s", got)
 	}
@@ -250,7 +250,7 @@ func TestRecord_WritesThroughSymlinkInsideWorkspaceOnly(t *testing.T) {
 	os.Remove(link)
 	symlink(t, filepath.Join(outside, "client.json"), link)
 	_, err := c.Record("api", "@a/c")
-	wantFault(t, err, wire.CodeNotRecorded, "leads out of the workspace")
+	wantFault(t, err, failure.CodeNotRecorded, "leads out of the workspace")
 	if got := read(t, outside, "client.json"); got != "{}" {
 		t.Errorf("the file outside became %q", got)
 	}

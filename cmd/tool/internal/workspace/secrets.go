@@ -1,10 +1,9 @@
 package workspace
 
 import (
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // CheckSecrets refuses a client.json that holds an access token, escaped or not:
@@ -22,6 +21,6 @@ func (c *Client) CheckSecrets(config flat.Config) error {
 	if i < 0 {
 		return nil
 	}
-	return fault.New(wire.CodeTokenInFile, "%s: an access token stands here (%s…)", place, pat.Shown(string(text[i:i+pat.Length]))).
+	return failure.New(failure.CodeTokenInFile, "%s: an access token stands here (%s…)", place, pat.Shown(string(text[i:i+pat.Length]))).
 		WithHint("take it out and revoke it: whoever reads the file can use it")
 }

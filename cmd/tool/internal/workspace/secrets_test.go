@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestCheckSecrets_FindsTokenWithPosition(t *testing.T) {
@@ -22,7 +22,7 @@ func TestCheckSecrets_FindsTokenWithPosition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFault(t, c.CheckSecrets(config), wire.CodeTokenInFile, place)
+		wantFault(t, c.CheckSecrets(config), failure.CodeTokenInFile, place)
 	}
 	if err := newClient(t, `{"settings": {"key": "hubpat_x"}}`).CheckSecrets(flat.Config{}); err != nil {
 		t.Error(err)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 )
@@ -21,7 +21,7 @@ type Stack struct {
 func (p *Project) Stack() (*Stack, error) {
 	doc, err := p.Workspace.readDocument(p.file(stackFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.From(err).WithHint(`a %s holds {"name": "@account/%s", "version": "0.1.0"}`, stackFile, SlugOf(p.Name))
+		return nil, failure.Of(err).WithHint(`a %s holds {"name": "@account/%s", "version": "0.1.0"}`, stackFile, SlugOf(p.Name))
 	}
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
@@ -39,13 +39,13 @@ func TestStack_RejectsUnscopedName(t *testing.T) {
 		``:                         `:1:1: the file is empty`,
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{stackJSON: text})).Stack()
-		e := wantFault(t, err, wire.CodeInvalidFile, stackJSON+reason)
+		e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+reason)
 		if strings.Contains(reason, "form") && !strings.Contains(e.Hint, "@account/web") {
 			t.Errorf("%s: hint %q", text, e.Hint)
 		}
 	}
 	_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}"})).Stack()
-	if e := wantFault(t, err, wire.CodeInvalidFile, stackJSON+": no such file"); !strings.Contains(e.Hint, `"name": "@account/web"`) {
+	if e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+": no such file"); !strings.Contains(e.Hint, `"name": "@account/web"`) {
 		t.Errorf("hint %q", e.Hint)
 	}
 }
@@ -63,7 +63,7 @@ func TestStack_RequiresVersionToPublish(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Version()
-		if e := wantFault(t, err, wire.CodeInvalidFile, stackJSON+reason); strings.Contains(reason, "not a") && !strings.Contains(e.Hint, "1.4.0-rc.1") {
+		if e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+reason); strings.Contains(reason, "not a") && !strings.Contains(e.Hint, "1.4.0-rc.1") {
 			t.Errorf("%s: hint %q", text, e.Hint)
 		}
 	}
@@ -99,16 +99,16 @@ func TestGenerated_RejectsInvalidManifest(t *testing.T) {
 		code   wire.Code
 		reason string
 	}{
-		`{}`:                        {wire.CodeInvalidFile, `: no "files"`},
-		`{"files": "a.ts"}`:         {wire.CodeInvalidFile, ":1:11: files is a string: an object or array of paths was expected"},
-		`{"files": ["a.ts", {}]}`:   {wire.CodeInvalidFile, ":1:20: a file's path is an object: a string was expected"},
-		`{"files": [""]}`:           {wire.CodeInvalidFile, `:1:12: generated file: "" names no file`},
-		`{"files": ["src/.."]}`:     {wire.CodeInvalidFile, `:1:12: generated file: "src/.." names no file`},
-		`{"files": {"a": 1, "a":2}`: {wire.CodeInvalidFile, `:1:20: "a" stands there twice`},
-		`{"files": [".."]}`:         {wire.CodeOutsideWorkspace, `:1:12: generated file: ".." leads out of the workspace`},
-		`{"files": ["/a"]}`:         {wire.CodeOutsideWorkspace, `:1:12: generated file: "/a" is absolute`},
-		`{"files": {"../a": {}}}`:   {wire.CodeOutsideWorkspace, `:1:12: generated file: "../a" leads out of the workspace`},
-		`{"files": ["a\\b"]}`:       {wire.CodeInvalidFile, `:1:12: generated file: "a\\b" holds a backslash`},
+		`{}`:                        {failure.CodeInvalidFile, `: no "files"`},
+		`{"files": "a.ts"}`:         {failure.CodeInvalidFile, ":1:11: files is a string: an object or array of paths was expected"},
+		`{"files": ["a.ts", {}]}`:   {failure.CodeInvalidFile, ":1:20: a file's path is an object: a string was expected"},
+		`{"files": [""]}`:           {failure.CodeInvalidFile, `:1:12: generated file: "" names no file`},
+		`{"files": ["src/.."]}`:     {failure.CodeInvalidFile, `:1:12: generated file: "src/.." names no file`},
+		`{"files": {"a": 1, "a":2}`: {failure.CodeInvalidFile, `:1:20: "a" stands there twice`},
+		`{"files": [".."]}`:         {failure.CodeOutsideWorkspace, `:1:12: generated file: ".." leads out of the workspace`},
+		`{"files": ["/a"]}`:         {failure.CodeOutsideWorkspace, `:1:12: generated file: "/a" is absolute`},
+		`{"files": {"../a": {}}}`:   {failure.CodeOutsideWorkspace, `:1:12: generated file: "../a" leads out of the workspace`},
+		`{"files": ["a\\b"]}`:       {failure.CodeInvalidFile, `:1:12: generated file: "a\\b" holds a backslash`},
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", name: text})).Generated()
 		wantFault(t, err, want.code, name+want.reason)
@@ -152,7 +152,7 @@ func TestPulled_RejectsDamagedFile(t *testing.T) {
 		"<<<<<<< HEAD\n{}":                      `:1:1: `,
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", name: text})).Pulled()
-		wantFault(t, err, wire.CodeInvalidFile, name+reason)
+		wantFault(t, err, failure.CodeInvalidFile, name+reason)
 	}
 }
 
@@ -194,8 +194,8 @@ func FuzzFiles(f *testing.F) {
 // wantReadable fails on any error but that a file is invalid.
 func wantReadable(t *testing.T, err error) {
 	t.Helper()
-	var e *fault.Error
-	if err != nil && (!errors.As(err, &e) || e.Code != wire.CodeInvalidFile && e.Code != wire.CodeOutsideWorkspace) {
+	var e failure.Failure
+	if err != nil && (!errors.As(err, &e) || e.Code != failure.CodeInvalidFile && e.Code != failure.CodeOutsideWorkspace) {
 		t.Errorf("error %v", err)
 	}
 }

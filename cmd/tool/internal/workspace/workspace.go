@@ -6,7 +6,7 @@
 // A workspace may come from somebody else's repository, so nothing that its files
 // say, nor any symlink in it, leads the client to a file outside of it.
 //
-// Failures are *fault.Error values without a stage. Files are named relative to
+// Failures are failure.Failure values without a stage. Files are named relative to
 // the workspace, with /. The package knows no hub, flag, terminal or token.
 package workspace
 
@@ -17,10 +17,9 @@ import (
 	"syscall"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // toolDir is the directory that makes the one which holds it a workspace.
@@ -104,10 +103,10 @@ func hasTool(dir string, origin fs.FileInfo) (found, mine bool) {
 // noWorkspace is the failure of a search from dir. foreign has a .tool of another user, "" for none.
 func noWorkspace(dir, foreign string) error {
 	if foreign != "" {
-		return fault.New(wire.CodeNoWorkspace, "%s or its directory belongs to another user, so that it is not used", filepath.Join(foreign, toolDir)).
+		return failure.New(failure.CodeNoWorkspace, "%s or its directory belongs to another user, so that it is not used", filepath.Join(foreign, toolDir)).
 			WithHint("run the command as its owner, or change the owner if you trust what is in it")
 	}
-	return fault.New(wire.CodeNoWorkspace, "neither %s nor a directory above it holds a directory %s", dir, toolDir).
+	return failure.New(failure.CodeNoWorkspace, "neither %s nor a directory above it holds a directory %s", dir, toolDir).
 		WithHint("a workspace is a directory that holds %s: go to one, or name it with -C, or make one", toolDir).
 		Try(cmdline.Tool("init").With(SlugOf(filepath.Base(dir))))
 }
@@ -122,7 +121,7 @@ func open(dir string) (*Workspace, error) {
 }
 
 func noDirectory(dir string, err error) error {
-	return fault.New(wire.CodeNoWorkspace, "directory %s: %w", dir, fault.Cause(err))
+	return failure.New(failure.CodeNoWorkspace, "directory %s: %w", dir, failure.Cause(err))
 }
 
 // realPath returns the absolute path of a directory, without symlinks.

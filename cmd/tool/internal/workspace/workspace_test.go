@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -60,7 +60,7 @@ func TestFind_StopsAtHomeDirectory(t *testing.T) {
 	write(t, home, "code/Web App/main.ts", "")
 
 	_, err := workspace.Find(filepath.Join(home, "code/Web App"))
-	e := wantFault(t, err, wire.CodeNoWorkspace, "holds a directory .tool")
+	e := wantFault(t, err, failure.CodeNoWorkspace, "holds a directory .tool")
 	if want := "[tool init web-app]"; fmt.Sprint(e.Recipe) != want || e.Hint == "" {
 		t.Errorf("recipe %v, want %s; hint %q", e.Recipe, want, e.Hint)
 	}
@@ -71,7 +71,7 @@ func TestFind_StopsAtHomeDirectory(t *testing.T) {
 	t.Setenv("HOME", filepath.Join(home, "code"))
 	t.Setenv("USERPROFILE", filepath.Join(home, "code"))
 	_, err = workspace.Find(filepath.Join(home, "code"))
-	wantFault(t, err, wire.CodeNoWorkspace)
+	wantFault(t, err, failure.CodeNoWorkspace)
 }
 
 func TestFind_StopsAtDirectoryOfAnotherOwner(t *testing.T) {
@@ -111,7 +111,7 @@ func TestFind_NamesMissingDirectory(t *testing.T) {
 	write(t, dir, ".tool/web/client.json", "{}")
 	for _, name := range []string{"absent", clientJSON} {
 		_, err := workspace.Find(filepath.Join(dir, name))
-		wantFault(t, err, wire.CodeNoWorkspace, "directory ", name+": ")
+		wantFault(t, err, failure.CodeNoWorkspace, "directory ", name+": ")
 	}
 }
 
@@ -150,13 +150,13 @@ func TestProject_UnknownNameListsExisting(t *testing.T) {
 		".tool/web": "did you mean web? there is admin, web",
 	} {
 		_, err := w.Project(name)
-		if e := wantFault(t, err, wire.CodeNoLocalProject, "no local project"); e.Hint != hint {
+		if e := wantFault(t, err, failure.CodeNoLocalProject, "no local project"); e.Hint != hint {
 			t.Errorf("%s: hint %q, want %q", name, e.Hint, hint)
 		}
 	}
 
 	_, err := newWorkspace(t, map[string]string{".tool/.keep": ""}).Project("web")
-	if e := wantFault(t, err, wire.CodeNoLocalProject, `"web"`); fmt.Sprint(e.Recipe) != "[tool init web]" {
+	if e := wantFault(t, err, failure.CodeNoLocalProject, `"web"`); fmt.Sprint(e.Recipe) != "[tool init web]" {
 		t.Errorf("recipe %v", e.Recipe)
 	}
 }
@@ -165,7 +165,7 @@ func TestProject_NameIsOneSegment(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: "{}", "client.json": "{}", ".tool/client.json": "{}", ".tool/.web/client.json": "{}", ".tool/a/b/client.json": "{}"})
 	for _, name := range []string{"", ".", "..", "../.tool/web", "a/b", `a\b`, `..\x`, ".web", "web/", "/web", "web\x00", "C:web", "./web", strings.Repeat("x", 5000)} {
 		_, err := w.Project(name)
-		wantFault(t, err, wire.CodeNoLocalProject)
+		wantFault(t, err, failure.CodeNoLocalProject)
 	}
 }
 
@@ -270,9 +270,9 @@ func symlink(t testing.TB, to, at string) {
 }
 
 // wantFault returns err as a fault of that code whose reason holds all of texts.
-func wantFault(t testing.TB, err error, code wire.Code, texts ...string) *fault.Error {
+func wantFault(t testing.TB, err error, code wire.Code, texts ...string) failure.Failure {
 	t.Helper()
-	var e *fault.Error
+	var e failure.Failure
 	if !errors.As(err, &e) {
 		t.Fatalf("error %v, want a fault with code %s", err, code)
 	}

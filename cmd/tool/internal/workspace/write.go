@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 )
 
@@ -89,7 +89,7 @@ func (w *Workspace) replace(file string, old, text []byte) error {
 		err = syncFile(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fault.Cause(err)
+		return failure.Cause(err)
 	}
 	now, err := w.present(file)
 	if err != nil {
@@ -99,7 +99,7 @@ func (w *Workspace) replace(file string, old, text []byte) error {
 		return errChanged
 	}
 	if err := renameFile(w.root, temporary, file); err != nil {
-		return fault.Cause(err)
+		return failure.Cause(err)
 	}
 	w.syncDir(path.Dir(file))
 	return nil
@@ -120,7 +120,7 @@ func (w *Workspace) createTemporary(file string) (f *os.File, name string, err e
 	name = temporaryPrefix(file) + rand.Text() + temporarySuffix
 	f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, "", fmt.Errorf("no file can be made beside it: %w", fault.Cause(err))
+		return nil, "", fmt.Errorf("no file can be made beside it: %w", failure.Cause(err))
 	}
 	if old == nil {
 		err = owner.KeepNew(w.root, name)
@@ -130,7 +130,7 @@ func (w *Workspace) createTemporary(file string) (f *os.File, name string, err e
 	if err != nil {
 		f.Close()
 		w.root.Remove(name)
-		return nil, "", fault.Cause(err)
+		return nil, "", failure.Cause(err)
 	}
 	return f, name, nil
 }
@@ -142,12 +142,12 @@ func (w *Workspace) writable(file string) (fs.FileInfo, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Cause(err)
+		return nil, failure.Cause(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fault.Cause(err)
+		return nil, failure.Cause(err)
 	}
 	return info, nil
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/wire"
 )
 
 func TestRecord_FailedWriteLeavesFileUnchanged(t *testing.T) {
@@ -36,17 +36,17 @@ func TestRecord_FailedWriteLeavesFileUnchanged(t *testing.T) {
 			dir := client.Workspace().Dir
 			c.inject(t)
 			changed, err := client.Record("project", "@acme/web")
-			e := wantFault(t, err, wire.CodeNotRecorded, clientJSON+": "+c.reason)
+			e := wantFault(t, err, failure.CodeNotRecorded, clientJSON+": "+c.reason)
 			if want := `add this line to .tool/web/client.json by hand: "project": "@acme/web"`; changed || e.Hint != want {
 				t.Errorf("changed %t, hint %q, want %q", changed, e.Hint, want)
 			}
 			_, err = newClient(t, `{"project": "@acme/former"}`).Record("project", "@acme/web")
-			e = wantFault(t, err, wire.CodeNotRecorded, clientJSON+": "+c.reason)
+			e = wantFault(t, err, failure.CodeNotRecorded, clientJSON+": "+c.reason)
 			if want := `change the line in .tool/web/client.json by hand, to: "project": "@acme/web"`; e.Hint != want {
 				t.Errorf("hint %q, want %q", e.Hint, want)
 			}
 			_, err = client.Replace(fold(t, `{}`))
-			wantFault(t, err, wire.CodeNotRecorded, clientJSON+": "+c.reason)
+			wantFault(t, err, failure.CodeNotRecorded, clientJSON+": "+c.reason)
 			if got := read(t, dir, clientJSON); got != text || client.Project.Present() {
 				t.Errorf("client.json is now %s, Project %v", got, client.Project)
 			}
@@ -276,5 +276,5 @@ func TestCheckWritable_LeavesNothingBehind(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(c.Workspace().Dir, ".tool")); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, c.CheckWritable(), wire.CodeNotRecorded, clientJSON+": cannot be written: no file can be made beside it: ")
+	wantFault(t, c.CheckWritable(), failure.CodeNotRecorded, clientJSON+": cannot be written: no file can be made beside it: ")
 }

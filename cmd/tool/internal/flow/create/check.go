@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
@@ -39,10 +39,10 @@ func (c *create) check(ctx context.Context) (err error) {
 	}
 	if _, err := c.hub.API(ctx, c.api); err != nil {
 		if flow.IsNotFound(err) {
-			err = &fault.Error{Code: wire.CodeAPINotFound, Status: http.StatusUnprocessableEntity,
-				Err: fmt.Errorf("the API %s is not registered on %s", c.api, c.hub.Origin())}
+			err = failure.Failure{Code: wire.CodeAPINotFound, Status: http.StatusUnprocessableEntity,
+				Reason: fmt.Errorf("the API %s is not registered on %s", c.api, c.hub.Origin())}
 		}
-		return fault.At(flow.StageAPI, c.explain(err))
+		return failure.At(flow.StageAPI, c.explain(err))
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (c *create) checkRecordable() error {
 		return nil
 	}
 	if err := c.client.CheckWritable(); err != nil {
-		return fault.From(err).WithHint("nothing was created: make it writable, because the new project is recorded there")
+		return failure.Of(err).WithHint("nothing was created: make it writable, because the new project is recorded there")
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (c *create) checkFree(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	return &fault.Error{Code: wire.CodeProjectExists, Status: http.StatusConflict, Err: fmt.Errorf("%s exists already", c.project)}
+	return failure.Failure{Code: wire.CodeProjectExists, Status: http.StatusConflict, Reason: fmt.Errorf("%s exists already", c.project)}
 }
 
 // checkStack asks whether the stack version is published.
@@ -122,11 +122,11 @@ const maxVersions = 5
 
 // notPublished says what to do about a stack of which only published is there.
 func (c *create) notPublished(published []string) error {
-	e := &fault.Error{Code: wire.CodeStackNotPublished, Status: http.StatusUnprocessableEntity}
+	e := failure.Failure{Code: wire.CodeStackNotPublished, Status: http.StatusUnprocessableEntity}
 	if c.StackVersion == wire.Latest {
-		e.Err = fmt.Errorf("the stack %s is not published", c.stack)
+		e.Reason = fmt.Errorf("the stack %s is not published", c.stack)
 	} else {
-		e.Err = fmt.Errorf("the stack %s has no published version %s", c.stack, c.StackVersion)
+		e.Reason = fmt.Errorf("the stack %s has no published version %s", c.stack, c.StackVersion)
 	}
 	if len(published) > 0 {
 		e.Hint = "the newest are " + strings.Join(published[:min(maxVersions, len(published))], ", ")

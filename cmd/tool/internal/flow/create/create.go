@@ -10,7 +10,7 @@ import (
 	"fmt"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/revisions"
@@ -79,7 +79,7 @@ type create struct {
 	text    []byte // of a schema in a file
 	hub     *identity.Hub
 	result  *Result
-	did     fault.Did
+	done    failure.Effects
 }
 
 // Run creates.
@@ -109,7 +109,7 @@ func (c *create) run(ctx context.Context) error {
 			c.Step(part.step)
 		}
 		if err := part.do(ctx); err != nil {
-			return fault.At(part.stage, c.explain(err))
+			return failure.At(part.stage, c.explain(err))
 		}
 	}
 	return nil
@@ -117,8 +117,8 @@ func (c *create) run(ctx context.Context) error {
 
 // fail adds to a failure what had happened by then.
 func (c *create) fail(err error) error {
-	e := fault.From(err)
-	e.Project, e.Did = c.project, c.did
+	e := failure.Of(err)
+	e.Project, e.Effects = c.project, c.done
 	if c.hub != nil {
 		e.Origin = c.hub.Origin()
 	}
@@ -150,7 +150,7 @@ func checkName(name string) error {
 		return nil
 	}
 	if _, err := ref.ParseTyped(name); err != nil {
-		return fault.New(wire.CodeInvalidName, "%q cannot name a project", name).
+		return failure.New(hubclient.CodeInvalidName, "%q cannot name a project", name).
 			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
 	}
 	return nil
@@ -176,12 +176,12 @@ func (c *create) readAPI(context.Context) (err error) {
 	}
 	if c.client.API.Present() {
 		if c.api, err = ref.Parse(c.client.API.Text); err != nil {
-			return fault.New(wire.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
+			return failure.New(failure.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
 		}
 		return nil
 	}
 	if !c.client.Source.Present() {
-		return fault.New(wire.CodeInvalidFile, "%s names no API: it has neither source nor api", c.Local.ClientPath()).
+		return failure.New(failure.CodeInvalidFile, "%s names no API: it has neither source nor api", c.Local.ClientPath()).
 			WithHint("source is the API's description, a file or a URL; api is one that is registered, @account/slug")
 	}
 	if c.schema, err = c.client.Schema(); err != nil {
@@ -226,7 +226,7 @@ func (c *create) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.did.ProjectCreated = true
+	c.done.ProjectCreated = true
 	p := created.Project()
 	r := c.result
 	r.Project, r.Origin, r.Stack, r.StackVersion = p.Project, c.hub.Origin(), p.Stack, p.StackVersion
@@ -234,7 +234,7 @@ func (c *create) create(ctx context.Context) error {
 	if c.Step != nil {
 		c.Step(StepSeed)
 	}
-	return fault.At(flow.StageSeed, c.explain(c.seed(ctx, created)))
+	return failure.At(flow.StageSeed, c.explain(c.seed(ctx, created)))
 }
 
 func (c *create) seed(ctx context.Context, created hubclient.Created) error {
@@ -242,7 +242,7 @@ func (c *create) seed(ctx context.Context, created hubclient.Created) error {
 	if err != nil {
 		return err
 	}
-	c.did.ConfigWritten = true
+	c.done.ConfigWritten = true
 	c.result.Revision, c.result.EnrichmentCount = written.Revision, written.EnrichmentCount
 	c.Revisions.Save(c.hub.Origin(), c.project, written.Revision)
 	if c.files == nil {
@@ -255,7 +255,7 @@ func (c *create) seed(ctx context.Context, created hubclient.Created) error {
 		return err
 	}
 	c.Revisions.SaveFiles(c.hub.Origin(), c.project, c.files.Named)
-	c.did.BaseFilesWritten = true
+	c.done.BaseFilesWritten = true
 	c.result.BaseFilesPushed = files.BaseFilesPushed
 	return nil
 }
@@ -270,7 +270,7 @@ func (c *create) record(context.Context) error {
 			return err
 		}
 	}
-	c.result.RemoteWritten = c.did.RemoteWritten
+	c.result.RemoteWritten = c.done.RemoteWritten
 	if kept := c.client.Project.Text; kept != c.project.String() {
 		c.result.Notes = append(c.result.Notes, fmt.Sprintf(
 			"%s still names %s; push to the new project with: %s",
@@ -281,20 +281,20 @@ func (c *create) record(context.Context) error {
 
 func (c *create) fill(field string, value ref.Ref) error {
 	written, err := c.client.Fill(field, value.String())
-	c.did.RemoteWritten = c.did.RemoteWritten || written
+	c.done.RemoteWritten = c.done.RemoteWritten || written
 	return err
 }
 
 // explain turns the hub's answers into failures with the next command.
 func (c *create) explain(err error) error {
-	if err == nil || c.hub == nil || fault.From(err).Stage != "" {
+	if err == nil || c.hub == nil || failure.Of(err).Stage != "" {
 		return err // what has its stage is explained
 	}
-	e := fault.From(c.hub.Fault(err))
+	e := failure.Of(c.hub.Fault(err))
 	switch {
-	case e.Code == wire.CodeNotRecorded && c.did.ProjectCreated:
+	case e.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
 		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
-	case c.did.ProjectCreated && e.Recipe == nil:
+	case c.done.ProjectCreated && e.Recipe == nil:
 		e.Hint = "the project is there, but not all of its content"
 		e.Recipe = []cmdline.Line{c.pushLine()}
 	case e.Code == wire.CodeProjectExists:

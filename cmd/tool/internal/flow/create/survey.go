@@ -3,7 +3,7 @@ package create
 import (
 	"context"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -30,7 +30,7 @@ func Look(ctx context.Context, o Options) (*Survey, error) {
 	c := &create{Options: o}
 	s, err := c.look(ctx)
 	if err != nil {
-		return nil, c.fail(fault.At(flow.StageCreate, c.explain(err)))
+		return nil, c.fail(failure.At(flow.StageCreate, c.explain(err)))
 	}
 	return s, nil
 }
@@ -78,14 +78,14 @@ func (c *create) look(ctx context.Context) (*Survey, error) {
 // lookHere surveys the files of the local project.
 func (c *create) lookHere(s *Survey) (err error) {
 	if c.client, err = flow.ReadClient(c.Local, c.Warn); err != nil {
-		return fault.At(flow.StageRead, err)
+		return failure.At(flow.StageRead, err)
 	}
 	if _, _, err := flow.ReadConfig(c.client); err != nil {
-		return fault.At(flow.StageRead, err)
+		return failure.At(flow.StageRead, err)
 	}
 	stack, err := c.Local.Stack()
 	if err != nil {
-		return fault.At(flow.StageStack, err)
+		return failure.At(flow.StageStack, err)
 	}
 	c.stack, s.Stack = stack.Name, stack.Name
 	s.Version, _ = stack.Version()
@@ -93,7 +93,7 @@ func (c *create) lookHere(s *Survey) (err error) {
 	case err == nil:
 		s.API = c.api
 	case c.client.API.Present():
-		return fault.At(flow.StageAPI, err)
+		return failure.At(flow.StageAPI, err)
 	default:
 		s.Missing = err.Error()
 	}

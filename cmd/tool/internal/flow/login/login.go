@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/wire"
@@ -29,14 +29,14 @@ const stage = "login"
 func Run(ctx context.Context, connect flow.Connect, logins *identity.Logins) (*Result, error) {
 	hub, err := connect()
 	if err != nil {
-		return nil, fault.At(stage, err)
+		return nil, failure.At(stage, err)
 	}
 	me, err := hub.Whoami(ctx)
 	if errors.Is(err, context.Canceled) {
 		return nil, err
 	}
 	if err != nil {
-		e := fault.From(fault.At(stage, hub.Fault(err)))
+		e := failure.Of(failure.At(stage, hub.Fault(err)))
 		e.Origin, e.Recipe = hub.Origin(), nil // what was typed is what would be advised
 		if e.Status == http.StatusUnauthorized && hub.Identity.TokenSource == identity.FromLogin {
 			e.Recipe = []cmdline.Line{cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token")}
@@ -47,7 +47,7 @@ func Run(ctx context.Context, connect flow.Connect, logins *identity.Logins) (*R
 		Origin: hub.Origin(), Token: hub.Identity.Token, User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt,
 	})
 	if err := logins.Save(); err != nil {
-		return nil, fault.At(stage, err)
+		return nil, failure.At(stage, err)
 	}
 	r := &Result{Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Notes: []string{}}
 	if len(me.Scopes) == 0 {
@@ -70,7 +70,7 @@ func RunOut(origin string, logins *identity.Logins) (*Out, error) {
 		return r, nil
 	}
 	if err := logins.Save(); err != nil {
-		return nil, fault.At("logout", err)
+		return nil, failure.At("logout", err)
 	}
 	r.Notes = append(r.Notes, "the token itself stays valid: whoever runs the hub ends it with hub token revoke")
 	return r, nil

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -26,7 +26,7 @@ type Listed struct {
 func List(ctx context.Context, connect flow.Connect, account string) (*Listed, error) {
 	hub, err := connect()
 	if err != nil {
-		return nil, fault.At("list", err)
+		return nil, failure.At("list", err)
 	}
 	all, err := hub.Projects(ctx, account)
 	if err != nil {
@@ -53,11 +53,11 @@ type ViewOptions struct {
 func View(ctx context.Context, o ViewOptions) (*Viewed, error) {
 	target, err := o.target()
 	if err != nil {
-		return nil, fault.At(flow.StageDestination, err)
+		return nil, failure.At(flow.StageDestination, err)
 	}
 	hub, err := o.Connect()
 	if err != nil {
-		return nil, fault.At("view", err)
+		return nil, failure.At("view", err)
 	}
 	p, err := hub.Project(ctx, target)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o ViewOptions) target() (ref.Ref, error) {
 	}
 	r, err := flow.Destination(local, client, nil)
 	if err != nil {
-		return r, fault.From(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
+		return r, failure.Of(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
 	}
 	return r, nil
 }
@@ -89,7 +89,7 @@ func failed(stage string, hub *identity.Hub, target ref.Ref, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	e := fault.From(fault.At(stage, hub.Fault(err)))
+	e := failure.Of(failure.At(stage, hub.Fault(err)))
 	e.Origin, e.Project = hub.Origin(), target
 	if e.Code == wire.CodeNotFound && !target.IsZero() {
 		e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(target.Account())}

@@ -10,7 +10,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -163,10 +163,10 @@ func prepare(ctx context.Context, o Options) (*publish, error) {
 	}
 	newest := p.there.Versions[0].Version // a stack comes to be with its first version
 	if slices.ContainsFunc(p.there.Versions, p.sameVersion) {
-		return p, fault.New(wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", p.stack, p.version)
+		return p, failure.New(wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", p.stack, p.version)
 	}
 	if version.Compare(p.version, newest) < 0 {
-		return p, fault.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", p.version, newest, p.stack)
+		return p, failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", p.version, newest, p.stack)
 	}
 	return p, nil
 }
@@ -174,19 +174,19 @@ func prepare(ctx context.Context, o Options) (*publish, error) {
 func (p *publish) read(ctx context.Context) error {
 	stack, err := p.Local.Stack()
 	if err != nil {
-		return fault.At(flow.StageStack, err)
+		return failure.At(flow.StageStack, err)
 	}
 	p.stack = stack.Name
 	if p.version, err = stack.Version(); err != nil {
-		return fault.At(flow.StageStack, err)
+		return failure.At(flow.StageStack, err)
 	}
 	if p.files, err = basefiles.Bundle(ctx, basefiles.BundleOptions{
 		Workspace: p.Local.Workspace.Dir, Project: p.Local.Name, CacheDir: p.CacheDir,
 	}); err != nil {
-		return fault.At(flow.StageRead, err)
+		return failure.At(flow.StageRead, err)
 	}
 	p.Named, err = p.files.Hash(ctx, p.Report.Of(p.files, flow.Hashing))
-	return fault.At(flow.StageRead, err)
+	return failure.At(flow.StageRead, err)
 }
 
 // counted tells of what is sent, as it is read.
@@ -241,7 +241,7 @@ func (p *publish) fail(err error) error {
 	if p.hub != nil {
 		err = p.hub.Fault(err)
 	}
-	e := fault.From(fault.At(flow.StagePublish, err))
+	e := failure.Of(failure.At(flow.StagePublish, err))
 	if p.hub != nil {
 		e.Origin = p.hub.Origin()
 	}

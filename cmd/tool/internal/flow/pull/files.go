@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -51,12 +51,12 @@ func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
 		return nil, err
 	}
 	if set == nil {
-		return nil, fault.New(wire.CodeNoBaseFiles, "%s holds no base files on %s", p.destination, p.hub.Origin()).
+		return nil, failure.New(failure.CodeNoBaseFiles, "%s holds no base files on %s", p.destination, p.hub.Origin()).
 			Try(p.pushLine().Flag("--base-files-only"))
 	}
 	restore, err := basefiles.NewRestore(dir, set.Files)
 	if err != nil {
-		return nil, fault.At(flow.StageRead, err)
+		return nil, failure.At(flow.StageRead, err)
 	}
 	return &files{restore, set, filesPlace(dir), called}, nil
 }
@@ -71,7 +71,7 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 		changed = append(changed, e.Path)
 	}
 	if p.ConfirmFiles == nil {
-		e := fault.New(wire.CodeFilesDiffer, "local files that differ from the hub's: %d, such as %s", len(changed), changed[0])
+		e := failure.New(failure.CodeFilesDiffer, "local files that differ from the hub's: %d, such as %s", len(changed), changed[0])
 		if p.Output != "" {
 			return false, e.WithHint("--force overwrites them")
 		}
@@ -115,7 +115,7 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
 				return err
 			}
 			if err := p.files.Write(e, content); err != nil {
-				return fault.At(flow.StageWrite, err)
+				return failure.At(flow.StageWrite, err)
 			}
 			if so.Files, so.Bytes = so.Files+1, so.Bytes+e.Size; p.Report != nil {
 				p.Report(so)

@@ -9,11 +9,10 @@ import (
 	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 )
 
 // filesPlace is where what is replaced in a directory is kept.
@@ -58,7 +57,7 @@ func (p *pull) tellFormer(former *kept.FileSet, r *Result, err error) error {
 		r.Notes = append(r.Notes, text)
 		return nil
 	}
-	e := fault.From(err)
+	e := failure.Of(err)
 	e.Hint = strings.TrimPrefix(e.Hint+"; "+text, "; ")
 	return e
 }
@@ -100,20 +99,20 @@ func (p *pull) undoFiles(former *formerFiles, r *Result) (*Result, error) {
 	for _, file := range former.Files {
 		e, err := former.entry(file)
 		if err != nil {
-			return nil, fault.At(flow.StageRead, fmt.Errorf("read the saved file %s: %w", file.Path, err))
+			return nil, failure.At(flow.StageRead, fmt.Errorf("read the saved file %s: %w", file.Path, err))
 		}
 		entries = append(entries, e)
 		byPath[file.Path] = file
 	}
 	restore, err := basefiles.NewRestore(former.dir, entries)
 	if err != nil {
-		return nil, fault.At(flow.StageRead, err)
+		return nil, failure.At(flow.StageRead, err)
 	}
 	defer restore.Close()
 	done, edited := &FilesResult{}, 0
 	for _, e := range restore.Added {
 		if err := former.write(restore, e, byPath[e.Path]); err != nil {
-			return nil, fault.At(flow.StageWrite, err)
+			return nil, failure.At(flow.StageWrite, err)
 		}
 		done.Added++
 	}
@@ -123,7 +122,7 @@ func (p *pull) undoFiles(former *formerFiles, r *Result) (*Result, error) {
 			continue
 		}
 		if err := former.write(restore, e, byPath[e.Path]); err != nil {
-			return nil, fault.At(flow.StageWrite, err)
+			return nil, failure.At(flow.StageWrite, err)
 		}
 		done.Changed++
 	}
@@ -131,7 +130,7 @@ func (p *pull) undoFiles(former *formerFiles, r *Result) (*Result, error) {
 	if edited > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("base files edited since the pull stay as they are: %d; those from before it are saved in %s", edited, former.Contents()))
 		if former.alone && done.Added+done.Changed == 0 {
-			return nil, fault.At(flow.StageRead, fault.New(wire.CodeFilesDiffer, "the base files in %s are no longer what the pull wrote", former.dir).
+			return nil, failure.At(flow.StageRead, failure.New(failure.CodeFilesDiffer, "the base files in %s are no longer what the pull wrote", former.dir).
 				WithHint("nothing was changed; the files from before the pull are saved in %s", former.Contents()))
 		}
 		return r, nil

@@ -11,12 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/cmd/tool/internal/revisions"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -86,7 +87,7 @@ type pull struct {
 	current     *wire.Config
 	base        *workspace.Pulled // what was last pulled; nil: nothing, as far as is known
 	files       *files            // nil: none are pulled
-	did         fault.Did
+	done        failure.Effects
 }
 
 // Run pulls. It returns nil without an error when the person said no.
@@ -115,10 +116,10 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	}
 	r, err := p.write(changes)
 	if err != nil {
-		return nil, nil, p.fail(fault.At(flow.StageWrite, err))
+		return nil, nil, p.fail(failure.At(flow.StageWrite, err))
 	}
 	if err := p.writeFiles(ctx, r); err != nil {
-		e := fault.From(p.fail(err))
+		e := failure.Of(p.fail(err))
 		if !p.FilesOnly {
 			e.Hint = strings.TrimSuffix("the settings are pulled, the base files in part at most; "+e.Hint, "; ")
 		}
@@ -146,7 +147,7 @@ func (p *pull) confirmSettings(ctx context.Context, changes flat.Difference) (bo
 			Current: p.current.Edit, Config: changes,
 		})
 	case flow.HasLocalEdits(p.local, p.base, p.destination, p.Revisions.Last(p.hub.Origin(), p.destination)):
-		e := fault.New(wire.CodeWouldLoseEdits, "%s has edits that were neither pushed nor pulled, and the pull would drop them", p.Local.ClientPath())
+		e := failure.New(failure.CodeWouldLoseEdits, "%s has edits that were neither pushed nor pulled, and the pull would drop them", p.Local.ClientPath())
 		e.Current, e.Config = &p.current.Edit, &changes
 		return false, e.WithHint("add the hub's changes to %s and push with --if-revision %s, or replace the settings with --force", p.Local.ClientPath(), p.current.Revision).
 			Try(p.pushLine().Flag("--dry-run"))
@@ -161,20 +162,20 @@ func (p *pull) aborted() *flow.Aborted {
 // read reads the local side.
 func (p *pull) read() (err error) {
 	if p.client, err = flow.ReadClient(p.Local, p.Warn); err != nil {
-		return fault.At(flow.StageRead, err)
+		return failure.At(flow.StageRead, err)
 	}
-	if p.local, err = p.client.Config(); err != nil && fault.From(err).Code != wire.CodeNoSettings {
-		return fault.At(flow.StageRead, err)
+	if p.local, err = p.client.Config(); err != nil && failure.Of(err).Code != failure.CodeNoSettings {
+		return failure.At(flow.StageRead, err)
 	}
 	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
-		e := fault.From(err)
-		if e.Code == wire.CodeNoDestination {
+		e := failure.Of(err)
+		if e.Code == failure.CodeNoDestination {
 			e = e.WithHint("name it with --project, as @account/slug").Try(cmdline.Tool("project", "list"))
 		}
-		return fault.At(flow.StageDestination, e)
+		return failure.At(flow.StageDestination, e)
 	}
 	if p.base, err = flow.Base(p.Local, p.Warn); err != nil {
-		return fault.At(flow.StageRead, err)
+		return failure.At(flow.StageRead, err)
 	}
 	return nil
 }
@@ -201,7 +202,7 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 		return err
 	}
 	if !p.current.HasConfig {
-		e := fault.New(wire.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).Try(p.pushLine())
+		e := failure.New(failure.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).Try(p.pushLine())
 		if p.BaseFiles {
 			e.Recipe = []cmdline.Line{p.line("pull").Flag("--base-files-only")}
 		}
@@ -209,7 +210,7 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	}
 	p.config, err = flat.Parse(p.current.Config)
 	if err != nil {
-		return fault.New(wire.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+		return failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
 	}
 	return nil
 }
@@ -230,8 +231,8 @@ func (p *pull) appRoot() (string, error) {
 	}
 	root, err := p.Local.Workspace.AppRootOf(string(basePath))
 	if err != nil {
-		e := fault.From(err)
-		e.Err = fmt.Errorf("the config of %s cannot be pulled: basePath: %w", p.destination, e.Err)
+		e := failure.Of(err)
+		e.Reason = fmt.Errorf("the config of %s cannot be pulled: basePath: %w", p.destination, e.Reason)
 		return "", e
 	}
 	return root, nil
@@ -268,9 +269,9 @@ func (p *pull) write(changes flat.Difference) (*Result, error) {
 	if saved != nil {
 		saved.Confirm()
 	}
-	p.did.SettingsChanged = changed
+	p.done.SettingsChanged = changed
 	if err := p.Local.RecordPulled(workspace.Pulled{Project: p.destination, Revision: p.current.Revision}); err != nil {
-		e := fault.From(err)
+		e := failure.Of(err)
 		if changed {
 			e.Hint = strings.TrimSuffix(fmt.Sprintf("the settings in %s are pulled; %s", p.Local.ClientPath(), e.Hint), "; ")
 			e = e.Try(p.undoLine())
@@ -295,12 +296,12 @@ func (p *pull) fail(err error) error {
 	if p.hub != nil {
 		err = p.hub.Fault(err)
 	}
-	e := fault.From(fault.At(flow.StagePull, err))
-	e.Project, e.Did = p.destination, p.did
+	e := failure.Of(failure.At(flow.StagePull, err))
+	e.Project, e.Effects = p.destination, p.done
 	if p.hub != nil {
 		e.Origin = p.hub.Origin()
 		if e.Code == wire.CodeNotFound {
-			e.Err = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
+			e.Reason = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
 			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(p.destination.Account())}
 		}
 	}

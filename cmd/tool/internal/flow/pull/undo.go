@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -53,7 +53,7 @@ func Undo(o Options) (*Result, error) {
 	}
 	files, err := p.formerFiles()
 	if err != nil {
-		return nil, p.fail(fault.At(flow.StageRead, err))
+		return nil, p.fail(failure.At(flow.StageRead, err))
 	}
 	if files != nil && files.alone {
 		r, err := p.undoFiles(files, &Result{ProjectName: p.Local.Name, Project: p.destination, Notes: []string{}})
@@ -61,11 +61,11 @@ func Undo(o Options) (*Result, error) {
 	}
 	former, err := p.former()
 	if err != nil {
-		return nil, p.fail(fault.At(flow.StageRead, err))
+		return nil, p.fail(failure.At(flow.StageRead, err))
 	}
 	r, err := p.restore(former)
 	if err != nil {
-		return nil, p.fail(fault.At(flow.StageWrite, err))
+		return nil, p.fail(failure.At(flow.StageWrite, err))
 	}
 	if err := former.Drop(); err != nil {
 		r.Notes = append(r.Notes, "the kept settings could not be dropped: "+err.Error())
@@ -93,10 +93,10 @@ func (p *pull) former() (*kept.Entry, error) {
 	case err != nil:
 		return nil, err
 	case former == nil || former.Pulled == nil:
-		return nil, fault.New(wire.CodeNothingKept, "no former settings of %s are kept on this machine", p.Local.ClientPath()).
+		return nil, failure.New(failure.CodeNothingKept, "no former settings of %s are kept on this machine", p.Local.ClientPath()).
 			WithHint("a pull keeps the settings that it replaces, until --undo has put them back")
 	case p.local.Revision() != former.Written:
-		return nil, fault.New(wire.CodeRevisionChanged, "the settings in %s are no longer what the pull wrote", p.Local.ClientPath()).
+		return nil, failure.New(wire.CodeRevisionChanged, "the settings in %s are no longer what the pull wrote", p.Local.ClientPath()).
 			WithHint("nothing was changed, and the former settings stay kept")
 	}
 	p.config, err = flat.Parse(former.Config)
@@ -111,7 +111,7 @@ func (p *pull) restore(former *kept.Entry) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.did.SettingsChanged = changed
+	p.done.SettingsChanged = changed
 	before := former.Pulled
 	if err := p.Local.RecordPulled(workspace.Pulled{Project: before.Project, Revision: before.Revision}); err != nil {
 		return nil, err

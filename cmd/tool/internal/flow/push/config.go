@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
@@ -40,7 +40,7 @@ func (p *push) pushConfig(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		if match == refused || p.Confirm == nil && replans == maxReplans {
-			e := fault.From(p.hub.Fault(err))
+			e := failure.Of(p.hub.Fault(err))
 			return false, e.WithHint("the hub refuses the revision that it says it has, or its config changes all the time: try again later")
 		}
 		have, refused = "", match // the config changed meanwhile: read all of it
@@ -119,12 +119,12 @@ func (p *push) checkClobber(current *wire.Config) error {
 	}
 	base, err := flow.Base(p.Local, p.Warn)
 	if err != nil {
-		return fault.At(flow.StageRead, err)
+		return failure.At(flow.StageRead, err)
 	}
 	if base != nil && base.Project == p.destination && base.Revision == current.Revision {
 		return nil
 	}
-	e := p.refuse(wire.CodeWouldUndoEdits, current, "the push would undo what %s edited on %s", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
+	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited on %s", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
 	if flow.HasLocalEdits(p.config, base, p.destination, p.Revisions.Last(p.hub.Origin(), p.destination)) {
 		// A pull would refuse to drop them.
 		e.Hint = fmt.Sprintf("add those edits to %s, commit, and replace exactly this revision: --if-revision %s", p.Local.ClientPath(), current.Revision)
@@ -142,8 +142,8 @@ func (p *push) checkClobber(current *wire.Config) error {
 
 // refuse returns a failure that tells who wrote the config in the way, and what
 // pushing would change.
-func (p *push) refuse(code wire.Code, current *wire.Config, format string, args ...any) *fault.Error {
-	e := fault.New(code, format, args...)
+func (p *push) refuse(code wire.Code, current *wire.Config, format string, args ...any) failure.Failure {
+	e := failure.New(code, format, args...)
 	e.Current = &current.Edit
 	if diff, err := p.diff(current.Config); err == nil {
 		e.Config = &diff
@@ -154,7 +154,7 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 // wrote notes the hub's answer in the result. before is what the hub held before,
 // nil when that was no other config.
 func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
-	p.did.ConfigWritten = true
+	p.done.ConfigWritten = true
 	replaced := w.Replaced
 	if lost(w, before) {
 		replaced = &wire.Replaced{Config: before.Config, Edit: before.Edit}

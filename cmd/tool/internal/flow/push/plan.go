@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
@@ -81,7 +81,7 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 		planned.Config, planned.EnrichmentCount = &diff, p.config.EnrichmentCount()
 		err = p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
 		if err != nil {
-			return nil, fault.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
+			return nil, failure.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
 		}
 		if current.Revision != p.config.Revision() {
 			if only := p.onlyRevision(); only != "" && only != current.Revision {
@@ -109,7 +109,7 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 // checkFiles refuses base files that the hub would refuse.
 func (p *push) checkFiles(limits wire.Limits) error {
 	above := func(format string, args ...any) error {
-		return fault.New(wire.CodeTooLarge, "%s would not take them: %w", p.hub.Origin(), fmt.Errorf(format, args...))
+		return failure.New(wire.CodeTooLarge, "%s would not take them: %w", p.hub.Origin(), fmt.Errorf(format, args...))
 	}
 	if n := len(p.files.Tree); limits.BaseFiles > 0 && n > limits.BaseFiles {
 		return above("there are %d base files, and it takes %d at most", n, limits.BaseFiles)

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/kept"
@@ -129,7 +129,7 @@ type push struct {
 	body        wire.PutConfig
 	files       *flow.Files
 	result      *Result
-	did         fault.Did
+	done        failure.Effects
 
 	saved   *kept.Entry // the config that a write replaces, until its outcome is known
 	saveErr error       // why it could not be saved
@@ -209,14 +209,14 @@ func (p *push) confirmIgnored(ctx context.Context) (bool, error) {
 func prepare(ctx context.Context, o Options) (*push, error) {
 	p := &push{Options: o}
 	if err := p.read(); err != nil {
-		return p, fault.At(flow.StageRead, err)
+		return p, failure.At(flow.StageRead, err)
 	}
 	// Files take their time: a connection to a hub that is far is opened meanwhile.
 	wayErr := p.findWay()
 	if o.What.files() {
 		var err error
 		if p.files, err = flow.ChooseFiles(ctx, o.Local, p.client, o.Files); err != nil {
-			return p, fault.At(flow.StageRead, err)
+			return p, failure.At(flow.StageRead, err)
 		}
 	}
 	if wayErr != nil {
@@ -245,15 +245,15 @@ func (p *push) read() (err error) {
 // files have to be read first.
 func (p *push) findWay() (err error) {
 	if p.destination, err = flow.Destination(p.Local, p.client, p.Options.Destination); err != nil {
-		e := fault.From(err)
-		if e.Code == wire.CodeNoDestination {
+		e := failure.Of(err)
+		if e.Code == failure.CodeNoDestination {
 			e = e.WithHint("name it with --project, as @account/slug, or create one").
 				Try(cmdline.Tool("project", "create").With(workspace.SlugOf(p.Local.Name)).Flag("--from", p.Local.Name))
 		}
-		return fault.At(flow.StageDestination, e)
+		return failure.At(flow.StageDestination, e)
 	}
 	if p.hub, err = p.Connect(); err != nil {
-		return fault.At(flow.StagePush, err)
+		return failure.At(flow.StagePush, err)
 	}
 	if p.What.files() {
 		p.hub.Dial()
@@ -263,8 +263,8 @@ func (p *push) findWay() (err error) {
 
 // fail adds to a failure what had happened by then.
 func (p *push) fail(err error) error {
-	e := fault.From(fault.At(flow.StagePush, p.explain(err)))
-	e.Project, e.Did = p.destination, p.did
+	e := failure.Of(failure.At(flow.StagePush, p.explain(err)))
+	e.Project, e.Effects = p.destination, p.done
 	if p.hub != nil {
 		e.Origin = p.hub.Origin()
 	}
@@ -276,22 +276,21 @@ func (p *push) explain(err error) error {
 	if p.hub == nil {
 		return err
 	}
-	err = p.hub.Fault(err)
-	e := fault.From(err)
+	e := failure.Of(p.hub.Fault(err))
 	switch {
 	case e.Code == wire.CodeNotFound:
-		e.Err = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
+		e.Reason = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
 		e.Hint = "push only updates: create it first"
 		e.Recipe = []cmdline.Line{cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.Local.Name)}
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.IfRevision != "":
 		e.Recipe = []cmdline.Line{p.dryRunLine()}
 	case p.saved != nil && !flow.IsInterrupted(err):
 		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.Typed.Text(p.undoLine())
-	case p.did.ConfigWritten && p.What == ConfigAndFiles && !p.did.BaseFilesWritten:
+	case p.done.ConfigWritten && p.What == ConfigAndFiles && !p.done.BaseFilesWritten:
 		e.Hint = "the config went through, the base files did not"
 		e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
 	}
-	return err
+	return e
 }
 
 // line is a command about the local project and the same hub project.
@@ -311,10 +310,10 @@ func (p *push) record() error {
 	former := p.client.Project.Text
 	changed, err := p.client.Record("project", p.destination.String())
 	if err != nil {
-		e := fault.From(err)
+		e := failure.Of(err)
 		return e.WithHint("the push went through; %s", e.Hint)
 	}
-	p.did.RemoteWritten, p.result.RemoteWritten = changed, changed
+	p.done.RemoteWritten, p.result.RemoteWritten = changed, changed
 	if changed {
 		note := "the destination was recorded in " + p.Local.ClientPath()
 		if former != "" {
@@ -352,7 +351,7 @@ func (p *push) pushFiles(ctx context.Context) error {
 	if last.Digest != p.files.Digest {
 		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Named)
 	}
-	p.did.BaseFilesWritten = true
+	p.done.BaseFilesWritten = true
 	p.result.BaseFilesPushed = w.BaseFilesPushed
 	p.result.FilesResult = &FilesResult{
 		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
@@ -365,7 +364,7 @@ func (p *push) pushFiles(ctx context.Context) error {
 func (p *push) diff(current jsontext.Value) (flat.Difference, error) {
 	config, err := flat.Parse(current)
 	if err != nil {
-		return flat.Difference{}, &hubclient.Error{Code: wire.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
+		return flat.Difference{}, &hubclient.Error{Code: hubclient.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
 	}
 	return flat.Diff(config, p.config), nil
 }

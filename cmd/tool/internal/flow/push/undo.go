@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/kept"
 	"example.com/projecthub/hubclient"
@@ -94,15 +94,15 @@ func Undo(ctx context.Context, o Options) (*Result, error) {
 func (p *push) undo(ctx context.Context) error {
 	former, err := p.Kept.Latest(p.place(), nil)
 	if err != nil {
-		return fault.At(flow.StageRead, err)
+		return failure.At(flow.StageRead, err)
 	}
 	if former == nil {
-		return fault.At(flow.StageRead, fault.New(wire.CodeNothingKept, "no former config of %s is kept on this machine", p.destination).
+		return failure.At(flow.StageRead, failure.New(failure.CodeNothingKept, "no former config of %s is kept on this machine", p.destination).
 			WithHint("a push keeps the config that it replaces, until --undo has put it back"))
 	}
 	config, err := flat.Parse(former.Config)
 	if err != nil {
-		return fault.At(flow.StageRead, fmt.Errorf("the kept config cannot be read: %w", err))
+		return failure.At(flow.StageRead, fmt.Errorf("the kept config cannot be read: %w", err))
 	}
 	written, err := p.hub.PutConfig(ctx, p.destination, wire.PutConfig{Settings: config.Unfold()}, former.Written)
 	switch {
@@ -136,12 +136,11 @@ func (p *push) alreadyBack(config flat.Config, former *kept.Entry) {
 
 // explainUndo says that the hub's config has changed since the push.
 func (p *push) explainUndo(err error) error {
-	err = p.hub.Fault(err)
-	e := fault.From(err)
+	e := failure.Of(p.hub.Fault(err))
 	if e.Code != wire.CodeRevisionChanged {
-		return err
+		return e
 	}
-	e.Err = fmt.Errorf("the config of %s is no longer what was pushed from this machine", p.destination)
+	e.Reason = fmt.Errorf("the config of %s is no longer what was pushed from this machine", p.destination)
 	if e.Current != nil && e.Current.UpdatedBy != "" {
 		e.Hint = fmt.Sprintf("it was written since (%s); nothing was changed, and the former config stays kept", editText(*e.Current))
 	}
@@ -150,7 +149,7 @@ func (p *push) explainUndo(err error) error {
 }
 
 func (p *push) wroteBack(w *wire.ConfigWritten, former *kept.Entry) {
-	p.did.ConfigWritten = true
+	p.done.ConfigWritten = true
 	r := p.result
 	r.EnrichmentCount, r.Revision, r.OverwroteExistingConfig, r.ConfigChanged = w.EnrichmentCount, w.Revision, w.OverwroteExistingConfig, true
 	if w.Replaced != nil {

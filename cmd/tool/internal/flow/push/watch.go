@@ -7,8 +7,9 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -99,7 +100,7 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 				continue
 			}
 		}
-		switch stage := fault.From(err).Stage; {
+		switch stage := failure.Of(err).Stage; {
 		case flow.IsInterrupted(err):
 			return err // which knows whether the hub may have taken it
 		case ctx.Err() != nil:
@@ -127,16 +128,16 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 func (w *watch) look(ctx context.Context) (now sent, grown bool, err error) {
 	client, err := flow.ReadClient(w.Local, func(string) {})
 	if err != nil {
-		return now, false, fault.At(flow.StageRead, err)
+		return now, false, failure.At(flow.StageRead, err)
 	}
 	if now.to, err = flow.Destination(w.Local, client, w.Destination); err != nil {
-		return now, false, fault.At(flow.StageDestination, err)
+		return now, false, failure.At(flow.StageDestination, err)
 	}
 	o := w.Files
 	o.ListSkipped = true
 	files, err := flow.ChooseFiles(ctx, w.Local, client, o)
 	if err != nil {
-		return now, false, fault.At(flow.StageRead, err)
+		return now, false, failure.At(flow.StageRead, err)
 	}
 	now.digest = files.Digest
 	return now, w.add(files), nil
@@ -171,8 +172,8 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // passes reports whether a failure is of a hub that may come back.
 func passes(err error) bool {
-	switch fault.From(err).Code {
-	case wire.CodeUnreachable, wire.CodeTimeout, wire.CodeUnavailable, wire.CodeRateLimited, wire.CodeInternal:
+	switch failure.Of(err).Code {
+	case hubclient.CodeUnreachable, hubclient.CodeTimeout, wire.CodeUnavailable, wire.CodeRateLimited, wire.CodeInternal:
 		return true
 	}
 	return false

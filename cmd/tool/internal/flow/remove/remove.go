@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/suggest"
@@ -51,7 +51,7 @@ type Result struct {
 func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	target, err := resolve(o)
 	if err != nil {
-		return nil, nil, fault.At(flow.StageDestination, err)
+		return nil, nil, failure.At(flow.StageDestination, err)
 	}
 	hub, err := o.Connect()
 	if err != nil {
@@ -113,7 +113,7 @@ func failed(target ref.Ref, hub *identity.Hub, err error) error {
 	if hub != nil {
 		err = hub.Fault(err)
 	}
-	e := fault.From(fault.At(flow.StageRemove, err))
+	e := failure.Of(failure.At(flow.StageRemove, err))
 	e.Project = target
 	if hub != nil {
 		e.Origin = hub.Origin()
@@ -127,15 +127,15 @@ func resolve(o Options) (ref.Ref, error) {
 	if !ref.ValidName(o.Name) {
 		r, err := ref.ParseTyped(o.Name)
 		if err != nil {
-			return ref.Ref{}, fault.New(wire.CodeInvalidName, "%q names no project", o.Name).
+			return ref.Ref{}, failure.New(hubclient.CodeInvalidName, "%q names no project", o.Name).
 				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
 		}
 		return r, nil
 	}
 	local, err := o.Local()
 	if err != nil {
-		e := fault.From(err)
-		if e.Code == wire.CodeNoWorkspace || e.Hint == "" { // no local project to take an account from
+		e := failure.Of(err)
+		if e.Code == failure.CodeNoWorkspace || e.Hint == "" { // no local project to take an account from
 			e = e.WithHint("in which account is %s? Give its whole name, @account/%s", o.Name, o.Name)
 			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list")}
 		}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/fault"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/revisions"
@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &Result{Origin: o.Identity.Origin, OriginSource: o.Identity.OriginSource, Projects: []Project{}, Notes: []string{}}
 	var err error
 	if s.hub, err = o.Connect(); err != nil {
-		return nil, fault.At(stage, err)
+		return nil, failure.At(stage, err)
 	}
 	if o.Identity.Token != "" {
 		if s.me, err = s.hub.Whoami(ctx); err != nil {
@@ -138,7 +138,7 @@ func (s *status) fail(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	e := fault.From(fault.At(stage, s.hub.Fault(err)))
+	e := failure.Of(failure.At(stage, s.hub.Fault(err)))
 	e.Origin = s.hub.Origin()
 	return e
 }

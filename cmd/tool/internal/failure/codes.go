@@ -1,0 +1,23 @@
+package failure
+
+import "example.com/projecthub/hubclient/wire"
+
+// Codes of failures that no hub reports. Those of package hubclient come besides them.
+const (
+	CodeNoToken          wire.Code = "no_token"
+	CodeNotRecorded      wire.Code = "not_recorded"
+	CodeNoConfig         wire.Code = "no_config"
+	CodeNoSettings       wire.Code = "no_settings"
+	CodeNoBaseFiles      wire.Code = "no_base_files"
+	CodeWouldUndoEdits   wire.Code = "would_undo_edits"
+	CodeWouldLoseEdits   wire.Code = "would_lose_edits"
+	CodeInterrupted      wire.Code = "interrupted"
+	CodeInvalidFile      wire.Code = "invalid_file"
+	CodeNoDestination    wire.Code = "no_destination"
+	CodeNoWorkspace      wire.Code = "no_workspace"
+	CodeNoLocalProject   wire.Code = "no_local_project"
+	CodeOutsideWorkspace wire.Code = "outside_workspace"
+	CodeTokenInFile      wire.Code = "token_in_file"
+	CodeNothingKept      wire.Code = "nothing_kept"
+	CodeFilesDiffer      wire.Code = "files_differ"
+)

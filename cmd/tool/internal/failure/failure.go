@@ -1,0 +1,151 @@
+// Package failure holds the one type for what went wrong with a command, from the
+// first line that fails to the exit code.
+//
+// It prints nothing and knows no exit code; package app does.
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Failure is why a command failed. It is a value: each method returns a changed copy.
+type Failure struct {
+	Code   wire.Code      // stable name for programs
+	Action string         // what was tried, such as: push web to @acme/web
+	Stage  string         // the step that failed
+	Reason error          // one sentence without a full stop
+	Hint   string         // what would help, in words
+	Recipe []cmdline.Line // the exact command lines that would
+
+	Fields    []wire.FieldError // what the hub found in the body, if several things
+	Status    int               // of the hub's response, 0: there was none
+	RequestID string            // of the hub's response
+	Token     string            // where the token came from that the hub refused, "": it refused none
+
+	Local   string  // local project, "": none
+	Project ref.Ref // on the hub; zero: none
+	Origin  string  // of the hub, if one was known
+
+	Current *wire.Edit       // the last edit of the config that was not replaced
+	Config  *flat.Difference // what the command would have changed
+
+	Effects Effects
+}
+
+// Effects are what was already applied when a command failed.
+type Effects struct {
+	ProjectCreated   bool
+	ConfigWritten    bool
+	BaseFilesWritten bool
+	RemoteWritten    bool
+	SettingsChanged  bool // in client.json, by a pull
+}
+
+func (f Failure) Error() string { return f.Reason.Error() }
+
+// Unwrap returns the reason.
+func (f Failure) Unwrap() error { return f.Reason }
+
+// New returns a failure with a code and a reason, formatted like [fmt.Errorf].
+func New(code wire.Code, format string, args ...any) Failure {
+	return Failure{Code: code, Reason: fmt.Errorf(format, args...)}
+}
+
+// Of returns err as a failure: the one that err wraps, with all of err's text as its
+// reason, else one made from an error of hubclient, else one with the code internal.
+func Of(err error) Failure {
+	f, ok := errors.AsType[Failure](err)
+	if !ok {
+		return ofHub(err)
+	}
+	if _, same := err.(Failure); !same {
+		f.Reason = err
+	}
+	return f
+}
+
+// At returns err as a failure of stage. A stage that is already set stays.
+func At(stage string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return Of(err).At(stage)
+}
+
+// Doing returns err as a failure of an action for a local project, "" for none.
+func Doing(err error, local, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	f := Of(err)
+	f.Action, f.Local = fmt.Sprintf(format, args...), local
+	return f
+}
+
+// At returns f with a stage, unless it has one.
+func (f Failure) At(stage string) Failure {
+	if f.Stage == "" {
+		f.Stage = stage
+	}
+	return f
+}
+
+// WithCode returns f with another code.
+func (f Failure) WithCode(code wire.Code) Failure {
+	f.Code = code
+	return f
+}
+
+// WithReason returns f with another reason, formatted like [fmt.Errorf].
+func (f Failure) WithReason(format string, args ...any) Failure {
+	f.Reason = fmt.Errorf(format, args...)
+	return f
+}
+
+// WithHint returns f with another hint.
+func (f Failure) WithHint(format string, args ...any) Failure {
+	f.Hint = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Try returns f with more command lines in its recipe.
+func (f Failure) Try(lines ...cmdline.Line) Failure {
+	f.Recipe = slices.Concat(f.Recipe, lines)
+	return f
+}
+
+// WithRecipe returns f with these command lines as its recipe.
+func (f Failure) WithRecipe(lines ...cmdline.Line) Failure {
+	f.Recipe = lines
+	return f
+}
+
+// About returns f with the hub project that it is about.
+func (f Failure) About(project ref.Ref, origin string, done Effects) Failure {
+	f.Project, f.Effects = project, done
+	if origin != "" {
+		f.Origin = origin
+	}
+	return f
+}
+
+// Cause strips the operation and the path off an error of the file system, for a
+// message that names them in its own words.
+func Cause(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	if at, ok := errors.AsType[*os.LinkError](err); ok {
+		return at.Err
+	}
+	return err
+}
