@@ -116,8 +116,8 @@ func (c *call) authenticate() (*caller, error) {
 		return nil, unauthorized(wire.CodeUnauthorized, "the Authorization header holds no valid token")
 	}
 	var bearer *store.Bearer
-	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		bearer, err = tx.Bearer(c.ctx(), pat.Hash(token))
+	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		bearer, err = v.Bearer(c.ctx(), pat.Hash(token))
 		return err
 	})
 	if err := bearerProblem(bearer, err); err != nil {
@@ -182,8 +182,8 @@ func (c *call) roleOn(account string) (wire.Role, error) {
 		return wire.Admin, nil
 	}
 	var role string
-	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		role, err = tx.RoleOf(c.ctx(), c.who.user, account)
+	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		role, err = v.RoleOf(c.ctx(), c.who.user, account)
 		return err
 	})
 	return wire.Role(role), err
@@ -197,8 +197,8 @@ func (c *call) isPublic() bool {
 		return false
 	}
 	var found *store.ProjectView
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		found, err = tx.Project(c.ctx(), r)
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		found, err = v.Project(c.ctx(), r)
 		return err
 	})
 	return err == nil && found.IsPublic()

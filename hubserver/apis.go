@@ -177,8 +177,8 @@ func (c *call) repairDocument(api ref.Ref, d *store.Document) error {
 
 func (s *Server) getAPI(c *call) error {
 	var row *store.API
-	err := s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		row, err = tx.API(c.ctx(), c.ref())
+	err := s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		row, err = v.API(c.ctx(), c.ref())
 		return err
 	})
 	if err != nil {
@@ -190,11 +190,11 @@ func (s *Server) getAPI(c *call) error {
 func (s *Server) getDocument(c *call) error {
 	var row *store.API
 	var doc *store.Body
-	err := s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		if row, err = tx.API(c.ctx(), c.ref()); err != nil {
+	err := s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		if row, err = v.API(c.ctx(), c.ref()); err != nil {
 			return err
 		}
-		doc, err = tx.Document(c.ctx(), c.ref())
+		doc, err = v.Document(c.ctx(), c.ref())
 		return err
 	})
 	if err != nil {

@@ -132,8 +132,8 @@ func planOutdated(o *store.OutdatedError) error {
 // baseTree returns the digest of the set of base files that the project holds which
 // the path names, "" for none.
 func (c *call) baseTree() (digest string, err error) {
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		digest, err = tx.BaseTree(c.ctx(), c.ref())
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		digest, err = v.BaseTree(c.ctx(), c.ref())
 		return err
 	})
 	return digest, absent(err, "project "+c.ref().String())
@@ -151,15 +151,15 @@ func (c *call) baseSet() (set *store.BaseSet, files tree.Tree, err error) {
 	if _, err := c.baseTree(); err != nil {
 		return nil, nil, err
 	}
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
-		size, err := tx.BaseSetSize(c.ctx(), c.ref())
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) error {
+		size, err := v.BaseSetSize(c.ctx(), c.ref())
 		if err != nil {
 			return err
 		}
 		if err := c.takeAtMost(downloading, archiveMemory+setCost*size); err != nil {
 			return err
 		}
-		set, err = tx.BaseSet(c.ctx(), c.ref())
+		set, err = v.BaseSet(c.ctx(), c.ref())
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -264,13 +264,13 @@ func acceptsZstd(h http.Header) bool {
 // pack is decoded once.
 func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) error {
 	archive := tar.NewWriter(out)
-	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
-		reader := tx.ContentReader(c.ref().Account())
+	err := c.s.Store.Read(c.ctx(), func(v *store.View) error {
+		reader := v.ContentReader(c.ref().Account())
 		stored, err := reader.Locate(c.ctx(), files)
 		if err != nil {
 			return err
 		}
-		if err := c.checkDamaged(tx, reader, stored); err != nil {
+		if err := c.checkDamaged(v, reader, stored); err != nil {
 			return err
 		}
 		for _, f := range stored {
@@ -291,8 +291,8 @@ func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) 
 
 // checkDamaged fails, before anything is sent, when a content that is known to be
 // damaged still is.
-func (c *call) checkDamaged(tx *store.Tx, reader *store.Reader, stored []store.StoredFile) error {
-	damaged, err := tx.Damaged(c.ctx(), c.ref().Account())
+func (c *call) checkDamaged(v *store.View, reader *store.Reader, stored []store.StoredFile) error {
+	damaged, err := v.Damaged(c.ctx(), c.ref().Account())
 	if err != nil || len(damaged) == 0 {
 		return err
 	}

@@ -24,8 +24,8 @@ func (s *Server) getConfig(c *call) error {
 
 // config returns the config of the project that the path names, 404 when there is none.
 func (c *call) config() (config *store.Config, err error) {
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		config, err = tx.Config(c.ctx(), c.ref())
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		config, err = v.Config(c.ctx(), c.ref())
 		return err
 	})
 	return config, absent(err, "project "+c.ref().String())

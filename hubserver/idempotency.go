@@ -51,8 +51,8 @@ func (c *call) createOnce(body []byte, decides deciding, run func(commit func(cr
 		return err
 	}
 	var first *store.Answer
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		first, err = tx.FirstAnswer(c.ctx(), answer)
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		first, err = v.FirstAnswer(c.ctx(), answer)
 		return err
 	})
 	if err != nil {

@@ -186,8 +186,8 @@ func TestAudit_RowPerWrite(t *testing.T) {
 		alice.delete(web).want(200)
 
 		var found []row
-		if err := hub.store.Read(t.Context(), func(tx *store.Tx) error {
-			rows, err := tx.AuditOf(t.Context(), "acme")
+		if err := hub.store.Read(t.Context(), func(v *store.View) error {
+			rows, err := v.AuditOf(t.Context(), "acme")
 			for _, r := range rows {
 				found = append(found, row{r.Actor, r.Token, r.Action, r.Object, r.RequestID})
 			}

@@ -27,11 +27,11 @@ func (s *Server) page(c *call) error {
 	}
 	var project *store.ProjectView
 	var config *store.Config
-	err = s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		if project, err = tx.Project(c.ctx(), r); err != nil || !project.IsPublic() {
+	err = s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		if project, err = v.Project(c.ctx(), r); err != nil || !project.IsPublic() {
 			return err
 		}
-		config, err = tx.Config(c.ctx(), r)
+		config, err = v.Config(c.ctx(), r)
 		return err
 	})
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -53,8 +53,8 @@ func (s *Server) planBaseFiles(c *call) error {
 
 // damaged reports whether base files of the project are known to be damaged.
 func (c *call) damaged() (damaged bool, err error) {
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
-		damaged, err = tx.DamagedFiles(c.ctx(), c.ref())
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) error {
+		damaged, err = v.DamagedFiles(c.ctx(), c.ref())
 		return err
 	})
 	return damaged, err
@@ -63,8 +63,8 @@ func (c *call) damaged() (damaged bool, err error) {
 // lacksAll reports whether the account has no contents.
 func (c *call) lacksAll() (bool, error) {
 	holds := false
-	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		holds, err = tx.HoldsAny(c.ctx(), c.ref().Account())
+	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		holds, err = v.HoldsAny(c.ctx(), c.ref().Account())
 		return err
 	})
 	return !holds, err

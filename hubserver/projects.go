@@ -137,8 +137,8 @@ func (s *Server) listProjects(c *call) error {
 	wanted := filter.Limit
 	filter.Limit++ // one more tells whether there is another page
 	answer := wire.Projects{Projects: []wire.Project{}}
-	err = s.Store.Read(c.ctx(), func(tx *store.Tx) error {
-		page, err := tx.Projects(c.ctx(), filter)
+	err = s.Store.Read(c.ctx(), func(v *store.View) error {
+		page, err := v.Projects(c.ctx(), filter)
 		for i := range page {
 			answer.Projects = append(answer.Projects, s.toProject(&page[i]))
 		}
@@ -182,8 +182,8 @@ func (s *Server) getProject(c *call) error {
 
 // project returns the project that the path names, 404 when there is none.
 func (c *call) project() (view *store.ProjectView, err error) {
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		view, err = tx.Project(c.ctx(), c.ref())
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		view, err = v.Project(c.ctx(), c.ref())
 		return err
 	})
 	return view, absent(err, "project "+c.ref().String())

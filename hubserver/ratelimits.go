@@ -1,7 +1,6 @@
 package hubserver
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,8 +31,10 @@ func (s *Server) setRateLimit(c *call) error {
 		MinuteLimit: limits.MinuteLimit, HourLimit: limits.HourLimit, DayLimit: limits.DayLimit,
 		WeekLimit: limits.WeekLimit, MonthLimit: limits.MonthLimit, YearLimit: limits.YearLimit,
 	}
-	return c.answerRateLimit(c.transact, func(tx *store.Tx) (*store.RateLimit, error) {
-		set, changed, err := tx.SetRateLimit(c.ctx(), row, func(current *store.RateLimit) error {
+	var set *store.RateLimit
+	err = c.transact(c.ctx(), func(tx *store.Tx) (err error) {
+		var changed bool
+		set, changed, err = tx.SetRateLimit(c.ctx(), row, func(current *store.RateLimit) error {
 			revision := ""
 			if current != nil {
 				revision = limitsRevision(current)
@@ -44,10 +45,11 @@ func (s *Server) setRateLimit(c *call) error {
 			return nil
 		})
 		if err != nil || !changed {
-			return set, err
+			return err
 		}
-		return set, c.audit(c.ctx(), tx, bot.Account, "rate-limit.set", botName(bot), "")
+		return c.audit(c.ctx(), tx, bot.Account, "rate-limit.set", botName(bot), "")
 	})
+	return c.answerRateLimit(set, err)
 }
 
 func (s *Server) getRateLimit(c *call) error {
@@ -55,18 +57,17 @@ func (s *Server) getRateLimit(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.answerRateLimit(s.Store.Read, func(tx *store.Tx) (*store.RateLimit, error) {
-		return tx.RateLimit(c.ctx(), bot.Account, bot.BotID, bot.BotRefID)
-	})
-}
-
-// answerRateLimit answers with the bot that f returns within the store's Read or Write.
-func (c *call) answerRateLimit(within func(context.Context, func(*store.Tx) error) error, f func(*store.Tx) (*store.RateLimit, error)) error {
 	var row *store.RateLimit
-	err := within(c.ctx(), func(tx *store.Tx) (err error) {
-		row, err = f(tx)
+	err = s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		row, err = v.RateLimit(c.ctx(), bot.Account, bot.BotID, bot.BotRefID)
 		return err
 	})
+	return c.answerRateLimit(row, err)
+}
+
+// answerRateLimit answers with the limits of a bot, or says why they were not read
+// or stored.
+func (c *call) answerRateLimit(row *store.RateLimit, err error) error {
 	if errors.Is(err, store.ErrBotMismatch) {
 		return problemf(http.StatusUnprocessableEntity, wire.CodeBotMismatch, "%v", err)
 	}

@@ -149,8 +149,8 @@ func (s *Server) getStack(c *call) error {
 		return err
 	}
 	var answer wire.Stack
-	err = s.Store.Read(c.ctx(), func(tx *store.Tx) error {
-		row, versions, err := tx.Stack(c.ctx(), c.ref())
+	err = s.Store.Read(c.ctx(), func(v *store.View) error {
+		row, versions, err := v.Stack(c.ctx(), c.ref())
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (s *Server) getStack(c *call) error {
 		if rank(role) < rank(wire.Writer) {
 			return nil
 		}
-		n, err := tx.Followers(c.ctx(), c.ref(), wire.MostFollowers)
+		n, err := v.Followers(c.ctx(), c.ref(), wire.MostFollowers)
 		answer.Followers = &n
 		return err
 	})
@@ -185,8 +185,8 @@ func (c *call) stackVersion() (row *store.StackVersion, err error) {
 	if !version.Valid(number) {
 		return nil, c.noVersion()
 	}
-	err = c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		row, err = tx.StackVersion(c.ctx(), c.ref(), number)
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		row, err = v.StackVersion(c.ctx(), c.ref(), number)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -201,8 +201,8 @@ func (s *Server) getBundle(c *call) error {
 		return err
 	}
 	var bundle *store.Body
-	err = s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-		bundle, err = tx.Bundle(c.ctx(), c.ref(), row.Version)
+	err = s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		bundle, err = v.Bundle(c.ctx(), c.ref(), row.Version)
 		return err
 	})
 	if err != nil {
@@ -232,8 +232,8 @@ func (c *call) stream(b *store.Body) error {
 			break
 		}
 		var piece []byte
-		err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) (err error) {
-			piece, err = tx.Piece(c.ctx(), b, n)
+		err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+			piece, err = v.Piece(c.ctx(), b, n)
 			return err
 		})
 		hash.Write(piece)

@@ -453,8 +453,8 @@ func TestUpload_CutsLargeFramesIntoPacks(t *testing.T) {
 // decoded returns how many bytes of packs an archive of the set has to decode.
 func (h *testHub) decoded(files tree.Tree) (bytes int64) {
 	h.Helper()
-	err := h.store.Read(h.Context(), func(tx *store.Tx) error {
-		reader := tx.ContentReader("acme")
+	err := h.store.Read(h.Context(), func(v *store.View) error {
+		reader := v.ContentReader("acme")
 		stored, err := reader.Locate(h.Context(), files)
 		for _, f := range stored {
 			err = errors.Join(err, reader.Copy(h.Context(), io.Discard, f.Content))

@@ -25,8 +25,8 @@ func (s *Server) whoami(c *call) error {
 // accounts lists the caller's roles, in the order of the accounts' names.
 func (c *call) accounts() ([]wire.AccountRole, error) {
 	all := []wire.AccountRole{{Account: c.who.user, Role: wire.Admin}}
-	err := c.s.Store.Read(c.ctx(), func(tx *store.Tx) error {
-		members, err := tx.MembershipsOf(c.ctx(), c.who.user)
+	err := c.s.Store.Read(c.ctx(), func(v *store.View) error {
+		members, err := v.MembershipsOf(c.ctx(), c.who.user)
 		for _, m := range members {
 			all = append(all, wire.AccountRole{Account: m.Account, Role: wire.Role(m.Role)})
 		}

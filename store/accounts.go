@@ -44,15 +44,15 @@ func (tx *Tx) CreateAccount(ctx context.Context, name, kind string) error {
 }
 
 // Account returns the account called name, or ErrNotFound.
-func (tx *Tx) Account(ctx context.Context, name string) (*Account, error) {
+func (v *View) Account(ctx context.Context, name string) (*Account, error) {
 	a := &Account{Name: name}
-	return a, wrap(tx.db.NewSelect().Model(a).WherePK().Scan(ctx))
+	return a, wrap(v.db.NewSelect().Model(a).WherePK().Scan(ctx))
 }
 
 // Accounts returns all accounts in the order of their names.
-func (tx *Tx) Accounts(ctx context.Context) ([]Account, error) {
+func (v *View) Accounts(ctx context.Context) ([]Account, error) {
 	var all []Account
-	return all, tx.db.NewSelect().Model(&all).Order("name").Scan(ctx)
+	return all, v.db.NewSelect().Model(&all).Order("name").Scan(ctx)
 }
 
 // DisableAccount takes from an account's users, and from its own tokens, the
@@ -103,15 +103,15 @@ func (tx *Tx) SetMember(ctx context.Context, org, user, role string) error {
 }
 
 // needMember checks that user can have a role on org.
-func (tx *Tx) needMember(ctx context.Context, org, user string) error {
-	if err := tx.needKind(ctx, org, KindOrg); err != nil {
+func (v *View) needMember(ctx context.Context, org, user string) error {
+	if err := v.needKind(ctx, org, KindOrg); err != nil {
 		return err
 	}
-	return tx.needKind(ctx, user, KindUser)
+	return v.needKind(ctx, user, KindUser)
 }
 
-func (tx *Tx) needKind(ctx context.Context, name, kind string) error {
-	a, err := tx.Account(ctx, name)
+func (v *View) needKind(ctx context.Context, name, kind string) error {
+	a, err := v.Account(ctx, name)
 	if errors.Is(err, ErrNotFound) {
 		return &NoAccountError{name}
 	}
@@ -156,27 +156,27 @@ func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) 
 }
 
 // MembersOf returns the members of org in the order of their names.
-func (tx *Tx) MembersOf(ctx context.Context, org string) ([]Member, error) {
-	if err := tx.needKind(ctx, org, KindOrg); err != nil {
+func (v *View) MembersOf(ctx context.Context, org string) ([]Member, error) {
+	if err := v.needKind(ctx, org, KindOrg); err != nil {
 		return nil, err
 	}
 	var all []Member
-	return all, tx.db.NewSelect().Model(&all).Where("account = ?", org).Order("user_name").Scan(ctx)
+	return all, v.db.NewSelect().Model(&all).Where("account = ?", org).Order("user_name").Scan(ctx)
 }
 
 // MembershipsOf returns the roles of user on orgs that are not disabled, in the orgs' order.
-func (tx *Tx) MembershipsOf(ctx context.Context, user string) ([]Member, error) {
+func (v *View) MembershipsOf(ctx context.Context, user string) ([]Member, error) {
 	var all []Member
-	err := tx.db.NewSelect().Model(&all).
+	err := v.db.NewSelect().Model(&all).
 		Join("JOIN accounts AS a ON a.name = member.account AND a.disabled_at = 0").
 		Where("member.user_name = ?", user).Order("member.account").Scan(ctx)
 	return all, err
 }
 
 // RoleOf returns the role that user has on account as a member, "" for none.
-func (tx *Tx) RoleOf(ctx context.Context, user, account string) (string, error) {
+func (v *View) RoleOf(ctx context.Context, user, account string) (string, error) {
 	var role string
-	err := tx.db.NewSelect().Model((*Member)(nil)).Column("member.role").
+	err := v.db.NewSelect().Model((*Member)(nil)).Column("member.role").
 		Join("JOIN accounts AS a ON a.name = member.account AND a.disabled_at = 0").
 		Where("member.user_name = ?", user).Where("member.account = ?", account).Scan(ctx, &role)
 	if errors.Is(wrap(err), ErrNotFound) {

@@ -95,21 +95,21 @@ func (tx *Tx) freeSlug(ctx context.Context, account, wish string) (string, error
 }
 
 // API returns a registered API, or ErrNotFound.
-func (tx *Tx) API(ctx context.Context, r ref.Ref) (*API, error) {
+func (v *View) API(ctx context.Context, r ref.Ref) (*API, error) {
 	a := &API{Account: r.Account(), Slug: r.Slug()}
-	return a, wrap(tx.db.NewSelect().Model(a).WherePK().Scan(ctx))
+	return a, wrap(v.db.NewSelect().Model(a).WherePK().Scan(ctx))
 }
 
 // Document says what is stored as the text of a registered API, or returns ErrNotFound.
-func (tx *Tx) Document(ctx context.Context, r ref.Ref) (*Body, error) {
-	a, err := tx.API(ctx, r)
+func (v *View) Document(ctx context.Context, r ref.Ref) (*Body, error) {
+	a, err := v.API(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	b := documentBody(r.Account(), r.Slug())
 	b.SHA256 = a.SHA256
 	table, where, args := b.table()
-	return tx.measure(ctx, b, table, where, args...)
+	return v.measure(ctx, b, table, where, args...)
 }
 
 // RepairDocument stores the text of a registered API again if it is the same and the

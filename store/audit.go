@@ -35,7 +35,7 @@ func (tx *Tx) Audit(ctx context.Context, row AuditRow) error {
 }
 
 // AuditOf returns the rows about an account's things, oldest first.
-func (tx *Tx) AuditOf(ctx context.Context, account string) ([]AuditRow, error) {
+func (v *View) AuditOf(ctx context.Context, account string) ([]AuditRow, error) {
 	var rows []AuditRow
-	return rows, tx.db.NewSelect().Model(&rows).Where("account = ?", account).Order("at", "id").Scan(ctx)
+	return rows, v.db.NewSelect().Model(&rows).Where("account = ?", account).Order("at", "id").Scan(ctx)
 }

@@ -32,9 +32,9 @@ type BaseFilesState struct {
 }
 
 // BaseSet returns the set of a project; ErrNotFound when none was pushed or there is no such project.
-func (tx *Tx) BaseSet(ctx context.Context, r ref.Ref) (*BaseSet, error) {
+func (v *View) BaseSet(ctx context.Context, r ref.Ref) (*BaseSet, error) {
 	b := &BaseSet{Account: r.Account(), Slug: r.Slug()}
-	return b, wrap(tx.db.NewSelect().Model(b).WherePK().Scan(ctx))
+	return b, wrap(v.db.NewSelect().Model(b).WherePK().Scan(ctx))
 }
 
 // List returns the files of a set; ErrDamaged when they are not those that its
@@ -46,16 +46,16 @@ func (b *BaseSet) List() (tree.Tree, error) {
 	return tree.Read(b.Files)
 }
 
-// BaseSetSize returns the length of the list of files of a project's set, in bytes; ErrNotFound as for [Tx.BaseSet].
-func (tx *Tx) BaseSetSize(ctx context.Context, r ref.Ref) (size int64, err error) {
-	err = tx.one(ctx, &size, "SELECT length(files) FROM base_sets WHERE account = ? AND slug = ?", r.Account(), r.Slug())
+// BaseSetSize returns the length of the list of files of a project's set, in bytes; ErrNotFound as for [View.BaseSet].
+func (v *View) BaseSetSize(ctx context.Context, r ref.Ref) (size int64, err error) {
+	err = v.one(ctx, &size, "SELECT length(files) FROM base_sets WHERE account = ? AND slug = ?", r.Account(), r.Slug())
 	return size, err
 }
 
 // BaseTree returns the digest of the set that a project holds, "" for none;
 // ErrNotFound when there is no such project.
-func (tx *Tx) BaseTree(ctx context.Context, r ref.Ref) (digest string, err error) {
-	err = tx.one(ctx, &digest, `SELECT COALESCE(b.tree, '')
+func (v *View) BaseTree(ctx context.Context, r ref.Ref) (digest string, err error) {
+	err = v.one(ctx, &digest, `SELECT COALESCE(b.tree, '')
 		FROM projects AS p LEFT JOIN base_sets AS b ON b.account = p.account AND b.slug = p.slug
 		WHERE p.account = ? AND p.slug = ?`, r.Account(), r.Slug())
 	return digest, err
@@ -202,8 +202,8 @@ func (tx *Tx) exchange(ctx context.Context, account string, before, after tree.T
 
 // needed returns the contents that after has beyond before, sizes by digest, without
 // those that are added and those that were brought a moment ago.
-func (tx *Tx) needed(before, after tree.Tree, brought map[string]bool, added []string) map[string]int64 {
-	if tx.postgres() {
+func (v *View) needed(before, after tree.Tree, brought map[string]bool, added []string) map[string]int64 {
+	if v.postgres() {
 		// What it had not synced is gone when it was restarted meanwhile, unlike SQLite,
 		// which stops with this process.
 		brought = nil

@@ -78,8 +78,8 @@ func (s *Store) collect(ctx context.Context, grace time.Duration) (Collected, er
 	if err != nil {
 		return c.Collected, err
 	}
-	err = s.Read(ctx, func(tx *Tx) error {
-		c.now, err = tx.Now(ctx)
+	err = s.Read(ctx, func(v *View) error {
+		c.now, err = v.Now(ctx)
 		return err
 	})
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *collection) contents(ctx context.Context) error {
 	after := touched{TouchedAt: c.position}
 	for {
 		var page []touched
-		err := c.store.Read(ctx, func(tx *Tx) error {
-			return tx.db.NewRaw(`SELECT touched_at, account, sha256 FROM contents
+		err := c.store.Read(ctx, func(v *View) error {
+			return v.db.NewRaw(`SELECT touched_at, account, sha256 FROM contents
 				WHERE (touched_at, account, sha256) > (?, ?, ?) AND touched_at < ?
 				ORDER BY touched_at, account, sha256 LIMIT ?`,
 				after.TouchedAt, after.Account, after.SHA256, c.cutoff, chunk).Scan(ctx, &page)
@@ -211,8 +211,8 @@ func (c *collection) packs(ctx context.Context) error {
 	var after changedStream
 	for {
 		var page []changedStream
-		err := c.store.Read(ctx, func(tx *Tx) error {
-			return tx.db.NewRaw(`SELECT account, stream, changed_at FROM changed_streams
+		err := c.store.Read(ctx, func(v *View) error {
+			return v.db.NewRaw(`SELECT account, stream, changed_at FROM changed_streams
 				WHERE (account, stream) > (?, ?) ORDER BY account, stream LIMIT ?`,
 				after.Account, after.Stream, streamsPage).Scan(ctx, &page)
 		})
@@ -301,13 +301,13 @@ func (c *collection) sweep(ctx context.Context, stream string) (movable []Conten
 func (c *collection) fill(ctx context.Context, stream string) ([]*filled, error) {
 	var all []*filled
 	var contents []Content
-	err := c.store.Read(ctx, func(tx *Tx) error {
+	err := c.store.Read(ctx, func(v *View) error {
 		// The packs first: a push in between adds both.
-		err := tx.db.NewRaw("SELECT stream, start, length, length(body) AS size FROM packs WHERE account = ? AND stream = ? ORDER BY start", c.account, stream).Scan(ctx, &all)
+		err := v.db.NewRaw("SELECT stream, start, length, length(body) AS size FROM packs WHERE account = ? AND stream = ? ORDER BY start", c.account, stream).Scan(ctx, &all)
 		if err != nil {
 			return err
 		}
-		return tx.db.NewSelect().Model(&contents).Where("account = ?", c.account).Where("stream = ?", stream).
+		return v.db.NewSelect().Model(&contents).Where("account = ?", c.account).Where("stream = ?", stream).
 			Where("size > 0").OrderExpr("start").Scan(ctx)
 	})
 	next := 0
@@ -360,12 +360,12 @@ func (c *collection) move(ctx context.Context, contents []Content) error {
 		return nil
 	}
 	m := mover{collection: c, stream: rand.Text(), seen: map[string]bool{}}
-	err := c.store.Read(ctx, func(tx *Tx) error {
-		contents, err := tx.inSetOrder(ctx, c.account, contents)
+	err := c.store.Read(ctx, func(v *View) error {
+		contents, err := v.inSetOrder(ctx, c.account, contents)
 		if err != nil {
 			return err
 		}
-		reader := tx.ContentReader(c.account)
+		reader := v.ContentReader(c.account)
 		for _, content := range contents {
 			if err := m.add(ctx, reader, content); err != nil {
 				return err
@@ -454,7 +454,7 @@ func (c *collection) moveInto(ctx context.Context, p Pack, contents []Content) e
 
 // inSetOrder returns contents in the order in which the sets name them, so that what
 // is read together is stored together.
-func (tx *Tx) inSetOrder(ctx context.Context, account string, contents []Content) ([]Content, error) {
+func (v *View) inSetOrder(ctx context.Context, account string, contents []Content) ([]Content, error) {
 	rank := make(map[string]int, len(contents))
 	var slugs []string
 	for part := range slices.Chunk(contents, chunk) {
@@ -464,7 +464,7 @@ func (tx *Tx) inSetOrder(ctx context.Context, account string, contents []Content
 			rank[c.SHA256] = -1
 		}
 		var names []string
-		err := tx.db.NewRaw("SELECT DISTINCT slug FROM base_set_contents WHERE account = ? AND sha256 IN (?)", account, bun.List(digests)).Scan(ctx, &names)
+		err := v.db.NewRaw("SELECT DISTINCT slug FROM base_set_contents WHERE account = ? AND sha256 IN (?)", account, bun.List(digests)).Scan(ctx, &names)
 		if err != nil {
 			return nil, err
 		}
@@ -474,7 +474,7 @@ func (tx *Tx) inSetOrder(ctx context.Context, account string, contents []Content
 	next := 0
 	for _, slug := range slices.Compact(slugs) {
 		set := &BaseSet{Account: account, Slug: slug}
-		if err := wrap(tx.db.NewSelect().Model(set).WherePK().Scan(ctx)); errors.Is(err, ErrNotFound) {
+		if err := wrap(v.db.NewSelect().Model(set).WherePK().Scan(ctx)); errors.Is(err, ErrNotFound) {
 			continue
 		} else if err != nil {
 			return nil, err

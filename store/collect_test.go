@@ -59,8 +59,8 @@ func swapTo(ctx context.Context, tx *store.Tx, r ref.Ref, entries []tree.Entry) 
 // get reads a project's set whole.
 func get(ctx context.Context, s *store.Store, r ref.Ref) (map[string]string, error) {
 	contents := map[string]string{}
-	err := s.Read(ctx, func(tx *store.Tx) error {
-		set, err := tx.BaseSet(ctx, r)
+	err := s.Read(ctx, func(v *store.View) error {
+		set, err := v.BaseSet(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -68,9 +68,9 @@ func get(ctx context.Context, s *store.Store, r ref.Ref) (map[string]string, err
 		if err != nil {
 			return err
 		}
-		reader := tx.ContentReader("acme")
+		reader := v.ContentReader("acme")
 		for _, e := range files {
-			there, err := tx.Contents(ctx, "acme", []string{e.SHA256})
+			there, err := v.Contents(ctx, "acme", []string{e.SHA256})
 			if err != nil {
 				return err
 			}
@@ -155,8 +155,8 @@ func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A reader that has looked up where a content lies reads on when it moves.
-		s.Read(t.Context(), func(tx *store.Tx) error {
-			set, err := tx.BaseSet(t.Context(), web)
+		s.Read(t.Context(), func(v *store.View) error {
+			set, err := v.BaseSet(t.Context(), web)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			there, err := tx.Contents(t.Context(), "acme", []string{files[0].SHA256})
+			there, err := v.Contents(t.Context(), "acme", []string{files[0].SHA256})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 				t.Errorf("the packs: %+v", c)
 			}
 			var b bytes.Buffer
-			if err := tx.ContentReader("acme").Copy(t.Context(), &b, there[files[0].SHA256]); err != nil || b.String() != contents["f1"] {
+			if err := v.ContentReader("acme").Copy(t.Context(), &b, there[files[0].SHA256]); err != nil || b.String() != contents["f1"] {
 				t.Errorf("%d bytes, %v", b.Len(), err)
 			}
 			return nil
@@ -215,8 +215,8 @@ func TestCollect_RepacksRestOfLargePack(t *testing.T) {
 
 func largest(t *testing.T, s *store.Store) (bytes int64) {
 	t.Helper()
-	err := s.Read(t.Context(), func(tx *store.Tx) (err error) {
-		bytes, err = tx.LargestPack(t.Context())
+	err := s.Read(t.Context(), func(v *store.View) (err error) {
+		bytes, err = v.LargestPack(t.Context())
 		return err
 	})
 	if err != nil {

@@ -41,9 +41,9 @@ func newConfig(account, slug string) *Config {
 
 // Config returns a project's config; ErrNotFound when there is no such project, and
 // ErrDamaged when the body is not the one that its revision names.
-func (tx *Tx) Config(ctx context.Context, r ref.Ref) (*Config, error) {
+func (v *View) Config(ctx context.Context, r ref.Ref) (*Config, error) {
 	c := &Config{Account: r.Account(), Slug: r.Slug()}
-	if err := wrap(tx.db.NewSelect().Model(c).WherePK().Scan(ctx)); err != nil {
+	if err := wrap(v.db.NewSelect().Model(c).WherePK().Scan(ctx)); err != nil {
 		return nil, err
 	}
 	if c.damaged() {

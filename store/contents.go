@@ -149,19 +149,19 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 // lookUp looks for contents, sizes by digest, and locks none. It returns those that
 // are not there or are damaged, and those that have to be touched to stay, both sorted; and a
 // *SizeError for one of another size.
-func (tx *Tx) lookUp(ctx context.Context, account string, sizes map[string]int64, now Time) (missing, stale []string, err error) {
+func (v *View) lookUp(ctx context.Context, account string, sizes map[string]int64, now Time) (missing, stale []string, err error) {
 	digests := sorted(sizes)
 	if len(digests) > chunk { // one look more, that may spare many
-		if any, err := tx.HoldsAny(ctx, account); err != nil || !any {
+		if any, err := v.HoldsAny(ctx, account); err != nil || !any {
 			return digests, nil, err
 		}
 	}
-	damaged, err := tx.Damaged(ctx, account)
+	damaged, err := v.Damaged(ctx, account)
 	if err != nil {
 		return nil, nil, err
 	}
 	for part := range slices.Chunk(digests, chunk) {
-		there, err := tx.contents(ctx, account, part)
+		there, err := v.contents(ctx, account, part)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -182,8 +182,8 @@ func (tx *Tx) lookUp(ctx context.Context, account string, sizes map[string]int64
 
 // HoldsAny reports whether account has contents at all. The first push of an
 // account would ask for each of its files in vain.
-func (tx *Tx) HoldsAny(ctx context.Context, account string) (bool, error) {
-	return tx.db.NewSelect().Model((*Content)(nil)).Where("account = ?", account).Limit(1).Exists(ctx)
+func (v *View) HoldsAny(ctx context.Context, account string) (bool, error) {
+	return v.db.NewSelect().Model((*Content)(nil)).Where("account = ?", account).Limit(1).Exists(ctx)
 }
 
 func sorted(sizes map[string]int64) []string {
@@ -238,10 +238,10 @@ func (tx *Tx) touch(ctx context.Context, account string, digests []string) error
 
 // Contents says where contents of account lie, by digest; those that are not
 // there are not in the map.
-func (tx *Tx) Contents(ctx context.Context, account string, digests []string) (map[string]Content, error) {
+func (v *View) Contents(ctx context.Context, account string, digests []string) (map[string]Content, error) {
 	all := make(map[string]Content, len(digests))
 	for part := range slices.Chunk(digests, chunk) {
-		there, err := tx.contents(ctx, account, part)
+		there, err := v.contents(ctx, account, part)
 		if err != nil {
 			return nil, err
 		}
@@ -252,9 +252,9 @@ func (tx *Tx) Contents(ctx context.Context, account string, digests []string) (m
 	return all, nil
 }
 
-func (tx *Tx) contents(ctx context.Context, account string, digests []string) (map[string]Content, error) {
+func (v *View) contents(ctx context.Context, account string, digests []string) (map[string]Content, error) {
 	var rows []Content
-	err := tx.db.NewSelect().Model(&rows).Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).Scan(ctx)
+	err := v.db.NewSelect().Model(&rows).Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).Scan(ctx)
 	there := make(map[string]Content, len(rows))
 	for _, c := range rows {
 		there[c.SHA256] = c

@@ -38,9 +38,9 @@ func hexSum(b []byte) string {
 
 // Damaged returns what of account is known to be damaged: digests of contents, and
 // names of projects whose list of base files is.
-func (tx *Tx) Damaged(ctx context.Context, account string) (map[string]bool, error) {
+func (v *View) Damaged(ctx context.Context, account string) (map[string]bool, error) {
 	var objects []string
-	err := tx.db.NewRaw("SELECT object FROM damage WHERE account = ?", account).Scan(ctx, &objects)
+	err := v.db.NewRaw("SELECT object FROM damage WHERE account = ?", account).Scan(ctx, &objects)
 	damaged := make(map[string]bool, len(objects))
 	for _, o := range objects {
 		damaged[o] = true
@@ -50,12 +50,12 @@ func (tx *Tx) Damaged(ctx context.Context, account string) (map[string]bool, err
 
 // DamagedFiles reports whether it is known that a project's base files are damaged,
 // or some of their contents.
-func (tx *Tx) DamagedFiles(ctx context.Context, r ref.Ref) (bool, error) {
-	damaged, err := tx.Damaged(ctx, r.Account())
+func (v *View) DamagedFiles(ctx context.Context, r ref.Ref) (bool, error) {
+	damaged, err := v.Damaged(ctx, r.Account())
 	if err != nil || len(damaged) == 0 || damaged[r.String()] {
 		return damaged[r.String()], err
 	}
-	set, err := tx.BaseSet(ctx, r)
+	set, err := v.BaseSet(ctx, r)
 	if err != nil {
 		return false, err
 	}
@@ -115,8 +115,8 @@ func (s *Store) RecordDamagedFiles(ctx context.Context, r ref.Ref, files tree.Tr
 		return s.recordDamage(ctx, r.Account(), r.String())
 	}
 	var known map[string]bool
-	err = s.Read(ctx, func(tx *Tx) (err error) {
-		known, err = tx.Damaged(ctx, r.Account())
+	err = s.Read(ctx, func(v *View) (err error) {
+		known, err = v.Damaged(ctx, r.Account())
 		return err
 	})
 	if err != nil || known[content.Content.SHA256] {
@@ -143,8 +143,8 @@ func (s *Store) damagedContents(ctx context.Context, account string, files tree.
 		}
 		return err
 	}
-	err := s.Read(ctx, func(tx *Tx) error {
-		reader := tx.ContentReader(account)
+	err := s.Read(ctx, func(v *View) error {
+		reader := v.ContentReader(account)
 		stored, err := reader.locate(ctx, files, note)
 		if err != nil {
 			return err

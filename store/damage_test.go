@@ -88,8 +88,8 @@ func TestCollect_MovesContentsInTheOrderOfTheirSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		var order []string
-		err = s.Read(t.Context(), func(tx *store.Tx) error {
-			reader := tx.ContentReader("acme")
+		err = s.Read(t.Context(), func(v *store.View) error {
+			reader := v.ContentReader("acme")
 			stored, err := reader.Locate(t.Context(), files)
 			for _, f := range stored {
 				order = append(order, f.Path)

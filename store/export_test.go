@@ -24,13 +24,13 @@ func (tx *Tx) Waits(ctx context.Context) (how string, err error) {
 }
 
 // LargestPack is the size of the largest pack that is stored, in bytes.
-func (tx *Tx) LargestPack(ctx context.Context) (bytes int64, err error) {
-	return bytes, tx.db.QueryRowContext(ctx, "SELECT max(length(body)) FROM packs").Scan(&bytes)
+func (v *View) LargestPack(ctx context.Context) (bytes int64, err error) {
+	return bytes, v.db.NewRaw("SELECT max(length(body)) FROM packs").Scan(ctx, &bytes)
 }
 
 // Packs returns how many packs are stored, and the bytes of their content.
-func (tx *Tx) Packs(ctx context.Context) (n, bytes int64, err error) {
-	return n, bytes, tx.db.QueryRowContext(ctx, "SELECT count(*), CAST(coalesce(sum(length), 0) AS bigint) FROM packs").Scan(&n, &bytes)
+func (v *View) Packs(ctx context.Context) (n, bytes int64, err error) {
+	return n, bytes, v.db.NewRaw("SELECT count(*), CAST(coalesce(sum(length), 0) AS bigint) FROM packs").Scan(ctx, &n, &bytes)
 }
 
 // ReplacePacks stores other bytes as the packs' bodies, as a failing disk does.
@@ -70,9 +70,9 @@ func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(
 	return func() int64 { return s.read.Stats().WaitCount }, release, nil
 }
 
-// Setting is the value of a setting of PostgreSQL in the session of tx.
-func (tx *Tx) Setting(ctx context.Context, name string) (value string, err error) {
-	return value, tx.db.QueryRowContext(ctx, "SHOW "+name).Scan(&value)
+// Setting is the value of a setting of PostgreSQL in the session of v.
+func (v *View) Setting(ctx context.Context, name string) (value string, err error) {
+	return value, v.db.NewRaw("SHOW "+name).Scan(ctx, &value)
 }
 
 // Plan is how a database runs a query.

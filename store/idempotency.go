@@ -27,13 +27,13 @@ type Answer struct {
 const answersKept = 24 * time.Hour
 
 // FirstAnswer returns the answer that is stored for the key of a, nil for none.
-func (tx *Tx) FirstAnswer(ctx context.Context, a *Answer) (*Answer, error) {
-	now, err := tx.Now(ctx)
+func (v *View) FirstAnswer(ctx context.Context, a *Answer) (*Answer, error) {
+	now, err := v.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	first := &Answer{Caller: a.Caller, Method: a.Method, Path: a.Path, Key: a.Key}
-	err = wrap(tx.db.NewSelect().Model(first).WherePK().Where("status <> 0").Where("created_at >= ?", now.add(-answersKept)).Scan(ctx))
+	err = wrap(v.db.NewSelect().Model(first).WherePK().Where("status <> 0").Where("created_at >= ?", now.add(-answersKept)).Scan(ctx))
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}

@@ -163,8 +163,8 @@ func TestWrite_EndsWithContext(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s := storetest.Open(t, address)
 		ask := func(ctx context.Context) error {
-			return s.Read(ctx, func(tx *store.Tx) error {
-				_, err := tx.Bearer(ctx, "none")
+			return s.Read(ctx, func(v *store.View) error {
+				_, err := v.Bearer(ctx, "none")
 				return err
 			})
 		}

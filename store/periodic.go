@@ -26,8 +26,8 @@ const collecting = "collect"
 // lastRun returns the zero run of a task that never ran.
 func (s *Store) lastRun(ctx context.Context, task string) (run, error) {
 	last := run{Task: task}
-	err := s.Read(ctx, func(tx *Tx) error {
-		return tx.db.NewSelect().Model(&last).WherePK().Scan(ctx)
+	err := s.Read(ctx, func(v *View) error {
+		return v.db.NewSelect().Model(&last).WherePK().Scan(ctx)
 	})
 	if errors.Is(err, ErrNotFound) {
 		err = nil
@@ -54,8 +54,8 @@ func (s *Store) due(ctx context.Context, task string, every time.Duration) (bool
 		return false, err
 	}
 	var now Time
-	err = s.Read(ctx, func(tx *Tx) (err error) {
-		now, err = tx.Now(ctx)
+	err = s.Read(ctx, func(v *View) (err error) {
+		now, err = v.Now(ctx)
 		return err
 	})
 	return now >= last.RanAt.add(every), err

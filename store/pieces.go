@@ -12,7 +12,7 @@ import (
 const PieceSize = 256 << 10
 
 // Body says what is stored of a bundle or document, without its bytes: those are
-// read with [Tx.Piece].
+// read with [View.Piece].
 type Body struct {
 	MediaType string
 	Size      int64
@@ -38,12 +38,12 @@ func (tx *Tx) addPieces(ctx context.Context, b *Body, pieces [][]byte) error {
 
 // measure completes b, whose row in table has the media type. Rows that are older
 // than pieces hold the body as one.
-func (tx *Tx) measure(ctx context.Context, b *Body, table, where string, args ...any) (*Body, error) {
+func (v *View) measure(ctx context.Context, b *Body, table, where string, args ...any) (*Body, error) {
 	var row struct {
 		MediaType string
 		Whole     int64
 	}
-	err := tx.db.NewRaw("SELECT media_type, length(body) AS whole FROM "+table+" WHERE "+where, args...).Scan(ctx, &row)
+	err := v.db.NewRaw("SELECT media_type, length(body) AS whole FROM "+table+" WHERE "+where, args...).Scan(ctx, &row)
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -52,22 +52,22 @@ func (tx *Tx) measure(ctx context.Context, b *Body, table, where string, args ..
 		b.Pieces, b.older = 1, true
 		return b, nil
 	}
-	err = tx.db.NewRaw("SELECT count(*), COALESCE(sum(length(body)), 0) FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ?",
+	err = v.db.NewRaw("SELECT count(*), COALESCE(sum(length(body)), 0) FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ?",
 		b.kind, b.account, b.slug, b.version).Scan(ctx, &b.Pieces, &b.Size)
 	return b, wrap(err)
 }
 
 // Piece returns the n-th piece of a bundle or document, of [Body.Pieces], after
 // or ErrDamaged when it is not what was stored.
-func (tx *Tx) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
+func (v *View) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
 	var row struct {
 		SHA256 string `bun:"sha256"`
 		Body   []byte
 	}
-	err := wrap(tx.db.NewRaw("SELECT sha256, body FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ? AND n = ?",
+	err := wrap(v.db.NewRaw("SELECT sha256, body FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ? AND n = ?",
 		b.kind, b.account, b.slug, b.version, n).Scan(ctx, &row))
 	if errors.Is(err, ErrNotFound) && b.older {
-		return tx.whole(ctx, b)
+		return v.whole(ctx, b)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
@@ -79,12 +79,12 @@ func (tx *Tx) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
 }
 
 // whole returns the body of a row that is older than pieces.
-func (tx *Tx) whole(ctx context.Context, b *Body) (body []byte, err error) {
+func (v *View) whole(ctx context.Context, b *Body) (body []byte, err error) {
 	if b.kind == kindBundle {
-		err = tx.db.NewRaw("SELECT body FROM stack_bundles WHERE account = ? AND slug = ? AND version = ?",
+		err = v.db.NewRaw("SELECT body FROM stack_bundles WHERE account = ? AND slug = ? AND version = ?",
 			b.account, b.slug, b.version).Scan(ctx, &body)
 	} else {
-		err = tx.db.NewRaw("SELECT body FROM api_documents WHERE account = ? AND slug = ?", b.account, b.slug).Scan(ctx, &body)
+		err = v.db.NewRaw("SELECT body FROM api_documents WHERE account = ? AND slug = ?", b.account, b.slug).Scan(ctx, &body)
 	}
 	return body, wrap(err)
 }
@@ -98,10 +98,10 @@ func (b *Body) table() (name, where string, args []any) {
 }
 
 // check returns ErrDamaged unless all of b is what was stored.
-func (tx *Tx) check(ctx context.Context, b *Body) error {
+func (v *View) check(ctx context.Context, b *Body) error {
 	hash := sha256.New()
 	for n := range b.Pieces {
-		piece, err := tx.Piece(ctx, b, n)
+		piece, err := v.Piece(ctx, b, n)
 		if err != nil {
 			return err
 		}

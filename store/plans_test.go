@@ -70,13 +70,13 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 		s := crowd(t, address, many)
 		stack := mustRef(t, "@acme/stack")
 		late := mustRef(t, "@acme/p99")
-		read := func(f func(tx *store.Tx) error) func() error {
+		read := func(f func(v *store.View) error) func() error {
 			return func() error { return s.Read(t.Context(), f) }
 		}
 		list := func(f store.ProjectFilter, want int) func() error {
 			f.Limit = 51
-			return read(func(tx *store.Tx) error {
-				page, err := tx.Projects(t.Context(), f)
+			return read(func(v *store.View) error {
+				page, err := v.Projects(t.Context(), f)
 				if len(page) != want {
 					t.Errorf("a page has %d projects, want %d", len(page), want)
 				}
@@ -95,8 +95,8 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 			"a late page of an account":               {page, list(store.ProjectFilter{Accounts: one, After: late}, 51)},
 			"a stranger's first page":                 {page, list(store.ProjectFilter{Accounts: one, PublicOnly: true}, 51)},
 			"a stranger's late page":                  {page, list(store.ProjectFilter{Accounts: one, PublicOnly: true, After: late}, 1)},
-			"the followers of a stack": {1000, read(func(tx *store.Tx) error {
-				n, err := tx.Followers(t.Context(), stack, 1000)
+			"the followers of a stack": {1000, read(func(v *store.View) error {
+				n, err := v.Followers(t.Context(), stack, 1000)
 				if n != 1000 {
 					t.Errorf("%d followers", n)
 				}
@@ -151,8 +151,8 @@ func TestProjects_PagesListEachProjectOnce(t *testing.T) {
 			var got []string
 			for after := (ref.Ref{}); ; {
 				var page []store.ProjectView
-				err := s.Read(t.Context(), func(tx *store.Tx) (err error) {
-					page, err = tx.Projects(t.Context(), store.ProjectFilter{Accounts: []string{"alice", "acme", "none"}, After: after, Limit: limit})
+				err := s.Read(t.Context(), func(v *store.View) (err error) {
+					page, err = v.Projects(t.Context(), store.ProjectFilter{Accounts: []string{"alice", "acme", "none"}, After: after, Limit: limit})
 					return err
 				})
 				if err != nil || len(page) > limit {

@@ -23,10 +23,13 @@ func TestOpen_LimitsTheTimesOfEachSession(t *testing.T) {
 		{"&statement_timeout=7s", "statement_timeout", "7s"}, // as the administrator wants it
 	} {
 		s := storetest.Open(t, address+c.more)
-		for name, in := range map[string]func(context.Context, func(*store.Tx) error) error{"read": s.Read, "write": s.Write} {
+		write := func(ctx context.Context, f func(*store.View) error) error {
+			return s.Write(ctx, func(tx *store.Tx) error { return f(&tx.View) })
+		}
+		for name, in := range map[string]func(context.Context, func(*store.View) error) error{"read": s.Read, "write": write} {
 			var got string
-			err := in(t.Context(), func(tx *store.Tx) (err error) {
-				got, err = tx.Setting(t.Context(), c.setting)
+			err := in(t.Context(), func(v *store.View) (err error) {
+				got, err = v.Setting(t.Context(), c.setting)
 				return err
 			})
 			if err != nil || got != c.want {
@@ -84,7 +87,7 @@ func TestWrite_DoesNotWaitForALockWithoutEnd(t *testing.T) {
 			}
 		})
 		all.Go(func() {
-			if err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Config(t.Context(), web); return err }); err != nil {
+			if err := s.Read(t.Context(), func(v *store.View) error { _, err := v.Config(t.Context(), web); return err }); err != nil {
 				t.Errorf("a read: %v", err)
 			}
 		})
@@ -117,7 +120,7 @@ func TestOpen_KeepsConnectionsForReads(t *testing.T) {
 		}
 		close(leave)
 	})
-	if err := s.Read(ctx, func(tx *store.Tx) error { _, err := tx.Now(ctx); return err }); err != nil {
+	if err := s.Read(ctx, func(v *store.View) error { _, err := v.Now(ctx); return err }); err != nil {
 		t.Errorf("a read beside them: %v", err)
 	}
 	all.Wait()

@@ -78,16 +78,16 @@ func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
 }
 
 // Project returns a project, or ErrNotFound.
-func (tx *Tx) Project(ctx context.Context, r ref.Ref) (*ProjectView, error) {
-	v := &ProjectView{}
-	q := tx.viewsOf("projects AS p").Where("p.account = ?", r.Account()).Where("p.slug = ?", r.Slug())
-	return v, wrap(q.Scan(ctx, v))
+func (v *View) Project(ctx context.Context, r ref.Ref) (*ProjectView, error) {
+	p := &ProjectView{}
+	q := v.viewsOf("projects AS p").Where("p.account = ?", r.Account()).Where("p.slug = ?", r.Slug())
+	return p, wrap(q.Scan(ctx, p))
 }
 
 // viewsOf selects the projects of from, as p, with what is shown beside them,
 // without their contents.
-func (tx *Tx) viewsOf(from string, args ...any) *bun.SelectQuery {
-	return tx.db.NewSelect().TableExpr(from, args...).
+func (v *View) viewsOf(from string, args ...any) *bun.SelectQuery {
+	return v.db.NewSelect().TableExpr(from, args...).
 		ColumnExpr("p.*").
 		ColumnExpr("COALESCE(s.latest, '') AS stack_latest").
 		ColumnExpr("(SELECT a.disabled_at <> 0 FROM accounts AS a WHERE a.name = p.account) AS hidden").
@@ -110,14 +110,14 @@ type ProjectFilter struct {
 
 // Projects returns a page of projects by account and slug. Each account is read
 // from where the page before ended, so that late pages cost what the first one does.
-func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
-	accounts, err := tx.accountsWithProjects(ctx, f)
+func (v *View) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
+	accounts, err := v.accountsWithProjects(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	var page []ProjectView
 	for _, account := range accounts {
-		q := tx.db.NewSelect().Model((*Project)(nil)).Where("account = ?", account).
+		q := v.db.NewSelect().Model((*Project)(nil)).Where("account = ?", account).
 			Order("slug").Limit(int64(f.Limit - len(page)))
 		if f.PublicOnly {
 			q = q.Where("visibility = 'public'")
@@ -127,7 +127,7 @@ func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, err
 		}
 		// The page first, so that no database joins all rows before it counts.
 		var part []ProjectView
-		if err := tx.viewsOf("(?) AS p", q).Scan(ctx, &part); err != nil {
+		if err := v.viewsOf("(?) AS p", q).Scan(ctx, &part); err != nil {
 			return nil, err
 		}
 		slices.SortFunc(part, func(a, b ProjectView) int { return cmp.Compare(a.Slug, b.Slug) })
@@ -140,11 +140,11 @@ func (tx *Tx) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, err
 
 // accountsWithProjects returns those accounts of a filter that a page can come
 // from, which are not disabled, in the order of their names.
-func (tx *Tx) accountsWithProjects(ctx context.Context, f ProjectFilter) (accounts []string, err error) {
+func (v *View) accountsWithProjects(ctx context.Context, f ProjectFilter) (accounts []string, err error) {
 	if len(f.Accounts) == 0 {
 		return nil, nil
 	}
-	err = tx.db.NewRaw(`SELECT name FROM accounts WHERE name IN (?) AND name >= ? AND disabled_at = 0
+	err = v.db.NewRaw(`SELECT name FROM accounts WHERE name IN (?) AND name >= ? AND disabled_at = 0
 		AND (SELECT 1 FROM projects AS p WHERE p.account = accounts.name ORDER BY p.account, p.slug LIMIT 1) IS NOT NULL ORDER BY name`,
 		bun.List(f.Accounts), f.After.Account()).Scan(ctx, &accounts)
 	return accounts, err

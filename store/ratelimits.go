@@ -33,9 +33,9 @@ var ErrBotMismatch = errors.New("botId and botRefId are not of the same bot")
 // RateLimit returns the configuration of the bot with these names, one of which
 // may be empty: ErrNotFound when there is none, ErrBotMismatch when one of two
 // names is known, but not as that of a bot with the other.
-func (tx *Tx) RateLimit(ctx context.Context, account, botID, botRefID string) (*RateLimit, error) {
+func (v *View) RateLimit(ctx context.Context, account, botID, botRefID string) (*RateLimit, error) {
 	var found []RateLimit
-	q := tx.db.NewSelect().Model(&found).Where("account = ?", account).
+	q := v.db.NewSelect().Model(&found).Where("account = ?", account).
 		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 			if botID != "" {
 				q = q.WhereOr("bot_id = ?", botID)

@@ -17,7 +17,7 @@ import (
 // Reader reads contents of an account. It keeps the last pack that it decoded, so
 // that contents are cheap to read in the order in which they are stored.
 type Reader struct {
-	tx      *Tx
+	view    *View
 	account string
 	last    Pack // with its content as the body
 	decoded int64
@@ -48,7 +48,7 @@ func (r *Reader) locate(ctx context.Context, files tree.Tree, failed func(error)
 		for i, e := range part {
 			digests[i] = e.SHA256
 		}
-		contents, err := r.tx.contents(ctx, r.account, digests)
+		contents, err := r.view.contents(ctx, r.account, digests)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func byPosition(a, b Content) int {
 }
 
 // ContentReader returns a reader of account's contents.
-func (tx *Tx) ContentReader(account string) *Reader { return &Reader{tx: tx, account: account} }
+func (v *View) ContentReader(account string) *Reader { return &Reader{view: v, account: account} }
 
 // ErrMissing says that a content is not stored.
 var ErrMissing = errors.New("it is not stored")
@@ -122,7 +122,7 @@ func (r *Reader) Copy(ctx context.Context, w io.Writer, c Content) error {
 func (r *Reader) piece(ctx context.Context, c *Content, done int64) ([]byte, error) {
 	err := r.seek(ctx, c.Stream, c.Start+done)
 	if errors.Is(err, errNoPack) {
-		err = wrap(r.tx.db.NewSelect().Model(c).Where("account = ?", r.account).Where("sha256 = ?", c.SHA256).Scan(ctx))
+		err = wrap(r.view.db.NewSelect().Model(c).Where("account = ?", r.account).Where("sha256 = ?", c.SHA256).Scan(ctx))
 		if errors.Is(err, ErrNotFound) {
 			return nil, fmt.Errorf("content %s: %w", c.SHA256, ErrMissing)
 		}
@@ -146,7 +146,7 @@ func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
 	if p := r.last; p.Stream == stream && p.Start <= at && at < p.Start+p.Length {
 		return nil
 	}
-	rows, err := r.tx.query(ctx, `SELECT start, length, body FROM packs
+	rows, err := r.view.query(ctx, `SELECT start, length, body FROM packs
 		WHERE account = ? AND stream = ? AND start <= ? AND start > ? ORDER BY start DESC LIMIT 1`,
 		r.account, stream, at, at-frame.MaxSize)
 	if err != nil {

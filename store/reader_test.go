@@ -59,8 +59,8 @@ func entriesOf(set map[string]string) []tree.Entry {
 
 // readAll reads a set as an archive does, and returns how many bytes were decoded.
 func readAll(ctx context.Context, s *store.Store, files tree.Tree) (decoded int64, err error) {
-	err = s.Read(ctx, func(tx *store.Tx) error {
-		reader := tx.ContentReader("acme")
+	err = s.Read(ctx, func(v *store.View) error {
+		reader := v.ContentReader("acme")
 		stored, err := reader.Locate(ctx, files)
 		if err != nil {
 			return err
@@ -107,8 +107,8 @@ func spread(t testing.TB, s *store.Store, web ref.Ref, n, pushes int) (files tre
 // packs returns how many packs are stored, and the bytes of their content.
 func packs(t testing.TB, s *store.Store) (n, bytes int64) {
 	t.Helper()
-	err := s.Read(t.Context(), func(tx *store.Tx) (err error) {
-		n, bytes, err = tx.Packs(t.Context())
+	err := s.Read(t.Context(), func(v *store.View) (err error) {
+		n, bytes, err = v.Packs(t.Context())
 		return err
 	})
 	if err != nil {

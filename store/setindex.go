@@ -25,9 +25,9 @@ type setName struct {
 }
 
 // setsIndexed reports whether every set of the account is indexed.
-func (tx *Tx) setsIndexed(ctx context.Context, account string) (bool, error) {
+func (v *View) setsIndexed(ctx context.Context, account string) (bool, error) {
 	var slugs []string
-	err := tx.db.NewRaw("SELECT slug FROM base_sets WHERE account = ? AND tree <> indexed_tree ORDER BY account, slug LIMIT 1", account).Scan(ctx, &slugs)
+	err := v.db.NewRaw("SELECT slug FROM base_sets WHERE account = ? AND tree <> indexed_tree ORDER BY account, slug LIMIT 1", account).Scan(ctx, &slugs)
 	return len(slugs) == 0, err
 }
 
@@ -51,8 +51,8 @@ func (c *collection) indexSets(ctx context.Context) error {
 	var after BaseSet
 	for {
 		var page []BaseSet
-		err := c.store.Read(ctx, func(tx *Tx) error {
-			return tx.db.NewRaw(`SELECT account, slug FROM base_sets
+		err := c.store.Read(ctx, func(v *View) error {
+			return v.db.NewRaw(`SELECT account, slug FROM base_sets
 				WHERE tree <> indexed_tree AND (account, slug) > (?, ?) ORDER BY account, slug LIMIT ?`,
 				after.Account, after.Slug, chunk).Scan(ctx, &page)
 		})
@@ -79,11 +79,11 @@ var errSwapped = errors.New("the set was swapped meanwhile")
 func (c *collection) indexSet(ctx context.Context, account, slug string) error {
 	set := indexedSet{BaseSet: BaseSet{Account: account, Slug: slug}}
 	var indexed []string
-	err := c.store.Read(ctx, func(tx *Tx) error {
-		if err := tx.db.NewRaw("SELECT tree, files, indexed_tree FROM base_sets WHERE account = ? AND slug = ?", account, slug).Scan(ctx, &set); err != nil {
+	err := c.store.Read(ctx, func(v *View) error {
+		if err := v.db.NewRaw("SELECT tree, files, indexed_tree FROM base_sets WHERE account = ? AND slug = ?", account, slug).Scan(ctx, &set); err != nil {
 			return wrap(err)
 		}
-		return tx.db.NewRaw("SELECT sha256 FROM base_set_contents WHERE account = ? AND slug = ?", account, slug).Scan(ctx, &indexed)
+		return v.db.NewRaw("SELECT sha256 FROM base_set_contents WHERE account = ? AND slug = ?", account, slug).Scan(ctx, &indexed)
 	})
 	if errors.Is(err, ErrNotFound) {
 		return nil // the project was deleted meanwhile

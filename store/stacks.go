@@ -125,13 +125,13 @@ func (tx *Tx) lockedStack(ctx context.Context, account, slug string) (*Stack, er
 }
 
 // Stack returns a stack with its versions, newest first, or ErrNotFound.
-func (tx *Tx) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, error) {
+func (v *View) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, error) {
 	s := &Stack{Account: r.Account(), Slug: r.Slug()}
-	if err := wrap(tx.db.NewSelect().Model(s).WherePK().Scan(ctx)); err != nil {
+	if err := wrap(v.db.NewSelect().Model(s).WherePK().Scan(ctx)); err != nil {
 		return nil, nil, err
 	}
 	var versions []StackVersion
-	if err := tx.db.NewSelect().Model(&versions).
+	if err := v.db.NewSelect().Model(&versions).
 		Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Scan(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -140,36 +140,36 @@ func (tx *Tx) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, err
 }
 
 // Followers counts the projects that follow a stack's latest version, up to most.
-func (tx *Tx) Followers(ctx context.Context, r ref.Ref, most int) (n int, err error) {
-	err = tx.db.NewRaw(`SELECT count(*) FROM (SELECT 1 FROM projects
+func (v *View) Followers(ctx context.Context, r ref.Ref, most int) (n int, err error) {
+	err = v.db.NewRaw(`SELECT count(*) FROM (SELECT 1 FROM projects
 		WHERE stack_account = ? AND stack_slug = ? AND stack_version = 'latest' LIMIT ?) AS f`,
 		r.Account(), r.Slug(), most).Scan(ctx, &n)
 	return n, err
 }
 
 // StackVersion returns one version, or ErrNotFound.
-func (tx *Tx) StackVersion(ctx context.Context, r ref.Ref, number string) (*StackVersion, error) {
-	v := &StackVersion{Account: r.Account(), Slug: r.Slug(), Version: number}
-	return v, wrap(tx.db.NewSelect().Model(v).WherePK().Scan(ctx))
+func (v *View) StackVersion(ctx context.Context, r ref.Ref, number string) (*StackVersion, error) {
+	found := &StackVersion{Account: r.Account(), Slug: r.Slug(), Version: number}
+	return found, wrap(v.db.NewSelect().Model(found).WherePK().Scan(ctx))
 }
 
 // Bundle says what is stored as the content of one version; ErrNotFound, or
 // ErrDamaged when that is not all of it.
-func (tx *Tx) Bundle(ctx context.Context, r ref.Ref, number string) (*Body, error) {
-	v, err := tx.StackVersion(ctx, r, number)
+func (v *View) Bundle(ctx context.Context, r ref.Ref, number string) (*Body, error) {
+	published, err := v.StackVersion(ctx, r, number)
 	if err != nil {
 		return nil, err
 	}
-	return tx.bundle(ctx, v)
+	return v.bundle(ctx, published)
 }
 
-func (tx *Tx) bundle(ctx context.Context, v *StackVersion) (*Body, error) {
-	b := bundleBody(v.Account, v.Slug, v.Version)
+func (v *View) bundle(ctx context.Context, published *StackVersion) (*Body, error) {
+	b := bundleBody(published.Account, published.Slug, published.Version)
 	table, where, args := b.table()
-	if _, err := tx.measure(ctx, b, table, where, args...); err != nil {
+	if _, err := v.measure(ctx, b, table, where, args...); err != nil {
 		return nil, err
 	}
-	if b.Size != v.SizeBytes {
+	if b.Size != published.SizeBytes {
 		return nil, b.damaged("its size is another")
 	}
 	return b, nil
@@ -193,12 +193,12 @@ func (tx *Tx) repairBundle(ctx context.Context, there, v *StackVersion, b *Bundl
 }
 
 // resolveStackVersion returns the exact version that number means, or ErrNotFound.
-func (tx *Tx) resolveStackVersion(ctx context.Context, account, slug, number string) (string, error) {
+func (v *View) resolveStackVersion(ctx context.Context, account, slug, number string) (string, error) {
 	if number == "latest" {
 		s := &Stack{Account: account, Slug: slug}
-		err := wrap(tx.db.NewSelect().Model(s).WherePK().Scan(ctx))
+		err := wrap(v.db.NewSelect().Model(s).WherePK().Scan(ctx))
 		return s.Latest, err
 	}
-	v := &StackVersion{Account: account, Slug: slug, Version: number}
-	return number, wrap(tx.db.NewSelect().Model(v).Column("version").WherePK().Scan(ctx))
+	found := &StackVersion{Account: account, Slug: slug, Version: number}
+	return number, wrap(v.db.NewSelect().Model(found).Column("version").WherePK().Scan(ctx))
 }

@@ -20,9 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/schema"
 	_ "modernc.org/sqlite"
@@ -210,17 +208,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	return wrap(s.read.PingContext(ctx))
 }
 
-// Tx is a place to ask queries: a transaction within [Store.Write], the latest
-// committed state within [Store.Read].
-type Tx struct {
-	db    bun.IDB
-	store *Store
-	now   Time
-}
-
-// Read calls f with the latest committed state. Each query of f sees its own.
-func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
-	return wrap(f(&Tx{db: s.read, store: s}))
+// Read calls f with a view of the latest committed state. Each query of f sees its own.
+func (s *Store) Read(ctx context.Context, f func(*View) error) error {
+	return wrap(f(&View{db: s.read, store: s}))
 }
 
 // writeTries bounds how often a transaction is run again that lost against another one.
@@ -243,7 +233,7 @@ func (s *Store) WriteUnsynced(ctx context.Context, f func(*Tx) error) error {
 func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) error {
 	for try := 1; ; try++ {
 		err := s.transact(ctx, synced, func(ctx context.Context, tx bun.Tx) error {
-			return f(&Tx{db: tx, store: s})
+			return f(&Tx{View: View{db: tx, store: s}, db: tx})
 		})
 		if isSerialization(err) && try < writeTries && pause(ctx, try) {
 			continue
@@ -306,156 +296,4 @@ func prepareWriter(waiting context.Context, conn bun.Conn, synced bool) error {
 	}
 	_, err := conn.ExecContext(waiting, fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA synchronous = %s", left, synchronous))
 	return err
-}
-
-// Time is a moment in microseconds since 1970 in UTC; 0 stands for never.
-type Time int64
-
-// At returns the Time of t.
-func At(t time.Time) Time {
-	if t.IsZero() {
-		return 0
-	}
-	return Time(t.UnixMicro())
-}
-
-// Time returns t as a time in UTC, the zero time for never.
-func (t Time) Time() time.Time {
-	if t == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(int64(t)).UTC()
-}
-
-func (t Time) add(d time.Duration) Time { return t + Time(d.Microseconds()) }
-
-// Now is the time of the database, so that replicas with different clocks
-// agree; SQLite has no replicas, there it is the process's. It stands still
-// within a transaction.
-func (tx *Tx) Now(ctx context.Context) (Time, error) {
-	if tx.now != 0 {
-		return tx.now, nil
-	}
-	if !tx.postgres() {
-		tx.now = At(time.Now())
-		return tx.now, nil
-	}
-	err := tx.db.NewSelect().ColumnExpr("?", tx.nowExpr()).Scan(ctx, &tx.now)
-	return tx.now, err
-}
-
-// nowExpr is the present as a value of a query.
-func (tx *Tx) nowExpr() any {
-	if tx.postgres() {
-		return bun.SafeQuery("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-	}
-	return int64(At(time.Now()))
-}
-
-// raw is where statements are run without bun.
-type raw interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-func (tx *Tx) raw() raw {
-	if db, ok := tx.db.(*bun.DB); ok {
-		return db.DB
-	}
-	return tx.db.(bun.Tx).Tx
-}
-
-// exec runs a statement with ? for its values. They travel beside it, as bun's do
-// not: what is large would be written into its text, twice as long.
-func (tx *Tx) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
-	defer cancel()
-	statement, args = tx.beside(statement, args)
-	return tx.raw().ExecContext(ctx, statement, args...)
-}
-
-// query is exec for rows, which the caller closes.
-func (tx *Tx) query(ctx context.Context, statement string, args ...any) (*rows, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
-	statement, args = tx.beside(statement, args)
-	found, err := tx.raw().QueryContext(ctx, statement, args...)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	return &rows{found, cancel}, nil
-}
-
-// one reads the one row of a query that is asked all the time; ErrNotFound when
-// there is none. SQLite takes longer to understand such a query than to answer it,
-// and is made to do so once a connection. PostgreSQL would need a round trip for that.
-func (tx *Tx) one(ctx context.Context, dest any, query string, args ...any) error {
-	db, ok := tx.db.(*bun.DB)
-	if !ok || tx.postgres() {
-		return wrap(tx.db.NewRaw(query, args...).Scan(ctx, dest))
-	}
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
-	defer cancel()
-	prepared, err := tx.store.prepare(ctx, query)
-	if err != nil {
-		return wrap(err)
-	}
-	rows, err := prepared.QueryContext(ctx, args...)
-	if err != nil {
-		return wrap(err)
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return wrap(cmp.Or(rows.Err(), sql.ErrNoRows))
-	}
-	return wrap(db.ScanRow(ctx, rows, dest))
-}
-
-// prepare returns the statement for query, which lasts as long as the store.
-func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if prepared, ok := s.prepared.Load(query); ok {
-		return prepared.(*sql.Stmt), nil
-	}
-	own, err := s.read.DB.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	prepared, faster := s.prepared.LoadOrStore(query, own)
-	if faster {
-		own.Close()
-	}
-	return prepared.(*sql.Stmt), nil
-}
-
-func (tx *Tx) beside(statement string, args []any) (string, []any) {
-	if !tx.postgres() {
-		return statement, args
-	}
-	var b strings.Builder
-	for i, part := range strings.Split(statement, "?") {
-		if i > 0 {
-			fmt.Fprintf(&b, "$%d", i)
-		}
-		b.WriteString(part)
-	}
-	return b.String(), append([]any{pgx.QueryExecModeDescribeExec}, args...)
-}
-
-func (tx *Tx) postgres() bool { return tx.db.Dialect().Name() == dialect.PG }
-
-// forUpdate locks the rows that q reads until the end of the transaction. SQLite
-// has one writer, which needs no such lock.
-func (tx *Tx) forUpdate(q *bun.SelectQuery) *bun.SelectQuery {
-	if tx.postgres() {
-		return q.For("UPDATE")
-	}
-	return q
-}
-
-// skipLocked ends a query for rows to change that others may be changing as well.
-func (tx *Tx) skipLocked() string {
-	if tx.postgres() {
-		return " FOR UPDATE SKIP LOCKED"
-	}
-	return ""
 }

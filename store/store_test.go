@@ -80,8 +80,8 @@ func TestCreateProject_TakenNameIsConflict(t *testing.T) {
 		if !errors.Is(err, store.ErrExists) {
 			t.Errorf("a second create: %v, want ErrExists", err)
 		}
-		s.Read(t.Context(), func(tx *store.Tx) error {
-			if p, err := tx.Project(t.Context(), web); err != nil || p.Visibility != "private" {
+		s.Read(t.Context(), func(v *store.View) error {
+			if p, err := v.Project(t.Context(), web); err != nil || p.Visibility != "private" {
 				t.Errorf("the project is now %+v, %v", p, err)
 			}
 			return nil
@@ -177,8 +177,8 @@ func TestWrite_LosesNothingBetweenManyWriters(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		s.Read(t.Context(), func(tx *store.Tx) error {
-			c, err := tx.Config(t.Context(), web)
+		s.Read(t.Context(), func(v *store.View) error {
+			c, err := v.Config(t.Context(), web)
 			if want := fmt.Sprintf(`{"n":%d}`, writers*each); err != nil || string(c.Body) != want {
 				t.Errorf("the config is %s, %v; want %s", c.Body, err, want)
 			}
@@ -218,8 +218,8 @@ func TestPublish_VersionsAreImmutableAndRise(t *testing.T) {
 			if !step.check(p, err) {
 				t.Errorf("publishing %s as %s: %+v, %v", step.number, step.digest, p, err)
 			}
-			s.Read(t.Context(), func(tx *store.Tx) error {
-				if stack, _, err := tx.Stack(t.Context(), mustRef(t, "@acme/stack")); err != nil || stack.Latest != step.latest {
+			s.Read(t.Context(), func(v *store.View) error {
+				if stack, _, err := v.Stack(t.Context(), mustRef(t, "@acme/stack")); err != nil || stack.Latest != step.latest {
 					t.Errorf("after %s latest is %q, %v; want %q", step.number, stack.Latest, err, step.latest)
 				}
 				return nil
@@ -275,8 +275,8 @@ func TestPutFiles_SwapsWhole(t *testing.T) {
 			return before, err
 		}
 		held := func(r ref.Ref) (digest string, err error) {
-			err = s.Read(t.Context(), func(tx *store.Tx) error {
-				digest, err = tx.BaseTree(t.Context(), r)
+			err = s.Read(t.Context(), func(v *store.View) error {
+				digest, err = v.BaseTree(t.Context(), r)
 				return err
 			})
 			return digest, err
@@ -296,8 +296,8 @@ func TestPutFiles_SwapsWhole(t *testing.T) {
 		if before, err := swap(two, false); err != nil || before.Digest() != one.Digest() {
 			t.Errorf("second swap: %v, %v", before, err)
 		}
-		s.Read(t.Context(), func(tx *store.Tx) error {
-			set, err := tx.BaseSet(t.Context(), web)
+		s.Read(t.Context(), func(v *store.View) error {
+			set, err := v.BaseSet(t.Context(), web)
 			if err != nil || set.Tree != two.Digest() || set.Count != 1 {
 				t.Errorf("the set is %+v, %v", set, err)
 			}
@@ -343,7 +343,7 @@ func TestTokens_FindRevokeExpire(t *testing.T) {
 		bearer := func(hash string) *store.Bearer {
 			t.Helper()
 			var b *store.Bearer
-			if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { b, err = tx.Bearer(t.Context(), hash); return err }); err != nil {
+			if err := s.Read(t.Context(), func(v *store.View) (err error) { b, err = v.Bearer(t.Context(), hash); return err }); err != nil {
 				t.Fatal(err)
 			}
 			return b
@@ -369,7 +369,7 @@ func TestTokens_FindRevokeExpire(t *testing.T) {
 		if b := bearer(alive.Hash); !b.Disabled {
 			t.Error("the token of a disabled account counts")
 		}
-		err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Bearer(t.Context(), digestOf('c')); return err })
+		err := s.Read(t.Context(), func(v *store.View) error { _, err := v.Bearer(t.Context(), digestOf('c')); return err })
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("an unknown token: %v, want ErrNotFound", err)
 		}
@@ -379,7 +379,7 @@ func TestTokens_FindRevokeExpire(t *testing.T) {
 func TestMembers_RoleEndsWithMembership(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		role := func() (role string) {
-			s.Read(t.Context(), func(tx *store.Tx) (err error) { role, err = tx.RoleOf(t.Context(), "alice", "acme"); return err })
+			s.Read(t.Context(), func(v *store.View) (err error) { role, err = v.RoleOf(t.Context(), "alice", "acme"); return err })
 			return role
 		}
 		if got := role(); got != "" {

@@ -54,9 +54,9 @@ func (tx *Tx) CreateToken(ctx context.Context, t *Token) error {
 }
 
 // Bearer returns the token with this hash, or ErrNotFound.
-func (tx *Tx) Bearer(ctx context.Context, hash string) (*Bearer, error) {
-	b, now := &Bearer{}, tx.nowExpr()
-	return b, tx.one(ctx, b, `SELECT t.*, t.expires_at <> 0 AND t.expires_at <= ? AS expired,
+func (v *View) Bearer(ctx context.Context, hash string) (*Bearer, error) {
+	b, now := &Bearer{}, v.nowExpr()
+	return b, v.one(ctx, b, `SELECT t.*, t.expires_at <> 0 AND t.expires_at <= ? AS expired,
 		a.disabled_at <> 0 AS disabled, t.last_used_at < ? - 60000000 AS stale
 		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner WHERE t.hash = ?`, now, now, hash)
 }
@@ -75,11 +75,11 @@ func (tx *Tx) TouchTokens(ctx context.Context, hashes []string) error {
 }
 
 // Tokens returns the tokens of one user, of all with owner "", oldest first.
-func (tx *Tx) Tokens(ctx context.Context, owner string) ([]Token, error) {
+func (v *View) Tokens(ctx context.Context, owner string) ([]Token, error) {
 	var all []Token
-	q := tx.db.NewSelect().Model(&all).Order("owner", "created_at", "hash")
+	q := v.db.NewSelect().Model(&all).Order("owner", "created_at", "hash")
 	if owner != "" {
-		if err := tx.needKind(ctx, owner, KindUser); err != nil {
+		if err := v.needKind(ctx, owner, KindUser); err != nil {
 			return nil, err
 		}
 		q = q.Where("owner = ?", owner)

@@ -68,8 +68,8 @@ func (a *app) accountList() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			var rows []store.Account
 			err := a.withStore(c.Context(), func(s *store.Store) error {
-				return s.Read(c.Context(), func(tx *store.Tx) (err error) {
-					rows, err = tx.Accounts(c.Context())
+				return s.Read(c.Context(), func(v *store.View) (err error) {
+					rows, err = v.Accounts(c.Context())
 					return err
 				})
 			})
@@ -181,8 +181,8 @@ func (a *app) memberList() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			list := []member{}
 			err := a.withStore(c.Context(), func(s *store.Store) error {
-				return s.Read(c.Context(), func(tx *store.Tx) error {
-					rows, err := tx.MembersOf(c.Context(), args[0])
+				return s.Read(c.Context(), func(v *store.View) error {
+					rows, err := v.MembersOf(c.Context(), args[0])
 					for _, r := range rows {
 						list = append(list, member{r.User, r.Role})
 					}

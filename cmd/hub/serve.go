@@ -223,8 +223,8 @@ func (a *app) openForServing(ctx context.Context, connections int) (*store.Store
 // welcome tells whoever starts an empty hub how to make its first account.
 func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 	var accounts []store.Account
-	err := s.Read(ctx, func(tx *store.Tx) (err error) {
-		accounts, err = tx.Accounts(ctx)
+	err := s.Read(ctx, func(v *store.View) (err error) {
+		accounts, err = v.Accounts(ctx)
 		return err
 	})
 	if err != nil || len(accounts) > 0 {

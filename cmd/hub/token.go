@@ -166,8 +166,8 @@ func (a *app) tokenList() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			list := []token{}
 			err := a.withStore(c.Context(), func(s *store.Store) error {
-				return s.Read(c.Context(), func(tx *store.Tx) error {
-					rows, err := tx.Tokens(c.Context(), user)
+				return s.Read(c.Context(), func(v *store.View) error {
+					rows, err := v.Tokens(c.Context(), user)
 					for _, r := range rows {
 						list = append(list, toToken(r))
 					}

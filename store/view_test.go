@@ -1,0 +1,43 @@
+package store_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/store"
+)
+
+// reads are the methods of View. One that writes belongs to Tx.
+var reads = strings.Fields(`
+	API Account Accounts AuditOf BaseSet BaseSetSize BaseTree Bearer Bundle Config
+	ContentReader Contents Damaged DamagedFiles Document FirstAnswer Followers HoldsAny
+	MembersOf MembershipsOf Now Piece Project Projects RateLimit RoleOf Stack
+	StackVersion Tokens`)
+
+func TestView_HasNoMethodThatWrites(t *testing.T) {
+	view, tx := reflect.TypeFor[*store.View](), reflect.TypeFor[*store.Tx]()
+	var got []string
+	for m := range view.Methods() {
+		got = append(got, m.Name)
+	}
+	got = slices.DeleteFunc(got, func(name string) bool { return slices.Contains(reads, name) || inTests[name] })
+	if len(got) > 0 {
+		t.Errorf("View has the methods %v: those that write belong to Tx, the others to this test's list", got)
+	}
+	for _, name := range reads {
+		if _, ok := view.MethodByName(name); !ok {
+			t.Errorf("View has no method %s", name)
+		}
+		if _, ok := tx.MethodByName(name); !ok {
+			t.Errorf("Tx cannot %s as View can", name)
+		}
+	}
+	if view.ConvertibleTo(tx) {
+		t.Error("a View can be converted to a Tx, which writes")
+	}
+}
+
+// inTests are the methods that export_test.go adds.
+var inTests = map[string]bool{"LargestPack": true, "Packs": true, "Setting": true}
