@@ -107,7 +107,11 @@ func (a *app) stackVersions(from *string) completion {
 		if err != nil {
 			return nil, err
 		}
-		stack, err := hub.Stack(ctx, manifest.Name)
+		named, err := manifest.Name()
+		if err != nil {
+			return nil, err
+		}
+		stack, err := hub.Stack(ctx, named)
 		if err != nil {
 			return nil, err
 		}

@@ -186,7 +186,7 @@ func (h *overview) load(ctx context.Context) tui.Home {
 		view.Notices = append(view.Notices, "Nobody is logged in: i logs in.")
 	}
 	for i, p := range h.status.Projects {
-		view.Items[i].State, view.Items[i].Details = shortState(p, h.status.Identity != nil), h.detailsOf(p)
+		view.Items[i].State, view.Items[i].Details = shortState(p, h.status.Identity != nil), h.detailsOf(p, h.status.Identity != nil)
 	}
 	return view
 }
@@ -199,7 +199,7 @@ func shortState(p status.Project, loggedIn bool) string {
 	case p.Project.IsZero():
 		return "on no hub yet"
 	case !p.Exists && !loggedIn:
-		return "unknown until you log in"
+		return unknown
 	case !p.Exists:
 		return "not on the hub"
 	case p.Config == status.None:
@@ -209,9 +209,9 @@ func shortState(p status.Project, loggedIn bool) string {
 }
 
 // detailsOf returns what status prints of a local project, below its name.
-func (a *app) detailsOf(p status.Project) []string {
+func (a *app) detailsOf(p status.Project, loggedIn bool) []string {
 	var b bytes.Buffer
-	projectText(&printer{w: &b, typed: a.typed}, p)
+	projectText(&printer{w: &b, typed: a.typed}, p, loggedIn)
 	_, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
 	return strings.Split(rest, "\n")
 }

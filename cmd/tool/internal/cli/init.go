@@ -12,11 +12,13 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
 )
 
 // initialized is a local project that was made.
 type initialized struct {
 	ProjectName string   `json:"projectName"`
+	Workspace   string   `json:"workspace"`
 	Files       []string `json:"files"` // relative to the workspace
 	Notes       []string `json:"notes"`
 }
@@ -31,18 +33,19 @@ func (a *app) initCommand() *cobra.Command {
 .tool/<name>/stack.json with its stack, and a .toolignore that says which files
 stay here, with the rules of the app's .gitignore. Nothing is overwritten.
 
-Without <name> the directory's own name is taken; without --stack the stack is
-of the account that is logged in.`,
+Without <name> the directory's own name is taken. Without --stack the stack
+belongs to the account that is logged in; if none is, a terminal asks, and
+otherwise the first publish adds the name to stack.json.`,
 		Example: "  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web",
 		Args:    atMost("<name>"),
-		RunE: a.run(func(_ context.Context, args []string) error {
+		RunE: a.run(func(ctx context.Context, args []string) error {
 			if stack != "" {
 				var err error
 				if start.Stack, err = ref.ParseTyped(stack); err != nil {
 					return usagef("--stack: %v", err)
 				}
 			}
-			return a.init(strings.Join(args, ""), start)
+			return a.init(ctx, strings.Join(args, ""), start)
 		}),
 	}
 	fl := c.Flags()
@@ -55,12 +58,14 @@ of the account that is logged in.`,
 	return c
 }
 
-func (a *app) init(name string, start workspace.Start) error {
+func (a *app) init(ctx context.Context, name string, start workspace.Start) error {
 	dir, err := a.place(".")
 	if err != nil {
 		return failure.Doing(err, name, "make the local project %s", name)
 	}
-	if ws, err := workspace.Find(dir); err == nil {
+	notes := []string{}
+	if ws, err := workspace.Find(dir); err == nil && ws.Dir != dir {
+		notes = append(notes, fmt.Sprintf("%s is in the workspace %s, to which the project was added", dir, ws.Dir))
 		dir = ws.Dir
 	}
 	for _, typed := range []*string{&start.Source, &start.BasePath} {
@@ -72,24 +77,29 @@ func (a *app) init(name string, start workspace.Start) error {
 		name = workspace.SlugOf(filepath.Base(dir))
 	}
 	user := a.loggedIn()
-	r := initialized{ProjectName: name, Notes: []string{}}
+	r := initialized{ProjectName: name, Workspace: dir, Notes: notes}
 	if own, err := ref.New(user, name); err == nil && start.Stack.IsZero() {
 		start.Stack = own
 		r.Notes = append(r.Notes, fmt.Sprintf("the stack is named %s, after your login; another name goes into .tool/%s/stack.json", own, name))
+	}
+	if start.Stack.IsZero() && !a.strict() && ref.ValidName(name) {
+		if start.Stack, err = a.askStack(ctx, name); err != nil {
+			return failure.Doing(failure.At("init", err), name, "make the local project %s", name)
+		}
+	}
+	if start.Stack.IsZero() {
+		r.Notes = append(r.Notes, fmt.Sprintf("the first publish names the stack, after your login; or add \"name\": \"@account/%s\" to .tool/%s/stack.json", name, name))
 	}
 	if r.Files, err = workspace.Create(dir, name, start); err != nil {
 		return failure.Doing(failure.At("init", err), name, "make the local project %s", name)
 	}
 	return a.print("initialized", r, func(p *printer) {
-		p.line("Made the local project %s", name)
+		p.line("Created the local project %s in %s", name, r.Workspace)
 		for _, f := range r.Files {
 			p.line("  %s", f)
 		}
 		p.notes(r.Notes)
 		p.line("Next:")
-		if start.Stack.IsZero() {
-			p.line("  write your account into name in .tool/%s/stack.json, then", name)
-		}
 		if user == "" {
 			p.line("  %s", p.typed.Text(cmdline.Tool("login")))
 		}
@@ -99,6 +109,28 @@ func (a *app) init(name string, start workspace.Start) error {
 			p.line("  %s", p.typed.Text(cmdline.Tool("push").With(name)))
 		}
 	})
+}
+
+// askStack asks for the account that the stack belongs to. Without an answer the
+// first publish names the stack.
+func (a *app) askStack(ctx context.Context, name string) (stack ref.Ref, err error) {
+	err = a.converse(ctx, prompts.Step{
+		Screen: func() prompts.Screen {
+			return prompts.Screen{
+				Title: "Which account does the stack belong to?", Prompt: "Account",
+				Facts: []string{"Nobody is logged in. Leave it empty to decide at the first publish."},
+				Check: func(typed string) error {
+					if typed == "" {
+						return nil
+					}
+					_, err := ref.New(strings.TrimPrefix(typed, "@"), name)
+					return err
+				},
+			}
+		},
+		Take: func(answer string) { stack, _ = ref.New(strings.TrimPrefix(answer, "@"), name) },
+	})
+	return stack, err
 }
 
 // pathIn returns a path as it is written in the workspace at dir, relative to that,

@@ -89,30 +89,44 @@ func statusText(p *printer, r *status.Result) {
 	p.notes(r.Notes)
 	for _, v := range r.Projects {
 		p.line("")
-		projectText(p, v)
+		projectText(p, v, r.Identity != nil)
 	}
 }
 
-func projectText(p *printer, v status.Project) {
+func projectText(p *printer, v status.Project, loggedIn bool) {
 	p.line("%s", v.ProjectName)
 	switch {
 	case v.Project.IsZero():
 		p.field("destination", "none: %s", p.typed.Text(cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)))
+	case !v.Exists && !loggedIn:
+		p.field("destination", "%s (%s), %s", v.Project, v.DestinationSource, unknown)
 	case !v.Exists:
 		p.field("destination", "%s (%s), not on the hub or not for you", v.Project, v.DestinationSource)
 	case v.Authorized:
 		p.field("destination", "%s (%s), you may push", v.Project, v.DestinationSource)
+	case !loggedIn:
+		p.field("destination", "%s (%s), log in to push", v.Project, v.DestinationSource)
 	default:
 		p.field("destination", "%s (%s), you may not push", v.Project, v.DestinationSource)
 	}
-	p.field("config", "%s", stateText(v.Config))
-	if !v.Stack.IsZero() {
-		p.field("stack", "%s, here %s, %s", v.Stack, orNone(v.StackVersion), publishedStateText(v))
+	if !v.Project.IsZero() && !v.Exists && !loggedIn {
+		p.field("config", "%s", unknown)
+	} else {
+		p.field("config", "%s", stateText(v.Config))
+	}
+	switch {
+	case !v.Stack.IsZero():
+		p.field("stack", "%s, here %s, %s", v.Stack, orNone(v.StackVersion), publishedStateText(v, loggedIn))
+	case v.StackVersion != "":
+		p.field("stack", "not named yet, here %s: %s", v.StackVersion, p.typed.Text(cmdline.Tool("publish").With(v.ProjectName)))
 	}
 	if v.Problem != "" {
 		p.field("problem", "%s", v.Problem)
 	}
 }
+
+// unknown is what is said about the hub's side of what needs a login to be seen.
+const unknown = "unknown until you log in"
 
 func stateText(s status.State) string {
 	switch s {
@@ -126,8 +140,10 @@ func stateText(s status.State) string {
 	return string(s)
 }
 
-func publishedStateText(v status.Project) string {
+func publishedStateText(v status.Project, loggedIn bool) string {
 	switch {
+	case v.StackHidden && !loggedIn:
+		return unknown
 	case v.StackHidden:
 		return "not published or not for you"
 	case v.StackPublished == "":

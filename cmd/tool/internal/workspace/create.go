@@ -22,7 +22,7 @@ import (
 type Start struct {
 	Source   string  // file of the workspace, or URL; "" is openapi.yaml
 	BasePath string  // "" is src
-	Stack    ref.Ref // the zero Ref leaves the account for the user to fill in
+	Stack    ref.Ref // the zero Ref leaves the name to the first publish
 }
 
 // Create makes the local project name in dir, which becomes a workspace if it is
@@ -75,7 +75,7 @@ func (c *creation) project(p *Project, start Start) error {
 	if err := c.file(p.ClientPath(), clientTemplate(start)); err != nil {
 		return err
 	}
-	if err := c.file(p.file(stackFile), stackTemplate(p.Name, start.Stack)); err != nil {
+	if err := c.file(p.file(stackFile), stackTemplate(start.Stack)); err != nil {
 		return err
 	}
 	ignore := path.Join(appRoot, ".toolignore")
@@ -160,15 +160,12 @@ func clientTemplate(start Start) []byte {
 	})
 }
 
-func stackTemplate(name string, stack ref.Ref) []byte {
-	written := stack.String()
-	if stack.IsZero() {
-		written = fmt.Sprintf("@/%s", name) // no ref, so that nobody publishes before it is filled in
+func stackTemplate(stack ref.Ref) []byte {
+	var members []jsonedit.Member
+	if !stack.IsZero() {
+		members = append(members, jsonedit.Member{Name: "name", Value: jsonedit.String(stack.String())})
 	}
-	return jsonedit.Format([]jsonedit.Member{
-		{Name: "name", Value: jsonedit.String(written)},
-		{Name: "version", Value: jsonedit.String("0.1.0")},
-	})
+	return jsonedit.Format(append(members, jsonedit.Member{Name: "version", Value: jsonedit.String("0.1.0")}))
 }
 
 const ignoreTemplate = `# What stays here when base files are pushed, by the rules of .gitignore.

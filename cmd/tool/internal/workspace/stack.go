@@ -4,20 +4,22 @@ import (
 	"errors"
 	"io/fs"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 )
 
 // Stack is a local project's stack.json, the stack manifest.
 type Stack struct {
-	Name ref.Ref
-
-	doc document
+	name    ref.Ref // zero: absent
+	project *Project
+	doc     document
 }
 
-// Stack reads the project's stack.json. It needs a name, @account/slug; the failure
-// is invalid_file.
+// Stack reads the project's stack.json. A name must be @account/slug, but may be
+// absent until the first publish. The failure is invalid_file.
 func (p *Project) Stack() (*Stack, error) {
 	doc, err := p.Workspace.readDocument(p.file(stackFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,15 +33,49 @@ func (p *Project) Stack() (*Stack, error) {
 		return nil, err
 	}
 	if !name.Present() {
-		return nil, invalid(doc.name, errors.New(`no "name"`)).
-			WithHint(`a stack is named by its account and slug: "name": "@account/%s"`, SlugOf(p.Name))
+		return &Stack{project: p, doc: doc}, nil
 	}
 	parsed, err := ref.Parse(name.Text)
 	if err != nil {
 		return nil, name.At.invalid("name: %w", err).
 			WithHint("a stack is named by its account and slug: @account/%s", SlugOf(p.Name))
 	}
-	return &Stack{parsed, doc}, nil
+	return &Stack{parsed, p, doc}, nil
+}
+
+// Named reports whether stack.json has a name.
+func (s *Stack) Named() bool { return !s.name.IsZero() }
+
+// Name returns the stack's name. Without one the failure is invalid_file, and says
+// that publishing writes it.
+func (s *Stack) Name() (ref.Ref, error) {
+	if !s.Named() {
+		return ref.Ref{}, invalid(s.doc.name, errors.New(`no "name"`)).
+			WithHint(`the first publish adds "name": "@account/%s", with the account that is logged in`, SlugOf(s.project.Name)).
+			Try(cmdline.Tool("publish").With(s.project.Name))
+	}
+	return s.name, nil
+}
+
+// SetName adds the name to stack.json. A name that is present by then stays. The
+// failure is not_recorded.
+func (s *Stack) SetName(name ref.Ref) error {
+	w := s.project.Workspace
+	_, err := w.update(s.doc.name, func(text []byte) ([]byte, error) {
+		doc, err := parse(s.doc.name, text)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := doc.Lookup("name"); ok {
+			return text, nil
+		}
+		members := append([]jsonedit.Member{{Name: "name", Value: jsonedit.String(name.String())}}, doc.Members()...)
+		return doc.Edit(members), nil
+	})
+	if err != nil {
+		return notRecorded(err).WithHint("add this line to %s by hand: %q: %q", s.doc.name, "name", name)
+	}
+	return nil
 }
 
 // Version returns the version to publish, for which stack.json must have a valid

@@ -23,14 +23,35 @@ func TestStack_NameIsAccountAndSlug(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Name.String(); got != "@acme/web" {
-		t.Errorf("name %s", got)
+	if got, err := s.Name(); err != nil || got.String() != "@acme/web" {
+		t.Errorf("name %s, %v", got, err)
+	}
+}
+
+func TestStack_SetNameAddsAnAbsentName(t *testing.T) {
+	w := newWorkspace(t, map[string]string{stackJSON: "{\n  \"version\": \"0.1.0\"\n}\n"})
+	name, err := ref.New("acme", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := project(t, w).Stack()
+	if err != nil || s.Named() {
+		t.Fatalf("named, or %v", err)
+	}
+	_, err = s.Name()
+	wantFault(t, err, failure.CodeInvalidFile, stackJSON+`: no "name"`)
+	for range 2 { // the second one finds a name
+		if err := s.SetName(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := read(t, w.Dir, stackJSON), "{\n  \"version\": \"0.1.0\",\n  \"name\": \"@acme/web\"\n}\n"; got != want {
+		t.Errorf("stack.json is %s, want %s", got, want)
 	}
 }
 
 func TestStack_RejectsUnscopedName(t *testing.T) {
 	for text, reason := range map[string]string{
-		`{"version": "1.0.0"}`:     `: no "name"`,
 		`{"name": "web"}`:          `:1:10: name: "web" is not of the form @account/slug`,
 		`{"name": "@/web"}`:        `:1:10: name: "" is not an account`,
 		`{"name": "acme/web"}`:     `:1:10: name: "acme/web" is not of the form @account/slug`,

@@ -161,7 +161,9 @@ func (c *create) readStack(context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.stack = stack.Name
+	if c.stack, err = stack.Name(); err != nil {
+		return err
+	}
 	if c.project, err = ref.ParseTyped(c.Name); err != nil {
 		c.project, err = ref.New(c.stack.Account(), c.Name)
 	}

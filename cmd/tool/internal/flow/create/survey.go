@@ -87,7 +87,10 @@ func (c *create) lookHere(s *Survey) (err error) {
 	if err != nil {
 		return failure.At(flow.StageStack, err)
 	}
-	c.stack, s.Stack = stack.Name, stack.Name
+	if c.stack, err = stack.Name(); err != nil {
+		return failure.At(flow.StageStack, err)
+	}
+	s.Stack = c.stack
 	s.Version, _ = stack.Version()
 	switch err := c.readAPI(context.Background()); {
 	case err == nil:

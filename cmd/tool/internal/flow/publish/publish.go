@@ -69,6 +69,8 @@ type Planned struct {
 type publish struct {
 	Options
 	stack      ref.Ref
+	unnamed    *workspace.Stack // stack.json has no name yet; nil: it has
+	named      bool             // by this publish
 	version    string
 	files      *basefiles.Selection
 	tree.Named // of files
@@ -82,15 +84,7 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 	if err != nil {
 		return nil, nil, p.fail(err)
 	}
-	r := &Result{
-		ProjectName: o.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: []string{},
-	}
-	if there := p.published(); there != nil {
-		r.AlreadyPublished = true
-		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
-		return r, nil, nil
-	}
-	if o.Confirm != nil {
+	if o.Confirm != nil && p.published() == nil {
 		yes, err := o.Confirm(ctx, p.plan())
 		if err != nil {
 			return nil, nil, p.fail(err)
@@ -98,6 +92,17 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 		if !yes {
 			return nil, &flow.Aborted{ProjectName: o.Local.Name, Origin: p.hub.Origin()}, nil
 		}
+	}
+	if err := p.name(ctx); err != nil {
+		return nil, nil, p.fail(err)
+	}
+	r := &Result{
+		ProjectName: o.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: p.notes(),
+	}
+	if there := p.published(); there != nil {
+		r.AlreadyPublished = true
+		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
+		return r, nil, nil
 	}
 	contents := p.files.Contents()
 	defer contents.Close()
@@ -130,7 +135,7 @@ func (p *publish) plan() *Planned {
 	planned := &Planned{
 		ProjectName: p.Local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
 		Digest: p.Digest, FileCount: len(p.Tree), Bytes: p.files.Bytes, FirstVersion: p.there == nil,
-		AlreadyPublished: p.published() != nil, Notes: []string{},
+		AlreadyPublished: p.published() != nil, Notes: p.notes(),
 	}
 	for _, f := range p.Tree {
 		planned.Files = append(planned.Files, f.Path)
@@ -155,20 +160,71 @@ func prepare(ctx context.Context, o Options) (*publish, error) {
 	if p.hub, err = o.Connect(); err != nil {
 		return p, err
 	}
+	if p.unnamed != nil {
+		if err := p.nameAfterLogin(ctx); err != nil {
+			return p, err
+		}
+	}
 	if p.there, err = p.hub.Stack(ctx, p.stack); flow.IsNotFound(err) {
 		p.there, err = nil, nil
 	}
-	if err != nil || p.there == nil || p.published() != nil {
-		return p, err
+	if err != nil || p.unnamed != nil {
+		return p, err // the name is part of what is compared
+	}
+	return p, p.check()
+}
+
+// nameAfterLogin names the stack after the user who is logged in.
+func (p *publish) nameAfterLogin(ctx context.Context) error {
+	me, err := p.hub.Whoami(ctx)
+	if err != nil {
+		return err
+	}
+	if p.stack, err = ref.New(me.User, workspace.SlugOf(p.Local.Name)); err != nil {
+		_, err = p.unnamed.Name() // a bot has no account of its own
+	}
+	return failure.At(flow.StageStack, err)
+}
+
+// name writes the name into stack.json, if there is none yet.
+func (p *publish) name(ctx context.Context) error {
+	if p.unnamed == nil {
+		return nil
+	}
+	if err := p.unnamed.SetName(p.stack); err != nil {
+		return failure.At(flow.StageStack, err)
+	}
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	p.named = true
+	return p.check()
+}
+
+// notes says that the stack is named by this publish.
+func (p *publish) notes() []string {
+	switch {
+	case p.unnamed != nil:
+		return []string{fmt.Sprintf("publishing adds the name %s, after your login, to .tool/%s/stack.json; the digest is without it", p.stack, p.Local.Name)}
+	case p.named:
+		return []string{fmt.Sprintf("added the name %s, after your login, to .tool/%s/stack.json", p.stack, p.Local.Name)}
+	}
+	return []string{}
+}
+
+// check refuses what the hub would refuse.
+func (p *publish) check() error {
+	if p.there == nil || p.published() != nil {
+		return nil
 	}
 	newest := p.there.Versions[0].Version // a stack comes to be with its first version
 	if slices.ContainsFunc(p.there.Versions, p.sameVersion) {
-		return p, failure.New(wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", p.stack, p.version)
+		return failure.New(wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", p.stack, p.version)
 	}
 	if version.Compare(p.version, newest) < 0 {
-		return p, failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", p.version, newest, p.stack)
+		return failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", p.version, newest, p.stack)
 	}
-	return p, nil
+	return nil
 }
 
 func (p *publish) read(ctx context.Context) error {
@@ -176,7 +232,12 @@ func (p *publish) read(ctx context.Context) error {
 	if err != nil {
 		return failure.At(flow.StageStack, err)
 	}
-	p.stack = stack.Name
+	p.unnamed = nil
+	if !stack.Named() {
+		p.unnamed = stack
+	} else if p.stack, err = stack.Name(); err != nil {
+		return failure.At(flow.StageStack, err)
+	}
 	if p.version, err = stack.Version(); err != nil {
 		return failure.At(flow.StageStack, err)
 	}

@@ -150,7 +150,11 @@ func resolve(o Options) (ref.Ref, error) {
 	if err != nil {
 		return ref.Ref{}, err
 	}
-	return ref.New(stack.Name.Account(), o.Name)
+	name, err := stack.Name()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	return ref.New(name.Account(), o.Name)
 }
 
 // missing says that there was nothing to delete, and which slug is near.

@@ -216,11 +216,16 @@ func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project
 		p.problem(err)
 		return nil
 	}
-	p.Stack = stack.Name
 	if p.StackVersion, err = stack.Version(); err != nil {
 		p.problem(err)
 	}
-	published, err := s.hub.Stack(ctx, stack.Name)
+	if !stack.Named() {
+		return nil // the first publish names it
+	}
+	if p.Stack, err = stack.Name(); err != nil {
+		return err
+	}
+	published, err := s.hub.Stack(ctx, p.Stack)
 	switch {
 	case flow.IsNotFound(err):
 		return nil
