@@ -141,12 +141,19 @@ func (e *Entry) ID() string {
 	return id
 }
 
-// Confirm says that the value was replaced. If that cannot be stored, the entry stays
-// pending, which undo copes with.
-func (e *Entry) Confirm() {
-	if path, ok := strings.CutSuffix(e.path, pendingSuffix); ok && os.Rename(e.path, path+savedSuffix) == nil {
+// Confirm says that the value was replaced, and reports whether it is saved still: another
+// program may have dropped it. If the rest cannot be stored, the entry stays pending,
+// which undo copes with.
+func (e *Entry) Confirm() (saved bool) {
+	path, ok := strings.CutSuffix(e.path, pendingSuffix)
+	if !ok {
+		return true
+	}
+	err := os.Rename(e.path, path+savedSuffix)
+	if err == nil {
 		e.path, e.Pending = path+savedSuffix, false
 	}
+	return !errors.Is(err, os.ErrNotExist)
 }
 
 // Drop removes the entry: the value was not replaced, or is back in its place.

@@ -284,9 +284,9 @@ func (p *push) explain(err error) error {
 		e.Recipe = []cmdline.Line{cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.Local.Name)}
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.IfRevision != "":
 		e.Recipe = []cmdline.Line{p.dryRunLine()}
-	case p.saved != nil && !flow.IsInterrupted(err):
+	case p.saved != nil:
 		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.Typed.Text(p.undoLine())
-	case p.done.ConfigWritten && p.What == ConfigAndFiles && !p.done.BaseFilesWritten:
+	case p.done.ConfigWritten && p.What == ConfigAndFiles && !p.done.BaseFilesWritten && !flow.IsInterrupted(err):
 		e.Hint = "the config went through, the base files did not"
 		e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
 	}

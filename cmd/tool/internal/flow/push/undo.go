@@ -24,12 +24,27 @@ func (p *push) savePrevious(current *wire.Config) {
 	if current == nil || !current.HasConfig || current.Revision == p.config.Revision() {
 		return
 	}
-	last, err := p.Kept.Latest(p.place(), nil)
-	if err == nil && last != nil && last.Pending && last.Written == p.config.Revision() && last.Former.Revision == current.Revision {
-		p.saved = last // of an attempt that was not applied
+	if p.saved = p.pending(current); p.saved != nil {
 		return
 	}
 	p.saved, p.saveErr = p.Kept.Begin(p.value(current.Config, current.Edit, p.config.Revision()))
+}
+
+// pending returns what an earlier attempt at the same push saved. It drops what other
+// pushes saved that were never applied: the hub holds what they were to replace.
+func (p *push) pending(current *wire.Config) *kept.Entry {
+	for {
+		last, err := p.Kept.Latest(p.place(), nil)
+		if err != nil || last == nil || !last.Pending || last.Former.Revision != current.Revision {
+			return nil
+		}
+		if last.Written == p.config.Revision() {
+			return last
+		}
+		if last.Drop() != nil {
+			return nil
+		}
+	}
 }
 
 // dropPrevious removes what savePrevious saved: nothing was replaced. If it cannot be
@@ -45,9 +60,8 @@ func (p *push) dropPrevious() {
 // written replaced, which counts if it is not what was read before the write.
 func (p *push) saveReplaced(replaced *wire.Replaced, written string) {
 	err := p.saveErr
-	if s := p.saved; s != nil && s.Former.Revision == replaced.Revision && s.Written == written {
-		s.Confirm()
-	} else {
+	s := p.saved
+	if s == nil || s.Former.Revision != replaced.Revision || s.Written != written || !s.Confirm() {
 		err = p.Kept.Save(p.value(replaced.Config, replaced.Edit, written))
 		p.dropPrevious()
 	}
