@@ -6,3 +6,13 @@ func (s *Server) Reserved() (now, peak int64) {
 	defer s.memory.mu.Unlock()
 	return s.memory.used, s.memory.peak
 }
+
+// Framing is what follows the requests on a connection.
+type Framing struct{ f framing }
+
+func NewFraming() *Framing { return &Framing{} }
+
+func (f *Framing) Scan(p []byte) (int, error) { return f.f.scan(p) }
+
+// Between reports whether no request has begun since the last one ended.
+func (f *Framing) Between() bool { return f.f.state == betweenRequests }

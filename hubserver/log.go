@@ -74,10 +74,13 @@ func clip(text string) string {
 }
 
 // address is that of the caller, or of the proxy in front of the hub.
-func (c *call) address() string {
-	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
+func (c *call) address() string { return host(c.r.RemoteAddr) }
+
+// host returns a network address without its port.
+func host(address string) string {
+	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return c.r.RemoteAddr
+		return address
 	}
 	return host
 }

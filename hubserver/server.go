@@ -7,7 +7,6 @@ package hubserver
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -106,21 +105,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
-// HTTPServer returns the server with the time-outs that a hub needs. Bodies have
-// theirs set read by read, so that a large one may take its time.
-func (s *Server) HTTPServer() *http.Server {
-	return &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-
-		DisableGeneralOptionsHandler: true, // it would answer outside of the contract
-
-		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
-	}
-}
-
 // call is one request on its way through the hub.
 type call struct {
 	s      *Server
@@ -153,15 +137,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	control := http.NewResponseController(w)
 	control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
 	b := newBody(r, s.Limits.BodyIdle, control)
-	c := &call{s: s, params: params, id: strings.ToLower(rand.Text()[:16])}
+	c := &call{s: s, params: params, id: newRequestID()}
 	c.w = &responseWriter{ResponseWriter: w, body: b, pace: pace{idle: s.Limits.BodyIdle}}
 	c.r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
 	c.r.Body = b
-	header := w.Header()
-	header.Set("X-Request-Id", c.id)
-	header.Set("Hub-Version", s.Version)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-store")
+	s.setCommon(w.Header(), c.id)
 	cut := false
 	defer c.done()
 	defer func() {

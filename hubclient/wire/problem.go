@@ -62,6 +62,7 @@ const (
 	CodeVersionNotNewer      Code = "version_not_newer"
 	CodeRevisionChanged      Code = "revision_changed"
 	CodePreconditionRequired Code = "precondition_required"
+	CodeMalformedRequest     Code = "malformed_request" // as HTTP; the status says how
 	CodeInvalidJSON          Code = "invalid_json"
 	CodeInvalidBody          Code = "invalid_body"
 	CodeInvalidDescription   Code = "invalid_description"
