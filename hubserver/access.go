@@ -3,6 +3,7 @@ package hubserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,37 +15,17 @@ import (
 	"example.com/projecthub/store"
 )
 
-// needs says what a route asks of its caller. The zero value asks nothing and is refused.
-type needs struct {
-	where  where
-	role   wire.Role  // on the account, at least
-	scope  wire.Scope // "": every token
-	public bool       // a public project is for everyone, with and without a token
-}
-
-// where says where the account stands on which the role is needed.
-type where int
-
-const (
-	unsaid  where = iota
-	open          // no token is looked at
-	nowhere       // a token, but no account
-	inPath        // :account
-	inQuery       // ?account=, else the caller's own
-	inBot         // ?account=, else that of ?botRefId= where that is a ref, else the caller's own
-	inBody        // the handler calls permit once it has read the body
-)
-
-func (n needs) check() error {
+// checkEndpoint refuses an endpoint that does not say what its caller needs.
+func checkEndpoint(e *wire.Endpoint) error {
 	switch {
-	case n.where == unsaid:
-		return errors.New("the route does not say what it needs")
-	case (n.where == open || n.where == nowhere) != (n.role == ""):
-		return errors.New("a role goes with an account, and an account with a role")
-	case n.role != "" && rank(n.role) == 0:
-		return errors.New("there is no such role")
-	case n.scope != "" && !slices.Contains(wire.Scopes, n.scope):
-		return errors.New("there is no such scope")
+	case e.Account == 0:
+		return errors.New("it does not say what the caller needs")
+	case (e.Account == wire.Anonymous || e.Account == wire.AnyToken) != (e.Role == ""):
+		return errors.New("it needs a role without an account, or an account without a role")
+	case rank(e.Role) < 0:
+		return fmt.Errorf("unknown role %q", e.Role)
+	case e.Scope != "" && !slices.Contains(wire.Scopes, e.Scope):
+		return fmt.Errorf("unknown scope %q", e.Scope)
 	}
 	return nil
 }
@@ -53,7 +34,7 @@ func rank(r wire.Role) int {
 	return slices.Index([]wire.Role{"", wire.Reader, wire.Writer, wire.Admin}, r)
 }
 
-// caller is whoever a valid token belongs to.
+// caller is the owner of a valid token.
 type caller struct {
 	user   string
 	token  *store.Bearer
@@ -62,8 +43,8 @@ type caller struct {
 
 // admit lets a request through to its handler: 401, then 403 for the role, then
 // 403 for the scope, then 404 for a name that breaks its rule.
-func (c *call) admit(n needs) error {
-	if n.where == open {
+func (c *call) admit(e *wire.Endpoint) error {
+	if e.Account == wire.Anonymous {
 		return nil
 	}
 	var err error
@@ -71,36 +52,36 @@ func (c *call) admit(n needs) error {
 		return err
 	}
 	if c.who == nil {
-		if n.public && c.isPublic() {
+		if e.Public && c.isPublic() {
 			return nil
 		}
-		return unauthorized(wire.CodeUnauthorized, "this needs a token")
+		return unauthorized(wire.CodeUnauthorized, noToken)
 	}
-	switch n.where {
-	case nowhere, inBody:
-		return c.needScope(n.scope)
-	case inPath:
-		if err := c.permit(c.accountOf(inPath), n); err != nil {
-			return err
+	if e.Account == wire.AnyToken || e.Account == wire.InBody { // a handler that reads the account from the body calls permit
+		return c.needScope(e.Scope)
+	}
+	if err := c.permit(c.accountOf(e.Account), e.Role, e.Scope); err != nil {
+		var refused *problem
+		if errors.As(err, &refused) && e.Public && c.isPublic() {
+			return nil
 		}
+		return err
+	}
+	if e.Account == wire.InPath {
 		if _, err := c.pathRef(); err != nil {
 			return notFound(c.r.URL.Path)
 		}
 		return nil
 	}
-	if err := c.permit(c.accountOf(n.where), n); err != nil {
-		return err
-	}
-	_, err = c.query() // before anything is done with what could be read of it
+	_, err = c.query() // a malformed query is refused before anything is done with a part of it
 	return err
 }
 
-// query returns the parameters of the request's query. What cannot be read is no
-// reason to act as if it were not there.
+// query returns the parameters of the request's query, 422 if it is malformed.
 func (c *call) query() (url.Values, error) {
 	q, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return nil, invalidBody("", "the query cannot be read: %v", err)
+		return nil, invalidBody("", "malformed query: %v", err)
 	}
 	return q, nil
 }
@@ -134,15 +115,15 @@ func (c *call) authenticate() (*caller, error) {
 }
 
 // accountOf returns the account on which a role is needed, as the request names it.
-func (c *call) accountOf(w where) string {
-	if w == inPath {
+func (c *call) accountOf(in wire.AccountIn) string {
+	if in == wire.InPath {
 		return c.params.ByName("account")
 	}
 	q := c.r.URL.Query()
 	if account := q.Get("account"); account != "" {
 		return account
 	}
-	if bot, err := ref.Parse(q.Get("botRefId")); w == inBot && err == nil {
+	if bot, err := ref.Parse(q.Get("botRefId")); in == wire.InBot && err == nil {
 		return bot.Account()
 	}
 	return c.who.user
@@ -150,19 +131,16 @@ func (c *call) accountOf(w where) string {
 
 // permit checks the caller's role on account, then the token's scope. Whether
 // account exists makes no difference to a caller without a role on it.
-func (c *call) permit(account string, n needs) error {
+func (c *call) permit(account string, needed wire.Role, scope wire.Scope) error {
 	role, err := c.roleOn(account)
 	if err != nil {
 		return err
 	}
-	if rank(role) < rank(n.role) {
-		if n.public && c.isPublic() {
-			return nil
-		}
-		return notPermitted(c.who.user, role, account, n.role)
+	if rank(role) < rank(needed) {
+		return notPermitted(c.who.user, role, account, needed)
 	}
-	c.granted = append(c.granted, grant{account, n.role})
-	return c.needScope(n.scope)
+	c.granted = append(c.granted, grant{account, needed})
+	return c.needScope(scope)
 }
 
 func (c *call) needScope(scope wire.Scope) error {
@@ -189,8 +167,8 @@ func (c *call) roleOn(account string) (wire.Role, error) {
 	return wire.Role(role), err
 }
 
-// isPublic reports whether the request's path names a public project. An error
-// makes it private: the caller is told to bring a token.
+// isPublic reports whether the request's path names a public project. After an error
+// the project counts as private, and the caller gets 401.
 func (c *call) isPublic() bool {
 	r, err := c.pathRef()
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *Server) uploadAPI(c *call) error {
 	if err != nil {
 		return err
 	}
-	account, slug := c.accountOf(inQuery), c.r.URL.Query().Get("slug")
+	account, slug := c.accountOf(wire.InQuery), c.r.URL.Query().Get("slug")
 	if err := checkSlug("", slug); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Server) importAPI(c *call) error {
 	if err := fetch.CheckURL(req.URL); err != nil {
 		return fetchProblem(err)
 	}
-	if err := c.permit(account, needs{role: wire.Writer, scope: wire.ScopeWriteCatalog}); err != nil {
+	if err := c.permit(account, wire.Writer, wire.ScopeWriteCatalog); err != nil {
 		return err
 	}
 	return c.createOnce(body, othersDecide, func(commit func(creation) error) error {

@@ -1,5 +1,11 @@
 package hubserver
 
+import (
+	"github.com/julienschmidt/httprouter"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
 // Reserved returns how many bytes requests have reserved, now and at most so far.
 func (s *Server) Reserved() (now, peak int64) {
 	s.memory.mu.Lock()
@@ -16,3 +22,9 @@ func (f *Framing) Scan(p []byte) (int, error) { return f.f.scan(p) }
 
 // Between reports whether no request has begun since the last one ended.
 func (f *Framing) Between() bool { return f.f.state == betweenRequests }
+
+// Register registers endpoints with the server's own handlers.
+func (s *Server) Register(endpoints []wire.Endpoint) {
+	s.router = httprouter.New()
+	s.registerAll(endpoints, s.handlers())
+}

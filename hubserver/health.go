@@ -12,7 +12,7 @@ import (
 
 // healthz says that the process answers.
 func (s *Server) healthz(c *call) error {
-	return c.json(http.StatusOK, map[string]string{"status": "ok", "version": s.Version})
+	return c.json(http.StatusOK, wire.Status{Status: "ok", Version: s.Version})
 }
 
 // Drain makes /readyz fail, so that a load balancer sends no more requests. All
@@ -30,5 +30,5 @@ func (s *Server) readyz(c *call) error {
 	if err := s.Store.Ping(ctx); err != nil {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
-	return c.json(http.StatusOK, map[string]string{"status": "ready", "version": s.Version})
+	return c.json(http.StatusOK, wire.Status{Status: "ready", Version: s.Version})
 }

@@ -264,7 +264,7 @@ func TestAccess_Matrix(t *testing.T) {
 		m.furnish("acme")
 		m.furnish("olga")
 		m.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "dora"); return err })
-		routes := hub.server.Routes()
+		routes := routes()
 		for _, route := range routes {
 			if _, ok := rows[route]; !ok {
 				t.Errorf("nothing says who may %s", route)

@@ -46,9 +46,12 @@ func (p *problem) because(err error) *problem {
 
 var errInternal = errors.New("internal")
 
+// noToken is the detail of a 401 for a request without a token.
+const noToken = "this needs a token"
+
 func unauthorized(code wire.Code, detail string) *problem {
 	challenge := `Bearer realm="hub"`
-	if detail != "this needs a token" {
+	if detail != noToken {
 		challenge += `, error="invalid_token"`
 	}
 	return problemf(http.StatusUnauthorized, code, "%s", detail).with("WWW-Authenticate", challenge)

@@ -22,11 +22,11 @@ func (s *Server) createProject(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.permit(req.Account, needs{role: wire.Writer, scope: wire.ScopeWriteCatalog}); err != nil {
+	if err := c.permit(req.Account, wire.Writer, wire.ScopeWriteCatalog); err != nil {
 		return err
 	}
 	for _, account := range []string{row.StackAccount, row.APIAccount} {
-		if err := c.permit(account, needs{role: wire.Reader}); err != nil {
+		if err := c.permit(account, wire.Reader, ""); err != nil {
 			return err
 		}
 	}

@@ -72,7 +72,7 @@ func (c *call) answerRateLimit(row *store.RateLimit, err error) error {
 		return problemf(http.StatusUnprocessableEntity, wire.CodeBotMismatch, "%v", err)
 	}
 	if err != nil {
-		return absent(err, "such bot in "+c.accountOf(inBot))
+		return absent(err, "such bot in "+c.accountOf(wire.InBot))
 	}
 	c.w.Header().Set("ETag", etag(limitsRevision(row)))
 	return c.json(http.StatusOK, wire.RateLimit{
@@ -84,7 +84,7 @@ func (c *call) answerRateLimit(row *store.RateLimit, err error) error {
 // bot reads which bot the query names.
 func (c *call) bot() (wire.Bot, error) {
 	q := c.r.URL.Query()
-	bot := wire.Bot{Account: c.accountOf(inBot), BotID: q.Get("botId"), BotRefID: q.Get("botRefId")}
+	bot := wire.Bot{Account: c.accountOf(wire.InBot), BotID: q.Get("botId"), BotRefID: q.Get("botRefId")}
 	if bot.BotID == "" && bot.BotRefID == "" {
 		return bot, invalidBody("", "botRefId or botId is needed in the query")
 	}

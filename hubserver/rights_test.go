@@ -155,7 +155,7 @@ func TestWrites_AreRefusedAfterRightsWereLost(t *testing.T) {
 		hub.as("alice").push(map[string]string{"a": "stored"})
 		hub.sql("UPDATE contents SET touched_at = 1") // so that a lease shows
 		requests := writes(t, etag, target.URL)
-		for _, route := range hub.server.Routes() {
+		for _, route := range routes() {
 			if _, ok := requests[route]; !ok && !strings.HasPrefix(route, "GET ") && !strings.HasPrefix(route, "DELETE ") {
 				t.Errorf("%s has no request here", route)
 			}

@@ -10,102 +10,76 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// route is one line of the table: what is called, what the caller needs, who answers.
-type route struct {
-	method, pattern string
-	needs           needs
-	handle          handler
-}
+// handlers returns the handler of each endpoint in [wire.Endpoints].
+func (s *Server) handlers() map[wire.Op]handler {
+	return map[wire.Op]handler{
+		wire.OpWhoami: s.whoami,
 
-// routes is the whole table.
-func (s *Server) routes() []route {
-	const (
-		project  = "/v1/projects/:account/:slug"
-		baseFile = project + "/preview/base-files"
-		api      = "/v1/apis/:account/:slug"
-		stack    = "/v1/stacks/:account/:slug"
-		version  = stack + "/versions/:version"
-	)
-	var (
-		configWriter  = needs{where: inPath, role: wire.Writer, scope: wire.ScopeWriteConfig}
-		catalogWriter = needs{where: inPath, role: wire.Writer, scope: wire.ScopeWriteCatalog}
-		remover       = needs{where: inPath, role: wire.Writer, scope: wire.ScopeAdminResource}
-		reader        = needs{where: inPath, role: wire.Reader}
-		publicReader  = needs{where: inPath, role: wire.Reader, public: true}
-		token         = needs{where: nowhere}
-		catalogInBody = needs{where: inBody, role: wire.Writer, scope: wire.ScopeWriteCatalog}
-	)
-	return []route{
-		{"GET", "/v1/whoami", token, s.whoami},
+		wire.OpCreateProject:       s.createProject,
+		wire.OpListProjects:        s.listProjects,
+		wire.OpGetProject:          s.getProject,
+		wire.OpDeleteProject:       s.deleteProject,
+		wire.OpGetConfig:           s.getConfig,
+		wire.OpPatchConfig:         s.patchConfig,
+		wire.OpPutConfig:           s.putConfig,
+		wire.OpGetBaseFiles:        s.getBaseFiles,
+		wire.OpPutBaseFiles:        s.putBaseFiles,
+		wire.OpPlanBaseFiles:       s.planBaseFiles,
+		wire.OpGetBaseFilesArchive: s.getArchive,
 
-		{"POST", "/v1/projects", catalogInBody, s.createProject},
-		{"GET", "/v1/projects", token, s.listProjects},
-		{"GET", project, publicReader, s.getProject},
-		{"DELETE", project, remover, s.deleteProject},
-		{"GET", project + "/config", publicReader, s.getConfig},
-		{"PATCH", project + "/config", configWriter, s.patchConfig},
-		{"PUT", project + "/client-config", configWriter, s.putConfig},
-		{"GET", baseFile, publicReader, s.getBaseFiles},
-		{"PUT", baseFile, configWriter, s.putBaseFiles},
-		{"POST", baseFile + "/plan", configWriter, s.planBaseFiles},
-		{"GET", baseFile + "/archive", publicReader, s.getArchive},
+		wire.OpUploadAPI:   s.uploadAPI,
+		wire.OpImportAPI:   s.importAPI,
+		wire.OpGetAPI:      s.getAPI,
+		wire.OpGetDocument: s.getDocument,
 
-		{"POST", "/v1/apis/upload", needs{where: inQuery, role: wire.Writer, scope: wire.ScopeWriteCatalog}, s.uploadAPI},
-		{"POST", "/v1/apis/import", catalogInBody, s.importAPI},
-		{"GET", api, reader, s.getAPI},
-		{"GET", api + "/document", reader, s.getDocument},
+		wire.OpGetStack:   s.getStack,
+		wire.OpPutVersion: s.putVersion,
+		wire.OpGetVersion: s.getVersion,
+		wire.OpGetBundle:  s.getBundle,
 
-		{"GET", stack, reader, s.getStack},
-		{"PUT", version, catalogWriter, s.putVersion},
-		{"GET", version, reader, s.getVersion},
-		{"GET", version + "/bundle", reader, s.getBundle},
+		wire.OpSetRateLimit: s.setRateLimit,
+		wire.OpGetRateLimit: s.getRateLimit,
 
-		{"POST", "/v1/rate-limit", needs{where: inBot, role: wire.Writer, scope: wire.ScopeAdminResource}, s.setRateLimit},
-		{"GET", "/v1/rate-limit", needs{where: inBot, role: wire.Reader}, s.getRateLimit},
-
-		{"GET", "/healthz", needs{where: open}, s.healthz},
-		{"GET", "/readyz", needs{where: open}, s.readyz},
-		{"GET", "/v1/openapi.json", needs{where: open}, s.openAPI},
-
-		{"GET", "/@:account/:slug", needs{where: open}, s.page},
-		{"GET", "/static/*file", needs{where: open}, s.static},
+		wire.OpHealth:  s.healthz,
+		wire.OpReady:   s.readyz,
+		wire.OpOpenAPI: s.openAPI,
+		wire.OpPage:    s.page,
+		wire.OpStatic:  s.static,
 	}
 }
 
-// register adds a route, and HEAD beside GET. A route that does not say what it
-// needs is a mistake in the table.
-func (s *Server) register(r route) {
-	if err := r.needs.check(); err != nil {
-		panic(fmt.Sprintf("%s %s: %v", r.method, r.pattern, err))
+// registerAll adds each endpoint with its handler to the router. It panics if the
+// endpoints and the handlers do not match: that is a mistake in the program.
+func (s *Server) registerAll(endpoints []wire.Endpoint, handlers map[wire.Op]handler) {
+	for i := range endpoints {
+		e := &endpoints[i]
+		if err := checkEndpoint(e); err != nil {
+			panic(fmt.Sprintf("%s %s: %v", e.Method, e.Path, err))
+		}
+		h := handlers[e.Op]
+		if h == nil {
+			panic(fmt.Sprintf("%s %s has no handler", e.Method, e.Path))
+		}
+		s.register(e, h)
 	}
+	if len(handlers) != len(endpoints) {
+		panic(fmt.Sprintf("%d handlers for %d endpoints", len(handlers), len(endpoints)))
+	}
+}
+
+// register adds an endpoint to the router, and HEAD where the method is GET.
+func (s *Server) register(e *wire.Endpoint, h handler) {
+	pattern := strings.NewReplacer("{file}", "*file", "{", ":", "}", "").Replace(e.Path)
 	handle := func(w http.ResponseWriter, req *http.Request, params httprouter.Params) {
-		s.serve(w, req, params, r.pattern, func(c *call) error {
-			if err := c.admit(r.needs); err != nil {
+		s.serve(w, req, params, pattern, func(c *call) error {
+			if err := c.admit(e); err != nil {
 				return err
 			}
-			return r.handle(c)
+			return h(c)
 		})
 	}
-	s.router.Handle(r.method, r.pattern, handle)
-	if r.method == http.MethodGet {
-		s.router.Handle(http.MethodHead, r.pattern, handle)
+	s.router.Handle(e.Method, pattern, handle)
+	if e.Method == http.MethodGet {
+		s.router.Handle(http.MethodHead, pattern, handle)
 	}
-}
-
-// Routes lists every method and pattern that the hub answers, for tests that
-// hold the table against its description.
-func (s *Server) Routes() []string {
-	var all []string
-	for _, r := range s.routes() {
-		segments := strings.Split(r.pattern, "/")
-		for i, part := range segments {
-			if before, name, ok := strings.Cut(part, ":"); ok {
-				segments[i] = before + "{" + name + "}"
-			} else if name, ok := strings.CutPrefix(part, "*"); ok {
-				segments[i] = "{" + name + "}"
-			}
-		}
-		all = append(all, r.method+" "+strings.Join(segments, "/"))
-	}
-	return all
 }

@@ -90,9 +90,7 @@ func New(cfg Config) *Server {
 	s.router.HandleOPTIONS = false
 	s.router.NotFound = s.plain("unknown", s.unknownRoute)
 	s.router.MethodNotAllowed = s.plain("method not allowed", s.methodNotAllowed)
-	for _, r := range s.routes() {
-		s.register(r)
-	}
+	s.registerAll(wire.Endpoints, s.handlers())
 	return s
 }
 

@@ -66,3 +66,9 @@ func HasScope(scopes []Scope, scope Scope) bool {
 	return scope == "" || slices.Contains(scopes, scope) ||
 		scope == ScopeWriteConfig && slices.Contains(scopes, ScopeWriteCatalog)
 }
+
+// Status is the response of /healthz and /readyz.
+type Status struct {
+	Status  string `json:"status"`  // ok or ready
+	Version string `json:"version"` // of the hub's program
+}
