@@ -13,14 +13,24 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// maxAnswer bounds what is read of an answer, in bytes.
-const maxAnswer = 16 << 20
+// Limits on the bytes that are read of a response.
+const (
+	maxAnswer = 16 << 20
+	maxBundle = 256 << 20
+)
 
-// checkStatus refuses an answer that no call expects, before its body is read.
+// limit returns how many bytes of the response are read at most.
+func (r *request) limit() int64 {
+	if r.endpoint.Op == wire.OpGetBundle {
+		return maxBundle
+	}
+	return maxAnswer
+}
+
+// checkStatus refuses a status that no call expects, before the body is read.
 func (c *Client) checkStatus(req *http.Request, resp *http.Response) error {
 	switch status := resp.StatusCode; {
 	case status == http.StatusOK, status == http.StatusCreated, status >= http.StatusBadRequest:
@@ -32,7 +42,7 @@ func (c *Client) checkStatus(req *http.Request, resp *http.Response) error {
 	}
 }
 
-// statusText names a status in our words: a hub's own could be anything.
+// statusText returns a status with its standard text: the one in the response could be anything.
 func statusText(status int) string {
 	if text := http.StatusText(status); text != "" {
 		return fmt.Sprintf("%d %s", status, text)
@@ -40,34 +50,40 @@ func statusText(status int) string {
 	return strconv.Itoa(status)
 }
 
-// read turns an answer about a project into a value or an error.
-func (c *Client) read(resp *http.Response, body []byte, v any, about ref.Ref) (*answer, error) {
+// read decodes a response to r into v, which is a *[]byte where the endpoint returns
+// other types than JSON.
+func (c *Client) read(resp *http.Response, body []byte, v any, r request) (*answer, error) {
 	version := line(resp.Header.Get("Hub-Version"))
 	switch {
-	case len(body) > maxAnswer:
-		return nil, c.notAHub(resp.StatusCode, "its answer is larger than %d MiB", maxAnswer>>20)
 	case resp.StatusCode >= http.StatusBadRequest:
 		return nil, c.refusal(resp, body, version)
 	case version == "":
-		return nil, c.notAHub(resp.StatusCode, "its answer bears no Hub-Version")
+		return nil, c.notAHub(resp.StatusCode, "its response has no Hub-Version")
 	}
 	a := &answer{status: resp.StatusCode, size: len(body)}
 	if resp.StatusCode == http.StatusNotModified {
 		return a, nil
 	}
+	if raw, ok := v.(*[]byte); ok {
+		if !slices.Contains(r.endpoint.Returns, mediaType(resp)) {
+			return nil, c.notAHub(resp.StatusCode, "its response is not %s", r.endpoint.Returns[0])
+		}
+		*raw = body
+		return a, nil
+	}
 	if mediaType(resp) != "application/json" {
-		return nil, c.notAHub(resp.StatusCode, "its answer is not JSON")
+		return nil, c.notAHub(resp.StatusCode, "its response is not JSON")
 	}
 	if err := wire.Decode(body, v, json.RejectUnknownMembers(false)); err != nil {
-		return nil, c.notAHub(resp.StatusCode, "its answer cannot be read: %v", err)
+		return nil, c.notAHub(resp.StatusCode, "malformed response: %v", err)
 	}
-	if wrong := check(v, about); wrong != "" {
+	if wrong := check(v, r.about); wrong != "" {
 		return nil, c.notAHub(resp.StatusCode, "%s", wrong)
 	}
 	return a, nil
 }
 
-// refusal reads the answer to a request that did not succeed.
+// refusal returns the error of a response that is not a success.
 func (c *Client) refusal(resp *http.Response, body []byte, version string) *Error {
 	e := c.problem(resp, body, version)
 	e.Status, e.After = resp.StatusCode, retryAfter(resp.Header)
@@ -82,7 +98,7 @@ func (c *Client) refusal(resp *http.Response, body []byte, version string) *Erro
 	return e
 }
 
-// codePattern is made when it is needed: it would lengthen every start.
+// codePattern is compiled when it is needed first, so that it does not lengthen every start.
 var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`) })
 
 func (c *Client) problem(resp *http.Response, body []byte, version string) *Error {
@@ -90,7 +106,7 @@ func (c *Client) problem(resp *http.Response, body []byte, version string) *Erro
 	ok := mediaType(resp) == "application/problem+json" && version != "" &&
 		wire.Decode(body, &p, json.RejectUnknownMembers(false)) == nil && codePattern().MatchString(string(p.Code))
 	if !ok {
-		return c.withoutProblem(resp.StatusCode)
+		return c.withoutProblem(resp)
 	}
 	e := &Error{
 		Code: p.Code, Detail: line(p.Detail), Hint: line(p.Hint), RequestID: line(p.RequestID),
@@ -100,7 +116,7 @@ func (c *Client) problem(resp *http.Response, body []byte, version string) *Erro
 		e.Detail = "the hub answered " + statusText(resp.StatusCode)
 	}
 	if p.Code == wire.CodeUnknownRoute || slices.ContainsFunc(p.Errors, func(f wire.FieldError) bool { return f.Detail == wire.NoSuchMember }) {
-		e.Hint = fmt.Sprintf("this program is newer than the hub, version %s: the older side is to be updated", version)
+		e.Hint = fmt.Sprintf("this program is newer than the hub (version %s): update the hub", version)
 	}
 	return e
 }
@@ -110,22 +126,27 @@ func mediaType(resp *http.Response) string {
 	return t
 }
 
-// withoutProblem explains a failure that does not explain itself: what stands
-// before a hub says so when the hub is away.
-func (c *Client) withoutProblem(status int) *Error {
+// withoutProblem returns the error of a response without a problem document: such as a
+// proxy in front of a hub sends while the hub is down, or a page.
+func (c *Client) withoutProblem(resp *http.Response) *Error {
+	status := resp.StatusCode
 	switch status {
 	case http.StatusTooManyRequests:
-		return &Error{Code: wire.CodeRateLimited, Detail: c.Origin() + " takes no more requests for now"}
+		return &Error{Code: wire.CodeRateLimited, Detail: c.Origin() + " accepts no more requests for now"}
+	case http.StatusNotFound:
+		if mediaType(resp) == "text/html" && resp.Header.Get("Hub-Version") != "" {
+			return &Error{Code: wire.CodeNotFound, Detail: "no public project with this name"}
+		}
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return &Error{Code: wire.CodeUnavailable, Detail: c.Origin() + " is not available: it answered " + statusText(status)}
+		return &Error{Code: wire.CodeUnavailable, Detail: c.Origin() + " is unavailable: it answered " + statusText(status)}
 	}
-	return c.notAHub(status, "it answered %s without saying why", statusText(status))
+	return c.notAHub(status, "it answered %s without a reason", statusText(status))
 }
 
-// retryAfter reads how long the hub asks to wait, in either form of the header.
+// retryAfter returns how long the hub asks to wait. The header has two forms.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
-	// What is out of range is read as the greatest number in it.
+	// A number that is out of range counts as the greatest one.
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(seconds) * time.Second
 	}

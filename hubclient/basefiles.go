@@ -2,7 +2,6 @@ package hubclient
 
 import (
 	"context"
-	"net/http"
 
 	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/ref"
@@ -14,7 +13,7 @@ import (
 // pushed. Its files are a [tree.Tree] with the digest that it names.
 func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, error) {
 	var set wire.BaseFiles
-	_, err := c.send(ctx, request{method: http.MethodGet, path: baseFilesPath(r)}, &set)
+	_, err := c.send(ctx, to(wire.OpGetBaseFiles, r), &set)
 	if HasCode(err, wire.CodeNotFound) {
 		// The project or its set: only the former is a failure.
 		_, err := c.Project(ctx, r)
@@ -22,8 +21,6 @@ func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, err
 	}
 	return &set, err
 }
-
-func baseFilesPath(r ref.Ref) string { return projectPath(r) + "/preview/base-files" }
 
 // FileSet is a set of base files on its way to a hub.
 type FileSet struct {
@@ -36,7 +33,7 @@ type FileSet struct {
 // plan asks what a push of the set that a manifest, in JSON, names would have to
 // bring. What is not missing then is kept for the push.
 func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Plan, error) {
-	req := request{method: http.MethodPost, path: baseFilesPath(r) + "/plan"}
+	req := to(wire.OpPlanBaseFiles, r)
 	req.set("Content-Type", "application/json")
 	if n := len(manifest); n > compressNear || n > compressAbove && !c.near() {
 		req.set("Content-Encoding", "zstd")

@@ -6,15 +6,15 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// check tells what is wrong with an answer that was read into v, to a request
-// about a project; "" when nothing is. A member that is missing reads as zero,
-// and what stands between can answer for another.
+// check returns what is wrong with a response that was decoded into v, to a request
+// about a project; "" if nothing is. A missing member decodes as zero, and a proxy may
+// answer with the response to another request.
 func check(v any, about ref.Ref) string {
 	named := about
 	switch v := v.(type) {
 	case *wire.Whoami:
 		if v.Name() == "" {
-			return "it names nobody"
+			return "it names no user or bot"
 		}
 	case *wire.Description:
 		if v.Info.Limits.ConfigBytes <= 0 {
@@ -36,7 +36,7 @@ func check(v any, about ref.Ref) string {
 		}
 	case *wire.BaseFiles:
 		if files, err := tree.New(v.Files); err != nil || files.Digest() != v.Tree {
-			return "its list of base files does not agree with itself"
+			return "its list of base files does not match its digest"
 		}
 	case *wire.BaseFilesWritten:
 		named = v.Project
@@ -48,13 +48,25 @@ func check(v any, about ref.Ref) string {
 		if len(v.Versions) == 0 {
 			return "its stack has no version"
 		}
+	case *wire.StackVersion:
+		if v.Version == "" {
+			return "it names no version"
+		}
+	case *wire.Status:
+		if v.Status == "" {
+			return "it has no status"
+		}
+	case *wire.RateLimit:
+		if v.Bot.BotID == "" && v.Bot.BotRefID == "" {
+			return "it names no bot"
+		}
 	case *wire.Published:
 		if v.Version == "" {
 			return "it names no version"
 		}
 	}
 	if named != about {
-		return "it is about another project"
+		return "it describes another project"
 	}
 	return ""
 }

@@ -9,10 +9,10 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Config returns a project's config. With the revision of a config that the
-// caller has, it is nil when the hub holds exactly that.
+// Config returns a project's config. With have, the revision that the caller has
+// already, it returns nil if the hub's config is that one.
 func (c *Client) Config(ctx context.Context, r ref.Ref, have string) (*wire.Config, error) {
-	req := request{method: http.MethodGet, path: projectPath(r) + "/config", about: r}
+	req := to(wire.OpGetConfig, r)
 	if have != "" {
 		req.set("If-None-Match", quote(have))
 	}
@@ -26,8 +26,8 @@ func (c *Client) Config(ctx context.Context, r ref.Ref, have string) (*wire.Conf
 
 func quote(revision string) string { return `"` + revision + `"` }
 
-// PutConfig replaces the config of an existing project by settings. With
-// ifRevision it does so only where that is the config's revision.
+// PutConfig replaces the config of an existing project by settings. With ifRevision
+// it does so only if that is the config's revision.
 func (c *Client) PutConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string) (*wire.ConfigWritten, error) {
 	condition := map[string]string{}
 	if ifRevision != "" {
@@ -36,14 +36,15 @@ func (c *Client) PutConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, 
 	return c.putConfig(ctx, r, body, condition)
 }
 
-// SeedConfig gives a project that was just made its first config. The hub
-// refuses it where somebody else was faster.
+// SeedConfig writes the first config of a project that was just created. The hub
+// refuses it if the project has a config by now.
 func (c Created) SeedConfig(ctx context.Context, body wire.PutConfig) (*wire.ConfigWritten, error) {
 	return c.client.putConfig(ctx, c.project.Project, body, map[string]string{"If-None-Match": "*"})
 }
 
 func (c *Client) putConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, condition map[string]string) (*wire.ConfigWritten, error) {
-	req := request{method: http.MethodPut, path: projectPath(r) + "/client-config", about: r, header: condition}
+	req := to(wire.OpPutConfig, r)
+	req.header = condition
 	if err := req.jsonBody(body); err != nil {
 		return nil, err
 	}
@@ -55,8 +56,24 @@ func (c *Client) putConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, 
 	return &written, err
 }
 
-// writtenBefore tells whether a refused condition is our own doing: the attempt
-// whose answer was lost has written what was sent.
+// PatchConfig sets and removes keys of a project's config. With ifRevision it does so
+// only if that is the config's revision.
+func (c *Client) PatchConfig(ctx context.Context, r ref.Ref, body wire.PatchConfig, ifRevision string) (*wire.ConfigWritten, error) {
+	req := to(wire.OpPatchConfig, r)
+	if err := req.jsonBody(body); err != nil {
+		return nil, err
+	}
+	req.set("If-Match", "*")
+	if ifRevision != "" {
+		req.set("If-Match", quote(ifRevision))
+	}
+	var written wire.ConfigWritten
+	_, err := c.send(ctx, req, &written)
+	return &written, err
+}
+
+// writtenBefore returns the result of an earlier attempt whose response was lost, if
+// that attempt is why the condition was refused.
 func (c *Client) writtenBefore(ctx context.Context, r ref.Ref, body wire.PutConfig, match string, refused error) (*wire.ConfigWritten, error) {
 	sent, err := flat.Fold(body.Settings)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -18,15 +20,45 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// request is one call, as often as it has to be sent. Every call can be sent
-// again: it is idempotent, or keyed.
+// request is one call, which may take several attempts. Every call can be sent
+// again: it is idempotent, or it has an Idempotency-Key.
 type request struct {
-	method, path string
-	about        ref.Ref // the project that the answer names; zero: none
-	header       map[string]string
-	body         func(context.Context) io.ReadCloser // made anew for each attempt; nil: none
-	length       int64                               // of the body; -1: unknown
-	once         bool                                // whoever sends it tries again himself
+	endpoint *wire.Endpoint
+	path     string  // with the query
+	about    ref.Ref // what the path names; zero: nothing
+	header   map[string]string
+	body     func(context.Context) io.ReadCloser // returns a new body for each attempt; nil: none
+	length   int64                               // of the body; -1: unknown
+	once     bool                                // one attempt only: the caller retries
+}
+
+// to returns a request to an endpoint. The parameters of its path are the parts of r,
+// unless that is zero, and the values.
+func to(op wire.Op, r ref.Ref, values ...string) request {
+	e := op.Endpoint()
+	if !r.IsZero() {
+		values = append([]string{r.Account(), r.Slug()}, values...)
+	}
+	req := request{endpoint: e, path: e.Expand(values...), about: r}
+	if e.Keyed {
+		req.set("Idempotency-Key", rand.Text())
+	}
+	if e.Returns != nil {
+		req.set("Accept", strings.Join(e.Returns, ", ")+", application/problem+json")
+	}
+	return req
+}
+
+// query adds parameters to the path. Empty values are left out.
+func (r *request) query(q url.Values) {
+	for name, values := range q {
+		if values[0] == "" {
+			delete(q, name)
+		}
+	}
+	if len(q) > 0 {
+		r.path += "?" + q.Encode()
+	}
 }
 
 // jsonBody sets v as the body.
@@ -45,11 +77,8 @@ func (r *request) bytesBody(data []byte) {
 	r.body = func(context.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(data)) }
 }
 
-// keyed lets a POST be sent again: the hub does it once.
-func (r *request) keyed() { r.set("Idempotency-Key", rand.Text()) }
-
-// keyedBy is keyed with a key that is the same in every program that gives these parts,
-// so that the hub does it once even if the program was run again meanwhile.
+// keyedBy sets an Idempotency-Key that is the same in every program that gives these
+// parts, so that the hub creates once even if the program is run again.
 func (r *request) keyedBy(parts ...string) {
 	h := sha256.New()
 	for _, part := range parts {
@@ -94,7 +123,7 @@ func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 		if r.once {
 			return nil, err
 		}
-		if err := tries.again(ctx, r.method, err); err != nil {
+		if err := tries.again(ctx, r.endpoint.Method, err); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +212,7 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 		return nil, err
 	}
 	defer req.Body.Close()
-	told := Attempt{Method: r.method, Path: req.URL.Path}
+	told := Attempt{Method: r.endpoint.Method, Path: req.URL.Path}
 	start := time.Now()
 	defer func() {
 		if told.Took = time.Since(start); c.opts.Trace != nil {
@@ -192,22 +221,26 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 	}()
 	resp, err := c.roundTrip(req)
 	if err != nil {
-		return nil, ended(r.method, c.transportError(ctx, reached, err), reached)
+		return nil, ended(r.endpoint.Method, c.transportError(ctx, reached, err), reached)
 	}
 	defer resp.Body.Close()
 	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
 	if err := c.checkStatus(req, resp); err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	limit := r.limit()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
-		return nil, ended(r.method, c.transportError(ctx, reached, err), reached)
+		return nil, ended(r.endpoint.Method, c.transportError(ctx, reached, err), reached)
 	}
-	return c.read(resp, body, v, r.about)
+	if int64(len(body)) > limit {
+		return nil, c.notAHub(resp.StatusCode, "its response is larger than %d MiB", limit>>20)
+	}
+	return c.read(resp, body, v, r)
 }
 
 func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, c.base.String()+r.path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, r.endpoint.Method, c.base.String()+r.path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}

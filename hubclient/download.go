@@ -57,7 +57,9 @@ type download struct {
 type ownError struct{ error }
 
 func (d *download) attempt(ctx context.Context) error {
-	req, err := d.newRequest(ctx, request{method: http.MethodGet, path: baseFilesPath(d.project) + "/archive", header: map[string]string{"Accept-Encoding": "zstd"}})
+	r := to(wire.OpGetBaseFilesArchive, d.project)
+	r.set("Accept-Encoding", "zstd")
+	req, err := d.newRequest(ctx, r)
 	if err != nil {
 		return err
 	}

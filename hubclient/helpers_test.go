@@ -318,6 +318,7 @@ func calls() []call {
 	set := wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest(), Count: len(files)}, Files: files}
 	version := wire.StackVersion{Stack: "acme/base", Version: "1.0.0"}
 	api := wire.API{API: project, Title: "Pets"}
+	bot := wire.Bot{Account: "acme", BotID: "b"}
 	return []call{
 		{"Whoami", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Whoami(ctx); return err },
 			answering(200, wire.Whoami{User: "alice"})},
@@ -363,6 +364,26 @@ func calls() []call {
 		}, answering(201, api)},
 		{"API", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.API(ctx, project); return err },
 			answering(200, api)},
+		{"PatchConfig", "PATCH", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.PatchConfig(ctx, project, wire.PatchConfig{Remove: []string{"a"}}, "")
+			return err
+		}, answering(200, writtenOf(settings))},
+		{"StackVersion", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.StackVersion(ctx, project, "1.0.0")
+			return err
+		}, answering(200, version)},
+		{"RateLimit", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.RateLimit(ctx, bot); return err },
+			answering(200, wire.RateLimit{Bot: bot})},
+		{"SetRateLimit", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.SetRateLimit(ctx, bot, wire.RateLimitConfig{})
+			return err
+		}, answering(200, wire.RateLimit{Bot: bot})},
+		{"OpenAPI", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.OpenAPI(ctx); return err },
+			answering(200, described())},
+		{"Health", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Health(ctx); return err },
+			answering(200, wire.Status{Status: "ok"})},
+		{"Ready", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Ready(ctx); return err },
+			answering(200, wire.Status{Status: "ready"})},
 	}
 }
 

@@ -46,11 +46,18 @@ func fullAnswers() map[string]http.HandlerFunc {
 		"UploadAPI":      of(201, api),
 		"ImportAPI":      of(201, api),
 		"API":            of(200, api),
+		"PatchConfig":    of(200, written),
+		"StackVersion":   of(200, version),
+		"RateLimit":      of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),
+		"SetRateLimit":   of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),
+		"OpenAPI":        of(200, described()),
+		"Health":         of(200, wire.Status{Status: "ok"}),
+		"Ready":          of(200, wire.Status{Status: "ready"}),
 	}
 }
 
 // notShape are the objects whose members are a user's, by the call that answers them.
-var notShape = map[string][]string{"Config": {"/config"}, "PutConfig": {"/config", "/replaced/config"}}
+var notShape = map[string][]string{"Config": {"/config"}, "PutConfig": {"/config", "/replaced/config"}, "PatchConfig": {"/config", "/replaced/config"}}
 
 // later rewrites an answer as a newer hub gives it: every object has one more member.
 // It returns how many objects there are.

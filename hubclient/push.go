@@ -203,7 +203,8 @@ func (p *push) missing(plan *wire.Plan) ([]tree.Entry, error) {
 // put sends a manifest, in JSON, and contents. One that is planned is sent once: after a
 // failure less may be missing.
 func (p *push) put(ctx context.Context, manifest []byte, contents []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
-	req := request{method: http.MethodPut, path: baseFilesPath(p.project), about: p.project, header: maps.Clone(p.condition), once: planned}
+	req := to(wire.OpPutBaseFiles, p.project)
+	req.header, req.once = maps.Clone(p.condition), planned
 	there := len(p.Tree) - len(contents)
 	bytesThere := p.Tree.Bytes() - tree.Tree(contents).Bytes()
 	sent := func(files int, bytes int64) { p.sent(there+files, bytesThere+bytes) }

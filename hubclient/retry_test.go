@@ -199,7 +199,7 @@ func checkRetry(t *testing.T, c call, f fault) {
 
 func TestRetry_CreateKeepsItsIdempotencyKey(t *testing.T) {
 	for _, c := range calls() {
-		if c.method != http.MethodPost {
+		if c.method != http.MethodPost || c.name == "SetRateLimit" { // that one is idempotent without
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
