@@ -1,14 +1,55 @@
 package prompts
 
-// Draw returns a screen as a form shows it, with what is said or refused about what
-// is typed, and what is shown before.
-func (t Terminal) Draw(s Screen, doing, say string, refuse error) (loading, form string) {
-	c := &conversation{steps: []Step{{Doing: doing}}, terminal: t}
-	loading = c.View()
-	v, cmd := newView(s, t, true)
+import (
+	"io"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"example.com/projecthub/tui"
+)
+
+// Draw returns a question as a form shows it, with a remark or a rejection of what is
+// typed, and what is shown before.
+func Draw(t tui.Terminal, q Question, doing, remark string, rejected error) (loading, shown string) {
+	d := newDialog(nil, Prompter{Terminal: t}, []Step{{Doing: doing}})
+	d.at = 0
+	loading = d.View()
+	f, cmd := newForm(q, t, d.theme, true)
 	if cmd != nil {
-		v.update(cmd())
+		f.update(cmd())
 	}
-	v.found(say, refuse)
-	return loading, v.String()
+	f.found(remark, rejected)
+	return loading, f.String()
+}
+
+// View is the view that asks an overwrite question.
+type View struct{ *overwriteView }
+
+// NewView returns the view of q in a terminal of the given size. It is in colours
+// when CLICOLOR_FORCE says so.
+func NewView(q Overwrite, columns, rows int) View {
+	return View{newOverwriteView(q, tui.NewTheme(io.Discard), columns, rows)}
+}
+
+// Answer returns whether the view has its answer, and which.
+func (v View) Answer() (given, yes bool) { return v.answer != none, v.answer == yesGiven }
+
+// Fits reports whether the view fits into a terminal of its size.
+func (v View) Fits() bool { return v.fits() }
+
+// Send gives the view messages and returns what the last one asks for.
+func (v View) Send(messages ...tea.Msg) (last tea.Cmd) {
+	for _, msg := range messages {
+		_, last = v.Update(msg)
+	}
+	return last
+}
+
+// Ready is the message that a repeated question can be answered.
+var Ready tea.Msg = ready{}
+
+// HomeText returns a home view as it is shown while it loads again.
+func HomeText(h Home, doing string, columns, rows int) string {
+	m := &homeView{Home: h, doing: doing, theme: tui.NewTheme(io.Discard), columns: columns, rows: rows, loading: true}
+	return m.View()
 }

@@ -1,14 +1,39 @@
 package prompts_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
+
+// hostile are texts that would do something to a terminal, each with the part that
+// must not be shown as it is.
+var hostile = map[string]string{
+	"OSC 0":         "\x1b]0;title\x07",
+	"OSC 52":        "\x1b]52;c;ZWNobw==\x1b\\",
+	"OSC 8":         "\x1b]8;;https://example.com\x1b\\",
+	"CSI":           "\x1b[2J\x1b[H",
+	"DCS":           "\x1bP$q\x1b\\",
+	"C1 CSI":        "\u009b2J",
+	"raw C1":        "\x9b2J",
+	"carriage":      "safe\roverwritten",
+	"backspace":     "safe\b\b\b\b",
+	"bell":          "\x07",
+	"delete":        "\x7f",
+	"bidi override": "\u202egnp.exe",
+	"bidi isolate":  "\u2066abc\u2069",
+	"token":         pat.New(),
+}
 
 // checkShown checks that nothing is shown that a terminal would act on, apart from
 // the colours of a form.
@@ -29,18 +54,14 @@ func checkShown(t *testing.T, shown, text string) {
 	}
 }
 
-func TestScreens_ShowNothingThatATerminalActsOn(t *testing.T) {
-	for name, text := range map[string]string{
-		"OSC 0": "\x1b]0;title\x07", "OSC 52": "\x1b]52;c;ZWNobw==\x1b\\", "CSI": "\x1b[2J\x1b[H", "DCS": "\x1bP$q\x1b\\",
-		"C1 CSI": "\u009b2J", "raw C1": "\x9b2J", "carriage": "safe\roverwritten", "backspace": "safe\b\b", "delete": "\x7f",
-		"bidi override": "\u202egnp.exe", "bidi isolate": "\u2066abc\u2069", "token": pat.New(),
-	} {
+func TestQuestion_EscapesControlCharacters(t *testing.T) {
+	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {
-			chosen := prompts.Screen{
+			chosen := prompts.Question{
 				Title: text, Facts: []string{text, "fact " + text}, Preset: text,
 				Choices: []prompts.Choice{{Value: text, Text: text}, {Value: "b", Text: "choice " + text}},
 			}
-			typed := prompts.Screen{
+			typed := prompts.Question{
 				Title: text, Facts: []string{text}, Prompt: text, Preset: "preset",
 				Check: func(answer string) error {
 					if answer == "refused" {
@@ -48,27 +69,60 @@ func TestScreens_ShowNothingThatATerminalActsOn(t *testing.T) {
 					}
 					return nil
 				},
-				Look: func(context.Context, string) (string, error) { return text, nil },
+				Lookup: func(context.Context, string) (string, error) { return text, nil },
 			}
-			wide := prompts.Terminal{Columns: 80, Rows: 24}
-			for _, s := range []prompts.Screen{chosen, typed} {
+			wide := tui.Terminal{Columns: 80, Rows: 24}
+			for _, s := range []prompts.Question{chosen, typed} {
 				for _, refuse := range []error{nil, errors.New(text)} {
-					loading, form := wide.Draw(s, text, text, refuse)
+					loading, form := prompts.Draw(wide, s, text, text, refuse)
 					checkShown(t, loading, text)
 					checkShown(t, form, text)
 				}
 			}
 			answer := ""
 			typed.Preset = text
-			term, shown := plain("9", "1", "refused", "", "")
-			err := term.Converse(t.Context(), []prompts.Step{
-				{Doing: text, Load: func(context.Context) error { return nil }, Screen: func() prompts.Screen { return chosen }, Take: func(a string) { answer = a }},
-				{Screen: func() prompts.Screen { return typed }, Take: func(string) {}},
-			})
+			p, shown := plain("9", "1", "refused", "", "")
+			err := p.Ask(t.Context(),
+				prompts.Step{Doing: text, Load: func(context.Context) error { return nil }, Question: func() prompts.Question { return chosen }, Take: func(a string) { answer = a }},
+				prompts.Step{Question: func() prompts.Question { return typed }, Take: func(string) {}},
+			)
 			if err != nil || answer != text {
 				t.Errorf("the answer is %q, %v", answer, err)
 			}
 			checkShown(t, shown.String(), text)
+		})
+	}
+}
+
+func TestViews_EscapeControlCharacters(t *testing.T) {
+	for name, text := range hostile {
+		difference := flat.Difference{
+			Added:   []flat.Entry{{Key: text, Text: text}, {Key: "group." + text, Text: text}},
+			Changed: []flat.Change{{Key: "changed" + text, From: text, To: text + text}, {Key: "list", From: fmt.Sprintf("[%q]", text), To: fmt.Sprintf("[%q, 1]", text+"x")}},
+			Removed: []flat.Entry{{Key: "removed" + text, Text: strings.Repeat(text, 20)}},
+		}
+		overwrite := prompts.Overwrite{Title: text, Facts: []string{text, "fact " + text}, Notice: text, Yes: "Yes", No: "No", Difference: difference}
+		t.Run(name+"/overwrite", func(t *testing.T) {
+			for _, columns := range []int{40, 80, 400} {
+				v := prompts.NewView(overwrite, columns, 60)
+				checkShown(t, v.View(), text)
+				v.Send(prompts.Ready, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("a")})
+				checkShown(t, v.View(), text)
+				v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/")}, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)})
+				checkShown(t, v.View(), text)
+			}
+		})
+		t.Run(name+"/overwrite in lines", func(t *testing.T) {
+			var shown bytes.Buffer
+			p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader("list\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24}}
+			p.Overwrite(t.Context(), overwrite) // which ends as it may
+			checkShown(t, shown.String(), text)
+		})
+		t.Run(name+"/home", func(t *testing.T) {
+			home := prompts.Home{Title: text, Notices: []string{text}, Items: []prompts.Item{{Name: text, State: text, Details: []string{text, "detail " + text}}}}
+			for _, columns := range []int{40, 80, 400} {
+				checkShown(t, prompts.HomeText(home, text, columns, 30), text)
+			}
 		})
 	}
 }

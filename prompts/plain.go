@@ -10,14 +10,15 @@ import (
 
 	"golang.org/x/term"
 
+	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
 // goBack is what is typed instead of an answer to go back.
 const goBack = "<"
 
-// conversePlain takes the steps in turn, in lines that can be read aloud.
-func (t Terminal) conversePlain(ctx context.Context, steps []Step) error {
+// askPlain takes the steps in turn, in lines that can be read aloud.
+func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 	var asked []int // the steps that were answered, to go back to
 	for at := 0; at < len(steps); at++ {
 		step := steps[at]
@@ -26,16 +27,16 @@ func (t Terminal) conversePlain(ctx context.Context, steps []Step) error {
 		}
 		if step.Load != nil {
 			if step.Doing != "" {
-				t.say("%s.", step.Doing)
+				p.say("%s.", step.Doing)
 			}
 			if err := step.Load(ctx); err != nil {
 				return err
 			}
 		}
-		if step.Screen == nil {
+		if step.Question == nil {
 			continue
 		}
-		answer, back, err := t.askPlain(ctx, step.Screen(), len(asked) > 0 || t.CanGoBack)
+		answer, back, err := p.questionPlain(ctx, step.Question(), len(asked) > 0 || p.CanGoBack)
 		switch {
 		case err != nil:
 			return err
@@ -52,120 +53,120 @@ func (t Terminal) conversePlain(ctx context.Context, steps []Step) error {
 	return nil
 }
 
-// askPlain asks until there is an answer that can be taken.
-func (t Terminal) askPlain(ctx context.Context, s Screen, back bool) (answer string, wentBack bool, err error) {
-	t.say("")
-	t.sayWrapped(s.Title)
-	for _, fact := range s.Facts {
-		t.sayWrapped(fact)
+// questionPlain asks until there is a valid answer.
+func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (answer string, wentBack bool, err error) {
+	p.say("")
+	p.sayWrapped(q.Title)
+	for _, fact := range q.Facts {
+		p.sayWrapped(fact)
 	}
-	for i, c := range s.Choices {
-		t.sayWrapped(fmt.Sprintf("%d. %s", i+1, c.Text))
+	for i, c := range q.Choices {
+		p.sayWrapped(fmt.Sprintf("%d. %s", i+1, c.Text))
 	}
 	for {
-		typed, err := t.lineOf(ctx, s, escape.Line(t.prompt(s, back)))
+		typed, err := p.lineOf(ctx, q, escape.Line(p.prompt(q, back)))
 		if err != nil {
 			return "", false, err
 		}
 		if typed == goBack && back {
 			return "", true, nil
 		}
-		answer, err := s.accept(ctx, typed, t.say)
+		answer, err := q.accept(ctx, typed, p.say)
 		if err == nil {
 			return answer, false, nil
 		}
-		t.sayWrapped(fmt.Sprintf("Not taken: %v.", err))
+		p.sayWrapped(fmt.Sprintf("Not taken: %v.", err))
 	}
 }
 
-func (t Terminal) sayWrapped(text string) {
-	for _, line := range t.wrap(text) {
-		t.say("%s", line)
+func (p Prompter) sayWrapped(text string) {
+	for _, line := range tui.Wrap(text, p.Terminal.Columns-frameColumns) {
+		p.say("%s", line)
 	}
 }
 
-func (t Terminal) prompt(s Screen, back bool) string {
+func (p Prompter) prompt(q Question, back bool) string {
 	var preset, also string
 	if back {
 		also = ", " + goBack + " goes back"
 	}
-	if len(s.Choices) == 0 {
-		if s.Preset != "" {
-			preset = ", " + s.Preset + " is preset"
+	if len(q.Choices) == 0 {
+		if q.Preset != "" {
+			preset = ", " + q.Preset + " is preset"
 		}
-		return s.Prompt + preset + also + ": "
+		return q.Prompt + preset + also + ": "
 	}
-	for i, c := range s.Choices {
-		if c.Value == s.Preset {
+	for i, c := range q.Choices {
+		if c.Value == q.Preset {
 			preset = fmt.Sprintf(", %d is preset", i+1)
 		}
 	}
-	return fmt.Sprintf("Choose 1 to %d%s%s: ", len(s.Choices), preset, also)
+	return fmt.Sprintf("Choose 1 to %d%s%s: ", len(q.Choices), preset, also)
 }
 
-func (t Terminal) lineOf(ctx context.Context, s Screen, prompt string) (string, error) {
-	if s.Secret {
-		return t.secret(ctx, prompt)
+func (p Prompter) lineOf(ctx context.Context, q Question, prompt string) (string, error) {
+	if q.Secret {
+		return p.secret(ctx, prompt)
 	}
-	return t.line(ctx, prompt)
+	return p.line(ctx, prompt)
 }
 
-// accept turns what was typed into an answer, and says what a look finds.
-func (s Screen) accept(ctx context.Context, typed string, say func(string, ...any)) (string, error) {
+// accept turns what was typed into an answer, and says what a lookup finds.
+func (q Question) accept(ctx context.Context, typed string, say func(string, ...any)) (string, error) {
 	if typed == "" {
-		typed = s.Preset
-	} else if len(s.Choices) > 0 {
+		typed = q.Preset
+	} else if len(q.Choices) > 0 {
 		n, err := strconv.Atoi(typed)
-		if err != nil || n < 1 || n > len(s.Choices) {
-			return "", fmt.Errorf("type a number from 1 to %d", len(s.Choices))
+		if err != nil || n < 1 || n > len(q.Choices) {
+			return "", fmt.Errorf("type a number from 1 to %d", len(q.Choices))
 		}
-		return s.Choices[n-1].Value, nil
+		return q.Choices[n-1].Value, nil
 	}
-	if s.Check != nil {
-		if err := s.Check(typed); err != nil {
+	if q.Check != nil {
+		if err := q.Check(typed); err != nil {
 			return "", err
 		}
 	}
-	if s.Look == nil {
+	if q.Lookup == nil {
 		return typed, nil
 	}
-	found, err := s.Look(ctx, typed)
+	found, err := q.Lookup(ctx, typed)
 	if err == nil && found != "" {
 		say("%s.", found)
 	}
 	return typed, err
 }
 
-func (t Terminal) say(format string, args ...any) {
-	fmt.Fprintln(t.Out, escape.Line(fmt.Sprintf(format, args...)))
+func (p Prompter) say(format string, args ...any) {
+	fmt.Fprintln(p.Terminal.Out, escape.Line(fmt.Sprintf(format, args...)))
 }
 
 // line asks for one line of text. The end of the input is an interrupt.
-func (t Terminal) line(ctx context.Context, prompt string) (string, error) {
-	t.view().DiscardInput()
-	fmt.Fprint(t.Out, prompt)
-	typed, err := t.await(ctx, func() (string, error) { return readLine(t.In) })
+func (p Prompter) line(ctx context.Context, prompt string) (string, error) {
+	p.Terminal.DiscardInput()
+	fmt.Fprint(p.Terminal.Out, prompt)
+	typed, err := p.await(ctx, func() (string, error) { return readLine(p.Terminal.In) })
 	if err != nil {
-		fmt.Fprintln(t.Out) // the prompt's line has no end yet
+		fmt.Fprintln(p.Terminal.Out) // the prompt's line has no end yet
 	}
 	return typed, err
 }
 
 // secret asks for one line that is not shown.
-func (t Terminal) secret(ctx context.Context, prompt string) (string, error) {
-	f, ok := t.In.(*os.File)
+func (p Prompter) secret(ctx context.Context, prompt string) (string, error) {
+	f, ok := p.Terminal.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return t.line(ctx, prompt)
+		return p.line(ctx, prompt)
 	}
 	before, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
 		return "", err
 	}
 	defer term.Restore(int(f.Fd()), before)
-	t.view().DiscardInput()
-	fmt.Fprint(t.Out, prompt)
-	typed, err := t.await(ctx, func() (string, error) { return readLine(f) })
-	fmt.Fprint(t.Out, "\r\n")
+	p.Terminal.DiscardInput()
+	fmt.Fprint(p.Terminal.Out, prompt)
+	typed, err := p.await(ctx, func() (string, error) { return readLine(f) })
+	fmt.Fprint(p.Terminal.Out, "\r\n")
 	return typed, err
 }
 
@@ -181,7 +182,7 @@ func readLine(r io.Reader) (string, error) {
 		case '\r', '\n':
 			return string(typed), nil
 		case 3, 4: // ctrl-c, ctrl-d
-			return "", ErrInterrupted
+			return "", tui.ErrInterrupted
 		case 8, 127: // backspace
 			typed = typed[:max(0, len(typed)-1)]
 		case 21: // ctrl-u
@@ -193,7 +194,7 @@ func readLine(r io.Reader) (string, error) {
 }
 
 // await returns what read does, or gives it up when ctx ends.
-func (t Terminal) await(ctx context.Context, read func() (string, error)) (string, error) {
+func (p Prompter) await(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		text string
 		err  error
@@ -208,7 +209,7 @@ func (t Terminal) await(ctx context.Context, read func() (string, error)) (strin
 		return "", ctx.Err()
 	case r := <-done:
 		if r.err != nil {
-			return "", ErrInterrupted
+			return "", tui.ErrInterrupted
 		}
 		return strings.TrimSpace(r.text), nil
 	}

@@ -10,7 +10,7 @@ func TestFormTheme_KeepsTextInTheTerminalsOwnColour(t *testing.T) {
 	f := formTheme().Focused
 	for name, style := range map[string]lipgloss.Style{
 		"option": f.Option, "unselected option": f.UnselectedOption, "selected option": f.SelectedOption, "selector": f.SelectSelector,
-		"title": f.Title, "typed text": f.TextInput.Text, "prompt": f.TextInput.Prompt, "refusal": refuseStyle, "keys": helpStyle,
+		"title": f.Title, "typed text": f.TextInput.Text, "prompt": f.TextInput.Prompt, "refusal": rejectedStyle, "keys": helpStyle,
 	} {
 		if (style.GetForeground() != lipgloss.NoColor{}) || (style.GetBackground() != lipgloss.NoColor{}) || style.GetFaint() {
 			t.Errorf("%s: %v on %v, faint: %t", name, style.GetForeground(), style.GetBackground(), style.GetFaint())

@@ -29,7 +29,7 @@ type Checklist struct {
 // NewChecklist returns one of steps by these names, on t's output. Nothing is
 // written before the first of them has started.
 func NewChecklist(t Terminal, names ...string) *Checklist {
-	return &Checklist{w: t.Out, plain: t.Plain, state: newChecklist(newTheme(t.Out), t.Columns, names)}
+	return &Checklist{w: t.Out, plain: t.Plain, state: newChecklist(NewTheme(t.Out), t.Columns, names)}
 }
 
 // Start starts the step of an index. Those before it are done.
@@ -91,7 +91,7 @@ type (
 
 // checklist is the view's state.
 type checklist struct {
-	theme   theme
+	theme   *Theme
 	columns int
 	names   []string
 	took    []time.Duration // by step
@@ -103,7 +103,7 @@ type checklist struct {
 	problem string
 }
 
-func newChecklist(th theme, columns int, names []string) *checklist {
+func newChecklist(th *Theme, columns int, names []string) *checklist {
 	shown := make([]string, len(names))
 	for i, name := range names {
 		shown[i] = escape.Line(name)

@@ -184,12 +184,6 @@ func Values(from, to string, width int) (string, string) {
 	return a, b
 }
 
-// Value returns a value as it is shown in one line of at most width columns.
-func Value(text string, width int) string {
-	shown, _ := shorten(text, width)
-	return shown
-}
-
 const arrow = " → "
 
 // elementsText counts the elements by which two arrays differ.
@@ -212,11 +206,10 @@ func (it *item) unfolded(width int) []line {
 		indent = "  "
 	}
 	var lines []line
-	for i, text := range wrap(it.kind.sign()+" "+it.label(), width-len(indent)) {
-		if i > 0 {
-			text = "  " + text
-		}
-		lines = append(lines, line{it.kind, indent + text, ""})
+	sign := it.kind.sign()
+	for _, text := range wrap(it.label(), width-len(indent)-len("+ ")) {
+		lines = append(lines, line{it.kind, indent + sign + " " + text, ""})
+		sign = " "
 	}
 	if arrays {
 		lines = append(lines, line{it.kind, "", indent + "    " + elementsText(found)})

@@ -117,10 +117,10 @@ func FuzzWrap(f *testing.F) {
 	f.Add("\x1b[31m長い\u202e値\xff", 3)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		width = 1 + max(width, -width)%100
-		if short, cut := tui.Shorten(text, width); !cut && strings.Contains(short, "\n") {
+		if short, cut := tui.ShortenValue(text, width); !cut && strings.Contains(short, "\n") {
 			t.Errorf("%q becomes %q", text, short)
 		}
-		for _, line := range tui.Wrap(text, width) {
+		for _, line := range tui.WrapValue(text, width) {
 			if strings.IndexFunc(line, func(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f }) >= 0 {
 				t.Errorf("a control character in %q of %q", line, text)
 			}

@@ -2,13 +2,9 @@ package tui_test
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
-
-	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/tui"
 )
@@ -51,37 +47,9 @@ func checkShown(t *testing.T, shown, text string) {
 	}
 }
 
-func TestViews_ShowNothingThatATerminalActsOn(t *testing.T) {
+func TestChecklist_EscapesControlCharacters(t *testing.T) {
 	for name, text := range hostile {
-		difference := flat.Difference{
-			Added:   []flat.Entry{{Key: text, Text: text}, {Key: "group." + text, Text: text}},
-			Changed: []flat.Change{{Key: "changed" + text, From: text, To: text + text}, {Key: "list", From: fmt.Sprintf("[%q]", text), To: fmt.Sprintf("[%q, 1]", text+"x")}},
-			Removed: []flat.Entry{{Key: "removed" + text, Text: strings.Repeat(text, 20)}},
-		}
-		overwrite := tui.Overwrite{Title: text, Facts: []string{text, "fact " + text}, Notice: text, Yes: "Yes", No: "No", Difference: difference}
-		t.Run(name+"/overwrite", func(t *testing.T) {
-			for _, columns := range []int{40, 80, 400} {
-				v := tui.NewView(overwrite, columns, 60)
-				checkShown(t, v.View(), text)
-				v.Send(tui.Looked, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("a")})
-				checkShown(t, v.View(), text)
-				v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/")}, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)})
-				checkShown(t, v.View(), text)
-			}
-		})
-		t.Run(name+"/overwrite in lines", func(t *testing.T) {
-			var shown bytes.Buffer
-			term := tui.Terminal{In: strings.NewReader("list\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24}
-			term.Overwrite(t.Context(), overwrite) // which ends as it may
-			checkShown(t, shown.String(), text)
-		})
-		t.Run(name+"/home", func(t *testing.T) {
-			home := tui.Home{Title: text, Notices: []string{text}, Items: []tui.Item{{Name: text, State: text, Details: []string{text, "detail " + text}}}}
-			for _, columns := range []int{40, 80, 400} {
-				checkShown(t, tui.HomeText(home, text, columns, 30), text)
-			}
-		})
-		t.Run(name+"/checklist", func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			var shown bytes.Buffer
 			list := tui.NewChecklist(tui.Terminal{In: strings.NewReader(""), Out: &shown, Plain: true, Columns: 80, Rows: 24}, "step "+text)
 			list.Start(0)

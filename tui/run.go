@@ -10,13 +10,12 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// Run shows a view until it ends, on a screen of its own unless more options say
-// otherwise. It handles no signals: ctx ends with them.
+// Run shows a view until it ends. It handles no signals: ctx ends with them.
 //
 // The view gets no key that was pressed before it was drawn, the size 80x24 from a
-// terminal that reports none, and needs to know nothing of ctrl-z. A model with a
-// method Question() int asks another question when the number changes; keys that
-// were pressed before that was drawn are discarded too.
+// terminal that reports none, and need not handle ctrl-z. A model with a method
+// Shown() int shows another question when the number changes; keys that were pressed
+// before that was drawn are discarded too.
 func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOption) error {
 	out, s := watchFrames(t.Out)
 	t.DiscardInput()
@@ -54,8 +53,8 @@ type watched struct {
 func (w *watched) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m, cmd := w.Model.Update(msg)
 	w.Model = m
-	if q, ok := m.(interface{ Question() int }); ok && w.session.frames != nil && q.Question() != w.session.question {
-		w.session.question, w.session.asked, w.session.since = q.Question(), w.session.frames.Load(), time.Now()
+	if q, ok := m.(interface{ Shown() int }); ok && w.session.frames != nil && q.Shown() != w.session.question {
+		w.session.question, w.session.asked, w.session.since = q.Shown(), w.session.frames.Load(), time.Now()
 	}
 	return w, cmd
 }

@@ -38,6 +38,13 @@ func show(r rune) (string, int) {
 	return shown, lipgloss.Width(shown)
 }
 
+// Shorten returns s in one line of at most width columns, with an ellipsis where it
+// was cut.
+func Shorten(s string, width int) string {
+	s, _ = shorten(s, width)
+	return s
+}
+
 // shorten returns s in one line of at most width columns, with an ellipsis where
 // it was cut, and whether it was.
 func shorten(s string, width int) (string, bool) {
@@ -51,25 +58,6 @@ func shorten(s string, width int) (string, bool) {
 	}
 	head, _ = clip(s, width-1)
 	return head + ellipsis, true
-}
-
-// wrap returns s in lines of at most width columns, broken behind spaces where
-// there are any in the second half of a line.
-func wrap(s string, width int) []string {
-	s, width = pat.Redact(s), max(width, 1)
-	var lines []string
-	for {
-		head, rest := clip(s, width)
-		if rest == "" {
-			return append(lines, head)
-		}
-		taken := s[:len(s)-len(rest)]
-		if at := strings.LastIndexByte(taken, ' ') + 1; at > len(taken)/2 {
-			head, _ = clip(taken[:at], width)
-			rest = s[at:]
-		}
-		lines, s = append(lines, head), rest
-	}
 }
 
 // plural writes a number with the word that fits it.

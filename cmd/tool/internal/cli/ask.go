@@ -12,36 +12,35 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// terminal returns where a person is asked.
-func (a *app) terminal() prompts.Terminal {
+// terminal returns the user's terminal.
+func (a *app) terminal() tui.Terminal {
 	columns, rows := a.Size()
-	return prompts.Terminal{
+	return tui.Terminal{
 		In: a.In, Out: a.Out, Columns: columns, Rows: rows,
-		Plain: a.getenv("TERM") == "dumb" || a.getenv("ACCESSIBLE") == "1", CanGoBack: a.acting,
+		Plain: a.getenv("TERM") == "dumb" || a.getenv("ACCESSIBLE") == "1",
 	}
 }
 
-// view returns where a person looks through what is to be answered.
-func (a *app) view() tui.Terminal {
-	t := a.terminal()
-	return tui.Terminal{In: t.In, Out: t.Out, Plain: t.Plain, Columns: t.Columns, Rows: t.Rows}
+// prompter asks the user.
+func (a *app) prompter() prompts.Prompter {
+	return prompts.Prompter{Terminal: a.terminal(), CanGoBack: a.acting}
 }
 
 // answered turns an interrupted question into the end of the command.
 func answered(yes bool, err error) (bool, error) {
-	if errors.Is(err, prompts.ErrInterrupted) || errors.Is(err, tui.ErrInterrupted) {
+	if errors.Is(err, tui.ErrInterrupted) {
 		return false, context.Canceled
 	}
 	return yes, err
 }
 
 // overwrite asks whether one config takes the place of another.
-func (a *app) overwrite(ctx context.Context, q tui.Overwrite) (bool, error) {
-	return answered(a.view().Overwrite(ctx, q))
+func (a *app) overwrite(ctx context.Context, q prompts.Overwrite) (bool, error) {
+	return answered(a.prompter().Overwrite(ctx, q))
 }
 
 func (a *app) confirmOverwrite(ctx context.Context, o push.Overwrite) (bool, error) {
-	q := tui.Overwrite{
+	q := prompts.Overwrite{
 		Title: fmt.Sprintf("Overwrite the config of %s?", o.Project),
 		Facts: []string{"hub " + o.Origin},
 		Yes:   "Overwrite it", No: "Leave it", Difference: o.Config,
@@ -62,7 +61,7 @@ func (a *app) confirmOverwrite(ctx context.Context, o push.Overwrite) (bool, err
 }
 
 func (a *app) confirmReplace(ctx context.Context, o pull.Replace) (bool, error) {
-	return a.overwrite(ctx, tui.Overwrite{
+	return a.overwrite(ctx, prompts.Overwrite{
 		Title: fmt.Sprintf("Replace the settings in %s?", o.File),
 		Facts: []string{"hub " + o.Origin, "the config of " + o.Project.String() + " was " + editText(o.Current)},
 		Yes:   "Replace them", No: "Leave them", Difference: o.Config,
@@ -117,7 +116,7 @@ func (a *app) confirmIgnored(ctx context.Context, project, origin string, paths 
 }
 
 func (a *app) confirmRemove(ctx context.Context, q remove.Question) (bool, error) {
-	return answered(a.terminal().TypeRef(ctx,
+	return answered(a.prompter().TypeRef(ctx,
 		fmt.Sprintf("Delete %s for good?", q.Project),
 		"Its config and base files go with it. Hub "+q.Origin, q.Project))
 }

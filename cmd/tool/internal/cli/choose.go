@@ -7,6 +7,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // chooseLocal asks which of several local projects is meant.
@@ -21,8 +22,8 @@ func (a *app) chooseLocal(ctx context.Context, ws *workspace.Workspace, names []
 		choices[i] = prompts.Choice{Value: n, Text: n}
 	}
 	err = a.converse(ctx, prompts.Step{
-		Screen: func() prompts.Screen {
-			return prompts.Screen{Title: "Which local project?", Choices: choices, Preset: name}
+		Question: func() prompts.Question {
+			return prompts.Question{Title: "Which local project?", Choices: choices, Preset: name}
 		},
 		Take: func(answer string) { name = answer },
 	})
@@ -31,11 +32,11 @@ func (a *app) chooseLocal(ctx context.Context, ws *workspace.Workspace, names []
 
 // converse asks in turn. An interrupted question is the end of the command.
 func (a *app) converse(ctx context.Context, steps ...prompts.Step) error {
-	t := a.terminal()
-	a.drawing = !t.Plain
-	err := t.Converse(ctx, steps)
+	p := a.prompter()
+	a.drawing = !p.Terminal.Plain
+	err := p.Ask(ctx, steps...)
 	a.drawing = false
-	if errors.Is(err, prompts.ErrInterrupted) {
+	if errors.Is(err, tui.ErrInterrupted) {
 		return context.Canceled
 	}
 	return err
@@ -45,8 +46,8 @@ func (a *app) converse(ctx context.Context, steps ...prompts.Step) error {
 func (a *app) confirm(ctx context.Context, title string, facts []string, yes, no string) (bool, error) {
 	answer := ""
 	err := a.converse(ctx, prompts.Step{
-		Screen: func() prompts.Screen {
-			return prompts.Screen{
+		Question: func() prompts.Question {
+			return prompts.Question{
 				Title: title, Facts: facts, Preset: "no",
 				Choices: []prompts.Choice{{Value: "yes", Text: yes}, {Value: "no", Text: no}},
 			}

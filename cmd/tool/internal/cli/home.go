@@ -19,15 +19,15 @@ import (
 
 // What can be done from the home view. Each is a command of its own.
 var (
-	pushAction    = tui.Action{Key: "p", Does: "push"}
-	filesAction   = tui.Action{Key: "f", Does: "push with files"}
-	pullAction    = tui.Action{Key: "l", Does: "pull"}
-	publishAction = tui.Action{Key: "u", Does: "publish"}
-	createAction  = tui.Action{Key: "c", Does: "create", Alone: true}
-	openAction    = tui.Action{Key: "o", Does: "page"}
-	loginAction   = tui.Action{Key: "i", Does: "log in", Alone: true}
+	pushAction    = prompts.Action{Key: "p", Does: "push"}
+	filesAction   = prompts.Action{Key: "f", Does: "push with files"}
+	pullAction    = prompts.Action{Key: "l", Does: "pull"}
+	publishAction = prompts.Action{Key: "u", Does: "publish"}
+	createAction  = prompts.Action{Key: "c", Does: "create", Alone: true}
+	openAction    = prompts.Action{Key: "o", Does: "page"}
+	loginAction   = prompts.Action{Key: "i", Does: "log in", Alone: true}
 
-	homeActions = []tui.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
+	homeActions = []prompts.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
 )
 
 // home shows how the local projects stand, and runs what the person chooses, until
@@ -53,7 +53,7 @@ func (a *app) home(ctx context.Context) (err error) {
 			return context.Canceled
 		case err != nil:
 			return err
-		case action == (tui.Action{}):
+		case action == (prompts.Action{}):
 			return nil
 		}
 		name := ""
@@ -82,8 +82,8 @@ func (a *app) home(ctx context.Context) (err error) {
 const stageHome = "home"
 
 // act runs one action.
-func (a *app) act(ctx context.Context, action tui.Action, name, project string) (err error) {
-	command := map[tui.Action]string{
+func (a *app) act(ctx context.Context, action prompts.Action, name, project string) (err error) {
+	command := map[prompts.Action]string{
 		pushAction: "push", filesAction: "push", pullAction: "pull", publishAction: "publish",
 		createAction: "project create", openAction: "project view", loginAction: "login",
 	}
@@ -117,13 +117,13 @@ func (a *app) act(ctx context.Context, action tui.Action, name, project string) 
 // pauseAtHome lets the person read what an action printed, and reports whether
 // they go on.
 func (a *app) pauseAtHome(ctx context.Context) (on bool, err error) {
-	err = a.terminal().AskBelow(ctx, prompts.Step{
-		Screen: func() prompts.Screen {
-			return prompts.Screen{Title: "And now?", Preset: "on", Choices: []prompts.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Leave"}}}
+	err = a.prompter().AskBelow(ctx, prompts.Step{
+		Question: func() prompts.Question {
+			return prompts.Question{Title: "And now?", Preset: "on", Choices: []prompts.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Leave"}}}
 		},
 		Take: func(answer string) { on = answer == "on" },
 	})
-	if errors.Is(err, prompts.ErrInterrupted) {
+	if errors.Is(err, tui.ErrInterrupted) {
 		err = context.Canceled
 	}
 	return on, err
@@ -137,13 +137,13 @@ type overview struct {
 }
 
 // ask shows the view, or asks line by line.
-func (h *overview) ask(ctx context.Context, chosen int) (tui.Action, int, error) {
+func (h *overview) ask(ctx context.Context, chosen int) (prompts.Action, int, error) {
 	doing := "Asking the hub"
 	if id, err := h.resolve(); err == nil {
 		doing = "Asking " + id.Origin
 	}
 	if !h.terminal().Plain {
-		return h.view().Home(ctx, doing, h.load, homeActions, chosen)
+		return h.prompter().Home(ctx, doing, h.load, homeActions, chosen)
 	}
 	return h.askPlain(ctx, doing)
 }
@@ -152,11 +152,11 @@ func (h *overview) ask(ctx context.Context, chosen int) (tui.Action, int, error)
 const homeTimeout = 3 * time.Second
 
 // load asks the hub. What keeps it from answering is part of the view.
-func (h *overview) load(ctx context.Context) tui.Home {
+func (h *overview) load(ctx context.Context) prompts.Home {
 	defer func(t time.Duration) { h.timeout = t }(h.timeout)
 	h.timeout, h.drawing = min(h.timeout, homeTimeout), !h.terminal().Plain
 	defer func() { h.drawing = false }()
-	view := tui.Home{Title: "tool"}
+	view := prompts.Home{Title: "tool"}
 	locals, err := h.locals(ctx, "")
 	if err != nil {
 		view.Notices = []string{err.Error()}
@@ -165,7 +165,7 @@ func (h *overview) load(ctx context.Context) tui.Home {
 	h.names = nil
 	for _, l := range locals {
 		h.names = append(h.names, l.Name)
-		view.Items = append(view.Items, tui.Item{Name: l.Name})
+		view.Items = append(view.Items, prompts.Item{Name: l.Name})
 	}
 	if len(locals) == 0 {
 		view.Notices = []string{"There is no local project here: c makes one."}
@@ -225,15 +225,15 @@ func (h *overview) project(i int) string {
 }
 
 // askPlain says how things stand, then asks what to do, and to what.
-func (h *overview) askPlain(ctx context.Context, doing string) (action tui.Action, item int, err error) {
-	var view tui.Home
+func (h *overview) askPlain(ctx context.Context, doing string) (action prompts.Action, item int, err error) {
+	var view prompts.Home
 	item = -1
 	err = h.converse(ctx,
 		prompts.Step{
 			Doing: doing,
 			Load:  func(ctx context.Context) error { view = h.load(ctx); return nil },
-			Screen: func() prompts.Screen {
-				s := prompts.Screen{Title: view.Title, Facts: view.Notices, Preset: "q"}
+			Question: func() prompts.Question {
+				s := prompts.Question{Title: view.Title, Facts: view.Notices, Preset: "q"}
 				for _, item := range view.Items {
 					s.Facts = append(append(s.Facts, item.Name+": "+item.State), item.Details...)
 				}
@@ -246,16 +246,16 @@ func (h *overview) askPlain(ctx context.Context, doing string) (action tui.Actio
 				return s
 			},
 			Take: func(key string) {
-				action = tui.Action{}
-				if i := slices.IndexFunc(homeActions, func(a tui.Action) bool { return a.Key == key }); i >= 0 {
+				action = prompts.Action{}
+				if i := slices.IndexFunc(homeActions, func(a prompts.Action) bool { return a.Key == key }); i >= 0 {
 					action = homeActions[i]
 				}
 			},
 		},
 		prompts.Step{
-			Skip: func() bool { return action == (tui.Action{}) || action == loginAction || len(view.Items) < 2 },
-			Screen: func() prompts.Screen {
-				s := prompts.Screen{Title: "Which local project?", Preset: "0"}
+			Skip: func() bool { return action == (prompts.Action{}) || action == loginAction || len(view.Items) < 2 },
+			Question: func() prompts.Question {
+				s := prompts.Question{Title: "Which local project?", Preset: "0"}
 				for i, v := range view.Items {
 					s.Choices = append(s.Choices, prompts.Choice{Value: fmt.Sprint(i), Text: v.Name})
 				}

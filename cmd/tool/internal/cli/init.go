@@ -115,8 +115,8 @@ func (a *app) init(ctx context.Context, name string, start workspace.Start) erro
 // first publish names the stack.
 func (a *app) askStack(ctx context.Context, name string) (stack ref.Ref, err error) {
 	err = a.converse(ctx, prompts.Step{
-		Screen: func() prompts.Screen {
-			return prompts.Screen{
+		Question: func() prompts.Question {
+			return prompts.Question{
 				Title: "Which account does the stack belong to?", Prompt: "Account",
 				Facts: []string{"Nobody is logged in. Leave it empty to decide at the first publish."},
 				Check: func(typed string) error {

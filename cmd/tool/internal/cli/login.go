@@ -107,12 +107,12 @@ func (a *app) askLogin(ctx context.Context, logins *identity.Logins) error {
 	err := a.converse(ctx,
 		prompts.Step{
 			Skip: func() bool { return given },
-			Screen: func() prompts.Screen {
+			Question: func() prompts.Question {
 				preset := identity.DefaultOrigin
 				if id, err := a.resolveLogin(logins); err == nil {
 					preset = id.Origin
 				}
-				return prompts.Screen{
+				return prompts.Question{
 					Title: "Which hub?", Prompt: "Address, scheme://host[:port]", Preset: preset,
 					Check: func(typed string) error { _, err := hubclient.ParseOrigin(typed); return err },
 				}
@@ -128,12 +128,12 @@ func (a *app) askLogin(ctx context.Context, logins *identity.Logins) error {
 		},
 		prompts.Step{
 			Skip: func() bool { return known },
-			Screen: func() prompts.Screen {
+			Question: func() prompts.Question {
 				facts := []string{"Whoever runs the hub makes one: hub token create. It is stored here, readable by you alone."}
 				if stored != "" {
 					facts = append([]string{"The stored one does not do: " + stored + "."}, facts...)
 				}
-				return prompts.Screen{
+				return prompts.Question{
 					Title: "Token for " + *a.origin.value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
 					Facts: facts,
 				}

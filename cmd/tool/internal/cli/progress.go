@@ -40,7 +40,7 @@ func (a *app) progress(report *flow.Report) (hide func()) {
 // watched returns the terminal on which a person watches what goes on: results
 // alone go to stdout.
 func (a *app) watched() tui.Terminal {
-	t := a.view()
+	t := a.terminal()
 	t.Out = a.Err
 	return t
 }

@@ -82,7 +82,7 @@ func differenceLines(d flat.Difference) []string {
 		}
 	}
 	for _, e := range d.Added[:min(maxShown, len(d.Added))] {
-		lines = append(lines, fmt.Sprintf("+ %s: %s", e.Key, tui.Value(e.Text, maxValue)))
+		lines = append(lines, fmt.Sprintf("+ %s: %s", e.Key, tui.Shorten(e.Text, maxValue)))
 	}
 	more(len(d.Added))
 	for _, c := range d.Changed[:min(maxShown, len(d.Changed))] {
@@ -91,7 +91,7 @@ func differenceLines(d flat.Difference) []string {
 	}
 	more(len(d.Changed))
 	for _, e := range d.Removed[:min(maxShown, len(d.Removed))] {
-		lines = append(lines, fmt.Sprintf("- %s: %s", e.Key, tui.Value(e.Text, maxValue)))
+		lines = append(lines, fmt.Sprintf("- %s: %s", e.Key, tui.Shorten(e.Text, maxValue)))
 	}
 	more(len(d.Removed))
 	return lines

@@ -17,6 +17,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // createGuided asks for what a project needs and creates it.
@@ -31,12 +32,12 @@ func (a *app) createGuided(ctx context.Context, f createFlags) error {
 		return failure.Doing(err, f.from, "create a project")
 	}
 	a.drawing = !a.terminal().Plain
-	err = a.terminal().CreateProject(ctx, w, answers)
+	err = a.prompter().AskProject(ctx, w, answers)
 	a.drawing = false
 	switch {
 	case errors.Is(err, prompts.ErrStop), errors.Is(err, prompts.ErrBack) && len(g.did) > 0:
 		return g.stopped(&flow.Aborted{ProjectName: answers.Local, Project: answers.Project, Origin: hub.Origin()})
-	case errors.Is(err, prompts.ErrInterrupted):
+	case errors.Is(err, tui.ErrInterrupted):
 		err = context.Canceled
 	}
 	if err != nil {
@@ -68,17 +69,17 @@ func (g *guide) stopped(r *flow.Aborted) error {
 }
 
 // wizard returns what the wizard asks with, and the answers that are known before.
-func (g *guide) wizard(ctx context.Context, f createFlags) (prompts.Wizard, *prompts.NewProject, error) {
+func (g *guide) wizard(ctx context.Context, f createFlags) (prompts.Wizard, *prompts.Answers, error) {
 	dir, err := filepath.Abs(g.dir)
 	if err != nil {
 		return prompts.Wizard{}, nil, err
 	}
 	w := prompts.Wizard{
-		Given: prompts.Given{Local: f.from != "", Visibility: f.given("visibility"), StackVersion: f.given("stack-version"), BaseFiles: f.given("base-files")},
-		Fresh: workspace.SlugOf(filepath.Base(dir)), Hub: g.hub.Origin(),
-		Init: g.makeLocal, Look: g.look, Publish: g.publishLocal, Free: g.free, HasAPI: g.hasAPI, Count: g.count,
+		Given:    prompts.Given{Local: f.from != "", Visibility: f.given("visibility"), StackVersion: f.given("stack-version"), BaseFiles: f.given("base-files")},
+		NewLocal: workspace.SlugOf(filepath.Base(dir)), Hub: g.hub.Origin(),
+		Init: g.makeLocal, Check: g.check, Publish: g.publishLocal, IsFree: g.free, HasAPI: g.hasAPI, CountFiles: g.count,
 	}
-	answers := &prompts.NewProject{Visibility: wire.Visibility(f.visibility), StackVersion: f.stackVersion, BaseFiles: f.baseFiles}
+	answers := &prompts.Answers{Visibility: wire.Visibility(f.visibility), StackVersion: f.stackVersion, BaseFiles: f.baseFiles}
 	ws, err := g.workspace()
 	if failure.Of(err).Code == failure.CodeNoWorkspace && f.from == "" {
 		return w, answers, nil
@@ -140,7 +141,7 @@ func (g *guide) project(name string) (*workspace.Project, error) {
 	return p, failure.At(flow.StageRead, err)
 }
 
-func (g *guide) look(ctx context.Context, local string) (*prompts.Situation, error) {
+func (g *guide) check(ctx context.Context, local string) (*prompts.Preflight, error) {
 	p, err := g.project(local)
 	if err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func (g *guide) look(ctx context.Context, local string) (*prompts.Situation, err
 	if err != nil {
 		return nil, err
 	}
-	return &prompts.Situation{
+	return &prompts.Preflight{
 		Origin: s.Origin, As: s.As, Accounts: s.Accounts, Stack: s.Stack, Here: s.Version,
 		Versions: s.Published, Latest: s.Latest, API: s.API, Source: s.Source, Missing: s.Missing,
 	}, nil

@@ -1,4 +1,4 @@
-package tui_test
+package prompts_test
 
 import (
 	"context"
@@ -11,26 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/prompts"
 	"example.com/projecthub/tui"
 )
 
-// typist answers each question with the next of its lines.
-type typist struct{ lines []string }
-
-func (p *typist) Read(b []byte) (int, error) {
-	if len(p.lines) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(b, p.lines[0]+"\n")
-	p.lines = p.lines[1:]
-	return n, nil
-}
-
-// ask asks q in a plain terminal and returns what was said.
-func ask(q tui.Overwrite, rows int, lines ...string) (said string, yes bool, err error) {
+// askPlain asks q in a plain terminal and returns what was said.
+func askPlain(q prompts.Overwrite, rows int, lines ...string) (said string, yes bool, err error) {
 	var out strings.Builder
-	t := tui.Terminal{In: &typist{lines}, Out: &out, Plain: true, Columns: 80, Rows: rows}
-	yes, err = t.Overwrite(context.Background(), q)
+	p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &out, Plain: true, Columns: 80, Rows: rows}}
+	yes, err = p.Overwrite(context.Background(), q)
 	return out.String(), yes, err
 }
 
@@ -38,7 +27,7 @@ func TestOverwrite_PlainShowsCountsKeysQuestion(t *testing.T) {
 	d := diff(t, `{"theme": {"color": "blue"}, "old": 1, "tags": ["a", "b"]}`, `{"theme": {"color": "red"}, "tags": ["b", "c", "d"], "new": true}`)
 	q := question(d)
 	q.Notice = "carol changed it while you looked. This is the difference now:"
-	said, yes, err := ask(q, 24, "perhaps", "list", "yes")
+	said, yes, err := askPlain(q, 24, "perhaps", "list", "yes")
 	want := `Overwrite the config of @acme/web?
 hub https://hub.example.com
 carol changed it while you looked. This is the difference now:
@@ -64,11 +53,11 @@ Overwrite it? yes, no or list, no is preset: `
 func TestOverwrite_PlainShowsScreenfulAndAllOnDemand(t *testing.T) {
 	q := question(many(100))
 	q.Difference.Added = append(q.Difference.Added, flat.Entry{Key: "long", Text: `"` + strings.Repeat("x", 200) + `"`})
-	said, yes, err := ask(q, 24, "")
+	said, yes, err := askPlain(q, 24, "")
 	if n := strings.Count(said, "\n"); n != 23 || !strings.Contains(said, "\nand 82 more; answer list to read all.\n") || yes || err != nil {
 		t.Errorf("%d lines, %v %v:\n%s", n, yes, err, said)
 	}
-	said, _, _ = ask(q, 24, "list", "")
+	said, _, _ = askPlain(q, 24, "list", "")
 	for i := range 100 {
 		if !strings.Contains(said, fmt.Sprintf("%d. group-%03d.key-%05d ", i+1, i/20, i)) {
 			t.Fatalf("key %d is missing:\n%s", i, said)
@@ -82,7 +71,7 @@ func TestOverwrite_PlainShowsScreenfulAndAllOnDemand(t *testing.T) {
 func TestOverwrite_PlainEndOfInputIsNo(t *testing.T) {
 	q := question(many(3))
 	for _, lines := range [][]string{nil, {"list"}, {"perhaps"}} {
-		if _, yes, err := ask(q, 24, lines...); yes || !errors.Is(err, tui.ErrInterrupted) {
+		if _, yes, err := askPlain(q, 24, lines...); yes || !errors.Is(err, tui.ErrInterrupted) {
 			t.Errorf("%v: %v %v", lines, yes, err)
 		}
 	}
@@ -90,8 +79,8 @@ func TestOverwrite_PlainEndOfInputIsNo(t *testing.T) {
 	cancel()
 	in, _ := io.Pipe()
 	for _, plain := range []bool{true, false} {
-		term := tui.Terminal{In: in, Out: io.Discard, Plain: plain, Columns: 80, Rows: 24}
-		if yes, err := term.Overwrite(ctx, q); yes || !errors.Is(err, context.Canceled) {
+		p := prompts.Prompter{Terminal: tui.Terminal{In: in, Out: io.Discard, Plain: plain, Columns: 80, Rows: 24}}
+		if yes, err := p.Overwrite(ctx, q); yes || !errors.Is(err, context.Canceled) {
 			t.Errorf("plain %v: %v %v", plain, yes, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package tui_test
+package prompts_test
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/tui"
+	"example.com/projecthub/prompts"
 )
 
-func question(d flat.Difference) tui.Overwrite {
-	return tui.Overwrite{
+func question(d flat.Difference) prompts.Overwrite {
+	return prompts.Overwrite{
 		Title: "Overwrite the config of @acme/web?", Facts: []string{"hub https://hub.example.com"},
 		Yes: "Overwrite it", No: "Leave it", Difference: d,
 	}
@@ -56,7 +56,7 @@ func keys(names ...string) []tea.Msg {
 }
 
 // list returns the lines of a view between the counts and the buttons, trimmed.
-func list(v tui.View) string {
+func list(v prompts.View) string {
 	_, rest, _ := strings.Cut(v.View(), "\n\n")
 	rest, _, _ = strings.Cut(rest, "   Overwrite it")
 	var lines []string
@@ -81,7 +81,7 @@ func TestOverwrite_OnlyExplicitYesCounts(t *testing.T) {
 		{"/ title enter q", no}, {"/ title enter esc n", no}, {"space", open}, {"a", open}, {"x", open}, {"Y", open},
 	} {
 		t.Run(c.keys, func(t *testing.T) {
-			v := tui.NewView(question(diff(t, `{"title": 1, "old": 2}`, `{"title": 2, "new": 3}`)), 80, 24)
+			v := prompts.NewView(question(diff(t, `{"title": 1, "old": 2}`, `{"title": 2, "new": 3}`)), 80, 24)
 			end := v.Send(keys(strings.Fields(c.keys)...)...)
 			given, answer := v.Answer()
 			if got := (outcome{end != nil, given, answer}); got != c.want {
@@ -93,11 +93,11 @@ func TestOverwrite_OnlyExplicitYesCounts(t *testing.T) {
 
 func TestOverwrite_RepeatedQuestionIgnoresEarlierInput(t *testing.T) {
 	q := question(diff(t, `{}`, `{"a": 1}`))
-	if tui.NewView(q, 80, 24).Init() != nil {
+	if prompts.NewView(q, 80, 24).Init() != nil {
 		t.Error("a first question waits")
 	}
 	q.Notice = "carol changed it while you looked. This is the difference now:"
-	v := tui.NewView(q, 80, 24)
+	v := prompts.NewView(q, 80, 24)
 	if v.Init() == nil {
 		t.Error("nothing lets the question be answered")
 	}
@@ -112,7 +112,7 @@ func TestOverwrite_RepeatedQuestionIgnoresEarlierInput(t *testing.T) {
 	if end := v.Send(keys("ctrl+c")...); end == nil {
 		t.Error("ctrl-c does nothing")
 	}
-	v.Send(tui.Looked)
+	v.Send(prompts.Ready)
 	if text := v.View(); !strings.Contains(text, "[Leave it]") {
 		t.Errorf("no button is chosen:\n%s", text)
 	}
@@ -123,7 +123,7 @@ func TestOverwrite_RepeatedQuestionIgnoresEarlierInput(t *testing.T) {
 }
 
 func TestOverwrite_PastedTextIsNoAnswer(t *testing.T) {
-	v := tui.NewView(question(diff(t, `{}`, `{"a": 1}`)), 80, 24)
+	v := prompts.NewView(question(diff(t, `{}`, `{"a": 1}`)), 80, 24)
 	if end := v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}); end != nil {
 		t.Error("a pasted y ends the view")
 	}
@@ -134,7 +134,7 @@ func TestOverwrite_PastedTextIsNoAnswer(t *testing.T) {
 }
 
 func TestOverwrite_GroupsKeysWithCounts(t *testing.T) {
-	v := tui.NewView(question(diff(t,
+	v := prompts.NewView(question(diff(t,
 		`{"theme": {"color": "blue", "gone": 1, "x": {"y": 0}}, "theme-2": 1, "leaf": 1, "a.b": {"c": 1}}`,
 		`{"theme": {"color": "red", "x": {"y": 1}}, "title": "Pets", "leaf": {"below": true}, "a.b": {"c": 2}}`)), 60, 30)
 	want := `|  a\.b  1 changed
@@ -157,12 +157,12 @@ func TestOverwrite_GroupsKeysWithCounts(t *testing.T) {
 }
 
 func TestOverwrite_EmptyDifference(t *testing.T) {
-	v := tui.NewView(question(flat.Difference{}), 80, 24)
+	v := prompts.NewView(question(flat.Difference{}), 80, 24)
 	v.Send(keys("down", "end", "pgup", "space", "a", "/", "x", "enter", "n", "N", "esc")...)
 	if text := v.View(); !strings.Contains(text, "no difference") {
 		t.Errorf("the view:\n%s", text)
 	}
-	said, yes, err := ask(question(flat.Difference{}), 24, "list", "yes")
+	said, yes, err := askPlain(question(flat.Difference{}), 24, "list", "yes")
 	if !strings.Contains(said, "0 differences.\n") || !yes || err != nil {
 		t.Errorf("%v %v:\n%s", yes, err, said)
 	}
@@ -170,7 +170,7 @@ func TestOverwrite_EmptyDifference(t *testing.T) {
 
 func TestOverwrite_FoldsLongValues(t *testing.T) {
 	long := strings.Repeat("abcdefghi ", 12)
-	v := tui.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50, 40)
+	v := prompts.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50, 40)
 	folded := list(v)
 	if !strings.Contains(folded, `    ~ c: "abcdefghi abcdefg… → "xabcdefghi abcdef…`) {
 		t.Errorf("folded:\n%s", folded)
@@ -205,7 +205,7 @@ func TestOverwrite_FoldsLongValues(t *testing.T) {
 }
 
 func TestOverwrite_ComparesArrayElements(t *testing.T) {
-	v := tui.NewView(question(diff(t,
+	v := prompts.NewView(question(diff(t,
 		`{"tags": ["one", "two", "three", "four", "five", "six", "seven"], "short": [1]}`,
 		`{"tags": ["one", "2", "three", "four", "six", "seven", "eight"], "short": [1, 2]}`)), 60, 30)
 	if got := list(v); !strings.Contains(got, "~ tags: elements: 1 added, 1 changed, 1 removed\n") || !strings.Contains(got, "~ short: [1] → [1,2]\n") {
@@ -244,7 +244,7 @@ func many(n int) flat.Difference {
 }
 
 func TestOverwrite_Scrolls(t *testing.T) {
-	v := tui.NewView(question(many(200)), 60, 20)
+	v := prompts.NewView(question(many(200)), 60, 20)
 	for _, c := range []struct{ key, selected, status string }{
 		{"", "", "keys 1 to 10 of 200"},
 		{"down", "group-000", "keys 1 to 10 of 200"},
@@ -275,7 +275,7 @@ func TestOverwrite_Scrolls(t *testing.T) {
 }
 
 func TestOverwrite_SearchesKeysAndValues(t *testing.T) {
-	v := tui.NewView(question(many(200)), 60, 20)
+	v := prompts.NewView(question(many(200)), 60, 20)
 	for _, c := range []struct{ keys, selected, status string }{
 		{"/", "> group-000", "search: _"},
 		{"key-0001", "key-00010", "search: key-0001_  match 1 of 10"},
@@ -314,8 +314,8 @@ func TestOverwrite_FitsTerminal(t *testing.T) {
 	q.Difference.Added = append(q.Difference.Added, flat.Entry{Key: "z." + strings.Repeat("k", 60), Text: `"` + long + `"`})
 	for columns := 1; columns <= 130; columns += 3 {
 		for rows := 1; rows <= 60; rows += 2 {
-			v := tui.NewView(q, 80, 24)
-			v.Send(append([]tea.Msg{tui.Looked}, keys("end", "a", "end", "/", "key", "enter")...)...)
+			v := prompts.NewView(q, 80, 24)
+			v.Send(append([]tea.Msg{prompts.Ready}, keys("end", "a", "end", "/", "key", "enter")...)...)
 			v.Send(tea.WindowSizeMsg{Width: columns, Height: rows})
 			text := v.View()
 			if n := strings.Count(text, "\n") + 1; n > rows && v.Fits() {
@@ -326,13 +326,13 @@ func TestOverwrite_FitsTerminal(t *testing.T) {
 			}
 		}
 	}
-	if !tui.NewView(q, 40, 15).Fits() {
+	if !prompts.NewView(q, 40, 15).Fits() {
 		t.Error("there is no view at 40x15")
 	}
 }
 
 func TestOverwrite_NoYesToHiddenQuestion(t *testing.T) {
-	v := tui.NewView(question(many(50)), 80, 24)
+	v := prompts.NewView(question(many(50)), 80, 24)
 	v.Send(tea.WindowSizeMsg{Width: 80, Height: 5})
 	if !strings.Contains(v.View(), "too small") {
 		t.Errorf("the view:\n%s", v.View())
@@ -348,7 +348,7 @@ func TestOverwrite_NoYesToHiddenQuestion(t *testing.T) {
 
 func TestOverwrite_EscapesControlCharacters(t *testing.T) {
 	d := flat.Difference{Changed: []flat.Change{{Key: "a\nb\u202e", From: "\"\x7f\u009b31m\"", To: "\"\u200b\u2066\""}}}
-	v := tui.NewView(question(d), 80, 24)
+	v := prompts.NewView(question(d), 80, 24)
 	for _, folded := range []bool{true, false} {
 		text := v.View()
 		for _, want := range []string{`a\nb\u202e`, `"\x7f\u009b31m"`, `"\u200b\u2066"`} {
@@ -368,8 +368,8 @@ func TestTheme_UsesTerminalColours(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	q := question(diff(t, `{"a": 1, "b": 2}`, `{"a": 2, "c": {"d": 3}}`))
 	q.Notice = "carol changed it"
-	v := tui.NewView(q, 80, 24)
-	v.Send(append([]tea.Msg{tui.Looked}, keys("/", "a")...)...)
+	v := prompts.NewView(q, 80, 24)
+	v.Send(append([]tea.Msg{prompts.Ready}, keys("/", "a")...)...)
 	coloured := v.View()
 	for _, forbidden := range []string{"38;5", "38;2", "48;5", "48;2"} {
 		if strings.Contains(coloured, forbidden) {
@@ -383,8 +383,8 @@ func TestTheme_UsesTerminalColours(t *testing.T) {
 	}
 	t.Setenv("NO_COLOR", "1")
 	t.Setenv("CLICOLOR_FORCE", "")
-	plain := tui.NewView(q, 80, 24)
-	plain.Send(append([]tea.Msg{tui.Looked}, keys("/", "a")...)...)
+	plain := prompts.NewView(q, 80, 24)
+	plain.Send(append([]tea.Msg{prompts.Ready}, keys("/", "a")...)...)
 	if text := plain.View(); strings.Contains(text, "\x1b") {
 		t.Errorf("an escape code: %q", text)
 	}

@@ -1,4 +1,4 @@
-package tui
+package prompts
 
 import (
 	"context"
@@ -6,12 +6,14 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
+
+	"example.com/projecthub/tui"
 )
 
-// Home is what stands where: the first thing that the program shows.
+// Home is an overview of the local projects.
 type Home struct {
 	Title   string   // hub and identity
-	Notices []string // what keeps something from being known
+	Notices []string // what could not be found out
 	Items   []Item
 }
 
@@ -27,19 +29,20 @@ type Action struct {
 	Alone     bool   // needs no item
 }
 
-// Home shows what load finds until the person chooses an action, and returns it
-// and the item's number, -1 for none. Key r loads again. A person who leaves gives
-// an empty Action. The error is [ErrInterrupted] or that of ctx.
-func (t Terminal) Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (Action, int, error) {
+// Home shows what load finds until the user chooses an action, and returns it and the
+// item's number, -1 for none. Key r loads again. A user who leaves gives an empty
+// Action. The error is [tui.ErrInterrupted] or that of ctx.
+func (p Prompter) Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (Action, int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := &homeView{ctx: ctx, doing: doing, load: load, actions: actions, chosen: chosen, theme: newTheme(t.Out), columns: t.Columns, rows: t.Rows}
+	t := p.Terminal
+	m := &homeView{ctx: ctx, doing: doing, load: load, actions: actions, chosen: chosen, theme: tui.NewTheme(t.Out), columns: t.Columns, rows: t.Rows}
 	err := t.Run(ctx, m, tea.WithAltScreen())
 	switch {
 	case ctx.Err() != nil:
 		return Action{}, -1, ctx.Err()
 	case err != nil || !m.left:
-		return Action{}, -1, ErrInterrupted
+		return Action{}, -1, tui.ErrInterrupted
 	}
 	if len(m.Items) == 0 {
 		return m.action, -1, nil
@@ -54,7 +57,7 @@ type homeView struct {
 	doing         string // while it loads
 	load          func(context.Context) Home
 	actions       []Action
-	theme         theme
+	theme         *tui.Theme
 	columns, rows int
 	loading       bool
 	loads         int // that have ended
@@ -63,6 +66,7 @@ type homeView struct {
 	left          bool // by an answer
 }
 
+// homeLoaded is what load found.
 type homeLoaded Home
 
 func (m *homeView) Init() tea.Cmd {
@@ -85,9 +89,9 @@ func (m *homeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// Question tells what is shown: keys that were pressed before it was drawn were
-// meant for something else.
-func (m *homeView) Question() int { return m.loads }
+// Shown counts what was shown: keys that were pressed before it was drawn were meant
+// for something else.
+func (m *homeView) Shown() int { return m.loads }
 
 // press does what keys do. Characters that were typed fast come in one message;
 // those that were pasted are no keys.
@@ -139,16 +143,16 @@ func (m *homeView) View() string {
 		return ""
 	}
 	if m.loading && m.Title == "" {
-		return strings.Join(wrap(m.doing+" "+ellipsis, m.columns), "\n")
+		return strings.Join(tui.Wrap(m.doing+" "+"…", m.columns), "\n")
 	}
-	top := m.lines(m.theme.title, m.Title)
+	top := m.lines(m.theme.Title, m.Title)
 	for _, n := range m.Notices {
-		top = append(top, m.lines(m.theme.notice, n)...)
+		top = append(top, m.lines(m.theme.Notice, n)...)
 	}
 	if m.loading {
-		top = append(top, m.lines(m.theme.help, m.doing+" "+ellipsis)...)
+		top = append(top, m.lines(m.theme.Hint, m.doing+" "+"…")...)
 	}
-	help := m.lines(m.theme.help, m.help())
+	help := m.lines(m.theme.Hint, m.help())
 	room := m.rows - len(top) - len(help) - 2
 	details := m.details(room - min(len(m.Items), 3) - 1)
 	lines := append(append(top, ""), m.list(max(1, room-len(details)))...)
@@ -165,10 +169,10 @@ func (m *homeView) list(room int) []string {
 	var lines []string
 	for i := from; i < min(from+room, len(m.Items)); i++ {
 		item := m.Items[i]
-		name, _ := shorten(item.Name, max(1, min(width, m.columns/2)))
-		text, _ := shorten(name+strings.Repeat(" ", max(0, width-len([]rune(name))))+"  "+item.State, m.columns-3)
+		name := tui.Shorten(item.Name, max(1, min(width, m.columns/2)))
+		text := tui.Shorten(name+strings.Repeat(" ", max(0, width-len([]rune(name))))+"  "+item.State, m.columns-3)
 		if i == m.chosen {
-			lines = append(lines, m.theme.cursor.Render("> "+text))
+			lines = append(lines, m.theme.Cursor.Render("> "+text))
 		} else {
 			lines = append(lines, "  "+text)
 		}
@@ -183,7 +187,7 @@ func (m *homeView) details(room int) []string {
 	}
 	var lines []string
 	for _, d := range m.Items[m.chosen].Details {
-		lines = append(lines, wrap(d, m.columns)...)
+		lines = append(lines, tui.Wrap(d, m.columns)...)
 	}
 	if len(lines) > room {
 		lines = lines[:max(0, room)]
@@ -209,7 +213,7 @@ func (m *homeView) help() string {
 
 // lines wraps text and paints it.
 func (m *homeView) lines(style lipgloss.Style, text string) []string {
-	lines := wrap(text, m.columns)
+	lines := tui.Wrap(text, m.columns)
 	for i, line := range lines {
 		lines[i] = style.Render(line)
 	}

@@ -1,4 +1,4 @@
-package tui_test
+package prompts_test
 
 import (
 	"strings"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/charmbracelet/bubbletea"
 
-	"example.com/projecthub/tui"
+	"example.com/projecthub/prompts"
 )
 
 // frame is the time that a screen of 60 frames a second has for one.
 const frame = time.Second / 60
 
-// BenchmarkOverwriteFrame tells how much of a frame's time a key and the drawing
+// BenchmarkOverwriteFrame measures how much of a frame a key and the drawing
 // after it take in a difference of 10,000 keys: the longest of each kind. "open"
 // is from the difference to the first frame.
 func BenchmarkOverwriteFrame(b *testing.B) {
@@ -23,7 +23,7 @@ func BenchmarkOverwriteFrame(b *testing.B) {
 		d.Added[i].Text = long
 	}
 	b.Run("open", func(b *testing.B) {
-		report(b, func() { _ = tui.NewView(question(d), 120, 50).View() })
+		report(b, func() { _ = prompts.NewView(question(d), 120, 50).View() })
 	})
 	for name, typed := range map[string][]string{
 		"scroll": {"down", "pgdown", "end", "pgup", "up", "home"},
@@ -32,7 +32,7 @@ func BenchmarkOverwriteFrame(b *testing.B) {
 		"resize": nil,
 	} {
 		b.Run(name, func(b *testing.B) {
-			v := tui.NewView(question(d), 120, 50)
+			v := prompts.NewView(question(d), 120, 50)
 			messages := keys(typed...)
 			if messages == nil {
 				messages = []tea.Msg{tea.WindowSizeMsg{Width: 40, Height: 15}, tea.WindowSizeMsg{Width: 120, Height: 50}}

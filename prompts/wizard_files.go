@@ -1,0 +1,49 @@
+package prompts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+)
+
+const (
+	yes = "yes"
+	no  = "no"
+)
+
+func (z *wizard) filesStep() Step {
+	return Step{
+		Skip: func() bool { return z.Given.BaseFiles }, Doing: "Counting the app's files",
+		Load: func(ctx context.Context) (err error) {
+			z.files, z.bytes, err = z.CountFiles(ctx, z.answers.Local)
+			return err
+		},
+		Question: func() Question {
+			q := Question{
+				Title: "Push the app's files too?", Preset: no,
+				Facts: []string{z.filesText() + ". The live preview needs them. .toolignore leaves files out."},
+				Choices: []Choice{
+					{yes, "Push " + z.filesText()},
+					{no, "Not now: tool push --base-files can do it later"},
+				},
+			}
+			if z.answers.BaseFiles {
+				q.Preset = yes
+			}
+			if z.files == 0 {
+				q.Facts, q.Choices = []string{"There are none to push yet."}, q.Choices[1:]
+			}
+			return q
+		},
+		Take: func(answer string) { z.answers.BaseFiles = answer == yes },
+	}
+}
+
+func (z *wizard) filesText() string {
+	files := "files"
+	if z.files == 1 {
+		files = "file"
+	}
+	return fmt.Sprintf("%s %s, %s", humanize.Comma(int64(z.files)), files, humanize.IBytes(uint64(z.bytes)))
+}
