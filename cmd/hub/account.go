@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
@@ -24,7 +25,7 @@ type account struct {
 }
 
 func (a *app) accountCommand() *cobra.Command {
-	return group("account", "Manage accounts", a.accountCreate(), a.accountList(), a.accountDisable(), a.accountEnable())
+	return cmdline.Group("account", "Manage accounts", a.accountCreate(), a.accountList(), a.accountDisable(), a.accountEnable())
 }
 
 func (a *app) accountCreate() *cobra.Command {
@@ -33,14 +34,14 @@ func (a *app) accountCreate() *cobra.Command {
 		Use:     "create NAME",
 		Short:   "Make an account: a user, or an org with members",
 		Example: "  hub account create alice\n  hub account create acme --org",
-		Args:    exactly("NAME"),
+		Args:    cmdline.Exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, kind := args[0], store.KindUser
 			if org {
 				kind = store.KindOrg
 			}
 			if !ref.ValidName(name) {
-				return usagef("%q is not an account: an account is %s", name, ref.Rule)
+				return cmdline.Usagef("%q is not an account: an account is %s", name, ref.Rule)
 			}
 			err := a.write(c.Context(), store.AuditRow{Account: name, Action: "account.create", Object: name, Detail: kind}, func(tx *store.Tx) error {
 				return tx.CreateAccount(c.Context(), name, kind)
@@ -64,7 +65,7 @@ func (a *app) accountList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the accounts",
-		Args:  exactly(),
+		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var rows []store.Account
 			err := a.withStore(c.Context(), func(s *store.Store) error {
@@ -101,7 +102,7 @@ func (a *app) accountDisable() *cobra.Command {
 		Short: "Disable an account (its data stays)",
 		Long: "Disable an account: its tokens and its members' roles have no effect, and its\n" +
 			"public projects are hidden. Its data stays. hub account enable undoes it.",
-		Args: exactly("NAME"),
+		Args: cmdline.Exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.disable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
 				return tx.DisableAccount(c.Context(), args[0])
@@ -120,7 +121,7 @@ func (a *app) accountEnable() *cobra.Command {
 	return &cobra.Command{
 		Use:   "enable NAME",
 		Short: "Enable an account that was disabled",
-		Args:  exactly("NAME"),
+		Args:  cmdline.Exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.enable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
 				return tx.EnableAccount(c.Context(), args[0])
@@ -141,7 +142,7 @@ type member struct {
 }
 
 func (a *app) memberCommand() *cobra.Command {
-	return group("member", "Say who is what in an org", a.memberSet(), a.memberList(), a.memberRemove())
+	return cmdline.Group("member", "Say who is what in an org", a.memberSet(), a.memberList(), a.memberRemove())
 }
 
 func (a *app) memberSet() *cobra.Command {
@@ -150,13 +151,13 @@ func (a *app) memberSet() *cobra.Command {
 		Use:     "set ORG USER --role ROLE",
 		Short:   "Give a user a role in an org: reader, writer or admin",
 		Example: "  hub member set acme alice --role writer",
-		Args:    exactly("ORG", "USER"),
+		Args:    cmdline.Exactly("ORG", "USER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			org, user := args[0], args[1]
 			switch wire.Role(role) {
 			case wire.Reader, wire.Writer, wire.Admin:
 			default:
-				return usagef("--role is reader, writer or admin, not %q", role)
+				return cmdline.Usagef("--role is reader, writer or admin, not %q", role)
 			}
 			err := a.write(c.Context(), store.AuditRow{Account: org, Action: "member.set", Object: user, Detail: role}, func(tx *store.Tx) error {
 				return tx.SetMember(c.Context(), org, user, role)
@@ -177,7 +178,7 @@ func (a *app) memberList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list ORG",
 		Short: "List the members of an org",
-		Args:  exactly("ORG"),
+		Args:  cmdline.Exactly("ORG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			list := []member{}
 			err := a.withStore(c.Context(), func(s *store.Store) error {
@@ -207,7 +208,7 @@ func (a *app) memberRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove ORG USER",
 		Short: "Take a user's role in an org away",
-		Args:  exactly("ORG", "USER"),
+		Args:  cmdline.Exactly("ORG", "USER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			org, user := args[0], args[1]
 			existed := false

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/pat"
@@ -18,18 +16,8 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// version is set at build time; else it is the module's.
+// version is set at build time.
 var version = ""
-
-func hubVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return strings.TrimPrefix(info.Main.Version, "v")
-	}
-	return "0.0.0-dev"
-}
 
 // defaultDB is where a hub keeps everything unless told otherwise.
 const defaultDB = "sqlite:hub-data/hub.db"
@@ -50,18 +38,6 @@ type app struct {
 	json     bool
 }
 
-// usageError is a command line that cannot be understood.
-type usageError struct {
-	err    error
-	recipe string // the line that would do
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-
-func usagef(format string, args ...any) error {
-	return &usageError{err: fmt.Errorf(format, args...)}
-}
-
 // run runs one command line and returns its exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer, getenv func(string) string) int {
 	errOut = escaping{errOut}
@@ -72,16 +48,14 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	root.SetOut(out)
 	root.SetErr(errOut)
 	c, err := root.ExecuteContextC(ctx)
-	var usage *usageError
+	var usage *cmdline.UsageError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage):
-		fmt.Fprintf(errOut, "error: %v\n", err)
-		if usage.recipe != "" {
-			fmt.Fprintf(errOut, "  try: %s\n", usage.recipe)
+		for _, line := range cmdline.UsageLines(err, c.CommandPath(), cmdline.Line.String) {
+			fmt.Fprintln(errOut, line)
 		}
-		fmt.Fprintf(errOut, "  help: %s --help\n", c.CommandPath())
 		return exitUsage
 	}
 	a.fail(err)
@@ -155,95 +129,22 @@ func (a *app) command() *cobra.Command {
 		Long: "hub keeps projects, their config and base files, the stacks and API descriptions\nthey bind, " +
 			"and the accounts and tokens of those who may change them.",
 		Example:           "  hub serve\n  hub account create alice\n  hub token create --user alice --name laptop --scope write:catalog",
-		Version:           hubVersion(),
+		Version:           cmdline.Version(version),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              noSuchCommand,
+		Args:              cmdline.NoCommand,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.fromEnvironment(c) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return cmdline.FromEnvironment(c, "HUB_", a.getenv) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("hub {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: flagError(err)} })
+	root.SetFlagErrorFunc(cmdline.FlagError)
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "`DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
 	return root
-}
-
-// group returns a command that only holds others.
-func group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(commands...)
-	return c
-}
-
-// noSuchCommand refuses an argument where a command was expected.
-func noSuchCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	e := &usageError{err: fmt.Errorf("%s has no command %q", c.CommandPath(), args[0])}
-	c.SuggestionsMinimumDistance = 2
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		e.err = fmt.Errorf("%w: did you mean %s?", e.err, near[0])
-		path := strings.Fields(c.CommandPath())
-		e.recipe = cmdline.Hub(append(path[1:], near[0])...).With(args[1:]...).String()
-	}
-	return e
-}
-
-// exactly wants one argument for each name, and says which is missing.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) < len(names) {
-			return usagef("%s needs %s", c.CommandPath(), strings.Join(names[len(args):], " and "))
-		}
-		if len(args) > len(names) {
-			return usagef("%s does not take %q", c.CommandPath(), args[len(names)])
-		}
-		return nil
-	}
-}
-
-// fromEnvironment sets every flag that was not given from its variable: HUB_ and
-// the flag's name in capitals. An empty variable is unset; one for a flag that
-// repeats holds several values, separated by commas.
-func (a *app) fromEnvironment(c *cobra.Command) error {
-	var err error
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		name := "HUB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value := a.getenv(name)
-		if value == "" || f.Changed || err != nil {
-			return
-		}
-		values := []string{value}
-		if f.Value.Type() == "stringArray" {
-			values = strings.Split(value, ",")
-		}
-		for _, v := range values {
-			if e := c.Flags().Set(f.Name, v); e != nil && err == nil {
-				err = usagef("%s: %w", name, flagError(e))
-			}
-		}
-	})
-	return err
-}
-
-// flagError says which values a flag takes.
-func flagError(err error) error {
-	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
-	if !ok {
-		return err
-	}
-	f := invalid.GetFlag()
-	takes := map[string]string{"bool": "true or false", "duration": "a time, such as 90m or 24h"}[f.Value.Type()]
-	if takes == "" { // the flag itself says it
-		return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
-	}
-	return fmt.Errorf("--%s is %s, not %q", f.Name, takes, invalid.GetValue())
 }
 
 // print writes v as JSON, or what text writes.
@@ -280,7 +181,7 @@ func (c *checked) Write(p []byte) (int, error) {
 func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
 	s, err := store.Open(ctx, a.db, o)
 	if errors.Is(err, store.ErrAddress) {
-		return nil, usagef("--db: %w", err)
+		return nil, cmdline.Usagef("--db: %w", err)
 	}
 	if path := store.Path(a.db); err != nil && path != "" && !strings.Contains(err.Error(), path) {
 		return nil, fmt.Errorf("database %s: %w", path, err)

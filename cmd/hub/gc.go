@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store"
 )
@@ -35,7 +36,7 @@ func (a *app) gcCommand() *cobra.Command {
 			"period, and compress what a push uploaded uncompressed. Only what changed since\n" +
 			"the last run is examined. hub serve does the same once an hour, one hub\nat a time.",
 		Example: "  hub gc\n  hub gc --grace 1h",
-		Args:    exactly(),
+		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := checkGrace(grace); err != nil {
 				return err
@@ -66,7 +67,7 @@ func graceFlag(c *cobra.Command, grace *time.Duration) {
 // checkGrace refuses a time in which a push could lose what it was promised.
 func checkGrace(grace time.Duration) error {
 	if grace < store.MinGrace {
-		return usagef("--grace is at least %v, so that no push under way loses contents", store.MinGrace)
+		return cmdline.Usagef("--grace is at least %v, so that no push under way loses contents", store.MinGrace)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (a *app) serveCommand() *cobra.Command {
 			"stderr. SIGTERM lets requests under way finish. One SQLite file has one running\nhub; any number " +
 			"of hubs can run on one PostgreSQL.",
 		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 \\\n    --public-url https://hub.example.com",
-		Args:    exactly(),
+		Args:    cmdline.Exactly(),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
 	}
 	f := c.Flags()
@@ -111,8 +111,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	hub := hubserver.New(hubserver.Config{
-		Store: s, PublicURL: address, Version: hubVersion(), Log: log, Limits: o.limits,
-		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: hubVersion(), MaxBytes: o.limits.DescriptionBytes}),
+		Store: s, PublicURL: address, Version: cmdline.Version(version), Log: log, Limits: o.limits,
+		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: cmdline.Version(version), MaxBytes: o.limits.DescriptionBytes}),
 	})
 	if isOpen(own) {
 		log.Warn("plain http beyond this machine: tokens can be read on their way, and tool refuses to send one; put TLS in front", "public-url", address)
@@ -120,7 +120,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	a.welcome(ctx, s, own)
 	defer saveTokenUses(hub, log)
 	defer startMaintenance(ctx, s, hub, o.grace, log)()
-	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", hubVersion())
+	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", cmdline.Version(version))
 	return a.run(ctx, hub, listener, address, o.drainDelay, log)
 }
 
@@ -142,27 +142,25 @@ func listenError(listen string, other cmdline.Line, err error) error {
 // check refuses options that would make a hub nobody can use as it says.
 func (o *serveOptions) check() error {
 	if o.drainDelay < 0 {
-		return usagef("--drain-delay is 0s or a positive duration, such as 10s")
+		return cmdline.Usagef("--drain-delay is 0s or a positive duration, such as 10s")
 	}
 	if err := checkGrace(o.grace); err != nil {
 		return err
 	}
 	if o.limits.Memory < leastMemory {
-		return usagef("--memory %d is too little: a hub needs at least %d bytes", o.limits.Memory, leastMemory)
+		return cmdline.Usagef("--memory %d is too little: a hub needs at least %d bytes", o.limits.Memory, leastMemory)
 	}
 	host, port, err := net.SplitHostPort(o.listen)
 	if err != nil {
-		return usagef("--listen %q is not ADDRESS:PORT", o.listen)
+		return cmdline.Usagef("--listen %q is not ADDRESS:PORT", o.listen)
 	}
 	if !isLoopback(host) && o.publicURL == "" {
-		return &usageError{
-			err:    fmt.Errorf("listening on %s, beyond this machine, needs --public-url: the address that people use", o.listen),
-			recipe: cmdline.Hub("serve").Flag("--listen", net.JoinHostPort(host, port)).Flag("--public-url", "https://hub.example.com").String(),
-		}
+		return cmdline.Usagef("listening on %s, beyond this machine, needs --public-url: the address that people use", o.listen).
+			Try(cmdline.Hub("serve").Flag("--listen", net.JoinHostPort(host, port)).Flag("--public-url", "https://hub.example.com"))
 	}
 	if o.publicURL != "" {
 		if o.publicURL, err = hubclient.ParseOrigin(o.publicURL); err != nil {
-			return usagef("--public-url: %v", err)
+			return cmdline.Usagef("--public-url: %v", err)
 		}
 	}
 	return nil
@@ -184,7 +182,7 @@ func parseAllow(entries []string) ([]fetch.Allow, error) {
 	for _, entry := range entries {
 		allow, err := fetch.ParseAllow(entry)
 		if err != nil {
-			return nil, usagef("--import-allow: %v", err)
+			return nil, cmdline.Usagef("--import-allow: %v", err)
 		}
 		all = append(all, allow)
 	}
@@ -198,7 +196,7 @@ func (a *app) logger(format string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(a.err, nil)), nil
 	}
-	return nil, usagef("--log is text or json, not %q", format)
+	return nil, cmdline.Usagef("--log is text or json, not %q", format)
 }
 
 // openForServing opens the database, claims it and brings it up to date.
@@ -280,7 +278,7 @@ func (a *app) migrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "Make the database, or bring its schema up to date",
 		Long:  "Make the database, or bring its schema up to date. hub serve does the same\nbefore it serves.",
-		Args:  exactly(),
+		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.open(c.Context(), store.Options{Create: true})
 			if err != nil {

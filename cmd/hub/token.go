@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
@@ -48,7 +49,7 @@ func toToken(r store.Token) token {
 }
 
 func (a *app) tokenCommand() *cobra.Command {
-	return group("token", "Make, list and revoke tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
+	return cmdline.Group("token", "Make, list and revoke tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
 }
 
 func (a *app) tokenCreate() *cobra.Command {
@@ -62,22 +63,23 @@ func (a *app) tokenCreate() *cobra.Command {
 			"write:catalog (create, publish, register; includes write:config), admin:resource\n(delete, set rate limits), " +
 			"use:limit (count a bot's requests).",
 		Example: "  hub token create --user alice --name laptop --scope write:catalog",
-		Args:    exactly(),
+		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if user == "" || name == "" {
-				return &usageError{errors.New("a token needs --user and --name"), "hub token create --user NAME --name laptop --scope write:catalog"}
+				return cmdline.Usagef("a token needs --user and --name").
+					Try(cmdline.Hub("token", "create").Flag("--user", "NAME").Flag("--name", "laptop").Flag("--scope", "write:catalog"))
 			}
 			if !isTokenName(name) {
-				return usagef("--name is to be 1 to %d printable characters", maxTokenName)
+				return cmdline.Usagef("--name is to be 1 to %d printable characters", maxTokenName)
 			}
 			for _, s := range scopes {
 				if !slices.Contains(wire.Scopes, wire.Scope(s)) {
-					return usagef("there is no scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
+					return cmdline.Usagef("there is no scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
 				}
 			}
 			lifetime, err := parseLifetime(expires)
 			if err != nil {
-				return usagef("--expires: %v", err)
+				return cmdline.Usagef("--expires: %v", err)
 			}
 			return a.createToken(c, user, name, scopes, lifetime)
 		},
@@ -162,7 +164,7 @@ func (a *app) tokenList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [--user NAME]",
 		Short: "List tokens, without their secret part",
-		Args:  exactly(),
+		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			list := []token{}
 			err := a.withStore(c.Context(), func(s *store.Store) error {
@@ -226,9 +228,9 @@ func (a *app) tokenRevoke() *cobra.Command {
 			}
 			switch {
 			case ways != 1:
-				return usagef("hub token revoke takes IDs, or --user NAME --all, or --with-token")
+				return cmdline.Usagef("hub token revoke takes IDs, or --user NAME --all, or --with-token")
 			case all != (user != ""):
-				return usagef("--user and --all go together")
+				return cmdline.Usagef("--user and --all go together")
 			case all:
 				return a.revokeAll(c, user)
 			case withToken:

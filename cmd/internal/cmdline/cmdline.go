@@ -1,114 +1,70 @@
-// Package cmdline holds command lines that are printed for people to paste: a
-// program and its arguments, which become text in one place only, quoted for the
-// shell.
+// Package cmdline is what the command lines of tool and hub have in common: usage
+// errors, argument counts, flags from the environment, group commands, the version,
+// and command lines to print, quoted for the shell.
 //
 // It runs nothing and does not know which commands exist.
 package cmdline
 
 import (
-	"runtime"
-	"slices"
+	"runtime/debug"
 	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// Line is a command line. The zero Line is none.
-type Line struct {
-	Program   string
-	Directory string   // of -C; "": the current one
-	Words     []string // command and subcommand, or what else comes first
-	Operands  []string // what the command is about; may start with a -
-	Flags     []string // with their values
-}
-
-// Tool returns a command line of tool that runs a command, such as: project, create.
-func Tool(command ...string) Line { return Line{Program: "tool", Words: command} }
-
-// Hub returns a command line of hub.
-func Hub(command ...string) Line { return Line{Program: "hub", Words: command} }
-
-// Git returns a command line of git.
-func Git(command ...string) Line { return Line{Program: "git", Words: command} }
-
-// With returns l with more operands.
-func (l Line) With(operands ...string) Line {
-	l.Operands = slices.Concat(l.Operands, operands)
-	return l
-}
-
-// Flag returns l with a flag, given as --name, and its value if it takes one.
-func (l Line) Flag(name string, value ...string) Line {
-	if len(value) == 1 && strings.HasPrefix(value[0], "-") {
-		name, value = name+"="+value[0], nil
+// Version returns the version that was set at build time, else that of the module.
+func Version(set string) string {
+	if set != "" {
+		return set
 	}
-	l.Flags = slices.Concat(l.Flags, []string{name}, value)
-	return l
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return "0.0.0-dev"
 }
 
-// Has reports whether l has a flag.
-func (l Line) Has(flag string) bool {
-	return slices.ContainsFunc(l.Flags, func(f string) bool { return f == flag || strings.HasPrefix(f, flag+"=") })
+// Of returns the line of a command, without arguments and flags.
+func Of(c *cobra.Command) Line {
+	words := strings.Fields(c.CommandPath())
+	return Line{Program: words[0], Words: words[1:]}
 }
 
-// In returns l as it is to be typed where dir is the directory to work in. The
-// programs that have no -C are returned as they are.
-func (l Line) In(dir string) Line {
-	if l.Program == "tool" || l.Program == "git" {
-		l.Directory = dir
-	}
-	return l
+// Group returns a command that only holds others. Alone it shows its help, or fails
+// where one JSON document is expected.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: NoCommand, RunE: func(c *cobra.Command, _ []string) error {
+		if asJSON, err := c.Flags().GetBool("json"); err != nil || !asJSON {
+			return c.Help()
+		}
+		list := Of(c)
+		list.Words = append(list.Words, "list")
+		return Usagef("%s needs a command", c.CommandPath()).Try(list.Flag("--json"))
+	}}
+	c.AddCommand(commands...)
+	return c
 }
 
-// Args returns the arguments, without the program. Operands that look like flags
-// come last, behind --.
-func (l Line) Args() []string {
-	var args []string
-	if l.Directory != "" && l.Directory != "." {
-		args = append(args, "-C", l.Directory)
-	}
-	args = append(args, l.Words...)
-	if slices.ContainsFunc(l.Operands, func(o string) bool { return strings.HasPrefix(o, "-") }) {
-		return slices.Concat(args, l.Flags, []string{"--"}, l.Operands)
-	}
-	return slices.Concat(args, l.Operands, l.Flags)
-}
-
-// String returns l as it is typed into a shell: that of POSIX, and on Windows
-// PowerShell.
-func (l Line) String() string {
-	quote := Quote
-	if runtime.GOOS == "windows" {
-		quote = quotePowerShell
-	}
-	words := []string{l.Program}
-	for _, arg := range l.Args() {
-		words = append(words, quote(arg))
-	}
-	return strings.Join(words, " ")
-}
-
-// harmless are the characters besides letters and digits that no shell acts on
-// within a word.
-const harmless = "/._-+@:,=%"
-
-func isHarmless(word string) bool {
-	return word != "" && word[0] != '=' && !strings.ContainsFunc(word, func(r rune) bool { // zsh expands =word
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(harmless, r))
+// FromEnvironment sets every flag that was not given from its variable: the prefix
+// and the flag's name in capitals. An empty variable is unset; one for a flag that
+// repeats contains several values, separated by commas.
+func FromEnvironment(c *cobra.Command, prefix string, getenv func(string) string) error {
+	var err error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		name := prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value := getenv(name)
+		if value == "" || f.Changed || err != nil {
+			return
+		}
+		values := []string{value}
+		if f.Value.Type() == "stringArray" {
+			values = strings.Split(value, ",")
+		}
+		for _, v := range values {
+			if e := c.Flags().Set(f.Name, v); e != nil && err == nil {
+				err = Usagef("%s: %w", name, FlagError(c, e))
+			}
+		}
 	})
-}
-
-// Quote returns a word as a POSIX shell reads it.
-func Quote(word string) string {
-	if isHarmless(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// quotePowerShell returns a word as PowerShell reads it, which takes more kinds of
-// quotation marks for one, and acts on @ and on commas.
-func quotePowerShell(word string) string {
-	if isHarmless(word) && !strings.ContainsAny(word, "@,%") {
-		return word
-	}
-	return "'" + strings.NewReplacer("'", "''", "‘", "‘‘", "’", "’’", "‚", "‚‚", "‛", "‛‛").Replace(word) + "'"
+	return err
 }

@@ -33,18 +33,8 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// Version is set at build time; else it is the module's.
+// Version is set at build time.
 var Version = ""
-
-func toolVersion() string {
-	if Version != "" {
-		return Version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return strings.TrimPrefix(info.Main.Version, "v")
-	}
-	return "0.0.0-dev"
-}
 
 // app is what every command works with.
 type app struct {
@@ -74,7 +64,7 @@ type app struct {
 func Main(args []string, lookupEnv func(string) (string, bool), streams term.Streams) int {
 	a := &app{Streams: streams, lookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 }, heeded: func() {}}
 	if slices.Equal(args, []string{"--version"}) { // the one question that needs no command tree
-		fmt.Fprintln(streams.Out, "tool", toolVersion())
+		fmt.Fprintln(streams.Out, "tool", cmdline.Version(Version))
 		return exitDone
 	}
 	collectSeldom()
@@ -203,7 +193,7 @@ func (a *app) runReading(f command) func(*cobra.Command, []string) error {
 			a.heeded()
 		}
 		err := f(ctx, args)
-		var usage *usageError
+		var usage *cmdline.UsageError
 		if err == nil || errors.As(err, &usage) {
 			return err
 		}
@@ -259,8 +249,8 @@ func (a *app) local(ctx context.Context, name string, line func(local string) cm
 	case len(names) == 1:
 		name = names[0]
 	case a.strict():
-		return nil, usagef("there are several local projects: %s", strings.Join(names, ", ")).
-			try(line(names[0]))
+		return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
+			Try(line(names[0]))
 	default:
 		if name, err = a.chooseLocal(ctx, ws, names); err != nil {
 			return nil, err
@@ -394,7 +384,7 @@ func (a *app) reach(id *identity.Identity) (*identity.Hub, error) {
 		return nil, err
 	}
 	opts := hubclient.Options{
-		UserAgent: "tool/" + toolVersion(), Timeout: a.timeout, Roots: roots, AllowHTTP: a.getenv("TOOL_ALLOW_HTTP") == "1",
+		UserAgent: "tool/" + cmdline.Version(Version), Timeout: a.timeout, Roots: roots, AllowHTTP: a.getenv("TOOL_ALLOW_HTTP") == "1",
 		Before: a.heeded,
 	}
 	if a.verbose {
@@ -416,17 +406,17 @@ func (a *app) waiting(err *hubclient.Error, until time.Time) {
 // needsLocal is the usage error of the running command without a local project. It
 // advises one that exists, or to create one.
 func (a *app) needsLocal() error {
-	e := usagef("tool %s needs <project>: a directory under .tool", a.command)
+	e := cmdline.Usagef("tool %s needs <project>: a directory under .tool", a.command)
 	ws, err := a.workspace()
 	if err != nil {
-		return e.try(cmdline.Tool("init"))
+		return e.Try(cmdline.Tool("init"))
 	}
 	names, err := ws.Projects()
 	switch {
 	case err != nil:
 		return e
 	case len(names) == 0:
-		return e.try(cmdline.Tool("init"))
+		return e.Try(cmdline.Tool("init"))
 	}
-	return e.try(a.itself(names[0]))
+	return e.Try(a.itself(names[0]))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/identity"
 )
 
@@ -17,7 +18,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		Short: "Show the help of a command or a topic",
 		Args: func(_ *cobra.Command, args []string) error {
 			found, rest, _ := root.Find(args)
-			return noSuchCommand(found, rest)
+			return cmdline.NoCommand(found, rest)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			found, _, _ := root.Find(args)

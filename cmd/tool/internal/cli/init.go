@@ -37,12 +37,12 @@ Without <name> the directory's own name is taken. Without --stack the stack
 belongs to the account that is logged in; if none is, a terminal asks, and
 otherwise the first publish adds the name to stack.json.`,
 		Example: "  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web",
-		Args:    atMost("<name>"),
+		Args:    cmdline.AtMost("<name>"),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if stack != "" {
 				var err error
 				if start.Stack, err = ref.ParseTyped(stack); err != nil {
-					return usagef("--stack: %v", err)
+					return cmdline.Usagef("--stack: %v", err)
 				}
 			}
 			return a.init(ctx, strings.Join(args, ""), start)

@@ -42,17 +42,17 @@ stored already is only switched to.`,
 func noToken(c *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if pat.Redact(arg) != arg {
-			e := usagef("%s takes no token as an argument", c.CommandPath()).try(cmdline.Tool("login").Flag("--with-token"))
-			e.hint = "the token is in the history of the shell now: revoke it, and give another one to stdin"
+			e := cmdline.Usagef("%s takes no token as an argument", c.CommandPath()).Try(cmdline.Tool("login").Flag("--with-token"))
+			e.Hint = "the token is in the history of the shell now: revoke it, and give another one to stdin"
 			return e
 		}
 	}
-	return atMost()(c, args)
+	return cmdline.AtMost()(c, args)
 }
 
 func (a *app) login(ctx context.Context, withToken bool) error {
 	if withToken && a.token.value != nil {
-		return usagef("--token and --with-token exclude each other")
+		return cmdline.Usagef("--token and --with-token exclude each other")
 	}
 	logins, err := a.logins()
 	if err != nil {
@@ -75,9 +75,9 @@ func (a *app) login(ctx context.Context, withToken bool) error {
 		return err
 	}
 	if id.Token == "" {
-		e := usagef("logging in to %s needs a token: none is stored for it", id.Origin).
-			try(cmdline.Tool("login").Flag("--origin", id.Origin).Flag("--with-token"))
-		e.hint = "--with-token reads it from stdin"
+		e := cmdline.Usagef("logging in to %s needs a token: none is stored for it", id.Origin).
+			Try(cmdline.Tool("login").Flag("--origin", id.Origin).Flag("--with-token"))
+		e.Hint = "--with-token reads it from stdin"
 		return e
 	}
 	r, err := login.Run(ctx, func() (*identity.Hub, error) { return a.reach(id) }, logins)
@@ -213,7 +213,7 @@ func (a *app) logoutCommand() *cobra.Command {
 		Short:   "Forget the token of a hub",
 		Long:    "Forget the stored token of a hub: the current one, or that of --origin. The\ntoken itself stays valid until it expires or is revoked.",
 		Example: "  tool logout\n  tool logout --origin https://hub.example.com",
-		Args:    atMost(),
+		Args:    cmdline.AtMost(),
 		RunE: a.run(func(context.Context, []string) error {
 			return failure.Doing(a.logout(), "", "log out")
 		}),

@@ -16,14 +16,14 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Show the version",
 		Example: "  tool version --json",
-		Args:    atMost(),
+		Args:    cmdline.AtMost(),
 		RunE: a.run(func(context.Context, []string) error {
 			v := struct {
 				Version string `json:"version"`
 				Go      string `json:"go"`
 				OS      string `json:"os"`
 				Arch    string `json:"arch"`
-			}{toolVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+			}{cmdline.Version(Version), runtime.Version(), runtime.GOOS, runtime.GOARCH}
 			return a.print("version", v, func(p *printer) { p.line("tool %s", v.Version) })
 		}),
 	}
@@ -38,9 +38,9 @@ func (a *app) completionCommand() *cobra.Command {
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s needs <shell>", c.CommandPath()).try(cmdline.Tool("completion", "bash"))
+				return cmdline.Usagef("%s needs <shell>", c.CommandPath()).Try(cmdline.Tool("completion", "bash"))
 			}
-			if err := atMost("<shell>")(c, args); err != nil {
+			if err := cmdline.AtMost("<shell>")(c, args); err != nil {
 				return err
 			}
 			return knownShell(args[0])
@@ -70,5 +70,5 @@ func knownShell(name string) error {
 	case "bash", "zsh", "fish", "powershell":
 		return nil
 	}
-	return usagef("there is no completion for %q: bash, zsh, fish and powershell have one", name).try(cmdline.Tool("completion", "bash"))
+	return cmdline.Usagef("there is no completion for %q: bash, zsh, fish and powershell have one", name).Try(cmdline.Tool("completion", "bash"))
 }

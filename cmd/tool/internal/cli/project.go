@@ -23,7 +23,7 @@ import (
 )
 
 func (a *app) projectCommand() *cobra.Command {
-	return group("project", "Create, list, view and delete hub projects",
+	return cmdline.Group("project", "Create, list, view and delete hub projects",
 		a.projectCreateCommand(), a.projectListCommand(), a.projectViewCommand(), a.projectRemoveCommand())
 }
 
@@ -53,19 +53,19 @@ by step.`,
   tool project create @acme/web --from web --base-files --visibility public`,
 		Args: func(c *cobra.Command, args []string) error {
 			if a.strict() {
-				return exactly("<name>")(c, args)
+				return cmdline.Exactly("<name>")(c, args)
 			}
-			return atMost("<name>")(c, args)
+			return cmdline.AtMost("<name>")(c, args)
 		},
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if f.stackVersion != wire.Latest && !version.Valid(f.stackVersion) {
-				return usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
+				return cmdline.Usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
 			}
 			if f.from == "" && f.given("from") {
 				return emptyLocal("--from")
 			}
 			if v := wire.Visibility(f.visibility); v != wire.Private && v != wire.Public {
-				return usagef("--visibility is private or public, not %q", f.visibility)
+				return cmdline.Usagef("--visibility is private or public, not %q", f.visibility)
 			}
 			if len(args) == 0 {
 				return a.createGuided(ctx, f)
@@ -157,11 +157,11 @@ func (a *app) projectListCommand() *cobra.Command {
 		Use:     "list [<account>]",
 		Short:   "List hub projects: yours, or those of an account",
 		Example: "  tool project list\n  tool project list acme",
-		Args:    atMost("<account>"),
+		Args:    cmdline.AtMost("<account>"),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			account := strings.TrimPrefix(strings.Join(args, ""), "@")
 			if account != "" && !ref.ValidName(account) {
-				return usagef("%q is not an account: an account is %s", account, ref.Rule)
+				return cmdline.Usagef("%q is not an account: an account is %s", account, ref.Rule)
 			}
 			r, err := projects.List(ctx, a.connect, account)
 			if err != nil {
@@ -200,7 +200,7 @@ func (a *app) projectViewCommand() *cobra.Command {
 		Short:   "Show a hub project, or open its page",
 		Long:    "Show a hub project, or open its page: the one that is named, else that of the\nonly local project.",
 		Example: "  tool project view @acme/web\n  tool project view --web",
-		Args:    atMost("<@account/slug>"),
+		Args:    cmdline.AtMost("<@account/slug>"),
 
 		ValidArgsFunction: firstOnly(a.hubProjects()),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -321,7 +321,7 @@ func (a *app) projectRemoveCommand() *cobra.Command {
 A project that is gone already is no failure. In a terminal the whole name has
 to be typed, unless --force is given. The token needs the scope admin:resource.`,
 		Example: "  tool project rm @acme/web\n  tool project rm web --from web --force",
-		Args:    exactly("<name>"),
+		Args:    cmdline.Exactly("<name>"),
 
 		ValidArgsFunction: firstOnly(a.hubProjects()),
 		RunE: a.run(func(ctx context.Context, args []string) error {

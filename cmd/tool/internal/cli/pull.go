@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow/pull"
 )
@@ -43,13 +44,13 @@ only with --force; files that the hub does not have stay as they are.`,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			switch {
 			case f.undo && (f.force || f.files || f.filesOnly || f.output.given()):
-				return usagef("--undo goes with --project alone")
+				return cmdline.Usagef("--undo goes with --project alone")
 			case f.files && f.filesOnly:
-				return usagef("--base-files and --base-files-only exclude each other")
+				return cmdline.Usagef("--base-files and --base-files-only exclude each other")
 			case f.output.given() && !f.files && !f.filesOnly:
-				return usagef("--output goes with --base-files or --base-files-only")
+				return cmdline.Usagef("--output goes with --base-files or --base-files-only")
 			case f.output.given() && f.output.String() == "":
-				return usagef("--output needs a directory")
+				return cmdline.Usagef("--output needs a directory")
 			}
 			return a.pull(ctx, strings.Join(args, ""), f)
 		}),
@@ -90,10 +91,10 @@ func (a *app) pull(ctx context.Context, name string, f pullFlags) error {
 		}
 		var reserved string
 		if o.Output, reserved, err = local.Workspace.Locate(o.Output); err != nil {
-			return usagef("--output %s: %v", f.output.String(), err)
+			return cmdline.Usagef("--output %s: %v", f.output.String(), err)
 		}
 		if reserved != "" {
-			return usagef("--output leads into %s, where no base files are written", reserved)
+			return cmdline.Usagef("--output leads into %s, where no base files are written", reserved)
 		}
 	}
 	hide := a.progress(&o.Report)

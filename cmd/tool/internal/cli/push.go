@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/flow/push"
@@ -52,7 +53,7 @@ also after a push that was interrupted or timed out.`,
 				return err
 			}
 			if f.watch && a.json {
-				return usagef("--watch prints a line a push, and --json one document: not both")
+				return cmdline.Usagef("--watch prints a line a push, and --json one document: not both")
 			}
 			if len(args) == 0 && a.strict() {
 				return a.needsLocal()
@@ -87,21 +88,21 @@ func (f *pushFlags) check() error {
 	}
 	switch {
 	case f.undo && (len(exclusive) > 0 || f.files || f.filesOnly || f.dryRun || f.noRecord || f.allowEmpty || f.watch):
-		return usagef("--undo goes with --project alone")
+		return cmdline.Usagef("--undo goes with --project alone")
 	case len(exclusive) > 1:
-		return usagef("--if-revision, --no-clobber and --force exclude each other")
+		return cmdline.Usagef("--if-revision, --no-clobber and --force exclude each other")
 	case f.files && f.filesOnly:
-		return usagef("--base-files and --base-files-only exclude each other")
+		return cmdline.Usagef("--base-files and --base-files-only exclude each other")
 	case f.filesOnly && (f.ifRevision.given() || f.noClobber):
-		return usagef("--base-files-only sends no config, so --if-revision and --no-clobber have no use with it")
+		return cmdline.Usagef("--base-files-only sends no config, so --if-revision and --no-clobber have no use with it")
 	case f.watch && !f.files && !f.filesOnly:
-		return usagef("--watch goes with --base-files or --base-files-only")
+		return cmdline.Usagef("--watch goes with --base-files or --base-files-only")
 	case f.watch && f.dryRun:
-		return usagef("--watch and --dry-run exclude each other")
+		return cmdline.Usagef("--watch and --dry-run exclude each other")
 	case f.allowEmpty && !f.files && !f.filesOnly:
-		return usagef("--allow-empty goes with --base-files or --base-files-only")
+		return cmdline.Usagef("--allow-empty goes with --base-files or --base-files-only")
 	case f.ifRevision.given() && f.ifRevision.String() != push.NoRevision && !tree.ValidDigest(f.ifRevision.String()):
-		return usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", f.ifRevision.String())
+		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", f.ifRevision.String())
 	}
 	return nil
 }

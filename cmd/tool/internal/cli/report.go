@@ -192,17 +192,9 @@ func (a *app) exit(err error, ended syscall.Signal) int {
 }
 
 func (a *app) reportUsage(err error) {
-	a.diagnose("error: %v", err)
-	var usage *usageError
-	if errors.As(err, &usage) {
-		if usage.hint != "" {
-			a.diagnose("  hint: %s", usage.hint)
-		}
-		for _, line := range a.typedLines(usage.recipe) {
-			a.diagnose("  try: %s", line)
-		}
+	for _, line := range cmdline.UsageLines(err, strings.TrimSpace("tool "+a.command), a.typed) {
+		a.diagnose("%s", line)
 	}
-	a.diagnose("  help: %s --help", strings.TrimSpace("tool "+a.command))
 }
 
 func (a *app) reportInterrupt(err error, ended syscall.Signal) int {

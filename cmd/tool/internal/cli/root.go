@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/hubclient"
 )
 
@@ -34,15 +31,15 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
   tool publish web
   tool project create web
   tool push web`,
-		Version:           toolVersion(),
+		Version:           cmdline.Version(Version),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              noSuchCommand,
+		Args:              cmdline.NoCommand,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case a.json:
-				return usagef("tool needs a command").try(cmdline.Tool("status").Flag("--json"))
+				return cmdline.Usagef("tool needs a command").Try(cmdline.Tool("status").Flag("--json"))
 			case a.strict():
 				return c.Help()
 			}
@@ -51,7 +48,7 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
 		PersistentPreRunE: a.begin,
 	}
 	root.SetVersionTemplate("tool {{.Version}}\n")
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(cmdline.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c.OutOrStderr(), c) })
@@ -90,14 +87,14 @@ Alone in a terminal it shows how the local projects stand, and what can be done.
 func (a *app) begin(c *cobra.Command, _ []string) error {
 	a.command = commandOf(c)
 	if a.timeout <= 0 {
-		return usagef("--timeout is a time above nothing, such as 30s or 2m")
+		return cmdline.Usagef("--timeout is a time above nothing, such as 30s or 2m")
 	}
 	if err := checkDirectory(a.dir); err != nil {
 		return &runError{failure.Doing(failure.At(flow.StageRead, err), "", "%s", a.command)}
 	}
 	if a.origin.value != nil {
 		if _, err := hubclient.ParseOrigin(*a.origin.value); err != nil {
-			return usagef("--origin: %v", err)
+			return cmdline.Usagef("--origin: %v", err)
 		}
 	}
 	return nil
@@ -136,105 +133,17 @@ func (o *optional) String() string {
 	return *o.value
 }
 
-// usageError is a command line that makes no sense.
-type usageError struct {
-	err    error
-	hint   string
-	recipe []cmdline.Line
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-
-func usagef(format string, args ...any) *usageError {
-	return &usageError{err: fmt.Errorf(format, args...)}
-}
-
-func (e *usageError) try(l cmdline.Line) *usageError {
-	e.recipe = append(e.recipe, l)
-	return e
-}
-
-// flagError says what is wrong with a flag, and which one was probably meant.
-func flagError(c *cobra.Command, err error) error {
-	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return invalidValue(invalid)
-	}
-	e := usagef("%v", err)
-	var names []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: "); ok {
-		if near := suggest.Nearest(name, names); near != "" {
-			e.err = fmt.Errorf("%w: did you mean %s?", err, near)
-		}
-	}
-	return e
-}
-
-// invalidValue says which values a flag takes.
-func invalidValue(err *pflag.InvalidValueError) error {
-	takes := map[string]string{"bool": "true or false", "duration": "a time, such as 30s or 2m"}
-	f := err.GetFlag()
-	return usagef("--%s is %s, not %q", f.Name, takes[f.Value.Type()], err.GetValue())
-}
-
-// noSuchCommand refuses an argument where a command was expected.
-func noSuchCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	e := usagef("%s has no command %q", c.CommandPath(), args[0])
-	if near := suggest.Nearest(args[0], names); near != "" {
-		e.err = fmt.Errorf("%w: did you mean %s?", e.err, near)
-		e.try(cmdline.Tool(append(strings.Fields(commandOf(c)), near)...).With(args[1:]...))
-	}
-	return e
-}
-
-// exactly wants one argument for each name, and names the first that is missing.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) < len(names) {
-			return usagef("%s needs %s", c.CommandPath(), names[len(args)])
-		}
-		return atMost(names...)(c, args)
-	}
-}
-
-// atMost allows one argument for each name.
-func atMost(names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > len(names) {
-			return usagef("%s does not take %q", c.CommandPath(), args[len(names)])
-		}
-		return nil
-	}
-}
-
 // maybeLocal allows the name of a local project. An empty one is a variable that
 // was not set, and means nobody's project.
 func maybeLocal(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] == "" {
 		return emptyLocal("<project>")
 	}
-	return atMost("<project>")(c, args)
+	return cmdline.AtMost("<project>")(c, args)
 }
 
-func emptyLocal(what string) error { return usagef("%s is empty: it is a directory under .tool", what) }
-
-// group returns a command that only holds others.
-func group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: noSuchCommand, RunE: func(c *cobra.Command, _ []string) error {
-		if asJSON, _ := c.Flags().GetBool("json"); asJSON {
-			return usagef("%s needs a command", c.CommandPath()).try(cmdline.Tool(commandOf(c), "list").Flag("--json"))
-		}
-		return c.Help()
-	}}
-	c.AddCommand(commands...)
-	return c
+func emptyLocal(what string) error {
+	return cmdline.Usagef("%s is empty: it is a directory under .tool", what)
 }
 
 // roots returns the certificates to trust: the system's and those of TOOL_CA_FILE.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
 )
@@ -136,7 +136,7 @@ func (c *Client) warn() {
 		if slices.Contains(clientMembers, m.Name) {
 			continue
 		}
-		if near := suggest.Nearest(m.Name, clientMembers); near != "" {
+		if near := cmdline.Nearest(m.Name, clientMembers); near != "" {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %q is not used: did you mean %q?", c.doc.at(m.Offset), m.Name, near))
 		}
 	}

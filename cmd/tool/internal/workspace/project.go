@@ -9,7 +9,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/hubclient/ref"
 )
 
@@ -74,7 +73,7 @@ func (w *Workspace) noProject(name string) error {
 		return e.WithHint("there is none yet").Try(cmdline.Tool("init").With(SlugOf(name)))
 	}
 	hint := "there is " + strings.Join(names, ", ")
-	if near := suggest.Nearest(path.Base(name), names); near != "" {
+	if near := cmdline.Nearest(path.Base(name), names); near != "" {
 		hint = fmt.Sprintf("did you mean %s? %s", near, hint)
 	}
 	return e.WithHint("%s", hint)

@@ -10,7 +10,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/suggest"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
@@ -168,7 +167,7 @@ func missing(ctx context.Context, hub *identity.Hub, target ref.Ref) string {
 	for _, p := range projects {
 		slugs = append(slugs, p.Project.Slug())
 	}
-	if near := suggest.Nearest(target.Slug(), slugs); near != "" {
+	if near := cmdline.Nearest(target.Slug(), slugs); near != "" {
 		note += fmt.Sprintf("; did you mean @%s/%s?", target.Account(), near)
 	}
 	return note

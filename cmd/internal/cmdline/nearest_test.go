@@ -1,4 +1,4 @@
-package suggest_test
+package cmdline_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"example.com/projecthub/cmd/tool/internal/suggest"
+	"example.com/projecthub/cmd/internal/cmdline"
 )
 
 func TestNearest_FindsNameBehindTypo(t *testing.T) {
@@ -17,7 +17,7 @@ func TestNearest_FindsNameBehindTypo(t *testing.T) {
 		"e-commerce": "é-commerce", "webb": "web", "wbe": "web",
 		"": "", "x": "", "wxyz": "", "pxxh": "", "deploy": "", "wab1": "", "projection of a kind": "",
 	} {
-		if got := suggest.Nearest(slip, names); got != want {
+		if got := cmdline.Nearest(slip, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", slip, got, want)
 		}
 	}
@@ -34,14 +34,14 @@ func TestNearest_PrefersClosestThenFirst(t *testing.T) {
 		{"x", "", nil},
 		{"ab", "", []string{"", "a", "ac"}}, // of two letters a slip leaves one
 	} {
-		if got := suggest.Nearest(test.slip, test.names); got != test.want {
+		if got := cmdline.Nearest(test.slip, test.names); got != test.want {
 			t.Errorf("Nearest(%q, %q) = %q, want %q", test.slip, test.names, got, test.want)
 		}
 	}
 }
 
 func TestNearest_IgnoresDistantNames(t *testing.T) {
-	if got := suggest.Nearest(strings.Repeat("project", 1_000_000), []string{"project", "push"}); got != "" {
+	if got := cmdline.Nearest(strings.Repeat("project", 1_000_000), []string{"project", "push"}); got != "" {
 		t.Errorf("Nearest = %q", got)
 	}
 }
@@ -57,7 +57,7 @@ func TestNearest_AlwaysFindsOneTypo(t *testing.T) {
 			"replaced": "x" + string(name[i+1:]),
 			"swapped":  string(name[i+1]) + string(name[i]) + string(name[i+2:]),
 		}[rapid.SampledFrom([]string{"left out", "doubled", "replaced", "swapped"}).Draw(t, "slip")]
-		if got := suggest.Nearest(slip, []string{string(name)}); got != string(name) {
+		if got := cmdline.Nearest(slip, []string{string(name)}); got != string(name) {
 			t.Errorf("Nearest(%q) = %q, want %q", slip, got, string(name))
 		}
 	})

@@ -1,17 +1,16 @@
-// Package suggest finds the name that was probably meant.
-package suggest
+package cmdline
 
 import "strings"
 
-// Nearest returns the one of names that name is most likely a slip of, or "".
+// Nearest returns the one of names that name is most likely a typo of, or "".
 func Nearest(name string, names []string) string {
 	best, least := "", 3
 	for _, candidate := range names {
 		if len(name) > 2*len(candidate) {
-			continue // no slip, and it could be megabytes long
+			continue // no typo, and it could be megabytes long
 		}
 		d := distance(strings.ToLower(name), strings.ToLower(candidate))
-		// Of a short name two slips leave nothing to recognise.
+		// A short name with two typos cannot be recognized.
 		if d < least && d <= len(candidate)/3 {
 			best, least = candidate, d
 		}
