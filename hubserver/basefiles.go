@@ -39,6 +39,9 @@ func (s *Server) putBaseFiles(c *call) error {
 	if c.seeds() && current != "" {
 		return c.setExists()
 	}
+	if err := c.checkTree(current); err != nil {
+		return err
+	}
 	k := newKeeper(c)
 	swap, uploaded, err := take(compression, k)
 	if broken := c.r.Body.(*body).failed; err != nil && broken != nil {
@@ -67,6 +70,19 @@ func (c *call) setExists() error {
 	return problemf(http.StatusPreconditionFailed, wire.CodeSetExists, "%s holds base files already", c.ref())
 }
 
+// checkTree checks the request's If-Match against the digest of the set that the
+// project holds, "" for none.
+func (c *call) checkTree(current string) error {
+	if c.matches(current, current != "") {
+		return nil
+	}
+	p := revisionChanged("the base files of " + c.ref().String() + " are not those that the request was made for")
+	if current != "" {
+		p.Current = &wire.Edit{Revision: current}
+	}
+	return p
+}
+
 // takeArchive keeps the contents of an ordinary tar, whose files become the set.
 func (c *call) takeArchive(compression string, k *keeper) (s *store.Swap, uploaded int, err error) {
 	stream, _, done, err := c.inflate(c.r.Body, compression)
@@ -89,7 +105,7 @@ func (c *call) takeArchive(compression string, k *keeper) (s *store.Swap, upload
 // swap stores what is left to store and puts the set in its place, in one
 // transaction.
 func (c *call) swap(s *store.Swap, k *keeper) (swapped *store.Swapped, err error) {
-	s.By, s.OnlyFirst, s.Brought = c.who.user, c.seeds(), k.justBrought()
+	s.By, s.OnlyFirst, s.Allowed, s.Brought = c.who.user, c.seeds(), c.checkTree, k.justBrought()
 	err = k.finish(c.ctx(), func(tx *store.Tx, left batch) (err error) {
 		s.Packs, s.Contents = left.packs, left.contents
 		swapped, err = tx.SwapBaseFiles(c.ctx(), c.ref(), *s)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -127,6 +128,53 @@ func TestPutArchive_SeedRefusedWhenFilesExist(t *testing.T) {
 		hub.as("alice").put(baseFiles, archive(t, file{name: "b"}), seed).problem(412, wire.CodeSetExists)
 		if set := decoded[wire.BaseFiles](hub.as("alice").get(baseFiles).want(200)); set.Files[0].Path != "a" {
 			t.Errorf("%+v", set.Files)
+		}
+	})
+}
+
+func TestPutArchive_ChecksIfMatch(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		match := func(etag string) header { return header{"If-Match": etag} }
+		for _, absent := range []string{"*", `"x"`} {
+			if p := alice.put(baseFiles, archive(t, file{name: "a"}), match(absent)).problem(412, wire.CodeRevisionChanged); p.Current != nil {
+				t.Errorf("%s: current %+v of no set", absent, p.Current)
+			}
+		}
+		alice.put(baseFiles, archive(t, file{name: "a"})).want(200)
+		first := alice.get(baseFiles).etag()
+		alice.put(baseFiles, archive(t, file{name: "b"}), match(first)).want(200)
+		second := alice.get(baseFiles).etag()
+		for _, stale := range []string{first, "W/" + second, ""} {
+			p := alice.put(baseFiles, archive(t, file{name: "c"}), match(stale)).problem(412, wire.CodeRevisionChanged)
+			if p.Current == nil || `"`+p.Current.Revision+`"` != second {
+				t.Errorf("%s: current %+v, want %s", stale, p.Current, second)
+			}
+		}
+		if etag := alice.get(baseFiles).etag(); etag != second {
+			t.Errorf("the base files are %s, want %s", etag, second)
+		}
+		alice.put(baseFiles, archive(t, file{name: "c"}), match("*")).want(200)
+
+		etag := alice.get(baseFiles).etag()
+		statuses := make([]int, 8)
+		var running sync.WaitGroup
+		for i := range statuses {
+			body := archive(t, file{name: fmt.Sprint("of ", i)})
+			running.Go(func() {
+				a, err := alice.try("PUT", baseFiles, body, match(etag))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				statuses[i] = a.status
+			})
+		}
+		running.Wait()
+		slices.Sort(statuses)
+		if want := []int{200, 412, 412, 412, 412, 412, 412, 412}; !slices.Equal(statuses, want) {
+			t.Errorf("statuses %v, want %v", statuses, want)
 		}
 	})
 }

@@ -66,6 +66,7 @@ type Swap struct {
 	By        string
 	OnlyFirst bool                                      // a set that is there is ErrSetExists
 	Tree      string                                    // digest of the new set, "": whatever Next returns
+	Allowed   func(current string) error                // checks the digest of the set that is there, "" for none; nil: any
 	Base      string                                    // digest of the set that must be there, "": any or none
 	Next      func(before tree.Tree) (tree.Tree, error) // the new set; before is not to be changed
 	Brought   map[string]bool                           // digests of contents that were stored a moment ago; they are looked for only where they may be gone again
@@ -99,7 +100,7 @@ func (e *TreeError) Error() string { return "the set is " + e.Is }
 // SwapBaseFiles stores packs and contents, and replaces a project's base files, all
 // at once. A set whose digest is that of the present one changes nothing, whatever
 // its base. ErrNotFound when there is no such project; else ErrSetExists, an
-// *OutdatedError, a *TreeError, a *SizeError, or that of Next.
+// *OutdatedError, a *TreeError, a *SizeError, or that of Allowed or Next.
 func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, error) {
 	if err := tx.lockProject(ctx, r); err != nil {
 		return nil, err
@@ -111,7 +112,13 @@ func (tx *Tx) SwapBaseFiles(ctx context.Context, r ref.Ref, s Swap) (*Swapped, e
 		return nil, err
 	case there && s.OnlyFirst:
 		return nil, ErrSetExists
-	case s.Base != "" && s.Base != old.Tree && s.Tree != old.Tree:
+	}
+	if s.Allowed != nil {
+		if err := s.Allowed(old.Tree); err != nil {
+			return nil, err
+		}
+	}
+	if s.Base != "" && s.Base != old.Tree && s.Tree != old.Tree {
 		return nil, &OutdatedError{Current: old.Tree}
 	}
 	before, err := old.List()
