@@ -134,7 +134,6 @@ type archiveReader struct {
 	call  *call
 	wants func(path string) bool                   // whether each is called with the content of a file; others are only hashed
 	each  func(e tree.Entry, content []byte) error // content is the callee's to keep
-	waits func() int64                             // bytes of contents that the callee has kept
 
 	entries []tree.Entry
 	bytes   int64
@@ -250,7 +249,7 @@ const trusted = 64 << 10
 func (a *archiveReader) readContent(r io.Reader, size int64) ([]byte, error) {
 	var data []byte
 	for next := min(size, trusted); ; next = min(size, 2*next) {
-		if err := a.call.takePart(contentPart, a.waits()+int64(len(data))+next); err != nil {
+		if err := a.call.takePart(contentPart, int64(len(data))+next); err != nil {
 			return nil, err
 		}
 		grown := make([]byte, next)

@@ -42,19 +42,19 @@ func (s *Server) putBaseFiles(c *call) error {
 	if err := c.checkTree(current); err != nil {
 		return err
 	}
-	k := newKeeper(c)
-	swap, uploaded, err := take(compression, k)
+	w := c.packWriter()
+	swap, uploaded, err := take(compression, w)
 	if broken := c.r.Body.(*body).failed; err != nil && broken != nil {
-		if err := k.keep(); err != nil {
+		if err := w.Keep(c.ctx()); err != nil {
 			c.s.Log.Warn("what a broken push brought was not kept", "request", c.id, "error", err)
 		}
 		return brokenBody(broken)
 	}
 	if err != nil {
-		k.drop()
+		w.Abort()
 		return err
 	}
-	swapped, err := c.swap(swap, k)
+	swapped, err := c.swap(swap, w)
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,15 @@ func (s *Server) putBaseFiles(c *call) error {
 		Project: c.ref(), Tree: swap.Tree, BaseFilesPushed: len(swapped.After),
 		Added: len(diff.Added), Changed: len(diff.Changed), Removed: len(diff.Removed),
 		Uploaded: uploaded, BytesReceived: c.r.Body.(*body).n,
+	})
+}
+
+// packWriter returns what stores the blobs of a push to the project that the path
+// names, for as long as the caller may write there.
+func (c *call) packWriter() *store.PackWriter {
+	return c.s.Store.NewPackWriter(c.ref().Account(), store.PackOptions{
+		Check:   c.permitAgain,
+		Reserve: func(bytes int64) error { return c.takePart(packPart, bytes) },
 	})
 }
 
@@ -83,34 +92,31 @@ func (c *call) checkTree(current string) error {
 	return p
 }
 
-// takeArchive keeps the contents of an ordinary tar, whose files become the set.
-func (c *call) takeArchive(compression string, k *keeper) (s *store.Swap, uploaded int, err error) {
+// takeArchive stores the blobs of an ordinary tar, whose files become the set.
+func (c *call) takeArchive(compression string, w *store.PackWriter) (s *store.Swap, uploaded int, err error) {
 	stream, _, done, err := c.inflate(c.r.Body, compression)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer done()
-	p := &packer{keeper: k}
-	reader := &archiveReader{call: c, wants: func(string) bool { return true }, each: p.add, waits: func() int64 { return p.together }}
+	add := func(e tree.Entry, content []byte) error {
+		c.parts[contentPart] = 0 // the writer reserves memory for what it keeps
+		return w.Add(c.ctx(), e.SHA256, content)
+	}
+	reader := &archiveReader{call: c, wants: func(string) bool { return true }, each: add}
 	files, err := reader.read(stream)
 	if err != nil {
-		return nil, 0, err
-	}
-	if err := p.flush(); err != nil {
 		return nil, 0, err
 	}
 	return &store.Swap{Tree: files.Digest(), Next: func(tree.Tree) (tree.Tree, error) { return files, nil }}, len(files), nil
 }
 
-// swap stores what is left to store and puts the set in its place, in one
-// transaction.
-func (c *call) swap(s *store.Swap, k *keeper) (swapped *store.Swapped, err error) {
-	s.By, s.OnlyFirst, s.Allowed, s.Brought = c.who.user, c.seeds(), c.checkTree, k.justBrought()
-	err = k.finish(c.ctx(), func(tx *store.Tx, left batch) (err error) {
-		s.Packs, s.Contents = left.packs, left.contents
-		swapped, err = tx.SwapBaseFiles(c.ctx(), c.ref(), *s)
-		if err != nil || swapped.Unchanged {
-			return err
+// swap stores the rest of the push and puts the set in its place.
+func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) {
+	s.By, s.OnlyFirst, s.Allowed = c.who.user, c.seeds(), c.checkTree
+	swapped, err := w.Finish(c.ctx(), c.ref(), *s, func(tx *store.Tx, done *store.Swapped) error {
+		if done.Unchanged {
+			return nil
 		}
 		return c.audit(c.ctx(), tx, c.ref().Account(), "base-files.write", c.ref().String(), s.Tree)
 	})
@@ -121,9 +127,6 @@ func (c *call) swap(s *store.Swap, k *keeper) (swapped *store.Swapped, err error
 	case errors.Is(err, store.ErrSetExists):
 		return nil, c.setExists()
 	case errors.As(err, &outdated):
-		if err := k.keep(); err != nil {
-			return nil, err
-		}
 		return nil, planOutdated(outdated)
 	case errors.As(err, &other):
 		return nil, badManifest("its files are the tree %s", other.Is)

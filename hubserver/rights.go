@@ -18,21 +18,12 @@ type grant struct {
 // caller goes through here, because the request may have been opened long ago: the
 // token, its owner and the roles that let it in are read again, in the transaction.
 func (c *call) transact(ctx context.Context, f func(*store.Tx) error) error {
-	return c.s.Store.Write(ctx, c.ifStillPermitted(ctx, f))
-}
-
-// transactUnsynced is transact without the wait for the disk.
-func (c *call) transactUnsynced(ctx context.Context, f func(*store.Tx) error) error {
-	return c.s.Store.WriteUnsynced(ctx, c.ifStillPermitted(ctx, f))
-}
-
-func (c *call) ifStillPermitted(ctx context.Context, f func(*store.Tx) error) func(*store.Tx) error {
-	return func(tx *store.Tx) error {
+	return c.s.Store.Write(ctx, func(tx *store.Tx) error {
 		if err := c.permitAgain(ctx, tx); err != nil {
 			return err
 		}
 		return f(tx)
-	}
+	})
 }
 
 func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {

@@ -100,7 +100,6 @@ func (c *call) readBundle(data [][]byte, compression, number string) (tree.Tree,
 		call:  c,
 		wants: func(path string) bool { return path == stackManifest },
 		each:  func(_ tree.Entry, content []byte) error { manifest = content; return nil },
-		waits: func() int64 { return 0 },
 	}
 	files, err := reader.read(stream)
 	if err != nil {

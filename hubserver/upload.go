@@ -18,11 +18,11 @@ import (
 
 // takeUpload keeps the contents of a push that names its set in a manifest, and
 // brings only what is missing. Its frames are stored as they come.
-func (c *call) takeUpload(_ string, k *keeper) (s *store.Swap, uploaded int, err error) {
+func (c *call) takeUpload(_ string, w *store.PackWriter) (s *store.Swap, uploaded int, err error) {
 	if err := c.takePart(streamPart, uploadMemory); err != nil {
 		return nil, 0, err
 	}
-	u := &upload{frames: frame.NewReader(c.r.Body), keeper: k, limits: c.s.Limits, hash: sha256.New(), buf: make([]byte, 64<<10)}
+	u := &upload{call: c, frames: frame.NewReader(c.r.Body), packs: w, limits: c.s.Limits, hash: sha256.New(), buf: make([]byte, 64<<10)}
 	u.archive = tar.NewReader(u)
 	u.frames.Reserve = func(bytes int) error { return notStored(c.takePart(streamPart, uploadMemory+int64(bytes))) }
 	m, err := u.manifest()
@@ -35,7 +35,7 @@ func (c *call) takeUpload(_ string, k *keeper) (s *store.Swap, uploaded int, err
 	if err := u.last(); err != nil {
 		return nil, 0, uploadProblem(err)
 	}
-	return &store.Swap{Tree: m.Tree, Base: m.Base, Next: c.s.Limits.next(m)}, len(k.brought), nil
+	return &store.Swap{Tree: m.Tree, Base: m.Base, Next: c.s.Limits.next(m)}, w.Blobs(), nil
 }
 
 // uploadMemory is what reading a push of frames of [frame.Size] takes, in bytes.
@@ -43,10 +43,11 @@ const uploadMemory = 1280 << 10
 
 // upload reads a tar from frames, and keeps the frames in which contents lie.
 type upload struct {
+	call    *call
 	frames  *frame.Reader
 	archive *tar.Reader
 	limits  Limits
-	keeper  *keeper
+	packs   *store.PackWriter
 
 	frame    []byte // as it came
 	plain    []byte // what it holds
@@ -90,7 +91,7 @@ func (u *upload) next() error {
 	if cap(u.plain) > 2*frame.Size {
 		u.plain = nil // what it had is no longer reserved
 	}
-	f, err := u.frames.Next(u.keeper.memory.Take())
+	f, err := u.frames.Next(u.packs.Memory.Take())
 	if err != nil {
 		return err
 	}
@@ -108,13 +109,13 @@ func (u *upload) leave() error {
 	u.start += int64(len(u.plain))
 	u.frame, u.plain, u.read, u.from, u.to = nil, u.plain[:0], 0, 0, 0
 	if !u.open {
-		return notStored(u.keeper.settle())
+		return notStored(u.packs.Flush(u.call.ctx()))
 	}
-	// Before the content there may be nearly a batch, and at both ends of it others in its frames.
-	if u.keeper.bytes > u.limits.BaseFileBytes+mostBatch+2*frame.MaxSize {
+	err := u.packs.Limit(u.limits.BaseFileBytes)
+	if errors.Is(err, store.ErrLongBlob) {
 		return badArchive("contents go on from one zstd frame to the next without end: a frame is to end with a content now and then")
 	}
-	return notStored(u.keeper.goOn())
+	return notStored(err)
 }
 
 // keep adds the frame to the packs as it came, unless it holds more than a pack may,
@@ -123,13 +124,13 @@ func (u *upload) leave() error {
 func (u *upload) keep() {
 	used := u.plain[u.from:u.to]
 	if len(u.plain) <= frame.Size && len(used) >= len(u.plain)/2 && len(used) > 0 {
-		u.keeper.pack(u.start, int64(len(u.plain)), u.frame)
+		u.packs.AddFrame(u.start, int64(len(u.plain)), u.frame)
 		return
 	}
-	u.keeper.memory.Give(u.frame)
+	u.packs.Memory.Give(u.frame)
 	start := u.start + int64(u.from)
 	for part := range slices.Chunk(used, frame.Size) {
-		u.keeper.pack(start, int64(len(part)), frame.Append(u.keeper.memory.Take()[:0], part))
+		u.packs.AddBytes(start, part)
 		start += int64(len(part))
 	}
 }
@@ -157,7 +158,7 @@ func (u *upload) manifest() (*wire.Manifest, error) {
 		return nil, tooLarge(wire.ManifestMember, u.limits.PlanBytes)
 	}
 	m := &wire.Manifest{}
-	if err := u.keeper.c.decodeManifest(u.archive, wire.ManifestMember, u.limits.PlanBytes, m); err != nil {
+	if err := u.call.decodeManifest(u.archive, wire.ManifestMember, u.limits.PlanBytes, m); err != nil {
 		return nil, err
 	}
 	if u.wanted, err = u.limits.checkManifest(m); err == nil && m.Files == nil && m.Base == "" {
@@ -209,7 +210,7 @@ func (u *upload) content(header *tar.Header) error {
 		return badArchive("there are %d bytes before %s: at most %d may be between two contents", start-u.end, header.Name, tarOverhead)
 	}
 	u.end = start + size
-	u.keeper.content(digest, start, size)
+	u.packs.AddBlob(digest, start, size)
 	return nil
 }
 
