@@ -164,12 +164,16 @@ func (a *app) push(ctx context.Context, name string, f pushFlags) error {
 		}
 	}
 	if f.watch {
-		s := &watchSummary{}
+		ctx, end := context.WithCancel(ctx)
+		defer end()
+		s := &watchSummary{end: end}
 		no, err := push.Watch(ctx, o, a.each(s, hide, f.what()))
 		hide()
 		switch {
 		case no != nil:
 			return a.aborted(no)
+		case s.unwritten != nil:
+			return doingPush(printFailed("pushed", s.unwritten), "")
 		case s.pushes > 0 && a.ended() == syscall.SIGINT:
 			return a.watchEnded(s, err)
 		}
@@ -191,6 +195,9 @@ type watchSummary struct {
 	pushes int
 	files  int // added, changed and removed
 	bytes  int64
+
+	end       func() // ends the watch
+	unwritten error  // why stdout took no line
 }
 
 // each returns what prints the first push as ever, and a line for each other.
@@ -211,6 +218,10 @@ func (a *app) each(s *watchSummary, hide func(), what push.What) func(*push.Resu
 		default:
 			f := r.FilesResult
 			p.line("%s pushed: %d added, %d changed, %d removed; %s sent", now, f.Added, f.Changed, f.Removed, bytesText(f.Bytes))
+		}
+		if p.err != nil {
+			s.unwritten = p.err
+			s.end()
 		}
 		s.pushes++
 		if f := r.FilesResult; f != nil {
