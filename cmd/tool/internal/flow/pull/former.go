@@ -49,7 +49,11 @@ func (p *pull) tellFormer(former *kept.FileSet, r *Result, err error) error {
 	}
 	text := fmt.Sprintf("the replaced base files (%d) are saved", len(former.Files))
 	if p.Output == "" {
-		text += "; put them back: " + p.Typed.Text(p.line("pull").Flag("--undo"))
+		text += "; put them back"
+		if n := len(p.files.Added); n > 0 {
+			text += fmt.Sprintf(", and leave the added ones (%d)", n)
+		}
+		text += ": " + p.Typed.Text(p.line("pull").Flag("--undo"))
 	} else {
 		text += " in " + former.Contents()
 	}
