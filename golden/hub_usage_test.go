@@ -91,6 +91,21 @@ func TestHubToken_RejectsUnprintableName(t *testing.T) {
 	h.admin(t, "token", "create", "--user", "alice", "--name", strings.Repeat("é", 127)+" ")
 }
 
+// A database may hold names that today's hub refuses.
+func TestHubToken_ListEscapesNames(t *testing.T) {
+	h := startHub(t, sqlite(t, t.TempDir()))
+	h.admin(t, "account", "create", "alice")
+	h.admin(t, "token", "create", "--user", "alice", "--name", "laptop")
+	execute(t, h.db, "UPDATE tokens SET name = 'a' || char(27) || ']0;x' || char(7, 10, 8238) || 'b'")
+	list := h.admin(t, "token", "list")
+	if strings.ContainsAny(list, "\x1b\a\u202e") || !strings.Contains(list, `a\x1b]0;x\a\n\u202eb`) {
+		t.Errorf("%q", list)
+	}
+	if said := h.admin(t, "token", "revoke", strings.Fields(strings.Split(list, "\n")[1])[0]); strings.ContainsAny(said, "\x1b\a\u202e") {
+		t.Errorf("%q", said)
+	}
+}
+
 func TestHubToken_NamesTokenThatCannotBePrinted(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -102,7 +117,8 @@ func TestHubToken_NamesTokenThatCannotBePrinted(t *testing.T) {
 	var stderr strings.Builder
 	c := exec.Command(program("hub"), "token", "create", "--db", h.db, "--user", "alice", "--name", "lost")
 	c.Stdout, c.Stderr = full, &stderr
-	if code := codeOf(t, c.Run()); code != 1 || !strings.Contains(stderr.String(), "the token is lost; revoke it: hub token revoke ") {
+	if code := codeOf(t, c.Run()); code != 1 || !strings.Contains(stderr.String(), "the token is lost; revoke it: hub token revoke ") ||
+		!strings.Contains(stderr.String(), " --db sqlite:") {
 		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 }

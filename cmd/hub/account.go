@@ -13,6 +13,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
+	"example.com/projecthub/tui/escape"
 )
 
 type account struct {
@@ -230,7 +231,7 @@ func (a *app) memberRemove() *cobra.Command {
 	}
 }
 
-// table writes aligned columns.
+// table writes aligned columns, escaped.
 func table(w io.Writer, head string, rows func(row func(...any))) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, head)
@@ -239,7 +240,7 @@ func table(w io.Writer, head string, rows func(row func(...any))) {
 			if i > 0 {
 				fmt.Fprint(t, "\t")
 			}
-			fmt.Fprint(t, cell)
+			fmt.Fprint(t, escape.Line(fmt.Sprint(cell)))
 		}
 		fmt.Fprintln(t)
 	})

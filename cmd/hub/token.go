@@ -19,6 +19,7 @@ import (
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
+	"example.com/projecthub/tui/escape"
 )
 
 type token struct {
@@ -66,8 +67,7 @@ func (a *app) tokenCreate() *cobra.Command {
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if user == "" || name == "" {
-				return cmdline.Usagef("a token needs --user and --name").
-					Try(cmdline.Hub("token", "create").Flag("--user", "NAME").Flag("--name", "laptop").Flag("--scope", "write:catalog"))
+				return a.needsUserAndName(user)
 			}
 			if !isTokenName(name) {
 				return cmdline.Usagef("--name is to be 1 to %d printable characters", maxTokenName)
@@ -130,7 +130,7 @@ func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, 
 		fmt.Fprintln(w, secret)
 	})
 	if err != nil {
-		return fmt.Errorf("%w: the token is lost; revoke it: hub token revoke %s", err, row.ID())
+		return fmt.Errorf("%w: the token is lost; revoke it: %s", err, a.line(cmdline.Hub("token", "revoke").With(row.ID())))
 	}
 	return nil
 }
@@ -190,6 +190,16 @@ func (a *app) tokenList() *cobra.Command {
 	}
 	c.Flags().StringVar(&user, "user", "", "only the tokens of this user")
 	return c
+}
+
+// needsUserAndName is the failure of a command line that lacks one of the two. It names
+// a line to type where the user is known.
+func (a *app) needsUserAndName(user string) error {
+	e := cmdline.Usagef("a token needs --user and --name")
+	if user != "" {
+		e = e.Try(a.line(cmdline.Hub("token", "create").Flag("--user", user).Flag("--name", "laptop").Flag("--scope", "write:catalog")))
+	}
+	return e
 }
 
 func (t token) state() string {
@@ -304,7 +314,7 @@ func (a *app) revoke(c *cobra.Command, ids []string) error {
 	}
 	return a.print(map[string]any{"type": "revoked", "schema": 1, "tokens": revoked}, func(w io.Writer) {
 		for _, t := range revoked {
-			fmt.Fprintf(w, "Revoked %s (%s of %s)\n", t.ID, t.Name, t.User)
+			fmt.Fprintf(w, "Revoked %s (%s of %s)\n", t.ID, escape.Line(t.Name), t.User)
 		}
 	})
 }
