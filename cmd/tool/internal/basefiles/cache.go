@@ -13,7 +13,7 @@ import (
 	"time"
 	"unsafe"
 
-	"example.com/projecthub/cmd/tool/internal/wholefile"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -150,5 +150,5 @@ func (h *hashing) remember() {
 		b = append(b, e.Path...)
 	}
 	binary.LittleEndian.PutUint32(b[len(cacheFormat):], crc32.Checksum(b[checksumEnd:], castagnoli()))
-	_ = wholefile.Replace(file, b)
+	_ = state.WriteCache(file, b)
 }

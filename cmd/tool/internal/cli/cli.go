@@ -25,8 +25,7 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/kept"
-	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
@@ -333,12 +332,12 @@ func (a *app) cache(name string) string {
 }
 
 // kept returns where what a push or a pull replaced is kept.
-func (a *app) kept() *kept.Store {
+func (a *app) kept() *state.History {
 	dir, err := a.directory("TOOL_STATE_DIR", userStateDir)
 	if err != nil {
 		dir = "" // keeping fails, and says so
 	}
-	return kept.New(dir)
+	return state.NewHistory(dir)
 }
 
 // userStateDir returns the user's directory for what is to last but need not be
@@ -355,7 +354,7 @@ func userStateDir() (string, error) {
 	return filepath.Join(home, ".local", "state"), err
 }
 
-func (a *app) revisions() *revisions.Store { return revisions.New(a.cache("revisions")) }
+func (a *app) revisions() *state.Sync { return state.NewSync(a.cache("revisions")) }
 
 // connect returns the hub, for a command that needs a token.
 func (a *app) connect() (*identity.Hub, error) {

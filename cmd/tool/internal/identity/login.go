@@ -18,6 +18,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -198,19 +199,7 @@ func writePrivate(path string, data []byte) error {
 			return nil
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+fileName+".*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(private), keepOwner(f, path), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return state.WriteFile(path, data, func(f *os.File) error { return keepOwner(f, path) })
 }
 
 // keepOwner gives f the owner of the file at path, or else of its directory.

@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
@@ -31,7 +31,7 @@ type Options struct {
 	BaseFiles    bool
 	Files        flow.FileOptions
 	Connect      flow.Connect
-	Revisions    *revisions.Store
+	Revisions    *state.Sync
 	Warn         func(string)
 	Typed        flow.Typed
 	Step         func(Step) // told when a step starts; nil allowed

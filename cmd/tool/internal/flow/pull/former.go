@@ -11,7 +11,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
-	"example.com/projecthub/cmd/tool/internal/kept"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -19,7 +19,7 @@ import (
 func filesPlace(dir string) string { return "pull base files " + dir }
 
 // saveFormer has the files that are replaced saved.
-func (p *pull) saveFormer(r *Result) *kept.FileSet {
+func (p *pull) saveFormer(r *Result) *state.FileSet {
 	settings := ""
 	if !r.Changes.Empty() {
 		settings = p.config.Revision()
@@ -28,8 +28,8 @@ func (p *pull) saveFormer(r *Result) *kept.FileSet {
 	former := p.Kept.NewFileSet(p.files.place, settings, last.ID())
 	told := false
 	p.files.Save = func(f basefiles.Former) error {
-		err := former.Add(kept.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
-		if !errors.Is(err, kept.ErrNoDirectory) {
+		err := former.Add(state.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
+		if !errors.Is(err, state.ErrNoDirectory) {
 			return err
 		}
 		if !told {
@@ -43,7 +43,7 @@ func (p *pull) saveFormer(r *Result) *kept.FileSet {
 
 // tellFormer says where the replaced files are and how to restore them: in a note, or in
 // the hint of the failure that ended the pull.
-func (p *pull) tellFormer(former *kept.FileSet, r *Result, err error) error {
+func (p *pull) tellFormer(former *state.FileSet, r *Result, err error) error {
 	if len(former.Files) == 0 {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *pull) tellFormer(former *kept.FileSet, r *Result, err error) error {
 
 // formerFiles are the base files that the pull replaced which is to be undone.
 type formerFiles struct {
-	*kept.FileSet
+	*state.FileSet
 	dir   string
 	alone bool // the pull changed no settings
 }
@@ -98,7 +98,7 @@ func (p *pull) formerFiles() (*formerFiles, error) {
 
 // undoFiles restores the files that are still as the pull wrote them, or gone.
 func (p *pull) undoFiles(former *formerFiles, r *Result) (*Result, error) {
-	byPath := map[string]kept.File{}
+	byPath := map[string]state.File{}
 	var entries []tree.Entry
 	for _, file := range former.Files {
 		e, err := former.entry(file)
@@ -146,7 +146,7 @@ func (p *pull) undoFiles(former *formerFiles, r *Result) (*Result, error) {
 }
 
 // entry describes a saved file.
-func (f *formerFiles) entry(file kept.File) (tree.Entry, error) {
+func (f *formerFiles) entry(file state.File) (tree.Entry, error) {
 	content, err := f.Open(file)
 	if err != nil {
 		return tree.Entry{}, err
@@ -157,7 +157,7 @@ func (f *formerFiles) entry(file kept.File) (tree.Entry, error) {
 	return tree.Entry{Path: file.Path, Mode: tree.ModeOf(uint32(file.Mode)), Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-func (f *formerFiles) write(restore *basefiles.Restore, e tree.Entry, file kept.File) error {
+func (f *formerFiles) write(restore *basefiles.Restore, e tree.Entry, file state.File) error {
 	content, err := f.Open(file)
 	if err != nil {
 		return err

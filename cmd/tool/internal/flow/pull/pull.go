@@ -14,8 +14,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/kept"
-	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
@@ -28,8 +27,8 @@ type Options struct {
 	Local       *workspace.Project
 	Destination *string // of --project; nil: client.json's
 	Connect     flow.Connect
-	Revisions   *revisions.Store
-	Kept        *kept.Store
+	Revisions   *state.Sync
+	Kept        *state.History
 	Warn        func(string)
 	Typed       flow.Typed
 

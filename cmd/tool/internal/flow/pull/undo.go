@@ -7,7 +7,7 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
-	"example.com/projecthub/cmd/tool/internal/kept"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
@@ -15,13 +15,13 @@ import (
 
 // saveSettings saves the settings that are about to be replaced in the undo history.
 // The entry is nil if there is nothing to save, or it cannot be saved, as the notes say.
-func (p *pull) saveSettings(changes flat.Difference) (saved *kept.Entry, notes []string) {
+func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes []string) {
 	if changes.Empty() {
 		return nil, []string{}
 	}
-	v := kept.Value{
+	v := state.Value{
 		Name: p.place(), Config: p.local.Canonical(), Written: p.config.Revision(), At: time.Now(),
-		Pulled: &kept.Pulled{Origin: p.hub.Origin(), Common: p.Revisions.Last(p.hub.Origin(), p.destination)},
+		Pulled: &state.Pulled{Origin: p.hub.Origin(), Common: p.Revisions.Last(p.hub.Origin(), p.destination)},
 	}
 	if p.base != nil {
 		v.Pulled.Project, v.Pulled.Revision = p.base.Project, p.base.Revision
@@ -80,14 +80,14 @@ func Undo(o Options) (*Result, error) {
 // latestSettings returns the settings that the last pull replaced, nil if there are
 // none. A pull that ended before it was known to have changed client.json counts only if
 // client.json has what it wrote.
-func (p *pull) latestSettings() (*kept.Entry, error) {
-	return p.Kept.Latest(p.place(), func(e *kept.Entry) bool {
+func (p *pull) latestSettings() (*state.Entry, error) {
+	return p.Kept.Latest(p.place(), func(e *state.Entry) bool {
 		return e.Pending && e.Written != p.local.Revision()
 	})
 }
 
 // former returns the settings that may be put back.
-func (p *pull) former() (*kept.Entry, error) {
+func (p *pull) former() (*state.Entry, error) {
 	former, err := p.latestSettings()
 	switch {
 	case err != nil:
@@ -105,7 +105,7 @@ func (p *pull) former() (*kept.Entry, error) {
 
 // restore edits client.json, and makes pulled.json and what is remembered of the
 // hub what they were.
-func (p *pull) restore(former *kept.Entry) (*Result, error) {
+func (p *pull) restore(former *state.Entry) (*Result, error) {
 	changes := flat.Diff(p.local, p.config)
 	changed, err := p.client.Replace(p.config)
 	if err != nil {

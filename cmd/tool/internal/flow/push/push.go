@@ -12,8 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/kept"
-	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
@@ -41,8 +40,8 @@ type Options struct {
 	Connect     flow.Connect
 	What        What
 	Files       flow.FileOptions
-	Revisions   *revisions.Store
-	Kept        *kept.Store
+	Revisions   *state.Sync
+	Kept        *state.History
 	Warn        func(string)
 	Typed       flow.Typed
 
@@ -131,8 +130,8 @@ type push struct {
 	result      *Result
 	done        failure.Effects
 
-	saved   *kept.Entry // the config that a write replaces, until its outcome is known
-	saveErr error       // why it could not be saved
+	saved   *state.Entry // the config that a write replaces, until its outcome is known
+	saveErr error        // why it could not be saved
 }
 
 // Run pushes. It returns nil without an error when the person said no.

@@ -11,7 +11,7 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
-	"example.com/projecthub/cmd/tool/internal/kept"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
@@ -32,7 +32,7 @@ func (p *push) savePrevious(current *wire.Config) {
 
 // pending returns what an earlier attempt at the same push saved. It drops what other
 // pushes saved that were never applied: the hub holds what they were to replace.
-func (p *push) pending(current *wire.Config) *kept.Entry {
+func (p *push) pending(current *wire.Config) *state.Entry {
 	for {
 		last, err := p.Kept.Latest(p.place(), nil)
 		if err != nil || last == nil || !last.Pending || last.Former.Revision != current.Revision {
@@ -73,8 +73,8 @@ func (p *push) saveReplaced(replaced *wire.Replaced, written string) {
 	p.result.Notes = append(p.result.Notes, note)
 }
 
-func (p *push) value(config jsontext.Value, former wire.Edit, written string) kept.Value {
-	return kept.Value{Name: p.place(), Config: config, Former: former, Written: written, At: time.Now()}
+func (p *push) value(config jsontext.Value, former wire.Edit, written string) state.Value {
+	return state.Value{Name: p.place(), Config: config, Former: former, Written: written, At: time.Now()}
 }
 
 // undoLine is the command that undoes the push.
@@ -140,7 +140,7 @@ func isBack(err error, config flat.Config) bool {
 	return errors.As(err, &e) && e.Code == wire.CodeRevisionChanged && e.Current != nil && e.Current.Revision == config.Revision()
 }
 
-func (p *push) alreadyBack(config flat.Config, former *kept.Entry) {
+func (p *push) alreadyBack(config flat.Config, former *state.Entry) {
 	p.result.EnrichmentCount, p.result.Revision = config.EnrichmentCount(), config.Revision()
 	p.result.Notes = append(p.result.Notes,
 		fmt.Sprintf("nothing was changed: the hub holds the config from before the push (%s) already", editText(former.Former)),
@@ -162,7 +162,7 @@ func (p *push) explainUndo(err error) error {
 	return e
 }
 
-func (p *push) wroteBack(w *wire.ConfigWritten, former *kept.Entry) {
+func (p *push) wroteBack(w *wire.ConfigWritten, former *state.Entry) {
 	p.done.ConfigWritten = true
 	r := p.result
 	r.EnrichmentCount, r.Revision, r.OverwroteExistingConfig, r.ConfigChanged = w.EnrichmentCount, w.Revision, w.OverwroteExistingConfig, true

@@ -14,7 +14,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/flow"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
@@ -27,7 +27,7 @@ type Options struct {
 	Locals    []*workspace.Project
 	Identity  *identity.Identity
 	Connect   flow.Connect
-	Revisions *revisions.Store
+	Revisions *state.Sync
 	Typed     flow.Typed
 }
 

@@ -1,13 +1,13 @@
-package kept_test
+package state_test
 
 import (
 	"testing"
 
-	"example.com/projecthub/cmd/tool/internal/kept"
+	"example.com/projecthub/cmd/tool/internal/state"
 )
 
 func TestConsent_IsRememberedForOneName(t *testing.T) {
-	s := kept.New(t.TempDir())
+	s := state.NewHistory(t.TempDir())
 	if s.Consented("web") {
 		t.Error("a yes before there was one")
 	}
@@ -19,7 +19,7 @@ func TestConsent_IsRememberedForOneName(t *testing.T) {
 	if !s.Consented("web") || s.Consented("shop") {
 		t.Errorf("web: %v, shop: %v", s.Consented("web"), s.Consented("shop"))
 	}
-	if nowhere := kept.New(""); nowhere.Consent("web") == nil || nowhere.Consented("web") {
+	if nowhere := state.NewHistory(""); nowhere.Consent("web") == nil || nowhere.Consented("web") {
 		t.Error("a yes is remembered nowhere")
 	}
 }

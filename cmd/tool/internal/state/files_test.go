@@ -1,4 +1,4 @@
-package kept_test
+package state_test
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/projecthub/cmd/tool/internal/kept"
+	"example.com/projecthub/cmd/tool/internal/state"
 )
 
 func TestFileSet_IsStoredPrivatelyAndReadBack(t *testing.T) {
 	dir := t.TempDir()
-	s := kept.New(dir)
+	s := state.NewHistory(dir)
 	if set, err := s.LatestFileSet("web"); set != nil || err != nil {
 		t.Errorf("before anything is stored: %v, %v", set, err)
 	}
 	set := s.NewFileSet("web", "r1", "")
 	for _, name := range []string{"a", "dir/b"} {
-		if err := set.Add(kept.File{Path: name, Mode: 0o755, Written: "w"}, strings.NewReader("former "+name)); err != nil {
+		if err := set.Add(state.File{Path: name, Mode: 0o755, Written: "w"}, strings.NewReader("former "+name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	set.Close()
 	back, err := s.LatestFileSet("web")
-	if err != nil || back.Settings != "r1" || len(back.Files) != 2 || back.Files[1] != (kept.File{Path: "dir/b", Mode: 0o755, Written: "w"}) {
+	if err != nil || back.Settings != "r1" || len(back.Files) != 2 || back.Files[1] != (state.File{Path: "dir/b", Mode: 0o755, Written: "w"}) {
 		t.Fatalf("LatestFileSet = %+v, %v", back, err)
 	}
 	f, err := back.Open(back.Files[1])
@@ -58,10 +58,10 @@ func TestFileSet_IsStoredPrivatelyAndReadBack(t *testing.T) {
 
 func TestFileSet_KeepsTheLastTen(t *testing.T) {
 	dir := t.TempDir()
-	s := kept.New(dir)
+	s := state.NewHistory(dir)
 	for n := range 13 {
 		set := s.NewFileSet("web", fmt.Sprint(n), "")
-		if err := set.Add(kept.File{Path: "a"}, strings.NewReader("x")); err != nil {
+		if err := set.Add(state.File{Path: "a"}, strings.NewReader("x")); err != nil {
 			t.Fatal(err)
 		}
 		set.Close()
@@ -81,15 +81,15 @@ func TestFileSet_KeepsTheLastTen(t *testing.T) {
 }
 
 func TestFileSet_FailsWithoutADirectory(t *testing.T) {
-	set := kept.New("").NewFileSet("web", "", "")
-	if err := set.Add(kept.File{Path: "a"}, strings.NewReader("x")); err != kept.ErrNoDirectory {
+	set := state.NewHistory("").NewFileSet("web", "", "")
+	if err := set.Add(state.File{Path: "a"}, strings.NewReader("x")); err != state.ErrNoDirectory {
 		t.Errorf("Add = %v", err)
 	}
 	blocked := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.New(blocked).NewFileSet("web", "", "").Add(kept.File{Path: "a"}, strings.NewReader("x")); err == nil {
+	if err := state.NewHistory(blocked).NewFileSet("web", "", "").Add(state.File{Path: "a"}, strings.NewReader("x")); err == nil {
 		t.Error("a file is stored below a file")
 	}
 }

@@ -1,4 +1,4 @@
-package revisions_test
+package state_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/projecthub/cmd/tool/internal/revisions"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -29,10 +29,10 @@ func project(t *testing.T, s string) ref.Ref {
 	return r
 }
 
-func TestRevisions_RememberLastPerProjectAndHub(t *testing.T) {
+func TestSync_RememberLastPerProjectAndHub(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "revisions")
 	web, api := project(t, "@acme/web"), project(t, "@acme/api")
-	s := revisions.New(dir)
+	s := state.NewSync(dir)
 	if got := s.Last(hub, web); got != "" {
 		t.Errorf("%q is known before anything was saved", got)
 	}
@@ -45,16 +45,16 @@ func TestRevisions_RememberLastPerProjectAndHub(t *testing.T) {
 		r    ref.Ref
 		want string
 	}{{hub, web, second}, {hub, api, first}, {"https://other.example.com", web, first}, {"https://other.example.com", api, ""}} {
-		if got := revisions.New(dir).Last(test.hub, test.r); got != test.want {
+		if got := state.NewSync(dir).Last(test.hub, test.r); got != test.want {
 			t.Errorf("Last(%s, %s) = %q, want %q", test.hub, test.r, got, test.want)
 		}
 	}
 }
 
-func TestRevisions_IgnoreInvalidRevision(t *testing.T) {
+func TestSync_IgnoreInvalidRevision(t *testing.T) {
 	dir := t.TempDir()
 	web := project(t, "@acme/web")
-	s := revisions.New(dir)
+	s := state.NewSync(dir)
 	for _, damaged := range []string{"", "x", first[:63], first + "\n", strings.ToUpper(first)} {
 		s.Save(hub, web, damaged)
 		if got := s.Last(hub, web); got != "" {
@@ -74,13 +74,13 @@ func TestRevisions_IgnoreInvalidRevision(t *testing.T) {
 	}
 }
 
-func TestRevisions_UnwritableStoreIsNoFailure(t *testing.T) {
+func TestSync_UnwritableStoreIsNoFailure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
-		s := revisions.New(dir)
+		s := state.NewSync(dir)
 		s.Save(hub, project(t, "@acme/web"), first)
 		if got := s.Last(hub, project(t, "@acme/web")); got != "" {
 			t.Errorf("%q comes from nowhere", got)
@@ -88,9 +88,9 @@ func TestRevisions_UnwritableStoreIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestRevisions_RememberLastFilesPerProject(t *testing.T) {
+func TestSync_RememberLastFilesPerProject(t *testing.T) {
 	dir := t.TempDir()
-	s := revisions.New(filepath.Join(dir, "not", "yet", "there"))
+	s := state.NewSync(filepath.Join(dir, "not", "yet", "there"))
 	web, err := ref.New("acme", "web")
 	if err != nil {
 		t.Fatal(err)

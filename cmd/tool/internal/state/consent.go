@@ -1,4 +1,4 @@
-package kept
+package state
 
 import (
 	"errors"
@@ -8,17 +8,17 @@ import (
 )
 
 // Consented reports whether a question about name was answered with yes before.
-func (s *Store) Consented(name string) bool {
-	_, err := os.Lstat(s.consent(name))
-	return s.dir != "" && err == nil
+func (h *History) Consented(name string) bool {
+	_, err := os.Lstat(h.consent(name))
+	return h.dir != "" && err == nil
 }
 
 // Consent remembers a yes.
-func (s *Store) Consent(name string) error {
-	if s.dir == "" {
+func (h *History) Consent(name string) error {
+	if h.dir == "" {
 		return ErrNoDirectory
 	}
-	path := s.consent(name)
+	path := h.consent(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -33,6 +33,6 @@ func (s *Store) Consent(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-func (s *Store) consent(name string) string {
-	return filepath.Join(s.dir, "consents", filepath.Base(s.place(name)))
+func (h *History) consent(name string) string {
+	return filepath.Join(h.dir, "consents", filepath.Base(h.pathOf(name)))
 }

@@ -1,4 +1,4 @@
-package kept
+package state
 
 import (
 	"bufio"
@@ -57,16 +57,16 @@ const (
 var ErrNoDirectory = errors.New("set TOOL_STATE_DIR to a directory for it")
 
 // NewFileSet returns a set to add files to. Nothing is stored before the first one.
-func (s *Store) NewFileSet(name, settings, after string) *FileSet {
+func (h *History) NewFileSet(name, settings, after string) *FileSet {
 	f := &FileSet{Name: name, Settings: settings, After: after, At: time.Now()}
-	if s.dir != "" {
-		f.parent = s.filesOf(name)
+	if h.dir != "" {
+		f.parent = h.filesOf(name)
 	}
 	return f
 }
 
-func (s *Store) filesOf(name string) string {
-	return filepath.Join(s.dir, "files", filepath.Base(s.place(name)))
+func (h *History) filesOf(name string) string {
+	return filepath.Join(h.dir, "files", filepath.Base(h.pathOf(name)))
 }
 
 // Add stores a file, readable by the user alone.
@@ -152,11 +152,11 @@ func (f *FileSet) Contents() string {
 }
 
 // LatestFileSet returns the set that was stored last under name, nil for none.
-func (s *Store) LatestFileSet(name string) (*FileSet, error) {
-	if s.dir == "" {
+func (h *History) LatestFileSet(name string) (*FileSet, error) {
+	if h.dir == "" {
 		return nil, nil
 	}
-	parent := s.filesOf(name)
+	parent := h.filesOf(name)
 	sets, err := setsIn(parent)
 	if err != nil || len(sets) == 0 {
 		return nil, err

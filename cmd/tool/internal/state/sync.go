@@ -1,10 +1,4 @@
-// Package revisions remembers, on this machine, which config was last pushed to
-// or pulled from each project, so that it can be told later which side changed,
-// and which base files, so that a push need only tell what differs.
-//
-// What it keeps can be lost without harm: it is a cache, and its failures are none
-// of the user's business.
-package revisions
+package state
 
 import (
 	"bytes"
@@ -15,29 +9,31 @@ import (
 	"path/filepath"
 	"slices"
 
-	"example.com/projecthub/cmd/tool/internal/wholefile"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Store keeps a file or two for each project of each hub.
-type Store struct{ dir string }
+// Sync is the sync state: which config was last pushed to or pulled from each project
+// of each hub, which tells later which side changed, and which base files, so that a
+// push need only send what differs. It is a cache: it can be lost, and its failures
+// are not reported.
+type Sync struct{ dir string }
 
-// New returns a store in a directory, which need not exist; "" remembers nothing.
-func New(dir string) *Store { return &Store{dir} }
+// NewSync returns the sync state in a directory, which need not exist; "" saves nothing.
+func NewSync(dir string) *Sync { return &Sync{dir} }
 
-func (s *Store) path(origin string, r ref.Ref) string {
+func (s *Sync) path(origin string, r ref.Ref) string {
 	sum := sha256.Sum256([]byte(origin + " " + r.String()))
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:16]))
 }
 
 // Save remembers revision as the last one pushed to or pulled from a project; "": none.
-func (s *Store) Save(origin string, r ref.Ref, revision string) {
+func (s *Sync) Save(origin string, r ref.Ref, revision string) {
 	s.save(s.path(origin, r), []byte(revision))
 }
 
 // Last returns the revision that was saved for a project, "" when none is known.
-func (s *Store) Last(origin string, r ref.Ref) string {
+func (s *Sync) Last(origin string, r ref.Ref) string {
 	data, err := os.ReadFile(s.path(origin, r))
 	if err != nil || !tree.ValidDigest(string(data)) {
 		return ""
@@ -47,13 +43,13 @@ func (s *Store) Last(origin string, r ref.Ref) string {
 
 // SaveFiles remembers files as the last set pushed to or pulled from a project: its
 // digest in a line, then its canonical form.
-func (s *Store) SaveFiles(origin string, r ref.Ref, files tree.Named) {
+func (s *Sync) SaveFiles(origin string, r ref.Ref, files tree.Named) {
 	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Canonical()))
 }
 
 // LastFiles returns the set that was saved for a project. Its files are read when
 // they are asked for.
-func (s *Store) LastFiles(origin string, r ref.Ref) tree.Base {
+func (s *Sync) LastFiles(origin string, r ref.Ref) tree.Base {
 	path := s.filesPath(origin, r)
 	f, err := os.Open(path)
 	if err != nil {
@@ -83,10 +79,10 @@ func readFiles(path, digest string) tree.Tree {
 	return files
 }
 
-func (s *Store) filesPath(origin string, r ref.Ref) string { return s.path(origin, r) + ".files" }
+func (s *Sync) filesPath(origin string, r ref.Ref) string { return s.path(origin, r) + ".files" }
 
-func (s *Store) save(path string, data []byte) {
+func (s *Sync) save(path string, data []byte) {
 	if s.dir != "" {
-		_ = wholefile.Replace(path, data)
+		_ = WriteCache(path, data)
 	}
 }

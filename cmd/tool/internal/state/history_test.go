@@ -1,4 +1,4 @@
-package kept_test
+package state_test
 
 import (
 	"fmt"
@@ -11,20 +11,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/projecthub/cmd/tool/internal/kept"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient/wire"
 )
 
-func value(name string, n int) kept.Value {
+func value(name string, n int) state.Value {
 	at := time.Date(2026, 1, 2, 3, 4, n, 0, time.UTC)
-	return kept.Value{
+	return state.Value{
 		Name: name, Config: jsontext.Value(fmt.Sprintf(`{"n":%d}`, n)), Written: "r",
 		Former: wire.Edit{Revision: "f", UpdatedBy: "carol", UpdatedVia: wire.ViaPage, UpdatedAt: at}, At: at,
 	}
 }
 
-func TestStore_LatestReturnsTheNewestThenTheOneBefore(t *testing.T) {
-	s := kept.New(t.TempDir())
+func TestHistory_LatestReturnsTheNewestThenTheOneBefore(t *testing.T) {
+	s := state.NewHistory(t.TempDir())
 	for n := range 3 {
 		if err := s.Save(value("web", n)); err != nil {
 			t.Fatal(err)
@@ -50,9 +50,9 @@ func TestStore_LatestReturnsTheNewestThenTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestStore_SaveKeepsTwentyOfEachPlaceForTheirOwnerAlone(t *testing.T) {
+func TestHistory_SaveKeepsTwentyOfEachPlaceForTheirOwnerAlone(t *testing.T) {
 	dir := t.TempDir()
-	s := kept.New(dir)
+	s := state.NewHistory(dir)
 	for n := range 30 {
 		if err := s.Save(value("web", n)); err != nil {
 			t.Fatal(err)
@@ -75,9 +75,9 @@ func TestStore_SaveKeepsTwentyOfEachPlaceForTheirOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestStore_LatestNamesAMalformedFile(t *testing.T) {
+func TestHistory_LatestNamesAMalformedFile(t *testing.T) {
 	dir := t.TempDir()
-	s := kept.New(dir)
+	s := state.NewHistory(dir)
 	if err := s.Save(value("web", 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +92,9 @@ func TestStore_LatestNamesAMalformedFile(t *testing.T) {
 
 // A clock that was ahead once must not hide what is saved after it was set right, by
 // this version or by one that named its files by the time.
-func TestStore_OrdersBySequenceWhateverTheClockSays(t *testing.T) {
+func TestHistory_OrdersBySequenceWhateverTheClockSays(t *testing.T) {
 	dir := t.TempDir()
-	s := kept.New(dir)
+	s := state.NewHistory(dir)
 	ahead := value("web", 1)
 	ahead.At = ahead.At.AddDate(10, 0, 0)
 	if err := s.Save(ahead); err != nil {
@@ -124,7 +124,7 @@ func TestStore_OrdersBySequenceWhateverTheClockSays(t *testing.T) {
 }
 
 func TestEntry_IsPendingUntilItIsConfirmed(t *testing.T) {
-	s := kept.New(t.TempDir())
+	s := state.NewHistory(t.TempDir())
 	if err := s.Save(value("web", 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -132,9 +132,9 @@ func TestEntry_IsPendingUntilItIsConfirmed(t *testing.T) {
 	if err != nil || !pending.Pending {
 		t.Fatalf("%+v, %v", pending, err)
 	}
-	isPending := func(e *kept.Entry) bool { return e.Pending }
+	isPending := func(e *state.Entry) bool { return e.Pending }
 	for _, test := range []struct {
-		skip    func(*kept.Entry) bool
+		skip    func(*state.Entry) bool
 		want    int
 		pending bool
 	}{{nil, 2, true}, {isPending, 1, false}} {

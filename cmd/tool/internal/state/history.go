@@ -1,11 +1,7 @@
-// Package kept is the undo history: it saves, on this machine, what a push or a pull
-// replaces, so that the command can be undone.
-//
-// It knows neither the hub nor the workspace: it saves values under a name and returns
-// the latest one.
-package kept
+package state
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -26,10 +22,10 @@ import (
 
 // Value is a config that was replaced.
 type Value struct {
-	Name    string         `json:"name"`    // of the place, for a person who looks into the file
+	Name    string         `json:"name"`    // what was replaced, such as a project of a hub
 	Config  jsontext.Value `json:"config"`  // flat, as it was
 	Former  wire.Edit      `json:"former"`  // who had written it
-	Written string         `json:"written"` // the revision that took its place
+	Written string         `json:"written"` // the revision that replaced it
 	Pulled  *Pulled        `json:"pulled"`  // nil for a push
 	At      time.Time      `json:"at"`      // for a person; the clock may be wrong
 }
@@ -42,7 +38,7 @@ type Pulled struct {
 	Common   string  `json:"common,omitzero"`   // the last revision that both sides had before
 }
 
-// Entry is a value in a store.
+// Entry is a value in the history.
 type Entry struct {
 	Value
 	// Pending: whether the write that replaces the value took place is not known.
@@ -50,15 +46,16 @@ type Entry struct {
 	path    string
 }
 
-// Store keeps the last values of each place, as files that are numbered in the order
-// in which they were saved: a clock may be wrong.
-type Store struct{ dir string }
+// History is the undo history: the last values of each name that a push or a pull
+// replaced, as files that are numbered in the order in which they were saved, because
+// a clock may be wrong.
+type History struct{ dir string }
 
-// New returns a store in a directory, which need not exist; "" keeps nothing.
-func New(dir string) *Store { return &Store{dir} }
+// NewHistory returns the undo history in a directory, which need not exist; "" saves nothing.
+func NewHistory(dir string) *History { return &History{dir} }
 
 const (
-	maxKept = 20 // values of one place
+	maxKept = 20 // values of one name
 
 	// A file is numberPrefix, a number, "-", something random, and one of the two
 	// suffixes. Files of earlier versions start with the digits of a time, and so come
@@ -70,31 +67,31 @@ const (
 
 // Save saves a value that was replaced under its name, readable by its owner alone, and
 // removes the oldest ones above the number that is kept.
-func (s *Store) Save(v Value) error {
-	_, err := s.save(v, savedSuffix)
+func (h *History) Save(v Value) error {
+	_, err := h.save(v, savedSuffix)
 	return err
 }
 
 // Begin saves a value that is about to be replaced, so that it is not lost if the
 // program ends before it knows whether it was. [Entry.Confirm] or [Entry.Drop] follows.
-func (s *Store) Begin(v Value) (*Entry, error) { return s.save(v, pendingSuffix) }
+func (h *History) Begin(v Value) (*Entry, error) { return h.save(v, pendingSuffix) }
 
-func (s *Store) save(v Value, suffix string) (*Entry, error) {
-	path, err := s.write(v, suffix)
+func (h *History) save(v Value, suffix string) (*Entry, error) {
+	path, err := h.write(v, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("what was replaced could not be kept: %w", err)
 	}
 	return &Entry{v, suffix == pendingSuffix, path}, nil
 }
 
-func (s *Store) write(v Value, suffix string) (path string, err error) {
-	if s.dir == "" {
+func (h *History) write(v Value, suffix string) (path string, err error) {
+	if h.dir == "" {
 		return "", errors.New("set TOOL_STATE_DIR to a directory for it")
 	}
 	if len(v.Config) == 0 {
 		return "", errors.New("it is not known")
 	}
-	dir := s.place(v.Name)
+	dir := h.pathOf(v.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -102,25 +99,20 @@ func (s *Store) write(v Value, suffix string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	names, err := s.names(v.Name)
+	names, err := h.names(v.Name)
 	if err != nil {
 		return "", err
 	}
 	// The random part tells two programs apart that save at the same moment.
-	f, err := os.CreateTemp(dir, fmt.Sprintf("%s%016d-*%s", numberPrefix, next(names), suffix))
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		os.Remove(f.Name())
+	path = filepath.Join(dir, fmt.Sprintf("%s%016d-%s%s", numberPrefix, next(names), rand.Text(), suffix))
+	if err := WriteFile(path, append(data, '\n'), nil); err != nil {
 		return "", err
 	}
 	for len(names) >= maxKept {
 		os.Remove(filepath.Join(dir, names[0]))
 		names = names[1:]
 	}
-	return f.Name(), nil
+	return path, nil
 }
 
 // next returns the number after those of names, which are sorted.
@@ -161,16 +153,16 @@ func (e *Entry) Drop() error { return os.Remove(e.path) }
 
 // Latest returns the value that was saved last under name, without those that skip
 // leaves out; nil skips none. It returns nil when there is none.
-func (s *Store) Latest(name string, skip func(*Entry) bool) (*Entry, error) {
-	if s.dir == "" {
+func (h *History) Latest(name string, skip func(*Entry) bool) (*Entry, error) {
+	if h.dir == "" {
 		return nil, nil
 	}
-	names, err := s.names(name)
+	names, err := h.names(name)
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range slices.Backward(names) {
-		e, err := read(filepath.Join(s.place(name), file))
+		e, err := read(filepath.Join(h.pathOf(name), file))
 		if err != nil || skip == nil || !skip(e) {
 			return e, err
 		}
@@ -190,9 +182,9 @@ func read(path string) (*Entry, error) {
 	return e, nil
 }
 
-// names lists the files of one place, oldest first.
-func (s *Store) names(name string) ([]string, error) {
-	entries, err := os.ReadDir(s.place(name))
+// names lists the files of one name, oldest first.
+func (h *History) names(name string) ([]string, error) {
+	entries, err := os.ReadDir(h.pathOf(name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -206,7 +198,7 @@ func (s *Store) names(name string) ([]string, error) {
 	return names, err
 }
 
-func (s *Store) place(name string) string {
+func (h *History) pathOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return filepath.Join(s.dir, hex.EncodeToString(sum[:16]))
+	return filepath.Join(h.dir, hex.EncodeToString(sum[:16]))
 }
