@@ -154,3 +154,21 @@ func TestEntry_IsPendingUntilItIsConfirmed(t *testing.T) {
 		t.Errorf("the latest is %+v, %v", e, err)
 	}
 }
+
+func TestEntry_ConfirmReportsThatAnotherProgramDroppedIt(t *testing.T) {
+	s := state.NewHistory(t.TempDir())
+	pending, err := s.Begin(value("web", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := s.Latest("web", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := same.Drop(); err != nil {
+		t.Fatal(err)
+	}
+	if pending.Confirm() {
+		t.Error("a dropped entry counts as saved")
+	}
+}
