@@ -12,8 +12,10 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// contract is the description of every hub, OpenAPI 3.1.
+// contract is the OpenAPI description of every hub. It is generated from
+// [wire.Endpoints] and openapi.source.json.
 //
+//go:generate go test -run ^TestOpenAPI_IsGenerated$ . -args -update
 //go:embed openapi.json
 var contract []byte
 

@@ -23,6 +23,8 @@ import (
 	"example.com/projecthub/hubserver"
 )
 
+var update = flag.Bool("update", false, "rewrite openapi.json")
+
 // TestMain fails a whole run in which some answer that is documented was never
 // given, beside those that only a failing hub gives.
 func TestMain(m *testing.M) {
