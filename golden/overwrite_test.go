@@ -49,7 +49,7 @@ func TestOverwrite_LargeDifference(t *testing.T) {
 			{enter, "tags: match 1 of 30", ""},
 			{" ", ">   ~ tags\n", "array"},
 			{"/", "search: _", ""},
-			{"PAGE 17 AS", "match 1 of 1", "search"},
+			{"PAGE 17 AS", "PAGE 17 AS_  match 1 of 1", "search"},
 			{enter + "a", ">   ~ about\n", "all"},
 			{"a", ">   ~ about: ", ""},
 			{"/option-3", "search: option-3_  match 18 of 30", "found"},
@@ -110,7 +110,7 @@ func TestView_FollowsTerminalSize(t *testing.T) {
 	term.view("[Leave it]")
 	w.show(term, "push-question")
 	term.resize(narrow)
-	term.view("written by alice on 2 Jan\n")
+	term.view("\n2026 10:00 UTC")
 	w.show(term, "push-question-narrow")
 	term.resize(size{40, 6})
 	term.view("too small")
