@@ -1,6 +1,7 @@
 package hubserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -70,6 +71,8 @@ type queue struct {
 	clients map[string]*client
 	turns   []*client // those who wait, the next one first
 	growing []*waiter // requests under way that need more, which come first
+
+	anonymous anonymous
 }
 
 // client is a caller, or the address of one without a token.
@@ -78,6 +81,15 @@ type client struct {
 	running int
 	used    int64
 	waiting []*waiter
+	group   *anonymous // nil: it has a token
+}
+
+// anonymous counts the requests without a token. Because anyone can have many
+// addresses, all of them together leave half of a queue to callers with tokens.
+type anonymous struct {
+	running int
+	used    int64 // bytes
+	waiting int
 }
 
 type waiter struct {
@@ -115,11 +127,14 @@ func (m *memory) acquire(ctx context.Context, w work, name string, bytes int64) 
 	c := q.clients[name]
 	if c == nil {
 		c = &client{name: name}
+		if isAddress(name) {
+			c.group = &q.anonymous
+		}
 		q.clients[name] = c
 	}
 	l := &lease{m: m, q: q, work: w, client: c}
 	waiting := &waiter{lease: l, bytes: bytes, ready: make(chan struct{})}
-	if len(c.waiting) >= maxWaiting || q.waiting >= maxQueue {
+	if len(c.waiting) >= maxWaiting || q.waiting >= maxQueue || c.group != nil && c.group.waiting >= maxQueue/2 {
 		own := len(c.waiting) >= maxWaiting
 		q.forget(c)
 		m.mu.Unlock()
@@ -127,6 +142,9 @@ func (m *memory) acquire(ctx context.Context, w work, name string, bytes int64) 
 	}
 	c.waiting = append(c.waiting, waiting)
 	q.waiting++
+	if c.group != nil {
+		c.group.waiting++
+	}
 	if len(c.waiting) == 1 {
 		q.turns = append(q.turns, c)
 	}
@@ -163,12 +181,11 @@ func (m *memory) wait(ctx context.Context, w *waiter) error {
 	default:
 	}
 	q, c := w.lease.q, w.lease.client
-	if err == nil {
-		err = busy(!q.allows(c, w.bytes))
-	}
 	if i := slices.Index(q.growing, w); i >= 0 {
+		err = cmp.Or(err, error(busy(!q.mayGrow(c, w.bytes))))
 		q.growing = slices.Delete(q.growing, i, i+1)
 	} else {
+		err = cmp.Or(err, error(busy(!q.allows(c, w.bytes))))
 		q.leave(c, slices.Index(c.waiting, w))
 		q.forget(c)
 	}
@@ -180,6 +197,9 @@ func (m *memory) wait(ctx context.Context, w *waiter) error {
 func (q *queue) leave(c *client, i int) {
 	c.waiting = slices.Delete(c.waiting, i, i+1)
 	q.waiting--
+	if c.group != nil {
+		c.group.waiting--
+	}
 	if len(c.waiting) == 0 {
 		q.turns = slices.DeleteFunc(q.turns, func(other *client) bool { return other == c })
 	}
@@ -197,6 +217,25 @@ func (q *queue) allows(c *client, bytes int64) bool {
 	return c.running == 0 || c.running < q.perCaller && c.used+bytes <= q.most/2
 }
 
+// mayGrow reports whether a request of c that is under way may take so many bytes
+// more: several of one caller leave a quarter to others.
+func (q *queue) mayGrow(c *client, bytes int64) bool {
+	return c.running == 1 || c.used+bytes <= q.most/4*3
+}
+
+// leavesRoom reports whether one more request of c, with so many bytes, leaves half
+// to callers with tokens.
+func (q *queue) leavesRoom(c *client, bytes int64) bool {
+	g := c.group
+	return g == nil || g.running == 0 || g.running < max(1, q.slots/2) && g.used+bytes <= q.most/2
+}
+
+// growthLeavesRoom is leavesRoom for a request of c that is under way.
+func (q *queue) growthLeavesRoom(c *client, bytes int64) bool {
+	g := c.group
+	return g == nil || g.running == 1 || g.used+bytes <= q.most/2
+}
+
 // fits reports whether there is room for bytes more, whoever needs them.
 func (m *memory) fits(w work, bytes int64) bool {
 	q := &m.queues[w]
@@ -210,19 +249,26 @@ func (m *memory) admitAll() {
 }
 
 // admit gives turns as long as there is room. The first caller whose own limits
-// allow it is next; when there is no room for that one, nobody overtakes.
+// allow it is next; when there is no room for that one, nobody overtakes. Nor does a
+// caller without a token overtake another one.
 func (m *memory) admit(q *queue) {
-	for len(q.growing) > 0 {
-		w := q.growing[0]
+	for {
+		i := slices.IndexFunc(q.growing, func(w *waiter) bool {
+			return q.mayGrow(w.lease.client, w.bytes) && q.growthLeavesRoom(w.lease.client, w.bytes)
+		})
+		if i < 0 {
+			break
+		}
+		w := q.growing[i]
 		if !m.fits(w.lease.work, w.bytes) {
 			return
 		}
-		q.growing = q.growing[1:]
+		q.growing = slices.Delete(q.growing, i, i+1)
 		m.charge(w.lease, w.bytes)
 		close(w.ready)
 	}
 	for q.running < q.slots {
-		i := slices.IndexFunc(q.turns, func(c *client) bool { return q.allows(c, c.waiting[0].bytes) })
+		i := q.next()
 		if i < 0 {
 			return
 		}
@@ -235,10 +281,31 @@ func (m *memory) admit(q *queue) {
 		if len(c.waiting) > 0 { // to the end of the line
 			q.turns = append(slices.Delete(q.turns, i, i+1), c)
 		}
-		q.running++
-		c.running++
+		q.enter(c, 1)
 		m.charge(w.lease, w.bytes)
 		close(w.ready)
+	}
+}
+
+// next returns whose turn it is among those who wait, -1 for nobody's.
+func (q *queue) next() int {
+	full := false // for those without a token
+	return slices.IndexFunc(q.turns, func(c *client) bool {
+		bytes := c.waiting[0].bytes
+		if full && c.group != nil || !q.allows(c, bytes) {
+			return false
+		}
+		full = !q.leavesRoom(c, bytes)
+		return !full
+	})
+}
+
+// enter counts n requests of c that run.
+func (q *queue) enter(c *client, n int) {
+	q.running += n
+	c.running += n
+	if c.group != nil {
+		c.group.running += n
 	}
 }
 
@@ -246,6 +313,9 @@ func (m *memory) charge(l *lease, bytes int64) {
 	l.bytes += bytes
 	l.q.used += bytes
 	l.client.used += bytes
+	if l.client.group != nil {
+		l.client.group.used += bytes
+	}
 	m.used += bytes
 	if l.work.lasts() {
 		m.lasting += bytes
@@ -286,8 +356,7 @@ func (l *lease) release() {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	l.m.charge(l, -l.bytes)
-	l.q.running--
-	l.client.running--
+	l.q.enter(l.client, -1)
 	l.q.forget(l.client)
 	l.m.admitAll()
 }

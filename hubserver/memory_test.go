@@ -3,6 +3,7 @@ package hubserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -94,6 +95,93 @@ func TestMemory_OneCallerCannotTakeAllBytes(t *testing.T) {
 	mustAcquire(t, m, uploading, "bob", 48*mib)
 }
 
+func TestMemory_OneCallerCannotGrowIntoAllBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(128 * mib)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		var uploads []*lease
+		for range 4 {
+			uploads = append(uploads, mustAcquire(t, m, uploading, "anna", mib))
+		}
+		for i, l := range uploads[:3] {
+			if err := l.resize(ended, 24*mib); (err == nil) != (i < 2) {
+				t.Errorf("upload %d grows to 24 MiB: %v", i, err)
+			}
+		}
+		other := mustAcquire(t, m, uploading, "bob", mib)
+		if err := other.resize(ended, 20*mib); err != nil {
+			t.Errorf("another caller's upload has no room: %v", err)
+		}
+		err := uploads[3].resize(t.Context(), 40*mib)
+		if p, ok := errors.AsType[*problem](err); !ok || p.Status != http.StatusTooManyRequests {
+			t.Errorf("the caller is told %v, want 429", err)
+		}
+		other.release()
+		for _, l := range uploads[1:] {
+			l.release()
+		}
+		if err := uploads[0].resize(ended, 96*mib); err != nil {
+			t.Errorf("a single upload has no room: %v", err)
+		}
+	})
+}
+
+func TestMemory_AddressesLeaveHalfToTokens(t *testing.T) {
+	for _, w := range []work{changing, viewing, downloading, uploading} {
+		m := newMemory(128 * mib)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for i := range 2 * shares[w].slots {
+			if _, err := m.acquire(ended, w, fmt.Sprint("@", i), m.queues[w].most/int64(shares[w].slots)); err != nil && i == 0 {
+				t.Errorf("work %d: the first has no room: %v", w, err)
+			}
+		}
+		for i := range shares[w].slots / 2 {
+			mustAcquire(t, m, w, fmt.Sprint("user", i), m.queues[w].most/int64(shares[w].slots))
+		}
+	}
+}
+
+func TestMemory_AddressesDoNotOvertake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(128 * mib)
+		first := mustAcquire(t, m, downloading, "@1", 10*mib)
+		large := queued(t, m, downloading, "@2", 12*mib)
+		small := queued(t, m, downloading, "@3", mib)
+		mustAcquire(t, m, downloading, "anna", 12*mib).release()
+		first.release()
+		for _, got := range []<-chan *lease{large, small} {
+			if l := <-got; l == nil {
+				t.Error("an address had no turn")
+			} else {
+				defer l.release()
+			}
+		}
+	})
+}
+
+func TestMemory_AddressesDoNotFillTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(128 * mib)
+		var held []*lease
+		for i := range shares[downloading].slots {
+			held = append(held, mustAcquire(t, m, downloading, fmt.Sprint("user", i), 0))
+		}
+		for i := range maxQueue {
+			go m.acquire(t.Context(), downloading, fmt.Sprint("@", i), 0)
+		}
+		synctest.Wait()
+		waiting := queued(t, m, downloading, "anna", 0)
+		for _, l := range held {
+			l.release()
+		}
+		if <-waiting == nil {
+			t.Error("a caller with a token was refused")
+		}
+	})
+}
+
 func TestMemory_ChangesNeverWaitForOtherWork(t *testing.T) {
 	m := newMemory(128 * mib)
 	mustAcquire(t, m, uploading, "anna", 64*mib)
@@ -148,7 +236,7 @@ func TestMemory_NeverGivesMoreThanThereIs(t *testing.T) {
 				_ = held[i].resize(ended, bytes)
 			default:
 				w := work(rapid.IntRange(0, int(works)-1).Draw(t, "work"))
-				if l, err := m.acquire(ended, w, rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "caller"), bytes); err == nil {
+				if l, err := m.acquire(ended, w, rapid.SampledFrom([]string{"a", "b", "@1", "@2"}).Draw(t, "caller"), bytes); err == nil {
 					held = append(held, l)
 				}
 			}
@@ -164,7 +252,7 @@ func TestMemory_NeverGivesMoreThanThereIs(t *testing.T) {
 			l.release()
 		}
 		for w := range m.queues {
-			if q := &m.queues[w]; q.used != 0 || q.running != 0 || q.waiting != 0 || len(q.clients)+len(q.turns)+len(q.growing) != 0 {
+			if q := &m.queues[w]; q.used != 0 || q.running != 0 || q.waiting != 0 || len(q.clients)+len(q.turns)+len(q.growing) != 0 || q.anonymous != (anonymous{}) {
 				t.Fatalf("work %d is left with %+v", w, q)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 
 	"example.com/projecthub/store"
 )
@@ -40,15 +41,21 @@ func (c *call) client() string {
 	}
 	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
 	if err != nil {
-		return "@" + c.r.RemoteAddr
+		return addressMark + c.r.RemoteAddr
 	}
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() && !ip.Is4In6() {
 		if network, err := ip.WithZone("").Prefix(64); err == nil {
-			return "@" + network.String()
+			return addressMark + network.String()
 		}
 	}
-	return "@" + host
+	return addressMark + host
 }
+
+// addressMark is the first character of what [call.client] returns for an address,
+// and of no user's name.
+const addressMark = "@"
+
+func isAddress(client string) bool { return strings.HasPrefix(client, addressMark) }
 
 // part is a part of the memory of an upload.
 type part int
