@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubserver"
 )
 
@@ -29,6 +30,11 @@ var update = flag.Bool("update", false, "rewrite openapi.json")
 // given, beside those that only a failing hub gives.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// The coders of frames are made once for a process, with channels: one that a test
+	// in a bubble made could not be used outside of it.
+	if _, err := frame.Decode(nil, frame.Append(nil, nil)); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	whole := true
 	for _, name := range []string{"run", "skip", "fuzz", "bench", "list"} {
