@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 
@@ -141,9 +142,11 @@ func (c *call) newAnswer(key string, body []byte) (*store.Answer, error) {
 	if len(key) > maxKey || !printable(key) {
 		return nil, invalidBody("", "the Idempotency-Key is not 1 to %d printable ASCII characters", maxKey)
 	}
-	sum := sha256.Sum256(append([]byte(c.r.URL.RawQuery+"\n"), body...))
+	hash := sha256.New()
+	io.WriteString(hash, c.r.URL.RawQuery+"\n")
+	hash.Write(body) // without a copy: it may be large
 	return &store.Answer{
-		Caller: c.who.user, Method: c.r.Method, Path: c.r.URL.Path, Key: key, BodyHash: hex.EncodeToString(sum[:]),
+		Caller: c.who.user, Method: c.r.Method, Path: c.r.URL.Path, Key: key, BodyHash: hex.EncodeToString(hash.Sum(nil)),
 	}, nil
 }
 
