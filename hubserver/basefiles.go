@@ -114,6 +114,9 @@ func (c *call) takeArchive(compression string, w *store.PackWriter) (s *store.Sw
 // swap stores the rest of the push and puts the set in its place.
 func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) {
 	s.By, s.OnlyFirst, s.Allowed = c.who.user, c.seeds(), c.checkTree
+	if err := c.takeSet(); err != nil {
+		return nil, errors.Join(err, w.Keep(c.ctx())) // the next attempt need not upload it again
+	}
 	swapped, err := w.Finish(c.ctx(), c.ref(), *s, func(tx *store.Tx, done *store.Swapped) error {
 		if done.Unchanged {
 			return nil
@@ -134,6 +137,38 @@ func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) 
 		return nil, badManifest("%v", size)
 	}
 	return swapped, absent(pathProblem("the manifest", err), "project "+c.ref().String())
+}
+
+// swapCost is how much memory a byte of the list of a project's base files takes
+// while that is replaced: read, parsed, compared, and written with a delta applied.
+const swapCost = 2 * setCost
+
+// takeSet reserves the memory for the list of the base files that the project has,
+// which a far smaller push may change.
+func (c *call) takeSet() error {
+	size, err := c.baseSetSize()
+	if err != nil || size == 0 {
+		return err
+	}
+	var others int64
+	for p, n := range c.parts {
+		if part(p) != setPart {
+			others += n
+		}
+	}
+	return c.takePart(setPart, min(swapCost*size, max(0, c.s.memory.queues[uploading].most-others-holdStep)))
+}
+
+// baseSetSize returns the length of the list of the project's base files, in bytes, 0 for none.
+func (c *call) baseSetSize() (size int64, err error) {
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		size, err = v.BaseSetSize(c.ctx(), c.ref())
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return 0, nil
+	}
+	return size, err
 }
 
 func planOutdated(o *store.OutdatedError) error {

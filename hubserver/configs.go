@@ -31,15 +31,33 @@ func (c *call) config() (config *store.Config, err error) {
 	return config, absent(err, "project "+c.ref().String())
 }
 
+// configSize returns the length of that config, in bytes.
+func (c *call) configSize() (size int64, err error) {
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
+		size, err = v.ConfigSize(c.ctx(), c.ref())
+		return err
+	})
+	return size, absent(err, "project "+c.ref().String())
+}
+
 // configChange computes what a config becomes; false leaves it as it is.
 type configChange func(current *store.Config) (config flat.Config, write bool, err error)
 
+// replacedCost is how much memory a byte of a config takes that is replaced: it is
+// read, and part of the response, which has to be possible once the write is done.
+const replacedCost = 4
+
 func (s *Server) putConfig(c *call) error {
-	if _, err := c.project(); err != nil {
+	size, err := c.configSize()
+	if err != nil {
 		return err
 	}
 	var req wire.PutConfig
-	if _, err := c.readJSON("the body", s.Limits.ConfigBytes+maxJSON, &req); err != nil {
+	body, err := c.readJSON("the body", s.Limits.ConfigBytes+maxJSON, &req)
+	if err != nil {
+		return err
+	}
+	if err := c.takeAtMost(changing, jsonMemory(body)+replacedCost*size); err != nil {
 		return err
 	}
 	via := wire.ViaPush

@@ -28,3 +28,12 @@ func (s *Server) Register(endpoints []wire.Endpoint) {
 	s.router = httprouter.New()
 	s.registerAll(endpoints, s.handlers())
 }
+
+// Peak returns how many bytes were reserved after f, and at most while it ran.
+func (s *Server) Peak(f func()) (now, peak int64) {
+	s.memory.mu.Lock()
+	s.memory.peak = s.memory.used
+	s.memory.mu.Unlock()
+	f()
+	return s.Reserved()
+}

@@ -106,6 +106,39 @@ func TestArchive_RefusesLongHeaders(t *testing.T) {
 	}
 }
 
+func TestPutFiles_ReservesTheSetThatADeltaChanges(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	alice := hub.as("alice")
+	contents := map[string]string{}
+	for i := range 10_000 {
+		contents[fmt.Sprintf("%s/%s/%d", strings.Repeat("a", 200), strings.Repeat("b", 200), i)] = ""
+	}
+	before := treeOf(t, contents)
+	alice.put(baseFiles, uploadOf(t, full(before), blob("")), zstdEncoded).want(200)
+	contents["more"] = "more"
+	upload := uploadOf(t, delta(before, treeOf(t, contents)), blob("more"))
+	now, peak := hub.server.Peak(func() { alice.put(baseFiles, upload, zstdEncoded).want(200) })
+	if list := int64(len(before.Canonical())); now != 0 || peak < 8*list {
+		t.Errorf("%d bytes are reserved, %d at most, for a push of %d that changes a list of %d", now, peak, len(upload.data), list)
+	}
+	now, peak = hub.server.Peak(func() { alice.delete(web).want(200) })
+	if list := int64(len(before.Canonical())); now != 0 || peak < 4*list {
+		t.Errorf("%d bytes are reserved, %d at most, to delete a list of %d", now, peak, list)
+	}
+}
+
+func TestPutConfig_ReservesTheConfigThatItReplaces(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	alice := hub.as("alice")
+	alice.put(clientCfg, `{"settings": {"a": "`+strings.Repeat("x", 1<<20-100)+`"}}`).want(200)
+	now, peak := hub.server.Peak(func() { alice.put(clientCfg, `{"settings": {}}`).want(200) })
+	if now != 0 || peak < 3<<20 {
+		t.Errorf("%d bytes are reserved, %d at most, to replace a config of 1 MiB", now, peak)
+	}
+}
+
 func TestBundle_IsStreamedInPieces(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()

@@ -198,8 +198,15 @@ func absent(err error, what string) error {
 }
 
 func (s *Server) deleteProject(c *call) error {
+	size, err := c.baseSetSize()
+	if err != nil {
+		return err
+	}
+	if err := c.takeAtMost(changing, setCost*size); err != nil {
+		return err
+	}
 	answer := wire.Deleted{Project: c.ref()}
-	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
+	err = c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		if answer.Existed, err = tx.DeleteProject(c.ctx(), c.ref()); err != nil || !answer.Existed {
 			return err
 		}

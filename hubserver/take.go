@@ -65,6 +65,7 @@ const (
 	manifestPart             // the files that are named
 	contentPart              // of contents that are being read
 	packPart                 // what is about to be stored
+	setPart                  // the set that is replaced, and the one that a delta makes of it
 	parts
 )
 

@@ -52,6 +52,13 @@ func (v *View) Config(ctx context.Context, r ref.Ref) (*Config, error) {
 	return c, nil
 }
 
+// ConfigSize returns the length of a project's config, in bytes; ErrNotFound when there
+// is no such project.
+func (v *View) ConfigSize(ctx context.Context, r ref.Ref) (size int64, err error) {
+	err = v.one(ctx, &size, "SELECT length(body) FROM configs WHERE account = ? AND slug = ?", r.Account(), r.Slug())
+	return size, err
+}
+
 func (c *Config) damaged() bool { return hexSum(c.Body) != c.Revision }
 
 func damagedConfig(r ref.Ref) error {

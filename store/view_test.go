@@ -11,7 +11,7 @@ import (
 
 // reads are the methods of View. One that writes belongs to Tx.
 var reads = strings.Fields(`
-	API Account Accounts AuditOf BaseSet BaseSetSize BaseTree Bearer Bundle Config
+	API Account Accounts AuditOf BaseSet BaseSetSize BaseTree Bearer Bundle Config ConfigSize
 	ContentReader Contents Damaged DamagedFiles Document FirstAnswer Followers HoldsAny
 	MembersOf MembershipsOf Now Piece Project Projects RateLimit RoleOf Stack
 	StackVersion Tokens`)
