@@ -17,10 +17,6 @@ import (
 // call's.
 type Opener func(tree.Entry) (io.ReadCloser, error)
 
-// Sent is told how much of a transfer is done: files whole, bytes of content, what
-// the hub had before counted too. It never goes back.
-type Sent func(files int, bytes int64)
-
 // archiveBody streams files as a tar that is compressed with zstd. The hub may
 // refuse it before it is sent.
 func (r *request) archiveBody(files tree.Tree, open Opener) {

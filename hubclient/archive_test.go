@@ -246,13 +246,13 @@ func TestUpload_ProgressIsMonotonicAndComplete(t *testing.T) {
 					answer(w, 200, wire.BaseFilesWritten{Project: project})
 				})
 				count, bytes, over := 0, int64(0), false
-				sent := func(n int, b int64) {
+				onProgress := func(n int, b int64) {
 					if over || n <= count || b < bytes {
 						t.Errorf("(%d, %d) follows (%d, %d), the call being over: %v", n, b, count, bytes, over)
 					}
 					count, bytes = n, b
 				}
-				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Sent: sent})
+				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, OnProgress: onProgress})
 				if over = true; err != nil || count != len(files) || bytes != files.Bytes() {
 					t.Errorf("%d files and %d bytes are told of, %v", count, bytes, err)
 				}
@@ -306,7 +306,7 @@ func TestUpload_LeavesNoGoroutine(t *testing.T) {
 				if test.cancel {
 					time.AfterFunc(10*time.Second, cancel)
 				}
-				if _, err := b.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: test.open}); err == nil {
+				if _, err := b.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: test.open}); err == nil {
 					t.Error("it succeeds")
 				}
 			})

@@ -24,10 +24,13 @@ func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, err
 
 // FileSet is a set of base files on its way to a hub.
 type FileSet struct {
-	tree.Named           // whose digest may be left out
-	Open       Opener    // called by several goroutines at a time
-	Base       tree.Base // what the hub probably holds, so that only what differs is told
-	Sent       Sent      // nil allowed
+	tree.Snapshot           // its Digest may be empty
+	Open          Opener    // may be called by several goroutines
+	Base          tree.Base // what the hub probably stores; only a delta to it is sent
+
+	// OnProgress, if not nil, receives how many files and bytes the hub has so far,
+	// including what it had before the push. Neither number decreases.
+	OnProgress func(files int, bytes int64)
 }
 
 // plan asks what a push of the set that a manifest, in JSON, names would have to

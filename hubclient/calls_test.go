@@ -143,10 +143,10 @@ func TestCalls_SendConditions(t *testing.T) {
 		if _, err := created.SeedConfig(ctx, body); err != nil {
 			t.Error(err)
 		}
-		if _, err := created.SeedBaseFiles(ctx, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
+		if _, err := created.SeedBaseFiles(ctx, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
+		if _, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -57,7 +57,7 @@ func TestEndpoints_HaveClientMethods(t *testing.T) {
 	hub.plan = record
 	all["plan"] = func(ctx context.Context, c *hubclient.Client) error {
 		files, open := someFiles()
-		_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: open})
+		_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -134,7 +134,7 @@ func TestClient_IgnoresUnknownMembersAtEveryDepth(t *testing.T) {
 		b.plan = newer(t, func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, 200, wire.Plan{Current: former, Missing: digestsOf(files)})
 		}, nil)
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: tree.Base{}}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{}}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -153,7 +153,7 @@ func TestAmbiguous_SeedIsSuccessOnlyWhenApplied(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				written, err := created.SeedBaseFiles(t.Context(), hubclient.FileSet{Named: files.Named(), Open: open})
+				written, err := created.SeedBaseFiles(t.Context(), hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 				if n := int(b.requests.Load()); n != len(steps) || len(plans) != 0 {
 					t.Errorf("%d requests, want %d; %d plans too few", n, len(steps), len(plans))
 				}

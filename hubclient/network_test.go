@@ -95,7 +95,7 @@ func TestNetwork_BlockedUploadTimesOut(t *testing.T) {
 	noise := make([]byte, 24<<20) // more than the system keeps on its way
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"noise": string(noise)})
-	_, err := dialTo(t, listener, 200*time.Millisecond).PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
+	_, err := dialTo(t, listener, 200*time.Millisecond).PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 	if e := wantCode(t, err, hubclient.CodeTimeout); !strings.Contains(e.Hint, "may have been applied") {
 		t.Errorf("%+v", e)
 	}
@@ -114,7 +114,7 @@ func TestNetwork_RefusalDuringBodyArrives(t *testing.T) {
 	files, open := filesOf(map[string]string{"noise": string(noise)})
 	const times = 20
 	for range times {
-		_, err := dialTo(t, server.Listener, time.Minute).PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
+		_, err := dialTo(t, server.Listener, time.Minute).PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 		wantCode(t, err, wire.CodeTooLarge)
 	}
 	if n := requests.Load(); n != times {

@@ -20,13 +20,15 @@ import (
 // into zstd frames. A large one is read, compressed where that helps, and sent piece
 // by piece, and the hub may refuse it before it is sent; a small one is made at
 // once. near says that the hub is on this machine.
-func (r *request) packedBody(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, sent Sent) error {
+func (r *request) packedBody(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, onProgress func(files int, bytes int64)) error {
 	r.set("Content-Type", wire.BaseFilesType)
 	r.set("Content-Encoding", "zstd")
 	r.length = -1
 	small := tree.Tree(contents).Bytes()+int64(len(manifest)) < atOnce
 	near = near && !small
-	r.body = func(ctx context.Context) io.ReadCloser { return newPacked(ctx, manifest, contents, near, open, sent) }
+	r.body = func(ctx context.Context) io.ReadCloser {
+		return newPacked(ctx, manifest, contents, near, open, onProgress)
+	}
 	if small {
 		body := r.body(ctx)
 		defer body.Close()
@@ -56,11 +58,11 @@ const ahead = 8
 
 // packed is a body that goroutines make, section by section.
 type packed struct {
-	open   Opener
-	sent   Sent
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	open       Opener
+	onProgress func(files int, bytes int64)
+	ctx        context.Context
+	cancel     context.CancelFunc
+	work       sync.WaitGroup
 
 	order  chan *section
 	now    *section     // that is read
@@ -120,8 +122,8 @@ func (p *pace) goesOn(next []byte) {
 
 func (p *pace) hurries() bool { return p.raw.Load() }
 
-func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, sent Sent) *packed {
-	p := &packed{open: open, sent: sent, order: make(chan *section, ahead), memory: make(frame.Memory, 2*ahead), pace: pace{near: near}}
+func newPacked(ctx context.Context, manifest []byte, contents []tree.Entry, near bool, open Opener, onProgress func(files int, bytes int64)) *packed {
+	p := &packed{open: open, onProgress: onProgress, order: make(chan *section, ahead), memory: make(frame.Memory, 2*ahead), pace: pace{near: near}}
 	p.pace.raw.Store(near)
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	todo := make(chan *section)
@@ -326,7 +328,7 @@ func (p *packed) next() error {
 			p.files++
 			p.bytes += e.Size
 		}
-		p.sent(p.files, p.bytes)
+		p.onProgress(p.files, p.bytes)
 		p.now = nil
 	}
 	select {

@@ -31,13 +31,13 @@ type push struct {
 	project   ref.Ref
 	condition map[string]string // headers of the PUT
 	base      tree.Tree         // the files of Base, once they are needed
-	told      int               // files that Sent knows of
+	told      int               // files that OnProgress was called with
 	lost      bool              // an attempt may have put the set in place without our knowing
 }
 
 func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) *push {
 	if files.Digest == "" {
-		files.Named = files.Tree.Named()
+		files.Snapshot = files.Tree.Snapshot()
 	}
 	return &push{Client: c, FileSet: files, project: r, condition: condition}
 }
@@ -221,8 +221,8 @@ func (p *push) put(ctx context.Context, manifest []byte, contents []tree.Entry, 
 
 // sent tells of progress, which never goes back.
 func (p *push) sent(files int, bytes int64) {
-	if p.Sent != nil && files > p.told {
+	if p.OnProgress != nil && files > p.told {
 		p.told = files
-		p.Sent(files, bytes)
+		p.OnProgress(files, bytes)
 	}
 }

@@ -97,7 +97,7 @@ func TestPushFiles_SendsMissingBlobsInFrames(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, r *http.Request) { answer(w, 200, plan) }
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -133,7 +133,7 @@ func TestPushFiles_CompressesForRemoteHub(t *testing.T) {
 					}
 					answer(w, 200, written(files))
 				})
-				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
+				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
 					t.Fatal(err)
 				}
 				if compressed := last < 8<<10; compressed != c.compressed {
@@ -164,7 +164,7 @@ func TestPushFiles_SmallDeltaNeedsNoPlan(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: known(base)}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -177,7 +177,7 @@ func TestPushFiles_SmallDeltaNeedsNoPlan(t *testing.T) {
 			}
 			answer(w, 200, wire.Plan{Current: files.Digest(), Unchanged: true})
 		}
-		w, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: tree.Base{
+		w, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{
 			Digest: files.Digest(), Files: func() tree.Tree { t.Error("what is there is looked up"); return nil },
 		}})
 		if err != nil || w.BaseFilesPushed != 3 || w.Added+w.Changed+w.Removed+w.Uploaded != 0 {
@@ -211,7 +211,7 @@ func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 			}
 			answer(w, 200, written(files))
 		})
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: known(base)}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}); err != nil {
 			t.Error(err)
 		}
 		const full = "base false, 1 files, 1 contents"
@@ -221,7 +221,7 @@ func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { outdated(w, r) })
-		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
+		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 		if wantCode(t, err, wire.CodePlanOutdated); b.requests.Load() > 30 {
 			t.Errorf("%d requests", b.requests.Load())
 		}
@@ -238,7 +238,7 @@ func TestPushFiles_RejectsNonsensePlan(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newHub(t, hubclient.Options{}, func(http.ResponseWriter, *http.Request, int) { t.Error("something is sent") })
 				b.plan = func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, plan) }
-				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
+				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 				wantCode(t, err, notAHub)
 			})
 		})
@@ -287,7 +287,7 @@ func TestPushFiles_ResumesWithMissingBlobs(t *testing.T) {
 			}
 			answer(w, 200, plan)
 		}
-		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open})
+		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 		if err != nil || sent.Load() > 8 || b.requests.Load() != 4 {
 			t.Errorf("%d contents came with the last of %d requests: %v", sent.Load(), b.requests.Load(), err)
 		}
@@ -355,7 +355,7 @@ func TestPushFiles_SendsFullListOnlyWhenNeeded(t *testing.T) {
 					answer(w, 200, c.plans[0])
 					c.plans = c.plans[1:]
 				}
-				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open, Base: known(c.base)}); err != nil {
+				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(c.base)}); err != nil {
 					t.Error(err)
 				}
 				if diff := cmp.Diff(c.want, calls); diff != "" {
@@ -388,7 +388,7 @@ func TestSeedFiles_RefusedWithoutSendingBlobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = created.SeedBaseFiles(t.Context(), hubclient.FileSet{Named: files.Named(), Open: open})
+		_, err = created.SeedBaseFiles(t.Context(), hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 		if wantCode(t, err, wire.CodeSetExists); plans != 1 || b.requests.Load() != 2 {
 			t.Errorf("%d plans, %d other requests", plans, b.requests.Load())
 		}
@@ -419,7 +419,7 @@ func TestPushFiles_CompressesLargePlanForRemoteHub(t *testing.T) {
 				}
 				lackNone(w)
 			}
-			if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: open}); err != nil {
+			if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -435,7 +435,7 @@ func TestPushFiles_ComputesMissingDigest(t *testing.T) {
 			}
 			answer(w, 200, written(files))
 		})
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: tree.Named{Tree: files}, Open: open}); err != nil {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: tree.Snapshot{Tree: files}, Open: open}); err != nil {
 			t.Error(err)
 		}
 	})

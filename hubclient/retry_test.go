@@ -388,7 +388,7 @@ func TestRetry_BrokenUpload(t *testing.T) {
 			}
 			answer(w, 200, wire.BaseFilesWritten{Project: project})
 		})
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Named: files.Named(), Open: slow}); err != nil || b.requests.Load() != 3 {
+		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: slow}); err != nil || b.requests.Load() != 3 {
 			t.Errorf("%d requests, %v", b.requests.Load(), err)
 		}
 	})
@@ -462,7 +462,9 @@ func TestCall_CancelEndsAtOnce(t *testing.T) {
 					return io.NopCloser(strings.NewReader("x")), nil
 				}
 				var err error
-				took := elapsed(func() { _, err = b.PutBaseFiles(ctx, project, hubclient.FileSet{Named: files.Named(), Open: open}) })
+				took := elapsed(func() {
+					_, err = b.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+				})
 				if !errors.Is(err, context.Canceled) || took != 10*time.Second+time.Millisecond {
 					t.Errorf("after %v: %v", took, err)
 				}

@@ -42,14 +42,14 @@ type Entry struct {
 // Tree is a set of files in the byte order of their paths.
 type Tree []Entry
 
-// Named is a set of files with the digest that names it.
-type Named struct {
+// Snapshot is a tree with its digest.
+type Snapshot struct {
 	Tree
 	Digest string // see [Tree.Digest]
 }
 
-// Named gives a set its name.
-func (t Tree) Named() Named { return Named{t, t.Digest()} }
+// Snapshot returns t with its digest.
+func (t Tree) Snapshot() Snapshot { return Snapshot{t, t.Digest()} }
 
 // DigestSize is the length of a digest, in hex digits.
 const DigestSize = 2 * sha256.Size

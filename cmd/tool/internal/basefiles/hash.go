@@ -38,11 +38,11 @@ func (s Stamp) young() bool {
 //
 // progress, if not nil, is told by one goroutine at a time how many files and
 // bytes are done so far. What the cache knows is done in one step.
-func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int64)) (tree.Named, error) {
+func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int64)) (tree.Snapshot, error) {
 	h := &hashing{set: s, ctx: ctx, progress: progress, started: time.Now()}
 	h.recall()
 	if h.digest != "" { // nothing to read, nothing to remember
-		return tree.Named{Tree: h.entries, Digest: h.digest}, ctx.Err()
+		return tree.Snapshot{Tree: h.entries, Digest: h.digest}, ctx.Err()
 	}
 	err := h.run()
 	if err == nil {
@@ -50,9 +50,9 @@ func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int
 	}
 	h.remember()
 	if err != nil {
-		return tree.Named{}, err
+		return tree.Snapshot{}, err
 	}
-	return tree.Named{Tree: h.entries, Digest: h.digest}, nil
+	return tree.Snapshot{Tree: h.entries, Digest: h.digest}, nil
 }
 
 // hashing is one run over the files of a selection.

@@ -114,7 +114,7 @@ func TestHash_RejectsFileReplacedBySpecialFile(t *testing.T) {
 			if e.Hint != "it changed meanwhile: run the command again" {
 				t.Errorf("hint %q", e.Hint)
 			}
-			if _, err := s.Contents().Open(set[0]); failure.Of(err).Code != failure.CodeInvalidFile {
+			if _, err := s.Blobs().Open(set[0]); failure.Of(err).Code != failure.CodeInvalidFile {
 				t.Errorf("Open: %v", err)
 			}
 		})
@@ -163,7 +163,7 @@ func TestHash_RacesNeverReadOutside(t *testing.T) {
 			if e.SHA256 != digest("public") {
 				t.Fatalf("%s was read from outside", e.Path)
 			}
-			if r, err := s.Contents().Open(e); err == nil {
+			if r, err := s.Blobs().Open(e); err == nil {
 				if text, err := io.ReadAll(r); err == nil && string(text) != "public" {
 					t.Fatalf("%s holds %q", e.Path, text)
 				}

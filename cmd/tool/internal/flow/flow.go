@@ -139,7 +139,7 @@ type FileOptions struct {
 // Files is a chosen and hashed set of base files.
 type Files struct {
 	*basefiles.Selection
-	tree.Named
+	tree.Snapshot // of the selected files
 	GitIgnored []string // paths of chosen files that git ignores
 	Notes      []string
 }
@@ -184,7 +184,7 @@ func ChooseFiles(ctx context.Context, local *workspace.Project, client *workspac
 	f := &Files{Selection: selection}
 	ignored := make(chan []string, 1) // git reads the directories while the files are hashed
 	go func() { ignored <- basefiles.GitIgnored(ctx, selection) }()
-	if f.Named, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
+	if f.Snapshot, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
 		return nil, err
 	}
 	if n := f.Links + f.Others; n > 0 {
@@ -217,9 +217,9 @@ func IgnoredConsent(origin string, project ref.Ref) string {
 
 // Send makes f what upload sends, which r is told of, to a hub that probably holds base.
 func (f *Files) Send(r Report, base tree.Base, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error)) (*wire.BaseFilesWritten, error) {
-	contents := f.Contents()
-	defer contents.Close()
-	return upload(hubclient.FileSet{Named: f.Named, Open: contents.Open, Base: base, Sent: r.Of(f.Selection, Uploading)})
+	blobs := f.Blobs()
+	defer blobs.Close()
+	return upload(hubclient.FileSet{Snapshot: f.Snapshot, Open: blobs.Open, Base: base, OnProgress: r.Of(f.Selection, Uploading)})
 }
 
 // Of returns what tells r how far a phase has come with a selection; nil where r is.
@@ -276,7 +276,7 @@ func KeepModes(ctx context.Context, hub *identity.Hub, r ref.Ref, f *Files) erro
 			f.Tree[i].Mode = mode
 		}
 	}
-	f.Named = f.Tree.Named()
+	f.Snapshot = f.Tree.Snapshot()
 	return nil
 }
 

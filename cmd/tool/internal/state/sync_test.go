@@ -106,8 +106,8 @@ func TestSync_RememberLastFilesPerProject(t *testing.T) {
 	if got := s.LastFiles("http://hub", web); got.Digest != "" {
 		t.Errorf("before any push: %v", got)
 	}
-	s.SaveFiles("http://hub", web, files.Named())
-	s.SaveFiles("http://hub", other, tree.Tree{}.Named())
+	s.SaveFiles("http://hub", web, files.Snapshot())
+	s.SaveFiles("http://hub", other, tree.Tree{}.Snapshot())
 	for r, want := range map[ref.Ref]tree.Tree{web: files, other: {}} {
 		got := s.LastFiles("http://hub", r)
 		if got.Digest != want.Digest() {

@@ -256,7 +256,7 @@ func (c *create) seed(ctx context.Context, created hubclient.Created) error {
 	if err != nil {
 		return err
 	}
-	c.Revisions.SaveFiles(c.hub.Origin(), c.project, c.files.Named)
+	c.Revisions.SaveFiles(c.hub.Origin(), c.project, c.files.Snapshot)
 	c.done.BaseFilesWritten = true
 	c.result.BaseFilesPushed = files.BaseFilesPushed
 	return nil

@@ -73,7 +73,7 @@ type publish struct {
 	named      bool             // by this publish
 	version    string
 	files      *basefiles.Selection
-	tree.Named // of files
+	tree.Snapshot // of files
 	hub        *identity.Hub
 	there      *wire.Stack // nil: never published
 }
@@ -104,9 +104,9 @@ func Run(ctx context.Context, o Options) (*Result, *flow.Aborted, error) {
 		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
 		return r, nil, nil
 	}
-	contents := p.files.Contents()
-	defer contents.Close()
-	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.Tree, p.counted(contents.Open))
+	blobs := p.files.Blobs()
+	defer blobs.Close()
+	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.Tree, p.counted(blobs.Open))
 	if err != nil {
 		return nil, nil, p.fail(err)
 	}
@@ -246,7 +246,7 @@ func (p *publish) read(ctx context.Context) error {
 	}); err != nil {
 		return failure.At(flow.StageRead, err)
 	}
-	p.Named, err = p.files.Hash(ctx, p.Report.Of(p.files, flow.Hashing))
+	p.Snapshot, err = p.files.Hash(ctx, p.Report.Of(p.files, flow.Hashing))
 	return failure.At(flow.StageRead, err)
 }
 

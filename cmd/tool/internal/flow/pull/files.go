@@ -129,7 +129,7 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
 	r.BaseFilesPulled = len(p.files.set.Files)
 	r.FilesResult = &FilesResult{Added: len(p.files.Added), Changed: len(p.files.Changed)}
 	if p.Output == "" {
-		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, tree.Named{Tree: p.files.set.Files, Digest: p.files.set.Tree})
+		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, tree.Snapshot{Tree: p.files.set.Files, Digest: p.files.set.Tree})
 	}
 	return nil
 }

@@ -348,7 +348,7 @@ func (p *push) pushFiles(ctx context.Context) error {
 		return err
 	}
 	if last.Digest != p.files.Digest {
-		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Named)
+		p.Revisions.SaveFiles(p.hub.Origin(), p.destination, p.files.Snapshot)
 	}
 	p.done.BaseFilesWritten = true
 	p.result.BaseFilesPushed = w.BaseFilesPushed

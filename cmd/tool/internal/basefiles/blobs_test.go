@@ -22,7 +22,7 @@ func TestOpen_ReadsHashedContent(t *testing.T) {
 			"by the byte": iotest.OneByteReader,
 			"by halves":   iotest.HalfReader,
 		} {
-			r, err := s.Contents().Open(e)
+			r, err := s.Blobs().Open(e)
 			must(t, err)
 			text, err := io.ReadAll(wrap(r))
 			must(t, err)
@@ -53,7 +53,7 @@ func TestOpen_FailsWhenContentChanged(t *testing.T) {
 				s := choose(t, at(root))
 				e := hash(t, s)[0]
 				must(t, os.WriteFile(root+"/dir/f", []byte(change), 0o666))
-				r, err := s.Contents().Open(e)
+				r, err := s.Blobs().Open(e)
 				must(t, err)
 				defer r.Close()
 				n, err := read(r, e.Size)
@@ -75,7 +75,7 @@ func TestOpen_FailsWhenEmptyFileGrew(t *testing.T) {
 	s := choose(t, at(root))
 	e := hash(t, s)[0]
 	write(t, root+"/f", "more")
-	r, err := s.Contents().Open(e)
+	r, err := s.Blobs().Open(e)
 	must(t, err)
 	defer r.Close()
 	text, err := io.ReadAll(r)
@@ -89,7 +89,7 @@ func TestOpen_RejectsUnknownDigest(t *testing.T) {
 	root := plant(t, named("a", ".env", "b.log"))
 	s := choose(t, at(root))
 	for _, path := range []string{".env", "b.log", "../a", "/etc/passwd", "", "a/b"} {
-		_, err := s.Contents().Open(tree.Entry{Path: path})
+		_, err := s.Blobs().Open(tree.Entry{Path: path})
 		if e, ok := errors.AsType[failure.Failure](err); !ok || e.Code != failure.CodeInvalidFile {
 			t.Errorf("Open(%q): %v", path, err)
 		}
