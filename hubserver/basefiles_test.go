@@ -409,13 +409,13 @@ func TestPutBaseFiles_AcceptsTarFromCurl(t *testing.T) {
 // The README's line sends what is committed: git archive starts with a global pax header.
 func TestPutBaseFiles_AcceptsReadmeLineWithGitArchive(t *testing.T) {
 	needPrograms(t, "git", "curl")
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("../hubclient/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := regexp.MustCompile(`(?s)\n(git archive [^\n]+\|\n +curl [^\n]+)\n`).FindSubmatch(readme)
 	if line == nil {
-		t.Fatal("README.md has no line with git archive and curl")
+		t.Fatal("hubclient/README.md has no line with git archive and curl")
 	}
 	const project = "https://hub.example.com/v1/projects/acme/web/preview/base-files"
 	if !bytes.Contains(line[1], []byte(project)) {
