@@ -61,7 +61,7 @@ func build(m *testing.M) (int, error) {
 	bin = dir
 	const internal = "example.com/projecthub/cmd/tool/internal/"
 	c := exec.Command("go", "build", "-ldflags",
-		"-s -w -X main.version=1.2.3 -X "+internal+"cli.Version=1.2.3 -X "+internal+"identity.DefaultOrigin="+defaultOrigin,
+		"-s -w -X main.version=1.2.3 -X "+internal+"app.Version=1.2.3 -X "+internal+"identity.DefaultOrigin="+defaultOrigin,
 		"-o", dir+string(filepath.Separator), "../cmd/hub", "../cmd/tool")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0") // as they are released
 	if out, err := c.CombinedOutput(); err != nil {

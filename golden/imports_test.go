@@ -86,9 +86,9 @@ func TestImports_LibrariesStayInTheirPackages(t *testing.T) {
 		{"github.com/jackc/pgx", []string{"store/"}},
 		{"github.com/julienschmidt/httprouter", []string{"hubserver"}},
 		{"github.com/getkin/kin-openapi", []string{"hubserver/"}},
-		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/flow/push"}},
+		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/command/push"}},
 		{"os/exec", []string{"cmd/tool/internal/child", "cmd/tool/release", "cmd/demo"}}, // child removes secrets; the others are never installed
-		{"github.com/spf13/cobra", []string{"cmd/internal/cmdline", "cmd/tool/internal/cli", "cmd/tool/release", "cmd/hub"}},
+		{"github.com/spf13/cobra", []string{"cmd/internal/cmdline", "cmd/tool/internal/cli", "cmd/tool/internal/app/", "cmd/tool/internal/command/", "cmd/tool/release", "cmd/hub"}},
 	} {
 		for _, p := range packages(t) {
 			for _, imported := range p.Imports {
@@ -134,31 +134,34 @@ func TestImports_FollowRules(t *testing.T) {
 					t.Errorf("%s may not import %s", p.name(), to)
 				}
 			}
-			checkFlow(t, p, to)
+			checkCommand(t, p, to)
 			checkClient(t, p, to)
 		}
 	}
 }
 
-const flows = "cmd/tool/internal/flow"
+const commandRoom = "cmd/tool/internal/command/"
 
-// checkFlow keeps flows apart, and away from flags, terminals and questions.
-func checkFlow(t *testing.T, p pkg, to string) {
+// checkCommand keeps commands apart, and leaves questions and drawing to app/ui.
+func checkCommand(t *testing.T, p pkg, to string) {
 	t.Helper()
-	if !p.within(flows + "/") {
-		return
+	if strings.HasPrefix(to, commandRoom) && !p.within("cmd/tool/internal/cli") {
+		t.Errorf("%s imports %s: only cli sees commands", p.name(), to)
 	}
-	if strings.HasPrefix(to, flows+"/") {
-		t.Errorf("the flow %s imports the flow %s", p.name(), to)
+	if p.within(commandRoom, "cmd/tool/internal/app/") && to == "cmd/tool/internal/cli" {
+		t.Errorf("%s imports cli", p.name())
 	}
-	if slices.Contains([]string{"cmd/tool/internal/cli", "cmd/tool/internal/term", "prompts", "tui"}, to) {
-		t.Errorf("the flow %s imports %s", p.name(), to)
+	if p.within("cmd/tool/") && !p.within("cmd/tool/internal/app/ui") && (to == "prompts" || to == "tui") {
+		t.Errorf("%s imports %s, which is for app/ui", p.name(), to)
 	}
 }
 
 // checkClient keeps create and push from meeting, and the client from the server.
 func checkClient(t *testing.T, p pkg, to string) {
 	t.Helper()
+	if p.within("cmd/tool/internal/app/apptest") { // which only tests import
+		return
+	}
 	if p.within("cmd/tool/", "hubclient/") && (to == "store" || to == "hubserver" || path.Dir(to) == "store" || path.Dir(to) == "hubserver") {
 		t.Errorf("%s is of the client, and imports %s", p.name(), to)
 	}

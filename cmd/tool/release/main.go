@@ -133,7 +133,7 @@ func build(system, arch, version, origin string) (file, error) {
 	if system == "windows" {
 		name += ".exe"
 	}
-	flags := "-s -w -X example.com/projecthub/cmd/tool/internal/cli.Version=" + version
+	flags := "-s -w -X example.com/projecthub/cmd/tool/internal/app.Version=" + version
 	if origin != "" {
 		flags += " -X example.com/projecthub/cmd/tool/internal/identity.DefaultOrigin=" + origin
 	}

@@ -9,30 +9,35 @@ import (
 	"strings"
 	"time"
 
+	"example.com/projecthub/cmd/tool/internal/command/project"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/command/create"
+	"example.com/projecthub/cmd/tool/internal/command/login"
+	"example.com/projecthub/cmd/tool/internal/command/publish"
+	"example.com/projecthub/cmd/tool/internal/command/pull"
+	"example.com/projecthub/cmd/tool/internal/command/push"
+	"example.com/projecthub/cmd/tool/internal/command/status"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/flow"
-	"example.com/projecthub/cmd/tool/internal/flow/status"
-	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/prompts"
-	"example.com/projecthub/tui"
 )
 
 // What can be done from the home view. Each is a command of its own.
 var (
-	pushAction    = prompts.Action{Key: "p", Does: "push"}
-	filesAction   = prompts.Action{Key: "f", Does: "push with files"}
-	pullAction    = prompts.Action{Key: "l", Does: "pull"}
-	publishAction = prompts.Action{Key: "u", Does: "publish"}
-	createAction  = prompts.Action{Key: "c", Does: "create", Alone: true}
-	openAction    = prompts.Action{Key: "o", Does: "page"}
-	loginAction   = prompts.Action{Key: "i", Does: "log in", Alone: true}
+	pushAction    = ui.Action{Key: "p", Does: "push"}
+	filesAction   = ui.Action{Key: "f", Does: "push with files"}
+	pullAction    = ui.Action{Key: "l", Does: "pull"}
+	publishAction = ui.Action{Key: "u", Does: "publish"}
+	createAction  = ui.Action{Key: "c", Does: "create", Alone: true}
+	openAction    = ui.Action{Key: "o", Does: "page"}
+	loginAction   = ui.Action{Key: "i", Does: "log in", Alone: true}
 
-	homeActions = []prompts.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
+	homeActions = []ui.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
 )
 
 // home shows how the local projects stand, and runs what the person chooses, until
 // they leave. A failure of what was run is reported and ends nothing.
-func (a *app) home(ctx context.Context) (err error) {
+func home(ctx context.Context, a *app.App) (err error) {
 	acted := false
 	defer func() {
 		if err == nil || failure.Of(err).Stage != "" {
@@ -49,11 +54,11 @@ func (a *app) home(ctx context.Context) (err error) {
 		h := &overview{app: a}
 		action, i, err := h.ask(ctx, chosen)
 		switch {
-		case errors.Is(err, tui.ErrInterrupted):
+		case errors.Is(err, context.Canceled):
 			return context.Canceled
 		case err != nil:
 			return err
-		case action == (prompts.Action{}):
+		case action == (ui.Action{}):
 			return nil
 		}
 		name := ""
@@ -61,20 +66,20 @@ func (a *app) home(ctx context.Context) (err error) {
 			chosen, name = i, h.names[i]
 		}
 		acted = true
-		err = a.act(ctx, action, name, h.project(i))
-		if errors.Is(err, prompts.ErrBack) {
+		err = act(ctx, a, action, name, h.project(i))
+		if errors.Is(err, ui.ErrBack) {
 			continue
 		}
-		if flow.IsInterrupted(err) || ctx.Err() != nil {
+		if app.IsInterrupted(err) || ctx.Err() != nil {
 			return err
 		}
 		if err != nil {
-			a.reportFailure(err)
+			a.ReportFailure(err)
 		}
-		if on, err := a.pauseAtHome(ctx); err != nil || !on {
+		if on, err := pause(ctx, a); err != nil || !on {
 			return err
 		}
-		a.id, a.loaded = nil, nil // a login may have changed them
+		a.Forget() // a login may have changed them
 	}
 }
 
@@ -82,68 +87,65 @@ func (a *app) home(ctx context.Context) (err error) {
 const stageHome = "home"
 
 // act runs one action.
-func (a *app) act(ctx context.Context, action prompts.Action, name, project string) (err error) {
-	command := map[prompts.Action]string{
+func act(ctx context.Context, a *app.App, action ui.Action, name, hubProject string) (err error) {
+	command := map[ui.Action]string{
 		pushAction: "push", filesAction: "push", pullAction: "pull", publishAction: "publish",
 		createAction: "project create", openAction: "project view", loginAction: "login",
 	}
-	defer func(command string, token, origin optional) { // what was answered is for this action alone
-		err = failure.At(a.stage(), err)
-		a.command, a.token, a.origin, a.acting = command, token, origin, false
-	}(a.command, a.token, a.origin)
-	a.command, a.acting = command[action], true
+	defer func(command string, token, origin app.Optional) { // what was answered is for this action alone
+		err = failure.At(a.Stage(), err)
+		a.Command, a.Token, a.Origin = command, token, origin
+		a.UI.AllowBack(false)
+	}(a.Command, a.Token, a.Origin)
+	a.Command = command[action]
+	a.UI.AllowBack(true)
 	switch action {
 	case pushAction:
-		return a.push(ctx, name, pushFlags{ask: true})
+		return push.Run(ctx, a, name, push.Options{Ask: true})
 	case filesAction:
-		return a.push(ctx, name, pushFlags{files: true, ask: true})
+		return push.Run(ctx, a, name, push.Options{Files: true, Ask: true})
 	case pullAction:
-		return a.pull(ctx, name, pullFlags{})
+		return pull.Run(ctx, a, name, pull.Options{})
 	case publishAction:
-		return a.publish(ctx, name, false, false)
+		return publish.Run(ctx, a, name, publish.Options{})
 	case createAction:
-		return a.createGuided(ctx, createFlags{
-			from: name, stackVersion: wire.Latest, visibility: string(wire.Private), given: func(string) bool { return false },
-		})
+		return create.Guided(ctx, a, publishLocal, name)
 	case openAction:
-		if project == "" {
+		if hubProject == "" {
 			return failure.Doing(failure.New(failure.CodeNoDestination, "%s is on no hub yet", name), name, "open the page of %s", name)
 		}
-		return a.viewProject(ctx, project, true)
+		return project.View(ctx, a, hubProject, true)
 	}
-	return failure.Doing(a.login(ctx, false), "", "log in")
+	return failure.Doing(login.Run(ctx, a, false), "", "log in")
 }
 
-// pauseAtHome lets the person read what an action printed, and reports whether
+// pause lets the person read what an action printed, and reports whether
 // they go on.
-func (a *app) pauseAtHome(ctx context.Context) (on bool, err error) {
-	err = a.prompter().AskBelow(ctx, prompts.Step{
-		Question: func() prompts.Question {
-			return prompts.Question{Title: "And now?", Preset: "on", Choices: []prompts.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Leave"}}}
+func pause(ctx context.Context, a *app.App) (on bool, err error) {
+	err = a.UI.AskBelow(ctx, ui.Step{
+		Question: func() ui.Question {
+			return ui.Question{Title: "And now?", Preset: "on", Choices: []ui.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Leave"}}}
 		},
 		Take: func(answer string) { on = answer == "on" },
 	})
-	if errors.Is(err, tui.ErrInterrupted) {
-		err = context.Canceled
-	}
 	return on, err
 }
 
 // overview finds out what the home view shows.
 type overview struct {
-	*app
+	app    *app.App
 	names  []string // of the local projects
 	status *status.Result
 }
 
 // ask shows the view, or asks line by line.
-func (h *overview) ask(ctx context.Context, chosen int) (prompts.Action, int, error) {
+func (h *overview) ask(ctx context.Context, chosen int) (ui.Action, int, error) {
 	doing := "Asking the hub"
-	if id, err := h.resolve(); err == nil {
+	if id, err := h.app.Identity(); err == nil {
 		doing = "Asking " + id.Origin
 	}
-	if !h.terminal().Plain {
-		return h.prompter().Home(ctx, doing, h.load, homeActions, chosen)
+	if !h.app.UI.Plain() {
+		return h.app.UI.Home(ctx, doing, h.load, homeActions, chosen)
 	}
 	return h.askPlain(ctx, doing)
 }
@@ -152,12 +154,12 @@ func (h *overview) ask(ctx context.Context, chosen int) (prompts.Action, int, er
 const homeTimeout = 3 * time.Second
 
 // load asks the hub. What keeps it from answering is part of the view.
-func (h *overview) load(ctx context.Context) prompts.Home {
-	defer func(t time.Duration) { h.timeout = t }(h.timeout)
-	h.timeout, h.drawing = min(h.timeout, homeTimeout), !h.terminal().Plain
-	defer func() { h.drawing = false }()
-	view := prompts.Home{Title: "tool"}
-	locals, err := h.locals(ctx, "")
+func (h *overview) load(ctx context.Context) ui.Home {
+	a := h.app
+	defer func(t time.Duration) { a.Timeout = t }(a.Timeout)
+	a.Timeout = min(a.Timeout, homeTimeout)
+	view := ui.Home{Title: "tool"}
+	locals, err := a.Locals(ctx, "")
 	if err != nil {
 		view.Notices = []string{err.Error()}
 		return view
@@ -165,19 +167,19 @@ func (h *overview) load(ctx context.Context) prompts.Home {
 	h.names = nil
 	for _, l := range locals {
 		h.names = append(h.names, l.Name)
-		view.Items = append(view.Items, prompts.Item{Name: l.Name})
+		view.Items = append(view.Items, ui.Item{Name: l.Name})
 	}
 	if len(locals) == 0 {
 		view.Notices = []string{"There is no local project here: c makes one."}
 	}
-	id, err := h.resolve()
+	id, err := a.Identity()
 	if err == nil {
 		view.Title = "tool, at " + id.Origin
-		h.status, err = status.Run(ctx, status.Options{Locals: locals, Identity: id, Connect: h.connectAnyway, Revisions: h.revisions(), Typed: h.typed})
+		h.status, err = status.Look(ctx, a, locals)
 	}
 	if err != nil {
 		e := failure.Of(err)
-		view.Notices = append(view.Notices, strings.Join(slices.Concat([]string{e.Error()}, h.typedLines(e.Recipe)), "; "))
+		view.Notices = append(view.Notices, strings.Join(slices.Concat([]string{e.Error()}, a.CommandTexts(e.Recipe)), "; "))
 		return view
 	}
 	if who := h.status.Identity; who != nil {
@@ -199,19 +201,19 @@ func shortState(p status.Project, loggedIn bool) string {
 	case p.Project.IsZero():
 		return "on no hub yet"
 	case !p.Exists && !loggedIn:
-		return unknown
+		return status.Unknown
 	case !p.Exists:
 		return "not on the hub"
 	case p.Config == status.None:
 		return "no config on the hub"
 	}
-	return stateText(p.Config)
+	return status.StateText(p.Config)
 }
 
 // detailsOf returns what status prints of a local project, below its name.
-func (a *app) detailsOf(p status.Project, loggedIn bool) []string {
+func (h *overview) detailsOf(p status.Project, loggedIn bool) []string {
 	var b bytes.Buffer
-	projectText(&printer{w: &b, typed: a.typed}, p, loggedIn)
+	status.ProjectText(h.app.PrinterTo(&b), p, loggedIn)
 	_, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
 	return strings.Split(rest, "\n")
 }
@@ -225,39 +227,39 @@ func (h *overview) project(i int) string {
 }
 
 // askPlain says how things stand, then asks what to do, and to what.
-func (h *overview) askPlain(ctx context.Context, doing string) (action prompts.Action, item int, err error) {
-	var view prompts.Home
+func (h *overview) askPlain(ctx context.Context, doing string) (action ui.Action, item int, err error) {
+	var view ui.Home
 	item = -1
-	err = h.converse(ctx,
-		prompts.Step{
+	err = h.app.UI.Ask(ctx,
+		ui.Step{
 			Doing: doing,
 			Load:  func(ctx context.Context) error { view = h.load(ctx); return nil },
-			Question: func() prompts.Question {
-				s := prompts.Question{Title: view.Title, Facts: view.Notices, Preset: "q"}
+			Question: func() ui.Question {
+				s := ui.Question{Title: view.Title, Facts: view.Notices, Preset: "q"}
 				for _, item := range view.Items {
 					s.Facts = append(append(s.Facts, item.Name+": "+item.State), item.Details...)
 				}
 				for _, a := range homeActions {
 					if a.Alone || len(view.Items) > 0 {
-						s.Choices = append(s.Choices, prompts.Choice{Value: a.Key, Text: a.Does})
+						s.Choices = append(s.Choices, ui.Choice{Value: a.Key, Text: a.Does})
 					}
 				}
-				s.Choices = append(s.Choices, prompts.Choice{Value: "q", Text: "leave"})
+				s.Choices = append(s.Choices, ui.Choice{Value: "q", Text: "leave"})
 				return s
 			},
 			Take: func(key string) {
-				action = prompts.Action{}
-				if i := slices.IndexFunc(homeActions, func(a prompts.Action) bool { return a.Key == key }); i >= 0 {
+				action = ui.Action{}
+				if i := slices.IndexFunc(homeActions, func(a ui.Action) bool { return a.Key == key }); i >= 0 {
 					action = homeActions[i]
 				}
 			},
 		},
-		prompts.Step{
-			Skip: func() bool { return action == (prompts.Action{}) || action == loginAction || len(view.Items) < 2 },
-			Question: func() prompts.Question {
-				s := prompts.Question{Title: "Which local project?", Preset: "0"}
+		ui.Step{
+			Skip: func() bool { return action == (ui.Action{}) || action == loginAction || len(view.Items) < 2 },
+			Question: func() ui.Question {
+				s := ui.Question{Title: "Which local project?", Preset: "0"}
 				for i, v := range view.Items {
-					s.Choices = append(s.Choices, prompts.Choice{Value: fmt.Sprint(i), Text: v.Name})
+					s.Choices = append(s.Choices, ui.Choice{Value: fmt.Sprint(i), Text: v.Name})
 				}
 				return s
 			},

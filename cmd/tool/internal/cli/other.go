@@ -8,28 +8,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Show the version",
 		Example: "  tool version --json",
 		Args:    cmdline.AtMost(),
-		RunE: a.run(func(context.Context, []string) error {
+		RunE: a.Run(func(context.Context, []string) error {
 			v := struct {
 				Version string `json:"version"`
 				Go      string `json:"go"`
 				OS      string `json:"os"`
 				Arch    string `json:"arch"`
-			}{cmdline.Version(Version), runtime.Version(), runtime.GOOS, runtime.GOARCH}
-			return a.print("version", v, func(p *printer) { p.line("tool %s", v.Version) })
+			}{cmdline.Version(app.Version), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+			return a.Print("version", v, func(w *app.Printer) { w.Line("tool %s", v.Version) })
 		}),
 	}
 }
 
-func (a *app) completionCommand() *cobra.Command {
+func completionCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion <shell>",
 		Short:     "Print completion for bash, zsh, fish or powershell",
@@ -46,8 +47,8 @@ func (a *app) completionCommand() *cobra.Command {
 			return knownShell(args[0])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.run(func(context.Context, []string) error {
-				return failure.Doing(writeCompletion(c.Root(), args[0], a.Out), "", "print the script for %s", args[0])
+			return a.Run(func(context.Context, []string) error {
+				return failure.Doing(writeCompletion(c.Root(), args[0], a.Streams.Out), "", "print the script for %s", args[0])
 			})(c, args)
 		},
 	}

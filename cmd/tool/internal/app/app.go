@@ -1,0 +1,108 @@
+// Package app holds what every command receives: streams, settings of the command line
+// and the environment, the identity, the local project, and the printer, which alone
+// knows quoting, exit codes, and the text and JSON forms of results and failures.
+//
+// It knows no command. What is asked is behind package ui.
+package app
+
+import (
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/term"
+)
+
+// App is what every command works with.
+type App struct {
+	Streams   term.Streams
+	LookupEnv func(string) (string, bool)
+	UI        ui.UI
+	Cache     string // directory for what can be made again; "": the user's
+
+	// Flags of every command.
+	JSON, NoInput, Verbose bool
+	Dir                    string
+	Timeout                time.Duration
+
+	// Flags of the commands that call the hub.
+	Token, Origin Optional
+
+	Command string // the running one, without the program's name
+
+	commands *cobra.Command        // all of them
+	ended    func() syscall.Signal // by which signal, 0 for none
+	handled  func()                // returns when signals are handled
+	held     []string              // warnings that would have damaged a view
+
+	loaded *identity.Logins
+	id     *identity.Identity
+}
+
+// New returns the App of one command line.
+func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
+	a := &App{
+		Streams: streams, LookupEnv: lookupEnv,
+		ended: func() syscall.Signal { return 0 }, handled: func() {},
+	}
+	a.UI = ui.NewTerminal(streams, a.Getenv, func(line string) { a.Diagnose("%s", line) })
+	return a
+}
+
+// Getenv returns an environment variable, "" for none.
+func (a *App) Getenv(name string) string {
+	value, _ := a.LookupEnv(name)
+	return value
+}
+
+// Strict reports that nothing may be asked and nothing may move.
+func (a *App) Strict() bool { return a.JSON || a.NoInput || a.inCI() || !a.Streams.Interactive() }
+
+// inCI reports that CI says that nobody is there, whatever stdin is connected to.
+func (a *App) inCI() bool {
+	switch strings.ToLower(a.Getenv("CI")) {
+	case "", "0", "false":
+		return false
+	}
+	return true
+}
+
+// EndedBy returns the signal that ended the command, 0 for none.
+func (a *App) EndedBy() syscall.Signal { return a.ended() }
+
+// Forget drops the identity: a command of the home view may have changed it.
+func (a *App) Forget() { a.id, a.loaded = nil, nil }
+
+// Progress returns what shows a transfer: a redrawn line on a terminal, a plain line
+// now and then elsewhere, nothing with --json.
+func (a *App) Progress() ui.Transfer {
+	if a.JSON {
+		return NoTransfer{}
+	}
+	return a.UI.Transfer(!a.Strict() && a.Streams.ErrTTY)
+}
+
+// NoTransfer shows nothing.
+type NoTransfer struct{}
+
+func (NoTransfer) Update(ui.Progress) {}
+func (NoTransfer) Hide()              {}
+
+// Checklist returns what shows the steps of a command to a person; elsewhere only
+// their transfers are mentioned.
+func (a *App) Checklist(names ...string) ui.Checklist {
+	if a.Strict() || !a.Streams.ErrTTY {
+		return transfers{a.Progress()}
+	}
+	return a.UI.Checklist(names...)
+}
+
+// transfers is a checklist that shows transfers alone.
+type transfers struct{ ui.Transfer }
+
+func (t transfers) Start(int)  {}
+func (t transfers) End(string) { t.Hide() }

@@ -1,0 +1,223 @@
+// Package apptest runs one command in milliseconds: in a temporary workspace, with a
+// fake UI, against a hub in this process. Only tests import it.
+package apptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubserver"
+	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+// User is who runs the commands. The account is a user who may do everything.
+const User = "alice"
+
+// World is a workspace, a hub, and somebody at a terminal.
+type World struct {
+	testing.TB
+	Dir    string // the workspace
+	Origin string // of the hub
+	Token  string // of User
+	UI     *UI
+	Env    map[string]string
+	Strict bool   // nobody can be asked
+	Stdin  string // what is typed where the UI is not asked
+
+	// Before is called with each request that reaches the hub. If it returns true, it
+	// has answered.
+	Before func(w http.ResponseWriter, r *http.Request) bool
+
+	store *store.Store
+}
+
+// New returns a World without a local project.
+func New(t testing.TB) *World {
+	t.Helper()
+	state := t.TempDir()
+	w := &World{TB: t, Dir: t.TempDir(), UI: &UI{t: t}, store: storetest.Open(t, storetest.SQLite(t))}
+	hub := hubserver.New(hubserver.Config{
+		Store: w.store, PublicURL: "http://hub.test", Version: "1.0.0", Log: slog.New(slog.DiscardHandler),
+		Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
+	})
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.Before == nil || !w.Before(rw, r) {
+			hub.ServeHTTP(rw, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	w.Origin = server.URL
+	w.write(func(tx *store.Tx) error { return tx.CreateAccount(t.Context(), User, store.KindUser) })
+	w.Token = w.NewToken("write:config write:catalog admin:resource")
+	w.Env = map[string]string{
+		"TOOL_HUB_TOKEN": w.Token, "TOOL_API_ORIGIN": w.Origin,
+		"TOOL_CONFIG_DIR": filepath.Join(state, "config"), "TOOL_STATE_DIR": filepath.Join(state, "state"),
+		"TOOL_CACHE_DIR": filepath.Join(state, "cache"),
+	}
+	return w
+}
+
+func (w *World) write(f func(*store.Tx) error) {
+	w.Helper()
+	if err := w.store.Write(w.Context(), f); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// NewToken returns another token of User with scopes, separated by spaces.
+func (w *World) NewToken(scopes string) string {
+	w.Helper()
+	token := pat.New()
+	w.write(func(tx *store.Tx) error {
+		return tx.CreateToken(w.Context(), &store.Token{
+			Hash: pat.Hash(token), Shown: pat.Shown(token), Name: "test", Owner: User, Scopes: scopes,
+		})
+	})
+	return token
+}
+
+// Write writes a file of the workspace.
+func (w *World) Write(name, content string) {
+	w.Helper()
+	path := filepath.Join(w.Dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// Read returns a file of the workspace.
+func (w *World) Read(name string) string {
+	w.Helper()
+	content, err := os.ReadFile(filepath.Join(w.Dir, filepath.FromSlash(name)))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(content)
+}
+
+// Local writes the local project web with these settings, for the hub project that
+// destination names, if it is not empty.
+func (w *World) Local(destination, settings string) {
+	w.Helper()
+	client := `{"settings": ` + settings + `, "source": "openapi.json"}`
+	if destination != "" {
+		client = `{"project": "` + destination + `", "settings": ` + settings + `, "source": "openapi.json"}`
+	}
+	w.Write(".tool/web/client.json", client)
+	w.Write(".tool/web/stack.json", `{"name": "@`+User+`/web", "version": "1.0.0"}`)
+	w.Write("openapi.json", `{"openapi": "3.0.3", "info": {"title": "Web", "version": "1"}, "paths": {}}`)
+}
+
+// Client returns a client of the hub that speaks for User.
+func (w *World) Client() *hubclient.Client {
+	w.Helper()
+	c, err := hubclient.New(hubclient.Options{Origin: w.Origin, Token: w.Token})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return c
+}
+
+// Result is what a command did.
+type Result struct {
+	testing.TB
+	Code     int
+	Out, Err string
+}
+
+// Run runs a command with arguments, which do not repeat its name.
+func (w *World) Run(command func(*app.App) *cobra.Command, args ...string) Result {
+	w.Helper()
+	var out, errs bytes.Buffer
+	a := app.New(w.lookup, term.Streams{
+		In: strings.NewReader(w.Stdin), Out: &out, Err: &errs, InTTY: !w.Strict, OutTTY: !w.Strict,
+	})
+	a.UI = w.UI
+	a.Cache = w.Env["TOOL_CACHE_DIR"]
+	root := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true, PersistentPreRunE: a.Begin}
+	a.GlobalFlags(root)
+	c := command(a)
+	root.AddCommand(c)
+	code := a.Execute(root, append([]string{c.Name(), "-C", w.Dir}, args...))
+	return Result{w, code, out.String(), errs.String()}
+}
+
+// lookup looks up an environment variable. An empty one is unset.
+func (w *World) lookup(name string) (string, bool) {
+	value, ok := w.Env[name]
+	return value, ok && value != ""
+}
+
+// Done requires exit code 0.
+func (r Result) Done() Result {
+	r.Helper()
+	return r.Exits(0)
+}
+
+// Exits requires an exit code.
+func (r Result) Exits(code int) Result {
+	r.Helper()
+	if r.Code != code {
+		r.Fatalf("exit code %d, want %d\n%s%s", r.Code, code, r.Out, r.Err)
+	}
+	return r
+}
+
+// Prints requires texts in what was printed.
+func (r Result) Prints(texts ...string) Result {
+	r.Helper()
+	for _, text := range texts {
+		if !strings.Contains(r.Out+r.Err, text) {
+			r.Errorf("no %q in\n%s%s", text, r.Out, r.Err)
+		}
+	}
+	return r
+}
+
+// JSON decodes the document on stdout.
+func (r Result) JSON() map[string]any {
+	r.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(r.Out), &v); err != nil {
+		r.Fatalf("%v\n%s%s", err, r.Out, r.Err)
+	}
+	return v
+}
+
+// Fails requires a failure in JSON with a code at a stage.
+func (r Result) Fails(code, stage string) map[string]any {
+	r.Helper()
+	v := r.Exits(1).JSON()
+	if v["code"] != code || v["stage"] != stage {
+		r.Fatalf("code %v at stage %v, want %s at %s\n%s", v["code"], v["stage"], code, stage, r.Out)
+	}
+	return v
+}
+
+// Refuse answers a request with a problem, as a hub does.
+func Refuse(w http.ResponseWriter, status int, code, detail string) bool {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	io.WriteString(w, `{"type":"about:blank","status":`+strconv.Itoa(status)+`,"code":"`+code+`","detail":"`+detail+`"}`)
+	return true
+}

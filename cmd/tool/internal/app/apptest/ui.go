@@ -1,0 +1,144 @@
+package apptest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/hubclient/ref"
+)
+
+// UI answers questions from a list, and remembers what was asked.
+type UI struct {
+	// Answers are given in turn: yes and no to confirmations, a value or a text to other
+	// questions. A question without an answer fails the test.
+	Answers []string
+	Asked   []string // titles, and the facts below each
+
+	// Meanwhile is called while a question is shown.
+	Meanwhile func(title string)
+
+	Transfers []string // phases that were shown
+	Steps     []int    // of checklists
+	Ended     []string // how checklists ended
+
+	t testing.TB
+}
+
+func (u *UI) answer(title string, facts ...string) string {
+	u.t.Helper()
+	u.Asked = append(u.Asked, strings.Join(append([]string{title}, facts...), "\n"))
+	if u.Meanwhile != nil {
+		u.Meanwhile(title)
+	}
+	if len(u.Answers) == 0 {
+		u.t.Errorf("no answer to: %s", title)
+		return ""
+	}
+	answer := u.Answers[0]
+	u.Answers = u.Answers[1:]
+	return answer
+}
+
+func (u *UI) Confirm(_ context.Context, q ui.YesNo) (bool, error) {
+	return u.answer(q.Title, q.Facts...) == "yes", nil
+}
+
+func (u *UI) Choose(_ context.Context, title string, names []string, preset string) (string, error) {
+	return u.answer(title, names...), nil
+}
+
+func (u *UI) Overwrite(_ context.Context, q ui.Overwrite) (bool, error) {
+	facts := append([]string{q.Notice}, q.Facts...)
+	for _, c := range q.Difference.Changed {
+		facts = append(facts, fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To))
+	}
+	return u.answer(q.Title, facts...) == "yes", nil
+}
+
+func (u *UI) TypeRef(_ context.Context, title, fact string, r ref.Ref) (bool, error) {
+	return u.answer(title, fact) == r.String(), nil
+}
+
+// Ask takes the steps as a terminal does, without going back.
+func (u *UI) Ask(ctx context.Context, steps ...ui.Step) error {
+	for _, s := range steps {
+		if s.Skip != nil && s.Skip() {
+			continue
+		}
+		if s.Load != nil {
+			if err := s.Load(ctx); err != nil {
+				return err
+			}
+		}
+		if s.Question == nil {
+			continue
+		}
+		q := s.Question()
+		answer := u.answer(q.Title, q.Facts...)
+		if q.Check != nil {
+			if err := q.Check(answer); err != nil {
+				return fmt.Errorf("%s: %q: %w", q.Title, answer, err)
+			}
+		}
+		s.Take(answer)
+	}
+	return nil
+}
+
+func (u *UI) AskBelow(ctx context.Context, step ui.Step) error { return u.Ask(ctx, step) }
+
+// AskProject lets the wizard look at the local project, and takes the name of the hub
+// project as the answer.
+func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) error {
+	if len(w.Locals) == 0 {
+		if err := w.Init(ctx, w.NewLocal); err != nil {
+			return err
+		}
+		answers.Local = w.NewLocal
+	}
+	found, err := w.Check(ctx, answers.Local)
+	if err != nil {
+		return err
+	}
+	if len(found.Versions) == 0 {
+		if u.answer("Publish "+found.Stack.String()+" now?") != "yes" {
+			return ui.ErrStop
+		}
+		if err := w.Publish(ctx, answers.Local); err != nil {
+			return err
+		}
+	}
+	answers.Project, err = ref.ParseTyped(u.answer("What is it called on the hub?"))
+	return err
+}
+
+func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) ui.Home, actions []ui.Action, chosen int) (ui.Action, int, error) {
+	home := load(ctx)
+	key := u.answer(home.Title, home.Notices...)
+	for _, a := range actions {
+		if a.Key == key {
+			return a, chosen, nil
+		}
+	}
+	return ui.Action{}, -1, nil
+}
+
+func (u *UI) Transfer(bool) ui.Transfer              { return (*transfer)(u) }
+func (u *UI) Checklist(names ...string) ui.Checklist { return (*checklist)(u) }
+func (u *UI) Plain() bool                            { return false }
+func (u *UI) Drawing() bool                          { return false }
+func (u *UI) AllowBack(bool)                         {}
+
+type transfer UI
+
+func (t *transfer) Update(p ui.Progress) { t.Transfers = append(t.Transfers, p.Phase) }
+func (t *transfer) Hide()                {}
+
+type checklist UI
+
+func (c *checklist) Start(step int)       { c.Steps = append(c.Steps, step) }
+func (c *checklist) Update(p ui.Progress) { c.Transfers = append(c.Transfers, p.Phase) }
+func (c *checklist) End(problem string)   { c.Ended = append(c.Ended, problem) }

@@ -1,0 +1,246 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Workspace returns the workspace that the command works in.
+func (a *App) Workspace() (*workspace.Workspace, error) {
+	ws, err := workspace.Find(a.Dir)
+	return ws, failure.At("read", err)
+}
+
+// Path returns where a path leads that was typed where the command works. The
+// directory of -C is one to go to: what is above it is above where a link leads.
+func (a *App) Path(typed string) (string, error) {
+	if filepath.IsAbs(typed) {
+		return filepath.Clean(typed), nil
+	}
+	dir, err := filepath.Abs(a.Dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	return filepath.Join(dir, typed), err
+}
+
+// Local returns the local project called name, or the only one when no name was
+// given. Of several a person chooses; elsewhere the failure says the command line
+// to type, which names one of them.
+func (a *App) Local(ctx context.Context, name string, line func(local string) cmdline.Line) (*workspace.Project, error) {
+	ws, err := a.Workspace()
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		p, err := ws.Project(name)
+		return p, failure.At("read", err)
+	}
+	names, err := ws.Projects()
+	if err != nil {
+		return nil, failure.At("read", err)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, failure.At("read", failure.New(failure.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
+			Try(cmdline.Tool("init")))
+	case len(names) == 1:
+		name = names[0]
+	case a.Strict():
+		return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
+			Try(line(names[0]))
+	default:
+		if name, err = a.chooseLocal(ctx, ws, names); err != nil {
+			return nil, err
+		}
+	}
+	p, err := ws.Project(name)
+	return p, failure.At("read", err)
+}
+
+// Locals returns the local project called name, or all of them; none outside a workspace.
+func (a *App) Locals(ctx context.Context, name string) ([]*workspace.Project, error) {
+	if name != "" {
+		p, err := a.Local(ctx, name, a.Itself)
+		return []*workspace.Project{p}, err
+	}
+	ws, err := a.Workspace()
+	if err != nil {
+		if failure.Of(err).Code == failure.CodeNoWorkspace {
+			return nil, nil
+		}
+		return nil, err
+	}
+	names, err := ws.Projects()
+	if err != nil {
+		return nil, failure.At("read", err)
+	}
+	var all []*workspace.Project
+	for _, name := range names {
+		p, err := ws.Project(name)
+		if err != nil {
+			return nil, failure.At("read", err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// Line is the running command, without arguments and flags.
+func (a *App) Line() cmdline.Line { return cmdline.Tool(strings.Fields(a.Command)...) }
+
+// Itself is the running command for a local project.
+func (a *App) Itself(local string) cmdline.Line { return a.Line().With(local) }
+
+// FromLine returns the running command for name, whose --from is the local project.
+func (a *App) FromLine(name string) func(local string) cmdline.Line {
+	return func(local string) cmdline.Line { return a.Line().With(name).Flag("--from", local) }
+}
+
+// NeedsLocal is the usage error of the running command without a local project. It
+// advises one that exists, or to create one.
+func (a *App) NeedsLocal() error {
+	e := cmdline.Usagef("tool %s needs <project>: a directory under .tool", a.Command)
+	ws, err := a.Workspace()
+	if err != nil {
+		return e.Try(cmdline.Tool("init"))
+	}
+	names, err := ws.Projects()
+	switch {
+	case err != nil:
+		return e
+	case len(names) == 0:
+		return e.Try(cmdline.Tool("init"))
+	}
+	return e.Try(a.Itself(names[0]))
+}
+
+// Nearest returns the local project whose app holds dir, the innermost where apps
+// lie within each other; without one, the first.
+func Nearest(ws *workspace.Workspace, names []string, dir string) string {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	found, depth := names[0], -1
+	for _, name := range names {
+		p, err := ws.Project(name)
+		if err != nil {
+			continue
+		}
+		client, err := p.Client()
+		if err != nil {
+			continue
+		}
+		root, err := client.AppRoot()
+		if err != nil {
+			continue
+		}
+		root = ws.Path(root)
+		if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) && len(root) > depth {
+			found, depth = name, len(root)
+		}
+	}
+	return found
+}
+
+// ParseDestination reads a destination that was typed, with or without its @, as the
+// value of a flag or, with "", as an argument. The failure is invalid_name.
+func ParseDestination(text, flag string) (ref.Ref, error) {
+	r, err := ref.ParseTyped(text)
+	return r, explainDestination(err, flag)
+}
+
+// explainDestination adds to an error where the destination is written.
+func explainDestination(err error, place string) error {
+	if err != nil {
+		if place != "" {
+			err = fmt.Errorf("%s: %w", place, err)
+		}
+		return failure.New(hubclient.CodeInvalidName, "%w", err).
+			WithHint("a destination is @account/slug; each part is %s", ref.Rule)
+	}
+	return nil
+}
+
+// Destination returns where a local project goes: flag, when it was given, else
+// client.json's project. The failure is no_destination or invalid_name.
+func Destination(local *workspace.Project, client *workspace.Client, flag *string) (ref.Ref, error) {
+	if flag != nil {
+		return ParseDestination(*flag, "--project")
+	}
+	if client.Project.Present() {
+		r, err := ref.Parse(client.Project.Text)
+		return r, explainDestination(err, client.Project.At.String())
+	}
+	return ref.Ref{}, failure.New(failure.CodeNoDestination, "%s does not say which project of the hub it belongs to", local.ClientPath())
+}
+
+// ReadClient reads a local project's client.json and warns of what is probably a slip.
+func (a *App) ReadClient(local *workspace.Project) (*workspace.Client, error) {
+	client, err := local.Client()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range client.Warnings {
+		a.Warn(w)
+	}
+	return client, nil
+}
+
+// ReadConfig returns the config of a local project, and what a push or a seed
+// sends of it.
+func ReadConfig(client *workspace.Client) (config flat.Config, body wire.PutConfig, err error) {
+	if config, err = client.Config(); err != nil {
+		return config, body, err
+	}
+	if err := client.CheckSecrets(config); err != nil {
+		return config, body, err
+	}
+	if client.Source.Present() {
+		if body.Source, err = jsontext.AppendQuote(nil, client.Source.Text); err != nil {
+			return config, body, err
+		}
+	}
+	body.Settings, err = client.Settings()
+	return config, body, err
+}
+
+// Base returns what a local project was last pulled from. A pulled.json that is
+// malformed, as after a merge of git with conflicts, is none: the next pull rewrites it.
+func (a *App) Base(local *workspace.Project) (*workspace.Pulled, error) {
+	base, err := local.Pulled()
+	if err != nil && failure.Of(err).Code == failure.CodeInvalidFile {
+		a.Warn(err.Error() + "; it counts as absent until a pull rewrites it")
+		return nil, nil
+	}
+	return base, err
+}
+
+// HasLocalEdits reports whether settings hold what no hub has seen, as far as is known:
+// they are neither those that were last pulled, by base, nor those that were last
+// pushed or pulled on this machine.
+func HasLocalEdits(settings flat.Config, base *workspace.Pulled, r ref.Ref, last string) bool {
+	revision := settings.Revision()
+	return settings.Len() > 0 && revision != last && !(base != nil && base.Project == r && base.Revision == revision)
+}
+
+// chooseLocal asks which of several local projects is meant.
+func (a *App) chooseLocal(ctx context.Context, ws *workspace.Workspace, names []string) (string, error) {
+	dir, err := filepath.Abs(a.Dir)
+	if err != nil {
+		return "", err
+	}
+	return a.UI.Choose(ctx, "Which local project?", names, Nearest(ws, names, dir))
+}

@@ -1,0 +1,203 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui/escape"
+)
+
+// schema is the version of the results' form. It rises only if a member is ever
+// removed or changes its meaning.
+const schema = 1
+
+// Print prints a result: as JSON, or as what text writes.
+func (a *App) Print(kind string, v any, text func(p *Printer)) error {
+	a.releaseWarnings()
+	if a.JSON {
+		return PrintFailed(kind, a.printJSON(kind, v))
+	}
+	p := a.Printer()
+	text(p)
+	return PrintFailed(kind, p.err)
+}
+
+// printError is a result that could not be written to stdout, which is where a failure
+// in JSON would go too.
+type printError struct{ error }
+
+func (e *printError) Unwrap() error { return e.error }
+
+// wentThrough says of the results of commands that write what was done.
+var wentThrough = map[string]string{
+	"created": "the project was created", "pushed": "the push went through", "pulled": "the pull went through",
+	"removed": "the project is gone", "published": "the version is published", "initialized": "the files were written",
+	"loggedIn": "the login was stored", "loggedOut": "the login was removed", "aborted": "nothing was changed",
+}
+
+// PrintFailed returns that the result of a command could not be written, nil for nil.
+func PrintFailed(kind string, err error) error {
+	if err == nil {
+		return nil
+	}
+	done := wentThrough[kind]
+	if done != "" {
+		done += ", but "
+	}
+	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", done, failure.Cause(err))}
+}
+
+func (a *App) printJSON(kind string, v any) error {
+	head, err := wire.Encode(struct {
+		Type    string `json:"type"`
+		Schema  int    `json:"schema"`
+		Command string `json:"command"`
+	}{kind, schema, a.Command})
+	if err != nil {
+		return err
+	}
+	members, err := wire.Encode(v)
+	if err != nil {
+		return err
+	}
+	document := string(head)
+	if string(members) != "{}" {
+		document = strings.TrimSuffix(document, "}") + "," + strings.TrimPrefix(string(members), "{")
+	}
+	_, err = fmt.Fprintln(a.Streams.Out, escapeControls(pat.Redact(document)))
+	return err
+}
+
+// escapeControls writes the characters that a terminal acts on, but JSON allows
+// as they are, as escapes. They stand within strings only.
+func escapeControls(document string) string {
+	if strings.IndexFunc(document, tree.Unprintable) < 0 {
+		return document
+	}
+	var b strings.Builder
+	for _, r := range document {
+		if tree.Unprintable(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Printer writes lines of text, escaped and without tokens.
+type Printer struct {
+	w     io.Writer
+	typed func(cmdline.Line) string
+	links bool // addresses are shown as hyperlinks
+	err   error
+}
+
+// Line writes one line.
+func (p *Printer) Line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(escape.Line(fmt.Sprintf(format, args...)), " "))
+	}
+}
+
+// Field writes an indented line with a name and a value, in a column of its own.
+func (p *Printer) Field(name, format string, args ...any) {
+	p.Line("  %-12s %s", name, fmt.Sprintf(format, args...))
+}
+
+// Address writes a field with the address of a page, to be clicked where that is
+// possible.
+func (p *Printer) Address(name, address string) {
+	address = escape.Line(address)
+	if !p.links || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		p.Field(name, "%s", address)
+	} else if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, "  %-12s \x1b]8;;%s\x1b\\%s\x1b]8;;\x1b\\\n", name, address, address)
+	}
+}
+
+// Notes writes the notes of a result.
+func (p *Printer) Notes(notes []string) {
+	for _, note := range notes {
+		p.Line("  note: %s", note)
+	}
+}
+
+// Columns writes rows of cells in columns.
+func (p *Printer) Columns(rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row[:len(row)-1] {
+			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
+		}
+		p.Line("%s", line+row[len(row)-1])
+	}
+}
+
+// Paths lists files, and marks those that git ignores.
+func (p *Printer) Paths(sign string, all, ignored []string) {
+	for i, path := range all {
+		if i == MaxShown {
+			p.Line("    … and %d more", len(all)-MaxShown)
+			return
+		}
+		mark := ""
+		if _, found := slices.BinarySearch(ignored, path); found {
+			mark = "  (git ignores it)"
+		}
+		p.Line("    %s %s%s", sign, path, mark)
+	}
+}
+
+// Diagnose writes a line on stderr that is neither result nor failure.
+func (a *App) Diagnose(format string, args ...any) {
+	(&Printer{w: a.Streams.Err}).Line(format, args...)
+}
+
+// Warn writes a warning: after the view that is on the terminal, if there is one.
+func (a *App) Warn(text string) {
+	a.held = append(a.held, text)
+	a.releaseWarnings()
+}
+
+// releaseWarnings writes the warnings that were held back.
+func (a *App) releaseWarnings() {
+	if a.UI.Drawing() {
+		return
+	}
+	for _, text := range a.held {
+		a.Diagnose("warning: %s", text)
+	}
+	a.held = nil
+}
+
+// Command returns a command line as it is to be typed where this command was.
+func (p *Printer) Command(l cmdline.Line) string { return p.typed(l) }
+
+// Err returns why something could not be written.
+func (p *Printer) Err() error { return p.err }
+
+// Printer returns the printer of text on stdout.
+func (a *App) Printer() *Printer {
+	return &Printer{w: a.Streams.Out, typed: a.CommandText, links: !a.Strict() && a.Streams.Links(a.Getenv)}
+}
+
+// PrinterTo returns a printer of text on w.
+func (a *App) PrinterTo(w io.Writer) *Printer { return &Printer{w: w, typed: a.CommandText} }

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Stages of a failure.
+const (
+	StageRead        = "read"
+	StageStack       = "stack"
+	StageDestination = "destination"
+	StageAPI         = "api"
+	StageCreate      = "create"
+	StageSeed        = "seed"
+	StagePush        = "push"
+	StagePull        = "pull"
+	StageWrite       = "write"
+	StagePublish     = "publish"
+	StageRemove      = "rm"
+)
+
+// Aborted is the result of a command whose question was answered by no.
+type Aborted struct {
+	ProjectName string  `json:"projectName"`
+	Project     ref.Ref `json:"project,omitzero"`
+	Origin      string  `json:"origin,omitzero"`
+}
+
+// Aborted prints that the person said no.
+func (a *App) Aborted(r *Aborted) error {
+	return a.Print("aborted", r, func(p *Printer) { p.Line("Aborted: nothing was changed") })
+}
+
+// IsInterrupted reports that the person or the system ended the command.
+func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
+
+// IsNotFound reports that the hub has no such thing.
+func IsNotFound(err error) bool { return hubclient.HasCode(err, wire.CodeNotFound) }

@@ -1,0 +1,163 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
+)
+
+// How often a long transfer is mentioned where nothing is redrawn: in a pipeline, and
+// on a plain terminal, where somebody waits.
+const (
+	pipelineInterval = 30 * time.Second
+	plainInterval    = 10 * time.Second
+)
+
+// terminal is the UI of a person at a terminal.
+type terminal struct {
+	streams term.Streams
+	plain   bool
+	say     func(line string) // writes a line to stderr
+	back    bool
+	drawing bool
+}
+
+// NewTerminal returns the UI on the program's own streams.
+func NewTerminal(streams term.Streams, getenv func(string) string, say func(line string)) UI {
+	return &terminal{streams: streams, plain: getenv("TERM") == "dumb" || getenv("ACCESSIBLE") == "1", say: say}
+}
+
+func (t *terminal) Plain() bool          { return t.plain }
+func (t *terminal) Drawing() bool        { return t.drawing }
+func (t *terminal) AllowBack(allow bool) { t.back = allow }
+
+func (t *terminal) terminal() tui.Terminal {
+	columns, rows := t.streams.Size()
+	return tui.Terminal{In: t.streams.In, Out: t.streams.Out, Columns: columns, Rows: rows, Plain: t.plain}
+}
+
+func (t *terminal) prompter() prompts.Prompter {
+	return prompts.Prompter{Terminal: t.terminal(), CanGoBack: t.back}
+}
+
+// watched returns the terminal that progress is shown on: stdout is for results alone.
+func (t *terminal) watched() tui.Terminal {
+	v := t.terminal()
+	v.Out = t.streams.Err
+	return v
+}
+
+// draw runs f while a view is on the terminal.
+func (t *terminal) draw(f func() error) error {
+	t.drawing = !t.plain
+	defer func() { t.drawing = false }()
+	return interrupted(f())
+}
+
+// interrupted turns an interrupted question into the end of the command.
+func interrupted(err error) error {
+	if errors.Is(err, tui.ErrInterrupted) {
+		return context.Canceled
+	}
+	return err
+}
+
+func (t *terminal) Ask(ctx context.Context, steps ...Step) error {
+	return t.draw(func() error { return t.prompter().Ask(ctx, steps...) })
+}
+
+func (t *terminal) AskProject(ctx context.Context, w Wizard, answers *Answers) error {
+	return t.draw(func() error { return t.prompter().AskProject(ctx, w, answers) })
+}
+
+func (t *terminal) AskBelow(ctx context.Context, step Step) error {
+	return interrupted(t.prompter().AskBelow(ctx, step))
+}
+
+func (t *terminal) Confirm(ctx context.Context, q YesNo) (yes bool, err error) {
+	err = t.Ask(ctx, Step{
+		Question: func() Question {
+			return Question{
+				Title: q.Title, Facts: q.Facts, Preset: "no",
+				Choices: []Choice{{Value: "yes", Text: q.Yes}, {Value: "no", Text: q.No}},
+			}
+		},
+		Take: func(answer string) { yes = answer == "yes" },
+	})
+	return err == nil && yes, err
+}
+
+func (t *terminal) Choose(ctx context.Context, title string, names []string, preset string) (string, error) {
+	choices := make([]Choice, len(names))
+	for i, name := range names {
+		choices[i] = Choice{Value: name, Text: name}
+	}
+	err := t.Ask(ctx, Step{
+		Question: func() Question { return Question{Title: title, Choices: choices, Preset: preset} },
+		Take:     func(answer string) { preset = answer },
+	})
+	return preset, err
+}
+
+func (t *terminal) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
+	yes, err := t.prompter().Overwrite(ctx, q)
+	return yes && err == nil, interrupted(err)
+}
+
+func (t *terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
+	yes, err := t.prompter().TypeRef(ctx, title, fact, r)
+	return yes && err == nil, interrupted(err)
+}
+
+func (t *terminal) Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (a Action, item int, err error) {
+	err = t.draw(func() (err error) {
+		a, item, err = t.prompter().Home(ctx, doing, load, actions, chosen)
+		return err
+	})
+	return a, item, err
+}
+
+func (t *terminal) Transfer(watched bool) Transfer {
+	switch {
+	case !watched:
+		return tui.NewLines(pipelineInterval, t.say)
+	case t.plain:
+		return tui.NewLines(plainInterval, t.say)
+	}
+	v := t.watched()
+	return tui.NewTransfer(v.Out, v.Columns)
+}
+
+func (t *terminal) Checklist(names ...string) Checklist {
+	t.drawing = !t.plain
+	return &checklist{tui.NewChecklist(t.watched(), names...), t, t.Transfer(true)}
+}
+
+// checklist is a list whose end gives the terminal back. On a plain terminal a
+// transfer is mentioned in lines of its own.
+type checklist struct {
+	list     *tui.Checklist
+	terminal *terminal
+	transfer Transfer
+}
+
+func (c *checklist) Start(step int) { c.list.Start(step) }
+
+func (c *checklist) Update(p Progress) {
+	if c.terminal.plain {
+		c.transfer.Update(p)
+	} else {
+		c.list.Update(p)
+	}
+}
+
+func (c *checklist) End(problem string) {
+	c.transfer.Hide()
+	c.list.End(problem)
+	c.terminal.drawing = false
+}

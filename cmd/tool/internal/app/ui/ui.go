@@ -1,0 +1,88 @@
+// Package ui asks a person and shows what goes on. Only it imports prompts and tui;
+// commands see the interface UI, which package apptest implements, too.
+//
+// It decides nothing. A question that was interrupted is context.Canceled.
+package ui
+
+import (
+	"context"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
+)
+
+// What is asked and shown, in the words of prompts and tui.
+type (
+	Question  = prompts.Question  // one question
+	Step      = prompts.Step      // a step of a dialog
+	Choice    = prompts.Choice    // one of those that a question offers
+	Wizard    = prompts.Wizard    // asks for what a new project needs
+	Given     = prompts.Given     // answers that the wizard need not ask for
+	Answers   = prompts.Answers   // what a new project needs
+	Preflight = prompts.Preflight // what is known before a project is created
+	Overwrite = prompts.Overwrite // the question whether one config replaces another
+	Home      = prompts.Home      // what the home view shows
+	Item      = prompts.Item      // a local project of the home view
+	Action    = prompts.Action    // what the home view offers
+	Progress  = tui.Progress      // how far a transfer has come
+)
+
+var (
+	// ErrBack says that the person went back from the first question.
+	ErrBack = prompts.ErrBack
+	// ErrStop ends a dialog without a failure.
+	ErrStop = prompts.ErrStop
+)
+
+// YesNo is a question whose preset answer is no.
+type YesNo struct {
+	Title   string
+	Facts   []string // lines above the answers
+	Yes, No string   // what they do, such as: Push them
+}
+
+// UI is where a command asks and shows what goes on.
+type UI interface {
+	Confirm(ctx context.Context, q YesNo) (bool, error)
+	Choose(ctx context.Context, title string, names []string, preset string) (string, error)
+	Overwrite(ctx context.Context, q Overwrite) (bool, error)
+	TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error)
+	Ask(ctx context.Context, steps ...Step) error
+	// AskBelow takes one step and leaves in sight what was printed before.
+	AskBelow(ctx context.Context, step Step) error
+	AskProject(ctx context.Context, w Wizard, answers *Answers) error
+	Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (Action, int, error)
+
+	// Transfer shows progress: to a person who watches, else a line now and then.
+	Transfer(watched bool) Transfer
+	Checklist(names ...string) Checklist
+
+	// Plain reports that questions are lines, and nothing is redrawn.
+	Plain() bool
+	// Drawing reports that a view is on the terminal, which other lines would damage.
+	Drawing() bool
+	// AllowBack lets a person go back from the first question, which then returns ErrBack.
+	AllowBack(allow bool)
+}
+
+// Transfer shows how far a transfer has come.
+type Transfer interface {
+	Update(Progress)
+	// Hide takes the line away, at the end and before a question.
+	Hide()
+}
+
+// Checklist shows the steps of a command.
+type Checklist interface {
+	Start(step int)
+	Update(Progress)
+	// End ends the list; problem is a word for why the running step failed, "" if it did not.
+	End(problem string)
+}
+
+// How values are shown in one line of at most width columns.
+var (
+	Shorten = tui.Shorten
+	Values  = tui.Values
+)

@@ -1,0 +1,125 @@
+package create
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Publish publishes the stack of a local project, and says what it published, such as
+// @acme/web 1.0.0.
+type Publish func(ctx context.Context, a *app.App, local *workspace.Project) (string, error)
+
+// options are the flags of a create.
+type options struct {
+	answers    ui.Answers
+	visibility string
+	given      func(flag string) bool
+	publish    Publish
+}
+
+// Guided asks for what a project needs, and creates it from the local project.
+func Guided(ctx context.Context, a *app.App, publish Publish, local string) error {
+	return guided(ctx, a, options{
+		answers: ui.Answers{Local: local, StackVersion: wire.Latest, Visibility: wire.Private},
+		given:   func(string) bool { return false }, publish: publish,
+	})
+}
+
+// Command returns the command project create. Publish is what it offers where the stack
+// is not published yet.
+func Command(a *app.App, publish Publish) *cobra.Command {
+	o := options{publish: publish}
+	c := &cobra.Command{
+		Use:   "create [<name>]",
+		Short: "Create a hub project from a local one",
+		Long: `Create a project on the hub from a local project: its published stack, its API,
+which is registered when client.json names none, and its settings as the first
+config.
+
+<name> is a slug, which takes the stack's account, or @account/slug. A project
+that exists already is never changed: that is what push is for.
+
+In a terminal <name> may be left out: then what a project needs is asked, step
+by step.`,
+		Example: `  tool project create web
+  tool project create @acme/web --from web --base-files --visibility public`,
+		Args: func(c *cobra.Command, args []string) error {
+			if a.Strict() {
+				return cmdline.Exactly("<name>")(c, args)
+			}
+			return cmdline.AtMost("<name>")(c, args)
+		},
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if o.answers.StackVersion != wire.Latest && !version.Valid(o.answers.StackVersion) {
+				return cmdline.Usagef("--stack-version is latest or a version such as 1.2.0, not %q", o.answers.StackVersion)
+			}
+			if o.answers.Local == "" && o.given("from") {
+				return app.EmptyLocal("--from")
+			}
+			if v := wire.Visibility(o.visibility); v != wire.Private && v != wire.Public {
+				return cmdline.Usagef("--visibility is private or public, not %q", o.visibility)
+			}
+			o.answers.Visibility = wire.Visibility(o.visibility)
+			if len(args) == 0 {
+				return guided(ctx, a, o)
+			}
+			return run(ctx, a, args[0], o)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&o.answers.Local, "from", "", "local `PROJECT` to create from (default: the only one)")
+	fl.StringVar(&o.answers.StackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
+	fl.StringVar(&o.visibility, "visibility", string(wire.Private), "who sees it: `private|public`")
+	fl.BoolVar(&o.answers.BaseFiles, "base-files", false, "push the app's files too, for the preview")
+	o.given = fl.Changed
+	c.RegisterFlagCompletionFunc("from", a.LocalNames)
+	c.RegisterFlagCompletionFunc("stack-version", completeVersions(a, &o.answers.Local))
+	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
+	return a.HubFlags(c)
+}
+
+// completeVersions completes the published versions of the stack of the local project
+// that from names.
+func completeVersions(a *app.App, from *string) app.Completion {
+	return a.FromHub(func(ctx context.Context, hub *identity.Hub) ([]string, error) {
+		ws, err := workspace.Find(a.Dir)
+		if err != nil {
+			return nil, err
+		}
+		name := *from
+		if names, err := ws.Projects(); name == "" && err == nil && len(names) == 1 {
+			name = names[0]
+		}
+		local, err := ws.Project(name)
+		if err != nil {
+			return nil, err
+		}
+		manifest, err := local.Stack()
+		if err != nil {
+			return nil, err
+		}
+		named, err := manifest.Name()
+		if err != nil {
+			return nil, err
+		}
+		stack, err := hub.Stack(ctx, named)
+		if err != nil {
+			return nil, err
+		}
+		versions := []string{wire.Latest}
+		for _, v := range stack.Versions {
+			versions = append(versions, v.Version)
+		}
+		return versions, nil
+	})
+}

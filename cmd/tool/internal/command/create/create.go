@@ -1,0 +1,377 @@
+// Package create makes a new project on the hub from a local one: it registers
+// the API where there is none, creates the project, and seeds it.
+//
+// It never updates: a project that is there already ends it, and what it seeds
+// goes through the value that only a creation returns.
+package create
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// The steps of a create as people read them.
+const (
+	stepCheck = iota
+	stepAPI
+	stepProject
+	stepSeed
+	stepRecord
+)
+
+var stepNames = []string{"check beforehand", "settle the API", "create the project", "seed its content", "record it"}
+
+// Result is a project that was created.
+type Result struct {
+	ProjectName     string          `json:"projectName"`
+	Project         ref.Ref         `json:"project"`
+	Origin          string          `json:"origin"`
+	Stack           string          `json:"stack"` // account/slug
+	StackVersion    string          `json:"stackVersion"`
+	API             ref.Ref         `json:"api"`
+	APIRegistered   bool            `json:"apiRegistered"`
+	Visibility      wire.Visibility `json:"visibility"`
+	EnrichmentCount int             `json:"enrichmentCount"`
+	RemoteWritten   bool            `json:"remoteWritten"`
+	URL             string          `json:"url"`
+	Revision        string          `json:"revision"`
+	BaseFilesPushed int             `json:"baseFilesPushed"`
+	Notes           []string        `json:"notes"`
+}
+
+// create is one create.
+type create struct {
+	app       *app.App
+	local     *workspace.Project
+	name      string // slug, or @account/slug
+	answers   ui.Answers
+	checklist ui.Checklist
+
+	client  *workspace.Client
+	body    wire.PutConfig
+	files   *app.Files
+	stack   ref.Ref
+	project ref.Ref
+	api     ref.Ref // zero: to be registered
+	schema  *workspace.Schema
+	text    []byte // of a schema in a file
+	hub     *identity.Hub
+	result  *Result
+	created hubclient.Created
+	done    failure.Effects
+}
+
+func run(ctx context.Context, a *app.App, name string, o options) error {
+	from := o.answers.Local
+	local, err := a.Local(ctx, from, a.FromLine(name))
+	if err != nil {
+		return failure.Doing(err, from, "create %s", name)
+	}
+	c := &create{app: a, local: local, name: name, answers: o.answers, result: &Result{ProjectName: local.Name, Notes: []string{}}}
+	fail := func(err error) error { return failure.Doing(err, local.Name, "create %s from %s", name, local.Name) }
+	asked, yes, err := c.confirmIgnored(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	if !yes {
+		return a.Aborted(&app.Aborted{ProjectName: local.Name})
+	}
+	c.checklist = a.Checklist(stepNames...)
+	err = c.run(ctx)
+	c.checklist.End(problem(err))
+	if err != nil {
+		return fail(c.fail(err))
+	}
+	if asked {
+		if err := a.History().Consent(app.IgnoredConsent(c.result.Origin, c.result.Project)); err != nil {
+			c.result.Notes = append(c.result.Notes, "the answer about files that git ignores could not be remembered: "+err.Error())
+		}
+	}
+	return a.Print("created", c.result, func(w *app.Printer) { createdText(w, c.result) })
+}
+
+// problem is a word for an error, "" for none.
+func problem(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case app.IsInterrupted(err):
+		return "interrupted"
+	}
+	return "failed"
+}
+
+// confirmIgnored asks a terminal whether a new project gets the base files that git
+// ignores, where there are any. What is wrong with them is reported by the creation.
+func (c *create) confirmIgnored(ctx context.Context) (asked, yes bool, err error) {
+	if !c.answers.BaseFiles || c.app.Strict() {
+		return false, true, nil
+	}
+	id, err := c.app.Identity()
+	if err != nil {
+		return false, true, nil
+	}
+	paths, err := c.app.IgnoredFiles(ctx, c.local)
+	if err != nil || len(paths) == 0 {
+		return false, true, nil
+	}
+	yes, err = c.app.ConfirmIgnored(ctx, c.name, id.Origin, paths)
+	return true, yes, err
+}
+
+func (c *create) run(ctx context.Context) error {
+	step := -1
+	for _, part := range []struct {
+		stage string
+		step  int
+		do    func(context.Context) error
+	}{
+		{app.StageRead, stepCheck, c.read},
+		{app.StageStack, stepCheck, c.readStack},
+		{app.StageAPI, stepCheck, c.readAPI},
+		{app.StageCreate, stepCheck, c.check},
+		{app.StageAPI, stepAPI, c.register},
+		{app.StageCreate, stepProject, c.create},
+		{app.StageSeed, stepSeed, c.seed},
+		{app.StageWrite, stepRecord, c.record},
+	} {
+		if step != part.step {
+			step = part.step
+			c.checklist.Start(step)
+		}
+		if err := part.do(ctx); err != nil {
+			return failure.At(part.stage, c.explain(err))
+		}
+	}
+	return nil
+}
+
+// fail adds to a failure what had happened by then.
+func (c *create) fail(err error) error {
+	origin := ""
+	if c.hub != nil {
+		origin = c.hub.Origin()
+	}
+	return failure.Of(err).About(c.project, origin, c.done)
+}
+
+func (c *create) read(ctx context.Context) (err error) {
+	if c.client, err = c.app.ReadClient(c.local); err != nil {
+		return err
+	}
+	if _, c.body, err = app.ReadConfig(c.client); err != nil {
+		return err
+	}
+	if err := checkName(c.name); err != nil {
+		return err
+	}
+	if !c.answers.BaseFiles {
+		return nil
+	}
+	if c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: c.checklist.Update}); err == nil {
+		c.result.Notes = append(c.result.Notes, c.files.Notes...)
+	}
+	return err
+}
+
+// checkName wants a slug or a ref.
+func checkName(name string) error {
+	if ref.ValidName(name) {
+		return nil
+	}
+	if _, err := ref.ParseTyped(name); err != nil {
+		return failure.New(hubclient.CodeInvalidName, "%q cannot name a project", name).
+			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
+	}
+	return nil
+}
+
+func (c *create) readStack(context.Context) error {
+	stack, err := c.local.Stack()
+	if err != nil {
+		return err
+	}
+	if c.stack, err = stack.Name(); err != nil {
+		return err
+	}
+	if c.project, err = ref.ParseTyped(c.name); err != nil {
+		c.project, err = ref.New(c.stack.Account(), c.name)
+	}
+	return err
+}
+
+// readAPI finds which API the project binds, without asking the hub.
+func (c *create) readAPI(context.Context) (err error) {
+	if !c.answers.API.IsZero() {
+		c.api = c.answers.API
+		return nil
+	}
+	if c.client.API.Present() {
+		if c.api, err = ref.Parse(c.client.API.Text); err != nil {
+			return failure.New(failure.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
+		}
+		return nil
+	}
+	if !c.client.Source.Present() {
+		return failure.New(failure.CodeInvalidFile, "%s names no API: it has neither source nor api", c.local.ClientPath()).
+			WithHint("source is the API's description, a file or a URL; api is one that is registered, @account/slug")
+	}
+	if c.schema, err = c.client.Schema(); err != nil {
+		return err
+	}
+	if c.schema.URL == "" {
+		c.text, err = c.schema.Read()
+	}
+	return err
+}
+
+// register makes sure that there is an API to bind, and records a new one at
+// once, so that a second run does not register it again.
+func (c *create) register(ctx context.Context) error {
+	if !c.api.IsZero() {
+		return nil
+	}
+	registered, err := c.upload(ctx)
+	if err != nil {
+		return err
+	}
+	c.api, c.result.APIRegistered = registered.API, true
+	return c.fill("api", c.api)
+}
+
+// upload registers the API once for this local project and this project of the hub,
+// even if the response to an earlier run was lost.
+func (c *create) upload(ctx context.Context) (*wire.API, error) {
+	purpose := "create " + c.project.String() + " from " + c.local.Name
+	if c.schema.URL != "" {
+		return c.hub.ImportAPI(ctx, c.project.Account(), c.schema.URL, purpose)
+	}
+	return c.hub.UploadAPI(ctx, c.project.Account(), c.text, purpose)
+}
+
+func (c *create) create(ctx context.Context) (err error) {
+	c.created, err = c.hub.CreateProject(ctx, wire.CreateProject{
+		Account: c.project.Account(), Slug: c.project.Slug(), Stack: c.stack.Path(), StackVersion: c.answers.StackVersion,
+		API: c.api, Visibility: c.answers.Visibility,
+	})
+	if err != nil {
+		return err
+	}
+	c.done.ProjectCreated = true
+	p := c.created.Project()
+	r := c.result
+	r.Project, r.Origin, r.Stack, r.StackVersion = p.Project, c.hub.Origin(), p.Stack, p.StackVersion
+	r.API, r.Visibility, r.URL = p.API, p.Visibility, p.URL
+	return nil
+}
+
+// seed writes the first config and base files, through the value that only a creation
+// returns.
+func (c *create) seed(ctx context.Context) error {
+	written, err := c.created.SeedConfig(ctx, c.body)
+	if err != nil {
+		return err
+	}
+	c.done.ConfigWritten = true
+	c.result.Revision, c.result.EnrichmentCount = written.Revision, written.EnrichmentCount
+	state := c.app.SyncState()
+	state.Save(c.hub.Origin(), c.project, written.Revision)
+	if c.files == nil {
+		return nil
+	}
+	files, err := c.files.Send(c.checklist.Update, tree.Base{}, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+		return c.created.SeedBaseFiles(ctx, files)
+	})
+	if err != nil {
+		return err
+	}
+	state.SaveFiles(c.hub.Origin(), c.project, c.files.Snapshot)
+	c.done.BaseFilesWritten = true
+	c.result.BaseFilesPushed = files.BaseFilesPushed
+	return nil
+}
+
+// record fills client.json's project where it is absent, and an api that was given.
+func (c *create) record(context.Context) error {
+	if err := c.fill("project", c.project); err != nil {
+		return err
+	}
+	if !c.answers.API.IsZero() {
+		if err := c.fill("api", c.answers.API); err != nil {
+			return err
+		}
+	}
+	c.result.RemoteWritten = c.done.RemoteWritten
+	if kept := c.client.Project.Text; kept != c.project.String() {
+		c.result.Notes = append(c.result.Notes, fmt.Sprintf(
+			"%s still names %s; push to the new project with: %s",
+			c.local.ClientPath(), kept, c.app.CommandText(cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String()))))
+	}
+	return nil
+}
+
+func (c *create) fill(field string, value ref.Ref) error {
+	written, err := c.client.Fill(field, value.String())
+	c.done.RemoteWritten = c.done.RemoteWritten || written
+	return err
+}
+
+// explain turns the hub's answers into failures with the next command.
+func (c *create) explain(err error) error {
+	if err == nil || c.hub == nil || failure.Of(err).Stage != "" {
+		return err // what has its stage is explained
+	}
+	e := failure.Of(c.hub.Fault(err))
+	switch {
+	case e.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
+		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
+	case c.done.ProjectCreated && e.Recipe == nil:
+		e.Hint = "the project is there, but not all of its content"
+		e.Recipe = []cmdline.Line{c.pushLine()}
+	case e.Code == wire.CodeProjectExists:
+		e.Hint = "nothing was changed; push updates an existing project"
+		e.Recipe = []cmdline.Line{c.pushLine()}
+	case e.Code == wire.CodeStackNotPublished && !c.publishes():
+		// what is here is another version, so that publishing it would not help
+	case e.Code == wire.CodeStackNotPublished:
+		e.Hint = "publish it first"
+		e.Recipe = []cmdline.Line{cmdline.Tool("publish").With(c.local.Name)}
+	case e.Code == wire.CodeAPINotFound:
+		e.Hint = "remove api from " + c.local.ClientPath() + " to register its source anew"
+	}
+	return e
+}
+
+// publishes reports whether publishing the local stack would make the version
+// that was asked for.
+func (c *create) publishes() bool {
+	if c.answers.StackVersion == wire.Latest {
+		return true
+	}
+	stack, err := c.local.Stack()
+	if err != nil {
+		return false
+	}
+	version, err := stack.Version()
+	return err == nil && version == c.answers.StackVersion
+}
+
+// pushLine is the command that brings the local content to the project.
+func (c *create) pushLine() cmdline.Line {
+	line := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
+	if c.answers.BaseFiles {
+		line = line.Flag("--base-files")
+	}
+	return line
+}

@@ -1,0 +1,176 @@
+package create
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+)
+
+// guided asks for what a project needs and creates it.
+func guided(ctx context.Context, a *app.App, o options) error {
+	hub, err := a.Connect()
+	if err != nil {
+		return failure.Doing(failure.At(app.StageCreate, err), o.answers.Local, "create a project")
+	}
+	g := &guide{app: a, hub: hub, publish: o.publish}
+	w, err := g.wizard(&o)
+	if err != nil {
+		return failure.Doing(err, o.answers.Local, "create a project")
+	}
+	err = a.UI.AskProject(ctx, w, &o.answers)
+	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) && len(g.did) > 0 {
+		return g.stopped(&app.Aborted{ProjectName: o.answers.Local, Project: o.answers.Project, Origin: hub.Origin()})
+	}
+	if err != nil {
+		f := failure.Of(err).At(app.StageCreate)
+		if len(g.did) > 0 && f.Hint == "" {
+			f.Hint = strings.Join(g.did, ", ") + "; no project was created"
+		}
+		return failure.Doing(f, o.answers.Local, "create a project")
+	}
+	return run(ctx, a, o.answers.Project.String(), o)
+}
+
+// guide answers what the wizard wants to know.
+type guide struct {
+	app     *app.App
+	hub     *identity.Hub
+	publish Publish
+	did     []string // what was made on the way, such as: published @acme/web 1.0.0
+}
+
+// stopped prints that the person decided against a project, and what there is all
+// the same.
+func (g *guide) stopped(r *app.Aborted) error {
+	if len(g.did) == 0 {
+		return g.app.Aborted(r)
+	}
+	return g.app.Print("aborted", r, func(w *app.Printer) { w.Line("Aborted: %s; no project was created", strings.Join(g.did, ", ")) })
+}
+
+// wizard returns what the wizard asks with, and fills in the local project where it is known.
+func (g *guide) wizard(o *options) (ui.Wizard, error) {
+	dir, err := filepath.Abs(g.app.Dir)
+	if err != nil {
+		return ui.Wizard{}, err
+	}
+	answers := &o.answers
+	w := ui.Wizard{
+		Given:    ui.Given{Local: answers.Local != "", Visibility: o.given("visibility"), StackVersion: o.given("stack-version"), BaseFiles: o.given("base-files")},
+		NewLocal: workspace.SlugOf(filepath.Base(dir)), Hub: g.hub.Origin(),
+		Init: g.makeLocal, Check: g.check, Publish: g.publishLocal, IsFree: g.free, HasAPI: g.hasAPI, CountFiles: g.count,
+	}
+	ws, err := g.app.Workspace()
+	if err != nil && failure.Of(err).Code == failure.CodeNoWorkspace && answers.Local == "" {
+		return w, nil
+	}
+	if err != nil {
+		return w, err
+	}
+	if answers.Local != "" {
+		_, err := ws.Project(answers.Local)
+		w.Locals = []string{answers.Local}
+		return w, failure.At(app.StageRead, err)
+	}
+	if w.Locals, err = ws.Projects(); err != nil {
+		return w, failure.At(app.StageRead, err)
+	}
+	if len(w.Locals) > 0 {
+		answers.Local = app.Nearest(ws, w.Locals, dir)
+	}
+	return w, nil
+}
+
+// makeLocal makes a local project whose stack belongs to the caller.
+func (g *guide) makeLocal(ctx context.Context, name string) error {
+	me, err := g.hub.Whoami(ctx)
+	if err != nil {
+		return failure.At(app.StageCreate, g.hub.Fault(err))
+	}
+	dir := g.app.Dir
+	if ws, err := g.app.Workspace(); err == nil {
+		dir = ws.Dir
+	}
+	start := workspace.Start{Source: findSchema(dir)}
+	if me.User != "" {
+		start.Stack, _ = ref.New(me.User, name)
+	}
+	if _, err = workspace.Create(dir, name, start); err == nil {
+		g.did = append(g.did, "made .tool/"+name)
+	}
+	return failure.At("init", err)
+}
+
+// findSchema returns the API description that lies in dir under a usual name, ""
+// when there is none.
+func findSchema(dir string) string {
+	for _, name := range []string{"openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func (g *guide) project(name string) (*workspace.Project, error) {
+	ws, err := g.app.Workspace()
+	if err != nil {
+		return nil, err
+	}
+	p, err := ws.Project(name)
+	return p, failure.At(app.StageRead, err)
+}
+
+func (g *guide) check(ctx context.Context, local string) (*ui.Preflight, error) {
+	p, err := g.project(local)
+	if err != nil {
+		return nil, err
+	}
+	return (&create{app: g.app, local: p}).preflight(ctx)
+}
+
+func (g *guide) publishLocal(ctx context.Context, local string) error {
+	p, err := g.project(local)
+	if err != nil {
+		return err
+	}
+	published, err := g.publish(ctx, g.app, p)
+	if err == nil {
+		g.did = append(g.did, "published "+published)
+	}
+	return err
+}
+
+func (g *guide) free(ctx context.Context, r ref.Ref) (bool, error) {
+	_, err := g.hub.Project(ctx, r)
+	if app.IsNotFound(err) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (g *guide) hasAPI(ctx context.Context, r ref.Ref) (bool, error) {
+	_, err := g.hub.API(ctx, r)
+	if app.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (g *guide) count(ctx context.Context, local string) (files int, bytes int64, err error) {
+	p, err := g.project(local)
+	if err != nil {
+		return 0, 0, err
+	}
+	files, bytes, err = g.app.CountFiles(ctx, p)
+	return files, bytes, failure.At(app.StageRead, err)
+}

@@ -1,0 +1,21 @@
+package create
+
+import "example.com/projecthub/cmd/tool/internal/app"
+
+func createdText(w *app.Printer, r *Result) {
+	w.Line("Created %s from %s", r.Project.Path(), r.ProjectName)
+	w.Address("page", r.URL)
+	w.Field("stack", "%s, version %s", r.Stack, r.StackVersion)
+	registered := ""
+	if r.APIRegistered {
+		registered = ", registered now"
+	}
+	w.Field("api", "%s%s", r.API.Path(), registered)
+	w.Field("visibility", "%s", r.Visibility)
+	w.Field("enrichments", "%d", r.EnrichmentCount)
+	if r.BaseFilesPushed > 0 {
+		w.Field("base files", "%d", r.BaseFilesPushed)
+	}
+	w.Field("origin", "%s", r.Origin)
+	w.Notes(r.Notes)
+}

@@ -1,0 +1,126 @@
+package login
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// askLogin asks for the hub's address and the token, as far as they are not known.
+func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
+	var token string
+	given := a.Origin.Value != nil && *a.Origin.Value != ""
+	known, stored := false, "" // what is wrong with the one that is stored
+	err := a.UI.Ask(ctx,
+		ui.Step{
+			Skip: func() bool { return given },
+			Question: func() ui.Question {
+				preset := identity.DefaultOrigin
+				if id, err := resolve(a, logins); err == nil {
+					preset = id.Origin
+				}
+				return ui.Question{
+					Title: "Which hub?", Prompt: "Address, scheme://host[:port]", Preset: preset,
+					Check: func(typed string) error { _, err := hubclient.ParseOrigin(typed); return err },
+				}
+			},
+			Take: func(answer string) { a.Origin.Value = &answer },
+		},
+		ui.Step{
+			Doing: "Looking for a stored token",
+			Load: func(ctx context.Context) (err error) {
+				known, stored, err = checkStored(ctx, a, logins)
+				return err
+			},
+		},
+		ui.Step{
+			Skip: func() bool { return known },
+			Question: func() ui.Question {
+				facts := []string{"Whoever runs the hub makes one: hub token create. It is stored here, readable by you alone."}
+				if stored != "" {
+					facts = append([]string{"The stored one does not do: " + stored + "."}, facts...)
+				}
+				return ui.Question{
+					Title: "Token for " + *a.Origin.Value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
+					Facts: facts,
+				}
+			},
+			Take: func(answer string) { token = identity.CleanToken(answer) },
+		})
+	if err == nil && token != "" {
+		a.Token.Value = &token
+	}
+	return err
+}
+
+// checkStored reports whether the hub takes the stored token, and why not. A hub
+// that cannot be asked is no reason to ask for another one.
+func checkStored(ctx context.Context, a *app.App, logins *identity.Logins) (known bool, why string, err error) {
+	id, err := resolve(a, logins)
+	if err != nil || id.Token == "" {
+		return false, "", err
+	}
+	hub, err := a.Reach(id)
+	if err != nil {
+		return false, err.Error(), nil // it is damaged
+	}
+	if _, err := hub.Whoami(ctx); hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked) {
+		return false, err.Error(), nil
+	}
+	return true, "", nil
+}
+
+// checkToken refuses what cannot be a token, before anybody is asked about it.
+func checkToken(typed string) error {
+	token := identity.CleanToken(typed)
+	switch {
+	case pat.Valid(token):
+		return nil
+	case len(token) < pat.Length:
+		return errors.New("not a whole token yet: hubpat_ and 38 letters and digits")
+	}
+	return errors.New("mistyped: that is not a token as a hub prints it")
+}
+
+// lookupOrigin hides the token's variable: it is not what logging in stores.
+func lookupOrigin(a *app.App) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if name == identity.TokenVariable {
+			return "", false
+		}
+		return a.LookupEnv(name)
+	}
+}
+
+// readToken reads the first line of stdin.
+func readToken(ctx context.Context, in io.Reader) (string, error) {
+	type read struct {
+		text string
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() { // a read cannot be cancelled
+		lines := bufio.NewScanner(in)
+		lines.Scan()
+		done <- read{lines.Text(), lines.Err()}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case r := <-done:
+		token := identity.CleanToken(r.text)
+		if r.err != nil || token == "" {
+			return "", failure.New(failure.CodeNoToken, "there is no token on stdin")
+		}
+		return token, nil
+	}
+}

@@ -1,0 +1,63 @@
+package login
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/pat"
+)
+
+// Command returns the command login.
+func Command(a *app.App) *cobra.Command {
+	var withToken bool
+	c := &cobra.Command{
+		Use:   "login",
+		Short: "Store a token for a hub",
+		Long: `Check a personal access token with the hub and store it, readable by you alone.
+From then on the commands use that hub and token, unless a flag or a variable
+says otherwise.
+
+A stored token goes only to the hub that it was stored for. A hub whose token is
+stored already is only switched to.`,
+		Example: "  tool login --origin https://hub.example.com --with-token < token.txt\n  tool login --origin https://hub.example.com",
+		Args:    noToken,
+		RunE: a.Run(func(ctx context.Context, _ []string) error {
+			return failure.Doing(Run(ctx, a, withToken), "", "log in")
+		}),
+	}
+	c.Flags().BoolVar(&withToken, "with-token", false, "read the token from stdin")
+	return a.HubFlags(c)
+}
+
+// noToken allows no arguments, and says what to do about a token that is one.
+func noToken(c *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if pat.Redact(arg) != arg {
+			e := cmdline.Usagef("%s takes no token as an argument", c.CommandPath()).Try(cmdline.Tool("login").Flag("--with-token"))
+			e.Hint = "the token is in the history of the shell now: revoke it, and give another one to stdin"
+			return e
+		}
+	}
+	return cmdline.AtMost()(c, args)
+}
+
+// LogoutCommand returns the command logout.
+func LogoutCommand(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "logout",
+		Short:   "Forget the token of a hub",
+		Long:    "Forget the stored token of a hub: the current one, or that of --origin. The\ntoken itself stays valid until it expires or is revoked.",
+		Example: "  tool logout\n  tool logout --origin https://hub.example.com",
+		Args:    cmdline.AtMost(),
+		RunE: a.Run(func(context.Context, []string) error {
+			return failure.Doing(logout(a), "", "log out")
+		}),
+	}
+	c.Flags().Var(&a.Origin, "origin", "hub's `ADDRESS` (default: the current one)")
+	c.RegisterFlagCompletionFunc("origin", a.CompleteOrigin)
+	return c
+}

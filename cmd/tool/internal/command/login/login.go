@@ -1,0 +1,82 @@
+package login
+
+import (
+	"context"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/identity"
+)
+
+// Run logs in.
+func Run(ctx context.Context, a *app.App, withToken bool) error {
+	if withToken && a.Token.Value != nil {
+		return cmdline.Usagef("--token and --with-token exclude each other")
+	}
+	logins, err := a.Logins()
+	if err != nil {
+		return err
+	}
+	if withToken {
+		token, err := readToken(ctx, a.Streams.In)
+		if err != nil {
+			return err
+		}
+		a.Token.Value = &token
+	}
+	if a.Token.Value == nil && !a.Strict() {
+		if err := ask(ctx, a, logins); err != nil {
+			return err
+		}
+	}
+	id, err := resolve(a, logins)
+	if err != nil {
+		return err
+	}
+	if id.Token == "" {
+		e := cmdline.Usagef("logging in to %s needs a token: none is stored for it", id.Origin).
+			Try(cmdline.Tool("login").Flag("--origin", id.Origin).Flag("--with-token"))
+		e.Hint = "--with-token reads it from stdin"
+		return e
+	}
+	r, err := store(ctx, a, id, logins)
+	if err != nil {
+		return err
+	}
+	return a.Print("loggedIn", r, func(w *app.Printer) {
+		w.Line("Logged in to %s as %s", r.Origin, r.User)
+		w.Field("scopes", "%s", app.Scopes(r.Scopes))
+		w.Field("token", "%s", app.Expiry(r.ExpiresAt))
+		w.Notes(r.Notes)
+	})
+}
+
+// resolveLogin settles what to log in to, and the token, which may be stored.
+func resolve(a *app.App, logins *identity.Logins) (*identity.Identity, error) {
+	return identity.Resolve(identity.Options{
+		Token: a.Token.Value, Origin: a.Origin.Value, LookupEnv: lookupOrigin(a), Logins: logins,
+	})
+}
+
+func logout(a *app.App) error {
+	logins, err := a.Logins()
+	if err != nil {
+		return err
+	}
+	id, err := resolve(a, logins)
+	if err != nil {
+		return err
+	}
+	r, err := forget(id.Origin, logins)
+	if err != nil {
+		return err
+	}
+	return a.Print("loggedOut", r, func(w *app.Printer) {
+		if r.Existed {
+			w.Line("Logged out of %s", r.Origin)
+		} else {
+			w.Line("No token was stored for %s", r.Origin)
+		}
+		w.Notes(r.Notes)
+	})
+}

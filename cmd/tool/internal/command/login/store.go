@@ -1,0 +1,77 @@
+// Package login checks a token with the hub and stores it, and takes it away again.
+package login
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Result is a login.
+type Result struct {
+	Origin    string       `json:"origin"`
+	User      string       `json:"user"`
+	Scopes    []wire.Scope `json:"scopes"`
+	ExpiresAt *time.Time   `json:"expiresAt"` // null: never
+	Notes     []string     `json:"notes"`
+}
+
+const stage = "login"
+
+// store checks the token of id with the hub, and stores it as the one in use.
+func store(ctx context.Context, a *app.App, id *identity.Identity, logins *identity.Logins) (*Result, error) {
+	hub, err := a.Reach(id)
+	if err != nil {
+		return nil, failure.At(stage, err)
+	}
+	me, err := hub.Whoami(ctx)
+	if errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	if err != nil {
+		e := failure.Of(hub.Fault(err)).At(stage)
+		e.Origin, e.Recipe = hub.Origin(), nil // what was typed is what would be advised
+		if e.Status == http.StatusUnauthorized && hub.Identity.TokenSource == identity.FromLogin {
+			e.Recipe = []cmdline.Line{cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token")}
+		}
+		return nil, e
+	}
+	logins.Put(identity.Login{
+		Origin: hub.Origin(), Token: hub.Identity.Token, User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt,
+	})
+	if err := logins.Save(); err != nil {
+		return nil, failure.At(stage, err)
+	}
+	r := &Result{Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Notes: []string{}}
+	if len(me.Scopes) == 0 {
+		r.Notes = append(r.Notes, "the token has no scope: it reads, and writes nothing")
+	}
+	return r, nil
+}
+
+// Out is a logout.
+type Out struct {
+	Origin  string   `json:"origin"`
+	Existed bool     `json:"existed"`
+	Notes   []string `json:"notes"`
+}
+
+// forget forgets the token of origin.
+func forget(origin string, logins *identity.Logins) (*Out, error) {
+	r := &Out{Origin: origin, Existed: logins.Remove(origin), Notes: []string{}}
+	if !r.Existed {
+		return r, nil
+	}
+	if err := logins.Save(); err != nil {
+		return nil, failure.At("logout", err)
+	}
+	r.Notes = append(r.Notes, "the token itself stays valid: whoever runs the hub ends it with hub token revoke")
+	return r, nil
+}

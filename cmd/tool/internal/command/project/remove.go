@@ -1,0 +1,201 @@
+package project
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func removeCommand(a *app.App) *cobra.Command {
+	var from app.Optional
+	var force bool
+	c := &cobra.Command{
+		Use:   "rm <name>",
+		Short: "Delete a hub project",
+		Long: `Delete a project of the hub with its config and base files. Local files stay.
+
+A project that is gone already is no failure. In a terminal the whole name has
+to be typed, unless --force is given. The token needs the scope admin:resource.`,
+		Example: "  tool project rm @acme/web\n  tool project rm web --from web --force",
+		Args:    cmdline.Exactly("<name>"),
+
+		ValidArgsFunction: app.FirstOnly(a.HubProjects()),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if from.Given() && from.String() == "" {
+				return app.EmptyLocal("--from")
+			}
+			return remove(ctx, a, args[0], from.String(), force)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.Var(&from, "from", "local `PROJECT` whose account a bare slug is in")
+	fl.BoolVar(&force, "force", false, "delete without asking")
+	c.RegisterFlagCompletionFunc("from", a.LocalNames)
+	return a.HubFlags(c)
+}
+
+// Removed is a project that is gone.
+type Removed struct {
+	Project ref.Ref  `json:"project"`
+	Origin  string   `json:"origin"`
+	Existed bool     `json:"existed"` // false: it was gone already
+	Notes   []string `json:"notes"`
+
+	// Ambiguous: whether it was gone already, or an attempt without a response has
+	// deleted it, is not known. Existed is then false.
+	Ambiguous bool `json:"ambiguous,omitzero"`
+}
+
+// remove deletes a project, after a yes where somebody can be asked.
+func remove(ctx context.Context, a *app.App, name, from string, force bool) error {
+	target, err := resolve(ctx, a, name, from)
+	if err != nil {
+		return failure.Doing(failure.At(app.StageDestination, err), "", "delete %s", name)
+	}
+	hub, err := a.Connect()
+	fail := func(err error) error {
+		origin := ""
+		if hub != nil {
+			err, origin = hub.Fault(err), hub.Origin()
+		}
+		return failure.Doing(failure.Of(err).At(app.StageRemove).About(target, origin, failure.Effects{}), "", "delete %s", name)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	if !a.Strict() && !force {
+		yes, err := a.UI.TypeRef(ctx, fmt.Sprintf("Delete %s for good?", target), "Its config and base files go with it. Hub "+hub.Origin(), target)
+		switch {
+		case err != nil:
+			return fail(err)
+		case !yes:
+			return a.Aborted(&app.Aborted{Project: target, Origin: hub.Origin()})
+		}
+	}
+	r, err := removeFrom(ctx, hub, target)
+	if err != nil {
+		return fail(err)
+	}
+	return a.Print("removed", r, func(w *app.Printer) { removedText(w, r) })
+}
+
+func removedText(w *app.Printer, r *Removed) {
+	switch {
+	case r.Existed:
+		w.Line("Deleted %s", r.Project.Path())
+	case r.Ambiguous:
+		w.Line("%s does not exist now", r.Project.Path())
+	default:
+		w.Line("%s was gone already", r.Project.Path())
+	}
+	w.Field("origin", "%s", r.Origin)
+	w.Notes(r.Notes)
+}
+
+// removeFrom deletes a project of a hub, and finds out whether it existed.
+func removeFrom(ctx context.Context, hub *identity.Hub, target ref.Ref) (*Removed, error) {
+	before, err := look(ctx, hub, target)
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := hub.DeleteProject(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	r := &Removed{Project: target, Origin: hub.Origin(), Existed: deleted.Existed || deleted.Ambiguous && before == present, Notes: []string{}}
+	switch {
+	case deleted.Ambiguous && before == hidden:
+		r.Ambiguous = true
+		r.Notes = append(r.Notes, fmt.Sprintf("%s does not exist: it was deleted by this command, in an attempt without a response, or did not exist before", target))
+	case !r.Existed:
+		r.Notes = append(r.Notes, missing(ctx, hub, target))
+	}
+	return r, nil
+}
+
+// existence is what is known of a project before it is deleted.
+type existence int
+
+const (
+	absent existence = iota
+	present
+	hidden // from this token
+)
+
+// look finds out whether the project exists, because the hub's answer to a deletion
+// whose first response was lost no longer says so.
+func look(ctx context.Context, hub *identity.Hub, target ref.Ref) (existence, error) {
+	_, err := hub.Project(ctx, target)
+	switch {
+	case err == nil:
+		return present, nil
+	case app.IsNotFound(err):
+		return absent, nil
+	case hubclient.HasCode(err, wire.CodeNotPermitted):
+		return hidden, nil
+	}
+	return hidden, err
+}
+
+// resolve returns the project that a name means. A bare slug takes the account of
+// the local project: of its destination when that has this slug, else of its stack.
+func resolve(ctx context.Context, a *app.App, typed, from string) (ref.Ref, error) {
+	if !ref.ValidName(typed) {
+		r, err := ref.ParseTyped(typed)
+		if err != nil {
+			return ref.Ref{}, failure.New(hubclient.CodeInvalidName, "%q names no project", typed).
+				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
+		}
+		return r, nil
+	}
+	local, err := a.Local(ctx, from, a.FromLine(typed))
+	if err != nil {
+		e := failure.Of(err)
+		if e.Code == failure.CodeNoWorkspace || e.Hint == "" { // no local project to take an account from
+			e = e.WithHint("in which account is %s? Give its whole name, @account/%s", typed, typed)
+			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list")}
+		}
+		return ref.Ref{}, e
+	}
+	if client, err := local.Client(); err == nil {
+		if r, err := ref.Parse(client.Project.Text); err == nil && r.Slug() == typed {
+			return r, nil
+		}
+	}
+	stack, err := local.Stack()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	name, err := stack.Name()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	return ref.New(name.Account(), typed)
+}
+
+// missing says that there was nothing to delete, and which slug is near.
+func missing(ctx context.Context, hub *identity.Hub, target ref.Ref) string {
+	note := fmt.Sprintf("there is no %s on %s", target, hub.Origin())
+	projects, err := hub.Projects(ctx, target.Account())
+	if err != nil {
+		return note
+	}
+	var slugs []string
+	for _, p := range projects {
+		slugs = append(slugs, p.Project.Slug())
+	}
+	if near := cmdline.Nearest(target.Slug(), slugs); near != "" {
+		note += fmt.Sprintf("; did you mean @%s/%s?", target.Account(), near)
+	}
+	return note
+}

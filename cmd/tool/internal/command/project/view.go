@@ -1,0 +1,173 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/child"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func viewCommand(a *app.App) *cobra.Command {
+	var web bool
+	c := &cobra.Command{
+		Use:     "view [<@account/slug>]",
+		Short:   "Show a hub project, or open its page",
+		Long:    "Show a hub project, or open its page: the one that is named, else that of the\nonly local project.",
+		Example: "  tool project view @acme/web\n  tool project view --web",
+		Args:    cmdline.AtMost("<@account/slug>"),
+
+		ValidArgsFunction: app.FirstOnly(a.HubProjects()),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			return View(ctx, a, strings.Join(args, ""), web)
+		}),
+	}
+	c.Flags().BoolVar(&web, "web", false, "open the page in a browser; in a pipeline, print its address")
+	return a.HubFlags(c)
+}
+
+// View shows the hub project that is named, else that of the only local one,
+// or opens its page.
+func View(ctx context.Context, a *app.App, name string, web bool) error {
+	r, err := find(ctx, a, name)
+	if err != nil {
+		if e := failure.Of(err); e.Code == hubclient.CodeInvalidName {
+			if whole := wholeName(a, name); whole != "" {
+				err = e.Try(cmdline.Tool("project", "view").With(whole))
+			}
+		}
+		return failure.Doing(err, "", "%s", strings.TrimSpace("view "+name))
+	}
+	if web && !a.Strict() {
+		// What opens pages may fail later, or do nothing, without saying so.
+		a.Printer().Line("Opening %s", r.URL)
+		return failure.Doing(openBrowser(r.URL), "", "open %s", r.URL)
+	}
+	return a.Print("project", r, func(w *app.Printer) {
+		if web {
+			w.Line("%s", r.URL)
+			return
+		}
+		viewText(w, r)
+	})
+}
+
+// viewLine is the command that shows the hub project of a local one, or lists what
+// there is to be shown.
+func viewLine(a *app.App, local string) cmdline.Line {
+	if whole := wholeName(a, local); whole != "" {
+		return cmdline.Tool("project", "view").With(whole)
+	}
+	return cmdline.Tool("project", "list")
+}
+
+// wholeName returns the ref that was probably meant by a part of it: the local
+// project's of that name, else one of the account that is logged in; "" for neither.
+func wholeName(a *app.App, name string) string {
+	if ws, err := a.Workspace(); err == nil {
+		if local, err := ws.Project(name); err == nil {
+			if client, err := local.Client(); err == nil && client.Project.Present() {
+				return client.Project.Text
+			}
+		}
+	}
+	if own, err := ref.New(a.LoggedIn(), name); err == nil {
+		return own.String()
+	}
+	return ""
+}
+
+func viewText(w *app.Printer, r *Viewed) {
+	w.Line("%s", r.Project.Project)
+	w.Address("page", r.URL)
+	stack := r.StackVersion
+	if r.ResolvedStackVersion != r.StackVersion {
+		stack += ", now " + r.ResolvedStackVersion
+	}
+	w.Field("stack", "%s, version %s", r.Stack, stack)
+	w.Field("api", "%s", r.API.Path())
+	w.Field("visibility", "%s", r.Visibility)
+	w.Field("config", "%s", app.Edit(r.Config.Edit))
+	w.Field("revision", "%s", r.Config.Revision)
+	if f := r.BaseFiles; f != nil {
+		w.Field("base files", "%s, %s", app.Count(f.Count, "file", "files"), app.Bytes(f.Bytes))
+	} else {
+		w.Field("base files", "none")
+	}
+	w.Field("created", "%s by %s", app.Time(r.CreatedAt), r.CreatedBy)
+	w.Notes(r.Notes)
+}
+
+// openBrowser opens an address that a hub gave: only a web page's.
+func openBrowser(address string) error {
+	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
+		return fmt.Errorf("%q is not the address of a web page", address)
+	}
+	opener := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "windows":
+		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	case "darwin":
+		opener = []string{"open"}
+	}
+	command, err := child.Command(context.Background(), opener[0], append(opener[1:], address)...)
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("no browser could be started: %w", err)
+	}
+	return command.Process.Release()
+}
+
+// Viewed is one project.
+type Viewed struct {
+	wire.Project `json:",inline"`
+	Origin       string   `json:"origin"`
+	Notes        []string `json:"notes"`
+}
+
+// find returns the hub project that is named, else that of the only local project.
+func find(ctx context.Context, a *app.App, name string) (*Viewed, error) {
+	target, err := target(ctx, a, name)
+	if err != nil {
+		return nil, failure.At(app.StageDestination, err)
+	}
+	hub, err := a.ConnectAnyway()
+	if err != nil {
+		return nil, failure.At("view", err)
+	}
+	p, err := hub.Project(ctx, target)
+	if err != nil {
+		return nil, failed("view", hub, target, err)
+	}
+	return &Viewed{Project: *p, Origin: hub.Origin(), Notes: []string{}}, nil
+}
+
+func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
+	if name != "" {
+		return app.ParseDestination(name, "")
+	}
+	local, err := a.Local(ctx, "", func(local string) cmdline.Line { return viewLine(a, local) })
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	client, err := local.Client()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	r, err := app.Destination(local, client, nil)
+	if err != nil {
+		return r, failure.Of(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
+	}
+	return r, nil
+}

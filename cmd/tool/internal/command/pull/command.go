@@ -1,0 +1,75 @@
+package pull
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+)
+
+// Options say what is pulled, from where and how.
+type Options struct {
+	Project app.Optional // source; not given: client.json's
+	Output  app.Optional // directory for the base files; not given: the app root
+
+	Files     bool // pull the base files too
+	FilesOnly bool // pull the base files alone
+	Force     bool // replace without asking
+	Undo      bool // the last pull
+}
+
+// files reports whether base files are pulled.
+func (o *Options) files() bool { return o.Files || o.FilesOnly }
+
+// Command returns the command pull.
+func Command(a *app.App) *cobra.Command {
+	var o Options
+	c := &cobra.Command{
+		Use:   "pull [<project>]",
+		Short: "Download the hub's config into client.json, and base files",
+		Long: `Bring the config of the hub project back into the settings of
+.tool/<project>/client.json. Only what differs is edited; everything else in
+the file keeps its bytes and place.
+
+In a terminal the difference is shown and taken only after a yes. In a pipeline
+it is taken unless client.json has edits that were neither pushed nor pulled:
+those are replaced only with --force. Commit .tool/<project>/pulled.json, which
+says what was pulled last.
+
+With --base-files the app's files come too, and with --base-files-only nothing
+else. Local files that differ are overwritten after a yes in a terminal, else
+only with --force; files that the hub does not have stay as they are.`,
+		Example: `  tool pull web
+  tool pull web --base-files --output ../copy
+  tool pull web --project @acme/web --no-input`,
+		Args:              app.MaybeLocal,
+		ValidArgsFunction: a.CompleteLocal,
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			switch {
+			case o.Undo && (o.Force || o.Files || o.FilesOnly || o.Output.Given()):
+				return cmdline.Usagef("--undo goes with --project alone")
+			case o.Files && o.FilesOnly:
+				return cmdline.Usagef("--base-files and --base-files-only exclude each other")
+			case o.Output.Given() && !o.Files && !o.FilesOnly:
+				return cmdline.Usagef("--output goes with --base-files or --base-files-only")
+			case o.Output.Given() && o.Output.String() == "":
+				return cmdline.Usagef("--output needs a directory")
+			}
+			return Run(ctx, a, strings.Join(args, ""), o)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.Var(&o.Project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
+	fl.BoolVar(&o.Files, "base-files", false, "bring back the base files too")
+	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "download the base files, and leave client.json alone")
+	fl.Var(&o.Output, "output", "put the base files into `DIR` instead of the app root")
+	fl.BoolVar(&o.Force, "force", false, "replace settings and files that differ without asking")
+	fl.BoolVar(&o.Undo, "undo", false, "put back the settings and base files that the last pull replaced, asking no hub")
+	c.RegisterFlagCompletionFunc("output", app.Directories)
+	c.RegisterFlagCompletionFunc("project", a.HubProjects())
+	return a.HubFlags(c)
+}

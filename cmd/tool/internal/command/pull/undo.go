@@ -1,0 +1,122 @@
+package pull
+
+import (
+	"path/filepath"
+	"time"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// saveSettings saves the settings that are about to be replaced in the undo history.
+// The entry is nil if there is nothing to save, or it cannot be saved, as the notes say.
+func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes []string) {
+	if changes.Empty() {
+		return nil, []string{}
+	}
+	v := state.Value{
+		Name: p.place(), Config: p.settings.Canonical(), Written: p.config.Revision(), At: time.Now(),
+		Pulled: &state.Pulled{Origin: p.hub.Origin(), Common: p.app.SyncState().Last(p.hub.Origin(), p.destination)},
+	}
+	if p.base != nil {
+		v.Pulled.Project, v.Pulled.Revision = p.base.Project, p.base.Revision
+	}
+	saved, err := p.app.History().Begin(v)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	return saved, []string{"the former settings are kept; put them back: " + p.app.CommandText(p.undoLine())}
+}
+
+// undoLine is the command that undoes the pull.
+func (p *pull) undoLine() cmdline.Line {
+	return p.line("pull").Flag("--undo")
+}
+
+// place is where what is replaced in client.json is kept.
+func (p *pull) place() string {
+	return "pull " + filepath.Join(p.local.Workspace.Dir, p.local.ClientPath()) + " " + p.destination.String()
+}
+
+// undo restores the settings that the last pull replaced, where client.json still has
+// those that the pull wrote, and the base files that it replaced. It asks no hub. The
+// failure is nothing_kept or revision_changed.
+func (p *pull) undo() (*Result, error) {
+	if err := p.read(); err != nil {
+		return nil, err
+	}
+	files, err := p.formerFiles()
+	if err != nil {
+		return nil, failure.At(app.StageRead, err)
+	}
+	if files != nil && files.alone {
+		return p.undoFiles(files, &Result{ProjectName: p.local.Name, Project: p.destination, Notes: []string{}})
+	}
+	former, err := p.former()
+	if err != nil {
+		return nil, failure.At(app.StageRead, err)
+	}
+	r, err := p.restore(former)
+	if err != nil {
+		return nil, failure.At(app.StageWrite, err)
+	}
+	if err := former.Drop(); err != nil {
+		r.Notes = append(r.Notes, "the kept settings could not be dropped: "+err.Error())
+	}
+	if files != nil {
+		return p.undoFiles(files, r)
+	}
+	return r, nil
+}
+
+// latestSettings returns the settings that the last pull replaced, nil if there are
+// none. A pull that ended before it was known to have changed client.json counts only if
+// client.json has what it wrote.
+func (p *pull) latestSettings() (*state.Entry, error) {
+	return p.app.History().Latest(p.place(), func(e *state.Entry) bool {
+		return e.Pending && e.Written != p.settings.Revision()
+	})
+}
+
+// former returns the settings that may be put back.
+func (p *pull) former() (*state.Entry, error) {
+	former, err := p.latestSettings()
+	switch {
+	case err != nil:
+		return nil, err
+	case former == nil || former.Pulled == nil:
+		return nil, failure.New(failure.CodeNothingKept, "no former settings of %s are kept on this machine", p.local.ClientPath()).
+			WithHint("a pull keeps the settings that it replaces, until --undo has put them back")
+	case p.settings.Revision() != former.Written:
+		return nil, failure.New(wire.CodeRevisionChanged, "the settings in %s are no longer what the pull wrote", p.local.ClientPath()).
+			WithHint("nothing was changed, and the former settings stay kept")
+	}
+	p.config, err = flat.Parse(former.Config)
+	return former, err
+}
+
+// restore edits client.json, and makes pulled.json and what is remembered of the
+// hub what they were.
+func (p *pull) restore(former *state.Entry) (*Result, error) {
+	changes := flat.Diff(p.settings, p.config)
+	changed, err := p.client.Replace(p.config)
+	if err != nil {
+		return nil, err
+	}
+	p.done.SettingsChanged = changed
+	before := former.Pulled
+	if err := p.local.RecordPulled(workspace.Pulled{Project: before.Project, Revision: before.Revision}); err != nil {
+		return nil, err
+	}
+	p.app.SyncState().Save(before.Origin, p.destination, before.Common)
+	return &Result{
+		ProjectName: p.local.Name, Project: p.destination, EnrichmentCount: p.config.EnrichmentCount(),
+		SettingsChanged: changed, Changes: changes, Revision: p.config.Revision(),
+		Notes: []string{"the settings from before the pull are back; the hub was not asked"},
+	}, nil
+}

@@ -1,0 +1,113 @@
+package push
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/hubclient/tree"
+)
+
+// Options say what is pushed, to where and how.
+type Options struct {
+	Project    app.Optional // destination; not given: client.json's
+	IfRevision app.Optional // overwrite only this revision
+
+	Files     bool // push the base files too
+	FilesOnly bool // push the base files alone
+
+	Force, DryRun, NoClobber, NoRecord, AllowEmpty, Undo, Watch bool
+
+	Ask bool // before anything is written, also where nothing is overwritten
+}
+
+// config reports whether the settings are pushed.
+func (o *Options) config() bool { return !o.FilesOnly && !o.Undo }
+
+// files reports whether the base files are pushed.
+func (o *Options) files() bool { return o.Files || o.FilesOnly }
+
+// Command returns the command push.
+func Command(a *app.App) *cobra.Command {
+	var o Options
+	c := &cobra.Command{
+		Use:   "push [<project>]",
+		Short: "Update a hub project's config and base files",
+		Long: `Push the settings of a local project, .tool/<project>/client.json, to a project
+that exists on the hub, in place of its config. With --base-files the app's
+files go too.
+
+The destination is --project, else what client.json says. In a terminal an
+existing config is shown and overwritten only after a yes; in a pipeline it is
+overwritten, unless --if-revision or --no-clobber says when not to.
+
+The config that is replaced is saved before it is sent: --undo puts it back,
+also after a push that was interrupted or timed out.`,
+		Example: `  tool push web
+  tool push web --project @acme/web --base-files
+  tool push web --base-files-only --watch
+  tool push web --dry-run --json
+  tool push web --no-clobber --no-input`,
+		Args:              app.MaybeLocal,
+		ValidArgsFunction: a.CompleteLocal,
+		RunE: a.RunReading(func(ctx context.Context, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if o.Watch && a.JSON {
+				return cmdline.Usagef("--watch prints a line a push, and --json one document: not both")
+			}
+			if len(args) == 0 && a.Strict() {
+				return a.NeedsLocal()
+			}
+			return Run(ctx, a, strings.Join(args, ""), o)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.Var(&o.Project, "project", "destination, `@ACCOUNT/SLUG`; recorded in client.json")
+	fl.BoolVar(&o.Files, "base-files", false, "push the base files too, in place of those on the hub")
+	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "push the base files, and leave the config alone")
+	fl.BoolVar(&o.DryRun, "dry-run", false, "say what would change, and change nothing")
+	fl.BoolVar(&o.Force, "force", false, "overwrite without asking")
+	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: an empty one)")
+	fl.BoolVar(&o.NoClobber, "no-clobber", false, "refuse to undo what others edited since the last pull")
+	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json")
+	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "let an empty set replace the base files")
+	fl.BoolVar(&o.Watch, "watch", false, "go on, and push the base files whenever they change")
+	fl.BoolVar(&o.Undo, "undo", false, "put back the config that the last push from this machine replaced")
+	c.RegisterFlagCompletionFunc("project", a.HubProjects())
+	return a.HubFlags(c)
+}
+
+// check refuses flags that make no sense, alone or together.
+func (o *Options) check() error {
+	var exclusive []string
+	for name, given := range map[string]bool{"--if-revision": o.IfRevision.Given(), "--no-clobber": o.NoClobber, "--force": o.Force} {
+		if given {
+			exclusive = append(exclusive, name)
+		}
+	}
+	switch {
+	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty || o.Watch):
+		return cmdline.Usagef("--undo goes with --project alone")
+	case len(exclusive) > 1:
+		return cmdline.Usagef("--if-revision, --no-clobber and --force exclude each other")
+	case o.Files && o.FilesOnly:
+		return cmdline.Usagef("--base-files and --base-files-only exclude each other")
+	case o.FilesOnly && (o.IfRevision.Given() || o.NoClobber):
+		return cmdline.Usagef("--base-files-only sends no config, so --if-revision and --no-clobber have no use with it")
+	case o.Watch && !o.Files && !o.FilesOnly:
+		return cmdline.Usagef("--watch goes with --base-files or --base-files-only")
+	case o.Watch && o.DryRun:
+		return cmdline.Usagef("--watch and --dry-run exclude each other")
+	case o.AllowEmpty && !o.Files && !o.FilesOnly:
+		return cmdline.Usagef("--allow-empty goes with --base-files or --base-files-only")
+	case o.IfRevision.Given() && o.IfRevision.String() != noRevision && !tree.ValidDigest(o.IfRevision.String()):
+		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", o.IfRevision.String())
+	}
+	return nil
+}

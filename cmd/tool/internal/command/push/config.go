@@ -1,0 +1,207 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// maxReplans bounds how often a push that asks nobody is planned anew because the
+// hub's config changed meanwhile.
+const maxReplans = 10
+
+// pushConfig compares the hub's config with the local one, asks where it has to, and
+// replaces it. It returns false when the person said no.
+func (p *push) pushConfig(ctx context.Context) (bool, error) {
+	p.result.EnrichmentCount = p.config.EnrichmentCount()
+	have, refused := p.config.Revision(), "none"
+	for replans := 0; ; replans++ {
+		current, err := p.hub.Config(ctx, p.destination, have)
+		if err != nil {
+			return false, err
+		}
+		match, yes, err := p.decide(ctx, current, replans > 0)
+		if err != nil || !yes {
+			return false, err
+		}
+		written, err := p.putConfig(ctx, current, match)
+		if err == nil {
+			p.wrote(written, current)
+			return true, nil
+		}
+		if !hubclient.HasCode(err, wire.CodeRevisionChanged) || p.opts.IfRevision.String() != "" {
+			return false, err
+		}
+		if match == refused || !p.asks && replans == maxReplans {
+			e := failure.Of(p.hub.Fault(err))
+			return false, e.WithHint("the hub refuses the revision that it says it has, or its config changes all the time: try again later")
+		}
+		have, refused = "", match // the config changed meanwhile: read all of it
+	}
+}
+
+// putConfig saves the config that is about to be replaced, and replaces it. What is
+// saved stays unless it is certain that the hub has not applied the write.
+func (p *push) putConfig(ctx context.Context, current *wire.Config, match string) (*wire.ConfigWritten, error) {
+	p.savePrevious(current)
+	written, err := p.hub.PutConfig(ctx, p.destination, p.body, match)
+	if err != nil && hubclient.NotApplied(err) {
+		p.dropPrevious()
+	}
+	return written, err
+}
+
+// decide returns the revision on which alone the config may be written ("": any),
+// and whether it is to be written. current is nil when the hub holds exactly what
+// is pushed: then nothing is overwritten and nobody is asked.
+func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (match string, yes bool, err error) {
+	match = p.onlyRevision()
+	switch {
+	case current == nil: // also where an earlier run has applied what --if-revision was for
+		return p.config.Revision(), true, nil
+	case match != "" && current.Revision != match:
+		return "", false, p.otherRevision(current)
+	case p.opts.NoClobber:
+		if err := p.checkClobber(current); err != nil {
+			return "", false, err
+		}
+		match = current.Revision
+	}
+	if !p.asks || !current.HasConfig && !p.opts.Ask {
+		return match, true, nil
+	}
+	diff, err := p.diff(current.Config)
+	if err != nil || diff.Empty() { // empty: somebody else has just pushed the same
+		return current.Revision, err == nil, err
+	}
+	yes, err = p.confirmOverwrite(ctx, current, diff, again)
+	return current.Revision, yes, err // what was shown is what is overwritten
+}
+
+// confirmOverwrite asks whether the local config replaces the hub's. again says that
+// the hub's config changed while the person looked at it.
+func (p *push) confirmOverwrite(ctx context.Context, current *wire.Config, diff flat.Difference, again bool) (bool, error) {
+	q := ui.Overwrite{
+		Title: fmt.Sprintf("Overwrite the config of %s?", p.destination),
+		Facts: []string{"hub " + p.hub.Origin()},
+		Yes:   "Overwrite it", No: "Leave it", Difference: diff,
+	}
+	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
+		q.Facts = append(q.Facts, "client.json names another project: "+recorded)
+	}
+	if current.HasConfig {
+		q.Facts = append(q.Facts, "its config was "+app.Edit(current.Edit))
+	} else {
+		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.destination), "Push it"
+		q.Facts = append(q.Facts, "it has no config yet")
+	}
+	if again {
+		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
+	}
+	p.transfer.Hide()
+	return p.app.UI.Overwrite(ctx, q)
+}
+
+// onlyRevision is the one that --if-revision names, "" for any.
+func (p *push) onlyRevision() string {
+	if p.opts.IfRevision.String() == noRevision {
+		return flat.Config{}.Revision()
+	}
+	return p.opts.IfRevision.String()
+}
+
+// otherRevision is the failure of --if-revision where the hub holds another one.
+func (p *push) otherRevision(current *wire.Config) error {
+	e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names", p.destination)
+	if current.UpdatedBy != "" {
+		e.Hint = fmt.Sprintf("%s wrote it on %s: look at the difference before you push", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
+	}
+	return e.Try(p.dryRunLine())
+}
+
+// dryRunLine is the command that shows what a push would change.
+func (p *push) dryRunLine() cmdline.Line { return p.line("push").Flag("--dry-run") }
+
+// checkClobber refuses to undo what somebody edited on the page or through the API
+// since the last pull.
+func (p *push) checkClobber(current *wire.Config) error {
+	if current.UpdatedVia != wire.ViaPage && current.UpdatedVia != wire.ViaAPI {
+		return nil
+	}
+	base, err := p.app.Base(p.local)
+	if err != nil {
+		return failure.At(app.StageRead, err)
+	}
+	if base != nil && base.Project == p.destination && base.Revision == current.Revision {
+		return nil
+	}
+	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited on %s", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
+	if app.HasLocalEdits(p.config, base, p.destination, p.app.SyncState().Last(p.hub.Origin(), p.destination)) {
+		// A pull would refuse to drop them.
+		e.Hint = fmt.Sprintf("add those edits to %s, commit, and replace exactly this revision: --if-revision %s", p.local.ClientPath(), current.Revision)
+		return e.Try(p.dryRunLine())
+	}
+	e.Hint = "pull the edit, commit, and push again"
+	e.Recipe = []cmdline.Line{
+		p.line("pull"),
+		cmdline.Git("add").With(".tool/" + p.local.Name), // pulled.json may be new
+		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the config of %s", p.destination), "--").With(".tool/" + p.local.Name),
+		p.line("push").Flag("--no-clobber"),
+	}
+	return e
+}
+
+// refuse returns a failure that tells who wrote the config in the way, and what
+// pushing would change.
+func (p *push) refuse(code wire.Code, current *wire.Config, format string, args ...any) failure.Failure {
+	e := failure.New(code, format, args...)
+	e.Current = &current.Edit
+	if diff, err := p.diff(current.Config); err == nil {
+		e.Config = &diff
+	}
+	return e
+}
+
+// wrote notes the hub's answer in the result. before is what the hub held before,
+// nil when that was no other config.
+func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
+	p.done.ConfigWritten = true
+	replaced := w.Replaced
+	if lost(w, before) {
+		replaced = &wire.Replaced{Config: before.Config, Edit: before.Edit}
+	}
+	r := p.result
+	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
+	r.OverwroteExistingConfig = w.OverwroteExistingConfig || replaced != nil
+	r.ConfigChanged = w.Revision != flat.Config{}.Revision()
+	if replaced != nil {
+		r.Replaced, r.ConfigChanged = &replaced.Edit, replaced.Revision != w.Revision
+	}
+	switch {
+	case !r.ConfigChanged:
+		r.Notes = append(r.Notes, "the hub held exactly this config already")
+	case r.OverwroteExistingConfig:
+		r.Notes = append(r.Notes, "the existing config was replaced")
+	}
+	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
+		p.saveReplaced(replaced, w.Revision)
+	} else {
+		p.dropPrevious()
+	}
+	p.app.SyncState().Save(p.hub.Origin(), p.destination, w.Revision)
+}
+
+// lost reports that the answer which told what was replaced never came: w is that
+// of another attempt, which found what the first had written.
+func lost(w *wire.ConfigWritten, before *wire.Config) bool {
+	return before != nil && before.HasConfig && before.Revision != w.Revision &&
+		(w.Replaced == nil || len(w.Replaced.Config) == 0 || w.Replaced.Revision == w.Revision)
+}

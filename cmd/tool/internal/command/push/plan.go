@@ -1,0 +1,152 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Planned is what a push would do.
+type Planned struct {
+	ProjectName     string           `json:"projectName"`
+	Project         ref.Ref          `json:"project"`
+	Origin          string           `json:"origin"`
+	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
+	HasConfig       bool             `json:"hasConfig"`
+	EnrichmentCount int              `json:"enrichmentCount"`
+	Config          *flat.Difference `json:"config"`    // null: no config would be sent
+	BaseFiles       *PlannedFiles    `json:"baseFiles"` // null: no base files would be sent
+	Authorized      bool             `json:"authorized"`
+	Notes           []string         `json:"notes"`
+}
+
+// PlannedFiles is what a push would do to the base files.
+type PlannedFiles struct {
+	Count   int              `json:"count"`
+	Bytes   int64            `json:"bytes"`
+	Added   []string         `json:"added"`
+	Changed []string         `json:"changed"`
+	Removed []string         `json:"removed"`
+	Skipped []basefiles.Skip `json:"skipped"`
+
+	GitIgnored []string `json:"gitIgnored"` // files of the set that git ignores
+}
+
+// changesNothing reports that the hub has already what would be pushed.
+func (p *Planned) changesNothing() bool {
+	return (p.Config == nil || p.Config.Empty()) && (p.BaseFiles == nil || p.BaseFiles.unchanged())
+}
+
+func (f *PlannedFiles) unchanged() bool { return len(f.Added)+len(f.Changed)+len(f.Removed) == 0 }
+
+// planAll returns what a push would do, and changes nothing.
+func (p *push) planAll(ctx context.Context) (*Planned, error) {
+	if err := p.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return p.plan(ctx)
+}
+
+func (p *push) plan(ctx context.Context) (*Planned, error) {
+	current, err := p.hub.Config(ctx, p.destination, "")
+	if err != nil {
+		return nil, err
+	}
+	planned := &Planned{
+		ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin(),
+		Revision: current.Revision, HasConfig: current.HasConfig, Notes: p.result.Notes,
+	}
+	limits, err := p.hub.Limits(ctx)
+	if err != nil && !app.IsNotFound(err) { // not every hub publishes its limits
+		return nil, err
+	}
+	if p.opts.config() {
+		diff, err := p.diff(current.Config)
+		if err != nil {
+			return nil, err
+		}
+		planned.Config, planned.EnrichmentCount = &diff, p.config.EnrichmentCount()
+		err = p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
+		if err != nil {
+			return nil, failure.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
+		}
+		if current.Revision != p.config.Revision() {
+			if only := p.onlyRevision(); only != "" && only != current.Revision {
+				return nil, p.otherRevision(current)
+			}
+			if p.opts.NoClobber {
+				if err := p.checkClobber(current); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if p.opts.files() {
+		if err := p.checkFiles(limits); err != nil {
+			return nil, err
+		}
+		if planned.BaseFiles, err = p.planFiles(ctx); err != nil {
+			return nil, err
+		}
+	}
+	planned.Authorized, err = p.mayWrite(ctx)
+	return planned, err
+}
+
+// checkFiles refuses base files that the hub would refuse.
+func (p *push) checkFiles(limits wire.Limits) error {
+	above := func(format string, args ...any) error {
+		return failure.New(wire.CodeTooLarge, "%s would not take them: %w", p.hub.Origin(), fmt.Errorf(format, args...))
+	}
+	if n := len(p.files.Tree); limits.BaseFiles > 0 && n > limits.BaseFiles {
+		return above("there are %d base files, and it takes %d at most", n, limits.BaseFiles)
+	}
+	for _, e := range p.files.Tree {
+		if limits.BaseFileBytes > 0 && e.Size > limits.BaseFileBytes {
+			return above("%s has %d bytes, and it takes %d for a file at most", e.Path, e.Size, limits.BaseFileBytes)
+		}
+	}
+	if n := p.files.Bytes; limits.BaseFilesBytes > 0 && n > limits.BaseFilesBytes {
+		return above("the base files have %d bytes together, and it takes %d at most", n, limits.BaseFilesBytes)
+	}
+	return nil
+}
+
+func (p *push) planFiles(ctx context.Context) (*PlannedFiles, error) {
+	if err := app.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
+		return nil, err
+	}
+	var there tree.Tree
+	set, err := p.hub.BaseFiles(ctx, p.destination)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		if there, err = tree.New(set.Files); err != nil {
+			return nil, errors.New("the hub's list of base files cannot be read: " + err.Error())
+		}
+	}
+	diff := tree.Diff(there, p.files.Tree)
+	return &PlannedFiles{
+		Count: len(p.files.Tree), Bytes: p.files.Bytes,
+		Added: diff.Added, Changed: diff.Changed, Removed: diff.Removed, Skipped: p.files.Skipped,
+		GitIgnored: p.files.GitIgnored,
+	}, nil
+}
+
+// mayWrite reports whether the token could push there.
+func (p *push) mayWrite(ctx context.Context) (bool, error) {
+	me, err := p.hub.Whoami(ctx)
+	if err != nil {
+		return false, err
+	}
+	return me.Writes(p.destination.Account()) && me.Has(wire.ScopeWriteConfig), nil
+}

@@ -1,0 +1,364 @@
+// Package push updates the config and the base files of an existing hub project
+// from a local one. It never creates a project.
+package push
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// noRevision is the --if-revision of a project whose config is empty.
+const noRevision = "none"
+
+// Result is a push that went through.
+type Result struct {
+	ProjectName             string     `json:"projectName"`
+	Project                 ref.Ref    `json:"project"`
+	Origin                  string     `json:"origin"`
+	EnrichmentCount         int        `json:"enrichmentCount"`
+	OverwroteExistingConfig bool       `json:"overwroteExistingConfig"`
+	RemoteWritten           bool       `json:"remoteWritten"`
+	Revision                string     `json:"revision,omitzero"`
+	ConfigChanged           bool       `json:"configChanged"`
+	Replaced                *wire.Edit `json:"replaced"`
+	BaseFilesPushed         int        `json:"baseFilesPushed"`
+	*FilesResult            `json:",inline"`
+	Notes                   []string `json:"notes"`
+}
+
+// FilesResult is what a push did to the base files.
+type FilesResult struct {
+	Added    int   `json:"baseFilesAdded"`
+	Changed  int   `json:"baseFilesChanged"`
+	Removed  int   `json:"baseFilesRemoved"`
+	Uploaded int   `json:"baseFilesUploaded"`
+	Skipped  int   `json:"baseFilesSkipped"` // symbolic links and special files
+	Bytes    int64 `json:"baseFilesBytesSent"`
+}
+
+// push is one push.
+type push struct {
+	app      *app.App
+	local    *workspace.Project
+	opts     Options
+	asks     bool // before a config is overwritten, and before ignored files are pushed
+	transfer ui.Transfer
+
+	client      *workspace.Client
+	destination ref.Ref
+	hub         *identity.Hub
+	config      flat.Config
+	body        wire.PutConfig
+	files       *app.Files
+	result      *Result
+	done        failure.Effects
+
+	saved   *state.Entry // the config that a write replaces, until its outcome is known
+	saveErr error        // why it could not be saved
+}
+
+// Run pushes the local project called name, or the only one.
+func Run(ctx context.Context, a *app.App, name string, o Options) error {
+	local, err := a.Local(ctx, name, a.Itself)
+	if err != nil {
+		return failure.Doing(err, name, "%s", strings.TrimSpace("push "+name))
+	}
+	p := &push{app: a, local: local, opts: o, transfer: a.Progress(), asks: !a.Strict() && !o.Force && !o.Undo}
+	if o.Watch {
+		return p.watch(ctx)
+	}
+	do, kind, text, what := p.push, "pushed", p.pushedText, "push"
+	switch {
+	case o.Undo:
+		do, what = p.undo, "undo the push of"
+	case o.DryRun:
+		return p.dryRun(ctx)
+	}
+	no, err := do(ctx)
+	p.transfer.Hide()
+	switch {
+	case err != nil:
+		return p.doing(err, what)
+	case no != nil:
+		return a.Aborted(no)
+	}
+	return a.Print(kind, p.result, text)
+}
+
+// doing says what failed, such as: push web to @acme/web.
+func (p *push) doing(err error, what string) error {
+	what += " " + p.local.Name
+	if to := app.DestinationOf(err); to != "" {
+		what += " to " + to
+	}
+	return failure.Doing(err, p.local.Name, "%s", what)
+}
+
+// dryRun prints what a push would do.
+func (p *push) dryRun(ctx context.Context) error {
+	p.transfer.Hide()
+	planned, err := p.planAll(ctx)
+	if err != nil {
+		return p.doing(p.fail(err), "push")
+	}
+	return p.app.Print("planned", planned, func(w *app.Printer) { plannedText(w, planned) })
+}
+
+// push pushes. It returns how it was aborted when the person said no.
+func (p *push) push(ctx context.Context) (*app.Aborted, error) {
+	yes, err := p.pushParts(ctx)
+	if p.hub != nil {
+		p.hub.CloseIdle() // a watch has one for each push
+	}
+	switch {
+	case err != nil:
+		return nil, p.fail(err)
+	case !yes:
+		return &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+	}
+	return nil, nil
+}
+
+// pushParts asks and pushes part by part, until the person says no.
+func (p *push) pushParts(ctx context.Context) (yes bool, err error) {
+	if err := p.prepare(ctx); err != nil {
+		return false, err
+	}
+	parts := []func(context.Context) (bool, error){p.confirmIgnored, p.confirmFiles}
+	if p.opts.config() {
+		parts = append(parts, p.pushConfig)
+	}
+	if p.opts.files() {
+		parts = append(parts, p.pushFiles)
+	}
+	for _, part := range parts {
+		if yes, err := part(ctx); err != nil || !yes {
+			return false, err
+		}
+	}
+	return true, p.record()
+}
+
+// confirmIgnored asks once for each destination whether files that git ignores are pushed there.
+func (p *push) confirmIgnored(ctx context.Context) (bool, error) {
+	if !p.asks || p.files == nil || len(p.files.GitIgnored) == 0 {
+		return true, nil
+	}
+	question := app.IgnoredConsent(p.hub.Origin(), p.destination)
+	if p.app.History().Consented(question) {
+		return true, nil
+	}
+	p.transfer.Hide()
+	yes, err := p.app.ConfirmIgnored(ctx, p.destination.String(), p.hub.Origin(), p.files.GitIgnored)
+	if yes {
+		if err := p.app.History().Consent(question); err != nil {
+			p.result.Notes = append(p.result.Notes, "the answer could not be remembered: "+err.Error())
+		}
+	}
+	return yes, err
+}
+
+// prepare does all that needs no answer of the hub. Failures come in the order of
+// their stages: read, destination, then the token's.
+func (p *push) prepare(ctx context.Context) error {
+	if err := p.read(); err != nil {
+		return failure.At(app.StageRead, err)
+	}
+	// Files take their time: a connection to a hub that is far is opened meanwhile.
+	hubErr := p.findHub()
+	if p.opts.files() {
+		var err error
+		if p.files, err = p.app.ChooseFiles(ctx, p.local, p.client, p.fileOptions()); err != nil {
+			return failure.At(app.StageRead, err)
+		}
+	}
+	if hubErr != nil {
+		return hubErr
+	}
+	p.result = &Result{
+		ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
+	}
+	if p.files != nil {
+		p.result.Notes = append(p.result.Notes, p.files.Notes...)
+	}
+	return nil
+}
+
+func (p *push) fileOptions() app.FileOptions {
+	return app.FileOptions{AllowEmpty: p.opts.AllowEmpty, ListSkipped: p.opts.DryRun, Report: p.report()}
+}
+
+func (p *push) read() (err error) {
+	if p.client, err = p.app.ReadClient(p.local); err != nil {
+		return err
+	}
+	if p.opts.config() {
+		p.config, p.body, err = app.ReadConfig(p.client)
+	}
+	return err
+}
+
+// findHub finds out where the push goes, and opens the connection early if files have
+// to be read first.
+func (p *push) findHub() (err error) {
+	if p.destination, err = app.Destination(p.local, p.client, p.opts.Project.Value); err != nil {
+		e := failure.Of(err)
+		if e.Code == failure.CodeNoDestination {
+			e = e.WithHint("name it with --project, as @account/slug, or create one").
+				Try(cmdline.Tool("project", "create").With(workspace.SlugOf(p.local.Name)).Flag("--from", p.local.Name))
+		}
+		return failure.At(app.StageDestination, e)
+	}
+	if p.hub, err = p.app.Connect(); err != nil {
+		return failure.At(app.StagePush, err)
+	}
+	if p.opts.files() {
+		p.hub.Dial()
+	}
+	return nil
+}
+
+// fail adds to a failure what had happened by then.
+func (p *push) fail(err error) error {
+	origin := ""
+	if p.hub != nil {
+		err, origin = p.explain(err), p.hub.Origin()
+	}
+	return failure.Of(err).At(app.StagePush).About(p.destination, origin, p.done)
+}
+
+// explain adds the next command to what the hub said.
+func (p *push) explain(err error) error {
+	e := failure.Of(p.hub.Fault(err))
+	switch {
+	case e.Code == wire.CodeNotFound:
+		e.Reason = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
+		e.Hint = "push only updates: create it first"
+		e.Recipe = []cmdline.Line{cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.local.Name)}
+	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.String() != "":
+		e.Recipe = []cmdline.Line{p.dryRunLine()}
+	case p.saved != nil:
+		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.app.CommandText(p.undoLine())
+	case p.done.ConfigWritten && p.opts.Files && !p.done.BaseFilesWritten && !app.IsInterrupted(err):
+		e.Hint = "the config went through, the base files did not"
+		e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
+	}
+	return e
+}
+
+// line is a command about the local project and the same hub project.
+func (p *push) line(command string) cmdline.Line {
+	l := cmdline.Tool(command).With(p.local.Name)
+	if p.opts.Project.Value != nil {
+		l = l.Flag("--project", p.destination.String())
+	}
+	return l
+}
+
+// record writes the destination into client.json, when it was given and all went through.
+func (p *push) record() error {
+	if p.opts.Project.Value == nil || p.opts.NoRecord {
+		return nil
+	}
+	former := p.client.Project.Text
+	changed, err := p.client.Record("project", p.destination.String())
+	if err != nil {
+		e := failure.Of(err)
+		return e.WithHint("the push went through; %s", e.Hint)
+	}
+	p.done.RemoteWritten, p.result.RemoteWritten = changed, changed
+	if changed {
+		note := "the destination was recorded in " + p.local.ClientPath()
+		if former != "" {
+			note += " (was " + former + ")"
+		}
+		p.result.Notes = append(p.result.Notes, note)
+	}
+	return nil
+}
+
+// confirmFiles asks whether base files are pushed, where that is asked and they
+// would change.
+func (p *push) confirmFiles(ctx context.Context) (bool, error) {
+	if !p.opts.Ask || !p.opts.files() {
+		return true, nil
+	}
+	f, err := p.planFiles(ctx)
+	if err != nil || f.unchanged() {
+		return err == nil, err
+	}
+	p.transfer.Hide()
+	var names []string
+	for _, change := range []struct {
+		sign  string
+		paths []string
+	}{{"-", f.Removed}, {"~", f.Changed}, {"+", f.Added}} {
+		for _, path := range change.paths {
+			names = append(names, change.sign+" "+path)
+		}
+	}
+	return p.app.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Push the files of %s to %s?", p.local.Name, p.destination),
+		Facts: append([]string{
+			"Hub        " + p.hub.Origin(),
+			fmt.Sprintf("Files      %d, %s: %d added, %d changed, %d removed", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed)),
+		}, app.Shortened(names)...),
+		Yes: "Push them", No: "Leave them",
+	})
+}
+
+func (p *push) pushFiles(ctx context.Context) (bool, error) {
+	if err := app.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
+		return false, err
+	}
+	state := p.app.SyncState()
+	last := state.LastFiles(p.hub.Origin(), p.destination)
+	w, err := p.files.Send(p.transfer.Update, last, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+		return p.hub.PutBaseFiles(ctx, p.destination, files)
+	})
+	if err != nil {
+		return false, err
+	}
+	if last.Digest != p.files.Digest {
+		state.SaveFiles(p.hub.Origin(), p.destination, p.files.Snapshot)
+	}
+	p.done.BaseFilesWritten = true
+	p.result.BaseFilesPushed = w.BaseFilesPushed
+	p.result.FilesResult = &FilesResult{
+		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
+		Skipped: p.files.Links + p.files.Others, Bytes: w.BytesReceived,
+	}
+	return true, nil
+}
+
+// diff compares the hub's config with the local one.
+func (p *push) diff(current jsontext.Value) (flat.Difference, error) {
+	config, err := flat.Parse(current)
+	if err != nil {
+		return flat.Difference{}, &hubclient.Error{Code: hubclient.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
+	}
+	return flat.Diff(config, p.config), nil
+}
+
+// report returns what shows progress; nothing in a dry run.
+func (p *push) report() app.Report {
+	if p.opts.DryRun {
+		return nil
+	}
+	return p.transfer.Update
+}

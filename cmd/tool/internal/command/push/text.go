@@ -1,0 +1,60 @@
+package push
+
+import "example.com/projecthub/cmd/tool/internal/app"
+
+// pushedText prints the result of a push.
+func (p *push) pushedText(w *app.Printer) {
+	r := p.result
+	if p.opts.Undo {
+		w.Line("Put back the config of %s", r.Project.Path())
+	} else {
+		w.Line("Pushed %s to %s", r.ProjectName, r.Project.Path())
+	}
+	w.Field("origin", "%s", r.Origin)
+	if !p.opts.FilesOnly {
+		w.Field("enrichments", "%d", r.EnrichmentCount)
+	}
+	if f := r.FilesResult; f != nil {
+		w.Field("base files", "%d (%d added, %d changed, %d removed; %s sent)",
+			r.BaseFilesPushed, f.Added, f.Changed, f.Removed, app.Bytes(f.Bytes))
+	}
+	w.Notes(r.Notes)
+}
+
+// plannedText prints what a push would do.
+func plannedText(w *app.Printer, r *Planned) {
+	if r.changesNothing() {
+		w.Line("Pushing %s to %s would change nothing", r.ProjectName, r.Project.Path())
+	} else {
+		w.Line("Pushing %s to %s would change:", r.ProjectName, r.Project.Path())
+	}
+	w.Field("origin", "%s", r.Origin)
+	if r.Config != nil {
+		w.Field("config", "%s", app.DifferenceSummary(*r.Config))
+		for _, line := range app.DifferenceLines(*r.Config) {
+			w.Line("    %s", line)
+		}
+		w.Field("enrichments", "%d", r.EnrichmentCount)
+	}
+	if f := r.BaseFiles; f != nil {
+		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
+		w.Paths("+", f.Added, f.GitIgnored)
+		w.Paths("~", f.Changed, f.GitIgnored)
+		w.Paths("-", f.Removed, nil)
+		if len(f.Skipped) > 0 {
+			w.Line("  left out:")
+		}
+		for i, s := range f.Skipped {
+			if i == app.MaxShown {
+				w.Line("    … and %d more", len(f.Skipped)-app.MaxShown)
+				break
+			}
+			w.Line("    %s  %s", s.Path, s.Why)
+		}
+	}
+	w.Field("revision", "%s", r.Revision)
+	if !r.Authorized {
+		w.Line("  note: this token may not push there")
+	}
+	w.Notes(r.Notes)
+}
