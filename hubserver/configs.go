@@ -140,14 +140,14 @@ func (c *call) writeConfig(via wire.Via, change configChange) (*wire.ConfigWritt
 	var config flat.Config
 	wrote := false
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
-		before, after, err = tx.WriteConfig(c.ctx(), c.ref(), c.who.user, string(via), func(current *store.Config) (body []byte, revision string, err error) {
+		before, after, err = tx.WriteConfig(c.ctx(), c.ref(), c.who.user, string(via), func(current *store.Config) (body []byte, err error) {
 			if err := c.checkRevision(current); err != nil {
-				return nil, "", err
+				return nil, err
 			}
 			if config, wrote, err = change(current); err != nil || !wrote {
-				return nil, "", err
+				return nil, err
 			}
-			return config.Canonical(), config.Revision(), nil
+			return config.Canonical(), nil // the store computes its revision
 		})
 		if err != nil || after.Revision == before.Revision {
 			return err

@@ -59,20 +59,23 @@ func (v *View) ConfigSize(ctx context.Context, r ref.Ref) (size int64, err error
 	return size, err
 }
 
-func (c *Config) damaged() bool { return hexSum(c.Body) != c.Revision }
+func (c *Config) damaged() bool { return revisionOf(c.Body) != c.Revision }
+
+// revisionOf returns the revision of a config's body. A test counts its calls.
+var revisionOf = hexSum
 
 func damagedConfig(r ref.Ref) error {
 	return fmt.Errorf("%w: the config of %s: push it again to replace it", ErrDamaged, r)
 }
 
-// ConfigChange computes what a config becomes. It returns the new body with its
-// revision, or the error that ends the write; a nil body leaves all as it is.
-type ConfigChange func(current *Config) (body []byte, revision string, err error)
+// ConfigChange computes what a config becomes. It returns the new body, or the error
+// that ends the write; a nil body leaves all as it is.
+type ConfigChange func(current *Config) (body []byte, err error)
 
 // WriteConfig applies change to a project's config in one step and returns the
-// config before and after. Equal content changes nothing, who and when included.
-// ErrNotFound when there is no such project: it never makes one. A damaged config
-// has no body for change, which may replace it; any other outcome is ErrDamaged.
+// config before and after. Equal content changes nothing, neither author nor time.
+// ErrNotFound when there is no such project: WriteConfig never creates one. A damaged
+// config has no body for change, which may replace it; any other outcome is ErrDamaged.
 func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, by, via string, change ConfigChange) (before, after *Config, err error) {
 	before = &Config{Account: r.Account(), Slug: r.Slug()}
 	if err := tx.forUpdate(tx.db.NewSelect().Model(before).WherePK()).Scan(ctx); err != nil {
@@ -82,15 +85,19 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, by, via string, change
 	if damaged {
 		before.Body = nil
 	}
-	body, revision, err := change(before)
+	body, err := change(before)
 	if damaged {
 		if body == nil || err != nil {
 			return nil, nil, cmp.Or(err, damagedConfig(r))
 		}
 		before.Body, before.HasConfig = emptyBody, false // there is nothing to show
 	}
-	if err != nil || body == nil || revision == before.Revision && !damaged {
+	if err != nil || body == nil {
 		return before, before, err
+	}
+	revision := revisionOf(body)
+	if revision == before.Revision && !damaged {
+		return before, before, nil
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {

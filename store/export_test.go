@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/uptrace/bun"
 )
@@ -188,4 +189,15 @@ func (p *Plan) add(line string) {
 // LockCollecting keeps collections from running.
 func (s *Store) LockCollecting(ctx context.Context) (unlock func(), err error) {
 	return s.lockTask(ctx, collecting)
+}
+
+// CountRevisions returns the bodies whose revisions are computed from now on.
+func CountRevisions(t testing.TB) *[]string {
+	bodies := new([]string)
+	revisionOf = func(body []byte) string {
+		*bodies = append(*bodies, string(body))
+		return hexSum(body)
+	}
+	t.Cleanup(func() { revisionOf = hexSum })
+	return bodies
 }

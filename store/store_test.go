@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -131,7 +132,7 @@ func TestPutConfig_RequiresProject(t *testing.T) {
 }
 
 func set(body string) store.ConfigChange {
-	return func(*store.Config) ([]byte, string, error) { return []byte(body), sumOf(body), nil }
+	return func(*store.Config) ([]byte, error) { return []byte(body), nil }
 }
 
 func TestPutConfig_EqualContentChangesNothing(t *testing.T) {
@@ -153,6 +154,23 @@ func TestPutConfig_EqualContentChangesNothing(t *testing.T) {
 	})
 }
 
+func TestWriteConfig_ComputesEachRevisionOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		bodies := store.CountRevisions(t)
+		write(t, s, func(tx *store.Tx) error {
+			_, after, err := tx.WriteConfig(t.Context(), web, "alice", "push", set(`{"a":1}`))
+			if err == nil && after.Revision != sumOf(`{"a":1}`) {
+				t.Errorf("the revision is %s, want that of the body", after.Revision)
+			}
+			return err
+		})
+		if want := []string{"{}", `{"a":1}`}; !slices.Equal(*bodies, want) {
+			t.Errorf("revisions were computed of %q, want each of %q once", *bodies, want)
+		}
+	})
+}
+
 func TestWrite_LosesNothingBetweenManyWriters(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
@@ -162,11 +180,10 @@ func TestWrite_LosesNothingBetweenManyWriters(t *testing.T) {
 			wg.Go(func() {
 				for range each {
 					err := s.Write(context.Background(), func(tx *store.Tx) error {
-						_, _, err := tx.WriteConfig(context.Background(), web, "alice", "push", func(c *store.Config) ([]byte, string, error) {
+						_, _, err := tx.WriteConfig(context.Background(), web, "alice", "push", func(c *store.Config) ([]byte, error) {
 							var n int
 							fmt.Sscanf(string(c.Body), `{"n":%d}`, &n)
-							body := fmt.Sprintf(`{"n":%d}`, n+1)
-							return []byte(body), sumOf(body), nil
+							return fmt.Appendf(nil, `{"n":%d}`, n+1), nil
 						})
 						return err
 					})
