@@ -72,7 +72,7 @@ func (tx *Tx) CreateAPI(ctx context.Context, a *API, d *Document, free bool) err
 // freeSlug returns wish, or the first of wish-2, wish-3, … that no API of account has.
 func (tx *Tx) freeSlug(ctx context.Context, account, wish string) (string, error) {
 	if tx.postgres() { // two registrations at once would find the same slug free
-		if _, err := tx.db.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtext(?))", "apis of "+account); err != nil {
+		if _, err := tx.db.NewRaw("SELECT pg_advisory_xact_lock(hashtext(?))", "apis of "+account).Exec(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -108,8 +108,7 @@ func (v *View) Document(ctx context.Context, r ref.Ref) (*Body, error) {
 	}
 	b := documentBody(r.Account(), r.Slug())
 	b.SHA256 = a.SHA256
-	table, where, args := b.table()
-	return v.measure(ctx, b, table, where, args...)
+	return v.measure(ctx, b)
 }
 
 // RepairDocument stores the text of a registered API again if it is the same and the

@@ -234,12 +234,11 @@ func (tx *Tx) putBaseSet(ctx context.Context, s *BaseSet) error {
 		return err
 	}
 	s.UpdatedAt = now
-	_, err = tx.exec(ctx, `INSERT INTO base_sets (account, slug, tree, count, bytes, files, updated_at, updated_by)
+	return tx.execLarge(ctx, `INSERT INTO base_sets (account, slug, tree, count, bytes, files, updated_at, updated_by)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (account, slug) DO UPDATE SET tree = excluded.tree, count = excluded.count, bytes = excluded.bytes,
 			files = excluded.files, updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
 		s.Account, s.Slug, s.Tree, int64(s.Count), s.Bytes, s.Files, int64(s.UpdatedAt), s.UpdatedBy)
-	return err
 }
 
 // freeBaseSet starts the time of grace of what only a project's set may need.

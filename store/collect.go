@@ -129,10 +129,9 @@ func (c *collection) contents(ctx context.Context) error {
 	for {
 		var page []touched
 		err := c.store.Read(ctx, func(v *View) error {
-			return v.db.NewRaw(`SELECT touched_at, account, sha256 FROM contents
-				WHERE (touched_at, account, sha256) > (?, ?, ?) AND touched_at < ?
-				ORDER BY touched_at, account, sha256 LIMIT ?`,
-				after.TouchedAt, after.Account, after.SHA256, c.cutoff, chunk).Scan(ctx, &page)
+			return v.db.NewSelect().Model((*Content)(nil)).Column("touched_at", "account", "sha256").
+				Where("(touched_at, account, sha256) > (?, ?, ?)", after.TouchedAt, after.Account, after.SHA256).
+				Where("touched_at < ?", c.cutoff).Order("touched_at", "account", "sha256").Limit(chunk).Scan(ctx, &page)
 		})
 		if err != nil {
 			return err
@@ -167,9 +166,10 @@ func (c *collection) remove(ctx context.Context, account string, digests []strin
 	var streams []string
 	err := c.store.Write(ctx, func(tx *Tx) error {
 		streams = nil
-		err := tx.db.NewRaw(`DELETE FROM contents WHERE account = ? AND sha256 IN (?) AND touched_at < ? AND NOT EXISTS (
-			SELECT 1 FROM base_set_contents AS n WHERE n.account = contents.account AND n.sha256 = contents.sha256)
-			RETURNING stream`, account, tx.inOrder(account, digests), c.cutoff).Scan(ctx, &streams)
+		err := tx.db.NewDelete().Model((*Content)(nil)).
+			Where("account = ?", account).Where("sha256 IN (?)", tx.inOrder(account, digests)).Where("touched_at < ?", c.cutoff).
+			Where("NOT EXISTS (SELECT 1 FROM base_set_contents AS n WHERE n.account = content.account AND n.sha256 = content.sha256)").
+			Returning("stream").Scan(ctx, &streams)
 		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return err
 		}
@@ -198,8 +198,10 @@ type filled struct {
 // changedStream is a stream in which a pack was stored, or a content removed, since
 // a collection looked at it.
 type changedStream struct {
-	Account   string
-	Stream    string
+	bun.BaseModel `bun:"table:changed_streams"`
+
+	Account   string `bun:",pk"`
+	Stream    string `bun:",pk"`
 	ChangedAt Time
 }
 
@@ -212,9 +214,8 @@ func (c *collection) packs(ctx context.Context) error {
 	for {
 		var page []changedStream
 		err := c.store.Read(ctx, func(v *View) error {
-			return v.db.NewRaw(`SELECT account, stream, changed_at FROM changed_streams
-				WHERE (account, stream) > (?, ?) ORDER BY account, stream LIMIT ?`,
-				after.Account, after.Stream, streamsPage).Scan(ctx, &page)
+			return v.db.NewSelect().Model(&page).Where("(account, stream) > (?, ?)", after.Account, after.Stream).
+				Order("account", "stream").Limit(streamsPage).Scan(ctx)
 		})
 		if err != nil || len(page) == 0 {
 			return err
@@ -258,8 +259,7 @@ func (c *collection) sweepStreams(ctx context.Context, streams []changedStream) 
 	}
 	return c.store.Write(ctx, func(tx *Tx) error {
 		for _, s := range done {
-			_, err := tx.db.NewRaw("DELETE FROM changed_streams WHERE account = ? AND stream = ? AND changed_at = ?",
-				s.Account, s.Stream, s.ChangedAt).Exec(ctx)
+			_, err := tx.db.NewDelete().Model(&s).WherePK().Where("changed_at = ?", s.ChangedAt).Exec(ctx)
 			if err != nil {
 				return err
 			}
@@ -303,7 +303,8 @@ func (c *collection) fill(ctx context.Context, stream string) ([]*filled, error)
 	var contents []Content
 	err := c.store.Read(ctx, func(v *View) error {
 		// The packs first: a push in between adds both.
-		err := v.db.NewRaw("SELECT stream, start, length, length(body) AS size FROM packs WHERE account = ? AND stream = ? ORDER BY start", c.account, stream).Scan(ctx, &all)
+		err := v.db.NewSelect().Model((*Pack)(nil)).Column("stream", "start", "length").ColumnExpr("length(body) AS size").
+			Where("account = ?", c.account).Where("stream = ?", stream).Order("start").Scan(ctx, &all)
 		if err != nil {
 			return err
 		}
@@ -331,7 +332,7 @@ func (c *collection) removePack(ctx context.Context, p *filled) error {
 	c.Packs++
 	c.Bytes += p.Size
 	return c.store.Write(ctx, func(tx *Tx) error {
-		_, err := tx.exec(ctx, "DELETE FROM packs WHERE account = ? AND stream = ? AND start = ?", c.account, p.Stream, p.Start)
+		_, err := tx.db.NewDelete().Model(&Pack{Account: c.account, Stream: p.Stream, Start: p.Start}).WherePK().Exec(ctx)
 		return err
 	})
 }
@@ -343,9 +344,8 @@ func (c *collection) compress(ctx context.Context, p *filled) error {
 		if err := r.seek(ctx, p.Stream, p.Start); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, "UPDATE packs SET body = ? WHERE account = ? AND stream = ? AND start = ?",
+		return tx.execLarge(ctx, "UPDATE packs SET body = ? WHERE account = ? AND stream = ? AND start = ?",
 			frame.Append(nil, r.last.Body), c.account, p.Stream, p.Start)
-		return err
 	})
 	if err == nil {
 		c.Smaller++
@@ -464,7 +464,8 @@ func (v *View) inSetOrder(ctx context.Context, account string, contents []Conten
 			rank[c.SHA256] = -1
 		}
 		var names []string
-		err := v.db.NewRaw("SELECT DISTINCT slug FROM base_set_contents WHERE account = ? AND sha256 IN (?)", account, bun.List(digests)).Scan(ctx, &names)
+		err := v.db.NewSelect().Model((*setName)(nil)).Distinct().Column("slug").
+			Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).Scan(ctx, &names)
 		if err != nil {
 			return nil, err
 		}

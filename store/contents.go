@@ -27,10 +27,13 @@ type Content struct {
 
 // Pack is a piece of a stream: one zstd frame, as it was sent.
 type Pack struct {
-	Stream string
-	Start  int64 // of its content in the stream
-	Length int64 // of its content
-	Body   []byte
+	bun.BaseModel `bun:"table:packs"`
+
+	Account string `bun:",pk"`
+	Stream  string `bun:",pk"`
+	Start   int64  `bun:",pk"` // of its content in the stream
+	Length  int64  // of its content
+	Body    []byte
 }
 
 // Fresh is how long a content that was stored or touched needs no touch, because
@@ -88,8 +91,9 @@ func (tx *Tx) insertContents(ctx context.Context, account string, packs []Pack, 
 		}
 	}
 	for _, p := range packs {
-		if _, err := tx.exec(ctx, "INSERT INTO packs (account, stream, start, length, body) VALUES (?, ?, ?, ?, ?)",
-			account, p.Stream, p.Start, p.Length, p.Body); err != nil {
+		err := tx.execLarge(ctx, "INSERT INTO packs (account, stream, start, length, body) VALUES (?, ?, ?, ?, ?)",
+			account, p.Stream, p.Start, p.Length, p.Body)
+		if err != nil {
 			return err
 		}
 	}

@@ -36,11 +36,20 @@ func hexSum(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// damage is an object of an account that was found to be damaged.
+type damage struct {
+	bun.BaseModel `bun:"table:damage"`
+
+	Account string `bun:",pk"`
+	Object  string `bun:",pk"` // the digest of a content, or the name of a project
+	FoundAt Time
+}
+
 // Damaged returns what of account is known to be damaged: digests of contents, and
 // names of projects whose list of base files is.
 func (v *View) Damaged(ctx context.Context, account string) (map[string]bool, error) {
 	var objects []string
-	err := v.db.NewRaw("SELECT object FROM damage WHERE account = ?", account).Scan(ctx, &objects)
+	err := v.db.NewSelect().Model((*damage)(nil)).Column("object").Where("account = ?", account).Scan(ctx, &objects)
 	damaged := make(map[string]bool, len(objects))
 	for _, o := range objects {
 		damaged[o] = true
@@ -83,8 +92,8 @@ func (s *Store) recordDamage(ctx context.Context, account string, objects ...str
 	err = s.Write(ctx, func(tx *Tx) error {
 		found = nil
 		for _, o := range objects {
-			res, err := tx.db.NewRaw("INSERT INTO damage (account, object, found_at) VALUES (?, ?, ?) ON CONFLICT (account, object) DO NOTHING",
-				account, o, tx.nowExpr()).Exec(ctx)
+			res, err := tx.db.NewInsert().Model(&damage{Account: account, Object: o}).Value("found_at", "?", tx.nowExpr()).
+				On("CONFLICT (account, object) DO NOTHING").Exec(ctx)
 			if err != nil {
 				return err
 			}
@@ -101,7 +110,7 @@ func (s *Store) recordDamage(ctx context.Context, account string, objects ...str
 
 // repaired notes that objects of account are stored anew.
 func (tx *Tx) repaired(ctx context.Context, account string, objects ...string) error {
-	_, err := tx.db.NewRaw("DELETE FROM damage WHERE account = ? AND object IN (?)", account, bun.List(objects)).Exec(ctx)
+	_, err := tx.db.NewDelete().Model((*damage)(nil)).Where("account = ?", account).Where("object IN (?)", bun.List(objects)).Exec(ctx)
 	return err
 }
 
@@ -179,7 +188,8 @@ func (tx *Tx) removeDamaged(ctx context.Context, account string, contents []Cont
 	}
 	for part := range slices.Chunk(digests, chunk) {
 		var streams []string
-		err := tx.db.NewRaw("DELETE FROM contents WHERE account = ? AND sha256 IN (?) RETURNING stream", account, bun.List(part)).Scan(ctx, &streams)
+		err := tx.db.NewDelete().Model((*Content)(nil)).Where("account = ?", account).Where("sha256 IN (?)", bun.List(part)).
+			Returning("stream").Scan(ctx, &streams)
 		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return nil, err
 		}

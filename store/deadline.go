@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -38,15 +37,4 @@ func (deadlines) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 	if cancel, ok := event.Stash[cancelKey{}].(context.CancelFunc); ok {
 		cancel()
 	}
-}
-
-// rows are rows with a deadline, which ends when they are closed.
-type rows struct {
-	*sql.Rows
-	cancel context.CancelFunc
-}
-
-func (r *rows) Close() error {
-	defer r.cancel()
-	return r.Rows.Close()
 }

@@ -26,12 +26,12 @@ func (tx *Tx) Waits(ctx context.Context) (how string, err error) {
 
 // LargestPack is the size of the largest pack that is stored, in bytes.
 func (v *View) LargestPack(ctx context.Context) (bytes int64, err error) {
-	return bytes, v.db.NewRaw("SELECT max(length(body)) FROM packs").Scan(ctx, &bytes)
+	return bytes, v.db.(bun.IDB).NewRaw("SELECT max(length(body)) FROM packs").Scan(ctx, &bytes)
 }
 
 // Packs returns how many packs are stored, and the bytes of their content.
 func (v *View) Packs(ctx context.Context) (n, bytes int64, err error) {
-	return n, bytes, v.db.NewRaw("SELECT count(*), CAST(coalesce(sum(length), 0) AS bigint) FROM packs").Scan(ctx, &n, &bytes)
+	return n, bytes, v.db.(bun.IDB).NewRaw("SELECT count(*), CAST(coalesce(sum(length), 0) AS bigint) FROM packs").Scan(ctx, &n, &bytes)
 }
 
 // ReplacePacks stores other bytes as the packs' bodies, as a failing disk does.
@@ -45,7 +45,7 @@ func (tx *Tx) ReplacePacks(ctx context.Context, change func(body []byte) []byte)
 		return err
 	}
 	for _, p := range all {
-		if _, err := tx.exec(ctx, "UPDATE packs SET body = ? WHERE stream = ? AND start = ?", change(p.Body), p.Stream, p.Start); err != nil {
+		if err := tx.execLarge(ctx, "UPDATE packs SET body = ? WHERE stream = ? AND start = ?", change(p.Body), p.Stream, p.Start); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(
 
 // Setting is the value of a setting of PostgreSQL in the session of v.
 func (v *View) Setting(ctx context.Context, name string) (value string, err error) {
-	return value, v.db.NewRaw("SHOW "+name).Scan(ctx, &value)
+	return value, v.db.(bun.IDB).NewRaw("SHOW "+name).Scan(ctx, &value)
 }
 
 // Plan is how a database runs a query.

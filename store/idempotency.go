@@ -79,9 +79,9 @@ func (s *Store) PurgeAnswers(ctx context.Context) (purged int, err error) {
 			if err != nil {
 				return err
 			}
-			res, err := tx.db.NewRaw(`DELETE FROM answers WHERE (caller, method, path, key) IN (
-				SELECT caller, method, path, key FROM answers WHERE created_at < ? ORDER BY created_at LIMIT ?`+tx.skipLocked()+`)`,
-				now.add(-answersKept), chunk).Exec(ctx)
+			expired := tx.skipLocked(tx.db.NewSelect().Model((*Answer)(nil)).Column("caller", "method", "path", "key").
+				Where("created_at < ?", now.add(-answersKept)).Order("created_at").Limit(chunk))
+			res, err := tx.db.NewDelete().Model((*Answer)(nil)).Where("(caller, method, path, key) IN (?)", expired).Exec(ctx)
 			if err != nil {
 				return err
 			}

@@ -81,11 +81,11 @@ func (s *Store) lockMigrations(ctx context.Context) (bun.Tx, error) {
 		return tx, err
 	}
 	for name := range sessionTimes {
-		if _, err := tx.ExecContext(ctx, "SET LOCAL "+name+" = 0"); err != nil {
+		if _, err := tx.NewRaw("SET LOCAL " + name + " = 0").Exec(ctx); err != nil {
 			return tx, errors.Join(err, tx.Rollback())
 		}
 	}
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
+	if _, err := tx.NewRaw("SELECT pg_advisory_xact_lock(?)", migrationLock).Exec(ctx); err != nil {
 		return tx, errors.Join(err, tx.Rollback())
 	}
 	return tx, nil

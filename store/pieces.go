@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+
+	"github.com/uptrace/bun"
 )
 
 // PieceSize is how much of a bundle or document is stored, and read, at once, in bytes.
@@ -23,12 +25,40 @@ type Body struct {
 	older                        bool // than pieces
 }
 
+// piece is a row of a bundle's or document's bytes.
+type piece struct {
+	bun.BaseModel `bun:"table:pieces"`
+
+	Kind    string `bun:",pk"`
+	Account string `bun:",pk"`
+	Slug    string `bun:",pk"`
+	Version string `bun:",pk"`
+	N       int    `bun:",pk"`
+	SHA256  string `bun:"sha256"`
+	Body    []byte
+}
+
+// piece returns the key of the n-th piece.
+func (b *Body) piece(n int) *piece {
+	return &piece{Kind: b.kind, Account: b.account, Slug: b.slug, Version: b.version, N: n}
+}
+
+// row returns the row of b besides its pieces.
+func (b *Body) row(mediaType string) any {
+	if b.kind == kindBundle {
+		return &bundleRow{Account: b.account, Slug: b.slug, Version: b.version, MediaType: mediaType, Body: []byte{}}
+	}
+	return &documentRow{Account: b.account, Slug: b.slug, MediaType: mediaType, Body: []byte{}}
+}
+
+// ofBody is the condition for all pieces of a [Body].
+const ofBody = "kind = ? AND account = ? AND slug = ? AND version = ?"
+
 // addPieces stores the bytes of b.
 func (tx *Tx) addPieces(ctx context.Context, b *Body, pieces [][]byte) error {
-	for n, piece := range pieces {
-		sum := sha256.Sum256(piece)
-		_, err := tx.exec(ctx, "INSERT INTO pieces (kind, account, slug, version, n, sha256, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			b.kind, b.account, b.slug, b.version, int64(n), hex.EncodeToString(sum[:]), piece)
+	for n, body := range pieces {
+		err := tx.execLarge(ctx, "INSERT INTO pieces (kind, account, slug, version, n, sha256, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			b.kind, b.account, b.slug, b.version, int64(n), hexSum(body), body)
 		if err != nil {
 			return err
 		}
@@ -36,14 +66,14 @@ func (tx *Tx) addPieces(ctx context.Context, b *Body, pieces [][]byte) error {
 	return nil
 }
 
-// measure completes b, whose row in table has the media type. Rows that are older
-// than pieces hold the body as one.
-func (v *View) measure(ctx context.Context, b *Body, table, where string, args ...any) (*Body, error) {
+// measure completes b, whose row has the media type. Rows that are older than pieces
+// hold the body as one.
+func (v *View) measure(ctx context.Context, b *Body) (*Body, error) {
 	var row struct {
 		MediaType string
 		Whole     int64
 	}
-	err := v.db.NewRaw("SELECT media_type, length(body) AS whole FROM "+table+" WHERE "+where, args...).Scan(ctx, &row)
+	err := v.db.NewSelect().Model(b.row("")).Column("media_type").ColumnExpr("length(body) AS whole").WherePK().Scan(ctx, &row)
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -52,49 +82,32 @@ func (v *View) measure(ctx context.Context, b *Body, table, where string, args .
 		b.Pieces, b.older = 1, true
 		return b, nil
 	}
-	err = v.db.NewRaw("SELECT count(*), COALESCE(sum(length(body)), 0) FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ?",
-		b.kind, b.account, b.slug, b.version).Scan(ctx, &b.Pieces, &b.Size)
+	err = v.db.NewSelect().Model((*piece)(nil)).ColumnExpr("count(*), COALESCE(sum(length(body)), 0)").
+		Where(ofBody, b.kind, b.account, b.slug, b.version).Scan(ctx, &b.Pieces, &b.Size)
 	return b, wrap(err)
 }
 
-// Piece returns the n-th piece of a bundle or document, of [Body.Pieces], after
-// or ErrDamaged when it is not what was stored.
+// Piece returns the n-th piece of a bundle or document, of [Body.Pieces], or
+// ErrDamaged when it is not what was stored.
 func (v *View) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
-	var row struct {
-		SHA256 string `bun:"sha256"`
-		Body   []byte
-	}
-	err := wrap(v.db.NewRaw("SELECT sha256, body FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ? AND n = ?",
-		b.kind, b.account, b.slug, b.version, n).Scan(ctx, &row))
+	p := b.piece(n)
+	err := wrap(v.db.NewSelect().Model(p).Column("sha256", "body").WherePK().Scan(ctx))
 	if errors.Is(err, ErrNotFound) && b.older {
 		return v.whole(ctx, b)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	if sum := sha256.Sum256(row.Body); err != nil || hex.EncodeToString(sum[:]) != row.SHA256 {
+	if err != nil || hexSum(p.Body) != p.SHA256 {
 		return nil, fmt.Errorf("%s @%s/%s %s, piece %d: %w", b.kind, b.account, b.slug, b.version, n, ErrDamaged)
 	}
-	return row.Body, nil
+	return p.Body, nil
 }
 
 // whole returns the body of a row that is older than pieces.
 func (v *View) whole(ctx context.Context, b *Body) (body []byte, err error) {
-	if b.kind == kindBundle {
-		err = v.db.NewRaw("SELECT body FROM stack_bundles WHERE account = ? AND slug = ? AND version = ?",
-			b.account, b.slug, b.version).Scan(ctx, &body)
-	} else {
-		err = v.db.NewRaw("SELECT body FROM api_documents WHERE account = ? AND slug = ?", b.account, b.slug).Scan(ctx, &body)
-	}
-	return body, wrap(err)
-}
-
-// table is where the row of b is, with the condition that finds it.
-func (b *Body) table() (name, where string, args []any) {
-	if b.kind == kindBundle {
-		return "stack_bundles", "account = ? AND slug = ? AND version = ?", []any{b.account, b.slug, b.version}
-	}
-	return "api_documents", "account = ? AND slug = ?", []any{b.account, b.slug}
+	err = wrap(v.db.NewSelect().Model(b.row("")).Column("body").WherePK().Scan(ctx, &body))
+	return body, err
 }
 
 // check returns ErrDamaged unless all of b is what was stored.
@@ -119,12 +132,11 @@ func (b *Body) damaged(why string) error {
 
 // replace stores the bytes of b again.
 func (tx *Tx) replace(ctx context.Context, b *Body, mediaType string, pieces [][]byte) error {
-	if _, err := tx.db.NewRaw("DELETE FROM pieces WHERE kind = ? AND account = ? AND slug = ? AND version = ?",
-		b.kind, b.account, b.slug, b.version).Exec(ctx); err != nil {
+	_, err := tx.db.NewDelete().Model((*piece)(nil)).Where(ofBody, b.kind, b.account, b.slug, b.version).Exec(ctx)
+	if err != nil {
 		return err
 	}
-	table, where, args := b.table()
-	if _, err := tx.exec(ctx, "UPDATE "+table+" SET media_type = ?, body = ? WHERE "+where, append([]any{mediaType, []byte{}}, args...)...); err != nil {
+	if _, err := tx.db.NewUpdate().Model(b.row(mediaType)).Column("media_type", "body").WherePK().Exec(ctx); err != nil {
 		return err
 	}
 	return tx.addPieces(ctx, b, pieces)

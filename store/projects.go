@@ -144,9 +144,10 @@ func (v *View) accountsWithProjects(ctx context.Context, f ProjectFilter) (accou
 	if len(f.Accounts) == 0 {
 		return nil, nil
 	}
-	err = v.db.NewRaw(`SELECT name FROM accounts WHERE name IN (?) AND name >= ? AND disabled_at = 0
-		AND (SELECT 1 FROM projects AS p WHERE p.account = accounts.name ORDER BY p.account, p.slug LIMIT 1) IS NOT NULL ORDER BY name`,
-		bun.List(f.Accounts), f.After.Account()).Scan(ctx, &accounts)
+	err = v.db.NewSelect().Model((*Account)(nil)).Column("name").
+		Where("name IN (?)", bun.List(f.Accounts)).Where("name >= ?", f.After.Account()).Where("disabled_at = 0").
+		Where("(SELECT 1 FROM projects AS p WHERE p.account = account.name ORDER BY p.account, p.slug LIMIT 1) IS NOT NULL").
+		Order("name").Scan(ctx, &accounts)
 	return accounts, err
 }
 

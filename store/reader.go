@@ -146,23 +146,16 @@ func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
 	if p := r.last; p.Stream == stream && p.Start <= at && at < p.Start+p.Length {
 		return nil
 	}
-	rows, err := r.view.query(ctx, `SELECT start, length, body FROM packs
-		WHERE account = ? AND stream = ? AND start <= ? AND start > ? ORDER BY start DESC LIMIT 1`,
-		r.account, stream, at, at-frame.MaxSize)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	p := Pack{Stream: stream}
 	var body []byte
-	if rows.Next() {
-		err = rows.Scan(&p.Start, &p.Length, &body)
-	}
-	if err = cmp.Or(err, rows.Err()); err != nil {
-		return err
-	}
-	if p.Start+p.Length <= at {
+	err := r.view.readLarge(ctx, []any{&p.Start, &p.Length, &body}, `SELECT start, length, body FROM packs
+		WHERE account = ? AND stream = ? AND start <= ? AND start > ? ORDER BY start DESC LIMIT 1`,
+		r.account, stream, at, at-frame.MaxSize)
+	if errors.Is(err, ErrNotFound) || err == nil && p.Start+p.Length <= at {
 		return errNoPack
+	}
+	if err != nil {
+		return err
 	}
 	p.Body, err = frame.Decode(r.last.Body, body)
 	r.decoded += int64(len(p.Body))

@@ -27,7 +27,8 @@ type setName struct {
 // setsIndexed reports whether every set of the account is indexed.
 func (v *View) setsIndexed(ctx context.Context, account string) (bool, error) {
 	var slugs []string
-	err := v.db.NewRaw("SELECT slug FROM base_sets WHERE account = ? AND tree <> indexed_tree ORDER BY account, slug LIMIT 1", account).Scan(ctx, &slugs)
+	err := v.db.NewSelect().Model((*BaseSet)(nil)).Column("slug").Where("account = ?", account).
+		Where("tree <> indexed_tree").Order("account", "slug").Limit(1).Scan(ctx, &slugs)
 	return len(slugs) == 0, err
 }
 
@@ -35,9 +36,8 @@ func (v *View) setsIndexed(ctx context.Context, account string) (bool, error) {
 func (tx *Tx) streamsChanged(ctx context.Context, account string, streams []string) error {
 	slices.Sort(streams)
 	for _, stream := range slices.Compact(streams) {
-		_, err := tx.db.NewRaw(`INSERT INTO changed_streams (account, stream, changed_at) VALUES (?, ?, ?)
-			ON CONFLICT (account, stream) DO UPDATE SET changed_at = excluded.changed_at`,
-			account, stream, tx.nowExpr()).Exec(ctx)
+		_, err := tx.db.NewInsert().Model(&changedStream{Account: account, Stream: stream}).Value("changed_at", "?", tx.nowExpr()).
+			On("CONFLICT (account, stream) DO UPDATE").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -52,9 +52,8 @@ func (c *collection) indexSets(ctx context.Context) error {
 	for {
 		var page []BaseSet
 		err := c.store.Read(ctx, func(v *View) error {
-			return v.db.NewRaw(`SELECT account, slug FROM base_sets
-				WHERE tree <> indexed_tree AND (account, slug) > (?, ?) ORDER BY account, slug LIMIT ?`,
-				after.Account, after.Slug, chunk).Scan(ctx, &page)
+			return v.db.NewSelect().Model(&page).Column("account", "slug").Where("tree <> indexed_tree").
+				Where("(account, slug) > (?, ?)", after.Account, after.Slug).Order("account", "slug").Limit(chunk).Scan(ctx)
 		})
 		if err != nil || len(page) == 0 {
 			return err
@@ -80,10 +79,13 @@ func (c *collection) indexSet(ctx context.Context, account, slug string) error {
 	set := indexedSet{BaseSet: BaseSet{Account: account, Slug: slug}}
 	var indexed []string
 	err := c.store.Read(ctx, func(v *View) error {
-		if err := v.db.NewRaw("SELECT tree, files, indexed_tree FROM base_sets WHERE account = ? AND slug = ?", account, slug).Scan(ctx, &set); err != nil {
+		err := v.db.NewSelect().Model((*BaseSet)(nil)).Column("tree", "files", "indexed_tree").
+			Where("account = ?", account).Where("slug = ?", slug).Scan(ctx, &set)
+		if err != nil {
 			return wrap(err)
 		}
-		return v.db.NewRaw("SELECT sha256 FROM base_set_contents WHERE account = ? AND slug = ?", account, slug).Scan(ctx, &indexed)
+		return v.db.NewSelect().Model((*setName)(nil)).Column("sha256").
+			Where("account = ?", account).Where("slug = ?", slug).Scan(ctx, &indexed)
 	})
 	if errors.Is(err, ErrNotFound) {
 		return nil // the project was deleted meanwhile
@@ -136,8 +138,9 @@ type indexedSet struct {
 // said to be indexed. errSwapped when another set is stored, or another one indexed.
 func (tx *Tx) indexStep(ctx context.Context, set indexedSet, marked string, digests []string, add bool) error {
 	// This locks the row, so that the set stays until the end of the transaction.
-	res, err := tx.db.NewRaw("UPDATE base_sets SET indexed_tree = ? WHERE account = ? AND slug = ? AND tree = ? AND indexed_tree = ?",
-		marked, set.Account, set.Slug, set.Tree, set.IndexedTree).Exec(ctx)
+	res, err := tx.db.NewUpdate().Model((*BaseSet)(nil)).Set("indexed_tree = ?", marked).
+		Where("account = ?", set.Account).Where("slug = ?", set.Slug).
+		Where("tree = ?", set.Tree).Where("indexed_tree = ?", set.IndexedTree).Exec(ctx)
 	if err != nil {
 		return err
 	}

@@ -141,9 +141,9 @@ func (v *View) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, er
 
 // Followers counts the projects that follow a stack's latest version, up to most.
 func (v *View) Followers(ctx context.Context, r ref.Ref, most int) (n int, err error) {
-	err = v.db.NewRaw(`SELECT count(*) FROM (SELECT 1 FROM projects
-		WHERE stack_account = ? AND stack_slug = ? AND stack_version = 'latest' LIMIT ?) AS f`,
-		r.Account(), r.Slug(), most).Scan(ctx, &n)
+	followers := v.db.NewSelect().Model((*Project)(nil)).ColumnExpr("1").Where("stack_account = ?", r.Account()).
+		Where("stack_slug = ?", r.Slug()).Where("stack_version = 'latest'").Limit(int64(most))
+	err = v.db.NewSelect().TableExpr("(?) AS f", followers).ColumnExpr("count(*)").Scan(ctx, &n)
 	return n, err
 }
 
@@ -165,8 +165,7 @@ func (v *View) Bundle(ctx context.Context, r ref.Ref, number string) (*Body, err
 
 func (v *View) bundle(ctx context.Context, published *StackVersion) (*Body, error) {
 	b := bundleBody(published.Account, published.Slug, published.Version)
-	table, where, args := b.table()
-	if _, err := v.measure(ctx, b, table, where, args...); err != nil {
+	if _, err := v.measure(ctx, b); err != nil {
 		return nil, err
 	}
 	if b.Size != published.SizeBytes {
