@@ -24,9 +24,9 @@ func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, err
 
 // FileSet is a set of base files on its way to a hub.
 type FileSet struct {
-	tree.Snapshot           // its Digest may be empty
-	Open          Opener    // may be called by several goroutines
-	Base          tree.Base // what the hub probably stores; only a delta to it is sent
+	Snapshot tree.Snapshot // its Digest may be empty
+	Open     Opener        // may be called by several goroutines
+	Base     tree.Base     // what the hub probably stores; only a delta to it is sent
 
 	// OnProgress, if not nil, receives how many files and bytes the hub has so far,
 	// including what it had before the push. Neither number decreases.

@@ -387,7 +387,7 @@ func TestCall_WaitsForBefore(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable) // is tried again
 				return
 			}
-			whoami(w, r, n)
+			answer(w, 200, wire.Whoami{User: "alice"})
 		})
 		if _, err := b.Whoami(t.Context()); err != nil || b.requests.Load() != 2 {
 			t.Errorf("%v after %d attempts", err, b.requests.Load())

@@ -14,7 +14,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -52,8 +51,7 @@ type Attempt struct {
 type Client struct {
 	opts      Options
 	base      *url.URL
-	connect   dialFunc // opens a connection, for a call or ahead of one
-	opening   atomic.Pointer[opening]
+	connect   dialFunc // opens a connection; tests replace it
 	transport *http.Transport
 }
 
@@ -97,7 +95,7 @@ func (c *Client) newTransport() *http.Transport {
 	c.connect = (&net.Dialer{Timeout: c.opts.Timeout, Control: c.checkDialled}).DialContext
 	return &http.Transport{
 		Proxy:                  c.proxy,
-		DialContext:            c.timed(c.dial),
+		DialContext:            c.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: c.opts.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    c.opts.Timeout,
 		ExpectContinueTimeout:  min(5*time.Second, c.opts.Timeout/2),

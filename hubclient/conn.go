@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -13,27 +12,28 @@ import (
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// timed makes the connections of dial fail when nothing moves on them.
-func (c *Client) timed(dial dialFunc) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		read := make(chan struct{})
-		return &idleConn{Conn: conn, idle: c.opts.Timeout, read: read, end: sync.OnceFunc(func() { close(read) })}, nil
+// dial opens a connection that fails when no byte moves on it.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.connect(ctx, network, address)
+	if err != nil {
+		return nil, err
 	}
+	drained := make(chan struct{})
+	return &idleConn{Conn: conn, idle: c.opts.Timeout, drained: drained, end: sync.OnceFunc(func() { close(drained) })}, nil
 }
+
+// CloseIdle closes the connections that no call uses. Later calls open their own.
+func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
 
 // idleConn fails a connection on which no byte has moved, in either direction,
 // for as long as idle.
 type idleConn struct {
 	net.Conn
-	idle time.Duration
-	late atomic.Bool           // idle was over
-	lost atomic.Pointer[error] // what ended the reading
-	read chan struct{}         // closed when there is nothing more to read
-	end  func()                // closes read
+	idle     time.Duration
+	timedOut atomic.Bool
+	readErr  atomic.Pointer[error] // the error that ended reading
+	drained  chan struct{}         // closed when there is nothing more to read
+	end      func()                // closes drained
 }
 
 func (c *idleConn) Read(p []byte) (int, error) {
@@ -43,7 +43,7 @@ func (c *idleConn) Read(p []byte) (int, error) {
 	}
 	if err != nil {
 		if !errors.Is(err, net.ErrClosed) {
-			c.lost.CompareAndSwap(nil, &err)
+			c.readErr.CompareAndSwap(nil, &err)
 		}
 		c.end()
 	}
@@ -51,14 +51,14 @@ func (c *idleConn) Read(p []byte) (int, error) {
 }
 
 func (c *idleConn) Write(p []byte) (int, error) {
-	const piece = 16 << 10 // so that a large write counts as moving while it moves
+	const piece = 16 << 10 // so that a large write counts as progress while it lasts
 	written := 0
 	for {
 		c.SetDeadline(time.Now().Add(c.idle))
 		n, err := c.Conn.Write(p[written:min(len(p), written+piece)])
 		written += n
 		if err != nil {
-			c.hearOut()
+			c.drain()
 			return written, c.cause(err)
 		}
 		if written == len(p) {
@@ -72,101 +72,27 @@ func (c *idleConn) Close() error {
 	return c.Conn.Close()
 }
 
-// hearOut lets the other direction read what the hub said before it ended the
-// connection: a transport that learns of a failed write first drops the answer,
-// which says why a body was not taken.
-func (c *idleConn) hearOut() {
+// drain waits until the other direction has read what the hub sent before it closed
+// the connection: a transport that sees the failed write first drops the response,
+// which says why the hub refused the body.
+func (c *idleConn) drain() {
 	select {
-	case <-c.read:
-	case <-time.After(time.Second): // in a handshake nobody reads
+	case <-c.drained:
+	case <-time.After(time.Second): // nobody reads during a handshake
 	}
 }
 
-// cause returns err, or the time-out that led to it: the first of two directions
-// to be late makes the transport close the connection under the other.
+// cause returns err, or the error behind it. When one direction fails, the transport
+// closes the connection, and the other direction sees only that.
 func (c *idleConn) cause(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.late.Store(true)
+		c.timedOut.Store(true)
 	}
-	if err != nil && c.late.Load() {
+	if err != nil && c.timedOut.Load() {
 		return os.ErrDeadlineExceeded
 	}
-	if lost := c.lost.Load(); lost != nil && errors.Is(err, net.ErrClosed) {
-		return *lost // for which the transport has closed the connection
+	if first := c.readErr.Load(); first != nil && errors.Is(err, net.ErrClosed) {
+		return *first
 	}
 	return err
-}
-
-// opening is a connection that is opened before a call needs it.
-type opening struct {
-	done chan struct{} // closed when one of what follows is known
-	conn net.Conn
-	err  error
-}
-
-// close closes the connection once it is open.
-func (o *opening) close() {
-	go func() {
-		if <-o.done; o.err == nil {
-			o.conn.Close()
-		}
-	}()
-}
-
-// openFor is how long an opened connection waits for its call. A hub ends one on
-// which no request comes, after a longer time.
-const openFor = 3 * time.Second
-
-// Dial begins to open a connection, which the next call that needs a new one takes.
-// It is for those who have something else to do before they call. When no call
-// takes it for a while, or it is refused, it is as if Dial had not been called. A
-// hub on this machine is no way off, and would only take a core from who calls.
-func (c *Client) Dial() {
-	if c.near() {
-		return
-	}
-	if proxy, err := c.proxy(&http.Request{URL: c.base}); proxy != nil || err != nil {
-		return
-	}
-	o := &opening{done: make(chan struct{})}
-	if !c.opening.CompareAndSwap(nil, o) {
-		return
-	}
-	go func() {
-		o.conn, o.err = c.connect(context.Background(), "tcp", c.address())
-		close(o.done)
-		time.AfterFunc(openFor, func() {
-			if c.opening.CompareAndSwap(o, nil) {
-				o.close()
-			}
-		})
-	}()
-}
-
-// CloseIdle closes the connections that no call uses. Later calls open their own.
-func (c *Client) CloseIdle() {
-	if o := c.opening.Swap(nil); o != nil {
-		o.close()
-	}
-	c.transport.CloseIdleConnections()
-}
-
-func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if o := c.opening.Swap(nil); o != nil {
-		<-o.done
-		var timeout net.Error
-		if o.err == nil || errors.As(o.err, &timeout) && timeout.Timeout() { // which is not to pass twice
-			return o.conn, o.err
-		}
-	}
-	return c.connect(ctx, network, address)
-}
-
-// address is what a connection to the hub is opened to.
-func (c *Client) address() string {
-	port := c.base.Port()
-	if port == "" {
-		port = c.base.Scheme // net knows both by name
-	}
-	return net.JoinHostPort(c.base.Hostname(), port)
 }

@@ -11,85 +11,104 @@ import (
 )
 
 const (
-	// atOnce is how much content, in bytes, and how many files are sent without
-	// asking first what of it is missing.
-	atOnce      = 64 << 10
-	atOnceFiles = 500
+	// A push of fewer bytes, and at most so many changed files, is sent without a plan.
+	maxUnplanned      = 64 << 10
+	maxUnplannedFiles = 500
 
-	// longList is how many files a set may have to be listed at once. One of more is
-	// first asked for by its digest alone, which takes less time than a list in vain.
-	longList = 500
+	// A tree of at most so many files is listed in the first plan request. The hub is
+	// asked about a larger one by its digest first, which is faster if it is unchanged.
+	maxListed = 500
 
-	// plans bounds how often a push is planned anew because others were faster.
-	plans = 20
+	// maxReplans limits how often a push is planned again because others changed the project.
+	maxReplans = 20
 )
 
-// push is one set of base files on its way.
+// push uploads one file set.
 type push struct {
-	*Client
-	FileSet
+	client    *Client
+	files     FileSet
 	project   ref.Ref
 	condition map[string]string // headers of the PUT
-	base      tree.Tree         // the files of Base, once they are needed
-	told      int               // files that OnProgress was called with
-	lost      bool              // an attempt may have put the set in place without our knowing
+	base      tree.Tree         // the files of files.Base, once they are needed
+	manifest  wire.Manifest
+	encoded   []byte // the manifest in JSON
+	reported  int    // files that OnProgress was called with
+	ambiguous bool   // an attempt failed, but may have been applied
 }
 
 func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) *push {
-	if files.Digest == "" {
-		files.Snapshot = files.Tree.Snapshot()
+	if files.Snapshot.Digest == "" {
+		files.Snapshot = files.Snapshot.Tree.Snapshot()
 	}
-	return &push{Client: c, FileSet: files, project: r, condition: condition}
+	return &push{client: c, files: files, project: r, condition: condition}
 }
 
 func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
-	if p.Base.Digest == p.Digest {
-		return p.planned(ctx, p.question())
-	}
-	if p.Base.Digest != "" {
-		p.base = p.Base.Files()
-	}
-	if p.base == nil {
-		if len(p.Tree) > longList {
-			return p.planned(ctx, p.question())
-		}
-		return p.planned(ctx, p.all())
-	}
-	m := p.delta()
-	contents := p.fresh(m.Put)
-	if len(m.Put)+len(m.Remove) > atOnceFiles || tree.Tree(contents).Bytes() >= atOnce {
-		return p.planned(ctx, m)
-	}
-	manifest, err := wire.Encode(m)
-	if err != nil {
+	first := p.firstManifest()
+	if err := p.setManifest(first); err != nil {
 		return nil, err
 	}
-	w, err := p.put(ctx, manifest, contents, false)
-	if HasCode(err, wire.CodePlanOutdated) {
-		return p.planned(ctx, p.all())
+	if first.Base == "" {
+		return p.planAndPut(ctx)
 	}
-	return w, err
+	blobs := p.newBlobs(first.Put)
+	if len(first.Put)+len(first.Remove) > maxUnplannedFiles || tree.Tree(blobs).Bytes() >= maxUnplanned {
+		return p.planAndPut(ctx)
+	}
+	w, err := p.put(ctx, blobs, false)
+	if !HasCode(err, wire.CodePlanOutdated) {
+		return w, err
+	}
+	if err := p.setManifest(p.list()); err != nil {
+		return nil, err
+	}
+	return p.planAndPut(ctx)
 }
 
-// all names the set by its files.
-func (p *push) all() wire.Manifest {
-	// Never nil, which would stand for no list.
-	return wire.Manifest{Tree: p.Digest, Files: append(make([]tree.Entry, 0, len(p.Tree)), p.Tree...)}
+// firstManifest returns the shortest manifest that the hub probably understands.
+func (p *push) firstManifest() wire.Manifest {
+	base := p.files.Base
+	if base.Digest == p.files.Snapshot.Digest {
+		return p.question()
+	}
+	if base.Digest != "" {
+		p.base = base.Files()
+	}
+	switch {
+	case p.base != nil:
+		return p.delta()
+	case len(p.files.Snapshot.Tree) > maxListed:
+		return p.question()
+	}
+	return p.list()
 }
 
-// question asks for the set by its digest alone.
-func (p *push) question() wire.Manifest { return wire.Manifest{Tree: p.Digest} }
+func (p *push) setManifest(m wire.Manifest) (err error) {
+	p.manifest = m
+	p.encoded, err = wire.Encode(m)
+	return err
+}
+
+// list returns a manifest that lists all files.
+func (p *push) list() wire.Manifest {
+	// Files must not be nil, which means that there is no list.
+	files := append(make([]tree.Entry, 0, len(p.files.Snapshot.Tree)), p.files.Snapshot.Tree...)
+	return wire.Manifest{Tree: p.files.Snapshot.Digest, Files: files}
+}
+
+// question returns a manifest of the digest alone.
+func (p *push) question() wire.Manifest { return wire.Manifest{Tree: p.files.Snapshot.Digest} }
 
 func isQuestion(m wire.Manifest) bool { return m.Files == nil && m.Base == "" }
 
-// delta names the set by what leads to it from the base.
+// delta returns a manifest of the changes since the base.
 func (p *push) delta() wire.Manifest {
-	d := tree.DeltaOf(p.base, p.Tree)
-	return wire.Manifest{Tree: p.Digest, Base: p.Base.Digest, Put: d.Put, Remove: d.Remove}
+	d := tree.DeltaOf(p.base, p.files.Snapshot.Tree)
+	return wire.Manifest{Tree: p.files.Snapshot.Digest, Base: p.files.Base.Digest, Put: d.Put, Remove: d.Remove}
 }
 
-// fresh returns those of entries whose contents the base does not have, each once.
-func (p *push) fresh(entries []tree.Entry) []tree.Entry {
+// newBlobs returns an entry for each blob of entries that the base does not have.
+func (p *push) newBlobs(entries []tree.Entry) []tree.Entry {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -100,129 +119,146 @@ func (p *push) fresh(entries []tree.Entry) []tree.Entry {
 	for _, e := range p.base {
 		delete(wanted, e.SHA256)
 	}
-	return take(entries, wanted)
+	return blobsIn(entries, wanted)
 }
 
-// take returns an entry for each of the wanted contents, in the order of entries.
-func take(entries []tree.Entry, wanted map[string]bool) []tree.Entry {
+// blobsIn returns one entry for each of the wanted digests, in the order of entries.
+func blobsIn(entries []tree.Entry, wanted map[string]bool) []tree.Entry {
 	wanted = maps.Clone(wanted)
-	var taken []tree.Entry
+	var found []tree.Entry
 	for _, e := range entries {
 		if wanted[e.SHA256] {
 			delete(wanted, e.SHA256)
-			taken = append(taken, e)
+			found = append(found, e)
 		}
 	}
-	return taken
+	return found
 }
 
-// planned asks what is missing and sends it, until the set is in place. What an
-// attempt that broke has brought is not missing at the next one.
-func (p *push) planned(ctx context.Context, m wire.Manifest) (*wire.BaseFilesWritten, error) {
-	tries, before := p.newTries(), len(p.Tree)+1
+// planAndPut asks which blobs are missing and sends them, until the hub stores the
+// tree. Blobs that a failed attempt uploaded are not missing in the next plan.
+func (p *push) planAndPut(ctx context.Context) (*wire.BaseFilesWritten, error) {
+	tries, missing := p.client.newTries(), len(p.files.Snapshot.Tree)+1
 	for outdated := 0; ; {
-		manifest, err := wire.Encode(m)
+		plan, err := p.ask(ctx)
 		if err != nil {
 			return nil, err
 		}
-		plan, err := p.plan(ctx, p.project, manifest)
-		if err != nil {
-			return nil, err
-		}
-		if plan.Unchanged && (p.condition == nil || p.lost) {
+		if p.isStored(plan) {
 			return p.unchanged(), nil
 		}
-		if plan.NeedFull || isQuestion(m) {
-			if m.Files != nil {
-				return nil, p.notAHub(http.StatusOK, "it asks for a list of files that it has")
-			}
-			if m = p.all(); !plan.AllMissing && !plan.Unchanged {
-				continue
-			}
-			if manifest, err = wire.Encode(m); err != nil {
-				return nil, err
-			}
-			if plan.AllMissing {
-				plan.Missing = p.digests()
-			}
-		}
-		contents, err := p.missing(plan)
+		blobs, err := p.missing(plan)
 		if err != nil {
 			return nil, err
 		}
-		if len(contents) < before { // it gets on
-			tries, before = p.newTries(), len(contents)
+		if len(blobs) < missing { // the last attempt uploaded some
+			tries, missing = p.client.newTries(), len(blobs)
 		}
-		w, err := p.put(ctx, manifest, contents, true)
+		w, err := p.put(ctx, blobs, true)
 		if err == nil {
 			return w, nil
 		}
-		if outdated++; HasCode(err, wire.CodePlanOutdated) && outdated < plans {
-			m = p.all()
+		if outdated++; HasCode(err, wire.CodePlanOutdated) && outdated < maxReplans {
+			if err := p.setManifest(p.list()); err != nil {
+				return nil, err
+			}
 			continue
 		}
-		p.lost = p.lost || lostBefore(err)
+		p.ambiguous = p.ambiguous || lostBefore(err)
 		if err := tries.again(ctx, http.MethodPut, err); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// unchanged is the answer to a set that is in place already.
+// ask returns the hub's plan for the manifest. It replaces the manifest by a list of
+// all files where the hub needs it.
+func (p *push) ask(ctx context.Context) (*wire.Plan, error) {
+	for {
+		plan, err := p.client.plan(ctx, p.project, p.encoded)
+		if err != nil || p.isStored(plan) || !plan.NeedFull && !isQuestion(p.manifest) {
+			return plan, err
+		}
+		if p.manifest.Files != nil {
+			return nil, p.client.notAHub(http.StatusOK, "it asks for a list of files that it has")
+		}
+		if err := p.setManifest(p.list()); err != nil {
+			return nil, err
+		}
+		if plan.AllMissing {
+			plan.Missing = p.digests()
+		}
+		if plan.AllMissing || plan.Unchanged {
+			return plan, nil
+		}
+	}
+}
+
+// isStored reports whether nothing has to be sent. A conditional push is sent even
+// if the tree is unchanged, unless an earlier attempt of it may have been applied.
+func (p *push) isStored(plan *wire.Plan) bool {
+	return plan.Unchanged && (p.condition == nil || p.ambiguous)
+}
+
+// unchanged returns the result of a push whose tree the hub already stores.
 func (p *push) unchanged() *wire.BaseFilesWritten {
-	p.sent(len(p.Tree), p.Tree.Bytes())
-	w := &wire.BaseFilesWritten{Project: p.project, Tree: p.Digest, BaseFilesPushed: len(p.Tree)}
+	t := p.files.Snapshot.Tree
+	p.progress(len(t), t.Bytes())
+	w := &wire.BaseFilesWritten{Project: p.project, Tree: p.files.Snapshot.Digest, BaseFilesPushed: len(t)}
 	if p.condition != nil {
-		w.Added = len(p.Tree) // by the attempt whose answer was lost
+		w.Added = len(t) // by the attempt whose response was lost
 	}
 	return w
 }
 
-// digests returns those of the set's contents.
+// digests returns the digest of each file.
 func (p *push) digests() []string {
-	all := make([]string, len(p.Tree))
-	for i, e := range p.Tree {
+	all := make([]string, len(p.files.Snapshot.Tree))
+	for i, e := range p.files.Snapshot.Tree {
 		all[i] = e.SHA256
 	}
 	return all
 }
 
-// missing returns the contents that a plan asks for.
+// missing returns an entry for each blob that a plan asks for.
 func (p *push) missing(plan *wire.Plan) ([]tree.Entry, error) {
 	wanted := make(map[string]bool, len(plan.Missing))
 	for _, digest := range plan.Missing {
 		wanted[digest] = true
 	}
-	contents := take(p.Tree, wanted)
-	if len(contents) != len(wanted) {
-		return nil, p.notAHub(http.StatusOK, "it asks for contents that no file has")
+	blobs := blobsIn(p.files.Snapshot.Tree, wanted)
+	if len(blobs) != len(wanted) {
+		return nil, p.client.notAHub(http.StatusOK, "it asks for blobs that no file has")
 	}
-	return contents, nil
+	return blobs, nil
 }
 
-// put sends a manifest, in JSON, and contents. One that is planned is sent once: after a
-// failure less may be missing.
-func (p *push) put(ctx context.Context, manifest []byte, contents []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
+// put sends the manifest and blobs. A planned put is attempted once: after a failure
+// fewer blobs may be missing.
+func (p *push) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
 	req := to(wire.OpPutBaseFiles, p.project)
 	req.header, req.once = maps.Clone(p.condition), planned
-	there := len(p.Tree) - len(contents)
-	bytesThere := p.Tree.Bytes() - tree.Tree(contents).Bytes()
-	sent := func(files int, bytes int64) { p.sent(there+files, bytesThere+bytes) }
-	if err := req.packedBody(ctx, manifest, contents, p.near(), p.Open, sent); err != nil {
+	t := p.files.Snapshot.Tree
+	stored, storedBytes := len(t)-len(blobs), t.Bytes()-tree.Tree(blobs).Bytes()
+	err := req.setUpload(ctx, &upload{
+		manifest: p.encoded, blobs: blobs, near: p.client.near(), open: p.files.Open,
+		onProgress: func(files int, bytes int64) { p.progress(stored+files, storedBytes+bytes) },
+	})
+	if err != nil {
 		return nil, err
 	}
 	var w wire.BaseFilesWritten
-	if _, err := p.send(ctx, req, &w); err != nil {
+	if _, err := p.client.send(ctx, req, &w); err != nil {
 		return nil, err
 	}
-	p.sent(len(p.Tree), p.Tree.Bytes())
+	p.progress(len(t), t.Bytes())
 	return &w, nil
 }
 
-// sent tells of progress, which never goes back.
-func (p *push) sent(files int, bytes int64) {
-	if p.OnProgress != nil && files > p.told {
-		p.told = files
-		p.OnProgress(files, bytes)
+// progress calls OnProgress unless a failed attempt got further.
+func (p *push) progress(files int, bytes int64) {
+	if p.files.OnProgress != nil && files > p.reported {
+		p.reported = files
+		p.files.OnProgress(files, bytes)
 	}
 }

@@ -130,7 +130,6 @@ func callFromEnvironment() {
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	c.Dial() // a connection opened ahead must not pass for one to the proxy
 	me, err := c.Whoami(ctx)
 	if err != nil {
 		fmt.Println(err)

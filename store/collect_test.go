@@ -347,12 +347,8 @@ func TestCollect_KeepsReferencedBlobs(t *testing.T) {
 	})
 }
 
-// raw is a frame that holds text as it is.
-func raw(text string) []byte {
-	r := frame.NewRaw(nil)
-	r.Add([]byte(text))
-	return r.Frame()
-}
+// raw returns an uncompressed frame of text.
+func raw(text string) []byte { return frame.AppendRaw(nil, []byte(text)) }
 
 func TestCollect_LooksAtWhatChanged(t *testing.T) {
 	if testing.Short() {

@@ -1,8 +1,8 @@
-// Package frame cuts a stream into zstd frames that stand each for itself, and
-// finds them again in what came: so that a piece of the stream can be stored as
-// it was sent, and be read later without what stands before it.
+// Package frame splits a stream into zstd frames that can each be decoded alone, and
+// finds the frames in a stream again. So a part of the stream can be stored as it was
+// sent, and be read without the parts before it.
 //
-// It knows nothing of what the stream holds. All frames, one after the other, are
+// It does not know what the stream contains. All frames, one after the other, are
 // an ordinary zstd stream.
 package frame
 
@@ -18,24 +18,24 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// How much of a stream a frame holds, in bytes: as we cut it, and at most. Nor may
-// the window that decoding it needs be larger than that.
+// Bytes of the stream in one frame: the size that we write, and the largest that we
+// read. The window for decoding is limited to the same size.
 const (
 	Size    = 512 << 10
 	MaxSize = 4 << 20
 )
 
-// maxEncoded is the greatest length of a frame, in bytes: that of content which
-// does not compress, and room for the headers of its blocks.
+// maxEncoded limits the length of an encoded frame, in bytes: incompressible data
+// and the headers of its blocks.
 const maxEncoded = MaxSize + 64<<10
 
 // Errors of reading frames.
 var (
-	ErrTooLarge = fmt.Errorf("a zstd frame holds more than %d MiB, or needs a window of more", MaxSize>>20)
-	ErrInvalid  = errors.New("it is no whole zstd frame")
+	ErrTooLarge = fmt.Errorf("a zstd frame contains more than %d MiB, or needs a larger window", MaxSize>>20)
+	ErrInvalid  = errors.New("invalid or incomplete zstd frame")
 )
 
-// Both are made when they are first needed: they are not for nothing.
+// Both are created when they are first needed, because creating them takes time.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(Size))
@@ -53,67 +53,36 @@ var (
 	})
 )
 
-// Append adds a frame of content, at most [MaxSize] bytes, to dst.
-func Append(dst, content []byte) []byte { return encoder().EncodeAll(content, dst) }
-
-// Raw is a frame without compression, which is filled piece by piece where it stays
-// and costs next to nothing.
-type Raw struct {
-	buf   []byte
-	size  int // of the content
-	block int // where the last block's head is
-}
-
-// NewRaw returns an empty frame, in the memory of buf where that is enough.
-func NewRaw(buf []byte) *Raw {
-	r := &Raw{buf: append(buf[:0], 0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0)} // one segment, its size in four bytes, no checksum
-	r.start()
-	return r
-}
-
-// start begins a block, whose head is written when it ends.
-func (r *Raw) start() {
-	r.block = len(r.buf)
-	r.buf = append(r.buf, 0, 0, 0)
-}
-
-func (r *Raw) end(last int) {
-	head := (len(r.buf)-r.block-3)<<3 | last
-	r.buf[r.block], r.buf[r.block+1], r.buf[r.block+2] = byte(head), byte(head>>8), byte(head>>16)
-}
-
-// Add adds content, at most [MaxSize] bytes in all.
-func (r *Raw) Add(content []byte) {
-	r.size += len(content)
-	for len(content) > 0 {
-		room := rawBlock - (len(r.buf) - r.block - 3)
-		if room == 0 {
-			r.end(0)
-			r.start()
-			room = rawBlock
-		}
-		n := min(room, len(content))
-		r.buf, content = append(r.buf, content[:n]...), content[n:]
-	}
-}
-
-// Frame returns the whole frame, to which nothing is added any more.
-func (r *Raw) Frame() []byte {
-	r.end(1)
-	binary.LittleEndian.PutUint32(r.buf[5:], uint32(r.size))
-	return r.buf
-}
+// Append appends a compressed frame of data, at most [MaxSize] bytes, to dst.
+func Append(dst, data []byte) []byte { return encoder().EncodeAll(data, dst) }
 
 const rawBlock = 128 << 10
 
-// RawLength returns the length of a [Raw] of so many bytes. One that [Append] makes is hardly ever of this length.
+// AppendRaw appends an uncompressed frame of data, at most [MaxSize] bytes, to dst.
+func AppendRaw(dst, data []byte) []byte {
+	dst = append(dst, 0x28, 0xb5, 0x2f, 0xfd, 0xa0) // magic number; a single segment, its size in four bytes, no checksum
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
+	for last := uint32(0); last == 0; {
+		block := data[:min(len(data), rawBlock)]
+		if data = data[len(block):]; len(data) == 0 {
+			last = 1
+		}
+		head := uint32(len(block))<<3 | last
+		dst = append(dst, byte(head), byte(head>>8), byte(head>>16))
+		dst = append(dst, block...)
+	}
+	return dst
+}
+
+// RawLength returns the length of the frame that [AppendRaw] makes of n bytes. Frames
+// that [Append] makes hardly ever have it.
 func RawLength(n int64) int64 { return 9 + n + 3*max(1, (n+rawBlock-1)/rawBlock) }
 
-// Memory is memory of frames that is used again. Its capacity is how much of it is
-// kept, in frames.
+// Memory keeps buffers of frames for reuse. The channel's capacity is the number of
+// buffers that it keeps.
 type Memory chan []byte
 
-// Take returns memory for a frame, or nil.
+// Take returns a buffer, or nil if there is none.
 func (m Memory) Take() []byte {
 	select {
 	case b := <-m:
@@ -123,8 +92,8 @@ func (m Memory) Take() []byte {
 	}
 }
 
-// Give takes memory that nothing uses any more. What is larger than a frame that we
-// cut needs is not kept.
+// Give adds a buffer that is no longer used. It drops buffers larger than our own
+// frames need.
 func (m Memory) Give(b []byte) {
 	if cap(b) == 0 || cap(b) > Size*5/4 {
 		return
@@ -135,23 +104,23 @@ func (m Memory) Give(b []byte) {
 	}
 }
 
-// Decode returns what a frame holds, in the memory of buf where that is enough.
+// Decode returns the data of a frame. It uses the memory of buf if that is large enough.
 // The error is ErrTooLarge or ErrInvalid.
 func Decode(buf, frame []byte) ([]byte, error) {
-	content, err := decoder().DecodeAll(frame, buf[:0])
+	data, err := decoder().DecodeAll(frame, buf[:0])
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return nil, ErrTooLarge
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	return content, nil
+	return data, nil
 }
 
-// Reader finds the frames in a stream.
+// Reader splits a stream into its frames.
 type Reader struct {
-	// Reserve, unless nil, is called before a frame takes more memory than one of
-	// [Size], with how much that is: of the frame and of what it holds together.
+	// Reserve, if not nil, is called before a frame needs more memory than one of
+	// [Size] does, with the bytes of the frame and of its data together.
 	Reserve func(bytes int) error
 
 	r *bufio.Reader
@@ -160,9 +129,9 @@ type Reader struct {
 // NewReader returns a Reader of r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// Next returns the next frame as it came, in the memory of buf where that is
-// enough; io.EOF after the last one. The other errors are ErrTooLarge, ErrInvalid,
-// io.ErrUnexpectedEOF and the stream's own.
+// Next returns the next frame, still encoded, or io.EOF after the last one. It uses
+// the memory of buf if that is large enough. Other errors are ErrTooLarge, ErrInvalid,
+// io.ErrUnexpectedEOF and those of the stream.
 func (r *Reader) Next(buf []byte) ([]byte, error) {
 	start, err := r.r.Peek(zstd.HeaderMaxSize)
 	if len(start) == 0 {
@@ -180,7 +149,7 @@ func (r *Reader) Next(buf []byte) ([]byte, error) {
 	}
 	switch {
 	case header.Skippable:
-		return nil, fmt.Errorf("%w: it is a skippable one", ErrInvalid)
+		return nil, fmt.Errorf("%w: skippable frames are not allowed", ErrInvalid)
 	case header.HasFCS && header.FrameContentSize > MaxSize:
 		return nil, ErrTooLarge
 	}
@@ -204,7 +173,7 @@ func (r *Reader) reserve(bytes int) error {
 	return r.Reserve(bytes)
 }
 
-// body reads a frame whose header is known: blocks, and maybe a checksum.
+// body reads a frame with this header: its blocks, and the checksum if it has one.
 func (r *Reader) body(b []byte, header zstd.Header, content int) ([]byte, error) {
 	b, err := r.extend(b, header.HeaderSize)
 	reserved := Size + 64<<10
@@ -233,13 +202,13 @@ func (r *Reader) body(b []byte, header zstd.Header, content int) ([]byte, error)
 	return b, nil
 }
 
-// block reads the three bytes before a block: whether it is the last one, and how
+// block decodes the three bytes before a block: whether it is the last one, and how
 // many bytes follow.
 func block(b []byte) (last bool, size int, err error) {
 	head := int(binary.LittleEndian.Uint16(b)) | int(b[2])<<16
 	size = head >> 3
 	switch head >> 1 & 3 {
-	case 1: // one byte, so many times
+	case 1: // one byte, repeated
 		size = 1
 	case 3:
 		return false, 0, ErrInvalid
@@ -247,7 +216,7 @@ func block(b []byte) (last bool, size int, err error) {
 	return head&1 == 1, size, nil
 }
 
-// extend adds n bytes of the stream to b.
+// extend appends the next n bytes of the stream to b.
 func (r *Reader) extend(b []byte, n int) ([]byte, error) {
 	start := len(b)
 	if start+n > maxEncoded {

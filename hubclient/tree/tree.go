@@ -44,7 +44,7 @@ type Tree []Entry
 
 // Snapshot is a tree with its digest.
 type Snapshot struct {
-	Tree
+	Tree   Tree
 	Digest string // see [Tree.Digest]
 }
 

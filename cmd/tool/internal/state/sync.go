@@ -44,7 +44,7 @@ func (s *Sync) Last(origin string, r ref.Ref) string {
 // SaveFiles remembers files as the last set pushed to or pulled from a project: its
 // digest in a line, then its canonical form.
 func (s *Sync) SaveFiles(origin string, r ref.Ref, files tree.Snapshot) {
-	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Canonical()))
+	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Tree.Canonical()))
 }
 
 // LastFiles returns the set that was saved for a project. Its files are read when

@@ -213,8 +213,7 @@ func (p *push) read() (err error) {
 	return err
 }
 
-// findHub finds out where the push goes, and opens the connection early if files have
-// to be read first.
+// findHub resolves the destination of the push and connects to its hub.
 func (p *push) findHub() (err error) {
 	if p.destination, err = app.Destination(p.local, p.client, p.opts.Project.Value); err != nil {
 		e := failure.Of(err)
@@ -226,9 +225,6 @@ func (p *push) findHub() (err error) {
 	}
 	if p.hub, err = p.app.Connect(); err != nil {
 		return failure.At(app.StagePush, err)
-	}
-	if p.opts.files() {
-		p.hub.Dial()
 	}
 	return nil
 }
