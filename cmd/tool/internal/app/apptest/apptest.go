@@ -5,13 +5,11 @@ package apptest
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +19,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/hubserver/fetch"
 	"example.com/projecthub/store"
@@ -125,7 +124,7 @@ func (w *World) Local(destination, settings string) {
 	}
 	w.Write(".tool/web/client.json", client)
 	w.Write(".tool/web/stack.json", `{"name": "@`+User+`/web", "version": "1.0.0"}`)
-	w.Write("openapi.json", `{"openapi": "3.0.3", "info": {"title": "Web", "version": "1"}, "paths": {}}`)
+	w.Write("openapi.json", description)
 }
 
 // Client returns a client of the hub that speaks for User.
@@ -214,10 +213,15 @@ func (r Result) Fails(code, stage string) map[string]any {
 	return v
 }
 
-// Refuse answers a request with a problem, as a hub does.
-func Refuse(w http.ResponseWriter, status int, code, detail string) bool {
+// Refuse answers a request with a problem, as a hub does, and returns true.
+func Refuse(w http.ResponseWriter, status int, code wire.Code, detail string) bool {
+	body, err := wire.Encode(wire.Problem{Type: "about:blank", Title: detail, Status: status, Code: code, Detail: detail, RequestID: "r1"})
+	if err != nil {
+		panic(err)
+	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Hub-Version", "1.0.0")
 	w.WriteHeader(status)
-	io.WriteString(w, `{"type":"about:blank","status":`+strconv.Itoa(status)+`,"code":"`+code+`","detail":"`+detail+`"}`)
+	w.Write(body)
 	return true
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 
@@ -25,39 +27,44 @@ func testWatch(t *testing.T, events <-chan fsnotify.Event, errors <-chan error) 
 }
 
 func TestWatch_ReportsAWatcherErrorOnceAndPolls(t *testing.T) {
-	errors := make(chan error, 2)
-	errors <- fsnotify.ErrEventOverflow
-	errors <- fsnotify.ErrEventOverflow
-	w, warnings := testWatch(t, nil, errors)
-	for range 2 {
-		if err := w.change(t.Context(), nil); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		errors := make(chan error, 2)
+		errors <- fsnotify.ErrEventOverflow
+		errors <- fsnotify.ErrEventOverflow
+		w, warnings := testWatch(t, nil, errors)
+		for range 2 {
+			if err := w.change(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := strings.Count(warnings.String(), "warning: "); n != 1 || !w.polling {
+			t.Errorf("%d warnings, polling %t", n, w.polling)
+		}
+		if err := w.change(t.Context(), nil); err != nil { // ends though nothing is reported
 			t.Fatal(err)
 		}
-	}
-	if n := strings.Count(warnings.String(), "warning: "); n != 1 || !w.polling {
-		t.Errorf("%d warnings, polling %t", n, w.polling)
-	}
-	if err := w.change(t.Context(), nil); err != nil { // ends though nothing is reported
-		t.Fatal(err)
-	}
+	})
 }
 
 func TestWatch_IsNotDelayedWithoutEndByEvents(t *testing.T) {
-	events, done := make(chan fsnotify.Event), make(chan bool)
-	w, _ := testWatch(t, events, nil)
-	go func() {
-		defer close(done)
-		if err := w.change(t.Context(), nil); err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		events, done := make(chan fsnotify.Event), make(chan bool)
+		w, _ := testWatch(t, events, nil)
+		go func() {
+			defer close(done)
+			if err := w.change(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		}()
+		for {
+			select {
+			case events <- fsnotify.Event{Name: "busy", Op: fsnotify.Write}:
+				time.Sleep(gathering / 2) // of the bubble's clock
+			case <-done:
+				return
+			}
 		}
-	}()
-	for {
-		select {
-		case events <- fsnotify.Event{Name: "busy", Op: fsnotify.Write}:
-		case <-done:
-			return
-		}
-	}
+	})
 }
 
 func TestWatch_IsConcernedByWhatDecidesWhatIsPushed(t *testing.T) {
