@@ -147,12 +147,11 @@ type process struct{ c *exec.Cmd }
 
 func (p process) stop() error {
 	if runtime.GOOS == "windows" {
-		p.c.Process.Kill()
-		p.c.Wait()
-		return nil
+		err := p.c.Process.Kill()
+		_ = p.c.Wait() // it was killed
+		return err
 	}
-	p.c.Process.Signal(syscall.SIGTERM)
-	return p.c.Wait()
+	return errors.Join(p.c.Process.Signal(syscall.SIGTERM), p.c.Wait())
 }
 
 // startHub starts a hub and returns its address, which is the first line it prints.
@@ -173,7 +172,7 @@ func (d *demo) startHub() (origin string, hub process, err error) {
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		c.Wait()
+		_ = c.Wait() // its log says why it ended
 		text, _ := os.ReadFile(d.path("hub.log"))
 		return "", hub, fmt.Errorf("the hub did not start:\n%s", text)
 	}

@@ -81,10 +81,10 @@ func (d *demo) edit(name, from, to string) error {
 func (d *demo) patch(origin, token, body string) error {
 	address := origin + "/v1/projects/alice/web/config"
 	fmt.Printf("\n$ curl -X PATCH %s -d '%s'\n", address, body)
-	do := func(method, body, match string) (*http.Response, error) {
+	do := func(method, body, match string) (etag string, err error) {
 		req, err := http.NewRequestWithContext(d.ctx, method, address, strings.NewReader(body))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		req.Header.Set("Authorization", "Bearer "+token)
 		req.Header.Set("Content-Type", "application/json")
@@ -92,21 +92,19 @@ func (d *demo) patch(origin, token, body string) error {
 			req.Header.Set("If-Match", match)
 		}
 		resp, err := http.DefaultClient.Do(req)
-		if err == nil {
-			resp.Body.Close()
+		if err != nil {
+			return "", err
 		}
-		return resp, err
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return "", fmt.Errorf("%s %s: the hub answered %s", method, address, resp.Status)
+		}
+		return resp.Header.Get("ETag"), nil
 	}
-	current, err := do(http.MethodGet, "", "")
+	etag, err := do(http.MethodGet, "", "")
 	if err != nil {
 		return err
 	}
-	changed, err := do(http.MethodPatch, body, current.Header.Get("ETag"))
-	if err != nil {
-		return err
-	}
-	if changed.StatusCode != http.StatusOK {
-		return fmt.Errorf("the hub answered %s", changed.Status)
-	}
-	return nil
+	_, err = do(http.MethodPatch, body, etag)
+	return err
 }

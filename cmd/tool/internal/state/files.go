@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,8 +109,8 @@ func (f *FileSet) create() error {
 	prune(filepath.Dir(f.parent), f.parent)
 	next := 1
 	if len(sets) > 0 {
-		fmt.Sscanf(sets[len(sets)-1], "%d", &next)
-		next++
+		last, _ := strconv.Atoi(sets[len(sets)-1]) // setsIn returns numbers alone
+		next = last + 1
 	}
 	f.dir = filepath.Join(f.parent, fmt.Sprintf("%010d", next))
 	if err := os.MkdirAll(f.parent, 0o700); err != nil {
@@ -256,7 +257,7 @@ func prune(all, parent string) {
 
 // measure returns when a set was made and how large its files are.
 func measure(dir string) (at time.Time, bytes int64) {
-	filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return nil
 		}

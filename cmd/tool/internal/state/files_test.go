@@ -38,7 +38,10 @@ func TestFileSet_IsStoredPrivatelyAndReadBack(t *testing.T) {
 	if text, err := io.ReadAll(f); err != nil || string(text) != "former dir/b" {
 		t.Errorf("it contains %q, %v", text, err)
 	}
-	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	filepath.WalkDir(dir, func(path string, e fs.DirEntry, walkErr error) error {
+		if walkErr != nil {
+			return walkErr
+		}
 		info, err := e.Info()
 		if err != nil || path != dir && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v, %v", path, info.Mode(), err)
