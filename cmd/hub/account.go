@@ -33,7 +33,7 @@ func (a *app) accountCreate() *cobra.Command {
 	var org bool
 	c := &cobra.Command{
 		Use:     "create NAME",
-		Short:   "Make an account: a user, or an org with members",
+		Short:   "Create an account: a user, or an org with members",
 		Example: "  hub account create alice\n  hub account create acme --org",
 		Args:    cmdline.Exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -48,24 +48,24 @@ func (a *app) accountCreate() *cobra.Command {
 				return tx.CreateAccount(c.Context(), name, kind)
 			})
 			if errors.Is(err, store.ErrExists) {
-				return fmt.Errorf("the account %s exists already", name)
+				return fmt.Errorf("account %s exists already", name)
 			}
 			if err != nil {
 				return err
 			}
 			return a.print(account{Type: "account", Schema: 1, Name: name, Kind: kind}, func(w io.Writer) {
-				fmt.Fprintf(w, "Made the %s %s\n", kind, name)
+				fmt.Fprintf(w, "Created the %s %s\n", kind, name)
 			})
 		},
 	}
-	c.Flags().BoolVar(&org, "org", false, "an org, which has members instead of tokens")
+	c.Flags().BoolVar(&org, "org", false, "create an org, which has members instead of tokens")
 	return c
 }
 
 func (a *app) accountList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the accounts",
+		Short: "List accounts",
 		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var rows []store.Account
@@ -121,7 +121,7 @@ func (a *app) accountDisable() *cobra.Command {
 func (a *app) accountEnable() *cobra.Command {
 	return &cobra.Command{
 		Use:   "enable NAME",
-		Short: "Enable an account that was disabled",
+		Short: "Enable a disabled account",
 		Args:  cmdline.Exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.enable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
@@ -143,14 +143,14 @@ type member struct {
 }
 
 func (a *app) memberCommand() *cobra.Command {
-	return cmdline.Group("member", "Say who is what in an org", a.memberSet(), a.memberList(), a.memberRemove())
+	return cmdline.Group("member", "Manage org members", a.memberSet(), a.memberList(), a.memberRemove())
 }
 
 func (a *app) memberSet() *cobra.Command {
 	var role string
 	c := &cobra.Command{
 		Use:     "set ORG USER --role ROLE",
-		Short:   "Give a user a role in an org: reader, writer or admin",
+		Short:   "Set a user's role in an org: reader, writer or admin",
 		Example: "  hub member set acme alice --role writer",
 		Args:    cmdline.Exactly("ORG", "USER"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -171,7 +171,7 @@ func (a *app) memberSet() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&role, "role", "", "reader, writer or admin")
+	c.Flags().StringVar(&role, "role", "", "set the role to reader, writer or admin")
 	return c
 }
 
@@ -208,7 +208,7 @@ func (a *app) memberList() *cobra.Command {
 func (a *app) memberRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove ORG USER",
-		Short: "Take a user's role in an org away",
+		Short: "Remove a user from an org",
 		Args:  cmdline.Exactly("ORG", "USER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			org, user := args[0], args[1]
@@ -222,9 +222,9 @@ func (a *app) memberRemove() *cobra.Command {
 			}
 			return a.print(map[string]any{"type": "removed", "schema": 1, "org": org, "user": user, "existed": existed}, func(w io.Writer) {
 				if existed {
-					fmt.Fprintf(w, "%s is no member of %s any more\n", user, org)
+					fmt.Fprintf(w, "Removed %s from %s\n", user, org)
 				} else {
-					fmt.Fprintf(w, "%s was no member of %s\n", user, org)
+					fmt.Fprintf(w, "%s was not a member of %s\n", user, org)
 				}
 			})
 		},
@@ -244,7 +244,7 @@ func table(w io.Writer, head string, rows func(row func(...any))) {
 		}
 		fmt.Fprintln(t)
 	})
-	t.Flush()
+	_ = t.Flush() // w remembers it
 }
 
 func day(t time.Time) string { return t.UTC().Format("2006-01-02") }

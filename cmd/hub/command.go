@@ -19,7 +19,7 @@ import (
 // version is set at build time.
 var version = ""
 
-// defaultDB is where a hub keeps everything unless told otherwise.
+// defaultDB is the database if --db and HUB_DB are not given.
 const defaultDB = "sqlite:hub-data/hub.db"
 
 // Exit codes.
@@ -62,8 +62,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return exitFailed
 }
 
-// escaping writes what a terminal would act on as escapes, and no whole token. The
-// one that hub token create prints goes to stdout.
+// escaping escapes control characters and redacts tokens. The token that hub token
+// create prints goes to stdout.
 type escaping struct{ w io.Writer }
 
 func (e escaping) Write(p []byte) (int, error) {
@@ -71,7 +71,7 @@ func (e escaping) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// hintedError is a failure with what helps.
+// hintedError is a failure with a hint and a recipe.
 type hintedError struct {
 	err          error
 	hint, recipe string
@@ -98,9 +98,9 @@ func (a *app) fail(err error) {
 	case errors.As(err, &hinted):
 		hint, recipe = hinted.hint, hinted.recipe
 	case errors.As(err, &missing):
-		hint = "hub serve and hub migrate create one; --db or HUB_DB says where it is"
+		hint = "create it with hub serve or hub migrate, or give its address with --db or HUB_DB"
 	case errors.As(err, &noAccount):
-		hint = "hub account list tells which there are, and hub account create makes one"
+		hint = "list accounts with hub account list, or create one with hub account create"
 	}
 	if a.json {
 		failed := map[string]any{"type": "failed", "schema": 1, "reason": pat.Redact(err.Error())}
@@ -110,8 +110,9 @@ func (a *app) fail(err error) {
 		if recipe != "" {
 			failed["recipe"] = []string{recipe}
 		}
-		a.print(failed, nil)
-		return
+		if unwritten := a.print(failed, nil); unwritten == nil {
+			return
+		}
 	}
 	fmt.Fprintf(a.err, "error: %v\n", err)
 	if hint != "" {
@@ -126,8 +127,8 @@ func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hub",
 		Short: "Serve projects, stacks and APIs to tool",
-		Long: "hub keeps projects, their config and base files, the stacks and API descriptions\nthey bind, " +
-			"and the accounts and tokens of those who may change them.",
+		Long: "hub stores projects with their configs and base files, stacks, API descriptions,\naccounts and tokens, " +
+			"and serves them to tool and to browsers.",
 		Example:           "  hub serve\n  hub account create alice\n  hub token create --user alice --name laptop --scope write:catalog",
 		Version:           cmdline.Version(version),
 		SilenceErrors:     true,
@@ -141,7 +142,7 @@ func (a *app) command() *cobra.Command {
 	root.SetVersionTemplate("hub {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.SetFlagErrorFunc(cmdline.FlagError)
-	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "`DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
+	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "use this `DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
 	return root
@@ -162,7 +163,7 @@ func (a *app) print(v any, text func(io.Writer)) error {
 	return out.err
 }
 
-// checked remembers that something could not be written.
+// checked remembers the first write that failed.
 type checked struct {
 	w   io.Writer
 	err error
@@ -189,7 +190,7 @@ func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
 	return s, err
 }
 
-// withStore runs f with the database, which has to be there and up to date.
+// withStore runs f with the database, which must exist and be up to date.
 func (a *app) withStore(ctx context.Context, f func(*store.Store) error) error {
 	s, err := a.open(ctx, store.Options{})
 	if err != nil {
@@ -207,7 +208,7 @@ func (a *app) write(ctx context.Context, row store.AuditRow, f func(*store.Tx) e
 	return a.change(ctx, row, func(tx *store.Tx) (bool, error) { return true, f(tx) })
 }
 
-// change is write for an f that may find nothing to do, of which there is no row.
+// change is write for an f that may change nothing, for which no audit row is written.
 func (a *app) change(ctx context.Context, row store.AuditRow, f func(*store.Tx) (changed bool, err error)) error {
 	return a.withStore(ctx, func(s *store.Store) error {
 		return s.Write(ctx, func(tx *store.Tx) error {

@@ -31,8 +31,8 @@ func (a *app) gcCommand() *cobra.Command {
 	grace := store.DefaultGrace
 	c := &cobra.Command{
 		Use:   "gc",
-		Short: "Delete contents of base files that no project needs",
-		Long: "Delete the contents of base files that no project has needed for the grace\n" +
+		Short: "Delete unreferenced blobs",
+		Long: "Delete the blobs of base files that no project has referenced for the grace\n" +
 			"period, and compress what a push uploaded uncompressed. Only what changed since\n" +
 			"the last run is examined. hub serve does the same once an hour, one hub\nat a time.",
 		Example: "  hub gc\n  hub gc --grace 1h",
@@ -50,7 +50,7 @@ func (a *app) gcCommand() *cobra.Command {
 					Type: "collected", Schema: 1, Contents: done.Contents, Packs: done.Packs, Bytes: done.Bytes,
 					Moved: done.Moved, Compressed: done.Smaller,
 				}, func(w io.Writer) {
-					fmt.Fprintf(w, "Removed contents: %d; packs: %d, %d bytes; moved contents: %d; compressed packs: %d\n",
+					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d\n",
 						done.Contents, done.Packs, done.Bytes, done.Moved, done.Smaller)
 				})
 			})
@@ -61,19 +61,19 @@ func (a *app) gcCommand() *cobra.Command {
 }
 
 func graceFlag(c *cobra.Command, grace *time.Duration) {
-	c.Flags().DurationVar(grace, "grace", *grace, "keep contents that nothing needs for this `TIME` (HUB_GRACE)")
+	c.Flags().DurationVar(grace, "grace", *grace, "keep unreferenced blobs for this `DURATION` (HUB_GRACE)")
 }
 
-// checkGrace refuses a time in which a push could lose what it was promised.
+// checkGrace refuses a grace period in which a push in progress could lose its blobs.
 func checkGrace(grace time.Duration) error {
 	if grace < store.MinGrace {
-		return cmdline.Usagef("--grace is at least %v, so that no push under way loses contents", store.MinGrace)
+		return cmdline.Usagef("--grace is at least %v, so that no push in progress loses blobs", store.MinGrace)
 	}
 	return nil
 }
 
-// startMaintenance runs what a serving hub does now and then, until the function
-// that it returns is called.
+// startMaintenance runs the periodic tasks of a serving hub until the function that it
+// returns is called.
 func startMaintenance(ctx context.Context, s *store.Store, hub *hubserver.Server, grace time.Duration, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -87,8 +87,8 @@ func startMaintenance(ctx context.Context, s *store.Store, hub *hubserver.Server
 	}
 }
 
-// maintainEvery is the time between two looks at what is due. When something was
-// done last is in the database, so that a restart delays nothing.
+// maintainEvery is the time between two checks of which tasks are due. When a task ran
+// last is in the database, so that a restart delays nothing.
 const maintainEvery = time.Minute
 
 func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, grace time.Duration, log *slog.Logger) {
@@ -116,7 +116,7 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, grace 
 	}
 }
 
-// saveTokenUses stores what is left to store when a hub ends.
+// saveTokenUses stores the uses of tokens that are not stored yet when a hub ends.
 func saveTokenUses(hub *hubserver.Server, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()

@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// What no limit may be above: far more than a hub can take, and far less than
-// would make its arithmetic wrong.
+// The largest values of limits: far more than a hub can handle, and far less than would
+// overflow.
 const (
 	mostBytes = 1 << 40
 	mostItems = 10_000_000
 	mostDepth = 1000 // JSON beyond 10,000 is refused whatever the limit
 )
 
-// limit is a flag's whole number from least to most.
+// limit is the value of a flag: an integer from least to most.
 type limit[T int | int64] struct {
 	value       *T
 	least, most T
@@ -24,7 +24,7 @@ type limit[T int | int64] struct {
 func (l limit[T]) Set(s string) error {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < int64(l.least) || n > int64(l.most) {
-		return fmt.Errorf("a limit is a whole number from %d to %d", l.least, l.most)
+		return fmt.Errorf("a limit is an integer from %d to %d", l.least, l.most)
 	}
 	*l.value = T(n)
 	return nil
@@ -39,7 +39,7 @@ func (l limit[T]) String() string {
 
 func (l limit[T]) Type() string { return "int" }
 
-// limitVar makes a flag of the limit at value, which is its default.
+// limitVar adds a flag for the limit at value, which is its default.
 func limitVar[T int | int64](f *pflag.FlagSet, value *T, most T, name, usage string) {
 	f.Var(limit[T]{value, 1, most}, name, usage)
 }

@@ -1,5 +1,5 @@
-// Command hub serves projects, stacks and APIs to tool, and looks after the
-// database behind them: accounts, members and tokens.
+// Command hub serves projects, stacks and APIs to tool, and manages the accounts, members
+// and tokens in its database.
 package main
 
 import (
@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// gcPercent lets a hub, which holds little, collect less often. Like Go's own, GOGC
-// is the word of who runs it.
+// gcPercent lets a hub, whose heap is small, collect less often. GOGC overrides it.
 const gcPercent = 200
 
 func main() {
@@ -21,7 +20,7 @@ func main() {
 	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, end := context.WithCancel(context.Background())
 	context.AfterFunc(signalled, func() {
-		stop() // the second signal ends a process that takes its time
+		stop() // a second signal ends the process at once
 		end()
 	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))

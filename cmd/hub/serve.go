@@ -22,17 +22,17 @@ import (
 	"example.com/projecthub/store"
 )
 
-// drainTime is how long requests under way may take after SIGTERM.
+// drainTime is how long requests in progress may take after SIGTERM.
 const drainTime = 10 * time.Second
 
 // mostConnections is the largest number of connections that PostgreSQL itself takes.
 const mostConnections = 262143
 
-// ownMemory is what a hub takes besides its requests' budget: the garbage collector
-// works harder as the process comes near both together.
+// ownMemory is what a hub uses in addition to the budget of its requests. The garbage
+// collector works harder as the process comes close to the sum.
 const ownMemory = 48 << 20
 
-// leastMemory is the smallest budget with which ordinary requests find room.
+// leastMemory is the smallest budget that is enough for ordinary requests.
 const leastMemory = 16 << 20
 
 type serveOptions struct {
@@ -49,33 +49,33 @@ func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the hub",
-		Long: "Run the hub on its database, which is made and brought up to date first.\n\n" +
-			"The first line on stdout is the hub's address, once it answers; the log goes to\n" +
-			"stderr. SIGTERM lets requests under way finish. One SQLite file has one running\nhub; any number " +
-			"of hubs can run on one PostgreSQL.",
+		Long: "Run the hub on its database, which is created or updated first.\n\n" +
+			"The first line on stdout is the hub's address, once it is ready; the log goes to\n" +
+			"stderr. SIGTERM lets requests in progress finish. A SQLite file is served by one\nhub at a time; any number " +
+			"of hubs can use one PostgreSQL database.",
 		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 \\\n    --public-url https://hub.example.com",
 		Args:    cmdline.Exactly(),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "`ADDRESS:PORT` to listen on (HUB_LISTEN)")
-	f.StringVar(&o.publicURL, "public-url", "", "`ORIGIN` under which people reach the hub, needed beyond loopback (HUB_PUBLIC_URL)")
-	f.StringVar(&o.logFormat, "log", "text", "`FORM` of the log on stderr: text or json (HUB_LOG)")
-	f.StringArrayVar(&o.importAllow, "import-allow", nil, "`CIDR[:PORT]` that API import may reach though it is not public; repeat for several (HUB_IMPORT_ALLOW: with commas)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "listen on `ADDRESS:PORT` (HUB_LISTEN)")
+	f.StringVar(&o.publicURL, "public-url", "", "set the `ORIGIN` that people use, required beyond loopback (HUB_PUBLIC_URL)")
+	f.StringVar(&o.logFormat, "log", "text", "write the log on stderr in this `FORMAT`: text or json (HUB_LOG)")
+	f.StringArrayVar(&o.importAllow, "import-allow", nil, "let API import reach the non-public `CIDR[:PORT]`; repeatable (HUB_IMPORT_ALLOW: separated by commas)")
 	graceFlag(c, &o.grace)
-	f.DurationVar(&o.drainDelay, "drain-delay", 0, "after SIGTERM, fail /readyz and serve for this `TIME` before the listener closes, so that a load balancer notices (HUB_DRAIN_DELAY)")
+	f.DurationVar(&o.drainDelay, "drain-delay", 0, "after SIGTERM, fail /readyz and keep serving for this `DURATION`, so that a load balancer notices (HUB_DRAIN_DELAY)")
 	f.Var(limit[int]{&o.connections, store.MinConnections, mostConnections}, "db-connections", "open at most `N` connections to PostgreSQL, half of them for reads (HUB_DB_CONNECTIONS)")
 	l := &o.limits
-	limitVar(f, &l.ConfigBytes, mostBytes, "config-bytes", "largest config, `BYTES`")
-	limitVar(f, &l.ConfigKeys, mostItems, "config-keys", "most keys of a config, `N`")
-	limitVar(f, &l.ConfigDepth, mostDepth, "config-depth", "deepest nesting of settings, `N`")
-	limitVar(f, &l.DescriptionBytes, mostBytes, "description-bytes", "largest API description, `BYTES`")
-	limitVar(f, &l.BundleBytes, mostBytes, "bundle-bytes", "largest stack bundle, `BYTES` as sent")
-	limitVar(f, &l.BaseFiles, mostItems, "base-files", "most base files of a project, `N`")
-	limitVar(f, &l.BaseFileBytes, mostBytes, "base-file-bytes", "largest base file, `BYTES`")
-	limitVar(f, &l.BaseFilesBytes, mostBytes, "base-files-bytes", "all base files of a project together, `BYTES`")
-	limitVar(f, &l.PlanBytes, mostBytes, "plan-bytes", "largest list of base files, `BYTES` of JSON")
-	limitVar(f, &l.Memory, mostBytes, "memory", "memory that all requests may use together, `BYTES` (HUB_MEMORY)")
+	limitVar(f, &l.ConfigBytes, mostBytes, "config-bytes", "limit a config to `BYTES`")
+	limitVar(f, &l.ConfigKeys, mostItems, "config-keys", "limit a config to `N` keys")
+	limitVar(f, &l.ConfigDepth, mostDepth, "config-depth", "limit settings to `N` levels of nesting")
+	limitVar(f, &l.DescriptionBytes, mostBytes, "description-bytes", "limit an API description to `BYTES`")
+	limitVar(f, &l.BundleBytes, mostBytes, "bundle-bytes", "limit a stack bundle to `BYTES`, as sent")
+	limitVar(f, &l.BaseFiles, mostItems, "base-files", "limit a project to `N` base files")
+	limitVar(f, &l.BaseFileBytes, mostBytes, "base-file-bytes", "limit a base file to `BYTES`")
+	limitVar(f, &l.BaseFilesBytes, mostBytes, "base-files-bytes", "limit all base files of a project together to `BYTES`")
+	limitVar(f, &l.PlanBytes, mostBytes, "plan-bytes", "limit a list of base files to `BYTES` of JSON")
+	limitVar(f, &l.Memory, mostBytes, "memory", "limit the memory of all requests together to `BYTES` (HUB_MEMORY)")
 	return c
 }
 
@@ -97,7 +97,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer s.Close()
-	defer unlock()
+	defer func() { _ = unlock() }()
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return listenError(o.listen, a.line(cmdline.Hub("serve").Flag("--listen", anyPort(o.listen))), err)
@@ -115,7 +115,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: cmdline.Version(version), MaxBytes: o.limits.DescriptionBytes}),
 	})
 	if isOpen(own) {
-		log.Warn("plain http beyond this machine: tokens can be read on their way, and tool refuses to send one; put TLS in front", "public-url", address)
+		log.Warn("plain http beyond this machine: tokens can be read in transit, and tool refuses to send one; put TLS in front", "public-url", address)
 	}
 	a.welcome(ctx, s, own)
 	defer saveTokenUses(hub, log)
@@ -139,7 +139,7 @@ func listenError(listen string, other cmdline.Line, err error) error {
 	return &hintedError{err: err, hint: "another program listens there, perhaps another hub; to use any free port", recipe: other.String()}
 }
 
-// check refuses options that would make a hub nobody can use as it says.
+// check refuses options with which nobody could use the hub.
 func (o *serveOptions) check() error {
 	if o.drainDelay < 0 {
 		return cmdline.Usagef("--drain-delay is 0s or a positive duration, such as 10s")
@@ -172,7 +172,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// isOpen reports whether tokens can be read on their way to a hub at this address.
+// isOpen reports whether tokens can be read in transit to a hub at this address.
 func isOpen(address *url.URL) bool {
 	return address.Scheme == "http" && !isLoopback(address.Hostname())
 }
@@ -199,7 +199,7 @@ func (a *app) logger(format string) (*slog.Logger, error) {
 	return nil, cmdline.Usagef("--log is text or json, not %q", format)
 }
 
-// openForServing opens the database, claims it and brings it up to date.
+// openForServing opens the database, locks it and migrates it.
 func (a *app) openForServing(ctx context.Context, connections int) (*store.Store, func() error, error) {
 	s, err := a.open(ctx, store.Options{Create: true, Connections: connections})
 	if err != nil {
@@ -207,18 +207,15 @@ func (a *app) openForServing(ctx context.Context, connections int) (*store.Store
 	}
 	unlock, err := s.Lock()
 	if err != nil {
-		s.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, s.Close())
 	}
 	if _, err := s.Migrate(ctx); err != nil {
-		unlock()
-		s.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, unlock(), s.Close())
 	}
 	return s, unlock, nil
 }
 
-// welcome tells whoever starts an empty hub how to make its first account.
+// welcome prints how to create the first account of an empty hub.
 func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 	var accounts []store.Account
 	err := s.Read(ctx, func(v *store.View) (err error) {
@@ -236,14 +233,14 @@ func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 	if isOpen(address) {
 		allow = "TOOL_ALLOW_HTTP=1 "
 	}
-	fmt.Fprintf(a.err, "This hub is empty. In another terminal, make an account and a token, and log in:\n\n"+
+	fmt.Fprintf(a.err, "This hub is empty. In another terminal, create an account and a token, and log in:\n\n"+
 		"  hub account create --db %[1]s alice\n"+
 		"  hub token create --db %[1]s --user alice --name laptop --scope write:catalog --scope admin:resource |\n"+
 		"    %[2]stool login --origin %[3]s --with-token\n\n", db, allow, address)
 }
 
-// run serves until ctx ends. Then it reports for the delay that it is not ready,
-// still serving, stops listening, and waits for the requests under way.
+// run serves until ctx ends. Then it reports for the delay that it is not ready, while
+// it still serves, stops listening, and waits for the requests in progress.
 func (a *app) run(ctx context.Context, hub *hubserver.Server, listener net.Listener, address string, delay time.Duration, log *slog.Logger) error {
 	server := hub.HTTPServer()
 	failed := make(chan error, 1)
@@ -263,7 +260,7 @@ func (a *app) run(ctx context.Context, hub *hubserver.Server, listener net.Liste
 		case <-time.After(delay):
 		}
 	}
-	log.Info("stopping: requests under way may finish", "within", drainTime)
+	log.Info("stopping: requests in progress may finish", "within", drainTime)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
@@ -276,8 +273,8 @@ func (a *app) run(ctx context.Context, hub *hubserver.Server, listener net.Liste
 func (a *app) migrateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
-		Short: "Make the database, or bring its schema up to date",
-		Long:  "Make the database, or bring its schema up to date. hub serve does the same\nbefore it serves.",
+		Short: "Create or update the database",
+		Long:  "Create the database, or update its schema. hub serve does the same first.",
 		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.open(c.Context(), store.Options{Create: true})
@@ -292,7 +289,7 @@ func (a *app) migrateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer unlock()
+			defer func() { _ = unlock() }()
 			done, err := s.Migrate(c.Context())
 			if err != nil {
 				return err

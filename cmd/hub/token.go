@@ -50,7 +50,7 @@ func toToken(r store.Token) token {
 }
 
 func (a *app) tokenCommand() *cobra.Command {
-	return cmdline.Group("token", "Make, list and revoke tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
+	return cmdline.Group("token", "Manage tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
 }
 
 func (a *app) tokenCreate() *cobra.Command {
@@ -58,9 +58,9 @@ func (a *app) tokenCreate() *cobra.Command {
 	var scopes []string
 	c := &cobra.Command{
 		Use:   "create --user NAME --name N [--scope S]… [--expires 90d]",
-		Short: "Make a token and print it, once",
+		Short: "Create a token and print it once",
 		Long: "Create a personal access token and print it on stdout. The hub keeps only its\nhash.\n\n" +
-			"Without a scope a token reads. Scopes: write:config (push to a project),\n" +
+			"A token without a scope can only read. Scopes: write:config (push to a project),\n" +
 			"write:catalog (create, publish, register; includes write:config), admin:resource\n(delete, set rate limits), " +
 			"use:limit (count a bot's requests).",
 		Example: "  hub token create --user alice --name laptop --scope write:catalog",
@@ -70,11 +70,11 @@ func (a *app) tokenCreate() *cobra.Command {
 				return a.needsUserAndName(user)
 			}
 			if !isTokenName(name) {
-				return cmdline.Usagef("--name is to be 1 to %d printable characters", maxTokenName)
+				return cmdline.Usagef("--name must have 1 to %d printable characters", maxTokenName)
 			}
 			for _, s := range scopes {
 				if !slices.Contains(wire.Scopes, wire.Scope(s)) {
-					return cmdline.Usagef("there is no scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
+					return cmdline.Usagef("unknown scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
 				}
 			}
 			lifetime, err := parseLifetime(expires)
@@ -84,16 +84,16 @@ func (a *app) tokenCreate() *cobra.Command {
 			return a.createToken(c, user, name, scopes, lifetime)
 		},
 	}
-	c.Flags().StringVar(&user, "user", "", "whose token it is")
-	c.Flags().StringVar(&name, "name", "", "what it is for")
-	c.Flags().StringArrayVar(&scopes, "scope", nil, "what it may do; repeat for several")
-	c.Flags().StringVar(&expires, "expires", "90d", "lifetime, such as 12h, 90d or 52w, or never")
+	c.Flags().StringVar(&user, "user", "", "create the token for this user")
+	c.Flags().StringVar(&name, "name", "", "name the token, such as laptop")
+	c.Flags().StringArrayVar(&scopes, "scope", nil, "allow a scope; repeatable")
+	c.Flags().StringVar(&expires, "expires", "90d", "set the lifetime, such as 12h, 90d or 52w, or never")
 	return c
 }
 
 const maxTokenName = 128
 
-// isTokenName refuses what lists could not show as it is.
+// isTokenName reports whether lists can show a name as it is.
 func isTokenName(name string) bool {
 	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxTokenName &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
@@ -109,7 +109,7 @@ func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, 
 	audit := store.AuditRow{Account: user, Action: "token.create", Object: row.ID(), Detail: row.Scopes}
 	err := a.write(c.Context(), audit, func(tx *store.Tx) error {
 		if owner, err := tx.Account(c.Context(), user); err == nil && owner.DisabledAt != 0 {
-			return fmt.Errorf("the account %s is disabled", user)
+			return fmt.Errorf("account %s is disabled", user)
 		}
 		if lifetime > 0 {
 			now, err := tx.Now(c.Context())
@@ -163,7 +163,7 @@ func (a *app) tokenList() *cobra.Command {
 	var user string
 	c := &cobra.Command{
 		Use:   "list [--user NAME]",
-		Short: "List tokens, without their secret part",
+		Short: "List tokens without their secrets",
 		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			list := []token{}
@@ -188,7 +188,7 @@ func (a *app) tokenList() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&user, "user", "", "only the tokens of this user")
+	c.Flags().StringVar(&user, "user", "", "list only the tokens of this user")
 	return c
 }
 
@@ -227,7 +227,7 @@ func (a *app) tokenRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "revoke ID… | --user NAME --all | --with-token",
 		Short:   "Revoke tokens immediately",
-		Long:    "Revoke tokens, from the next request on. An ID is what hub token list shows, or\nenough of its start. With --with-token they are read from stdin, one a line.",
+		Long:    "Revoke tokens immediately. An ID is what hub token list shows, or enough of its\nfirst characters. With --with-token the tokens are read from stdin, one per\nline.",
 		Example: "  hub token revoke 1f0c2d9b8a77\n  hub token revoke --user alice --all",
 		RunE: func(c *cobra.Command, ids []string) error {
 			ways := 0
@@ -253,13 +253,13 @@ func (a *app) tokenRevoke() *cobra.Command {
 			return a.revoke(c, ids)
 		},
 	}
-	c.Flags().StringVar(&user, "user", "", "whose tokens, with --all")
-	c.Flags().BoolVar(&all, "all", false, "every token of --user")
+	c.Flags().StringVar(&user, "user", "", "revoke the tokens of this user, with --all")
+	c.Flags().BoolVar(&all, "all", false, "revoke every token of --user")
 	c.Flags().BoolVar(&withToken, "with-token", false, "read the tokens from stdin")
 	return c
 }
 
-// readHashes reads tokens from stdin and returns the hashes by which the hub knows them.
+// readHashes reads tokens from stdin and returns their hashes, which the hub stores.
 func (a *app) readHashes() ([]string, error) {
 	var hashes []string
 	lines := bufio.NewScanner(a.in)
