@@ -1,13 +1,17 @@
 package hubserver
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
+	"net/textproto"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"example.com/projecthub/hubclient/wire"
@@ -261,11 +265,22 @@ func (c *call) readAll(w work, what string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// brokenBody is the answer to a body that ended before its time.
+// brokenBody is the answer to a body that could not be read to its end.
 func brokenBody(err error) error {
-	p := problemf(http.StatusBadRequest, wire.CodeInvalidBody, "the body ended before it was whole").because(err)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		p.Detail = "the body stopped coming"
+	detail := "the body ended before it was whole"
+	var malformed framingError
+	var trailer textproto.ProtocolError
+	var network net.Error
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		detail = "the body stopped coming"
+	case errors.As(err, &malformed):
+		detail = "the body is malformed: " + malformed.Error()
+	case errors.As(err, &trailer):
+		detail = "the body is malformed: its trailer is invalid"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network), errors.Is(err, context.Canceled):
+	default: // net/http's error for a chunk, which has no type
+		detail = "the body is malformed: " + strings.TrimPrefix(err.Error(), "http: ")
 	}
-	return p
+	return problemf(http.StatusBadRequest, wire.CodeInvalidBody, "%s", detail).because(err)
 }

@@ -38,6 +38,7 @@ func (s *Server) HTTPServer() *HTTPServer {
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if state == http.StateIdle {
 				c.(*conn).handling.Store(false)
+				c.(*conn).framing.answered() // no Read is under way
 			}
 		},
 		ReadHeaderTimeout: 10 * time.Second,
@@ -143,6 +144,9 @@ func (c *conn) refuse(response []byte) error {
 	r := http.Response{
 		ProtoMajor: 1, ProtoMinor: 1, StatusCode: p.Status, Header: header,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Close: true,
+	}
+	if c.framing.toHead() {
+		r.Request = &http.Request{Method: http.MethodHead} // no body is written
 	}
 	var encoded bytes.Buffer
 	if err := r.Write(&encoded); err != nil {

@@ -22,6 +22,8 @@ type framing struct {
 	codings       int    // Transfer-Encoding headers
 	chunked       bool   // what the last one of them names
 	http11        bool
+
+	heads []bool // of each request that is not answered and whose first line came: its method is HEAD
 }
 
 type framingState int
@@ -60,6 +62,23 @@ const (
 
 // inHead reports whether the next byte belongs to the head of a request.
 func (f *framing) inHead() bool { return f.state <= inHeader }
+
+// answered drops the first request: a handler has answered it.
+func (f *framing) answered() {
+	if len(f.heads) > 0 {
+		f.heads = append(f.heads[:0], f.heads[1:]...)
+	}
+}
+
+// toHead reports whether the method of the first request that is not answered is HEAD.
+func (f *framing) toHead() bool {
+	if len(f.heads) > 0 {
+		return f.heads[0]
+	}
+	return f.state == inRequestLine && hasHeadMethod(f.line[:min(f.length, len(f.line))])
+}
+
+func hasHeadMethod(line []byte) bool { return bytes.HasPrefix(line, []byte("HEAD ")) }
 
 // scan follows p, and returns how much of it comes before the byte that makes the
 // request invalid.
@@ -139,6 +158,7 @@ func (f *framing) endLine() error {
 	switch {
 	case f.state == inRequestLine:
 		f.http11 = string(f.tail[:]) == "TTP/1.1\r"
+		f.heads = append(f.heads, hasHeadMethod(line))
 		f.state = inHeader
 	case f.state == inHeader && empty:
 		return f.endHead()

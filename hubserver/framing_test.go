@@ -166,9 +166,58 @@ func TestConnection_RefusesMalformedChunks(t *testing.T) {
 			l.t = t
 			l.write(fmt.Sprintf("PUT %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%sGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
 				clientCfg, hub.as("alice").token, chunks))
-			l.refused(400, wire.CodeInvalidBody)
+			if p := l.refused(400, wire.CodeInvalidBody); !strings.Contains(p.Detail, "the body is malformed: ") {
+				t.Errorf("detail %q", p.Detail)
+			}
 		})
 	}
+}
+
+func TestConnection_RefusesHeadWithoutBody(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	get := "GET " + config + " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + hub.as("alice").token + "\r\n\r\n"
+	for name, c := range map[string]struct {
+		request string
+		status  int
+	}{
+		"another expectation": {"HEAD /healthz HTTP/1.1\r\nHost: a\r\nExpect: money\r\n\r\n", 417},
+		"no Host":             {"HEAD /healthz HTTP/1.1\r\n\r\n", 400},
+		"bare LF":             {"HEAD /healthz HTTP/1.1\nHost: a\r\n\r\n", 400},
+		"long line":           {"HEAD /" + strings.Repeat("x", 80<<10) + " HTTP/1.1\r\n\r\n", 431},
+	} {
+		for _, more := range []struct {
+			first int // requests that come before it
+			then  string
+		}{{0, ""}, {0, get}, {2, get}} {
+			t.Run(fmt.Sprintf("%s after %d", name, more.first), func(t *testing.T) {
+				l := hub.dial()
+				l.t = t
+				l.write(strings.Repeat(get, more.first) + c.request + more.then)
+				for range more.first {
+					resp, err := http.ReadResponse(l.in, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+						t.Fatal(err)
+					}
+				}
+				resp, err := http.ReadResponse(l.in, &http.Request{Method: http.MethodHead})
+				if err != nil || resp.StatusCode != c.status || resp.ContentLength <= 0 {
+					t.Fatalf("%v, %v; want status %d with the length of its problem", resp, err, c.status)
+				}
+				l.closed()
+			})
+		}
+	}
+	l := hub.dial() // a HEAD that is answered is not taken for the request after it
+	l.write("HEAD /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+	if _, err := http.ReadResponse(l.in, &http.Request{Method: http.MethodHead}); err != nil {
+		t.Fatal(err)
+	}
+	l.write("GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: money\r\n\r\n")
+	l.refused(417, wire.CodeMalformedRequest)
 }
 
 // A request that was read whole is answered although what follows it is malformed.
