@@ -50,6 +50,17 @@ func helpOf(t *testing.T, command ...string) (pages []string) {
 	return pages
 }
 
+var placeholder = regexp.MustCompile(`^ +(?:-\w, )?--[a-z-]+ ([A-Z][A-Z:\[\]]*) {2,}(.*)`)
+
+// A flag's text does not begin with its placeholder again, nor end with it.
+func TestHelp_FlagsDoNotRepeatPlaceholders(t *testing.T) {
+	for line := range strings.Lines(output(t, "hub", "serve", "--help")) {
+		if m := placeholder.FindStringSubmatch(line); m != nil && (strings.HasPrefix(m[2], m[1]) || strings.Contains(m[2], ", "+m[1])) {
+			t.Errorf("%s", line)
+		}
+	}
+}
+
 // checkHelp holds for every page: it is narrow enough to be read anywhere, and
 // what its examples say is understood.
 func checkHelp(t *testing.T, page, text string) {

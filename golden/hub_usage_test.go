@@ -106,6 +106,32 @@ func TestHubToken_ListEscapesNames(t *testing.T) {
 	}
 }
 
+func TestHubToken_ListJSONEscapesNames(t *testing.T) {
+	h := startHub(t, sqlite(t, t.TempDir()))
+	h.admin(t, "account", "create", "alice")
+	h.admin(t, "token", "create", "--user", "alice", "--name", "laptop")
+	execute(t, h.db, "UPDATE tokens SET name = 'a' || char(27) || ']0;x' || char(7, 155, 8238, 127) || 'b'")
+	list := h.admin(t, "token", "list", "--json")
+	if strings.ContainsFunc(list, acted) || !strings.Contains(list, `"a\u001b]0;x\u0007\u009b\u202e\u007fb"`) {
+		t.Errorf("%q", list)
+	}
+}
+
+func TestHub_SuggestsSQLiteForPath(t *testing.T) {
+	for db, want := range map[string]string{
+		"/var/lib/hub/hub.db": "give --db sqlite:/var/lib/hub/hub.db\n", "hub data/hub.db": "give --db 'sqlite:hub data/hub.db'\n",
+	} {
+		if said := usageOf(t, "account", "list", "--db", db); !strings.Contains(said, want) {
+			t.Errorf("--db %s: %s", db, said)
+		}
+	}
+	for _, db := range []string{"mysql://x", "sqlite:", ":memory:"} {
+		if said := usageOf(t, "account", "list", "--db", db); strings.Contains(said, "hint:") {
+			t.Errorf("--db %s: %s", db, said)
+		}
+	}
+}
+
 func TestHubToken_NamesTokenThatCannotBePrinted(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

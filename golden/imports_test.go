@@ -111,7 +111,7 @@ var mayImport = []struct {
 	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/frame", "hubclient/pat", "hubclient/version"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape"}},
-	{"tui/escape", []string{"hubclient/pat"}},
+	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold
 	{"cmd/tool/internal/term/quiet", nil},
 	{"cmd/internal/cmdline", nil},
 	{"cmd/tool/internal/failure", []string{"cmd/internal/cmdline", "hubclient", "hubclient/ref", "hubclient/wire", "hubclient/flat"}},

@@ -159,7 +159,7 @@ func (a *app) print(v any, text func(io.Writer)) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\n", encoded)
+	fmt.Fprintln(out, escape.JSON(string(encoded)))
 	return out.err
 }
 
@@ -182,12 +182,22 @@ func (c *checked) Write(p []byte) (int, error) {
 func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
 	s, err := store.Open(ctx, a.db, o)
 	if errors.Is(err, store.ErrAddress) {
-		return nil, cmdline.Usagef("--db: %w", err)
+		return nil, malformedAddress(a.db, err)
 	}
 	if path := store.Path(a.db); err != nil && path != "" && !strings.Contains(err.Error(), path) {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
 	return s, err
+}
+
+// malformedAddress returns the usage error for db. A path is probably meant as that of
+// a SQLite file.
+func malformedAddress(db string, err error) error {
+	e := cmdline.Usagef("--db: %w", err)
+	if db != "" && !strings.Contains(db, ":") {
+		return e.WithHint("for the SQLite file %s, give --db %s", db, cmdline.Quote("sqlite:"+db))
+	}
+	return e
 }
 
 // withStore runs f with the database, which must exist and be up to date.

@@ -4,15 +4,17 @@
 // writing, or show a whole token.
 //
 // Everything that tool prints goes through it, apart from what tui and prompts
-// draw themselves. JSON has escapes of its own.
+// draw themselves.
 package escape
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/tree"
 )
 
 // Rune returns a character as it is shown. One that a terminal acts on, or shows
@@ -29,6 +31,24 @@ func Line(text string) string { return escaped(text, "") }
 
 // Text returns text as it is shown in several lines: line breaks and tabs stay.
 func Text(text string) string { return escaped(text, "\n\t") }
+
+// JSON returns a JSON document in which the characters that a terminal acts on are
+// escapes. JSON allows them as they are only within strings. Tokens stay: hub token
+// create prints one.
+func JSON(document string) string {
+	if strings.IndexFunc(document, tree.Unprintable) < 0 {
+		return document
+	}
+	var b strings.Builder
+	for _, r := range document {
+		if tree.Unprintable(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
 
 func escaped(text, kept string) string {
 	text = pat.Redact(text)

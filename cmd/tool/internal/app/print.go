@@ -10,7 +10,6 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/tui/escape"
 )
@@ -72,25 +71,8 @@ func (a *App) printJSON(kind string, v any) error {
 	if string(members) != "{}" {
 		document = strings.TrimSuffix(document, "}") + "," + strings.TrimPrefix(string(members), "{")
 	}
-	_, err = fmt.Fprintln(a.Streams.Out, escapeControls(pat.Redact(document)))
+	_, err = fmt.Fprintln(a.Streams.Out, escape.JSON(pat.Redact(document)))
 	return err
-}
-
-// escapeControls writes the characters that a terminal acts on, but JSON allows
-// as they are, as escapes. They stand within strings only.
-func escapeControls(document string) string {
-	if strings.IndexFunc(document, tree.Unprintable) < 0 {
-		return document
-	}
-	var b strings.Builder
-	for _, r := range document {
-		if tree.Unprintable(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // Printer writes lines of text, escaped and without tokens.
