@@ -113,7 +113,7 @@ func (c *call) takeArchive(compression string, w *store.PackWriter) (s *store.Sw
 
 // swap stores the rest of the push and puts the set in its place.
 func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) {
-	s.By, s.OnlyFirst, s.Allowed = c.who.user, c.seeds(), c.checkTree
+	s.By, s.CreateOnly, s.Allowed = c.who.user, c.seeds(), c.checkTree
 	if err := c.takeSet(); err != nil {
 		return nil, errors.Join(err, w.Keep(c.ctx())) // the next attempt need not upload it again
 	}
@@ -127,7 +127,7 @@ func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) 
 	var other *store.TreeError
 	var size *store.SizeError
 	switch {
-	case errors.Is(err, store.ErrSetExists):
+	case errors.Is(err, store.ErrSnapshotExists):
 		return nil, c.setExists()
 	case errors.As(err, &outdated):
 		return nil, planOutdated(outdated)
@@ -162,7 +162,7 @@ func (c *call) takeSet() error {
 // baseSetSize returns the length of the list of the project's base files, in bytes, 0 for none.
 func (c *call) baseSetSize() (size int64, err error) {
 	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		size, err = v.BaseSetSize(c.ctx(), c.ref())
+		size, err = v.SnapshotSize(c.ctx(), c.ref())
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -187,7 +187,7 @@ func planOutdated(o *store.OutdatedError) error {
 // the path names, "" for none.
 func (c *call) baseTree() (digest string, err error) {
 	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		digest, err = v.BaseTree(c.ctx(), c.ref())
+		digest, err = v.SnapshotDigest(c.ctx(), c.ref())
 		return err
 	})
 	return digest, absent(err, "project "+c.ref().String())
@@ -201,19 +201,19 @@ const (
 )
 
 // baseSet returns the set of base files of the project that the path names.
-func (c *call) baseSet() (set *store.BaseSet, files tree.Tree, err error) {
+func (c *call) baseSet() (set *store.Snapshot, files tree.Tree, err error) {
 	if _, err := c.baseTree(); err != nil {
 		return nil, nil, err
 	}
 	err = c.s.Store.Read(c.ctx(), func(v *store.View) error {
-		size, err := v.BaseSetSize(c.ctx(), c.ref())
+		size, err := v.SnapshotSize(c.ctx(), c.ref())
 		if err != nil {
 			return err
 		}
 		if err := c.takeAtMost(downloading, archiveMemory+setCost*size); err != nil {
 			return err
 		}
-		set, err = v.BaseSet(c.ctx(), c.ref())
+		set, err = v.Snapshot(c.ctx(), c.ref())
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -316,10 +316,10 @@ func acceptsZstd(h http.Header) bool {
 
 // writeArchive writes the files in the order in which they are stored, so that each
 // pack is decoded once.
-func (c *call) writeArchive(out io.Writer, set *store.BaseSet, files tree.Tree) error {
+func (c *call) writeArchive(out io.Writer, set *store.Snapshot, files tree.Tree) error {
 	archive := tar.NewWriter(out)
 	err := c.s.Store.Read(c.ctx(), func(v *store.View) error {
-		reader := v.ContentReader(c.ref().Account())
+		reader := v.BlobReader(c.ref().Account())
 		stored, err := reader.Locate(c.ctx(), files)
 		if err != nil {
 			return err
@@ -354,14 +354,14 @@ func (c *call) checkDamaged(v *store.View, reader *store.Reader, stored []store.
 		if !damaged[f.SHA256] {
 			continue
 		}
-		if err := reader.Copy(c.ctx(), io.Discard, f.Content); err != nil {
+		if err := reader.Copy(c.ctx(), io.Discard, f.Blob); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *call) writeFile(reader *store.Reader, archive *tar.Writer, set *store.BaseSet, f store.StoredFile) error {
+func (c *call) writeFile(reader *store.Reader, archive *tar.Writer, set *store.Snapshot, f store.StoredFile) error {
 	mode, err := strconv.ParseInt(string(f.Mode), 8, 64)
 	if err != nil {
 		return err
@@ -373,5 +373,5 @@ func (c *call) writeFile(reader *store.Reader, archive *tar.Writer, set *store.B
 	if err := archive.WriteHeader(header); err != nil {
 		return err
 	}
-	return reader.Copy(c.ctx(), archive, f.Content)
+	return reader.Copy(c.ctx(), archive, f.Blob)
 }

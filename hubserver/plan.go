@@ -64,7 +64,7 @@ func (c *call) damaged() (damaged bool, err error) {
 func (c *call) lacksAll() (bool, error) {
 	holds := false
 	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		holds, err = v.HoldsAny(c.ctx(), c.ref().Account())
+		holds, err = v.HasBlobs(c.ctx(), c.ref().Account())
 		return err
 	})
 	return !holds, err
@@ -74,7 +74,7 @@ func (c *call) lacksAll() (bool, error) {
 func (c *call) hold(sizes map[string]int64) ([]string, error) {
 	missing := []string{}
 	err := c.transact(c.ctx(), func(tx *store.Tx) error {
-		m, err := tx.Hold(c.ctx(), c.ref().Account(), sizes)
+		m, err := tx.Lease(c.ctx(), c.ref().Account(), sizes)
 		missing = append(missing[:0], m...)
 		return err
 	})

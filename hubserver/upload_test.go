@@ -454,10 +454,10 @@ func TestUpload_CutsLargeFramesIntoPacks(t *testing.T) {
 func (h *testHub) decoded(files tree.Tree) (bytes int64) {
 	h.Helper()
 	err := h.store.Read(h.Context(), func(v *store.View) error {
-		reader := v.ContentReader("acme")
+		reader := v.BlobReader("acme")
 		stored, err := reader.Locate(h.Context(), files)
 		for _, f := range stored {
-			err = errors.Join(err, reader.Copy(h.Context(), io.Discard, f.Content))
+			err = errors.Join(err, reader.Copy(h.Context(), io.Discard, f.Blob))
 		}
 		bytes = reader.Decoded()
 		return err

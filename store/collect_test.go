@@ -26,21 +26,21 @@ import (
 )
 
 // put stores contents in one pack and makes those that are named the project's set.
-func put(ctx context.Context, s *store.Store, r ref.Ref, contents map[string]string) error {
+func put(ctx context.Context, s *store.Store, r ref.Ref, blobs map[string]string) error {
 	var stream []byte
-	var rows []store.Content
+	var rows []store.Blob
 	var entries []tree.Entry
 	name := rand.Text()
-	for path, text := range contents {
+	for path, text := range blobs {
 		sum := sha256.Sum256([]byte(text))
 		digest := hex.EncodeToString(sum[:])
-		rows = append(rows, store.Content{SHA256: digest, Size: int64(len(text)), Stream: name, Start: int64(len(stream))})
+		rows = append(rows, store.Blob{SHA256: digest, Size: int64(len(text)), Stream: name, Start: int64(len(stream))})
 		entries = append(entries, tree.Entry{Path: path, Mode: tree.Regular, Size: int64(len(text)), SHA256: digest})
 		stream = append(stream, text...)
 	}
 	pack := store.Pack{Stream: name, Length: int64(len(stream)), Body: frame.Append(nil, stream)}
 	return s.Write(ctx, func(tx *store.Tx) error {
-		if err := tx.AddContents(ctx, "acme", []store.Pack{pack}, rows); err != nil {
+		if err := tx.AddBlobs(ctx, "acme", []store.Pack{pack}, rows); err != nil {
 			return err
 		}
 		return swapTo(ctx, tx, r, entries)
@@ -52,15 +52,15 @@ func swapTo(ctx context.Context, tx *store.Tx, r ref.Ref, entries []tree.Entry) 
 	if err != nil {
 		return err
 	}
-	_, err = tx.SwapBaseFiles(ctx, r, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return files, nil }})
+	_, err = tx.SwapSnapshot(ctx, r, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return files, nil }})
 	return err
 }
 
 // get reads a project's set whole.
 func get(ctx context.Context, s *store.Store, r ref.Ref) (map[string]string, error) {
-	contents := map[string]string{}
+	blobs := map[string]string{}
 	err := s.Read(ctx, func(v *store.View) error {
-		set, err := v.BaseSet(ctx, r)
+		set, err := v.Snapshot(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -68,9 +68,9 @@ func get(ctx context.Context, s *store.Store, r ref.Ref) (map[string]string, err
 		if err != nil {
 			return err
 		}
-		reader := v.ContentReader("acme")
+		reader := v.BlobReader("acme")
 		for _, e := range files {
-			there, err := v.Contents(ctx, "acme", []string{e.SHA256})
+			there, err := v.Blobs(ctx, "acme", []string{e.SHA256})
 			if err != nil {
 				return err
 			}
@@ -82,11 +82,11 @@ func get(ctx context.Context, s *store.Store, r ref.Ref) (map[string]string, err
 			if err := reader.Copy(ctx, &b, c); err != nil {
 				return err
 			}
-			contents[e.Path] = b.String()
+			blobs[e.Path] = b.String()
 		}
 		return nil
 	})
-	return contents, err
+	return blobs, err
 }
 
 // collect collects, and returns what was done.
@@ -108,15 +108,15 @@ func TestCollect_RemovesUnreferencedAfterGracePeriod(t *testing.T) {
 		web := project(t, s)
 		first := map[string]string{"a": "alpha", "b": string(bytes.Repeat([]byte("b"), 1000)), "empty": ""}
 		second := map[string]string{"a": "alpha", "c": "gamma"}
-		for _, contents := range []map[string]string{first, second} {
-			if err := put(t.Context(), s, web, contents); err != nil {
+		for _, blobs := range []map[string]string{first, second} {
+			if err := put(t.Context(), s, web, blobs); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if c := collect(t, s, time.Hour); c != (store.Collected{Moved: 1}) && c != (store.Collected{}) {
 			t.Errorf("within the grace: %+v", c)
 		}
-		if c := collect(t, s, none); c.Contents != 2 {
+		if c := collect(t, s, none); c.Blobs != 2 {
 			t.Errorf("after it: %+v", c)
 		}
 		collect(t, s, none) // what was moved out of its pack leaves that empty
@@ -128,7 +128,7 @@ func TestCollect_RemovesUnreferencedAfterGracePeriod(t *testing.T) {
 			t.Errorf("%v %s", err, diff)
 		}
 		write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
-		if c := collect(t, s, time.Hour); c.Contents != 0 {
+		if c := collect(t, s, time.Hour); c.Blobs != 0 {
 			t.Errorf("a project was deleted a moment ago: %+v", c)
 		}
 		collect(t, s, none)
@@ -141,22 +141,22 @@ func TestCollect_RemovesUnreferencedAfterGracePeriod(t *testing.T) {
 func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
-		contents := map[string]string{}
+		blobs := map[string]string{}
 		for i := range 50 {
 			noise := make([]byte, 10<<10)
 			rand.Read(noise)
-			contents[fmt.Sprint("f", i)] = string(noise)
+			blobs[fmt.Sprint("f", i)] = string(noise)
 		}
-		if err := put(t.Context(), s, web, contents); err != nil {
+		if err := put(t.Context(), s, web, blobs); err != nil {
 			t.Fatal(err)
 		}
-		kept := map[string]string{"f1": contents["f1"], "f7": contents["f7"]}
+		kept := map[string]string{"f1": blobs["f1"], "f7": blobs["f7"]}
 		if err := put(t.Context(), s, web, kept); err != nil {
 			t.Fatal(err)
 		}
 		// A reader that has looked up where a content lies reads on when it moves.
 		s.Read(t.Context(), func(v *store.View) error {
-			set, err := v.BaseSet(t.Context(), web)
+			set, err := v.Snapshot(t.Context(), web)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,19 +164,19 @@ func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			there, err := v.Contents(t.Context(), "acme", []string{files[0].SHA256})
+			there, err := v.Blobs(t.Context(), "acme", []string{files[0].SHA256})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := collect(t, s, none)
-			if c.Contents != 48 || c.Moved != 2 {
+			if c.Blobs != 48 || c.Moved != 2 {
 				t.Errorf("%+v", c)
 			}
 			if c := collect(t, s, none); c.Packs != 1 || c.Bytes < 400<<10 {
 				t.Errorf("the packs: %+v", c)
 			}
 			var b bytes.Buffer
-			if err := v.ContentReader("acme").Copy(t.Context(), &b, there[files[0].SHA256]); err != nil || b.String() != contents["f1"] {
+			if err := v.BlobReader("acme").Copy(t.Context(), &b, there[files[0].SHA256]); err != nil || b.String() != blobs["f1"] {
 				t.Errorf("%d bytes, %v", b.Len(), err)
 			}
 			return nil
@@ -193,11 +193,11 @@ func TestCollect_RepacksRestOfLargePack(t *testing.T) {
 		web := project(t, s)
 		noise := make([]byte, 3<<20)
 		rand.Read(noise)
-		contents := map[string]string{"a": string(noise[:700<<10]), "b": string(noise[700<<10:])}
-		if err := put(t.Context(), s, web, contents); err != nil {
+		blobs := map[string]string{"a": string(noise[:700<<10]), "b": string(noise[700<<10:])}
+		if err := put(t.Context(), s, web, blobs); err != nil {
 			t.Fatal(err)
 		}
-		kept := map[string]string{"a": contents["a"]}
+		kept := map[string]string{"a": blobs["a"]}
 		if err := put(t.Context(), s, web, kept); err != nil {
 			t.Fatal(err)
 		}
@@ -231,10 +231,9 @@ func TestPutFiles_RefusedWhenBlobsAreGone(t *testing.T) {
 	web := project(t, s)
 	lost := tree.Entry{Path: "a", Mode: tree.Regular, Size: 5, SHA256: strings.Repeat("ab", 32)}
 	err := s.Write(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.SwapBaseFiles(t.Context(), web, store.Swap{
-			By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return tree.Tree{lost}, nil },
-			Brought: map[string]bool{lost.SHA256: true},
-		})
+		swap := store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return tree.Tree{lost}, nil }}
+		swap.SetRecent(lost.SHA256)
+		_, err := tx.SwapSnapshot(t.Context(), web, swap)
 		return err
 	})
 	if o, ok := errors.AsType[*store.OutdatedError](err); !ok || !slices.Equal(o.Missing, []string{lost.SHA256}) {
@@ -250,7 +249,7 @@ func TestCollect_CompressesRawPackOnce(t *testing.T) {
 		e := tree.Entry{Path: "a", Mode: tree.Regular, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
 		pack := store.Pack{Stream: "s", Length: e.Size, Body: raw(text)}
 		write(t, s, func(tx *store.Tx) error {
-			return errors.Join(tx.AddContents(t.Context(), "acme", []store.Pack{pack}, []store.Content{{SHA256: e.SHA256, Size: e.Size, Stream: "s"}}),
+			return errors.Join(tx.AddBlobs(t.Context(), "acme", []store.Pack{pack}, []store.Blob{{SHA256: e.SHA256, Size: e.Size, Stream: "s"}}),
 				swapTo(t.Context(), tx, web, []tree.Entry{e}))
 		})
 		for _, want := range []store.Collected{{Smaller: 1}, {}} {
@@ -271,7 +270,7 @@ func TestContents_DamagedPackIsNeverReturned(t *testing.T) {
 		sum := sha256.Sum256([]byte("alpha"))
 		digest := hex.EncodeToString(sum[:])
 		write(t, s, func(tx *store.Tx) error {
-			return errors.Join(tx.AddContents(t.Context(), "acme", []store.Pack{pack}, []store.Content{{SHA256: digest, Size: 5, Stream: "s"}}),
+			return errors.Join(tx.AddBlobs(t.Context(), "acme", []store.Pack{pack}, []store.Blob{{SHA256: digest, Size: 5, Stream: "s"}}),
 				swapTo(t.Context(), tx, web, []tree.Entry{{Path: "a", Mode: tree.Regular, Size: 5, SHA256: digest}}))
 		})
 		if got, err := get(t.Context(), s, web); err == nil {
@@ -305,23 +304,23 @@ func TestCollect_KeepsReferencedBlobs(t *testing.T) {
 		r := mathrand.New(mathrand.NewPCG(1, 2))
 		taken, gone := 0, 0
 		for i := range *puts {
-			contents := map[string]string{}
+			blobs := map[string]string{}
 			var entries []tree.Entry
 			sizes := map[string]int64{}
 			for range 3 {
 				text := fmt.Sprint("content ", r.IntN(12))
-				contents[text] = text
+				blobs[text] = text
 				sum := sha256.Sum256([]byte(text))
 				e := tree.Entry{Path: text, Mode: tree.Regular, Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
 				entries, sizes[e.SHA256] = append(entries, e), e.Size
 			}
 			if i%2 == 0 {
-				if err := put(t.Context(), s, web, contents); err != nil {
+				if err := put(t.Context(), s, web, blobs); err != nil {
 					t.Fatal(err)
 				}
-			} else if len(contents) == 3 { // what others brought before
+			} else if len(blobs) == 3 { // what others brought before
 				err := s.Write(t.Context(), func(tx *store.Tx) error {
-					if _, err := tx.Hold(t.Context(), "acme", sizes); err != nil {
+					if _, err := tx.Lease(t.Context(), "acme", sizes); err != nil {
 						return err
 					}
 					return swapTo(t.Context(), tx, web, entries)
@@ -357,15 +356,15 @@ func TestCollect_LooksAtWhatChanged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s := crowd(t, address, many)
 		web := mustRef(t, "@acme/web")
-		for _, contents := range []map[string]string{{"a": "alpha", "b": "beta"}, {"a": "alpha"}} {
-			if err := put(t.Context(), s, web, contents); err != nil {
+		for _, blobs := range []map[string]string{{"a": "alpha", "b": "beta"}, {"a": "alpha"}} {
+			if err := put(t.Context(), s, web, blobs); err != nil {
 				t.Fatal(err)
 			}
 		}
 		bounded(t, s, 10, func() error {
 			c, err := s.Collect(t.Context(), none)
 			// The set; the two contents; the two streams of the pushes.
-			if c.Contents != 1 || c.Examined != 5 {
+			if c.Blobs != 1 || c.Examined != 5 {
 				t.Errorf("%+v", c)
 			}
 			return err
@@ -426,7 +425,7 @@ func TestCollect_KeepsWhatAHubOfTheReleaseBeforeNamed(t *testing.T) {
 		collect(t, s, time.Hour)
 		// That hub knows no index.
 		execute(t, address, "UPDATE base_sets SET tree = (SELECT tree FROM saved), files = (SELECT files FROM saved)")
-		if c := collect(t, s, none); c.Contents != 1 {
+		if c := collect(t, s, none); c.Blobs != 1 {
 			t.Errorf("%+v, want the one content removed that no set names", c)
 		}
 		if got, err := get(t.Context(), s, web); err != nil || fmt.Sprint(got) != fmt.Sprint(kept) {

@@ -19,17 +19,17 @@ import (
 // ErrDamaged says that what is stored is not what was stored.
 var ErrDamaged = errors.New("the stored bytes are damaged")
 
-// DamagedContent says that a content is damaged. It is an ErrDamaged.
-type DamagedContent struct {
-	Content Content
-	Cause   error
+// DamagedBlob says that a blob is damaged. It is an ErrDamaged.
+type DamagedBlob struct {
+	Blob  Blob
+	Cause error
 }
 
-func (e *DamagedContent) Error() string {
-	return fmt.Sprintf("content %s of account %s: %v", e.Content.SHA256, e.Content.Account, e.Cause)
+func (e *DamagedBlob) Error() string {
+	return fmt.Sprintf("blob %s of account %s: %v", e.Blob.SHA256, e.Blob.Account, e.Cause)
 }
 
-func (e *DamagedContent) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
+func (e *DamagedBlob) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
 
 func hexSum(b []byte) string {
 	sum := sha256.Sum256(b)
@@ -41,11 +41,11 @@ type damage struct {
 	bun.BaseModel `bun:"table:damage"`
 
 	Account string `bun:",pk"`
-	Object  string `bun:",pk"` // the digest of a content, or the name of a project
+	Object  string `bun:",pk"` // the digest of a blob, or the name of a project
 	FoundAt Time
 }
 
-// Damaged returns what of account is known to be damaged: digests of contents, and
+// Damaged returns what of account is known to be damaged: digests of blobs, and
 // names of projects whose list of base files is.
 func (v *View) Damaged(ctx context.Context, account string) (map[string]bool, error) {
 	var objects []string
@@ -58,13 +58,13 @@ func (v *View) Damaged(ctx context.Context, account string) (map[string]bool, er
 }
 
 // DamagedFiles reports whether it is known that a project's base files are damaged,
-// or some of their contents.
+// or some of their blobs.
 func (v *View) DamagedFiles(ctx context.Context, r ref.Ref) (bool, error) {
 	damaged, err := v.Damaged(ctx, r.Account())
 	if err != nil || len(damaged) == 0 || damaged[r.String()] {
 		return damaged[r.String()], err
 	}
-	set, err := v.BaseSet(ctx, r)
+	set, err := v.Snapshot(ctx, r)
 	if err != nil {
 		return false, err
 	}
@@ -115,11 +115,11 @@ func (tx *Tx) repaired(ctx context.Context, account string, objects ...string) e
 }
 
 // RecordDamagedFiles notes what of a project's base files is damaged, so that a push
-// of the same files replaces it. For a *[DamagedContent] it reads all their contents
+// of the same files replaces it. For a *[DamagedBlob] it reads all their blobs
 // once more, unless that one is known; any other ErrDamaged is about their list. It
 // returns what was not known before.
 func (s *Store) RecordDamagedFiles(ctx context.Context, r ref.Ref, files tree.Tree, cause error) (found []string, err error) {
-	content, ok := errors.AsType[*DamagedContent](cause)
+	content, ok := errors.AsType[*DamagedBlob](cause)
 	if !ok {
 		return s.recordDamage(ctx, r.Account(), r.String())
 	}
@@ -128,23 +128,23 @@ func (s *Store) RecordDamagedFiles(ctx context.Context, r ref.Ref, files tree.Tr
 		known, err = v.Damaged(ctx, r.Account())
 		return err
 	})
-	if err != nil || known[content.Content.SHA256] {
+	if err != nil || known[content.Blob.SHA256] {
 		return nil, err
 	}
-	objects, err := s.damagedContents(ctx, r.Account(), files)
+	objects, err := s.damagedBlobs(ctx, r.Account(), files)
 	if err != nil {
 		return nil, err
 	}
 	return s.recordDamage(ctx, r.Account(), objects...)
 }
 
-// damagedContents reads the contents of files and returns the digests of those that
+// damagedBlobs reads the blobs of files and returns the digests of those that
 // are damaged.
-func (s *Store) damagedContents(ctx context.Context, account string, files tree.Tree) ([]string, error) {
+func (s *Store) damagedBlobs(ctx context.Context, account string, files tree.Tree) ([]string, error) {
 	damaged := map[string]bool{}
 	note := func(err error) error {
-		if content, ok := errors.AsType[*DamagedContent](err); ok {
-			damaged[content.Content.SHA256] = true
+		if content, ok := errors.AsType[*DamagedBlob](err); ok {
+			damaged[content.Blob.SHA256] = true
 			return nil
 		}
 		if errors.Is(err, ErrMissing) {
@@ -153,13 +153,13 @@ func (s *Store) damagedContents(ctx context.Context, account string, files tree.
 		return err
 	}
 	err := s.Read(ctx, func(v *View) error {
-		reader := v.ContentReader(account)
+		reader := v.BlobReader(account)
 		stored, err := reader.locate(ctx, files, note)
 		if err != nil {
 			return err
 		}
 		for _, f := range stored {
-			if err := note(reader.Copy(ctx, io.Discard, f.Content)); err != nil {
+			if err := note(reader.Copy(ctx, io.Discard, f.Blob)); err != nil {
 				return err
 			}
 		}
@@ -168,10 +168,10 @@ func (s *Store) damagedContents(ctx context.Context, account string, files tree.
 	return slices.Sorted(maps.Keys(damaged)), err
 }
 
-// removeDamaged removes, and returns, what is known to be damaged of contents that
+// removeDamaged removes, and returns, what is known to be damaged of blobs that
 // are about to be stored anew. The caller has locked them.
-func (tx *Tx) removeDamaged(ctx context.Context, account string, contents []Content) (removed map[string]bool, err error) {
-	if len(contents) == 0 {
+func (tx *Tx) removeDamaged(ctx context.Context, account string, blobs []Blob) (removed map[string]bool, err error) {
+	if len(blobs) == 0 {
 		return nil, nil
 	}
 	damaged, err := tx.Damaged(ctx, account)
@@ -180,7 +180,7 @@ func (tx *Tx) removeDamaged(ctx context.Context, account string, contents []Cont
 	}
 	removed = map[string]bool{}
 	var digests []string
-	for _, c := range contents {
+	for _, c := range blobs {
 		if damaged[c.SHA256] {
 			removed[c.SHA256] = true
 			digests = append(digests, c.SHA256)
@@ -188,7 +188,7 @@ func (tx *Tx) removeDamaged(ctx context.Context, account string, contents []Cont
 	}
 	for part := range slices.Chunk(digests, chunk) {
 		var streams []string
-		err := tx.db.NewDelete().Model((*Content)(nil)).Where("account = ?", account).Where("sha256 IN (?)", bun.List(part)).
+		err := tx.db.NewDelete().Model((*Blob)(nil)).Where("account = ?", account).Where("sha256 IN (?)", bun.List(part)).
 			Returning("stream").Scan(ctx, &streams)
 		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return nil, err

@@ -43,7 +43,7 @@ func TestCollect_SkipsDamagedContents(t *testing.T) {
 			if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), sumOf(damaged)) {
 				t.Errorf("%+v, %v: want an error that names what is damaged", c, err)
 			}
-			moved, removed = moved+c.Moved, removed+c.Contents
+			moved, removed = moved+c.Moved, removed+c.Blobs
 		}
 		if moved != 5 || removed != 34 {
 			t.Errorf("%d contents were moved and %d removed, want 5 and 34", moved, removed)
@@ -89,11 +89,11 @@ func TestCollect_MovesContentsInTheOrderOfTheirSet(t *testing.T) {
 		}
 		var order []string
 		err = s.Read(t.Context(), func(v *store.View) error {
-			reader := v.ContentReader("acme")
+			reader := v.BlobReader("acme")
 			stored, err := reader.Locate(t.Context(), files)
 			for _, f := range stored {
 				order = append(order, f.Path)
-				err = errors.Join(err, reader.Copy(t.Context(), io.Discard, f.Content))
+				err = errors.Join(err, reader.Copy(t.Context(), io.Discard, f.Blob))
 			}
 			return err
 		})

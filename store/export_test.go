@@ -201,3 +201,6 @@ func CountRevisions(t testing.TB) *[]string {
 	t.Cleanup(func() { revisionOf = hexSum })
 	return bodies
 }
+
+// SetRecent says that a blob was stored a moment ago.
+func (s *Swap) SetRecent(digest string) { s.recent = map[string]bool{digest: true} }

@@ -19,7 +19,7 @@ type rival struct {
 	store    *store.Store
 	random   *rand.Rand
 	projects []ref.Ref
-	contents []string // digests
+	blobs    []string // digests
 	tries    *atomic.Int64
 	stream   string
 }
@@ -28,10 +28,10 @@ type rival struct {
 func (r *rival) push(n int) error {
 	var entries []tree.Entry
 	swap := store.Swap{By: "alice"}
-	for i, c := range r.random.Perm(len(r.contents))[:1+r.random.IntN(len(r.contents))] {
-		digest := r.contents[c]
+	for i, c := range r.random.Perm(len(r.blobs))[:1+r.random.IntN(len(r.blobs))] {
+		digest := r.blobs[c]
 		entries = append(entries, tree.Entry{Path: fmt.Sprintf("f%02d", i), Mode: tree.Regular, Size: 1, SHA256: digest})
-		swap.Contents = append(swap.Contents, store.Content{SHA256: digest, Size: 1, Stream: r.stream, Start: int64(n*100 + i)})
+		swap.Blobs = append(swap.Blobs, store.Blob{SHA256: digest, Size: 1, Stream: r.stream, Start: int64(n*100 + i)})
 	}
 	files, err := tree.New(entries)
 	if err != nil {
@@ -39,16 +39,16 @@ func (r *rival) push(n int) error {
 	}
 	swap.Next = func(tree.Tree) (tree.Tree, error) { return files, nil }
 	// What is stored on its own locks contents too, and in another order if it can.
-	early := r.random.IntN(len(swap.Contents) + 1)
+	early := r.random.IntN(len(swap.Blobs) + 1)
 	err = r.write(func(tx *store.Tx) error {
-		return tx.AddContents(r.Context(), "acme", nil, swap.Contents[:early])
+		return tx.AddBlobs(r.Context(), "acme", nil, swap.Blobs[:early])
 	})
 	if err != nil {
 		return err
 	}
 	project := r.projects[r.random.IntN(len(r.projects))]
 	return r.write(func(tx *store.Tx) error {
-		_, err := tx.SwapBaseFiles(r.Context(), project, swap)
+		_, err := tx.SwapSnapshot(r.Context(), project, swap)
 		return err
 	})
 }
@@ -86,15 +86,15 @@ func TestSwapBaseFiles_LocksInOneOrder(t *testing.T) {
 			}
 			return nil
 		})
-		var contents []string
+		var blobs []string
 		for i := range 40 {
-			contents = append(contents, fmt.Sprintf("%064x", i))
+			blobs = append(blobs, fmt.Sprintf("%064x", i))
 		}
 		var retries atomic.Int64
 		var all sync.WaitGroup
 		for n := range 12 {
 			all.Go(func() {
-				r := &rival{t, s, rand.New(rand.NewPCG(uint64(n), 7)), projects, contents, &retries, fmt.Sprint("s", n)}
+				r := &rival{t, s, rand.New(rand.NewPCG(uint64(n), 7)), projects, blobs, &retries, fmt.Sprint("s", n)}
 				for i := range 15 {
 					if err := r.push(i); err != nil {
 						t.Errorf("rival %d, push %d: %v", n, i, err)

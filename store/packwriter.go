@@ -46,9 +46,9 @@ type PackOptions struct {
 
 // batch is what is stored in one transaction.
 type batch struct {
-	packs    []Pack
-	contents []Content
-	bytes    int64 // of packs
+	packs []Pack
+	blobs []Blob
+	bytes int64 // of packs
 }
 
 // batchStore is a batch that is being stored.
@@ -94,7 +94,7 @@ func (w *PackWriter) AddBytes(start int64, plain []byte) {
 // AddBlob adds a blob whose bytes were checked and are in the stream. Its last frame
 // may be added later, but before the next Flush.
 func (w *PackWriter) AddBlob(digest string, start, size int64) {
-	w.gathered.contents = append(w.gathered.contents, Content{SHA256: digest, Size: size, Stream: w.stream, Start: start})
+	w.gathered.blobs = append(w.gathered.blobs, Blob{SHA256: digest, Size: size, Stream: w.stream, Start: start})
 	w.blobs[digest] = true
 }
 
@@ -170,7 +170,7 @@ func (w *PackWriter) wait() error {
 
 // Finish stores the rest and makes the snapshot of s that of the project r, in one
 // transaction with what after writes, and returns when all of the push is on disk.
-// The errors are those of [Tx.SwapBaseFiles] and of after. After an *[OutdatedError]
+// The errors are those of [Tx.SwapSnapshot] and of after. After an *[OutdatedError]
 // the blobs are kept, as by Keep.
 func (w *PackWriter) Finish(ctx context.Context, r ref.Ref, s Swap, after func(*Tx, *Swapped) error) (done *Swapped, err error) {
 	if err := w.packWhole(ctx); err != nil {
@@ -179,9 +179,9 @@ func (w *PackWriter) Finish(ctx context.Context, r ref.Ref, s Swap, after func(*
 	if err := w.wait(); err != nil {
 		return nil, err
 	}
-	s.Brought, s.Packs, s.Contents = w.recent(), w.gathered.packs, w.gathered.contents
+	s.recent, s.Packs, s.Blobs = w.recent(), w.gathered.packs, w.gathered.blobs
 	err = w.transact(ctx, w.store.Write, func(tx *Tx) error {
-		if done, err = tx.SwapBaseFiles(ctx, r, s); err != nil {
+		if done, err = tx.SwapSnapshot(ctx, r, s); err != nil {
 			return err
 		}
 		return after(tx, done)
@@ -210,8 +210,8 @@ func (w *PackWriter) Keep(ctx context.Context) error {
 	if n := len(w.gathered.packs); n > 0 {
 		end = w.gathered.packs[n-1].Start + w.gathered.packs[n-1].Length
 	}
-	w.gathered.contents = slices.DeleteFunc(w.gathered.contents, func(c Content) bool { return c.Start+c.Size > end })
-	if err := w.wait(); err != nil || len(w.gathered.contents) == 0 {
+	w.gathered.blobs = slices.DeleteFunc(w.gathered.blobs, func(c Blob) bool { return c.Start+c.Size > end })
+	if err := w.wait(); err != nil || len(w.gathered.blobs) == 0 {
 		return err
 	}
 	return w.write(context.WithoutCancel(ctx), w.store.Write, w.gathered)
@@ -226,7 +226,7 @@ type writing func(context.Context, func(*Tx) error) error
 // write stores b in a transaction.
 func (w *PackWriter) write(ctx context.Context, in writing, b batch) error {
 	return w.transact(ctx, in, func(tx *Tx) error {
-		return tx.AddContents(ctx, w.account, b.packs, b.contents)
+		return tx.AddBlobs(ctx, w.account, b.packs, b.blobs)
 	})
 }
 

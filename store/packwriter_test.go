@@ -22,14 +22,14 @@ type packing struct {
 	*store.PackWriter
 	t        *testing.T
 	s        *store.Store
-	contents map[string]string // of the files of the push, by path
+	blobs    map[string]string // of the files of the push, by path
 	reserved int64
 	refused  error // of Check
 	full     error // of Reserve
 }
 
 func newPacking(t *testing.T, s *store.Store) *packing {
-	p := &packing{t: t, s: s, contents: map[string]string{}}
+	p := &packing{t: t, s: s, blobs: map[string]string{}}
 	p.PackWriter = s.NewPackWriter("acme", store.PackOptions{
 		Check:   func(context.Context, *store.Tx) error { return p.refused },
 		Reserve: func(bytes int64) error { p.reserved = bytes; return p.full },
@@ -51,7 +51,7 @@ func noise(bytes int) string {
 
 // frame adds a frame that holds one file from start on.
 func (p *packing) frame(start int64, path, text string) {
-	p.contents[path] = text
+	p.blobs[path] = text
 	p.AddFrame(start, int64(len(text)), frame.Append(nil, []byte(text)))
 	p.AddBlob(sha(text), start, int64(len(text)))
 }
@@ -60,7 +60,7 @@ func (p *packing) frame(start int64, path, text string) {
 func (p *packing) files() tree.Tree {
 	p.t.Helper()
 	var entries []tree.Entry
-	for path, text := range p.contents {
+	for path, text := range p.blobs {
 		entries = append(entries, tree.Entry{Path: path, Mode: tree.Regular, Size: int64(len(text)), SHA256: sha(text)})
 	}
 	files, err := tree.New(entries)
@@ -81,7 +81,7 @@ func (p *packing) finish() error {
 func (p *packing) want() {
 	p.t.Helper()
 	got, err := get(p.t.Context(), p.s, mustRef(p.t, "@acme/web"))
-	if diff := cmp.Diff(p.contents, got); diff != "" || err != nil {
+	if diff := cmp.Diff(p.blobs, got); diff != "" || err != nil {
 		p.t.Errorf("%v %.500s", err, diff)
 	}
 }
@@ -94,7 +94,7 @@ func (p *packing) lacks(texts ...string) (missing int) {
 		for _, text := range texts {
 			sizes[sha(text)] = int64(len(text))
 		}
-		m, err := tx.Hold(p.t.Context(), "acme", sizes)
+		m, err := tx.Lease(p.t.Context(), "acme", sizes)
 		missing = len(m)
 		return err
 	})
@@ -134,9 +134,9 @@ func TestPackWriter_StoresWholeBlobsOnce(t *testing.T) {
 		}
 		_, before := packs(t, s)
 		p := newPacking(t, s)
-		p.contents = map[string]string{"a": noise(100), "b": "", "known": known, "large": noise(3 << 20)}
-		p.contents["again"] = p.contents["large"]
-		for _, text := range p.contents {
+		p.blobs = map[string]string{"a": noise(100), "b": "", "known": known, "large": noise(3 << 20)}
+		p.blobs["again"] = p.blobs["large"]
+		for _, text := range p.blobs {
 			if err := p.Add(t.Context(), sha(text), []byte(text)); err != nil {
 				t.Fatal(err)
 			}

@@ -162,10 +162,10 @@ func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref) (existed bool, err e
 	} else if err != nil {
 		return false, err
 	}
-	if err := tx.freeBaseSet(ctx, r); err != nil {
+	if err := tx.freeSnapshot(ctx, r); err != nil {
 		return false, err
 	}
-	for _, model := range []any{(*BaseSet)(nil), (*Config)(nil), (*Project)(nil)} {
+	for _, model := range []any{(*Snapshot)(nil), (*Config)(nil), (*Project)(nil)} {
 		_, err := tx.db.NewDelete().Model(model).
 			Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Exec(ctx)
 		if err != nil {

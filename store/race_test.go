@@ -27,7 +27,7 @@ func TestDeleteProject_WaitsForFirstBaseFiles(t *testing.T) {
 	}
 	done := make(chan deleted, 1)
 	write(t, s, func(tx *store.Tx) error {
-		_, err := tx.SwapBaseFiles(t.Context(), web, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) {
+		_, err := tx.SwapSnapshot(t.Context(), web, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) {
 			go func() {
 				var d deleted
 				d.err = s.Write(context.Background(), func(tx *store.Tx) (err error) {

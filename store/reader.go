@@ -14,8 +14,8 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Reader reads contents of an account. It keeps the last pack that it decoded, so
-// that contents are cheap to read in the order in which they are stored.
+// Reader reads blobs of an account. It keeps the last pack that it decoded, so
+// that blobs are cheap to read in the order in which they are stored.
 type Reader struct {
 	view    *View
 	account string
@@ -26,13 +26,13 @@ type Reader struct {
 // Decoded returns how many bytes of packs were decoded so far.
 func (r *Reader) Decoded() int64 { return r.decoded }
 
-// StoredFile is a file of a set and where its content is stored.
+// StoredFile is an entry of a tree with its blob.
 type StoredFile struct {
 	tree.Entry
-	Content Content
+	Blob Blob
 }
 
-// Locate returns files in the order in which their contents are stored. Reading
+// Locate returns files in the order in which their blobs are stored. Reading
 // them in that order decodes each pack once, however many pushes they came with.
 func (r *Reader) Locate(ctx context.Context, files tree.Tree) ([]StoredFile, error) {
 	return r.locate(ctx, files, func(err error) error { return err })
@@ -48,17 +48,17 @@ func (r *Reader) locate(ctx context.Context, files tree.Tree, failed func(error)
 		for i, e := range part {
 			digests[i] = e.SHA256
 		}
-		contents, err := r.view.contents(ctx, r.account, digests)
+		blobs, err := r.view.blobs(ctx, r.account, digests)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range part {
-			c, ok := contents[e.SHA256]
+			c, ok := blobs[e.SHA256]
 			var err error
 			if c.Account = r.account; !ok {
-				err = fmt.Errorf("content %s of %q: %w", e.SHA256, e.Path, ErrMissing)
+				err = fmt.Errorf("blob %s of %q: %w", e.SHA256, e.Path, ErrMissing)
 			} else if c.Size != e.Size {
-				err = &DamagedContent{Content: c, Cause: errSize}
+				err = &DamagedBlob{Blob: c, Cause: errSize}
 			}
 			if err != nil {
 				if err := failed(err); err != nil {
@@ -73,31 +73,31 @@ func (r *Reader) locate(ctx context.Context, files tree.Tree, failed func(error)
 			stored = append(stored, StoredFile{e, c})
 		}
 	}
-	slices.SortStableFunc(stored, func(a, b StoredFile) int { return byPosition(a.Content, b.Content) })
+	slices.SortStableFunc(stored, func(a, b StoredFile) int { return byPosition(a.Blob, b.Blob) })
 	return stored, nil
 }
 
-// byPosition compares contents by where they are stored.
-func byPosition(a, b Content) int {
+// byPosition compares blobs by where they are stored.
+func byPosition(a, b Blob) int {
 	return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Start, b.Start))
 }
 
-// ContentReader returns a reader of account's contents.
-func (v *View) ContentReader(account string) *Reader { return &Reader{view: v, account: account} }
+// BlobReader returns a reader of account's blobs.
+func (v *View) BlobReader(account string) *Reader { return &Reader{view: v, account: account} }
 
-// ErrMissing says that a content is not stored.
+// ErrMissing says that a blob is not stored.
 var ErrMissing = errors.New("it is not stored")
 
-// Why a content is damaged.
+// Why a blob is damaged.
 var (
 	errDigest = errors.New("its SHA-256 is another")
 	errSize   = errors.New("its size is another")
 	errNoPack = errors.New("the pack that it is in is not stored")
 )
 
-// Copy writes a content to w. It fails before the last byte unless all are right:
-// with a *[DamagedContent] when they are not.
-func (r *Reader) Copy(ctx context.Context, w io.Writer, c Content) error {
+// Copy writes a blob to w. It fails before the last byte unless all are right:
+// with a *[DamagedBlob] when they are not.
+func (r *Reader) Copy(ctx context.Context, w io.Writer, c Blob) error {
 	hash := sha256.New()
 	for done := int64(0); ; {
 		var piece []byte
@@ -109,7 +109,7 @@ func (r *Reader) Copy(ctx context.Context, w io.Writer, c Content) error {
 		}
 		hash.Write(piece)
 		if done += int64(len(piece)); done == c.Size && hex.EncodeToString(hash.Sum(nil)) != c.SHA256 {
-			return &DamagedContent{Content: c, Cause: errDigest}
+			return &DamagedBlob{Blob: c, Cause: errDigest}
 		}
 		if _, err := w.Write(piece); err != nil || done == c.Size {
 			return err
@@ -118,20 +118,20 @@ func (r *Reader) Copy(ctx context.Context, w io.Writer, c Content) error {
 }
 
 // piece returns what follows the first bytes of c that are done, as far as it is
-// in one pack. Where c has moved since it was looked up, it is brought up to date.
-func (r *Reader) piece(ctx context.Context, c *Content, done int64) ([]byte, error) {
+// in one pack. Where c has moved since it was looked up, it is updated.
+func (r *Reader) piece(ctx context.Context, c *Blob, done int64) ([]byte, error) {
 	err := r.seek(ctx, c.Stream, c.Start+done)
 	if errors.Is(err, errNoPack) {
 		err = wrap(r.view.db.NewSelect().Model(c).Where("account = ?", r.account).Where("sha256 = ?", c.SHA256).Scan(ctx))
 		if errors.Is(err, ErrNotFound) {
-			return nil, fmt.Errorf("content %s: %w", c.SHA256, ErrMissing)
+			return nil, fmt.Errorf("blob %s: %w", c.SHA256, ErrMissing)
 		}
 		if err == nil {
 			err = r.seek(ctx, c.Stream, c.Start+done)
 		}
 	}
 	if errors.Is(err, errNoPack) || errors.Is(err, ErrDamaged) {
-		return nil, &DamagedContent{Content: *c, Cause: err}
+		return nil, &DamagedBlob{Blob: *c, Cause: err}
 	}
 	if err != nil {
 		return nil, err

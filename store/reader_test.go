@@ -23,13 +23,13 @@ import (
 // of at most frame.Size bytes.
 func pushed(ctx context.Context, s *store.Store, r ref.Ref, set map[string]string, changed []string) error {
 	var packs []store.Pack
-	var contents []store.Content
+	var blobs []store.Blob
 	var stream []byte
 	name := rand.Text()
 	slices.Sort(changed)
 	for _, path := range changed {
 		text := set[path]
-		contents = append(contents, store.Content{SHA256: sumOf(text), Size: int64(len(text)), Stream: name, Start: int64(len(stream))})
+		blobs = append(blobs, store.Blob{SHA256: sumOf(text), Size: int64(len(text)), Stream: name, Start: int64(len(stream))})
 		stream = append(stream, text...)
 	}
 	for start := 0; start < len(stream); start += frame.Size {
@@ -37,7 +37,7 @@ func pushed(ctx context.Context, s *store.Store, r ref.Ref, set map[string]strin
 		packs = append(packs, store.Pack{Stream: name, Start: int64(start), Length: int64(len(part)), Body: raw(string(part))})
 	}
 	return s.Write(ctx, func(tx *store.Tx) error {
-		if err := tx.AddContents(ctx, "acme", packs, contents); err != nil {
+		if err := tx.AddBlobs(ctx, "acme", packs, blobs); err != nil {
 			return err
 		}
 		return swapTo(ctx, tx, r, entriesOf(set))
@@ -60,13 +60,13 @@ func entriesOf(set map[string]string) []tree.Entry {
 // readAll reads a set as an archive does, and returns how many bytes were decoded.
 func readAll(ctx context.Context, s *store.Store, files tree.Tree) (decoded int64, err error) {
 	err = s.Read(ctx, func(v *store.View) error {
-		reader := v.ContentReader("acme")
+		reader := v.BlobReader("acme")
 		stored, err := reader.Locate(ctx, files)
 		if err != nil {
 			return err
 		}
 		for _, f := range stored {
-			if err := reader.Copy(ctx, io.Discard, f.Content); err != nil {
+			if err := reader.Copy(ctx, io.Discard, f.Blob); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 
@@ -131,46 +130,6 @@ func TestPutConfig_RequiresProject(t *testing.T) {
 	})
 }
 
-func set(body string) store.ConfigChange {
-	return func(*store.Config) ([]byte, error) { return []byte(body), nil }
-}
-
-func TestPutConfig_EqualContentChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store) {
-		web := project(t, s)
-		var first, second *store.Config
-		for _, w := range []struct {
-			by   string
-			into **store.Config
-		}{{"alice", &first}, {"bob", &second}} {
-			write(t, s, func(tx *store.Tx) (err error) {
-				_, *w.into, err = tx.WriteConfig(t.Context(), web, w.by, "push", set(`{"a":1}`))
-				return err
-			})
-		}
-		if second.UpdatedBy != "alice" || second.UpdatedAt != first.UpdatedAt || !second.HasConfig {
-			t.Errorf("after equal content: %+v, before: %+v", second.ConfigState, first.ConfigState)
-		}
-	})
-}
-
-func TestWriteConfig_ComputesEachRevisionOnce(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store) {
-		web := project(t, s)
-		bodies := store.CountRevisions(t)
-		write(t, s, func(tx *store.Tx) error {
-			_, after, err := tx.WriteConfig(t.Context(), web, "alice", "push", set(`{"a":1}`))
-			if err == nil && after.Revision != sumOf(`{"a":1}`) {
-				t.Errorf("the revision is %s, want that of the body", after.Revision)
-			}
-			return err
-		})
-		if want := []string{"{}", `{"a":1}`}; !slices.Equal(*bodies, want) {
-			t.Errorf("revisions were computed of %q, want each of %q once", *bodies, want)
-		}
-	})
-}
-
 func TestWrite_LosesNothingBetweenManyWriters(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
@@ -269,7 +228,7 @@ func TestPutFiles_SwapsWhole(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		write(t, s, func(tx *store.Tx) error {
-			return tx.AddContents(t.Context(), "acme", nil, []store.Content{{SHA256: digestOf('a'), Size: 1}, {SHA256: digestOf('b'), Size: 1}})
+			return tx.AddBlobs(t.Context(), "acme", nil, []store.Blob{{SHA256: digestOf('a'), Size: 1}, {SHA256: digestOf('b'), Size: 1}})
 		})
 		one, err := tree.New([]tree.Entry{{Path: "a.txt", Mode: tree.Regular, Size: 1, SHA256: digestOf('a')}})
 		if err != nil {
@@ -281,8 +240,8 @@ func TestPutFiles_SwapsWhole(t *testing.T) {
 		}
 		swap := func(files tree.Tree, onlyFirst bool) (before tree.Tree, err error) {
 			err = s.Write(t.Context(), func(tx *store.Tx) (err error) {
-				swapped, err := tx.SwapBaseFiles(t.Context(), web, store.Swap{
-					By: "alice", OnlyFirst: onlyFirst, Next: func(tree.Tree) (tree.Tree, error) { return files, nil },
+				swapped, err := tx.SwapSnapshot(t.Context(), web, store.Swap{
+					By: "alice", CreateOnly: onlyFirst, Next: func(tree.Tree) (tree.Tree, error) { return files, nil },
 				})
 				if err == nil {
 					before = swapped.Before
@@ -293,7 +252,7 @@ func TestPutFiles_SwapsWhole(t *testing.T) {
 		}
 		held := func(r ref.Ref) (digest string, err error) {
 			err = s.Read(t.Context(), func(v *store.View) error {
-				digest, err = v.BaseTree(t.Context(), r)
+				digest, err = v.SnapshotDigest(t.Context(), r)
 				return err
 			})
 			return digest, err
@@ -307,14 +266,14 @@ func TestPutFiles_SwapsWhole(t *testing.T) {
 		if before, err := swap(one, true); err != nil || len(before) != 0 {
 			t.Errorf("first swap: %v, %v", before, err)
 		}
-		if _, err := swap(two, true); !errors.Is(err, store.ErrSetExists) {
-			t.Errorf("seeding twice: %v, want ErrSetExists", err)
+		if _, err := swap(two, true); !errors.Is(err, store.ErrSnapshotExists) {
+			t.Errorf("seeding twice: %v, want ErrSnapshotExists", err)
 		}
 		if before, err := swap(two, false); err != nil || before.Digest() != one.Digest() {
 			t.Errorf("second swap: %v, %v", before, err)
 		}
 		s.Read(t.Context(), func(v *store.View) error {
-			set, err := v.BaseSet(t.Context(), web)
+			set, err := v.Snapshot(t.Context(), web)
 			if err != nil || set.Tree != two.Digest() || set.Count != 1 {
 				t.Errorf("the set is %+v, %v", set, err)
 			}

@@ -11,9 +11,10 @@ import (
 
 // reads are the methods of View. One that writes belongs to Tx.
 var reads = strings.Fields(`
-	API Account Accounts AuditOf BaseSet BaseSetSize BaseTree Bearer Bundle Config ConfigSize
-	ContentReader Contents Damaged DamagedFiles Document FirstAnswer Followers HoldsAny
-	MembersOf MembershipsOf Now Piece Project Projects RateLimit RoleOf Stack
+	API Account Accounts AuditOf Bearer Bundle Config ConfigSize
+	BlobReader Blobs Damaged DamagedFiles Document FirstAnswer Followers HasBlobs
+	MembersOf MembershipsOf Now Piece Project Projects RateLimit RoleOf Snapshot
+	SnapshotDigest SnapshotSize Stack
 	StackVersion Tokens`)
 
 func TestView_HasNoMethodThatWrites(t *testing.T) {

@@ -47,11 +47,11 @@ func (a *app) gcCommand() *cobra.Command {
 					return err
 				}
 				return a.print(collected{
-					Type: "collected", Schema: 1, Contents: done.Contents, Packs: done.Packs, Bytes: done.Bytes,
+					Type: "collected", Schema: 1, Contents: done.Blobs, Packs: done.Packs, Bytes: done.Bytes,
 					Moved: done.Moved, Compressed: done.Smaller,
 				}, func(w io.Writer) {
 					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d\n",
-						done.Contents, done.Packs, done.Bytes, done.Moved, done.Smaller)
+						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller)
 				})
 			})
 		},
@@ -106,7 +106,7 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, grace 
 			log.Error("gc failed", "error", err)
 		}
 		if ran {
-			log.Info("gc", "examined", done.Examined, "contents", done.Contents, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller)
+			log.Info("gc", "examined", done.Examined, "contents", done.Blobs, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller)
 		}
 		select {
 		case <-ctx.Done():

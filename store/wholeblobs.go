@@ -94,7 +94,7 @@ func (w *PackWriter) leaseWhole(ctx context.Context) (missing map[string]bool, e
 	}
 	var digests []string
 	err = w.transact(ctx, w.store.Write, func(tx *Tx) (err error) {
-		digests, err = tx.Hold(ctx, w.account, sizes)
+		digests, err = tx.Lease(ctx, w.account, sizes)
 		return err
 	})
 	missing = make(map[string]bool, len(digests))

@@ -12,9 +12,9 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// Content says where the content of a base file lies, which is kept once within
-// its account: in a stream of bytes that is stored in packs.
-type Content struct {
+// Blob says where the bytes of a base file are stored, once for each account: in a
+// stream of bytes that is cut into packs.
+type Blob struct {
 	bun.BaseModel `bun:"table:contents"`
 
 	Account   string `bun:",pk"`
@@ -22,10 +22,10 @@ type Content struct {
 	Size      int64
 	Stream    string
 	Start     int64 // in the stream
-	TouchedAt Time  // when it was last brought, promised, or taken out of a set
+	TouchedAt Time  // when it was last added, leased, or removed from a snapshot
 }
 
-// Pack is a piece of a stream: one zstd frame, as it was sent.
+// Pack is a frame as it is stored: a piece of a stream.
 type Pack struct {
 	bun.BaseModel `bun:"table:packs"`
 
@@ -36,49 +36,48 @@ type Pack struct {
 	Body    []byte
 }
 
-// Fresh is how long a content that was stored or touched needs no touch, because
-// whatever collects contents leaves them for longer: see [MinGrace]. Nothing but
-// a test changes it.
+// Fresh is how long a lease needs no renewal, because a collection keeps blobs for
+// longer: see [MinGrace]. Only tests change it.
 var Fresh = time.Minute
 
-// chunk is how many rows a statement names.
+// chunk is how many rows a statement names at most.
 const chunk = 1000
 
-// SizeError says that a content is there in another size than was said.
+// SizeError says that a blob is stored with another size than was announced.
 type SizeError struct {
 	SHA256 string
 	Size   int64 // that it has
 }
 
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("the content %s has %d bytes", e.SHA256, e.Size)
+	return fmt.Sprintf("the blob %s has %d bytes", e.SHA256, e.Size)
 }
 
-// AddContents stores packs, and contents that are in them. A content that the
-// account has already stays where it is, unless it is known to be damaged.
-func (tx *Tx) AddContents(ctx context.Context, account string, packs []Pack, contents []Content) error {
+// AddBlobs stores packs and the blobs in them. A blob that the account has already
+// stays as it is, unless it is known to be damaged.
+func (tx *Tx) AddBlobs(ctx context.Context, account string, packs []Pack, blobs []Blob) error {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return err
 	}
-	rows := uniqueByDigest(contents)
+	rows := uniqueByDigest(blobs)
 	absent, err := tx.touchAll(ctx, account, digestsOf(rows), now)
 	if err != nil {
 		return err
 	}
-	return tx.insertContents(ctx, account, packs, rows, absent, now)
+	return tx.insertBlobs(ctx, account, packs, rows, absent, now)
 }
 
-// insertContents stores packs, and those of rows whose digests are absent, or that
-// are known to be damaged; the caller has locked those that are not absent. Both are sorted by digest. A row that another transaction
-// inserts meanwhile is left as it is: to update it, this one would have to wait for
-// its lock while it holds others.
-func (tx *Tx) insertContents(ctx context.Context, account string, packs []Pack, rows []Content, absent []string, now Time) error {
+// insertBlobs stores packs, and those of rows whose digests are absent or known to be
+// damaged; rows and absent are sorted by digest, and the caller has locked the rows
+// that are not absent. A row that another transaction inserts meanwhile stays as it
+// is: to update it, this one would wait for its lock while it has others.
+func (tx *Tx) insertBlobs(ctx context.Context, account string, packs []Pack, rows []Blob, absent []string, now Time) error {
 	removed, err := tx.removeDamaged(ctx, account, rows)
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(c Content) bool {
+	rows = slices.DeleteFunc(rows, func(c Blob) bool {
 		_, found := slices.BinarySearch(absent, c.SHA256)
 		return !found && !removed[c.SHA256]
 	})
@@ -104,15 +103,15 @@ func (tx *Tx) insertContents(ctx context.Context, account string, packs []Pack, 
 	return tx.streamsChanged(ctx, account, streams)
 }
 
-func digestsOf(contents []Content) []string {
-	digests := make([]string, len(contents))
-	for i, c := range contents {
+func digestsOf(blobs []Blob) []string {
+	digests := make([]string, len(blobs))
+	for i, c := range blobs {
 		digests[i] = c.SHA256
 	}
 	return digests
 }
 
-// intersection returns what is in both of two sorted lists.
+// intersection returns the elements that two sorted lists have in common.
 func intersection(a, b []string) []string {
 	var both []string
 	for _, s := range a {
@@ -123,19 +122,19 @@ func intersection(a, b []string) []string {
 	return both
 }
 
-// uniqueByDigest returns contents in the order of their keys, so that no two
+// uniqueByDigest returns blobs in the order of their keys, so that no two
 // transactions wait for each other, and each key once, because PostgreSQL refuses a
-// statement that would update a row twice. Of equal contents the first one is kept.
-func uniqueByDigest(contents []Content) []Content {
-	rows := slices.Clone(contents)
-	slices.SortStableFunc(rows, func(a, b Content) int { return cmp.Compare(a.SHA256, b.SHA256) })
-	return slices.CompactFunc(rows, func(a, b Content) bool { return a.SHA256 == b.SHA256 })
+// statement that would update a row twice. Of equal blobs the first one is kept.
+func uniqueByDigest(blobs []Blob) []Blob {
+	rows := slices.Clone(blobs)
+	slices.SortStableFunc(rows, func(a, b Blob) int { return cmp.Compare(a.SHA256, b.SHA256) })
+	return slices.CompactFunc(rows, func(a, b Blob) bool { return a.SHA256 == b.SHA256 })
 }
 
-// Hold promises contents of account, sizes by digest, to whoever is about to name
-// them in a set: they stay for the time of grace. It returns those that are not
-// there or are known to be damaged, sorted, and a *SizeError for one of another size.
-func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) ([]string, error) {
+// Lease leases blobs of account, sizes by digest: they are kept for the grace period.
+// It returns the digests of those that are missing or known to be damaged, sorted. The
+// error is a *SizeError when one has another size.
+func (tx *Tx) Lease(ctx context.Context, account string, sizes map[string]int64) ([]string, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -150,13 +149,13 @@ func (tx *Tx) Hold(ctx context.Context, account string, sizes map[string]int64) 
 	return missing, err
 }
 
-// lookUp looks for contents, sizes by digest, and locks none. It returns those that
-// are not there or are damaged, and those that have to be touched to stay, both sorted; and a
-// *SizeError for one of another size.
+// lookUp looks for blobs, sizes by digest, and locks none. It returns the digests of
+// those that are missing or damaged, and of those whose lease has to be renewed, both
+// sorted. The error is a *SizeError when one has another size.
 func (v *View) lookUp(ctx context.Context, account string, sizes map[string]int64, now Time) (missing, stale []string, err error) {
 	digests := sorted(sizes)
-	if len(digests) > chunk { // one look more, that may spare many
-		if any, err := v.HoldsAny(ctx, account); err != nil || !any {
+	if len(digests) > chunk { // one query that may save many
+		if any, err := v.HasBlobs(ctx, account); err != nil || !any {
 			return digests, nil, err
 		}
 	}
@@ -165,7 +164,7 @@ func (v *View) lookUp(ctx context.Context, account string, sizes map[string]int6
 		return nil, nil, err
 	}
 	for part := range slices.Chunk(digests, chunk) {
-		there, err := v.contents(ctx, account, part)
+		there, err := v.blobs(ctx, account, part)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -184,10 +183,10 @@ func (v *View) lookUp(ctx context.Context, account string, sizes map[string]int6
 	return missing, stale, nil
 }
 
-// HoldsAny reports whether account has contents at all. The first push of an
-// account would ask for each of its files in vain.
-func (v *View) HoldsAny(ctx context.Context, account string) (bool, error) {
-	return v.db.NewSelect().Model((*Content)(nil)).Where("account = ?", account).Limit(1).Exists(ctx)
+// HasBlobs reports whether account has any blobs. The first push of an account need
+// not look for each of its files.
+func (v *View) HasBlobs(ctx context.Context, account string) (bool, error) {
+	return v.db.NewSelect().Model((*Blob)(nil)).Where("account = ?", account).Limit(1).Exists(ctx)
 }
 
 func sorted(sizes map[string]int64) []string {
@@ -199,12 +198,12 @@ func sorted(sizes map[string]int64) []string {
 	return digests
 }
 
-// touchAll touches contents, locking them in the order of digests, which is sorted.
-// It returns those that are not there, sorted.
+// touchAll touches blobs, locking them in the order of digests, which is sorted.
+// It returns those that are missing, sorted.
 func (tx *Tx) touchAll(ctx context.Context, account string, digests []string, now Time) (gone []string, err error) {
 	for part := range slices.Chunk(digests, chunk) {
 		var touched []string
-		q := tx.db.NewUpdate().Model((*Content)(nil)).Set("touched_at = ?", now).
+		q := tx.db.NewUpdate().Model((*Blob)(nil)).Set("touched_at = ?", now).
 			Where("account = ?", account).Where("sha256 IN (?)", tx.inOrder(account, part)).Returning("sha256")
 		if err := q.Scan(ctx, &touched); err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return nil, err
@@ -219,17 +218,17 @@ func (tx *Tx) touchAll(ctx context.Context, account string, digests []string, no
 	return gone, nil
 }
 
-// inOrder selects contents for a change. PostgreSQL locks them in the order of their
+// inOrder selects blobs for a change. PostgreSQL locks them in the order of their
 // digests, while it would not follow the order of a list.
 func (tx *Tx) inOrder(account string, digests []string) schema.QueryAppender {
 	if !tx.postgres() {
 		return bun.List(digests)
 	}
-	return tx.forUpdate(tx.db.NewSelect().Model((*Content)(nil)).Column("sha256").
+	return tx.forUpdate(tx.db.NewSelect().Model((*Blob)(nil)).Column("sha256").
 		Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).OrderExpr("sha256"))
 }
 
-// touch starts the time of grace of contents anew, of those that are there.
+// touch restarts the grace period of blobs.
 func (tx *Tx) touch(ctx context.Context, account string, digests []string) error {
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -240,12 +239,11 @@ func (tx *Tx) touch(ctx context.Context, account string, digests []string) error
 	return err
 }
 
-// Contents says where contents of account lie, by digest; those that are not
-// there are not in the map.
-func (v *View) Contents(ctx context.Context, account string, digests []string) (map[string]Content, error) {
-	all := make(map[string]Content, len(digests))
+// Blobs returns blobs of account, by digest, without those that are missing.
+func (v *View) Blobs(ctx context.Context, account string, digests []string) (map[string]Blob, error) {
+	all := make(map[string]Blob, len(digests))
 	for part := range slices.Chunk(digests, chunk) {
-		there, err := v.contents(ctx, account, part)
+		there, err := v.blobs(ctx, account, part)
 		if err != nil {
 			return nil, err
 		}
@@ -256,10 +254,10 @@ func (v *View) Contents(ctx context.Context, account string, digests []string) (
 	return all, nil
 }
 
-func (v *View) contents(ctx context.Context, account string, digests []string) (map[string]Content, error) {
-	var rows []Content
+func (v *View) blobs(ctx context.Context, account string, digests []string) (map[string]Blob, error) {
+	var rows []Blob
 	err := v.db.NewSelect().Model(&rows).Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).Scan(ctx)
-	there := make(map[string]Content, len(rows))
+	there := make(map[string]Blob, len(rows))
 	for _, c := range rows {
 		there[c.SHA256] = c
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// The table base_set_contents holds which contents each set names, so that a
-// collection need not read the sets that did not change. Collections maintain it:
-// a set is indexed when its indexed_tree is its tree, and while one of an account's
-// sets is not, none of the account's contents is removed.
+// The table base_set_contents holds which blobs each snapshot names, so that a
+// collection need not read the snapshots that did not change. Collections maintain it:
+// a snapshot is indexed when its indexed_tree is its tree, and while one of an account's
+// snapshots is not, none of the account's blobs is removed.
 
-// setName is a row of that table.
-type setName struct {
+// snapshotBlob is a row of that table.
+type snapshotBlob struct {
 	bun.BaseModel `bun:"table:base_set_contents"`
 
 	Account string
@@ -24,15 +24,15 @@ type setName struct {
 	SHA256  string `bun:"sha256"`
 }
 
-// setsIndexed reports whether every set of the account is indexed.
-func (v *View) setsIndexed(ctx context.Context, account string) (bool, error) {
+// snapshotsIndexed reports whether every snapshot of the account is indexed.
+func (v *View) snapshotsIndexed(ctx context.Context, account string) (bool, error) {
 	var slugs []string
-	err := v.db.NewSelect().Model((*BaseSet)(nil)).Column("slug").Where("account = ?", account).
+	err := v.db.NewSelect().Model((*Snapshot)(nil)).Column("slug").Where("account = ?", account).
 		Where("tree <> indexed_tree").Order("account", "slug").Limit(1).Scan(ctx, &slugs)
 	return len(slugs) == 0, err
 }
 
-// streamsChanged notes that packs or contents of streams were added or removed.
+// streamsChanged notes that packs or blobs of streams were added or removed.
 func (tx *Tx) streamsChanged(ctx context.Context, account string, streams []string) error {
 	slices.Sort(streams)
 	for _, stream := range slices.Compact(streams) {
@@ -45,12 +45,12 @@ func (tx *Tx) streamsChanged(ctx context.Context, account string, streams []stri
 	return nil
 }
 
-// indexSets indexes the sets that changed since the last collection. One that
+// indexSnapshots indexes the snapshots that changed since the last collection. One that
 // cannot be read stays as it is, and is reported.
-func (c *collection) indexSets(ctx context.Context) error {
-	var after BaseSet
+func (c *collection) indexSnapshots(ctx context.Context) error {
+	var after Snapshot
 	for {
-		var page []BaseSet
+		var page []Snapshot
 		err := c.store.Read(ctx, func(v *View) error {
 			return v.db.NewSelect().Model(&page).Column("account", "slug").Where("tree <> indexed_tree").
 				Where("(account, slug) > (?, ?)", after.Account, after.Slug).Order("account", "slug").Limit(chunk).Scan(ctx)
@@ -60,7 +60,7 @@ func (c *collection) indexSets(ctx context.Context) error {
 		}
 		for _, set := range page {
 			c.Examined++
-			if err := c.indexSet(ctx, set.Account, set.Slug); err != nil {
+			if err := c.indexSnapshot(ctx, set.Account, set.Slug); err != nil {
 				if ctx.Err() != nil {
 					return err
 				}
@@ -71,20 +71,20 @@ func (c *collection) indexSets(ctx context.Context) error {
 	}
 }
 
-// errSwapped says that a set is no longer the one that was read.
-var errSwapped = errors.New("the set was swapped meanwhile")
+// errSwapped says that a snapshot is no longer the one that was read.
+var errSwapped = errors.New("the snapshot was replaced meanwhile")
 
-// indexSet indexes a set, a bounded number of rows in each transaction.
-func (c *collection) indexSet(ctx context.Context, account, slug string) error {
-	set := indexedSet{BaseSet: BaseSet{Account: account, Slug: slug}}
+// indexSnapshot indexes a snapshot, a bounded number of rows in each transaction.
+func (c *collection) indexSnapshot(ctx context.Context, account, slug string) error {
+	set := indexedSnapshot{Snapshot: Snapshot{Account: account, Slug: slug}}
 	var indexed []string
 	err := c.store.Read(ctx, func(v *View) error {
-		err := v.db.NewSelect().Model((*BaseSet)(nil)).Column("tree", "files", "indexed_tree").
+		err := v.db.NewSelect().Model((*Snapshot)(nil)).Column("tree", "files", "indexed_tree").
 			Where("account = ?", account).Where("slug = ?", slug).Scan(ctx, &set)
 		if err != nil {
 			return wrap(err)
 		}
-		return v.db.NewSelect().Model((*setName)(nil)).Column("sha256").
+		return v.db.NewSelect().Model((*snapshotBlob)(nil)).Column("sha256").
 			Where("account = ?", account).Where("slug = ?", slug).Scan(ctx, &indexed)
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -128,17 +128,17 @@ func (c *collection) indexSet(ctx context.Context, account, slug string) error {
 	return nil
 }
 
-// indexedSet is a set and the tree that is indexed for it, "" for none or in part.
-type indexedSet struct {
-	BaseSet
+// indexedSnapshot is a snapshot and the tree that is indexed for it, "" for none or in part.
+type indexedSnapshot struct {
+	Snapshot
 	IndexedTree string
 }
 
-// indexStep adds digests to the index of a set, or removes them, and sets what is
-// said to be indexed. errSwapped when another set is stored, or another one indexed.
-func (tx *Tx) indexStep(ctx context.Context, set indexedSet, marked string, digests []string, add bool) error {
-	// This locks the row, so that the set stays until the end of the transaction.
-	res, err := tx.db.NewUpdate().Model((*BaseSet)(nil)).Set("indexed_tree = ?", marked).
+// indexStep adds digests to the index of a snapshot, or removes them, and sets what is
+// said to be indexed. errSwapped when another snapshot is stored, or another one indexed.
+func (tx *Tx) indexStep(ctx context.Context, set indexedSnapshot, marked string, digests []string, add bool) error {
+	// This locks the row, so that the snapshot stays until the end of the transaction.
+	res, err := tx.db.NewUpdate().Model((*Snapshot)(nil)).Set("indexed_tree = ?", marked).
 		Where("account = ?", set.Account).Where("slug = ?", set.Slug).
 		Where("tree = ?", set.Tree).Where("indexed_tree = ?", set.IndexedTree).Exec(ctx)
 	if err != nil {
@@ -153,13 +153,13 @@ func (tx *Tx) indexStep(ctx context.Context, set indexedSet, marked string, dige
 		return nil
 	}
 	if !add {
-		_, err := tx.db.NewDelete().Model((*setName)(nil)).Where("account = ?", set.Account).Where("slug = ?", set.Slug).
+		_, err := tx.db.NewDelete().Model((*snapshotBlob)(nil)).Where("account = ?", set.Account).Where("slug = ?", set.Slug).
 			Where("sha256 IN (?)", bun.List(digests)).Exec(ctx)
 		return err
 	}
-	rows := make([]setName, len(digests))
+	rows := make([]snapshotBlob, len(digests))
 	for i, d := range digests {
-		rows[i] = setName{Account: set.Account, Slug: set.Slug, SHA256: d}
+		rows[i] = snapshotBlob{Account: set.Account, Slug: set.Slug, SHA256: d}
 	}
 	_, err = tx.db.NewInsert().Model(&rows).On("CONFLICT (account, slug, sha256) DO NOTHING").Exec(ctx)
 	return err
