@@ -194,7 +194,7 @@ func TestPush_ConnectsWhileReadingFiles(t *testing.T) {
 	origin := strings.Replace("http://"+listener.Addr().String(), "127.0.0.1", "0.0.0.0", 1)
 	push := w.command("push", "web", "--base-files-only", "--origin", origin, "--token", w.token)
 	push.Env = append(push.Env, "TOOL_ALLOW_HTTP=1")
-	if out, err := push.CombinedOutput(); err == nil || !strings.Contains(string(out), "src/d holds an access token") {
+	if out, err := push.CombinedOutput(); err == nil || !strings.Contains(string(out), "src/d contains an access token") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience))

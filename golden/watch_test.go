@@ -66,7 +66,7 @@ func TestWatch_KeepsNoConnection(t *testing.T) {
 	_, out, diagnosed := w.watch()
 	for range 3 {
 		w.write("src/back\\slash", "no hub takes that")
-		diagnosed.wait("cannot be sent")
+		diagnosed.wait("invalid path")
 		w.remove("src/back\\slash")
 		w.write("src/a.txt", rand.Text())
 		out.wait("pushed")
@@ -118,7 +118,7 @@ func TestWatch_SendsEachChangeAndSurvivesHub(t *testing.T) {
 	out.wait("pushed: 0 added, 1 changed, 0 removed")
 
 	w.write("src/back\\slash", "no hub takes that")
-	diagnosed.wait("cannot be sent")
+	diagnosed.wait("invalid path")
 	w.remove("src/back\\slash")
 	w.remove("src/new/deep/c.txt")
 	out.wait("pushed: 0 added, 0 changed, 1 removed")

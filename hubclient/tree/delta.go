@@ -6,44 +6,76 @@ import (
 	"strings"
 )
 
-// Base is a set that a delta may start from; the zero value is none. Files is called
-// where the files are needed, and returns nil when they are not known after all.
+// Base is a snapshot that a delta may start from; the zero value is none. Files is
+// called when the files are needed, and returns nil if they are no longer known.
 type Base struct {
 	Digest string
 	Files  func() Tree
 }
 
-// Delta leads from one set to another.
+// Delta is the difference between two trees, as a hub applies it.
 type Delta struct {
 	Put    []Entry  // added or changed, in path order
 	Remove []string // in path order
 }
 
-// DeltaOf returns what leads from one set to another.
+// DeltaOf returns the delta between two trees.
 func DeltaOf(from, to Tree) Delta {
 	var d Delta
-	i := 0
-	for _, e := range to {
-		for ; i < len(from) && from[i].Path < e.Path; i++ {
-			d.Remove = append(d.Remove, from[i].Path)
+	compare(from, to, func(before, after *Entry) {
+		switch {
+		case after == nil:
+			d.Remove = append(d.Remove, before.Path)
+		case before == nil || *before != *after:
+			d.Put = append(d.Put, *after)
 		}
-		if i < len(from) && from[i].Path == e.Path {
-			i++
-			if from[i-1] == e {
-				continue
-			}
-		}
-		d.Put = append(d.Put, e)
-	}
-	for ; i < len(from); i++ {
-		d.Remove = append(d.Remove, from[i].Path)
-	}
+	})
 	return d
 }
 
-// Apply returns the set to which d leads from t, which is left as it is. The
-// error is a *PathError that names what cannot be put into the set or beside
-// another file of it, or is not there to be removed.
+// Difference is the difference between two trees, as people read it. Each list is in
+// path order.
+type Difference struct {
+	Added, Changed, Removed []string
+}
+
+// Diff returns the difference between two trees. A file is changed if its mode or its
+// blob is.
+func Diff(from, to Tree) Difference {
+	var d Difference
+	compare(from, to, func(before, after *Entry) {
+		switch {
+		case before == nil:
+			d.Added = append(d.Added, after.Path)
+		case after == nil:
+			d.Removed = append(d.Removed, before.Path)
+		case *before != *after:
+			d.Changed = append(d.Changed, after.Path)
+		}
+	})
+	return d
+}
+
+// compare calls visit for each path of two trees, in path order, with nil for the tree
+// that does not have it.
+func compare(from, to Tree, visit func(before, after *Entry)) {
+	for len(from) > 0 || len(to) > 0 {
+		switch {
+		case len(from) == 0 || len(to) > 0 && to[0].Path < from[0].Path:
+			visit(nil, &to[0])
+			to = to[1:]
+		case len(to) == 0 || from[0].Path < to[0].Path:
+			visit(&from[0], nil)
+			from = from[1:]
+		default:
+			visit(&from[0], &to[0])
+			from, to = from[1:], to[1:]
+		}
+	}
+}
+
+// Apply returns t changed by d; t itself stays unchanged. The error is a *PathError
+// that names an invalid or conflicting entry, or a path to remove that does not exist.
 func (t Tree) Apply(d Delta) (Tree, error) {
 	put := slices.Clone(d.Put)
 	slices.SortStableFunc(put, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
@@ -75,18 +107,18 @@ func (t Tree) Apply(d Delta) (Tree, error) {
 		to, added = append(to, e), append(added, e.Path)
 	}
 	if len(remove) > 0 {
-		return nil, &PathError{remove[0], "it is to be removed, and is not there, or is put too"}
+		return nil, &PathError{remove[0], "it is removed, but does not exist or is also put"}
 	}
 	return to, to.checkAdded(added)
 }
 
-// checkAdded is [CheckTogether] for a set of which all but added is known to be right.
+// checkAdded is [CheckTogether] for a tree in which only the paths of added are new.
 func (t Tree) checkAdded(added []string) error {
 	if len(added) == 0 {
 		return nil
 	}
 	files := make(map[string]string, len(added)) // by their folded names
-	above := map[string]string{}                 // directories of them
+	above := map[string]string{}                 // their directories
 	for _, path := range added {
 		folded := fold(path)
 		if other, ok := files[folded]; ok {
@@ -114,7 +146,7 @@ func (t Tree) checkAdded(added []string) error {
 	return nil
 }
 
-// directories yields the directories that path lies in, the nearest first.
+// directories yields the directories above path, the nearest first.
 func directories(path string) func(yield func(dir string) bool) {
 	return func(yield func(dir string) bool) {
 		for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
@@ -127,11 +159,11 @@ func directories(path string) func(yield func(dir string) bool) {
 
 func alike(path, other string) error {
 	if other == path {
-		return &PathError{path, "it stands there twice"}
+		return &PathError{path, "it is listed twice"}
 	}
-	return &PathError{path, fmt.Sprintf("it differs from %q in nothing but case", other)}
+	return &PathError{path, fmt.Sprintf("it differs from %q only in case", other)}
 }
 
 func beneath(path, file string) error {
-	return &PathError{path, fmt.Sprintf("%q is a file, so nothing can be below it", file)}
+	return &PathError{path, fmt.Sprintf("%q is a file, not a directory", file)}
 }

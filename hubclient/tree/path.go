@@ -12,12 +12,12 @@ import (
 // MaxPath is the greatest length of a path, in bytes.
 const MaxPath = 1024
 
-// PathError says why a path cannot be in a set.
+// PathError says why a path cannot be in a tree.
 type PathError struct{ Path, Why string }
 
 func (e *PathError) Error() string { return fmt.Sprintf("path %q: %s", e.Path, e.Why) }
 
-// CheckPath returns a *PathError unless path can name a file of a set: relative,
+// CheckPath returns a *PathError unless path can name a file of a tree: relative,
 // /-separated, UTF-8 in NFC, at most [MaxPath] bytes, without empty, . or ..
 // segment, backslash, control or bidirectional character, and without a segment
 // that is [Reserved].
@@ -36,9 +36,9 @@ func CheckPath(path string) error {
 	case path[0] == '/':
 		return bad("it is absolute")
 	case strings.Contains(path, `\`):
-		return bad("it holds a backslash")
+		return bad("it contains a backslash")
 	case strings.ContainsFunc(path, Unprintable):
-		return bad("it holds a control or bidirectional character")
+		return bad("it contains a control or bidirectional character")
 	case !norm.NFC.IsNormalString(path):
 		return bad("it is not in Unicode's NFC form")
 	}
@@ -48,14 +48,13 @@ func CheckPath(path string) error {
 		}
 	}
 	if name := ReservedIn(path); name != "" {
-		return bad("it leads into " + name + ", which is never part of a file set")
+		return bad("it is in " + name + ", whose files are never uploaded")
 	}
 	return nil
 }
 
-// plain reports at little cost that path breaks no rule, as hardly any does: it
-// is of printable ASCII, and each of its segments starts with a letter, digit or
-// underscore.
+// plain is a fast check that nearly all valid paths pass: printable ASCII, and each
+// segment starts with a letter, digit or underscore.
 func plain(path string) bool {
 	start := true
 	for i := range len(path) {
@@ -77,7 +76,7 @@ func Unprintable(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// CheckTogether returns a *PathError when two of paths cannot be in one set: they
+// CheckTogether returns a *PathError if two of paths cannot be in one tree: they
 // are the same on a file system that ignores case, or one is a directory of the other.
 func CheckTogether(paths []string) error {
 	files := make(map[string]string, len(paths))
@@ -98,7 +97,7 @@ func CheckTogether(paths []string) error {
 	return nil
 }
 
-// fold maps names that some file system takes for one to the same text.
+// fold returns the same text for names that are the same on some file system.
 func fold(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// reserved are the directories of version control and of the client: their files are
-// run or obeyed, so no base file is stored or written in one.
+// reserved lists the directories of version control and of the client. Programs run and
+// obey the files in them, so no base file is stored or written there.
 var reserved = []string{".git", ".hg", ".svn", ".tool"}
 
-// Reserved returns the reserved directory that some file system takes a segment of
-// a path for, "" for an ordinary name. NTFS drops trailing dots and spaces, ends a name
+// Reserved returns the reserved directory that a segment of a path names on some file
+// system, or "". NTFS drops trailing dots and spaces, ends a name
 // at a colon and knows .git as git~1; HFS+ ignores some invisible characters; both ignore case.
 func Reserved(segment string) string {
 	if plain(segment) {
@@ -27,7 +27,7 @@ func Reserved(segment string) string {
 	return ""
 }
 
-// ReservedIn returns the reserved directory that a /-separated path leads into, "" for none.
+// ReservedIn returns the first reserved directory in a /-separated path, or "".
 func ReservedIn(path string) string {
 	for segment := range strings.SplitSeq(path, "/") {
 		if r := Reserved(segment); r != "" {

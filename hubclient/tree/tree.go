@@ -1,8 +1,8 @@
-// Package tree describes a set of files by path, mode, size and digest: a
-// project's base files, and the content of a stack's bundle.
+// Package tree describes files by path, mode, size and digest: the base files of a
+// project, and the files of a stack's bundle.
 //
-// It reads no file and knows no network; both sides use it so that they mean
-// the same set by the same digest.
+// It reads no file and knows no network. Client and hub both use it, so that a digest
+// means the same tree to both.
 package tree
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Mode is the one bit of a file's mode that a set keeps: whether it can be run.
+// Mode is the part of a file's mode that a tree keeps: whether the file is executable.
 type Mode string
 
 const (
@@ -23,7 +23,7 @@ const (
 	Executable Mode = "0755"
 )
 
-// ModeOf returns the mode for a file whose permission bits are perm.
+// ModeOf returns the mode of a file with the permission bits perm.
 func ModeOf(perm uint32) Mode {
 	if perm&0o111 != 0 {
 		return Executable
@@ -31,15 +31,15 @@ func ModeOf(perm uint32) Mode {
 	return Regular
 }
 
-// Entry is one file of a set.
+// Entry is one file of a tree.
 type Entry struct {
 	Path   string `json:"path"`
 	Mode   Mode   `json:"mode"`
 	Size   int64  `json:"size"`   // bytes
-	SHA256 string `json:"sha256"` // of the content, 64 lower-case hex digits
+	SHA256 string `json:"sha256"` // of the blob, 64 lower-case hex digits
 }
 
-// Tree is a set of files in the byte order of their paths.
+// Tree is a list of files in the byte order of their paths.
 type Tree []Entry
 
 // Snapshot is a tree with its digest.
@@ -65,7 +65,7 @@ func ValidDigest(s string) bool {
 }
 
 // New sorts entries into a Tree. The error is a *PathError that names the first
-// entry that cannot be in a set, or cannot be in it beside another.
+// entry that is invalid or conflicts with another.
 func New(entries []Entry) (Tree, error) {
 	t := Tree(slices.Clone(entries))
 	slices.SortFunc(t, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
@@ -94,16 +94,16 @@ func (e Entry) check() error {
 	return CheckPath(e.Path)
 }
 
-// Digest names the set: the SHA-256 of its canonical form.
+// Digest returns the SHA-256 of the canonical form.
 func (t Tree) Digest() string { return DigestOf(t.Canonical()) }
 
-// DigestOf returns the digest of the set with this canonical form.
+// DigestOf returns the digest of the tree with this canonical form.
 func DigestOf(canonical []byte) string {
 	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:])
 }
 
-// Bytes is the size of all files together.
+// Bytes returns the size of all files together.
 func (t Tree) Bytes() int64 {
 	var n int64
 	for _, e := range t {
@@ -112,8 +112,8 @@ func (t Tree) Bytes() int64 {
 	return n
 }
 
-// Canonical writes one line a file: mode, size, sha256 and path, each after a
-// space but the first, ended by a newline. No path holds a newline.
+// Canonical returns a line for each file: mode, size, sha256 and path, separated by
+// spaces. No path contains a newline.
 func (t Tree) Canonical() []byte {
 	n := 0
 	for _, e := range t {
@@ -133,8 +133,8 @@ func (t Tree) Canonical() []byte {
 	return b
 }
 
-// Parse reads the canonical form back. The error is a *PathError for a set that
-// cannot be, or says that the form is another.
+// Parse parses the canonical form of a tree. The error is a *PathError for an invalid
+// tree, and another for a form that is not canonical.
 func Parse(canonical []byte) (Tree, error) {
 	t, err := Read(canonical)
 	if err != nil {
@@ -150,7 +150,7 @@ func Parse(canonical []byte) (Tree, error) {
 	return sorted, nil
 }
 
-// Read reads the canonical form of a set that was checked before it was written.
+// Read parses the canonical form of a tree that was checked before it was written.
 func Read(canonical []byte) (Tree, error) {
 	t := make(Tree, 0, bytes.Count(canonical, []byte{'\n'}))
 	for line := range strings.Lines(string(canonical)) {
@@ -164,32 +164,4 @@ func Read(canonical []byte) (Tree, error) {
 		t = append(t, Entry{path, Mode(mode), n, digest})
 	}
 	return t, nil
-}
-
-// Difference lists what leads from one set to another, each in path order.
-type Difference struct {
-	Added, Changed, Removed []string
-}
-
-// Diff compares two sets. A file is changed when its mode or its content is.
-func Diff(from, to Tree) Difference {
-	var d Difference
-	i, j := 0, 0
-	for i < len(from) || j < len(to) {
-		switch {
-		case i == len(from) || j < len(to) && to[j].Path < from[i].Path:
-			d.Added = append(d.Added, to[j].Path)
-			j++
-		case j == len(to) || from[i].Path < to[j].Path:
-			d.Removed = append(d.Removed, from[i].Path)
-			i++
-		default:
-			if from[i] != to[j] {
-				d.Changed = append(d.Changed, to[j].Path)
-			}
-			i++
-			j++
-		}
-	}
-	return d
 }

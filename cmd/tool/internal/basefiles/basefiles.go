@@ -1,9 +1,9 @@
-// Package basefiles chooses the files of an app tree that are pushed, and those
-// of a stack's bundle, hashes them, and opens them for whoever uploads them.
+// Package basefiles selects the files of an app that are pushed, and those of a
+// stack's bundle. It hashes them, opens them for the upload, and writes pulled files.
 //
-// It follows no symbolic link, opens nothing but directories and regular files,
-// and reads nothing outside the workspace. It knows neither client.json nor the
-// hub: the caller says where the app is and what was generated.
+// It follows no symbolic link, opens only directories and regular files, and reads
+// nothing outside the workspace. It knows neither client.json nor the hub: the caller
+// says where the app is and which files were generated.
 package basefiles
 
 import (
@@ -23,45 +23,45 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// What a set may hold at most.
+// Limits of a file set.
 const (
 	MaxFiles    = 20_000
 	MaxFileSize = 25 << 20 // bytes
 	MaxBytes    = 1 << 30  // of all files together
 )
 
-// KnowsModes says whether this platform tells which files can be run. Where it
-// does not, every file's mode is [tree.Regular].
+// KnowsModes reports whether this platform has executable bits. Without them, the
+// mode of every file is [tree.Regular].
 const KnowsModes = runtime.GOOS != "windows"
 
-// Options say what to choose from.
+// Options configure [Choose].
 type Options struct {
-	Workspace string   // directory that nothing is read outside of
+	Workspace string   // nothing outside this directory is read
 	Root      string   // the app root, a directory in Workspace; not relative to it
-	Generated []string // files that are never chosen, relative to Workspace
+	Generated []string // files that are never selected, relative to Workspace
 
-	AllowEmpty  bool   // choosing nothing, or having no app root, is no failure
+	AllowEmpty  bool   // allow no file or no app root
 	ListSkipped bool   // collect Selection.Skipped
-	CacheDir    string // where hashes are remembered; empty: nowhere
+	CacheDir    string // for the cache of hashes; empty: no cache
 }
 
-// Selection is a chosen set of files. It holds no open file.
+// Selection lists the files selected by the rules. It keeps no file open.
 type Selection struct {
 	Files []*File // in the byte order of their paths
 	Bytes int64   // size of all files together
 
-	Skipped       []Skip // in path order; empty unless asked for
-	Links, Others int    // symbolic links and special files that no rule leaves out
+	Skipped       []Skip // in path order; only with ListSkipped
+	Links, Others int    // symbolic links and special files that no rule excludes
 
 	workspace string   // resolved
-	root      string   // of the set, relative to workspace, /-separated, without a link
-	dirs      []string // that were looked into, relative to root, as they are on disk
+	root      string   // relative to workspace, /-separated, without symbolic links
+	dirs      []string // directories that were read, relative to root, as spelled on disk
 	cacheDir  string
 	known     func() cache // nil without a cacheDir
-	remedy    string       // how to leave a file out
+	remedy    string       // how the user can exclude a file
 }
 
-// Dirs returns the directories that were looked into: absolute, without a link.
+// Dirs returns the directories that were read, as absolute paths without symbolic links.
 func (s *Selection) Dirs() []string {
 	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
 	dirs := make([]string, len(s.dirs))
@@ -71,8 +71,8 @@ func (s *Selection) Dirs() []string {
 	return dirs
 }
 
-// Excluded returns what rules leave out, where it was asked for: absolute, without
-// a link. A symbolic link or a special file, which may become a file, is not among it.
+// Excluded returns the paths that rules exclude, absolute and without symbolic links;
+// only with ListSkipped. It does not list links and special files, which may become files.
 func (s *Selection) Excluded() []string {
 	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
 	var all []string
@@ -84,15 +84,15 @@ func (s *Selection) Excluded() []string {
 	return all
 }
 
-// File is one chosen file.
+// File is one selected file.
 type File struct {
-	Path   string // in the set: relative to the root, /-separated, in NFC
-	OnDisk string // the same as the file system spells it
+	Path   string // in the tree: relative to the root, /-separated, in NFC
+	OnDisk string // the same path as spelled on disk
 	Mode   tree.Mode
 	Stamp
 }
 
-// Stamp is what tells without reading a file that its content is another.
+// Stamp shows that a file changed without reading it.
 type Stamp struct {
 	Size    int64  // bytes
 	ModTime int64  // ns since 1970
@@ -100,14 +100,14 @@ type Stamp struct {
 	Inode   uint64 // 0 when unknown
 }
 
-// Skip is something that was not chosen.
+// Skip is a path that was not selected.
 type Skip struct {
-	Path string `json:"path"` // relative to the root; a directory's ends in a slash
-	Why  string `json:"why"`  // the rule that leaves it out, or what it is
+	Path string `json:"path"` // relative to the root; that of a directory ends in a slash
+	Why  string `json:"why"`  // the rule that excludes it, or its kind
 }
 
-// Choose selects the base files of an app: what the built-in rules and then the
-// root's .toolignore keep, and never .tool or a generated file.
+// Choose selects the base files of an app by the root's .toolignore and the built-in
+// rules. It never selects .tool or a generated file.
 func Choose(ctx context.Context, o Options) (*Selection, error) {
 	s, err := locate(o.Workspace, o.Root, o.CacheDir)
 	if err == errNoRoot {
@@ -122,12 +122,12 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	if name := tree.ReservedIn(s.root); name != "" {
 		return nil, noBaseFiles("the app root %s is in %s, which no app is in", shown(o.Workspace, o.Root), name)
 	}
-	s.remedy = "leave it out in .toolignore"
+	s.remedy = "exclude it in .toolignore"
 	own, err := s.readToolignore()
 	if err != nil {
 		return nil, err
 	}
-	err = s.walk(ctx, choice{
+	err = s.walk(ctx, filter{
 		rules: []*ignore.Rules{own, builtIn()},
 		never: never(generatedBelow(o, s.root)),
 		list:  o.ListSkipped,
@@ -136,14 +136,14 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 		return nil, err
 	}
 	if len(s.Files) == 0 && !o.AllowEmpty {
-		return nil, noBaseFiles("no file below the app root %s is chosen", shown(o.Workspace, o.Root))
+		return nil, noBaseFiles("no file below the app root %s is selected", shown(o.Workspace, o.Root))
 	}
 	return s, nil
 }
 
 var errNoRoot = errors.New("no such directory")
 
-// locate resolves where root is in workspace. The error is errNoRoot when it is missing.
+// locate resolves root in workspace. The error is errNoRoot if root does not exist.
 func locate(workspace, root, cacheDir string) (*Selection, error) {
 	inside, err := resolve(workspace)
 	if err != nil {
@@ -174,7 +174,7 @@ func resolve(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// shown names root as the user does, relative to the workspace where it can.
+// shown returns root relative to the workspace if it is in there.
 func shown(workspace, root string) string {
 	from, _ := filepath.Abs(workspace)
 	to, _ := filepath.Abs(root)
@@ -185,8 +185,8 @@ func shown(workspace, root string) string {
 	return filepath.ToSlash(rel)
 }
 
-// generatedBelow returns the generated files below root as paths of the set. A
-// root that a link leads to has two names, and a record may use either.
+// generatedBelow returns the generated files below root as paths in the tree. A root
+// behind a symbolic link has two names, and manifest.json may use either.
 func generatedBelow(o Options, root string) map[string]bool {
 	below := map[string]bool{}
 	for _, name := range o.Generated {
@@ -202,8 +202,8 @@ func generatedBelow(o Options, root string) map[string]bool {
 	return below
 }
 
-// never returns the test for what no rule can include: reserved directories at any
-// depth, and generated files.
+// never returns a function that says why a path is excluded whatever the rules say:
+// it is in a reserved directory, or generated.
 func never(generated map[string]bool) func(path string) (why string) {
 	return func(path string) string {
 		switch name := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:]); {
@@ -218,8 +218,8 @@ func never(generated map[string]bool) func(path string) (why string) {
 	}
 }
 
-// open returns the root. No link is followed below the workspace, should one
-// have taken a directory's place meanwhile.
+// open opens the root. It follows no symbolic link below the workspace, even if one
+// replaced a directory since the root was resolved.
 func (s *Selection) open() (*dir, error) {
 	d, err := openDir(s.workspace)
 	if err != nil || s.root == "." {

@@ -113,7 +113,7 @@ func BenchmarkChoose(b *testing.B) {
 func BenchmarkUnchanged(b *testing.B) {
 	need(b, "git")
 	program, cache := buildChoose(b), b.TempDir()
-	for _, total := range []int{10_000, 66_000} { // of the latter, 10,000 are chosen
+	for _, total := range []int{10_000, 66_000} { // of the latter, 10,000 are selected
 		b.Run(fmt.Sprint(total), func(b *testing.B) {
 			ratio(b, plantApp(b, total), []string{program, cache}, []string{"git", "status", "--porcelain"})
 		})

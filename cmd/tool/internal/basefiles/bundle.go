@@ -8,23 +8,23 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 )
 
-// BundleOptions say which bundle to choose.
+// BundleOptions configure [Bundle].
 type BundleOptions struct {
 	Workspace string
 	Project   string // local project, whose directory .tool/<Project> is the bundle's root
 	CacheDir  string // as in Options
 }
 
-// notBundled is what a local project keeps for itself: its files are about one
-// destination or one machine, not the stack.
+// notBundled lists files of a local project that belong to one destination or one
+// machine, not to the stack.
 const notBundled = `/client.json
 /manifest.json
 /pulled.json
 .*.tmp
 `
 
-// Bundle selects the files of a stack version: all that the built-in rules keep
-// below .tool/<project>, but for the client's own.
+// Bundle selects the files of a stack version: all below .tool/<project>, except those
+// that the built-in rules exclude and those of notBundled.
 func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 	root := filepath.Join(o.Workspace, ".tool", o.Project)
 	s, err := locate(o.Workspace, root, o.CacheDir)
@@ -36,7 +36,7 @@ func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 	}
 	s.remedy = "move it out of " + s.name("")
 	own := ignore.Compile([]byte(notBundled), builtInSource)
-	if err := s.walk(ctx, choice{rules: []*ignore.Rules{own, builtIn()}, never: never(nil)}); err != nil {
+	if err := s.walk(ctx, filter{rules: []*ignore.Rules{own, builtIn()}, never: never(nil)}); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -43,7 +43,7 @@ func TestBundle_FailsLikeBaseFiles(t *testing.T) {
 		t.Error("a token went into a bundle")
 	}
 	_, err = bundle("bad")
-	e := wantFault(t, err, failure.CodeInvalidFile, `.tool/bad/a\b cannot be sent: it holds a backslash`)
+	e := wantFault(t, err, failure.CodeInvalidFile, `invalid path .tool/bad/a\b: it contains a backslash`)
 	if want := "rename it, or move it out of .tool/bad"; e.Hint != want {
 		t.Errorf("hint %q, want %q", e.Hint, want)
 	}

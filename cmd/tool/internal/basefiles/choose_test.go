@@ -100,7 +100,7 @@ func TestChoose_RejectsAppRootOutsideWorkspace(t *testing.T) {
 func TestChoose_EmptySelectionFailsUnlessAllowed(t *testing.T) {
 	root := plant(t, named("empty/a.log", "file", ".tool/web/src/a"))
 	for dir, reason := range map[string]string{
-		"empty":     "no file below the app root empty is chosen",
+		"empty":     "no file below the app root empty is selected",
 		"absent":    "the app root absent does not exist",
 		".tool/web": "the app root .tool/web is in .tool, which no app is in",
 	} {
@@ -199,21 +199,21 @@ func TestChoose_RejectsCollidingNames(t *testing.T) {
 		names  []string
 		reason string
 	}{
-		{[]string{"src/App.ts", "src/app.ts"}, `src/app.ts cannot be sent: it differs from "src/App.ts" in nothing but case`},
-		{[]string{"A/x", "a/X"}, `a/X cannot be sent: it differs from "A/x" in nothing but case`},
-		{[]string{"A", "a/x"}, `a/x cannot be sent: "A" is a file, so nothing can be below it`},
-		{[]string{"stra\u00dfe", "STRASSE"}, `straße cannot be sent: it differs from "STRASSE" in nothing but case`},
-		{[]string{"k", "\u212a"}, "K cannot be sent: another"},
-		{[]string{"e\u0301", "\u00e9"}, "é cannot be sent: another file's name differs from it in nothing but Unicode's form"},
-		{[]string{"\u00c9", "e\u0301"}, `é cannot be sent: it differs from "É" in nothing but case`},
+		{[]string{"src/App.ts", "src/app.ts"}, `invalid path src/app.ts: it differs from "src/App.ts" only in case`},
+		{[]string{"A/x", "a/X"}, `invalid path a/X: it differs from "A/x" only in case`},
+		{[]string{"A", "a/x"}, `invalid path a/x: "A" is a file, not a directory`},
+		{[]string{"stra\u00dfe", "STRASSE"}, `invalid path straße: it differs from "STRASSE" only in case`},
+		{[]string{"k", "\u212a"}, "invalid path K: another"},
+		{[]string{"e\u0301", "\u00e9"}, "invalid path é: another file's name differs from it only in Unicode normalization"},
+		{[]string{"\u00c9", "e\u0301"}, `invalid path é: it differs from "É" only in case`},
 	} {
 		root := plant(t, named(c.names...))
 		_, err := basefiles.Choose(ctx, at(root))
 		if c.names[0] == "k" { // the Kelvin sign is K in NFC
-			c.reason = `k cannot be sent: it differs from "K" in nothing but case`
+			c.reason = `invalid path k: it differs from "K" only in case`
 		}
 		e := wantFault(t, err, failure.CodeInvalidFile, c.reason)
-		if e.Hint != "rename it, or leave it out in .toolignore" {
+		if e.Hint != "rename it, or exclude it in .toolignore" {
 			t.Errorf("hint %q", e.Hint)
 		}
 	}
@@ -226,12 +226,12 @@ func TestChoose_AllowsSimilarNamesInDifferentDirectories(t *testing.T) {
 
 func TestChoose_RejectsInvalidPath(t *testing.T) {
 	for name, reason := range map[string]string{
-		"src/a\\b":               `src/a\b cannot be sent: it holds a backslash`,
-		"a\nb":                   `"a\nb" cannot be sent: it holds a control or bidirectional character`,
-		"a\u202eb/c":             `"a\u202eb/c" cannot be sent: it holds a control or bidirectional character`,
-		"a\xffb":                 `"a\xffb" cannot be sent: it is not UTF-8`,
-		long(1024-4) + "/x/yz":   long(1024-4) + "/x/yz cannot be sent: it is longer than 1024 bytes",
-		long(1024) + "/excluded": long(1024) + " cannot be sent: it is longer than 1024 bytes",
+		"src/a\\b":               `invalid path src/a\b: it contains a backslash`,
+		"a\nb":                   `invalid path "a\nb": it contains a control or bidirectional character`,
+		"a\u202eb/c":             `invalid path "a\u202eb/c": it contains a control or bidirectional character`,
+		"a\xffb":                 `invalid path "a\xffb": it is not UTF-8`,
+		long(1024-4) + "/x/yz":   "invalid path " + long(1024-4) + "/x/yz: it is longer than 1024 bytes",
+		long(1024) + "/excluded": "invalid path " + long(1024) + ": it is longer than 1024 bytes",
 	} {
 		_, err := basefiles.Choose(ctx, at(plant(t, named(name))))
 		wantFault(t, err, failure.CodeInvalidFile, reason)
@@ -262,7 +262,7 @@ func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 	choose(t, at(root))
 	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.MaxFileSize+1))
 	_, err := basefiles.Choose(ctx, at(root))
-	wantFault(t, err, failure.CodeInvalidFile, `"big file" is too large: it is 25.1 MiB, and no file may be above 25 MiB`)
+	wantFault(t, err, failure.CodeInvalidFile, `"big file" is too large: it is 25.1 MiB, and a file may be at most 25 MiB`)
 
 	root = plant(t, named("a"))
 	for i := range 41 {
@@ -271,8 +271,8 @@ func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 		must(t, os.Truncate(name, basefiles.MaxFileSize))
 	}
 	_, err = basefiles.Choose(ctx, at(root))
-	e := wantFault(t, err, failure.CodeInvalidFile, "the 42 files chosen are 1025.1 MiB together, and no set may be above 1024 MiB")
-	if want := "leave it out in .toolignore; the largest is sparse"; !strings.HasPrefix(e.Hint, want) {
+	e := wantFault(t, err, failure.CodeInvalidFile, "the 42 selected files are 1025.1 MiB together, and a file set may be at most 1024 MiB")
+	if want := "exclude it in .toolignore; the largest is sparse"; !strings.HasPrefix(e.Hint, want) {
 		t.Errorf("hint %q, want %q…", e.Hint, want)
 	}
 }
@@ -292,8 +292,8 @@ func TestChoose_LimitsFileCount(t *testing.T) {
 	}
 	write(t, filepath.Join(root, "src/one"), "more")
 	_, err := basefiles.Choose(ctx, at(root))
-	e := wantFault(t, err, failure.CodeInvalidFile, "more than 20000 files are chosen, which no set may hold")
-	if e.Hint != "leave it out in .toolignore; data holds most of them" {
+	e := wantFault(t, err, failure.CodeInvalidFile, "more than 20000 files are selected, the most that a file set may contain")
+	if e.Hint != "exclude it in .toolignore; data contains most of them" {
 		t.Errorf("hint %q", e.Hint)
 	}
 	write(t, filepath.Join(root, ".toolignore"), "data/1*/\n")

@@ -20,8 +20,8 @@ func noBaseFiles(format string, args ...any) error {
 		WithHint("settings.basePath says where the app is, and .toolignore what is left out; to push an empty set, add --allow-empty")
 }
 
-// name says where in the workspace something of the set is. It is quoted where
-// it could be taken for more than a name.
+// name returns the path in the workspace, quoted if it contains spaces or special
+// characters.
 func (s *Selection) name(onDisk string) string {
 	name := path.Join(s.root, onDisk)
 	if strings.ContainsAny(name, " \"':") || !utf8.ValidString(name) || strings.ContainsFunc(name, tree.Unprintable) {
@@ -36,39 +36,39 @@ func (s *Selection) unreadable(onDisk string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return e.WithHint("make it readable, or %s", s.remedy)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errReplaced):
-		return e.WithHint("it changed meanwhile: run the command again")
+		return e.WithHint("it changed while it was read: run the command again")
 	}
 	return e
 }
 
-// unsendable is the failure of a file whose path breaks a rule.
-func (s *Selection) unsendable(onDisk string, err error) error {
+// invalidPath returns the failure of a file whose path breaks a rule.
+func (s *Selection) invalidPath(onDisk string, err error) error {
 	why := err.Error()
 	if broken, ok := errors.AsType[*tree.PathError](err); ok {
 		why = broken.Why
 	}
-	return failure.New(failure.CodeInvalidFile, "%s cannot be sent: %s", s.name(onDisk), why).
+	return failure.New(failure.CodeInvalidFile, "invalid path %s: %s", s.name(onDisk), why).
 		WithHint("rename it, or %s", s.remedy)
 }
 
 func (s *Selection) tooLarge(onDisk string, size int64) error {
-	return failure.New(failure.CodeInvalidFile, "%s is too large: it is %s, and no file may be above %s", s.name(onDisk), mib(size), mib(MaxFileSize)).
+	return failure.New(failure.CodeInvalidFile, "%s is too large: it is %s, and a file may be at most %s", s.name(onDisk), mib(size), mib(MaxFileSize)).
 		WithHint("%s", s.remedy)
 }
 
 func (s *Selection) tooMuch() error {
 	largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })
-	return failure.New(failure.CodeInvalidFile, "the %d files chosen are %s together, and no set may be above %s", len(s.Files), mib(s.Bytes), mib(MaxBytes)).
+	return failure.New(failure.CodeInvalidFile, "the %d selected files are %s together, and a file set may be at most %s", len(s.Files), mib(s.Bytes), mib(MaxBytes)).
 		WithHint("%s; the largest is %s, %s", s.remedy, s.name(largest.OnDisk), mib(largest.Size))
 }
 
 func (s *Selection) tooMany(root *folder) error {
-	e := failure.New(failure.CodeInvalidFile, "more than %d files are chosen, which no set may hold", MaxFiles)
+	e := failure.New(failure.CodeInvalidFile, "more than %d files are selected, the most that a file set may contain", MaxFiles)
 	if len(root.below) == 0 {
 		return e.WithHint("%s", s.remedy)
 	}
 	fullest := slices.MaxFunc(root.below, func(a, b *folder) int { return a.count() - b.count() })
-	return e.WithHint("%s; %s holds most of them", s.remedy, s.name(fullest.onDisk))
+	return e.WithHint("%s; %s contains most of them", s.remedy, s.name(fullest.onDisk))
 }
 
 func (f *folder) count() int {
@@ -79,7 +79,7 @@ func (f *folder) count() int {
 	return n
 }
 
-func (s *Selection) restless(onDisk string) error {
+func (s *Selection) changedWhileReading(onDisk string) error {
 	return failure.New(failure.CodeInvalidFile, "%s keeps changing while it is read", s.name(onDisk)).
 		WithHint("stop what writes it, or %s", s.remedy)
 }
@@ -90,12 +90,12 @@ func (s *Selection) changed(onDisk string) error {
 }
 
 func (s *Selection) tokenIn(onDisk string, line int, token string) error {
-	return failure.New(failure.CodeTokenInFile, "%s holds an access token on line %d (%s…)", s.name(onDisk), line, pat.Shown(token)).
-		WithHint("take it out and revoke it: whoever reads the file can use it")
+	return failure.New(failure.CodeTokenInFile, "%s contains an access token on line %d (%s…)", s.name(onDisk), line, pat.Shown(token)).
+		WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 }
 
-// mib prints a size in MiB, rounded up to a tenth, so that what is above a
-// limit never looks like it.
+// mib prints a size in MiB, rounded up to a tenth, so that a size above a limit
+// never looks equal to it.
 func mib(bytes int64) string {
 	tenths := (bytes*10 + 1<<20 - 1) >> 20
 	if tenths%10 == 0 {

@@ -169,7 +169,7 @@ func (h *hashing) read(r *reader, i int) error {
 			return nil
 		}
 	}
-	return h.set.restless(file.OnDisk)
+	return h.set.changedWhileReading(file.OnDisk)
 }
 
 // try hashes a file, and is ok when it did not change meanwhile.

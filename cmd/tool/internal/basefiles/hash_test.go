@@ -99,7 +99,7 @@ func wantToken(t *testing.T, text, token string, line int) {
 	t.Helper()
 	root := plant(t, map[string]string{"a.ts": "", "src/config.ts": text, "z.ts": ""})
 	_, err := choose(t, at(root)).Hash(ctx, nil)
-	e := wantFault(t, err, failure.CodeTokenInFile, fmt.Sprintf("src/config.ts holds an access token on line %d (%s…)", line, token[:12]))
+	e := wantFault(t, err, failure.CodeTokenInFile, fmt.Sprintf("src/config.ts contains an access token on line %d (%s…)", line, token[:12]))
 	if e.Hint == "" || strings.Contains(e.Hint, token) {
 		t.Errorf("hint %q", e.Hint)
 	}
@@ -123,7 +123,7 @@ func TestHash_ReportsFirstFailureInOrder(t *testing.T) {
 	s := choose(t, at(plant(t, files)))
 	for range 10 {
 		_, err := s.Hash(ctx, nil)
-		if err == nil || !strings.HasPrefix(err.Error(), "f040 holds") {
+		if err == nil || !strings.HasPrefix(err.Error(), "f040 contains") {
 			t.Fatalf("error %v, want f040's", err)
 		}
 	}
@@ -220,7 +220,7 @@ func TestHash_FailsWhenFileGrowsBeyondLimit(t *testing.T) {
 	s := choose(t, at(root))
 	must(t, os.Truncate(root+"/f", basefiles.MaxFileSize+1))
 	_, err := s.Hash(ctx, nil)
-	wantFault(t, err, failure.CodeInvalidFile, "f is too large: it is 25.1 MiB, and no file may be above 25 MiB")
+	wantFault(t, err, failure.CodeInvalidFile, "f is too large: it is 25.1 MiB, and a file may be at most 25 MiB")
 }
 
 func TestHash_FailsByNameWhenFileIsGone(t *testing.T) {

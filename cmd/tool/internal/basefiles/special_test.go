@@ -111,7 +111,7 @@ func TestHash_RejectsFileReplacedBySpecialFile(t *testing.T) {
 			if e.Code != failure.CodeInvalidFile || !strings.HasPrefix(e.Error(), "read apps/web") {
 				t.Errorf("Hash: %v (code %s)", err, e.Code)
 			}
-			if e.Hint != "it changed meanwhile: run the command again" {
+			if e.Hint != "it changed while it was read: run the command again" {
 				t.Errorf("hint %q", e.Hint)
 			}
 			if _, err := s.Blobs().Open(set[0]); failure.Of(err).Code != failure.CodeInvalidFile {
@@ -189,7 +189,7 @@ func TestHash_UnreadableFileIsNamed(t *testing.T) {
 	deny(root + "/excluded.log")
 	deny(root + "/file")
 	_, err := choose(t, at(root)).Hash(ctx, nil)
-	if e := wantFault(t, err, failure.CodeInvalidFile, "read file: permission denied"); e.Hint != "make it readable, or leave it out in .toolignore" {
+	if e := wantFault(t, err, failure.CodeInvalidFile, "read file: permission denied"); e.Hint != "make it readable, or exclude it in .toolignore" {
 		t.Errorf("hint %q", e.Hint)
 	}
 	deny(root + "/dir")

@@ -17,15 +17,15 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// choice is how files are chosen.
-type choice struct {
+// filter decides which files are selected.
+type filter struct {
 	rules []*ignore.Rules                // the first list with a matching rule decides
-	never func(path string) (why string) // what no rule can bring in
-	list  bool                           // collect what is skipped
+	never func(path string) (why string) // excluded whatever the rules say
+	list  bool                           // record skipped paths
 }
 
-// rule returns the rule that leaves path out, or nil.
-func (c *choice) rule(path string, dir bool) *ignore.Rule {
+// rule returns the rule that excludes path, or nil.
+func (c *filter) rule(path string, dir bool) *ignore.Rule {
 	for _, rules := range c.rules {
 		if rule := rules.Match(path, dir); rule != nil {
 			if rule.Keeps {
@@ -39,20 +39,20 @@ func (c *choice) rule(path string, dir bool) *ignore.Rule {
 
 // walker reads directories on all cores, each from its open parent.
 type walker struct {
-	choice
-	set     *Selection // for its failures
-	ctx     context.Context
-	work    chan task      // to readers that have nothing to do
-	readers chan struct{}  // taken by each reader
-	open    sync.WaitGroup // tasks that are not done
+	filter
+	selection *Selection // names files in errors
+	ctx       context.Context
+	work      chan task      // for idle readers
+	readers   chan struct{}  // taken by each reader
+	open      sync.WaitGroup // unfinished tasks
 
-	found     atomic.Int64 // files chosen so far
-	lookalike atomic.Bool  // two names in one directory may be one elsewhere
+	found     atomic.Int64 // files selected so far
+	lookalike atomic.Bool  // two names in a directory may be the same on another file system
 }
 
-// folder is what a directory adds to a selection.
+// folder collects what one directory adds to a selection.
 type folder struct {
-	place         // ends in a slash; empty for the root
+	location      // ends in a slash; empty for the root
 	files         []*File
 	below         []*folder
 	skipped       []Skip
@@ -60,30 +60,30 @@ type folder struct {
 	err           error
 }
 
-// place is a path in the set, and the same on disk.
-type place struct{ path, onDisk string }
+// location is a path in the tree, and its spelling on disk.
+type location struct{ path, onDisk string }
 
-// add makes p, which ends in a slash or is empty, longer.
-func (p place) add(name []byte) place {
+// add appends a name to p, which is empty or ends in a slash.
+func (p location) add(name []byte) location {
 	onDisk := p.onDisk + string(name)
 	if p.path == p.onDisk && norm.NFC.IsNormal(name) {
-		return place{onDisk, onDisk} // one string serves as both
+		return location{onDisk, onDisk} // share one string
 	}
-	return place{p.path + string(norm.NFC.Bytes(name)), onDisk}
+	return location{p.path + string(norm.NFC.Bytes(name)), onDisk}
 }
 
-func (p place) slash() place {
+func (p location) slash() location {
 	if p.path == p.onDisk {
-		return place{p.path + "/", p.path + "/"}
+		return location{p.path + "/", p.path + "/"}
 	}
-	return place{p.path + "/", p.onDisk + "/"}
+	return location{p.path + "/", p.onDisk + "/"}
 }
 
-// walk fills s with what c chooses.
-func (s *Selection) walk(ctx context.Context, c choice) error {
+// walk adds the files that c selects to s.
+func (s *Selection) walk(ctx context.Context, c filter) error {
 	s.lookUp()
 	// More readers than cores, because some wait for the disk.
-	w := &walker{choice: c, set: s, ctx: ctx, work: make(chan task), readers: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
+	w := &walker{filter: c, selection: s, ctx: ctx, work: make(chan task), readers: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
 	defer close(w.work)
 	d, err := s.open()
 	if err != nil {
@@ -112,8 +112,8 @@ type task struct {
 	into *folder
 }
 
-// start gives t to a reader that has nothing to do, or to a new one while there
-// may be more; where there is none, it reads itself.
+// start hands t to an idle reader or a new one. If there are enough readers, it reads
+// the directory itself.
 func (w *walker) start(t task) {
 	w.open.Add(1)
 	select {
@@ -139,7 +139,7 @@ func (w *walker) do(t task) {
 	w.open.Done()
 }
 
-// read closes d.
+// read reads the directory d and closes it.
 func (w *walker) read(d *dir, f *folder) {
 	defer d.close()
 	if w.ctx.Err() != nil || w.found.Load() > MaxFiles {
@@ -149,7 +149,7 @@ func (w *walker) read(d *dir, f *folder) {
 		f.fail(w.visit(d, f, f.add(name), kind))
 	})
 	if err != nil {
-		f.fail(w.set.unreadable(f.onDisk, err))
+		f.fail(w.selection.unreadable(f.onDisk, err))
 		return
 	}
 	if f.mayLookAlike() {
@@ -162,14 +162,14 @@ func (w *walker) read(d *dir, f *folder) {
 	}
 }
 
-// fail keeps the first failure. That something went away since it was listed is none.
+// fail keeps the first error. A file that was deleted since it was listed is none.
 func (f *folder) fail(err error) {
 	if f.err == nil && !errors.Is(err, fs.ErrNotExist) {
 		f.err = err
 	}
 }
 
-func (w *walker) visit(d *dir, f *folder, p place, kind kind) error {
+func (w *walker) visit(d *dir, f *folder, p location, kind kind) error {
 	is := info{kind: kind}
 	if kind == unknown {
 		var err error
@@ -189,7 +189,7 @@ func (w *walker) visit(d *dir, f *folder, p place, kind kind) error {
 	}
 	switch is.kind {
 	case directory:
-		f.below = append(f.below, &folder{place: p.slash()})
+		f.below = append(f.below, &folder{location: p.slash()})
 		return nil
 	case regular:
 		return w.choose(d, f, p, is)
@@ -202,15 +202,15 @@ func (w *walker) visit(d *dir, f *folder, p place, kind kind) error {
 	return nil
 }
 
-func (w *walker) stat(d *dir, f *folder, p place) (info, error) {
+func (w *walker) stat(d *dir, f *folder, p location) (info, error) {
 	is, err := d.stat(p.onDisk[len(f.onDisk):])
 	if err != nil {
-		return info{}, w.set.unreadable(p.onDisk, err)
+		return info{}, w.selection.unreadable(p.onDisk, err)
 	}
 	return is, nil
 }
 
-func (w *walker) skip(f *folder, p place, kind kind, why string) {
+func (w *walker) skip(f *folder, p location, kind kind, why string) {
 	if !w.list {
 		return
 	}
@@ -222,41 +222,41 @@ func (w *walker) skip(f *folder, p place, kind kind, why string) {
 }
 
 func (w *walker) enter(d *dir, f, below *folder) error {
-	if len(below.path) > tree.MaxPath { // so that what is open at a time is bounded
-		return w.set.unsendable(below.onDisk, tree.CheckPath(below.path))
+	if len(below.path) > tree.MaxPath { // limits how many directories are open
+		return w.selection.invalidPath(below.onDisk, tree.CheckPath(below.path))
 	}
 	name := strings.TrimSuffix(below.onDisk[len(f.onDisk):], "/")
 	opened, err := d.openDir(name)
 	if err != nil {
-		return w.set.unreadable(below.onDisk, err)
+		return w.selection.unreadable(below.onDisk, err)
 	}
 	w.start(task{opened, below})
 	return nil
 }
 
-func (w *walker) choose(d *dir, f *folder, p place, is info) error {
-	if is.mode == "" { // the listing told its kind alone
+func (w *walker) choose(d *dir, f *folder, p location, is info) error {
+	if is.mode == "" { // the listing knew only the kind
 		var err error
 		if is, err = w.stat(d, f, p); err != nil {
 			return err
 		}
 		if is.kind != regular {
-			return w.set.unreadable(p.onDisk, errReplaced)
+			return w.selection.unreadable(p.onDisk, errReplaced)
 		}
 	}
 	if err := tree.CheckPath(p.path); err != nil {
-		return w.set.unsendable(p.onDisk, err)
+		return w.selection.invalidPath(p.onDisk, err)
 	}
 	if is.Size > MaxFileSize {
-		return w.set.tooLarge(p.onDisk, is.Size)
+		return w.selection.tooLarge(p.onDisk, is.Size)
 	}
 	f.files = append(f.files, &File{p.path, p.onDisk, is.mode, is.Stamp})
 	w.found.Add(1)
 	return nil
 }
 
-// mayLookAlike reports whether two names in f may be one on another file system.
-// It costs little, and is right whenever it says no.
+// mayLookAlike is a fast check whether two names in f may be the same on another file
+// system. It never misses a pair.
 func (f *folder) mayLookAlike() bool {
 	mixed := false
 	for name := range f.names {
@@ -277,7 +277,7 @@ func (f *folder) mayLookAlike() bool {
 	return len(lower) < len(f.files)+len(f.below)
 }
 
-// names yields what is chosen in f, by its last element.
+// names yields the last element of each selected path in f.
 func (f *folder) names(yield func(name string) bool) {
 	for _, file := range f.files {
 		if !yield(file.Path[len(f.path):]) {
@@ -291,7 +291,7 @@ func (f *folder) names(yield func(name string) bool) {
 	}
 }
 
-// gather adds f and what is below it in the order of the paths.
+// gather adds f and the folders below it to s, in path order.
 func (s *Selection) gather(f *folder) error {
 	if f.err != nil {
 		return f.err
@@ -316,7 +316,7 @@ func (s *Selection) gather(f *folder) error {
 	return nil
 }
 
-// check holds what can only be known of all files together.
+// check validates all files together.
 func (s *Selection) check(lookalike bool) error {
 	for _, f := range s.Files {
 		s.Bytes += f.Size
@@ -327,18 +327,18 @@ func (s *Selection) check(lookalike bool) error {
 	if !lookalike {
 		return nil
 	}
-	// Directories whose names become one in NFC may have been gathered apart.
+	// Directories whose names are equal in NFC were gathered separately.
 	slices.SortFunc(s.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
 	paths := make([]string, len(s.Files))
 	for i, f := range s.Files {
 		if i > 0 && f.Path == s.Files[i-1].Path {
-			return s.unsendable(f.OnDisk, errors.New("another file's name differs from it in nothing but Unicode's form"))
+			return s.invalidPath(f.OnDisk, errors.New("another file's name differs from it only in Unicode normalization"))
 		}
 		paths[i] = f.Path
 	}
 	err := tree.CheckTogether(paths)
 	if broken, ok := errors.AsType[*tree.PathError](err); ok {
-		return s.unsendable(broken.Path, err)
+		return s.invalidPath(broken.Path, err)
 	}
 	return err
 }

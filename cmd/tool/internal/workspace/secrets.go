@@ -22,5 +22,5 @@ func (c *Client) CheckSecrets(config flat.Config) error {
 		return nil
 	}
 	return failure.New(failure.CodeTokenInFile, "%s: an access token stands here (%s…)", place, pat.Shown(string(text[i:i+pat.Length]))).
-		WithHint("take it out and revoke it: whoever reads the file can use it")
+		WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 }

@@ -1,4 +1,4 @@
-// Command choose prints what is chosen in the directory it runs in, so that the
+// Command choose prints what is selected in the directory it runs in, so that the
 // benchmarks compare a whole process with git's. With an argument, a cache
 // directory, it hashes the files too and prints nothing.
 package main
