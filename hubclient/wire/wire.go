@@ -48,7 +48,7 @@ func CheckSyntax(data []byte) error {
 	}
 	end := dec.InputOffset()
 	if _, err := dec.ReadToken(); err == nil {
-		return &SyntaxError{end, errors.New("something follows the JSON value")}
+		return &SyntaxError{end, errors.New("unexpected text after the JSON value")}
 	} else if !errors.Is(err, io.EOF) {
 		return syntaxError(err, end)
 	}
@@ -97,7 +97,7 @@ func DecodeFrom(r io.Reader, v any, opts ...json.Options) error {
 	}
 	end := dec.InputOffset()
 	if _, err := dec.ReadToken(); err == nil {
-		return &SyntaxError{end, errors.New("something follows the JSON value")}
+		return &SyntaxError{end, errors.New("unexpected text after the JSON value")}
 	} else if !errors.Is(err, io.EOF) {
 		return decodeError(err)
 	}

@@ -1,11 +1,17 @@
 // Package description reads an API description: OpenAPI 2.0, 3.0 or 3.1, in JSON
-// or YAML. It says what the hub records of one, or in plain words, with line and
-// column, why a text is none.
+// or YAML. It returns what the hub records of one, or why a text is not one, with line
+// and column.
 //
-// A description comes from a stranger, so the package refuses what is costly
-// before it is costly: it reads the text into its own tree under limits, follows
-// no reference, and hands the library that knows OpenAPI a document without any.
-// It opens no file and no connection, and knows neither HTTP nor storage.
+// A description can come from anybody, so the package bounds the cost before it
+// arises: it reads the text into its own tree under limits, resolves references
+// itself, and passes kin-openapi a document without references.
+//
+// The tree with its grammar pays for itself: kin-openapi alone takes time that grows
+// with the square of the schemas that refer to one another (7.8 s instead of 0.06 s for
+// a ring of 3,200 schemas), without a way to stop it; it panics on a null path item or
+// parameter in 2.0; and its errors about a value of the wrong type have no position.
+//
+// The package opens no file and no connection, and does not know HTTP or storage.
 package description
 
 import (
@@ -15,7 +21,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Description is what can be said of an API description without its content.
+// Description is what the hub records of an API description.
 type Description struct {
 	Title     string // info.title, never empty
 	Version   string // info.version, never empty
@@ -23,9 +29,9 @@ type Description struct {
 	MediaType string // application/json or application/yaml
 }
 
-// Invalid says why a text is no API description that the hub accepts.
+// Invalid says why the hub does not accept a text as an API description.
 type Invalid struct {
-	Reasons []wire.FieldError // at least one, at most MaxReasons; pointers lead into the description
+	Reasons []wire.FieldError // at least one, at most MaxReasons; pointers are into the description
 }
 
 // MaxReasons is how many reasons an [Invalid] holds at most.
@@ -44,7 +50,7 @@ func (e *Invalid) Error() string {
 	return text
 }
 
-// invalid returns an *Invalid with one reason that concerns no single value.
+// invalid returns an *Invalid with one reason about the whole description.
 func invalid(format string, args ...any) *Invalid {
 	return &Invalid{[]wire.FieldError{{Detail: fmt.Sprintf(format, args...)}}}
 }
@@ -53,13 +59,13 @@ func invalid(format string, args ...any) *Invalid {
 // in bytes, before each step that needs more. Its error ends the reading.
 type Reserve func(bytes int64) error
 
-// Parse reads an API description, whose length the caller has bounded. The error
-// is an *Invalid, that of reserve, or that of ctx. The limits on descriptions bound
-// the time between two looks at ctx. A nil reserve allows everything.
+// Parse reads an API description, whose length the caller has bounded. The error is an
+// *Invalid, that of reserve, or that of ctx, which is checked between steps of bounded
+// length. A nil reserve allows everything.
 func Parse(ctx context.Context, data []byte, reserve Reserve) (d *Description, err error) {
 	defer func() {
 		if recover() != nil {
-			d, err = nil, invalid("the description is so odd that it cannot be checked")
+			d, err = nil, invalid("the description cannot be checked")
 		}
 	}()
 	if reserve == nil {
@@ -80,7 +86,7 @@ func read(data []byte, step Reserve) (*Description, error) {
 		return nil, err
 	}
 	root, mediaType, err := readTree(data, func(values int) error {
-		return step(max(first, 2*int64(len(data))+valueCost*int64(values))) // what aliases stand for is more than the text shows
+		return step(max(first, 2*int64(len(data))+valueCost*int64(values))) // aliases are more values than the text shows
 	})
 	if err != nil {
 		return nil, err

@@ -113,9 +113,9 @@ func TestParse_RejectsUnknownVersionWithList(t *testing.T) {
 		`{"swagger": "3.0.0"}`:                 `swagger "3.0.0" is not accepted`,
 		`{"swagger": "1.2"}`:                   `swagger "1.2" is not accepted`,
 		`{"openapi": ""}`:                      `openapi "" is not accepted`,
-		`{"openapi": null}`:                    `openapi is null, where a string is needed`,
-		"openapi: 3.1":                         `openapi is a number, where a string is needed`,
-		"swagger: 2.0":                         `swagger is a number, where a string is needed`,
+		`{"openapi": null}`:                    `openapi must be a string, not null`,
+		"openapi: 3.1":                         `openapi must be a string, not a number`,
+		"swagger: 2.0":                         `swagger must be a string, not a number`,
 		`{"swagger": "2.0", "openapi": "3.0"}`: `it has both swagger and openapi`,
 		`{"asyncapi": "3.0.0"}`:                `it has neither openapi nor swagger`,
 		`{}`:                                   `it has neither openapi nor swagger`,
@@ -144,7 +144,7 @@ func TestParse_AtMost20Reasons(t *testing.T) {
 
 func TestParse_ErrorSaysFirstReasonAndCount(t *testing.T) {
 	_, err := description.Parse(context.Background(), []byte(schemas("3.0.0", `"A": 5, "B": 6, "C": 7`)), nil)
-	want := `the API description is not valid: /components/schemas/A: line 2, column 46: "A" is 5, where a schema is needed (and 2 more)`
+	want := `the API description is not valid: /components/schemas/A: line 2, column 46: "A" must be a schema, not 5 (and 2 more)`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is %q, want %q", err, want)
 	}

@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// sections are the members that the library names otherwise, or that stand elsewhere in 2.0.
+// sections are the members that have another name in the library, or another place in 2.0.
 var sections = map[string][]string{
 	"external docs":   {"externalDocs"},
 	"schema":          {"schemas", "definitions"},
@@ -24,8 +24,8 @@ var sections = map[string][]string{
 	"callback":        {"callbacks"},
 }
 
-// explain puts an error of validation into words: its outer layers say where, and
-// what is left of it says what is wrong there.
+// explain turns a validation error into a reason: its outer layers say where, and the
+// innermost one what is wrong there.
 func explain(root *node, err error) wire.FieldError {
 	place := root
 	for {
@@ -58,8 +58,8 @@ func (n *node) section(name string) *node {
 	return n
 }
 
-// narrow finds the very value that err, which is about something in or below
-// place, means, and puts err into words.
+// narrow finds the value that err is about, which is place or below it, and puts err
+// into words.
 func narrow(root, place *node, err error) (found *node, detail string) {
 	switch e := err.(type) {
 	case *openapi3.RequiredFieldError:
@@ -72,18 +72,18 @@ func narrow(root, place *node, err error) (found *node, detail string) {
 		detail = quote(name) + " is missing or empty"
 	case *openapi3.ExtraSiblingFieldsError:
 		found = place.below(e.Fields[0], func(*node) bool { return true })
-		detail = "OpenAPI does not know the member " + quoteAll(e.Fields)
+		detail = "unknown member " + quoteAll(e.Fields)
 	case *openapi3.SchemaTypeError:
 		found = place.below("type", func(n *node) bool { return n.says(e.Type) })
-		detail = "there is no type " + quote(e.Type)
+		detail = "unknown type " + quote(e.Type)
 	case *openapi3.FieldVersionMismatchError:
 		found = place.below(e.Field[strings.LastIndexByte(e.Field, '.')+1:], func(*node) bool { return true })
 	case *openapi3.PathParametersError:
 		found = place.down(e.Path, strings.ToLower(e.Method))
-		detail = "the parameters in the path and those that are declared differ by " + quoteAll(e.Missing)
+		detail = "undeclared or unused path parameters: " + quoteAll(e.Missing)
 	case *openapi3.SecurityRequirementSchemeUndefinedError:
 		found = root.down(segments(e.JSONPointer)...)
-		detail = "there is no security scheme " + quote(e.Scheme)
+		detail = "unknown security scheme " + quote(e.Scheme)
 	case *openapi3.PathMustStartWithSlashError:
 		found = place.down(e.Path)
 		detail = "a path starts with /"
@@ -97,8 +97,8 @@ func narrow(root, place *node, err error) (found *node, detail string) {
 	return found, detail
 }
 
-// below returns the first member of this name in or below n, of an object of the
-// specification's, that is wanted, or nil.
+// below returns the first wanted member with this name in or below n, of an object of
+// the specification, or nil.
 func (n *node) below(name string, wanted func(*node) bool) *node {
 	holder := n.find(func(n *node) bool {
 		m := n.member(name)
@@ -107,8 +107,8 @@ func (n *node) below(name string, wanted func(*node) bool) *node {
 	return holder.member(name)
 }
 
-// lacks reports whether a member that n needs is missing, or empty where it must
-// not be. A schema needs items only when it is an array.
+// lacks reports whether a member that n needs is missing or empty. A schema needs items
+// only if it is an array.
 func (n *node) lacks(name string) bool {
 	if n.isReference() || name == "items" && !n.member("type").says("array") {
 		return false

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// place is what may stand as one member of an object: one value of a role, an
-// array of them, or an object that holds them under free names.
+// place describes a member of an object: one value of a role, an array of such
+// values, or an object whose members have any name and are such values.
 type place struct {
 	role string
 	many kind // array or object; null when there is one value
 }
 
-// grammar says, for each role, which members hold what. A role is the name of an
-// object in the specification, or of a leaf below. The member * stands for every
-// other one that is no extension.
+// grammar lists the members of each role. A role is the name of an object in the
+// specification, or of a leaf below. The member * is every other one that is not an
+// extension.
 var grammar = compile(map[string]map[string]string{
 	"document": {
 		"string": "openapi swagger host basePath jsonSchemaDialect",
@@ -97,8 +97,8 @@ var parameterMembers = map[string]string{
 	"schema": "schema items", "{example}": "examples", "{mediaType}": "content",
 }
 
-// compile turns members by what they hold, [role] and {role} meaning several,
-// into what they hold by member.
+// compile turns the lists of members by role, where [role] is an array and {role} an
+// object of them, into places by member.
 func compile(roles map[string]map[string]string) map[string]map[string]place {
 	compiled := make(map[string]map[string]place, len(roles))
 	for role, holders := range roles {
@@ -119,13 +119,13 @@ func compile(roles map[string]map[string]string) map[string]map[string]place {
 	return compiled
 }
 
-// data is the role of values in which nothing has a meaning.
+// data is the role of values without a meaning in OpenAPI, such as examples.
 const data = "data"
 
-// several is the role of an array or object that holds values of one role.
+// several is the role of an array or object of values of one role.
 const several = "several"
 
-// leaves are the roles of values that are no objects of the specification's.
+// leaves are the roles of values that are not objects of the specification.
 var leaves = map[string]func(*node) bool{
 	"string":  isString,
 	"boolean": isBoolean,
@@ -156,13 +156,13 @@ func isStrings(n *node) bool {
 	return n.kind == array && !slices.ContainsFunc(n.children, func(c *node) bool { return c.kind != text })
 }
 
-// referable are the roles in whose place a reference may stand.
+// referable are the roles that a reference can replace.
 var referable = map[string]bool{
 	"schema": true, "response": true, "parameter": true, "example": true, "requestBody": true,
 	"header": true, "securityScheme": true, "link": true, "callback": true, "pathItem": true,
 }
 
-// words name roles in a reason.
+// words are the names of roles in reasons.
 var words = map[string]string{
 	"string": "a string", "boolean": "a boolean", "number": "a number", "count": "a whole number of 0 or more",
 	"bound": "a number or a boolean", "types": "a string or an array of strings", "strings": "an array of strings",

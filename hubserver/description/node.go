@@ -27,14 +27,14 @@ func (k kind) String() string { return kindNames[k] }
 type node struct {
 	kind         kind
 	line, column int32  // where it begins, from 1, in characters
-	name         string // under which the object above holds it
+	name         string // its name in the object around it
 	text         string // a string's content; a number or boolean as JSON writes it
 	parent       *node
-	children     []*node          // of an array or object, as they stand
-	index        map[string]*node // of an object with many members, made when first asked for
+	children     []*node          // of an array or object, in their order
+	index        map[string]*node // of an object with many members, built when needed first
 
-	role   string // what the value is in an OpenAPI document; "" where anything may stand
-	target *node  // of a reference, what it leads to
+	role   string // what the value is in an OpenAPI document; "" if it can be anything
+	target *node  // of a reference: the value that it refers to
 }
 
 // indexed is how many members an object has before looking one up takes an index.
@@ -62,7 +62,7 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
-// step returns what the segment of a JSON pointer leads to from n, or nil.
+// step returns the child of n with this segment of a JSON pointer, or nil.
 func (n *node) step(segment string) *node {
 	if n.kind != array {
 		return n.member(segment)
@@ -74,7 +74,7 @@ func (n *node) step(segment string) *node {
 	return n.children[i]
 }
 
-// down follows segments as far as they lead.
+// down follows segments as long as they exist.
 func (n *node) down(segments ...string) *node {
 	for _, segment := range segments {
 		next := n.step(segment)
@@ -141,7 +141,7 @@ func (n *node) pointer() string {
 	return n.parent.pointer() + "/" + segment
 }
 
-// reason says what is wrong with n. Its pointer leads to what n stands in when
+// reason returns what is wrong with n. Its pointer is that of an object around n if
 // that of n would be too long.
 func (n *node) reason(format string, args ...any) wire.FieldError {
 	pointer := n.pointer()
@@ -155,7 +155,7 @@ func at(line, column int32, detail string) string {
 	return fmt.Sprintf("line %d, column %d: %s", line, column, detail)
 }
 
-// shown says what n is: a number or boolean as it is written, else its kind.
+// shown describes n: a number or boolean as it is written, else its kind.
 func (n *node) shown() string {
 	if n.kind == number || n.kind == boolean {
 		return clip(n.text, quoted)
@@ -163,7 +163,7 @@ func (n *node) shown() string {
 	return n.kind.String()
 }
 
-// clip cuts s when it is too long for a reason, which may quote it or be it.
+// clip truncates s to at most so many characters.
 func clip(s string, most int) string {
 	if r := []rune(s[:min(len(s), 4*(most+1))]); len(r) > most {
 		return string(r[:most]) + "…"

@@ -4,23 +4,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// withoutReferences writes the description as JSON with something short and valid
-// in the place of each reference: what a reference leads to is checked where it
-// stands. Without references no document is longer to check than it is to read.
+// withoutReferences writes the description as JSON, with a short valid value instead of
+// each reference: the value that it refers to is checked where it is defined. Without
+// references, checking a document takes no longer than reading it.
 func withoutReferences(root *node, v version) ([]byte, error) {
 	w := plainWriter{version: v}
 	w.value(root)
 	if w.work > maxPlainWork {
-		return nil, invalid("the description has too much text that is nested deeply")
+		return nil, invalid("the description has too much deeply nested text")
 	}
 	return w.json, nil
 }
 
-// maxPlainWork bounds how many bytes the library reads, which reads an object once
-// more for every object that it is in.
+// maxPlainWork bounds how many bytes the library reads. It reads an object again for
+// every object around it.
 const maxPlainWork = 192 << 20
 
-// patched is a version of each edition that the library knows; the patch digit means nothing to it.
+// patched is a version of each edition that the library knows; it does not know all patch numbers.
 var patched = map[version]string{v30: "3.0.3", v31: "3.1.1"}
 
 type plainWriter struct {
@@ -82,9 +82,9 @@ func (w *plainWriter) object(n *node) {
 		case n.role == "document" && child.name == "openapi":
 			w.string(patched[w.version])
 		case child.role == data:
-			w.json = append(w.json, '0') // nothing looks at it
+			w.json = append(w.json, '0') // the library does not check it
 		case child.kind == text && (child.name == "description" || child.name == "summary") && child.text != "":
-			w.json = append(w.json, `"-"`...) // any text will do, and the library would copy a long one often
+			w.json = append(w.json, `"-"`...) // the text does not matter, and the library would copy a long one often
 		default:
 			w.value(child)
 		}
@@ -92,8 +92,8 @@ func (w *plainWriter) object(n *node) {
 	w.json = append(w.json, '}')
 }
 
-// left reports whether child is left out of n: what says nothing by OpenAPI, and
-// what the library mishandles.
+// left reports whether child is left out of n: because it has no meaning in OpenAPI, or
+// because the library mishandles it.
 func (w *plainWriter) left(n, child *node) bool {
 	if grammar[n.role] == nil {
 		return false
@@ -101,18 +101,18 @@ func (w *plainWriter) left(n, child *node) bool {
 	_, listed := grammar[n.role][child.name]
 	switch {
 	case !listed:
-		return child.role == "" // an extension, a keyword of one's own, or the reference whose siblings count
+		return child.role == "" // an extension, an own keyword, or the $ref of a schema whose other members count
 	case child.name == "consumes" || child.name == "produces":
-		return w.version == v20 // conversion would multiply them with the operations
+		return w.version == v20 // the conversion would copy them for each operation
 	case child.name == "collectionFormat":
-		return n.role == "schema" && w.version != v30 // not known in 2.0; in 3.1 anyone's own
+		return n.role == "schema" && w.version != v30 // unknown to the library in 2.0; an own keyword in 3.1
 	case child.name == "pathItems":
-		return w.version == v31 // not known
+		return w.version == v31 // unknown to the library
 	}
 	return false
 }
 
-// standIns are the shortest values that pass for what a reference leads to.
+// standIns are the shortest valid values of each role.
 var standIns = map[string]string{
 	"schema":         `{}`,
 	"response":       `{"description":""}`,
@@ -130,7 +130,7 @@ func (w *plainWriter) standIn(n *node) {
 		w.json = append(w.json, standIns[n.role]...)
 		return
 	}
-	// A parameter counts where it is referred to: a path has to declare its own.
+	// A parameter matters where it is referred to: a path has to declare all its parameters.
 	w.json = append(w.json, '{')
 	for _, name := range []string{"name", "in", "required"} {
 		if m := n.target.member(name); m != nil && m.kind != array && m.kind != object {

@@ -15,7 +15,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-const outside = " leads outside the description, where the hub does not look: put what it names into the description"
+const outside = " refers to another document, which the hub does not read: include it in the description"
 
 func TestReferences_NamesDanglingOnes(t *testing.T) {
 	at := func(ref, problem string) []wire.FieldError {
@@ -25,30 +25,30 @@ func TestReferences_NamesDanglingOnes(t *testing.T) {
 		}}
 	}
 	for ref, problem := range map[string]string{
-		"#/components/schemas/B":                   "leads to nothing",
-		"#/components/schemas/A/allOf/1":           "leads to nothing",
-		"#/components/schemas/A/allOf/00":          "leads to nothing",
-		"#/components/schemas/A/allOf/-1":          "leads to nothing",
-		"#/components/schemas/A/title/x":           "leads to nothing",
-		"#/components/schemas/A/":                  "leads to nothing",
+		"#/components/schemas/B":                   "does not exist",
+		"#/components/schemas/A/allOf/1":           "does not exist",
+		"#/components/schemas/A/allOf/00":          "does not exist",
+		"#/components/schemas/A/allOf/-1":          "does not exist",
+		"#/components/schemas/A/title/x":           "does not exist",
+		"#/components/schemas/A/":                  "does not exist",
 		"#A":                                       "is not of the form #/…",
 		"#/%zz":                                    "is not of the form #/…",
 		"":                                         "is not of the form #/…",
 		"components/schemas/A":                     outside,
 		"other.yaml#/A":                            outside,
 		"//example.com/a.json":                     outside,
-		"#":                                        "leads to the whole description, where a schema is needed",
-		"#/components/parameters/P":                "leads to a parameter, where a schema is needed",
-		"#/components/schemas/A/title":             "leads to a string, where a schema is needed",
-		"#/components/schemas":                     "leads to several values, where a schema is needed",
-		"#/components/schemas/A/properties":        "leads to several values, where a schema is needed",
+		"#":                                        "refers to the whole description, but a schema is needed",
+		"#/components/parameters/P":                "refers to a parameter, but a schema is needed",
+		"#/components/schemas/A/title":             "refers to a string, but a schema is needed",
+		"#/components/schemas":                     "refers to several values, but a schema is needed",
+		"#/components/schemas/A/properties":        "refers to several values, but a schema is needed",
 		"#/components/schemas/A":                   "",
 		"#/components/schemas/A/allOf/0":           "",
 		"#/components/schemas/%41/allOf/0":         "",
 		"#/paths/%7E1x/get/parameters/0/schema":    "",
 		"#/paths/~1x/get/parameters/0/schema":      "",
 		"#/x-own/thing":                            "",
-		"#/components/schemas/A/properties/b/x-in": "leads to nothing",
+		"#/components/schemas/A/properties/b/x-in": "does not exist",
 	} {
 		text := doc("3.0.0", `"components": {"schemas": {"A": {"title": "t", "properties": {"b": {"$ref": "`+ref+`"}}, "allOf": [{}]}},
 			"parameters": {"P": {"name": "p", "in": "query", "schema": {}}}}, "x-own": {"thing": {}}, "paths": {"/x": {"get":
@@ -85,7 +85,7 @@ func TestReferences_FollowsEveryKind(t *testing.T) {
 	for _, target := range []string{"parameters/Id", "parameters/Q", "requestBodies/Body", "headers/Header", "links/Link",
 		"schemas/Schema", "examples/Example", "responses/Response", "callbacks/Callback", "securitySchemes/basic"} {
 		broken := strings.Replace(valid, `"#/components/`+target+`"`, `"#/components/`+target+`2"`, 1)
-		if reasons := refused(t, broken); !strings.Contains(reasons[len(reasons)-1].Detail, target+`2" leads to nothing`) {
+		if reasons := refused(t, broken); !strings.Contains(reasons[len(reasons)-1].Detail, target+`2" does not exist`) {
 			t.Errorf("%s: %v", target, reasons)
 		}
 	}
@@ -119,7 +119,7 @@ func TestReferences_AllowsCyclesThatReachAValue(t *testing.T) {
 		"parameters":  doc("3.0.0", `"paths": {}, "components": {"parameters": {"A": {"$ref": "#/components/parameters/B"}, "B": {"$ref": "#/components/parameters/A"}}}`),
 	} {
 		reasons := refused(t, text)
-		if want := "leads from reference to reference and never, or only after 32 of them, to a value"; !strings.Contains(reasons[0].Detail, want) {
+		if want := "refers to itself, or to more than 32 references in a row"; !strings.Contains(reasons[0].Detail, want) {
 			t.Errorf("%s: %v", name, reasons)
 		}
 	}
@@ -136,7 +136,7 @@ func TestReferences_SiblingsCountSince31(t *testing.T) {
 	if reasons := refused(t, schemas("3.1.0", beside)); reasons[0].Pointer != "/components/schemas/A/properties" {
 		t.Errorf("3.1: %v", reasons)
 	}
-	if reasons := refused(t, schemas("3.1.0", strings.Replace(beside, "5", "{}", 1))); !strings.Contains(reasons[0].Detail, `there is no type "text"`) {
+	if reasons := refused(t, schemas("3.1.0", strings.Replace(beside, "5", "{}", 1))); !strings.Contains(reasons[0].Detail, `unknown type "text"`) {
 		t.Errorf("3.1: %v", reasons)
 	}
 }

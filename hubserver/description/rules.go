@@ -12,11 +12,11 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// checkRules has the OpenAPI library check what is more than shape.
+// checkRules checks with the OpenAPI library what the grammar does not.
 func checkRules(root *node, plain []byte, v version) error {
 	document, err := load(plain, v)
 	if err != nil {
-		return invalid("a value has a type that OpenAPI does not allow in its place")
+		return invalid("a value has a type that OpenAPI does not allow there")
 	}
 	err = document.Validate(context.Background(), options()...)
 	if err == nil {

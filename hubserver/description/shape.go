@@ -14,12 +14,12 @@ const (
 	maxObjectWork = 1_200_000 // the depths of all objects added up
 )
 
-// maxHops is how many references may lead from one to the next before a value comes.
+// maxHops is how many references may refer to one another before a value.
 const maxHops = 32
 
-// checkShape gives every node its role, and checks that objects and arrays stand
-// where the grammar wants them and that every reference leads, within the
-// description, to a value of the role that is needed.
+// checkShape assigns every node its role. It checks that values have the types that
+// the grammar needs, and that every reference refers to a value of the right role
+// within the description.
 func checkShape(root *node, v version) (objects int, err error) {
 	s := shaper{root: root, version: v}
 	s.assign(root, "document")
@@ -47,20 +47,20 @@ func required(v version) []string {
 type shaper struct {
 	root       *node
 	version    version
-	objects    int // met so far
-	depth      int // of objects around the one that is looked at
-	work       int // the depths of the objects met so far
+	objects    int // visited so far
+	depth      int // objects around the current one
+	work       int // the sum of the depths of the objects visited so far
 	references []*node
 	reasons    reasons
 }
 
-// fill checks that what p wants stands as n, and assigns the roles.
+// fill checks that n is what p needs, and assigns the roles.
 func (s *shaper) fill(p place, n *node) {
 	switch {
 	case p.many == null:
 		s.assign(n, p.role)
 	case n.kind != p.many:
-		s.reasons.add(n, "%s is %v, where %v is needed", label(n), n.shown(), p.many)
+		s.reasons.add(n, "%s must be %v, not %v", label(n), p.many, n.shown())
 	default:
 		n.role = several
 		for _, child := range n.children {
@@ -76,13 +76,13 @@ func label(n *node) string {
 	return quote(n.name)
 }
 
-// assign gives n and what it holds their roles.
+// assign gives n and the values in it their roles.
 func (s *shaper) assign(n *node, role string) {
 	if role == "discriminator" && s.version == v20 {
 		role = "string"
 	}
 	if !s.fits(n, role) {
-		s.reasons.add(n, "%s is %v, where %s is needed", label(n), n.shown(), words[role])
+		s.reasons.add(n, "%s must be %s, not %v", label(n), words[role], n.shown())
 		return
 	}
 	n.role = role
@@ -92,7 +92,7 @@ func (s *shaper) assign(n *node, role string) {
 	s.count(n)
 	if ref := n.member("$ref"); ref != nil && referable[role] {
 		if ref.kind != text {
-			s.reasons.add(ref, "$ref is %v, where a string is needed", ref.kind)
+			s.reasons.add(ref, "$ref must be a string, not %v", ref.kind)
 			return
 		}
 		s.references = append(s.references, n)
@@ -111,16 +111,16 @@ func (s *shaper) member(n, child *node) {
 	p, listed := grammar[n.role][child.name]
 	others := grammar[n.role]["*"]
 	switch {
-	case listed && child.kind == null && p.role != data: // as if it were absent
+	case listed && child.kind == null && p.role != data: // the same as absent
 	case listed:
 		s.fill(p, child)
 	case strings.HasPrefix(child.name, "x-"):
 	case others != place{}:
 		s.fill(others, child)
 	case child.name == "$ref" && n.isReference():
-	case n.role == "schema" && s.version == v31: // keywords are anyone's there
+	case n.role == "schema" && s.version == v31: // other keywords are allowed there
 	default:
-		s.reasons.add(child, "OpenAPI does not know the member %s", quote(child.name))
+		s.reasons.add(child, "unknown member %s", quote(child.name))
 	}
 }
 
@@ -128,11 +128,11 @@ func (s *shaper) member(n, child *node) {
 func (s *shaper) count(n *node) {
 	before := s.work
 	if s.work += s.depth; before <= maxObjectWork && s.work > maxObjectWork {
-		s.reasons.add(n, "the description has too many schemas, operations, parameters and the like that are nested deeply")
+		s.reasons.add(n, "the description has too many deeply nested schemas, operations, parameters and other objects")
 	}
 	s.objects++
 	if s.objects == maxObjects+1 {
-		s.reasons.add(n, "the description has more than %d schemas, operations, parameters and the like", maxObjects)
+		s.reasons.add(n, "the description has more than %d schemas, operations, parameters and other objects", maxObjects)
 	}
 	if variables := n.member("variables"); n.role == "server" && variables != nil && len(variables.children) > maxVariables {
 		s.reasons.add(variables, "a server has at most %d variables here", maxVariables)
@@ -149,7 +149,7 @@ func (s *shaper) fits(n *node, role string) bool {
 	return n.kind == object
 }
 
-// what says what n is, in words.
+// what describes n in words.
 func (n *node) what() string {
 	if n.role == "" {
 		return n.kind.String()
@@ -157,7 +157,7 @@ func (n *node) what() string {
 	return words[n.role]
 }
 
-// hasSiblings reports whether members beside $ref count; elsewhere they are ignored.
+// hasSiblings reports whether the other members of a reference count; otherwise they are ignored.
 func hasSiblings(role string, v version) bool { return role == "schema" && v == v31 }
 
 // isReference reports whether n is a reference that [shaper.assign] has found.
@@ -177,7 +177,7 @@ func (s *shaper) resolve(n *node) {
 			s.reasons.add(ref, "%s %s", quote(ref.text), problem)
 			return
 		case next.role != n.role && (next.role != "" || next.kind != object):
-			s.reasons.add(ref, "%s leads to %s, where %s is needed", quote(ref.text), next.what(), words[n.role])
+			s.reasons.add(ref, "%s refers to %s, but %s is needed", quote(ref.text), next.what(), words[n.role])
 			return
 		case !next.isReference():
 			n.target = next
@@ -185,14 +185,14 @@ func (s *shaper) resolve(n *node) {
 		}
 		target = next
 	}
-	s.reasons.add(ref, "%s leads from reference to reference and never, or only after %d of them, to a value", quote(ref.text), maxHops)
+	s.reasons.add(ref, "%s refers to itself, or to more than %d references in a row", quote(ref.text), maxHops)
 }
 
-// lookup returns what ref leads to, or what is wrong with it.
+// lookup returns the value that ref refers to, or what is wrong with ref.
 func (s *shaper) lookup(ref string) (target *node, problem string) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local && ref != "" {
-		return nil, "leads outside the description, where the hub does not look: put what it names into the description"
+		return nil, "refers to another document, which the hub does not read: include it in the description"
 	}
 	pointer, err := url.PathUnescape(pointer)
 	if !local || err != nil || pointer != "" && pointer[0] != '/' {
@@ -201,7 +201,7 @@ func (s *shaper) lookup(ref string) (target *node, problem string) {
 	target = s.root
 	for _, segment := range segments(pointer) {
 		if target = target.step(segment); target == nil {
-			return nil, "leads to nothing"
+			return nil, "does not exist"
 		}
 	}
 	return target, ""

@@ -8,13 +8,13 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Limits on a description besides its length. Checking it costs time in proportion
-// to the depths of all values added up, and memory in proportion to their number.
+// Limits on a description besides its length. Checking it takes time in proportion to
+// the sum of the depths of all values, and memory in proportion to their number.
 const (
 	maxDepth  = 100        // of nested arrays and objects, the outermost included
-	maxValues = 500_000    // with what aliases stand for counted each time
-	maxWork   = 10_000_000 // the depths of all values added up
-	maxText   = 32 << 20   // bytes of all names and scalars, again with what aliases stand for
+	maxValues = 500_000    // counting each use of an alias
+	maxWork   = 10_000_000 // the sum of the depths of all values
+	maxText   = 32 << 20   // bytes of all names and scalars, counting each use of an alias
 )
 
 const (
@@ -22,9 +22,9 @@ const (
 	mediaYAML = "application/yaml"
 )
 
-// How much memory reading takes: a value of the tree, which for YAML is a tree of
-// the library's before; an object of the specification's in the library; and a byte
-// of the text that is handed to it.
+// How much memory reading takes, in bytes: for a value of the tree, which for YAML is in
+// the library's tree before; for an object of the specification in the library; and for
+// a byte of the text that is passed to it.
 const (
 	valueCost     = 160
 	jsonValueCost = valueCost
@@ -43,7 +43,7 @@ func treeMemory(data []byte) int64 {
 			values += bytes.Count(data, []byte{mark})
 		}
 	} else {
-		values = countMarks(data) - bytes.Count(data, []byte("\n")) - bytes.Count(data, []byte("\r")) // a line alone begins no value
+		values = countMarks(data) - bytes.Count(data, []byte("\n")) - bytes.Count(data, []byte("\r")) // a new line alone begins no value
 	}
 	return 4*int64(len(data)) + cost*int64(min(values, maxValues))
 }
@@ -74,7 +74,7 @@ func readTree(data []byte, grows func(values int) error) (root *node, mediaType 
 		return nil, "", err
 	}
 	if root.kind != object {
-		return nil, "", &Invalid{[]wire.FieldError{root.reason("a description is an object, and this is %v", root.kind)}}
+		return nil, "", &Invalid{[]wire.FieldError{root.reason("a description must be an object, not %v", root.kind)}}
 	}
 	return root, mediaType, nil
 }
@@ -110,18 +110,18 @@ func (c *cursor) advance(offset int) {
 	c.column += int32(utf8.RuneCount(passed))
 }
 
-// budget is what is left of the limits while a tree grows.
+// budget is what remains of the limits while a tree grows.
 type budget struct {
 	values, work, text int
-	grows              func(values int) error // called now and then with how many values there are
+	grows              func(values int) error // called from time to time with the number of values
 }
 
 func newBudget(grows func(int) error) budget { return budget{maxValues, maxWork, maxText, grows} }
 
-// growStep is how many values are read between two looks at the memory that they take.
+// growStep is how many values are read between two calls of grows.
 const growStep = 1 << 14
 
-// spend pays for one value in depth arrays and objects, itself included when it is one.
+// spend counts one value in depth arrays and objects, including itself if it is one.
 func (b *budget) spend(n *node, depth int) error {
 	b.values--
 	b.work -= depth
@@ -132,9 +132,9 @@ func (b *budget) spend(n *node, depth int) error {
 	case b.values < 0:
 		return tooManyValues()
 	case b.text < 0:
-		return invalid("the description has more than %d MiB of text, with what YAML aliases stand for counted each time", maxText>>20)
+		return invalid("the description has more than %d MiB of text, counting each use of a YAML alias", maxText>>20)
 	case b.work < 0:
-		return invalid("the description has too many values that are nested deeply")
+		return invalid("the description has too many deeply nested values")
 	}
 	if read := maxValues - b.values; read%growStep == 0 {
 		return b.grows(read)
@@ -145,5 +145,5 @@ func (b *budget) spend(n *node, depth int) error {
 var tooDeep = fmt.Sprintf("arrays and objects are nested more than %d deep", maxDepth)
 
 func tooManyValues() error {
-	return invalid("the description has more than %d values, with what YAML aliases stand for counted each time", maxValues)
+	return invalid("the description has more than %d values, counting each use of a YAML alias", maxValues)
 }

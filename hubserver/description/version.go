@@ -32,11 +32,11 @@ func versionOf(root *node) (version, error) {
 	case swagger != nil:
 		stated = swagger
 	case openapi == nil:
-		return refuse(root, "it has neither openapi nor swagger, so nothing says that it describes an API")
+		return refuse(root, "it has neither openapi nor swagger, so it is not an API description")
 	}
 	switch {
 	case stated.kind != text:
-		return refuse(stated, "%s is %v, where a string is needed", stated.name, stated.kind)
+		return refuse(stated, "%s must be a string, not %v", stated.name, stated.kind)
 	case stated == swagger && stated.text == "2.0":
 		return v20, nil
 	case stated == openapi && patch3.MatchString(stated.text):

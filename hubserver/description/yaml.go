@@ -32,7 +32,7 @@ func readYAML(data []byte, grows func(int) error) (*node, error) {
 		return nil, badYAML(err)
 	}
 	if err := decoder.Decode(&second); err == nil {
-		return nil, invalid("line %d: a second YAML document begins, and a description is one", max(second.Line, 1))
+		return nil, invalid("line %d: a second YAML document begins, but a description is one document", max(second.Line, 1))
 	} else if !errors.Is(err, io.EOF) {
 		return nil, badYAML(err)
 	}
@@ -103,7 +103,7 @@ func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
 
 func (r *yamlReader) alias(y *yaml.Node, depth int) (*node, error) {
 	if slices.Contains(r.open, y.Alias) {
-		return nil, badNode(y, "the alias *%s stands within what it is an alias of", clip(y.Value, quoted))
+		return nil, badNode(y, "the alias *%s refers to a value that contains it", clip(y.Value, quoted))
 	}
 	r.open = append(r.open, y.Alias)
 	defer func() { r.open = r.open[:len(r.open)-1] }()
@@ -132,7 +132,7 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
 			return err
 		}
 		if names[name] {
-			return badNode(key, "the member %s stands there twice", quote(name))
+			return badNode(key, "duplicate member %s", quote(name))
 		}
 		names[name] = true
 		if key.ShortTag() == "!!merge" {
@@ -158,13 +158,13 @@ func memberName(key *yaml.Node) (string, error) {
 		key = key.Alias
 	}
 	if key.Kind != yaml.ScalarNode {
-		return "", badNode(key, "the name of a member is not a plain value")
+		return "", badNode(key, "the name of a member must be a plain value")
 	}
 	return key.Value, nil
 }
 
-// merge gives n the members of what stands after <<: an object, or an array of
-// objects of which the earlier win. Members that n has itself win over all.
+// merge gives n the members of the value of <<: an object, or an array of
+// objects, of which the earlier take precedence. The own members of n take precedence over all.
 func (r *yamlReader) merge(n *node, y *yaml.Node, names map[string]bool, depth int) error {
 	from, err := r.value(y, depth+1)
 	if err != nil {
@@ -176,7 +176,7 @@ func (r *yamlReader) merge(n *node, y *yaml.Node, names map[string]bool, depth i
 	}
 	for _, source := range sources {
 		if source.kind != object {
-			return badNode(y, "<< merges objects, and this is %v", source.kind)
+			return badNode(y, "<< merges objects, not %v", source.kind)
 		}
 		for _, child := range source.children {
 			if names[child.name] {
