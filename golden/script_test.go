@@ -192,7 +192,7 @@ func (s *script) stop() {
 
 // login makes an account, where there is none, and a token, and logs in with it.
 func login(ts *testscript.TestScript, user string, scopes []string) {
-	if err := ts.Exec("hub", "account", "create", user); err != nil && !strings.Contains(ts.ReadFile("stderr"), "exists already") {
+	if err := ts.Exec("hub", "account", "create", user); err != nil && !strings.Contains(ts.ReadFile("stderr"), "already exists") {
 		ts.Fatalf("hub account create %s: %v", user, err)
 	}
 	token(ts, "TOKEN", user, scopes)

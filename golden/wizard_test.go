@@ -195,7 +195,7 @@ func TestWizard_NamesTakenSlug(t *testing.T) {
 	term := w.open(usual, "project", "create")
 	w.talk(term, []turn{
 		{"> Go on", "", enter},
-		{"! @alice/web exists already", "wizard-slug-taken", enter}, // which does not go on
+		{"! @alice/web already exists", "wizard-slug-taken", enter}, // which does not go on
 		{"> web", "", "2"},
 		{"@alice/web2 is free", "", enter},
 		{"> private", "", ctrlC},

@@ -86,7 +86,7 @@ func (c *call) query() (url.Values, error) {
 	return q, nil
 }
 
-// authenticate returns the caller, nil when the request bears no token.
+// authenticate returns the caller, nil if the request has no token.
 func (c *call) authenticate() (*caller, error) {
 	header := c.r.Header.Get("Authorization")
 	if header == "" {
@@ -94,7 +94,7 @@ func (c *call) authenticate() (*caller, error) {
 	}
 	scheme, token, _ := strings.Cut(header, " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || !pat.Valid(token) {
-		return nil, unauthorized(wire.CodeUnauthorized, "the Authorization header holds no valid token")
+		return nil, unauthorized(wire.CodeUnauthorized, "the Authorization header has no valid token")
 	}
 	var bearer *store.Bearer
 	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
@@ -148,7 +148,7 @@ func (c *call) needScope(scope wire.Scope) error {
 		return nil
 	}
 	return problemf(http.StatusForbidden, wire.CodeMissingScope, "the token lacks the scope %s", scope).
-		hint("make one that has it: hub token create --user %s --name NAME --scope %s", c.who.user, scope)
+		hint("create one that has it: hub token create --user %s --name NAME --scope %s", c.who.user, scope)
 }
 
 // roleOn returns the caller's role on account, "" for none.

@@ -15,7 +15,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// descriptionTypes are the media types of an upload; the content decides what it is.
+// descriptionTypes are the media types of an upload; the content decides its format.
 var descriptionTypes = []string{
 	"application/json", "application/yaml", "application/x-yaml", "text/yaml",
 	"application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/vnd.oai.openapi+yaml",
@@ -27,7 +27,7 @@ func (s *Server) uploadAPI(c *call) error {
 		return err
 	}
 	if c.r.Header.Get("Content-Encoding") != "" {
-		return unsupported("a description takes no Content-Encoding")
+		return unsupported("a description must not have a Content-Encoding")
 	}
 	data, err := c.readAll(uploading, "the description", s.Limits.DescriptionBytes)
 	if err != nil {
@@ -89,7 +89,7 @@ func fetchProblem(err error) error {
 	var refused *fetch.Refused
 	var own *problem
 	switch {
-	case errors.As(err, &own): // there was no memory for it
+	case errors.As(err, &own): // not enough memory
 		return own
 	case errors.As(err, &invalid):
 		return invalidBody("/url", "%v", invalid)
@@ -103,7 +103,7 @@ func fetchProblem(err error) error {
 	return err
 }
 
-// parse reads a description, in its turn among those of others.
+// parse reads a description when it is its turn.
 func (c *call) parse(data []byte) (*description.Description, error) {
 	l, err := c.s.memory.acquire(c.ctx(), describing, c.client(), 0)
 	if err != nil {
@@ -113,10 +113,10 @@ func (c *call) parse(data []byte) (*description.Description, error) {
 	return description.Parse(c.ctx(), data, func(bytes int64) error { return l.resize(c.ctx(), bytes) })
 }
 
-// maxTitle bounds what is kept of a description's title and version, in bytes.
+// maxTitle bounds the title and the version of a description, in bytes.
 const maxTitle = 1000
 
-// register stores a description as a new API and answers with it.
+// register stores a description as a new API and responds with it.
 func (c *call) register(account, slug string, data []byte, commit func(creation) error) error {
 	found, err := c.parse(data)
 	var invalid *description.Invalid
@@ -130,7 +130,7 @@ func (c *call) register(account, slug string, data []byte, commit func(creation)
 	}
 	if len(found.Title) > maxTitle || len(found.Version) > maxTitle || strings.ContainsRune(found.Title+found.Version, 0) {
 		return problemf(http.StatusUnprocessableEntity, wire.CodeInvalidDescription,
-			"the API description's title or version is longer than %d bytes or holds a NUL", maxTitle)
+			"the API description's title or version is longer than %d bytes or contains a NUL", maxTitle)
 	}
 	sum := sha256.Sum256(data)
 	free := slug == ""
@@ -156,13 +156,13 @@ func (c *call) register(account, slug string, data []byte, commit func(creation)
 		if err := c.repairDocument(refOf(account, slug), &store.Document{MediaType: found.MediaType, Text: data}); err != nil {
 			return err
 		}
-		return problemf(http.StatusConflict, wire.CodeAPIExists, "%s exists already", refOf(account, slug))
+		return problemf(http.StatusConflict, wire.CodeAPIExists, "%s already exists", refOf(account, slug))
 	}
 	return err
 }
 
-// repairDocument replaces the text of a registered API if it is damaged, and was the
-// one that is uploaded again.
+// repairDocument replaces the document of a registered API if it is damaged and the same
+// document is uploaded again.
 func (c *call) repairDocument(api ref.Ref, d *store.Document) error {
 	var repaired bool
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
@@ -203,7 +203,7 @@ func (s *Server) getDocument(c *call) error {
 	if c.unmodified(row.SHA256) {
 		return nil
 	}
-	// A foreign document is not to be taken for a page of ours.
+	// A browser must not show a document of a user as a page of the hub.
 	c.w.Header().Set("Content-Disposition", "attachment")
 	return c.stream(doc)
 }

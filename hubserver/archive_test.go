@@ -241,13 +241,13 @@ func TestPutArchive_LimitIsNamed(t *testing.T) {
 			limit string
 		}{
 			"too many files":               {typed{"", gzipped(t, tarOf(t, many(21, 0)...))}, "at most 20"},
-			"a large file":                 {typed{"", gzipped(t, tarOf(t, file{name: "big", content: strings.Repeat("x", 1001)}))}, `"big" is larger than this hub takes: at most 1000 bytes`},
+			"a large file":                 {typed{"", gzipped(t, tarOf(t, file{name: "big", content: strings.Repeat("x", 1001)}))}, `"big" is too large: this hub accepts at most 1000 bytes`},
 			"a large set":                  {typed{"", gzipped(t, tarOf(t, many(6, 1000)...))}, "at most 5000 bytes"},
 			"a large file, its size alone": {typed{"", gzipped(t, tarOf(t, file{name: "big", content: strings.Repeat("x", 1001)})[:512])}, "1000"},
-			"directories without end":      {typed{"", gzipped(t, tarOf(t, directories...))}, "the archive is larger"},
-			"zeros after the end, gzip":    {typed{"", gzipped(t, inflates)}, "the archive is larger"},
-			"zeros after the end, zstd":    {typed{"", zstded(t, inflates)}, "the archive is larger"},
-			"a declared length":            {typed{"application/x-tar", make([]byte, 100_000)}, "the archive is larger"},
+			"directories without end":      {typed{"", gzipped(t, tarOf(t, directories...))}, "the archive is too large"},
+			"zeros after the end, gzip":    {typed{"", gzipped(t, inflates)}, "the archive is too large"},
+			"zeros after the end, zstd":    {typed{"", zstded(t, inflates)}, "the archive is too large"},
+			"a declared length":            {typed{"application/x-tar", make([]byte, 100_000)}, "the archive is too large"},
 		} {
 			p := alice.put(baseFiles, c.body).problem(413, wire.CodeTooLarge)
 			if !strings.Contains(p.Detail, c.limit) {

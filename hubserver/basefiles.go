@@ -36,7 +36,7 @@ func (s *Server) putBaseFiles(c *call) error {
 	if c.r.ContentLength > limit {
 		return tooLarge("the archive", limit)
 	}
-	if c.seeds() && current != "" {
+	if c.createOnly() && current != "" {
 		return c.setExists()
 	}
 	if err := c.checkTree(current); err != nil {
@@ -82,7 +82,7 @@ func (c *call) setExists() error {
 // checkTree checks the request's If-Match against the digest of the set that the
 // project holds, "" for none.
 func (c *call) checkTree(current string) error {
-	if c.matches(current, current != "") {
+	if c.ifMatch(current, current != "") {
 		return nil
 	}
 	p := revisionChanged("the base files of " + c.ref().String() + " are not those that the request was made for")
@@ -113,7 +113,7 @@ func (c *call) takeArchive(compression string, w *store.PackWriter) (s *store.Sw
 
 // swap stores the rest of the push and puts the set in its place.
 func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) {
-	s.By, s.CreateOnly, s.Allowed = c.who.user, c.seeds(), c.checkTree
+	s.By, s.CreateOnly, s.Allowed = c.who.user, c.createOnly(), c.checkTree
 	if err := c.takeSet(); err != nil {
 		return nil, errors.Join(err, w.Keep(c.ctx())) // the next attempt need not upload it again
 	}

@@ -9,7 +9,7 @@ import (
 // etag writes a revision or a digest as a strong entity tag.
 func etag(revision string) string { return `"` + revision + `"` }
 
-// tags splits a list of entity tags. Ours hold neither comma nor quote.
+// tags splits a list of entity tags. Those of the hub contain no comma.
 func tags(header []string) []string {
 	var all []string
 	for _, line := range header {
@@ -22,32 +22,32 @@ func tags(header []string) []string {
 	return all
 }
 
-// matches reports whether the request's If-Match, if there is one, allows a
-// write onto what is there with this revision. A weak tag never does.
-func (c *call) matches(revision string, there bool) bool {
+// ifMatch reports whether the request's If-Match, if it has one, allows a write that
+// replaces a resource with this revision. A weak tag never does.
+func (c *call) ifMatch(revision string, exists bool) bool {
 	header, conditional := c.r.Header["If-Match"]
 	if !conditional {
 		return true
 	}
 	asked := tags(header)
-	return there && (slices.Contains(asked, "*") || slices.Contains(asked, etag(revision)))
+	return exists && (slices.Contains(asked, "*") || slices.Contains(asked, etag(revision)))
 }
 
-// excludes reports whether the request's If-None-Match forbids a write: * where
-// something is there, a tag where it is that of revision.
-func (c *call) excludes(revision string, there bool) bool {
+// ifNoneMatch reports whether the request's If-None-Match forbids a write: * if the
+// resource exists, a tag if it is that of revision.
+func (c *call) ifNoneMatch(revision string, exists bool) bool {
 	asked := tags(c.r.Header["If-None-Match"])
-	return there && slices.Contains(asked, "*") || slices.Contains(asked, etag(revision))
+	return exists && slices.Contains(asked, "*") || slices.Contains(asked, etag(revision))
 }
 
-// seeds reports whether the request may only put something where nothing is.
-func (c *call) seeds() bool {
+// createOnly reports whether the request must not replace anything.
+func (c *call) createOnly() bool {
 	return slices.Contains(tags(c.r.Header["If-None-Match"]), "*")
 }
 
-// unmodifiedIn is unmodified for a resource with several encodings, each of which
-// has an ETag of its own; that without an encoding has the revision alone. A caller
-// that has that one may use it whatever it accepts.
+// unmodifiedIn is unmodified for a resource with several encodings, each with its own
+// ETag; without an encoding it is the revision. A caller that has the resource without
+// encoding may use it whatever it accepts.
 func (c *call) unmodifiedIn(revision, encoding string) bool {
 	if encoding == "" {
 		return c.unmodified(revision)
@@ -60,7 +60,7 @@ func (c *call) unmodifiedIn(revision, encoding string) bool {
 	return c.unmodified(revision + "-" + encoding)
 }
 
-// unmodified sets the ETag of a GET, and answers 304 when the caller has that already.
+// unmodified sets the ETag of a GET, and responds with 304 if the caller has that one already.
 func (c *call) unmodified(revision string) bool {
 	c.w.Header().Set("ETag", etag(revision))
 	for _, tag := range tags(c.r.Header["If-None-Match"]) {

@@ -22,7 +22,7 @@ func (s *Server) getConfig(c *call) error {
 	return c.json(http.StatusOK, toConfig(config))
 }
 
-// config returns the config of the project that the path names, 404 when there is none.
+// config returns the config of the project that the path names, 404 if it does not exist.
 func (c *call) config() (config *store.Config, err error) {
 	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
 		config, err = v.Config(c.ctx(), c.ref())
@@ -61,7 +61,7 @@ func (s *Server) putConfig(c *call) error {
 		return err
 	}
 	via := wire.ViaPush
-	if c.seeds() {
+	if c.createOnly() {
 		via = wire.ViaCreate
 	}
 	if req.Settings == nil {
@@ -94,13 +94,13 @@ func (s *Server) patchConfig(c *call) error {
 		return err
 	}
 	return c.changeConfig(wire.ViaAPI, func() (configChange, error) {
-		// What the request alone shows comes before the condition.
+		// What the request alone shows is checked before the condition.
 		if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
 			return nil, invalidConfig("", err)
 		}
 		if _, conditional := c.r.Header["If-Match"]; !conditional {
 			return nil, problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
-				hint("send the ETag of the config that the change was made for")
+				hint("send the ETag of the config that the change is based on")
 		}
 		return func(current *store.Config) (flat.Config, bool, error) {
 			if current.Body == nil { // it is damaged, which the store reports
@@ -118,8 +118,8 @@ func (s *Server) patchConfig(c *call) error {
 	})
 }
 
-// changeConfig makes the config what the change of prepare says, and answers with
-// what is there now and what was there before.
+// changeConfig applies the change that prepare returns, and responds with the config as
+// it is now and as it was before.
 func (c *call) changeConfig(via wire.Via, prepare func() (configChange, error)) error {
 	change, err := prepare()
 	if err != nil {
@@ -133,8 +133,8 @@ func (c *call) changeConfig(via wire.Via, prepare func() (configChange, error)) 
 	return c.json(http.StatusOK, answer)
 }
 
-// writeConfig makes the config what change returns, on the caller's conditions.
-// When there is nothing to write it answers with the present state.
+// writeConfig replaces the config by what change returns, if the request's conditions
+// are met. If there is nothing to write, it returns the present state.
 func (c *call) writeConfig(via wire.Via, change configChange) (*wire.ConfigWritten, error) {
 	var before, after *store.Config
 	var config flat.Config
@@ -173,14 +173,14 @@ func (c *call) writeConfig(via wire.Via, change configChange) (*wire.ConfigWritt
 	return answer, nil
 }
 
-// checkRevision holds the request's conditions against the config that is there.
+// checkRevision checks the request's conditions against the stored config.
 func (c *call) checkRevision(current *store.Config) error {
 	var p *problem
 	switch {
-	case c.excludes(current.Revision, current.HasConfig):
-		p = revisionChanged(c.ref().String() + " holds a config already")
-	case !c.matches(current.Revision, true):
-		p = revisionChanged("the config of " + c.ref().String() + " is not the one that the request was made for")
+	case c.ifNoneMatch(current.Revision, current.HasConfig):
+		p = revisionChanged(c.ref().String() + " already has a config")
+	case !c.ifMatch(current.Revision, true):
+		p = revisionChanged("the config of " + c.ref().String() + " is not the one that If-Match names")
 	default:
 		return nil
 	}
@@ -201,7 +201,7 @@ func (s *Server) checkConfig(config flat.Config) error {
 	return nil
 }
 
-// invalidConfig turns flat's errors into a 422 whose pointers lead into the body, below at.
+// invalidConfig converts errors of flat to a 422 whose pointers are into the body, below at.
 func invalidConfig(at string, err error) error {
 	var shape *wire.ShapeError
 	var conflict *flat.ConflictError

@@ -10,17 +10,17 @@ import (
 	"example.com/projecthub/store"
 )
 
-// healthz says that the process answers.
+// healthz responds as long as the process runs.
 func (s *Server) healthz(c *call) error {
 	return c.json(http.StatusOK, wire.Status{Status: "ok", Version: s.Version})
 }
 
 // Drain makes /readyz fail, so that a load balancer sends no more requests. All
-// requests that come are still answered.
+// requests that arrive are still served.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// readyz says that requests can be served: the hub is not about to stop, and the
-// database answers.
+// readyz responds with 200 if requests can be served: the hub is not about to stop, and
+// the database responds.
 func (s *Server) readyz(c *call) error {
 	if s.draining.Load() {
 		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "this hub is about to stop").with("Retry-After", "1")

@@ -14,7 +14,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// problem is an answer that is not a success, on its way to the caller.
+// problem is a response that is not a success.
 type problem struct {
 	wire.Problem
 	header http.Header
@@ -64,16 +64,16 @@ func notPermitted(user string, has wire.Role, account string, needed wire.Role) 
 	}
 	p := problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %s", user, verb, account)
 	if has != "" {
-		p.Detail += fmt.Sprintf(", being only a %s there", has)
+		p.Detail += fmt.Sprintf("; the role is %s", has)
 	}
-	return p.hint("where %[1]s is an org, whoever runs the hub can allow it: hub member set %[1]s %s --role %s", account, user, needed)
+	return p.hint("if %[1]s is an org, the hub's administrator can allow it: hub member set %[1]s %s --role %s", account, user, needed)
 }
 
 func notFound(what string) *problem {
 	return problemf(http.StatusNotFound, wire.CodeNotFound, "there is no %s", what)
 }
 
-// invalidBody is a 422 for what the pointers name in the request's body.
+// invalidBody is a 422 about the value at pointer in the request's body.
 func invalidBody(pointer, format string, args ...any) *problem {
 	detail := fmt.Sprintf(format, args...)
 	p := problemf(http.StatusUnprocessableEntity, wire.CodeInvalidBody, "%s", detail)
@@ -85,14 +85,14 @@ func invalidBody(pointer, format string, args ...any) *problem {
 }
 
 func tooLarge(what string, limit int64) *problem {
-	return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%s is larger than this hub takes: at most %d bytes", what, limit)
+	return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%s is too large: this hub accepts at most %d bytes", what, limit)
 }
 
 func revisionChanged(detail string) *problem {
 	return problemf(http.StatusPreconditionFailed, wire.CodeRevisionChanged, "%s", detail)
 }
 
-// toProblem turns every error that a handler can return into an answer.
+// toProblem converts any error that a handler can return.
 func toProblem(err error) *problem {
 	var p *problem
 	switch {
@@ -104,12 +104,12 @@ func toProblem(err error) *problem {
 		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's database does not answer").
 			with("Retry-After", "1").because(err)
 	}
-	return problemf(http.StatusInternalServerError, wire.CodeInternal, "something went wrong in the hub").
-		hint("whoever runs it finds the cause in its log under the request id").because(err)
+	return problemf(http.StatusInternalServerError, wire.CodeInternal, "internal error").
+		hint("the hub's administrator finds the cause in its log, by the request id").because(err)
 }
 
-// fail answers with the problem that err is, and reports whether that was possible:
-// after an answer has begun it is not.
+// fail responds with the problem of err, and reports whether that was possible: once a
+// response has begun it is not.
 func (c *call) fail(pattern string, err error) bool {
 	p := toProblem(err)
 	if p.cause != nil && c.ctx().Err() == nil {
@@ -126,7 +126,7 @@ func (c *call) fail(pattern string, err error) bool {
 	return true
 }
 
-// complete fills in what every problem has, and makes its texts fit for JSON: they
+// complete sets what every problem has, and makes its texts valid UTF-8, because they
 // may quote what a caller sent.
 func (p *problem) complete(requestID string) {
 	p.RequestID = requestID
@@ -145,7 +145,7 @@ const problemType = "application/problem+json"
 func (c *call) writeProblem(p *problem) {
 	p.complete(c.id)
 	header := c.w.Header()
-	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag"} { // of the answer that could not be given
+	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag"} { // of the response that failed
 		header.Del(name)
 	}
 	for name, values := range p.header {

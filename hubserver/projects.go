@@ -50,7 +50,7 @@ func (s *Server) createProject(c *call) error {
 	})
 }
 
-// newProject checks the body of a create for what it alone shows.
+// newProject checks the body of a create, without a look at the store.
 func newProject(req *wire.CreateProject, by string) (*store.Project, error) {
 	project, err := ref.New(req.Account, req.Slug)
 	if err != nil {
@@ -65,7 +65,7 @@ func newProject(req *wire.CreateProject, by string) (*store.Project, error) {
 		return nil, invalidBody("/stack", "%v", err)
 	}
 	if req.API.IsZero() {
-		return nil, invalidBody("/api", "an API is needed, as {account, slug}")
+		return nil, invalidBody("/api", "is required: {account, slug}")
 	}
 	if req.StackVersion == "" {
 		req.StackVersion = wire.Latest
@@ -90,7 +90,7 @@ func newProject(req *wire.CreateProject, by string) (*store.Project, error) {
 func createProblem(err error, row *store.Project) error {
 	switch {
 	case errors.Is(err, store.ErrExists):
-		return problemf(http.StatusConflict, wire.CodeProjectExists, "%s exists already", refOf(row.Account, row.Slug)).
+		return problemf(http.StatusConflict, wire.CodeProjectExists, "%s already exists", refOf(row.Account, row.Slug)).
 			hint("nothing was changed; push updates an existing project")
 	case errors.Is(err, store.ErrStackNotPublished):
 		p := problemf(http.StatusUnprocessableEntity, wire.CodeStackNotPublished,
@@ -120,14 +120,14 @@ func (s *Server) listProjects(c *call) error {
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxPage {
-			return invalidBody("", "limit is to be a number from 1 to %d, not %q", maxPage, text)
+			return invalidBody("", "limit must be a number from 1 to %d, not %q", maxPage, text)
 		}
 		filter.Limit = n
 	}
 	if text := q.Get("cursor"); text != "" {
 		after, err := ref.Parse(text)
 		if err != nil {
-			return invalidBody("", "this cursor did not come from a former page")
+			return invalidBody("", "invalid cursor: send the nextCursor of a page")
 		}
 		filter.After = after
 	}
@@ -135,7 +135,7 @@ func (s *Server) listProjects(c *call) error {
 		return err
 	}
 	wanted := filter.Limit
-	filter.Limit++ // one more tells whether there is another page
+	filter.Limit++ // one more, to find out whether there is another page
 	answer := wire.Projects{Projects: []wire.Project{}}
 	err = s.Store.Read(c.ctx(), func(v *store.View) error {
 		page, err := v.Projects(c.ctx(), filter)
@@ -154,8 +154,8 @@ func (s *Server) listProjects(c *call) error {
 	return c.json(http.StatusOK, answer)
 }
 
-// listScope restricts a list to what the caller may see: without an account, the
-// caller's own ones; a stranger to the account sees its public projects.
+// listScope restricts a list to what the caller may see: without an account, to those
+// on which the caller has a role; without a role on the account, to public projects.
 func (c *call) listScope(f *store.ProjectFilter, account string) error {
 	if account != "" {
 		if !ref.ValidName(account) {
@@ -180,7 +180,7 @@ func (s *Server) getProject(c *call) error {
 	return c.json(http.StatusOK, s.toProject(view))
 }
 
-// project returns the project that the path names, 404 when there is none.
+// project returns the project that the path names, 404 if it does not exist.
 func (c *call) project() (view *store.ProjectView, err error) {
 	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
 		view, err = v.Project(c.ctx(), c.ref())

@@ -39,8 +39,8 @@ func (s *Server) setRateLimit(c *call) error {
 			if current != nil {
 				revision = limitsRevision(current)
 			}
-			if !c.matches(revision, current != nil) {
-				return revisionChanged("the limits of the bot are not those that the request was made for")
+			if !c.ifMatch(revision, current != nil) {
+				return revisionChanged("the limits of the bot are not the ones that If-Match names")
 			}
 			return nil
 		})
@@ -65,7 +65,7 @@ func (s *Server) getRateLimit(c *call) error {
 	return c.answerRateLimit(row, err)
 }
 
-// answerRateLimit answers with the limits of a bot, or says why they were not read
+// answerRateLimit responds with the limits of a bot, or with why they were not read
 // or stored.
 func (c *call) answerRateLimit(row *store.RateLimit, err error) error {
 	if errors.Is(err, store.ErrBotMismatch) {
@@ -81,7 +81,7 @@ func (c *call) answerRateLimit(row *store.RateLimit, err error) error {
 	})
 }
 
-// bot reads which bot the query names.
+// bot returns the bot that the query names.
 func (c *call) bot() (wire.Bot, error) {
 	q := c.r.URL.Query()
 	bot := wire.Bot{Account: c.accountOf(wire.InBot), BotID: q.Get("botId"), BotRefID: q.Get("botRefId")}
@@ -90,7 +90,7 @@ func (c *call) bot() (wire.Bot, error) {
 	}
 	for name, value := range map[string]string{"botId": bot.BotID, "botRefId": bot.BotRefID} {
 		if !opaqueName(value) {
-			return bot, invalidBody("", "%s is to be 1 to %d printable characters without spaces", name, maxBotName)
+			return bot, invalidBody("", "%s must be 1 to %d printable characters without spaces", name, maxBotName)
 		}
 	}
 	return bot, nil
@@ -120,7 +120,7 @@ func botName(b wire.Bot) string {
 func checkLimits(l *wire.RateLimitConfig) error {
 	for _, p := range periods {
 		if limit := p.limit(l); limit != nil && (*limit < 0 || *limit > wire.MaxLimit) {
-			return invalidBody("/"+p.name+"Limit", "a limit is a whole number from 0 to %d", int64(wire.MaxLimit))
+			return invalidBody("/"+p.name+"Limit", "must be a whole number from 0 to %d", int64(wire.MaxLimit))
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// stackManifest is the file at a bundle's root that says what it is.
+// stackManifest is the file at a bundle's root that names the stack and its version.
 const stackManifest = "stack.json"
 
 // maxStackManifest bounds it, in bytes.
@@ -93,7 +93,7 @@ func (c *call) readBundle(data [][]byte, compression, number string) (tree.Tree,
 	}
 	defer done()
 	if actual == plain {
-		return nil, "", unsupported("a bundle is a tar that is compressed with gzip or zstd")
+		return nil, "", unsupported("a bundle must be a tar that is compressed with gzip or zstd")
 	}
 	var manifest []byte
 	reader := &archiveReader{
@@ -110,7 +110,7 @@ func (c *call) readBundle(data [][]byte, compression, number string) (tree.Tree,
 
 func checkManifest(manifest []byte, stack ref.Ref, number string) error {
 	if manifest == nil {
-		return badArchive("it holds no %s", stackManifest)
+		return badArchive("it has no %s", stackManifest)
 	}
 	if len(manifest) > maxStackManifest {
 		return badArchive("its %s is larger than %d KiB", stackManifest, maxStackManifest>>10)
@@ -120,10 +120,10 @@ func checkManifest(manifest []byte, stack ref.Ref, number string) error {
 		Version string `json:"version"`
 	}
 	if err := wire.Decode(manifest, &found, json.RejectUnknownMembers(false)); err != nil {
-		return badArchive("its %s cannot be read: %v", stackManifest, err)
+		return badArchive("malformed %s: %v", stackManifest, err)
 	}
 	if found.Name != stack.String() || found.Version != number {
-		return badArchive("its %s is of %s version %s, not of %s version %s",
+		return badArchive("its %s names %s version %s, not %s version %s",
 			stackManifest, found.Name, found.Version, stack, number)
 	}
 	return nil
@@ -133,7 +133,7 @@ func publishProblem(err error, stack ref.Ref, number string) error {
 	var notNewer *store.NotNewerError
 	switch {
 	case errors.Is(err, store.ErrVersionExists):
-		return problemf(http.StatusConflict, wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", stack, number).
+		return problemf(http.StatusConflict, wire.CodeVersionExists, "%s %s is already published with other files, and a published version never changes", stack, number).
 			hint("raise version in %s", stackManifest)
 	case errors.As(err, &notNewer):
 		return problemf(http.StatusConflict, wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", number, notNewer.Newest, stack).
@@ -178,7 +178,7 @@ func (s *Server) getVersion(c *call) error {
 	return c.json(http.StatusOK, toStackVersion(row))
 }
 
-// stackVersion returns the version that the path names, 404 when there is none.
+// stackVersion returns the version that the path names, 404 if it does not exist.
 func (c *call) stackVersion() (row *store.StackVersion, err error) {
 	number := c.params.ByName("version")
 	if !version.Valid(number) {
@@ -210,7 +210,7 @@ func (s *Server) getBundle(c *call) error {
 	return c.stream(bundle)
 }
 
-// stream answers with a bundle or document, piece by piece.
+// stream responds with a bundle or a document, piece by piece.
 func (c *call) stream(b *store.Body) error {
 	largest := int64(store.PieceSize)
 	if b.Pieces == 1 {
@@ -244,12 +244,12 @@ func (c *call) stream(b *store.Body) error {
 			return err
 		}
 		if _, err := c.w.Write(piece); err != nil {
-			return nil // a caller that has gone needs no answer
+			return nil // the caller has gone
 		}
 	}
 	c.w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-// pieceCost is how much memory a byte of a piece takes on its way out of the database.
+// pieceCost is how much memory a byte of a piece takes while it is read from the database.
 const pieceCost = 3

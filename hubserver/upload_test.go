@@ -397,7 +397,7 @@ func TestPutFiles_RejectsMismatchedUpload(t *testing.T) {
 			"a frame that breaks off":   {typed{wire.BaseFilesType, framed(plain).data[:100]}, 400, "ended"},
 			"a frame that is too large": {typed{wire.BaseFilesType, slices.Concat(framed(plain).data, bomb)}, 422, "4 MiB"},
 			"something after the end":   {framed(append(bytes.Clone(plain), "more"...)), 422, "follows"},
-			"zeros without end":         {typed{wire.BaseFilesType, slices.Concat(framed(plain).data, bytes.Repeat(frame.Append(nil, make([]byte, 4<<20)), 10))}, 413, "larger"},
+			"zeros without end":         {typed{wire.BaseFilesType, slices.Concat(framed(plain).data, bytes.Repeat(frame.Append(nil, make([]byte, 4<<20)), 10))}, 413, "too large"},
 		} {
 			a := alice.put(baseFiles, c.body, zstdEncoded)
 			if a.status != c.status || !strings.Contains(string(a.body), c.says) {

@@ -64,7 +64,7 @@ func (z *wizard) lookUpSlug(ctx context.Context, typed string) (string, error) {
 	case err != nil:
 		return r.String() + ", and whether it is free cannot be told now", nil
 	case !free:
-		return "", fmt.Errorf("%s exists already", r)
+		return "", fmt.Errorf("%s already exists", r)
 	}
 	return r.String() + " is free", nil
 }

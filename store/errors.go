@@ -17,7 +17,7 @@ import (
 // What a caller can tell apart. Everything else is a fault of the hub.
 var (
 	ErrNotFound    = errors.New("not found")
-	ErrExists      = errors.New("exists already")
+	ErrExists      = errors.New("already exists")
 	ErrUnavailable = errors.New("the database does not answer")
 	ErrFull        = errors.New("the database's disk is full")
 )

@@ -48,7 +48,7 @@ func (a *app) accountCreate() *cobra.Command {
 				return tx.CreateAccount(c.Context(), name, kind)
 			})
 			if errors.Is(err, store.ErrExists) {
-				return fmt.Errorf("account %s exists already", name)
+				return fmt.Errorf("account %s already exists", name)
 			}
 			if err != nil {
 				return err

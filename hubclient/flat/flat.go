@@ -39,7 +39,7 @@ func Fold(settings []byte) (Config, error) {
 	return Config{root}, nil
 }
 
-const needObject = "a JSON object is needed"
+const needObject = "must be a JSON object"
 
 // Unfold returns the settings: one nested JSON object in canonical form.
 func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }

@@ -52,7 +52,7 @@ func TestPatch_DistinguishesBadRequestFromConflict(t *testing.T) {
 		text          string
 	}{
 		{"no JSON", `{"a":}`, nil, "syntax", "", ""},
-		{"null", `null`, nil, "shape", "/set", "/set: a JSON object is needed"},
+		{"null", `null`, nil, "shape", "/set", "/set: must be a JSON object"},
 		{"a set key with a bad escape", `{"a\\b":1}`, nil, "shape", `/set/a\b`, `/set/a\b: a \ in a key has to stand before . or \`},
 		{"a removed key with a bad escape", "{}", []string{"a", `a\`}, "shape", "/remove/1", `/remove/1: a \ in a key has to stand before . or \`},
 		{"a value with members", `{"a":{"b":1}}`, nil, "shape", "/set/a", "/set/a: an object with members is no value of a flat key"},

@@ -7,7 +7,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// BaseFiles is the set of base files that a project holds now.
+// BaseFiles lists the base files of a project.
 type BaseFiles struct {
 	BaseFilesSum
 	UpdatedAt time.Time    `json:"updatedAt"`
@@ -15,8 +15,8 @@ type BaseFiles struct {
 	Files     []tree.Entry `json:"files"`
 }
 
-// Manifest names a set of base files: by its digest alone, by all of its files,
-// or by what leads to it from a base that both sides know.
+// Manifest names a set of base files: by its digest alone, by all of its files, or by
+// the difference from a base that both sides know.
 type Manifest struct {
 	Tree   string       `json:"tree"`
 	Files  []tree.Entry `json:"files,omitzero"` // all of the set; null: not given
@@ -25,24 +25,23 @@ type Manifest struct {
 	Remove []string     `json:"remove,omitzero"`
 }
 
-// Plan answers what a push of a manifest would have to bring.
+// Plan is the response to a manifest: which blobs a push of it has to upload.
 type Plan struct {
-	Current    string   `json:"current,omitzero"` // digest of the set that is there, "": none
-	Unchanged  bool     `json:"unchanged"`        // it is the manifest's
+	Current    string   `json:"current,omitzero"` // digest of the stored set, "": none
+	Unchanged  bool     `json:"unchanged"`        // it is that of the manifest
 	NeedFull   bool     `json:"needFull"`         // the manifest has to list all files
-	AllMissing bool     `json:"allMissing"`       // with NeedFull: the account has no contents, so no other plan would tell more
-	Missing    []string `json:"missing"`          // digests of the contents that the account lacks
+	AllMissing bool     `json:"allMissing"`       // with NeedFull: the account has no blobs, so no other plan is needed
+	Missing    []string `json:"missing"`          // digests of the blobs that the account lacks
 }
 
-// The media type of a push that brings missing contents alone, and the members
-// of its tar.
+// The media type of a push that uploads only missing blobs, and the members of its tar.
 const (
 	BaseFilesType  = "application/vnd.hub.base-files+tar"
 	ManifestMember = "manifest.json"
-	ContentMembers = "blobs/" // before a content's digest
+	ContentMembers = "blobs/" // before the digest of a blob
 )
 
-// BaseFilesWritten answers a push of base files.
+// BaseFilesWritten is the response to a push of base files.
 type BaseFilesWritten struct {
 	Project         ref.Ref `json:"project"`
 	Tree            string  `json:"tree"`
@@ -50,6 +49,6 @@ type BaseFilesWritten struct {
 	Added           int     `json:"added"`
 	Changed         int     `json:"changed"`
 	Removed         int     `json:"removed"`
-	Uploaded        int     `json:"uploaded"`      // contents that this request brought
-	BytesReceived   int64   `json:"bytesReceived"` // of the body, as it came
+	Uploaded        int     `json:"uploaded"`      // blobs that this request uploaded
+	BytesReceived   int64   `json:"bytesReceived"` // of the body, as received
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Scope is a power that a token can carry. Without one a token reads.
+// Scope is a right that a token can have. A token without scopes can only read.
 type Scope string
 
 const (
@@ -18,7 +18,7 @@ const (
 // Scopes lists every scope.
 var Scopes = []Scope{ScopeWriteConfig, ScopeWriteCatalog, ScopeAdminResource, ScopeUseLimit}
 
-// Role is what a user is on an account: reader < writer < admin.
+// Role is the role of a user on an account: reader < writer < admin.
 type Role string
 
 const (
@@ -27,7 +27,7 @@ const (
 	Admin  Role = "admin"
 )
 
-// Whoami describes the token that asked.
+// Whoami describes the token of the request.
 type Whoami struct {
 	User      string        `json:"user,omitzero"` // exactly one of user and bot
 	Bot       string        `json:"bot,omitzero"`  // @account/slug
@@ -58,10 +58,10 @@ func (w Whoami) Writes(account string) bool {
 	})
 }
 
-// Has reports whether the token carries scope, or one that includes it.
+// Has reports whether the token has scope, or one that includes it.
 func (w Whoami) Has(scope Scope) bool { return HasScope(w.Scopes, scope) }
 
-// HasScope reports whether scopes hold scope, or one that includes it. Every list holds "".
+// HasScope reports whether scopes contain scope, or one that includes it. Every list contains "".
 func HasScope(scopes []Scope, scope Scope) bool {
 	return scope == "" || slices.Contains(scopes, scope) ||
 		scope == ScopeWriteConfig && slices.Contains(scopes, ScopeWriteCatalog)

@@ -1,13 +1,13 @@
 package wire
 
-// Description is what a client needs of the OpenAPI document of a hub.
+// Description is the part of a hub's OpenAPI description that a client needs.
 type Description struct {
 	Info struct {
 		Limits Limits `json:"x-limits"`
 	} `json:"info"`
 }
 
-// Limits bound what a hub accepts in a push; 0 limits nothing. Sizes are bytes.
+// Limits bound what a hub accepts in a push; 0 means no limit. Sizes are bytes.
 type Limits struct {
 	ConfigBytes    int64 `json:"configBytes"`
 	ConfigKeys     int   `json:"configKeys"`

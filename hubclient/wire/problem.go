@@ -2,7 +2,7 @@ package wire
 
 import "time"
 
-// Problem is the body of every answer that is not a success: RFC 9457,
+// Problem is the body of every response that is not a success: RFC 9457,
 // application/problem+json.
 type Problem struct {
 	Type      string       `json:"type"`
@@ -14,12 +14,12 @@ type Problem struct {
 	RequestID string       `json:"requestId"`
 	Errors    []FieldError `json:"errors,omitzero"`
 
-	// What some codes carry besides, so that a program need not read prose.
-	Current *Edit    `json:"current,omitzero"` // revision_changed, plan_outdated: what is there now
+	// Members of some codes, so that a program does not have to parse the detail.
+	Current *Edit    `json:"current,omitzero"` // revision_changed, plan_outdated: what is stored now
 	Missing []string `json:"missing,omitzero"` // plan_outdated: digests of the contents that are not there
 }
 
-// FieldError is one reason why a body was refused (status 422).
+// FieldError is one reason why a request was refused (status 422).
 type FieldError struct {
 	Pointer string `json:"pointer"` // JSON pointer into the request's body
 	Detail  string `json:"detail"`
@@ -33,7 +33,7 @@ type Edit struct {
 	UpdatedVia Via       `json:"updatedVia,omitzero"`
 }
 
-// Via is the way by which a config was written.
+// Via says how a config was written.
 type Via string
 
 const (

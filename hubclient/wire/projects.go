@@ -29,12 +29,12 @@ type CreateProject struct {
 	Visibility   Visibility `json:"visibility,omitzero"`
 }
 
-// Project is a project as the hub shows it.
+// Project describes a project.
 type Project struct {
 	Project              ref.Ref       `json:"project"`
 	Stack                string        `json:"stack"`                // account/slug
 	StackVersion         string        `json:"stackVersion"`         // latest, or an exact version
-	ResolvedStackVersion string        `json:"resolvedStackVersion"` // what StackVersion means today
+	ResolvedStackVersion string        `json:"resolvedStackVersion"` // the version that StackVersion is today
 	API                  ref.Ref       `json:"api"`
 	Visibility           Visibility    `json:"visibility"`
 	URL                  string        `json:"url"` // of the project's page
@@ -44,26 +44,26 @@ type Project struct {
 	BaseFiles            *BaseFilesSum `json:"baseFiles"` // null: none were pushed
 }
 
-// ConfigState is what can be said of a config without its content.
+// ConfigState describes a config without its content.
 type ConfigState struct {
 	Edit
 	HasConfig bool `json:"hasConfig"` // it has at least one member
 }
 
-// BaseFilesSum is what can be said of a set of base files without its list.
+// BaseFilesSum describes a set of base files without listing it.
 type BaseFilesSum struct {
 	Tree  string `json:"tree"` // the set's digest
 	Count int    `json:"count"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Projects is a page of a list; NextCursor "" means that it is the last one.
+// Projects is a page of a list of projects; NextCursor is "" on the last one.
 type Projects struct {
 	Projects   []Project `json:"projects"`
 	NextCursor string    `json:"nextCursor"`
 }
 
-// Deleted answers the deletion of a project. Existed false: it was gone already.
+// Deleted is the response to the deletion of a project. Existed is false if there was no project.
 type Deleted struct {
 	Project ref.Ref `json:"project"`
 	Existed bool    `json:"existed"`
@@ -88,7 +88,7 @@ type PatchConfig struct {
 	Remove []string       `json:"remove,omitzero"`
 }
 
-// ConfigWritten answers a write of the config with what was there before.
+// ConfigWritten is the response to a write of the config, with the config that it replaced.
 type ConfigWritten struct {
 	Project                 ref.Ref        `json:"project"`
 	Config                  jsontext.Value `json:"config"`
@@ -98,7 +98,7 @@ type ConfigWritten struct {
 	Replaced                *Replaced      `json:"replaced"` // null: there was no config
 }
 
-// Replaced is the config that a write took the place of.
+// Replaced is the config that a write replaced.
 type Replaced struct {
 	Config jsontext.Value `json:"config"`
 	Edit

@@ -1,7 +1,7 @@
 package wire
 
 // RateLimitConfig is the body of POST /v1/rate-limit, the specification's
-// RateLimitConfigRequestDto: requests per calendar period. Nil is unlimited, 0 admits nothing.
+// RateLimitConfigRequestDto: requests per calendar period. Nil is unlimited, 0 allows no request.
 type RateLimitConfig struct {
 	MinuteLimit *int64 `json:"minuteLimit,omitzero"`
 	HourLimit   *int64 `json:"hourLimit,omitzero"`
@@ -14,7 +14,7 @@ type RateLimitConfig struct {
 // MaxLimit is the highest limit that can be set.
 const MaxLimit = 1_000_000_000_000_000
 
-// Bot names a bot within its account, by one or both of two opaque names.
+// Bot names a bot within its account, by one or two opaque names.
 type Bot struct {
 	Account  string `json:"account"`
 	BotID    string `json:"botId,omitzero"`

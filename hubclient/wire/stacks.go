@@ -5,7 +5,7 @@ import "time"
 // Stack is a stack with its published versions, newest first.
 type Stack struct {
 	Stack     string         `json:"stack"`  // account/slug
-	Latest    string         `json:"latest"` // the highest release; a pre-release only when nothing else is there
+	Latest    string         `json:"latest"` // the highest release; a pre-release only if there is no release
 	Versions  []StackVersion `json:"versions"`
 	Followers *int           `json:"followers,omitzero"` // projects on latest, at most MostFollowers; for the account's writers
 }
@@ -21,10 +21,10 @@ type StackVersion struct {
 	PublishedBy string    `json:"publishedBy"`
 }
 
-// Published answers the publishing of a version.
+// Published is the response to the publishing of a version.
 type Published struct {
 	StackVersion
-	FirstVersion bool `json:"firstVersion"` // the stack came to be with it
+	FirstVersion bool `json:"firstVersion"` // it created the stack
 }
 
 // MostFollowers is how many followers of a stack the hub counts.

@@ -1,5 +1,6 @@
-// Package wire holds the JSON shapes and the error codes that a hub and its
-// clients speak. It is the contract in Go: no network, no storage, no policy.
+// Package wire defines the protocol between a hub and its clients: the table of
+// endpoints, the JSON bodies and the error codes. It has no network, no storage and no
+// policy.
 //
 // Times are RFC 3339 in UTC, digests are SHA-256 in lower-case hex, sizes are bytes.
 package wire
@@ -16,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// SyntaxError says that a text is no JSON: a grammar error, a member that stands
-// twice, invalid UTF-8, a lone surrogate, or something after the value.
+// SyntaxError is the error of a text that is not JSON: malformed, a duplicate member,
+// invalid UTF-8, a lone surrogate, or text after the value.
 type SyntaxError struct {
 	Offset int64 // bytes into the text
 	Err    error
@@ -26,8 +27,8 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string { return e.Err.Error() }
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// ShapeError says that a text is JSON, but not what was asked for: an unknown
-// member, a value of the wrong type, or null where an object is needed.
+// ShapeError is the error of JSON that is not what is needed: an unknown member, a value
+// of the wrong type, or null instead of an object.
 type ShapeError struct {
 	Pointer string // JSON pointer of the offending value, "" for the whole text
 	Detail  string
@@ -72,24 +73,24 @@ func syntaxError(err error, offset int64) error {
 
 // Decode reads one JSON object into v, strictly: the error is a *SyntaxError or
 // a *ShapeError. Options loosen it: a client passes [json.RejectUnknownMembers](false)
-// to read the answers of a newer hub.
+// to read the responses of a newer hub.
 func Decode(data []byte, v any, opts ...json.Options) error {
 	if err := CheckSyntax(data); err != nil {
 		return err
 	}
 	if jsontext.Value(data).Kind() != '{' {
-		return &ShapeError{"", "a JSON object is needed"}
+		return &ShapeError{"", "must be a JSON object"}
 	}
 	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
 	return decodeError(json.Unmarshal(data, v, opts...))
 }
 
-// DecodeFrom is [Decode] of what r holds, piece by piece: the text is never in
-// memory as a whole. Errors of r are returned as they are.
+// DecodeFrom is [Decode] of the text that r returns, which is never in memory as a
+// whole. Errors of r are returned as they are.
 func DecodeFrom(r io.Reader, v any, opts ...json.Options) error {
 	dec := jsontext.NewDecoder(r)
 	if kind := dec.PeekKind(); kind != '{' && kind != 0 {
-		return &ShapeError{"", "a JSON object is needed"}
+		return &ShapeError{"", "must be a JSON object"}
 	}
 	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
 	if err := json.UnmarshalDecode(dec, v, opts...); err != nil {
@@ -104,8 +105,8 @@ func DecodeFrom(r io.Reader, v any, opts ...json.Options) error {
 	return nil
 }
 
-// decodeError turns an error of the library into one of ours. Those of a reader,
-// and of a function that decodes a value itself, are returned as they are.
+// decodeError converts an error of the library to a SyntaxError or a ShapeError. Errors
+// of a reader, and of methods that decode a value, are returned as they are.
 func decodeError(err error) error {
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
@@ -123,10 +124,10 @@ func decodeError(err error) error {
 	return err
 }
 
-// NoSuchMember is the detail of a FieldError for a member that is unknown.
+// NoSuchMember is the detail of a FieldError for an unknown member.
 const NoSuchMember = "no such member"
 
-// maxText bounds what an error quotes of a text that may be anybody's, in bytes.
+// maxText bounds how much an error quotes of a text, in bytes.
 const maxText = 150
 
 func shorten(s string) string {

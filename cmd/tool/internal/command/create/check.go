@@ -71,9 +71,9 @@ func (c *create) checkAccount(ctx context.Context) error {
 	case !me.Writes(account):
 		e := &hubclient.Error{Code: wire.CodeNotPermitted, Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("%s may not write to %s", me.Name(), account),
-			Hint:   fmt.Sprintf("where %s is an org, the hub's administrator can allow it: %s", account, cmdline.Hub("member", "set").With(account, me.Name()).Flag("--role", "writer"))}
+			Hint:   fmt.Sprintf("if %s is an org, the hub's administrator can allow it: %s", account, cmdline.Hub("member", "set").With(account, me.Name()).Flag("--role", "writer"))}
 		if slices.ContainsFunc(me.Accounts, func(a wire.AccountRole) bool { return a.Account == account }) {
-			e.Detail += ", being only a reader there"
+			e.Detail += "; the role is reader"
 		}
 		return e
 	}
@@ -95,7 +95,7 @@ func (c *create) checkFree(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	return failure.Failure{Code: wire.CodeProjectExists, Status: http.StatusConflict, Reason: fmt.Errorf("%s exists already", c.project)}
+	return failure.Failure{Code: wire.CodeProjectExists, Status: http.StatusConflict, Reason: fmt.Errorf("%s already exists", c.project)}
 }
 
 // checkStack asks whether the stack version is published.

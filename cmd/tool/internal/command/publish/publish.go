@@ -255,7 +255,7 @@ func (p *publish) check() error {
 	}
 	newest := p.there.Versions[0].Version // a stack is created with its first version
 	if slices.ContainsFunc(p.there.Versions, p.sameVersion) {
-		return failure.New(wire.CodeVersionExists, "%s %s is published with other content, and a published version never changes", p.stack, p.version)
+		return failure.New(wire.CodeVersionExists, "%s %s is already published with other files, and a published version never changes", p.stack, p.version)
 	}
 	if version.Compare(p.version, newest) < 0 {
 		return failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", p.version, newest, p.stack)
