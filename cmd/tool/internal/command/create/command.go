@@ -46,7 +46,7 @@ which is registered when client.json names none, and its settings as the first
 config.
 
 <name> is a slug, which takes the stack's account, or @account/slug. A project
-that exists already is never changed: that is what push is for.
+that already exists is never changed: that is what push is for.
 
 In a terminal <name> may be left out: then what a project needs is asked, step
 by step.`,
