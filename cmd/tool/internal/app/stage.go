@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -34,6 +36,17 @@ type Aborted struct {
 // Aborted prints that the person said no.
 func (a *App) Aborted(r *Aborted) error {
 	return a.Print("aborted", r, func(p *Printer) { p.Line("Aborted: nothing was changed") })
+}
+
+// Explain returns err as a failure, with the hub's origin and what the identity knows of
+// its cause. hub is nil if no hub was known yet.
+func Explain(hub *identity.Hub, err error) failure.Failure {
+	if hub == nil {
+		return failure.Of(err)
+	}
+	f := failure.Of(hub.Fault(err))
+	f.Origin = hub.Origin()
+	return f
 }
 
 // IsInterrupted reports that the person or the system ended the command.

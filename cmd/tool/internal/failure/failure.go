@@ -129,12 +129,9 @@ func (f Failure) WithRecipe(lines ...cmdline.Line) Failure {
 	return f
 }
 
-// About returns f with the hub project that it is about.
-func (f Failure) About(project ref.Ref, origin string, done Effects) Failure {
+// About returns f with the hub project that it is about, and what was done to it.
+func (f Failure) About(project ref.Ref, done Effects) Failure {
 	f.Project, f.Effects = project, done
-	if origin != "" {
-		f.Origin = origin
-	}
 	return f
 }
 

@@ -54,7 +54,7 @@ func TestFailure_MethodsLeaveTheReceiverAlone(t *testing.T) {
 	f := failure.New(failure.CodeNoSettings, "no settings").Try(cmdline.Tool("push"))
 	want := fmt.Sprintf("%+v", f)
 	f.At("read").WithHint("a hint").WithCode(wire.CodeNotFound).WithReason("another").WithRecipe().
-		About(ref.Ref{}, "http://hub.example", failure.Effects{ConfigWritten: true})
+		About(ref.Ref{}, failure.Effects{ConfigWritten: true})
 	f.Try(cmdline.Tool("pull"))
 	f.Try(cmdline.Tool("status"))
 	if got := fmt.Sprintf("%+v", f); got != want {

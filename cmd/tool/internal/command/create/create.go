@@ -159,11 +159,7 @@ func (c *create) run(ctx context.Context) error {
 
 // fail adds to a failure what had happened by then.
 func (c *create) fail(err error) error {
-	origin := ""
-	if c.hub != nil {
-		origin = c.hub.Origin()
-	}
-	return failure.Of(err).About(c.project, origin, c.done)
+	return app.Explain(c.hub, err).About(c.project, c.done)
 }
 
 func (c *create) read(ctx context.Context) (err error) {

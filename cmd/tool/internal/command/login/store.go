@@ -36,8 +36,7 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 		return nil, err
 	}
 	if err != nil {
-		e := failure.Of(hub.Fault(err)).At(stage)
-		e.Origin, e.Recipe = hub.Origin(), nil // what was typed is what would be advised
+		e := app.Explain(hub, err).At(stage).WithRecipe() // what was typed is what would be advised
 		if e.Status == http.StatusUnauthorized && hub.Identity.TokenSource == identity.FromLogin {
 			e.Recipe = []cmdline.Line{cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token")}
 		}

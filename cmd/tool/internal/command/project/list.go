@@ -81,7 +81,7 @@ func failed(stage string, hub *identity.Hub, target ref.Ref, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	e := failure.Of(hub.Fault(err)).At(stage).About(target, hub.Origin(), failure.Effects{})
+	e := app.Explain(hub, err).At(stage).About(target, failure.Effects{})
 	if e.Code == wire.CodeNotFound && !target.IsZero() {
 		e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(target.Account())}
 	}

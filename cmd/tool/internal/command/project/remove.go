@@ -64,11 +64,7 @@ func remove(ctx context.Context, a *app.App, name, from string, force bool) erro
 	}
 	hub, err := a.Connect()
 	fail := func(err error) error {
-		origin := ""
-		if hub != nil {
-			err, origin = hub.Fault(err), hub.Origin()
-		}
-		return failure.Doing(failure.Of(err).At(app.StageRemove).About(target, origin, failure.Effects{}), "", "delete %s", name)
+		return failure.Doing(app.Explain(hub, err).At(app.StageRemove).About(target, failure.Effects{}), "", "delete %s", name)
 	}
 	if err != nil {
 		return fail(err)

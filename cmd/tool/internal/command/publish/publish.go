@@ -335,11 +335,7 @@ func (p *publish) report() app.Report { return p.transfer.Update }
 
 // fail adds what was tried, and the next command.
 func (p *publish) fail(err error) error {
-	origin := ""
-	if p.hub != nil {
-		err, origin = p.hub.Fault(err), p.hub.Origin()
-	}
-	f := failure.Of(err).At(app.StagePublish).About(ref.Ref{}, origin, failure.Effects{})
+	f := app.Explain(p.hub, err).At(app.StagePublish)
 	if f.Code == wire.CodeVersionExists || f.Code == wire.CodeVersionNotNewer {
 		f = f.WithHint("raise version in .tool/%s/stack.json and publish again", p.local.Name).
 			WithRecipe(cmdline.Tool("publish").With(p.local.Name))

@@ -314,13 +314,9 @@ func (p *pull) write(changes flat.Difference) (*Result, error) {
 
 // fail adds to a failure what had happened by then.
 func (p *pull) fail(err error) failure.Failure {
-	origin := ""
-	if p.hub != nil {
-		err, origin = p.hub.Fault(err), p.hub.Origin()
-	}
-	f := failure.Of(err).At(app.StagePull).About(p.destination, origin, p.done)
+	f := app.Explain(p.hub, err).At(app.StagePull).About(p.destination, p.done)
 	if p.hub != nil && f.Code == wire.CodeNotFound {
-		return f.WithReason("there is no project %s on %s", p.destination, origin).
+		return f.WithReason("there is no project %s on %s", p.destination, f.Origin).
 			WithRecipe(cmdline.Tool("project", "list").With(p.destination.Account()))
 	}
 	return f

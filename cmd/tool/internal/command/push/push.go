@@ -231,11 +231,10 @@ func (p *push) findHub() (err error) {
 
 // fail adds to a failure what had happened by then.
 func (p *push) fail(err error) error {
-	origin := ""
 	if p.hub != nil {
-		err, origin = p.explain(err), p.hub.Origin()
+		err = p.explain(err)
 	}
-	return failure.Of(err).At(app.StagePush).About(p.destination, origin, p.done)
+	return app.Explain(p.hub, err).At(app.StagePush).About(p.destination, p.done)
 }
 
 // explain adds the next command to what the hub said.

@@ -131,7 +131,7 @@ func (s *status) fail(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return failure.Of(s.hub.Fault(err)).At(stage).About(ref.Ref{}, s.hub.Origin(), failure.Effects{})
+	return app.Explain(s.hub, err).At(stage)
 }
 
 // project looks at one local project. What is wrong with its files is part of the answer.
