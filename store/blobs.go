@@ -61,33 +61,61 @@ func (tx *Tx) AddBlobs(ctx context.Context, account string, packs []Pack, blobs 
 		return err
 	}
 	rows := uniqueByDigest(blobs)
-	absent, err := tx.touchAll(ctx, account, digestsOf(rows), now)
+	stored, err := tx.insertBlobs(ctx, account, rows, now)
 	if err != nil {
 		return err
 	}
-	return tx.insertBlobs(ctx, account, packs, rows, absent, now)
+	gone, err := tx.touchAll(ctx, account, digestsOf(stored), now)
+	if err != nil {
+		return err
+	}
+	if len(gone) > 0 {
+		return errRemoved
+	}
+	return tx.storePacks(ctx, account, packs, stored, now)
 }
 
-// insertBlobs stores packs, and those of rows whose digests are absent or known to be
-// damaged; rows and absent are sorted by digest, and the caller has locked the rows
-// that are not absent. A row that another transaction inserts meanwhile stays as it
-// is: to update it, this one would wait for its lock while it has others.
-func (tx *Tx) insertBlobs(ctx context.Context, account string, packs []Pack, rows []Blob, absent []string, now Time) error {
-	removed, err := tx.removeDamaged(ctx, account, rows)
-	if err != nil {
-		return err
-	}
-	rows = slices.DeleteFunc(rows, func(c Blob) bool {
-		_, found := slices.BinarySearch(absent, c.SHA256)
-		return !found && !removed[c.SHA256]
-	})
+// errRemoved says that a collection removed, between two statements, a blob that is
+// to be stored. The transaction is run again.
+var errRemoved = fmt.Errorf("%w: blobs were removed meanwhile", ErrUnavailable)
+
+// insertBlobs stores those of rows that the account lacks, and returns the others.
+// rows are sorted by digest.
+//
+// A transaction inserts blobs before it locks stored ones, and does both in the
+// order of their digests. An INSERT waits for the transactions that inserted or locked
+// the row; a lock does not see rows that are not committed, and waits only for those
+// that locked the row. So no transactions wait for each other in a circle.
+func (tx *Tx) insertBlobs(ctx context.Context, account string, rows []Blob, now Time) (stored []Blob, err error) {
 	for i := range rows {
 		rows[i].Account, rows[i].TouchedAt = account, now
 	}
 	for part := range slices.Chunk(rows, chunk) {
-		if _, err := tx.db.NewInsert().Model(&part).On("CONFLICT (account, sha256) DO NOTHING").Exec(ctx); err != nil {
-			return err
+		var inserted []string
+		q := tx.db.NewInsert().Model(&part).On("CONFLICT (account, sha256) DO NOTHING").Returning("sha256")
+		if err := q.Scan(ctx, &inserted); err != nil && !errors.Is(wrap(err), ErrNotFound) {
+			return nil, err
 		}
+		slices.Sort(inserted)
+		for _, c := range part {
+			if _, found := slices.BinarySearch(inserted, c.SHA256); !found {
+				stored = append(stored, c)
+			}
+		}
+	}
+	return stored, nil
+}
+
+// storePacks stores packs, and in them those of the blobs stored before that are
+// known to be damaged; the caller has locked these.
+func (tx *Tx) storePacks(ctx context.Context, account string, packs []Pack, stored []Blob, now Time) error {
+	removed, err := tx.removeDamaged(ctx, account, stored)
+	if err != nil {
+		return err
+	}
+	replaced := slices.DeleteFunc(stored, func(c Blob) bool { return !removed[c.SHA256] })
+	if _, err := tx.insertBlobs(ctx, account, replaced, now); err != nil {
+		return err
 	}
 	for _, p := range packs {
 		err := tx.execLarge(ctx, "INSERT INTO packs (account, stream, start, length, body) VALUES (?, ?, ?, ?, ?)",

@@ -83,10 +83,11 @@ func postgresMeaning(code string) error {
 	return nil
 }
 
-// isSerialization reports whether the database wants the transaction run again.
+// isSerialization reports whether the transaction lost against another one and is to
+// be run again.
 func isSerialization(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	return errors.Is(err, errRemoved) || errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
 // isNoTable reports whether a query named a table that is not there. SQLite has no

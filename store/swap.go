@@ -159,19 +159,23 @@ func (w *swapping) replace(ctx context.Context, next *Snapshot, after tree.Tree)
 // exchange stores what s adds, leases what else after needs beyond before, and starts
 // the grace period of what it no longer needs. It returns what is missing, sorted.
 //
-// It locks all of these blobs in one pass, in the order of their digests, so that
-// pushes to the projects of an account never wait for each other in a circle.
+// It locks those that are stored already in one pass, in the order of their digests,
+// after it has inserted the others: see [Tx.insertBlobs].
 func (tx *Tx) exchange(ctx context.Context, account string, before, after tree.Tree, s Swap) (missing []string, err error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rows := uniqueByDigest(s.Blobs)
-	added := digestsOf(rows)
-	missing, stale, err := tx.lookUp(ctx, account, tx.needed(before, after, s.recent, added), now)
+	missing, stale, err := tx.lookUp(ctx, account, tx.needed(before, after, s.recent, digestsOf(rows)), now)
 	if err != nil || len(missing) > 0 {
 		return missing, err
 	}
+	stored, err := tx.insertBlobs(ctx, account, rows, now)
+	if err != nil {
+		return nil, err
+	}
+	added := digestsOf(stored)
 	touched := slices.Concat(added, stale)
 	for _, e := range tree.DeltaOf(after, before).Put {
 		touched = append(touched, e.SHA256)
@@ -184,7 +188,10 @@ func (tx *Tx) exchange(ctx context.Context, account string, before, after tree.T
 	if missing = intersection(stale, gone); len(missing) > 0 {
 		return missing, nil
 	}
-	return nil, tx.insertBlobs(ctx, account, s.Packs, rows, gone, now)
+	if len(intersection(added, gone)) > 0 {
+		return nil, errRemoved
+	}
+	return nil, tx.storePacks(ctx, account, s.Packs, stored, now)
 }
 
 // needed returns the blobs that after has beyond before, sizes by digest, without
