@@ -12,13 +12,12 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Opener opens the content of one entry of a tree. What it returns has the
-// entry's size and digest, or fails while it is read. That failure is then the
-// call's.
+// Opener opens the blob of an entry. The reader returns the entry's size and digest, or
+// fails; that error is then the error of the upload.
 type Opener func(tree.Entry) (io.ReadCloser, error)
 
-// archiveBody streams files as a tar that is compressed with zstd. The hub may
-// refuse it before it is sent.
+// archiveBody streams files as a tar compressed with zstd. The hub may refuse the body
+// before it is sent.
 func (r *request) archiveBody(files tree.Tree, open Opener) {
 	r.set("Content-Type", "application/x-tar")
 	r.set("Content-Encoding", "zstd")
@@ -27,7 +26,7 @@ func (r *request) archiveBody(files tree.Tree, open Opener) {
 	r.body = func(ctx context.Context) io.ReadCloser { return newArchive(ctx, files, open) }
 }
 
-// archive is a body that a goroutine writes.
+// archive is a body that a goroutine writes into a pipe.
 type archive struct {
 	*io.PipeReader
 	ctx   context.Context
@@ -37,7 +36,7 @@ type archive struct {
 func newArchive(ctx context.Context, files tree.Tree, open Opener) *archive {
 	read, write := io.Pipe()
 	a := &archive{read, ctx, make(chan struct{})}
-	// A transport waits for its body even when the call is cancelled.
+	// A transport waits for its body even if the call is cancelled.
 	stop := context.AfterFunc(ctx, func() { read.CloseWithError(ctx.Err()) })
 	go func() {
 		defer close(a.ended)
@@ -47,8 +46,8 @@ func newArchive(ctx context.Context, files tree.Tree, open Opener) *archive {
 	return a
 }
 
-// Close returns when the writing has ended, so that nothing of the caller's is
-// called after the call; when that is cancelled, at once.
+// Close waits until the goroutine no longer calls the caller's Opener; not if the call
+// was cancelled, because the Opener may then block.
 func (a *archive) Close() error {
 	err := a.PipeReader.Close()
 	select {
@@ -58,7 +57,7 @@ func (a *archive) Close() error {
 	return err
 }
 
-// writeArchive fails with a *bodyError unless it was w that failed.
+// writeArchive returns a *bodyError, unless the error is that of w.
 func writeArchive(w io.Writer, files tree.Tree, open Opener) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
@@ -94,11 +93,11 @@ func writeEntry(archive *tar.Writer, f tree.Entry, open Opener) error {
 	if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.Path, Mode: mode, Size: f.Size}); err != nil {
 		return err
 	}
-	content, err := open(f)
+	blob, err := open(f)
 	if err != nil {
 		return err
 	}
-	defer content.Close()
-	_, err = io.Copy(archive, content)
+	defer blob.Close()
+	_, err = io.Copy(archive, blob)
 	return err
 }

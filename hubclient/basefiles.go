@@ -9,20 +9,20 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// BaseFiles returns the set of base files that a project holds; nil when none was
-// pushed. Its files are a [tree.Tree] with the digest that it names.
+// BaseFiles returns the base files of a project; nil if none were pushed. Its Files are
+// a [tree.Tree] with the digest Tree.
 func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, error) {
 	var set wire.BaseFiles
 	_, err := c.send(ctx, to(wire.OpGetBaseFiles, r), &set)
 	if HasCode(err, wire.CodeNotFound) {
-		// The project or its set: only the former is a failure.
+		// Either the project or its base files do not exist; only the former is an error.
 		_, err := c.Project(ctx, r)
 		return nil, err
 	}
 	return &set, err
 }
 
-// FileSet is a set of base files on its way to a hub.
+// FileSet is a file set to upload.
 type FileSet struct {
 	Snapshot tree.Snapshot // its Digest may be empty
 	Open     Opener        // may be called by several goroutines
@@ -33,8 +33,8 @@ type FileSet struct {
 	OnProgress func(files int, bytes int64)
 }
 
-// plan asks what a push of the set that a manifest, in JSON, names would have to
-// bring. What is not missing then is kept for the push.
+// plan asks which blobs a push of this manifest, in JSON, has to upload. The hub gives a
+// lease on the others.
 func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Plan, error) {
 	req := to(wire.OpPlanBaseFiles, r)
 	req.set("Content-Type", "application/json")
@@ -48,11 +48,12 @@ func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Pl
 	return &plan, err
 }
 
-// near reports that the hub is on this machine: compressing costs more than it spares.
+// near reports whether the hub runs on this machine, where compressing costs more than
+// it saves.
 func (c *Client) near() bool { return loopbackName(c.base.Hostname()) }
 
-// Above which size a plan is compressed, in bytes; for a hub on this machine, which
-// may be one behind a tunnel after all, above the latter.
+// A plan request above this many bytes is compressed. A hub on this machine may be
+// behind a tunnel, so very large requests to it are compressed, too.
 const (
 	compressAbove = 4 << 10
 	compressNear  = 4 << 20
@@ -66,15 +67,14 @@ func compress(data []byte) []byte {
 	return b
 }
 
-// PutBaseFiles replaces the base files of an existing project. It sends what the
-// hub does not have: when it knows what the hub holds and little differs, at once;
-// else it asks first.
+// PutBaseFiles replaces the base files of an existing project. It uploads the blobs that
+// the hub does not have. It asks for a plan first, unless little changed since files.Base.
 func (c *Client) PutBaseFiles(ctx context.Context, r ref.Ref, files FileSet) (*wire.BaseFilesWritten, error) {
 	return c.newPush(r, files, nil).run(ctx)
 }
 
-// SeedBaseFiles gives a project that was just made its first base files. The hub
-// refuses them where somebody else was faster.
+// SeedBaseFiles uploads the first base files of a project that was just created. The hub
+// refuses them if the project already has some.
 func (c Created) SeedBaseFiles(ctx context.Context, files FileSet) (*wire.BaseFilesWritten, error) {
 	return c.client.newPush(c.project.Project, files, map[string]string{"If-None-Match": "*"}).run(ctx)
 }

@@ -18,13 +18,13 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// DownloadBaseFiles calls each with every file of a set that [Client.BaseFiles]
-// returned, in the order in which the hub stores them. What each reads has the
-// entry's size and digest, or fails before its end. Where the connection breaks, it
-// continues with the file that was under way: each is called for that once more.
-// The error is plan_outdated when the hub has another set by now, or that of each.
+// DownloadBaseFiles calls each for every file of set, which [Client.BaseFiles] returned,
+// in the order in which the hub stores them. The reader returns a blob with the entry's
+// size and digest, or fails before its end. After a broken connection, each is called
+// again for the file that was interrupted. The error is plan_outdated if the hub's base
+// files changed, or the error of each.
 func (c *Client) DownloadBaseFiles(ctx context.Context, r ref.Ref, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error) error {
-	d := &download{Client: c, project: r, set: set, each: each, files: make(map[string]tree.Entry, len(set.Files)), done: map[string]bool{}}
+	d := &download{client: c, project: r, set: set, each: each, files: make(map[string]tree.Entry, len(set.Files)), done: map[string]bool{}}
 	for _, e := range set.Files {
 		d.files[e.Path] = e
 	}
@@ -45,27 +45,27 @@ func (c *Client) DownloadBaseFiles(ctx context.Context, r ref.Ref, set *wire.Bas
 }
 
 type download struct {
-	*Client
+	client  *Client
 	project ref.Ref
 	set     *wire.BaseFiles
 	each    func(tree.Entry, io.Reader) error
-	files   map[string]tree.Entry // of the set, by path
-	done    map[string]bool       // paths of the files that each has taken
+	files   map[string]tree.Entry // by path
+	done    map[string]bool       // paths that each was called for successfully
 }
 
-// ownError is a failure of what a caller does with a download.
+// ownError is an error of the caller's each.
 type ownError struct{ error }
 
 func (d *download) attempt(ctx context.Context) error {
 	r := to(wire.OpGetBaseFilesArchive, d.project)
 	r.set("Accept-Encoding", "zstd")
-	req, err := d.newRequest(ctx, r)
+	req, err := d.client.newRequest(ctx, r)
 	if err != nil {
 		return err
 	}
-	resp, err := d.roundTrip(req)
+	resp, err := d.client.roundTrip(req)
 	if err != nil {
-		return d.transportError(ctx, true, err)
+		return d.client.transportError(ctx, true, err)
 	}
 	defer resp.Body.Close()
 	if err := d.checkAnswer(req, resp); err != nil {
@@ -85,13 +85,13 @@ func (d *download) attempt(ctx context.Context) error {
 	case errors.As(err, &own):
 		return own.error
 	case errors.Is(err, io.ErrUnexpectedEOF), ctx.Err() != nil, brokeOff(err), timedOut(err):
-		return d.transportError(ctx, true, err)
+		return d.client.transportError(ctx, true, err)
 	}
-	return d.notAHub(resp.StatusCode, "its archive cannot be read: %v", err)
+	return d.client.notAHub(resp.StatusCode, "its archive is malformed: %v", err)
 }
 
 func (d *download) checkAnswer(req *http.Request, resp *http.Response) error {
-	if err := d.checkStatus(req, resp); err != nil {
+	if err := d.client.checkStatus(req, resp); err != nil {
 		return err
 	}
 	version := line(resp.Header.Get("Hub-Version"))
@@ -99,24 +99,24 @@ func (d *download) checkAnswer(req *http.Request, resp *http.Response) error {
 	case resp.StatusCode >= http.StatusBadRequest:
 		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 		if err != nil {
-			return d.transportError(req.Context(), true, err)
+			return d.client.transportError(req.Context(), true, err)
 		}
-		return d.refusal(resp, body, version)
+		return d.client.refusal(resp, body, version)
 	case version == "", mediaType(resp) != "application/x-tar", resp.Header.Get("Content-Encoding") != "zstd":
-		return d.notAHub(resp.StatusCode, "its answer is no archive")
-	case !d.isSet(resp.Header.Get("ETag")):
-		return &Error{Code: wire.CodePlanOutdated, Detail: "the base files changed while they were fetched", Hint: "run the command again"}
+		return d.client.notAHub(resp.StatusCode, "its response is not an archive")
+	case !d.isSnapshot(resp.Header.Get("ETag")):
+		return &Error{Code: wire.CodePlanOutdated, Detail: "the base files changed during the download", Hint: "run the command again"}
 	}
 	return nil
 }
 
-// isSet reports whether an archive with this ETag is of the set that is downloaded. A
-// compressed one has an ETag of its own; older hubs gave it that of the plain one.
-func (d *download) isSet(etag string) bool {
+// isSnapshot reports whether an archive with this ETag contains the files of d.set. A
+// compressed archive has its own ETag; older hubs sent that of the plain one.
+func (d *download) isSnapshot(etag string) bool {
 	return etag == quote(d.set.Tree+"-zstd") || etag == quote(d.set.Tree)
 }
 
-// read calls each with the files that it has not taken yet.
+// read calls each for the files of the archive that are not done.
 func (d *download) read(archive *tar.Reader) error {
 	seen := make(map[string]bool, len(d.files))
 	for len(seen) < len(d.files) {
@@ -129,22 +129,22 @@ func (d *download) read(archive *tar.Reader) error {
 		}
 		e, ok := d.files[header.Name]
 		if !ok || seen[e.Path] || header.Typeflag != tar.TypeReg || header.Size != e.Size {
-			return fmt.Errorf("%q is not a file of the set, has another size, or comes twice", header.Name)
+			return fmt.Errorf("%q is unknown, has another size, or is repeated", header.Name)
 		}
 		seen[e.Path] = true
-		if err := d.take(e, archive); err != nil {
+		if err := d.receive(e, archive); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take calls each with a file unless it has taken it.
-func (d *download) take(e tree.Entry, content io.Reader) error {
+// receive calls each for a file that is not done.
+func (d *download) receive(e tree.Entry, data io.Reader) error {
 	if d.done[e.Path] {
 		return nil
 	}
-	checked := &verified{r: content, left: e.Size, hash: sha256.New(), digest: e.SHA256}
+	checked := &verifiedReader{r: data, left: e.Size, hash: sha256.New(), digest: e.SHA256}
 	if err := d.each(e, checked); err != nil {
 		if checked.failed != nil {
 			return checked.failed
@@ -155,8 +155,8 @@ func (d *download) take(e tree.Entry, content io.Reader) error {
 	return nil
 }
 
-// verified reads a content whose last bytes it holds back until all are right.
-type verified struct {
+// verifiedReader reads a blob. It returns the last bytes only if the digest is correct.
+type verifiedReader struct {
 	r      io.Reader
 	left   int64
 	hash   hash.Hash
@@ -164,7 +164,7 @@ type verified struct {
 	failed error
 }
 
-func (v *verified) Read(p []byte) (int, error) {
+func (v *verifiedReader) Read(p []byte) (int, error) {
 	if v.failed != nil {
 		return 0, v.failed
 	}
@@ -177,7 +177,7 @@ func (v *verified) Read(p []byte) (int, error) {
 	switch {
 	case v.left == 0:
 		if hex.EncodeToString(v.hash.Sum(nil)) != v.digest {
-			v.failed = fmt.Errorf("a content is not what its sha256 says")
+			v.failed = errors.New("a blob has another sha256 than its entry")
 		}
 	case err == io.EOF:
 		v.failed = io.ErrUnexpectedEOF

@@ -17,13 +17,12 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// The cache of hashes is a file for each root: a line that names the format, a
-// checksum of the rest, the digest of the set, and its files in the order of
-// their paths. Where files of the set are missing, the digest is all dashes. The
-// cache may be lost or damaged at any time: then everything is read again. Its
-// format's number also stands for what a token looks like, because a file is in
-// the cache only if it holds none, and for how a set is named, because its digest
-// is taken from here.
+// The cache of hashes is one file for each root: a line with the format, a checksum of
+// the rest, the digest of the tree, and a record for each file in path order. The digest
+// is all dashes if a file of the tree has no record. A missing or damaged cache only
+// means that all files are read again. The format's number changes also when tokens
+// look different, because only files without a token are recorded, and when the digest
+// of a tree is computed differently.
 //
 //	record: size, mtime, ctime, inode (8 bytes each), mode (4 digits), digest (64 hex digits), length of path (2 bytes), path
 //
@@ -37,11 +36,11 @@ const (
 
 var noDigest = strings.Repeat("-", tree.DigestSize)
 
-// A file that is younger than this when it is read is not remembered: it could
-// be written once more without its time telling, on the coarsest of clocks.
+// A file modified less than this before it is read is not recorded: on the coarsest
+// clocks, another write could leave its time unchanged.
 const settling = 2 * time.Second
 
-// cacheFile is the path of s's cache, empty when there is to be none.
+// cacheFile returns the path of the cache of s, or "" for no cache.
 func (s *Selection) cacheFile() string {
 	if s.cacheDir == "" {
 		return ""
@@ -50,7 +49,7 @@ func (s *Selection) cacheFile() string {
 	return filepath.Join(s.cacheDir, hex.EncodeToString(root[:8])+".hashes")
 }
 
-// lookUp begins to read the cache, for when the files are found.
+// lookUp starts reading the cache while the files are selected.
 func (s *Selection) lookUp() {
 	if file := s.cacheFile(); file != "" {
 		s.known = sync.OnceValue(func() cache { return readCache(file) })
@@ -58,32 +57,31 @@ func (s *Selection) lookUp() {
 	}
 }
 
-// cache is what a file of hashes tells.
+// cache is the content of a cache file.
 type cache struct {
-	set     string // digest of the set that all its records make, empty when unknown
-	records string // those that were not asked for yet
-	stale   bool   // a record was of no use
+	tree    string // digest of the tree of all records, "" if unknown
+	records string // not yet passed by digest
+	stale   bool   // a record did not match its file
 }
 
-// readCache returns an empty cache for a file that is missing, damaged or in
-// another format.
+// readCache returns an empty cache if the file is missing, damaged or in another format.
 func readCache(file string) cache {
 	b, err := os.ReadFile(file)
 	if err != nil || len(b) < checksumEnd+tree.DigestSize || string(b[:len(cacheFormat)]) != cacheFormat ||
 		crc32.Checksum(b[checksumEnd:], castagnoli()) != binary.LittleEndian.Uint32(b[len(cacheFormat):]) {
 		return cache{}
 	}
-	rest := unsafe.String(&b[checksumEnd], len(b)-checksumEnd) // spares a copy of b, which nobody else has
+	rest := unsafe.String(&b[checksumEnd], len(b)-checksumEnd) // avoids a copy; nothing else refers to b
 	c := cache{records: rest[tree.DigestSize:]}
 	if tree.ValidDigest(rest[:tree.DigestSize]) {
-		c.set = rest[:tree.DigestSize]
+		c.tree = rest[:tree.DigestSize]
 	}
 	return c
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// digest returns the digest of f, or nothing. It is to be asked in path order.
+// digest returns the recorded digest of f, or "". Call it in path order.
 func (c *cache) digest(f *File) string {
 	for len(c.records) >= recordSize {
 		record := c.records
@@ -108,13 +106,13 @@ func (c *cache) digest(f *File) string {
 	return ""
 }
 
-// whole returns the digest of the set whose files were asked for, when they are all
-// that the cache knows; else nothing.
-func (c *cache) whole() string {
+// treeDigest returns the digest of the tree if digest was called for all records and
+// each matched its file; else "".
+func (c *cache) treeDigest() string {
 	if c.stale || c.records != "" {
 		return ""
 	}
-	return c.set
+	return c.tree
 }
 
 func appendStamp(b []byte, f *File) []byte {
@@ -124,10 +122,10 @@ func appendStamp(b []byte, f *File) []byte {
 	return append(b, f.Mode...)
 }
 
-// remember writes what is known now. A cache that cannot be written costs time
-// and nothing else.
+// remember writes the cache. It ignores errors: without a cache, the next run only takes
+// longer.
 func (h *hashing) remember() {
-	file := h.set.cacheFile()
+	file := h.selection.cacheFile()
 	if file == "" {
 		return
 	}
@@ -139,7 +137,7 @@ func (h *hashing) remember() {
 	b := append(append(make([]byte, 0, size), cacheFormat...), 0, 0, 0, 0)
 	b = append(b, cmp.Or(h.digest, noDigest)...)
 	for i, e := range h.entries {
-		f := h.set.Files[i]
+		f := h.selection.Files[i]
 		if e.SHA256 == "" || f.ModTime >= settled {
 			copy(b[checksumEnd:], noDigest)
 			continue

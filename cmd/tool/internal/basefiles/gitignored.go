@@ -9,15 +9,15 @@ import (
 	"example.com/projecthub/cmd/tool/internal/child"
 )
 
-// GitIgnored returns the paths of the files of s that git ignores and does not track:
-// what a user of git hardly means to push. It returns none where git cannot tell: it is
-// not installed, or the root is not in a repository.
+// GitIgnored returns the paths of the files of s that git ignores and does not track,
+// which are probably not meant to be pushed. It returns none if git is not installed or
+// the root is not in a repository.
 func GitIgnored(ctx context.Context, s *Selection) (paths []string) {
 	if len(s.Files) == 0 {
 		return nil
 	}
 	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
-	// Asked from below a directory that is ignored as a whole, git fails.
+	// git fails in a directory below an ignored one, so it runs at the top.
 	at, err := git(ctx, root, "rev-parse", "--show-cdup", "--show-prefix")
 	up, rest, _ := strings.Cut(at, "\n")
 	prefix := strings.TrimSuffix(rest, "\n")
@@ -29,7 +29,7 @@ func GitIgnored(ctx context.Context, s *Selection) (paths []string) {
 	if err != nil {
 		return nil
 	}
-	ignored := map[string]bool{} // a directory, which ends in a slash, stands for all below it
+	ignored := map[string]bool{} // a path that ends in a slash is a directory with all files below it
 	for path := range strings.SplitSeq(out, "\x00") {
 		ignored[path] = true
 	}
@@ -41,8 +41,7 @@ func GitIgnored(ctx context.Context, s *Selection) (paths []string) {
 	return paths
 }
 
-// git runs git in dir. A repository's own settings may name programs: none of
-// them is to run.
+// git runs git in dir. It disables the setting that makes git run another program.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd, err := child.Command(ctx, "git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
 	if err != nil {
@@ -54,7 +53,7 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// within reports whether path, or a directory above it, is in set.
+// within reports whether set contains path or a directory above it.
 func within(set map[string]bool, path string) bool {
 	for i := range len(path) {
 		if path[i] == '/' && set[path[:i+1]] {
@@ -64,8 +63,8 @@ func within(set map[string]bool, path string) bool {
 	return set[path]
 }
 
-// elsewhere tells the variables that make git look at another repository than
-// that of its directory, as they are set while a hook runs.
+// elsewhere reports whether an environment variable makes git use another repository
+// than that of its directory. A hook of git sets such variables.
 func elsewhere(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE"}, name)

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	attempts = 3         // to read a file that changes meanwhile
-	batch    = 8         // files that a core takes at a time, near each other in the tree
-	piece    = 256 << 10 // bytes read at a time, which bounds the memory of a core
+	attempts = 3         // to read a file that changes while it is read
+	batch    = 8         // files that a worker takes at a time; they are near each other in the tree
+	piece    = 256 << 10 // bytes read at a time, which limits the memory of a worker
 )
 
-// tick is longer than the steps in which kernels count the time of a change. A
-// file that changed within it could change once more without its time telling.
+// tick is longer than the resolution of file times in kernels. A file that changed
+// less than a tick ago could change again without a new time.
 const tick = 20 * time.Millisecond
 
 func (s Stamp) young() bool {
@@ -32,16 +32,16 @@ func (s Stamp) young() bool {
 	return age >= 0 && age < tick
 }
 
-// Hash reads the files and returns them as a set. A file that holds an access
-// token fails, with the line; so does one that keeps changing while it is read.
-// What changed since it was chosen is brought up to date in s.Files.
+// Hash hashes the files and returns their snapshot. It fails if a file contains an
+// access token, or keeps changing while it is read. It updates s.Files for files that
+// changed since they were selected.
 //
-// progress, if not nil, is told by one goroutine at a time how many files and
-// bytes are done so far. What the cache knows is done in one step.
+// progress, if not nil, is called by one goroutine at a time with the files and bytes
+// that are done. The files in the cache are reported in one call.
 func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int64)) (tree.Snapshot, error) {
-	h := &hashing{set: s, ctx: ctx, progress: progress, started: time.Now()}
+	h := &hashing{selection: s, ctx: ctx, progress: progress, started: time.Now()}
 	h.recall()
-	if h.digest != "" { // nothing to read, nothing to remember
+	if h.digest != "" { // nothing changed
 		return tree.Snapshot{Tree: h.entries, Digest: h.digest}, ctx.Err()
 	}
 	err := h.run()
@@ -55,31 +55,31 @@ func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int
 	return tree.Snapshot{Tree: h.entries, Digest: h.digest}, nil
 }
 
-// hashing is one run over the files of a selection.
+// hashing is the state of one call of Hash.
 type hashing struct {
-	set     *Selection
-	ctx     context.Context
-	started time.Time
-	entries tree.Tree // one for each file; without a digest until it is done
-	digest  string    // of entries, once it is known
-	todo    []int     // indices of the files to read
-	next    atomic.Int64
+	selection *Selection
+	ctx       context.Context
+	started   time.Time
+	entries   tree.Tree // an entry for each file; SHA256 is empty until it is known
+	digest    string    // of entries; empty until it is known
+	todo      []int     // indices of the files to read
+	next      atomic.Int64
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	progress func(files int, bytes int64)
 	files    int
 	bytes    int64
-	failed   int // index of the file that err is about
+	failed   int // index of the file that caused err
 	err      error
 }
 
-// recall takes from the cache what it knows and lists the rest.
+// recall takes digests from the cache, and adds files without one to todo.
 func (h *hashing) recall() {
-	files := h.set.Files
+	files := h.selection.Files
 	h.entries = make(tree.Tree, len(files))
 	var known cache
-	if h.set.known != nil {
-		known = h.set.known()
+	if h.selection.known != nil {
+		known = h.selection.known()
 	}
 	var bytes int64
 	for i, f := range files {
@@ -91,7 +91,7 @@ func (h *hashing) recall() {
 		}
 	}
 	if len(h.todo) == 0 {
-		h.digest = known.whole()
+		h.digest = known.treeDigest()
 	}
 	h.advance(len(files)-len(h.todo), bytes)
 }
@@ -118,8 +118,8 @@ func (h *hashing) run() error {
 	return h.err
 }
 
-// fail keeps the failure of the first file. Batches are taken in order, so that
-// it is always the same one.
+// fail keeps the error of the first file that fails, and stops the workers. Batches are
+// taken in order, so the error is always the same.
 func (h *hashing) fail(i int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,13 +130,13 @@ func (h *hashing) fail(i int, err error) {
 }
 
 func (h *hashing) work() {
-	root, err := h.set.open()
+	root, err := h.selection.open()
 	if err != nil {
-		h.fail(-1, h.set.unreadable("", err))
+		h.fail(-1, h.selection.unreadable("", err))
 		return
 	}
 	r := &reader{opener: newOpener(root), hash: sha256.New(), buf: make([]byte, piece)}
-	defer r.close()
+	defer r.opener.close()
 	for {
 		end := int(h.next.Add(batch))
 		for _, i := range h.todo[min(end-batch, len(h.todo)):min(end, len(h.todo))] {
@@ -154,9 +154,9 @@ func (h *hashing) work() {
 	}
 }
 
-// read fills in entry i.
+// read hashes file i into its entry.
 func (h *hashing) read(r *reader, i int) error {
-	file := h.set.Files[i]
+	file := h.selection.Files[i]
 	for range attempts {
 		is, ok, err := h.try(r, file.OnDisk)
 		if err != nil {
@@ -169,46 +169,46 @@ func (h *hashing) read(r *reader, i int) error {
 			return nil
 		}
 	}
-	return h.set.changedWhileReading(file.OnDisk)
+	return h.selection.changedWhileReading(file.OnDisk)
 }
 
-// try hashes a file, and is ok when it did not change meanwhile.
+// try hashes a file. It is ok if the file did not change while it was read.
 func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
-	f, is, err := r.open(onDisk)
+	f, is, err := r.opener.open(onDisk)
 	if err != nil {
-		return info{}, false, h.set.unreadable(onDisk, err)
+		return info{}, false, h.selection.unreadable(onDisk, err)
 	}
 	defer f.Close()
 	if is.young() {
 		time.Sleep(tick)
 		if is, err = f.stat(); err != nil {
-			return info{}, false, h.set.unreadable(onDisk, err)
+			return info{}, false, h.selection.unreadable(onDisk, err)
 		}
 	}
 	if is.Size > MaxFileSize {
-		return info{}, false, h.set.tooLarge(onDisk, is.Size)
+		return info{}, false, h.selection.tooLarge(onDisk, is.Size)
 	}
-	telling := !is.young()
+	reliable := !is.young()
 	n, found, err := r.digest(f, is.Size, func(n int) { h.advance(0, int64(n)) })
 	if err != nil {
-		return info{}, false, h.set.unreadable(onDisk, err)
+		return info{}, false, h.selection.unreadable(onDisk, err)
 	}
 	if found != nil {
-		return info{}, false, h.set.tokenIn(onDisk, found.line, found.text)
+		return info{}, false, h.selection.tokenIn(onDisk, found.line, found.text)
 	}
 	after, err := f.stat()
-	ok = err == nil && after == is && n == is.Size && telling
+	ok = err == nil && after == is && n == is.Size && reliable
 	if !ok {
 		h.advance(0, -n)
 	}
 	return is, ok, nil
 }
 
-// reader hashes one file after the other and looks for tokens in them.
+// reader hashes files, one after the other, and searches them for tokens.
 type reader struct {
-	*opener
-	hash hash.Hash
-	buf  []byte
+	opener *opener
+	hash   hash.Hash
+	buf    []byte
 }
 
 type token struct {
@@ -220,7 +220,7 @@ type token struct {
 // piece. It stops at the first token.
 func (r *reader) digest(f *file, size int64, advance func(n int)) (read int64, found *token, err error) {
 	r.hash.Reset()
-	kept, lines := 0, 0 // bytes at the start of buf from the piece before, and newlines before them
+	kept, lines := 0, 0 // bytes of the last piece at the start of buf, and newlines before them
 	for read < size {
 		n, err := f.Read(r.buf[kept:min(int64(len(r.buf)), int64(kept)+size-read)])
 		if err == io.EOF {
@@ -236,7 +236,7 @@ func (r *reader) digest(f *file, size int64, advance func(n int)) (read int64, f
 		if at := pat.Index(b); at >= 0 {
 			return read, &token{1 + lines + newlines(b[:at]), string(b[at : at+pat.Length])}, nil
 		}
-		// A token may have begun in what is too short to be one.
+		// The last bytes may be the start of a token.
 		done := max(0, len(b)-pat.Length+1)
 		lines += newlines(b[:done])
 		kept = copy(r.buf, b[done:])

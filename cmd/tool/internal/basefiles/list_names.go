@@ -4,7 +4,7 @@ package basefiles
 
 import "os"
 
-// listNames is list for where a directory's entries tell no kinds.
+// listNames implements list where directory entries do not include the kind.
 func listNames(f *os.File, visit func(name []byte, kind kind)) error {
 	names, err := f.Readdirnames(-1)
 	for _, name := range names {

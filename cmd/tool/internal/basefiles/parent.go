@@ -14,9 +14,9 @@ import (
 	"example.com/projecthub/cmd/tool/internal/owner"
 )
 
-// parent is a directory below the root of a restore, open.
+// parent is an open directory below the root of a restore.
 type parent struct {
-	path string // in the set, "" for the root
+	path string // in the tree, "" for the root
 	root *os.Root
 }
 
@@ -26,9 +26,9 @@ func (p *parent) close() {
 	}
 }
 
-// parent returns the directory of a path of the set, which files in path order share,
-// and the path's last element as the file system spells it. Missing directories are
-// created on request. A link or anything else in a directory's place is a failure.
+// parent returns the directory of a path, and the path's last element as spelled on
+// disk. It keeps the directory open for the next path. It creates missing directories if
+// create is set, and fails if a link or a file has the name of a directory.
 func (r *Restore) parent(p string, create bool) (in *os.Root, name string, err error) {
 	dir, last := path.Split(p)
 	if r.last == nil || r.last.path != dir {
@@ -41,7 +41,7 @@ func (r *Restore) parent(p string, create bool) (in *os.Root, name string, err e
 	return r.last.root, spelled(r.last.root, last), nil
 }
 
-// descend opens the directory dir, which is empty or ends in a slash.
+// descend opens the directory dir, which is "" or ends in a slash.
 func (r *Restore) descend(dir string, create bool) (*parent, error) {
 	at := &parent{root: r.root}
 	for at.path != dir {
@@ -70,7 +70,7 @@ func openBelow(in *os.Root, name string, create bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !before.IsDir() { // on Windows, neither is a junction
-		return nil, fmt.Errorf("%s is %s, and nothing is written through it", name, typeOf(before))
+		return nil, fmt.Errorf("%s is %s, not a directory", name, typeOf(before))
 	}
 	below, err := in.OpenRoot(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func openBelow(in *os.Root, name string, create bool) (*os.Root, error) {
 	return below, nil
 }
 
-// spelled returns a name of the set as the file system spells it, which need not be in NFC.
+// spelled returns a name as spelled on disk, which may not be in NFC.
 func spelled(in *os.Root, name string) string {
 	if strings.IndexFunc(name, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
 		return name

@@ -16,32 +16,31 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Restore writes files of a set into a directory, and nothing anywhere else: no
-// segment of a path below the directory may be a symbolic link or a reserved name.
+// Restore writes files of a tree into a directory. It writes nothing outside: no segment
+// of a path below the directory may be a symbolic link or a reserved name.
 type Restore struct {
-	// Save stores a file that is about to be replaced, readable by the user alone;
-	// nil stores nothing. After a failure the file is not replaced.
+	// Save, if not nil, saves a file before it is replaced, readable only by the user.
+	// If it fails, the file is not replaced.
 	Save func(Former) error
 
-	Added   []tree.Entry // that do not exist yet
-	Changed []tree.Entry // that exist, but differ
+	Added   []tree.Entry // files that do not exist yet
+	Changed []tree.Entry // files that exist, but differ
 
-	dir   string            // may be missing
-	root  *os.Root          // of dir; nil when dir is missing
-	last  *parent           // the directory that was used last, open
-	found map[string]string // SHA-256 of what each changed path held when it was compared
+	dir   string            // may not exist
+	root  *os.Root          // of dir; nil if dir does not exist
+	last  *parent           // the directory of the last path
+	found map[string]string // SHA-256 of the existing file for each changed path
 }
 
 // Former is a file that a restore replaces.
 type Former struct {
-	Path    string // in the set
+	Path    string // in the tree
 	Mode    fs.FileMode
-	Written string // SHA-256 of what replaces it
+	Written string // SHA-256 of the new file
 	Content io.Reader
 }
 
-// NewRestore compares files with those in dir. A missing dir is created with the
-// first file that is written.
+// NewRestore compares files with those in dir. Write creates dir if it does not exist.
 func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 	if _, err := tree.New(files); err != nil {
 		return nil, failure.New(failure.CodeInvalidFile, "the hub's base files cannot be written: %w", err)
@@ -96,10 +95,11 @@ func (r *Restore) compare(e tree.Entry) error {
 	return nil
 }
 
-// Found returns the SHA-256 of what a changed path held when it was compared.
+// Found returns the SHA-256 that the existing file of a changed path had when it was
+// compared.
 func (r *Restore) Found(path string) string { return r.found[path] }
 
-// digestOf returns the SHA-256 of a regular file, which is not reached through a link.
+// digestOf returns the SHA-256 of a regular file. It follows no link.
 func digestOf(in *os.Root, name string) (is fs.FileInfo, digest string, err error) {
 	f, is, err := openFile(in, name)
 	if err != nil {
@@ -111,15 +111,15 @@ func digestOf(in *os.Root, name string) (is fs.FileInfo, digest string, err erro
 	return is, hex.EncodeToString(hash.Sum(nil)), err
 }
 
-// openFile opens a regular file. What was opened is compared with what has the name,
-// because a root follows the links in it.
+// openFile opens a regular file. It compares the opened file with the one that had the
+// name before, because an os.Root follows the links in it.
 func openFile(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	before, err := in.Lstat(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !before.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is in its place", typeOf(before))
+		return nil, nil, fmt.Errorf("it is %s, not a file", typeOf(before))
 	}
 	f, err := in.Open(name)
 	if err != nil {
@@ -148,8 +148,8 @@ func typeOf(is fs.FileInfo) string {
 	return "a special file"
 }
 
-// Write puts a file in its place, whole or not at all. One that was created, or
-// changed since it was compared, stays as it is: the failure is files_differ.
+// Write writes a file completely or not at all. It fails with files_differ, and changes
+// nothing, if the existing file was created or changed since it was compared.
 func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 	if r.root == nil {
 		if err := os.MkdirAll(r.dir, 0o755); err != nil {
@@ -162,7 +162,7 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 	err := r.write(e, content)
 	if errors.Is(err, errChanged) {
 		return failure.New(failure.CodeFilesDiffer, "%s was not replaced: %w", r.name(e.Path), err).
-			WithHint("run the command again, to compare it as it is now")
+			WithHint("run the command again to compare the files again")
 	}
 	if err != nil {
 		return r.unwritable(e.Path, err)
@@ -170,7 +170,7 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 	return nil
 }
 
-// errChanged says that a file is no longer what it was when it was compared.
+// errChanged means that a file changed since it was compared.
 var errChanged = errors.New("it changed while the files were pulled")
 
 func (r *Restore) write(e tree.Entry, content io.Reader) error {
@@ -188,7 +188,7 @@ func (r *Restore) write(e tree.Entry, content io.Reader) error {
 	} else {
 		err = linkNew(in, temporary, name)
 	}
-	// After a failure that name may hold what somebody else has just written.
+	// After a failure, the temporary name may belong to a file of somebody else.
 	if is, lerr := in.Lstat(temporary); lerr == nil && os.SameFile(is, own) && is.ModTime().Equal(own.ModTime()) {
 		in.Remove(temporary)
 	}
@@ -197,8 +197,8 @@ func (r *Restore) write(e tree.Entry, content io.Reader) error {
 
 func temporaryName() string { return ".tool-" + rand.Text() + ".tmp" }
 
-// create writes the temporary file that will be called name. It gets the permissions
-// and the owner of the file that it replaces, apart from whether it can be run.
+// create writes the temporary file that will be renamed to name. It gets the owner and
+// the permissions of the file that it replaces, except for the executable bits.
 func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Reader) (own fs.FileInfo, err error) {
 	perm := fs.FileMode(0o644)
 	if mode == tree.Executable {
@@ -218,7 +218,7 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 		err = owner.KeepNew(in, temporary)
 	}
 	if err == nil {
-		_, err = io.Copy(f, content) // what a power failure takes, the next pull brings again
+		_, err = io.Copy(f, content) // no fsync: after a power failure, the next pull writes it again
 	}
 	own, statErr := f.Stat()
 	if err = errors.Join(err, statErr, f.Close()); err != nil {
@@ -227,8 +227,8 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 	return own, err
 }
 
-// replace exchanges the temporary file and the one called name, checks that the latter
-// is what was compared, and saves it. Otherwise it exchanges them again.
+// replace exchanges the temporary file with the existing one, checks that the existing
+// one is what was compared, and saves it. If that fails, it exchanges them back.
 func (r *Restore) replace(in *os.Root, temporary, name string, e tree.Entry, digest string) error {
 	if err := exchange(in, temporary, name); err != nil {
 		return err
@@ -236,7 +236,7 @@ func (r *Restore) replace(in *os.Root, temporary, name string, e tree.Entry, dig
 	err := r.save(in, temporary, e, digest)
 	if err != nil {
 		if back := exchange(in, temporary, name); back != nil {
-			return fmt.Errorf("%w; the former file is %s", err, temporary)
+			return fmt.Errorf("%w; the previous file is %s", err, temporary)
 		}
 		return err
 	}
@@ -244,7 +244,7 @@ func (r *Restore) replace(in *os.Root, temporary, name string, e tree.Entry, dig
 	return nil
 }
 
-// save stores the file called name unless it is another than the compared one.
+// save calls Save for the file name, if it is still the compared one.
 func (r *Restore) save(in *os.Root, name string, e tree.Entry, digest string) error {
 	is, now, err := digestOf(in, name)
 	if err != nil || now != digest {
@@ -259,12 +259,12 @@ func (r *Restore) save(in *os.Root, name string, e tree.Entry, digest string) er
 	}
 	defer f.Close()
 	if err := r.Save(Former{e.Path, is.Mode().Perm(), e.SHA256, f}); err != nil {
-		return fmt.Errorf("save the file that it replaces: %w", err)
+		return fmt.Errorf("save the existing file: %w", err)
 	}
 	return nil
 }
 
-// linkNew gives the temporary file a name that nothing may have.
+// linkNew renames the temporary file to a name that must not exist.
 func linkNew(in *os.Root, temporary, name string) error {
 	err := in.Link(temporary, name)
 	switch {
@@ -298,8 +298,8 @@ func copyNew(in *os.Root, temporary, name string) error {
 	return in.Remove(temporary)
 }
 
-// exchangeByName swaps the names of two files where the system cannot do so at once.
-// Nothing that appears under either name meanwhile is overwritten.
+// exchangeByName exchanges two files where the system cannot do so atomically. It
+// never overwrites a file that somebody else creates under one of the names.
 func exchangeByName(in *os.Root, temporary, name string) error {
 	aside := temporaryName()
 	if err := in.Rename(name, aside); errors.Is(err, fs.ErrNotExist) {
@@ -309,7 +309,7 @@ func exchangeByName(in *os.Root, temporary, name string) error {
 	}
 	if err := linkNew(in, temporary, name); err != nil {
 		if back := linkNew(in, aside, name); back != nil {
-			return fmt.Errorf("%w; the former file is %s", err, aside)
+			return fmt.Errorf("%w; the previous file is %s", err, aside)
 		}
 		return err
 	}

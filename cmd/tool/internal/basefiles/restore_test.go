@@ -88,7 +88,7 @@ func TestRestore_TreatsUnicodeFormsAsOneName(t *testing.T) {
 func TestRestore_RejectsDirectoryInPlaceOfFileFirst(t *testing.T) {
 	root := plant(t, map[string]string{"a/b": "mine"})
 	_, err := basefiles.NewRestore(root, []tree.Entry{entryOf("a", "theirs")})
-	wantFault(t, err, failure.CodeInvalidFile, "write "+filepath.Join(root, "a")+": a directory is in its place")
+	wantFault(t, err, failure.CodeInvalidFile, "write "+filepath.Join(root, "a")+": it is a directory, not a file")
 }
 
 func TestRestore_TruncatedFileLeavesOldOne(t *testing.T) {
@@ -115,9 +115,9 @@ func TestNewRestore_RefusesSymbolicLinksInPaths(t *testing.T) {
 	for path, where := range map[string]string{
 		"out/secret": "out", "assets/post-checkout": "assets", "assets/a/b": "assets", "web/client.json": "web", "link": "", "inside": "",
 	} {
-		why := "a symbolic link is in its place"
+		why := "it is a symbolic link, not a file"
 		if where != "" {
-			why = where + " is a symbolic link, and nothing is written through it"
+			why = where + " is a symbolic link, not a directory"
 		}
 		_, err := basefiles.NewRestore(root, []tree.Entry{entryOf(path, "evil")})
 		wantFault(t, err, failure.CodeInvalidFile, "write "+filepath.Join(root, path)+": "+why)

@@ -30,7 +30,7 @@ var builtIn = sync.OnceValue(func() *ignore.Rules {
 	return ignore.Compile(defaults, builtInSource)
 })
 
-// reason names the rule that leaves something out.
+// reason returns the rule that excludes a path, for people.
 func reason(rule *ignore.Rule) string {
 	if rule.Source == builtInSource {
 		return fmt.Sprintf("%s (%s)", rule.Pattern, rule.Source)
@@ -38,8 +38,8 @@ func reason(rule *ignore.Rule) string {
 	return fmt.Sprintf("%s (%s:%d)", rule.Pattern, rule.Source, rule.Line)
 }
 
-// readToolignore reads the rules of the app root, none when there is no file.
-// They are brought to NFC, because the paths that they are held against are.
+// readToolignore reads the rules of the app root; without a file, there are none.
+// It converts them to NFC, because they are matched against paths in NFC.
 func (s *Selection) readToolignore() (*ignore.Rules, error) {
 	text, err := readIn(s.workspace, path.Join(s.root, toolignore), maxToolignore)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +49,7 @@ func (s *Selection) readToolignore() (*ignore.Rules, error) {
 	return ignore.Compile(norm.NFC.Bytes(text), toolignore), nil
 }
 
-// readIn reads a regular file below dir. A link is followed unless it leads out of dir.
+// readIn reads a regular file below dir. It follows symbolic links, but not out of dir.
 func readIn(dir, name string, limit int64) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -59,7 +59,7 @@ func readIn(dir, name string, limit int64) ([]byte, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, lerr := root.Lstat(name); lerr == nil {
-			return nil, errors.New("it is a link to nothing")
+			return nil, errors.New("it is a broken link")
 		}
 	}
 	if err != nil {
