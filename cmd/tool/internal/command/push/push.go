@@ -4,6 +4,7 @@ package push
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -70,6 +71,8 @@ type push struct {
 
 	saved   *state.Entry // the config that a write replaces, until its outcome is known
 	saveErr error        // why it could not be saved
+
+	undoable bool // the config that was replaced is saved
 }
 
 // Run pushes the local project called name, or the only one.
@@ -249,11 +252,25 @@ func (p *push) explain(err error) error {
 		e.Recipe = []cmdline.Line{p.dryRunLine()}
 	case p.saved != nil:
 		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.app.CommandText(p.undoLine())
-	case p.done.ConfigWritten && p.opts.Files && !p.done.BaseFilesWritten && !app.IsInterrupted(err):
-		e.Hint = "the config went through, the base files did not"
-		e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
+	case p.done.ConfigWritten && p.opts.Files && !p.done.BaseFilesWritten:
+		e.Hint = p.halfHint(err)
+		if !app.IsInterrupted(err) {
+			e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
+		}
 	}
 	return e
+}
+
+// halfHint says what a push wrote whose base files ended in err, and how to undo that.
+func (p *push) halfHint(err error) string {
+	hint := "the config was written, the base files were not"
+	if hubclient.Unsettled(err) || errors.As(err, new(*hubclient.Error)) && !hubclient.NotApplied(err) {
+		hint = "the config was written, and the base files may have been"
+	}
+	if p.undoable {
+		hint += "; this puts the former config back: " + p.app.CommandText(p.undoLine())
+	}
+	return hint
 }
 
 // line is a command about the local project and the same hub project.

@@ -183,3 +183,31 @@ func TestPush_RefusesFlagsThatExcludeEachOther(t *testing.T) {
 		w.Run(push.Command, append([]string{"web"}, args...)...).Exits(2)
 	}
 }
+
+func TestPush_HalfDoneNamesTheUndoLine(t *testing.T) {
+	for name, test := range map[string]struct {
+		before func(rw http.ResponseWriter) bool
+		want   string
+	}{
+		"refused": {func(rw http.ResponseWriter) bool {
+			return apptest.Refuse(rw, http.StatusForbidden, "not_permitted", "no")
+		}, "the base files were not; "},
+		"response lost": {func(http.ResponseWriter) bool { panic(http.ErrAbortHandler) }, "the base files may have been; "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := project(t)
+			w.Write("src/index.html", "<p>")
+			w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+				return strings.Contains(r.URL.Path, "/base-files") && r.Method != http.MethodGet && test.before(rw)
+			}
+			f := w.Run(push.Command, "web", "--json", "--force", "--base-files", "--timeout", "50ms").Exits(1).JSON()
+			hint, _ := f["hint"].(string)
+			if f["configWritten"] != true || !strings.Contains(hint, test.want) || !strings.Contains(hint, "tool") || !strings.Contains(hint, "push web") || !strings.Contains(hint, "--undo") {
+				t.Errorf("%v", f)
+			}
+			w.Before = nil
+			w.Run(push.Command, "web", "--undo").Done()
+			wantConfig(t, w, `{"title":"hub"}`)
+		})
+	}
+}

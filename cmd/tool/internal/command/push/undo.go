@@ -65,7 +65,7 @@ func (p *push) saveReplaced(replaced *wire.Replaced, written string) {
 		err = p.app.History().Save(p.value(replaced.Config, replaced.Edit, written))
 		p.dropPrevious()
 	}
-	p.saved = nil
+	p.saved, p.undoable = nil, err == nil
 	note := fmt.Sprintf("the former config (%s) is kept; put it back: %s", editText(replaced.Edit), p.app.CommandText(p.undoLine()))
 	if err != nil {
 		note = err.Error()
