@@ -41,7 +41,8 @@ says what was pulled last.
 
 With --base-files the app's files come too, and with --base-files-only nothing
 else. Local files that differ are overwritten after a yes in a terminal, else
-only with --force; files that the hub does not have stay as they are.`,
+only with --force; files that the hub does not have stay as they are.
+--undo does not remove files that a pull added.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,

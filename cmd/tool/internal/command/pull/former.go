@@ -45,6 +45,9 @@ func (p *pull) saveFormer(r *Result) *state.FileSet {
 // the hint of the failure that ended the pull.
 func (p *pull) tellFormer(former *state.FileSet, r *Result, err error) error {
 	if len(former.Files) == 0 {
+		if n := len(p.files.Added); n > 0 && p.output == "" && err == nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("pull --undo does not remove the added base files (%d)", n))
+		}
 		return err
 	}
 	text := fmt.Sprintf("the replaced base files (%d) are saved", len(former.Files))

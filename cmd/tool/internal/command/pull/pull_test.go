@@ -1,11 +1,14 @@
 package pull_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/pull"
+	"example.com/projecthub/cmd/tool/internal/command/push"
 )
 
 // project returns a World whose local project web differs from the hub's in one key.
@@ -91,5 +94,18 @@ func TestPull_RefusesFlagsThatExcludeEachOther(t *testing.T) {
 	w := project(t)
 	for _, args := range [][]string{{"--undo", "--force"}, {"--base-files", "--base-files-only"}, {"--output", "x"}, {"--base-files", "--output", ".tool"}} {
 		w.Run(pull.Command, append([]string{"web"}, args...)...).Exits(2)
+	}
+}
+
+func TestPull_SaysThatUndoLeavesAddedFiles(t *testing.T) {
+	w := project(t)
+	w.Write("src/index.html", "<p>")
+	w.Run(push.Command, "web", "--force", "--base-files").Done()
+	if err := os.Remove(filepath.Join(w.Dir, "src", "index.html")); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(pull.Command, "web", "--force", "--base-files").Done().Prints("pull --undo does not remove the added base files (1)")
+	if r := w.Run(pull.Command, "web", "--force", "--base-files").Done(); strings.Contains(r.Out, "added base files (") {
+		t.Errorf("nothing was added:\n%s", r.Out)
 	}
 }
