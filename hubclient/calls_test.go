@@ -225,7 +225,7 @@ func TestStackVersion_IsOnePathSegment(t *testing.T) {
 		}
 		refuse(w, 404, wire.CodeNotFound)
 	}, func(ctx context.Context, c *hubclient.Client) {
-		_, _, err := c.PublishVersion(ctx, project, "../x?y#z", files, open)
+		_, err := c.PublishVersion(ctx, project, "../x?y#z", files, open)
 		wantCode(t, err, wire.CodeNotFound)
 	})
 }

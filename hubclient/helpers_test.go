@@ -272,7 +272,7 @@ var uploads = map[string]struct {
 		return err
 	}, answering(200, wire.BaseFilesWritten{Project: project})},
 	"a bundle": {func(ctx context.Context, c *hubclient.Client, files tree.Tree, open hubclient.Opener) error {
-		_, _, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
+		_, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
 		return err
 	}, answering(201, wire.Published{StackVersion: wire.StackVersion{Version: "1.0.0"}})},
 }
@@ -351,7 +351,7 @@ func calls() []call {
 		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Stack(ctx, project); return err },
 			answering(200, wire.Stack{Stack: "acme/base", Versions: []wire.StackVersion{version}})},
 		{"PublishVersion", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, _, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
+			_, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
 			return err
 		}, answering(201, wire.Published{StackVersion: version})},
 		{"UploadAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {

@@ -209,18 +209,19 @@ func TestAmbiguous_VersionPublishedByOwnAttempt(t *testing.T) {
 	published := wire.Published{StackVersion: wire.StackVersion{Version: "1.0.0"}}
 	fresh, same := answered(201, published), answered(200, published)
 	for name, test := range map[string]struct {
-		steps   []step
-		already bool
+		steps              []step
+		already, ambiguous bool
 	}{
-		"published":           {[]step{fresh}, false},
-		"there before":        {[]step{same}, true},
-		"lost, then there":    {[]step{lost, same}, false},
-		"refused, then there": {[]step{refused(429, wire.CodeRateLimited), same}, true},
+		"published":            {[]step{fresh}, false, false},
+		"there before":         {[]step{same}, true, false},
+		"lost, then there":     {[]step{lost, same}, true, true},
+		"refused, then there":  {[]step{refused(429, wire.CodeRateLimited), same}, true, false},
+		"lost, then published": {[]step{lost, fresh}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
-				if _, already, err := c.PublishVersion(ctx, project, "1.0.0", files, open); err != nil || already != test.already {
-					t.Errorf("already %v, %v", already, err)
+				if p, err := c.PublishVersion(ctx, project, "1.0.0", files, open); err != nil || p.Already != test.already || p.Ambiguous != test.ambiguous {
+					t.Errorf("%+v, %v", p, err)
 				}
 			})
 		})

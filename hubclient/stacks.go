@@ -28,15 +28,26 @@ func (c *Client) Bundle(ctx context.Context, r ref.Ref, version string) ([]byte,
 	return c.raw(ctx, to(wire.OpGetBundle, r, version))
 }
 
-// PublishVersion publishes files as a version of a stack. already reports that the same
-// files were published as this version before.
-func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files tree.Tree, open Opener) (p *wire.Published, already bool, err error) {
+// Publication is what a call to [Client.PublishVersion] found or did.
+type Publication struct {
+	wire.Published
+	// Already: the hub had the same files as this version when it answered.
+	Already bool
+	// Ambiguous: an earlier attempt, whose response was lost, may have published them.
+	Ambiguous bool
+}
+
+// PublishVersion publishes files as a version of a stack. It is no error if the same
+// files are published as this version.
+func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files tree.Tree, open Opener) (*Publication, error) {
 	req := to(wire.OpPutVersion, r, version)
 	req.archiveBody(files, open)
-	p = &wire.Published{}
-	a, err := c.send(ctx, req, p)
+	var p Publication
+	a, err := c.send(ctx, req, &p.Published)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return p, a.status == http.StatusOK && !a.lost, nil
+	p.Already = a.status == http.StatusOK
+	p.Ambiguous = p.Already && a.lost
+	return &p, nil
 }

@@ -46,6 +46,9 @@ type World struct {
 	// has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool
 
+	// Hub answers the requests that reach it.
+	Hub http.Handler
+
 	store *store.Store
 }
 
@@ -58,6 +61,7 @@ func New(t testing.TB) *World {
 		Store: w.store, PublicURL: "http://hub.test", Version: "1.0.0", Log: slog.New(slog.DiscardHandler),
 		Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
 	})
+	w.Hub = hub
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.Before == nil || !w.Before(rw, r) {
 			hub.ServeHTTP(rw, r)

@@ -23,7 +23,7 @@ func (w *World) Publish(version string) {
 	hash := sha256.Sum256([]byte(content))
 	files := tree.Tree{{Path: "stack.json", Mode: tree.ModeOf(0o644), Size: int64(len(content)), SHA256: hex.EncodeToString(hash[:])}}
 	open := func(tree.Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
-	if _, _, err := w.Client().PublishVersion(w.Context(), Stack, version, files, open); err != nil {
+	if _, err := w.Client().PublishVersion(w.Context(), Stack, version, files, open); err != nil {
 		w.Fatal(err)
 	}
 }

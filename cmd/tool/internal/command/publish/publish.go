@@ -127,12 +127,15 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 	}
 	blobs := p.files.Blobs()
 	defer blobs.Close()
-	done, already, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.Tree, p.counted(blobs.Open))
+	done, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.Tree, p.counted(blobs.Open))
 	if err != nil {
 		return nil, nil, err
 	}
 	r.Digest, r.SizeBytes, r.FileCount = done.Digest, done.SizeBytes, done.FileCount
-	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, already
+	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, done.Already
+	if done.Ambiguous {
+		r.Notes = append(r.Notes, "an earlier attempt of this publish, whose response was lost, may have published it")
+	}
 	return r, nil, nil
 }
 

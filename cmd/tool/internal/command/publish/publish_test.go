@@ -1,6 +1,9 @@
 package publish_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -55,5 +58,23 @@ func TestPublish_NamesTheStackAfterTheLogin(t *testing.T) {
 	w.Run(publish.Command, "web", "--force").Done().Prints("added the name @alice/web")
 	if !strings.Contains(w.Read(".tool/web/stack.json"), "@alice/web") {
 		t.Error("the name is not added")
+	}
+}
+
+func TestPublish_LostResponseIsAmbiguous(t *testing.T) {
+	w := local(t)
+	lost := false
+	w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPut || lost {
+			return false
+		}
+		lost = true
+		w.Hub.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+	r := w.Run(publish.Command, "web", "--json", "--force").Done().JSON()
+	notes, _ := r["notes"].([]any)
+	if r["alreadyPublished"] != true || len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "may have published it") {
+		t.Errorf("%v", r)
 	}
 }
