@@ -69,28 +69,38 @@ func (tx *Tx) CreateAPI(ctx context.Context, a *API, d *Document, free bool) err
 	return tx.addPieces(ctx, documentBody(a.Account, a.Slug), slices.Collect(slices.Chunk(d.Text, PieceSize)))
 }
 
-// freeSlug returns wish, or the first of wish-2, wish-3, … that no API of account has.
+// freeSlug returns wish, or wish-N for an N from 2 on, that no API of account has. It
+// doubles N until one is free and then searches before it: N is the first free one
+// unless a caller chose some of these slugs.
 func (tx *Tx) freeSlug(ctx context.Context, account, wish string) (string, error) {
 	if tx.postgres() { // two registrations at once would find the same slug free
 		if _, err := tx.db.NewRaw("SELECT pg_advisory_xact_lock(hashtext(?))", "apis of "+account).Exec(ctx); err != nil {
 			return "", err
 		}
 	}
-	var taken []string
-	err := tx.db.NewSelect().Model((*API)(nil)).Column("slug").
-		Where("account = ?", account).Where("substr(slug, 1, ?) = ?", len(wish), wish).Scan(ctx, &taken)
-	if err != nil {
-		return "", err
-	}
-	used := make(map[string]bool, len(taken))
-	for _, s := range taken {
-		used[s] = true
-	}
-	for n, slug := 2, wish; ; n++ {
-		if !used[slug] {
-			return slug, nil
+	slug := func(n int) string {
+		if n == 1 {
+			return wish
 		}
-		slug = fmt.Sprintf("%s-%d", strings.TrimRight(wish, "-"), n)
+		return fmt.Sprintf("%s-%d", strings.TrimRight(wish, "-"), n)
+	}
+	for taken, free := 0, 0; ; {
+		if free == taken+1 {
+			return slug(free), nil
+		}
+		n := max(1, 2*taken)
+		if free > 0 {
+			n = (taken + free) / 2
+		}
+		exists, err := tx.db.NewSelect().Model((*API)(nil)).Where("account = ?", account).Where("slug = ?", slug(n)).Exists(ctx)
+		if err != nil {
+			return "", err
+		}
+		if exists {
+			taken = n
+		} else {
+			free = n
+		}
 	}
 }
 

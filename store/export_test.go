@@ -24,6 +24,11 @@ func (tx *Tx) Waits(ctx context.Context) (how string, err error) {
 	return how, tx.db.QueryRowContext(ctx, query).Scan(&how)
 }
 
+// FreeSlug returns the slug of the next API of account that is called wish.
+func (tx *Tx) FreeSlug(ctx context.Context, account, wish string) (string, error) {
+	return tx.freeSlug(ctx, account, wish)
+}
+
 // LargestPack is the size of the largest pack that is stored, in bytes.
 func (v *View) LargestPack(ctx context.Context) (bytes int64, err error) {
 	return bytes, v.db.(bun.IDB).NewRaw("SELECT max(length(body)) FROM packs").Scan(ctx, &bytes)

@@ -21,6 +21,7 @@ func crowd(t *testing.T, address string, n int) *store.Store {
 	for _, insert := range []string{
 		`accounts (name, kind, created_at, disabled_at) %s SELECT 'u' || i, 'user', 0, 0 FROM n`,
 		`stacks (account, slug, latest, newest) %s SELECT 'acme', 's' || i, '', '' FROM n`,
+		`apis (account, slug, title, version, format, sha256, created_at, created_by) %s SELECT 'acme', 'pets-' || (i + 1), '', '', '', '', 0, '' FROM n`,
 		`projects (account, slug, stack_account, stack_slug, stack_version, api_account, api_slug, visibility, created_at, created_by)
 		%s SELECT 'acme', 'p' || i, 'acme', 'stack', 'latest', 'acme', 'pets', CASE WHEN i %% 100 = 0 THEN 'public' ELSE 'private' END, 0, 'alice' FROM n`,
 		`configs (account, slug, revision, has_config, updated_at, updated_by, updated_via, body)
@@ -105,6 +106,15 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 			"an idempotency key": {1, func() error {
 				return s.Write(t.Context(), func(tx *store.Tx) error {
 					_, err := tx.ClaimAnswer(t.Context(), &store.Answer{Caller: "alice", Method: "POST", Path: "/", Key: "new"})
+					return err
+				})
+			}},
+			"a slug that many APIs have": {1, func() error {
+				return s.Write(t.Context(), func(tx *store.Tx) error {
+					slug, err := tx.FreeSlug(t.Context(), "acme", "pets")
+					if want := fmt.Sprintf("pets-%d", many+2); slug != want {
+						t.Errorf("slug %q, want %q", slug, want)
+					}
 					return err
 				})
 			}},

@@ -206,7 +206,7 @@ func TestPublish_VersionsAreImmutableAndRise(t *testing.T) {
 
 func TestAddAPI_DerivedSlugIsUnique(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
-		for _, want := range []string{"pets", "pets-2", "pets-3"} {
+		for _, want := range []string{"pets", "pets-2", "pets-3", "pets-4", "pets-5", "pets-6"} {
 			api := &store.API{Account: "acme", Slug: "pets"}
 			write(t, s, func(tx *store.Tx) error {
 				return tx.CreateAPI(t.Context(), api, &store.Document{Text: []byte("{}")}, true)
