@@ -2,13 +2,13 @@ package ignore
 
 import "strings"
 
-// glob is a compiled pattern: the text it begins with and what follows. A
-// pattern without a wildcard is its prefix alone.
+// glob is a compiled pattern: its literal prefix and the tokens after it. A pattern
+// without a wildcard has no tokens.
 type glob struct {
 	prefix      string
 	tokens      []token
-	minimum     int  // bytes that tokens match at least
-	first, last byte // of what it matches; 0: any
+	minimum     int  // bytes that tokens match at minimum
+	first, last byte // of every text that it matches; 0: any
 }
 
 type token struct {
@@ -25,14 +25,14 @@ const (
 	opSet              // [...]: a byte of a set
 	opStar             // *: any number of bytes but slashes
 	opDeep             // ** at the end: any number of bytes
-	opDirs             // **/: nothing, or what opInside matches, which stands after it
+	opDirs             // **/: nothing, or what the opInside after it matches
 	opInside           // any number of bytes and a slash
 )
 
 // single reports whether t matches exactly one byte.
 func (t token) single() bool { return t.op == opByte || t.op == opAny || t.op == opSet }
 
-// takes reports whether c can be among the bytes that t matches.
+// takes reports whether t can match the byte c.
 func (t token) takes(c byte) bool {
 	switch t.op {
 	case opByte:
@@ -47,7 +47,7 @@ func (t token) takes(c byte) bool {
 	return true
 }
 
-// compileGlob is not ok when pattern matches nothing.
+// compileGlob is not ok if pattern matches nothing.
 func compileGlob(pattern string) (g glob, ok bool) {
 	tokens, ok := parseGlob(pattern)
 	if !ok {
@@ -92,8 +92,8 @@ func parseGlob(pattern string) (tokens []token, ok bool) {
 			i += n
 		case '*':
 			stars := len(pattern[i:]) - len(strings.TrimLeft(pattern[i:], "*"))
-			// git sets literal text at the start of a pattern aside, so that
-			// what follows it stands at a start of its own.
+			// git compares the literal text before the first wildcard separately,
+			// so the wildcard is at the start of a pattern of its own.
 			starts := i == literal || pattern[i-1] == '/'
 			tokens = appendStars(tokens, stars, starts, pattern[i+stars:])
 			i += stars - 1
@@ -107,8 +107,8 @@ func parseGlob(pattern string) (tokens []token, ok bool) {
 	return tokens, true
 }
 
-// appendStars adds what a run of stars means before rest; starts says whether a
-// path's element can start where they stand.
+// appendStars appends the tokens of a run of stars before rest; starts says whether
+// an element of the path can start at the stars.
 func appendStars(tokens []token, stars int, starts bool, rest string) []token {
 	switch {
 	case stars < 2 || !starts:
@@ -123,10 +123,10 @@ func appendStars(tokens []token, stars int, starts bool, rest string) []token {
 	return append(tokens, token{op: opStar})
 }
 
-// literal returns the only text that g matches, if there is but one.
+// literal returns the text that g matches, if it matches only one.
 func (g *glob) literal() (string, bool) { return g.prefix, len(g.tokens) == 0 }
 
-// may is a first look, small enough to be inlined: most texts begin or end otherwise.
+// may is a fast check, small enough to be inlined, that most texts fail.
 func (g *glob) may(s string) bool {
 	return s == "" || (g.first == 0 || s[0] == g.first) && (g.last == 0 || s[len(s)-1] == g.last)
 }
@@ -137,7 +137,7 @@ func (g *glob) match(s string) bool {
 	}
 	s = s[len(g.prefix):]
 	tokens := g.tokens
-	// The end rules out most candidates at little cost.
+	// Comparing the end first rejects most texts fast.
 	for n := len(tokens); n > 0 && tokens[n-1].single(); n = len(tokens) {
 		end := len(s) - 1
 		if end < 0 || !tokens[n-1].takes(s[end]) {

@@ -1,7 +1,7 @@
-// Package ignore decides by gitignore rules what is left out, with git's verdicts.
+// Package ignore decides by gitignore rules which paths are excluded, as git does.
 //
-// It reads no file and walks no tree. Whoever walks one does not enter a
-// directory that is left out; that is why nothing below it can be re-included.
+// It reads no file and walks no tree. The caller does not enter an excluded directory,
+// so nothing below it can be included again.
 package ignore
 
 import (
@@ -14,10 +14,10 @@ type Rule struct {
 	Pattern string // as written, without line ending and trailing spaces
 	Source  string // the list's name
 	Line    int    // in the list, from 1
-	Keeps   bool   // the pattern begins with !: what it matches is not left out
+	Keeps   bool   // the pattern begins with !: it includes what it matches
 
-	dirOnly  bool // a trailing slash: it matches directories alone
-	baseOnly bool // no other slash: it is held against a path's last element
+	dirOnly  bool // a trailing slash: it matches only directories
+	baseOnly bool // no other slash: it is matched against a path's last element
 	glob     glob
 }
 
@@ -25,16 +25,16 @@ type Rule struct {
 type Rules struct {
 	rules []Rule
 
-	// Indices into rules, ascending: those without a wildcard, which cost one
-	// look-up together, and the others.
+	// Indices into rules, ascending: those without a wildcard, which take one lookup
+	// together, and the others.
 	names, paths literals
 	globs        []int
 }
 
-// literals are rules by the only text that they match.
+// literals maps the only text that a rule matches to the rules.
 type literals struct {
 	rules  map[string][]int
-	starts [256]bool // the first bytes of those texts: most paths begin with another
+	starts [256]bool // first bytes of these texts, which most paths do not begin with
 }
 
 func (l *literals) add(text string, rule int) {
@@ -49,8 +49,8 @@ func (l *literals) find(text string) (rules []int) {
 	return l.rules[text]
 }
 
-// Compile reads a list in the format of a .gitignore file. A line that can
-// match nothing, such as one with an unterminated class, is no error.
+// Compile parses a list in the format of a .gitignore file. It skips lines that can
+// match nothing, such as one with an unterminated class.
 func Compile(patterns []byte, source string) *Rules {
 	r := &Rules{names: literals{rules: map[string][]int{}}, paths: literals{rules: map[string][]int{}}}
 	patterns = bytes.TrimPrefix(patterns, []byte("\ufeff"))
@@ -65,11 +65,11 @@ func Compile(patterns []byte, source string) *Rules {
 	return r
 }
 
-// parse reads one line without its newline. It is not ok when the line holds no
-// rule or one that matches nothing.
+// parse parses one line without its newline. It is not ok if the line contains no rule,
+// or one that matches nothing.
 func parse(line string) (rule Rule, ok bool) {
 	line = strings.TrimSuffix(line, "\r")
-	line, _, _ = strings.Cut(line, "\x00") // where git's strings end
+	line, _, _ = strings.Cut(line, "\x00") // git's strings end here
 	if strings.HasPrefix(line, "#") {
 		return Rule{}, false
 	}
@@ -86,7 +86,7 @@ func parse(line string) (rule Rule, ok bool) {
 	return rule, ok && line != ""
 }
 
-// trimSpaces cuts the spaces at the end, but one that a backslash escapes.
+// trimSpaces removes trailing spaces, except one that a backslash escapes.
 func trimSpaces(line string) string {
 	trimmed := strings.TrimRight(line, " ")
 	backslashes := len(trimmed) - len(strings.TrimRight(trimmed, `\`))
@@ -96,8 +96,8 @@ func trimSpaces(line string) string {
 	return trimmed
 }
 
-// cutAnyDirs reduces **/name to name: in any directory is where a pattern
-// without a slash matches too, and held against a last element it costs less.
+// cutAnyDirs reduces **/name to name. A pattern without a slash matches in any directory,
+// too, and is faster to match.
 func cutAnyDirs(pattern string) (name string, ok bool) {
 	rest := strings.TrimLeft(pattern, "*")
 	name, ok = strings.CutPrefix(rest, "/")
@@ -119,9 +119,9 @@ func (r *Rules) add(rule Rule) {
 	}
 }
 
-// Match returns the last rule that matches path itself, which decides, or nil.
-// path is relative to where the rules apply, /-separated; dir says whether it
-// is a directory. Directories above path are not asked.
+// Match returns the rule that decides, which is the last one that matches path, or nil.
+// path is /-separated and relative to the directory of the rules; dir says whether it is
+// a directory. Match does not check the directories above path.
 func (r *Rules) Match(path string, dir bool) *Rule {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	last := max(r.last(r.names.find(name), dir), r.last(r.paths.find(path), dir))
@@ -141,7 +141,7 @@ func (r *Rules) Match(path string, dir bool) *Rule {
 	return &r.rules[last]
 }
 
-// last returns the greatest of indices whose rule may match, or -1.
+// last returns the greatest index whose rule may match, or -1.
 func (r *Rules) last(indices []int, dir bool) int {
 	for k := len(indices) - 1; k >= 0; k-- {
 		if dir || !r.rules[indices[k]].dirOnly {

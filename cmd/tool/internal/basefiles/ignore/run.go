@@ -2,14 +2,13 @@ package ignore
 
 import "math/bits"
 
-// run reports whether tokens match all of s. It follows all ways through tokens
-// at once, byte by byte, so that no pattern costs more than its length times
-// that of s.
+// run reports whether tokens match all of s. It follows all paths through tokens at once,
+// byte by byte, so its time is at most the product of the two lengths.
 func run(tokens []token, s string) bool {
 	var small [2][2]uint64 // enough for nearly every pattern, without allocating
-	now, next := places(small[0][:]), places(small[1][:])
+	now, next := states(small[0][:]), states(small[1][:])
 	if n := len(tokens)/64 + 1; n > len(now) {
-		now, next = make(places, n), make(places, n)
+		now, next = make(states, n), make(states, n)
 	}
 	now.reach(tokens, 0)
 	for i := range len(s) {
@@ -22,14 +21,14 @@ func run(tokens []token, s string) bool {
 	return now.has(len(tokens))
 }
 
-// places is a set of numbers of tokens, as bits: those that can be next.
-// len(tokens) stands for the end.
-type places []uint64
+// states is a bit set of the indices of tokens that can match next; len(tokens) is
+// the end.
+type states []uint64
 
-func (p places) has(at int) bool { return p[at/64]>>(at%64)&1 == 1 }
+func (p states) has(at int) bool { return p[at/64]>>(at%64)&1 == 1 }
 
-// from returns the least place that is not below at, or -1.
-func (p places) from(at int) int {
+// from returns the least state that is at least at, or -1.
+func (p states) from(at int) int {
 	for word := at / 64; word < len(p); word++ {
 		if rest := p[word] >> (at % 64) << (at % 64); rest != 0 {
 			return word*64 + bits.TrailingZeros64(rest)
@@ -39,8 +38,8 @@ func (p places) from(at int) int {
 	return -1
 }
 
-// reach adds the place at, and those that can be reached from it without a byte.
-func (p places) reach(tokens []token, at int) {
+// reach adds the state at, and those that it reaches without a byte.
+func (p states) reach(tokens []token, at int) {
 	for !p.has(at) {
 		p[at/64] |= 1 << (at % 64)
 		if at == len(tokens) {
@@ -57,8 +56,8 @@ func (p places) reach(tokens []token, at int) {
 	}
 }
 
-// step adds the places that the byte c leads to from at.
-func (p places) step(tokens []token, at int, c byte) {
+// step adds the states that the byte c leads to from the state at.
+func (p states) step(tokens []token, at int, c byte) {
 	if at == len(tokens) {
 		return
 	}

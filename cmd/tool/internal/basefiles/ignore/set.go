@@ -2,8 +2,8 @@ package ignore
 
 import "strings"
 
-// parseSet reads a class up to and with its ], from after its [. n is the
-// number of bytes read. It is not ok when the class is not well-formed.
+// parseSet parses a class from after its [ up to and including its ]. n is the number of
+// bytes read. It is not ok if the class is malformed.
 func parseSet(pattern string) (set *[256]bool, n int, ok bool) {
 	p := setParser{pattern: pattern, set: new([256]bool)}
 	negated := p.skip('!') || p.skip('^')
@@ -25,10 +25,10 @@ type setParser struct {
 	pattern  string
 	at       int
 	set      *[256]bool
-	previous byte // what a following - makes a range of; 0 when nothing can be
+	previous byte // start of a range if a - follows; 0 if there is none
 }
 
-// peek returns the byte that stands ahead bytes after the next, 0 at the end.
+// peek returns the byte at an offset from the next one, or 0 at the end.
 func (p *setParser) peek(ahead int) byte {
 	if i := p.at + ahead; i < len(p.pattern) {
 		return p.pattern[i]
@@ -44,7 +44,7 @@ func (p *setParser) skip(c byte) bool {
 	return ok
 }
 
-// next reads one byte, or the byte after a backslash. It is 0 at the end.
+// next reads one byte, or the byte after a backslash. It returns 0 at the end.
 func (p *setParser) next() byte {
 	p.skip('\\')
 	c := p.peek(0)
@@ -52,7 +52,7 @@ func (p *setParser) next() byte {
 	return c
 }
 
-// element reads a byte, a range or a named class, and reports whether it could.
+// element parses a byte, a range or a named class, and reports whether it is valid.
 func (p *setParser) element() bool {
 	if p.peek(0) == '[' && p.peek(1) == ':' {
 		name, _, closed := strings.Cut(p.pattern[p.at+2:], "]")
@@ -79,7 +79,7 @@ func (p *setParser) element() bool {
 	return p.previous != 0
 }
 
-// named adds a class such as alpha, of ASCII alone.
+// named adds a class such as alpha, restricted to ASCII.
 func (p *setParser) named(name string) bool {
 	in := classes[name]
 	if in == nil {
