@@ -92,7 +92,7 @@ func (c *call) checkTree(current string) error {
 	return p
 }
 
-// takeArchive stores the blobs of an ordinary tar, whose files become the set.
+// takeArchive stores the blobs of an ordinary tar, whose files become the snapshot.
 func (c *call) takeArchive(compression string, w *store.PackWriter) (s *store.Swap, uploaded int, err error) {
 	stream, _, done, err := c.inflate(c.r.Body, compression)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *call) takeArchive(compression string, w *store.PackWriter) (s *store.Sw
 	return &store.Swap{Tree: files.Digest(), Next: func(tree.Tree) (tree.Tree, error) { return files, nil }}, len(files), nil
 }
 
-// swap stores the rest of the push and puts the set in its place.
+// swap stores the rest of the push and replaces the snapshot.
 func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) {
 	s.By, s.CreateOnly, s.Allowed = c.who.user, c.createOnly(), c.checkTree
 	if err := c.takeSet(); err != nil {

@@ -43,7 +43,7 @@ func (s *Server) planBaseFiles(c *call) error {
 	case plan.NeedFull:
 		plan.AllMissing, err = c.lacksAll()
 	default:
-		plan.Missing, err = c.hold(sizes)
+		plan.Missing, err = c.leaseBlobs(sizes)
 	}
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (c *call) damaged() (damaged bool, err error) {
 	return damaged, err
 }
 
-// lacksAll reports whether the account has no contents.
+// lacksAll reports whether the account has no blobs.
 func (c *call) lacksAll() (bool, error) {
 	holds := false
 	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
@@ -70,8 +70,8 @@ func (c *call) lacksAll() (bool, error) {
 	return !holds, err
 }
 
-// hold promises contents to the caller, and returns those that are missing.
-func (c *call) hold(sizes map[string]int64) ([]string, error) {
+// leaseBlobs leases blobs to the caller, and returns those that are missing.
+func (c *call) leaseBlobs(sizes map[string]int64) ([]string, error) {
 	missing := []string{}
 	err := c.transact(c.ctx(), func(tx *store.Tx) error {
 		m, err := tx.Lease(c.ctx(), c.ref().Account(), sizes)
@@ -114,7 +114,7 @@ func (c *call) readManifest(m *wire.Manifest) error {
 	return planProblem(c.decodeManifest(stream, what, limit, m), c.r.Body.(*body).failed)
 }
 
-// planProblem tells a caller why a list of files could not be read.
+// planProblem returns the problem for a list of files that could not be read.
 func planProblem(err, broken error) error {
 	var p *problem
 	switch {

@@ -16,8 +16,8 @@ import (
 	"example.com/projecthub/store"
 )
 
-// takeUpload keeps the contents of a push that names its set in a manifest, and
-// brings only what is missing. Its frames are stored as they come.
+// takeUpload stores the blobs of a push that names its files in a manifest, and
+// includes only missing blobs. Its frames are stored as they come.
 func (c *call) takeUpload(_ string, w *store.PackWriter) (s *store.Swap, uploaded int, err error) {
 	if err := c.takePart(streamPart, uploadMemory); err != nil {
 		return nil, 0, err
@@ -41,7 +41,7 @@ func (c *call) takeUpload(_ string, w *store.PackWriter) (s *store.Swap, uploade
 // uploadMemory is what reading a push of frames of [frame.Size] takes, in bytes.
 const uploadMemory = 1280 << 10
 
-// upload reads a tar from frames, and keeps the frames in which contents lie.
+// upload reads a tar from frames, and stores the frames that hold blobs.
 type upload struct {
 	call    *call
 	frames  *frame.Reader
@@ -53,11 +53,11 @@ type upload struct {
 	plain    []byte // what it holds
 	start    int64  // of plain, in the stream
 	read     int    // of plain
-	from, to int    // of plain, where contents are; equal: nowhere
-	open     bool   // a content is being read
-	end      int64  // of the last content, in the stream; 0: none came
+	from, to int    // of plain, where blobs are; equal: nowhere
+	open     bool   // a blob is being read
+	end      int64  // of the last blob, in the stream; 0: none came
 
-	wanted map[string]int64 // sizes of the contents that the manifest names and that did not come yet
+	wanted map[string]int64 // sizes of the blobs that the manifest names and that did not come yet
 	hash   hash.Hash
 	buf    []byte
 }
@@ -119,8 +119,7 @@ func (u *upload) leave() error {
 }
 
 // keep adds the frame to the packs as it came, unless it holds more than a pack may,
-// or mostly something other than contents: reading a small content must not cost the
-// decoding of much more.
+// or mostly something other than blobs: reading a small blob must not decode much more.
 func (u *upload) keep() {
 	used := u.plain[u.from:u.to]
 	if len(u.plain) <= frame.Size && len(used) >= len(u.plain)/2 && len(used) > 0 {
@@ -217,7 +216,7 @@ func (u *upload) content(header *tar.Header) error {
 // position is how much of the stream was read.
 func (u *upload) position() int64 { return u.start + int64(u.read) }
 
-// copy reads a content into u.hash, and tells where in the stream it starts.
+// copy reads a blob into u.hash, and returns where in the stream it starts.
 func (u *upload) copy(size int64) (start int64, err error) {
 	u.hash.Reset()
 	start = u.position()

@@ -6,15 +6,18 @@ import (
 	"time"
 )
 
-// SQLite writes into a log, and copies what stands there into the database file
-// now and then: a checkpoint. Left to itself it does so within whichever commit
-// made the log long enough. Here it happens beside the commits, a moment after
-// the first of them; only a log that outgrows maxLog makes a commit wait.
+// SQLite writes into a log, and copies the log into the database file now and then: a
+// checkpoint. By default the commit that makes the log long enough does so. Here a
+// goroutine does, a moment after a commit; only a log longer than maxLog makes a commit
+// wait. With the default, a first push took 1.7 to 1.9 instead of 1.3 to 1.5 times as
+// long as tar, zstd and curl with 1,000 files, and 2.0 to 2.4 instead of 1.3 to 1.5
+// times with 10,000 (BenchmarkPushOfEverything, in turn).
 const (
 	maxLog          = 256 << 20 // bytes
 	checkpointAfter = time.Second
 )
 
+// checkpoints makes checkpoints in a goroutine of its own.
 type checkpoints struct {
 	db    *sql.DB
 	due   chan struct{}

@@ -334,7 +334,8 @@ func (c *collection) removePack(ctx context.Context, p *filled) error {
 	})
 }
 
-// compress compresses a pack that a push sent uncompressed, because it was faster so.
+// compress compresses a pack that a push to a local hub sent uncompressed, which makes
+// a first push take 1.3 instead of 2.2 times as long as tar, zstd and curl.
 func (c *collection) compress(ctx context.Context, p *filled) error {
 	err := c.store.Write(ctx, func(tx *Tx) error {
 		r := tx.BlobReader(c.account)

@@ -61,7 +61,7 @@ func parseDSN(address string) (dsn, error) {
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && path != "" {
 		absolute, err := filepath.Abs(path)
 		if real, linkErr := filepath.EvalSymlinks(absolute); linkErr == nil {
-			absolute = real // what stands beside it, such as its lock, has one place
+			absolute = real // so that files next to it, such as its lock, have one path
 		}
 		return dsn{path: absolute}, err
 	}
@@ -147,9 +147,9 @@ func (d dsn) openSQLite(conns int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// pageSize is that of an SQLite file that is made here, in bytes. Contents of base
-// files come in larger pieces than anything else; pages of 4 KiB cost them a tenth
-// more, and pages of 64 KiB cost small writes as much.
+// pageSize is the page size of a new SQLite file, in bytes. Packs are larger than all
+// other values: pages of 4 KiB make a first push 4 % slower, and pages of 64 KiB make
+// small writes 15 % slower.
 const pageSize = 16 << 10
 
 // createSQLite makes an empty database where there is no file.
@@ -168,8 +168,8 @@ func (s *Store) createSQLite() error {
 	return err
 }
 
-// makePrivate makes an empty file for its owner alone, where there is none.
-// SQLite gives the files that it puts beside it the same mode.
+// makePrivate creates an empty file that only its owner can read, unless the file
+// exists. SQLite gives the files that it creates next to it the same mode.
 func makePrivate(path string) (made bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
@@ -222,10 +222,12 @@ const writeTries = 10
 // not free within 5 s, when the database asked too often, or after ctx's deadline.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error { return s.commit(ctx, true, f) }
 
-// WriteUnsynced is [Store.Write] without the wait for the disk. What f did is on
-// disk when the next Write that changes something has returned, unless the database
-// stopped in between: PostgreSQL itself, or the machine. Then it may be gone, and
-// is never there in part.
+// WriteUnsynced is [Store.Write] without the wait for the disk. What f did is on disk
+// when the next Write that changes something has returned, unless the database stopped
+// in between: PostgreSQL itself, or the machine. Then it may be lost, never in part.
+// If each batch of a first push waited for the disk, the push would take 1.5 to 1.8
+// instead of 1.3 to 1.5 times as long as tar, zstd and curl with 1,000 files, and 1.6
+// to 2.4 instead of 1.3 to 1.5 times with 10,000 (BenchmarkPushOfEverything, in turn).
 func (s *Store) WriteUnsynced(ctx context.Context, f func(*Tx) error) error {
 	return s.commit(ctx, false, f)
 }
