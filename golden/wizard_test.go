@@ -179,7 +179,7 @@ func TestLogin_AsksAgainForRevokedToken(t *testing.T) {
 	w.hub.admin(t, "token", "revoke", "--user", "alice", "--all")
 	fresh := w.hub.token(t, "alice")
 	term := w.open(usual, "login", "--origin", w.origin)
-	w.talk(term, []turn{{"The stored one does not do", "login-revoked", fresh}})
+	w.talk(term, []turn{{"The hub rejected the stored token", "login-revoked", fresh}})
 	term.until("takes the token", func(s string) bool {
 		return strings.Contains(s, strings.Repeat("*", len(fresh))) && !strings.Contains(s, "!")
 	})

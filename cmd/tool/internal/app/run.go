@@ -83,7 +83,7 @@ func (e *runError) Unwrap() error { return e.err }
 func (a *App) Begin(c *cobra.Command, _ []string) error {
 	a.Command = commandOf(c)
 	if a.Timeout <= 0 {
-		return cmdline.Usagef("--timeout is a time above nothing, such as 30s or 2m")
+		return cmdline.Usagef("--timeout is a positive duration, such as 30s or 2m")
 	}
 	if err := checkDirectory(a.Dir); err != nil {
 		return &runError{failure.Doing(failure.At(StageRead, err), "", "%s", a.Command)}
@@ -148,16 +148,17 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 	f.StringVarP(&a.Dir, "directory", "C", ".", "work in `DIR` instead of the current directory")
 	f.Lookup("directory").DefValue = "" // the text says it
 	root.RegisterFlagCompletionFunc("directory", Directories)
-	f.DurationVar(&a.Timeout, "timeout", hubclient.DefaultTimeout, "give up after `TIME` without a byte moving")
-	f.BoolVar(&a.Verbose, "verbose", false, "show every call to the hub on stderr")
+	f.DurationVar(&a.Timeout, "timeout", hubclient.DefaultTimeout, "fail after this `DURATION` without network progress")
+	f.Lookup("timeout").DefValue = "1m"
+	f.BoolVar(&a.Verbose, "verbose", false, "print every call to the hub on stderr")
 	f.BoolP("help", "h", false, "show this help")
 	root.SetFlagErrorFunc(cmdline.FlagError)
 }
 
 // HubFlags adds the flags of a command that calls the hub.
 func (a *App) HubFlags(c *cobra.Command) *cobra.Command {
-	c.Flags().Var(&a.Origin, "origin", "hub's `ADDRESS`, scheme://host[:port] ("+identity.OriginVariable+")")
+	c.Flags().Var(&a.Origin, "origin", "use the hub at `ADDRESS`, scheme://host[:port] ("+identity.OriginVariable+")")
 	c.RegisterFlagCompletionFunc("origin", a.CompleteOrigin)
-	c.Flags().Var(&a.Token, "token", "personal access `TOKEN` ("+identity.TokenVariable+")")
+	c.Flags().Var(&a.Token, "token", "use this personal access `TOKEN` ("+identity.TokenVariable+")")
 	return c
 }

@@ -121,14 +121,14 @@ func topics() []*cobra.Command {
 
 var environmentHelp = `Environment variables. An empty one counts as unset.
 
-  TOOL_HUB_TOKEN    personal access token, where --token is not given
-  TOOL_API_ORIGIN   hub's address, where --origin is not given
+  TOOL_HUB_TOKEN    personal access token, if --token is not given
+  TOOL_API_ORIGIN   hub's address, if --origin is not given
   TOOL_CONFIG_DIR   directory of the login file (default: tool in the user's
                     configuration directory)
-  TOOL_STATE_DIR    directory of what a push or a pull replaced, for --undo
+  TOOL_STATE_DIR    directory of the undo history of push and pull
                     (default: tool in the user's state directory)
-  TOOL_CA_FILE      certificates in PEM form to trust besides the system's
-  TOOL_ALLOW_HTTP   1 lets a token travel over plain http beyond this machine
+  TOOL_CA_FILE      PEM certificates to trust in addition to the system's
+  TOOL_ALLOW_HTTP   1: send tokens over plain http beyond this machine too
   HTTPS_PROXY       proxy for https
   NO_PROXY          hosts that are reached without the proxy
   CI                set, and not 0 or false: ask nothing, as with --no-input
@@ -139,9 +139,9 @@ var environmentHelp = `Environment variables. An empty one counts as unset.
                     say it can show one; 0: it is not
 
 The token comes from --token, TOOL_HUB_TOKEN, or the login file. The address
-comes from --origin, TOOL_API_ORIGIN, the login file when the token came from
-there too, or the default, ` + identity.DefaultOrigin + `. A stored token goes to
-no other address than the one it was stored for.`
+comes from --origin, TOOL_API_ORIGIN, the login file if the token came from
+there too, or the default, ` + identity.DefaultOrigin + `. A stored token is sent
+to no other address than the one it was stored for.`
 
 const exitCodesHelp = `Exit codes of every command.
 
@@ -156,7 +156,7 @@ A failure names its stage:
 
   read         the workspace, client.json, or the files to push
   stack        stack.json (create, publish)
-  destination  which hub project is meant (push, pull, rm, view)
+  destination  the choice of the hub project (push, pull, rm, view)
   api          the API description or its registration (create)
   create       what the hub checks before it creates, and the creation
   seed         the new project's first config or base files
@@ -166,10 +166,10 @@ A failure names its stage:
 
 Every other command fails at a stage of its own name.`
 
-const resultsHelp = `With --json a command prints exactly one JSON document on stdout, whatever
-happens short of a usage error. Members are only ever added.
+const resultsHelp = `With --json a command prints exactly one JSON document on stdout, except for a
+usage error. Members are only ever added.
 
-Every result has type, schema (1) and command; those that talked to a hub have
+Every result has type, schema (1) and command; those that called a hub have
 origin.
 
   created      project, stack, stackVersion, api, apiRegistered, visibility,
@@ -196,14 +196,14 @@ origin.
   aborted      projectName, project
   loggedIn     user, scopes, expiresAt
   loggedOut    existed
-  initialized  projectName, files
+  initialized  projectName, workspace, files
   status       identity, originSource, projects
   projects     projects
-  project      what the hub knows of one project
+  project      one project as the hub describes it
   version      version, go, os, arch
-  failed       projectName, reason, stage, code, and where known hint, recipe,
+  failed       projectName, reason, stage, code, and if known hint, recipe,
                status, requestId, errors, project, origin, current, config, and
-               what was done before: projectCreated, configWritten,
+               what was already applied: projectCreated, configWritten,
                baseFilesWritten, remoteWritten, settingsChanged (in
                client.json)
 

@@ -33,8 +33,8 @@ func versionCommand(a *app.App) *cobra.Command {
 func completionCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion <shell>",
-		Short:     "Print completion for bash, zsh, fish or powershell",
-		Long:      "Print a script that makes a shell complete tool's commands, flags, local\nprojects, and what the hub knows: projects and published stack versions.\nBash needs the package bash-completion for it.",
+		Short:     "Print a completion script for bash, zsh, fish or powershell",
+		Long:      "Print a completion script for a shell. It completes commands, flags, local\nprojects, hub projects and published stack versions. Bash needs the package\nbash-completion.",
 		Example:   "  tool completion bash > /etc/bash_completion.d/tool\n  tool completion zsh > ~/.zfunc/_tool\n  tool completion fish > ~/.config/fish/completions/tool.fish\n  tool completion powershell >> $PROFILE",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(c *cobra.Command, args []string) error {

@@ -23,10 +23,11 @@ func root(a *app.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tool",
 		Short: "Create, push, pull and publish projects on a hub",
-		Long: `tool keeps a project's settings in your repository and brings them to a hub,
+		Long: `tool keeps a project's settings in your repository and pushes them to a hub,
 where others edit them on a web page and apps are generated from them.
 
-Alone in a terminal it shows how the local projects stand, and what can be done.`,
+Without a command, in a terminal, it shows the status of the local projects and
+the available actions.`,
 		Example: `  tool login --origin https://hub.example.com
   tool init web
   tool publish web

@@ -42,14 +42,14 @@ func Command(a *app.App, publish Publish) *cobra.Command {
 		Use:   "create [<name>]",
 		Short: "Create a hub project from a local one",
 		Long: `Create a project on the hub from a local project: its published stack, its API,
-which is registered when client.json names none, and its settings as the first
+which is registered if client.json names none, and its settings as the first
 config.
 
-<name> is a slug, which takes the stack's account, or @account/slug. A project
-that already exists is never changed: that is what push is for.
+<name> is a slug in the stack's account, or @account/slug. An existing project
+is never changed: use push to update it.
 
-In a terminal <name> may be left out: then what a project needs is asked, step
-by step.`,
+Without <name>, a terminal asks for everything that a project needs, step by
+step.`,
 		Example: `  tool project create web
   tool project create @acme/web --from web --base-files --visibility public`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -77,9 +77,9 @@ by step.`,
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&o.answers.Local, "from", "", "local `PROJECT` to create from (default: the only one)")
+	fl.StringVar(&o.answers.Local, "from", "", "create from this local `PROJECT` (default: the only one)")
 	fl.StringVar(&o.answers.StackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
-	fl.StringVar(&o.visibility, "visibility", string(wire.Private), "who sees it: `private|public`")
+	fl.StringVar(&o.visibility, "visibility", string(wire.Private), "set who can see the project: `private|public`")
 	fl.BoolVar(&o.answers.BaseFiles, "base-files", false, "push the app's files too, for the preview")
 	o.given = fl.Changed
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)

@@ -19,12 +19,12 @@ func Command(a *app.App) *cobra.Command {
 	var stack string
 	c := &cobra.Command{
 		Use:   "init [<name>]",
-		Short: "Make a local project",
-		Long: `Make a local project: .tool/<name>/client.json with its settings,
+		Short: "Create a local project",
+		Long: `Create a local project: .tool/<name>/client.json with its settings,
 .tool/<name>/stack.json with its stack, and a .toolignore that says which files
-stay here, with the rules of the app's .gitignore. Nothing is overwritten.
+are not pushed, with the rules of the app's .gitignore. Nothing is overwritten.
 
-Without <name> the directory's own name is taken. Without --stack the stack
+Without <name> the name of the directory is used. Without --stack the stack
 belongs to the account that is logged in; if none is, a terminal asks, and
 otherwise the first publish adds the name to stack.json.`,
 		Example: "  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web",
@@ -41,10 +41,10 @@ otherwise the first publish adds the name to stack.json.`,
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&start.Source, "source", "", "API description, a `FILE` of the workspace or a URL (default openapi.yaml)")
+	fl.StringVar(&start.Source, "source", "", "read the API description from `FILE`, or a URL (default openapi.yaml)")
 	c.RegisterFlagCompletionFunc("source", app.FileNames)
-	fl.StringVar(&start.BasePath, "base-path", "", "`DIR` that the generated code goes to (default src)")
+	fl.StringVar(&start.BasePath, "base-path", "", "generate code into `DIR` (default src)")
 	c.RegisterFlagCompletionFunc("base-path", app.Directories)
-	fl.StringVar(&stack, "stack", "", "the stack's name, `@ACCOUNT/SLUG`")
+	fl.StringVar(&stack, "stack", "", "name the stack `@ACCOUNT/SLUG`")
 	return c
 }

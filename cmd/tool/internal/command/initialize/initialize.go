@@ -26,7 +26,7 @@ type initialized struct {
 func Run(ctx context.Context, a *app.App, name string, start workspace.Start) error {
 	dir, err := a.Path(".")
 	if err != nil {
-		return failure.Doing(err, name, "make the local project %s", name)
+		return failure.Doing(err, name, "create the local project %s", name)
 	}
 	notes := []string{}
 	if ws, err := workspace.Find(dir); err == nil && ws.Dir != dir {
@@ -35,7 +35,7 @@ func Run(ctx context.Context, a *app.App, name string, start workspace.Start) er
 	}
 	for _, typed := range []*string{&start.Source, &start.BasePath} {
 		if *typed, err = pathIn(a, dir, *typed); err != nil {
-			return failure.Doing(err, name, "make the local project %s", name)
+			return failure.Doing(err, name, "create the local project %s", name)
 		}
 	}
 	if name == "" {
@@ -49,14 +49,14 @@ func Run(ctx context.Context, a *app.App, name string, start workspace.Start) er
 	}
 	if start.Stack.IsZero() && !a.Strict() && ref.ValidName(name) {
 		if start.Stack, err = askStack(ctx, a, name); err != nil {
-			return failure.Doing(failure.At("init", err), name, "make the local project %s", name)
+			return failure.Doing(failure.At("init", err), name, "create the local project %s", name)
 		}
 	}
 	if start.Stack.IsZero() {
 		r.Notes = append(r.Notes, fmt.Sprintf("the first publish names the stack, after your login; or add \"name\": \"@account/%s\" to .tool/%s/stack.json", name, name))
 	}
 	if r.Files, err = workspace.Create(dir, name, start); err != nil {
-		return failure.Doing(failure.At("init", err), name, "make the local project %s", name)
+		return failure.Doing(failure.At("init", err), name, "create the local project %s", name)
 	}
 	return a.Print("initialized", r, func(w *app.Printer) {
 		w.Line("Created the local project %s in %s", name, r.Workspace)

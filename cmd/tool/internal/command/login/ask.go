@@ -45,9 +45,9 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
 		ui.Step{
 			Skip: func() bool { return known },
 			Question: func() ui.Question {
-				facts := []string{"Whoever runs the hub makes one: hub token create. It is stored here, readable by you alone."}
+				facts := []string{"Ask your hub's administrator for a token, or create one: hub token create. It is stored here, readable by you alone."}
 				if stored != "" {
-					facts = append([]string{"The stored one does not do: " + stored + "."}, facts...)
+					facts = append([]string{"The hub rejected the stored token: " + stored + "."}, facts...)
 				}
 				return ui.Question{
 					Title: "Token for " + *a.Origin.Value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,

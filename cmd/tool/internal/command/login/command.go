@@ -18,11 +18,11 @@ func Command(a *app.App) *cobra.Command {
 		Use:   "login",
 		Short: "Store a token for a hub",
 		Long: `Check a personal access token with the hub and store it, readable by you alone.
-From then on the commands use that hub and token, unless a flag or a variable
-says otherwise.
+Later commands use that hub and token, unless a flag or a variable selects
+others.
 
-A stored token goes only to the hub that it was stored for. A hub whose token is
-stored already is only switched to.`,
+A stored token is sent only to the hub that it was stored for. If a token is
+already stored for the hub, login only switches to it.`,
 		Example: "  tool login --origin https://hub.example.com --with-token < token.txt\n  tool login --origin https://hub.example.com",
 		Args:    noToken,
 		RunE: a.Run(func(ctx context.Context, _ []string) error {
@@ -57,7 +57,7 @@ func LogoutCommand(a *app.App) *cobra.Command {
 			return failure.Doing(logout(a), "", "log out")
 		}),
 	}
-	c.Flags().Var(&a.Origin, "origin", "hub's `ADDRESS` (default: the current one)")
+	c.Flags().Var(&a.Origin, "origin", "log out of the hub at `ADDRESS` (default: the current one)")
 	c.RegisterFlagCompletionFunc("origin", a.CompleteOrigin)
 	return c
 }

@@ -18,7 +18,7 @@ import (
 func listCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [<account>]",
-		Short:   "List hub projects: yours, or those of an account",
+		Short:   "List your hub projects, or those of an account",
 		Example: "  tool project list\n  tool project list acme",
 		Args:    cmdline.AtMost("<account>"),
 		RunE: a.Run(func(ctx context.Context, args []string) error {

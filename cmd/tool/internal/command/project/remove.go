@@ -21,10 +21,10 @@ func removeCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rm <name>",
 		Short: "Delete a hub project",
-		Long: `Delete a project of the hub with its config and base files. Local files stay.
+		Long: `Delete a hub project with its config and base files. Local files are kept.
 
-A project that is gone already is no failure. In a terminal the whole name has
-to be typed, unless --force is given. The token needs the scope admin:resource.`,
+Deleting a project that does not exist succeeds. A terminal asks you to type the
+full name, unless --force is given. The token needs the scope admin:resource.`,
 		Example: "  tool project rm @acme/web\n  tool project rm web --from web --force",
 		Args:    cmdline.Exactly("<name>"),
 
@@ -38,7 +38,7 @@ to be typed, unless --force is given. The token needs the scope admin:resource.`
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.Var(&from, "from", "local `PROJECT` whose account a bare slug is in")
+	fl.Var(&from, "from", "look for a bare slug in the account of this local `PROJECT`")
 	fl.BoolVar(&force, "force", false, "delete without asking")
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
 	return a.HubFlags(c)

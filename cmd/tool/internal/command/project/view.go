@@ -21,8 +21,8 @@ func viewCommand(a *app.App) *cobra.Command {
 	var web bool
 	c := &cobra.Command{
 		Use:     "view [<@account/slug>]",
-		Short:   "Show a hub project, or open its page",
-		Long:    "Show a hub project, or open its page: the one that is named, else that of the\nonly local project.",
+		Short:   "Show a hub project or open its page",
+		Long:    "Show a hub project or open its page. Without an argument it is the one of the\nonly local project.",
 		Example: "  tool project view @acme/web\n  tool project view --web",
 		Args:    cmdline.AtMost("<@account/slug>"),
 
@@ -31,7 +31,7 @@ func viewCommand(a *app.App) *cobra.Command {
 			return View(ctx, a, strings.Join(args, ""), web)
 		}),
 	}
-	c.Flags().BoolVar(&web, "web", false, "open the page in a browser; in a pipeline, print its address")
+	c.Flags().BoolVar(&web, "web", false, "open the page in a browser; print its address in a pipeline")
 	return a.HubFlags(c)
 }
 

@@ -20,10 +20,10 @@ func Command(a *app.App) *cobra.Command {
 	var o Options
 	c := &cobra.Command{
 		Use:   "publish [<project>]",
-		Short: "Ship a version of the stack",
-		Long: `Ship the stack in .tool/<project>/ under the name and version that its
-stack.json says. A published version never changes: publishing the same content
-again is no error, other content needs a higher version.`,
+		Short: "Publish a version of the stack",
+		Long: `Publish the stack in .tool/<project>/ with the name and version from its
+stack.json. A published version never changes: publishing the same content
+again succeeds, other content needs a higher version.`,
 		Example: `  tool publish web
   tool publish web --dry-run`,
 		Args:              app.MaybeLocal,
@@ -34,7 +34,7 @@ again is no error, other content needs a higher version.`,
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.BoolVar(&o.DryRun, "dry-run", false, "say what would be published, and publish nothing")
+	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would be published without publishing")
 	fl.BoolVar(&o.Force, "force", false, "publish without asking")
 	return a.HubFlags(c)
 }

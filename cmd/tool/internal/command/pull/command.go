@@ -29,20 +29,19 @@ func Command(a *app.App) *cobra.Command {
 	var o Options
 	c := &cobra.Command{
 		Use:   "pull [<project>]",
-		Short: "Download the hub's config into client.json, and base files",
-		Long: `Bring the config of the hub project back into the settings of
-.tool/<project>/client.json. Only what differs is edited; everything else in
-the file keeps its bytes and place.
+		Short: "Download the hub's config into client.json (and base files)",
+		Long: `Download the hub's config into the settings of .tool/<project>/client.json.
+Only settings that differ are edited; every other byte of the file is kept.
 
-In a terminal the difference is shown and taken only after a yes. In a pipeline
-it is taken unless client.json has edits that were neither pushed nor pulled:
+A terminal shows the difference and asks first. A pipeline replaces the
+settings, unless client.json has edits that were neither pushed nor pulled:
 those are replaced only with --force. Commit .tool/<project>/pulled.json, which
-says what was pulled last.
+records what was pulled last.
 
-With --base-files the app's files come too, and with --base-files-only nothing
-else. Local files that differ are overwritten after a yes in a terminal, else
-only with --force; files that the hub does not have stay as they are.
---undo does not remove files that a pull added.`,
+With --base-files the app's files are downloaded too, with --base-files-only
+nothing else is. A terminal asks before local files that differ are overwritten;
+a pipeline overwrites them only with --force. Files that the hub does not have
+are kept. --undo does not remove files that a pull added.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,
@@ -64,12 +63,12 @@ only with --force; files that the hub does not have stay as they are.
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.Var(&o.Project, "project", "hub project, `@ACCOUNT/SLUG`, instead of client.json's")
-	fl.BoolVar(&o.Files, "base-files", false, "bring back the base files too")
-	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "download the base files, and leave client.json alone")
-	fl.Var(&o.Output, "output", "put the base files into `DIR` instead of the app root")
+	fl.Var(&o.Project, "project", "pull from `@ACCOUNT/SLUG` instead of client.json's project")
+	fl.BoolVar(&o.Files, "base-files", false, "download the base files too")
+	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "download the base files and leave client.json unchanged")
+	fl.Var(&o.Output, "output", "write the base files to `DIR` instead of the app root")
 	fl.BoolVar(&o.Force, "force", false, "replace settings and files that differ without asking")
-	fl.BoolVar(&o.Undo, "undo", false, "put back the settings and base files that the last pull replaced, asking no hub")
+	fl.BoolVar(&o.Undo, "undo", false, "restore the settings and base files that the last pull replaced, without calling the hub")
 	c.RegisterFlagCompletionFunc("output", app.Directories)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(c)

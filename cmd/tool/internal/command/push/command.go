@@ -36,16 +36,16 @@ func Command(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "push [<project>]",
 		Short: "Update a hub project's config and base files",
-		Long: `Push the settings of a local project, .tool/<project>/client.json, to a project
-that exists on the hub, in place of its config. With --base-files the app's
-files go too.
+		Long: `Push the settings of a local project, .tool/<project>/client.json, to an
+existing project on the hub, and replace its config. With --base-files the app's
+files are pushed too.
 
-The destination is --project, else what client.json says. In a terminal an
-existing config is shown and overwritten only after a yes; in a pipeline it is
-overwritten, unless --if-revision or --no-clobber says when not to.
+The destination is --project, or the project in client.json. A terminal shows
+the difference and asks before a config is overwritten; a pipeline overwrites
+it, unless --if-revision or --no-clobber forbids it.
 
-The config that is replaced is saved before it is sent: --undo puts it back,
-also after a push that was interrupted or timed out.`,
+The previous config is saved before the push: --undo restores it, also after a
+push that was interrupted or timed out.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
   tool push web --base-files-only --watch
@@ -68,17 +68,17 @@ also after a push that was interrupted or timed out.`,
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.Var(&o.Project, "project", "destination, `@ACCOUNT/SLUG`; recorded in client.json")
-	fl.BoolVar(&o.Files, "base-files", false, "push the base files too, in place of those on the hub")
-	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "push the base files, and leave the config alone")
-	fl.BoolVar(&o.DryRun, "dry-run", false, "say what would change, and change nothing")
+	fl.Var(&o.Project, "project", "push to `@ACCOUNT/SLUG` and record it in client.json")
+	fl.BoolVar(&o.Files, "base-files", false, "push the base files too, replacing those on the hub")
+	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "push the base files and leave the config unchanged")
+	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
 	fl.BoolVar(&o.Force, "force", false, "overwrite without asking")
-	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: an empty one)")
-	fl.BoolVar(&o.NoClobber, "no-clobber", false, "refuse to undo what others edited since the last pull")
+	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: no config yet)")
+	fl.BoolVar(&o.NoClobber, "no-clobber", false, "fail if others edited the config since the last pull")
 	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json")
-	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "let an empty set replace the base files")
-	fl.BoolVar(&o.Watch, "watch", false, "go on, and push the base files whenever they change")
-	fl.BoolVar(&o.Undo, "undo", false, "put back the config that the last push from this machine replaced")
+	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "allow a push that removes all base files")
+	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
+	fl.BoolVar(&o.Undo, "undo", false, "restore the config that the last push from this machine replaced")
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(c)
 }

@@ -16,11 +16,11 @@ func Command(a *app.App) *cobra.Command {
 		Use:   "status [<project>]",
 		Short: "Show login, hub and sync status",
 		Long: `Show the identity, the hub, and for each local project its destination, whether
-you may write to it, how the settings stand against the hub's config, and the
-stack's versions.
+you may push to it, how the settings compare with the hub's config, and the
+versions of the stack.
 
-The config is the same, differs, local-ahead (you changed it), hub-ahead
-(others did), both, or none (there is nothing to compare).`,
+The config is same, differs, local-ahead (changed here), hub-ahead (changed on
+the hub), both, or none (nothing to compare).`,
 		Example:           "  tool status\n  tool status web --json",
 		Args:              app.MaybeLocal,
 		ValidArgsFunction: a.CompleteLocal,
