@@ -89,8 +89,11 @@ func (a *App) Progress() ui.Transfer {
 // NoTransfer shows nothing.
 type NoTransfer struct{}
 
+// Update does nothing.
 func (NoTransfer) Update(ui.Progress) {}
-func (NoTransfer) Hide()              {}
+
+// Hide does nothing.
+func (NoTransfer) Hide() {}
 
 // Checklist returns what shows the steps of a command to a person; elsewhere only
 // their transfers are mentioned.

@@ -129,7 +129,7 @@ func (a *App) report(f failure.Failure) {
 	}
 	var unprinted *printError
 	if a.JSON && !errors.As(f, &unprinted) {
-		a.printJSON("failed", failed{
+		_ = a.printJSON("failed", failed{
 			ProjectName: f.Local, Reason: f.Error(), Stage: f.Stage, Code: f.Code, Hint: f.Hint, Recipe: a.CommandTexts(f.Recipe),
 			Status: f.Status, RequestID: f.RequestID, Errors: f.Fields, Project: f.Project, Origin: f.Origin, Current: f.Current, Config: f.Config,
 			ProjectCreated: f.Effects.ProjectCreated, ConfigWritten: f.Effects.ConfigWritten,

@@ -9,8 +9,10 @@ import (
 // Optional is a text flag that knows whether it was given.
 type Optional struct{ Value *string }
 
+// Set sets the value.
 func (o *Optional) Set(s string) error { o.Value = &s; return nil }
 
+// Type returns the type that help shows.
 func (o *Optional) Type() string { return "string" }
 
 // Given reports whether the flag was given.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -193,7 +194,7 @@ func (h *overview) load(ctx context.Context) ui.Home {
 	return view
 }
 
-// shortState says in a few words how a local project stands.
+// shortState says in a few words how a local project compares with the hub.
 func shortState(p status.Project, loggedIn bool) string {
 	switch {
 	case p.Problem != "":
@@ -263,7 +264,11 @@ func (h *overview) askPlain(ctx context.Context, doing string) (action ui.Action
 				}
 				return s
 			},
-			Take: func(answer string) { fmt.Sscan(answer, &item) },
+			Take: func(answer string) {
+				if i, err := strconv.Atoi(answer); err == nil {
+					item = i
+				}
+			},
 		})
 	if item < 0 && len(view.Items) > 0 {
 		item = 0

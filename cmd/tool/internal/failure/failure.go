@@ -67,7 +67,7 @@ func Of(err error) Failure {
 	if !ok {
 		return ofHub(err)
 	}
-	if _, same := err.(Failure); !same {
+	if err.Error() != f.Error() { // err says more
 		f.Reason = err
 	}
 	return f

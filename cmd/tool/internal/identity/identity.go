@@ -25,6 +25,7 @@ var DefaultOrigin = "http://127.0.0.1:4680"
 // Source says where a value came from.
 type Source string
 
+// Sources of a token and of an origin.
 const (
 	FromFlag        Source = "flag"
 	FromEnvironment Source = "environment"

@@ -269,6 +269,6 @@ func Refuse(w http.ResponseWriter, status int, code wire.Code, detail string) bo
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Hub-Version", "1.0.0")
 	w.WriteHeader(status)
-	w.Write(body)
+	_, _ = w.Write(body)
 	return true
 }

@@ -42,14 +42,17 @@ func (u *UI) answer(title string, facts ...string) string {
 	return answer
 }
 
+// Confirm answers yes or no.
 func (u *UI) Confirm(_ context.Context, q ui.YesNo) (bool, error) {
 	return u.answer(q.Title, q.Facts...) == "yes", nil
 }
 
+// Choose answers with one of names.
 func (u *UI) Choose(_ context.Context, title string, names []string, preset string) (string, error) {
 	return u.answer(title, names...), nil
 }
 
+// Overwrite answers yes or no, and remembers the changes that were shown.
 func (u *UI) Overwrite(_ context.Context, q ui.Overwrite) (bool, error) {
 	facts := append([]string{q.Notice}, q.Facts...)
 	for _, c := range q.Difference.Changed {
@@ -58,6 +61,7 @@ func (u *UI) Overwrite(_ context.Context, q ui.Overwrite) (bool, error) {
 	return u.answer(q.Title, facts...) == "yes", nil
 }
 
+// TypeRef types the answer.
 func (u *UI) TypeRef(_ context.Context, title, fact string, r ref.Ref) (bool, error) {
 	return u.answer(title, fact) == r.String(), nil
 }
@@ -88,6 +92,7 @@ func (u *UI) Ask(ctx context.Context, steps ...ui.Step) error {
 	return nil
 }
 
+// AskBelow takes one step like Ask.
 func (u *UI) AskBelow(ctx context.Context, step ui.Step) error { return u.Ask(ctx, step) }
 
 // AskProject lets the wizard look at the local project, and takes the name of the hub
@@ -115,6 +120,7 @@ func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) e
 	return err
 }
 
+// Home answers with the key of an action.
 func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) ui.Home, actions []ui.Action, chosen int) (ui.Action, int, error) {
 	home := load(ctx)
 	key := u.answer(home.Title, home.Notices...)
@@ -126,11 +132,20 @@ func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) ui.H
 	return ui.Action{}, -1, nil
 }
 
-func (u *UI) Transfer(bool) ui.Transfer              { return (*transfer)(u) }
+// Transfer remembers the phases that are shown.
+func (u *UI) Transfer(bool) ui.Transfer { return (*transfer)(u) }
+
+// Checklist remembers the steps that are shown.
 func (u *UI) Checklist(names ...string) ui.Checklist { return (*checklist)(u) }
-func (u *UI) Plain() bool                            { return false }
-func (u *UI) Drawing() bool                          { return false }
-func (u *UI) AllowBack(bool)                         {}
+
+// Plain reports that views are drawn.
+func (u *UI) Plain() bool { return false }
+
+// Drawing reports that no view is on the terminal.
+func (u *UI) Drawing() bool { return false }
+
+// AllowBack does nothing.
+func (u *UI) AllowBack(bool) {}
 
 type transfer UI
 

@@ -12,20 +12,31 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// What is asked and shown, in the words of prompts and tui.
 type (
-	Question  = prompts.Question  // one question
-	Step      = prompts.Step      // a step of a dialog
-	Choice    = prompts.Choice    // one of those that a question offers
-	Wizard    = prompts.Wizard    // asks for what a new project needs
-	Given     = prompts.Given     // answers that the wizard need not ask for
-	Answers   = prompts.Answers   // what a new project needs
-	Preflight = prompts.Preflight // what is known before a project is created
-	Overwrite = prompts.Overwrite // the question whether one config replaces another
-	Home      = prompts.Home      // what the home view shows
-	Item      = prompts.Item      // a local project of the home view
-	Action    = prompts.Action    // what the home view offers
-	Progress  = tui.Progress      // how far a transfer has come
+	// Question is one question.
+	Question = prompts.Question
+	// Step is a step of a dialog.
+	Step = prompts.Step
+	// Choice is one of those that a question offers.
+	Choice = prompts.Choice
+	// Wizard asks for what a new project needs.
+	Wizard = prompts.Wizard
+	// Given are answers that the wizard need not ask for.
+	Given = prompts.Given
+	// Answers are what a new project needs.
+	Answers = prompts.Answers
+	// Preflight is what is known before a project is created.
+	Preflight = prompts.Preflight
+	// Overwrite is the question whether one config replaces another.
+	Overwrite = prompts.Overwrite
+	// Home is what the home view shows.
+	Home = prompts.Home
+	// Item is a local project of the home view.
+	Item = prompts.Item
+	// Action is what the home view offers.
+	Action = prompts.Action
+	// Progress is how far a transfer has come.
+	Progress = tui.Progress
 )
 
 var (

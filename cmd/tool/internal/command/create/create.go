@@ -363,7 +363,7 @@ func (c *create) publishes() bool {
 	return err == nil && version == c.answers.StackVersion
 }
 
-// pushLine is the command that brings the local content to the project.
+// pushLine is the command that pushes the local content to the project.
 func (c *create) pushLine() cmdline.Line {
 	line := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
 	if c.answers.BaseFiles {

@@ -15,7 +15,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// filesPlace is where what is replaced in a directory is kept.
+// filesPlace names a directory in the undo history.
 func filesPlace(dir string) string { return "pull base files " + dir }
 
 // saveFormer has the files that are replaced saved.

@@ -1,5 +1,5 @@
-// Package pull brings a hub project's config back into the settings of client.json,
-// and its base files into the app.
+// Package pull downloads a hub project's config into the settings of client.json, and
+// its base files into the app.
 package pull
 
 import (

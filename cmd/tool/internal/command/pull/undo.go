@@ -38,7 +38,7 @@ func (p *pull) undoLine() cmdline.Line {
 	return p.line("pull").Flag("--undo")
 }
 
-// place is where what is replaced in client.json is kept.
+// place names client.json and the hub project in the undo history.
 func (p *pull) place() string {
 	return "pull " + filepath.Join(p.local.Workspace.Dir, p.local.ClientPath()) + " " + p.destination.String()
 }

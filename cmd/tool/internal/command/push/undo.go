@@ -82,7 +82,7 @@ func (p *push) undoLine() cmdline.Line {
 	return p.line("push").Flag("--undo")
 }
 
-// place is where what is replaced at the destination is kept.
+// place names the destination in the undo history.
 func (p *push) place() string { return "push " + p.hub.Origin() + " " + p.destination.String() }
 
 func editText(e wire.Edit) string {

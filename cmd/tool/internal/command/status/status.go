@@ -40,7 +40,7 @@ type Identity struct {
 	ExpiresAt   *time.Time      `json:"expiresAt"` // null: never
 }
 
-// Project is how a local project stands.
+// Project is how a local project compares with the hub.
 type Project struct {
 	ProjectName       string  `json:"projectName"`
 	Project           ref.Ref `json:"project,omitzero"` // its destination
@@ -65,6 +65,7 @@ func (p *Project) problem(err error) {
 // State is how the local settings stand against the hub's config.
 type State string
 
+// States of the settings of a local project.
 const (
 	Same       State = "same"
 	Differs    State = "differs" // which side changed is not known
