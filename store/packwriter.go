@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -173,10 +174,9 @@ func (w *PackWriter) wait() error {
 // The errors are those of [Tx.SwapSnapshot] and of after. After an *[OutdatedError]
 // the blobs are kept, as by Keep.
 func (w *PackWriter) Finish(ctx context.Context, r ref.Ref, s Swap, after func(*Tx, *Swapped) error) (done *Swapped, err error) {
-	if err := w.packWhole(ctx); err != nil {
-		return nil, err
-	}
-	if err := w.wait(); err != nil {
+	err = w.packWhole(ctx)
+	// The caller gives the memory back after an error, which the batch before still uses.
+	if err := cmp.Or(err, w.wait()); err != nil {
 		return nil, err
 	}
 	s.recent, s.Packs, s.Blobs = w.recent(), w.gathered.packs, w.gathered.blobs

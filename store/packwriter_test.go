@@ -101,6 +101,28 @@ func (p *packing) lacks(texts ...string) (missing int) {
 	return missing
 }
 
+func TestPackWriter_FinishWaitsForTheBatchBefore(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		project(t, s)
+		p := newPacking(t, s)
+		before, last := noise(2<<20), noise(1)
+		p.frame(0, "before.txt", before)
+		if err := p.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Add(t.Context(), sha(last), []byte(last)); err != nil {
+			t.Fatal(err)
+		}
+		p.full = errors.New("there is no memory")
+		if err := p.finish(); !errors.Is(err, p.full) {
+			t.Errorf("finishing without memory: %v", err)
+		}
+		if n := p.lacks(before); n != 0 {
+			t.Error("the batch before is not stored yet")
+		}
+	})
+}
+
 func TestPackWriter_StoresFramesInBatches(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		project(t, s)
