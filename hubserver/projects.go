@@ -112,30 +112,21 @@ const (
 )
 
 func (s *Server) listProjects(c *call) error {
-	q, err := c.query()
+	account, after, wanted, err := c.listParameters()
 	if err != nil {
 		return err
 	}
-	filter := store.ProjectFilter{Limit: defaultPage}
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxPage {
-			return invalidBody("", "limit must be a number from 1 to %d, not %q", maxPage, text)
-		}
-		filter.Limit = n
-	}
-	if text := q.Get("cursor"); text != "" {
-		after, err := ref.Parse(text)
-		if err != nil {
-			return invalidBody("", "invalid cursor: send the nextCursor of a page")
-		}
-		filter.After = after
-	}
-	if err := c.listScope(&filter, q.Get("account")); err != nil {
+	filter := store.ProjectFilter{After: after, Limit: wanted + 1} // one more, to find out whether there is another page
+	if filter.Accounts, err = c.listed(account); err != nil {
 		return err
 	}
-	wanted := filter.Limit
-	filter.Limit++ // one more, to find out whether there is another page
+	if account != "" {
+		role, err := c.roleOn(account)
+		if err != nil {
+			return err
+		}
+		filter.PublicOnly = rank(role) < rank(wire.Reader)
+	}
 	answer := wire.Projects{Projects: []wire.Project{}}
 	err = s.Store.Read(c.ctx(), func(v *store.View) error {
 		page, err := v.Projects(c.ctx(), filter)
@@ -154,22 +145,40 @@ func (s *Server) listProjects(c *call) error {
 	return c.json(http.StatusOK, answer)
 }
 
-// listScope restricts a list to what the caller may see: without an account, to those
-// on which the caller has a role; without a role on the account, to public projects.
-func (c *call) listScope(f *store.ProjectFilter, account string) error {
-	if account != "" {
-		if !ref.ValidName(account) {
-			return invalidBody("", "%q is not an account: an account is %s", account, ref.Rule)
+// listParameters returns which page of a list the query asks for.
+func (c *call) listParameters() (account string, after ref.Ref, limit int, err error) {
+	q, err := c.query()
+	if err != nil {
+		return "", after, 0, err
+	}
+	if account = q.Get("account"); account != "" && !ref.ValidName(account) {
+		return "", after, 0, invalidBody("", "%q is not an account: an account is %s", account, ref.Rule)
+	}
+	limit = defaultPage
+	if text := q.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxPage {
+			return "", after, 0, invalidBody("", "limit must be a number from 1 to %d, not %q", maxPage, text)
 		}
-		role, err := c.roleOn(account)
-		f.Accounts, f.PublicOnly = []string{account}, rank(role) < rank(wire.Reader)
-		return err
+	}
+	if text := q.Get("cursor"); text != "" {
+		if after, err = ref.Parse(text); err != nil {
+			return "", after, 0, invalidBody("", "invalid cursor: send the nextCursor of a page")
+		}
+	}
+	return account, after, limit, nil
+}
+
+// listed returns the accounts of a list: account, or without it those on which the
+// caller has a role.
+func (c *call) listed(account string) (names []string, err error) {
+	if account != "" {
+		return []string{account}, nil
 	}
 	roles, err := c.accounts()
 	for _, r := range roles {
-		f.Accounts = append(f.Accounts, r.Account)
+		names = append(names, r.Account)
 	}
-	return err
+	return names, err
 }
 
 func (s *Server) getProject(c *call) error {

@@ -111,7 +111,7 @@ type ProjectFilter struct {
 // Projects returns a page of projects by account and slug. Each account is read
 // from where the page before ended, so that late pages cost what the first one does.
 func (v *View) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
-	accounts, err := v.accountsWithProjects(ctx, f)
+	accounts, err := v.accountsWith(ctx, "projects", f.Accounts, f.After)
 	if err != nil {
 		return nil, err
 	}
@@ -138,15 +138,15 @@ func (v *View) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, er
 	return page, nil
 }
 
-// accountsWithProjects returns those accounts of a filter that a page can come
-// from, which are not disabled, in the order of their names.
-func (v *View) accountsWithProjects(ctx context.Context, f ProjectFilter) (accounts []string, err error) {
-	if len(f.Accounts) == 0 {
+// accountsWith returns those of names that are not disabled and have rows in table, for
+// a page that begins after a row, in the order of their names.
+func (v *View) accountsWith(ctx context.Context, table string, names []string, after ref.Ref) (accounts []string, err error) {
+	if len(names) == 0 {
 		return nil, nil
 	}
 	err = v.db.NewSelect().Model((*Account)(nil)).Column("name").
-		Where("name IN (?)", bun.List(f.Accounts)).Where("name >= ?", f.After.Account()).Where("disabled_at = 0").
-		Where("(SELECT 1 FROM projects AS p WHERE p.account = account.name ORDER BY p.account, p.slug LIMIT 1) IS NOT NULL").
+		Where("name IN (?)", bun.List(names)).Where("name >= ?", after.Account()).Where("disabled_at = 0").
+		Where("(SELECT 1 FROM ? AS t WHERE t.account = account.name ORDER BY t.account, t.slug LIMIT 1) IS NOT NULL", bun.Name(table)).
 		Order("name").Scan(ctx, &accounts)
 	return accounts, err
 }
