@@ -50,3 +50,9 @@ func (c *Client) API(ctx context.Context, r ref.Ref) (*wire.API, error) {
 func (c *Client) APIDocument(ctx context.Context, r ref.Ref) ([]byte, error) {
 	return c.raw(ctx, to(wire.OpGetDocument, r))
 }
+
+// APIs returns the APIs of account; with account "", those of all accounts on which the
+// caller has a role.
+func (c *Client) APIs(ctx context.Context, account string) ([]wire.API, error) {
+	return readPages(ctx, c, wire.OpListAPIs, account, func(p *wire.APIs) ([]wire.API, string) { return p.APIs, p.NextCursor })
+}

@@ -364,6 +364,8 @@ func calls() []call {
 		}, answering(201, api)},
 		{"API", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.API(ctx, project); return err },
 			answering(200, api)},
+		{"APIs", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.APIs(ctx, "acme"); return err },
+			answering(200, wire.APIs{})},
 		{"PatchConfig", "PATCH", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.PatchConfig(ctx, project, wire.PatchConfig{Remove: []string{"a"}}, "")
 			return err

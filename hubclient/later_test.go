@@ -46,6 +46,7 @@ func fullAnswers() map[string]http.HandlerFunc {
 		"UploadAPI":      of(201, api),
 		"ImportAPI":      of(201, api),
 		"API":            of(200, api),
+		"APIs":           of(200, wire.APIs{APIs: []wire.API{api}}),
 		"PatchConfig":    of(200, written),
 		"StackVersion":   of(200, version),
 		"RateLimit":      of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),

@@ -175,6 +175,38 @@ func (c *call) repairDocument(api ref.Ref, d *store.Document) error {
 	return err
 }
 
+func (s *Server) listAPIs(c *call) error {
+	account, after, limit, err := c.listParameters()
+	if err != nil {
+		return err
+	}
+	if account != "" {
+		if err := c.permit(account, wire.Reader, ""); err != nil {
+			return err
+		}
+	}
+	accounts, err := c.listed(account)
+	if err != nil {
+		return err
+	}
+	page := wire.APIs{APIs: []wire.API{}}
+	err = s.Store.Read(c.ctx(), func(v *store.View) error {
+		rows, err := v.APIs(c.ctx(), accounts, after, limit+1) // one more, to find out whether there is another page
+		for i := range rows {
+			page.APIs = append(page.APIs, toAPI(&rows[i]))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(page.APIs) > limit {
+		page.APIs = page.APIs[:limit]
+		page.NextCursor = page.APIs[limit-1].API.String()
+	}
+	return c.json(http.StatusOK, page)
+}
+
 func (s *Server) getAPI(c *call) error {
 	var row *store.API
 	err := s.Store.Read(c.ctx(), func(v *store.View) (err error) {

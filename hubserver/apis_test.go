@@ -2,8 +2,11 @@ package hubserver_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/store"
 )
 
 const petsYAML = "openapi: 3.0.3\ninfo:\n  title: Pet Shop\n  version: \"2\"\npaths: {}\n"
@@ -264,4 +268,49 @@ func TestImportAPI_BodyShapeComesBeforeRole(t *testing.T) {
 		}
 	}
 	hub.as("sam").post("/v1/apis/import", `{"account": "acme", "url": "http://x/"}`).problem(403, wire.CodeNotPermitted)
+}
+
+func TestListAPIs(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project() // with the API @acme/pets
+		var all []string
+		for _, slug := range []string{"a", "b", "c", "d", "z"} {
+			hub.as("anna").post("/v1/apis/upload?account=acme&slug="+slug, pets).want(201)
+			all = append(all, "@acme/"+slug)
+		}
+		all = slices.Insert(all, 4, "@acme/pets")
+		hub.as("alice").post("/v1/apis/upload?slug=own", pets).want(201)
+		list := func(who *caller, query string) (names []string) {
+			for cursor := ""; ; {
+				page := decoded[wire.APIs](who.get("/v1/apis?" + query + cursor).want(200))
+				for _, a := range page.APIs {
+					names = append(names, a.API.String())
+				}
+				if page.NextCursor == "" {
+					return names
+				}
+				cursor = "&cursor=" + url.QueryEscape(page.NextCursor)
+			}
+		}
+		for limit := 1; limit < 9; limit++ {
+			query := fmt.Sprint("limit=", limit)
+			if diff := cmp.Diff(append(slices.Clone(all), "@alice/own"), list(hub.as("alice"), query)); diff != "" {
+				t.Errorf("%s: %s", query, diff)
+			}
+			if diff := cmp.Diff(all, list(hub.as("rita"), query+"&account=acme")); diff != "" {
+				t.Errorf("%s of acme: %s", query, diff)
+			}
+		}
+		if got := list(hub.as("sam"), ""); got != nil {
+			t.Errorf("sam sees %v", got)
+		}
+		hub.as("sam").get("/v1/apis?account=acme").problem(403, wire.CodeNotPermitted)
+		for _, query := range []string{"limit=0", "limit=201", "cursor=x", "account=ACME"} {
+			hub.as("alice").get("/v1/apis?"+query).problem(422, wire.CodeInvalidBody)
+		}
+		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "acme"); return err })
+		if diff := cmp.Diff([]string{"@alice/own"}, list(hub.as("alice"), "")); diff != "" {
+			t.Errorf("with acme disabled: %s", diff)
+		}
+	})
 }

@@ -59,6 +59,7 @@ var rows = map[string]row{
 	"GET /v1/projects/{account}/{slug}/preview/base-files/archive": {public: true, role: wire.Reader, request: project("/preview/base-files/archive", nil), there: ok(200), absent: gone},
 	"POST /v1/apis/upload":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: (*matrix).upload, there: ok(201), absent: ok(201)},
 	"POST /v1/apis/import":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, late: true, request: (*matrix).fetch, there: outcome{422, wire.CodeAddressRefused}, absent: outcome{422, wire.CodeAddressRefused}},
+	"GET /v1/apis":                                                 {role: wire.Reader, request: func(m *matrix) (string, any) { return "/v1/apis?account=" + m.account, nil }, there: ok(200), absent: ok(200)},
 	"GET /v1/apis/{account}/{slug}":                                {role: wire.Reader, request: named("/v1/apis", "pets", ""), there: ok(200), absent: gone},
 	"GET /v1/apis/{account}/{slug}/document":                       {role: wire.Reader, request: named("/v1/apis", "pets", "/document"), there: ok(200), absent: gone},
 	"GET /v1/stacks/{account}/{slug}":                              {role: wire.Reader, request: named("/v1/stacks", "site", ""), there: ok(200), absent: gone},

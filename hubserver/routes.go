@@ -29,6 +29,7 @@ func (s *Server) handlers() map[wire.Op]handler {
 
 		wire.OpUploadAPI:   s.uploadAPI,
 		wire.OpImportAPI:   s.importAPI,
+		wire.OpListAPIs:    s.listAPIs,
 		wire.OpGetAPI:      s.getAPI,
 		wire.OpGetDocument: s.getDocument,
 

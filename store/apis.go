@@ -110,6 +110,31 @@ func (v *View) API(ctx context.Context, r ref.Ref) (*API, error) {
 	return a, wrap(v.db.NewSelect().Model(a).WherePK().Scan(ctx))
 }
 
+// APIs returns a page of the APIs of accounts, after a row, by account and slug. Each
+// account is read from where the page before ended, so that late pages cost what the
+// first one does.
+func (v *View) APIs(ctx context.Context, accounts []string, after ref.Ref, limit int) ([]API, error) {
+	accounts, err := v.accountsWith(ctx, "apis", accounts, after)
+	if err != nil {
+		return nil, err
+	}
+	var page []API
+	for _, account := range accounts {
+		q := v.db.NewSelect().Model((*API)(nil)).Where("account = ?", account).Order("slug").Limit(int64(limit - len(page)))
+		if account == after.Account() {
+			q = q.Where("slug > ?", after.Slug())
+		}
+		var part []API
+		if err := q.Scan(ctx, &part); err != nil {
+			return nil, err
+		}
+		if page = append(page, part...); len(page) >= limit {
+			break
+		}
+	}
+	return page, nil
+}
+
 // Document says what is stored as the text of a registered API, or returns ErrNotFound.
 func (v *View) Document(ctx context.Context, r ref.Ref) (*Body, error) {
 	a, err := v.API(ctx, r)

@@ -11,7 +11,7 @@ import (
 
 // reads are the methods of View. One that writes belongs to Tx.
 var reads = strings.Fields(`
-	API Account Accounts AuditOf Bearer Bundle Config ConfigSize
+	API APIs Account Accounts AuditOf Bearer Bundle Config ConfigSize
 	BlobReader Blobs Damaged DamagedFiles Document FirstAnswer Followers HasBlobs
 	MembersOf MembershipsOf Now Piece Project Projects RateLimit RoleOf Snapshot
 	SnapshotDigest SnapshotSize Stack

@@ -23,3 +23,9 @@ type API struct {
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy string    `json:"createdBy"`
 }
+
+// APIs is a page of a list of APIs; NextCursor is "" on the last one.
+type APIs struct {
+	APIs       []API  `json:"apis"`
+	NextCursor string `json:"nextCursor"`
+}

@@ -61,6 +61,7 @@ const (
 	OpGetBaseFilesArchive Op = "getBaseFilesArchive"
 	OpUploadAPI           Op = "uploadApi"
 	OpImportAPI           Op = "importApi"
+	OpListAPIs            Op = "listApis"
 	OpGetAPI              Op = "getApi"
 	OpGetDocument         Op = "getApiDocument"
 	OpGetStack            Op = "getStack"
@@ -112,6 +113,7 @@ var Endpoints = []Endpoint{
 
 	{Op: OpUploadAPI, Method: http.MethodPost, Path: "/v1/apis/upload", Account: InQuery, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Accepts: descriptionTypes, Response: API{}},
 	{Op: OpImportAPI, Method: http.MethodPost, Path: "/v1/apis/import", Account: InBody, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Request: ImportAPI{}, Response: API{}},
+	{Op: OpListAPIs, Method: http.MethodGet, Path: "/v1/apis", Account: AnyToken, Response: APIs{}},
 	{Op: OpGetAPI, Method: http.MethodGet, Path: apiPath, Account: InPath, Role: Reader, Response: API{}},
 	{Op: OpGetDocument, Method: http.MethodGet, Path: apiPath + "/document", Account: InPath, Role: Reader, Returns: []string{"application/json", "application/yaml"}},
 

@@ -7,6 +7,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/command/api"
 	"example.com/projecthub/cmd/tool/internal/command/create"
 	"example.com/projecthub/cmd/tool/internal/command/initialize"
 	"example.com/projecthub/cmd/tool/internal/command/login"
@@ -68,7 +69,7 @@ the available actions.`,
 		}
 	}
 	add("start", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
-	add("work", status.Command(a), publish.Command(a), project.Command(a, create.Command(a, publishLocal)), push.Command(a), pull.Command(a))
+	add("work", status.Command(a), publish.Command(a), project.Command(a, create.Command(a, publishLocal)), api.Command(a), push.Command(a), pull.Command(a))
 	add("other", completionCommand(a), versionCommand(a))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))
