@@ -29,9 +29,9 @@ type Options struct {
 	Roots     *x509.CertPool // nil: the system's
 	AllowHTTP bool           // send the token over plain http to a host that is not loopback
 	Before    func()         // called before every attempt, which waits for it; nil allowed
-	Trace     func(Attempt)  // told of every attempt; nil allowed
+	Trace     func(Attempt)  // called after every attempt; nil allowed
 
-	// Waiting is told, once a call, that it has failed for a while and is tried
+	// Waiting is called, once in each call, when it has failed for a while and is tried
 	// again until some time; nil allowed.
 	Waiting func(err *Error, until time.Time)
 }
@@ -39,10 +39,10 @@ type Options struct {
 // DefaultTimeout is how long a call waits without a byte moving.
 const DefaultTimeout = 60 * time.Second
 
-// Attempt is one request as it was sent and answered. Retries are attempts of their own.
+// Attempt is one request with its response. Each retry is another attempt.
 type Attempt struct {
 	Method, Path string
-	Status       int // 0: no answer
+	Status       int // 0: no response
 	Took         time.Duration
 	RequestID    string
 }
@@ -84,7 +84,7 @@ func New(opts Options) (*Client, error) {
 // Origin returns the origin that the client speaks to.
 func (c *Client) Origin() string { return c.base.String() }
 
-// guarded reports whether the token may only travel within this machine.
+// guarded reports whether the token may only be sent within this machine.
 func (c *Client) guarded() bool {
 	return c.base.Scheme == "http" && c.opts.Token != "" && !c.opts.AllowHTTP
 }

@@ -94,14 +94,14 @@ func (r *request) set(header, value string) {
 	r.header[header] = value
 }
 
-// answer is a success of the hub.
+// answer is a successful response.
 type answer struct {
 	status int
 	size   int  // of the body, bytes
 	lost   bool // an attempt before this one may have been applied
 }
 
-// tellAfter is how long a call will have failed when that is worth telling.
+// tellAfter is how long a call has to fail before Waiting is called.
 const tellAfter = time.Second
 
 // First and longest wait between two attempts, before jitter.
@@ -110,8 +110,8 @@ const (
 	maxWait   = 5 * time.Second
 )
 
-// send sends r until the hub answers or the time is over, and decodes a success
-// into v. Errors are *Error, the context's, or that of an [Opener].
+// send sends r until the hub responds or the time is over, and decodes a success into
+// v. Errors are *Error, the context's, or that of an [Opener].
 func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 	tries := c.newTries()
 	for {
@@ -147,8 +147,8 @@ func (c *Client) newTries() *tries {
 	}
 }
 
-// again returns nil, after a while, when an attempt that failed by err is to be
-// made once more; else the failure of the call.
+// again waits and returns nil if an attempt that failed with err should be repeated;
+// otherwise it returns the error of the call.
 func (t *tries) again(ctx context.Context, method string, err error) error {
 	e, ok := err.(*Error)
 	if !ok {
@@ -179,7 +179,7 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 }
 
 // unconnectedFor is how long a hub to which no connection can be opened is tried.
-// The time-out is for hubs that answer slowly.
+// The time-out is for hubs that respond slowly.
 const unconnectedFor = 5 * time.Second
 
 // patience returns how long to go on trying to open a connection. What refuses one

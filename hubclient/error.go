@@ -21,13 +21,13 @@ import (
 // went wrong on the way to it.
 type Error struct {
 	Code      wire.Code
-	Status    int    // of the answer, 0: none came
+	Status    int    // of the response, 0: there was none
 	Detail    string // what failed, as one line without a full stop
 	Hint      string // one line
 	RequestID string
 	Errors    []wire.FieldError // of a 422
-	Current   *wire.Edit        // of revision_changed: what is there now
-	After     time.Duration     // how long the hub asks to wait, 0: it did not say
+	Current   *wire.Edit        // of revision_changed: the stored config
+	After     time.Duration     // how long the hub asks to wait, 0: not stated
 	Cause     error
 
 	again       bool // the same request may succeed in a moment
@@ -87,8 +87,7 @@ func NotApplied(err error) bool {
 	return !e.lost && (e.unconnected || refused)
 }
 
-// conclude says of a failure, which no further attempt will mend, what else is to
-// be known.
+// conclude adds a hint to the error of a call that is not tried again.
 func (e *Error) conclude(method string) {
 	switch {
 	case e.again && e.After > 0:
@@ -98,10 +97,10 @@ func (e *Error) conclude(method string) {
 	}
 }
 
-// maxLine bounds a line of text that may be anybody's, in bytes.
+// maxLine bounds a line of text from the hub, in bytes.
 const maxLine = 200
 
-// line makes a text of the hub's fit for a message: one line, and not too long.
+// line turns a text of the hub into one short line for a message.
 func line(s string) string {
 	if len(s) > maxLine {
 		s = s[:maxLine] + "…"
@@ -143,7 +142,7 @@ func lostBefore(err error) bool {
 	return errors.As(err, &e) && e.lost
 }
 
-// bodyError is a failure to read what was to be sent: nothing of the network's.
+// bodyError is a failure to read the body of a request, which is not a failure of the network.
 type bodyError struct{ err error }
 
 func (e *bodyError) Error() string { return e.err.Error() }
@@ -184,7 +183,7 @@ func (c *Client) transportError(ctx context.Context, reached bool, err error) er
 	return c.notAHub(0, "%s", because)
 }
 
-// refusedTLS reports whether one side said by an alert that it will not go on.
+// refusedTLS reports whether one side ended the handshake with an alert.
 func refusedTLS(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")

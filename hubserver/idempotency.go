@@ -15,7 +15,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// reply is the answer of a POST that creates.
+// reply is the response to a POST that creates.
 type reply struct {
 	status int
 	header map[string]string
@@ -103,7 +103,7 @@ func (c *call) createFirst(answer *store.Answer, decides deciding, run func(comm
 	return c.reply(done)
 }
 
-// deciding is what decides whether a request is refused.
+// deciding says what decides whether a request is refused.
 type deciding int
 
 const (
@@ -160,7 +160,7 @@ func printable(s string) bool {
 	return true
 }
 
-// repeat gives the first answer again.
+// repeat responds with the first answer again.
 func (c *call) repeat(first *store.Answer, bodyHash string) error {
 	if first.BodyHash != bodyHash {
 		return idempotencyMismatch()

@@ -33,6 +33,7 @@ type Endpoint struct {
 // AccountIn says where a request names the account on which a role is needed.
 type AccountIn int
 
+// The places where a request names the account.
 const (
 	Anonymous AccountIn = iota + 1 // no role is needed, nor a token
 	AnyToken                       // a token is needed, but no role

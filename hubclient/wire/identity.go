@@ -8,6 +8,7 @@ import (
 // Scope is a right that a token can have. A token without scopes can only read.
 type Scope string
 
+// The scopes of tokens.
 const (
 	ScopeWriteConfig   Scope = "write:config"   // push to an existing project
 	ScopeWriteCatalog  Scope = "write:catalog"  // create, publish, register; includes write:config
@@ -21,6 +22,7 @@ var Scopes = []Scope{ScopeWriteConfig, ScopeWriteCatalog, ScopeAdminResource, Sc
 // Role is the role of a user on an account: reader < writer < admin.
 type Role string
 
+// The roles of users.
 const (
 	Reader Role = "reader"
 	Writer Role = "writer"

@@ -36,6 +36,7 @@ type Edit struct {
 // Via says how a config was written.
 type Via string
 
+// The ways to write a config.
 const (
 	ViaCreate Via = "create" // the seed of `tool project create`
 	ViaPush   Via = "push"   // any other PUT of client-config

@@ -11,6 +11,7 @@ import (
 // Visibility says who may read a project: its account's readers, or everyone.
 type Visibility string
 
+// The visibilities of projects.
 const (
 	Private Visibility = "private"
 	Public  Visibility = "public"
