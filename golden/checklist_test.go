@@ -11,7 +11,7 @@ import (
 
 var (
 	times    = regexp.MustCompile(`[0-9]+\.[0-9] s\b`)
-	spinners = regexp.MustCompile(`[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]`)
+	spinners = regexp.MustCompile(`[⠋⠙⠹⠸⠼⠴⠦⠧]`)
 	requests = regexp.MustCompile(`(request: )[a-z0-9]+`)
 )
 
@@ -41,12 +41,12 @@ func TestChecklist_ShowsAndLeavesSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	for suffix, s := range sizes {
-		for _, env := range []string{"NO_COLOR=1", "NO_COLOR="} {
+		for _, env := range []string{"COLORFGBG=", "COLORFGBG=15;0"} {
 			command := w.command("project", "create", "shop")
 			command.Env = append(command.Env, env)
 			term := open(t, command, s, false)
 			term.ends(0)
-			if found := colour.FindString(term.output()); (found == "") != (env == "NO_COLOR=1") {
+			if found := colour.FindString(term.output()); (found == "") != (env == "COLORFGBG=") {
 				t.Errorf("%s: %q", env, found)
 			}
 			w.steps(term, "create"+suffix)

@@ -70,7 +70,7 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 		{"> web", "", "o"}, {"> Back to the overview", "", enter},
 		{"> web", "", up}, {"> shop", "", "u"}, {"> Leave it", "", up}, {"> Publish it", "", enter},
 		{"Published alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
-		{"> shop", "", "c"}, {"> Go on", "", enter}, {"@alice/shop is free", "", enter}, {"> private", "", enter}, {"> latest", "", enter},
+		{"> shop", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
 		{"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", enter},
 		{"Created alice/shop", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", up}, {"> gone", "", "p"},
@@ -79,7 +79,7 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 	})
 	w.patch(`{"set": {"title": "Mice"}}`)
 	w.talk(term, []turn{
-		{"> web", "", "l"}, {"[Leave them]", "", "y"}, {"Pulled web", "", ""}, {"> Back to the overview", "", down}, {"> Leave", "", enter},
+		{"> web", "", "l"}, {"[Leave them]", "", "y"}, {"Pulled web", "", ""}, {"> Back to the overview", "", down}, {"> Quit", "", enter},
 	})
 	term.ends(0)
 	if got := w.read(clientJSON); !strings.Contains(got, "Mice") {
@@ -99,7 +99,7 @@ func TestHome_WithoutHubOrProject(t *testing.T) {
 	t.Parallel()
 	w := newEmpty(t)
 	term := w.open(usual)
-	term.wait("There is no local project here")
+	term.wait("There is no local project here.")
 	w.show(term, "home-nothing")
 	term.press("p") // there is nothing to push
 	term.press("q")
@@ -120,11 +120,11 @@ func TestHome_PlainTerminalUsesLines(t *testing.T) {
 	c := w.command()
 	c.Env = append(c.Env, "ACCESSIBLE=1")
 	term := open(t, c, size{80, 60}, false)
-	term.askedTimes(1, "preset", "8 is preset:")
+	term.askedTimes(1, "(default", "(default 8):")
 	term.press("3\r") // pull
-	term.askedTimes(2, "preset", "1 is preset, < goes back:")
+	term.askedTimes(2, "(default", "(default 1; < goes back):")
 	term.press("3\r") // web
-	term.askedTimes(3, "preset", "1 is preset:")
+	term.askedTimes(3, "(default", "(default 1):")
 	term.press("2\r") // leave
 	term.ends(0)
 	w.show(term, "home-plain")
@@ -145,7 +145,7 @@ func TestHome_AsksBeforeTheFirstPush(t *testing.T) {
 	w := newWorld(t, "{}")
 	w.setting(before)
 	term := w.open(usual)
-	w.talk(term, []turn{{"> web", "", "p"}, {"[Leave it]", "home-first", "n"}, {"> Back to the overview", "", down}, {"> Leave", "", enter}})
+	w.talk(term, []turn{{"> web", "", "p"}, {"[Leave it]", "home-first", "n"}, {"> Back to the overview", "", down}, {"> Quit", "", enter}})
 	term.ends(0)
 	if got := w.config(); strings.Contains(got, "Pets") {
 		t.Errorf("the config is %s", got)
@@ -161,11 +161,11 @@ func TestHome_AsksForEachLoginAnew(t *testing.T) {
 	taken := func(token string) turn { return turn{strings.Repeat("*", len(token)), "", enter} }
 	term := w.open(usual)
 	w.talk(term, []turn{
-		{"Nobody is logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", revoked}, taken(revoked),
+		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", revoked}, taken(revoked),
 		{"error: log in:", "", ""}, {"> Back to the overview", "", enter},
-		{"Nobody is logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", w.token}, taken(w.token),
+		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", w.token}, taken(w.token),
 		{"Logged in to", "", ""}, {"> Back to the overview", "", enter},
-		{", as alice", "", "i"}, {"Which hub?", "", ctrlC},
+		{"r refresh", "", "i"}, {"Which hub?", "", ctrlC},
 	})
 	term.ends(130)
 }
@@ -177,7 +177,7 @@ func TestHome_ActionsCanBeLeft(t *testing.T) {
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	for _, c := range []struct{ key, asks, stage string }{
 		{"p", "[Leave it]", "push"}, {"f", "> Leave them", "push"}, {"l", "[Leave them]", "pull"}, {"u", "> Leave it", "publish"},
-		{"c", "> Go on", "create"}, {"i", "Which hub?", "login"},
+		{"c", "> Continue", "create"}, {"i", "Which hub?", "login"},
 	} {
 		t.Run(c.key, func(t *testing.T) {
 			term := w.open(usual)
@@ -207,7 +207,7 @@ func TestHome_SaysThatAProjectIsUnknownWithoutALogin(t *testing.T) {
 	c := w.command()
 	c.Env = append(c.Env, "TOOL_API_ORIGIN="+w.origin)
 	term := open(t, c, usual, false)
-	term.wait("> web  unknown until you log in")
+	term.wait("> web  · unknown until you log in")
 	term.press("q")
 	term.ends(0)
 }

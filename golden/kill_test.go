@@ -42,13 +42,13 @@ type question struct {
 // wizardQuestions are the steps of the wizard, each led to through those before.
 func wizardQuestions() []question {
 	form := []turn{
-		{"> Go on", "", enter}, {"@alice/second is free", "", enter}, {"> private", "", enter}, {"> latest", "", enter},
-		{"> Register", "", down}, {"> Take one", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
+		{"> Continue", "", enter}, {"@alice/second is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
+		{"> Register", "", down}, {"> Use a registered", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
 		{"> Not now", "", enter}, {"> Create", "", ""},
 	}
 	line := []string{
-		"1 is preset:\t", "second is preset, < goes back:\t", "1 is preset, < goes back:\t", "1 is preset, < goes back:\t",
-		"1 is preset, < goes back:\t2", "@account/slug, < goes back:\t@alice/pets", "2 is preset, < goes back:\t", "1 is preset, < goes back:\t",
+		"(default 1):\t", "(default second; < goes back):\t", "(default 1; < goes back):\t", "(default 1; < goes back):\t",
+		"(default 1; < goes back):\t2", "@account/slug, < goes back:\t@alice/pets", "(default 2; < goes back):\t", "(default 1; < goes back):\t",
 	}
 	names := []string{"start", "slug", "visibility", "version", "api", "api ref", "files", "review"}
 	ends := []int{1, 2, 3, 4, 5, 7, 8, 9} // one question more takes two turns
@@ -67,10 +67,10 @@ func questions() []question {
 		question{"pull: replace", []string{"pull", "web"}, []turn{{"[Leave them]", "", ""}}, []string{"preset:\t"}},
 		question{"pull: files", []string{"pull", "web", "--base-files"},
 			[]turn{{"[Leave them]", "", left}, {"[Replace them]", "", enter}, {"> Leave them", "", ""}}, []string{"preset:\ty", "preset:\t"}},
-		question{"publish", []string{"publish", "second"}, []turn{{"> Leave it", "", ""}}, []string{"2 is preset:\t"}},
-		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to leave it", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"leave it:\t"}},
-		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"1 is preset:\t"}},
-		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}}, []string{"1 is preset:\t"}},
+		question{"publish", []string{"publish", "second"}, []turn{{"> Leave it", "", ""}}, []string{"(default 2):\t"}},
+		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"leave it:\t"}},
+		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},
+		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}}, []string{"(default 1):\t"}},
 		question{"login: hub", []string{"login"}, []turn{{"Which hub?", "", ""}}, []string{"is preset:\t"}},
 		question{"login: token", []string{"login"}, []turn{{"Which hub?", "", ctrlU + "http://localhost:1" + enter}, {"Token for", "", "hubpat_"}, {"*******", "", ""}},
 			[]string{"is preset:\thttp://localhost:1", "not shown, < goes back:\t"}},

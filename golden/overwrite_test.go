@@ -91,11 +91,11 @@ func TestOverwrite_PlainLargeDifferenceInParts(t *testing.T) {
 	command := w.command("push", "web")
 	command.Env = append(command.Env, "ACCESSIBLE=1")
 	term := open(t, command, usual, false)
-	term.asked("no is preset:")
+	term.asked("(default no):")
 	w.show(term, "plain-large")
 	term.press("list\n")
 	term.wait("\n300. page-29.tags changed")
-	term.asked("no is preset:")
+	term.asked("(default no):")
 	w.show(term, "plain-large-listed")
 	term.press("no\n")
 	term.ends(0)
@@ -110,7 +110,7 @@ func TestView_FollowsTerminalSize(t *testing.T) {
 	term.view("[Leave it]")
 	w.show(term, "push-question")
 	term.resize(narrow)
-	term.view("\n2026 10:00 UTC")
+	term.view("on 2 Jan 2026\n")
 	w.show(term, "push-question-narrow")
 	term.resize(size{40, 6})
 	term.view("too small")
@@ -126,6 +126,7 @@ func TestColours_AddNothingEssential(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
 	term.view("[Leave it]")
+	term.coloured()
 	term.press("/red")
 	term.view("search: red_")
 	w.show(term, "push-search")
@@ -143,6 +144,9 @@ func TestColours_CanBeForced(t *testing.T) {
 		command.Env = append(command.Env, strings.Fields(env)...)
 		term := open(t, command, usual, false)
 		term.view("[Leave it]")
+		if colours {
+			term.coloured()
+		}
 		w.show(term, "push-question")
 		if found := colour.FindString(term.output()); (found != "") != colours {
 			t.Errorf("%s: colours are %v: %q", env, !colours, found)
@@ -186,8 +190,11 @@ func paint(g vt10x.Glyph) string {
 	if g.Mode&reverse != 0 {
 		names = append(names, "reverse")
 	}
-	if g.FG < 16 {
+	switch {
+	case g.FG < 16:
 		names = append(names, colours[g.FG%8])
+	case g.FG < 256:
+		names = append(names, fmt.Sprintf("colour %d", g.FG))
 	}
 	return strings.Join(names, " ")
 }

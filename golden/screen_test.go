@@ -100,7 +100,7 @@ func TestQuestion_EndsWithSignal(t *testing.T) {
 				command.Env = append(command.Env, plain)
 				term := open(t, command, usual, false)
 				term.until("asks", func(s string) bool {
-					return strings.Contains(s, "[Leave it]") || strings.HasSuffix(s, "no is preset:\n")
+					return strings.Contains(s, "[Leave it]") || strings.HasSuffix(s, "(default no):\n")
 				})
 				c.end(term)
 				term.ends(c.code)
@@ -231,7 +231,7 @@ func TestQuestion_FitsTerminal(t *testing.T) {
 
 	// Where no view fits, lines do.
 	term = w.open(size{60, 8}, "push", "web")
-	term.asked("no is preset:")
+	term.asked("(default no):")
 	term.press(enter)
 	term.ends(0)
 }
@@ -267,7 +267,7 @@ func TestProjectRm_RequiresFullName(t *testing.T) {
 		code       int
 	}{{"rm-nothing", enter, 0}, {"rm-ctrl-c", ctrlC, 130}} {
 		term := w.open(usual, "project", "rm", "web")
-		term.wait("or nothing to leave it")
+		term.wait("or nothing to cancel")
 		w.show(term, "rm-question")
 		term.press(c.keys)
 		term.ends(c.code)
@@ -275,9 +275,9 @@ func TestProjectRm_RequiresFullName(t *testing.T) {
 		w.config()
 	}
 	term := w.open(usual, "project", "rm", "web")
-	term.wait("or nothing to leave it")
+	term.wait("or nothing to cancel")
 	term.press("web" + enter)
-	term.wait("! type @alice/web, or nothing")
+	term.wait("✗ type @alice/web to confirm")
 	w.show(term, "rm-wrong")
 	w.config()
 	term.press(ctrlU + "@alice/web" + enter)
@@ -299,16 +299,16 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 	for _, env := range []string{"TERM=dumb", "ACCESSIBLE=1"} {
 		t.Run(env, func(t *testing.T) {
 			term := ask(t, env, "push", "web")
-			term.asked("no is preset:")
+			term.asked("(default no):")
 			term.press("maybe\n")
 			term.wait("Please answer yes, no or list.")
-			term.asked("no is preset:")
+			term.asked("(default no):")
 			term.press("\n")
 			term.ends(0)
 			w.show(term, "plain-push")
 			for keys, code := range map[string]int{ctrlC: 130, ctrlD: 130} {
 				term := ask(t, env, "push", "web")
-				term.asked("no is preset:")
+				term.asked("(default no):")
 				term.press(keys)
 				term.ends(code)
 			}
@@ -316,10 +316,10 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 				t.Errorf("the hub's config changed: %s", got)
 			}
 			term = ask(t, env, "project", "rm", "web")
-			term.asked("nothing to leave it:")
+			term.asked("nothing to cancel:")
 			term.press("web\n")
-			term.wait("Not taken")
-			term.asked("nothing to leave it:")
+			term.wait("Invalid answer")
+			term.asked("nothing to cancel:")
 			term.press("\n")
 			term.ends(0)
 			w.show(term, "plain-rm")
@@ -329,7 +329,7 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 		})
 	}
 	term := ask(t, "TERM=dumb", "push", "web")
-	term.asked("no is preset:")
+	term.asked("(default no):")
 	term.press("yes\n")
 	term.ends(0)
 	if got := w.config(); !strings.Contains(got, "Animals and people") {
@@ -338,6 +338,12 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 }
 
 var colour = regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[0-9;]*m`)
+
+// coloured waits until something is in colour: the terminal has told its background.
+func (term *terminal) coloured() {
+	term.t.Helper()
+	term.until("is coloured", func(string) bool { return colour.Match(term.bytes.Bytes()) })
+}
 
 func TestNoColor(t *testing.T) {
 	w := edited(t)
@@ -350,6 +356,9 @@ func TestNoColor(t *testing.T) {
 			command.Env = append(command.Env, c.env)
 			term := open(t, command, s, false)
 			term.view("[Leave it]")
+			if c.colours {
+				term.coloured()
+			}
 			w.show(term, name)
 			if found := colour.FindString(term.output()); (found != "") != c.colours {
 				t.Errorf("%s: colours are %v: %q", c.env, !c.colours, found)
@@ -372,7 +381,7 @@ func TestStart_SilentTerminalIsNotAwaited(t *testing.T) {
 	// A view draws with escape codes, but does not wait for answers either.
 	term := open(t, w.command("push", "web"), usual, true)
 	term.view("[Leave it]")
-	if out := term.output(); strings.Contains(out, "\x1b[6n") || strings.Contains(out, "\x1b]11;?") {
+	if out := term.output(); strings.Contains(out, "\x1b[6n") || strings.Count(out, backgroundQuery) > 1 {
 		t.Errorf("the terminal is asked: %q", out)
 	}
 	term.press(enter)

@@ -111,6 +111,7 @@ func environment(dir string) map[string]string {
 		"TOOL_STATE_DIR":  filepath.Join(dir, "state"),
 		"XDG_CACHE_HOME":  filepath.Join(dir, "cache"),
 		"TZ":              "UTC",
+		"LANG":            "C.UTF-8",
 		"HUB_DB":          "sqlite:" + filepath.Join(dir, "hub.db"),
 
 		"GIT_AUTHOR_NAME": "ci", "GIT_AUTHOR_EMAIL": "ci@example.com",

@@ -90,13 +90,31 @@ func lookOf(g vt10x.Glyph) look {
 	switch {
 	case g.FG == vt10x.DefaultBG: // reversed
 		l.ink, l.back = ground, ink
-	case fg < 16:
-		l.ink = palette[fg]
+	case fg < 256:
+		l.ink = hex(fg)
 	}
-	if g.BG < 16 {
-		l.back = palette[g.BG]
+	if g.BG < 256 {
+		l.back = hex(g.BG)
 	}
 	return l
+}
+
+// hex returns one of 256 colours. Those above 16 are the same in every terminal.
+func hex(c vt10x.Color) string {
+	switch {
+	case c < 16:
+		return palette[c]
+	case c >= 232:
+		grey := 8 + 10*(c-232)
+		return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
+	}
+	level := func(i vt10x.Color) vt10x.Color {
+		if i == 0 {
+			return 0
+		}
+		return 55 + 40*i
+	}
+	return fmt.Sprintf("#%02x%02x%02x", level((c-16)/36), level((c-16)/6%6), level((c-16)%6))
 }
 
 func (l look) draw(b *strings.Builder, column, row int, text string) {
@@ -143,14 +161,14 @@ func TestPictures_MatchProgram(t *testing.T) {
 	s := &story{world: newEmpty(t)}
 	s.must("login", "--origin", s.origin, "--token", s.token)
 	term := s.open(usual, "project", "create")
-	s.talk(term, []turn{{"> Make one called app", "", enter}})
+	s.talk(term, []turn{{"> Create one named app", "", enter}})
 	term.wait("> Publish")
 	s.paint(term, "start", "The first screen of tool project create: hub, identity, stack, and an offer to publish it")
 	term.press(enter)
-	term.wait("@alice/app is free")
+	term.wait("@alice/app is available")
 	s.paint(term, "slug", "The slug is held against the rule and the hub as it is typed")
 	s.talk(term, []turn{
-		{"@alice/app is free", "", enter}, {"> private", "", enter}, {"> latest", "", enter},
+		{"@alice/app is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
 		{"> Register", "", enter}, {"> Not now", "", "\x1b[A"}, {"> Push", "", enter},
 	})
 	term.wait("> Create @alice/app")

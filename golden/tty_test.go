@@ -65,7 +65,7 @@ func TestQuestion_DiscardsInputTypedAhead(t *testing.T) {
 	holding.Store(true)
 	for _, c := range []struct{ env, keys, echo, shown string }{
 		{"TERM=xterm", "y", "y", "[Leave it]"},
-		{"TERM=dumb", "y\n", "y\n", "no is preset:\n"},
+		{"TERM=dumb", "y\n", "y\n", "(default no):\n"},
 	} {
 		command := w.command("push", "web")
 		command.Env = append(command.Env, c.env)
@@ -97,7 +97,7 @@ func TestTerminal_WithoutASizeIsTakenFor80x24(t *testing.T) {
 	term.ends(0)
 
 	term = openReporting(t, w.command("project", "create", "--from", "web"), usual, size{}, false)
-	term.wait("> Go on")
+	term.wait("> Continue")
 	w.show(term, "wizard-no-size")
 	term.press(ctrlC)
 	term.ends(130)
@@ -141,7 +141,7 @@ func TestView_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
 	}{
 		{"tool push web", "[Leave it]", "n", 0},
 		{"tool publish web", "> Leave it", enter, 0},
-		{"tool project create --from web", "> Go on", ctrlC, 130},
+		{"tool project create --from web", "> Continue", ctrlC, 130},
 		{"tool", "> web", "q", 0},
 	} {
 		t.Run(c.command, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestWizard_HasAScreenOfItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
 		shown string
-	}{{[]string{"project", "create"}, "> Go on"}, {[]string{"login", "--origin", "http://127.0.0.1:1"}, "Personal access token"}} {
+	}{{[]string{"project", "create"}, "> Continue"}, {[]string{"login", "--origin", "http://127.0.0.1:1"}, "Personal access token"}} {
 		term := w.open(usual, c.args...)
 		term.wait(c.shown)
 		if !term.alternate() {

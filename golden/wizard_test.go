@@ -57,23 +57,23 @@ func (term *terminal) askedTimes(n int, part, prompt string) {
 
 // A newcomer's way from an empty hub to a project: every screen of it.
 var firstProject = []turn{
-	{"> Make one called app", "init", enter},
+	{"> Create one named app", "init", enter},
 	{"> Publish @alice/app 0.1.0 now", "unpublished", enter},
-	{"@alice/app is free", "slug", "_"},
-	{"! a slug is", "slug-wrong", enter}, // which does not go on
+	{"@alice/app is available", "slug", "_"},
+	{"✗ a slug is", "slug-wrong", enter}, // which does not go on
 	{"> app_", "", ctrlU + "@bob/web"},
-	{"! alice may not write to @bob", "slug-denied", ctrlU + "web"},
-	{"@alice/web is free", "", enter},
-	{"> private", "visibility", down},
-	{"> public", "visibility-public", escape}, // back, and on again
-	{"@alice/web is free", "slug-again", enter},
-	{"> private", "", enter},
+	{"✗ alice cannot write to @bob", "slug-denied", ctrlU + "web"},
+	{"@alice/web is available", "", enter},
+	{"> Private", "visibility", down},
+	{"> Public", "visibility-public", escape}, // back, and on again
+	{"@alice/web is available", "slug-again", enter},
+	{"> Private", "", enter},
 	{"> latest", "version", down + enter},
 	{"> Register openapi.yaml", "api", down},
-	{"> Take one", "", enter},
+	{"> Use a registered", "", enter},
 	{"@account/slug", "api-ref", "@alice/none"},
-	{"! @alice/none is not registered", "api-ref-missing", escape},
-	{"> Take one", "", up},
+	{"✗ @alice/none is not registered", "api-ref-missing", escape},
+	{"> Use a registered", "", up},
 	{"> Register openapi.yaml", "", enter},
 	{"> Not now", "files", up},
 	{"> Push", "", enter},
@@ -110,8 +110,8 @@ func TestWizard_SkipsAnswersGivenByFlags(t *testing.T) {
 	w := newLocal(t, before)
 	term := w.open(usual, "project", "create", "--visibility", "public", "--stack-version", "1.0.0", "--base-files", "--from", "web")
 	w.talk(term, []turn{
-		{"> Go on", "wizard-published", enter},
-		{"@alice/web is free", "", enter},
+		{"> Continue", "wizard-published", enter},
+		{"@alice/web is available", "", enter},
 		{"> Register openapi.json", "", enter},
 		{"> Create @alice/web", "wizard-review-given", enter},
 	})
@@ -126,8 +126,8 @@ func TestWizard_StopBeforeAnythingIsCreated(t *testing.T) {
 	w := newLocal(t, before)
 	mine := w.read(clientJSON)
 	for name, turns := range map[string][]turn{
-		"at the start":  {{"> Go on", "", down}, {"> Stop here", "", enter}},
-		"at the review": {{"> Go on", "", enter}, {"@alice/web is free", "", enter}, {"> private", "", enter}, {"> latest", "", enter}, {"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Stop here", "", enter}},
+		"at the start":  {{"> Continue", "", down}, {"> Cancel", "", enter}},
+		"at the review": {{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter}, {"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Cancel", "", enter}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			term := w.open(usual, "project", "create")
@@ -154,16 +154,16 @@ func TestWizard_LeftLateSaysWhatWasCreated(t *testing.T) {
 		code int
 		says string
 	}{
-		"stopped":     {turn{"> Stop here", "", enter}, 0, "Aborted: made .tool/app, published @alice/app 0.1.0; no project was created"},
-		"interrupted": {turn{"> Stop here", "", ctrlC}, 130, "hint: made .tool/app, published @alice/app 0.1.0; no project was created"},
+		"stopped":     {turn{"> Cancel", "", enter}, 0, "Aborted: made .tool/app, published @alice/app 0.1.0; no project was created"},
+		"interrupted": {turn{"> Cancel", "", ctrlC}, 130, "hint: made .tool/app, published @alice/app 0.1.0; no project was created"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEmpty(t)
 			w.must("login", "--origin", w.origin, "--token", w.token)
 			term := w.open(usual, "project", "create")
 			w.talk(term, []turn{
-				{"> Make one called app", "", enter}, {"> Publish @alice/app 0.1.0 now", "", enter}, {"@alice/app is free", "", escape},
-				{"> Go on", "", down}, c.last,
+				{"> Create one named app", "", enter}, {"> Publish @alice/app 0.1.0 now", "", enter}, {"@alice/app is available", "", escape},
+				{"> Continue", "", down}, c.last,
 			})
 			term.ends(c.code)
 			if text := term.text(); !strings.Contains(strings.ReplaceAll(text, "\n", " "), c.says) {
@@ -181,7 +181,7 @@ func TestLogin_AsksAgainForRevokedToken(t *testing.T) {
 	term := w.open(usual, "login", "--origin", w.origin)
 	w.talk(term, []turn{{"The hub rejected the stored token", "login-revoked", fresh}})
 	term.until("takes the token", func(s string) bool {
-		return strings.Contains(s, strings.Repeat("*", len(fresh))) && !strings.Contains(s, "!")
+		return strings.Contains(s, strings.Repeat("*", len(fresh))) && !strings.Contains(s, "✗")
 	})
 	term.press(enter)
 	term.ends(0)
@@ -194,11 +194,11 @@ func TestWizard_NamesTakenSlug(t *testing.T) {
 	w := newWorld(t, before)
 	term := w.open(usual, "project", "create")
 	w.talk(term, []turn{
-		{"> Go on", "", enter},
-		{"! @alice/web already exists", "wizard-slug-taken", enter}, // which does not go on
+		{"> Continue", "", enter},
+		{"✗ @alice/web already exists", "wizard-slug-taken", enter}, // which does not go on
 		{"> web", "", "2"},
-		{"@alice/web2 is free", "", enter},
-		{"> private", "", ctrlC},
+		{"@alice/web2 is available", "", enter},
+		{"> Private", "", ctrlC},
 	})
 	term.ends(130)
 }
@@ -211,20 +211,20 @@ func TestWizard_PlainTerminalUsesLines(t *testing.T) {
 	c.Env = append(c.Env, "ACCESSIBLE=1")
 	term := open(t, c, size{80, 100}, false)
 	for i, turn := range []turn{
-		{"1 is preset:", "", "3\r"}, // there is no third
-		{"1 is preset:", "", "\r"},
-		{"1 is preset, < goes back:", "", "1\r"},
-		{"app is preset, < goes back:", "", "we_b\r"},
-		{"app is preset, < goes back:", "", "web\r"},
-		{"1 is preset, < goes back:", "", "<\r"},
-		{"web is preset, < goes back:", "", "\r"},
-		{"1 is preset, < goes back:", "", "2\r"}, // public
-		{"1 is preset, < goes back:", "", "\r"},  // latest
-		{"1 is preset, < goes back:", "", "\r"},  // register
-		{"2 is preset, < goes back:", "", "1\r"}, // push files
-		{"1 is preset, < goes back:", "", "\r"},  // create
+		{"(default 1):", "", "3\r"}, // there is no third
+		{"(default 1):", "", "\r"},
+		{"(default 1; < goes back):", "", "1\r"},
+		{"(default app; < goes back):", "", "we_b\r"},
+		{"(default app; < goes back):", "", "web\r"},
+		{"(default 1; < goes back):", "", "<\r"},
+		{"(default web; < goes back):", "", "\r"},
+		{"(default 1; < goes back):", "", "2\r"}, // public
+		{"(default 1; < goes back):", "", "\r"},  // latest
+		{"(default 1; < goes back):", "", "\r"},  // register
+		{"(default 2; < goes back):", "", "1\r"}, // push files
+		{"(default 1; < goes back):", "", "\r"},  // create
 	} {
-		term.askedTimes(i+1, "is preset", turn.wait)
+		term.askedTimes(i+1, "(default", turn.wait)
 		term.press(turn.keys)
 	}
 	term.ends(0)
@@ -241,14 +241,14 @@ func TestLogin_AsksForHubAndToken(t *testing.T) {
 		term := w.open(s, "login")
 		w.talk(term, []turn{
 			{"Which hub?", "login-hub" + name, ctrlU + "nonsense"},
-			{"! not of the form", "login-hub-wrong" + name, ctrlU + w.origin + enter},
+			{"✗ not of the form", "login-hub-wrong" + name, ctrlU + w.origin + enter},
 			{"Token for", "login-token" + name, w.token[:20]},
-			{"! not a whole token yet", "login-token-half" + name, escape},
+			{"✗ not a whole token yet", "login-token-half" + name, escape},
 			{"Which hub?", "", enter},
 			{"Token for", "", w.token[:44] + "~"},
-			{"! mistyped", "login-token-wrong" + name, ctrlU + w.token},
+			{"✗ mistyped", "login-token-wrong" + name, ctrlU + w.token},
 		})
-		term.until("takes the token", func(s string) bool { return strings.Contains(s, "****") && !strings.Contains(s, "!") })
+		term.until("takes the token", func(s string) bool { return strings.Contains(s, "****") && !strings.Contains(s, "✗") })
 		term.press(enter)
 		term.ends(0)
 		if !strings.HasPrefix(term.text(), "Logged in to "+w.origin) {
@@ -269,7 +269,7 @@ func TestLogin_AsksForHubAndToken(t *testing.T) {
 	term.asked("Personal access token, not shown:")
 	term.press(w.token[:30] + "\r")
 	term.askedTimes(2, "not shown", "not shown:")
-	if !strings.Contains(term.text(), "Not taken: not a whole token") {
+	if !strings.Contains(term.text(), "Invalid answer: not a whole token") {
 		t.Errorf("it says\n%s", term.text())
 	}
 	term.press(ctrlD)
@@ -362,40 +362,50 @@ func TestWizard_FollowsTerminalSize(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
 	term := w.open(usual, "project", "create")
-	w.talk(term, []turn{{"> Go on", "", enter}, {"@alice/web is free", "", "2"}})
-	term.wait("@alice/web2 is free")
+	w.talk(term, []turn{{"> Continue", "", enter}, {"@alice/web is available", "", "2"}})
+	term.wait("@alice/web2 is available")
 	w.show(term, "wizard-resize")
 	term.resize(narrow)
 	term.until("is narrow", func(s string) bool {
-		return strings.Contains(s, "@alice, the\n") && strings.Contains(s, "> web2") && strings.Contains(s, "ctrl-c end")
+		return strings.Contains(s, "@alice, the\n") && strings.Contains(s, "> web2") && strings.Contains(s, "ctrl-c quit")
 	})
 	w.show(term, "wizard-resize-narrow")
 	term.resize(usual)
-	term.until("is wide", func(s string) bool { return strings.Contains(s, "the stack's account.\n") })
+	term.until("is wide", func(s string) bool { return strings.Contains(s, "the account of the stack.\n") })
 	w.show(term, "wizard-resize")
 	term.press(enter)
-	term.wait("> private")
+	term.wait("> Private")
 	term.press(ctrlC)
 	term.ends(130)
 }
 
-// A terminal that answers nothing holds nobody up: what there is to see comes
-// without it.
+// A view asks for the terminal's background once, to choose its colours, and waits for
+// no answer. Without colours it asks nothing.
 func TestWizard_DoesNotWaitForTerminal(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
-	for _, args := range [][]string{{"project", "create"}, {"login"}, {}} {
-		term := open(t, w.command(args...), usual, true)
+	for i, args := range [][]string{{"project", "create"}, {"login"}, {}, {}, {}} {
+		c := w.command(args...)
+		asks := 1
+		if i > 2 {
+			asks = 0
+			c.Env = append(c.Env, []string{"NO_COLOR=1", "COLORFGBG=15;0"}[i-3])
+		}
+		term := open(t, c, usual, true)
 		term.until("is there", func(s string) bool {
-			return strings.Contains(s, "> Go on") || strings.Contains(s, "Which hub?") || strings.Contains(s, "> web")
+			return strings.Contains(s, "> Continue") || strings.Contains(s, "Which hub?") || strings.Contains(s, "> web")
 		})
-		if out := term.output(); query.MatchString(out) {
+		out := term.output()
+		if n := strings.Count(out, backgroundQuery); n != asks || query.MatchString(strings.ReplaceAll(out, backgroundQuery, "")) {
 			t.Errorf("tool %s asks the terminal: %q", strings.Join(args, " "), out)
 		}
 		term.press(ctrlC)
 		term.ends(130)
 	}
 }
+
+// backgroundQuery asks for the terminal's background.
+const backgroundQuery = "\x1b]11;?\a"
 
 // query is an escape code that a terminal answers: its colours, its attributes,
 // where its cursor is.
@@ -410,7 +420,10 @@ func TestWizard_Colours(t *testing.T) {
 		c := w.command("project", "create")
 		c.Env = append(c.Env, variable)
 		term := open(t, c, usual, false)
-		term.wait("> Go on")
+		term.wait("> Continue")
+		if variable == "NO_COLOR=" {
+			term.coloured()
+		}
 		screens[variable] = term.text()
 		term.press(ctrlC)
 		term.ends(130)

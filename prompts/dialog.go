@@ -15,6 +15,7 @@ import (
 type Question struct {
 	Title string
 	Facts []string // lines above the question
+	Frame bool     // around the facts, which are to be reviewed
 
 	Choices []Choice // to choose one from; without any, text is typed
 	Preset  string   // the value that is selected, or typed already
@@ -123,6 +124,17 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case begin:
 		return d, d.next()
+	case tui.Tick:
+		if d.form == nil {
+			return d, tui.Ticking()
+		}
+		return d, nil
+	case tui.BackgroundKnown:
+		d.theme.Refresh()
+		if d.form == nil {
+			return d, nil
+		}
+		return d, d.form.build()
 	case loaded:
 		if msg.at != d.at {
 			return d, nil
@@ -239,7 +251,7 @@ func (d *dialog) load() tea.Cmd {
 	if step.Load == nil {
 		return d.show()
 	}
-	return func() tea.Msg { return loaded{at, step.Load(ctx)} }
+	return tea.Batch(tui.Ticking(), func() tea.Msg { return loaded{at, step.Load(ctx)} })
 }
 
 func (d *dialog) show() tea.Cmd {
@@ -249,7 +261,7 @@ func (d *dialog) show() tea.Cmd {
 	}
 	var cmd tea.Cmd
 	d.shown++
-	d.form, cmd = newForm(step.Question(), d.prompter.Terminal, d.theme, d.before() >= 0 || d.prompter.CanGoBack)
+	d.form, cmd = newForm(step.Question(), d.prompter, d.theme, d.before() >= 0 || d.prompter.CanGoBack)
 	return tea.Batch(cmd, d.changed())
 }
 
@@ -259,8 +271,8 @@ func (d *dialog) View() string {
 		return ""
 	case d.form != nil:
 		return d.form.String()
-	case d.at >= 0:
-		return strings.Join(tui.Wrap(d.steps[d.at].Doing+" …", d.prompter.Terminal.Columns-frameColumns), "\n")
+	case d.at >= 0 && d.steps[d.at].Doing != "":
+		return strings.Join(loading(d.theme, d.prompter, d.steps[d.at].Doing), "\n")
 	}
 	return ""
 }

@@ -11,10 +11,10 @@ import (
 // Draw returns a question as a form shows it, with a remark or a rejection of what is
 // typed, and what is shown before.
 func Draw(t tui.Terminal, q Question, doing, remark string, rejected error) (loading, shown string) {
-	d := newDialog(nil, Prompter{Terminal: t}, []Step{{Doing: doing}})
+	d := newDialog(nil, Prompter{Terminal: t, Status: doing}, []Step{{Doing: doing}})
 	d.at = 0
 	loading = d.View()
-	f, cmd := newForm(q, t, d.theme, true)
+	f, cmd := newForm(q, d.prompter, d.theme, true)
 	if cmd != nil {
 		f.update(cmd())
 	}
@@ -28,7 +28,7 @@ type View struct{ *overwriteView }
 // NewView returns the view of q in a terminal of the given size. It is in colours
 // when CLICOLOR_FORCE says so.
 func NewView(q Overwrite, columns, rows int) View {
-	return View{newOverwriteView(q, tui.NewTheme(io.Discard), columns, rows)}
+	return View{newOverwriteView(q, "", tui.NewTheme(io.Discard), columns, rows)}
 }
 
 // Answer returns whether the view has its answer, and which.
@@ -50,6 +50,6 @@ var Ready tea.Msg = ready{}
 
 // HomeText returns a home view as it is shown while it loads again.
 func HomeText(h Home, doing string, columns, rows int) string {
-	m := &homeView{Home: h, doing: doing, theme: tui.NewTheme(io.Discard), columns: columns, rows: rows, loading: true}
+	m := &homeView{Home: h, doing: doing, theme: tui.NewTheme(io.Discard), columns: columns, rows: rows, loads: 1}
 	return m.View()
 }

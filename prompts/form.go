@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -16,7 +17,7 @@ import (
 // title, the keys, and the empty lines around the field.
 const (
 	frameColumns = 2
-	frameRows    = 5
+	frameRows    = 6
 	minChoices   = 3 // rows; with fewer nobody sees that there are more
 )
 
@@ -24,25 +25,26 @@ const (
 // answer, and the keys.
 type form struct {
 	Question
-	terminal tui.Terminal
+	prompter Prompter
 	theme    *tui.Theme
 	back     bool // esc goes back
 	huh      *huh.Form
 	value    string
 
+	checking bool   // what is typed
 	remark   string // about what is typed
 	rejected error  // why what is typed cannot be the answer
 }
 
-func newForm(q Question, t tui.Terminal, th *tui.Theme, back bool) (*form, tea.Cmd) {
-	f := &form{Question: q, terminal: t, theme: th, back: back, value: q.Preset}
+func newForm(q Question, p Prompter, th *tui.Theme, back bool) (*form, tea.Cmd) {
+	f := &form{Question: q, prompter: p, theme: th, back: back, value: q.Preset}
 	return f, f.build()
 }
 
 // build builds the form for the size of the terminal.
 func (f *form) build() tea.Cmd {
-	f.huh = huh.NewForm(huh.NewGroup(f.field())).WithKeyMap(keys()).WithTheme(formTheme()).
-		WithShowHelp(false).WithShowErrors(false).WithWidth(max(1, f.terminal.Columns))
+	f.huh = huh.NewForm(huh.NewGroup(f.field())).WithKeyMap(keyMap()).WithTheme(formTheme(f.theme)).
+		WithShowHelp(false).WithShowErrors(false).WithWidth(max(1, f.prompter.Terminal.Columns))
 	return f.huh.Init()
 }
 
@@ -55,21 +57,21 @@ func (f *form) field() huh.Field {
 		return in
 	}
 	options, rows := make([]huh.Option[string], len(f.Choices)), 0
-	width := f.terminal.Columns - 2*frameColumns // within bar and mark
+	width := f.prompter.Terminal.Columns - 2*frameColumns // within bar and mark
 	for i, c := range f.Choices {
 		lines := tui.Wrap(c.Text, width)
 		options[i] = huh.NewOption(strings.Join(lines, "\n"), c.Value)
 		rows += len(lines)
 	}
 	s := huh.NewSelect[string]().Options(options...).Value(&f.value).Filtering(false)
-	if room := max(minChoices, f.terminal.Rows-frameRows); rows > room {
+	if room := max(minChoices, f.prompter.Terminal.Rows-frameRows); rows > room {
 		s.Height(room) // a height that it does not need would hide what is above the preset
 	}
 	return s
 }
 
-// keys are those of a form, without the ones that the dialog handles itself.
-func keys() *huh.KeyMap {
+// keyMap are the keys of a form, without the ones that the dialog handles itself.
+func keyMap() *huh.KeyMap {
 	k := huh.NewDefaultKeyMap()
 	k.Quit = key.NewBinding(key.WithDisabled())
 	k.Select.Filter = key.NewBinding(key.WithDisabled())
@@ -77,10 +79,10 @@ func keys() *huh.KeyMap {
 }
 
 func (f *form) resize(t tui.Terminal) tea.Cmd {
-	if f.terminal.Columns == t.Columns && f.terminal.Rows == t.Rows {
+	if f.prompter.Terminal.Columns == t.Columns && f.prompter.Terminal.Rows == t.Rows {
 		return nil
 	}
-	f.terminal = t
+	f.prompter.Terminal = t
 	return f.build() // what was typed or marked is in value
 }
 
@@ -107,68 +109,64 @@ func (f *form) validate(typed string) error {
 // changed forgets the result for another text, and reports whether this one is to be
 // looked up.
 func (f *form) changed() bool {
-	f.remark, f.rejected = "", nil
+	f.checking, f.remark, f.rejected = false, "", nil
 	if f.Check != nil && !f.CheckLast && f.value != "" {
 		f.rejected = f.Check(f.value)
 	}
 	if f.Lookup == nil || f.value == "" || f.rejected != nil {
 		return false
 	}
-	f.remark = "checking …"
+	f.checking = true
 	return true
 }
 
 // found takes the result of a lookup.
-func (f *form) found(remark string, err error) { f.remark, f.rejected = remark, err }
+func (f *form) found(remark string, err error) {
+	f.checking, f.remark, f.rejected = false, remark, err
+}
 
-var (
-	titleStyle    = lipgloss.NewStyle().Bold(true)
-	rejectedStyle = lipgloss.NewStyle().Bold(true)
-	helpStyle     = lipgloss.NewStyle()
-)
-
-// formTheme keeps all text of a form in the terminal's own colour: none of the 16
-// others can be read on a dark and on a light background. The bar beside the form,
-// which says nothing, is the one thing in colour.
-func formTheme() *huh.Theme {
+// formTheme is the theme of a form's field.
+func formTheme(th *tui.Theme) *huh.Theme {
 	t := huh.ThemeBase()
 	plain, bold := lipgloss.NewStyle(), lipgloss.NewStyle().Bold(true)
-	t.Focused.Base = t.Focused.Base.BorderForeground(lipgloss.Color("6"))
+	t.Focused.Base = t.Focused.Base.BorderForeground(th.Accent.GetForeground())
 	t.Focused.Card = t.Focused.Base
 	t.Focused.Title = bold
 	t.Focused.Description, t.Focused.Option, t.Focused.UnselectedOption = plain, plain, plain
-	t.Focused.SelectSelector = bold.SetString("> ")
-	t.Focused.SelectedOption = bold
-	t.Focused.TextInput.Prompt, t.Focused.TextInput.Text, t.Focused.TextInput.Placeholder = bold, plain, plain
+	t.Focused.SelectSelector = th.Accent.SetString("> ")
+	t.Focused.SelectedOption = th.Accent
+	t.Focused.TextInput.Prompt, t.Focused.TextInput.Text, t.Focused.TextInput.Placeholder = th.Accent, plain, plain
 	t.Blurred = t.Focused
 	return t
 }
 
-// String draws the question. Where there are too few rows, facts are left out first.
+// String draws the question. Where there are too few rows, empty lines are left out
+// first, then the frame, then facts.
 func (f *form) String() string {
-	t := f.terminal
-	title := styled(titleStyle, f.wrap(f.Title))
-	form := strings.Split(strings.TrimRight(f.huh.View(), "\n"), "\n")
-	note, help := f.note(), styled(helpStyle, f.wrap(f.help()))
-	room := t.Rows - len(title) - len(form) - len(note) - len(help) - 1
-	facts := f.facts(room)
-	lines := append(title, facts...)
-	gap := room > len(facts)
-	if gap {
-		lines = append(lines, "")
+	columns := width(f.prompter.Terminal.Columns)
+	status := statusLine(f.theme, f.prompter.Status, columns)
+	title := paragraph(f.theme.Title, f.Title, columns)
+	field := strings.Split(strings.TrimRight(f.huh.View(), "\n"), "\n")
+	note, help := f.note(columns), hints(f.theme, columns, f.keys()...)
+	room := f.prompter.Terminal.Rows - len(status) - len(title) - len(field) - len(note) - len(help) - 1
+	facts := f.facts(columns, room)
+	empty := func(lines []string) []string {
+		if room > len(facts) && len(lines) > 0 {
+			room--
+			lines = append(lines, "")
+		}
+		return lines
 	}
-	lines = append(append(lines, form...), note...)
-	if room > len(facts)+1 && gap {
-		lines = append(lines, "")
-	}
-	return strings.Join(append(lines, help...), "\n")
+	above := empty(append(title, facts...))
+	field = empty(append(field, note...))
+	return strings.Join(slices.Concat(empty(status), above, field, help), "\n")
 }
 
 // facts returns as many lines of facts as there is room for.
-func (f *form) facts(room int) []string {
-	var lines []string
-	for _, fact := range f.Facts {
-		lines = append(lines, f.wrap(fact)...)
+func (f *form) facts(columns, room int) []string {
+	lines := wrapped(f.Facts, columns)
+	if f.Frame {
+		lines = framed(f.theme, f.Facts, columns, room)
 	}
 	if len(lines) > max(0, room) {
 		lines = lines[:max(0, room)]
@@ -179,40 +177,29 @@ func (f *form) facts(room int) []string {
 	return lines
 }
 
-// note is the line below the field.
-func (f *form) note() []string {
+// note is the line below an input.
+func (f *form) note(columns int) []string {
 	switch {
 	case len(f.Choices) > 0:
 		return nil
 	case f.rejected != nil:
-		return styled(rejectedStyle, f.wrap("! "+f.rejected.Error()))
+		return paragraph(f.theme.Rejected, "✗ "+f.rejected.Error(), columns)
+	case f.checking:
+		return tui.Wrap("  checking …", columns)
 	case f.remark != "":
-		return f.wrap("  " + f.remark)
+		lines := tui.Wrap(f.remark, columns-2)
+		return append([]string{f.theme.Glyph(tui.Done) + " " + lines[0]}, lines[1:]...)
 	}
 	return []string{""} // so that the keys below stay where they are
 }
 
-func (f *form) help() string {
-	var parts []string
+func (f *form) keys() []string {
+	keys := []string{"enter continue"}
 	if len(f.Choices) > 0 {
-		parts = append(parts, "↑↓ choose")
+		keys = []string{"↑/↓ move", "enter select"}
 	}
-	parts = append(parts, "enter go on")
 	if f.back {
-		parts = append(parts, "esc back")
+		keys = append(keys, "esc back")
 	}
-	return strings.Join(append(parts, "ctrl-c end"), " · ")
-}
-
-// wrap returns text in lines as wide as a form. huh would break it at more places
-// than spaces.
-func (f *form) wrap(text string) []string {
-	return tui.Wrap(text, f.terminal.Columns-frameColumns)
-}
-
-func styled(s lipgloss.Style, lines []string) []string {
-	for i, line := range lines {
-		lines[i] = s.Render(line)
-	}
-	return lines
+	return append(keys, "ctrl-c quit")
 }

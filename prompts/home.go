@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -12,14 +13,15 @@ import (
 
 // Home is an overview of the local projects.
 type Home struct {
-	Title   string   // hub and identity
+	Status  string   // the hub and the identity
 	Notices []string // what could not be found out
 	Items   []Item
 }
 
 // Item is a local project.
 type Item struct {
-	Name, State string   // State in a few words
+	Name, State string // State in a few words
+	Mark        tui.State
 	Details     []string // shown for the one that is chosen
 }
 
@@ -72,13 +74,19 @@ type homeLoaded Home
 func (m *homeView) Init() tea.Cmd {
 	m.loading = true
 	ctx, load := m.ctx, m.load
-	return func() tea.Msg { return homeLoaded(load(ctx)) }
+	return tea.Batch(tui.Ticking(), func() tea.Msg { return homeLoaded(load(ctx)) })
 }
 
 func (m *homeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.columns, m.rows = msg.Width, msg.Height
+	case tui.Tick:
+		if m.loading {
+			return m, tui.Ticking()
+		}
+	case tui.BackgroundKnown:
+		m.theme.Refresh()
 	case homeLoaded:
 		m.loading, m.Home = false, Home(msg)
 		m.loads++
@@ -142,53 +150,58 @@ func (m *homeView) View() string {
 	if m.left {
 		return ""
 	}
-	if m.loading && m.Title == "" {
-		return strings.Join(tui.Wrap(m.doing+" "+"…", m.columns), "\n")
+	columns := width(m.columns)
+	if m.loads == 0 {
+		return m.theme.Spinner() + " " + tui.Shorten(m.doing, columns-2)
 	}
-	top := m.lines(m.theme.Title, m.Title)
-	for _, n := range m.Notices {
-		top = append(top, m.lines(m.theme.Notice, n)...)
-	}
+	status := statusLine(m.theme, m.Status, columns)
 	if m.loading {
-		top = append(top, m.lines(m.theme.Hint, m.doing+" "+"…")...)
+		status = []string{m.theme.Spinner() + " " + tui.Shorten(m.doing, columns-2)}
 	}
-	help := m.lines(m.theme.Hint, m.help())
-	room := m.rows - len(top) - len(help) - 2
-	details := m.details(room - min(len(m.Items), 3) - 1)
-	lines := append(append(top, ""), m.list(max(1, room-len(details)))...)
-	return strings.Join(append(append(append(lines, details...), ""), help...), "\n")
+	for _, n := range m.Notices {
+		status = append(status, paragraph(m.theme.Warning, n, columns)...)
+	}
+	help := hints(m.theme, columns, m.keys()...)
+	room := m.rows - len(status) - len(help) - 2
+	details := m.details(columns, room-min(len(m.Items), 3)-1)
+	return strings.Join(slices.Concat(status, []string{""}, m.list(columns, max(1, room-len(details))), details, []string{""}, help), "\n")
 }
 
-// list shows the items around the chosen one.
-func (m *homeView) list(room int) []string {
-	width := 0
+// list shows the items around the chosen one, in columns: name and state.
+func (m *homeView) list(columns, room int) []string {
+	names := 0
 	for _, item := range m.Items {
-		width = max(width, len([]rune(item.Name)))
+		names = max(names, lipgloss.Width(tui.Shorten(item.Name, columns/2)))
 	}
 	from := max(0, min(m.chosen-room/2, len(m.Items)-room))
 	var lines []string
 	for i := from; i < min(from+room, len(m.Items)); i++ {
 		item := m.Items[i]
-		name := tui.Shorten(item.Name, max(1, min(width, m.columns/2)))
-		text := tui.Shorten(name+strings.Repeat(" ", max(0, width-len([]rune(name))))+"  "+item.State, m.columns-3)
+		name := tui.Shorten(item.Name, columns/2)
+		text := tui.Shorten(item.State, max(1, columns-len("> x ")-names-2))
+		name += strings.Repeat(" ", names-lipgloss.Width(name))
+		mark := "  "
 		if i == m.chosen {
-			lines = append(lines, m.theme.Cursor.Render("> "+text))
-		} else {
-			lines = append(lines, "  "+text)
+			mark, name = m.theme.Accent.Render(">")+" ", m.theme.Accent.Render(name)
 		}
+		if item.State != "" {
+			text = m.theme.Glyph(item.Mark) + " " + text
+		}
+		lines = append(lines, mark+name+"  "+text)
 	}
 	return lines
 }
 
-// details are those of the chosen item, as far as there is room.
-func (m *homeView) details(room int) []string {
+// details are those of the chosen item, in a frame, as far as there is room.
+func (m *homeView) details(columns, room int) []string {
 	if len(m.Items) == 0 {
 		return nil
 	}
-	var lines []string
-	for _, d := range m.Items[m.chosen].Details {
-		lines = append(lines, tui.Wrap(d, m.columns)...)
+	facts := make([]string, len(m.Items[m.chosen].Details))
+	for i, d := range m.Items[m.chosen].Details {
+		facts[i] = strings.TrimPrefix(d, "  ")
 	}
+	lines := framed(m.theme, facts, columns, room)
 	if len(lines) > room {
 		lines = lines[:max(0, room)]
 	}
@@ -198,24 +211,15 @@ func (m *homeView) details(room int) []string {
 	return append([]string{""}, lines...)
 }
 
-func (m *homeView) help() string {
-	var parts []string
+func (m *homeView) keys() []string {
+	var keys []string
 	if len(m.Items) > 1 {
-		parts = append(parts, "↑/↓ choose")
+		keys = append(keys, "↑/↓ move")
 	}
 	for _, a := range m.actions {
 		if a.Alone || len(m.Items) > 0 {
-			parts = append(parts, a.Key+" "+a.Does)
+			keys = append(keys, a.Key+" "+a.Does)
 		}
 	}
-	return strings.Join(append(parts, "r reload", "q leave"), " • ")
-}
-
-// lines wraps text and paints it.
-func (m *homeView) lines(style lipgloss.Style, text string) []string {
-	lines := tui.Wrap(text, m.columns)
-	for i, line := range lines {
-		lines[i] = style.Render(line)
-	}
-	return lines
+	return append(keys, "r refresh", "q quit")
 }

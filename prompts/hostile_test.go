@@ -119,7 +119,7 @@ func TestViews_EscapeControlCharacters(t *testing.T) {
 			checkShown(t, shown.String(), text)
 		})
 		t.Run(name+"/home", func(t *testing.T) {
-			home := prompts.Home{Title: text, Notices: []string{text}, Items: []prompts.Item{{Name: text, State: text, Details: []string{text, "detail " + text}}}}
+			home := prompts.Home{Status: text, Notices: []string{text}, Items: []prompts.Item{{Name: text, State: text, Details: []string{text, "detail " + text}}}}
 			for _, columns := range []int{40, 80, 400} {
 				checkShown(t, prompts.HomeText(home, text, columns, 30), text)
 			}

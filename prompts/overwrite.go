@@ -13,7 +13,7 @@ import (
 // Overwrite is the question whether one config replaces another.
 type Overwrite struct {
 	Title      string   // the question, such as: Overwrite the config of @acme/web?
-	Facts      []string // what a user has to know to answer: the hub, who wrote what is overwritten
+	Facts      []string // what a user has to know to answer: who wrote what is overwritten
 	Notice     string   // what has changed since the question was asked before, "" for nothing
 	Yes, No    string   // the answers, such as: Overwrite it
 	Difference flat.Difference
@@ -24,7 +24,7 @@ type Overwrite struct {
 // [tui.ErrInterrupted] or that of ctx.
 func (p Prompter) Overwrite(ctx context.Context, q Overwrite) (yes bool, err error) {
 	t := p.Terminal
-	m := newOverwriteView(q, tui.NewTheme(t.Out), t.Columns, t.Rows)
+	m := newOverwriteView(q, p.Status, tui.NewTheme(t.Out), t.Columns, t.Rows)
 	if t.Plain || !m.fits() {
 		return p.overwritePlain(ctx, q)
 	}
@@ -58,6 +58,7 @@ const (
 // overwriteView is the state of the view.
 type overwriteView struct {
 	question      Overwrite
+	status        string // the hub and the identity
 	theme         *tui.Theme
 	diff          *tui.DiffView
 	counts        string
@@ -69,9 +70,9 @@ type overwriteView struct {
 	answer        answer
 }
 
-func newOverwriteView(q Overwrite, th *tui.Theme, columns, rows int) *overwriteView {
+func newOverwriteView(q Overwrite, status string, th *tui.Theme, columns, rows int) *overwriteView {
 	m := &overwriteView{
-		question: q, theme: th, diff: tui.NewDiffView(q.Difference, th),
+		question: q, status: status, theme: th, diff: tui.NewDiffView(q.Difference, th),
 		ready:  q.Notice == "",
 		counts: tui.Counts(q.Difference),
 	}
@@ -99,6 +100,8 @@ func (m *overwriteView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case ready:
 		m.ready = true
+	case tui.BackgroundKnown:
+		m.theme.Refresh()
 	case tea.KeyMsg:
 		return m, m.press(msg)
 	}

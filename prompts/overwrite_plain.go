@@ -17,11 +17,14 @@ const plainWidth = 60
 // overwritePlain asks in lines: the counts first, then the keys by number and in
 // words, as many as fit, then the question with its default.
 func (p Prompter) overwritePlain(ctx context.Context, q Overwrite) (bool, error) {
-	prompt := q.Yes + "? yes, no or list, no is preset: "
+	prompt := q.Yes + "? yes, no or list (default no): "
 	left := p.Terminal.Rows - p.rowsOf(prompt)
 	say := func(line string) {
 		left -= p.rowsOf(escape.Line(line))
 		p.say("%s", line)
+	}
+	if p.Status != "" {
+		say(p.Status)
 	}
 	say(q.Title)
 	for _, fact := range q.Facts {

@@ -36,15 +36,15 @@ carol changed it while you looked. This is the difference now:
 2. old removed: 1
 3. tags changed, elements: 2 added, 1 removed.
 4. theme.color changed: "blue" to "red"
-Overwrite it? yes, no or list, no is preset: Please answer yes, no or list.
-Overwrite it? yes, no or list, no is preset: 1. new added: true
+Overwrite it? yes, no or list (default no): Please answer yes, no or list.
+Overwrite it? yes, no or list (default no): 1. new added: true
 2. old removed: 1
 3. tags changed, elements: 2 added, 1 removed.
    element 0 removed: "a"
    element 1 added: "c"
    element 2 added: "d"
 4. theme.color changed: "blue" to "red"
-Overwrite it? yes, no or list, no is preset: `
+Overwrite it? yes, no or list (default no): `
 	if d := cmp.Diff(want, said); d != "" || !yes || err != nil {
 		t.Errorf("%v %v %s", yes, err, d)
 	}

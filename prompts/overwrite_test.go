@@ -363,29 +363,36 @@ func TestOverwrite_EscapesControlCharacters(t *testing.T) {
 	}
 }
 
-func TestTheme_UsesTerminalColours(t *testing.T) {
-	t.Setenv("CLICOLOR_FORCE", "1")
-	t.Setenv("TERM", "xterm-256color")
+func TestOverwrite_Colours(t *testing.T) {
 	q := question(diff(t, `{"a": 1, "b": 2}`, `{"a": 2, "c": {"d": 3}}`))
 	q.Notice = "carol changed it"
-	v := prompts.NewView(q, 80, 24)
-	v.Send(append([]tea.Msg{prompts.Ready}, keys("/", "a")...)...)
-	coloured := v.View()
-	for _, forbidden := range []string{"38;5", "38;2", "48;5", "48;2"} {
-		if strings.Contains(coloured, forbidden) {
-			t.Errorf("%s in %q", forbidden, coloured)
+	for _, c := range []struct {
+		variable, background string
+		want, forbidden      []string
+	}{
+		{"", "", []string{"\x1b[7m", "\x1b[1m"}, []string{"[3", ";3", "[4", ";4", "[2", ";2"}},
+		{"", "15;0", []string{"38;5;114m", "38;5;179m", "38;5;210m", "\x1b[7m"}, []string{"[3m", "[2m", "48;5"}},
+		{"", "0;15", []string{"38;5;22m", "38;5;94m", "38;5;124m", "\x1b[7m"}, []string{"[3m", "[2m", "48;5"}},
+		{"1", "15;0", nil, []string{"\x1b"}},
+	} {
+		t.Setenv("TERM", "xterm-256color")
+		t.Setenv("CLICOLOR_FORCE", "1")
+		if t.Setenv("NO_COLOR", c.variable); c.variable != "" {
+			t.Setenv("CLICOLOR_FORCE", "")
 		}
-	}
-	for _, want := range []string{"\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[7m"} {
-		if !strings.Contains(coloured, want) {
-			t.Errorf("%q is missing in %q", want, coloured)
+		t.Setenv("COLORFGBG", c.background)
+		v := prompts.NewView(q, 80, 24)
+		v.Send(append([]tea.Msg{prompts.Ready}, keys("/", "a")...)...)
+		text := v.View()
+		for _, part := range c.want {
+			if !strings.Contains(text, part) {
+				t.Errorf("COLORFGBG=%s: %q is missing in %q", c.background, part, text)
+			}
 		}
-	}
-	t.Setenv("NO_COLOR", "1")
-	t.Setenv("CLICOLOR_FORCE", "")
-	plain := prompts.NewView(q, 80, 24)
-	plain.Send(append([]tea.Msg{prompts.Ready}, keys("/", "a")...)...)
-	if text := plain.View(); strings.Contains(text, "\x1b") {
-		t.Errorf("an escape code: %q", text)
+		for _, part := range c.forbidden {
+			if strings.Contains(text, "\x1b"+strings.TrimPrefix(part, "\x1b")) || strings.HasPrefix(part, "48") && strings.Contains(text, part) {
+				t.Errorf("COLORFGBG=%s: %q in %q", c.background, part, text)
+			}
+		}
 	}
 }

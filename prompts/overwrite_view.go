@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -8,8 +9,8 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// Lines that the view needs besides those above the list: the place in the list,
-// the buttons; and the minKeys of the list with which it can be looked through.
+// Lines that the view needs besides those above the list: the status of the list and
+// the buttons; and how many lines of the list it needs at least.
 const (
 	footLines = 2
 	minKeys   = 3
@@ -32,55 +33,58 @@ func (m *overwriteView) tooSmall() bool { return !m.fits() }
 // spare is how many lines are left to the list, the empty ones and the keys.
 func (m *overwriteView) spare() int { return m.rows - len(m.above()) - footLines }
 
-// Lines that are left out first where room is scarce.
+// Lines that are left out first where there are too few rows.
 func (m *overwriteView) helpLines() int  { return min(1, max(0, m.spare()-minKeys)) }
 func (m *overwriteView) emptyLines() int { return min(3, max(0, (m.spare()-8)/2)) }
 
 // listLines is the height of the list.
 func (m *overwriteView) listLines() int { return m.spare() - m.helpLines() - m.emptyLines() }
 
+// Rows that a view needs to have a frame, and an empty line below the status.
+const (
+	rowsForFrame = 22
+	rowsForEmpty = 18
+)
+
 // above returns the lines above the list: the question and what it takes to answer.
 func (m *overwriteView) above() []string {
-	lines := m.paragraph(m.theme.Title, m.question.Title)
-	for _, fact := range m.question.Facts {
-		lines = append(lines, m.paragraph(lipgloss.NewStyle(), fact)...)
+	columns := width(m.columns)
+	status := statusLine(m.theme, m.status, columns)
+	if len(status) > 0 && m.rows >= rowsForEmpty {
+		status = append(status, "")
 	}
+	frameRows := 0
+	if m.rows >= rowsForFrame {
+		frameRows = m.rows
+	}
+	lines := append(status, paragraph(m.theme.Title, m.question.Title, columns)...)
+	lines = append(lines, framed(m.theme, m.question.Facts, columns, frameRows)...)
 	if m.question.Notice != "" {
-		lines = append(lines, m.paragraph(m.theme.Notice, m.question.Notice)...)
+		lines = append(lines, paragraph(m.theme.Warning, m.question.Notice, columns)...)
 	}
-	return append(lines, m.paragraph(m.theme.Title, m.counts)...)
-}
-
-func (m *overwriteView) paragraph(style lipgloss.Style, text string) []string {
-	lines := tui.Wrap(text, m.columns)
-	for i := range lines {
-		lines[i] = style.Render(lines[i])
-	}
-	return lines
+	return append(lines, paragraph(m.theme.Title, m.counts, columns)...)
 }
 
 func (m *overwriteView) View() string {
 	if m.answer != none {
 		return ""
 	}
+	columns := width(m.columns)
 	if m.tooSmall() {
-		return strings.Join(tui.Wrap("This terminal is too small to show what the question is about. Make it larger, or press n to change nothing.", m.columns-1), "\n")
+		return strings.Join(tui.Wrap("The terminal is too small for this question. Enlarge it, or press n to change nothing.", columns), "\n")
 	}
-	lines := m.above()
 	empty := m.emptyLines()
-	lines = append(lines, blank(empty, 1)...)
-	lines = append(lines, m.diff.Lines(m.focus != onButtons)...)
-	status := tui.Shorten(m.diff.Status(m.focus == onSearch), m.columns)
-	lines = append(lines, status)
-	if status != "" {
-		lines = append(lines, blank(empty, 2)...)
+	list := m.diff.Lines(m.focus != onButtons)
+	state := tui.Shorten(m.diff.Status(m.focus == onSearch), columns)
+	var below []string
+	if state != "" {
+		below = blank(empty, 2)
 	}
-	lines = append(lines, m.buttons())
-	lines = append(lines, blank(empty, 3)...)
+	var help []string
 	if m.helpLines() > 0 {
-		lines = append(lines, m.theme.Hint.Render(m.help()))
+		help = []string{m.help(columns)}
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(slices.Concat(m.above(), blank(empty, 1), list, []string{state}, below, []string{m.buttons()}, blank(empty, 3), help), "\n")
 }
 
 // blank returns the nth of the empty lines, where there are that many.
@@ -91,39 +95,32 @@ func blank(empty, nth int) []string {
 	return nil
 }
 
-// buttons are the two answers; the chosen one is in brackets when it has the focus.
+// buttons are the two answers. The selected one is in brackets when it has the focus.
 func (m *overwriteView) buttons() string {
 	yes, no := " "+m.question.Yes+" ", " "+m.question.No+" "
 	switch {
 	case m.focus != onButtons || !m.ready:
 	case m.yes:
-		yes = m.theme.Cursor.Render("[" + m.question.Yes + "]")
+		yes = m.theme.Accent.Render("[" + m.question.Yes + "]")
 	default:
-		no = m.theme.Cursor.Render("[" + m.question.No + "]")
+		no = m.theme.Accent.Render("[" + m.question.No + "]")
 	}
 	return "  " + yes + "  " + no
 }
 
-// help names the keys that do something now, as many as there is room for, those
-// that answer first. The last column stays free: what is erased after a shorter
-// view than the former one begins there.
-func (m *overwriteView) help() string {
+// help names the keys that do something now, as many as fit in a line, those that
+// answer first.
+func (m *overwriteView) help(columns int) string {
 	var keys []string
 	switch {
 	case m.focus == onSearch:
 		keys = []string{"enter keep", "esc end search"}
 	case m.diff.Query() != "":
-		keys = []string{"n/N next, previous", "esc end search", "y yes", "q no"}
+		keys = []string{"n/N next/previous", "esc end search", "y yes", "q no"}
 	case m.focus == onList:
-		keys = []string{"y/n answer", "enter unfold", "/ search", "a unfold all", "↑/↓ scroll", "tab buttons"}
+		keys = []string{"y/n answer", "enter unfold", "/ search", "a unfold all", "↑/↓ move", "tab buttons"}
 	default:
-		keys = []string{"y/n answer", "↑/↓ scroll", "/ search", "a unfold all", "tab choose", "enter do it"}
+		keys = []string{"y/n answer", "↑/↓ move", "/ search", "a unfold all", "tab choose", "enter select"}
 	}
-	line := keys[0]
-	for _, key := range keys[1:] {
-		if longer := line + " • " + key; lipgloss.Width(longer) < m.columns {
-			line = longer
-		}
-	}
-	return line
+	return hints(m.theme, columns, keys...)[0]
 }

@@ -19,6 +19,9 @@ const goBack = "<"
 
 // askPlain takes the steps in turn, in lines that can be read aloud.
 func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
+	if p.Status != "" {
+		p.say("%s", p.Status)
+	}
 	var asked []int // the steps that were answered, to go back to
 	for at := 0; at < len(steps); at++ {
 		step := steps[at]
@@ -75,33 +78,41 @@ func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (ans
 		if err == nil {
 			return answer, false, nil
 		}
-		p.sayWrapped(fmt.Sprintf("Not taken: %v.", err))
+		p.sayWrapped(fmt.Sprintf("Invalid answer: %v.", err))
 	}
 }
 
 func (p Prompter) sayWrapped(text string) {
-	for _, line := range tui.Wrap(text, p.Terminal.Columns-frameColumns) {
+	for _, line := range tui.Wrap(text, p.Terminal.Columns-1) {
 		p.say("%s", line)
 	}
 }
 
 func (p Prompter) prompt(q Question, back bool) string {
-	var preset, also string
-	if back {
-		also = ", " + goBack + " goes back"
-	}
+	var notes []string
 	if len(q.Choices) == 0 {
 		if q.Preset != "" {
-			preset = ", " + q.Preset + " is preset"
+			notes = append(notes, "default "+q.Preset)
 		}
-		return q.Prompt + preset + also + ": "
+		return q.Prompt + noted(notes, back)
 	}
 	for i, c := range q.Choices {
 		if c.Value == q.Preset {
-			preset = fmt.Sprintf(", %d is preset", i+1)
+			notes = append(notes, fmt.Sprint("default ", i+1))
 		}
 	}
-	return fmt.Sprintf("Choose 1 to %d%s%s: ", len(q.Choices), preset, also)
+	return fmt.Sprint("Choose 1 to ", len(q.Choices)) + noted(notes, back)
+}
+
+// noted ends a prompt with notes in parentheses.
+func noted(notes []string, back bool) string {
+	if back {
+		notes = append(notes, goBack+" goes back")
+	}
+	if len(notes) == 0 {
+		return ": "
+	}
+	return " (" + strings.Join(notes, "; ") + "): "
 }
 
 func (p Prompter) lineOf(ctx context.Context, q Question, prompt string) (string, error) {
@@ -138,7 +149,7 @@ func (q Question) accept(ctx context.Context, typed string, say func(string, ...
 }
 
 func (p Prompter) say(format string, args ...any) {
-	fmt.Fprintln(p.Terminal.Out, escape.Line(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(p.Terminal.Out, tui.Localize(escape.Line(fmt.Sprintf(format, args...))))
 }
 
 // line asks for one line of text. The end of the input is an interrupt.

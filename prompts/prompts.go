@@ -21,7 +21,8 @@ var ErrBack = errors.New("went back")
 // Prompter asks the user of a terminal.
 type Prompter struct {
 	Terminal  tui.Terminal
-	CanGoBack bool // from the first question too: the error is ErrBack
+	Status    string // the hub and the identity, shown in every view; "" when there are none yet
+	CanGoBack bool   // from the first question too: the error is ErrBack
 }
 
 // TypeRef asks for r to be typed in full. An empty answer is a no.
@@ -30,10 +31,10 @@ func (p Prompter) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (b
 	err := p.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
-				Title: title, Facts: []string{fact}, Prompt: "Its full name, or nothing to leave it", CheckLast: true,
+				Title: title, Facts: []string{fact}, Prompt: "Type its full name to confirm, or nothing to cancel", CheckLast: true,
 				Check: func(typed string) error {
 					if typed = strings.TrimSpace(typed); typed != "" && typed != r.String() && typed != r.Path() {
-						return fmt.Errorf("type %s, or nothing to leave it", r)
+						return fmt.Errorf("type %s to confirm, or nothing to cancel", r)
 					}
 					return nil
 				},

@@ -119,7 +119,7 @@ func TestAsk_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	if err != nil || answer != "good" {
 		t.Fatalf("%q, %v", answer, err)
 	}
-	for _, part := range []string{"Not taken: a bad one.", "Not taken: taken already.", "free."} {
+	for _, part := range []string{"Invalid answer: a bad one.", "Invalid answer: taken already.", "free."} {
 		if !strings.Contains(shown.String(), part) {
 			t.Errorf("it does not say %s:\n%s", part, shown)
 		}
@@ -255,7 +255,7 @@ func TestWizard_AsksAgainForOtherLocalProject(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
 		t.Errorf("%s\n%s", diff, shown)
 	}
-	if !strings.Contains(shown.String(), "API        @acme/other, from client.json") {
+	if !strings.Contains(shown.String(), "API      @acme/other, from client.json") {
 		t.Errorf("the review does not say which API:\n%s", shown)
 	}
 }

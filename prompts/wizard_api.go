@@ -22,11 +22,11 @@ func (z *wizard) apiStep() Step {
 				Title: "Which API?", Preset: registerSource,
 				Choices: []Choice{
 					{registerSource, fmt.Sprintf("Register %s in @%s", z.hub.Source, z.answers.Project.Account())},
-					{registered, "Take one that is registered"},
+					{registered, "Use a registered API"},
 				},
 			}
 			if z.hub.Missing != "" {
-				q.Facts, q.Choices, q.Preset = []string{z.hub.Missing}, append(q.Choices[1:], Choice{stop, "Stop here"}), registered
+				q.Facts, q.Choices, q.Preset = []string{z.hub.Missing}, append(q.Choices[1:], Choice{stop, "Cancel"}), registered
 			}
 			if z.register != "" {
 				q.Preset = z.register
@@ -67,11 +67,11 @@ func (z *wizard) apiRefStep() Step {
 					there, err := z.HasAPI(ctx, r)
 					switch {
 					case err != nil:
-						return "whether it is registered cannot be told now", nil
+						return r.String() + " could not be checked", nil
 					case !there:
-						return "", fmt.Errorf("%s is not registered, or not for you", r)
+						return "", fmt.Errorf("%s is not registered, or you cannot see it", r)
 					}
-					return "registered", nil
+					return r.String() + " is registered", nil
 				},
 			}
 		},

@@ -21,18 +21,18 @@ func (z *wizard) filesStep() Step {
 		},
 		Question: func() Question {
 			q := Question{
-				Title: "Push the app's files too?", Preset: no,
-				Facts: []string{z.filesText() + ". The live preview needs them. .toolignore leaves files out."},
+				Title: "Push the app's files, too?", Preset: no,
+				Facts: []string{z.filesText() + ". The live preview needs them. To leave files out, list them in .toolignore."},
 				Choices: []Choice{
 					{yes, "Push " + z.filesText()},
-					{no, "Not now: tool push --base-files can do it later"},
+					{no, "Not now: push them later with tool push --base-files"},
 				},
 			}
 			if z.answers.BaseFiles {
 				q.Preset = yes
 			}
 			if z.files == 0 {
-				q.Facts, q.Choices = []string{"There are none to push yet."}, q.Choices[1:]
+				q.Facts, q.Choices = []string{"The app has no files yet."}, q.Choices[1:]
 			}
 			return q
 		},

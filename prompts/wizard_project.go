@@ -24,8 +24,8 @@ func (z *wizard) slugStep() Step {
 				}
 			}
 			return Question{
-				Title: "What is it called on the hub?", Prompt: "Slug, or @account/slug", Preset: preset,
-				Facts:  []string{"A slug alone goes to @" + z.hub.Stack.Account() + ", the stack's account."},
+				Title: "Name of the project on the hub", Prompt: "Slug, or @account/slug", Preset: preset,
+				Facts:  []string{"A slug alone is created in @" + z.hub.Stack.Account() + ", the account of the stack."},
 				Check:  func(typed string) error { _, err := z.refOf(typed); return err },
 				Lookup: z.lookUpSlug,
 			}
@@ -57,16 +57,16 @@ func (z *wizard) lookUpSlug(ctx context.Context, typed string) (string, error) {
 		return "", err
 	}
 	if !slices.Contains(z.hub.Accounts, r.Account()) {
-		return "", fmt.Errorf("%s may not write to @%s", z.hub.As, r.Account())
+		return "", fmt.Errorf("%s cannot write to @%s", z.hub.As, r.Account())
 	}
 	free, err := z.IsFree(ctx, r)
 	switch {
 	case err != nil:
-		return r.String() + ", and whether it is free cannot be told now", nil
+		return r.String() + " could not be checked", nil
 	case !free:
 		return "", fmt.Errorf("%s already exists", r)
 	}
-	return r.String() + " is free", nil
+	return r.String() + " is available", nil
 }
 
 func (z *wizard) visibilityStep() Step {
@@ -74,14 +74,14 @@ func (z *wizard) visibilityStep() Step {
 		Skip: func() bool { return z.Given.Visibility },
 		Question: func() Question {
 			return Question{
-				Title: "Who may see " + z.answers.Project.String() + "?",
+				Title: "Who can see " + z.answers.Project.String() + "?",
 				Facts: []string{
-					"Public shows everybody its config, its base files, its page, and the names of its stack and API.",
-					"Their contents stay with those who may read them.",
+					"Everybody can see the config, the base files and the page of a public project, and the names of its stack and its API.",
+					"The contents of the stack and the API stay private.",
 				},
 				Choices: []Choice{
-					{string(wire.Private), "private: who has a role in @" + z.answers.Project.Account()},
-					{string(wire.Public), "public: everybody"},
+					{string(wire.Private), "Private: members of @" + z.answers.Project.Account()},
+					{string(wire.Public), "Public: everybody"},
 				},
 				Preset: string(z.answers.Visibility),
 			}
@@ -96,7 +96,7 @@ func (z *wizard) versionStep() Step {
 		Question: func() Question {
 			choices := []Choice{{wire.Latest, "latest: follows the stack, now " + z.hub.Latest}}
 			for _, v := range z.hub.Versions {
-				choices = append(choices, Choice{v, v + ": stays there"})
+				choices = append(choices, Choice{v, v + ": stays at this version"})
 			}
 			return Question{
 				Title: "Which version of " + z.hub.Stack.String() + "?", Choices: choices, Preset: z.answers.StackVersion,

@@ -12,18 +12,17 @@ func (z *wizard) reviewStep() Step {
 		Question: func() Question {
 			p := z.answers
 			facts := []string{
-				"Hub        " + z.hub.Origin + ", as " + z.hub.As,
-				"Project    " + p.Project.String() + ", " + string(p.Visibility),
-				"Stack      " + z.hub.Stack.String() + " " + p.StackVersion,
-				"API        " + z.apiText(),
-				"Config     the settings in .tool/" + p.Local + "/client.json",
+				"Project  " + p.Project.String() + ", " + string(p.Visibility),
+				"Stack    " + z.hub.Stack.String() + " " + p.StackVersion,
+				"API      " + z.apiText(),
+				"Config   settings of .tool/" + p.Local + "/client.json",
 			}
 			if p.BaseFiles {
-				facts = append(facts, "Files      "+z.sentText())
+				facts = append(facts, "Files    "+z.sentText())
 			}
 			return Question{
-				Title: "Create it?", Facts: facts, Preset: goOn,
-				Choices: []Choice{{goOn, "Create " + p.Project.String()}, {stop, "Stop here: nothing is made"}},
+				Title: "Create the project?", Facts: facts, Frame: true, Preset: goOn,
+				Choices: []Choice{{goOn, "Create " + p.Project.String()}, {stop, "Cancel"}},
 			}
 		},
 		Take: func(answer string) { z.start = answer },
@@ -37,12 +36,12 @@ func (z *wizard) apiText() string {
 	case z.register == registered:
 		return z.answers.API.String()
 	}
-	return z.hub.Source + ", registered anew"
+	return z.hub.Source + ", to be registered"
 }
 
 func (z *wizard) sentText() string {
 	if z.Given.BaseFiles {
-		return "those of the app"
+		return "the app's files"
 	}
 	return z.filesText()
 }

@@ -12,10 +12,10 @@ func (z *wizard) initStep() Step {
 		Question: func() Question {
 			return Question{
 				Title: "There is no local project here",
-				Facts: []string{"A local project says what a hub project is made from: settings, a stack, an API."},
+				Facts: []string{"A local project describes a hub project: its settings, its stack and its API."},
 				Choices: []Choice{
-					{goOn, fmt.Sprintf("Make one called %s, in .tool/%s", z.NewLocal, z.NewLocal)},
-					{stop, "Stop here"},
+					{goOn, fmt.Sprintf("Create one named %s, in .tool/%s", z.NewLocal, z.NewLocal)},
+					{stop, "Cancel"},
 				},
 				Preset: goOn,
 			}
@@ -26,7 +26,7 @@ func (z *wizard) initStep() Step {
 
 func (z *wizard) makeStep() Step {
 	return Step{
-		Skip: func() bool { return !z.inits }, Doing: "Making the local project",
+		Skip: func() bool { return !z.inits }, Doing: "Creating the local project",
 		Load: func(ctx context.Context) error {
 			if z.start == stop {
 				return ErrStop
@@ -50,7 +50,7 @@ func (z *wizard) localStep() Step {
 			}
 			return Question{
 				Title: "Which local project?", Choices: choices, Preset: z.answers.Local,
-				Facts: []string{"The hub project is made from its settings, its stack and its API."},
+				Facts: []string{"The hub project gets its settings, its stack and its API."},
 			}
 		},
 		Take: func(answer string) {
@@ -62,7 +62,7 @@ func (z *wizard) localStep() Step {
 	}
 }
 
-// startStep shows where the project would come to be, and what is in the way.
+// startStep shows what the project is created from, and what is missing.
 func (z *wizard) startStep() Step {
 	return Step{
 		Doing: "Asking " + z.Hub,
@@ -71,21 +71,21 @@ func (z *wizard) startStep() Step {
 			return err
 		},
 		Question: func() Question {
-			q := Question{Title: "Create a hub project from " + z.answers.Local, Facts: z.preflightFacts(), Preset: goOn}
+			q := Question{Title: "Create a hub project from " + z.answers.Local, Facts: z.preflightFacts(), Frame: true, Preset: goOn}
 			first := Choice{publish, fmt.Sprintf("Publish %s %s now", z.hub.Stack, z.hub.Here)}
 			switch {
 			case len(z.hub.Versions) == 0 && z.hub.Here != "":
 				q.Choices, q.Preset = []Choice{first}, publish
 			case len(z.hub.Versions) > 0:
-				q.Choices = []Choice{{goOn, "Go on"}}
+				q.Choices = []Choice{{goOn, "Continue"}}
 				if z.hub.Here != "" && !z.hub.published() {
 					q.Choices = append(q.Choices, first)
 				}
 			default:
 				q.Preset = stop
-				q.Facts = append(q.Facts, "Write a version such as 0.1.0 into stack.json to publish it.")
+				q.Facts = append(q.Facts, "To publish it, set a version such as 0.1.0 in stack.json.")
 			}
-			q.Choices = append(q.Choices, Choice{stop, "Stop here"})
+			q.Choices = append(q.Choices, Choice{stop, "Cancel"})
 			return q
 		},
 		Take: func(answer string) { z.start = answer },
@@ -97,11 +97,11 @@ func (z *wizard) preflightFacts() []string {
 	published := "not published yet"
 	switch {
 	case len(n.Versions) > 0 && n.published():
-		published = fmt.Sprintf("%s here and published", n.Here)
+		published = fmt.Sprintf("%s published", n.Here)
 	case len(n.Versions) > 0:
 		published = fmt.Sprintf("%s published", n.Latest)
 		if n.Here != "" {
-			published = fmt.Sprintf("%s here is not published, %s is", n.Here, n.Latest)
+			published = fmt.Sprintf("%s published, %s here is not", n.Latest, n.Here)
 		}
 	}
 	accounts := "none"
@@ -109,9 +109,8 @@ func (z *wizard) preflightFacts() []string {
 		accounts = "@" + strings.Join(n.Accounts, ", @")
 	}
 	return []string{
-		"Hub        " + n.Origin,
-		"As         " + n.As + ", who may write to " + accounts,
-		"Stack      " + n.Stack.String() + ", " + published,
+		"Stack     " + n.Stack.String() + ", " + published,
+		"Accounts  " + n.As + " can write to " + accounts,
 	}
 }
 

@@ -69,7 +69,7 @@ func (c *Checklist) tell(msg tea.Msg) {
 		c.state.apply(msg)
 		c.live = startLive(c.w, c.state)
 	default:
-		c.live.program.Send(msg)
+		c.live.send(msg)
 	}
 }
 
@@ -101,7 +101,10 @@ type checklist struct {
 	meter   meter           // of its transfer, if any
 	ended   bool
 	problem string
+	hidden  bool
 }
+
+func (m *checklist) hide(hidden bool) { m.hidden = hidden }
 
 func newChecklist(th *Theme, columns int, names []string) *checklist {
 	shown := make([]string, len(names))
@@ -127,26 +130,29 @@ func (m *checklist) apply(msg tea.Msg) {
 	}
 }
 
-func (m *checklist) Init() tea.Cmd { return ticking() }
+func (m *checklist) Init() tea.Cmd { return Ticking() }
 
 func (m *checklist) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.apply(msg)
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.columns = msg.Width
-	case tick:
-		return m, ticking()
+	case Tick:
+		return m, Ticking()
+	case hide:
+		m.hidden = true
+		return m, tea.Quit
 	case ended:
 		return m, tea.Quit
 	}
 	return m, nil
 }
 
-// spinner turns while a step runs.
-var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-
 // View ends with an empty line: a ctrl-c is echoed there, and taken away.
 func (m *checklist) View() string {
+	if m.hidden {
+		return ""
+	}
 	width := 0
 	for _, name := range m.names {
 		width = max(width, lipgloss.Width(name))
@@ -167,16 +173,15 @@ func (m *checklist) View() string {
 func (m *checklist) mark(step int) (sign, state string) {
 	switch failed := m.problem != ""; {
 	case step == m.running && failed:
-		return m.theme.failed.Render("✗"), m.outcome(step)
+		return m.theme.Glyph(Failed), m.outcome(step)
 	case step < m.over:
-		return m.theme.done.Render("✓"), m.outcome(step)
+		return m.theme.Glyph(Done), m.outcome(step)
 	case step == m.running:
-		now := time.Since(m.since)
-		return m.theme.running.Render(spinner[int(now*framesPerSecond/time.Second)%len(spinner)]), seconds(now)
+		return m.theme.Spinner(), seconds(time.Since(m.since))
 	case failed:
-		return "·", "not begun"
+		return m.theme.Glyph(None), "not started"
 	}
-	return "·", ""
+	return m.theme.Glyph(None), ""
 }
 
 // outcome says how a step ended.

@@ -291,7 +291,7 @@ func (l *DiffView) Lines(marked bool) []string {
 		}
 		mark := strings.Repeat(" ", cursorColumns)
 		if marked && p == l.cursor {
-			mark = l.theme.Cursor.Render(">") + " "
+			mark = l.theme.Accent.Render(">") + " "
 		}
 		lines = append(lines, mark+l.highlight(style, shown.head)+l.highlight(lipgloss.NewStyle(), shown.text))
 	})

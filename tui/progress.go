@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,8 +83,20 @@ func (m meter) over() bool {
 	return m.TotalFiles > 0 && m.Files == m.TotalFiles && m.Bytes == m.TotalBytes
 }
 
+// line is a line that is redrawn. Its parts stay where they are, and a terminal that
+// becomes narrower has no need to wrap it, down to 40 columns.
 func (m meter) line(now time.Time, width int) string {
-	return Line(m.Progress, now.Sub(m.start), width)
+	if m.TotalFiles == 0 {
+		return Shorten(m.Phase+" files", width)
+	}
+	done, left := 100, ""
+	if m.TotalBytes > 0 {
+		done = int(m.Bytes * 100 / m.TotalBytes)
+	}
+	if took := now.Sub(m.start); m.Bytes > 0 && took > 0 {
+		left = roughly(float64(m.TotalBytes-m.Bytes)/float64(m.Bytes)*took.Seconds()) + " left"
+	}
+	return Shorten(strings.TrimRight(fmt.Sprintf("%-11s %3d%% of %-8s  %s", m.Phase, done, humanize.IBytes(uint64(m.TotalBytes)), left), " "), width)
 }
 
 // lineWidth is the columns of a line that is not redrawn.
@@ -122,7 +135,7 @@ func (l *Lines) line() string {
 	if l.next == nil || l.meter.Phase == "" || l.meter.over() {
 		return ""
 	}
-	return l.meter.line(time.Now(), lineWidth)
+	return Line(l.meter.Progress, time.Since(l.meter.start), lineWidth)
 }
 
 // Update takes in progress.

@@ -19,9 +19,20 @@ import (
 func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOption) error {
 	out, s := watchFrames(t.Out)
 	t.DiscardInput()
-	_, err := tea.NewProgram(&watched{m, s}, append([]tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFilter(s.filter),
-	}, more...)...).Run()
+	w := &watched{Model: m, session: s}
+	var program *tea.Program
+	in := t.In
+	if terminal, ok := t.In.(*os.File); ok && s.frames != nil && shouldAsk(t) {
+		w.ask = func() { io.WriteString(t.Out, question) }
+		in = &answerFilter{File: terminal, found: func(b background) {
+			setBackground(b)
+			go program.Send(BackgroundKnown{}) // what reads the input must not wait
+		}}
+	}
+	program = tea.NewProgram(w, append([]tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFilter(s.filter),
+	}, more...)...)
+	_, err := program.Run()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -48,7 +59,17 @@ type session struct {
 type watched struct {
 	tea.Model
 	session *session
+	ask     func() // asks for the terminal's background; nil: nobody does
 }
+
+func (w *watched) Init() tea.Cmd {
+	if w.ask != nil {
+		w.ask() // the terminal echoes nothing by now
+	}
+	return w.Model.Init()
+}
+
+func (w *watched) View() string { return Localize(w.Model.View()) }
 
 func (w *watched) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m, cmd := w.Model.Update(msg)

@@ -6,3 +6,5 @@ package tui
 const canSuspend = false
 
 func suspend() error { return nil }
+
+func onSuspend(func()) (forget func()) { return func() {} }

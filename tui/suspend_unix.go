@@ -30,3 +30,27 @@ func suspend() error {
 	}
 	return nil
 }
+
+// onSuspend calls do in place of stopping the program at each ctrl-z, until forget is
+// called.
+func onSuspend(do func()) (forget func()) {
+	pressed, over := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(pressed, syscall.SIGTSTP)
+	go func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-pressed:
+				signal.Stop(pressed)
+				signal.Reset(syscall.SIGTSTP) // or it would not stop
+				do()
+				signal.Notify(pressed, syscall.SIGTSTP)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(pressed)
+		close(over)
+	}
+}

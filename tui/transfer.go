@@ -9,43 +9,85 @@ import (
 )
 
 // live is a view below what was written before, which takes no keys and runs
-// beside what it shows.
+// alongside what it shows. ctrl-z takes it away, and it appears again when the program
+// is continued.
 type live struct {
+	out  io.Writer
+	view liveView
+
+	mu      sync.Mutex // held while the program is suspended
 	program *tea.Program
-	done    chan struct{}
+	done    chan struct{} // closed when program has ended
+	forget  func()        // stops listening for ctrl-z
 }
 
-// framesPerSecond is how often such a view is drawn anew.
-const framesPerSecond = 10
+// liveView is what is shown.
+type liveView interface {
+	tea.Model
+	hide(hidden bool)
+}
 
-func startLive(w io.Writer, m tea.Model) *live {
-	l := &live{
-		program: tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(w), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(knownSize)),
-		done:    make(chan struct{}),
-	}
-	go func() {
-		defer close(l.done)
-		l.program.Run()
-	}()
+// hide ends a view's program, and leaves nothing of it on the screen.
+type hide struct{}
+
+func startLive(out io.Writer, v liveView) *live {
+	l := &live{out: out, view: v}
+	l.start()
+	l.forget = onSuspend(l.suspend)
 	return l
+}
+
+func (l *live) start() {
+	program, done := tea.NewProgram(&localized{l.view}, tea.WithInput(nil), tea.WithOutput(l.out), tea.WithoutSignalHandler(),
+		tea.WithFPS(framesPerSecond), tea.WithFilter(knownSize)), make(chan struct{})
+	l.program, l.done = program, done
+	go func() {
+		defer close(done)
+		program.Run()
+	}()
+}
+
+// send tells the view something.
+func (l *live) send(msg tea.Msg) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.program.Send(msg)
 }
 
 // end sends the view its last message and waits until it is drawn.
 func (l *live) end(last tea.Msg) {
+	l.forget()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.program.Send(last)
 	<-l.done
 }
 
-// fromLeft is what the first line of such a view begins with: a ctrl-c that the
-// terminal has echoed leaves the cursor elsewhere than bubbletea believes.
-const fromLeft = "\r"
-
-// tick is when a view is drawn anew though nothing was told: time passes.
-type tick struct{}
-
-func ticking() tea.Cmd {
-	return tea.Tick(time.Second/framesPerSecond, func(time.Time) tea.Msg { return tick{} })
+// suspend takes the view away, stops the program, and shows the view again.
+func (l *live) suspend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.program.Send(hide{})
+	<-l.done
+	suspend()
+	l.view.hide(false)
+	l.start()
 }
+
+// localized is a view with the glyphs of the user's locale.
+type localized struct{ tea.Model }
+
+func (v *localized) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m, cmd := v.Model.Update(msg)
+	v.Model = m
+	return v, cmd
+}
+
+func (v *localized) View() string { return Localize(v.Model.View()) }
+
+// fromLeft is what the first line of such a view begins with: a ctrl-c that the
+// terminal has echoed leaves the cursor elsewhere than bubbletea expects it.
+const fromLeft = "\r"
 
 // Transfer is one line that is redrawn while a transfer runs, and gone after it.
 // Nothing is written for one that is over at once.
@@ -72,7 +114,7 @@ func (t *Transfer) Update(p Progress) {
 	t.meter.tell(p, time.Now())
 	switch {
 	case t.live != nil:
-		t.live.program.Send(t.meter)
+		t.live.send(t.meter)
 	case t.timer == nil:
 		t.timer = time.AfterFunc(showAfter, t.show)
 	}
@@ -82,7 +124,7 @@ func (t *Transfer) show() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.timer != nil {
-		t.live = startLive(t.w, transfer{meter: t.meter, columns: t.columns})
+		t.live = startLive(t.w, &transfer{meter: t.meter, theme: NewTheme(t.w), columns: t.columns})
 	}
 }
 
@@ -94,40 +136,41 @@ func (t *Transfer) Hide() {
 		t.timer.Stop()
 	}
 	if t.live != nil {
-		t.live.end(stop{})
+		t.live.end(hide{})
 	}
 	t.timer, t.live = nil, nil
 }
 
-type stop struct{}
-
-// transfer is the line's state.
+// transfer is the state of the line.
 type transfer struct {
 	meter
-	columns  int
-	finished bool
+	theme   *Theme
+	columns int
+	hidden  bool
 }
 
-func (t transfer) Init() tea.Cmd { return ticking() }
+func (t *transfer) hide(hidden bool) { t.hidden = hidden }
 
-func (t transfer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (t *transfer) Init() tea.Cmd { return Ticking() }
+
+func (t *transfer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case meter:
 		t.meter = msg
 	case tea.WindowSizeMsg:
 		t.columns = msg.Width
-	case tick:
-		return t, ticking()
-	case stop:
-		t.finished = true
+	case Tick:
+		return t, Ticking()
+	case hide:
+		t.hidden = true
 		return t, tea.Quit
 	}
 	return t, nil
 }
 
-func (t transfer) View() string {
-	if t.finished {
+func (t *transfer) View() string {
+	if t.hidden {
 		return ""
 	}
-	return fromLeft + t.line(time.Now(), t.columns-1) // the cursor stands in the last column
+	return fromLeft + t.theme.Spinner() + " " + t.line(time.Now(), t.columns-len("x ")-1) // the last column is the cursor's
 }

@@ -1,20 +1,32 @@
 package tui
 
 import (
+	"regexp"
 	"strings"
 
 	"example.com/projecthub/hubclient/pat"
 )
 
 // Wrap returns text in lines of at most width columns, escaped and without tokens.
-// Line breaks in it are kept.
+// Line breaks in it are kept. A value behind a label and two or more spaces stays in
+// its column.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(pat.Redact(text), "\n") {
-		lines = append(lines, wrapLine(line, width)...)
+		label := label.FindString(line)
+		if len(label) > width/2 {
+			label = ""
+		}
+		for _, part := range wrapLine(line[len(label):], width-len(label)) {
+			lines = append(lines, label+part)
+			label = strings.Repeat(" ", len(label))
+		}
 	}
 	return lines
 }
+
+// label is what is written before a value in a column of its own.
+var label = regexp.MustCompile(`^ *[a-zA-Z]+( [a-z]+)?  +`)
 
 // wrap is Wrap for a value, whose line breaks are shown as escapes.
 func wrap(value string, width int) []string { return wrapLine(pat.Redact(value), width) }

@@ -49,8 +49,22 @@ func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 		Streams: streams, LookupEnv: lookupEnv,
 		ended: func() syscall.Signal { return 0 }, handled: func() {},
 	}
-	a.UI = ui.NewTerminal(streams, a.Getenv, func(line string) { a.Diagnose("%s", line) })
+	a.UI = ui.NewTerminal(streams, a.Getenv, func(line string) { a.Diagnose("%s", line) }, a.StatusLine)
 	return a
+}
+
+// StatusLine names the hub and the identity, "" while a login chooses them.
+func (a *App) StatusLine() string {
+	id, err := a.Identity()
+	switch {
+	case err != nil || a.Command == "login":
+		return ""
+	case id.User != "":
+		return id.Origin + " as " + id.User
+	case id.Token == "":
+		return id.Origin + ", not logged in"
+	}
+	return id.Origin
 }
 
 // Getenv returns an environment variable, "" for none.

@@ -154,10 +154,10 @@ const (
 
 // ConfirmIgnored asks whether base files are pushed that git ignores.
 func (a *App) ConfirmIgnored(ctx context.Context, project, origin string, paths []string) (bool, error) {
-	facts := append([]string{"Hub        " + origin, fmt.Sprintf("git ignores %s:", Count(len(paths), "base file", "base files"))}, Shortened(paths)...)
+	facts := append([]string{fmt.Sprintf("git ignores %s:", Count(len(paths), "base file", "base files"))}, Shortened(paths)...)
 	return a.UI.Confirm(ctx, ui.YesNo{
 		Title: fmt.Sprintf("Push files that git ignores to %s?", project),
-		Facts: append(facts, "A line in .toolignore leaves files out."),
+		Facts: append(facts, "To leave files out, list them in .toolignore."),
 		Yes:   "Push them", No: "Push nothing",
 	})
 }

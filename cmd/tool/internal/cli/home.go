@@ -125,7 +125,7 @@ func act(ctx context.Context, a *app.App, action ui.Action, name, hubProject str
 func pause(ctx context.Context, a *app.App) (on bool, err error) {
 	err = a.UI.AskBelow(ctx, ui.Step{
 		Question: func() ui.Question {
-			return ui.Question{Title: "And now?", Preset: "on", Choices: []ui.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Leave"}}}
+			return ui.Question{Title: "And now?", Preset: "on", Choices: []ui.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Quit"}}}
 		},
 		Take: func(answer string) { on = answer == "on" },
 	})
@@ -159,7 +159,7 @@ func (h *overview) load(ctx context.Context) ui.Home {
 	a := h.app
 	defer func(t time.Duration) { a.Timeout = t }(a.Timeout)
 	a.Timeout = min(a.Timeout, homeTimeout)
-	view := ui.Home{Title: "tool"}
+	view := ui.Home{Status: "tool"}
 	locals, err := a.Locals(ctx, "")
 	if err != nil {
 		view.Notices = []string{err.Error()}
@@ -171,11 +171,11 @@ func (h *overview) load(ctx context.Context) ui.Home {
 		view.Items = append(view.Items, ui.Item{Name: l.Name})
 	}
 	if len(locals) == 0 {
-		view.Notices = []string{"There is no local project here: c makes one."}
+		view.Notices = []string{"There is no local project here. Press c to create one."}
 	}
 	id, err := a.Identity()
 	if err == nil {
-		view.Title = "tool, at " + id.Origin
+		view.Status = a.StatusLine()
 		h.status, err = status.Look(ctx, a, locals)
 	}
 	if err != nil {
@@ -184,12 +184,13 @@ func (h *overview) load(ctx context.Context) ui.Home {
 		return view
 	}
 	if who := h.status.Identity; who != nil {
-		view.Title += ", as " + who.Name
+		view.Status = id.Origin + " as " + who.Name
 	} else {
-		view.Notices = append(view.Notices, "Nobody is logged in: i logs in.")
+		view.Notices = append(view.Notices, "You are not logged in. Press i to log in.")
 	}
 	for i, p := range h.status.Projects {
 		view.Items[i].State, view.Items[i].Details = shortState(p, h.status.Identity != nil), h.detailsOf(p, h.status.Identity != nil)
+		view.Items[i].Mark = markOf(p)
 	}
 	return view
 }
@@ -209,6 +210,14 @@ func shortState(p status.Project, loggedIn bool) string {
 		return "no config on the hub"
 	}
 	return status.StateText(p.Config)
+}
+
+// markOf returns the state that a local project's glyph shows.
+func markOf(p status.Project) ui.State {
+	if p.Problem != "" {
+		return ui.Failed
+	}
+	return map[status.State]ui.State{status.Same: ui.Same, status.LocalAhead: ui.Ahead, status.HubAhead: ui.Behind, status.Both: ui.Diverged}[p.Config]
 }
 
 // detailsOf returns what status prints of a local project, below its name.
@@ -236,7 +245,7 @@ func (h *overview) askPlain(ctx context.Context, doing string) (action ui.Action
 			Doing: doing,
 			Load:  func(ctx context.Context) error { view = h.load(ctx); return nil },
 			Question: func() ui.Question {
-				s := ui.Question{Title: view.Title, Facts: view.Notices, Preset: "q"}
+				s := ui.Question{Title: "Local projects", Facts: view.Notices, Preset: "q"}
 				for _, item := range view.Items {
 					s.Facts = append(append(s.Facts, item.Name+": "+item.State), item.Details...)
 				}
@@ -245,7 +254,7 @@ func (h *overview) askPlain(ctx context.Context, doing string) (action ui.Action
 						s.Choices = append(s.Choices, ui.Choice{Value: a.Key, Text: a.Does})
 					}
 				}
-				s.Choices = append(s.Choices, ui.Choice{Value: "q", Text: "leave"})
+				s.Choices = append(s.Choices, ui.Choice{Value: "q", Text: "quit"})
 				return s
 			},
 			Take: func(key string) {

@@ -123,7 +123,7 @@ func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) e
 // Home answers with the key of an action.
 func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) ui.Home, actions []ui.Action, chosen int) (ui.Action, int, error) {
 	home := load(ctx)
-	key := u.answer(home.Title, home.Notices...)
+	key := u.answer(home.Status, home.Notices...)
 	for _, a := range actions {
 		if a.Key == key {
 			return a, chosen, nil

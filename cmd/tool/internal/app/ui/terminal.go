@@ -23,13 +23,14 @@ type terminal struct {
 	streams term.Streams
 	plain   bool
 	say     func(line string) // writes a line to stderr
+	status  func() string     // the hub and the identity
 	back    bool
 	drawing bool
 }
 
 // NewTerminal returns the UI on the program's own streams.
-func NewTerminal(streams term.Streams, getenv func(string) string, say func(line string)) UI {
-	return &terminal{streams: streams, plain: getenv("TERM") == "dumb" || getenv("ACCESSIBLE") == "1", say: say}
+func NewTerminal(streams term.Streams, getenv func(string) string, say func(line string), status func() string) UI {
+	return &terminal{streams: streams, plain: getenv("TERM") == "dumb" || getenv("ACCESSIBLE") == "1", say: say, status: status}
 }
 
 func (t *terminal) Plain() bool          { return t.plain }
@@ -42,7 +43,7 @@ func (t *terminal) terminal() tui.Terminal {
 }
 
 func (t *terminal) prompter() prompts.Prompter {
-	return prompts.Prompter{Terminal: t.terminal(), CanGoBack: t.back}
+	return prompts.Prompter{Terminal: t.terminal(), Status: t.status(), CanGoBack: t.back}
 }
 
 // watched returns the terminal that progress is shown on: stdout is for results alone.
@@ -83,7 +84,7 @@ func (t *terminal) Confirm(ctx context.Context, q YesNo) (yes bool, err error) {
 	err = t.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
-				Title: q.Title, Facts: q.Facts, Preset: "no",
+				Title: q.Title, Facts: q.Facts, Frame: true, Preset: "no",
 				Choices: []Choice{{Value: "yes", Text: q.Yes}, {Value: "no", Text: q.No}},
 			}
 		},

@@ -37,6 +37,18 @@ type (
 	Action = prompts.Action
 	// Progress is how far a transfer has come.
 	Progress = tui.Progress
+	// State is the state of a local project.
+	State = tui.State
+)
+
+// The states of a local project.
+const (
+	None     = tui.None
+	Same     = tui.Same
+	Ahead    = tui.Ahead
+	Behind   = tui.Behind
+	Diverged = tui.Diverged
+	Failed   = tui.Failed
 )
 
 var (

@@ -70,7 +70,7 @@ func remove(ctx context.Context, a *app.App, name, from string, force bool) erro
 		return fail(err)
 	}
 	if !a.Strict() && !force {
-		yes, err := a.UI.TypeRef(ctx, fmt.Sprintf("Delete %s for good?", target), "Its config and base files go with it. Hub "+hub.Origin(), target)
+		yes, err := a.UI.TypeRef(ctx, fmt.Sprintf("Delete %s for good?", target), "Its config and base files are deleted, too.", target)
 		switch {
 		case err != nil:
 			return fail(err)

@@ -141,11 +141,11 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 
 // confirm asks whether a version is to be published, which cannot be undone.
 func (p *publish) confirm(ctx context.Context, plan *Planned) (bool, error) {
-	facts := []string{"Hub        " + plan.Origin, fmt.Sprintf("Files      %s, %s", app.Count(plan.FileCount, "file", "files"), app.Bytes(plan.Bytes))}
+	facts := []string{fmt.Sprintf("Files   %s, %s", app.Count(plan.FileCount, "file", "files"), app.Bytes(plan.Bytes))}
 	if plan.FirstVersion {
 		facts = append(facts, "The stack is new: this is its first version.")
 	} else {
-		facts = append(facts, fmt.Sprintf("Latest     from %s to %s, followed by %s", plan.Latest, version.Latest(plan.Latest, plan.Version), followersText(plan.Followers)))
+		facts = append(facts, fmt.Sprintf("Latest  from %s to %s, followed by %s", plan.Latest, version.Latest(plan.Latest, plan.Version), followersText(plan.Followers)))
 	}
 	return p.app.UI.Confirm(ctx, ui.YesNo{
 		Title: fmt.Sprintf("Publish @%s %s?", plan.Stack, plan.Version),

@@ -70,7 +70,7 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 		return false, f.WithHint("look at them, or overwrite them").
 			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
 	}
-	facts := []string{"Hub        " + p.hub.Origin(), fmt.Sprintf("%s from those of %s:", app.Count(len(changed), "file differs", "files differ"), p.destination)}
+	facts := []string{fmt.Sprintf("%s from those of %s:", app.Count(len(changed), "file differs", "files differ"), p.destination)}
 	for i, path := range changed {
 		changed[i] = "~ " + path
 	}

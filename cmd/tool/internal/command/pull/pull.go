@@ -168,7 +168,7 @@ func (p *pull) confirmSettings(ctx context.Context, changes flat.Difference) (bo
 		p.transfer.Hide()
 		return p.app.UI.Overwrite(ctx, ui.Overwrite{
 			Title: fmt.Sprintf("Replace the settings in %s?", p.local.ClientPath()),
-			Facts: []string{"hub " + p.hub.Origin(), "the config of " + p.destination.String() + " was " + app.Edit(p.current.Edit)},
+			Facts: []string{"Config  " + p.destination.String() + ", " + app.Edit(p.current.Edit)},
 			Yes:   "Replace them", No: "Leave them", Difference: changes,
 		})
 	case app.HasLocalEdits(p.settings, p.base, p.destination, p.app.SyncState().Last(p.hub.Origin(), p.destination)):

@@ -91,17 +91,16 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 func (p *push) confirmOverwrite(ctx context.Context, current *wire.Config, diff flat.Difference, again bool) (bool, error) {
 	q := ui.Overwrite{
 		Title: fmt.Sprintf("Overwrite the config of %s?", p.destination),
-		Facts: []string{"hub " + p.hub.Origin()},
 		Yes:   "Overwrite it", No: "Leave it", Difference: diff,
 	}
 	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
-		q.Facts = append(q.Facts, "client.json names another project: "+recorded)
+		q.Facts = append(q.Facts, "Note    client.json names another project: "+recorded)
 	}
 	if current.HasConfig {
-		q.Facts = append(q.Facts, "its config was "+app.Edit(current.Edit))
+		q.Facts = append(q.Facts, "Config  "+app.Edit(current.Edit))
 	} else {
 		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.destination), "Push it"
-		q.Facts = append(q.Facts, "it has no config yet")
+		q.Facts = append(q.Facts, "Config  none yet")
 	}
 	if again {
 		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)

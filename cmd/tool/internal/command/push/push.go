@@ -327,8 +327,7 @@ func (p *push) confirmFiles(ctx context.Context) (bool, error) {
 	return p.app.UI.Confirm(ctx, ui.YesNo{
 		Title: fmt.Sprintf("Push the files of %s to %s?", p.local.Name, p.destination),
 		Facts: append([]string{
-			"Hub        " + p.hub.Origin(),
-			fmt.Sprintf("Files      %d, %s: %d added, %d changed, %d removed", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed)),
+			fmt.Sprintf("Files  %d, %s: %d added, %d changed, %d removed", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed)),
 		}, app.Shortened(names)...),
 		Yes: "Push them", No: "Leave them",
 	})
