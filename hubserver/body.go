@@ -180,7 +180,7 @@ func (c *call) write(status int, mediaType string, b []byte) error {
 	c.w.Header().Set("Content-Type", mediaType)
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	c.w.WriteHeader(status)
-	c.w.Write(b) // a caller that has gone needs no answer
+	_, _ = c.w.Write(b) // a caller that has gone needs no answer
 	return nil
 }
 

@@ -192,7 +192,7 @@ func (c *conn) problem(response []byte) *problem {
 func (c *conn) drain() {
 	c.CloseWrite()
 	c.SetReadDeadline(time.Now().Add(discardTime))
-	io.CopyN(io.Discard, c.Conn, discardBytes)
+	_, _ = io.CopyN(io.Discard, c.Conn, discardBytes)
 }
 
 func newRequestID() string { return strings.ToLower(rand.Text()[:16]) }

@@ -143,7 +143,7 @@ func (c *call) newAnswer(key string, body []byte) (*store.Answer, error) {
 		return nil, invalidBody("", "the Idempotency-Key is not 1 to %d printable ASCII characters", maxKey)
 	}
 	hash := sha256.New()
-	io.WriteString(hash, c.r.URL.RawQuery+"\n")
+	_, _ = io.WriteString(hash, c.r.URL.RawQuery+"\n")
 	hash.Write(body) // without a copy: it may be large
 	return &store.Answer{
 		Caller: c.who.user, Method: c.r.Method, Path: c.r.URL.Path, Key: key, BodyHash: hex.EncodeToString(hash.Sum(nil)),

@@ -155,7 +155,7 @@ func (c *call) writeProblem(p *problem) {
 	if err != nil {
 		c.s.Log.Error("a problem cannot be written", "request", c.id, "error", err)
 	}
-	c.bytes(p.Status, problemType, encoded)
+	_ = c.bytes(p.Status, problemType, encoded) // a caller that has gone needs no response
 }
 
 // formatTime writes t for people, in UTC.

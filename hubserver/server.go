@@ -165,7 +165,7 @@ func (s *Server) unknownRoute(c *call) error {
 	}
 	p := problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.r.URL.EscapedPath())
 	if strings.HasPrefix(path, "/v1/") {
-		p.hint("the client may be newer than the hub (version %s)", s.Version)
+		_ = p.hint("the client may be newer than the hub (version %s)", s.Version)
 	}
 	return p
 }

@@ -173,7 +173,7 @@ func (p Prompter) secret(ctx context.Context, prompt string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer term.Restore(int(f.Fd()), before)
+	defer func() { _ = term.Restore(int(f.Fd()), before) }()
 	p.Terminal.DiscardInput()
 	fmt.Fprint(p.Terminal.Out, prompt)
 	typed, err := p.await(ctx, func() (string, error) { return readLine(f) })

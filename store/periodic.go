@@ -90,7 +90,7 @@ func (s *Store) lockTask(ctx context.Context, task string) (unlock func(), err e
 	return func() {
 		// Closing the connection would only give it back to the pool, with its lock.
 		if _, err := conn.NewRaw("SELECT pg_advisory_unlock("+key+")", task).Exec(context.WithoutCancel(ctx)); err != nil {
-			conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is closed
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is closed
 		}
 		conn.Close()
 	}, nil

@@ -8,4 +8,4 @@ import (
 
 // discardInput drops the input that waits in a terminal. Of another file it drops
 // nothing.
-func discardInput(f *os.File) { unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) }
+func discardInput(f *os.File) { _ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) }

@@ -18,6 +18,7 @@ import (
 // Mode is the part of a file's mode that a tree keeps: whether the file is executable.
 type Mode string
 
+// The modes of files.
 const (
 	Regular    Mode = "0644"
 	Executable Mode = "0755"

@@ -69,7 +69,7 @@ type Project struct {
 // Setting is one key of the flat config with its value's text.
 type Setting struct{ Key, Value string }
 
-// Project renders the page of a project.
+// Render returns the page of a project.
 func (p Project) Render() ([]byte, error) { return render("project.html", p) }
 
 // Absent renders the page for a project that is private or not there; the two look

@@ -110,7 +110,7 @@ type Skip struct {
 // rules. It never selects .tool or a generated file.
 func Choose(ctx context.Context, o Options) (*Selection, error) {
 	s, err := locate(o.Workspace, o.Root, o.CacheDir)
-	if err == errNoRoot {
+	if errors.Is(err, errNoRoot) {
 		if o.AllowEmpty {
 			return &Selection{}, nil
 		}

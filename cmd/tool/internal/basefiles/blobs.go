@@ -3,6 +3,7 @@ package basefiles
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io"
 	"slices"
@@ -107,14 +108,14 @@ func (b *blob) Read(p []byte) (int, error) {
 	}
 	b.left -= int64(n)
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		b.end = b.selection.changed(b.selected.OnDisk)
 	case err != nil:
 		b.end = b.selection.unreadable(b.selected.OnDisk, err)
 	case b.left == 0:
 		b.end = b.check()
 	}
-	if b.end != nil && b.end != io.EOF {
+	if b.end != nil && !errors.Is(b.end, io.EOF) {
 		return 0, b.end
 	}
 	return n, nil

@@ -2,6 +2,7 @@ package basefiles
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
@@ -28,7 +29,7 @@ const notBundled = `/client.json
 func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 	root := filepath.Join(o.Workspace, ".tool", o.Project)
 	s, err := locate(o.Workspace, root, o.CacheDir)
-	if err == errNoRoot {
+	if errors.Is(err, errNoRoot) {
 		return nil, failure.New(failure.CodeNoLocalProject, "there is no directory .tool/%s", o.Project)
 	}
 	if err != nil {

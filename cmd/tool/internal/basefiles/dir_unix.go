@@ -3,6 +3,7 @@
 package basefiles
 
 import (
+	"errors"
 	"io"
 
 	"golang.org/x/sys/unix"
@@ -40,9 +41,11 @@ func openAt(at int, name string, flags int) (fd int, err error) {
 		fd, err = unix.Openat(at, name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
 		return err
 	})
-	switch err {
-	case unix.ELOOP, unix.EMLINK, unix.ENOTDIR, unix.ENXIO: // a link, no directory, a socket
-		return fd, errReplaced
+	if errno, ok := errors.AsType[unix.Errno](err); ok {
+		switch errno {
+		case unix.ELOOP, unix.EMLINK, unix.ENOTDIR, unix.ENXIO: // a link, no directory, a socket
+			return fd, errReplaced
+		}
 	}
 	return fd, err
 }
@@ -80,7 +83,7 @@ func (f *file) Close() error { return unix.Close(f.fd) }
 // retry repeats a call that a signal interrupted.
 func retry(call func() error) error {
 	for {
-		if err := call(); err != unix.EINTR {
+		if err := call(); !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io"
 	"runtime"
@@ -223,7 +224,7 @@ func (r *reader) digest(f *file, size int64, advance func(n int)) (read int64, f
 	kept, lines := 0, 0 // bytes of the last piece at the start of buf, and newlines before them
 	for read < size {
 		n, err := f.Read(r.buf[kept:min(int64(len(r.buf)), int64(kept)+size-read)])
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -26,6 +26,7 @@ var DefaultOrigin = "http://127.0.0.1:4680"
 type Source string
 
 // Sources of a token and of an origin.
+// The sources of a token or an address.
 const (
 	FromFlag        Source = "flag"
 	FromEnvironment Source = "environment"

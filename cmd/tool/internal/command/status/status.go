@@ -66,6 +66,7 @@ func (p *Project) problem(err error) {
 type State string
 
 // States of the settings of a local project.
+// The states of local settings compared with the hub's config.
 const (
 	Same       State = "same"
 	Differs    State = "differs" // which side changed is not known
