@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -42,14 +43,11 @@ type World struct {
 	Strict bool   // nobody can be asked
 	Stdin  string // what is typed where the UI is not asked
 
-	// Before is called with each request that reaches the hub. If it returns true, it
-	// has answered.
-	Before func(w http.ResponseWriter, r *http.Request) bool
-
 	// Hub answers the requests that reach it.
 	Hub http.Handler
 
-	store *store.Store
+	before atomic.Pointer[Interceptor]
+	store  *store.Store
 }
 
 // New returns a World without a local project.
@@ -63,7 +61,7 @@ func New(t testing.TB) *World {
 	})
 	w.Hub = hub
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if w.Before == nil || !w.Before(rw, r) {
+		if before := w.before.Load(); before == nil || *before == nil || !(*before)(rw, r) {
 			hub.ServeHTTP(rw, r)
 		}
 	}))
@@ -119,6 +117,13 @@ func openStore(t testing.TB) *store.Store {
 	t.Cleanup(func() { s.Close() })
 	return s
 }
+
+// Interceptor is called with a request before the hub. If it returns true, it has
+// answered.
+type Interceptor = func(w http.ResponseWriter, r *http.Request) bool
+
+// Intercept calls f with each request from now on; nil calls nothing.
+func (w *World) Intercept(f Interceptor) { w.before.Store(&f) }
 
 func (w *World) write(f func(*store.Tx) error) {
 	w.Helper()

@@ -83,12 +83,12 @@ func TestCreate_ChecksBeforeItRegistersAnything(t *testing.T) {
 			if test.change != nil {
 				test.change(w)
 			}
-			w.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+			w.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 				if r.Method == http.MethodPost {
 					t.Errorf("%s %s", r.Method, r.URL)
 				}
 				return false
-			}
+			})
 			f := w.Run(command(w), append(test.args, "--json")...).Fails(test.code, test.stage)
 			if f["projectCreated"] != nil {
 				t.Errorf("%v", f)
@@ -99,9 +99,9 @@ func TestCreate_ChecksBeforeItRegistersAnything(t *testing.T) {
 
 func TestCreate_SaysWhatWasDoneWhenASeedFails(t *testing.T) {
 	w := published(t)
-	w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
-	}
+	})
 	f := w.Run(command(w), "web", "--json").Fails("storage_full", "seed")
 	if f["projectCreated"] != true || f["configWritten"] != nil || f["requestId"] != "r1" {
 		t.Errorf("%v", f)

@@ -64,14 +64,14 @@ func TestPublish_NamesTheStackAfterTheLogin(t *testing.T) {
 func TestPublish_LostResponseIsAmbiguous(t *testing.T) {
 	w := local(t)
 	lost := false
-	w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut || lost {
 			return false
 		}
 		lost = true
 		w.Hub.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
-	}
+	})
 	r := w.Run(publish.Command, "web", "--json", "--force").Done().JSON()
 	notes, _ := r["notes"].([]any)
 	if r["alreadyPublished"] != true || len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "may have published it") {

@@ -73,9 +73,9 @@ func TestPush_AsksAgainIfTheHubChangedMeanwhile(t *testing.T) {
 func TestPush_GivesUpWhenTheHubRefusesTheRevisionItHas(t *testing.T) {
 	w := project(t)
 	w.Strict = true
-	w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusPreconditionFailed, "revision_changed", "it has another revision")
-	}
+	})
 	f := w.Run(push.Command, "web", "--json", "--no-clobber").Fails("revision_changed", "push")
 	if project, _ := f["project"].(map[string]any); project["slug"] != "web" || f["origin"] != w.Origin {
 		t.Errorf("%v", f)
@@ -132,9 +132,9 @@ func TestPush_UndoRefusesWhatWasEditedSince(t *testing.T) {
 func TestPush_SavesTheConfigBeforeAWriteWhoseResponseIsLost(t *testing.T) {
 	w := project(t)
 	w.Strict = true
-	w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInternalServerError, "internal", "it broke")
-	}
+	})
 	f := w.Run(push.Command, "web", "--json").Fails("internal", "push")
 	if hint, _ := f["hint"].(string); !strings.Contains(hint, "push web --undo") {
 		t.Errorf("the hint is %q", hint)
@@ -144,9 +144,9 @@ func TestPush_SavesTheConfigBeforeAWriteWhoseResponseIsLost(t *testing.T) {
 func TestPush_KeepsTheStageOfADiskFullError(t *testing.T) {
 	w := project(t)
 	w.Strict = true
-	w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
-	}
+	})
 	w.Run(push.Command, "web").Exits(1).Prints("error: push web to @alice/web: the hub's disk is full", "(stage push)")
 }
 
@@ -197,15 +197,15 @@ func TestPush_HalfDoneNamesTheUndoLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := project(t)
 			w.Write("src/index.html", "<p>")
-			w.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+			w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 				return strings.Contains(r.URL.Path, "/base-files") && r.Method != http.MethodGet && test.before(rw)
-			}
+			})
 			f := w.Run(push.Command, "web", "--json", "--force", "--base-files", "--timeout", "50ms").Exits(1).JSON()
 			hint, _ := f["hint"].(string)
 			if f["configWritten"] != true || !strings.Contains(hint, test.want) || !strings.Contains(hint, "tool") || !strings.Contains(hint, "push web") || !strings.Contains(hint, "--undo") {
 				t.Errorf("%v", f)
 			}
-			w.Before = nil
+			w.Intercept(nil)
 			w.Run(push.Command, "web", "--undo").Done()
 			wantConfig(t, w, `{"title":"hub"}`)
 		})
