@@ -16,7 +16,7 @@ func TestRequest_UnknownRoute(t *testing.T) {
 	alice := hub.as("alice")
 	for _, path := range []string{
 		"/", "/v1", "/v1/", "/v2/projects", "/V1/projects", "/v1/Projects", "/v1/projects/", "/v1/projects/acme", "/v1/projects/acme/", "/v1/projects/acme/web/", "/v1/projects/acme/web/CONFIG",
-		"/v1/projects/acme/web/config/", "/v1/projects/acme%2Fweb", "/v1/projects/acme%2Fweb/config/x", "/v1//projects", "//v1/projects", "/v1/projects/acme/web/../config/x", "/v1/projects/acme/web/preview", "/v1/apis", "/v1/stacks/acme/site/versions",
+		"/v1/projects/acme/web/config/", "/v1/projects/acme%2Fweb", "/v1/projects/acme%2Fweb/config/x", "/v1//projects", "//v1/projects", "/v1/projects/acme/web/../config/x", "/v1/projects/acme/web/preview", "/v1/apis/", "/v1/stacks/acme/site/versions",
 		"/healthz/", "/metrics", "/favicon.ico", "/.well-known/x", "/static", "/v1/rate-limit/", "/v1/projects/acme/web/config%00", "/v1/whoami%20", "/%ff", "/a\u202eb",
 	} {
 		for _, method := range []string{"GET", "PUT", "BREW"} {

@@ -186,9 +186,7 @@ func makePrivate(path string) (made bool, err error) {
 }
 
 func newDB(db *sql.DB, d schema.Dialect) *bun.DB {
-	b := bun.NewDB(db, d)
-	b.AddQueryHook(deadlines{})
-	return b
+	return bun.NewDB(db, d).WithQueryHook(deadlines{})
 }
 
 // Close closes every connection.

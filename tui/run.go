@@ -23,7 +23,7 @@ func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOptio
 	var program *tea.Program
 	in := t.In
 	if terminal, ok := t.In.(*os.File); ok && s.frames != nil && shouldAsk(t) {
-		w.ask = func() { io.WriteString(t.Out, question) }
+		w.ask = func() { _, _ = io.WriteString(t.Out, question) } // a terminal that is gone answers nothing
 		in = &answerFilter{File: terminal, found: func(b background) {
 			setBackground(b)
 			go program.Send(BackgroundKnown{}) // what reads the input must not wait

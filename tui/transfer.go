@@ -43,7 +43,7 @@ func (l *live) start() {
 	l.program, l.done = program, done
 	go func() {
 		defer close(done)
-		program.Run()
+		_, _ = program.Run() // a view that cannot be drawn must not fail the command
 	}()
 }
 
@@ -69,7 +69,7 @@ func (l *live) suspend() {
 	defer l.mu.Unlock()
 	l.program.Send(hide{})
 	<-l.done
-	suspend()
+	_ = suspend() // without job control the program goes on
 	l.view.hide(false)
 	l.start()
 }

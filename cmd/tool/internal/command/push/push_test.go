@@ -200,7 +200,7 @@ func TestPush_HalfDoneNamesTheUndoLine(t *testing.T) {
 			w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 				return strings.Contains(r.URL.Path, "/base-files") && r.Method != http.MethodGet && test.before(rw)
 			})
-			f := w.Run(push.Command, "web", "--json", "--force", "--base-files", "--timeout", "50ms").Exits(1).JSON()
+			f := w.Run(push.Command, "web", "--json", "--force", "--base-files", "--timeout", "2s").Exits(1).JSON()
 			hint, _ := f["hint"].(string)
 			if f["configWritten"] != true || !strings.Contains(hint, test.want) || !strings.Contains(hint, "tool") || !strings.Contains(hint, "push web") || !strings.Contains(hint, "--undo") {
 				t.Errorf("%v", f)
