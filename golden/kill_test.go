@@ -48,7 +48,7 @@ func wizardQuestions() []question {
 	}
 	line := []string{
 		"(default 1):\t", "(default second; < goes back):\t", "(default 1; < goes back):\t", "(default 1; < goes back):\t",
-		"(default 1; < goes back):\t2", "@account/slug, < goes back:\t@alice/pets", "(default 2; < goes back):\t", "(default 1; < goes back):\t",
+		"(default 1; < goes back):\t2", "@account/slug (< goes back):\t@alice/pets", "(default 2; < goes back):\t", "(default 1; < goes back):\t",
 	}
 	names := []string{"start", "slug", "visibility", "version", "api", "api ref", "files", "review"}
 	ends := []int{1, 2, 3, 4, 5, 7, 8, 9} // one question more takes two turns
@@ -63,17 +63,17 @@ func wizardQuestions() []question {
 
 func questions() []question {
 	return append(wizardQuestions(),
-		question{"push: overwrite", []string{"push", "web"}, []turn{{"[Leave it]", "", ""}}, []string{"preset:\t"}},
-		question{"pull: replace", []string{"pull", "web"}, []turn{{"[Leave them]", "", ""}}, []string{"preset:\t"}},
+		question{"push: overwrite", []string{"push", "web"}, []turn{{"[Leave it]", "", ""}}, []string{"):\t"}},
+		question{"pull: replace", []string{"pull", "web"}, []turn{{"[Leave them]", "", ""}}, []string{"):\t"}},
 		question{"pull: files", []string{"pull", "web", "--base-files"},
-			[]turn{{"[Leave them]", "", left}, {"[Replace them]", "", enter}, {"> Leave them", "", ""}}, []string{"preset:\ty", "preset:\t"}},
+			[]turn{{"[Leave them]", "", left}, {"[Replace them]", "", enter}, {"> Leave them", "", ""}}, []string{"):\ty", "):\t"}},
 		question{"publish", []string{"publish", "second"}, []turn{{"> Leave it", "", ""}}, []string{"(default 2):\t"}},
-		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"leave it:\t"}},
+		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"to cancel:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},
 		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}}, []string{"(default 1):\t"}},
-		question{"login: hub", []string{"login"}, []turn{{"Which hub?", "", ""}}, []string{"is preset:\t"}},
+		question{"login: hub", []string{"login"}, []turn{{"Which hub?", "", ""}}, []string{"):\t"}},
 		question{"login: token", []string{"login"}, []turn{{"Which hub?", "", ctrlU + "http://localhost:1" + enter}, {"Token for", "", "hubpat_"}, {"*******", "", ""}},
-			[]string{"is preset:\thttp://localhost:1", "not shown, < goes back:\t"}},
+			[]string{"):\thttp://localhost:1", "not shown (< goes back):\t"}},
 	)
 }
 
@@ -137,7 +137,7 @@ func (term *terminal) leadTo(q question, plain bool) {
 }
 
 // plainPrompt is how every question in lines ends.
-var plainPrompt = regexp.MustCompile(`(preset|goes back|leave it|not shown):( |\n)`)
+var plainPrompt = regexp.MustCompile(`(\(default [^)\n]*\)|\(< goes back\)|cancel|not shown):( |\n)`)
 
 // freshMode returns how a terminal treats what is typed before any program runs.
 func freshMode(t *testing.T) *xterm.State {

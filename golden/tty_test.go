@@ -89,7 +89,7 @@ func TestTerminal_WithoutASizeIsTakenFor80x24(t *testing.T) {
 	term.wait("> gone")
 	w.show(term, "home-gone")
 	term.report(size{40, 15})
-	term.wait("\n(client.json), not on the hub") // which is wrapped there
+	term.wait("\n             not on the hub or not for\n") // which is wrapped there
 	term.report(size{0, 0})
 	term.wait("destination  @alice/gone (client.json), not on the hub")
 	w.show(term, "home-gone")
