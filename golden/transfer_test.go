@@ -6,15 +6,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // gate lets a first part of a body through, and the rest when it is opened.
@@ -175,38 +171,6 @@ func TestTransfer_DownloadIsOneLine(t *testing.T) {
 	term.ends(0)
 	if text := term.text(); strings.Contains(text, "downloading") || !strings.Contains(text, "8 added") {
 		t.Errorf("the screen at the end:\n%s", text)
-	}
-}
-
-func TestPush_ConnectsWhileReadingFiles(t *testing.T) {
-	w := newWorld(t, `{"basePath": "src"}`)
-	for _, name := range []string{"a", "b", "c"} { // zeros, which take their time to be read
-		w.write("src/"+name, "")
-		if err := os.Truncate(filepath.Join(w.dir, "src", name), 24<<20); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.write("src/d", w.token) // so that nothing is sent
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	// This machine by an address that does not say so: a hub that is near is not connected to ahead.
-	origin := strings.Replace("http://"+listener.Addr().String(), "127.0.0.1", "0.0.0.0", 1)
-	push := w.command("push", "web", "--base-files-only", "--origin", origin, "--token", w.token)
-	push.Env = append(push.Env, "TOOL_ALLOW_HTTP=1")
-	if out, err := push.CombinedOutput(); err == nil || !strings.Contains(string(out), "src/d contains an access token") {
-		t.Fatalf("%v: %s", err, out)
-	}
-	listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience))
-	conn, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if said, err := io.ReadAll(conn); len(said) > 0 {
-		t.Errorf("it said %q, %v", said, err)
 	}
 }
 
