@@ -153,6 +153,7 @@ func TestWatch_IsNotStarvedAndSendsNothingInVain(t *testing.T) {
 	})
 	c, out, _ := w.watch()
 	before := calls.Load()
+	// Often enough that it never rests, not so often that it can never be read.
 	busy := func(name string) (stop func()) {
 		end, ended := make(chan bool), make(chan bool)
 		go func() {
@@ -161,7 +162,7 @@ func TestWatch_IsNotStarvedAndSendsNothingInVain(t *testing.T) {
 				select {
 				case <-end:
 					return
-				case <-time.After(10 * time.Millisecond):
+				case <-time.After(60 * time.Millisecond):
 					os.Chtimes(filepath.Join(w.dir, name), time.Time{}, time.Now())
 				}
 			}
