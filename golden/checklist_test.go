@@ -117,7 +117,7 @@ func TestChecklist_ShowsTransferBelowStep(t *testing.T) {
 		golden(t, "screen/create-transfer"+suffix+".txt", spinners.ReplaceAllString(halfway(term.text()), "⠋"))
 		open()
 		term.ends(0)
-		if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "✓ record it") || !strings.Contains(text, "base files   25\n") {
+		if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "✓ update client.json") || !strings.Contains(text, "base files   25\n") {
 			t.Errorf("the screen at the end:\n%s", text)
 		}
 	}
@@ -145,7 +145,7 @@ func TestChecklist_InterruptedBeforehandLeavesScreenInOrder(t *testing.T) {
 		hub.ServeHTTP(rw, r)
 	})
 	term := w.open(usual, "project", "create", "web")
-	term.below("check beforehand")
+	term.below("check the project")
 	term.press(ctrlC)
 	term.ends(130)
 	w.steps(term, "create-interrupted-beforehand")

@@ -33,7 +33,7 @@ const defaultOrigin = "http://127.0.0.1:1"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	heed()
+	handleSignals()
 	code, err := build(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -42,9 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// heed lets the programs obey signals that these tests send. What ignores one, such
+// handleSignals lets the programs handle signals that these tests send. What ignores one, such
 // as go test in the background of a script or under nohup, hands that on.
-func heed() {
+func handleSignals() {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s)

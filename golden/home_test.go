@@ -69,10 +69,10 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 		{"> web", "", "f"}, {"> Leave them", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "o"}, {"> Back to the overview", "", enter},
 		{"> web", "", up}, {"> shop", "", "u"}, {"> Leave it", "", up}, {"> Publish it", "", enter},
-		{"Published alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
+		{"Published @alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
 		{"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", enter},
-		{"Created alice/shop", "", ""}, {"> Back to the overview", "", enter},
+		{"> Use @alice/pets", "", enter}, {"Created @alice/shop", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", up}, {"> gone", "", "p"},
 		{"there is no project @alice/gone", "", ""}, {"> Back to the overview", "", enter}, // a failure ends nothing
 		{"> gone", "", down + down}, {"> web", "", ""},
@@ -88,7 +88,7 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 	if got := w.config(); !strings.Contains(got, "Mice") || !strings.Contains(got, "accent") {
 		t.Errorf("the config is %s", got)
 	}
-	if page, err := os.ReadFile(opened); err != nil || strings.TrimSpace(string(page)) != w.hub.origin+"/@alice/web" {
+	if page, err := os.ReadFile(opened); err != nil || !strings.HasPrefix(string(page), w.hub.origin+"/link?code=alice.") {
 		t.Errorf("the page that was opened is %q, %v", page, err)
 	}
 	w.get("/v1/stacks/alice/web/versions/1.1.0")
@@ -161,9 +161,9 @@ func TestHome_AsksForEachLoginAnew(t *testing.T) {
 	taken := func(token string) turn { return turn{strings.Repeat("*", len(token)), "", enter} }
 	term := w.open(usual)
 	w.talk(term, []turn{
-		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", revoked}, taken(revoked),
+		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter}, {"Token for", "", revoked}, taken(revoked),
 		{"error: log in:", "", ""}, {"> Back to the overview", "", enter},
-		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"Token for", "", w.token}, taken(w.token),
+		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter}, {"Token for", "", w.token}, taken(w.token),
 		{"Logged in to", "", ""}, {"> Back to the overview", "", enter},
 		{"r refresh", "", "i"}, {"Which hub?", "", ctrlC},
 	})
@@ -174,6 +174,7 @@ func TestHome_ActionsCanBeLeft(t *testing.T) {
 	t.Parallel()
 	w := household(t)
 	w.setting(after)
+	w.patch(`{"set": {"fromTheHub": true}}`) // a pull takes it
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	for _, c := range []struct{ key, asks, stage string }{
 		{"p", "[Leave it]", "push"}, {"f", "> Leave them", "push"}, {"l", "[Leave them]", "pull"}, {"u", "> Leave it", "publish"},

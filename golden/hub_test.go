@@ -198,6 +198,7 @@ type front struct {
 	mu       sync.Mutex
 	hubs     []*hub
 	next     int
+	guard    chan net.Conn // where connections go instead, if it is there
 }
 
 func newFront(t testing.TB) *front {
@@ -217,6 +218,13 @@ func (f *front) serve() {
 		conn, err := f.listener.Accept()
 		if err != nil {
 			return
+		}
+		f.mu.Lock()
+		guard := f.guard
+		f.mu.Unlock()
+		if guard != nil {
+			guard <- conn
+			continue
 		}
 		go relay(conn, f.target())
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -86,7 +85,7 @@ func TestImports_LibrariesStayInTheirPackages(t *testing.T) {
 		{"github.com/jackc/pgx", []string{"store/"}},
 		{"github.com/julienschmidt/httprouter", []string{"hubserver"}},
 		{"github.com/getkin/kin-openapi", []string{"hubserver/"}},
-		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/command/push"}},
+		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/watcher"}},
 		{"os/exec", []string{"cmd/tool/internal/child", "cmd/tool/release", "cmd/demo"}}, // child removes secrets; the others are never installed
 		{"github.com/spf13/cobra", []string{"cmd/internal/cmdline", "cmd/tool/internal/cli", "cmd/tool/internal/app/", "cmd/tool/internal/command/", "cmd/tool/release", "cmd/hub"}},
 	} {
@@ -108,7 +107,7 @@ var mayImport = []struct {
 	{"golden", nil},
 	{"hubclient/", []string{"hubclient/"}},
 	{"store/", []string{"store/", "hubclient/frame", "hubclient/ref", "hubclient/tree", "hubclient/version"}},
-	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/frame", "hubclient/pat", "hubclient/version"}},
+	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/frame", "hubclient/oas", "hubclient/pat", "hubclient/previewmodule", "hubclient/version"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape"}},
 	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold
@@ -140,6 +139,21 @@ func TestImports_FollowRules(t *testing.T) {
 	}
 }
 
+// previewFiles are the packages below hubserver that tool links: they embed the files with
+// which a preview is shown, which must be the same on the hub's page and in
+// tool preview --local, and import nothing.
+var previewFiles = []string{"hubserver/page/preview", "hubserver/page/static"}
+
+func TestImports_PreviewFilesImportNothing(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imported := range p.Imports {
+			if slices.Contains(previewFiles, p.name()) && strings.Contains(imported, ".") {
+				t.Errorf("%s imports %s, which tool would link", p.name(), imported)
+			}
+		}
+	}
+}
+
 const commandRoom = "cmd/tool/internal/command/"
 
 // checkCommand keeps commands apart, and leaves questions and drawing to app/ui.
@@ -162,7 +176,10 @@ func checkClient(t *testing.T, p pkg, to string) {
 	if p.within("cmd/tool/internal/app/apptest") { // which only tests import
 		return
 	}
-	if p.within("cmd/tool/", "hubclient/") && (to == "store" || to == "hubserver" || path.Dir(to) == "store" || path.Dir(to) == "hubserver") {
+	if slices.Contains(previewFiles, to) && p.within("cmd/tool/internal/command/preview") {
+		return
+	}
+	if p.within("cmd/tool/", "hubclient/") && (pkg{ImportPath: to}).within("store/", "hubserver/") {
 		t.Errorf("%s is of the client, and imports %s", p.name(), to)
 	}
 }
@@ -170,6 +187,9 @@ func checkClient(t *testing.T, p pkg, to string) {
 func TestImports_ToolLinksNoServerCode(t *testing.T) {
 	deps := goList(t, "-deps", "./cmd/tool")
 	for lines := bufio.NewScanner(bytes.NewReader(deps)); lines.Scan(); {
+		if slices.Contains(previewFiles, strings.TrimPrefix(lines.Text(), module)) {
+			continue
+		}
 		for _, banned := range []string{
 			"github.com/uptrace/bun", "github.com/julienschmidt/httprouter", "github.com/getkin/kin-openapi",
 			"github.com/jackc/pgx", "modernc.org/sqlite", module + "store", module + "hubserver",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -64,16 +65,16 @@ func wizardQuestions() []question {
 func questions() []question {
 	return append(wizardQuestions(),
 		question{"push: overwrite", []string{"push", "web"}, []turn{{"[Leave it]", "", ""}}, []string{"):\t"}},
-		question{"pull: replace", []string{"pull", "web"}, []turn{{"[Leave them]", "", ""}}, []string{"):\t"}},
+		question{"pull: merge", []string{"pull", "web"}, []turn{{"[Leave them]", "", ""}}, []string{"):\t"}},
 		question{"pull: files", []string{"pull", "web", "--base-files"},
-			[]turn{{"[Leave them]", "", left}, {"[Replace them]", "", enter}, {"> Leave them", "", ""}}, []string{"):\ty", "):\t"}},
+			[]turn{{"[Leave them]", "", left}, {"[Merge them]", "", enter}, {"> Leave them", "", ""}}, []string{"):\ty", "):\t"}},
 		question{"publish", []string{"publish", "second"}, []turn{{"> Leave it", "", ""}}, []string{"(default 2):\t"}},
 		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"to cancel:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},
 		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}}, []string{"(default 1):\t"}},
 		question{"login: hub", []string{"login"}, []turn{{"Which hub?", "", ""}}, []string{"):\t"}},
-		question{"login: token", []string{"login"}, []turn{{"Which hub?", "", ctrlU + "http://localhost:1" + enter}, {"Token for", "", "hubpat_"}, {"*******", "", ""}},
-			[]string{"):\thttp://localhost:1", "not shown (< goes back):\t"}},
+		question{"login: token", []string{"login"}, []turn{{"Which hub?", "", ctrlU + "http://localhost:1" + enter}, {"> In a browser", "", down + enter}, {"Token for", "", "hubpat_"}, {"*******", "", ""}},
+			[]string{"):\thttp://localhost:1", "(default 1; < goes back):\t2", "not shown (< goes back):\t"}},
 	)
 }
 
@@ -83,6 +84,7 @@ func TestQuestion_EndedChangesNothing(t *testing.T) {
 	w := edited(t)
 	w.write("index.html", "<p>theirs</p>\n")
 	w.must("push", "web", "--base-files-only")
+	w.patch(`{"set": {"size": 2}}`)
 	w.write("index.html", "<p>mine</p>\n")
 	w.write(".tool/second/client.json", `{"source": "openapi.json", "settings": {"a": 1}}`)
 	w.write(".tool/second/stack.json", `{"name": "@alice/web", "version": "2.0.0"}`)
@@ -111,6 +113,28 @@ func TestQuestion_EndedChangesNothing(t *testing.T) {
 		t.Errorf("the hub had\n%s\nand has\n%s", hub, got)
 	}
 	t.Logf("%d questions ended", count)
+}
+
+// A program that another test starts meanwhile does not keep a terminal open: the test
+// of a closed terminal would wait for its end.
+func TestTerminal_IsNotInherited(t *testing.T) {
+	t.Parallel()
+	w := newEmpty(t)
+	c := w.command("login")
+	c.Env = append(c.Env, "TERM=dumb")
+	term := open(t, c, usual, false)
+	term.asked("):")
+	other := exec.Command(need(t, "cat", "a program that waits"))
+	input, err := other.StdinPipe()
+	if err == nil {
+		err = other.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { input.Close(); other.Wait() }()
+	term.pty.Close()
+	term.ends(129)
 }
 
 // leadTo answers what comes before a question.

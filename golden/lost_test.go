@@ -95,7 +95,7 @@ func checkUndo(t *testing.T, e ending, applied bool, flag string) {
 		t.Fatalf("the push succeeded: %s", &stderr)
 	}
 	cut.Store(false)
-	if e.name != "SIGKILL" && !strings.Contains(stderr.String(), "the push may have been applied; if so, this puts the former config back: tool push web --undo") {
+	if e.name != "SIGKILL" && !strings.Contains(stderr.String(), "the push may have been applied; if so, to restore the previous config: tool push web --undo") {
 		t.Errorf("it says\n%s", &stderr)
 	}
 	if now := w.content(); (now != held) != applied {
@@ -109,7 +109,7 @@ func checkUndo(t *testing.T, e ending, applied bool, flag string) {
 		t.Errorf("it says\n%s", out)
 	}
 	again, err := w.command("push", "web", "--undo").CombinedOutput()
-	if err == nil || !strings.Contains(string(again), "no former config of @alice/web is kept") {
+	if err == nil || !strings.Contains(string(again), "no previous config of @alice/web is saved") {
 		t.Errorf("a second undo says\n%s", again)
 	}
 }
@@ -189,8 +189,8 @@ func TestPull_UndoWorksAfterAPullThatFailed(t *testing.T) {
 		}
 		hub.ServeHTTP(rw, r)
 	})
-	out, err := w.command("pull", "web").CombinedOutput()
-	if codeOf(t, err) != 1 || !strings.Contains(string(out), "somebody edited it meanwhile") {
+	out, err := w.command("pull", "web", "--force").CombinedOutput()
+	if codeOf(t, err) != 1 || !strings.Contains(string(out), "it was edited meanwhile") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	w.write(clientJSON, pulled)
@@ -206,6 +206,7 @@ func TestPull_ReportsWhatItChangedBeforeItFailed(t *testing.T) {
 	w := newWorld(t, before)
 	was := w.read(clientJSON)
 	w.patch(`{"set": {"title": "Theirs"}}`)
+	w.remove(".tool/web/pulled.json")
 	if err := os.Mkdir(filepath.Join(w.dir, ".tool", "web", "pulled.json"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -286,8 +287,8 @@ func TestRm_SaysTruthfullyWhetherItDeleted(t *testing.T) {
 		exists, applied bool // applied: the hub did the first attempt
 		says            string
 	}{
-		"deleted by the lost attempt":   {true, true, "Deleted alice/web"},
-		"deleted by the second attempt": {true, false, "Deleted alice/web"},
+		"deleted by the lost attempt":   {true, true, "Deleted @alice/web"},
+		"deleted by the second attempt": {true, false, "Deleted @alice/web"},
 		"never existed":                 {false, false, "there is no @alice/web on"},
 		"never existed, lost response":  {false, true, "there is no @alice/web on"},
 	} {

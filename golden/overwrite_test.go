@@ -110,7 +110,7 @@ func TestView_FollowsTerminalSize(t *testing.T) {
 	term.view("[Leave it]")
 	w.show(term, "push-question")
 	term.resize(narrow)
-	term.view("\n        10:00 UTC through create\n")
+	term.view("\n        through create\n")
 	w.show(term, "push-question-narrow")
 	term.resize(size{40, 6})
 	term.view("too small")

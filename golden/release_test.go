@@ -80,7 +80,7 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 			t.Errorf("%s has no man page: %q", page, text)
 		}
 	}
-	for page, part := range map[string]string{"tool-push": "push [<project>]", "tool-init": "@ACCOUNT/SLUG", "tool-project-view": "<@account/slug>"} {
+	for page, part := range map[string]string{"tool-push": "push [<project>...]", "tool-init": "@ACCOUNT/SLUG", "tool-project-view": "<@account/slug>"} {
 		if !strings.Contains(files["man/man1/"+page+".1"], part) {
 			t.Errorf("the man page of %s does not say %s:\n%s", page, part, files["man/man1/"+page+".1"])
 		}

@@ -59,6 +59,7 @@ func (s *script) tool(ts *testscript.TestScript, neg bool, args []string) *run {
 	r := s.run(ts, append([]string{"tool"}, args...)...)
 	s.note(ts, r.line(), indent(r.stdout)+r.stderr, r.code)
 	s.recipe = recipeOf(r)
+	s.pasteAdvice(ts, r)
 	if neg != (r.code != 0) {
 		ts.Fatalf("%s: exit %d\n%s%s", r.line(), r.code, r.stdout, r.stderr)
 	}
@@ -117,7 +118,7 @@ func (s *script) both(ts *testscript.TestScript, neg bool, args []string) {
 // failureText is how text mode ends that says what a failure's JSON does.
 func failureText(failed map[string]any) string {
 	text := fmt.Sprintf(": %s (stage %s)\n", failed["reason"], failed["stage"])
-	if failed["config"] != nil || failed["errors"] != nil {
+	if failed["config"] != nil || failed["conflicts"] != nil || failed["errors"] != nil {
 		return text // what they say follows
 	}
 	if hint, ok := failed["hint"]; ok {

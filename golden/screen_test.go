@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // edited returns a world whose settings differ from the hub's config.
@@ -22,10 +23,11 @@ func edited(t *testing.T) *world {
 	return w
 }
 
-// date makes the config of @alice/web one of the same day in every run.
+// date makes the config of @alice/web one that is 3 hours old in every run.
 func (w *world) date() {
 	w.t.Helper()
-	execute(w.t, w.hub.db, "UPDATE configs SET updated_at = 1767348000000000")
+	written := time.Now().Add(-3*time.Hour - 30*time.Minute)
+	execute(w.t, w.hub.db, fmt.Sprintf("UPDATE configs SET updated_at = %d", written.UnixMicro()))
 }
 
 // show compares a screen with testdata/screen/name.txt.
@@ -236,8 +238,10 @@ func TestQuestion_FitsTerminal(t *testing.T) {
 	term.ends(0)
 }
 
-func TestPull_ReplacesSettingsOnlyAfterYes(t *testing.T) {
+func TestPull_MergesSettingsOnlyAfterYes(t *testing.T) {
 	w := edited(t)
+	w.patch(`{"set": {"size": 2}}`)
+	w.date()
 	mine := w.read(clientJSON)
 	for keys, code := range map[string]int{enter: 0, ctrlC: 130} {
 		term := w.open(usual, "pull", "web")
@@ -255,7 +259,32 @@ func TestPull_ReplacesSettingsOnlyAfterYes(t *testing.T) {
 	term.press("y")
 	term.ends(0)
 	w.show(term, "pull-yes-narrow")
-	if got := w.read(clientJSON); !strings.Contains(got, `"old": 1`) {
+	if got := w.read(clientJSON); !strings.Contains(got, `"size": 2`) {
+		t.Errorf("client.json is still %s", got)
+	}
+}
+
+func TestPull_AsksAboutEachConflict(t *testing.T) {
+	w := edited(t)
+	mine := w.read(clientJSON)
+	w.patch(`{"set": {"title": "Theirs"}}`)
+	w.date()
+	for _, keys := range []string{enter + "q", "mtTq"} {
+		term := w.open(usual, "pull", "web")
+		term.view("to choose")
+		w.show(term, "pull-conflicts")
+		term.press(keys)
+		term.ends(0)
+		if got := w.read(clientJSON); got != mine {
+			t.Errorf("client.json is now %s", got)
+		}
+	}
+	term := w.open(narrow, "pull", "web")
+	term.view("to choose")
+	w.show(term, "pull-conflicts-narrow")
+	term.press("T" + enter)
+	term.ends(0)
+	if got := w.read(clientJSON); !strings.Contains(got, `"title": "Theirs"`) {
 		t.Errorf("client.json is still %s", got)
 	}
 }

@@ -34,12 +34,19 @@ import (
 //	hub [flags]              starts the script's hub; $ORIGIN is its address
 //	hub-restart [flags]      stops it and starts it again on the same database
 //	hub-stop                 stops it
+//	other-hub USER           starts another hub, on a database of its own; $OTHER_HUB is its
+//	                         address, and $OTHER_TOKEN a token of USER for all that USER may do
 //	login USER [SCOPE…]      makes an account, where there is none, and a token,
 //	                         puts that into $TOKEN, and logs in with it
 //	account NAME [--org]     makes an account
 //	token VAR USER [SCOPE…]  makes a token and puts it into $VAR
 //	expire VAR               ends the life of the token in $VAR
 //	edit TOKEN REF BODY      changes a config through the API, by PATCH
+//	call TOKEN METHOD PATH   makes a call of the API with a token, and shows the response
+//	submit PATH NAME=VALUE…  sends a form of a page without a session, and shows what
+//	                         the page says
+//	keep VAR PATTERN         puts the first group of a pattern in the last output into $VAR
+//	expire-links             ends the life of all links
 //	fake KIND                starts what is no hub; $FAKE and $KIND are its address, and
 //	                         $FAKE_ALLOW are flags that let a hub import from it
 func TestScripts(t *testing.T) {
@@ -73,6 +80,7 @@ func TestScripts(t *testing.T) {
 			})
 		})
 	}
+	t.Logf("%d command lines that were printed were typed", pastedLines.Load())
 }
 
 // script is a script on its way.
@@ -84,10 +92,12 @@ type script struct {
 	address string // of the database, once a hub was started
 	front   *front // of the hubs
 	hubs    []*hub
+	other   *front // of other-hub
 
 	transcript strings.Builder
-	recipe     []string // of the last failure
-	weak       bool     // tool runs without root's power over files
+	recipe     []string        // of the last failure
+	pasted     map[string]bool // command lines that were advised, and tried
+	weak       bool            // tool runs without root's power over files
 }
 
 func setup(e *testscript.Env, s *script) error {
@@ -143,8 +153,9 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 		of(ts).stop()
 		of(ts).start(ts, args)
 	},
-	"hub-stop": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).stop() },
-	"database": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).database(ts) },
+	"other-hub": func(ts *testscript.TestScript, _ bool, args []string) { of(ts).startOther(ts, args[0]) },
+	"hub-stop":  func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).stop() },
+	"database":  func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).database(ts) },
 	"account": func(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(ts.Exec("hub", append([]string{"account", "create"}, args...)...))
 	},
@@ -154,6 +165,12 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 		expire(of(ts).t, of(ts).address, ts.Getenv(args[0]))
 	},
 	"edit": func(ts *testscript.TestScript, _ bool, args []string) { edit(ts, args[0], args[1], args[2]) },
+	"call": func(ts *testscript.TestScript, _ bool, args []string) { of(ts).call(ts, args[0], args[1], args[2]) },
+	"submit": func(ts *testscript.TestScript, _ bool, args []string) {
+		of(ts).submit(ts, args[0], args[1:])
+	},
+	"keep":         func(ts *testscript.TestScript, _ bool, args []string) { keep(ts, args[0], args[1]) },
+	"expire-links": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).expireLinks() },
 	"fake": func(ts *testscript.TestScript, _ bool, args []string) {
 		address := fake(of(ts).t, args[0])
 		ts.Setenv("FAKE", address)
@@ -183,6 +200,17 @@ func (s *script) start(ts *testscript.TestScript, flags []string) {
 		s.hubs = append(s.hubs, startHub(s.t, s.address, append(flags, "--public-url", s.front.origin)...))
 	}
 	s.front.lead(s.hubs)
+}
+
+// startOther starts another hub.
+func (s *script) startOther(ts *testscript.TestScript, user string) {
+	address := s.db(s.t, s.t.TempDir())
+	s.other = newFront(s.t)
+	h := startHub(s.t, address, "--public-url", s.other.origin)
+	s.other.lead([]*hub{h})
+	h.admin(s.t, "account", "create", user)
+	ts.Setenv("OTHER_HUB", s.other.origin)
+	ts.Setenv("OTHER_TOKEN", h.token(s.t, user, "write:catalog", "admin:resource"))
 }
 
 func (s *script) stop() {
@@ -215,6 +243,7 @@ var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
+	{regexp.MustCompile(`(Migrated \d{4}_\w+\n)+`), "Migrated NNNN_STEP\n"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d{2,5}`), "HOST"},
 	{regexp.MustCompile(`hubpat_[0-9A-Za-z]{38}`), "TOKEN"},
 	{regexp.MustCompile(`hubpat_[0-9A-Za-z]{5}\b`), "hubpat_xxxxx"},
@@ -225,8 +254,15 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d\d:\d\d:\d\d on TIME`), "TIME"},
 	{regexp.MustCompile(`until \d\d:\d\d:\d\d`), "until TIME"},
 	{regexp.MustCompile(`("requestId": ?"|request: )[a-z2-7]{16}`), "${1}REQUEST"},
+	{regexp.MustCompile(`/link\?code=[\w.%-]+`), "/link?code=SECRET"},
+	{regexp.MustCompile(`Retry-After: \d+`), "Retry-After: SECONDS"},
+	{regexp.MustCompile(`\d+ used, unlimited`), "N used, unlimited"},
+	{regexp.MustCompile(`"used": \d+`), `"used": N`},
+	{regexp.MustCompile(`;t=\d+`), ";t=SECONDS"},
 	{regexp.MustCompile(`/files/[0-9a-f]{32}/`), "/files/PLACE/"},
-	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "tokens-id..."},
+	{regexp.MustCompile(`("id": ?"|Revoked |token revoke \S+ )[0-9a-f]{12}\b`), "${1}tokens-id..."},
+	{regexp.MustCompile(`(?m)^[0-9a-f]{12}(  .*hubpat_)`), "tokens-id...$1"},
+	{regexp.MustCompile(`(?:just now|\d+ (?:min|h|d|y) ago)( ?) *`), "AGO$1"},
 }
 
 // normal replaces what differs from run to run.
@@ -238,6 +274,9 @@ func (s *script) normal(ts *testscript.TestScript, text string) string {
 	).Replace(text)
 	if origin := ts.Getenv("ORIGIN"); origin != "" {
 		text = strings.ReplaceAll(text, origin, "ORIGIN")
+	}
+	if other := ts.Getenv("OTHER_HUB"); other != "" {
+		text = strings.ReplaceAll(text, other, "OTHER")
 	}
 	if fake := ts.Getenv("FAKE"); fake != "" {
 		text = strings.ReplaceAll(text, fake, "FAKE")

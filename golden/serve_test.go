@@ -1,8 +1,11 @@
 package golden_test
 
 import (
+	"io"
+	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -49,5 +52,41 @@ func TestServe_WarnsAboutPlainHTTP(t *testing.T) {
 		if allowed := strings.Contains(log, "TOOL_ALLOW_HTTP=1 tool login"); allowed != c.warns {
 			t.Errorf("%v: the line to type is %s", c.flags, log)
 		}
+	}
+}
+
+var servingMetrics = regexp.MustCompile(`serving metrics" listen=(\S+)`)
+
+func TestHubServe_ServesMetricsApart(t *testing.T) {
+	t.Parallel()
+	h := startHub(t, sqlite(t, t.TempDir()), "--admin-listen", "127.0.0.1:0")
+	h.log.await(t, "serving metrics")
+	admin := "http://" + servingMetrics.FindStringSubmatch(h.log.String())[1]
+	get := func(url string) (status int, body string) {
+		t.Helper()
+		resp, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
+	}
+	get(h.origin + "/healthz")
+	for _, want := range []string{`hub_requests_total{method="GET",route="/healthz",status="2xx"} 1`, "hub_memory_limit_bytes 134217728", "hub_build_info{", "process_resident_memory_bytes"} {
+		if status, text := get(admin + "/metrics"); status != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("%d, without %s:\n%s", status, want, text)
+		}
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/"} {
+		if status, _ := get(h.origin + path); status != http.StatusNotFound {
+			t.Errorf("the hub's own address answers %s with %d", path, status)
+		}
+	}
+	if status, _ := get(admin + "/v1/whoami"); status != http.StatusNotFound {
+		t.Errorf("the address of the metrics answers requests for the hub with %d", status)
 	}
 }

@@ -23,15 +23,18 @@ var palette = [16]string{
 	"#707880", "#e58080", "#a5d68a", "#f0c674", "#8fbcff", "#d0b0e0", "#8ee0da", "#ffffff",
 }
 
-const (
-	ground = "#1d1f21"
-	ink    = "#d5d8d6"
+// paper is the background of a picture and the colour of plain text on it.
+type paper struct{ ground, ink string }
+
+var (
+	dark  = paper{"#1d1f21", "#d5d8d6"}
+	light = paper{"#fdf6e3", "#3b4245"}
 )
 
 // picture returns the screen as an SVG image with the text in it, so that it can
 // be read aloud and compared. What stands in for what differs from run to run has
 // to have the same length.
-func (term *terminal) picture(title string, replace func(string) string) string {
+func (term *terminal) picture(title string, p paper, replace func(string) string) string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	columns, _ := term.screen.Size()
@@ -41,24 +44,24 @@ func (term *terminal) picture(title string, replace func(string) string) string 
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
 	b.WriteString("<style>text { white-space: pre }</style>\n")
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", ground)
-	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15" fill="%s">`+"\n", ink)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", p.ground)
+	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15" fill="%s">`+"\n", p.ink)
 	for y := range rows {
-		term.drawRow(&b, y, columns, replace)
+		term.drawRow(&b, y, columns, p, replace)
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
 }
 
 // drawRow draws the runs of equal cells of one row.
-func (term *terminal) drawRow(b *strings.Builder, y, columns int, replace func(string) string) {
+func (term *terminal) drawRow(b *strings.Builder, y, columns int, p paper, replace func(string) string) {
 	for from := 0; from < columns; {
-		look := lookOf(term.screen.Cell(from, y))
+		look := p.lookOf(term.screen.Cell(from, y))
 		var text strings.Builder
 		to := from
 		for ; to < columns; to++ {
 			cell := term.screen.Cell(to, y)
-			if lookOf(cell) != look {
+			if p.lookOf(cell) != look {
 				break
 			}
 			text.WriteRune(max(cell.Char, ' '))
@@ -80,7 +83,7 @@ type look struct {
 	bold      bool
 }
 
-func lookOf(g vt10x.Glyph) look {
+func (p paper) lookOf(g vt10x.Glyph) look {
 	const bold = 1 << 2
 	l := look{bold: g.Mode&bold != 0}
 	fg := g.FG
@@ -89,7 +92,7 @@ func lookOf(g vt10x.Glyph) look {
 	}
 	switch {
 	case g.FG == vt10x.DefaultBG: // reversed
-		l.ink, l.back = ground, ink
+		l.ink, l.back = p.ground, p.ink
 	case fg < 256:
 		l.ink = hex(fg)
 	}
@@ -149,7 +152,7 @@ type story struct {
 func (s *story) paint(term *terminal, name, title string) {
 	s.t.Helper()
 	s.n++
-	text := term.picture(title, func(run string) string {
+	text := term.picture(title, dark, func(run string) string {
 		return times.ReplaceAllString(strings.ReplaceAll(run, s.hub.origin, "http://hub.example.com"), "0.1 s")
 	})
 	golden(s.t, fmt.Sprintf("picture/%d-%s.svg", s.n, name), text)
@@ -183,7 +186,7 @@ func TestPictures_MatchProgram(t *testing.T) {
 	if err := patch(s.hub.origin+"/v1/projects/alice/app/config", s.token, `{"set": {"title": "Pets & people", "theme.accent": "coral"}}`); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, s.hub.db, "UPDATE configs SET updated_at = 1767348000000000")
+	s.date()
 	s.write(".tool/app/client.json", strings.NewReplacer(`"teal"`, `"green"`, `"dogs"]`, `"dogs", "owls"]`).Replace(s.read(".tool/app/client.json")))
 	term = s.open(usual)
 	term.wait("both:")

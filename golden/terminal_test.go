@@ -16,6 +16,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
+	"golang.org/x/sys/unix"
 )
 
 // terminal is a program that runs in a terminal, and what a person sees of it.
@@ -79,10 +80,11 @@ func (term *terminal) close() {
 }
 
 // interruptible returns a file whose reads end when it is closed, which is how a
-// terminal is closed under a program.
+// terminal is closed under a program. No other program inherits it: one that a parallel
+// test starts would keep the terminal open.
 func interruptible(t testing.TB, f *os.File) *os.File {
 	t.Helper()
-	fd, err := syscall.Dup(int(f.Fd()))
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
 		err = errors.Join(f.Close(), syscall.SetNonblock(fd, true))
 	}

@@ -63,8 +63,8 @@ func TestReadme_TourWorksAsPrinted(t *testing.T) {
 	}
 	position := 0
 	for _, want := range []string{
-		"Created the local project web", "Published alice/web 0.1.0", "Created alice/web from web", "config       same",
-		`+ title: "Pets"`, "Pushed web to alice/web", "Pulled web from alice/web", "Deleted alice/web",
+		"Created the local project web", "Published @alice/web 0.1.0", "Created @alice/web from web", "config       same",
+		`+ title: "Pets"`, "Pushed web to @alice/web", "Pulled web from @alice/web", "Deleted @alice/web",
 	} {
 		found := strings.Index(string(out)[position:], want)
 		if found < 0 {

@@ -98,7 +98,7 @@ func TestTransfer_OneLineWhileRunning(t *testing.T) {
 		golden(t, "screen/transfer"+suffix+".txt", halfway(term.text()))
 		open()
 		term.ends(0)
-		if text := term.text(); strings.Contains(text, "uploading") || !strings.HasPrefix(text, "Pushed web to alice/web\n") {
+		if text := term.text(); strings.Contains(text, "uploading") || !strings.HasPrefix(text, "Pushed web to @alice/web\n") {
 			t.Errorf("the screen at the end:\n%s", text)
 		}
 	}
@@ -148,7 +148,7 @@ func TestTransfer_PublishIsOneLine(t *testing.T) {
 	term.wait(" left")
 	open()
 	term.ends(0)
-	if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "Published alice/web 2.0.0") {
+	if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "Published @alice/web 2.0.0") {
 		t.Errorf("the screen at the end:\n%s", text)
 	}
 }

@@ -145,19 +145,31 @@ func TestView_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
 		{"tool", "> web", "q", 0},
 	} {
 		t.Run(c.command, func(t *testing.T) {
-			command := exec.Command(bash, "-c", "set -m; "+c.command+"; echo status $?; read line; clear; fg")
-			command.Dir, command.Env = w.dir, w.env
-			term := open(t, command, usual, false)
-			term.wait(c.shown)
-			before := term.text()
-			term.press(ctrlZ)
-			term.wait("status 148")
-			term.press("\n")
-			term.until("shows what it showed", func(s string) bool { return strings.Contains(s, strings.TrimSpace(before)) })
-			term.press(c.keys)
-			term.ends(c.code)
+			w.suspended(bash, c.command, c.shown, c.keys).ends(c.code)
 		})
 	}
+}
+
+func TestPull_ConflictsAreSuspendedByCtrlZAndRedrawn(t *testing.T) {
+	w := edited(t)
+	w.patch(`{"set": {"title": "Theirs"}}`)
+	w.suspended(need(t, "bash", "job control"), "tool pull web", "to choose", "q").ends(0)
+}
+
+// suspended returns a terminal in which a view was suspended, continued and sent keys.
+func (w *world) suspended(bash, line, shown, keys string) *terminal {
+	w.t.Helper()
+	command := exec.Command(bash, "-c", "set -m; "+line+"; echo status $?; read line; clear; fg")
+	command.Dir, command.Env = w.dir, w.env
+	term := open(w.t, command, usual, false)
+	term.wait(shown)
+	before := term.text()
+	term.press(ctrlZ)
+	term.wait("status 148")
+	term.press("\n")
+	term.until("shows what it showed", func(s string) bool { return strings.Contains(s, strings.TrimSpace(before)) })
+	term.press(keys)
+	return term
 }
 
 // Without a shell that controls jobs nothing would continue a stopped program.
@@ -180,7 +192,7 @@ func TestWizard_HasAScreenOfItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
 		shown string
-	}{{[]string{"project", "create"}, "> Continue"}, {[]string{"login", "--origin", "http://127.0.0.1:1"}, "Personal access token"}} {
+	}{{[]string{"project", "create"}, "> Continue"}, {[]string{"login", "--origin", "http://127.0.0.1:1"}, "> In a browser"}} {
 		term := w.open(usual, c.args...)
 		term.wait(c.shown)
 		if !term.alternate() {

@@ -210,7 +210,7 @@ func TestCreate_LateSeedChangesNothing(t *testing.T) {
 	}
 }
 
-// What cannot be recorded any more once the project is made is said, with the line
+// What cannot be recorded any more once the project was created is said, with the line
 // to add by hand.
 func TestCreate_SaysWhichLineIsMissingWhenNotRecorded(t *testing.T) {
 	t.Parallel()
@@ -220,7 +220,7 @@ func TestCreate_SaysWhichLineIsMissingWhenNotRecorded(t *testing.T) {
 	c := w.command("project", "create", "web")
 	c.Stdout, c.Stderr = &stdout, &stderr
 	code := codeOf(t, c.Run())
-	want := `hint: the project is made; add this line to .tool/web/client.json by hand: "project": "@alice/web"`
+	want := `hint: the project was created; add this line to .tool/web/client.json by hand: "project": "@alice/web"`
 	if code != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "(stage write)\n  "+want) {
 		t.Errorf("exit %d\n%s%s", code, &stdout, &stderr)
 	}
@@ -244,7 +244,7 @@ func TestPush_LostResponseKeepsReplacedConfig(t *testing.T) {
 		})
 		lose.Store(true)
 		out := w.must(args...)
-		if lose.Load() || !strings.Contains(out, "note: the existing config was replaced") || !strings.Contains(out, "note: the former config (alice, create, 20") {
+		if lose.Load() || !strings.Contains(out, "note: the existing config was replaced") || !strings.Contains(out, "note: the previous config (alice, create, just now)") {
 			t.Errorf("tool %v says\n%s", args, out)
 		}
 		w.must("push", "web", "--undo")

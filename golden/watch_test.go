@@ -37,10 +37,9 @@ func (l *lines) wait(text string) string {
 	return ""
 }
 
-// watch starts a push that watches, and waits until it does.
-func (w *world) watch(flags ...string) (c *exec.Cmd, out, diagnosed *lines) {
+// start starts a program that runs until the test ends it, and returns what it prints.
+func (w *world) start(c *exec.Cmd) (out, diagnosed *lines) {
 	w.t.Helper()
-	c = w.command(append([]string{"push", "web", "--base-files-only", "--watch"}, flags...)...)
 	stdout, err := c.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -53,7 +52,14 @@ func (w *world) watch(flags ...string) (c *exec.Cmd, out, diagnosed *lines) {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { c.Process.Kill() })
-	out, diagnosed = &lines{w.t, bufio.NewScanner(stdout)}, &lines{w.t, bufio.NewScanner(stderr)}
+	return &lines{w.t, bufio.NewScanner(stdout)}, &lines{w.t, bufio.NewScanner(stderr)}
+}
+
+// watch starts a push that watches, and waits until it does.
+func (w *world) watch(flags ...string) (c *exec.Cmd, out, diagnosed *lines) {
+	w.t.Helper()
+	c = w.command(append([]string{"push", "web", "--base-files-only", "--watch"}, flags...)...)
+	out, diagnosed = w.start(c)
 	out.wait("watching")
 	return c, out, diagnosed
 }

@@ -179,7 +179,7 @@ func TestLogin_AsksAgainForRevokedToken(t *testing.T) {
 	w.hub.admin(t, "token", "revoke", "--user", "alice", "--all")
 	fresh := w.hub.token(t, "alice")
 	term := w.open(usual, "login", "--origin", w.origin)
-	w.talk(term, []turn{{"The hub rejected the stored token", "login-revoked", fresh}})
+	w.talk(term, []turn{{"The hub rejected the stored token", "login-revoked", down + enter}, {"Token for", "", fresh}})
 	term.until("takes the token", func(s string) bool {
 		return strings.Contains(s, strings.Repeat("*", len(fresh))) && !strings.Contains(s, "✗")
 	})
@@ -242,9 +242,12 @@ func TestLogin_AsksForHubAndToken(t *testing.T) {
 		w.talk(term, []turn{
 			{"Which hub?", "login-hub" + name, ctrlU + "nonsense"},
 			{"✗ not of the form", "login-hub-wrong" + name, ctrlU + w.origin + enter},
+			{"> In a browser", "login-how" + name, down + enter},
 			{"Token for", "login-token" + name, w.token[:20]},
 			{"✗ not a whole token yet", "login-token-half" + name, escape},
+			{"> Paste a token", "", escape},
 			{"Which hub?", "", enter},
+			{"> Paste a token", "", enter},
 			{"Token for", "", w.token[:44] + "~"},
 			{"✗ mistyped", "login-token-wrong" + name, ctrlU + w.token},
 		})
@@ -266,9 +269,11 @@ func TestLogin_AsksForHubAndToken(t *testing.T) {
 	c := w.command("login", "--origin", w.origin)
 	c.Env = append(c.Env, "TERM=dumb")
 	term := open(t, c, usual, false)
-	term.asked("Personal access token, not shown:")
+	term.asked("Choose 1 to 2 (default 1):")
+	term.press("2\r")
+	term.asked("not shown (< goes back):")
 	term.press(w.token[:30] + "\r")
-	term.askedTimes(2, "not shown", "not shown:")
+	term.askedTimes(2, "not shown", "not shown (< goes back):")
 	if !strings.Contains(term.text(), "Invalid answer: not a whole token") {
 		t.Errorf("it says\n%s", term.text())
 	}
@@ -320,6 +325,17 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 			t.Errorf("index.html is now %s", got)
 		}
 	}
+	shown := w.open(usual, "pull", "web", "--base-files", "--output", "../app")
+	shown.wait("> Leave them")
+	shown.press(down)
+	shown.wait("> Show what changes in them")
+	shown.press(enter)
+	shown.wait("unfold all")
+	shown.press("a")
+	shown.wait("color: red")
+	golden(t, "screen/pull-files-contents.txt", strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(shown.text()))
+	shown.press(ctrlC)
+	shown.ends(130)
 	// What was not there to be compared is not overwritten.
 	edited := w.open(narrow, "pull", "web", "--base-files")
 	edited.wait("> Leave them")
@@ -353,7 +369,7 @@ func TestChooseLocal_OneOfSeveral(t *testing.T) {
 	term := w.open(usual, "-C", "admin", "pull")
 	w.talk(term, []turn{{"> admin", "choose-local", down}, {"> web", "", enter}})
 	term.ends(0)
-	if !strings.Contains(term.text(), "Pulled web from alice/web") {
+	if !strings.Contains(term.text(), "Pulled web from @alice/web") {
 		t.Errorf("it says\n%s", term.text())
 	}
 }

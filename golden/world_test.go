@@ -183,7 +183,7 @@ func (w *world) proxy(handle func(rw http.ResponseWriter, r *http.Request, hub h
 		server.Close()
 	})
 	w.origin = server.URL
-	w.must("login", "--origin", w.origin, "--token", w.token)
+	w.must("login", "--origin", w.origin, "--token", w.token, "--workspace")
 }
 
 // hold keeps a call unanswered until its caller is gone.
@@ -192,7 +192,7 @@ func hold(r *http.Request) {
 	<-r.Context().Done()
 }
 
-// breakClient breaks client.json as soon as the project is made.
+// breakClient breaks client.json as soon as the project was created.
 func (w *world) breakClient() {
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
 		hub.ServeHTTP(rw, r)

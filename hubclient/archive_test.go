@@ -198,7 +198,7 @@ func TestUpload_RefusalArrivesBeforeBody(t *testing.T) {
 	}
 }
 
-// keep refuses a body without ending the connection, as what stands before a hub
+// keep refuses a body without ending the connection, as a proxy in front of a hub
 // may do, and lets nothing follow.
 func keep(t *testing.T, w http.ResponseWriter, status int) {
 	conn := hijack(w)
@@ -254,7 +254,7 @@ func TestUpload_ProgressIsMonotonicAndComplete(t *testing.T) {
 				}
 				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, OnProgress: onProgress})
 				if over = true; err != nil || count != len(files) || bytes != files.Bytes() {
-					t.Errorf("%d files and %d bytes are told of, %v", count, bytes, err)
+					t.Errorf("%d files and %d bytes are reported, %v", count, bytes, err)
 				}
 			})
 		})

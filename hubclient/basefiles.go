@@ -43,9 +43,7 @@ func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Pl
 		manifest = compress(manifest)
 	}
 	req.bytesBody(manifest)
-	var plan wire.Plan
-	_, err := c.send(ctx, req, &plan)
-	return &plan, err
+	return result[wire.Plan](ctx, c, req)
 }
 
 // near reports whether the hub runs on this machine, where compressing costs more than
@@ -71,6 +69,16 @@ func compress(data []byte) []byte {
 // the hub does not have. It asks for a plan first, unless little changed since files.Base.
 func (c *Client) PutBaseFiles(ctx context.Context, r ref.Ref, files FileSet) (*wire.BaseFilesWritten, error) {
 	return c.newPush(r, files, nil).run(ctx)
+}
+
+// ReplaceBaseFiles is PutBaseFiles if the project's present tree is current, "" for none.
+// Otherwise the error is revision_changed, or set_exists.
+func (c *Client) ReplaceBaseFiles(ctx context.Context, r ref.Ref, files FileSet, current string) (*wire.BaseFilesWritten, error) {
+	condition := map[string]string{"If-None-Match": "*"}
+	if current != "" {
+		condition = map[string]string{"If-Match": `"` + current + `"`}
+	}
+	return c.newPush(r, files, condition).run(ctx)
 }
 
 // SeedBaseFiles uploads the first base files of a project that was just created. The hub

@@ -44,6 +44,8 @@ func check(v any, about ref.Ref) string {
 		if v.API.IsZero() {
 			return "it names no API"
 		}
+	case *wire.DeletedAPI:
+		named = v.API
 	case *wire.Stack:
 		if len(v.Versions) == 0 {
 			return "its stack has no version"
@@ -59,6 +61,53 @@ func check(v any, about ref.Ref) string {
 	case *wire.RateLimit:
 		if v.Bot.BotID == "" && v.Bot.BotRefID == "" {
 			return "it names no bot"
+		}
+	case *wire.Bot:
+		if v.BotRefID != about.String() {
+			return "it describes another bot"
+		}
+		named = about
+	case *wire.BotToken:
+		if v.Token == "" || v.Bot != about.String() {
+			return "it has no token of the bot"
+		}
+		named = about
+	case *wire.BotTokens:
+		if v.Bot != about.String() {
+			return "it lists tokens of another bot"
+		}
+		named = about
+	case *wire.RevokedBotToken:
+		if v.Bot != about.String() || v.ID == "" {
+			return "it names no token of the bot"
+		}
+		named = about
+	case *wire.DeletedBot:
+		if v.Bot != about.String() {
+			return "it names another bot"
+		}
+		named = about
+	case *wire.Taken:
+		if v.Taken < 1 {
+			return "it counted nothing"
+		}
+	case *wire.Link:
+		if v.URL == "" {
+			return "it has no link"
+		}
+	case *wire.Device:
+		if v.DeviceCode == "" || v.UserCode == "" || v.VerificationURI == "" {
+			return "it has no code to log in with"
+		}
+	case *wire.DeviceToken:
+		if v.Token == "" {
+			return "it has no token"
+		}
+	case *wire.ConfigHistory:
+		for _, e := range v.Entries {
+			if !tree.ValidDigest(e.Revision) {
+				return "an entry of its history has no revision"
+			}
 		}
 	case *wire.Published:
 		if v.Version == "" {

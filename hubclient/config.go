@@ -2,7 +2,10 @@ package hubclient
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
@@ -36,6 +39,24 @@ func (c *Client) PutConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, 
 	return c.putConfig(ctx, r, body, condition)
 }
 
+// CheckConfig reports what PutConfig would return, and writes nothing. The failure is
+// unsupported_by_hub if the hub cannot tell.
+func (c *Client) CheckConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string) (*wire.ConfigWritten, error) {
+	req := to(wire.OpCheckConfig, r)
+	req.query(url.Values{"dryRun": {"1"}})
+	if err := req.jsonBody(body); err != nil {
+		return nil, err
+	}
+	if ifRevision != "" {
+		req.set("If-Match", quote(ifRevision))
+	}
+	written, err := result[wire.ConfigWritten](ctx, c, req)
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == wire.CodeMethodNotAllowed {
+		return nil, &Error{Code: CodeUnsupportedByHub, Detail: fmt.Sprintf("the hub %s has no dry run", c.Origin())}
+	}
+	return written, err
+}
+
 // SeedConfig writes the first config of a project that was just created. The hub
 // refuses it if the project has a config by now.
 func (c Created) SeedConfig(ctx context.Context, body wire.PutConfig) (*wire.ConfigWritten, error) {
@@ -67,9 +88,7 @@ func (c *Client) PatchConfig(ctx context.Context, r ref.Ref, body wire.PatchConf
 	if ifRevision != "" {
 		req.set("If-Match", quote(ifRevision))
 	}
-	var written wire.ConfigWritten
-	_, err := c.send(ctx, req, &written)
-	return &written, err
+	return result[wire.ConfigWritten](ctx, c, req)
 }
 
 // writtenBefore returns the result of an earlier attempt whose response was lost, if

@@ -78,7 +78,7 @@ func (c *idleConn) Close() error {
 func (c *idleConn) drain() {
 	select {
 	case <-c.drained:
-	case <-time.After(time.Second): // nobody reads during a handshake
+	case <-time.After(time.Second): // no reader is active during a handshake
 	}
 }
 

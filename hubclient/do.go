@@ -20,8 +20,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// request is one call, which may take several attempts. Every call can be sent
-// again: it is idempotent, or it has an Idempotency-Key.
+// request is one call, which may take several attempts. A call can be sent again if it
+// is idempotent or has an Idempotency-Key; others are only until the hub is reached.
 type request struct {
 	endpoint *wire.Endpoint
 	path     string  // with the query
@@ -110,6 +110,13 @@ const (
 	maxWait   = 5 * time.Second
 )
 
+// result sends r and returns the response's body as a T.
+func result[T any](ctx context.Context, c *Client, r request) (*T, error) {
+	body := new(T)
+	_, err := c.send(ctx, r, body)
+	return body, err
+}
+
 // send sends r until the hub responds or the time is over, and decodes a success into
 // v. Errors are *Error, the context's, or that of an [Opener].
 func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
@@ -122,6 +129,9 @@ func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 		}
 		if r.once {
 			return nil, err
+		}
+		if e, ok := err.(*Error); ok && r.endpoint.Once && !e.unconnected {
+			e.again = false
 		}
 		if err := tries.again(ctx, r.endpoint.Method, err); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"net/url"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -24,8 +25,29 @@ import (
 // again for the file that was interrupted. The error is plan_outdated if the hub's base
 // files changed, or the error of each.
 func (c *Client) DownloadBaseFiles(ctx context.Context, r ref.Ref, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error) error {
-	d := &download{client: c, project: r, set: set, each: each, files: make(map[string]tree.Entry, len(set.Files)), done: map[string]bool{}}
+	return c.download(ctx, &download{project: r, set: set, each: each})
+}
+
+// DownloadChangedBaseFiles is DownloadBaseFiles for the files of set that are not the same in
+// base, which the hub had before.
+func (c *Client) DownloadChangedBaseFiles(ctx context.Context, r ref.Ref, base, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error) error {
+	same := make(map[tree.Entry]bool, len(base.Files))
+	for _, e := range base.Files {
+		same[e] = true
+	}
+	changed := *set
+	changed.Files = nil
 	for _, e := range set.Files {
+		if !same[e] {
+			changed.Files = append(changed.Files, e)
+		}
+	}
+	return c.download(ctx, &download{project: r, base: base.Tree, set: &changed, each: each})
+}
+
+func (c *Client) download(ctx context.Context, d *download) error {
+	d.client, d.files, d.done = c, make(map[string]tree.Entry, len(d.set.Files)), map[string]bool{}
+	for _, e := range d.set.Files {
 		d.files[e.Path] = e
 	}
 	tries := c.newTries()
@@ -47,6 +69,7 @@ func (c *Client) DownloadBaseFiles(ctx context.Context, r ref.Ref, set *wire.Bas
 type download struct {
 	client  *Client
 	project ref.Ref
+	base    string // of a download of what changed: the digest of the tree before
 	set     *wire.BaseFiles
 	each    func(tree.Entry, io.Reader) error
 	files   map[string]tree.Entry // by path
@@ -59,6 +82,9 @@ type ownError struct{ error }
 func (d *download) attempt(ctx context.Context) error {
 	r := to(wire.OpGetBaseFilesArchive, d.project)
 	r.set("Accept-Encoding", "zstd")
+	if d.base != "" {
+		r.query(url.Values{"base": {d.base}})
+	}
 	req, err := d.client.newRequest(ctx, r)
 	if err != nil {
 		return err
@@ -128,6 +154,9 @@ func (d *download) read(archive *tar.Reader) error {
 			return err
 		}
 		e, ok := d.files[header.Name]
+		if !ok && d.base != "" {
+			continue // the hub no longer keeps the tree before, and sends all files
+		}
 		if !ok || seen[e.Path] || header.Typeflag != tar.TypeReg || header.Size != e.Size {
 			return fmt.Errorf("%q is unknown, has another size, or is repeated", header.Name)
 		}

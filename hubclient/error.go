@@ -47,6 +47,8 @@ const (
 	CodeRedirected     wire.Code = "redirected"
 	CodeNotAHub        wire.Code = "not_a_hub"
 	CodeInvalidName    wire.Code = "invalid_name"
+
+	CodeUnsupportedByHub wire.Code = "unsupported_by_hub" // it is of an earlier release
 )
 
 // HasCode reports whether err is an *[Error] with one of codes.

@@ -312,7 +312,29 @@ func described() (d wire.Description) {
 	return d
 }
 
-// calls are all calls of a client.
+var device = wire.Device{DeviceCode: "d", UserCode: "BBBB-BBBB", VerificationURI: origin + "/device", ExpiresIn: 600, Interval: 2}
+
+var oneTimeLink = wire.Link{URL: origin + "/link?code=alice.x"}
+
+// onceCalls are the calls that the hub does again each time they are sent.
+func onceCalls() []call {
+	bot := wire.Bot{Account: "acme", BotID: "b"}
+	return []call{
+		{"TakeRateLimit", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.TakeRateLimit(ctx, bot, 5)
+			return err
+		}, answering(200, wire.Taken{Bot: bot, Taken: 5})},
+		{"CreateBotToken", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.CreateBotToken(ctx, project, wire.CreateBotToken{Name: "ci"})
+			return err
+		}, answering(201, wire.BotToken{Bot: project.String(), Token: token})},
+	}
+}
+
+// allCalls are all calls of a client.
+func allCalls() []call { return slices.Concat(calls(), historyCalls(), onceCalls()) }
+
+// calls are all calls of a client that can be sent again.
 func calls() []call {
 	files, open := someFiles()
 	set := wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest(), Count: len(files)}, Files: files}
@@ -332,6 +354,10 @@ func calls() []call {
 			_, err := c.CreateProject(ctx, create)
 			return err
 		}, answering(201, wire.Project{Project: project, API: project})},
+		{"EditProject", "PATCH", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.EditProject(ctx, project, wire.EditProject{Visibility: wire.Public})
+			return err
+		}, answering(200, wire.Project{Project: project, API: project})},
 		{"DeleteProject", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.DeleteProject(ctx, project)
 			return err
@@ -340,6 +366,10 @@ func calls() []call {
 			answering(200, configOf(settings))},
 		{"PutConfig", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.PutConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
+			return err
+		}, answering(200, writtenOf(settings))},
+		{"CheckConfig", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.CheckConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
 			return err
 		}, answering(200, writtenOf(settings))},
 		{"BaseFiles", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BaseFiles(ctx, project); return err },
@@ -355,15 +385,27 @@ func calls() []call {
 			return err
 		}, answering(201, wire.Published{StackVersion: version})},
 		{"UploadAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.UploadAPI(ctx, "acme", []byte("openapi: 3.1.0"), "")
+			_, err := c.UploadAPI(ctx, "acme", hubclient.Description{Document: []byte("openapi: 3.1.0")}, "")
 			return err
 		}, answering(201, api)},
 		{"ImportAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.ImportAPI(ctx, "acme", "https://example.com/api.yaml", "")
+			_, err := c.ImportAPI(ctx, wire.ImportAPI{Account: "acme", URL: "https://example.com/api.yaml"}, "")
 			return err
 		}, answering(201, api)},
 		{"API", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.API(ctx, project); return err },
 			answering(200, api)},
+		{"UpdateAPI", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.UpdateAPI(ctx, project, hubclient.Description{Document: []byte("openapi: 3.1.0")})
+			return err
+		}, answering(200, api)},
+		{"UpdateAPIFrom", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.UpdateAPIFrom(ctx, project, "https://example.com/api.yaml", false)
+			return err
+		}, answering(200, api)},
+		{"DeleteAPI", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeleteAPI(ctx, project); return err },
+			answering(200, wire.DeletedAPI{API: project, Existed: true})},
+		{"Targets", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Targets(ctx, project); return err },
+			answering(200, wire.Targets{})},
 		{"APIs", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.APIs(ctx, "acme"); return err },
 			answering(200, wire.APIs{})},
 		{"PatchConfig", "PATCH", true, func(ctx context.Context, c *hubclient.Client) error {
@@ -377,9 +419,41 @@ func calls() []call {
 		{"RateLimit", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.RateLimit(ctx, bot); return err },
 			answering(200, wire.RateLimit{Bot: bot})},
 		{"SetRateLimit", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.SetRateLimit(ctx, bot, wire.RateLimitConfig{})
+			_, err := c.SetRateLimit(ctx, bot, wire.RateLimitConfig{}, "")
 			return err
 		}, answering(200, wire.RateLimit{Bot: bot})},
+		{"StartDevice", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.StartDevice(ctx, "tool")
+			return err
+		}, answering(200, device)},
+		{"DeviceToken", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.DeviceToken(ctx, "d")
+			return err
+		}, answering(200, wire.DeviceToken{Token: token})},
+		{"CancelDevice", "POST", true, func(ctx context.Context, c *hubclient.Client) error { return c.CancelDevice(ctx, "d") },
+			answering(200, wire.DeviceCancelled{Cancelled: true})},
+		{"CreateLink", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.CreateLink(ctx, "/@acme/web")
+			return err
+		}, answering(201, oneTimeLink)},
+		{"Invite", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.CreateInvitation(ctx, "acme", wire.Writer)
+			return err
+		}, answering(201, oneTimeLink)},
+		{"Bots", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Bots(ctx, "acme"); return err },
+			answering(200, wire.Bots{})},
+		{"CreateBot", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, _, err := c.CreateBot(ctx, project)
+			return err
+		}, answering(201, wire.Bot{Account: "acme", BotRefID: project.String()})},
+		{"BotTokens", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BotTokens(ctx, project); return err },
+			answering(200, wire.BotTokens{Bot: project.String()})},
+		{"RevokeBotToken", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.RevokeBotToken(ctx, project, "1f0c2d9b8a77")
+			return err
+		}, answering(200, wire.RevokedBotToken{Bot: project.String(), ID: "1f0c2d9b8a77"})},
+		{"DeleteBot", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeleteBot(ctx, project); return err },
+			answering(200, wire.DeletedBot{Bot: project.String()})},
 		{"OpenAPI", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.OpenAPI(ctx); return err },
 			answering(200, described())},
 		{"Health", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Health(ctx); return err },
@@ -410,7 +484,7 @@ func wantCode(t testing.TB, err error, code wire.Code) *hubclient.Error {
 	}
 	for _, text := range []string{e.Detail, e.Hint} {
 		if len(text) > 300 || strings.ContainsFunc(text, tree.Unprintable) {
-			t.Errorf("a text of %d bytes is no short line: %.400q", len(text), text)
+			t.Errorf("a text of %d bytes is not a short line: %.400q", len(text), text)
 		}
 	}
 	return e

@@ -47,7 +47,7 @@ func message(status, mediaType, body string, header ...string) string {
 	return "HTTP/1.1 " + status + "\r\n" + strings.Join(header, "\r\n") + "\r\n\r\n" + body
 }
 
-// endless repeats a piece until nobody reads.
+// endless repeats a piece until the reader stops.
 func endless(name string, code wire.Code, start, piece string) odd {
 	return odd{name, code, func(c net.Conn) {
 		io.WriteString(c, start)
@@ -87,7 +87,7 @@ func oddAnswers() []odd {
 		says("zeros", notAHub, strings.Repeat("\x00", 5_000)+"\n"),
 		says("HTTP/2", notAHub, "HTTP/2.0 200 OK\r\n\r\n"),
 		says("HTTP/9.9", notAHub, "HTTP/9.9 200 OK\r\n\r\n"),
-		says("a status that is none", notAHub, "HTTP/1.1 2xx OK\r\n\r\n"),
+		says("an invalid status", notAHub, "HTTP/1.1 2xx OK\r\n\r\n"),
 		says("a negative status", notAHub, "HTTP/1.1 -20 OK\r\n\r\n"),
 		says("status 0", notAHub, "HTTP/1.1 000 OK\r\n\r\n"),
 		says("status 999", notAHub, "HTTP/1.1 999 "+strings.Repeat("y", 9_000)+"\r\nContent-Length: 0\r\n\r\n"),
@@ -96,10 +96,10 @@ func oddAnswers() []odd {
 		says("a header with a control character", notAHub, "HTTP/1.1 200 OK\r\nX: \x00\r\n\r\n"),
 		says("two lengths", notAHub, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}"),
 		says("a negative length", notAHub, "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"),
-		says("a length that is none", notAHub, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}"),
+		says("an invalid length", notAHub, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}"),
 		says("a length too long", unreachable, "HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{}"),
 		says("an unknown transfer encoding", notAHub, "HTTP/1.1 200 OK\r\nTransfer-Encoding: rot13\r\n\r\n{}"),
-		says("chunks that are none", notAHub, chunked+"zz\r\n{}\r\n0\r\n\r\n"),
+		says("invalid chunks", notAHub, chunked+"zz\r\n{}\r\n0\r\n\r\n"),
 		says("a chunk of negative size", notAHub, chunked+"-1\r\n{}\r\n0\r\n\r\n"),
 		says("chunks that end early", unreachable, chunked+"2\r\n{}"),
 		says("switching protocols", notAHub, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n{}"),
@@ -137,7 +137,7 @@ func oddAnswers() []odd {
 		says("a problem of an odd time", notAHub, problem("412 X", `{"code":"revision_changed","current":{"updatedAt":"yesterday"}}`)),
 		says("a key that came with another body", wire.CodeIdempotencyMismatch, problem("422 X", `{"code":"idempotency_mismatch"}`)),
 		says("a key that stays in flight", wire.CodeIdempotencyInFlight, problem("409 X", `{"code":"idempotency_in_flight"}`, "Retry-After: 1")),
-		says("an ETag that is none", notAHub, ok(`{}`, "ETag: \x80nonsense")),
+		says("an invalid ETag", notAHub, ok(`{}`, "ETag: \x80nonsense")),
 
 		endless("an endless status line", notAHub, "HTTP/1.1 200 ", "y"),
 		endless("an endless header", notAHub, "HTTP/1.1 200 OK\r\nX: ", "y"),
@@ -152,7 +152,7 @@ func oddAnswers() []odd {
 		oddBodies())
 }
 
-// oddBodies are successes whose body is none.
+// oddBodies are successes with an invalid body.
 func oddBodies() []odd {
 	var list []odd
 	for name, body := range map[string]string{
@@ -175,9 +175,9 @@ func oddBodies() []odd {
 		"deep lists":            strings.Repeat(`[`, 100_000),
 		"an empty object":       `{}`,
 		"wrong types":           `{"project":7,"user":[],"projects":"x","nextCursor":1,"config":[],"revision":{}}`,
-		"a ref that is none":    `{"project":{"account":"../..","slug":"x"},"user":7,"nextCursor":7,"files":7}`,
+		"an invalid ref":        `{"project":{"account":"../..","slug":"x"},"user":7,"nextCursor":7,"files":7}`,
 		"a ref of another":      `{"project":{"account":"evil","slug":"web"},"files":[{"path":"../x"}]}`,
-		"a time that is none":   `{"expiresAt":"soon","createdAt":"soon","updatedAt":"soon"}`,
+		"an invalid time":       `{"expiresAt":"soon","createdAt":"soon","updatedAt":"soon"}`,
 		"a number out of range": `{"enrichmentCount":1e400,"count":1e400}`,
 		"a name that is long":   `{"project":{` + quoted(long) + `:1},"user":{` + quoted(long) + `:1}}`,
 	} {

@@ -229,7 +229,7 @@ func TestAmbiguous_VersionPublishedByOwnAttempt(t *testing.T) {
 }
 
 func TestAmbiguous_WriteSaysSo(t *testing.T) {
-	for _, c := range calls() {
+	for _, c := range allCalls() {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { lose(w, r) })

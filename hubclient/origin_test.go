@@ -46,7 +46,7 @@ func TestParseOrigin_Normalizes(t *testing.T) {
 	}
 }
 
-// notOrigins are texts that are no origin, whoever takes them for one.
+// notOrigins are texts that are not origins, although some parsers accept them.
 var notOrigins = []string{
 	"", "hub", "hub.example.com", "hub:4680", "localhost:4680", "//hub", "http:", "http://", "http:///", "http://:4680", "https://?", "http:hub",
 	"ftp://hub", "file:///etc/passwd", "unix:/run/hub.sock", "javascript:alert(1)", "http+unix://hub",

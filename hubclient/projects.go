@@ -47,8 +47,17 @@ func (c *Client) CreateProject(ctx context.Context, req wire.CreateProject) (Cre
 
 // Project returns a project.
 func (c *Client) Project(ctx context.Context, r ref.Ref) (*wire.Project, error) {
+	return result[wire.Project](ctx, c, to(wire.OpGetProject, r))
+}
+
+// EditProject changes a project's visibility, stack version or API, and returns the project.
+func (c *Client) EditProject(ctx context.Context, r ref.Ref, edit wire.EditProject) (*wire.Project, error) {
+	req := to(wire.OpEditProject, r)
+	if err := req.jsonBody(edit); err != nil {
+		return nil, err
+	}
 	var p wire.Project
-	_, err := c.send(ctx, to(wire.OpGetProject, r), &p)
+	_, err := c.send(ctx, req, &p)
 	return &p, err
 }
 
@@ -98,7 +107,7 @@ type Deletion struct {
 	Ambiguous bool
 }
 
-// DeleteProject deletes a project. It is no error if the project does not exist.
+// DeleteProject deletes a project. It is not an error if the project does not exist.
 func (c *Client) DeleteProject(ctx context.Context, r ref.Ref) (*Deletion, error) {
 	var d Deletion
 	a, err := c.send(ctx, to(wire.OpDeleteProject, r), &d.Deleted)

@@ -48,7 +48,7 @@ func (p *push) run(ctx context.Context) (*wire.BaseFilesWritten, error) {
 	if err := p.setManifest(first); err != nil {
 		return nil, err
 	}
-	if first.Base == "" {
+	if first.Base == "" || p.condition != nil { // a repeated attempt has to find out whether the first was applied
 		return p.planAndPut(ctx)
 	}
 	blobs := p.newBlobs(first.Put)
@@ -205,7 +205,7 @@ func (p *push) unchanged() *wire.BaseFilesWritten {
 	t := p.files.Snapshot.Tree
 	p.progress(len(t), t.Bytes())
 	w := &wire.BaseFilesWritten{Project: p.project, Tree: p.files.Snapshot.Digest, BaseFilesPushed: len(t)}
-	if p.condition != nil {
+	if p.condition["If-None-Match"] != "" {
 		w.Added = len(t) // by the attempt whose response was lost
 	}
 	return w

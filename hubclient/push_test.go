@@ -21,7 +21,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// received is what a push brought.
+// received is what a push uploaded.
 type received struct {
 	manifest wire.Manifest
 	contents map[string]string // by digest

@@ -11,9 +11,7 @@ import (
 
 // Whoami returns the owner, the scopes and the roles of the token.
 func (c *Client) Whoami(ctx context.Context) (*wire.Whoami, error) {
-	var me wire.Whoami
-	_, err := c.send(ctx, to(wire.OpWhoami, ref.Ref{}), &me)
-	return &me, err
+	return result[wire.Whoami](ctx, c, to(wire.OpWhoami, ref.Ref{}))
 }
 
 // Limits returns the limits that the hub publishes in its OpenAPI description.
@@ -42,19 +40,28 @@ func (c *Client) Ready(ctx context.Context) (*wire.Status, error) {
 }
 
 func (c *Client) status(ctx context.Context, op wire.Op) (*wire.Status, error) {
-	var s wire.Status
-	_, err := c.send(ctx, to(op, ref.Ref{}), &s)
-	return &s, err
+	return result[wire.Status](ctx, c, to(op, ref.Ref{}))
 }
 
-// Page returns the HTML page of a public project.
-func (c *Client) Page(ctx context.Context, r ref.Ref) ([]byte, error) {
-	return c.raw(ctx, to(wire.OpPage, r))
+// Page returns the HTML page of op, such as [wire.OpConfigPage], about r, zero for a
+// page about no project. values are the path's other parameters.
+func (c *Client) Page(ctx context.Context, op wire.Op, r ref.Ref, values ...string) ([]byte, error) {
+	return c.raw(ctx, to(op, r, values...))
 }
 
 // StaticFile returns a file that the pages refer to.
 func (c *Client) StaticFile(ctx context.Context, name string) ([]byte, error) {
 	return c.raw(ctx, to(wire.OpStatic, ref.Ref{}, name))
+}
+
+// FileSchema returns the JSON Schema of a file in .tool, such as client.json.
+func (c *Client) FileSchema(ctx context.Context, name string) ([]byte, error) {
+	return c.raw(ctx, to(wire.OpGetFileSchema, ref.Ref{}, name))
+}
+
+// FileSchemaURL returns the address of the JSON Schema of a file in .tool on the hub at origin.
+func FileSchemaURL(origin, name string) string {
+	return origin + wire.OpGetFileSchema.Endpoint().Expand(name)
 }
 
 // raw returns the body of a response that is not JSON.

@@ -11,21 +11,23 @@ import (
 
 // Stack returns a stack with its published versions, newest first: at least one.
 func (c *Client) Stack(ctx context.Context, r ref.Ref) (*wire.Stack, error) {
-	var s wire.Stack
-	_, err := c.send(ctx, to(wire.OpGetStack, r), &s)
-	return &s, err
+	return result[wire.Stack](ctx, c, to(wire.OpGetStack, r))
 }
 
 // StackVersion returns one version of a stack.
 func (c *Client) StackVersion(ctx context.Context, r ref.Ref, version string) (*wire.StackVersion, error) {
-	var v wire.StackVersion
-	_, err := c.send(ctx, to(wire.OpGetVersion, r, version), &v)
-	return &v, err
+	return result[wire.StackVersion](ctx, c, to(wire.OpGetVersion, r, version))
 }
 
 // Bundle returns the compressed tar of a version of a stack, as it was published.
 func (c *Client) Bundle(ctx context.Context, r ref.Ref, version string) ([]byte, error) {
 	return c.raw(ctx, to(wire.OpGetBundle, r, version))
+}
+
+// SettingsSchema returns the JSON Schema of settings that a version of a stack includes.
+// The error is not_found if it includes none.
+func (c *Client) SettingsSchema(ctx context.Context, r ref.Ref, version string) ([]byte, error) {
+	return c.raw(ctx, to(wire.OpGetSettingsSchema, r, version))
 }
 
 // Publication is what a call to [Client.PublishVersion] found or did.
@@ -37,7 +39,7 @@ type Publication struct {
 	Ambiguous bool
 }
 
-// PublishVersion publishes files as a version of a stack. It is no error if the same
+// PublishVersion publishes files as a version of a stack. It is not an error if the same
 // files are published as this version.
 func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files tree.Tree, open Opener) (*Publication, error) {
 	req := to(wire.OpPutVersion, r, version)

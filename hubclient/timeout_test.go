@@ -25,7 +25,7 @@ func silent(_ http.ResponseWriter, r *http.Request, _ int) {
 }
 
 func TestTimeout_SilentCallFailsWithoutRetry(t *testing.T) {
-	for _, c := range calls() {
+	for _, c := range allCalls() {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newHub(t, hubclient.Options{}, silent)
@@ -122,7 +122,7 @@ func TestTimeout_SlowUploadIsAllowed(t *testing.T) {
 	files, open := filesOf(map[string]string{"noise": string(noise)})
 	for name, do := range map[string]func(context.Context, *hubclient.Client) error{
 		"a document": func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.UploadAPI(ctx, "acme", noise, "")
+			_, err := c.UploadAPI(ctx, "acme", hubclient.Description{Document: noise}, "")
 			return err
 		},
 		"an archive": func(ctx context.Context, c *hubclient.Client) error {
@@ -172,7 +172,7 @@ func TestTimeout_UploadNotReadByHub(t *testing.T) {
 	}
 }
 
-// A hub, or what stands before it, need not know of Expect.
+// A hub, or a proxy in front of it, may ignore Expect.
 func TestUpload_SendsBodyWithoutContinue(t *testing.T) {
 	files, open := someFiles()
 	for _, timeout := range []time.Duration{4 * time.Second, time.Minute} {
@@ -235,7 +235,7 @@ func TestCall_ReplacesClosedConnection(t *testing.T) {
 }
 
 func TestTimeout_AbandonedWriteIsAmbiguous(t *testing.T) {
-	for _, c := range calls() {
+	for _, c := range allCalls() {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())

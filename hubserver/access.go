@@ -34,11 +34,74 @@ func rank(r wire.Role) int {
 	return slices.Index([]wire.Role{"", wire.Reader, wire.Writer, wire.Admin}, r)
 }
 
-// caller is the owner of a valid token.
+// caller is the owner of a valid token, or of a session in a browser.
 type caller struct {
-	user   string
-	token  *store.Bearer
-	scopes []wire.Scope
+	user    string          // for a bot, its ref
+	account string          // the user's own, or the one that owns the bot
+	token   *store.Bearer   // nil: a session
+	session *store.SignedIn // nil: a token
+	scopes  []wire.Scope
+}
+
+func newCaller(user string, scopes []string) *caller {
+	who := &caller{user: user, account: user}
+	for _, scope := range scopes {
+		who.scopes = append(who.scopes, wire.Scope(scope))
+	}
+	return who
+}
+
+// isBot reports whether the caller is a bot: a writer in its own account, and nothing else.
+func (w *caller) isBot() bool { return w.token != nil && w.token.Bot != "" }
+
+// notPermitted says that the caller's role on account is not the one that is needed.
+func (w *caller) notPermitted(has wire.Role, account string, needed wire.Role) *problem {
+	p := notPermitted(w.user, has, account, needed)
+	if w.isBot() {
+		return p.hint("a bot is a writer in its own account only")
+	}
+	return p
+}
+
+// needUser refuses a bot what only users do.
+func (c *call) needUser(what string) error {
+	if c.who.isBot() {
+		return problemf(http.StatusForbidden, wire.CodeNotPermitted, "a bot cannot %s", what).
+			hint("send the request with the token of a user")
+	}
+	return nil
+}
+
+// tokenName is the name of the token, or of the token behind the session.
+func (w *caller) tokenName() string {
+	if w.session != nil {
+		return w.session.TokenName
+	}
+	return w.token.Name
+}
+
+// shown is what logs may show of what the caller authenticated with.
+func (w *caller) shown() string {
+	if w.session != nil {
+		return "session " + w.session.ID()
+	}
+	return w.token.Shown
+}
+
+// expiresAt is when the token or the session ends at the latest.
+func (w *caller) expiresAt() store.Time {
+	if w.session != nil {
+		return w.session.ExpiresAt
+	}
+	return w.token.ExpiresAt
+}
+
+// check reads again whether the token or the session is valid.
+func (w *caller) check(ctx context.Context, v *store.View) error {
+	if w.session != nil {
+		return sessionProblem(v.SignedIn(ctx, w.user, w.session.Hash))
+	}
+	return bearerProblem(v.Bearer(ctx, w.token.Hash))
 }
 
 // admit lets a request through to its handler: 401, then 403 for the role, then
@@ -55,12 +118,16 @@ func (c *call) admit(e *wire.Endpoint) error {
 		if e.Public && c.isPublic() {
 			return nil
 		}
-		return unauthorized(wire.CodeUnauthorized, noToken)
+		return c.unauthenticated()
 	}
 	if e.Account == wire.AnyToken || e.Account == wire.InBody { // a handler that reads the account from the body calls permit
 		return c.needScope(e.Scope)
 	}
-	if err := c.permit(c.accountOf(e.Account), e.Role, e.Scope); err != nil {
+	scope := e.Scope
+	if e.Op == wire.OpTakeRateLimit && c.who.isBot() { // its handler knows whether the bot asks about itself
+		scope = ""
+	}
+	if err := c.permit(c.accountOf(e.Account), e.Role, scope); err != nil {
 		var refused *problem
 		if errors.As(err, &refused) && e.Public && c.isPublic() {
 			return nil
@@ -86,30 +153,33 @@ func (c *call) query() (url.Values, error) {
 	return q, nil
 }
 
-// authenticate returns the caller, nil if the request has no token.
+// authenticate returns the caller, nil if the request has neither a token nor the cookie
+// of a session that has not ended. A token takes precedence.
 func (c *call) authenticate() (*caller, error) {
-	header := c.r.Header.Get("Authorization")
-	if header == "" {
-		return nil, nil
+	if header := c.r.Header.Get("Authorization"); header != "" {
+		return c.bearer(header)
 	}
+	return c.signedIn()
+}
+
+// bearer returns the owner of the token in an Authorization header.
+func (c *call) bearer(header string) (*caller, error) {
 	scheme, token, _ := strings.Cut(header, " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || !pat.Valid(token) {
 		return nil, unauthorized(wire.CodeUnauthorized, "the Authorization header has no valid token")
 	}
-	var bearer *store.Bearer
-	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		bearer, err = v.Bearer(c.ctx(), pat.Hash(token))
-		return err
-	})
+	bearer, err := lookUp(c, func(v *store.View) (*store.Bearer, error) { return v.Bearer(c.ctx(), pat.Hash(token)) })
 	if err := bearerProblem(bearer, err); err != nil {
 		return nil, err
 	}
 	if bearer.Stale {
-		c.s.uses.note(bearer.Hash)
+		c.s.uses.note([]string{bearer.Hash})
 	}
-	who := &caller{user: bearer.Owner, token: bearer}
-	for _, scope := range bearer.ScopeList() {
-		who.scopes = append(who.scopes, wire.Scope(scope))
+	who := newCaller(bearer.Owner, bearer.ScopeList())
+	who.token = bearer
+	if who.isBot() {
+		who.user = bearer.BotRefID
+		return who, c.countRequest(who)
 	}
 	return who, nil
 }
@@ -126,7 +196,7 @@ func (c *call) accountOf(in wire.AccountIn) string {
 	if bot, err := ref.Parse(q.Get("botRefId")); in == wire.InBot && err == nil {
 		return bot.Account()
 	}
-	return c.who.user
+	return c.who.account
 }
 
 // permit checks the caller's role on account, then the token's scope. Whether
@@ -137,7 +207,7 @@ func (c *call) permit(account string, needed wire.Role, scope wire.Scope) error 
 		return err
 	}
 	if rank(role) < rank(needed) {
-		return notPermitted(c.who.user, role, account, needed)
+		return c.who.notPermitted(role, account, needed)
 	}
 	c.granted = append(c.granted, grant{account, needed})
 	return c.needScope(scope)
@@ -147,8 +217,15 @@ func (c *call) needScope(scope wire.Scope) error {
 	if wire.HasScope(c.who.scopes, scope) {
 		return nil
 	}
-	return problemf(http.StatusForbidden, wire.CodeMissingScope, "the token lacks the scope %s", scope).
-		hint("create one that has it: hub token create --user %s --name NAME --scope %s", c.who.user, scope)
+	if c.who.session != nil {
+		return problemf(http.StatusForbidden, wire.CodeMissingScope, "the token behind this session lacks the scope %s", scope).
+			hint("sign in with a token that has it")
+	}
+	p := problemf(http.StatusForbidden, wire.CodeMissingScope, "the token lacks the scope %s", scope)
+	if c.who.isBot() {
+		return p.hint("create one that has it: tool bot token %s --name NAME --scope %s", c.who.user, scope)
+	}
+	return p.hint("create one that has it: hub token create --user %s --name NAME --scope %s", c.who.user, scope)
 }
 
 // roleOn returns the caller's role on account, "" for none.
@@ -156,14 +233,19 @@ func (c *call) roleOn(account string) (wire.Role, error) {
 	if c.who == nil || !ref.ValidName(account) {
 		return "", nil
 	}
-	if c.who.user == account {
+	return lookUp(c, func(v *store.View) (wire.Role, error) { return c.who.roleOn(c.ctx(), v, account) })
+}
+
+func (w *caller) roleOn(ctx context.Context, v *store.View, account string) (wire.Role, error) {
+	switch {
+	case w.isBot() && w.account == account:
+		return wire.Writer, nil
+	case w.isBot():
+		return "", nil
+	case w.user == account:
 		return wire.Admin, nil
 	}
-	var role string
-	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		role, err = v.RoleOf(c.ctx(), c.who.user, account)
-		return err
-	})
+	role, err := v.RoleOf(ctx, w.user, account)
 	return wire.Role(role), err
 }
 
@@ -174,11 +256,7 @@ func (c *call) isPublic() bool {
 	if err != nil {
 		return false
 	}
-	var found *store.ProjectView
-	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		found, err = v.Project(c.ctx(), r)
-		return err
-	})
+	found, err := lookUp(c, func(v *store.View) (*store.ProjectView, error) { return v.Project(c.ctx(), r) })
 	return err == nil && found.IsPublic()
 }
 
@@ -196,7 +274,7 @@ func (c *call) ref() ref.Ref {
 // audit adds a row about what the caller does, in the transaction that does it.
 func (c *call) audit(ctx context.Context, tx *store.Tx, account, action, object, detail string) error {
 	return tx.Audit(ctx, store.AuditRow{
-		Account: account, Actor: c.who.user, Token: c.who.token.Shown,
+		Account: account, Actor: c.who.user, Token: c.who.shown(),
 		Action: action, Object: object, Detail: detail, RequestID: c.id, Address: c.address(),
 	})
 }

@@ -38,7 +38,7 @@ func TestUploadAPI_RoundTrip(t *testing.T) {
 		} {
 			a := alice.post("/v1/apis/upload?account=acme", c.body).want(201)
 			got := decoded[wire.API](a)
-			want := wire.API{API: mustRef("@acme/" + c.slug), Title: c.title, Version: c.version, Format: c.format, SHA256: sha(c.body.data), CreatedBy: "alice", CreatedAt: got.CreatedAt}
+			want := wire.API{API: mustRef("@acme/" + c.slug), Title: c.title, Version: c.version, Format: c.format, SHA256: sha(c.body.data), CreatedBy: "alice", CreatedAt: got.CreatedAt, Findings: []wire.Finding{}}
 			if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" || got.CreatedAt.IsZero() {
 				t.Errorf("%s%v", diff, got.CreatedAt)
 			}
@@ -121,18 +121,15 @@ func TestUploadAPI_ConcurrentUploadsGetOwnSlugs(t *testing.T) {
 func TestUploadAPI_RejectsInvalidWithReasons(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for name, body := range map[string]string{
-			"nothing":              "",
-			"no JSON":              "{",
-			"no description":       `{"a": 1}`,
-			"no title":             `{"openapi": "3.1.0", "info": {"version": "1"}, "paths": {}}`,
-			"a later version":      `{"openapi": "9.0.0", "info": {"title": "x", "version": "1"}, "paths": {}}`,
-			"a missing reference":  `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {"/": {"get": {"responses": {"200": {"$ref": "#/components/responses/none"}}}}}}`,
-			"a billion laughs":     "a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n",
-			"100,000 deep":         strings.Repeat("[", 100_000),
-			"invalid UTF-8":        "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"\xff\", \"version\": \"1\"}, \"paths\": {}}",
-			"HTML":                 "<!doctype html><title>x</title>",
-			"a title without end":  `{"openapi": "3.1.0", "info": {"title": "` + strings.Repeat("x", 1001) + `", "version": "1"}, "paths": {}}`,
-			"a reference to files": `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {"/": {"$ref": "/etc/passwd"}}}`,
+			"nothing":             "",
+			"no JSON":             "{",
+			"no description":      `{"a": 1}`,
+			"nothing described":   `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}}`,
+			"a billion laughs":    "a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n",
+			"100,000 deep":        strings.Repeat("[", 100_000),
+			"invalid UTF-8":       "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"\xff\", \"version\": \"1\"}, \"paths\": {}}",
+			"HTML":                "<!doctype html><title>x</title>",
+			"a title without end": `{"openapi": "3.1.0", "info": {"title": "` + strings.Repeat("x", 1001) + `", "version": "1"}, "paths": {}}`,
 		} {
 			a := hub.as("alice").post("/v1/apis/upload", typed{"", []byte(body)})
 			if a.status != 422 {
@@ -150,6 +147,59 @@ func TestUploadAPI_RejectsInvalidWithReasons(t *testing.T) {
 		hub.as("alice").get("/v1/apis/alice/api").problem(404, wire.CodeNotFound)
 		hub.as("alice").get("/v1/apis/alice/x/document").problem(404, wire.CodeNotFound)
 	})
+}
+
+const flawed = `{"openapi": "3.3.0",
+ "paths": {"pets": {"get": {"responses": {"200": {"$ref": "#/components/responses/none"}}}}}}`
+
+var flaws = []wire.Finding{
+	{Severity: wire.SeverityError, Pointer: "", Line: 1, Detail: `"info" is missing`},
+	{Severity: wire.SeverityError, Pointer: "/paths/pets/get/responses/200/$ref", Line: 2, Detail: `"#/components/responses/none" does not exist`},
+	{Severity: wire.SeverityError, Pointer: "/paths/pets", Line: 2, Detail: "a path starts with /"},
+	{Severity: wire.SeverityWarning, Pointer: "/openapi", Line: 1, Detail: "OpenAPI 3.3.0 is newer than 3.2: it is read as 3.2"},
+}
+
+func TestUploadAPI_AcceptsWithFindings(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		alice := hub.as("alice")
+		a := alice.post("/v1/apis/upload?name=pet-shop.v1.json", flawed).want(201)
+		got := decoded[wire.API](a)
+		if got.API != mustRef("@alice/pet-shop-v1") || got.Title != "pet-shop.v1" || got.Version != "" || got.Format != "openapi-3.2" {
+			t.Errorf("%+v", got)
+		}
+		if diff := cmp.Diff(flaws, got.Findings); diff != "" {
+			t.Error(diff)
+		}
+		if read := alice.get("/v1/apis/alice/pet-shop-v1").want(200); !bytes.Equal(read.body, a.body) {
+			t.Errorf("it reads as %s, the uploader got %s", read.body, a.body)
+		}
+		if list := decoded[wire.APIs](alice.get("/v1/apis?account=alice").want(200)); len(list.APIs) != 1 || list.APIs[0].Findings != nil {
+			t.Errorf("the list has findings: %+v", list)
+		}
+	})
+}
+
+func TestUploadAPI_StrictRejectsErrors(t *testing.T) {
+	hub := one(t, nil)
+	p := hub.as("alice").post("/v1/apis/upload?strict=true", flawed).problem(422, wire.CodeInvalidDescription)
+	if len(p.Errors) != 3 || p.Errors[2] != (wire.FieldError{Pointer: "/paths/pets", Detail: "line 2: a path starts with /"}) {
+		t.Errorf("%+v", p.Errors)
+	}
+	hub.as("alice").post("/v1/apis/upload?strict=true", strings.Replace(pets, "3.1.0", "3.9.0", 1)).want(201) // only a warning
+	hub.as("alice").post("/v1/apis/upload?strict=yes", pets).problem(422, wire.CodeInvalidBody)
+}
+
+func TestUploadAPI_TitleFromFileName(t *testing.T) {
+	hub := one(t, nil)
+	for name, want := range map[string]string{
+		"pets.yaml": "pets", "a/b/My API.json": "My API", `c:\x\y.yml`: "y", "": "API", "..": "API", ".yaml": "API", "/": "API",
+		"a\x00\x1b[31m\u202e\xff.json": "a[31m", strings.Repeat("é", 600) + ".json": strings.Repeat("é", 500),
+	} {
+		got := decoded[wire.API](hub.as("alice").post("/v1/apis/upload?name="+url.QueryEscape(name), flawed).want(201))
+		if got.Title != want {
+			t.Errorf("the title from %q is %q, want %q", name, got.Title, want)
+		}
+	}
 }
 
 func TestUploadAPI_ControlCharacterInTitle(t *testing.T) {
@@ -187,6 +237,8 @@ func TestImportAPI_RegistersLikeUpload(t *testing.T) {
 		switch r.URL.Path {
 		case "/pets.yaml":
 			w.Write([]byte(petsYAML))
+		case "/flawed/petstore.json":
+			w.Write([]byte(flawed))
 		case "/moved":
 			http.Redirect(w, r, "/pets.yaml", http.StatusFound)
 		case "/html":
@@ -212,6 +264,11 @@ func TestImportAPI_RegistersLikeUpload(t *testing.T) {
 		if got.API != mustRef("@alice/mine") {
 			t.Errorf("%+v", got)
 		}
+		got = decoded[wire.API](alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/flawed/petstore.json?x=1"}).want(201))
+		if got.Title != "petstore" || len(got.Findings) != len(flaws) {
+			t.Errorf("%+v", got)
+		}
+		alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/flawed/petstore.json", Strict: true}).problem(422, wire.CodeInvalidDescription)
 		alice.post("/v1/apis/import", wire.ImportAPI{Slug: "mine", URL: target.URL + "/pets.yaml"}).problem(409, wire.CodeAPIExists)
 		alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/html"}).problem(422, wire.CodeInvalidDescription)
 		if p := alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/large"}).problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail, "50000") {

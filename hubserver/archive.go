@@ -20,7 +20,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Compressions of an archive. Plain stands for none.
+// Compressions of an archive. Plain means none.
 const (
 	plain = "application/x-tar"
 	gz    = "application/gzip"
@@ -31,7 +31,7 @@ const (
 const maxWindow = 8 << 20
 
 // compressionOf returns how the request says that its archive is compressed, ""
-// when the first bytes are to decide; 415 for a type that is no archive.
+// when the first bytes are to decide; 415 for a type that is not an archive.
 func (c *call) compressionOf() (string, error) {
 	if err := c.needMediaType(plain, gz, zst, wire.BaseFilesType, "application/octet-stream", ""); err != nil {
 		return "", err
@@ -39,7 +39,7 @@ func (c *call) compressionOf() (string, error) {
 	named, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	encoding := c.r.Header.Get("Content-Encoding")
 	if named == wire.BaseFilesType && encoding != "zstd" {
-		return "", unsupported("the Content-Encoding of %s is to be zstd, not %q", named, encoding)
+		return "", unsupported("the Content-Encoding of %s must be zstd, not %q", named, encoding)
 	}
 	switch encoding {
 	case "":
@@ -48,7 +48,7 @@ func (c *call) compressionOf() (string, error) {
 	case "zstd":
 		return zst, nil
 	default:
-		return "", unsupported("the archive's Content-Encoding is to be gzip or zstd, not %q", encoding)
+		return "", unsupported("the archive's Content-Encoding must be gzip or zstd, not %q", encoding)
 	}
 	if named == gz || named == zst {
 		return named, nil
@@ -80,11 +80,11 @@ func (c *call) inflate(r io.Reader, compression string) (stream io.Reader, actua
 	}
 	switch compression {
 	case gz:
-		z, err := gzip.NewReader(buffered)
+		z, done, err := gunzip(buffered)
 		if err != nil {
 			return nil, gz, nil, badArchive("it is not gzip")
 		}
-		return z, gz, func() { z.Close() }, nil
+		return z, gz, done, nil
 	case zst:
 		z, err := c.unzstd(buffered)
 		if err != nil {
@@ -93,6 +93,14 @@ func (c *call) inflate(r io.Reader, compression string) (stream io.Reader, actua
 		return z, zst, z.Close, nil
 	}
 	return buffered, plain, func() {}, nil
+}
+
+func gunzip(r io.Reader) (io.Reader, func(), error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return z, func() { z.Close() }, nil
 }
 
 // inflateMemory is what decompressing takes besides a window, in bytes.
@@ -152,7 +160,7 @@ func (l Limits) archiveBytes() int64 { return l.BaseFilesBytes + int64(l.BaseFil
 func (l Limits) check(n int, path string, size, bytes int64) error {
 	switch {
 	case n > l.BaseFiles:
-		return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "there are more files than this hub takes: at most %d", l.BaseFiles)
+		return problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "too many files: this hub accepts at most %d", l.BaseFiles)
 	case size > l.BaseFileBytes:
 		return tooLarge(fmt.Sprintf("the file %q", path), l.BaseFileBytes)
 	case bytes > l.BaseFilesBytes:
@@ -161,7 +169,7 @@ func (l Limits) check(n int, path string, size, bytes int64) error {
 	return nil
 }
 
-// tarOverhead bounds what a tar holds for a file beside its content, in bytes:
+// tarOverhead bounds what a tar holds for a file besides its content, in bytes:
 // headers and padding. It leaves room for directories.
 const tarOverhead = 4 << 10
 
@@ -181,7 +189,7 @@ func (a *archiveReader) read(stream io.Reader) (tree.Tree, error) {
 		counted.headers = 0
 		if errors.Is(err, io.EOF) {
 			if counted.n-before < endMark || counted.zeros < endMark {
-				return nil, badArchive("it breaks off: it does not have the zeros with which a tar ends")
+				return nil, badArchive("it is truncated: the zero blocks that end a tar are missing")
 			}
 			break
 		}
@@ -209,7 +217,7 @@ func (a *archiveReader) take(header *tar.Header, content io.Reader) error {
 			return badArchive("%q is a sparse file", path)
 		}
 	default:
-		return badArchive("%q is not a regular file: links, devices and sparse files are not taken", path)
+		return badArchive("%q is not a regular file: links, devices and sparse files are not accepted", path)
 	}
 	if err := pathProblem("the archive", tree.CheckPath(path)); err != nil {
 		return err
@@ -266,18 +274,18 @@ func (a *archiveReader) readContent(r io.Reader, size int64) ([]byte, error) {
 	}
 }
 
-// streamProblem tells a caller what is wrong with the bytes of an archive.
+// streamProblem describes what is wrong with the bytes of an archive.
 func streamProblem(err error) error {
 	var p *problem
 	switch {
 	case errors.As(err, &p):
 		return err
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return badArchive("its zstd window is above %d MiB", maxWindow>>20)
+		return badArchive("its zstd window is larger than %d MiB", maxWindow>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return brokenBody(err)
 	}
-	return badArchive("it is not a whole tar, or not compressed as announced").because(err)
+	return badArchive("it is not a complete tar, or not compressed as declared").because(err)
 }
 
 func longHeaders() error {

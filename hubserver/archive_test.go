@@ -17,7 +17,7 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-// rawTar is a tar of one member whose name stands in the header byte by byte,
+// rawTar is a tar of one member whose name is in the header byte by byte,
 // however bad it is.
 func rawTar(name string, kind byte) []byte {
 	var block [512]byte

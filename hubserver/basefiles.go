@@ -46,7 +46,7 @@ func (s *Server) putBaseFiles(c *call) error {
 	swap, uploaded, err := take(compression, w)
 	if broken := c.r.Body.(*body).failed; err != nil && broken != nil {
 		if err := w.Keep(c.ctx()); err != nil {
-			c.s.Log.Warn("what a broken push brought was not kept", "request", c.id, "error", err)
+			c.s.Log.Warn("the blobs of a failed push were not stored", "request", c.id, "error", err)
 		}
 		return brokenBody(broken)
 	}
@@ -58,6 +58,7 @@ func (s *Server) putBaseFiles(c *call) error {
 	if err != nil {
 		return err
 	}
+	s.watches.wrote(c.ref())
 	diff := tree.Diff(swapped.Before, swapped.After)
 	return c.json(http.StatusOK, wire.BaseFilesWritten{
 		Project: c.ref(), Tree: swap.Tree, BaseFilesPushed: len(swapped.After),
@@ -76,7 +77,7 @@ func (c *call) packWriter() *store.PackWriter {
 }
 
 func (c *call) setExists() error {
-	return problemf(http.StatusPreconditionFailed, wire.CodeSetExists, "%s holds base files already", c.ref())
+	return problemf(http.StatusPreconditionFailed, wire.CodeSetExists, "%s already has base files", c.ref())
 }
 
 // checkTree checks the request's If-Match against the digest of the set that the
@@ -113,7 +114,11 @@ func (c *call) takeArchive(compression string, w *store.PackWriter) (s *store.Sw
 
 // swap stores the rest of the push and replaces the snapshot.
 func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) {
-	s.By, s.CreateOnly, s.Allowed = c.who.user, c.createOnly(), c.checkTree
+	via := wire.ViaPush
+	if s.CreateOnly = c.createOnly(); s.CreateOnly {
+		via = wire.ViaCreate
+	}
+	s.Author, s.Allowed = c.author(via), c.checkTree
 	if err := c.takeSet(); err != nil {
 		return nil, errors.Join(err, w.Keep(c.ctx())) // the next attempt need not upload it again
 	}
@@ -161,10 +166,7 @@ func (c *call) takeSet() error {
 
 // baseSetSize returns the length of the list of the project's base files, in bytes, 0 for none.
 func (c *call) baseSetSize() (size int64, err error) {
-	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		size, err = v.SnapshotSize(c.ctx(), c.ref())
-		return err
-	})
+	size, err = lookUp(c, func(v *store.View) (int64, error) { return v.SnapshotSize(c.ctx(), c.ref()) })
 	if errors.Is(err, store.ErrNotFound) {
 		return 0, nil
 	}
@@ -175,7 +177,7 @@ func planOutdated(o *store.OutdatedError) error {
 	p := problemf(http.StatusConflict, wire.CodePlanOutdated, "the base files changed since the push was planned").
 		hint("plan it again")
 	if o.Missing != nil {
-		p.Detail = fmt.Sprintf("%d contents that the set names are not there", len(o.Missing))
+		p.Detail = fmt.Sprintf("%d blobs that the file set names are missing", len(o.Missing))
 	}
 	if p.Missing = o.Missing; o.Current != "" {
 		p.Current = &wire.Edit{Revision: o.Current}
@@ -186,10 +188,7 @@ func planOutdated(o *store.OutdatedError) error {
 // baseTree returns the digest of the set of base files that the project holds which
 // the path names, "" for none.
 func (c *call) baseTree() (digest string, err error) {
-	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		digest, err = v.SnapshotDigest(c.ctx(), c.ref())
-		return err
-	})
+	digest, err = lookUp(c, func(v *store.View) (string, error) { return v.SnapshotDigest(c.ctx(), c.ref()) })
 	return digest, absent(err, "project "+c.ref().String())
 }
 
@@ -245,6 +244,13 @@ func (c *call) damagedFiles(files tree.Tree, cause error) {
 }
 
 func (s *Server) getBaseFiles(c *call) error {
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	if q.Has("tree") {
+		return c.getFormerFiles(q.Get("tree"))
+	}
 	set, files, err := c.baseSet()
 	if err != nil || c.unmodified(set.Tree) {
 		return err
@@ -259,6 +265,11 @@ func (s *Server) getArchive(c *call) error {
 	set, files, err := c.baseSet()
 	if err != nil {
 		return err
+	}
+	if base := c.r.URL.Query().Get("base"); base != "" {
+		if files, err = c.changedSince(files, base); err != nil {
+			return err
+		}
 	}
 	c.w.Header().Set("Vary", "Accept-Encoding")
 	compress := acceptsZstd(c.r.Header)
@@ -292,6 +303,52 @@ func (s *Server) getArchive(c *call) error {
 	return z.Close()
 }
 
+// changedSince returns the files that are not the same in a former tree of the project; all
+// of them if that tree is not kept, or the caller may not know what it was: a public project
+// may have been private then.
+func (c *call) changedSince(files tree.Tree, base string) (tree.Tree, error) {
+	if !tree.ValidDigest(base) {
+		return nil, invalidBody("", "base must be 64 lower-case hex digits, not %q", base)
+	}
+	role, err := c.roleOn(c.ref().Account())
+	if err != nil || rank(role) < rank(wire.Reader) {
+		return files, err
+	}
+	var former tree.Tree
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) error {
+		size, err := v.SnapshotSize(c.ctx(), c.ref())
+		if err != nil {
+			return err
+		}
+		changes, err := v.FileChanges(c.ctx(), c.ref())
+		if err != nil {
+			return err
+		}
+		if err := c.takeAtMost(downloading, archiveMemory+2*setCost*size+entryCost*changes); err != nil {
+			return err
+		}
+		former, err = v.FormerTree(c.ctx(), c.ref(), base)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return files, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	same := make(map[tree.Entry]bool, len(former))
+	for _, e := range former {
+		same[e] = true
+	}
+	changed := make(tree.Tree, 0, len(files))
+	for _, e := range files {
+		if !same[e] {
+			changed = append(changed, e)
+		}
+	}
+	return changed, nil
+}
+
 // encoders compress archives. Their windows are small: many may be read at once, slowly.
 var encoders = sync.Pool{New: func() any {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
@@ -303,10 +360,14 @@ var encoders = sync.Pool{New: func() any {
 }}
 
 // acceptsZstd reports whether Accept-Encoding names zstd, other than to refuse it.
-func acceptsZstd(h http.Header) bool {
+func acceptsZstd(h http.Header) bool { return accepts(h, "zstd") }
+
+func acceptsGzip(h http.Header) bool { return accepts(h, "gzip") }
+
+func accepts(h http.Header, encoding string) bool {
 	for offer := range strings.SplitSeq(h.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(offer), ";")
-		if strings.TrimSpace(name) == "zstd" {
+		if strings.TrimSpace(name) == encoding {
 			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(quality), "q="), 64)
 			return err != nil || q > 0
 		}

@@ -463,7 +463,7 @@ func TestGetArchive_WholeUnderConcurrentPushes(t *testing.T) {
 				ok = ok && content == "0644 "+said && path != ""
 			}
 			if read.Add(1); !ok || len(got) != files {
-				t.Errorf("a set that nobody pushed: ETag %s, %v", tree, got)
+				t.Errorf("a set that was never pushed: ETag %s, %v", tree, got)
 			}
 		})
 		for n, name := range []string{"alice", "anna"} {

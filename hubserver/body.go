@@ -191,12 +191,12 @@ const smallResponse = 32 << 10
 // needs, which the caller may read slowly. A problem is answered in any case.
 func (c *call) takeResponse(status int, bytes int64) error {
 	switch {
-	case c.lease != nil && bytes < c.lease.bytes:
-		return c.lease.resize(c.ctx(), bytes)
+	case c.reserved != nil && bytes < c.reserved.bytes:
+		return c.reserved.resize(c.ctx(), bytes)
 	case bytes <= smallResponse || status >= http.StatusBadRequest:
 		return nil
-	case c.lease != nil:
-		return c.takeAtMost(c.lease.work, bytes)
+	case c.reserved != nil:
+		return c.takeAtMost(c.reserved.work, bytes)
 	}
 	return c.takeAtMost(viewing, bytes)
 }
@@ -208,7 +208,7 @@ func (c *call) readJSON(what string, limit int64, v any) ([]byte, error) {
 		return nil, err
 	}
 	if c.r.Header.Get("Content-Encoding") != "" {
-		return nil, unsupported("a JSON body takes no Content-Encoding")
+		return nil, unsupported("a JSON body must not have a Content-Encoding")
 	}
 	data, err := c.readAll(changing, what, limit)
 	if err != nil {
@@ -238,7 +238,7 @@ func (c *call) needMediaType(allowed ...string) error {
 	header := c.r.Header.Get("Content-Type")
 	mediaType, _, err := mime.ParseMediaType(header)
 	if header != "" && err != nil || !slices.Contains(allowed, mediaType) {
-		return unsupported("the body's Content-Type is to be %s, not %q", allowed[0], header)
+		return unsupported("the body's Content-Type must be %s, not %q", allowed[0], header)
 	}
 	return nil
 }

@@ -12,8 +12,15 @@ import (
 )
 
 func (s *Server) getConfig(c *call) error {
+	revision, err := c.revision()
+	if err != nil {
+		return err
+	}
 	if err := c.takeAtMost(viewing, 2*s.Limits.ConfigBytes); err != nil {
 		return err
+	}
+	if revision != "" {
+		return c.getRevision(revision)
 	}
 	config, err := c.config()
 	if err != nil || c.unmodified(config.Revision) {
@@ -24,21 +31,25 @@ func (s *Server) getConfig(c *call) error {
 
 // config returns the config of the project that the path names, 404 if it does not exist.
 func (c *call) config() (config *store.Config, err error) {
-	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		config, err = v.Config(c.ctx(), c.ref())
-		return err
-	})
+	config, err = lookUp(c, func(v *store.View) (*store.Config, error) { return v.Config(c.ctx(), c.ref()) })
 	return config, absent(err, "project "+c.ref().String())
 }
 
 // configSize returns the length of that config, in bytes.
 func (c *call) configSize() (size int64, err error) {
-	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		size, err = v.ConfigSize(c.ctx(), c.ref())
-		return err
-	})
+	size, err = lookUp(c, func(v *store.View) (int64, error) { return v.ConfigSize(c.ctx(), c.ref()) })
 	return size, absent(err, "project "+c.ref().String())
 }
+
+// configWrite is one write of a config.
+type configWrite struct {
+	via    wire.Via
+	change configChange
+	dryRun bool // roll it back
+}
+
+// errDryRun rolls a write back that would have succeeded.
+var errDryRun = errors.New("this is a dry run")
 
 // configChange computes what a config becomes; false leaves it as it is.
 type configChange func(current *store.Config) (config flat.Config, write bool, err error)
@@ -47,7 +58,17 @@ type configChange func(current *store.Config) (config flat.Config, write bool, e
 // read, and part of the response, which has to be possible once the write is done.
 const replacedCost = 4
 
-func (s *Server) putConfig(c *call) error {
+func (s *Server) putConfig(c *call) error { return s.replaceConfig(c, false) }
+
+// checkPut answers as putConfig does, and writes nothing.
+func (s *Server) checkPut(c *call) error {
+	if n := c.r.URL.Query().Get("dryRun"); n != "1" {
+		return invalidBody("", "dryRun must be 1, not %q: PUT replaces the config", n)
+	}
+	return s.replaceConfig(c, true)
+}
+
+func (s *Server) replaceConfig(c *call, dryRun bool) error {
 	size, err := c.configSize()
 	if err != nil {
 		return err
@@ -60,16 +81,16 @@ func (s *Server) putConfig(c *call) error {
 	if err := c.takeAtMost(changing, jsonMemory(body)+replacedCost*size); err != nil {
 		return err
 	}
-	via := wire.ViaPush
+	put := configWrite{via: wire.ViaPush, dryRun: dryRun}
 	if c.createOnly() {
-		via = wire.ViaCreate
+		put.via = wire.ViaCreate
 	}
 	if req.Settings == nil {
-		return c.changeConfig(via, func() (configChange, error) {
+		return c.changeConfig(put, func() (configChange, error) {
 			return func(*store.Config) (flat.Config, bool, error) { return flat.Config{}, false, nil }, nil
 		})
 	}
-	return c.changeConfig(via, func() (configChange, error) {
+	return c.changeConfig(put, func() (configChange, error) {
 		config, err := flat.Fold(req.Settings)
 		if err != nil {
 			return nil, invalidConfig("/settings", err)
@@ -93,7 +114,7 @@ func (s *Server) patchConfig(c *call) error {
 	if err := c.takeAtMost(changing, jsonMemory(body)+patchedCost*s.Limits.ConfigBytes); err != nil {
 		return err
 	}
-	return c.changeConfig(wire.ViaAPI, func() (configChange, error) {
+	return c.changeConfig(configWrite{via: wire.ViaAPI}, func() (configChange, error) {
 		// What the request alone shows is checked before the condition.
 		if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
 			return nil, invalidConfig("", err)
@@ -120,12 +141,12 @@ func (s *Server) patchConfig(c *call) error {
 
 // changeConfig applies the change that prepare returns, and responds with the config as
 // it is now and as it was before.
-func (c *call) changeConfig(via wire.Via, prepare func() (configChange, error)) error {
-	change, err := prepare()
-	if err != nil {
+func (c *call) changeConfig(w configWrite, prepare func() (configChange, error)) error {
+	var err error
+	if w.change, err = prepare(); err != nil {
 		return err
 	}
-	answer, err := c.writeConfig(via, change)
+	answer, err := c.writeConfig(w)
 	if err != nil {
 		return err
 	}
@@ -133,28 +154,69 @@ func (c *call) changeConfig(via wire.Via, prepare func() (configChange, error)) 
 	return c.json(http.StatusOK, answer)
 }
 
-// writeConfig replaces the config by what change returns, if the request's conditions
+// via is how the caller writes configs, which is through the page for a session.
+func (w *caller) via(byToken wire.Via) wire.Via {
+	if w.session != nil {
+		return wire.ViaPage
+	}
+	return byToken
+}
+
+// writeConfig replaces the config by what the change returns, if the request's conditions
 // are met. If there is nothing to write, it returns the present state.
-func (c *call) writeConfig(via wire.Via, change configChange) (*wire.ConfigWritten, error) {
+func (c *call) writeConfig(w configWrite) (*wire.ConfigWritten, error) {
+	var checked checkedSettings
+	for range maxChecks {
+		answer, err := c.writeChecked(w, &checked)
+		var unchecked *uncheckedError
+		if !errors.As(err, &unchecked) {
+			return answer, err
+		}
+		if err := c.checkSettings(unchecked.config, &checked); err != nil {
+			return nil, err
+		}
+		if len(checked.findings) > 0 {
+			return nil, settingsInvalid(checked.findings)
+		}
+	}
+	return nil, problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "others keep changing the config of %s", c.ref()).with("Retry-After", "1")
+}
+
+// writeChecked is writeConfig for a config that was checked against the stack's schema, if
+// the project needs that.
+func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.ConfigWritten, error) {
 	var before, after *store.Config
 	var config flat.Config
 	wrote := false
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
-		before, after, err = tx.WriteConfig(c.ctx(), c.ref(), c.who.user, string(via), func(current *store.Config) (body []byte, err error) {
+		write := store.ConfigWrite{Author: c.author(w.via), Count: countKeys}
+		write.Change = func(current *store.Config) (body []byte, err error) {
 			if err := c.checkRevision(current); err != nil {
 				return nil, err
 			}
-			if config, wrote, err = change(current); err != nil || !wrote {
+			if config, wrote, err = w.change(current); err != nil || !wrote {
+				return nil, err
+			}
+			if err := c.needCheck(tx, config, checked); err != nil {
 				return nil, err
 			}
 			return config.Canonical(), nil // the store computes its revision
-		})
-		if err != nil || after.Revision == before.Revision {
+		}
+		before, after, err = tx.WriteConfig(c.ctx(), c.ref(), write)
+		switch {
+		case err != nil:
 			return err
+		case w.dryRun:
+			return errDryRun
+		case after.Revision == before.Revision:
+			return nil
 		}
 		return c.audit(c.ctx(), tx, c.ref().Account(), "config.write", c.ref().String(), before.Revision+" to "+after.Revision)
 	})
-	if err != nil {
+	switch {
+	case err == nil:
+		c.s.watches.wrote(c.ref())
+	case !errors.Is(err, errDryRun):
 		return nil, absent(err, "project "+c.ref().String())
 	}
 	if !wrote {
@@ -167,10 +229,21 @@ func (c *call) writeConfig(via wire.Via, change configChange) (*wire.ConfigWritt
 		EnrichmentCount:         config.EnrichmentCount(),
 		OverwroteExistingConfig: wrote && before.HasConfig,
 	}
+	answer.Findings = c.findings(config, checked)
 	if answer.OverwroteExistingConfig {
 		answer.Replaced = &wire.Replaced{Config: jsontext.Value(before.Body), Edit: toEdit(before.ConfigState)}
 	}
 	return answer, nil
+}
+
+// author says who the caller is, for the history of what is written.
+func (c *call) author(via wire.Via) store.Author {
+	return store.Author{By: c.who.user, Via: string(c.who.via(via)), TokenName: c.who.tokenName(), RequestID: c.id}
+}
+
+func countKeys(from, to []byte) (store.KeyCounts, error) {
+	counts, err := flat.Count(from, to)
+	return store.KeyCounts(counts), err
 }
 
 // checkRevision checks the request's conditions against the stored config.
@@ -187,7 +260,7 @@ func (c *call) checkRevision(current *store.Config) error {
 	edit := toEdit(current.ConfigState)
 	p.Current = &edit
 	if current.UpdatedBy != "" {
-		p.Hint = "it was written by " + current.UpdatedBy + " through " + current.UpdatedVia + " on " + formatTime(edit.UpdatedAt)
+		p.Hint = "it was written by " + current.UpdatedBy + " through " + wire.Via(current.UpdatedVia).Phrase() + " on " + formatTime(edit.UpdatedAt)
 	}
 	return p
 }

@@ -211,7 +211,7 @@ func TestPatchConfig_OrderOfErrors(t *testing.T) {
 			"set and removed":              {`{"set": {"k": 1}, "remove": ["k"]}`, nil, 422, wire.CodeInvalidBody, "/set/k"},
 			"a bad key removed":            {`{"remove": ["\\"]}`, nil, 422, wire.CodeInvalidBody, "/remove/0"},
 			"an unknown member":            {`{"unset": ["k"]}`, nil, 422, wire.CodeInvalidBody, "/unset"},
-			"set is no object":             {`{"set": null}`, nil, 422, wire.CodeInvalidBody, "/set"},
+			"set is not an object":         {`{"set": null}`, nil, 422, wire.CodeInvalidBody, "/set"},
 			"without condition":            {`{"set": {"k": 1}}`, nil, 428, wire.CodePreconditionRequired, ""},
 			"an empty condition":           {`{"set": {"k": 1}}`, []header{{"If-Match": ""}}, 412, wire.CodeRevisionChanged, ""},
 			"stale":                        {`{"set": {"a": 1}}`, []header{stale}, 412, wire.CodeRevisionChanged, ""},
@@ -219,7 +219,7 @@ func TestPatchConfig_OrderOfErrors(t *testing.T) {
 			"a key below a leaf":           {`{"set": {"a.b.c": 1}}`, []header{fresh}, 422, wire.CodeInvalidBody, "/set/a.b.c"},
 			"a key below a leaf with *":    {`{"set": {"a.b.c": 1}}`, []header{{"If-Match": "*"}}, 422, wire.CodeInvalidBody, "/set/a.b.c"},
 			"no JSON comes before 428":     {`{"set": `, nil, 400, wire.CodeInvalidJSON, ""},
-			"a member that stands twice":   {`{"set": {"k": 1, "k": 2}}`, nil, 400, wire.CodeInvalidJSON, ""},
+			"a duplicate member":           {`{"set": {"k": 1, "k": 2}}`, nil, 400, wire.CodeInvalidJSON, ""},
 			"a lone surrogate in a string": {`{"set": {"k": "\ud800"}}`, nil, 400, wire.CodeInvalidJSON, ""},
 		} {
 			p := hub.as("alice").patch(config, c.body, c.headers...).problem(c.status, c.code)
@@ -244,20 +244,20 @@ func TestPutConfig_RejectsInvalidSettings(t *testing.T) {
 			status int
 			code   wire.Code
 		}{
-			"null":                {`{"settings": null}`, 422, wire.CodeInvalidBody},
-			"an array":            {`{"settings": []}`, 422, wire.CodeInvalidBody},
-			"a string":            {`{"settings": "{}"}`, 422, wire.CodeInvalidBody},
-			"an unknown member":   {`{"settings": {}, "enrichments": []}`, 422, wire.CodeInvalidBody},
-			"a member twice":      {`{"settings": {"a": 1, "a": 1}}`, 400, wire.CodeInvalidJSON},
-			"twice when decoded":  {`{"settings": {"a": 1, "\u0061": 1}}`, 400, wire.CodeInvalidJSON},
-			"invalid UTF-8":       {"{\"settings\": {\"a\": \"\xff\"}}", 400, wire.CodeInvalidJSON},
-			"NaN":                 {`{"settings": {"a": NaN}}`, 400, wire.CodeInvalidJSON},
-			"a trailing comma":    {`{"settings": {"a": 1,}}`, 400, wire.CodeInvalidJSON},
-			"a byte order mark":   {"\ufeff" + `{"settings": {}}`, 400, wire.CodeInvalidJSON},
-			"a comment":           {`{"settings": {} /* all */}`, 400, wire.CodeInvalidJSON},
-			"too deep":            {`{"settings": ` + deep + `}`, 413, wire.CodeTooLarge},
-			"far too deep":        {`{"settings": {"a": ` + veryDeep + `}}`, 400, wire.CodeInvalidJSON},
-			"the body is no JSON": {`settings`, 400, wire.CodeInvalidJSON},
+			"null":                 {`{"settings": null}`, 422, wire.CodeInvalidBody},
+			"an array":             {`{"settings": []}`, 422, wire.CodeInvalidBody},
+			"a string":             {`{"settings": "{}"}`, 422, wire.CodeInvalidBody},
+			"an unknown member":    {`{"settings": {}, "enrichments": []}`, 422, wire.CodeInvalidBody},
+			"a member twice":       {`{"settings": {"a": 1, "a": 1}}`, 400, wire.CodeInvalidJSON},
+			"twice when decoded":   {`{"settings": {"a": 1, "\u0061": 1}}`, 400, wire.CodeInvalidJSON},
+			"invalid UTF-8":        {"{\"settings\": {\"a\": \"\xff\"}}", 400, wire.CodeInvalidJSON},
+			"NaN":                  {`{"settings": {"a": NaN}}`, 400, wire.CodeInvalidJSON},
+			"a trailing comma":     {`{"settings": {"a": 1,}}`, 400, wire.CodeInvalidJSON},
+			"a byte order mark":    {"\ufeff" + `{"settings": {}}`, 400, wire.CodeInvalidJSON},
+			"a comment":            {`{"settings": {} /* all */}`, 400, wire.CodeInvalidJSON},
+			"too deep":             {`{"settings": ` + deep + `}`, 413, wire.CodeTooLarge},
+			"far too deep":         {`{"settings": {"a": ` + veryDeep + `}}`, 400, wire.CodeInvalidJSON},
+			"the body is not JSON": {`settings`, 400, wire.CodeInvalidJSON},
 		} {
 			if a := hub.as("alice").put(clientCfg, c.body); a.status != c.status {
 				t.Errorf("%s: status %d, want %d: %s", name, a.status, c.status, a.body)
@@ -287,7 +287,7 @@ func TestPutConfig_UnusualValuesRoundTrip(t *testing.T) {
 }
 
 // plainText writes v without white space, with every string in its shortest form
-// and every number as it stands.
+// and every number as it is written.
 func plainText(t *testing.T, v jsontext.Value) string {
 	t.Helper()
 	v = v.Clone()

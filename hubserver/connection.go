@@ -54,8 +54,11 @@ func (s *Server) HTTPServer() *HTTPServer {
 // Serve accepts connections on l until Shutdown or Close.
 func (h *HTTPServer) Serve(l net.Listener) error { return h.server.Serve(listener{l, h.hub}) }
 
-// Shutdown is http.Server's.
-func (h *HTTPServer) Shutdown(ctx context.Context) error { return h.server.Shutdown(ctx) }
+// Shutdown is http.Server's. It ends streams of events, which would not end by themselves.
+func (h *HTTPServer) Shutdown(ctx context.Context) error {
+	h.hub.watches.stop()
+	return h.server.Shutdown(ctx)
+}
 
 // Close is http.Server's.
 func (h *HTTPServer) Close() error { return h.server.Close() }
@@ -174,11 +177,11 @@ func (c *conn) problem(response []byte) *problem {
 	case c.refused != nil:
 		return problemf(status, wire.CodeMalformedRequest, "the request is malformed: %v", c.refused)
 	case status == http.StatusRequestHeaderFieldsTooLarge:
-		return problemf(status, wire.CodeTooLarge, "the request's line and headers are larger than this hub takes")
+		return problemf(status, wire.CodeTooLarge, "the request's line and headers are larger than this hub accepts")
 	case status == http.StatusExpectationFailed:
-		return problemf(status, wire.CodeMalformedRequest, "Expect takes only 100-continue")
+		return problemf(status, wire.CodeMalformedRequest, "Expect must be 100-continue")
 	case status == http.StatusNotImplemented:
-		return problemf(status, wire.CodeMalformedRequest, "Transfer-Encoding takes only chunked")
+		return problemf(status, wire.CodeMalformedRequest, "Transfer-Encoding must be chunked")
 	}
 	detail := "the request is malformed"
 	if _, cause, ok := strings.Cut(string(text), http.StatusText(status)+": "); ok {
@@ -203,4 +206,7 @@ func (s *Server) setCommon(header http.Header, requestID string) {
 	header.Set("Hub-Version", s.Version)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
+	if strings.HasPrefix(s.PublicURL, "https://") { // browsers then send the cookie to no plain http
+		header.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 }

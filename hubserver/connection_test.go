@@ -115,7 +115,7 @@ func TestConnection_RefusalComesBeforeBody(t *testing.T) {
 		if a := l.answer(); a.status != c.status {
 			t.Errorf("%s: status %d, want %d: %s", name, a.status, c.status, a.body)
 		} else if !a.closes {
-			t.Errorf("%s: the connection is kept, though nobody knows what comes", name)
+			t.Errorf("%s: the connection is kept, although the next bytes are unknown", name)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestConnection_TruncatedBodyIsRejected(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	for _, request := range []string{
-		"PUT " + baseFiles + " HTTP/1.1", "PUT " + site + "/versions/2.0.0 HTTP/1.1", "POST /v1/apis/upload HTTP/1.1",
+		"PUT " + baseFiles + " HTTP/1.1", "PUT " + site + "/versions/2.0.0 HTTP/1.1", "POST /v1/apis/upload HTTP/1.1", "PUT /v1/apis/acme/pets/document HTTP/1.1",
 		"PUT " + clientCfg + " HTTP/1.1\nContent-Type: application/json", "POST /v1/projects HTTP/1.1\nContent-Type: application/json",
 	} {
 		for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
@@ -214,7 +214,7 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// quiet runs f with a hub and a way to connect to it, on a clock that stands
+// quiet runs f with a hub and a way to connect to it, on a clock that is stopped
 // still while anything is being done and jumps ahead where all wait.
 func quiet(t *testing.T, f func(t *testing.T, hub *testHub, dial func() *line)) {
 	synctest.Test(t, func(t *testing.T) {

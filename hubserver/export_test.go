@@ -1,10 +1,22 @@
 package hubserver
 
 import (
+	"testing"
+	"time"
+
 	"github.com/julienschmidt/httprouter"
 
 	"example.com/projecthub/hubclient/wire"
 )
+
+// CookieName is the name of the cookie of a session.
+func (s *Server) CookieName() string { return cookieName(s.PublicURL) }
+
+// LocalPath is where a browser goes that asks to return to next.
+var LocalPath = localPath
+
+// CleanCode is the code of a terminal as it is stored.
+var CleanCode = cleanCode
 
 // Reserved returns how many bytes requests have reserved, now and at most so far.
 func (s *Server) Reserved() (now, peak int64) {
@@ -36,4 +48,33 @@ func (s *Server) Peak(f func()) (now, peak int64) {
 	s.memory.mu.Unlock()
 	f()
 	return s.Reserved()
+}
+
+// MaxCallerStreams is how many streams of events one caller may have open.
+const MaxCallerStreams = maxCallerStreams
+
+// RecheckOften has the rights of those who read events looked at often.
+func RecheckOften(t testing.TB) {
+	former := recheckEvery
+	recheckEvery = 50 * time.Millisecond
+	t.Cleanup(func() { recheckEvery = former })
+}
+
+// Streams returns how many streams of events are open, and about how many projects.
+func (s *Server) Streams() (streams, projects int) {
+	s.watches.mu.Lock()
+	defer s.watches.mu.Unlock()
+	return s.watches.streams, len(s.watches.projects)
+}
+
+// FillStreams takes the place of all streams but those of callers who have one.
+func (s *Server) FillStreams() (release func()) {
+	s.watches.mu.Lock()
+	defer s.watches.mu.Unlock()
+	s.watches.streams += maxStreams
+	return func() {
+		s.watches.mu.Lock()
+		defer s.watches.mu.Unlock()
+		s.watches.streams -= maxStreams
+	}
 }

@@ -127,7 +127,7 @@ func (h *testHub) project() {
 	h.as("alice").post("/v1/projects", newProject("web")).want(201)
 }
 
-// publicProject makes @acme/<slug>, for everyone to read, beside what catalog made.
+// publicProject makes @acme/<slug>, readable by everyone, besides what catalog created.
 func (h *testHub) publicProject(slug string) {
 	h.Helper()
 	p := newProject(slug)
@@ -145,6 +145,11 @@ func (h *testHub) settings(settings string) string {
 func (h *testHub) demote(user string) {
 	h.Helper()
 	h.write(func(tx *store.Tx) error { return tx.SetMember(h.Context(), "acme", user, "reader") })
+}
+
+func (h *testHub) disable(account string) {
+	h.Helper()
+	h.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(h.Context(), account); return err })
 }
 
 func (h *testHub) revoke(token string) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -33,6 +34,7 @@ type testHub struct {
 	url     string
 	log     *lockedBuffer
 	client  *http.Client
+	mu      *sync.Mutex // of callers
 	callers map[string]*caller
 }
 
@@ -83,7 +85,7 @@ func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string, 
 	if change != nil {
 		change(&cfg)
 	}
-	hub := &testHub{TB: t, server: hubserver.New(cfg), store: cfg.Store, address: address, url: publicURL, log: log, callers: map[string]*caller{}}
+	hub := &testHub{TB: t, server: hubserver.New(cfg), store: cfg.Store, address: address, url: publicURL, log: log, mu: &sync.Mutex{}, callers: map[string]*caller{}}
 	hub.write(func(tx *store.Tx) error { return makeAccounts(t.Context(), tx) })
 	server := hub.server.HTTPServer()
 	go server.Serve(listener)
@@ -99,7 +101,11 @@ func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string, 
 	return hub
 }
 
+// makeAccounts creates the accounts, unless another hub on the database has done so.
 func makeAccounts(ctx context.Context, tx *store.Tx) error {
+	if _, err := tx.Account(ctx, "acme"); err == nil {
+		return nil
+	}
 	if err := tx.CreateAccount(ctx, "acme", store.KindOrg); err != nil {
 		return err
 	}
@@ -117,7 +123,7 @@ func makeAccounts(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// write changes the database beside the hub.
+// write changes the database without the hub.
 func (h *testHub) write(f func(*store.Tx) error) {
 	h.Helper()
 	if err := h.store.Write(h.Context(), f); err != nil {
@@ -125,7 +131,7 @@ func (h *testHub) write(f func(*store.Tx) error) {
 	}
 }
 
-// sql runs a statement beside the hub, on a connection of its own.
+// sql runs a statement without the hub, on a connection of its own.
 func (h *testHub) sql(statement string) {
 	h.Helper()
 	db := h.open()
@@ -135,7 +141,7 @@ func (h *testHub) sql(statement string) {
 	}
 }
 
-// count returns the number that a query asks for, beside the hub.
+// count returns the number that a query returns, without the hub.
 func (h *testHub) count(query string) (n int) {
 	h.Helper()
 	db := h.open()
@@ -183,19 +189,22 @@ func (h *testHub) tokenUntil(user string, end store.Time, scopes ...wire.Scope) 
 // as returns user with a token that has every scope.
 func (h *testHub) as(user string) *caller {
 	h.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.callers[user] == nil {
 		h.callers[user] = h.with(h.token(user, wire.Scopes...))
 	}
 	return h.callers[user]
 }
 
-// with returns whoever bears token; "" is nobody.
+// with returns a client with token; "" is an anonymous one.
 func (h *testHub) with(token string) *caller { return &caller{hub: h, token: token} }
 
 // caller sends requests as somebody.
 type caller struct {
-	hub   *testHub
-	token string
+	hub    *testHub
+	token  string
+	cookie string // of a session, as name=value
 }
 
 // typed is a body with its Content-Type, "" for none.
@@ -273,6 +282,9 @@ func (c *caller) request(method, path string, body any, headers ...header) (*htt
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
+	if c.cookie != "" {
+		req.Header.Set("Cookie", c.cookie)
+	}
 	for _, h := range headers {
 		for name, value := range h {
 			req.Header[http.CanonicalHeaderKey(name)] = []string{value}
@@ -287,7 +299,7 @@ type answer struct {
 	call   string
 	status int
 	header http.Header
-	closes bool // the connection ends with it; told of raw connections only
+	closes bool // the connection ends with it; reported for raw connections only
 	body   []byte
 }
 
@@ -405,5 +417,40 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
+// at is a moment some time from now.
+func at(d time.Duration) store.Time { return store.At(time.Now().Add(d)) }
+
 // yesterday is a moment at which a token expires that has expired.
 func yesterday() store.Time { return store.At(time.Now().Add(-24 * time.Hour)) }
+
+// rows returns what a query finds, as text.
+func (h *testHub) rows(db *sql.DB, query string) (all [][]string) {
+	h.Helper()
+	rows, err := db.QueryContext(h.Context(), query)
+	if err != nil {
+		h.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		h.Fatal(err)
+	}
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		if err := rows.Scan(values...); err != nil {
+			h.Fatal(err)
+		}
+		line := make([]string, len(columns))
+		for i, v := range values {
+			line[i] = fmt.Sprintf("%v", *v.(*any))
+		}
+		all = append(all, line)
+	}
+	if err := rows.Err(); err != nil {
+		h.Fatal(err)
+	}
+	return all
+}

@@ -51,11 +51,7 @@ func (c *call) createOnce(body []byte, decides deciding, run func(commit func(cr
 	if err != nil {
 		return err
 	}
-	var first *store.Answer
-	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		first, err = v.FirstAnswer(c.ctx(), answer)
-		return err
-	})
+	first, err := lookUp(c, func(v *store.View) (*store.Answer, error) { return v.FirstAnswer(c.ctx(), answer) })
 	if err != nil {
 		return err
 	}
@@ -140,7 +136,7 @@ const maxKey = 255
 
 func (c *call) newAnswer(key string, body []byte) (*store.Answer, error) {
 	if len(key) > maxKey || !printable(key) {
-		return nil, invalidBody("", "the Idempotency-Key is not 1 to %d printable ASCII characters", maxKey)
+		return nil, invalidBody("", "the Idempotency-Key must be 1 to %d printable ASCII characters", maxKey)
 	}
 	hash := sha256.New()
 	_, _ = io.WriteString(hash, c.r.URL.RawQuery+"\n")

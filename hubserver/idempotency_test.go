@@ -48,7 +48,7 @@ func TestIdempotencyKey_ReplaysFirstResponse(t *testing.T) {
 			"a taken slug":     {"/v1/apis/upload?account=acme&slug=pets", pets, 409},
 		} {
 			first := alice.post(c.path, c.body, key("key of "+strings.ReplaceAll(name, " ", "-")))
-			if first.status != 422 { // a key with a space is none
+			if first.status != 422 { // a key with a space is invalid
 				t.Errorf("%s: a key with a space: status %d", name, first.status)
 			}
 			k := key(strings.ReplaceAll(name, " ", "-"))
@@ -272,7 +272,7 @@ func TestIdempotencyKey_OfManyRequestsOneCreates(t *testing.T) {
 				}
 				all.Go(func() {
 					var err error
-					if answers[i], err = (&caller{&to, hub.as("alice").token}).try("POST", create.path, create.body, key("k")); err != nil {
+					if answers[i], err = (&caller{hub: &to, token: hub.as("alice").token}).try("POST", create.path, create.body, key("k")); err != nil {
 						t.Error(err)
 					}
 				})
@@ -315,7 +315,7 @@ func TestIdempotencyKey_DoesNotWaitForAHubThatDied(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			(&caller{&onDead, alice.token}).tryWithin(ctx, "POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+			(&caller{hub: &onDead, token: alice.token}).tryWithin(ctx, "POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
 		})
 		<-g.entered
 		all.Go(func() {

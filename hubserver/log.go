@@ -3,7 +3,6 @@ package hubserver
 import (
 	"context"
 	"log/slog"
-	"net"
 	"strings"
 	"time"
 
@@ -22,12 +21,12 @@ func (s *Server) logRequest(c *call, pattern string, cut bool, took time.Duratio
 		attrs = append(attrs, slog.Bool("cut", true))
 	}
 	if c.who != nil {
-		attrs = append(attrs, slog.String("user", c.who.user), slog.String("token", c.who.token.Shown))
+		attrs = append(attrs, slog.String("user", c.who.user), slog.String("token", c.who.shown()))
 	}
 	s.Log.LogAttrs(c.ctx(), slog.LevelInfo, "request", attrs...)
 }
 
-// tokenless is a log in which no token stands whole: callers put theirs in paths
+// tokenless is a log that contains no whole token: callers put theirs in paths
 // and addresses, where they do not belong.
 type tokenless struct{ slog.Handler }
 
@@ -71,18 +70,6 @@ func clip(text string) string {
 	}
 	const mark = "…"
 	return strings.ToValidUTF8(text[:maxLogged-len(mark)], "") + mark
-}
-
-// address is that of the caller, or of the proxy in front of the hub.
-func (c *call) address() string { return host(c.r.RemoteAddr) }
-
-// host returns a network address without its port.
-func host(address string) string {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return address
-	}
-	return host
 }
 
 // withoutTokens cuts every token in s down to the part that may be shown.

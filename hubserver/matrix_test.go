@@ -33,7 +33,8 @@ type row struct {
 	public bool      // a public project is for everyone
 	role   wire.Role // "": any good token
 	scope  wire.Scope
-	late   bool // the role is looked at after the scope, because the account stands in the body
+	page   bool // HTML, which is absent for those who may not read
+	late   bool // the role is looked at after the scope, because the account is in the body
 
 	request       func(m *matrix) (path string, body any)
 	there, absent outcome
@@ -49,37 +50,94 @@ var rows = map[string]row{
 	"POST /v1/projects": {role: wire.Writer, scope: wire.ScopeWriteCatalog, late: true, request: (*matrix).create, there: ok(201), absent: outcome{422, wire.CodeStackNotPublished}},
 
 	"GET /v1/projects/{account}/{slug}":                            {public: true, role: wire.Reader, request: project("", nil), there: ok(200), absent: gone},
+	"PATCH /v1/projects/{account}/{slug}":                          {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: project("", `{}`), there: ok(200), absent: gone},
 	"DELETE /v1/projects/{account}/{slug}":                         {role: wire.Writer, scope: wire.ScopeAdminResource, request: (*matrix).doom, there: ok(200), absent: ok(200)},
 	"GET /v1/projects/{account}/{slug}/config":                     {public: true, role: wire.Reader, request: project("/config", nil), there: ok(200), absent: gone},
+	"GET /v1/projects/{account}/{slug}/config/history":             {role: wire.Reader, request: project("/config/history", nil), there: ok(200), absent: gone},
 	"PATCH /v1/projects/{account}/{slug}/config":                   {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/config", `{}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},
 	"PUT /v1/projects/{account}/{slug}/client-config":              {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config", `{}`), there: ok(200), absent: gone},
+	"POST /v1/projects/{account}/{slug}/client-config":             {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config?dryRun=1", `{}`), there: ok(200), absent: gone},
 	"GET /v1/projects/{account}/{slug}/preview/base-files":         {public: true, role: wire.Reader, request: project("/preview/base-files", nil), there: ok(200), absent: gone},
 	"PUT /v1/projects/{account}/{slug}/preview/base-files":         {role: wire.Writer, scope: wire.ScopeWriteConfig, request: (*matrix).files, there: ok(200), absent: gone},
 	"POST /v1/projects/{account}/{slug}/preview/base-files/plan":   {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/preview/base-files/plan", `{"tree": "`+strings.Repeat("0", 64)+`"}`), there: ok(200), absent: gone},
 	"GET /v1/projects/{account}/{slug}/preview/base-files/archive": {public: true, role: wire.Reader, request: project("/preview/base-files/archive", nil), there: ok(200), absent: gone},
+	"GET /v1/projects/{account}/{slug}/preview/stack":              {role: wire.Reader, request: project("/preview/stack", nil), there: ok(200), absent: gone},
+	"GET /v1/projects/{account}/{slug}/preview/api":                {role: wire.Reader, request: project("/preview/api", nil), there: ok(200), absent: gone},
 	"POST /v1/apis/upload":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: (*matrix).upload, there: ok(201), absent: ok(201)},
 	"POST /v1/apis/import":                                         {role: wire.Writer, scope: wire.ScopeWriteCatalog, late: true, request: (*matrix).fetch, there: outcome{422, wire.CodeAddressRefused}, absent: outcome{422, wire.CodeAddressRefused}},
 	"GET /v1/apis":                                                 {role: wire.Reader, request: func(m *matrix) (string, any) { return "/v1/apis?account=" + m.account, nil }, there: ok(200), absent: ok(200)},
 	"GET /v1/apis/{account}/{slug}":                                {role: wire.Reader, request: named("/v1/apis", "pets", ""), there: ok(200), absent: gone},
 	"GET /v1/apis/{account}/{slug}/document":                       {role: wire.Reader, request: named("/v1/apis", "pets", "/document"), there: ok(200), absent: gone},
-	"GET /v1/stacks/{account}/{slug}":                              {role: wire.Reader, request: named("/v1/stacks", "site", ""), there: ok(200), absent: gone},
-	"PUT /v1/stacks/{account}/{slug}/versions/{version}":           {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: (*matrix).publish, there: ok(200), absent: ok(201)},
-	"GET /v1/stacks/{account}/{slug}/versions/{version}":           {role: wire.Reader, request: named("/v1/stacks", "site", "/versions/1.0.0"), there: ok(200), absent: gone},
-	"GET /v1/stacks/{account}/{slug}/versions/{version}/bundle":    {role: wire.Reader, request: named("/v1/stacks", "site", "/versions/1.0.0/bundle"), there: ok(200), absent: gone},
-	"POST /v1/rate-limit":                                          {role: wire.Writer, scope: wire.ScopeAdminResource, request: bot("new-", `{}`), there: ok(200), absent: ok(200)},
-	"GET /v1/rate-limit":                                           {role: wire.Reader, request: bot("none-", nil), there: ok(200), absent: gone},
-	"GET /healthz":                                                 {open: true, request: plainly("/healthz"), there: ok(200), absent: ok(200)},
-	"GET /readyz":                                                  {open: true, request: plainly("/readyz"), there: ok(200), absent: ok(200)},
-	"GET /v1/openapi.json":                                         {open: true, request: plainly("/v1/openapi.json"), there: ok(200), absent: ok(200)},
-	"GET /@{account}/{slug}":                                       {open: true, request: func(m *matrix) (string, any) { return "/@" + m.account + "/" + string(m.kind), nil }, there: ok(200), absent: ok(404)},
-	"GET /static/{file}":                                           {open: true, request: plainly("/static/hub.css"), there: ok(200), absent: ok(200)},
+	"PUT /v1/apis/{account}/{slug}/document": {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: func(m *matrix) (string, any) {
+		path, _ := named("/v1/apis", "pets", "/document")(m)
+		return path, pets
+	}, there: ok(200), absent: gone},
+	"DELETE /v1/apis/{account}/{slug}":                          {role: wire.Writer, scope: wire.ScopeAdminResource, request: named("/v1/apis", "pets", ""), there: outcome{409, wire.CodeAPIInUse}, absent: ok(200)},
+	"GET /v1/apis/{account}/{slug}/targets":                     {role: wire.Reader, request: named("/v1/apis", "pets", "/targets"), there: ok(200), absent: gone},
+	"GET /v1/stacks/{account}/{slug}":                           {role: wire.Reader, request: named("/v1/stacks", "site", ""), there: ok(200), absent: gone},
+	"PUT /v1/stacks/{account}/{slug}/versions/{version}":        {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: (*matrix).publish, there: ok(200), absent: ok(201)},
+	"GET /v1/stacks/{account}/{slug}/versions/{version}":        {role: wire.Reader, request: named("/v1/stacks", "site", "/versions/1.0.0"), there: ok(200), absent: gone},
+	"GET /v1/stacks/{account}/{slug}/versions/{version}/bundle": {role: wire.Reader, request: named("/v1/stacks", "site", "/versions/1.0.0/bundle"), there: ok(200), absent: gone},
+	"POST /v1/rate-limit":                                       {role: wire.Writer, scope: wire.ScopeAdminResource, request: bot("new-", `{}`), there: ok(200), absent: ok(200)},
+	"GET /v1/rate-limit":                                        {role: wire.Reader, request: bot("none-", nil), there: ok(200), absent: gone},
+	"POST /v1/rate-limit/take":                                  {role: wire.Writer, scope: wire.ScopeUseLimit, request: botTake, there: ok(200), absent: gone},
+	"GET /v1/bots":                                              {role: wire.Reader, request: func(m *matrix) (string, any) { return "/v1/bots?account=" + m.account, nil }, there: ok(200), absent: ok(200)},
+	"PUT /v1/bots/{account}/{slug}":                             {role: wire.Admin, scope: wire.ScopeAdminResource, request: (*matrix).bot, there: ok(200), absent: ok(201)},
+	"POST /v1/bots/{account}/{slug}/tokens":                     {role: wire.Admin, scope: wire.ScopeAdminResource, request: (*matrix).botToken, there: ok(201), absent: gone},
+	"DELETE /v1/bots/{account}/{slug}":                          {role: wire.Admin, scope: wire.ScopeAdminResource, request: (*matrix).doomedBot, there: ok(200), absent: ok(200)},
+	"GET /v1/bots/{account}/{slug}/tokens":                      {role: wire.Admin, request: (*matrix).botTokens, there: ok(200), absent: gone},
+	"DELETE /v1/bots/{account}/{slug}/tokens/{id}":              {role: wire.Admin, scope: wire.ScopeAdminResource, request: (*matrix).revokedBotToken, there: ok(200), absent: gone},
+	"GET /healthz":                                              {open: true, request: plainly("/healthz"), there: ok(200), absent: ok(200)},
+	"GET /readyz":                                               {open: true, request: plainly("/readyz"), there: ok(200), absent: ok(200)},
+	"GET /v1/openapi.json":                                      {open: true, request: plainly("/v1/openapi.json"), there: ok(200), absent: ok(200)},
+	"POST /v1/links":                                            {request: func(*matrix) (string, any) { return "/v1/links", `{"page": "/@acme/web"}` }, there: ok(201), absent: ok(201)},
+	"POST /v1/invitations":                                      {role: wire.Admin, scope: wire.ScopeAdminResource, late: true, request: (*matrix).invite, there: ok(201), absent: ok(201)},
+	"GET /link":                                                 {open: true, request: plainly("/link"), there: ok(404), absent: ok(404)},
+	"POST /link":                                                {open: true, request: func(*matrix) (string, any) { return "/link", form("code", "x") }, there: ok(404), absent: ok(404)},
+	"POST /v1/device":                                           {open: true, request: func(m *matrix) (string, any) { m.sql("DELETE FROM devices"); return "/v1/device", `{}` }, there: ok(200), absent: ok(200)},
+	"POST /v1/device/token":                                     {open: true, request: func(*matrix) (string, any) { return "/v1/device/token", `{"deviceCode": "x"}` }, there: outcome{400, wire.CodeExpiredToken}, absent: outcome{400, wire.CodeExpiredToken}},
+	"POST /v1/device/cancel":                                    {open: true, request: func(*matrix) (string, any) { return "/v1/device/cancel", `{"deviceCode": "x"}` }, there: outcome{400, wire.CodeExpiredToken}, absent: outcome{400, wire.CodeExpiredToken}},
+	"GET /device":                                               {open: true, request: plainly("/device"), there: ok(303), absent: ok(303)},
+	"POST /device":                                              {open: true, request: func(*matrix) (string, any) { return "/device", form("code", "x") }, there: ok(303), absent: ok(303)},
+	"GET /tokens":                                               {open: true, request: plainly("/tokens"), there: ok(303), absent: ok(303)},
+	"POST /tokens":                                              {open: true, request: func(*matrix) (string, any) { return "/tokens", form("name", "x") }, there: ok(303), absent: ok(303)},
+	"POST /tokens/revoke":                                       {open: true, request: func(*matrix) (string, any) { return "/tokens/revoke", form("id", "x") }, there: ok(303), absent: ok(303)},
+	"POST /sessions/end":                                        {open: true, request: func(*matrix) (string, any) { return "/sessions/end", form("id", "x") }, there: ok(303), absent: ok(303)},
+	"GET /sign-in":                                              {open: true, request: plainly("/sign-in"), there: ok(200), absent: ok(200)},
+	"POST /sign-in":                                             {open: true, request: func(*matrix) (string, any) { return "/sign-in", form("token", "hubpat_x") }, there: ok(422), absent: ok(422)},
+	"POST /sign-out":                                            {open: true, request: func(*matrix) (string, any) { return "/sign-out", form() }, there: ok(303), absent: ok(303)},
+	"GET /":                                                     {open: true, request: plainly("/"), there: ok(200), absent: ok(200)},
+	"GET /@{account}": {open: true, request: func(m *matrix) (string, any) {
+		if m.kind == "absent" {
+			return "/@absent", nil
+		}
+		return "/@" + m.account, nil
+	}, there: ok(200), absent: ok(404)},
+	"GET /@{account}/{slug}":      {page: true, role: wire.Reader, request: pageOf(""), there: ok(200), absent: ok(404)},
+	"GET /@{account}/{slug}/edit": {page: true, role: wire.Reader, request: pageOf("/edit"), there: ok(200), absent: ok(404)},
+	"POST /@{account}/{slug}/edit": {role: wire.Writer, scope: wire.ScopeWriteConfig, request: func(m *matrix) (string, any) {
+		return "/@" + m.account + "/" + string(m.kind) + "/edit", form("key", "k", "type", "number", "value", "1")
+	}, there: ok(200), absent: ok(404)},
+	"GET /@{account}/{slug}/preview":      {page: true, role: wire.Reader, request: pageOf("/preview"), there: ok(200), absent: ok(404)},
+	"GET /@{account}/{slug}/files":        {page: true, role: wire.Reader, request: pageOf("/files"), there: ok(200), absent: ok(404)},
+	"GET /@{account}/{slug}/files/{file}": {page: true, role: wire.Reader, request: pageOf("/files/a"), there: ok(200), absent: ok(404)},
+	"GET /@{account}/{slug}/history":      {page: true, role: wire.Reader, request: pageOf("/history"), there: ok(200), absent: ok(404)},
+	"GET /@{account}/{slug}/settings":     {page: true, role: wire.Reader, request: pageOf("/settings"), there: ok(200), absent: ok(404)},
+	"POST /@{account}/{slug}/settings": {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: func(m *matrix) (string, any) {
+		return "/@" + m.account + "/" + string(m.kind) + "/settings", form("stackVersion", "latest")
+	}, there: ok(303), absent: ok(404)},
+	"GET /schema/{name}": {open: true, request: plainly("/schema/client.json"), there: ok(200), absent: ok(200)},
+	"GET /static/{file}": {open: true, request: plainly("/static/style.css"), there: ok(200), absent: ok(200)},
+
+	"GET /v1/projects/{account}/{slug}/preview/base-files/history":  {role: wire.Reader, request: project("/preview/base-files/history", nil), there: ok(200), absent: gone},
+	"POST /v1/projects/{account}/{slug}/preview/base-files/restore": {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/preview/base-files/restore", `{"tree": "`+strings.Repeat("0", 64)+`"}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},
 }
 
 // visitor is somebody with a token in some state, and a role on the account asked about.
 type visitor struct {
 	name    string
 	account string
-	refused wire.Code // why the token is none
+	refused wire.Code // why the token is refused
 	role    wire.Role
 }
 
@@ -103,7 +161,10 @@ func expect(r row, v visitor, scopes []wire.Scope, k kind) outcome {
 	if k == "absent" {
 		through = r.absent
 	}
-	anyone := r.open || r.public && k == "public" && (v.refused == "" || v.name == "without token")
+	if r.page && k != "public" && (k == "absent" || v.refused != "" || v.role == "") {
+		return r.absent
+	}
+	anyone := r.open || r.page || r.public && k == "public" && (v.refused == "" || v.name == "without token")
 	rank := map[wire.Role]int{"": 0, wire.Reader: 1, wire.Writer: 2, wire.Admin: 3}
 	role := outcome{403, wire.CodeNotPermitted}
 	scope := outcome{403, wire.CodeMissingScope}
@@ -143,6 +204,10 @@ func project(below string, body any) func(*matrix) (string, any) {
 	}
 }
 
+func pageOf(below string) func(*matrix) (string, any) {
+	return func(m *matrix) (string, any) { return "/@" + m.account + "/" + string(m.kind) + below, nil }
+}
+
 func named(where, slug, below string) func(*matrix) (string, any) {
 	return func(m *matrix) (string, any) {
 		if m.kind == "absent" {
@@ -160,6 +225,58 @@ func bot(other string, body any) func(*matrix) (string, any) {
 		}
 		return "/v1/rate-limit?account=" + m.account + "&botId=" + name, body
 	}
+}
+
+// invite invites to the account, or to the org of a user's account.
+func (m *matrix) invite() (string, any) {
+	org := m.account
+	if org == "olga" {
+		org = "olgas"
+	}
+	m.sql("DELETE FROM links") // there can be only so many
+	return "/v1/invitations", wire.CreateInvitation{Account: org, Role: wire.Reader}
+}
+
+func (m *matrix) bot() (string, any) {
+	if m.kind == "absent" {
+		return "/v1/bots/" + m.account + "/" + m.unique("new-"), nil
+	}
+	return "/v1/bots/" + m.account + "/ci", nil
+}
+
+func (m *matrix) botToken() (string, any) {
+	path, _ := m.bot()
+	m.sql("DELETE FROM tokens WHERE bot <> ''") // there can be only so many
+	return path + "/tokens", `{"name": "pipeline"}`
+}
+
+func (m *matrix) botTokens() (string, any) {
+	path, _ := m.bot()
+	return path + "/tokens", nil
+}
+
+// revokedBotToken names a token that the bot has.
+func (m *matrix) revokedBotToken() (string, any) {
+	path, body := m.botToken()
+	if m.kind == "absent" {
+		return path + "/0123456789ab", nil
+	}
+	token := decoded[wire.BotToken](m.as(m.admin()).post(path, body).want(201))
+	return path + "/" + token.ID, nil
+}
+
+// doomedBot makes sure that there is a bot to delete.
+func (m *matrix) doomedBot() (string, any) {
+	path := "/v1/bots/" + m.account + "/doomed"
+	if m.kind != "absent" {
+		m.as(m.admin()).put(path, nil)
+	}
+	return path, nil
+}
+
+func botTake(m *matrix) (string, any) {
+	path, _ := bot("none-", nil)(m)
+	return strings.Replace(path, "?", "/take?", 1), nil
 }
 
 func (m *matrix) create() (string, any) { return "/v1/projects", m.body(m.unique("new-")) }
@@ -226,10 +343,12 @@ func (m *matrix) furnish(account string) {
 		admin.put(path, body).want(200)
 		path, body = bot("", `{}`)(m)
 		admin.post(path, body).want(200)
+		path, body = m.bot()
+		admin.put(path, body)
 	}
 }
 
-// bearer returns v with a token of these scopes, in the state that v stands for.
+// bearer returns v with a token of these scopes, in the state that v names.
 func (m *matrix) bearer(v visitor, scopes []wire.Scope) *caller {
 	switch v.name {
 	case "without token":
@@ -260,6 +379,12 @@ func TestAccess_Matrix(t *testing.T) {
 					return err
 				}
 			}
+			if err := tx.CreateAccount(ctx, "olgas", store.KindOrg); err != nil {
+				return err
+			}
+			if err := tx.SetMember(ctx, "olgas", "olga", "admin"); err != nil {
+				return err
+			}
 			return tx.SetMember(ctx, "acme", "dora", "admin")
 		})
 		m.furnish("acme")
@@ -273,7 +398,7 @@ func TestAccess_Matrix(t *testing.T) {
 		}
 		for route := range rows {
 			if !slices.Contains(routes, route) {
-				t.Errorf("there is no route %s", route)
+				t.Errorf("route %s does not exist", route)
 			}
 		}
 		for _, v := range visitors {
@@ -310,13 +435,16 @@ func (m *matrix) visit(v visitor, scopes []wire.Scope) {
 			method, _, _ := strings.Cut(route, " ")
 			path, body := r.request(m)
 			want := expect(r, v, scopes, m.kind)
-			if route == "GET /@{account}/{slug}" && m.kind == "private" {
-				want = ok(404)
+			if strings.HasSuffix(path, "/events") { // a stream does not end
+				method, want.code = "HEAD", ""
 			}
 			a := who.do(method, path, body)
 			var p wire.Problem
-			if strings.HasPrefix(a.header.Get("Content-Type"), "application/problem") {
+			if strings.HasPrefix(a.header.Get("Content-Type"), "application/problem") && method != "HEAD" {
 				a.into(&p)
+			}
+			if strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+				want.code = "" // pages say it in words
 			}
 			if got := (outcome{a.status, p.Code}); got != want {
 				m.Errorf("%s with %v asks %s %s (%s): %v, want %v", v.name, scopes, method, path, m.kind, got, want)

@@ -22,6 +22,7 @@ const (
 	downloading             // archives, bundles and documents that are streamed
 	uploading               // base files, lists of them, and bundles
 	describing              // API descriptions
+	checking                // settings against schemas
 	works
 )
 
@@ -39,6 +40,7 @@ var shares = [works]share{
 	downloading: {part: 2, slots: 64, perCaller: 8},
 	uploading:   {part: 6, slots: 64, perCaller: 8},
 	describing:  {part: 6, slots: 2, perCaller: 1},
+	checking:    {part: 4, slots: 4, perCaller: 1},
 }
 
 const (
@@ -93,13 +95,20 @@ type anonymous struct {
 }
 
 type waiter struct {
-	lease *lease
-	bytes int64
-	ready chan struct{}
+	reserved *reservation
+	bytes    int64
+	ready    chan struct{}
 }
 
-// lease is the memory that one request has reserved.
-type lease struct {
+// reserved returns how much is reserved now, in bytes.
+func (m *memory) reserved() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used
+}
+
+// reservation is the memory that one request has reserved.
+type reservation struct {
 	m      *memory
 	q      *queue
 	work   work
@@ -117,7 +126,7 @@ func newMemory(total int64) *memory {
 
 // acquire reserves bytes for work of a caller, or returns a problem: 429 when
 // the caller has enough under way, 503 when others have, 413 when it can never be.
-func (m *memory) acquire(ctx context.Context, w work, name string, bytes int64) (*lease, error) {
+func (m *memory) acquire(ctx context.Context, w work, name string, bytes int64) (*reservation, error) {
 	m.mu.Lock()
 	q := &m.queues[w]
 	if bytes > q.most {
@@ -132,8 +141,8 @@ func (m *memory) acquire(ctx context.Context, w work, name string, bytes int64) 
 		}
 		q.clients[name] = c
 	}
-	l := &lease{m: m, q: q, work: w, client: c}
-	waiting := &waiter{lease: l, bytes: bytes, ready: make(chan struct{})}
+	l := &reservation{m: m, q: q, work: w, client: c}
+	waiting := &waiter{reserved: l, bytes: bytes, ready: make(chan struct{})}
 	if len(c.waiting) >= maxWaiting || q.waiting >= maxQueue || c.group != nil && c.group.waiting >= maxQueue/2 {
 		own := len(c.waiting) >= maxWaiting
 		q.forget(c)
@@ -180,7 +189,7 @@ func (m *memory) wait(ctx context.Context, w *waiter) error {
 		return nil
 	default:
 	}
-	q, c := w.lease.q, w.lease.client
+	q, c := w.reserved.q, w.reserved.client
 	if i := slices.Index(q.growing, w); i >= 0 {
 		err = cmp.Or(err, error(busy(!q.mayGrow(c, w.bytes))))
 		q.growing = slices.Delete(q.growing, i, i+1)
@@ -236,7 +245,7 @@ func (q *queue) growthLeavesRoom(c *client, bytes int64) bool {
 	return g == nil || g.running == 1 || g.used+bytes <= q.most/2
 }
 
-// fits reports whether there is room for bytes more, whoever needs them.
+// fits reports whether there is room for bytes more, for any caller.
 func (m *memory) fits(w work, bytes int64) bool {
 	q := &m.queues[w]
 	return q.used+bytes <= q.most && m.used+bytes <= m.total && (!w.lasts() || m.lasting+bytes <= m.total/8*lastingPart)
@@ -249,22 +258,22 @@ func (m *memory) admitAll() {
 }
 
 // admit gives turns as long as there is room. The first caller whose own limits
-// allow it is next; when there is no room for that one, nobody overtakes. Nor does a
+// allow it is next; when there is no room for that one, no other overtakes it. Nor does a
 // caller without a token overtake another one.
 func (m *memory) admit(q *queue) {
 	for {
 		i := slices.IndexFunc(q.growing, func(w *waiter) bool {
-			return q.mayGrow(w.lease.client, w.bytes) && q.growthLeavesRoom(w.lease.client, w.bytes)
+			return q.mayGrow(w.reserved.client, w.bytes) && q.growthLeavesRoom(w.reserved.client, w.bytes)
 		})
 		if i < 0 {
 			break
 		}
 		w := q.growing[i]
-		if !m.fits(w.lease.work, w.bytes) {
+		if !m.fits(w.reserved.work, w.bytes) {
 			return
 		}
 		q.growing = slices.Delete(q.growing, i, i+1)
-		m.charge(w.lease, w.bytes)
+		m.charge(w.reserved, w.bytes)
 		close(w.ready)
 	}
 	for q.running < q.slots {
@@ -274,7 +283,7 @@ func (m *memory) admit(q *queue) {
 		}
 		c := q.turns[i]
 		w := c.waiting[0]
-		if !m.fits(w.lease.work, w.bytes) {
+		if !m.fits(w.reserved.work, w.bytes) {
 			return
 		}
 		q.leave(c, 0)
@@ -282,12 +291,12 @@ func (m *memory) admit(q *queue) {
 			q.turns = append(slices.Delete(q.turns, i, i+1), c)
 		}
 		q.enter(c, 1)
-		m.charge(w.lease, w.bytes)
+		m.charge(w.reserved, w.bytes)
 		close(w.ready)
 	}
 }
 
-// next returns whose turn it is among those who wait, -1 for nobody's.
+// next returns the index of the waiting caller whose turn it is, -1 for none.
 func (q *queue) next() int {
 	full := false // for those without a token
 	return slices.IndexFunc(q.turns, func(c *client) bool {
@@ -309,7 +318,7 @@ func (q *queue) enter(c *client, n int) {
 	}
 }
 
-func (m *memory) charge(l *lease, bytes int64) {
+func (m *memory) charge(l *reservation, bytes int64) {
 	l.bytes += bytes
 	l.q.used += bytes
 	l.client.used += bytes
@@ -323,9 +332,9 @@ func (m *memory) charge(l *lease, bytes int64) {
 	m.peak = max(m.peak, m.used)
 }
 
-// resize makes the lease one of so many bytes. It waits for what it needs more,
+// resize changes the reservation to so many bytes. It waits for what it needs more,
 // which others may free; while they do not, the request fails.
-func (l *lease) resize(ctx context.Context, bytes int64) error {
+func (l *reservation) resize(ctx context.Context, bytes int64) error {
 	if l == nil || bytes == l.bytes {
 		return nil
 	}
@@ -341,15 +350,15 @@ func (l *lease) resize(ctx context.Context, bytes int64) error {
 		l.m.mu.Unlock()
 		return neverFits(bytes, l.q.most)
 	}
-	w := &waiter{lease: l, bytes: more, ready: make(chan struct{})}
+	w := &waiter{reserved: l, bytes: more, ready: make(chan struct{})}
 	l.q.growing = append(l.q.growing, w)
 	l.m.admit(l.q)
 	l.m.mu.Unlock()
 	return l.m.wait(ctx, w)
 }
 
-// release ends a lease.
-func (l *lease) release() {
+// release ends a reservation.
+func (l *reservation) release() {
 	if l == nil {
 		return
 	}

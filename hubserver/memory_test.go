@@ -15,7 +15,7 @@ import (
 const mib = 1 << 20
 
 // mustAcquire reserves what there has to be room for at once.
-func mustAcquire(t *testing.T, m *memory, w work, caller string, bytes int64) *lease {
+func mustAcquire(t *testing.T, m *memory, w work, caller string, bytes int64) *reservation {
 	t.Helper()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -26,10 +26,10 @@ func mustAcquire(t *testing.T, m *memory, w work, caller string, bytes int64) *l
 	return l
 }
 
-// queued starts an acquire that has to wait, and returns where its lease will come.
-func queued(t *testing.T, m *memory, w work, caller string, bytes int64) <-chan *lease {
+// queued starts an acquire that has to wait, and returns where its reservation will come.
+func queued(t *testing.T, m *memory, w work, caller string, bytes int64) <-chan *reservation {
 	t.Helper()
-	got := make(chan *lease, 1)
+	got := make(chan *reservation, 1)
 	go func() {
 		if l, err := m.acquire(context.Background(), w, caller, bytes); err == nil {
 			got <- l
@@ -48,11 +48,11 @@ func TestMemory_CallersTakeTurns(t *testing.T) {
 		m := newMemory(128 * mib)
 		var order []string
 		first, other := mustAcquire(t, m, describing, "anna", 0), mustAcquire(t, m, describing, "bob", 0)
-		waiting := map[string]<-chan *lease{}
+		waiting := map[string]<-chan *reservation{}
 		for _, name := range []string{"anna", "carl", "dora"} { // anna is first in the line, and has one in progress
 			waiting[name] = queued(t, m, describing, name, 0)
 		}
-		for _, l := range []*lease{other, first} {
+		for _, l := range []*reservation{other, first} {
 			l.release()
 			synctest.Wait()
 			for name, got := range waiting {
@@ -100,7 +100,7 @@ func TestMemory_OneCallerCannotGrowIntoAllBytes(t *testing.T) {
 		m := newMemory(128 * mib)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		var uploads []*lease
+		var uploads []*reservation
 		for range 4 {
 			uploads = append(uploads, mustAcquire(t, m, uploading, "anna", mib))
 		}
@@ -151,7 +151,7 @@ func TestMemory_AddressesDoNotOvertake(t *testing.T) {
 		small := queued(t, m, downloading, "@3", mib)
 		mustAcquire(t, m, downloading, "anna", 12*mib).release()
 		first.release()
-		for _, got := range []<-chan *lease{large, small} {
+		for _, got := range []<-chan *reservation{large, small} {
 			if l := <-got; l == nil {
 				t.Error("an address had no turn")
 			} else {
@@ -164,7 +164,7 @@ func TestMemory_AddressesDoNotOvertake(t *testing.T) {
 func TestMemory_AddressesDoNotFillTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(128 * mib)
-		var held []*lease
+		var held []*reservation
 		for i := range shares[downloading].slots {
 			held = append(held, mustAcquire(t, m, downloading, fmt.Sprint("user", i), 0))
 		}
@@ -224,7 +224,7 @@ func TestMemory_NeverGivesMoreThanThereIs(t *testing.T) {
 		m := newMemory(64 * mib)
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		var held []*lease
+		var held []*reservation
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			bytes := rapid.Int64Range(0, 40*mib).Draw(t, "bytes")
 			i := rapid.IntRange(0, max(0, len(held)-1)).Draw(t, "which")

@@ -182,6 +182,8 @@ func TestAudit_RowPerWrite(t *testing.T) {
 		alice.put(clientCfg, `{"settings": {"c": 1}}`, header{"If-Match": `"x"`}).want(412)
 		hub.as("rita").put(clientCfg, `{"settings": {"c": 1}}`).want(403)
 		alice.put(baseFiles, archive(t, file{name: "../a"})).want(422)
+		by(alice, "alice", "project.edit", "@acme/web", alice.patch(web, `{"visibility": "public"}`))
+		alice.patch(web, `{"visibility": "public"}`).want(200)
 		by(alice, "alice", "project.delete", "@acme/web", alice.delete(web))
 		alice.delete(web).want(200)
 

@@ -3,10 +3,12 @@ package hubserver_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,7 @@ type responseDoc struct {
 	Codes       []wire.Code `json:"codes"`
 	Required    []string    `json:"required"`
 	Example     any         `json:"example"`
+	HTML        bool        `json:"html"`
 }
 
 type object = map[string]any
@@ -71,7 +74,10 @@ func (d responseDoc) response(content object) object {
 	if d.Ref != "" {
 		return object{"$ref": d.Ref}
 	}
-	headers := object{"X-Request-Id": refTo("headers", "X-Request-Id"), "Hub-Version": refTo("headers", "Hub-Version")}
+	headers := object{}
+	for _, name := range []string{"X-Request-Id", "Hub-Version", "RateLimit", "RateLimit-Policy"} {
+		headers[name] = refTo("headers", name)
+	}
 	for name, header := range d.Headers {
 		headers[name] = header
 	}
@@ -85,6 +91,9 @@ func (d responseDoc) response(content object) object {
 			particular["required"] = d.Required
 		}
 		content = object{"application/problem+json": object{"schema": object{"allOf": []any{refTo("schemas", "Problem"), particular}}}}
+	}
+	if d.HTML {
+		content = contentOf(nil, wire.HTML)
 	}
 	r := object{"description": d.Description, "headers": headers}
 	if content != nil {
@@ -128,6 +137,9 @@ func usual(e *wire.Endpoint, d operationDoc) object {
 	case e.Role != "":
 		names["403"] = "NotPermitted"
 	}
+	if e.Method != http.MethodGet && names["403"] == "" {
+		names["403"] = "CrossSite"
+	}
 	if e.Request != nil || e.Accepts != nil {
 		names["400"], names["413"], names["415"], names["422"] = "BrokenBody", "TooLarge", "UnsupportedMediaType", "InvalidRequest"
 	}
@@ -136,6 +148,16 @@ func usual(e *wire.Endpoint, d operationDoc) object {
 	}
 	if e.Method != http.MethodGet {
 		names["507"] = "StorageFull"
+	}
+	if slices.Equal(e.Returns, wire.HTML) {
+		for _, status := range append(slices.Collect(maps.Keys(names)), "429", "500", "503") {
+			if names[status] == "Unauthorized" {
+				names[status] = "UnauthorizedPage"
+				continue
+			}
+			names[status] = "FailurePage"
+		}
+		delete(names, "422") // the form again
 	}
 	all := object{}
 	for status, name := range names {
@@ -211,14 +233,14 @@ func operationOf(e *wire.Endpoint, d operationDoc) object {
 	case e.Account == wire.Anonymous:
 		o["security"] = []any{}
 	case e.Public:
-		o["security"] = []any{object{"pat": []any{}}, object{}}
+		o["security"] = []any{object{"pat": []any{}}, object{"session": []any{}}, object{}}
 	}
 	if e.Request != nil || e.Accepts != nil {
 		content := contentOf(e.Request, e.Accepts)
 		if example := d.Body["example"]; example != nil {
 			content["application/json"].(object)["example"] = example
 		}
-		o["requestBody"] = object{"required": true, "description": d.Body["description"], "content": content}
+		o["requestBody"] = object{"required": d.Body["optional"] != true, "description": d.Body["description"], "content": content}
 	}
 	return o
 }
@@ -247,7 +269,7 @@ func generate(t *testing.T) []byte {
 		paths[e.Path][strings.ToLower(e.Method)] = operationOf(e, d)
 	}
 	for op := range src.Operations {
-		t.Errorf("openapi.source.json describes %s, which is no endpoint", op)
+		t.Errorf("openapi.source.json describes %s, which is not an endpoint", op)
 	}
 	for name, r := range src.Components["responses"] {
 		var d responseDoc

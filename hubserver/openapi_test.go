@@ -24,10 +24,10 @@ import (
 	"example.com/projecthub/hubserver"
 )
 
-var update = flag.Bool("update", false, "rewrite openapi.json")
+var update = flag.Bool("update", false, "rewrite openapi.json, and take the pictures of pages")
 
 // TestMain fails a whole run in which some answer that is documented was never
-// given, beside those that only a failing hub gives.
+// given, besides those that only a failing hub gives.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// The coders of frames are made once for a process, with channels: one that a test

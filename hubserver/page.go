@@ -1,98 +1,99 @@
 package hubserver
 
 import (
-	"errors"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
-	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubserver/page"
-	"example.com/projecthub/store"
+	"example.com/projecthub/hubserver/page/preview"
 )
 
-// page shows a public project. Everything else gets one page, the same for a
-// private and for an absent project.
-func (s *Server) page(c *call) error {
-	r, err := c.pathRef()
-	if err != nil {
-		return c.absentPage("")
-	}
-	if err := c.takeAtMost(viewing, 2*s.Limits.ConfigBytes); err != nil {
-		return err
-	}
-	var project *store.ProjectView
-	var config *store.Config
-	err = s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		if project, err = v.Project(c.ctx(), r); err != nil || !project.IsPublic() {
-			return err
-		}
-		config, err = v.Config(c.ctx(), r)
-		return err
-	})
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return err
-	}
-	if config == nil {
-		return c.absentPage(r.String())
-	}
-	if err := c.takeAtMost(viewing, 2*jsonMemory(config.Body)); err != nil {
-		return err
-	}
-	shown, err := s.pageOf(project, config)
-	if err != nil {
-		return err
-	}
-	body, err := shown.Render()
-	return c.html(http.StatusOK, body, err)
-}
+// policy is the Content-Security-Policy of every page.
+func (s *Server) policy() string { return page.Policy(s.PreviewURL) }
 
-func (s *Server) pageOf(view *store.ProjectView, config *store.Config) (page.Project, error) {
-	p := s.toProject(view)
-	shown := page.Project{
-		Ref: p.Project.String(), Origin: s.PublicURL,
-		Stack: "@" + p.Stack, Version: p.StackVersion, Resolved: p.ResolvedStackVersion,
-		API: p.API.String(), Visibility: string(p.Visibility), CreatedBy: p.CreatedBy, CreatedAt: p.CreatedAt,
-		UpdatedBy: config.UpdatedBy, UpdatedVia: config.UpdatedVia, UpdatedAt: config.UpdatedAt.Time(),
-	}
-	if p.BaseFiles != nil {
-		shown.HasFiles, shown.FileCount = true, p.BaseFiles.Count
-		shown.FileBytes, shown.Tree = humanize.IBytes(uint64(p.BaseFiles.Bytes)), p.BaseFiles.Tree
-	}
-	settings, err := flat.Parse(config.Body)
-	for _, key := range settings.Keys() {
-		value, _ := settings.Get(key)
-		shown.Config = append(shown.Config, page.Setting{Key: key, Value: value})
-	}
-	return shown, err
-}
-
-func (c *call) absentPage(ref string) error {
-	body, err := page.Absent(ref, c.s.PublicURL)
-	return c.html(http.StatusNotFound, body, err)
-}
-
+// html responds with a page.
 func (c *call) html(status int, body []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("Content-Security-Policy", page.Policy)
+	c.setPagePolicy()
+	return c.bytes(status, htmlType, c.compress(body))
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+func (c *call) setPagePolicy() {
+	c.w.Header().Set("Content-Security-Policy", c.s.policy())
 	c.w.Header().Set("Referrer-Policy", "same-origin")
-	return c.bytes(status, "text/html; charset=utf-8", body)
+}
+
+// layout returns what every page shows around its content.
+func (c *call) layout(title string) page.Layout {
+	l := page.Layout{Title: title, Origin: c.s.PublicURL, Here: c.r.URL.RequestURI()}
+	if c.who != nil {
+		l.User = c.who.user
+	}
+	return l
+}
+
+// absentPage responds with the one page for what is private or does not exist, which
+// command looks at from a terminal. With name "" the address is not a page's.
+func (c *call) absentPage(name, command string) error {
+	absent := page.Absent{Layout: c.layout("Not found"), Name: name, Command: command}
+	if name == "" {
+		absent.Here = "/"
+	}
+	body, err := absent.Render()
+	return c.html(http.StatusNotFound, body, err)
+}
+
+// failurePage responds with the page of a problem.
+func (c *call) failurePage(p *problem) {
+	failure := page.Failure{Layout: c.layout(p.Title), Status: p.Status, Detail: sentence(p.Detail), RequestID: p.RequestID}
+	if p.Hint != "" {
+		failure.Hint = sentence(p.Hint)
+	}
+	body, err := failure.Render()
+	if err != nil {
+		c.s.Log.Error("a page cannot be written", "request", c.id, "error", err)
+	}
+	c.setPagePolicy()
+	_ = c.write(p.Status, htmlType, body)
 }
 
 // static serves the files that pages refer to.
 func (s *Server) static(c *call) error {
-	name := strings.TrimPrefix(c.params.ByName("file"), "/")
-	file, err := fs.ReadFile(page.Static(), name)
+	address := strings.TrimPrefix(c.params.ByName("file"), "/")
+	if address == preview.Packages.Name {
+		c.w.Header().Set("Content-Security-Policy", s.policy())
+		return c.immutable(preview.Packages, "application/json")
+	}
+	name, file, immutable, err := page.Static(address)
 	if err != nil {
 		return notFound("file " + c.r.URL.Path)
 	}
-	c.w.Header().Set("Cache-Control", "public, max-age=3600")
-	c.w.Header().Set("Content-Security-Policy", page.Policy)
-	return c.write(http.StatusOK, mime.TypeByExtension(path.Ext(name)), file)
+	caching := "no-cache"
+	if immutable {
+		caching = "public, max-age=31536000, immutable"
+	}
+	c.w.Header().Set("Cache-Control", caching)
+	c.w.Header().Set("Content-Security-Policy", s.policy())
+	return c.write(http.StatusOK, mediaTypeOf(name), c.compressStatic(name, file))
+}
+
+// mediaTypeOf returns the media type of a static file, whatever this machine's tables say.
+func mediaTypeOf(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".json":
+		return "application/json"
+	}
+	return mime.TypeByExtension(path.Ext(name))
 }

@@ -62,11 +62,7 @@ func (c *call) damaged() (damaged bool, err error) {
 
 // lacksAll reports whether the account has no blobs.
 func (c *call) lacksAll() (bool, error) {
-	holds := false
-	err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		holds, err = v.HasBlobs(c.ctx(), c.ref().Account())
-		return err
-	})
+	holds, err := lookUp(c, func(v *store.View) (bool, error) { return v.HasBlobs(c.ctx(), c.ref().Account()) })
 	return !holds, err
 }
 
@@ -109,7 +105,7 @@ func (c *call) readManifest(m *wire.Manifest) error {
 		defer z.Close()
 		stream = z
 	default:
-		return unsupported("the Content-Encoding of a plan is to be zstd, or none, not %q", encoding)
+		return unsupported("the Content-Encoding of a plan must be zstd or absent, not %q", encoding)
 	}
 	return planProblem(c.decodeManifest(stream, what, limit, m), c.r.Body.(*body).failed)
 }
@@ -127,7 +123,7 @@ func planProblem(err, broken error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return brokenBody(err)
 	}
-	return invalidBody("", "the body is not compressed as announced").because(err)
+	return invalidBody("", "the body is not compressed as declared").because(err)
 }
 
 func badManifest(format string, args ...any) *problem {
@@ -141,7 +137,7 @@ func (l Limits) checkManifest(m *wire.Manifest) (map[string]int64, error) {
 	case !tree.ValidDigest(m.Tree):
 		return nil, invalidBody("/tree", "a tree is 64 lower-case hex digits")
 	case m.Files != nil && (m.Base != "" || m.Put != nil || m.Remove != nil):
-		return nil, invalidBody("", "files is all of a set, base with put and remove what leads to it: not both")
+		return nil, invalidBody("", "send either files, or base with put and remove, not both")
 	case m.Files == nil && m.Base == "" && (m.Put != nil || m.Remove != nil):
 		return nil, invalidBody("/base", "put and remove need the base that they start from")
 	case m.Base != "" && !tree.ValidDigest(m.Base):

@@ -57,6 +57,11 @@ func unauthorized(code wire.Code, detail string) *problem {
 	return problemf(http.StatusUnauthorized, code, "%s", detail).with("WWW-Authenticate", challenge)
 }
 
+// crossSite refuses a request that a page of another origin makes a browser send.
+func crossSite(err error) *problem {
+	return problemf(http.StatusForbidden, wire.CodeCrossSite, "a page of another origin may not send this request").because(err)
+}
+
 func notPermitted(user string, has wire.Role, account string, needed wire.Role) *problem {
 	verb := map[wire.Role]string{wire.Reader: "read from", wire.Writer: "write to", wire.Admin: "manage"}[needed]
 	if !ref.ValidName(account) { // it cannot be on any hub, nor be pasted from a hint
@@ -150,6 +155,10 @@ func (c *call) writeProblem(p *problem) {
 	}
 	for name, values := range p.header {
 		header[name] = values
+	}
+	if c.page {
+		c.failurePage(p)
+		return
 	}
 	encoded, err := wire.Encode(p.Problem)
 	if err != nil {

@@ -261,3 +261,61 @@ func TestWhoami(t *testing.T) {
 		}
 	})
 }
+
+func TestEditProject_ChangesOnlyWhatItNames(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		alice.put(site+"/versions/1.1.0", bundle(t, "1.1.0")).want(201)
+		alice.post("/v1/apis/upload?account=acme&slug=cats", pets).want(201)
+		before := decoded[wire.Project](alice.get(web).want(200))
+		for _, body := range []string{`{}`, `{"visibility": null, "stackVersion": ""}`, `{"visibility": "private", "stackVersion": "latest"}`} {
+			if got := decoded[wire.Project](alice.patch(web, body).want(200)); got.Visibility != wire.Private || got.StackVersion != "latest" || got.API != before.API {
+				t.Errorf("%s: %+v", body, got)
+			}
+		}
+		hub.with("").get(web).problem(401, wire.CodeUnauthorized)
+		if got := decoded[wire.Project](alice.patch(web, `{"visibility": "public"}`).want(200)); got.Visibility != wire.Public || got.StackVersion != "latest" {
+			t.Errorf("%+v", got)
+		}
+		hub.with("").get(web).want(200)
+		got := decoded[wire.Project](alice.patch(web, `{"stackVersion": "1.0.0", "api": {"account": "acme", "slug": "cats"}}`).want(200))
+		if got.StackVersion != "1.0.0" || got.ResolvedStackVersion != "1.0.0" || got.API != mustRef("@acme/cats") || got.Visibility != wire.Public || got.CreatedAt != before.CreatedAt {
+			t.Errorf("%+v", got)
+		}
+		for body, code := range map[string]wire.Code{
+			`{"visibility": "secret"}`: wire.CodeInvalidBody, `{"stackVersion": "v1"}`: wire.CodeInvalidBody, `{"slug": "x"}`: wire.CodeInvalidBody, `{"api": "acme/cats"}`: wire.CodeInvalidBody, `{"api": null}`: wire.CodeInvalidBody,
+			`{"stackVersion": "9.9.9"}`: wire.CodeStackNotPublished, `{"api": {"account": "acme", "slug": "none"}}`: wire.CodeAPINotFound,
+		} {
+			alice.patch(web, body).problem(422, code)
+		}
+		alice.patch(web, `{"visibility": "private", "stackVersion": "9.9.9"}`).want(422)
+		if after := decoded[wire.Project](alice.get(web).want(200)); after.Visibility != wire.Public || after.StackVersion != "1.0.0" {
+			t.Errorf("a refused edit left %+v", after)
+		}
+	})
+}
+
+func TestEditProject_NeedsReaderOnWhatItBinds(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		alice := hub.as("alice")
+		alice.post("/v1/projects", wire.CreateProject{Account: "alice", Slug: "mine", Stack: "acme/site", API: mustRef("@acme/pets")}).want(201)
+		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "alice"); return err })
+		const mine = "/v1/projects/alice/mine"
+		alice.patch(mine, `{"stackVersion": "1.0.0"}`).problem(403, wire.CodeNotPermitted)
+		alice.patch(mine, `{"api": {"account": "acme", "slug": "none"}}`).problem(403, wire.CodeNotPermitted)
+		alice.patch(mine, `{"visibility": "public", "stackVersion": "latest", "api": {"account": "acme", "slug": "pets"}}`).want(200)
+	})
+}
+
+func TestEditProject_RefusesOtherBodies(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		alice.patch(web, `{`).problem(400, wire.CodeInvalidJSON)
+		alice.patch(web, `{"visibility": "public", "visibility": "private"}`).problem(400, wire.CodeInvalidJSON)
+		alice.patch(web, typed{"text/plain", []byte(`{}`)}).problem(415, wire.CodeUnsupportedMediaType)
+		alice.patch(web, `{"stackVersion": "`+strings.Repeat("1", 65<<10)+`"}`).problem(413, wire.CodeTooLarge)
+	})
+}

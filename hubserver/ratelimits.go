@@ -26,6 +26,9 @@ func (s *Server) setRateLimit(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.needUser("set rate limits"); err != nil {
+		return err
+	}
 	row := &store.RateLimit{
 		Account: bot.Account, ID: rand.Text(), BotID: bot.BotID, BotRefID: bot.BotRefID, UpdatedBy: c.who.user,
 		MinuteLimit: limits.MinuteLimit, HourLimit: limits.HourLimit, DayLimit: limits.DayLimit,
@@ -57,28 +60,53 @@ func (s *Server) getRateLimit(c *call) error {
 	if err != nil {
 		return err
 	}
-	var row *store.RateLimit
-	err = s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		row, err = v.RateLimit(c.ctx(), bot.Account, bot.BotID, bot.BotRefID)
-		return err
-	})
+	row, err := c.findBot(bot)
 	return c.answerRateLimit(row, err)
+}
+
+func (c *call) findBot(bot wire.Bot) (*store.RateLimit, error) {
+	return lookUp(c, func(v *store.View) (*store.RateLimit, error) {
+		return v.RateLimit(c.ctx(), bot.Account, bot.BotID, bot.BotRefID)
+	})
+}
+
+// botProblem converts the error of a look-up of the bot that the query names.
+func (c *call) botProblem(err error) error {
+	if errors.Is(err, store.ErrBotMismatch) {
+		return problemf(http.StatusUnprocessableEntity, wire.CodeBotMismatch, "%v", err)
+	}
+	return absent(err, "such bot in "+c.accountOf(wire.InBot))
 }
 
 // answerRateLimit responds with the limits of a bot, or with why they were not read
 // or stored.
 func (c *call) answerRateLimit(row *store.RateLimit, err error) error {
-	if errors.Is(err, store.ErrBotMismatch) {
-		return problemf(http.StatusUnprocessableEntity, wire.CodeBotMismatch, "%v", err)
-	}
 	if err != nil {
-		return absent(err, "such bot in "+c.accountOf(wire.InBot))
+		return c.botProblem(err)
 	}
-	c.w.Header().Set("ETag", etag(limitsRevision(row)))
-	return c.json(http.StatusOK, wire.RateLimit{
-		Bot:    wire.Bot{Account: row.Account, BotID: row.BotID, BotRefID: row.BotRefID},
-		Limits: toLimits(row),
-	})
+	usage, err := c.usage(row)
+	if err != nil {
+		return err
+	}
+	revision := limitsRevision(row)
+	c.w.Header().Set("ETag", etag(revision))
+	return c.json(http.StatusOK, wire.RateLimit{Bot: toBot(row), Limits: toLimits(row), Revision: revision, Usage: usage})
+}
+
+// usage returns what a bot has used: what the store counts, and what this hub has
+// admitted since. What other hubs admit is counted when it is about a second old.
+func (c *call) usage(row *store.RateLimit) (wire.Usage, error) {
+	windows, err := lookUp(c, func(v *store.View) ([store.Periods]store.RateWindow, error) { return v.RateUsage(c.ctx(), row) })
+	if err != nil {
+		return wire.Usage{}, err
+	}
+	spent, granted := c.s.limiter.Spent(limiterName(row))
+	for p := range windows {
+		if w := &windows[p]; granted >= w.Start {
+			w.Used += spent
+		}
+	}
+	return toUsage(windows), nil
 }
 
 // bot returns the bot that the query names.

@@ -15,13 +15,13 @@ func TestRequest_UnknownRoute(t *testing.T) {
 	hub.project()
 	alice := hub.as("alice")
 	for _, path := range []string{
-		"/", "/v1", "/v1/", "/v2/projects", "/V1/projects", "/v1/Projects", "/v1/projects/", "/v1/projects/acme", "/v1/projects/acme/", "/v1/projects/acme/web/", "/v1/projects/acme/web/CONFIG",
+		"/v1", "/v1/", "/v2/projects", "/V1/projects", "/v1/Projects", "/v1/projects/", "/v1/projects/acme", "/v1/projects/acme/", "/v1/projects/acme/web/", "/v1/projects/acme/web/CONFIG",
 		"/v1/projects/acme/web/config/", "/v1/projects/acme%2Fweb", "/v1/projects/acme%2Fweb/config/x", "/v1//projects", "//v1/projects", "/v1/projects/acme/web/../config/x", "/v1/projects/acme/web/preview", "/v1/apis/", "/v1/stacks/acme/site/versions",
 		"/healthz/", "/metrics", "/favicon.ico", "/.well-known/x", "/static", "/v1/rate-limit/", "/v1/projects/acme/web/config%00", "/v1/whoami%20", "/%ff", "/a\u202eb",
 	} {
 		for _, method := range []string{"GET", "PUT", "BREW"} {
 			p := alice.do(method, path, nil).problem(404, wire.CodeUnknownRoute)
-			// Only a client asks for what stands below /v1/.
+			// Only clients request paths below /v1/.
 			if strings.Contains(p.Hint, hubVersion) != strings.HasPrefix(path, "/v1/") {
 				t.Errorf("%s: the hint is %q", path, p.Hint)
 			}
@@ -43,7 +43,7 @@ func TestRequest_InvalidPathSegmentIsNotFound(t *testing.T) {
 			alice.put("/v1/projects/acme/"+slug+"/client-config", `{}`).problem(404, wire.CodeNotFound)
 			alice.put("/v1/projects/acme/"+slug+"/preview/base-files", archive(t)).problem(404, wire.CodeNotFound)
 			alice.delete("/v1/projects/acme/"+slug).problem(404, wire.CodeNotFound)
-			// Nobody has a role on what cannot be an account.
+			// No user has a role on an invalid account.
 			p := alice.get("/v1/projects/"+slug+"/web/config").problem(403, wire.CodeNotPermitted)
 			if p.Hint != "" {
 				t.Errorf("%q gives the hint %q", slug, p.Hint)
@@ -68,7 +68,7 @@ func TestRequest_MalformedQueryIsRejected(t *testing.T) {
 		hub.as("alice").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(422, wire.CodeInvalidBody)
 		hub.with("").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(401, wire.CodeUnauthorized)
 	}
-	// Whoever has no role is told that first.
+	// A caller without a role gets that problem first.
 	for _, query := range []string{"botId=%zz", "botId=a;b", "%"} {
 		hub.as("sam").get("/v1/rate-limit?account=acme&"+query).problem(403, wire.CodeNotPermitted)
 		hub.as("sam").post("/v1/rate-limit?account=acme&"+query, `{}`).problem(403, wire.CodeNotPermitted)
@@ -79,9 +79,9 @@ func TestRequest_MalformedQueryIsRejected(t *testing.T) {
 func TestRequest_WrongMethodListsAllowed(t *testing.T) {
 	hub := one(t, nil)
 	for path, allowed := range map[string]string{
-		"/v1/whoami": "GET, HEAD", "/v1/projects": "GET, HEAD, POST", web: "DELETE, GET, HEAD", config: "GET, HEAD, PATCH", clientCfg: "PUT", baseFiles: "GET, HEAD, PUT", baseFiles + "/archive": "GET, HEAD",
-		"/v1/apis/upload": "POST", "/v1/apis/acme/pets": "GET, HEAD", site: "GET, HEAD", site + "/versions/1.0.0": "GET, HEAD, PUT", "/v1/rate-limit": "GET, HEAD, POST",
-		"/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/v1/openapi.json": "GET, HEAD", "/@acme/web": "GET, HEAD", "/static/hub.css": "GET, HEAD",
+		"/v1/whoami": "GET, HEAD", "/v1/projects": "GET, HEAD, POST", web: "DELETE, GET, HEAD, PATCH", config: "GET, HEAD, PATCH", clientCfg: "POST, PUT", baseFiles: "GET, HEAD, PUT", baseFiles + "/archive": "GET, HEAD",
+		"/v1/apis/upload": "POST", "/v1/apis/acme/pets": "DELETE, GET, HEAD", site: "GET, HEAD", site + "/versions/1.0.0": "GET, HEAD, PUT", "/v1/rate-limit": "GET, HEAD, POST",
+		"/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/v1/openapi.json": "GET, HEAD", "/@acme/web": "GET, HEAD", "/static/style.css": "GET, HEAD", "/schema/client.json": "GET, HEAD",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
 			if strings.Contains(allowed, method) {
@@ -102,7 +102,7 @@ func TestRequest_HeadIsGetWithoutBody(t *testing.T) {
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
 		for _, path := range []string{
 			"/v1/whoami", "/v1/projects", web, config, baseFiles, baseFiles + "/archive", "/v1/apis/acme/pets", "/v1/apis/acme/pets/document", site, site + "/versions/1.0.0", site + "/versions/1.0.0/bundle",
-			"/healthz", "/readyz", "/v1/openapi.json", "/@acme/web", "/static/hub.css", "/v1/projects/acme/none", "/nothing",
+			"/healthz", "/readyz", "/v1/openapi.json", "/@acme/web", "/static/style.css", "/schema/hub.json", "/v1/projects/acme/none", "/nothing",
 		} {
 			get, head := hub.as("rita").get(path), hub.as("rita").do("HEAD", path, nil)
 			if head.status != get.status || len(head.body) != 0 || head.etag() != get.etag() || head.header.Get("Content-Type") != get.header.Get("Content-Type") {
@@ -171,7 +171,7 @@ func TestRequest_ErrorsComeInDocumentedOrder(t *testing.T) {
 				a.problem(c.status, c.code)
 			}
 		}
-		// Where the account stands in the body, the role comes after the body.
+		// Where the account is in the body, the role comes after the body.
 		sam := hub.as("sam")
 		for _, c := range []struct {
 			who    *caller

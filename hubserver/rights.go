@@ -16,7 +16,8 @@ type grant struct {
 
 // transact runs f in a transaction of the store. All that a request writes for its
 // caller goes through here, because the request may have been opened long ago: the
-// token, its owner and the roles that let it in are read again, in the transaction.
+// token or session, its owner and the roles that let it in are read again, in the
+// transaction.
 func (c *call) transact(ctx context.Context, f func(*store.Tx) error) error {
 	return c.s.Store.Write(ctx, func(tx *store.Tx) error {
 		if err := c.permitAgain(ctx, tx); err != nil {
@@ -26,20 +27,28 @@ func (c *call) transact(ctx context.Context, f func(*store.Tx) error) error {
 	})
 }
 
+// lookUp returns what read finds in the store.
+func lookUp[T any](c *call, read func(*store.View) (T, error)) (found T, err error) {
+	err = c.s.Store.Read(c.ctx(), func(v *store.View) error {
+		found, err = read(v)
+		return err
+	})
+	return found, err
+}
+
 func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
-	accounts := []string{c.who.user}
+	accounts := []string{c.who.account}
 	for _, g := range c.granted {
 		accounts = append(accounts, g.account)
 	}
 	if err := tx.LockRights(ctx, accounts...); err != nil {
 		return err
 	}
-	bearer, err := tx.Bearer(ctx, c.who.token.Hash)
-	if err := bearerProblem(bearer, err); err != nil {
+	if err := c.who.check(ctx, &tx.View); err != nil {
 		return err
 	}
 	for _, g := range c.granted {
-		if g.account == c.who.user {
+		if g.account == c.who.account {
 			continue
 		}
 		role, err := tx.RoleOf(ctx, c.who.user, g.account)
@@ -47,7 +56,7 @@ func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 		if rank(wire.Role(role)) < rank(g.role) {
-			return notPermitted(c.who.user, wire.Role(role), g.account, g.role)
+			return c.who.notPermitted(wire.Role(role), g.account, g.role)
 		}
 	}
 	return nil
@@ -67,7 +76,7 @@ func bearerProblem(b *store.Bearer, err error) error {
 		return unauthorized(wire.CodeTokenExpired, "the token expired on "+b.ExpiresAt.Time().Format("2 January 2006"))
 	case b.Disabled:
 		return unauthorized(wire.CodeUnauthorized, "the account "+b.Owner+" is disabled").
-			hint("no other token of it works: ask the hub's administrator")
+			hint("none of its tokens works: ask the hub's administrator")
 	}
 	return nil
 }

@@ -86,19 +86,30 @@ func writes(t testing.TB, etag, target string) map[string]slow {
 	files := treeOf(t, contents)
 	withKey := header{"Idempotency-Key": "k"}
 	return map[string]slow{
-		"POST /v1/projects":                                    {"POST", "/v1/projects", jsonOf(newProject("other")), withKey},
+		"POST /v1/projects": {"POST", "/v1/projects", jsonOf(newProject("other")), withKey},
+		"POST of a copy":    {"POST", "/v1/projects", jsonOf(copyOfWeb("other")), nil},
 		"PATCH /v1/projects/{account}/{slug}/config":           {"PATCH", config, typed{"application/json", []byte(`{"set": {"a": 2}}`)}, header{"If-Match": etag}},
+		"PATCH /v1/projects/{account}/{slug}":                  {"PATCH", web, typed{"application/json", []byte(`{"visibility": "public"}`)}, nil},
 		"PUT /v1/projects/{account}/{slug}/client-config":      {"PUT", clientCfg, typed{"application/json", []byte(`{"settings": {"a": 3}}`)}, nil},
+		"POST /v1/projects/{account}/{slug}/client-config":     {"POST", clientCfg + "?dryRun=1", typed{"application/json", []byte(`{"settings": {"a": 3}}`)}, nil},
 		"PUT /v1/projects/{account}/{slug}/preview/base-files": {"PUT", baseFiles, archive(t, file{name: "a", content: "new"}, file{name: "b", content: contents["f00"]}), nil},
 		"PUT of packs": {"PUT", baseFiles, uploadOf(t, full(files), blobs(files, contents)...), zstdEncoded},
 		"PUT of a few": {"PUT", baseFiles, uploadOf(t, full(treeOf(t, map[string]string{"a": "b"})), blob("b")), zstdEncoded},
-		"POST /v1/projects/{account}/{slug}/preview/base-files/plan": {"POST", plan, jsonOf(full(treeOf(t, map[string]string{"b": "stored"}))), nil},
-		"POST /v1/apis/upload":                               {"POST", "/v1/apis/upload?account=acme", typed{"application/json", []byte(pets)}, withKey},
-		"POST /v1/apis/import":                               {"POST", "/v1/apis/import", jsonOf(wire.ImportAPI{Account: "acme", URL: target}), withKey},
-		"PUT /v1/stacks/{account}/{slug}/versions/{version}": {"PUT", site + "/versions/2.0.0", bundle(t, "2.0.0"), nil},
-		"POST /v1/rate-limit":                                {"POST", "/v1/rate-limit?account=acme&botId=b", typed{"application/json", []byte(`{"minuteLimit": 1}`)}, nil},
+		"POST /v1/projects/{account}/{slug}/preview/base-files/plan":    {"POST", plan, jsonOf(full(treeOf(t, map[string]string{"b": "stored"}))), nil},
+		"POST /v1/projects/{account}/{slug}/preview/base-files/restore": {"POST", baseFiles + "/restore", jsonOf(wire.RestoreBaseFiles{Tree: treeOf(t, map[string]string{"a": "stored"}).Digest()}), header{"If-Match": "*"}},
+		"POST /@{account}/{slug}/settings":                              {"POST", "/@acme/web/settings", form("visibility", "public", "stackVersion", "latest", "api", "@acme/pets"), nil},
+		"POST /v1/apis/upload":                                          {"POST", "/v1/apis/upload?account=acme", typed{"application/json", []byte(pets)}, withKey},
+		"POST /v1/apis/import":                                          {"POST", "/v1/apis/import", jsonOf(wire.ImportAPI{Account: "acme", URL: target}), withKey},
+		"PUT /v1/apis/{account}/{slug}/document":                        {"PUT", "/v1/apis/acme/pets/document", typed{"application/json", []byte(petsYAML)}, nil},
+		"PUT /v1/stacks/{account}/{slug}/versions/{version}":            {"PUT", site + "/versions/2.0.0", bundle(t, "2.0.0"), nil},
+		"POST /v1/rate-limit":                                           {"POST", "/v1/rate-limit?account=acme&botId=b", typed{"application/json", []byte(`{"minuteLimit": 1}`)}, nil},
 	}
 }
+
+// withoutSample are writing routes without a request here: a caller takes from a budget
+// and makes links with no role on acme, and the two forms write configs as PATCH and PUT
+// do. Those that need an admin are left out, too: the callers here are writers.
+var withoutSample = map[wire.Op]bool{wire.OpTakeRateLimit: true, wire.OpCreateLink: true, wire.OpEditForm: true, wire.OpHistoryForm: true}
 
 // written describes all that the routes write.
 func (h *testHub) written() string {
@@ -155,8 +166,9 @@ func TestWrites_AreRefusedAfterRightsWereLost(t *testing.T) {
 		hub.as("alice").push(map[string]string{"a": "stored"})
 		hub.sql("UPDATE contents SET touched_at = 1") // so that a lease shows
 		requests := writes(t, etag, target.URL)
-		for _, route := range routes() {
-			if _, ok := requests[route]; !ok && !strings.HasPrefix(route, "GET ") && !strings.HasPrefix(route, "DELETE ") {
+		for _, e := range wire.Endpoints {
+			route := e.Method + " " + e.Path
+			if _, ok := requests[route]; !ok && !withoutSample[e.Op] && e.Account != wire.Anonymous && e.Role != wire.Admin && e.Method != "GET" && e.Method != "DELETE" {
 				t.Errorf("%s has no request here", route)
 			}
 		}
@@ -168,7 +180,8 @@ func TestWrites_AreRefusedAfterRightsWereLost(t *testing.T) {
 				user := hub.passing(name)
 				finish := s.send(user)
 				hub.write(func(tx *store.Tx) error { return e.end(hub, tx, name, user.token) })
-				if a := finish(); a.status != e.status {
+				hidden := ending == "the role is removed" && strings.Contains(route, "/@") // a page of a private project
+				if a := finish(); a.status != e.status && (!hidden || a.status != 404) {
 					t.Errorf("%s: %s: status %d, want %d: %s", ending, route, a.status, e.status, a.body)
 				}
 				if after := hub.written(); after != before {

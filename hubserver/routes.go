@@ -3,6 +3,7 @@ package hubserver
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
@@ -18,34 +19,83 @@ func (s *Server) handlers() map[wire.Op]handler {
 		wire.OpCreateProject:       s.createProject,
 		wire.OpListProjects:        s.listProjects,
 		wire.OpGetProject:          s.getProject,
+		wire.OpEditProject:         s.editProject,
 		wire.OpDeleteProject:       s.deleteProject,
 		wire.OpGetConfig:           s.getConfig,
+		wire.OpGetConfigHistory:    s.getConfigHistory,
 		wire.OpPatchConfig:         s.patchConfig,
 		wire.OpPutConfig:           s.putConfig,
+		wire.OpCheckConfig:         s.checkPut,
 		wire.OpGetBaseFiles:        s.getBaseFiles,
 		wire.OpPutBaseFiles:        s.putBaseFiles,
+		wire.OpGetEvents:           s.getEvents,
+		wire.OpGetBaseFilesHistory: s.getBaseFilesHistory,
+		wire.OpRestoreBaseFiles:    s.restoreBaseFiles,
 		wire.OpPlanBaseFiles:       s.planBaseFiles,
 		wire.OpGetBaseFilesArchive: s.getArchive,
+		wire.OpPreviewStack:        s.previewStack,
+		wire.OpPreviewAPI:          s.previewAPI,
 
 		wire.OpUploadAPI:   s.uploadAPI,
 		wire.OpImportAPI:   s.importAPI,
 		wire.OpListAPIs:    s.listAPIs,
 		wire.OpGetAPI:      s.getAPI,
 		wire.OpGetDocument: s.getDocument,
+		wire.OpGetTargets:  s.getTargets,
+		wire.OpPutDocument: s.putDocument,
+		wire.OpDeleteAPI:   s.deleteAPI,
 
-		wire.OpGetStack:   s.getStack,
-		wire.OpPutVersion: s.putVersion,
-		wire.OpGetVersion: s.getVersion,
-		wire.OpGetBundle:  s.getBundle,
+		wire.OpGetStack:          s.getStack,
+		wire.OpPutVersion:        s.putVersion,
+		wire.OpGetVersion:        s.getVersion,
+		wire.OpGetSettingsSchema: s.getSettingsSchema,
+		wire.OpGetBundle:         s.getBundle,
 
-		wire.OpSetRateLimit: s.setRateLimit,
-		wire.OpGetRateLimit: s.getRateLimit,
+		wire.OpSetRateLimit:   s.setRateLimit,
+		wire.OpGetRateLimit:   s.getRateLimit,
+		wire.OpTakeRateLimit:  s.takeRateLimit,
+		wire.OpListBots:       s.listBots,
+		wire.OpPutBot:         s.putBot,
+		wire.OpDeleteBot:      s.deleteBot,
+		wire.OpListBotTokens:  s.listBotTokens,
+		wire.OpCreateBotToken: s.createBotToken,
+		wire.OpRevokeBotToken: s.revokeBotToken,
 
 		wire.OpHealth:  s.healthz,
 		wire.OpReady:   s.readyz,
 		wire.OpOpenAPI: s.openAPI,
-		wire.OpPage:    s.page,
-		wire.OpStatic:  s.static,
+
+		wire.OpGetFileSchema: s.getFileSchema,
+
+		wire.OpHomePage:         s.homePage,
+		wire.OpAccountPage:      s.accountPage,
+		wire.OpEditPage:         s.editPage,
+		wire.OpEditForm:         s.editForm,
+		wire.OpConfigPage:       s.configPage,
+		wire.OpPreviewPage:      s.previewPage,
+		wire.OpFilesPage:        s.filesPage,
+		wire.OpFilePage:         s.filesPage,
+		wire.OpHistoryPage:      s.historyPage,
+		wire.OpHistoryForm:      s.historyForm,
+		wire.OpSettingsPage:     s.settingsPage,
+		wire.OpSettingsForm:     s.settingsForm,
+		wire.OpStatic:           s.static,
+		wire.OpCreateLink:       s.createLink,
+		wire.OpCreateInvitation: s.createInvitation,
+		wire.OpLinkPage:         s.linkPage,
+		wire.OpUseLink:          s.useLink,
+		wire.OpStartDevice:      s.startDevice,
+		wire.OpDeviceToken:      s.deviceToken,
+		wire.OpCancelDevice:     s.cancelDevice,
+		wire.OpDevicePage:       s.devicePage,
+		wire.OpDecideDevice:     s.decideDevice,
+		wire.OpTokensPage:       s.tokensPage,
+		wire.OpCreateToken:      s.createToken,
+		wire.OpRevokeToken:      s.revokeToken,
+		wire.OpEndSession:       s.endSession,
+		wire.OpSignInPage:       s.signInPage,
+		wire.OpSignIn:           s.signIn,
+		wire.OpSignOut:          s.signOut,
 	}
 }
 
@@ -73,6 +123,10 @@ func (s *Server) register(e *wire.Endpoint, h handler) {
 	pattern := strings.NewReplacer("{file}", "*file", "{", ":", "}", "").Replace(e.Path)
 	handle := func(w http.ResponseWriter, req *http.Request, params httprouter.Params) {
 		s.serve(w, req, params, pattern, func(c *call) error {
+			c.op, c.page = e.Op, slices.Equal(e.Returns, wire.HTML)
+			if err := s.origins.Check(req); err != nil {
+				return crossSite(err)
+			}
 			if err := c.admit(e); err != nil {
 				return err
 			}
@@ -80,7 +134,9 @@ func (s *Server) register(e *wire.Endpoint, h handler) {
 		})
 	}
 	s.router.Handle(e.Method, pattern, handle)
+	s.measures.add(e.Method, pattern)
 	if e.Method == http.MethodGet {
+		s.measures.add(http.MethodHead, pattern)
 		s.router.Handle(http.MethodHead, pattern, handle)
 	}
 }

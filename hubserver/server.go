@@ -9,6 +9,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,19 +18,26 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/hubserver/ratelimit"
 	"example.com/projecthub/store"
 )
 
-// Config is what a hub is made of. Every field is needed.
+// Config is what a hub is made of. Every field is needed, except where it says otherwise.
 type Config struct {
 	Store     *store.Store
 	PublicURL string // the origin under which people reach the hub
-	Version   string
-	Log       *slog.Logger
-	Limits    Limits
-	Fetch     *fetch.Fetcher // for importing API descriptions
+	// PreviewURL is the origin of the preview's frame, on another host than PublicURL; "": that
+	// of PreviewOrigin, and without one there are no previews.
+	PreviewURL string
+	Version    string
+	Log        *slog.Logger
+	Limits     Limits
+	Fetch      *fetch.Fetcher // for importing API descriptions
+	// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed. It may be empty.
+	TrustedProxies []netip.Prefix
 }
 
 // Limits bound what a hub takes. Sizes are bytes.
@@ -62,7 +70,7 @@ var DefaultLimits = Limits{
 	Memory:           128 << 20,
 }
 
-// maxJSON bounds a JSON body that has no limit of its own, and what stands
+// maxJSON bounds a JSON body that has no limit of its own, and what is stored
 // around a config in the body that carries it.
 const maxJSON = 64 << 10
 
@@ -70,9 +78,14 @@ const maxJSON = 64 << 10
 type Server struct {
 	Config
 	router      *httprouter.Router
+	origins     *http.CrossOriginProtection
+	previewHost string // of PreviewURL
 	description []byte // OpenAPI, as JSON
 	memory      *memory
+	measures    *measures
+	watches     *watches
 	uses        uses
+	limiter     *ratelimit.Limiter
 	draining    atomic.Bool
 	running     running
 }
@@ -84,17 +97,36 @@ func New(cfg Config) *Server {
 	if err != nil {
 		panic(err) // it is part of the program
 	}
-	s := &Server{Config: cfg, router: httprouter.New(), description: described, memory: newMemory(cfg.Limits.Memory)}
+	origins := http.NewCrossOriginProtection()
+	if err := origins.AddTrustedOrigin(cfg.PublicURL); err != nil { // a proxy may change the Host
+		panic(err) // the caller has parsed it
+	}
+	if cfg.PreviewURL == "" {
+		cfg.PreviewURL = PreviewOrigin(cfg.PublicURL)
+	}
+	s := &Server{Config: cfg, previewHost: hostOf(cfg.PreviewURL), router: httprouter.New(), origins: origins, description: described, memory: newMemory(cfg.Limits.Memory), measures: newMeasures(), limiter: ratelimit.New(cfg.Store)}
+	s.watches = newWatches(func(ctx context.Context, r ref.Ref) (state store.ProjectState, err error) {
+		err = s.Store.Read(ctx, func(v *store.View) (err error) {
+			state, err = v.ProjectState(ctx, r)
+			return err
+		})
+		return state, err
+	})
 	s.router.RedirectTrailingSlash = false
 	s.router.RedirectFixedPath = false
 	s.router.HandleOPTIONS = false
-	s.router.NotFound = s.plain("unknown", s.unknownRoute)
-	s.router.MethodNotAllowed = s.plain("method not allowed", s.methodNotAllowed)
+	s.router.NotFound = s.plain(unknownPattern, s.unknownRoute)
+	s.router.MethodNotAllowed = s.plain(otherMethodPattern, s.methodNotAllowed)
 	s.registerAll(wire.Endpoints, s.handlers())
+	s.observe()
 	return s
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.isPreviewHost(r) {
+		s.plain(previewHostPattern, s.previewFile).ServeHTTP(w, r)
+		return
+	}
 	// The router looks at the decoded path, where this would pass for a separator.
 	if strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F") {
 		s.router.NotFound.ServeHTTP(w, r)
@@ -105,14 +137,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // call is one request on its way through the hub.
 type call struct {
-	s      *Server
-	w      *responseWriter
-	r      *http.Request
-	params httprouter.Params
-	id     string
-	who    *caller      // nil: nobody
-	lease  *lease       // what it has reserved; nil: nothing
-	parts  [parts]int64 // of what an upload has reserved
+	s        *Server
+	w        *responseWriter
+	r        *http.Request
+	params   httprouter.Params
+	op       wire.Op // "": the path is no endpoint's
+	id       string
+	who      *caller      // nil: anonymous
+	page     bool         // the response is HTML, that to a failure too
+	reserved *reservation // what it has reserved; nil: nothing
+	parts    [parts]int64 // of what an upload has reserved
 
 	granted []grant // what the caller was permitted
 }
@@ -123,7 +157,7 @@ func (c *call) ctx() context.Context { return c.r.Context() }
 // of the store, which becomes one.
 type handler func(c *call) error
 
-// plain serves h for whoever asks, without a look at the token.
+// plain serves h to any caller, without checking the token.
 func (s *Server) plain(pattern string, h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil, pattern, h) })
 }
@@ -147,7 +181,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 			s.Log.Error("panic", "request", c.id, "route", pattern, "panic", p, "stack", string(debug.Stack()))
 			cut = !c.fail(pattern, errInternal)
 		}
-		s.logRequest(c, pattern, cut, time.Since(start))
+		took := time.Since(start)
+		s.measures.note(c.r.Method, pattern, c.w.status, took)
+		s.logRequest(c, pattern, cut, took)
 		if cut {
 			panic(http.ErrAbortHandler) // ends the connection, so that what was sent does not look whole
 		}
@@ -157,11 +193,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	}
 }
 
-// unknownRoute tells a person from a client by the path.
+// unknownRoute responds to people and clients differently, by the path.
 func (s *Server) unknownRoute(c *call) error {
 	path := c.r.URL.Path
-	if reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead; reads && strings.HasPrefix(path, "/@") {
-		return c.absentPage("")
+	reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
+	if reads && (strings.HasPrefix(path, "/@") || !strings.HasPrefix(path, "/v1/") && strings.Contains(c.r.Header.Get("Accept"), "text/html")) {
+		c.page = true
+		if err := c.view(); err != nil {
+			return err
+		}
+		return c.absentPage("", "")
 	}
 	p := problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.r.URL.EscapedPath())
 	if strings.HasPrefix(path, "/v1/") {
@@ -175,6 +216,6 @@ func (s *Server) methodNotAllowed(c *call) error {
 	methods := strings.Split(c.w.Header().Get("Allow"), ", ")
 	allow := strings.Join(slices.DeleteFunc(methods, func(m string) bool { return m == http.MethodOptions }), ", ")
 	c.w.Header().Set("Allow", allow)
-	return problemf(http.StatusMethodNotAllowed, wire.CodeMethodNotAllowed, "%s does not take %s", c.r.URL.Path, c.r.Method).
-		hint("it takes %s", allow)
+	return problemf(http.StatusMethodNotAllowed, wire.CodeMethodNotAllowed, "%s does not support %s", c.r.URL.Path, c.r.Method).
+		hint("it supports %s", allow)
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
+	"example.com/projecthub/hubclient/previewmodule"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/version"
@@ -51,7 +53,11 @@ func (s *Server) putVersion(c *call) error {
 
 // publish stores a bundle as a version of the stack that the path names.
 func (c *call) publish(data [][]byte, compression, number string) (done *store.Published, err error) {
-	files, actual, err := c.readBundle(data, compression, number)
+	files, manifest, actual, err := c.readBundle(data, compression, number)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := c.bundledSchema(data, compression, manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +70,7 @@ func (c *call) publish(data [][]byte, compression, number string) (done *store.P
 		SizeBytes: size, FileCount: len(files), PublishedBy: c.who.user,
 	}
 	err = c.transact(c.ctx(), func(tx *store.Tx) (err error) {
-		done, err = tx.PublishVersion(c.ctx(), row, &store.Bundle{MediaType: actual, Pieces: data})
+		done, err = tx.PublishVersion(c.ctx(), row, &store.Bundle{MediaType: actual, Pieces: data, Schema: settings})
 		if err != nil || done.Already {
 			return err
 		}
@@ -80,9 +86,22 @@ func (c *call) noVersion() error {
 	return notFound("version " + c.params.ByName("version") + " of the stack " + c.ref().String())
 }
 
-// readBundle returns the tree of a bundle, after checking that its manifest bears
-// the name and version under which it is sent.
-func (c *call) readBundle(data [][]byte, compression, number string) (tree.Tree, string, error) {
+// readBundle returns the tree of a bundle and its manifest, after checking that the
+// latter bears the name and version under which it is sent.
+func (c *call) readBundle(data [][]byte, compression, number string) (files tree.Tree, manifest []byte, actual string, err error) {
+	files, actual, err = c.scanBundle(data, compression, stackManifest, func(content []byte) { manifest = content })
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if err := checkManifest(manifest, c.ref(), number); err != nil {
+		return nil, nil, "", err
+	}
+	return files, manifest, actual, checkPreview(manifest, files)
+}
+
+// scanBundle returns the tree of a bundle, and calls found with the content of the file
+// at path, if there is one.
+func (c *call) scanBundle(data [][]byte, compression, path string, found func(content []byte)) (tree.Tree, string, error) {
 	pieces := make([]io.Reader, len(data))
 	for i, piece := range data {
 		pieces[i] = bytes.NewReader(piece)
@@ -95,17 +114,25 @@ func (c *call) readBundle(data [][]byte, compression, number string) (tree.Tree,
 	if actual == plain {
 		return nil, "", unsupported("a bundle must be a tar that is compressed with gzip or zstd")
 	}
-	var manifest []byte
 	reader := &archiveReader{
 		call:  c,
-		wants: func(path string) bool { return path == stackManifest },
-		each:  func(_ tree.Entry, content []byte) error { manifest = content; return nil },
+		wants: func(name string) bool { return name == path },
+		each:  func(_ tree.Entry, content []byte) error { found(content); return nil },
 	}
 	files, err := reader.read(stream)
+	return files, actual, err
+}
+
+// checkPreview checks that the bundle has the module of the preview that its manifest names.
+func checkPreview(manifest []byte, files tree.Tree) error {
+	declared, err := previewmodule.Parse(manifest)
 	if err != nil {
-		return nil, "", err
+		return badArchive("its %s: %v", stackManifest, err)
 	}
-	return files, actual, checkManifest(manifest, c.ref(), number)
+	if declared != nil && !slices.ContainsFunc(files, func(e tree.Entry) bool { return e.Path == declared.Module }) {
+		return badArchive("its %s names %s as preview.module, which it does not contain", stackManifest, declared.Module)
+	}
+	return nil
 }
 
 func checkManifest(manifest []byte, stack ref.Ref, number string) error {
@@ -184,10 +211,7 @@ func (c *call) stackVersion() (row *store.StackVersion, err error) {
 	if !version.Valid(number) {
 		return nil, c.noVersion()
 	}
-	err = c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		row, err = v.StackVersion(c.ctx(), c.ref(), number)
-		return err
-	})
+	row, err = lookUp(c, func(v *store.View) (*store.StackVersion, error) { return v.StackVersion(c.ctx(), c.ref(), number) })
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, c.noVersion()
 	}
@@ -199,11 +223,7 @@ func (s *Server) getBundle(c *call) error {
 	if err != nil || c.unmodified(row.Digest) {
 		return err
 	}
-	var bundle *store.Body
-	err = s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-		bundle, err = v.Bundle(c.ctx(), c.ref(), row.Version)
-		return err
-	})
+	bundle, err := lookUp(c, func(v *store.View) (*store.Body, error) { return v.Bundle(c.ctx(), c.ref(), row.Version) })
 	if err != nil {
 		return err
 	}
@@ -222,21 +242,17 @@ func (c *call) stream(b *store.Body) error {
 	c.w.Header().Set("Content-Type", b.MediaType)
 	c.w.Header().Set("Content-Length", strconv.FormatInt(b.Size, 10))
 	hash := sha256.New()
-	if b.SHA256 != "" && b.Pieces == 0 && b.SHA256 != hex.EncodeToString(hash.Sum(nil)) {
-		c.w.Header().Del("Content-Length")
-		return fmt.Errorf("%w: nothing is stored of it", store.ErrDamaged)
+	pieces := b.Pieces
+	if b.SHA256 != "" {
+		pieces = max(1, pieces) // what has a digest and no pieces is damaged
 	}
-	for n := range b.Pieces {
+	for n := range pieces {
 		if c.r.Method == http.MethodHead {
 			break
 		}
-		var piece []byte
-		err := c.s.Store.Read(c.ctx(), func(v *store.View) (err error) {
-			piece, err = v.Piece(c.ctx(), b, n)
-			return err
-		})
+		piece, err := lookUp(c, func(v *store.View) ([]byte, error) { return v.Piece(c.ctx(), b, n) })
 		hash.Write(piece)
-		if last := n == b.Pieces-1; err == nil && last && b.SHA256 != "" && b.SHA256 != hex.EncodeToString(hash.Sum(nil)) {
+		if last := n == pieces-1; err == nil && last && b.SHA256 != "" && b.SHA256 != hex.EncodeToString(hash.Sum(nil)) {
 			err = fmt.Errorf("%w: its SHA-256 is another", store.ErrDamaged)
 		}
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net"
 	"net/netip"
 	"strings"
 
@@ -15,22 +14,22 @@ import (
 // reserves memory for it until it is answered. A later call for the same work
 // changes how much that is.
 func (c *call) take(w work, bytes int64) error {
-	if c.lease != nil && c.lease.work == w {
-		return c.lease.resize(c.ctx(), bytes)
+	if c.reserved != nil && c.reserved.work == w {
+		return c.reserved.resize(c.ctx(), bytes)
 	}
-	c.lease.release()
-	c.lease = nil
+	c.reserved.release()
+	c.reserved = nil
 	l, err := c.s.memory.acquire(c.ctx(), w, c.client(), bytes)
 	if err == nil {
-		c.lease = l
+		c.reserved = l
 	}
 	return err
 }
 
 // done gives back what the request has reserved.
 func (c *call) done() {
-	c.lease.release()
-	c.lease = nil
+	c.reserved.release()
+	c.reserved = nil
 }
 
 // client names whose limits a request counts towards: the caller's, or the
@@ -39,16 +38,13 @@ func (c *call) client() string {
 	if c.who != nil {
 		return c.who.user
 	}
-	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
-	if err != nil {
-		return addressMark + c.r.RemoteAddr
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() && !ip.Is4In6() {
+	address := c.address()
+	if ip, err := netip.ParseAddr(address); err == nil && ip.Is6() && !ip.Is4In6() {
 		if network, err := ip.WithZone("").Prefix(64); err == nil {
 			return addressMark + network.String()
 		}
 	}
-	return addressMark + host
+	return addressMark + address
 }
 
 // addressMark is the first character of what [call.client] returns for an address,

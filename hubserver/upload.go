@@ -113,7 +113,7 @@ func (u *upload) leave() error {
 	}
 	err := u.packs.Limit(u.limits.BaseFileBytes)
 	if errors.Is(err, store.ErrLongBlob) {
-		return badArchive("contents go on from one zstd frame to the next without end: a frame is to end with a content now and then")
+		return badArchive("too many zstd frames without the end of a blob: end a frame with a blob now and then")
 	}
 	return notStored(err)
 }
@@ -148,7 +148,7 @@ func notStored(err error) error {
 func (u *upload) manifest() (*wire.Manifest, error) {
 	header, err := u.archive.Next()
 	if errors.Is(err, io.EOF) || err == nil && header.Name != wire.ManifestMember {
-		return nil, badArchive("its first member is to be %s", wire.ManifestMember)
+		return nil, badArchive("its first member must be %s", wire.ManifestMember)
 	}
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (u *upload) content(header *tar.Header) error {
 	size, ok := u.wanted[digest]
 	switch {
 	case !ok:
-		return badArchive("%s is not in the manifest, or came before", header.Name)
+		return badArchive("%s is not in the manifest, or was already sent", header.Name)
 	case size != header.Size:
 		return badArchive("%s has %d bytes, and %d in the manifest", header.Name, header.Size, size)
 	}
@@ -200,13 +200,13 @@ func (u *upload) content(header *tar.Header) error {
 		return err
 	}
 	if hex.EncodeToString(u.hash.Sum(nil)) != digest {
-		return badArchive("%s is something else: the sha256 of its bytes is another", header.Name)
+		return badArchive("%s is not the blob that its name says: its sha256 does not match", header.Name)
 	}
 	if u.position() != start+size {
 		return badArchive("%s is a sparse file", header.Name) // whose bytes are not in the stream one after the other
 	}
 	if u.end > 0 && start-u.end > tarOverhead {
-		return badArchive("there are %d bytes before %s: at most %d may be between two contents", start-u.end, header.Name, tarOverhead)
+		return badArchive("there are %d bytes before %s: at most %d may be between two blobs", start-u.end, header.Name, tarOverhead)
 	}
 	u.end = start + size
 	u.packs.AddBlob(digest, start, size)
@@ -241,7 +241,7 @@ func (u *upload) last() error {
 	for {
 		n, err := u.Read(u.buf)
 		if strings.Trim(string(u.buf[:n]), "\x00") != "" {
-			return badArchive("something follows its end")
+			return badArchive("there is data after its end")
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -252,7 +252,7 @@ func (u *upload) last() error {
 	}
 }
 
-// uploadProblem tells a caller what is wrong with the bytes of a push.
+// uploadProblem describes what is wrong with the bytes of a push.
 func uploadProblem(err error) error {
 	if own, ok := errors.AsType[*storeError](err); ok {
 		return own.error

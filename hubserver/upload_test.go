@@ -50,7 +50,7 @@ func delta(from, to tree.Tree) wire.Manifest {
 	return wire.Manifest{Tree: to.Digest(), Base: from.Digest(), Put: d.Put, Remove: d.Remove}
 }
 
-// blob is the member of a push that brings a content.
+// blob is the member of a push that uploads a blob.
 func blob(content string) file { return file{name: "blobs/" + sha([]byte(content)), content: content} }
 
 // uploadOf is a push of a manifest and members.
@@ -207,7 +207,7 @@ func TestPutFiles_Delta(t *testing.T) {
 			t.Errorf("again: %+v", w)
 		}
 		if p := decoded[wire.Plan](alice.post(plan, delta(before, treeOf(t, map[string]string{"x": "x"}))).want(200)); !p.NeedFull || len(p.Missing) != 0 {
-			t.Errorf("a plan from a set that is no longer there: %+v", p)
+			t.Errorf("a plan from a set that no longer exists: %+v", p)
 		}
 	})
 }
@@ -222,7 +222,7 @@ func TestPutFiles_OutdatedPlanIs409(t *testing.T) {
 			t.Errorf("contents are missing: %+v", p)
 		}
 		if p := decoded[wire.Plan](alice.post(plan, full(three)).want(200)); !slices.Equal(p.Missing, []string{sha([]byte("3"))}) {
-			t.Errorf("what was brought is lost: %+v", p)
+			t.Errorf("what was uploaded is lost: %+v", p)
 		}
 		alice.push(map[string]string{"a": "1"})
 		p = alice.put(baseFiles, uploadOf(t, delta(two, three), blob("3")), zstdEncoded).problem(409, wire.CodePlanOutdated)
@@ -231,7 +231,7 @@ func TestPutFiles_OutdatedPlanIs409(t *testing.T) {
 		}
 		hub.wantFiles(map[string]string{"a": "1"})
 		if p := decoded[wire.Plan](alice.post(plan, full(three)).want(200)); len(p.Missing) != 0 {
-			t.Errorf("what was brought is lost: %+v", p)
+			t.Errorf("what was uploaded is lost: %+v", p)
 		}
 	})
 }
@@ -311,16 +311,16 @@ func hostile(t *testing.T) map[string]struct {
 		"no tree":                  {`{"files": []}`, 422, "/tree"},
 		"files and put":            {`{"tree": "` + good.Tree + `", "files": [], "put": []}`, 422, "not both"},
 		"put without base":         {`{"tree": "` + good.Tree + `", "put": [{"path": "a", "mode": "0644", "size": 5, "sha256": "` + digest + `"}]}`, 422, "/base"},
-		"a base that is none":      {`{"tree": "` + good.Tree + `", "base": "x"}`, 422, "/base"},
+		"an invalid base":          {`{"tree": "` + good.Tree + `", "base": "x"}`, 422, "/base"},
 		"an unknown member":        {`{"tree": "` + good.Tree + `", "files": [], "x": 1}`, 422, "/x"},
 		"another tree":             {other, 422, good.Tree},
 		"alike but for case":       {with(sized("A", 5), sized("a", 5)), 422, `"a"`},
 		"twice":                    {with(sized("a", 5), sized("a", 5)), 422, `"a"`},
 		"file and directory":       {with(sized("a", 5), sized("a/b", 5)), 422, `"a/b"`},
 		"a content with two sizes": {with(sized("a", 5), sized("b", 6)), 422, `"b"`},
-		"a mode that is none":      {with(tree.Entry{Path: "a", Mode: "0777", Size: 5, SHA256: digest}), 422, "0777"},
+		"an invalid mode":          {with(tree.Entry{Path: "a", Mode: "0777", Size: 5, SHA256: digest}), 422, "0777"},
 		"a negative size":          {with(sized("a", -1)), 422, "negative"},
-		"a digest that is none":    {with(tree.Entry{Path: "a", Mode: tree.Regular, SHA256: "X"}), 422, "sha256"},
+		"an invalid digest":        {with(tree.Entry{Path: "a", Mode: tree.Regular, SHA256: "X"}), 422, "sha256"},
 		"too many files":           {with(many...), 413, "at most 20"},
 		"a large file":             {with(sized("big", 1001)), 413, `"big"`},
 		"a large set":              {with(sized("a", 999), sized("b", 999), sized("c", 999)), 413, "2000"},
@@ -380,23 +380,23 @@ func TestPutFiles_RejectsMismatchedUpload(t *testing.T) {
 			"another content":           {uploadOf(t, m, alpha, named(digest, "gama")), 422, digest},
 			"a shorter content":         {uploadOf(t, m, alpha, named(digest, "bet")), 422, "3 bytes"},
 			"a longer content":          {uploadOf(t, m, alpha, named(digest, "betaa")), 422, "5 bytes"},
-			"a content twice":           {uploadOf(t, m, alpha, alpha), 422, "came before"},
+			"a content twice":           {uploadOf(t, m, alpha, alpha), 422, "already sent"},
 			"a content of no file":      {uploadOf(t, m, alpha, blob("gamma")), 422, "not in the manifest"},
 			"a file by its path":        {uploadOf(t, m, alpha, named("b", "beta")), 422, `\"b\"`},
-			"a name that is no digest":  {uploadOf(t, m, alpha, named("blobs/../b", "beta")), 422, "sha256"},
+			"an invalid blob name":      {uploadOf(t, m, alpha, named("blobs/../b", "beta")), 422, "sha256"},
 			"a link":                    {uploadOf(t, m, alpha, file{name: digest, kind: tar.TypeSymlink, link: "/etc/passwd"}), 422, digest},
 			"a device":                  {uploadOf(t, m, alpha, file{name: digest, kind: tar.TypeChar}), 422, digest},
 			"no manifest":               {framed(tarOf(t, alpha)), 422, "manifest.json"},
 			"nothing":                   {framed(tarOf(t)), 422, "manifest.json"},
 			"no frame":                  {typed{wire.BaseFilesType, nil}, 422, "manifest.json"},
-			"a manifest that is none":   {uploadOf(t, "{", alpha), 400, "JSON"},
+			"an invalid manifest":       {uploadOf(t, "{", alpha), 400, "JSON"},
 			"a mere question":           {uploadOf(t, wire.Manifest{Tree: m.Tree}, alpha), 422, "no files"},
 			"no zstd":                   {typed{wire.BaseFilesType, plain}, 422, "not zstd"},
 			"no tar":                    {framed([]byte(strings.Repeat("text ", 1000))), 422, "tar"},
 			"a tar that breaks off":     {framed(plain[:len(plain)-1024-510]), 400, "ended"},
 			"a frame that breaks off":   {typed{wire.BaseFilesType, framed(plain).data[:100]}, 400, "ended"},
 			"a frame that is too large": {typed{wire.BaseFilesType, slices.Concat(framed(plain).data, bomb)}, 422, "4 MiB"},
-			"something after the end":   {framed(append(bytes.Clone(plain), "more"...)), 422, "follows"},
+			"something after the end":   {framed(append(bytes.Clone(plain), "more"...)), 422, "after its end"},
 			"zeros without end":         {typed{wire.BaseFilesType, slices.Concat(framed(plain).data, bytes.Repeat(frame.Append(nil, make([]byte, 4<<20)), 10))}, 413, "too large"},
 		} {
 			a := alice.put(baseFiles, c.body, zstdEncoded)
@@ -525,7 +525,7 @@ func TestUpload_StoresOnlyContents(t *testing.T) {
 	}
 }
 
-// sparse is the member of a push that brings a content of so many bytes as a sparse
+// sparse is the member of a push that uploads a blob of so many bytes as a sparse
 // file: all after start is a hole.
 func sparse(t *testing.T, start string, size int) (content string, member []byte) {
 	t.Helper()
@@ -646,7 +646,7 @@ func (c *caller) cut(body typed, n int) {
 	c.breakOff(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body.data), body.data[:n]))
 }
 
-// breakOff sends the start of a push, from the header that tells its length, and
+// breakOff sends the start of a push, from the header with its length, and
 // breaks the connection.
 func (c *caller) breakOff(start string) {
 	c.hub.Helper()

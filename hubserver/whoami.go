@@ -14,9 +14,14 @@ func (s *Server) whoami(c *call) error {
 	if err != nil {
 		return err
 	}
-	me := wire.Whoami{User: c.who.user, TokenName: c.who.token.Name, Scopes: c.who.scopes, Accounts: accounts}
-	if c.who.token.ExpiresAt != 0 {
-		t := c.who.token.ExpiresAt.Time()
+	me := wire.Whoami{TokenName: c.who.tokenName(), Scopes: c.who.scopes, Accounts: accounts}
+	if c.who.isBot() {
+		me.Bot = c.who.user
+	} else {
+		me.User = c.who.user
+	}
+	if end := c.who.expiresAt(); end != 0 {
+		t := end.Time()
 		me.ExpiresAt = &t
 	}
 	return c.json(http.StatusOK, me)
@@ -24,6 +29,9 @@ func (s *Server) whoami(c *call) error {
 
 // accounts lists the caller's roles, in the order of the accounts' names.
 func (c *call) accounts() ([]wire.AccountRole, error) {
+	if c.who.isBot() {
+		return []wire.AccountRole{{Account: c.who.account, Role: wire.Writer}}, nil
+	}
 	all := []wire.AccountRole{{Account: c.who.user, Role: wire.Admin}}
 	err := c.s.Store.Read(c.ctx(), func(v *store.View) error {
 		members, err := v.MembershipsOf(c.ctx(), c.who.user)

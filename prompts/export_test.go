@@ -5,6 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/tui"
 )
 
@@ -47,6 +48,25 @@ func (v View) Send(messages ...tea.Msg) (last tea.Cmd) {
 
 // Ready is the message that a repeated question can be answered.
 var Ready tea.Msg = ready{}
+
+// MergeView is the view that asks which side of each conflict to take.
+type MergeView struct{ *mergeView }
+
+// NewMergeView returns the view of q in a terminal of the given size.
+func NewMergeView(q Merge, columns, rows int) MergeView {
+	return MergeView{newMergeView(q, "", tui.NewTheme(io.Discard), columns, rows)}
+}
+
+// Send gives the view messages, and returns the sides once it has its answer.
+func (v MergeView) Send(messages ...tea.Msg) (sides []flat.Side, ended bool) {
+	for _, msg := range messages {
+		v.Update(msg)
+	}
+	if v.answer == yesGiven {
+		return v.sides, true
+	}
+	return nil, v.answer == noGiven
+}
 
 // HomeText returns a home view as it is shown while it loads again.
 func HomeText(h Home, doing string, columns, rows int) string {

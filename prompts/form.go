@@ -13,12 +13,12 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// What a form takes of the terminal besides the question: the bar on the left; the
+// What a form takes of the terminal in addition to the question: the bar on the left; the
 // title, the keys, and the empty lines around the field.
 const (
 	frameColumns = 2
 	frameRows    = 6
-	minChoices   = 3 // rows; with fewer nobody sees that there are more
+	minChoices   = 3 // rows; with fewer it does not show that there are more
 )
 
 // form shows a question: its facts, a form of one field, what is known about the

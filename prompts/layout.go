@@ -21,12 +21,19 @@ func paragraph(style lipgloss.Style, text string, columns int) []string {
 	return lines
 }
 
-// statusLine returns the line with the hub and the identity, which is none without them.
+// marked starts a status line that a person should notice.
+const marked = "! "
+
+// statusLine returns the line with the hub and the identity, no line without them.
 func statusLine(th *tui.Theme, status string, columns int) []string {
 	if status == "" {
 		return nil
 	}
-	return []string{th.Hint.Render(tui.Shorten(status, columns))}
+	style := th.Hint
+	if strings.HasPrefix(status, marked) {
+		style = th.Warning
+	}
+	return []string{style.Render(tui.Shorten(status, columns))}
 }
 
 // loading shows that something is being found out.

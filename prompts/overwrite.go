@@ -10,13 +10,14 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// Overwrite is the question whether one config replaces another.
+// Overwrite is the question whether one config, or set of files, replaces another.
 type Overwrite struct {
 	Title      string   // the question, such as: Overwrite the config of @acme/web?
 	Facts      []string // what a user has to know to answer: who wrote what is overwritten
 	Notice     string   // what has changed since the question was asked before, "" for nothing
 	Yes, No    string   // the answers, such as: Overwrite it
 	Difference flat.Difference
+	Files      bool // the difference is one of files: texts by their paths
 }
 
 // Overwrite asks q: in a view to scroll through, or in lines where the terminal is
@@ -71,8 +72,12 @@ type overwriteView struct {
 }
 
 func newOverwriteView(q Overwrite, status string, th *tui.Theme, columns, rows int) *overwriteView {
+	draw := tui.NewDiffView
+	if q.Files {
+		draw = tui.NewFilesView
+	}
 	m := &overwriteView{
-		question: q, status: status, theme: th, diff: tui.NewDiffView(q.Difference, th),
+		question: q, status: status, theme: th, diff: draw(q.Difference, th),
 		ready:  q.Notice == "",
 		counts: tui.Counts(q.Difference),
 	}

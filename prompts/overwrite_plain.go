@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/lipgloss"
-
 	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
@@ -20,7 +18,7 @@ func (p Prompter) overwritePlain(ctx context.Context, q Overwrite) (bool, error)
 	prompt := q.Yes + "? yes, no or list (default no): "
 	left := p.Terminal.Rows - p.rowsOf(prompt)
 	say := func(line string) {
-		left -= p.rowsOf(escape.Line(line))
+		left -= p.rowsOf(line)
 		p.say("%s", line)
 	}
 	if p.Status != "" {
@@ -33,7 +31,11 @@ func (p Prompter) overwritePlain(ctx context.Context, q Overwrite) (bool, error)
 	if q.Notice != "" {
 		say(q.Notice)
 	}
-	keys := tui.Sentences(q.Difference, plainWidth)
+	short, full := tui.Sentences, tui.FullSentences
+	if q.Files {
+		short, full = tui.FileSentences, tui.FullFileSentences
+	}
+	keys := short(q.Difference, plainWidth)
 	switch n := len(keys); n {
 	case 0:
 		say("0 differences.")
@@ -50,21 +52,19 @@ func (p Prompter) overwritePlain(ctx context.Context, q Overwrite) (bool, error)
 		say(sentence)
 	}
 	return p.answerPlain(ctx, prompt, func() {
-		for _, sentence := range tui.FullSentences(q.Difference) {
-			p.say("%s", sentence)
+		for _, sentence := range full(q.Difference) { // unbroken, to be copied
+			fmt.Fprintln(p.Terminal.Out, tui.Localize(escape.Line(sentence)))
 		}
 	})
 }
 
 // rowsOf returns how many rows of the terminal a line takes.
-func (p Prompter) rowsOf(line string) int {
-	return max(1, (lipgloss.Width(line)+p.Terminal.Columns-1)/max(1, p.Terminal.Columns))
-}
+func (p Prompter) rowsOf(line string) int { return len(p.wrap(line)) }
 
 // answerPlain asks until there is an answer, and lists the differences on request.
 func (p Prompter) answerPlain(ctx context.Context, prompt string, list func()) (bool, error) {
 	for {
-		answer, err := p.line(ctx, escape.Line(prompt))
+		answer, err := p.line(ctx, prompt)
 		if err != nil {
 			return false, err
 		}

@@ -85,3 +85,15 @@ func TestOverwrite_PlainEndOfInputIsNo(t *testing.T) {
 		}
 	}
 }
+
+func TestOverwrite_PlainBreaksLinesBetweenWords(t *testing.T) {
+	var out strings.Builder
+	p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader("\n"), Out: &out, Plain: true, Columns: 40, Rows: 15}}
+	q := question(flat.Difference{Changed: []flat.Change{{Key: "theme.colour", From: `"teal"`, To: `"green"`}}})
+	if _, err := p.Overwrite(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "1. theme.colour changed: \"teal\" to\n\"green\"\n") || !strings.HasSuffix(out.String(), "(default\nno): ") {
+		t.Errorf("lines are broken within words:\n%s", out.String())
+	}
+}

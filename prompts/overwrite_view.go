@@ -9,7 +9,7 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// Lines that the view needs besides those above the list: the status of the list and
+// Lines that the view needs below the list: the status of the list and
 // the buttons; and how many lines of the list it needs at least.
 const (
 	footLines = 2

@@ -59,15 +59,15 @@ func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 // questionPlain asks until there is a valid answer.
 func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (answer string, wentBack bool, err error) {
 	p.say("")
-	p.sayWrapped(q.Title)
+	p.say("%s", q.Title)
 	for _, fact := range q.Facts {
-		p.sayWrapped(fact)
+		p.say("%s", fact)
 	}
 	for i, c := range q.Choices {
-		p.sayWrapped(fmt.Sprintf("%d. %s", i+1, c.Text))
+		p.say("%d. %s", i+1, c.Text)
 	}
 	for {
-		typed, err := p.lineOf(ctx, q, escape.Line(p.prompt(q, back)))
+		typed, err := p.lineOf(ctx, q, p.prompt(q, back))
 		if err != nil {
 			return "", false, err
 		}
@@ -78,13 +78,7 @@ func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (ans
 		if err == nil {
 			return answer, false, nil
 		}
-		p.sayWrapped(fmt.Sprintf("Invalid answer: %v.", err))
-	}
-}
-
-func (p Prompter) sayWrapped(text string) {
-	for _, line := range tui.Wrap(text, p.Terminal.Columns-1) {
-		p.say("%s", line)
+		p.say("Invalid answer: %v.", err)
 	}
 }
 
@@ -148,14 +142,26 @@ func (q Question) accept(ctx context.Context, typed string, say func(string, ...
 	return typed, err
 }
 
+// say writes a sentence in lines that fit.
 func (p Prompter) say(format string, args ...any) {
-	fmt.Fprintln(p.Terminal.Out, tui.Localize(escape.Line(fmt.Sprintf(format, args...))))
+	for _, line := range p.wrap(fmt.Sprintf(format, args...)) {
+		fmt.Fprintln(p.Terminal.Out, tui.Localize(line))
+	}
+}
+
+func (p Prompter) wrap(text string) []string {
+	return tui.Wrap(escape.Line(text), p.Terminal.Columns-1)
+}
+
+// show writes a prompt, with these line ends, whose last line is typed on.
+func (p Prompter) show(prompt, lineEnd string) {
+	p.Terminal.DiscardInput()
+	fmt.Fprint(p.Terminal.Out, strings.Join(p.wrap(strings.TrimRight(prompt, " ")), lineEnd)+" ")
 }
 
 // line asks for one line of text. The end of the input is an interrupt.
 func (p Prompter) line(ctx context.Context, prompt string) (string, error) {
-	p.Terminal.DiscardInput()
-	fmt.Fprint(p.Terminal.Out, prompt)
+	p.show(prompt, "\n")
 	typed, err := p.await(ctx, func() (string, error) { return readLine(p.Terminal.In) })
 	if err != nil {
 		fmt.Fprintln(p.Terminal.Out) // the prompt's line has no end yet
@@ -174,8 +180,7 @@ func (p Prompter) secret(ctx context.Context, prompt string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = term.Restore(int(f.Fd()), before) }()
-	p.Terminal.DiscardInput()
-	fmt.Fprint(p.Terminal.Out, prompt)
+	p.show(prompt, "\r\n") // the terminal is raw
 	typed, err := p.await(ctx, func() (string, error) { return readLine(f) })
 	fmt.Fprint(p.Terminal.Out, "\r\n")
 	return typed, err

@@ -2,9 +2,10 @@ package prompts
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/dustin/go-humanize"
+
+	"example.com/projecthub/tui"
 )
 
 const (
@@ -41,9 +42,5 @@ func (z *wizard) filesStep() Step {
 }
 
 func (z *wizard) filesText() string {
-	files := "files"
-	if z.files == 1 {
-		files = "file"
-	}
-	return fmt.Sprintf("%s %s, %s", humanize.Comma(int64(z.files)), files, humanize.IBytes(uint64(z.bytes)))
+	return tui.Count(z.files, "file", "files") + ", " + humanize.IBytes(uint64(z.bytes))
 }

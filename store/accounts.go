@@ -57,7 +57,7 @@ func (v *View) Accounts(ctx context.Context) ([]Account, error) {
 
 // DisableAccount takes from an account's users, and from its own tokens, the
 // right to do anything, and hides its public projects. It reports whether the
-// account was enabled; ErrNotFound when there is none of that name.
+// account was enabled; ErrNotFound when no account has that name.
 func (tx *Tx) DisableAccount(ctx context.Context, name string) (changed bool, err error) {
 	if err := tx.changeRights(ctx, name); err != nil {
 		return false, err
@@ -75,12 +75,9 @@ func (tx *Tx) EnableAccount(ctx context.Context, name string) (changed bool, err
 }
 
 func (tx *Tx) setDisabled(ctx context.Context, name string, at Time, condition string) (changed bool, err error) {
-	res, err := tx.db.NewUpdate().Model((*Account)(nil)).Set("disabled_at = ?", at).
-		Where("name = ?", name).Where(condition).Exec(ctx)
-	if err != nil {
-		return false, err
-	}
-	if n, err := res.RowsAffected(); err != nil || n > 0 {
+	n, err := affected(tx.db.NewUpdate().Model((*Account)(nil)).Set("disabled_at = ?", at).
+		Where("name = ?", name).Where(condition).Exec(ctx))
+	if err != nil || n > 0 {
 		return n > 0, err
 	}
 	if _, err = tx.Account(ctx, name); errors.Is(err, ErrNotFound) {
@@ -111,23 +108,26 @@ func (v *View) needMember(ctx context.Context, org, user string) error {
 }
 
 func (v *View) needKind(ctx context.Context, name, kind string) error {
-	a, err := v.Account(ctx, name)
-	if errors.Is(err, ErrNotFound) {
-		return &NoAccountError{name}
-	}
-	if err != nil {
-		return err
-	}
-	if a.Kind != kind {
+	a, err := v.needAccount(ctx, name)
+	if err == nil && a.Kind != kind {
 		return &KindError{name, a.Kind, kind}
 	}
-	return nil
+	return err
 }
 
-// NoAccountError says that there is no account called Name. It is an ErrNotFound.
+// needAccount is [View.Account] with a [NoAccountError].
+func (v *View) needAccount(ctx context.Context, name string) (*Account, error) {
+	a, err := v.Account(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, &NoAccountError{name}
+	}
+	return a, err
+}
+
+// NoAccountError says that the account Name does not exist. It is an ErrNotFound.
 type NoAccountError struct{ Name string }
 
-func (e *NoAccountError) Error() string        { return "there is no account " + e.Name }
+func (e *NoAccountError) Error() string        { return "account " + e.Name + " does not exist" }
 func (e *NoAccountError) Is(target error) bool { return target == ErrNotFound }
 
 // KindError says that an account is of one kind where another is needed.
@@ -147,11 +147,7 @@ func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) 
 	if err := tx.changeRights(ctx, user); err != nil {
 		return false, err
 	}
-	res, err := tx.db.NewDelete().Model(&Member{User: user, Account: org}).WherePK().Exec(ctx)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
+	n, err := affected(tx.db.NewDelete().Model(&Member{User: user, Account: org}).WherePK().Exec(ctx))
 	return n > 0, err
 }
 

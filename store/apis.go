@@ -24,12 +24,15 @@ type API struct {
 	SHA256    string `bun:"sha256"`
 	CreatedAt Time
 	CreatedBy string
+	UpdatedAt Time // 0: never
+	UpdatedBy string
 }
 
 // Document is the text of an API description.
 type Document struct {
 	MediaType string
 	Text      []byte
+	Findings  []byte // what is wrong in it, a JSON array; nil for nothing
 }
 
 // documentRow is what is stored of a document besides its pieces.
@@ -66,7 +69,27 @@ func (tx *Tx) CreateAPI(ctx context.Context, a *API, d *Document, free bool) err
 	if _, err := tx.db.NewInsert().Model(row).Exec(ctx); err != nil {
 		return err
 	}
+	if err := tx.setFindings(ctx, a.Account, a.Slug, d.Findings); err != nil {
+		return err
+	}
 	return tx.addPieces(ctx, documentBody(a.Account, a.Slug), slices.Collect(slices.Chunk(d.Text, PieceSize)))
+}
+
+// setFindings replaces the findings in the description of an API; nil: there are none.
+func (tx *Tx) setFindings(ctx context.Context, account, slug string, findings []byte) error {
+	if _, err := tx.db.NewRaw("DELETE FROM api_findings WHERE account = ? AND slug = ?", account, slug).Exec(ctx); err != nil || findings == nil {
+		return err
+	}
+	return tx.execLarge(ctx, "INSERT INTO api_findings (account, slug, findings) VALUES (?, ?, ?)", account, slug, findings)
+}
+
+// Findings returns the findings in the description of an API, a JSON array; nil for none.
+func (v *View) Findings(ctx context.Context, r ref.Ref) (findings []byte, err error) {
+	err = v.readLarge(ctx, []any{&findings}, "SELECT findings FROM api_findings WHERE account = ? AND slug = ?", r.Account(), r.Slug())
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return findings, err
 }
 
 // freeSlug returns wish, or wish-N for an N from 2 on, that no API of account has. It

@@ -14,7 +14,7 @@ type AuditRow struct {
 	Account   string `bun:",pk"` // whose thing it is
 	At        Time   `bun:",pk"`
 	ID        string `bun:",pk"`
-	Actor     string // a user, or "hub" for a command typed beside the database
+	Actor     string // a user, or "hub" for a command run on the hub's machine
 	Token     string // the first characters of the token
 	Action    string // such as config.write
 	Object    string // such as @acme/web

@@ -32,7 +32,7 @@ type Collected struct {
 // ErrCollecting says that another process is collecting.
 var ErrCollecting = errors.New("another hub is collecting on this database")
 
-// Collect removes blobs that no snapshot names and that nobody has touched for the
+// Collect removes blobs that no snapshot names and no push has touched for the
 // grace period, and the packs in which nothing is left. It looks at what changed
 // since the last collection, and may run while others push; ErrCollecting when
 // another collection runs. What is damaged is skipped, and the error says so after
@@ -166,6 +166,7 @@ func (c *collection) remove(ctx context.Context, account string, digests []strin
 		err := tx.db.NewDelete().Model((*Blob)(nil)).
 			Where("account = ?", account).Where("sha256 IN (?)", tx.inOrder(account, digests)).Where("touched_at < ?", c.cutoff).
 			Where("NOT EXISTS (SELECT 1 FROM base_set_contents AS n WHERE n.account = blob.account AND n.sha256 = blob.sha256)").
+			Where("NOT EXISTS (SELECT 1 FROM file_history_contents AS h WHERE h.account = blob.account AND h.sha256 = blob.sha256)").
 			Returning("stream").Scan(ctx, &streams)
 		if err != nil && !errors.Is(wrap(err), ErrNotFound) {
 			return err

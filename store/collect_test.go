@@ -52,7 +52,7 @@ func swapTo(ctx context.Context, tx *store.Tx, r ref.Ref, entries []tree.Entry) 
 	if err != nil {
 		return err
 	}
-	_, err = tx.SwapSnapshot(ctx, r, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return files, nil }})
+	_, err = tx.SwapSnapshot(ctx, r, store.Swap{Author: store.Author{By: "alice"}, Next: func(tree.Tree) (tree.Tree, error) { return files, nil }})
 	return err
 }
 
@@ -104,6 +104,7 @@ func collect(t *testing.T, s *store.Store, grace time.Duration) store.Collected 
 const none = -time.Hour
 
 func TestCollect_RemovesUnreferencedAfterGracePeriod(t *testing.T) {
+	keepTrees(t, 1)
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		first := map[string]string{"a": "alpha", "b": string(bytes.Repeat([]byte("b"), 1000)), "empty": ""}
@@ -139,6 +140,7 @@ func TestCollect_RemovesUnreferencedAfterGracePeriod(t *testing.T) {
 }
 
 func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
+	keepTrees(t, 1)
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		blobs := map[string]string{}
@@ -154,7 +156,7 @@ func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 		if err := put(t.Context(), s, web, kept); err != nil {
 			t.Fatal(err)
 		}
-		// A reader that has looked up where a content lies reads on when it moves.
+		// A reader that has looked up where a blob is stored reads on when it moves.
 		s.Read(t.Context(), func(v *store.View) error {
 			set, err := v.Snapshot(t.Context(), web)
 			if err != nil {
@@ -189,6 +191,7 @@ func TestCollect_RepacksMostlyEmptyPack(t *testing.T) {
 }
 
 func TestCollect_RepacksRestOfLargePack(t *testing.T) {
+	keepTrees(t, 1)
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		noise := make([]byte, 3<<20)
@@ -231,7 +234,7 @@ func TestPutFiles_RefusedWhenBlobsAreGone(t *testing.T) {
 	web := project(t, s)
 	lost := tree.Entry{Path: "a", Mode: tree.Regular, Size: 5, SHA256: strings.Repeat("ab", 32)}
 	err := s.Write(t.Context(), func(tx *store.Tx) error {
-		swap := store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return tree.Tree{lost}, nil }}
+		swap := store.Swap{Author: store.Author{By: "alice"}, Next: func(tree.Tree) (tree.Tree, error) { return tree.Tree{lost}, nil }}
 		swap.SetRecent(lost.SHA256)
 		_, err := tx.SwapSnapshot(t.Context(), web, swap)
 		return err
@@ -284,6 +287,7 @@ var puts = flag.Int("puts", 200, "sets put while collections run")
 // Collections run all the time, with hardly any grace, while contents come and
 // go, are taken up again, and are promised: no set ever lacks one.
 func TestCollect_KeepsReferencedBlobs(t *testing.T) {
+	keepTrees(t, 1)
 	former := store.Fresh
 	store.Fresh = 20 * time.Millisecond
 	t.Cleanup(func() { store.Fresh = former })
@@ -318,7 +322,7 @@ func TestCollect_KeepsReferencedBlobs(t *testing.T) {
 				if err := put(t.Context(), s, web, blobs); err != nil {
 					t.Fatal(err)
 				}
-			} else if len(blobs) == 3 { // what others brought before
+			} else if len(blobs) == 3 { // what others uploaded before
 				err := s.Write(t.Context(), func(tx *store.Tx) error {
 					if _, err := tx.Lease(t.Context(), "acme", sizes); err != nil {
 						return err
@@ -350,6 +354,7 @@ func TestCollect_KeepsReferencedBlobs(t *testing.T) {
 func raw(text string) []byte { return frame.AppendRaw(nil, []byte(text)) }
 
 func TestCollect_LooksAtWhatChanged(t *testing.T) {
+	keepTrees(t, 1)
 	if testing.Short() {
 		t.Skip("fills a database")
 	}

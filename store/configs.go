@@ -68,15 +68,31 @@ func damagedConfig(r ref.Ref) error {
 	return fmt.Errorf("%w: the config of %s: push it again to replace it", ErrDamaged, r)
 }
 
+// Author says who writes, and how.
+type Author struct {
+	By        string // a user
+	Via       string
+	TokenName string
+	RequestID string
+}
+
 // ConfigChange computes what a config becomes. It returns the new body, or the error
 // that ends the write; a nil body leaves all as it is.
 type ConfigChange func(current *Config) (body []byte, err error)
 
-// WriteConfig applies change to a project's config in one step and returns the
+// ConfigWrite is a change of a config by somebody.
+type ConfigWrite struct {
+	Author
+	Change ConfigChange
+	Count  func(from, to []byte) (KeyCounts, error) // compares two bodies; nil: all counts are 0
+}
+
+// WriteConfig applies w to a project's config in one step and returns the
 // config before and after. Equal content changes nothing, neither author nor time.
+// Other content is added to the config's history.
 // ErrNotFound when there is no such project: WriteConfig never creates one. A damaged
-// config has no body for change, which may replace it; any other outcome is ErrDamaged.
-func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, by, via string, change ConfigChange) (before, after *Config, err error) {
+// config has no body for Change, which may replace it; any other outcome is ErrDamaged.
+func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before, after *Config, err error) {
 	before = &Config{Account: r.Account(), Slug: r.Slug()}
 	if err := tx.forUpdate(tx.db.NewSelect().Model(before).WherePK()).Scan(ctx); err != nil {
 		return nil, nil, wrap(err)
@@ -85,7 +101,7 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, by, via string, change
 	if damaged {
 		before.Body = nil
 	}
-	body, err := change(before)
+	body, err := w.Change(before)
 	if damaged {
 		if body == nil || err != nil {
 			return nil, nil, cmp.Or(err, damagedConfig(r))
@@ -104,8 +120,19 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, by, via string, change
 		return nil, nil, err
 	}
 	after = &Config{Account: r.Account(), Slug: r.Slug(), Body: body, ConfigState: ConfigState{
-		Revision: revision, HasConfig: revision != emptyRevision, UpdatedAt: now, UpdatedBy: by, UpdatedVia: via,
+		Revision: revision, HasConfig: revision != emptyRevision, UpdatedAt: now, UpdatedBy: w.By, UpdatedVia: w.Via,
 	}}
-	_, err = tx.db.NewUpdate().Model(after).WherePK().Exec(ctx)
-	return before, after, err
+	if err := tx.putConfig(ctx, after); err != nil {
+		return nil, nil, err
+	}
+	if damaged {
+		return before, after, tx.addToHistory(ctx, nil, after, w)
+	}
+	return before, after, tx.addToHistory(ctx, before, after, w)
+}
+
+func (tx *Tx) putConfig(ctx context.Context, c *Config) error {
+	return tx.execLarge(ctx, `UPDATE configs SET revision = ?, has_config = ?, updated_at = ?, updated_by = ?, updated_via = ?, body = ?
+		WHERE account = ? AND slug = ?`,
+		c.Revision, c.HasConfig, int64(c.UpdatedAt), c.UpdatedBy, c.UpdatedVia, c.Body, c.Account, c.Slug)
 }

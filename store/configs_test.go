@@ -11,6 +11,11 @@ func set(body string) store.ConfigChange {
 	return func(*store.Config) ([]byte, error) { return []byte(body), nil }
 }
 
+// by returns a push of the user.
+func by(user string, change store.ConfigChange) store.ConfigWrite {
+	return store.ConfigWrite{Author: store.Author{By: user, Via: "push", TokenName: "laptop", RequestID: "r1"}, Change: change}
+}
+
 func TestPutConfig_EqualContentChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
@@ -20,7 +25,7 @@ func TestPutConfig_EqualContentChangesNothing(t *testing.T) {
 			into **store.Config
 		}{{"alice", &first}, {"bob", &second}} {
 			write(t, s, func(tx *store.Tx) (err error) {
-				_, *w.into, err = tx.WriteConfig(t.Context(), web, w.by, "push", set(`{"a":1}`))
+				_, *w.into, err = tx.WriteConfig(t.Context(), web, by(w.by, set(`{"a":1}`)))
 				return err
 			})
 		}
@@ -35,7 +40,7 @@ func TestWriteConfig_ComputesEachRevisionOnce(t *testing.T) {
 		web := project(t, s)
 		bodies := store.CountRevisions(t)
 		write(t, s, func(tx *store.Tx) error {
-			_, after, err := tx.WriteConfig(t.Context(), web, "alice", "push", set(`{"a":1}`))
+			_, after, err := tx.WriteConfig(t.Context(), web, by("alice", set(`{"a":1}`)))
 			if err == nil && after.Revision != sumOf(`{"a":1}`) {
 				t.Errorf("the revision is %s, want that of the body", after.Revision)
 			}

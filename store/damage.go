@@ -92,14 +92,12 @@ func (s *Store) recordDamage(ctx context.Context, account string, objects ...str
 	err = s.Write(ctx, func(tx *Tx) error {
 		found = nil
 		for _, o := range objects {
-			res, err := tx.db.NewInsert().Model(&damage{Account: account, Object: o}).Value("found_at", "?", tx.nowExpr()).
-				On("CONFLICT (account, object) DO NOTHING").Exec(ctx)
+			n, err := affected(tx.db.NewInsert().Model(&damage{Account: account, Object: o}).Value("found_at", "?", tx.nowExpr()).
+				On("CONFLICT (account, object) DO NOTHING").Exec(ctx))
 			if err != nil {
 				return err
 			}
-			if n, err := res.RowsAffected(); err != nil {
-				return err
-			} else if n > 0 {
+			if n > 0 {
 				found = append(found, o)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 )
 
 func TestCollect_SkipsDamagedContents(t *testing.T) {
+	keepTrees(t, 1)
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		set := map[string]string{}
@@ -69,6 +70,7 @@ func TestCollect_SkipsDamagedContents(t *testing.T) {
 }
 
 func TestCollect_MovesContentsInTheOrderOfTheirSet(t *testing.T) {
+	keepTrees(t, 1)
 	each(t, func(t *testing.T, s *store.Store) {
 		web := project(t, s)
 		set := map[string]string{}

@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/uptrace/bun"
+
+	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/tree"
 )
 
 // Waits says how the transaction will wait for the disk when it is committed, in
@@ -57,7 +60,7 @@ func (tx *Tx) ReplacePacks(ctx context.Context, change func(body []byte) []byte)
 	return nil
 }
 
-// Occupy takes every connection that reads, and tells how many calls wait for one.
+// Occupy takes every read connection, and reports how many calls wait for one.
 func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(), err error) {
 	var conns []*sql.Conn
 	release = func() {
@@ -209,3 +212,24 @@ func CountRevisions(t testing.TB) *[]string {
 
 // SetRecent says that a blob was stored a moment ago.
 func (s *Swap) SetRecent(digest string) { s.recent = map[string]bool{digest: true} }
+
+// BlobDigests returns the digests of all blobs that are stored.
+func (v *View) BlobDigests(ctx context.Context) (digests []string, err error) {
+	return digests, v.db.NewSelect().Model((*Blob)(nil)).Column("sha256").Scan(ctx, &digests)
+}
+
+// EncodeUndo encodes what removes and puts files.
+func EncodeUndo(remove []string, put tree.Tree) []byte {
+	return (&FilesUndo{Added: remove, Removed: put}).encode()
+}
+
+// DecodeUndoText decodes a text that is not compressed yet; DecodeUndo encodes and decodes.
+func DecodeUndoText(text []byte) (*FilesUndo, error) { return decodeUndo(frame.Append(nil, text)) }
+func DecodeUndo(u *FilesUndo) (*FilesUndo, error)    { return decodeUndo(u.encode()) }
+
+// LimitLines limits the lines of backups that are read, in bytes.
+func LimitLines(t testing.TB, bytes int64) {
+	former := maxLine
+	maxLine = bytes
+	t.Cleanup(func() { maxLine = former })
+}

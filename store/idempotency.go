@@ -51,13 +51,10 @@ func (tx *Tx) ClaimAnswer(ctx context.Context, a *Answer) (*Answer, error) {
 	a.CreatedAt = now
 	claim := *a
 	claim.Status, claim.Header, claim.Body = 0, nil, nil
-	res, err := tx.db.NewInsert().Model(&claim).On("CONFLICT (caller, method, path, key) DO UPDATE").
+	n, err := affected(tx.db.NewInsert().Model(&claim).On("CONFLICT (caller, method, path, key) DO UPDATE").
 		Set("body_hash = EXCLUDED.body_hash").Set("created_at = EXCLUDED.created_at").Set("status = 0").
-		Where("answer.status = 0 OR answer.created_at < ?", now.add(-answersKept)).Exec(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		Where("answer.status = 0 OR answer.created_at < ?", now.add(-answersKept)).Exec(ctx))
+	if err != nil || n == 1 {
 		return nil, err
 	}
 	return tx.FirstAnswer(ctx, a)
@@ -81,12 +78,7 @@ func (s *Store) PurgeAnswers(ctx context.Context) (purged int, err error) {
 			}
 			expired := tx.skipLocked(tx.db.NewSelect().Model((*Answer)(nil)).Column("caller", "method", "path", "key").
 				Where("created_at < ?", now.add(-answersKept)).Order("created_at").Limit(chunk))
-			res, err := tx.db.NewDelete().Model((*Answer)(nil)).Where("(caller, method, path, key) IN (?)", expired).Exec(ctx)
-			if err != nil {
-				return err
-			}
-			rows, err := res.RowsAffected()
-			n = int(rows)
+			n, err = affected(tx.db.NewDelete().Model((*Answer)(nil)).Where("(caller, method, path, key) IN (?)", expired).Exec(ctx))
 			return err
 		})
 		if purged += n; err != nil || n < chunk {

@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkLayout compares where the contents of one push could lie: a row each,
-// packs of about 1 MiB as rows (the store does so, with packs of half that), one pack file beside an
+// packs of about 1 MiB as rows (the store does so, with packs of half that), one pack file next to an
 // index of rows, or a file each. Every way is on the disk before it is done. The
 // contents are what 10 KB of source are when they are compressed.
 //

@@ -30,7 +30,7 @@ type rival struct {
 // push stores a set, some of whose contents it adds, as a hub does.
 func (r *rival) push(n int) error {
 	var entries []tree.Entry
-	swap := store.Swap{By: "alice"}
+	swap := store.Swap{Author: store.Author{By: "alice"}}
 	for i, c := range r.random.Perm(len(r.blobs))[:1+r.random.IntN(len(r.blobs))] {
 		digest := r.blobs[c]
 		entries = append(entries, tree.Entry{Path: fmt.Sprintf("f%02d", i), Mode: tree.Regular, Size: 1, SHA256: digest})

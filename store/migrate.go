@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/gofrs/flock"
 	"github.com/uptrace/bun"
@@ -37,9 +38,12 @@ func (s *Store) Lock() (unlock func() error, err error) {
 const migrationLock int64 = 7_283_940_156
 
 // Migrate brings the schema up to date and returns the names of the steps that
-// it took. On SQLite the caller holds [Store.Lock]; on PostgreSQL any number of
-// hubs may call it at once.
-func (s *Store) Migrate(ctx context.Context) ([]string, error) {
+// it took. On SQLite the caller holds [Store.Lock], and the file is copied first, to
+// PATH.before-STEP; on PostgreSQL any number of hubs may call it at once.
+func (s *Store) Migrate(ctx context.Context) ([]string, error) { return s.migrate(ctx, -1) }
+
+// migrate takes the first steps up to a number, all of them if it is negative.
+func (s *Store) migrate(ctx context.Context, most int) ([]string, error) {
 	steps, err := migrations.All()
 	if err != nil {
 		return nil, err
@@ -62,8 +66,14 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
+	if err := s.copyBefore(ctx, all); err != nil {
+		return nil, err
+	}
 	var done []string
-	for _, step := range all.Unapplied() {
+	for i, step := range all.Unapplied() {
+		if most >= 0 && len(all.Applied())+i >= most {
+			break
+		}
 		step.GroupID = all.LastGroupID() + 1
 		if err := step.Up(ctx, m, &step); err != nil { // not m.Migrate, which marks it later
 			return done, wrap(fmt.Errorf("%s: %w", step, err))
@@ -71,6 +81,22 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		done = append(done, step.String())
 	}
 	return done, nil
+}
+
+// copyBefore copies a SQLite file before its schema changes, next to it.
+func (s *Store) copyBefore(ctx context.Context, steps migrate.MigrationSlice) error {
+	next := steps.Unapplied()
+	if s.dsn.path == "" || len(next) == 0 || len(steps.Applied()) == 0 {
+		return nil
+	}
+	copied := s.dsn.path + ".before-" + next[0].Name
+	if made, err := makePrivate(copied); err != nil || !made {
+		return err // an interrupted migration made it
+	}
+	if _, err := s.write.NewRaw("VACUUM INTO ?", copied).Exec(ctx); err != nil {
+		return errors.Join(fmt.Errorf("copy the database to %s before its schema changes: %w", copied, wrap(err)), os.Remove(copied))
+	}
+	return nil
 }
 
 // lockMigrations returns a transaction that holds the lock for migrating, without any

@@ -50,8 +50,8 @@ func TestMigrate_UnmarkedStepWasNotTaken(t *testing.T) {
 	})
 }
 
-// execute runs a statement on a database, beside the store.
-func execute(t *testing.T, address, statement string) {
+// openRaw opens a database without the store.
+func openRaw(t *testing.T, address string) *sql.DB {
 	t.Helper()
 	driver := "pgx"
 	if path := store.Path(address); path != "" {
@@ -61,8 +61,14 @@ func execute(t *testing.T, address, statement string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// execute runs a statement on a database without the store.
+func execute(t *testing.T, address, statement string) {
+	t.Helper()
+	if _, err := openRaw(t, address).ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -193,4 +199,25 @@ func TestWrite_EndsWithContext(t *testing.T) {
 			t.Errorf("the first call: %v", err)
 		}
 	})
+}
+
+// A database of an earlier release is copied before it changes.
+func TestMigrate_CopiesSQLiteFirst(t *testing.T) {
+	address := storetest.SQLite(t)
+	s := storetest.Open(t, address)
+	execute(t, address, "INSERT INTO accounts (name, kind, created_at, disabled_at) VALUES ('alice', 'user', 1, 0)")
+	copied := store.Path(address) + ".before-0018"
+	if _, err := os.Stat(copied); err == nil {
+		t.Error("a new database was copied")
+	}
+	execute(t, address, "DROP TABLE expiring_projects; DELETE FROM bun_migrations WHERE name = '0018'")
+	if _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := rowsOf(t, "sqlite:"+copied, "accounts"); n != 1 {
+		t.Errorf("the copy has %d accounts", n)
+	}
+	if info, err := os.Stat(copied); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the copy: %v, %v", info, err)
+	}
 }

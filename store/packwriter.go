@@ -18,7 +18,7 @@ import (
 // names a blob before Finish, which makes all of them durable.
 //
 // A caller adds frames, and the blobs in them, or whole blobs, and calls Flush
-// between two blobs and Limit within one. It ends with Finish, Keep or Abort.
+// between two blobs and Limit within one. It ends with Finish, Complete, Keep or Abort.
 // A PackWriter is for one goroutine.
 type PackWriter struct {
 	// Memory holds the memory of frames that are stored, to be used again.
@@ -192,6 +192,16 @@ func (w *PackWriter) Finish(ctx context.Context, r ref.Ref, s Swap, after func(*
 		}
 	}
 	return done, err
+}
+
+// Complete stores all blobs that were added, and returns when they are on disk. They are
+// leased, and no snapshot names them yet.
+func (w *PackWriter) Complete(ctx context.Context) error {
+	err := w.packWhole(ctx)
+	if err := cmp.Or(err, w.wait()); err != nil {
+		return err
+	}
+	return w.write(ctx, w.store.Write, w.gathered)
 }
 
 // recent returns the digests of the blobs that were added, unless the first of them

@@ -72,7 +72,7 @@ func (p *packing) files() tree.Tree {
 
 // finish makes the files of the push those of a project.
 func (p *packing) finish() error {
-	swap := store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) { return p.files(), nil }}
+	swap := store.Swap{Author: store.Author{By: "alice"}, Next: func(tree.Tree) (tree.Tree, error) { return p.files(), nil }}
 	_, err := p.Finish(p.t.Context(), mustRef(p.t, "@acme/web"), swap, func(*store.Tx, *store.Swapped) error { return nil })
 	return err
 }
@@ -113,7 +113,7 @@ func TestPackWriter_FinishWaitsForTheBatchBefore(t *testing.T) {
 		if err := p.Add(t.Context(), sha(last), []byte(last)); err != nil {
 			t.Fatal(err)
 		}
-		p.full = errors.New("there is no memory")
+		p.full = errors.New("out of memory")
 		if err := p.finish(); !errors.Is(err, p.full) {
 			t.Errorf("finishing without memory: %v", err)
 		}
@@ -199,7 +199,7 @@ func TestPackWriter_FinishKeepsBlobsOfAnOutdatedPlan(t *testing.T) {
 		p := newPacking(t, s)
 		text := noise(1000)
 		p.frame(0, "f", text)
-		swap := store.Swap{By: "alice", Tree: p.files().Digest(), Base: strings.Repeat("0", 64), Next: func(tree.Tree) (tree.Tree, error) { return p.files(), nil }}
+		swap := store.Swap{Author: store.Author{By: "alice"}, Tree: p.files().Digest(), Base: strings.Repeat("0", 64), Next: func(tree.Tree) (tree.Tree, error) { return p.files(), nil }}
 		_, err := p.Finish(t.Context(), mustRef(t, "@acme/web"), swap, func(*store.Tx, *store.Swapped) error { return nil })
 		if _, outdated := errors.AsType[*store.OutdatedError](err); !outdated {
 			t.Fatalf("%v, want an OutdatedError", err)

@@ -87,21 +87,45 @@ func (v *View) measure(ctx context.Context, b *Body) (*Body, error) {
 	return b, wrap(err)
 }
 
+// ErrReplaced says that a document was replaced after [View.Document] described it.
+var ErrReplaced = errors.New("it was replaced while it was read")
+
 // Piece returns the n-th piece of a bundle or document, of [Body.Pieces], or
-// ErrDamaged when it is not what was stored.
+// ErrDamaged when it is not what was stored. For a document that is no longer the one
+// that b describes it is ErrReplaced, or ErrNotFound when the API was deleted.
 func (v *View) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
-	p := b.piece(n)
-	err := wrap(v.db.NewSelect().Model(p).Column("sha256", "body").WherePK().Scan(ctx))
-	if errors.Is(err, ErrNotFound) && b.older {
-		return v.whole(ctx, b)
-	}
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	sum, body, err := v.stored(ctx, b, n)
+	if err != nil {
 		return nil, err
 	}
-	if err != nil || hexSum(p.Body) != p.SHA256 {
+	if sum == "" && b.older {
+		return v.whole(ctx, b)
+	}
+	if hexSum(body) != sum {
 		return nil, fmt.Errorf("%s @%s/%s %s, piece %d: %w", b.kind, b.account, b.slug, b.version, n, ErrDamaged)
 	}
-	return p.Body, nil
+	return body, nil
+}
+
+// stored returns the n-th piece of b with its digest, "" when it is not stored. A document
+// can be replaced between two pieces, so that its row is read in the same query.
+func (v *View) stored(ctx context.Context, b *Body, n int) (sum string, body []byte, err error) {
+	if b.kind == kindDocument {
+		var whole string
+		err = v.readLarge(ctx, []any{&whole, &sum, &body}, `SELECT a.sha256, COALESCE(p.sha256, ''), p.body FROM apis a
+			LEFT JOIN pieces p ON p.kind = ? AND p.account = a.account AND p.slug = a.slug AND p.version = '' AND p.n = ?
+			WHERE a.account = ? AND a.slug = ?`, b.kind, int64(n), b.account, b.slug)
+		if err == nil && whole != b.SHA256 {
+			err = fmt.Errorf("%s @%s/%s: %w", b.kind, b.account, b.slug, ErrReplaced)
+		}
+		return sum, body, err
+	}
+	p := b.piece(n)
+	err = wrap(v.db.NewSelect().Model(p).Column("sha256", "body").WherePK().Scan(ctx))
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return p.SHA256, p.Body, err
 }
 
 // whole returns the body of a row that is older than pieces.

@@ -84,6 +84,16 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 				return err
 			})
 		}
+		visible := func(f store.ProjectFilter, want int) func() error {
+			f.Limit = 51
+			return read(func(v *store.View) error {
+				page, err := v.VisibleProjects(t.Context(), f)
+				if len(page) != want {
+					t.Errorf("a page has %d projects, want %d", len(page), want)
+				}
+				return err
+			})
+		}
 		const page = 51 * 5 // a project, its account, config, stack and base files
 		own, one := []string{"acme", "alice"}, []string{"acme"}
 		for name, c := range map[string]struct {
@@ -96,10 +106,19 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 			"a late page of an account":               {page, list(store.ProjectFilter{Accounts: one, After: late}, 51)},
 			"a stranger's first page":                 {page, list(store.ProjectFilter{Accounts: one, PublicOnly: true}, 51)},
 			"a stranger's late page":                  {page, list(store.ProjectFilter{Accounts: one, PublicOnly: true, After: late}, 1)},
+			"the first page of all public projects":   {page + 51, visible(store.ProjectFilter{}, 51)},
+			"a late page of all public projects":      {page + 51, visible(store.ProjectFilter{After: mustRef(t, "@acme/p9")}, 11)},
 			"the followers of a stack": {1000, read(func(v *store.View) error {
 				n, err := v.Followers(t.Context(), stack, 1000)
 				if n != 1000 {
 					t.Errorf("%d followers", n)
+				}
+				return err
+			})},
+			"the projects that use an API": {51, read(func(v *store.View) error {
+				users, err := v.ProjectsUsing(t.Context(), mustRef(t, "@acme/pets"), 51)
+				if len(users) != 51 {
+					t.Errorf("%d projects", len(users))
 				}
 				return err
 			})},
@@ -200,5 +219,66 @@ func TestPurgeAnswers_RemovesWhatExpired(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+func TestVisibleProjects_ListsReadableAndPublicProjectsOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		project(t, s)
+		write(t, s, func(tx *store.Tx) error {
+			for _, name := range []string{"bert", "gone"} {
+				if err := tx.CreateAccount(t.Context(), name, store.KindUser); err != nil {
+					return err
+				}
+			}
+			for _, p := range []struct{ account, slug, visibility string }{
+				{"acme", "open", "public"}, {"alice", "own", "private"}, {"bert", "app", "public"}, {"bert", "secret", "private"}, {"gone", "app", "public"},
+			} {
+				row := webProject()
+				row.Account, row.Slug, row.Visibility = p.account, p.slug, p.visibility
+				if err := tx.CreateProject(t.Context(), row); err != nil {
+					return err
+				}
+			}
+			_, err := tx.DisableAccount(t.Context(), "gone")
+			return err
+		})
+		for _, c := range []struct {
+			accounts []string
+			search   string
+			want     string
+		}{
+			{nil, "", "[acme/open bert/app]"},
+			{[]string{"acme", "alice"}, "", "[acme/open acme/web alice/own bert/app]"},
+			{[]string{"acme", "alice"}, "we", "[acme/web]"},
+			{[]string{"acme", "alice"}, "E/O", "[acme/open alice/own]"},
+			{[]string{"acme", "alice"}, "%", "[]"},
+			{[]string{"acme", "alice"}, "_", "[]"},
+			{nil, "secret", "[]"},
+		} {
+			for limit := 1; limit < 6; limit++ {
+				got := []string{}
+				for after := (ref.Ref{}); ; {
+					var page []store.ProjectView
+					err := s.Read(t.Context(), func(v *store.View) (err error) {
+						page, err = v.VisibleProjects(t.Context(), store.ProjectFilter{Accounts: c.accounts, Search: c.search, After: after, Limit: limit})
+						return err
+					})
+					if err != nil || len(page) > limit {
+						t.Fatalf("%d projects, %v", len(page), err)
+					}
+					if len(page) == 0 {
+						break
+					}
+					for _, p := range page {
+						got = append(got, p.Account+"/"+p.Slug)
+					}
+					after = mustRef(t, "@"+got[len(got)-1])
+				}
+				if fmt.Sprint(got) != c.want {
+					t.Errorf("%v searched for %q in pages of %d: %v, want %s", c.accounts, c.search, limit, got, c.want)
+				}
+			}
+		}
 	})
 }

@@ -79,7 +79,7 @@ func TestWrite_DoesNotWaitForALockWithoutEnd(t *testing.T) {
 	for range store.DefaultConnections + 8 {
 		all.Go(func() {
 			err := s.Write(t.Context(), func(tx *store.Tx) error {
-				_, _, err := tx.WriteConfig(t.Context(), web, "alice", "push", set(`{"a":1}`))
+				_, _, err := tx.WriteConfig(t.Context(), web, by("alice", set(`{"a":1}`)))
 				return err
 			})
 			if !errors.Is(err, store.ErrUnavailable) {
@@ -121,7 +121,7 @@ func TestOpen_KeepsConnectionsForReads(t *testing.T) {
 		close(leave)
 	})
 	if err := s.Read(ctx, func(v *store.View) error { _, err := v.Now(ctx); return err }); err != nil {
-		t.Errorf("a read beside them: %v", err)
+		t.Errorf("a concurrent read: %v", err)
 	}
 	all.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -27,14 +28,17 @@ type Project struct {
 	CreatedBy    string
 }
 
-// ProjectView is a project with what is shown beside it.
+// ProjectView is a project with what is shown with it.
 type ProjectView struct {
 	Project
 
-	StackLatest string
-	Hidden      bool           // the account is disabled
-	Config      ConfigState    `bun:"embed:config_"`
-	BaseFiles   BaseFilesState `bun:"embed:base_files_"`
+	StackLatest   string
+	PublicPreview bool           // its stack version and API description are published with it
+	EnforceSchema bool           // its settings have to pass the stack's schema
+	ExpiresAt     Time           // when the hub deletes it, 0 for never
+	Hidden        bool           // the account is disabled
+	Config        ConfigState    `bun:"embed:config_"`
+	BaseFiles     BaseFilesState `bun:"embed:base_files_"`
 }
 
 // Errors of CreateProject, for what the new project would bind.
@@ -59,22 +63,47 @@ func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
 	if taken {
 		return ErrExists
 	}
-	if _, err := tx.resolveStackVersion(ctx, p.StackAccount, p.StackSlug, p.StackVersion); errors.Is(err, ErrNotFound) {
-		return ErrStackNotPublished
-	} else if err != nil {
+	if err := tx.checkBindings(ctx, p); err != nil {
 		return err
-	}
-	if known, err := tx.db.NewSelect().Model((*API)(nil)).
-		Where("account = ?", p.APIAccount).Where("slug = ?", p.APISlug).Exists(ctx); err != nil {
-		return err
-	} else if !known {
-		return ErrAPINotFound
 	}
 	if _, err := tx.db.NewInsert().Model(p).Exec(ctx); err != nil {
 		return err
 	}
 	_, err = tx.db.NewInsert().Model(newConfig(p.Account, p.Slug)).Exec(ctx)
 	return err
+}
+
+// checkBindings returns ErrStackNotPublished or ErrAPINotFound if what p binds is not stored.
+func (tx *Tx) checkBindings(ctx context.Context, p *Project) error {
+	if _, err := tx.resolveStackVersion(ctx, p.StackAccount, p.StackSlug, p.StackVersion); errors.Is(err, ErrNotFound) {
+		return ErrStackNotPublished
+	} else if err != nil {
+		return err
+	}
+	known, err := tx.keepAPI(ctx, p.APIAccount, p.APISlug)
+	if err == nil && !known {
+		return ErrAPINotFound
+	}
+	return err
+}
+
+// EditProject applies change to a project's visibility and to what it binds, and reports
+// whether anything changed. ErrNotFound when there is no such project; otherwise it fails
+// as CreateProject does.
+func (tx *Tx) EditProject(ctx context.Context, r ref.Ref, change func(*Project)) (changed bool, err error) {
+	p := &Project{Account: r.Account(), Slug: r.Slug()}
+	if err := wrap(tx.forUpdate(tx.db.NewSelect().Model(p).WherePK()).Scan(ctx)); err != nil {
+		return false, err
+	}
+	before := *p
+	if change(p); *p == before {
+		return false, nil
+	}
+	if err := tx.checkBindings(ctx, p); err != nil {
+		return false, err
+	}
+	_, err = tx.db.NewUpdate().Model(p).Column("visibility", "stack_version", "api_account", "api_slug").WherePK().Exec(ctx)
+	return true, err
 }
 
 // Project returns a project, or ErrNotFound.
@@ -84,13 +113,16 @@ func (v *View) Project(ctx context.Context, r ref.Ref) (*ProjectView, error) {
 	return p, wrap(q.Scan(ctx, p))
 }
 
-// viewsOf selects the projects of from, as p, with what is shown beside them,
+// viewsOf selects the projects of from, as p, with what is shown with them,
 // without their contents.
 func (v *View) viewsOf(from string, args ...any) *bun.SelectQuery {
 	return v.db.NewSelect().TableExpr(from, args...).
 		ColumnExpr("p.*").
 		ColumnExpr("COALESCE(s.latest, '') AS stack_latest").
 		ColumnExpr("(SELECT a.disabled_at <> 0 FROM accounts AS a WHERE a.name = p.account) AS hidden").
+		ColumnExpr("EXISTS (SELECT 1 FROM public_previews AS o WHERE o.account = p.account AND o.slug = p.slug) AS public_preview").
+		ColumnExpr("EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforce_schema").
+		ColumnExpr("COALESCE((SELECT x.expires_at FROM expiring_projects AS x WHERE x.account = p.account AND x.slug = p.slug), 0) AS expires_at").
 		ColumnExpr("c.revision AS config_revision, c.has_config AS config_has_config, c.updated_at AS config_updated_at").
 		ColumnExpr("c.updated_by AS config_updated_by, c.updated_via AS config_updated_via").
 		ColumnExpr("COALESCE(b.tree, '') AS base_files_tree, COALESCE(b.count, 0) AS base_files_count").
@@ -104,8 +136,21 @@ func (v *View) viewsOf(from string, args ...any) *bun.SelectQuery {
 type ProjectFilter struct {
 	Accounts   []string // only of these; empty: none
 	PublicOnly bool
+	Search     string  // only those whose account/slug contains it
 	After      ref.Ref // only those that come later, by account and slug
 	Limit      int
+}
+
+// matching adds the filter's search to a query. Names contain none of the characters
+// that LIKE interprets, so that a search with one finds nothing.
+func (f ProjectFilter) matching(q *bun.SelectQuery) *bun.SelectQuery {
+	switch {
+	case f.Search == "":
+		return q
+	case strings.ContainsAny(f.Search, `%_\`):
+		return q.Where("1 = 0")
+	}
+	return q.Where("account || '/' || slug LIKE ?", "%"+strings.ToLower(f.Search)+"%")
 }
 
 // Projects returns a page of projects by account and slug. Each account is read
@@ -119,23 +164,55 @@ func (v *View) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, er
 	for _, account := range accounts {
 		q := v.db.NewSelect().Model((*Project)(nil)).Where("account = ?", account).
 			Order("slug").Limit(int64(f.Limit - len(page)))
-		if f.PublicOnly {
+		if q = f.matching(q); f.PublicOnly {
 			q = q.Where("visibility = 'public'")
 		}
 		if account == f.After.Account() {
 			q = q.Where("slug > ?", f.After.Slug())
 		}
-		// The page first, so that no database joins all rows before it counts.
-		var part []ProjectView
-		if err := v.viewsOf("(?) AS p", q).Scan(ctx, &part); err != nil {
+		part, err := v.viewPage(ctx, q)
+		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(part, func(a, b ProjectView) int { return cmp.Compare(a.Slug, b.Slug) })
 		if page = append(page, part...); len(page) >= f.Limit {
 			break
 		}
 	}
 	return page, nil
+}
+
+// VisibleProjects is Projects with the public projects of all other accounts.
+func (v *View) VisibleProjects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
+	page, err := v.Projects(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	q := v.db.NewSelect().Model((*Project)(nil)).Where("visibility = 'public'").
+		Where("(account, slug) > (?, ?)", f.After.Account(), f.After.Slug()).
+		Where("(SELECT a.disabled_at FROM accounts AS a WHERE a.name = project.account) = 0").
+		Order("account", "slug").Limit(int64(f.Limit))
+	if len(f.Accounts) > 0 {
+		q = q.Where("account NOT IN (?)", bun.List(f.Accounts))
+	}
+	public, err := v.viewPage(ctx, f.matching(q))
+	if err != nil {
+		return nil, err
+	}
+	page = append(page, public...)
+	slices.SortFunc(page, byName)
+	return page[:min(len(page), f.Limit)], nil
+}
+
+// viewPage returns the projects that q selects, with what is shown with them. They are
+// selected first, so that no database joins all rows before it counts.
+func (v *View) viewPage(ctx context.Context, q *bun.SelectQuery) (page []ProjectView, err error) {
+	err = v.viewsOf("(?) AS p", q).Scan(ctx, &page)
+	slices.SortFunc(page, byName)
+	return page, err
+}
+
+func byName(a, b ProjectView) int {
+	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Slug, b.Slug))
 }
 
 // accountsWith returns those of names that are not disabled and have rows in table, for
@@ -165,7 +242,10 @@ func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref) (existed bool, err e
 	if err := tx.freeSnapshot(ctx, r); err != nil {
 		return false, err
 	}
-	for _, model := range []any{(*Snapshot)(nil), (*Config)(nil), (*Project)(nil)} {
+	if err := tx.freeFileHistory(ctx, r); err != nil {
+		return false, err
+	}
+	for _, model := range []any{(*PublicPreview)(nil), (*Snapshot)(nil), (*Config)(nil), (*Project)(nil)} {
 		_, err := tx.db.NewDelete().Model(model).
 			Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Exec(ctx)
 		if err != nil {

@@ -27,7 +27,7 @@ func TestDeleteProject_WaitsForFirstBaseFiles(t *testing.T) {
 	}
 	done := make(chan deleted, 1)
 	write(t, s, func(tx *store.Tx) error {
-		_, err := tx.SwapSnapshot(t.Context(), web, store.Swap{By: "alice", Next: func(tree.Tree) (tree.Tree, error) {
+		_, err := tx.SwapSnapshot(t.Context(), web, store.Swap{Author: store.Author{By: "alice"}, Next: func(tree.Tree) (tree.Tree, error) {
 			go func() {
 				var d deleted
 				d.err = s.Write(context.Background(), func(tx *store.Tx) (err error) {
@@ -46,8 +46,40 @@ func TestDeleteProject_WaitsForFirstBaseFiles(t *testing.T) {
 	}
 }
 
+func TestDeleteAPI_WaitsForAProjectThatUsesIt(t *testing.T) {
+	name := "test_" + rand.Text()
+	address := storetest.Postgres(t) // SQLite runs one write after the other
+	s := storetest.Open(t, address+"&application_name="+name)
+	write(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
+	})
+	web := project(t, s)
+	write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
+	done := make(chan error, 1)
+	write(t, s, func(tx *store.Tx) error {
+		err := tx.CreateProject(t.Context(), webProject())
+		go func() {
+			done <- s.Write(context.Background(), func(tx *store.Tx) error {
+				_, err := tx.DeleteAPI(context.Background(), mustRef(t, "@acme/pets"))
+				return err
+			})
+		}()
+		awaitLock(t, address, name)
+		return err
+	})
+	if err := <-done; !errors.Is(err, store.ErrAPIInUse) {
+		t.Errorf("the API of a new project: %v", err)
+	}
+}
+
 // awaitLock waits until a connection of this name waits for a lock.
 func awaitLock(t *testing.T, address, name string) {
+	t.Helper()
+	awaitLockOr(t, address, name, nil)
+}
+
+// awaitLockOr is awaitLock for what may as well be done without a wait.
+func awaitLockOr(t *testing.T, address, name string, done <-chan error) {
 	t.Helper()
 	db, err := sql.Open("pgx", address)
 	if err != nil {
@@ -57,6 +89,11 @@ func awaitLock(t *testing.T, address, name string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for waiting := 0; waiting == 0; {
+		select {
+		case <-done:
+			return
+		default:
+		}
 		row := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'", name)
 		if err := row.Scan(&waiting); err != nil {
 			t.Fatal(err)

@@ -138,15 +138,13 @@ type indexedSnapshot struct {
 // said to be indexed. errSwapped when another snapshot is stored, or another one indexed.
 func (tx *Tx) indexStep(ctx context.Context, set indexedSnapshot, marked string, digests []string, add bool) error {
 	// This locks the row, so that the snapshot stays until the end of the transaction.
-	res, err := tx.db.NewUpdate().Model((*Snapshot)(nil)).Set("indexed_tree = ?", marked).
+	n, err := affected(tx.db.NewUpdate().Model((*Snapshot)(nil)).Set("indexed_tree = ?", marked).
 		Where("account = ?", set.Account).Where("slug = ?", set.Slug).
-		Where("tree = ?", set.Tree).Where("indexed_tree = ?", set.IndexedTree).Exec(ctx)
+		Where("tree = ?", set.Tree).Where("indexed_tree = ?", set.IndexedTree).Exec(ctx))
 	if err != nil {
 		return err
 	}
-	if n, err := res.RowsAffected(); err != nil {
-		return err
-	} else if n == 0 {
+	if n == 0 {
 		return errSwapped
 	}
 	if len(digests) == 0 {

@@ -24,7 +24,7 @@ type Snapshot struct {
 	UpdatedBy string
 }
 
-// BaseFilesState describes a snapshot without its files. Tree "" stands for no snapshot.
+// BaseFilesState describes a snapshot without its files. Tree "" means no snapshot.
 type BaseFilesState struct {
 	Tree  string // the snapshot's digest
 	Count int

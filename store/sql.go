@@ -50,6 +50,15 @@ func (v *View) readLarge(ctx context.Context, dest []any, query string, args ...
 	return wrap(v.raw().QueryRowContext(ctx, query, args...).Scan(dest...))
 }
 
+// affected returns how many rows a statement changed.
+func affected(res sql.Result, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
+}
+
 // rebind numbers the placeholders of a statement as PostgreSQL wants them, and has
 // the values sent in binary.
 func (v *View) rebind(statement string, args []any) (string, []any) {

@@ -39,6 +39,7 @@ type StackVersion struct {
 type Bundle struct {
 	MediaType string
 	Pieces    [][]byte // of at most [PieceSize]
+	Schema    []byte   // the JSON Schema of settings in it; nil: none
 }
 
 // bundleRow is what is stored of a bundle besides its pieces.
@@ -74,7 +75,7 @@ type Published struct {
 }
 
 // PublishVersion adds a version to a stack, which comes to be with its first one.
-// The same content again is no error, and replaces a damaged one; ErrVersionExists,
+// Publishing the same content again is not an error, and replaces a damaged one; ErrVersionExists,
 // or a *NotNewerError, is.
 func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*Published, error) {
 	stack, err := tx.lockedStack(ctx, v.Account, v.Slug)
@@ -111,8 +112,10 @@ func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*
 	if _, err := tx.db.NewInsert().Model(row).Exec(ctx); err != nil {
 		return nil, err
 	}
-	err = tx.addPieces(ctx, bundleBody(v.Account, v.Slug, v.Version), b.Pieces)
-	return &Published{Version: *v, First: first}, err
+	if err := tx.addPieces(ctx, bundleBody(v.Account, v.Slug, v.Version), b.Pieces); err != nil {
+		return nil, err
+	}
+	return &Published{Version: *v, First: first}, tx.addSchema(ctx, v, b.Schema)
 }
 
 // lockedStack returns the stack's row, locked, after making it where it is absent.

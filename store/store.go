@@ -35,12 +35,16 @@ type Store struct {
 	checkpoints *checkpoints // nil on PostgreSQL
 
 	prepared sync.Map // *sql.Stmt by its query
+
+	keep Retention
 }
 
 // Options say how to open a database.
 type Options struct {
 	Create      bool // make an SQLite file that is not there yet
 	Connections int  // to PostgreSQL, at most; 0: DefaultConnections
+
+	Retention Retention // of histories, for each write; zero: DefaultRetention
 }
 
 // dsn is a parsed database address.
@@ -49,10 +53,10 @@ type dsn struct {
 	url  string // PostgreSQL's address
 }
 
-// MissingError says that there is no database at Path.
+// MissingError says that the database at Path does not exist.
 type MissingError struct{ Path string }
 
-func (e *MissingError) Error() string { return "there is no database at " + e.Path }
+func (e *MissingError) Error() string { return "database " + e.Path + " does not exist" }
 
 // ErrAddress says that an address names no database, whatever there is.
 var ErrAddress = errors.New("malformed database address")
@@ -85,7 +89,7 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dsn: d}
+	s := &Store{dsn: d, keep: cmp.Or(opts.Retention, DefaultRetention)}
 	if d.path != "" {
 		err = s.openSQLite(opts)
 	} else {
@@ -152,7 +156,7 @@ func (d dsn) openSQLite(conns int, pragmas ...string) (*sql.DB, error) {
 // small writes 15 % slower.
 const pageSize = 16 << 10
 
-// createSQLite makes an empty database where there is no file.
+// createSQLite creates an empty database if the file does not exist.
 func (s *Store) createSQLite() error {
 	made, err := makePrivate(s.dsn.path)
 	if err != nil || !made {
@@ -197,6 +201,9 @@ func (s *Store) Close() error {
 	err := s.read.Close()
 	return cmp.Or(err, s.write.Close())
 }
+
+// Connections returns how many connections are in use.
+func (s *Store) Connections() (read, write int) { return s.read.Stats().InUse, s.write.Stats().InUse }
 
 // Ping asks the database whether it answers.
 func (s *Store) Ping(ctx context.Context) error {

@@ -68,7 +68,7 @@ func webProject() *store.Project {
 }
 
 func version(number, digest string) *store.StackVersion {
-	return &store.StackVersion{Account: "acme", Slug: "stack", Version: number, Digest: digest, PublishedBy: "alice"}
+	return &store.StackVersion{Account: "acme", Slug: "stack", Version: number, Digest: digest, SizeBytes: 1, PublishedBy: "alice"}
 }
 
 func TestCreateProject_TakenNameIsConflict(t *testing.T) {
@@ -121,7 +121,7 @@ func TestCreateProject_OneOfManyWins(t *testing.T) {
 func TestPutConfig_RequiresProject(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		err := s.Write(t.Context(), func(tx *store.Tx) error {
-			_, _, err := tx.WriteConfig(t.Context(), mustRef(t, "@acme/none"), "alice", "push", set(`{"a":1}`))
+			_, _, err := tx.WriteConfig(t.Context(), mustRef(t, "@acme/none"), by("alice", set(`{"a":1}`)))
 			return err
 		})
 		if !errors.Is(err, store.ErrNotFound) {
@@ -139,11 +139,11 @@ func TestWrite_LosesNothingBetweenManyWriters(t *testing.T) {
 			wg.Go(func() {
 				for range each {
 					err := s.Write(context.Background(), func(tx *store.Tx) error {
-						_, _, err := tx.WriteConfig(context.Background(), web, "alice", "push", func(c *store.Config) ([]byte, error) {
+						_, _, err := tx.WriteConfig(context.Background(), web, by("alice", func(c *store.Config) ([]byte, error) {
 							var n int
 							fmt.Sscanf(string(c.Body), `{"n":%d}`, &n)
 							return fmt.Appendf(nil, `{"n":%d}`, n+1), nil
-						})
+						}))
 						return err
 					})
 					if err != nil {
@@ -241,7 +241,7 @@ func TestPutFiles_SwapsWhole(t *testing.T) {
 		swap := func(files tree.Tree, onlyFirst bool) (before tree.Tree, err error) {
 			err = s.Write(t.Context(), func(tx *store.Tx) (err error) {
 				swapped, err := tx.SwapSnapshot(t.Context(), web, store.Swap{
-					By: "alice", CreateOnly: onlyFirst, Next: func(tree.Tree) (tree.Tree, error) { return files, nil },
+					Author: store.Author{By: "alice"}, CreateOnly: onlyFirst, Next: func(tree.Tree) (tree.Tree, error) { return files, nil },
 				})
 				if err == nil {
 					before = swapped.Before
@@ -407,7 +407,7 @@ func TestClaimAnswer_EndsWithItsTransaction(t *testing.T) {
 		if first := claim(true, errGone); first != nil {
 			t.Fatalf("a fresh key has the answer %+v", first)
 		}
-		// What a hub of a former version left behind is no answer either.
+		// A response that an earlier version stored is not replayed either.
 		if first := claim(false, nil); first != nil {
 			t.Fatalf("after a transaction that was rolled back: %+v", first)
 		}

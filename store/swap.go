@@ -11,7 +11,7 @@ import (
 
 // Swap says what replaces a project's base files.
 type Swap struct {
-	By         string
+	Author
 	CreateOnly bool                                      // an existing snapshot is ErrSnapshotExists
 	Tree       string                                    // digest of the new snapshot, "": whatever Next returns
 	Allowed    func(current string) error                // checks the digest of the present snapshot, "" for none; nil: any
@@ -138,10 +138,13 @@ func (w *swapping) keep(ctx context.Context) (*Swapped, error) {
 
 // replace stores what the swap adds, and next, whose tree is after.
 func (w *swapping) replace(ctx context.Context, next *Snapshot, after tree.Tree) (*Swapped, error) {
+	history, err := w.tx.planFileHistory(ctx, w.ref, w.old)
+	if err != nil {
+		return nil, err
+	}
 	missing := damagedOf(after, w.damaged)
 	if missing == nil {
-		var err error
-		if missing, err = w.tx.exchange(ctx, w.ref.Account(), w.before, after, w.swap); err != nil {
+		if missing, err = w.tx.exchange(ctx, w.ref.Account(), w.before, after, w.swap, history.freed); err != nil {
 			return nil, err
 		}
 	}
@@ -153,15 +156,19 @@ func (w *swapping) replace(ctx context.Context, next *Snapshot, after tree.Tree)
 			return nil, err
 		}
 	}
-	return &Swapped{w.before, after, false}, w.tx.putSnapshot(ctx, next)
+	if err := w.tx.putSnapshot(ctx, next); err != nil {
+		return nil, err
+	}
+	return &Swapped{w.before, after, false}, w.tx.addFiles(ctx, history, w.old, next, w.before, after, w.swap.Author)
 }
 
 // exchange stores what s adds, leases what else after needs beyond before, and starts
-// the grace period of what it no longer needs. It returns what is missing, sorted.
+// the grace period of what it no longer needs and of what is freed. It returns what is
+// missing, sorted.
 //
 // It locks those that are stored already in one pass, in the order of their digests,
 // after it has inserted the others: see [Tx.insertBlobs].
-func (tx *Tx) exchange(ctx context.Context, account string, before, after tree.Tree, s Swap) (missing []string, err error) {
+func (tx *Tx) exchange(ctx context.Context, account string, before, after tree.Tree, s Swap, freed []string) (missing []string, err error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -176,7 +183,7 @@ func (tx *Tx) exchange(ctx context.Context, account string, before, after tree.T
 		return nil, err
 	}
 	added := digestsOf(stored)
-	touched := slices.Concat(added, stale)
+	touched := slices.Concat(added, stale, freed)
 	for _, e := range tree.DeltaOf(after, before).Put {
 		touched = append(touched, e.SHA256)
 	}

@@ -16,16 +16,22 @@ type Token struct {
 	Hash       string `bun:",pk"` // SHA-256 of the token
 	Shown      string // its first 12 characters
 	Name       string
-	Owner      string // a user
+	Owner      string // a user, or the account of a bot
+	Bot        string // ID of the bot's RateLimit; "": a user's token
 	Scopes     string // separated by spaces
 	CreatedAt  Time
 	ExpiresAt  Time // 0: never
 	RevokedAt  Time
 	LastUsedAt Time
+	BotRefID   string `bun:",scanonly"` // of the bot
+	WasRevoked bool   `bun:"-"`         // before [Tx.RevokeToken]
 }
 
 // ID names a token in lists and for its revocation: the first 12 digits of its hash.
-func (t *Token) ID() string { return t.Hash[:12] }
+func (t *Token) ID() string { return t.Hash[:idLength] }
+
+// idLength is the length of the IDs of tokens and sessions.
+const idLength = 12
 
 // ScopeList returns the token's scopes.
 func (t *Token) ScopeList() []string { return strings.Fields(t.Scopes) }
@@ -38,10 +44,51 @@ type Bearer struct {
 	Stale    bool // the last use was noted more than a minute ago
 }
 
-// CreateToken stores a token for an existing user. Hash, Shown, Name, Owner,
-// Scopes and ExpiresAt are the caller's.
+// mintedToken says that a token was created with another one, its parent.
+type mintedToken struct {
+	bun.BaseModel `bun:"table:minted_tokens"`
+
+	Owner  string `bun:",pk"`
+	Hash   string `bun:",pk"`
+	Parent string
+}
+
+// MintToken is [Tx.CreateToken] of a token that ends when parent, the hash of another
+// token of its owner, is revoked; "": none. ErrTooMany if the user or bot has too many.
+func (tx *Tx) MintToken(ctx context.Context, t *Token, parent string) error {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	valid, err := tx.db.NewSelect().Model((*Token)(nil)).Where("owner = ?", t.Owner).Where("bot = ?", t.Bot).
+		Where("revoked_at = 0").Where("expires_at = 0 OR expires_at > ?", now).Count(ctx)
+	if err != nil {
+		return err
+	}
+	if valid >= maxMinted {
+		return ErrTooMany
+	}
+	if err := tx.CreateToken(ctx, t); err != nil || parent == "" {
+		return err
+	}
+	_, err = tx.db.NewInsert().Model(&mintedToken{Owner: t.Owner, Hash: t.Hash, Parent: parent}).Exec(ctx)
+	return err
+}
+
+// maxMinted bounds how many valid tokens of one user or bot [Tx.MintToken] makes.
+const maxMinted = 200
+
+// CreateToken stores a token for an existing user or bot. Hash, Shown, Name, Owner,
+// Bot, Scopes and ExpiresAt are the caller's.
 func (tx *Tx) CreateToken(ctx context.Context, t *Token) error {
-	if err := tx.needKind(ctx, t.Owner, KindUser); err != nil {
+	if t.Bot != "" {
+		if err := tx.LockRights(ctx, t.Owner); err != nil { // so that the bot is not deleted meanwhile
+			return err
+		}
+		if err := tx.db.NewSelect().Model(&RateLimit{Account: t.Owner, ID: t.Bot}).WherePK().Scan(ctx); err != nil {
+			return err
+		}
+	} else if err := tx.needKind(ctx, t.Owner, KindUser); err != nil {
 		return err
 	}
 	now, err := tx.Now(ctx)
@@ -57,8 +104,9 @@ func (tx *Tx) CreateToken(ctx context.Context, t *Token) error {
 func (v *View) Bearer(ctx context.Context, hash string) (*Bearer, error) {
 	b, now := &Bearer{}, v.nowExpr()
 	return b, v.one(ctx, b, `SELECT t.*, t.expires_at <> 0 AND t.expires_at <= ? AS expired,
-		a.disabled_at <> 0 AS disabled, t.last_used_at < ? - 60000000 AS stale
-		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner WHERE t.hash = ?`, now, now, hash)
+		a.disabled_at <> 0 AS disabled, t.last_used_at < ? - 60000000 AS stale, COALESCE(b.bot_ref_id, '') AS bot_ref_id
+		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner
+		LEFT JOIN rate_limits AS b ON b.account = t.owner AND b.id = t.bot WHERE t.hash = ?`, now, now, hash)
 }
 
 // TouchTokens stores that tokens were used, a moment ago.
@@ -74,12 +122,14 @@ func (tx *Tx) TouchTokens(ctx context.Context, hashes []string) error {
 	return nil
 }
 
-// Tokens returns the tokens of one user, of all with owner "", oldest first.
+// Tokens returns the tokens of one account and of its bots, of all with owner "", oldest
+// first.
 func (v *View) Tokens(ctx context.Context, owner string) ([]Token, error) {
 	var all []Token
-	q := v.db.NewSelect().Model(&all).Order("owner", "created_at", "hash")
+	q := v.db.NewSelect().Model(&all).ColumnExpr("token.*, COALESCE(b.bot_ref_id, '') AS bot_ref_id").
+		Join("LEFT JOIN rate_limits AS b ON b.account = token.owner AND b.id = token.bot").Order("owner", "created_at", "hash")
 	if owner != "" {
-		if err := v.needKind(ctx, owner, KindUser); err != nil {
+		if _, err := v.needAccount(ctx, owner); err != nil {
 			return nil, err
 		}
 		q = q.Where("owner = ?", owner)
@@ -90,8 +140,9 @@ func (v *View) Tokens(ctx context.Context, owner string) ([]Token, error) {
 // ErrAmbiguous says that an id names more than one token.
 var ErrAmbiguous = errors.New("more than one token has this id")
 
-// RevokeToken ends the token whose hash starts with id, and returns it. Revoking
-// twice is no error. ErrNotFound or ErrAmbiguous when id names not exactly one.
+// RevokeToken ends the token whose hash starts with id and those that were created with
+// it, and returns it. Revoking twice is not an error. ErrNotFound or ErrAmbiguous if id
+// does not name exactly one token.
 func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 	var found []Token
 	if err := tx.db.NewSelect().Model(&found).Where("hash >= ?", id).Where("hash < ?", id+"~").Limit(2).Scan(ctx); err != nil {
@@ -111,16 +162,47 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	if token.RevokedAt == 0 {
+	if token.WasRevoked = token.RevokedAt != 0; !token.WasRevoked {
 		token.RevokedAt = now
 	}
-	_, err = tx.db.NewUpdate().Model(token).Column("revoked_at").WherePK().Where("revoked_at = 0").Exec(ctx)
-	return token, err
+	return token, tx.revoke(ctx, token.Owner, token.Hash, now)
 }
 
-// RevokeTokensOf ends every token of a user and returns how many were alive.
+// revoke ends a token and those that were created with it.
+func (tx *Tx) revoke(ctx context.Context, owner, hash string, now Time) error {
+	_, err := tx.db.NewRaw(`WITH RECURSIVE ended (hash) AS (SELECT hash FROM tokens WHERE hash = ? UNION
+			SELECT m.hash FROM minted_tokens AS m JOIN ended ON m.parent = ended.hash WHERE m.owner = ?)
+		UPDATE tokens SET revoked_at = ? WHERE hash IN (SELECT hash FROM ended) AND revoked_at = 0`, hash, owner, now).Exec(ctx)
+	return err
+}
+
+// RevokeOwnToken is [Tx.RevokeToken] for the tokens of one user and of their bots, by
+// their whole ID.
+func (tx *Tx) RevokeOwnToken(ctx context.Context, owner, id string) (*Token, error) {
+	return tx.revokeOf(ctx, owner, id, nil)
+}
+
+// revokeOf revokes the token of an account, with bot only of that one.
+func (tx *Tx) revokeOf(ctx context.Context, owner, id string, bot *string) (*Token, error) {
+	var found []Token
+	q := tx.db.NewSelect().Model(&found).Where("owner = ?", owner).Where("substr(hash, 1, ?) = ?", idLength, id).Limit(1)
+	if bot != nil {
+		q = q.Where("bot = ?", *bot)
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, ErrNotFound
+	}
+	return tx.RevokeToken(ctx, found[0].Hash)
+}
+
+// RevokeTokensOf ends every token of an account and of its bots, and of a user every session
+// and link, and what terminals were approved for. It returns how many tokens were not
+// revoked before.
 func (tx *Tx) RevokeTokensOf(ctx context.Context, owner string) (int, error) {
-	if err := tx.needKind(ctx, owner, KindUser); err != nil {
+	if _, err := tx.needAccount(ctx, owner); err != nil {
 		return 0, err
 	}
 	if err := tx.changeRights(ctx, owner); err != nil {
@@ -130,11 +212,16 @@ func (tx *Tx) RevokeTokensOf(ctx context.Context, owner string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	res, err := tx.db.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", now).
-		Where("owner = ?", owner).Where("revoked_at = 0").Exec(ctx)
+	n, err := affected(tx.db.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", now).
+		Where("owner = ?", owner).Where("revoked_at = 0").Exec(ctx))
 	if err != nil {
 		return 0, err
 	}
-	n, err := res.RowsAffected()
-	return int(n), err
+	if _, err := tx.EndSession(ctx, owner, ""); err != nil {
+		return 0, err
+	}
+	if err := tx.denyDevices(ctx, owner); err != nil {
+		return 0, err
+	}
+	return n, tx.deleteLinks(ctx, owner)
 }

@@ -29,7 +29,7 @@ type Tx struct {
 	db bun.IDB // the database of View
 }
 
-// Time is a moment in microseconds since 1970 in UTC; 0 stands for never.
+// Time is a moment in microseconds since 1970 in UTC; 0 means never.
 type Time int64
 
 // At returns the Time of t.
@@ -51,7 +51,7 @@ func (t Time) Time() time.Time {
 func (t Time) add(d time.Duration) Time { return t + Time(d.Microseconds()) }
 
 // Now is the time of the database, so that replicas with different clocks
-// agree; SQLite has no replicas, there it is the process's. It stands still
+// agree; SQLite has no replicas, there it is the process's. It does not advance
 // within a transaction.
 func (v *View) Now(ctx context.Context) (Time, error) {
 	if v.now != 0 {

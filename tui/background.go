@@ -65,7 +65,7 @@ func fromVariable(value string) background {
 const question = "\x1b]11;?\x07"
 
 // shouldAsk reports whether it is worth asking a terminal for its background, which
-// nobody does twice.
+// happens once.
 func shouldAsk(t Terminal) bool {
 	if lipgloss.NewRenderer(t.Out).ColorProfile() > termenv.ANSI256 && !coloursForced() || os.Getenv("TERM") == "linux" || runtime.GOOS == "windows" || currentBackground() != unknown {
 		return false

@@ -33,10 +33,10 @@ func NewChecklist(t Terminal, names ...string) *Checklist {
 }
 
 // Start starts the step of an index. Those before it are done.
-func (c *Checklist) Start(step int) { c.tell(started{step, time.Now()}) }
+func (c *Checklist) Start(step int) { c.send(started{step, time.Now()}) }
 
 // Update shows the progress of a transfer below the running step.
-func (c *Checklist) Update(p Progress) { c.tell(progressed{p, time.Now()}) }
+func (c *Checklist) Update(p Progress) { c.send(progressed{p, time.Now()}) }
 
 // End ends the running step, and the list with it. The problem is a word for why
 // the step did not come to its end, such as failed; "" when it did.
@@ -49,13 +49,13 @@ func (c *Checklist) End(problem string) {
 	}
 	last := ended{escape.Line(problem), time.Now()}
 	if c.plain {
-		c.tell(last)
+		c.send(last)
 	} else {
 		c.live.end(last)
 	}
 }
 
-func (c *Checklist) tell(msg tea.Msg) {
+func (c *Checklist) send(msg tea.Msg) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch c.begun = true; {
@@ -73,7 +73,7 @@ func (c *Checklist) tell(msg tea.Msg) {
 	}
 }
 
-// What a checklist is told.
+// The messages of a checklist.
 type (
 	started struct {
 		step int
@@ -114,7 +114,7 @@ func newChecklist(th *Theme, columns int, names []string) *checklist {
 	return &checklist{theme: th, columns: columns, names: shown, took: make([]time.Duration, len(names))}
 }
 
-// apply takes in what the list is told.
+// apply applies a message.
 func (m *checklist) apply(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case started:
@@ -123,7 +123,7 @@ func (m *checklist) apply(msg tea.Msg) {
 		}
 		m.over, m.running, m.since, m.meter = msg.step, msg.step, msg.at, meter{}
 	case progressed:
-		m.meter.tell(msg.Progress, msg.at)
+		m.meter.update(msg.Progress, msg.at)
 	case ended:
 		m.took[m.running] = msg.at.Sub(m.since)
 		m.over, m.ended, m.problem = m.running+1, true, msg.problem

@@ -21,6 +21,7 @@ type item struct {
 	from, to string // of a key: the texts of its values, "" where there is none
 	counts   counts // of a heading: of the keys below it
 	number   int    // of a key among all keys, from 1
+	lines    bool   // the key is the path of a file, and its values are texts of lines
 }
 
 // items lists a difference by first segment, and within one by key, without tokens:
@@ -125,6 +126,10 @@ func (it *item) folded(width int) (l line, whole bool) {
 // value returns what is to be seen of an item's values in width columns, and
 // whether that is all of them.
 func (it *item) value(width int) (text string, whole bool) {
+	if found, ok := it.elements(); ok && it.lines {
+		text, _ = shorten(it.elementsText(found), width)
+		return text, false
+	}
 	joint := it.from + it.to
 	if it.kind == changed {
 		joint = it.from + arrow + it.to
@@ -133,8 +138,8 @@ func (it *item) value(width int) (text string, whole bool) {
 	if !cut || it.kind != changed {
 		return text, !cut
 	}
-	if found, ok := elements(it.from, it.to); ok {
-		text, _ = shorten(elementsText(found), width)
+	if found, ok := it.elements(); ok {
+		text, _ = shorten(it.elementsText(found), width)
 		return text, false
 	}
 	a, b := fromDifference(it.from, it.to, width/4)
@@ -186,18 +191,21 @@ func Values(from, to string, width int) (string, string) {
 
 const arrow = " → "
 
-// elementsText counts the elements by which two arrays differ.
-func elementsText(found []element) string {
+// elementsText counts the elements by which two arrays differ, or the lines of files.
+func (it *item) elementsText(found []element) string {
 	var n counts
 	for _, e := range found {
 		n[e.kind]++
+	}
+	if it.lines {
+		return "lines: " + n.String()
 	}
 	return "elements: " + n.String()
 }
 
 // unfolded returns all of the item in lines of at most width columns.
 func (it *item) unfolded(width int) []line {
-	found, arrays := elements(it.from, it.to)
+	found, arrays := it.elements()
 	if folded, whole := it.folded(width); whole && !arrays {
 		return []line{folded}
 	}
@@ -212,7 +220,7 @@ func (it *item) unfolded(width int) []line {
 		sign = " "
 	}
 	if arrays {
-		lines = append(lines, line{it.kind, "", indent + "    " + elementsText(found)})
+		lines = append(lines, line{it.kind, "", indent + "    " + it.elementsText(found)})
 		for _, e := range found {
 			lines = append(lines, e.lines(indent, width)...)
 		}

@@ -35,8 +35,13 @@ func (p position) before(q position) bool {
 }
 
 // NewDiffView returns a view of d. It has no size yet.
-func NewDiffView(d flat.Difference, th *Theme) *DiffView {
-	all := items(d)
+func NewDiffView(d flat.Difference, th *Theme) *DiffView { return newDiffView(items(d), th) }
+
+// NewFilesView returns a view of how files differ, by path. A value is a text, which is
+// compared line by line, or one line that says why there is none.
+func NewFilesView(d flat.Difference, th *Theme) *DiffView { return newDiffView(fileItems(d), th) }
+
+func newDiffView(all []item, th *Theme) *DiffView {
 	if len(all) == 0 {
 		all = []item{{heading: true, key: "nothing"}} // the cursor needs a line
 	}
@@ -320,7 +325,7 @@ func (l *DiffView) highlight(style lipgloss.Style, text string) string {
 func (l *DiffView) Status(typing bool) string {
 	found := "not found"
 	if n := len(l.matches); n > 0 {
-		found = plural(n, "match", "matches")
+		found = Count(n, "match", "matches")
 		if at := l.matchNumber(); at > 0 {
 			found = fmt.Sprintf("match %d of %d", at, n)
 		}
@@ -336,7 +341,11 @@ func (l *DiffView) Status(typing bool) string {
 		return ""
 	}
 	first, last := l.visibleKeys()
-	return fmt.Sprintf("keys %d to %d of %d", first, last, l.keys())
+	what := "keys"
+	if l.items[len(l.items)-1].lines {
+		what = "files"
+	}
+	return fmt.Sprintf("%s %d to %d of %d", what, first, last, l.keys())
 }
 
 // keys returns the number of keys.

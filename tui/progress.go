@@ -69,8 +69,8 @@ type meter struct {
 	start time.Time
 }
 
-// tell takes in progress.
-func (m *meter) tell(p Progress, now time.Time) {
+// update takes in progress.
+func (m *meter) update(p Progress, now time.Time) {
 	if p.Phase != m.Phase {
 		m.start = now
 	}
@@ -102,7 +102,7 @@ func (m meter) line(now time.Time, width int) string {
 // lineWidth is the columns of a line that is not redrawn.
 const lineWidth = 80
 
-// Lines tells of a long transfer by a line now and then, where nothing is redrawn.
+// Lines reports a long transfer by a line now and then, where nothing is redrawn.
 type Lines struct {
 	mu    sync.Mutex
 	meter meter
@@ -142,7 +142,7 @@ func (l *Lines) line() string {
 func (l *Lines) Update(p Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.meter.tell(p, time.Now())
+	l.meter.update(p, time.Now())
 }
 
 // Hide ends the lines.

@@ -55,11 +55,11 @@ type session struct {
 	since    time.Time // when it came
 }
 
-// watched is a model that tells its session of each question.
+// watched is a model that records each question in its session.
 type watched struct {
 	tea.Model
 	session *session
-	ask     func() // asks for the terminal's background; nil: nobody does
+	ask     func() // asks for the terminal's background; nil: it is not asked for
 }
 
 func (w *watched) Init() tea.Cmd {

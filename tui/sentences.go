@@ -11,9 +11,14 @@ func Counts(d flat.Difference) string { return countsOf(d).String() }
 
 // Sentences describes a difference in words, a sentence for each key, with values of
 // at most width columns.
-func Sentences(d flat.Difference, width int) []string {
+func Sentences(d flat.Difference, width int) []string { return sentences(items(d), width) }
+
+// FileSentences is Sentences for files: see [NewFilesView].
+func FileSentences(d flat.Difference, width int) []string { return sentences(fileItems(d), width) }
+
+func sentences(items []item, width int) []string {
 	var all []string
-	for _, it := range keysOf(items(d)) {
+	for _, it := range keysOf(items) {
 		all = append(all, it.sentence(width))
 	}
 	return all
@@ -21,9 +26,14 @@ func Sentences(d flat.Difference, width int) []string {
 
 // FullSentences is Sentences with whole values, and a sentence for each element by
 // which two arrays differ.
-func FullSentences(d flat.Difference) []string {
+func FullSentences(d flat.Difference) []string { return fullSentences(items(d)) }
+
+// FullFileSentences is FullSentences for files.
+func FullFileSentences(d flat.Difference) []string { return fullSentences(fileItems(d)) }
+
+func fullSentences(items []item) []string {
 	var all []string
-	for _, it := range keysOf(items(d)) {
+	for _, it := range keysOf(items) {
 		all = append(all, it.fullSentences()...)
 	}
 	return all
@@ -43,14 +53,17 @@ func keysOf(all []item) []item {
 
 // sentence describes a key in words, with values of at most width columns.
 func (it *item) sentence(width int) string {
+	if found, ok := it.elements(); ok && it.lines {
+		return fmt.Sprintf("%d. %s %s, %s.", it.number, it.key, it.kind.word(), it.elementsText(found))
+	}
 	from, to := it.from, it.to
 	if len(from) > width || len(to) > width {
 		from, to = fromDifference(from, to, width)
 	}
 	from, _ = shorten(from, width)
 	to, _ = shorten(to, width)
-	if found, ok := elements(it.from, it.to); ok && it.kind == changed {
-		return fmt.Sprintf("%d. %s changed, %s.", it.number, it.key, elementsText(found))
+	if found, ok := it.elements(); ok && it.kind == changed {
+		return fmt.Sprintf("%d. %s changed, %s.", it.number, it.key, it.elementsText(found))
 	}
 	return fmt.Sprintf("%d. %s %s", it.number, it.key, happens(it.kind, from, to))
 }
@@ -61,9 +74,13 @@ func (it *item) fullSentences() []string {
 	if it.kind != changed {
 		return all
 	}
-	found, _ := elements(it.from, it.to)
+	what := "element"
+	if it.lines {
+		what = "line"
+	}
+	found, _ := it.elements()
 	for _, e := range found {
-		all = append(all, fmt.Sprintf("   element %d %s", e.index, happens(e.kind, e.from, e.to)))
+		all = append(all, fmt.Sprintf("   %s %d %s", what, e.index, happens(e.kind, e.from, e.to)))
 	}
 	return all
 }

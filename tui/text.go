@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// ellipsis stands for what there was no room for.
+// ellipsis replaces what did not fit.
 const ellipsis = "…"
 
 // clip returns the beginning of s that takes at most width columns, as it is
@@ -60,8 +60,8 @@ func shorten(s string, width int) (string, bool) {
 	return head + ellipsis, true
 }
 
-// plural writes a number with the word that fits it.
-func plural(n int, one, many string) string {
+// Count writes a number with the word that fits it.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -47,7 +47,7 @@ func (l *live) start() {
 	}()
 }
 
-// send tells the view something.
+// send sends the view a message.
 func (l *live) send(msg tea.Msg) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +111,7 @@ func NewTransfer(w io.Writer, columns int) *Transfer { return &Transfer{w: w, co
 func (t *Transfer) Update(p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.meter.tell(p, time.Now())
+	t.meter.update(p, time.Now())
 	switch {
 	case t.live != nil:
 		t.live.send(t.meter)

@@ -4,6 +4,7 @@
 //
 //	go run ./cmd/demo          keeps the hub up in a terminal, until ctrl-c
 //	go run ./cmd/demo --once   ends when all is shown
+//	go run ./cmd/demo --keep   keeps the hub up without a terminal, too
 //
 // It leaves nothing behind.
 package main
@@ -11,11 +12,9 @@ package main
 import (
 	"bufio"
 	"context"
-	"embed"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,16 +24,16 @@ import (
 	"syscall"
 
 	"github.com/mattn/go-isatty"
-)
 
-//go:embed all:sample
-var sample embed.FS
+	"example.com/projecthub/cmd/internal/sample"
+)
 
 func main() {
 	once := flag.Bool("once", false, "end when all is shown")
+	keep := flag.Bool("keep", false, "keep the hub up without a terminal, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, !*once && isatty.IsTerminal(os.Stdout.Fd()))
+	err := run(ctx, *keep || !*once && isatty.IsTerminal(os.Stdout.Fd()))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -60,7 +59,7 @@ func run(ctx context.Context, stay bool) (err error) {
 	if err := d.build(); err != nil {
 		return err
 	}
-	if err := os.CopyFS(d.path("work"), must(fs.Sub(sample, "sample"))); err != nil {
+	if err := os.CopyFS(d.path("work"), sample.PetStore()); err != nil {
 		return err
 	}
 	origin, hub, err := d.startHub()
@@ -68,14 +67,21 @@ func run(ctx context.Context, stay bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, hub.stop()) }()
-	if err := d.tour(origin); err != nil {
+	token, err := d.tour(origin)
+	if err != nil {
 		return ignoreInterrupt(ctx, err)
 	}
 	if stay {
+		link, err := d.link(origin, token)
+		if err != nil {
+			return ignoreInterrupt(ctx, err)
+		}
 		fmt.Printf("\nThe hub stays up until ctrl-c. In another terminal, try:\n\n"+
 			"  cd %s\n  export PATH=%s:$PATH TOOL_CONFIG_DIR=%s TOOL_STATE_DIR=%s\n"+
-			"  tool status\n  tool push web --dry-run\n  tool project view\n\nThe project's page: %s/@alice/web\n",
-			d.path("work"), d.path("bin"), d.path("config"), d.path("state"), origin)
+			"  tool status\n  tool preview web            # signs you in, as often as you like\n  tool push web --base-files --watch\n\n"+
+			"Then edit apps/web/src/App.tsx, or a key on the page's Config tab, and see the app change.\n\n"+
+			"The app's preview on the project's page; the link signs you in, once and within a minute:\n%s\n",
+			d.path("work"), d.path("bin"), d.path("config"), d.path("state"), link)
 		<-ctx.Done()
 	}
 	return nil
@@ -105,13 +111,6 @@ func ignoreInterrupt(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 func (d *demo) path(elem ...string) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,32 +11,32 @@ import (
 	"strings"
 )
 
-// tour does the main job as a user would.
-func (d *demo) tour(origin string) error {
-	token, err := d.show(d.command("hub", "account", "create", "alice"), d.command("hub", "token", "create",
+// tour does the main job as a user would, and returns the token of that user.
+func (d *demo) tour(origin string) (token string, err error) {
+	token, err = d.show(d.command("hub", "account", "create", "alice"), d.command("hub", "token", "create",
 		"--user", "alice", "--name", "demo", "--scope", "write:catalog", "--scope", "admin:resource"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	login := d.command("tool", "login", "--origin", origin, "--with-token")
 	login.Stdin = strings.NewReader(token)
 	if _, err := d.show(login, d.command("tool", "publish", "web"),
 		d.command("tool", "project", "create", "web", "--base-files", "--visibility", "public")); err != nil {
-		return err
+		return "", err
 	}
 	d.say("An edit in client.json, and its way to the hub:")
 	if err := d.edit(".tool/web/client.json", `"colour": "teal"`, `"colour": "plum"`); err != nil {
-		return err
+		return "", err
 	}
 	if _, err := d.show(d.command("tool", "push", "web", "--dry-run"), d.command("tool", "push", "web", "--base-files")); err != nil {
-		return err
+		return "", err
 	}
 	d.say("Meanwhile somebody edits the hub's config, and it is pulled:")
 	if err := d.patch(origin, strings.TrimSpace(token), `{"set": {"theme.density": 1.5, "title": "Pets and more"}}`); err != nil {
-		return err
+		return "", err
 	}
 	_, err = d.show(d.command("tool", "status"), d.command("tool", "pull", "web"), d.command("tool", "status", "web"))
-	return err
+	return strings.TrimSpace(token), err
 }
 
 func (d *demo) say(text string) { fmt.Printf("\n# %s\n", text) }
@@ -107,4 +108,24 @@ func (d *demo) patch(origin, token, body string) error {
 	}
 	_, err = do(http.MethodPatch, body, etag)
 	return err
+}
+
+// link returns a link that opens the preview on the project's page, signed in, once.
+func (d *demo) link(origin, token string) (string, error) {
+	req, err := http.NewRequestWithContext(d.ctx, http.MethodPost, origin+"/v1/links", strings.NewReader(`{"page": "/@alice/web/preview"}`))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	var link struct{ URL string }
+	if err := json.NewDecoder(resp.Body).Decode(&link); err != nil || link.URL == "" {
+		return "", fmt.Errorf("create a link: the hub answered %s: %w", resp.Status, err)
+	}
+	return link.URL, nil
 }

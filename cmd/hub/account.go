@@ -1,17 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store"
 	"example.com/projecthub/tui/escape"
 )
@@ -26,7 +30,7 @@ type account struct {
 }
 
 func (a *app) accountCommand() *cobra.Command {
-	return cmdline.Group("account", "Manage accounts", a.accountCreate(), a.accountList(), a.accountDisable(), a.accountEnable())
+	return cmdline.Group("account", "Manage accounts", a.accountCreate(), a.accountList(), a.accountLink(), a.accountDisable(), a.accountEnable())
 }
 
 func (a *app) accountCreate() *cobra.Command {
@@ -68,19 +72,16 @@ func (a *app) accountList() *cobra.Command {
 		Short: "List accounts",
 		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			var rows []store.Account
-			err := a.withStore(c.Context(), func(s *store.Store) error {
-				return s.Read(c.Context(), func(v *store.View) (err error) {
-					rows, err = v.Accounts(c.Context())
-					return err
-				})
+			list := []account{}
+			err := a.read(c.Context(), func(v *store.View) error {
+				rows, err := v.Accounts(c.Context())
+				for _, r := range rows {
+					list = append(list, account{Name: r.Name, Kind: r.Kind, CreatedAt: r.CreatedAt.Time(), DisabledAt: r.DisabledAt.Time()})
+				}
+				return err
 			})
 			if err != nil {
 				return err
-			}
-			list := make([]account, len(rows))
-			for i, r := range rows {
-				list[i] = account{Name: r.Name, Kind: r.Kind, CreatedAt: r.CreatedAt.Time(), DisabledAt: r.DisabledAt.Time()}
 			}
 			return a.print(map[string]any{"type": "accounts", "schema": 1, "accounts": list}, func(w io.Writer) {
 				table(w, "NAME\tKIND\tCREATED\tSTATE", func(row func(...any)) {
@@ -97,42 +98,84 @@ func (a *app) accountList() *cobra.Command {
 	}
 }
 
-func (a *app) accountDisable() *cobra.Command {
-	return &cobra.Command{
-		Use:   "disable NAME",
-		Short: "Disable an account (its data stays)",
-		Long: "Disable an account: its tokens and its members' roles have no effect, and its\n" +
-			"public projects are hidden. Its data stays. hub account enable undoes it.",
-		Args: cmdline.Exactly("NAME"),
+// defaultURL is the address of a hub that was started without flags.
+const defaultURL = "http://127.0.0.1:4680"
+
+// accountLink signs a user in who has no token, such as the first one.
+func (a *app) accountLink() *cobra.Command {
+	publicURL := defaultURL
+	c := &cobra.Command{
+		Use:   "link NAME",
+		Short: "Create a link that signs a user in, once",
+		Long: "Create a link that signs a user in to the hub's pages, and print it on stdout.\nIt works once, within 24 hours. " +
+			"The session has all rights of the user, who can\ncreate tokens on the page of tokens.",
+		Example: "  hub account link alice --public-url https://hub.example.com",
+		Args:    cmdline.Exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
-			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.disable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
-				return tx.DisableAccount(c.Context(), args[0])
-			})
+			origin, err := hubclient.ParseOrigin(publicURL)
 			if err != nil {
-				return err
+				return cmdline.Usagef("--public-url: %v", err)
 			}
-			return a.print(map[string]any{"type": "disabled", "schema": 1, "name": args[0]}, func(w io.Writer) {
-				fmt.Fprintf(w, "Disabled %s: its tokens and roles have no effect, and its public projects are hidden\n", args[0])
-			})
+			return a.createLink(c, origin, args[0])
 		},
 	}
+	c.Flags().StringVar(&publicURL, "public-url", publicURL, "set the `ORIGIN` that people use (HUB_PUBLIC_URL)")
+	return c
+}
+
+func (a *app) createLink(c *cobra.Command, origin, user string) error {
+	var scopes []string
+	for _, s := range wire.Scopes {
+		scopes = append(scopes, string(s))
+	}
+	address, hash := hubserver.NewLink(origin, user)
+	link := &store.Link{Account: user, Hash: hash, Kind: store.LinkSignIn, Scopes: strings.Join(scopes, " "), Page: "/"}
+	err := a.write(c.Context(), store.AuditRow{Account: user, Action: "link.create", Object: user}, func(tx *store.Tx) error {
+		if owner, err := tx.Account(c.Context(), user); err == nil && owner.DisabledAt != 0 {
+			return fmt.Errorf("account %s is disabled", user)
+		}
+		return tx.CreateLink(c.Context(), link, store.AccountLinkLife)
+	})
+	if errors.Is(err, store.ErrTooMany) {
+		return fmt.Errorf("%s has too many links that were not used: they expire within a day", user)
+	}
+	if err != nil {
+		return err
+	}
+	made := map[string]any{"type": "link", "schema": 1, "user": user, "url": address, "expiresAt": link.ExpiresAt.Time()}
+	return a.print(made, func(w io.Writer) {
+		fmt.Fprintf(a.err, "This link signs in as %s, once, within 24 hours; it is shown once.\n", user)
+		fmt.Fprintln(w, address)
+	})
+}
+
+func (a *app) accountDisable() *cobra.Command {
+	c := a.accountSwitch("disable", "disabled", "Disabled %s: its tokens and roles have no effect, and its public projects are hidden\n", (*store.Tx).DisableAccount)
+	c.Short = "Disable an account (its data stays)"
+	c.Long = "Disable an account: its tokens and its members' roles have no effect, and its\n" +
+		"public projects are hidden. Its data stays. hub account enable undoes it."
+	return c
 }
 
 func (a *app) accountEnable() *cobra.Command {
+	c := a.accountSwitch("enable", "enabled", "Enabled %s: its tokens, roles and public projects are available again\n", (*store.Tx).EnableAccount)
+	c.Short = "Enable a disabled account"
+	return c
+}
+
+func (a *app) accountSwitch(verb, done, text string, apply func(*store.Tx, context.Context, string) (bool, error)) *cobra.Command {
 	return &cobra.Command{
-		Use:   "enable NAME",
-		Short: "Enable a disabled account",
-		Args:  cmdline.Exactly("NAME"),
+		Use:  verb + " NAME",
+		Args: cmdline.Exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
-			err := a.change(c.Context(), store.AuditRow{Account: args[0], Action: "account.enable", Object: args[0]}, func(tx *store.Tx) (bool, error) {
-				return tx.EnableAccount(c.Context(), args[0])
+			name := args[0]
+			err := a.change(c.Context(), store.AuditRow{Account: name, Action: "account." + verb, Object: name}, func(tx *store.Tx) (bool, error) {
+				return apply(tx, c.Context(), name)
 			})
 			if err != nil {
 				return err
 			}
-			return a.print(map[string]any{"type": "enabled", "schema": 1, "name": args[0]}, func(w io.Writer) {
-				fmt.Fprintf(w, "Enabled %s: its tokens, roles and public projects are available again\n", args[0])
-			})
+			return a.print(map[string]any{"type": done, "schema": 1, "name": name}, func(w io.Writer) { fmt.Fprintf(w, text, name) })
 		},
 	}
 }
@@ -182,14 +225,12 @@ func (a *app) memberList() *cobra.Command {
 		Args:  cmdline.Exactly("ORG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			list := []member{}
-			err := a.withStore(c.Context(), func(s *store.Store) error {
-				return s.Read(c.Context(), func(v *store.View) error {
-					rows, err := v.MembersOf(c.Context(), args[0])
-					for _, r := range rows {
-						list = append(list, member{r.User, r.Role})
-					}
-					return err
-				})
+			err := a.read(c.Context(), func(v *store.View) error {
+				rows, err := v.MembersOf(c.Context(), args[0])
+				for _, r := range rows {
+					list = append(list, member{r.User, r.Role})
+				}
+				return err
 			})
 			if err != nil {
 				return err

@@ -57,6 +57,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 			fmt.Fprintln(errOut, line)
 		}
 		return exitUsage
+	case errors.Is(err, errReported):
+		return exitFailed
 	}
 	a.fail(err)
 	return exitFailed
@@ -70,6 +72,9 @@ func (e escaping) Write(p []byte) (int, error) {
 	_, err := io.WriteString(e.w, escape.Text(string(p)))
 	return len(p), err
 }
+
+// errReported is a failure that the command has printed.
+var errReported = errors.New("what failed is printed")
 
 // hintedError is a failure with a hint and a recipe.
 type hintedError struct {
@@ -144,7 +149,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "use this `DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand())
+	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.backupCommand(), a.restoreCommand(), a.fsckCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.botCommand())
 	return root
 }
 
@@ -211,6 +216,11 @@ func (a *app) withStore(ctx context.Context, f func(*store.Store) error) error {
 		return err
 	}
 	return f(s)
+}
+
+// read runs f on a view of the database.
+func (a *app) read(ctx context.Context, f func(*store.View) error) error {
+	return a.withStore(ctx, func(s *store.Store) error { return s.Read(ctx, f) })
 }
 
 // write runs f in a transaction, together with the audit row for it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,48 +26,84 @@ type collected struct {
 	Bytes      int64  `json:"bytes"`
 	Moved      int    `json:"moved"`
 	Compressed int    `json:"compressed"`
+	Revisions  int    `json:"revisions"`
+	Projects   int    `json:"projects"` // that had expired
+}
+
+// keeping says what a hub keeps although nothing needs it.
+type keeping struct {
+	grace     time.Duration
+	revisions int // of a config
+	days      int
+	bytes     int64 // of the revisions of a config
+}
+
+var defaultKeeping = keeping{
+	grace: store.DefaultGrace, revisions: store.DefaultRetention.Entries, days: int(store.DefaultRetention.Age / (24 * time.Hour)),
+	bytes: store.DefaultRetention.Bytes,
+}
+
+func (k keeping) retention() store.Retention {
+	return store.Retention{Entries: k.revisions, Age: time.Duration(k.days) * 24 * time.Hour, Bytes: k.bytes}
 }
 
 func (a *app) gcCommand() *cobra.Command {
-	grace := store.DefaultGrace
+	keep := defaultKeeping
 	c := &cobra.Command{
 		Use:   "gc",
-		Short: "Delete unreferenced blobs",
-		Long: "Delete the blobs of base files that no project has referenced for the grace\n" +
-			"period, and compress what a push uploaded uncompressed. Only what changed since\n" +
-			"the last run is examined. hub serve does the same once an hour, one hub\nat a time.",
+		Short: "Delete expired projects, unreferenced blobs and old revisions",
+		Long: "Delete the projects that have expired, the blobs of base files that no project\n" +
+			"has referenced for the grace period, and the revisions of configs beyond the\n" +
+			"history that is kept; compress what a push uploaded uncompressed. Only what\n" +
+			"changed since the last run is examined. hub serve does the same once an hour,\n" +
+			"one hub at a time, and deletes expired projects once a minute.",
 		Example: "  hub gc\n  hub gc --grace 1h",
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := checkGrace(grace); err != nil {
+			if err := keep.check(); err != nil {
 				return err
 			}
 			return a.withStore(c.Context(), func(s *store.Store) error {
-				done, err := s.Collect(c.Context(), grace)
+				expired, err := s.DeleteExpired(c.Context())
+				if err != nil {
+					return err
+				}
+				done, err := s.Collect(c.Context(), keep.grace)
+				if err != nil {
+					return err
+				}
+				revisions, err := s.PruneHistory(c.Context(), keep.retention())
 				if err != nil {
 					return err
 				}
 				return a.print(collected{
 					Type: "collected", Schema: 1, Contents: done.Blobs, Packs: done.Packs, Bytes: done.Bytes,
-					Moved: done.Moved, Compressed: done.Smaller,
+					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired),
 				}, func(w io.Writer) {
-					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d\n",
-						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller)
+					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d\n",
+						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired))
 				})
 			})
 		},
 	}
-	graceFlag(c, &grace)
+	keep.addFlags(c)
 	return c
 }
 
-func graceFlag(c *cobra.Command, grace *time.Duration) {
-	c.Flags().DurationVar(grace, "grace", *grace, "keep unreferenced blobs for this `DURATION` (HUB_GRACE)")
+func (k *keeping) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.DurationVar(&k.grace, "grace", k.grace, "keep unreferenced blobs for this `DURATION` (HUB_GRACE)")
+	limitVar(f, &k.revisions, mostItems, "history", "keep the newest `N` revisions of each config (HUB_HISTORY)")
+	f.Var(limit[int]{&k.days, 0, mostDays}, "history-days", "keep older revisions of configs for `N` days (HUB_HISTORY_DAYS)")
+	limitVar(f, &k.bytes, mostBytes, "history-bytes", "keep older revisions of a config up to `BYTES` in all, compressed (HUB_HISTORY_BYTES)")
 }
 
-// checkGrace refuses a grace period in which a push in progress could lose its blobs.
-func checkGrace(grace time.Duration) error {
-	if grace < store.MinGrace {
+// mostDays is the longest history that can be asked for: a hundred years.
+const mostDays = 36500
+
+// check refuses a grace period in which a push in progress could lose its blobs.
+func (k *keeping) check() error {
+	if k.grace < store.MinGrace {
 		return cmdline.Usagef("--grace is at least %v, so that no push in progress loses blobs", store.MinGrace)
 	}
 	return nil
@@ -74,16 +111,33 @@ func checkGrace(grace time.Duration) error {
 
 // startMaintenance runs the periodic tasks of a serving hub until the function that it
 // returns is called.
-func startMaintenance(ctx context.Context, s *store.Store, hub *hubserver.Server, grace time.Duration, log *slog.Logger) (stop func()) {
+func startMaintenance(ctx context.Context, s *store.Store, hub *hubserver.Server, keep keeping, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		maintain(ctx, s, hub, grace, log)
-	}()
+	var tasks sync.WaitGroup
+	tasks.Go(func() { maintain(ctx, s, hub, keep, log) })
+	tasks.Go(func() { settleRateLimits(ctx, hub, log) })
 	return func() {
 		cancel()
-		<-ended
+		tasks.Wait()
+	}
+}
+
+// settleEvery is the time between two looks at what bots used. With the time for which a
+// hub uses a share of a limit it bounds how old the usage is that other hubs show.
+const settleEvery = 500 * time.Millisecond
+
+func settleRateLimits(ctx context.Context, hub *hubserver.Server, log *slog.Logger) {
+	ticker := time.NewTicker(settleEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := hub.SettleRateLimits(ctx, false); err != nil && ctx.Err() == nil {
+			log.Warn("the requests of bots were not stored", "error", err)
+		}
 	}
 }
 
@@ -91,7 +145,7 @@ func startMaintenance(ctx context.Context, s *store.Store, hub *hubserver.Server
 // last is in the database, so that a restart delays nothing.
 const maintainEvery = time.Minute
 
-func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, grace time.Duration, log *slog.Logger) {
+func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, keep keeping, log *slog.Logger) {
 	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()
 	for {
@@ -101,12 +155,21 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, grace 
 		if _, err := s.PurgeAnswers(ctx); err != nil && ctx.Err() == nil {
 			log.Error("purge of stored responses failed", "error", err)
 		}
-		done, ran, err := s.CollectWhenDue(ctx, grace, collectEvery)
+		if expired, err := hub.DeleteExpired(ctx); err != nil && ctx.Err() == nil {
+			log.Error("expired projects were not deleted", "error", err)
+		} else if expired > 0 {
+			log.Info("expired projects were deleted", "projects", expired)
+		}
+		done, ran, err := s.CollectWhenDue(ctx, keep.grace, collectEvery)
 		if err != nil && ctx.Err() == nil {
 			log.Error("gc failed", "error", err)
 		}
 		if ran {
-			log.Info("gc", "examined", done.Examined, "contents", done.Blobs, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller)
+			revisions, err := s.PruneHistory(ctx, keep.retention())
+			if err != nil && ctx.Err() == nil {
+				log.Error("gc of the history failed", "error", err)
+			}
+			log.Info("gc", "examined", done.Examined, "contents", done.Blobs, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller, "revisions", revisions)
 		}
 		select {
 		case <-ctx.Done():
@@ -116,11 +179,14 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, grace 
 	}
 }
 
-// saveTokenUses stores the uses of tokens that are not stored yet when a hub ends.
-func saveTokenUses(hub *hubserver.Server, log *slog.Logger) {
+// saveUses stores what a hub has counted and not stored yet when it ends.
+func saveUses(hub *hubserver.Server, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	if err := hub.SaveTokenUses(ctx); err != nil {
 		log.Warn("the last use of tokens was not stored", "error", err)
+	}
+	if err := hub.SettleRateLimits(ctx, true); err != nil {
+		log.Warn("the requests of bots were not stored", "error", err)
 	}
 }

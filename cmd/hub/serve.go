@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime/debug"
@@ -37,15 +38,17 @@ const leastMemory = 16 << 20
 
 type serveOptions struct {
 	listen, publicURL, logFormat string
-	importAllow                  []string
+	adminListen                  string
+	previewURL                   string
+	importAllow, trustedProxies  []string
 	limits                       hubserver.Limits
-	grace                        time.Duration
+	keep                         keeping
 	drainDelay                   time.Duration
 	connections                  int
 }
 
 func (a *app) serveCommand() *cobra.Command {
-	o := serveOptions{limits: hubserver.DefaultLimits, grace: store.DefaultGrace, connections: store.DefaultConnections}
+	o := serveOptions{limits: hubserver.DefaultLimits, keep: defaultKeeping, connections: store.DefaultConnections}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the hub",
@@ -59,10 +62,13 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "listen on `ADDRESS:PORT` (HUB_LISTEN)")
+	f.StringVar(&o.adminListen, "admin-listen", "", "serve /metrics and /debug/pprof/ on `ADDRESS:PORT`, to anybody who reaches it (HUB_ADMIN_LISTEN)")
 	f.StringVar(&o.publicURL, "public-url", "", "set the `ORIGIN` that people use, required beyond loopback (HUB_PUBLIC_URL)")
+	f.StringVar(&o.previewURL, "preview-url", "", "set the `ORIGIN` of the frame of previews, on another host name than --public-url (HUB_PREVIEW_URL; on loopback, the other of 127.0.0.1 and localhost)")
 	f.StringVar(&o.logFormat, "log", "text", "write the log on stderr in this `FORMAT`: text or json (HUB_LOG)")
 	f.StringArrayVar(&o.importAllow, "import-allow", nil, "let API import reach the non-public `CIDR[:PORT]`; repeatable (HUB_IMPORT_ALLOW: separated by commas)")
-	graceFlag(c, &o.grace)
+	f.StringArrayVar(&o.trustedProxies, "trusted-proxy", nil, "believe X-Forwarded-For from proxies in `CIDR`; repeatable (HUB_TRUSTED_PROXY: separated by commas)")
+	o.keep.addFlags(c)
 	f.DurationVar(&o.drainDelay, "drain-delay", 0, "after SIGTERM, fail /readyz and keep serving for this `DURATION`, so that a load balancer notices (HUB_DRAIN_DELAY)")
 	f.Var(limit[int]{&o.connections, store.MinConnections, mostConnections}, "db-connections", "open at most `N` connections to PostgreSQL, half of them for reads (HUB_DB_CONNECTIONS)")
 	l := &o.limits
@@ -91,8 +97,12 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
+	proxies, err := parseProxies(o.trustedProxies)
+	if err != nil {
+		return err
+	}
 	debug.SetMemoryLimit(o.limits.Memory + ownMemory)
-	s, unlock, err := a.openForServing(ctx, o.connections)
+	s, unlock, _, err := a.openMigrated(ctx, store.Options{Create: true, Connections: o.connections, Retention: o.keep.retention()})
 	if err != nil {
 		return err
 	}
@@ -111,17 +121,41 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	hub := hubserver.New(hubserver.Config{
-		Store: s, PublicURL: address, Version: cmdline.Version(version), Log: log, Limits: o.limits,
+		Store: s, PublicURL: address, PreviewURL: o.previewURL, Version: cmdline.Version(version), Log: log, Limits: o.limits, TrustedProxies: proxies,
 		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: cmdline.Version(version), MaxBytes: o.limits.DescriptionBytes}),
 	})
-	if isOpen(own) {
+	if hubserver.IsOpen(own) {
 		log.Warn("plain http beyond this machine: tokens can be read in transit, and tool refuses to send one; put TLS in front", "public-url", address)
 	}
+	stopAdmin, err := a.serveAdmin(hub, o.adminListen, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopAdmin()
 	a.welcome(ctx, s, own)
-	defer saveTokenUses(hub, log)
-	defer startMaintenance(ctx, s, hub, o.grace, log)()
+	defer saveUses(hub, log)
+	defer startMaintenance(ctx, s, hub, o.keep, log)()
 	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", cmdline.Version(version))
 	return a.run(ctx, hub, listener, address, o.drainDelay, log)
+}
+
+// serveAdmin serves metrics and profiles until the function that it returns is called.
+func (a *app) serveAdmin(hub *hubserver.Server, address string, log *slog.Logger) (stop func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, listenError(address, a.line(cmdline.Hub("serve").Flag("--admin-listen", anyPort(address))), err)
+	}
+	server := hub.AdminServer()
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("metrics are no longer served", "error", err)
+		}
+	}()
+	log.Info("serving metrics", "listen", listener.Addr().String())
+	return func() { _ = server.Close() }, nil
 }
 
 // anyPort returns an address with the port that the system chooses.
@@ -139,22 +173,25 @@ func listenError(listen string, other cmdline.Line, err error) error {
 	return &hintedError{err: err, hint: "another program listens there, perhaps another hub; to use any free port", recipe: other.String()}
 }
 
-// check refuses options with which nobody could use the hub.
+// check rejects options that would make the hub unusable.
 func (o *serveOptions) check() error {
 	if o.drainDelay < 0 {
 		return cmdline.Usagef("--drain-delay is 0s or a positive duration, such as 10s")
 	}
-	if err := checkGrace(o.grace); err != nil {
+	if err := o.keep.check(); err != nil {
 		return err
 	}
 	if o.limits.Memory < leastMemory {
 		return cmdline.Usagef("--memory %d is too little: a hub needs at least %d bytes", o.limits.Memory, leastMemory)
 	}
+	if _, _, err := net.SplitHostPort(o.adminListen); o.adminListen != "" && err != nil {
+		return cmdline.Usagef("--admin-listen %q is not ADDRESS:PORT", o.adminListen)
+	}
 	host, port, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return cmdline.Usagef("--listen %q is not ADDRESS:PORT", o.listen)
 	}
-	if !isLoopback(host) && o.publicURL == "" {
+	if !hubserver.IsLoopback(host) && o.publicURL == "" {
 		return cmdline.Usagef("listening on %s, beyond this machine, needs --public-url: the address that people use", o.listen).
 			Try(cmdline.Hub("serve").Flag("--listen", net.JoinHostPort(host, port)).Flag("--public-url", "https://hub.example.com"))
 	}
@@ -163,18 +200,48 @@ func (o *serveOptions) check() error {
 			return cmdline.Usagef("--public-url: %v", err)
 		}
 	}
+	return o.checkPreviewURL()
+}
+
+// checkPreviewURL refuses a frame of previews on the host of the hub itself.
+func (o *serveOptions) checkPreviewURL() (err error) {
+	if o.previewURL == "" {
+		return nil
+	}
+	if o.publicURL == "" {
+		return cmdline.Usagef("--preview-url needs --public-url: the address that people use")
+	}
+	if o.previewURL, err = hubclient.ParseOrigin(o.previewURL); err != nil {
+		return cmdline.Usagef("--preview-url: %v", err)
+	}
+	if hostname(o.previewURL) == hostname(o.publicURL) {
+		return cmdline.Usagef("--preview-url %s has the host name of --public-url: an app that loops would stop all previews, and share the hub's host; use another name, such as preview.%s", o.previewURL, hostname(o.publicURL))
+	}
 	return nil
 }
 
-// isLoopback reports whether a host is this machine by its name or its address.
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+func hostname(origin string) string {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
-// isOpen reports whether tokens can be read in transit to a hub at this address.
-func isOpen(address *url.URL) bool {
-	return address.Scheme == "http" && !isLoopback(address.Hostname())
+// parseProxies reads networks, or addresses of one proxy each.
+func parseProxies(entries []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, entry := range entries {
+		network, err := netip.ParsePrefix(entry)
+		if ip, ipErr := netip.ParseAddr(entry); ipErr == nil {
+			network, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+		}
+		if err != nil {
+			return nil, cmdline.Usagef("--trusted-proxy %q is neither a network, such as 10.0.0.0/8, nor an address", entry)
+		}
+		all = append(all, network.Masked())
+	}
+	return all, nil
 }
 
 func parseAllow(entries []string) ([]fetch.Allow, error) {
@@ -199,20 +266,18 @@ func (a *app) logger(format string) (*slog.Logger, error) {
 	return nil, cmdline.Usagef("--log is text or json, not %q", format)
 }
 
-// openForServing opens the database, locks it and migrates it.
-func (a *app) openForServing(ctx context.Context, connections int) (*store.Store, func() error, error) {
-	s, err := a.open(ctx, store.Options{Create: true, Connections: connections})
-	if err != nil {
-		return nil, nil, err
+// openMigrated opens the database, locks it and migrates it; done names the steps.
+func (a *app) openMigrated(ctx context.Context, o store.Options) (s *store.Store, unlock func() error, done []string, err error) {
+	if s, err = a.open(ctx, o); err != nil {
+		return nil, nil, nil, err
 	}
-	unlock, err := s.Lock()
-	if err != nil {
-		return nil, nil, errors.Join(err, s.Close())
+	if unlock, err = s.Lock(); err != nil {
+		return nil, nil, nil, errors.Join(err, s.Close())
 	}
-	if _, err := s.Migrate(ctx); err != nil {
-		return nil, nil, errors.Join(err, unlock(), s.Close())
+	if done, err = s.Migrate(ctx); err != nil {
+		return nil, nil, nil, errors.Join(err, unlock(), s.Close())
 	}
-	return s, unlock, nil
+	return s, unlock, done, nil
 }
 
 // welcome prints how to create the first account of an empty hub.
@@ -230,7 +295,7 @@ func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 		db = cmdline.Quote("sqlite:" + path)
 	}
 	allow := ""
-	if isOpen(address) {
+	if hubserver.IsOpen(address) {
 		allow = "TOOL_ALLOW_HTTP=1 "
 	}
 	fmt.Fprintf(a.err, "This hub is empty. In another terminal, create an account and a token, and log in:\n\n"+
@@ -277,23 +342,15 @@ func (a *app) migrateCommand() *cobra.Command {
 		Long:  "Create the database, or update its schema. hub serve does the same first.",
 		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.open(c.Context(), store.Options{Create: true})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			unlock, err := s.Lock()
+			s, unlock, done, err := a.openMigrated(c.Context(), store.Options{Create: true})
 			if errors.Is(err, store.ErrInUse) {
 				return fmt.Errorf("%w: it has migrated already", err)
 			}
 			if err != nil {
 				return err
 			}
+			defer s.Close()
 			defer func() { _ = unlock() }()
-			done, err := s.Migrate(c.Context())
-			if err != nil {
-				return err
-			}
 			return a.print(map[string]any{"type": "migrated", "schema": 1, "migrations": append([]string{}, done...)}, func(w io.Writer) {
 				if len(done) == 0 {
 					fmt.Fprintln(w, "The schema is up to date")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -17,6 +16,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
 	"example.com/projecthub/tui/escape"
@@ -38,8 +38,12 @@ type token struct {
 }
 
 func toToken(r store.Token) token {
+	user := cmp.Or(r.BotRefID, r.Owner)
+	if r.Bot != "" && r.BotRefID == "" {
+		user = "a deleted bot of " + r.Owner
+	}
 	t := token{
-		ID: r.ID(), Shown: r.Shown, User: r.Owner, Name: r.Name, Scopes: r.ScopeList(),
+		ID: r.ID(), Shown: r.Shown, User: user, Name: r.Name, Scopes: r.ScopeList(),
 		CreatedAt: r.CreatedAt.Time(), RevokedAt: r.RevokedAt.Time(), LastUsedAt: r.LastUsedAt.Time(),
 	}
 	if r.ExpiresAt != 0 {
@@ -53,9 +57,21 @@ func (a *app) tokenCommand() *cobra.Command {
 	return cmdline.Group("token", "Manage tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
 }
 
+// tokenOptions are the flags of a token that is created.
+type tokenOptions struct {
+	name, expires string
+	scopes        []string
+}
+
+func (o *tokenOptions) addFlags(c *cobra.Command, scopes []string) {
+	c.Flags().StringVar(&o.name, "name", "", "name the token, such as laptop")
+	c.Flags().StringArrayVar(&o.scopes, "scope", scopes, "allow a scope; repeatable")
+	c.Flags().StringVar(&o.expires, "expires", "90d", "set the lifetime, such as 12h, 90d or 52w, or never")
+}
+
 func (a *app) tokenCreate() *cobra.Command {
-	var user, name, expires string
-	var scopes []string
+	var user string
+	var o tokenOptions
 	c := &cobra.Command{
 		Use:   "create --user NAME --name N [--scope S]… [--expires 90d]",
 		Short: "Create a token and print it once",
@@ -66,28 +82,14 @@ func (a *app) tokenCreate() *cobra.Command {
 		Example: "  hub token create --user alice --name laptop --scope write:catalog",
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if user == "" || name == "" {
+			if user == "" || o.name == "" {
 				return a.needsUserAndName(user)
 			}
-			if !isTokenName(name) {
-				return cmdline.Usagef("--name must have 1 to %d printable characters", maxTokenName)
-			}
-			for _, s := range scopes {
-				if !slices.Contains(wire.Scopes, wire.Scope(s)) {
-					return cmdline.Usagef("unknown scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
-				}
-			}
-			lifetime, err := parseLifetime(expires)
-			if err != nil {
-				return cmdline.Usagef("--expires: %v", err)
-			}
-			return a.createToken(c, user, name, scopes, lifetime)
+			return a.createToken(c, o, user, ref.Ref{})
 		},
 	}
 	c.Flags().StringVar(&user, "user", "", "create the token for this user")
-	c.Flags().StringVar(&name, "name", "", "name the token, such as laptop")
-	c.Flags().StringArrayVar(&scopes, "scope", nil, "allow a scope; repeatable")
-	c.Flags().StringVar(&expires, "expires", "90d", "set the lifetime, such as 12h, 90d or 52w, or never")
+	o.addFlags(c, nil)
 	return c
 }
 
@@ -99,17 +101,40 @@ func isTokenName(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, lifetime time.Duration) error {
-	secret := pat.New()
-	slices.Sort(scopes)
-	row := store.Token{
-		Hash: pat.Hash(secret), Shown: pat.Shown(secret), Name: name, Owner: user,
-		Scopes: strings.Join(slices.Compact(scopes), " "),
+// createToken creates a token of a user, or of bot, unless that is zero, in an account.
+func (a *app) createToken(c *cobra.Command, o tokenOptions, account string, bot ref.Ref) error {
+	if !isTokenName(o.name) {
+		return cmdline.Usagef("--name must have 1 to %d printable characters", maxTokenName)
 	}
-	audit := store.AuditRow{Account: user, Action: "token.create", Object: row.ID(), Detail: row.Scopes}
-	err := a.write(c.Context(), audit, func(tx *store.Tx) error {
-		if owner, err := tx.Account(c.Context(), user); err == nil && owner.DisabledAt != 0 {
-			return fmt.Errorf("account %s is disabled", user)
+	for _, s := range o.scopes {
+		if !slices.Contains(wire.Scopes, wire.Scope(s)) {
+			return cmdline.Usagef("unknown scope %q: scopes are write:config, write:catalog, admin:resource, use:limit", s)
+		}
+	}
+	lifetime, err := pat.ParseLifetime(o.expires)
+	if err != nil {
+		return cmdline.Usagef("--expires: %v", err)
+	}
+	secret := pat.New()
+	slices.Sort(o.scopes)
+	row := store.Token{
+		Hash: pat.Hash(secret), Shown: pat.Shown(secret), Name: o.name, Owner: account,
+		Scopes: strings.Join(slices.Compact(o.scopes), " "),
+	}
+	audit := store.AuditRow{Account: account, Action: "token.create", Object: row.ID(), Detail: row.Scopes}
+	err = a.write(c.Context(), audit, func(tx *store.Tx) error {
+		if owner, err := tx.Account(c.Context(), account); err == nil && owner.DisabledAt != 0 {
+			return fmt.Errorf("account %s is disabled", account)
+		}
+		if !bot.IsZero() {
+			found, err := tx.RateLimit(c.Context(), account, "", bot.String())
+			if errors.Is(err, store.ErrNotFound) {
+				return &hintedError{err: fmt.Errorf("bot %s does not exist", bot), hint: "create it", recipe: a.line(cmdline.Hub("bot", "create").With(bot.String())).String()}
+			}
+			if err != nil {
+				return err
+			}
+			row.Bot, row.BotRefID = found.ID, bot.String()
 		}
 		if lifetime > 0 {
 			now, err := tx.Now(c.Context())
@@ -135,46 +160,20 @@ func (a *app) createToken(c *cobra.Command, user, name string, scopes []string, 
 	return nil
 }
 
-// maxLifetime bounds the lifetime of a token that expires: times beyond it would
-// overflow.
-const maxLifetime = 100 * 365 * 24 * time.Hour
-
-// parseLifetime reads 12h, 90d, 52w or never, which is 0.
-func parseLifetime(s string) (time.Duration, error) {
-	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	if s == "never" {
-		return 0, nil
-	}
-	if s != "" {
-		n, err := strconv.ParseUint(s[:len(s)-1], 10, 64)
-		unit := units[s[len(s)-1]]
-		switch {
-		case unit == 0 || err != nil && !errors.Is(err, strconv.ErrRange) || n == 0:
-		case n > uint64(maxLifetime/unit):
-			return 0, fmt.Errorf("%q is more than 100 years: give less, or never for a token that does not expire", s)
-		default:
-			return time.Duration(n) * unit, nil
-		}
-	}
-	return 0, fmt.Errorf("%q is not a lifetime: give hours, days or weeks, such as 12h, 90d or 52w, or never", s)
-}
-
 func (a *app) tokenList() *cobra.Command {
 	var user string
 	c := &cobra.Command{
-		Use:   "list [--user NAME]",
+		Use:   "list [--user ACCOUNT]",
 		Short: "List tokens without their secrets",
 		Args:  cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			list := []token{}
-			err := a.withStore(c.Context(), func(s *store.Store) error {
-				return s.Read(c.Context(), func(v *store.View) error {
-					rows, err := v.Tokens(c.Context(), user)
-					for _, r := range rows {
-						list = append(list, toToken(r))
-					}
-					return err
-				})
+			err := a.read(c.Context(), func(v *store.View) error {
+				rows, err := v.Tokens(c.Context(), user)
+				for _, r := range rows {
+					list = append(list, toToken(r))
+				}
+				return err
 			})
 			if err != nil {
 				return err
@@ -188,7 +187,7 @@ func (a *app) tokenList() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&user, "user", "", "list only the tokens of this user")
+	c.Flags().StringVar(&user, "user", "", "list only the tokens of this user or org, and of its bots")
 	return c
 }
 
@@ -253,7 +252,7 @@ func (a *app) tokenRevoke() *cobra.Command {
 			return a.revoke(c, ids)
 		},
 	}
-	c.Flags().StringVar(&user, "user", "", "revoke the tokens of this user, with --all")
+	c.Flags().StringVar(&user, "user", "", "revoke the tokens of this user or org, and of its bots, with --all")
 	c.Flags().BoolVar(&all, "all", false, "revoke every token of --user")
 	c.Flags().BoolVar(&withToken, "with-token", false, "read the tokens from stdin")
 	return c
@@ -274,7 +273,7 @@ func (a *app) readHashes() ([]string, error) {
 		hashes = append(hashes, pat.Hash(secret))
 	}
 	if len(hashes) == 0 {
-		return nil, errors.New("there is no token on stdin")
+		return nil, errors.New("stdin contains no token")
 	}
 	return hashes, lines.Err()
 }
@@ -294,7 +293,7 @@ func (a *app) revoke(c *cobra.Command, ids []string) error {
 				row, err := tx.RevokeToken(c.Context(), id)
 				switch {
 				case errors.Is(err, store.ErrNotFound):
-					return fmt.Errorf("there is no token %.12s", id)
+					return fmt.Errorf("token %.12s does not exist", id)
 				case errors.Is(err, store.ErrAmbiguous):
 					return fmt.Errorf("more than one token starts with %s: give more of its ID", id)
 				case err != nil:

@@ -29,7 +29,7 @@ func settingsOf(keys int, mark string) []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkTenThousandKeys reports, beside the time, how many times as long each
+// BenchmarkTenThousandKeys reports, besides the time, how many times as long each
 // step takes as decoding the same settings with encoding/json.
 func BenchmarkTenThousandKeys(b *testing.B) {
 	const keys = 10_000

@@ -34,10 +34,11 @@ func Diff(from, to Config) Difference {
 	return d
 }
 
+// Len is the number of keys.
+func (d Difference) Len() int { return len(d.Added) + len(d.Changed) + len(d.Removed) }
+
 // Empty reports whether the two configs are equal.
-func (d Difference) Empty() bool {
-	return len(d.Added) == 0 && len(d.Changed) == 0 && len(d.Removed) == 0
-}
+func (d Difference) Empty() bool { return d.Len() == 0 }
 
 // MarshalJSON writes {"added": {key: value}, "changed": {key: {"from": value,
 // "to": value}}, "removed": {key: value}}, keys in byte order.

@@ -1,4 +1,4 @@
-// Package flat turns nested settings into a flat config and back, and compares
+// Package flat turns nested settings into a flat config and back, and compares, merges
 // and edits configs. Both sides use it, so that they mean the same config by
 // the same revision.
 //
@@ -23,7 +23,7 @@ import (
 //
 // What writes out keys (Canonical, Revision, Keys, Patch, [Diff]) takes time and
 // memory in proportion to their length. Below a long name that can be far more
-// than the settings had, so whoever folds foreign settings calls [Config.Check] first.
+// than the settings had, so a caller that folds foreign settings calls [Config.Check] first.
 type Config struct{ settings node }
 
 // Fold turns settings, a JSON object, into a config. The error is a

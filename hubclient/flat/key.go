@@ -20,7 +20,7 @@ func Key(path ...string) string {
 	return strings.Join(escaped, ".")
 }
 
-// SplitKey returns the path that key stands for. It fails on a \ that escapes nothing.
+// SplitKey returns the path that key names. It fails on a \ that escapes nothing.
 func SplitKey(key string) ([]string, error) {
 	if !strings.Contains(key, `\`) {
 		return strings.Split(key, "."), nil

@@ -54,7 +54,7 @@ func TestCheck_DepthIsThatOfSettings(t *testing.T) {
 			t.Errorf("%s: %v", settings, err)
 		}
 		if err := c.Check(flat.Limits{Depth: depth - 1}); depth > 1 && err == nil {
-			t.Errorf("%s is no more than %d deep", settings, depth-1)
+			t.Errorf("%s is at most %d deep", settings, depth-1)
 		}
 	}
 }

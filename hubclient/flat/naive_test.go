@@ -12,7 +12,7 @@ import (
 )
 
 // The functions here say the same as the package, slowly and on generic JSON
-// trees, so that the two can be held against each other.
+// trees, so that the two can be compared.
 
 // decode reads JSON with encoding/json; numbers stay literal.
 func decode(t testing.TB, text []byte) any {
@@ -63,7 +63,7 @@ func naiveCanonical(v any) string {
 		}
 		return "{" + strings.Join(members, ",") + "}"
 	}
-	panic(fmt.Sprintf("%T is no JSON", v))
+	panic(fmt.Sprintf("%T is not JSON", v))
 }
 
 func naiveQuote(s string) string {

@@ -14,7 +14,7 @@ import (
 // or, with a pointer to the first bad member, a [*wire.ShapeError].
 func Parse(config []byte) (Config, error) { return parseFlat(config, "") }
 
-// parseFlat is Parse of a config that stands at a place of a larger text.
+// parseFlat is Parse of a config at an offset of a larger text.
 func parseFlat(config []byte, at jsontext.Pointer) (Config, error) {
 	root, err := parse(config)
 	if err != nil {
@@ -36,13 +36,13 @@ func parseFlat(config []byte, at jsontext.Pointer) (Config, error) {
 
 func pointer(at jsontext.Pointer, name string) string { return string(at.AppendToken(name)) }
 
-// placed is a member of a flat config with the path that its key stands for.
+// placed is a member of a flat config with the path that its key names.
 type placed struct {
 	node
 	path []string
 }
 
-// placeAll finds the paths of members, which stand in the object at a pointer.
+// placeAll finds the paths of the members of the object at a pointer.
 // The error is a [*wire.ShapeError].
 func placeAll(members []node, at jsontext.Pointer) ([]placed, error) {
 	leaves := make([]placed, len(members))
@@ -62,7 +62,7 @@ func place(member node) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case !member.isLeaf():
-		return nil, errors.New("an object with members is no value of a flat key")
+		return nil, errors.New("a flat key cannot have an object with members as its value")
 	case len(path)+member.depth() > maxDepth:
 		return nil, fmt.Errorf("nested more than %d levels deep", maxDepth)
 	}

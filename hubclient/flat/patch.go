@@ -16,7 +16,7 @@ type ConflictError struct {
 func (e *ConflictError) Error() string { return e.Pointer + ": " + e.Detail }
 
 // Patch returns c without the keys in remove and with those of set, a flat
-// config as JSON; nil sets nothing. To remove an absent key is no error.
+// config as JSON; nil sets nothing. Removing an absent key is not an error.
 //
 // What is wrong with set and remove alone is a [*wire.SyntaxError] or a
 // [*wire.ShapeError] with a pointer to /set/<key> or /remove/<index>; a set key
@@ -50,7 +50,7 @@ func (c Config) Patch(set []byte, remove []string) (Config, error) {
 	return patched, nil
 }
 
-// checkRemove returns the keys to remove beside those that c sets.
+// checkRemove returns the keys to remove besides those that c sets.
 func (c Config) checkRemove(remove []string) (map[string]bool, error) {
 	removed := make(map[string]bool, len(remove))
 	for i, key := range remove {

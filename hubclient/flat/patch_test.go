@@ -13,7 +13,7 @@ func TestPatch_SetsAndRemovesKeys(t *testing.T) {
 	}{
 		{"nothing", "", nil, stored},
 		{"an empty set", "{}", nil, stored},
-		{"a new key beside others", `{"a.d":true}`, nil, `{"a.b":1,"a.c":{},"a.d":true,"d":[1],"e\\.f":"x"}`},
+		{"a new key next to others", `{"a.d":true}`, nil, `{"a.b":1,"a.c":{},"a.d":true,"d":[1],"e\\.f":"x"}`},
 		{"another value", `{"a.b":1.0,"d":{}}`, nil, `{"a.b":1.0,"a.c":{},"d":{},"e\\.f":"x"}`},
 		{"a removed key", "", []string{"a.b", `e\.f`}, `{"a.c":{},"d":[1]}`},
 		{"every key removed leaves no empty object", "", []string{"a.b", "a.c"}, `{"d":[1],"e\\.f":"x"}`},
@@ -55,7 +55,7 @@ func TestPatch_DistinguishesBadRequestFromConflict(t *testing.T) {
 		{"null", `null`, nil, "shape", "/set", "/set: must be a JSON object"},
 		{"a set key with a bad escape", `{"a\\b":1}`, nil, "shape", `/set/a\b`, `/set/a\b: a \ in a key has to stand before . or \`},
 		{"a removed key with a bad escape", "{}", []string{"a", `a\`}, "shape", "/remove/1", `/remove/1: a \ in a key has to stand before . or \`},
-		{"a value with members", `{"a":{"b":1}}`, nil, "shape", "/set/a", "/set/a: an object with members is no value of a flat key"},
+		{"a value with members", `{"a":{"b":1}}`, nil, "shape", "/set/a", "/set/a: a flat key cannot have an object with members as its value"},
 		{"both set and removed", `{"a.b":2}`, []string{"a.b"}, "shape", "/set/a.b", "/set/a.b: the key is to be removed too"},
 		{"set keys one above the other", `{"n.m":1,"n":2}`, nil, "shape", "/set/n.m", `/set/n.m: "n" holds a value, so no key can be below it`},
 		{"the request's own fault comes first", `{"d.x":1,"n.m":1,"n":2}`, nil, "shape", "/set/n.m", ""},

@@ -23,12 +23,16 @@ var objects = flag.Int("objects", 20_000, "how many random objects and patches t
 // eachRandom calls check with -objects random sources, on every processor. It
 // stops after the first failure; the number in its message makes the same source again.
 func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand) error) {
+	eachRandomOf(t, *objects, check)
+}
+
+func eachRandomOf(t *testing.T, count int, check func(t *testing.T, r *rand.Rand) error) {
 	var last atomic.Int64
 	t.Run("all", func(all *testing.T) {
 		for processor := range runtime.GOMAXPROCS(0) {
 			all.Run(fmt.Sprint(processor), func(t *testing.T) {
 				t.Parallel()
-				for i := last.Add(1); i <= int64(*objects) && !all.Failed(); i = last.Add(1) {
+				for i := last.Add(1); i <= int64(count) && !all.Failed(); i = last.Add(1) {
 					if err := check(t, rand.New(rand.NewPCG(1, uint64(i)))); err != nil {
 						t.Errorf("random source %d: %v", i, err)
 					}
@@ -264,6 +268,10 @@ func checkDiff(t testing.TB, from, to string) error {
 	}
 	if diff := cmp.Diff(want, flat.Diff(fold(t, from), fold(t, to))); diff != "" {
 		return fmt.Errorf("from %s to %s: %s", from, to, diff)
+	}
+	counts := flat.Counts{Added: len(want.Added), Changed: len(want.Changed), Removed: len(want.Removed)}
+	if got, err := flat.Count(fold(t, from).Canonical(), fold(t, to).Canonical()); err != nil || got != counts {
+		return fmt.Errorf("from %s to %s: Count is %+v, %v, want %+v", from, to, got, err, counts)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ const (
 	shown = 12 // characters of a token that may be shown
 )
 
-// Length is the number of bytes of every token: whoever scans a stream with
+// Length is the number of bytes of every token: a scanner of a stream with
 // [Index] keeps the last Length-1 bytes of each piece for the next.
 const Length = len(prefix) + random + checksum
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// redacted replaces what looks like a token and is none.
+// redacted replaces what looks like a token but is not one.
 const redacted = "(redacted)"
 
 // mark is a part of every token that is rarely found in other text. Without its

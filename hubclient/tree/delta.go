@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Base is a snapshot that a delta may start from; the zero value is none. Files is
+// Base is a snapshot that a delta may start from; the zero value is no base. Files is
 // called when the files are needed, and returns nil if they are no longer known.
 type Base struct {
 	Digest string

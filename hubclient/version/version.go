@@ -4,7 +4,12 @@
 // It knows no stack, and nothing of what was published.
 package version
 
-import "golang.org/x/mod/semver"
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+)
 
 // Rule says in words what a valid version looks like.
 const Rule = "three numbers without leading zeros, like 1.4.0, and maybe a pre-release, like 1.4.0-rc.1; no v, no +build, at most 64 characters"
@@ -41,4 +46,43 @@ func Latest(a, b string) string {
 		return b
 	}
 	return a
+}
+
+// Part is a part of a version that [Bump] raises.
+type Part string
+
+// The parts of a version.
+const (
+	Major Part = "major"
+	Minor Part = "minor"
+	Patch Part = "patch"
+)
+
+// Bump returns the lowest release above the valid version s in which part is raised, as
+// package managers do: a pre-release of such a release becomes that release.
+func Bump(s string, part Part) string {
+	release, _, pre := strings.Cut(s, "-")
+	n := strings.Split(release, ".")
+	at := slices.Index([]Part{Major, Minor, Patch}, part)
+	lower := n[at+1:]
+	if !pre || slices.ContainsFunc(lower, func(number string) bool { return number != "0" }) {
+		n[at] = increment(n[at])
+	}
+	for i := range lower {
+		lower[i] = "0"
+	}
+	return strings.Join(n, ".")
+}
+
+// increment adds one to a decimal number of any length.
+func increment(number string) string {
+	digits := []byte(number)
+	for i := len(digits) - 1; i >= 0; i-- {
+		if digits[i] != '9' {
+			digits[i]++
+			return string(digits)
+		}
+		digits[i] = '0'
+	}
+	return "1" + string(digits)
 }

@@ -150,3 +150,20 @@ func TestLatest_HighestRelease(t *testing.T) {
 		}
 	}
 }
+
+func TestBump(t *testing.T) {
+	for _, c := range []struct{ from, patch, minor, major string }{
+		{"1.2.3", "1.2.4", "1.3.0", "2.0.0"},
+		{"0.9.99", "0.9.100", "0.10.0", "1.0.0"},
+		{"1.2.3-rc.1", "1.2.3", "1.3.0", "2.0.0"},
+		{"1.2.0-rc.1", "1.2.0", "1.2.0", "2.0.0"},
+		{"1.0.0-rc.1", "1.0.0", "1.0.0", "1.0.0"},
+		{"1.0.99999999999999999999", "1.0.100000000000000000000", "1.1.0", "2.0.0"},
+	} {
+		for part, want := range map[version.Part]string{version.Patch: c.patch, version.Minor: c.minor, version.Major: c.major} {
+			if got := version.Bump(c.from, part); got != want || version.Compare(got, c.from) <= 0 {
+				t.Errorf("Bump(%s, %s) = %s, want %s", c.from, part, got, want)
+			}
+		}
+	}
+}

@@ -11,21 +11,52 @@ type ImportAPI struct {
 	Account string `json:"account,omitzero"`
 	Slug    string `json:"slug,omitzero"`
 	URL     string `json:"url"`
+	Strict  bool   `json:"strict,omitzero"` // reject a description with errors
 }
 
 // API is a registered API description.
 type API struct {
 	API       ref.Ref   `json:"api"`
-	Title     string    `json:"title"`
-	Version   string    `json:"version"`
-	Format    string    `json:"format"` // openapi-2.0, openapi-3.0 or openapi-3.1
-	SHA256    string    `json:"sha256"` // of the document's bytes
+	Title     string    `json:"title"`   // of the description, or the name of its file
+	Version   string    `json:"version"` // "" when the description has none
+	Format    string    `json:"format"`  // openapi-2.0, openapi-3.0, openapi-3.1 or openapi-3.2
+	SHA256    string    `json:"sha256"`  // of the document's bytes
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy string    `json:"createdBy"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"` // of the description; absent: never
+	UpdatedBy string    `json:"updatedBy,omitzero"`
+	Findings  []Finding `json:"findings,omitzero"` // at most 100, errors first; nil in a list
+}
+
+// DeletedAPI is the response to the deletion of an API. Existed is false if there was none.
+type DeletedAPI struct {
+	API     ref.Ref `json:"api"`
+	Existed bool    `json:"existed"`
 }
 
 // APIs is a page of a list of APIs; NextCursor is "" on the last one.
 type APIs struct {
 	APIs       []API  `json:"apis"`
 	NextCursor string `json:"nextCursor"`
+}
+
+// Targets are the parts of an API that enrichments can refer to.
+type Targets struct {
+	Operations []TargetOperation `json:"operations"`
+	Schemas    []TargetSchema    `json:"schemas"`
+	Complete   bool              `json:"complete"` // there are no others
+}
+
+// TargetOperation is an operation of an API.
+type TargetOperation struct {
+	OperationID string `json:"operationId"` // "": it has none
+	Method      string `json:"method"`      // in capital letters
+	Path        string `json:"path"`
+}
+
+// TargetSchema is a named schema of an API.
+type TargetSchema struct {
+	Name       string   `json:"name"`
+	Pointer    string   `json:"pointer"` // JSON pointer into the description, with #
+	Properties []string `json:"properties"`
 }

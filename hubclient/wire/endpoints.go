@@ -20,8 +20,9 @@ type Endpoint struct {
 	Public  bool  // a public project needs no token
 
 	// Keyed marks a POST that creates: sending it again is safe only with an
-	// Idempotency-Key. All other endpoints are idempotent.
-	Keyed bool
+	// Idempotency-Key. Once marks a POST that does something again each time it is sent.
+	// All other endpoints are idempotent.
+	Keyed, Once bool
 
 	// Request and Response are zero values of the JSON bodies; nil: none, or one of
 	// the media types below.
@@ -52,30 +53,77 @@ const (
 	OpCreateProject       Op = "createProject"
 	OpListProjects        Op = "listProjects"
 	OpGetProject          Op = "getProject"
+	OpEditProject         Op = "editProject"
 	OpDeleteProject       Op = "deleteProject"
 	OpGetConfig           Op = "getConfig"
+	OpGetConfigHistory    Op = "getConfigHistory"
 	OpPatchConfig         Op = "patchConfig"
 	OpPutConfig           Op = "putClientConfig"
+	OpCheckConfig         Op = "checkClientConfig"
 	OpGetBaseFiles        Op = "getBaseFiles"
 	OpPutBaseFiles        Op = "putBaseFiles"
+	OpGetSettingsSchema   Op = "getSettingsSchema"
+	OpGetEvents           Op = "getProjectEvents"
+	OpGetBaseFilesHistory Op = "getBaseFilesHistory"
+	OpRestoreBaseFiles    Op = "restoreBaseFiles"
 	OpPlanBaseFiles       Op = "planBaseFiles"
 	OpGetBaseFilesArchive Op = "getBaseFilesArchive"
+	OpPreviewStack        Op = "getPreviewStack"
+	OpPreviewAPI          Op = "getPreviewApi"
 	OpUploadAPI           Op = "uploadApi"
 	OpImportAPI           Op = "importApi"
 	OpListAPIs            Op = "listApis"
 	OpGetAPI              Op = "getApi"
 	OpGetDocument         Op = "getApiDocument"
+	OpGetTargets          Op = "getApiTargets"
+	OpPutDocument         Op = "putApiDocument"
+	OpDeleteAPI           Op = "deleteApi"
 	OpGetStack            Op = "getStack"
 	OpPutVersion          Op = "publishStackVersion"
 	OpGetVersion          Op = "getStackVersion"
 	OpGetBundle           Op = "getStackBundle"
 	OpSetRateLimit        Op = "setRateLimit"
 	OpGetRateLimit        Op = "getRateLimit"
+	OpTakeRateLimit       Op = "takeRateLimit"
+	OpListBots            Op = "listBots"
+	OpPutBot              Op = "putBot"
+	OpDeleteBot           Op = "deleteBot"
+	OpListBotTokens       Op = "listBotTokens"
+	OpCreateBotToken      Op = "createBotToken"
+	OpRevokeBotToken      Op = "revokeBotToken"
 	OpHealth              Op = "healthz"
 	OpReady               Op = "readyz"
 	OpOpenAPI             Op = "getOpenapi"
-	OpPage                Op = "getProjectPage"
+	OpHomePage            Op = "getHomePage"
+	OpAccountPage         Op = "getAccountPage"
+	OpConfigPage          Op = "getConfigPage"
+	OpEditPage            Op = "getEditPage"
+	OpEditForm            Op = "sendEdit"
+	OpPreviewPage         Op = "getPreviewPage"
+	OpFilesPage           Op = "getFilesPage"
+	OpFilePage            Op = "getFilePage"
+	OpHistoryPage         Op = "getHistoryPage"
+	OpSettingsPage        Op = "getSettingsPage"
+	OpCreateLink          Op = "createLink"
+	OpCreateInvitation    Op = "createInvitation"
+	OpLinkPage            Op = "getLinkPage"
+	OpUseLink             Op = "useLink"
+	OpStartDevice         Op = "startDevice"
+	OpDeviceToken         Op = "getDeviceToken"
+	OpCancelDevice        Op = "cancelDevice"
+	OpDevicePage          Op = "getDevicePage"
+	OpDecideDevice        Op = "decideDevice"
+	OpTokensPage          Op = "getTokensPage"
+	OpCreateToken         Op = "createToken"
+	OpRevokeToken         Op = "revokeToken"
+	OpEndSession          Op = "endSession"
+	OpSignInPage          Op = "getSignInPage"
+	OpSignIn              Op = "signIn"
+	OpSignOut             Op = "signOut"
+	OpHistoryForm         Op = "sendRestore"
+	OpSettingsForm        Op = "sendSettings"
 	OpStatic              Op = "getStaticFile"
+	OpGetFileSchema       Op = "getFileSchema"
 )
 
 const (
@@ -84,10 +132,19 @@ const (
 	apiPath       = "/v1/apis/{account}/{slug}"
 	stackPath     = "/v1/stacks/{account}/{slug}"
 	versionPath   = stackPath + "/versions/{version}"
+	botPath       = "/v1/bots/{account}/{slug}"
+	projectPage   = "/@{account}/{slug}"
 )
 
-// Media types of archives and of API descriptions.
+// HTML is what pages return.
+var HTML = []string{"text/html"}
+
+// FormType is the media type of an HTML form.
+const FormType = "application/x-www-form-urlencoded"
+
+// Media types of archives, of API descriptions, and of pages with their forms.
 var (
+	formType         = []string{FormType}
 	archiveTypes     = []string{"application/x-tar", "application/gzip", "application/zstd", "application/octet-stream"}
 	descriptionTypes = []string{
 		"application/json", "application/yaml", "application/x-yaml", "text/yaml",
@@ -103,35 +160,85 @@ var Endpoints = []Endpoint{
 	{Op: OpCreateProject, Method: http.MethodPost, Path: "/v1/projects", Account: InBody, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Request: CreateProject{}, Response: Project{}},
 	{Op: OpListProjects, Method: http.MethodGet, Path: "/v1/projects", Account: AnyToken, Response: Projects{}},
 	{Op: OpGetProject, Method: http.MethodGet, Path: projectPath, Account: InPath, Role: Reader, Public: true, Response: Project{}},
+	{Op: OpEditProject, Method: http.MethodPatch, Path: projectPath, Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Request: EditProject{}, Response: Project{}},
 	{Op: OpDeleteProject, Method: http.MethodDelete, Path: projectPath, Account: InPath, Role: Writer, Scope: ScopeAdminResource, Response: Deleted{}},
+	{Op: OpGetEvents, Method: http.MethodGet, Path: projectPath + "/events", Account: InPath, Role: Reader, Public: true, Returns: []string{EventStream}},
 	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true, Response: Config{}},
+	{Op: OpGetConfigHistory, Method: http.MethodGet, Path: projectPath + "/config/history", Account: InPath, Role: Reader, Response: ConfigHistory{}},
 	{Op: OpPatchConfig, Method: http.MethodPatch, Path: projectPath + "/config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}},
 	{Op: OpPutConfig, Method: http.MethodPut, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
+	{Op: OpCheckConfig, Method: http.MethodPost, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{Op: OpGetBaseFiles, Method: http.MethodGet, Path: baseFilesPath, Account: InPath, Role: Reader, Public: true, Response: BaseFiles{}},
 	{Op: OpPutBaseFiles, Method: http.MethodPut, Path: baseFilesPath, Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: append(archiveTypes[:4:4], BaseFilesType), Response: BaseFilesWritten{}},
+	{Op: OpGetBaseFilesHistory, Method: http.MethodGet, Path: baseFilesPath + "/history", Account: InPath, Role: Reader, Response: BaseFilesHistory{}},
+	{Op: OpRestoreBaseFiles, Method: http.MethodPost, Path: baseFilesPath + "/restore", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: RestoreBaseFiles{}, Response: BaseFilesWritten{}},
 	{Op: OpPlanBaseFiles, Method: http.MethodPost, Path: baseFilesPath + "/plan", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: Manifest{}, Response: Plan{}},
 	{Op: OpGetBaseFilesArchive, Method: http.MethodGet, Path: baseFilesPath + "/archive", Account: InPath, Role: Reader, Public: true, Returns: []string{"application/x-tar"}},
+	{Op: OpPreviewStack, Method: http.MethodGet, Path: projectPath + "/preview/stack", Account: InPath, Role: Reader, Public: true, Returns: []string{"application/x-tar"}},
+	{Op: OpPreviewAPI, Method: http.MethodGet, Path: projectPath + "/preview/api", Account: InPath, Role: Reader, Public: true, Returns: []string{"application/json"}},
 
 	{Op: OpUploadAPI, Method: http.MethodPost, Path: "/v1/apis/upload", Account: InQuery, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Accepts: descriptionTypes, Response: API{}},
 	{Op: OpImportAPI, Method: http.MethodPost, Path: "/v1/apis/import", Account: InBody, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Request: ImportAPI{}, Response: API{}},
 	{Op: OpListAPIs, Method: http.MethodGet, Path: "/v1/apis", Account: AnyToken, Response: APIs{}},
 	{Op: OpGetAPI, Method: http.MethodGet, Path: apiPath, Account: InPath, Role: Reader, Response: API{}},
 	{Op: OpGetDocument, Method: http.MethodGet, Path: apiPath + "/document", Account: InPath, Role: Reader, Returns: []string{"application/json", "application/yaml"}},
+	{Op: OpPutDocument, Method: http.MethodPut, Path: apiPath + "/document", Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Accepts: descriptionTypes, Response: API{}},
+	{Op: OpDeleteAPI, Method: http.MethodDelete, Path: apiPath, Account: InPath, Role: Writer, Scope: ScopeAdminResource, Response: DeletedAPI{}},
+	{Op: OpGetTargets, Method: http.MethodGet, Path: apiPath + "/targets", Account: InPath, Role: Reader, Response: Targets{}},
 
 	{Op: OpGetStack, Method: http.MethodGet, Path: stackPath, Account: InPath, Role: Reader, Response: Stack{}},
 	{Op: OpPutVersion, Method: http.MethodPut, Path: versionPath, Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Accepts: archiveTypes, Response: Published{}},
 	{Op: OpGetVersion, Method: http.MethodGet, Path: versionPath, Account: InPath, Role: Reader, Response: StackVersion{}},
+	{Op: OpGetSettingsSchema, Method: http.MethodGet, Path: versionPath + "/settings-schema", Account: InPath, Role: Reader, Returns: []string{"application/json"}},
 	{Op: OpGetBundle, Method: http.MethodGet, Path: versionPath + "/bundle", Account: InPath, Role: Reader, Returns: []string{"application/gzip", "application/zstd"}},
 
 	{Op: OpSetRateLimit, Method: http.MethodPost, Path: "/v1/rate-limit", Account: InBot, Role: Writer, Scope: ScopeAdminResource, Request: RateLimitConfig{}, Response: RateLimit{}},
 	{Op: OpGetRateLimit, Method: http.MethodGet, Path: "/v1/rate-limit", Account: InBot, Role: Reader, Response: RateLimit{}},
+	{Op: OpTakeRateLimit, Method: http.MethodPost, Path: "/v1/rate-limit/take", Account: InBot, Role: Writer, Scope: ScopeUseLimit, Once: true, Response: Taken{}},
+	{Op: OpListBots, Method: http.MethodGet, Path: "/v1/bots", Account: InQuery, Role: Reader, Response: Bots{}},
+	{Op: OpPutBot, Method: http.MethodPut, Path: botPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource, Response: Bot{}},
+	{Op: OpDeleteBot, Method: http.MethodDelete, Path: botPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource, Response: DeletedBot{}},
+	{Op: OpListBotTokens, Method: http.MethodGet, Path: botPath + "/tokens", Account: InPath, Role: Admin, Response: BotTokens{}},
+	{Op: OpRevokeBotToken, Method: http.MethodDelete, Path: botPath + "/tokens/{id}", Account: InPath, Role: Admin, Scope: ScopeAdminResource, Response: RevokedBotToken{}},
+	{Op: OpCreateBotToken, Method: http.MethodPost, Path: botPath + "/tokens", Account: InPath, Role: Admin, Scope: ScopeAdminResource, Once: true, Request: CreateBotToken{}, Response: BotToken{}},
 
 	{Op: OpHealth, Method: http.MethodGet, Path: "/healthz", Account: Anonymous, Response: Status{}},
 	{Op: OpReady, Method: http.MethodGet, Path: "/readyz", Account: Anonymous, Response: Status{}},
 	{Op: OpOpenAPI, Method: http.MethodGet, Path: "/v1/openapi.json", Account: Anonymous, Response: Description{}},
+	{Op: OpGetFileSchema, Method: http.MethodGet, Path: "/schema/{name}", Account: Anonymous, Returns: []string{"application/schema+json"}},
 
-	{Op: OpPage, Method: http.MethodGet, Path: "/@{account}/{slug}", Account: Anonymous, Returns: []string{"text/html"}},
-	{Op: OpStatic, Method: http.MethodGet, Path: "/static/{file}", Account: Anonymous, Returns: []string{"text/css"}},
+	// Pages find out themselves who looks at them: what the viewer may not read is an absent page.
+	{Op: OpHomePage, Method: http.MethodGet, Path: "/", Account: Anonymous, Returns: HTML},
+	{Op: OpAccountPage, Method: http.MethodGet, Path: "/@{account}", Account: Anonymous, Returns: HTML},
+	{Op: OpConfigPage, Method: http.MethodGet, Path: projectPage, Account: Anonymous, Returns: HTML},
+	{Op: OpEditPage, Method: http.MethodGet, Path: projectPage + "/edit", Account: Anonymous, Returns: HTML},
+	{Op: OpEditForm, Method: http.MethodPost, Path: projectPage + "/edit", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: formType, Returns: HTML},
+	{Op: OpPreviewPage, Method: http.MethodGet, Path: projectPage + "/preview", Account: Anonymous, Returns: HTML},
+	{Op: OpFilesPage, Method: http.MethodGet, Path: projectPage + "/files", Account: Anonymous, Returns: HTML},
+	{Op: OpFilePage, Method: http.MethodGet, Path: projectPage + "/files/{file}", Account: Anonymous, Returns: HTML},
+	{Op: OpHistoryPage, Method: http.MethodGet, Path: projectPage + "/history", Account: Anonymous, Returns: HTML},
+	{Op: OpSettingsPage, Method: http.MethodGet, Path: projectPage + "/settings", Account: Anonymous, Returns: HTML},
+	{Op: OpHistoryForm, Method: http.MethodPost, Path: projectPage + "/history", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: formType, Returns: HTML},
+	{Op: OpSettingsForm, Method: http.MethodPost, Path: projectPage + "/settings", Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Accepts: formType, Returns: HTML},
+	{Op: OpStatic, Method: http.MethodGet, Path: "/static/{file}", Account: Anonymous, Returns: []string{"text/css", "text/javascript", "image/svg+xml", "application/json"}},
+	// Links are secrets, so that no response is stored for an Idempotency-Key. One that is
+	// created twice is of no use to anybody.
+	{Op: OpCreateLink, Method: http.MethodPost, Path: "/v1/links", Account: AnyToken, Request: CreateLink{}, Response: Link{}},
+	{Op: OpCreateInvitation, Method: http.MethodPost, Path: "/v1/invitations", Account: InBody, Role: Admin, Scope: ScopeAdminResource, Request: CreateInvitation{}, Response: Link{}},
+	{Op: OpLinkPage, Method: http.MethodGet, Path: "/link", Account: Anonymous, Returns: HTML},
+	{Op: OpUseLink, Method: http.MethodPost, Path: "/link", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpStartDevice, Method: http.MethodPost, Path: "/v1/device", Account: Anonymous, Request: StartDevice{}, Response: Device{}},
+	{Op: OpDeviceToken, Method: http.MethodPost, Path: "/v1/device/token", Account: Anonymous, Request: DeviceCode{}, Response: DeviceToken{}},
+	{Op: OpCancelDevice, Method: http.MethodPost, Path: "/v1/device/cancel", Account: Anonymous, Request: DeviceCode{}, Response: DeviceCancelled{}},
+	{Op: OpDevicePage, Method: http.MethodGet, Path: "/device", Account: Anonymous, Returns: HTML},
+	{Op: OpDecideDevice, Method: http.MethodPost, Path: "/device", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpTokensPage, Method: http.MethodGet, Path: "/tokens", Account: Anonymous, Returns: HTML},
+	{Op: OpCreateToken, Method: http.MethodPost, Path: "/tokens", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpRevokeToken, Method: http.MethodPost, Path: "/tokens/revoke", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpEndSession, Method: http.MethodPost, Path: "/sessions/end", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpSignInPage, Method: http.MethodGet, Path: "/sign-in", Account: Anonymous, Returns: HTML},
+	{Op: OpSignIn, Method: http.MethodPost, Path: "/sign-in", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpSignOut, Method: http.MethodPost, Path: "/sign-out", Account: Anonymous, Returns: HTML},
 }
 
 // Endpoint returns the endpoint that o names. It panics if there is none.

@@ -44,6 +44,17 @@ const (
 	ViaAPI    Via = "api"    // a PATCH by token
 )
 
+// Phrase names the way in a sentence: "through the API".
+func (v Via) Phrase() string {
+	switch v {
+	case ViaPage:
+		return "the project page"
+	case ViaAPI:
+		return "the API"
+	}
+	return string(v)
+}
+
 // Code is the stable name of a failure. The list grows; a code never changes its meaning.
 type Code string
 
@@ -54,14 +65,22 @@ const (
 	CodeTokenRevoked         Code = "token_revoked"
 	CodeNotPermitted         Code = "not_permitted"
 	CodeMissingScope         Code = "missing_scope"
+	CodeNotSignedIn          Code = "not_signed_in"         // no session, or it has ended
+	CodeAuthorizationPending Code = "authorization_pending" // of a terminal: nobody has decided yet
+	CodeSlowDown             Code = "slow_down"
+	CodeAccessDenied         Code = "access_denied"
+	CodeExpiredToken         Code = "expired_token"
+	CodeCrossSite            Code = "cross_site" // sent by a page of another origin
 	CodeNotFound             Code = "not_found"
 	CodeProjectExists        Code = "project_exists"
 	CodeStackNotPublished    Code = "stack_not_published"
 	CodeAPINotFound          Code = "api_not_found"
 	CodeAPIExists            Code = "api_exists"
+	CodeAPIInUse             Code = "api_in_use"
 	CodeVersionExists        Code = "version_exists"
 	CodeVersionNotNewer      Code = "version_not_newer"
 	CodeRevisionChanged      Code = "revision_changed"
+	CodeRevisionNotKept      Code = "revision_not_kept"
 	CodePreconditionRequired Code = "precondition_required"
 	CodeMalformedRequest     Code = "malformed_request" // as HTTP; the status says how
 	CodeInvalidJSON          Code = "invalid_json"
@@ -78,6 +97,7 @@ const (
 	CodeSetExists            Code = "set_exists"
 	CodePlanOutdated         Code = "plan_outdated"
 	CodeBotMismatch          Code = "bot_mismatch"
+	CodeSettingsInvalid      Code = "settings_invalid"
 	CodeUnavailable          Code = "unavailable"
 	CodeStorageFull          Code = "storage_full"
 	CodeInternal             Code = "internal"

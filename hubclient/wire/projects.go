@@ -24,10 +24,32 @@ const Latest = "latest"
 type CreateProject struct {
 	Account      string     `json:"account"`
 	Slug         string     `json:"slug"`
-	Stack        string     `json:"stack"` // account/slug
+	Stack        string     `json:"stack,omitzero"` // account/slug
 	StackVersion string     `json:"stackVersion,omitzero"`
-	API          ref.Ref    `json:"api"`
+	API          ref.Ref    `json:"api,omitzero"`
 	Visibility   Visibility `json:"visibility,omitzero"`
+
+	// CopyOf is the project whose stack, stack version, API, config and base files the new
+	// one gets; the first three are then absent here.
+	CopyOf ref.Ref `json:"copyOf,omitzero"`
+
+	// ExpiresAt is when the hub deletes the project; the zero time: never.
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+}
+
+// EditProject is the body of PATCH /v1/projects/{account}/{slug}: what is absent stays as it is.
+type EditProject struct {
+	Visibility   Visibility `json:"visibility,omitzero"`
+	StackVersion string     `json:"stackVersion,omitzero"` // latest, or an exact version
+	API          ref.Ref    `json:"api,omitzero"`
+
+	// PublicPreview publishes what the preview of a public project is made from: the stack's
+	// version and the API description. It needs the role admin on the accounts of all three.
+	PublicPreview *bool `json:"publicPreview,omitzero"`
+
+	// EnforceSchema has the hub refuse settings that the schema of the stack does not
+	// allow. It needs the role admin.
+	EnforceSchema *bool `json:"enforceSchema,omitzero"`
 }
 
 // Project describes a project.
@@ -38,9 +60,12 @@ type Project struct {
 	ResolvedStackVersion string        `json:"resolvedStackVersion"` // the version that StackVersion is today
 	API                  ref.Ref       `json:"api"`
 	Visibility           Visibility    `json:"visibility"`
-	URL                  string        `json:"url"` // of the project's page
+	PublicPreview        bool          `json:"publicPreview,omitzero"` // its readers may read its stack version and API description
+	EnforceSchema        bool          `json:"enforceSchema,omitzero"` // the hub refuses settings that the stack's schema does not allow
+	URL                  string        `json:"url"`                    // of the project's page
 	CreatedAt            time.Time     `json:"createdAt"`
 	CreatedBy            string        `json:"createdBy"`
+	ExpiresAt            time.Time     `json:"expiresAt,omitzero"` // when the hub deletes it
 	Config               ConfigState   `json:"config"`
 	BaseFiles            *BaseFilesSum `json:"baseFiles"` // null: none were pushed
 }
@@ -97,6 +122,10 @@ type ConfigWritten struct {
 	EnrichmentCount         int            `json:"enrichmentCount"`
 	OverwroteExistingConfig bool           `json:"overwroteExistingConfig"`
 	Replaced                *Replaced      `json:"replaced"` // null: there was no config
+
+	// Findings is what the schema of the stack's version does not allow in the settings:
+	// at most 100, with pointers into the settings.
+	Findings []FieldError `json:"findings,omitzero"`
 }
 
 // Replaced is the config that a write replaced.

@@ -15,7 +15,7 @@ func readJSON(data []byte, grows func(int) error) (*node, error) {
 		return nil, badJSON(data, err)
 	}
 	r := jsonReader{
-		// CheckSyntax has found no member that stands twice.
+		// CheckSyntax has found no duplicate member.
 		decoder: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)),
 		place:   cursor{data: data, line: 1, column: 1},
 		budget:  newBudget(grows),
@@ -67,7 +67,7 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	return n, err
 }
 
-// begin returns a node that stands where the next token begins.
+// begin returns a node at the position of the next token.
 func (r *jsonReader) begin() *node {
 	i := int(r.decoder.InputOffset())
 	for i < len(r.place.data) && strings.IndexByte(" \t\r\n,:", r.place.data[i]) >= 0 {

@@ -11,11 +11,9 @@ const (
 	tooManyValues = "the description has more than 500000 values, counting each use of a YAML alias"
 	tooDeep       = "arrays and objects are nested more than 100 deep"
 	tooMuchText   = "the description has more than 32 MiB of text, counting each use of a YAML alias"
-	tooMuchWork   = "the description has too many deeply nested values"
-	tooManyParts  = "the description has more than 150000 schemas, operations, parameters and other objects"
 )
 
-// bomb returns YAML whose last anchor stands for width to the power of levels values.
+// bomb returns YAML whose last anchor expands to width to the power of levels values.
 func bomb(levels, width int) string {
 	b := "openapi: 3.0.0\na0: &a0 [" + strings.Repeat("x,", width) + "]\n"
 	for i := 1; i < levels; i++ {
@@ -34,7 +32,7 @@ func TestParse_HostileTextsMeetALimit(t *testing.T) {
 		"aliases of a long name": {"openapi: 3.0.0\nx-a: &a " + strings.Repeat("a", 1<<20) + "\nx-b: [" + strings.Repeat("{*a : 1},", 100_000) + "]", tooMuchText},
 		"merges of a long name":  {"openapi: 3.0.0\nx-a: &a {? " + strings.Repeat("a", 1<<20) + " : 1}\nx-b: [" + strings.Repeat("{<<: *a},", 100_000) + "]", tooMuchText},
 		"merges in merges":       {"openapi: 3.0.0\na: " + nested(3_000, "{<<: ", "{}", "}"), tooDeep},
-		"wide merges in merges":  {"openapi: 3.0.0\na: " + nested(90, "{<<: ", "{"+repeat(20_000, "k%: 1")+"}", "}"), tooMuchWork},
+		"wide merges in merges":  {"openapi: 3.0.0\na: " + nested(90, "{<<: ", "{"+repeat(20_000, "k%: 1")+"}", "}"), tooManyValues},
 		"many values in JSON":    {`{"a": [` + strings.Repeat("1,", 600_000) + `1]}`, tooManyValues},
 		"many values in YAML":    {"a: [" + strings.Repeat("1,", 600_000) + "1]", tooManyValues},
 		"many marks in YAML":     {"a: {" + strings.Repeat("?,", 1_100_000) + "}", tooManyValues},
@@ -48,10 +46,6 @@ func TestParse_HostileTextsMeetALimit(t *testing.T) {
 		"9,000 arrays in YAML":   {"a: " + nested(9_000, "[", "", "]"), tooDeep},
 		"deep schema in JSON":    {schemas("3.0.0", `"A": `+nested(3_000, `{"items": `, "{}", "}")), tooDeep},
 		"deep schema in YAML":    {"# \n" + schemas("3.0.0", `"A": `+nested(3_000, `{"items": `, "{}", "}")), tooDeep},
-		"many deep schemas":      {schemas("3.0.0", `"A": [`+strings.Repeat(nested(90, "[", "", "]")+",", 3_000)+`1]`), tooMuchWork},
-		"many schemas":           {schemas("3.0.0", repeat(150_001, `"A%": {}`)), tooManyParts},
-		"many references":        {schemas("3.0.0", each(149_000, func(i int) string { return link(i, i+1) })+`,"A149000": {}`), "refers to itself, or to more than"},
-		"many server variables":  {doc("3.0.0", `"servers": [{"url": "/", "variables": {`+repeat(1_001, `"a%": {}`)+`}}]`), "a server has at most 1000 variables here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := allocated()
@@ -83,7 +77,11 @@ func TestParse_AllowsTheLimits(t *testing.T) {
 		"a long text":    doc("3.0.0", `"paths": {}, "x-a": "`+strings.Repeat("a, b: c [", 1<<20)+`"`),
 		"a long block":   "openapi: 3.0.0\npaths: {}\ninfo:\n  title: t\n  version: v\n  description: |\n" + strings.Repeat("    some words, and - others\n", 100_000),
 		"aliases":        "openapi: 3.0.0\npaths: {}\ninfo: &i {title: t, version: v}\nx-a: [" + strings.Repeat("*i,", 10_000) + "]",
+		"deep values":    doc("3.0.0", `"paths": {}, "x-a": [`+strings.Repeat(nested(90, "[", "", "]")+",", 5_000)+`1]`),
+		"deep schemas":   schemas("3.0.0", repeat(3_000, `"A%": `+nested(48, `{"items": `, "{}", `, "type": "array"}`))),
 		"deep recursion": schemas("3.0.0", repeat(5_000, `"A%": {"items": {"$ref": "#/components/schemas/A%"}}`)),
+		"many schemas":   schemas("3.0.0", repeat(150_000, `"A%": {}`)),
+		"many links":     schemas("3.0.0", each(80_000, func(i int) string { return link(i, i+1) })+`,"A80000": {}`),
 	} {
 		t.Run(name, func(t *testing.T) { accepted(t, text) })
 	}
@@ -105,7 +103,7 @@ func TestParse_DoesNotValidateExamples(t *testing.T) {
 	})+`, "A40": {"type": "string"}, "Z": {"allOf": [{"$ref": "#/components/schemas/A0"}], "default": 3}`))
 }
 
-// Whoever follows references walks here from each of 20,000 schemas through all of
+// Following references would walk here from each of 20,000 schemas through all of
 // them, and through 10 to the power of 30 callbacks.
 func TestParse_ReferencesDoNotMultiply(t *testing.T) {
 	accepted(t, schemas("3.0.0", each(20_000, func(i int) string {

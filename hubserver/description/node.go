@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/projecthub/hubclient/oas"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -33,8 +34,9 @@ type node struct {
 	children     []*node          // of an array or object, in their order
 	index        map[string]*node // of an object with many members, built when needed first
 
-	role   string // what the value is in an OpenAPI document; "" if it can be anything
-	target *node  // of a reference: the value that it refers to
+	is       *oas.Type // what the value is by the specification; nil if that is not known
+	resolved bool      // of a reference: target is set
+	target   *node     // of a reference: what it refers to, nil if that is not known
 }
 
 // indexed is how many members an object has before looking one up takes an index.
@@ -95,19 +97,6 @@ func (n *node) size() int {
 	return size
 }
 
-// find returns the first node in or below n that is wanted, or nil.
-func (n *node) find(wanted func(*node) bool) *node {
-	if wanted(n) {
-		return n
-	}
-	for _, child := range n.children {
-		if found := child.find(wanted); found != nil {
-			return found
-		}
-	}
-	return nil
-}
-
 var (
 	escapeSegment   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescapeSegment = strings.NewReplacer("~1", "/", "~0", "~")
@@ -141,14 +130,19 @@ func (n *node) pointer() string {
 	return n.parent.pointer() + "/" + segment
 }
 
-// reason returns what is wrong with n. Its pointer is that of an object around n if
-// that of n would be too long.
+// reason returns why a description is rejected because of n.
 func (n *node) reason(format string, args ...any) wire.FieldError {
+	return wire.FieldError{Pointer: n.shortPointer(), Detail: at(n.line, n.column, fmt.Sprintf(format, args...))}
+}
+
+// shortPointer returns the pointer of n, or of an object around n if that of n would be
+// too long.
+func (n *node) shortPointer() string {
 	pointer := n.pointer()
 	for above := n.parent; len(pointer) > pointed; above = above.parent {
 		pointer = above.pointer()
 	}
-	return wire.FieldError{Pointer: pointer, Detail: at(n.line, n.column, fmt.Sprintf(format, args...))}
+	return pointer
 }
 
 func at(line, column int32, detail string) string {
@@ -190,20 +184,4 @@ func quoteAll(names []string) string {
 		parts = append(parts, "…")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// reasons collects what is wrong, up to MaxReasons.
-type reasons []wire.FieldError
-
-func (r *reasons) add(n *node, format string, args ...any) {
-	if len(*r) < MaxReasons {
-		*r = append(*r, n.reason(format, args...))
-	}
-}
-
-func (r reasons) err() error {
-	if len(r) == 0 {
-		return nil
-	}
-	return &Invalid{r}
 }

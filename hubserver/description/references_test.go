@@ -18,10 +18,14 @@ import (
 const outside = " refers to another document, which the hub does not read: include it in the description"
 
 func TestReferences_NamesDanglingOnes(t *testing.T) {
-	at := func(ref, problem string) []wire.FieldError {
-		return []wire.FieldError{{
-			Pointer: "/components/schemas/A/properties/b/$ref",
-			Detail:  `line 2, column 77: "` + ref + `" ` + strings.TrimSpace(problem),
+	at := func(ref, problem string) []wire.Finding {
+		severity := wire.SeverityError
+		if problem == outside {
+			severity = wire.SeverityWarning
+		}
+		return []wire.Finding{{
+			Severity: severity, Pointer: "/components/schemas/A/properties/b/$ref", Line: 2,
+			Detail: `"` + ref + `" ` + strings.TrimSpace(problem),
 		}}
 	}
 	for ref, problem := range map[string]string{
@@ -40,8 +44,8 @@ func TestReferences_NamesDanglingOnes(t *testing.T) {
 		"#":                                        "refers to the whole description, but a schema is needed",
 		"#/components/parameters/P":                "refers to a parameter, but a schema is needed",
 		"#/components/schemas/A/title":             "refers to a string, but a schema is needed",
-		"#/components/schemas":                     "refers to several values, but a schema is needed",
-		"#/components/schemas/A/properties":        "refers to several values, but a schema is needed",
+		"#/components/schemas":                     "refers to an object, but a schema is needed",
+		"#/components/schemas/A/properties":        "refers to an object, but a schema is needed",
 		"#/components/schemas/A":                   "",
 		"#/components/schemas/A/allOf/0":           "",
 		"#/components/schemas/%41/allOf/0":         "",
@@ -54,15 +58,15 @@ func TestReferences_NamesDanglingOnes(t *testing.T) {
 			"parameters": {"P": {"name": "p", "in": "query", "schema": {}}}}, "x-own": {"thing": {}}, "paths": {"/x": {"get":
 			{"parameters": [{"name": "p", "in": "query", "schema": {}}], "responses": {"200": {"description": "d"}}}}}`)
 		if problem == "" {
-			accepted(t, text)
-		} else if diff := cmp.Diff(at(ref, problem), refused(t, text)); diff != "" {
+			valid(t, text)
+		} else if diff := cmp.Diff(at(ref, problem), accepted(t, text).Findings); diff != "" {
 			t.Error(diff)
 		}
 	}
 }
 
 func TestReferences_FollowsEveryKind(t *testing.T) {
-	valid := doc("3.0.0", `"paths": {"/x/{id}": {"parameters": [{"$ref": "#/components/parameters/Id"}], "post": {
+	whole := doc("3.0.0", `"paths": {"/x/{id}": {"parameters": [{"$ref": "#/components/parameters/Id"}], "post": {
 			"parameters": [{"$ref": "#/components/parameters/Alias"}],
 			"requestBody": {"$ref": "#/components/requestBodies/Body"},
 			"responses": {"200": {"description": "d",
@@ -81,12 +85,12 @@ func TestReferences_FollowsEveryKind(t *testing.T) {
 			"links": {"Link": {"operationId": "o"}}, "schemas": {"Schema": {}}, "examples": {"Example": {"value": 1}},
 			"responses": {"Response": {"description": "d"}}, "callbacks": {"Callback": {}},
 			"securitySchemes": {"auth": {"$ref": "#/components/securitySchemes/basic"}, "basic": {"type": "http", "scheme": "basic"}}}`)
-	accepted(t, valid)
+	valid(t, whole)
 	for _, target := range []string{"parameters/Id", "parameters/Q", "requestBodies/Body", "headers/Header", "links/Link",
 		"schemas/Schema", "examples/Example", "responses/Response", "callbacks/Callback", "securitySchemes/basic"} {
-		broken := strings.Replace(valid, `"#/components/`+target+`"`, `"#/components/`+target+`2"`, 1)
-		if reasons := refused(t, broken); !strings.Contains(reasons[len(reasons)-1].Detail, target+`2" does not exist`) {
-			t.Errorf("%s: %v", target, reasons)
+		broken := strings.Replace(whole, `"#/components/`+target+`"`, `"#/components/`+target+`2"`, 1)
+		if found := accepted(t, broken).Findings; len(found) == 0 || !strings.Contains(found[0].Detail, target+`2" does not exist`) {
+			t.Errorf("%s: %v", target, found)
 		}
 	}
 }
@@ -100,29 +104,39 @@ func TestReferences_PathParametersThroughReferences(t *testing.T) {
 		}
 		return doc(version, members)
 	}
-	accepted(t, text("3.0.0", `{"name": "id", "in": "path", "required": true, "schema": {}}`))
-	accepted(t, text("2.0", `{"name": "id", "in": "path", "required": true, "type": "string"}`))
-	refused(t, text("3.0.0", `{"name": "other", "in": "path", "required": true, "schema": {}}`))
-	refused(t, text("3.1.0", `{"name": "id", "in": "query", "schema": {}}`))
-	refused(t, text("2.0", `{"name": "id", "in": "query", "type": "string"}`))
-	refused(t, text("2.0", `{"name": "id", "in": "body", "schema": {}}`))
-	refused(t, text("2.0", `{"name": "id", "in": "formData", "type": "file"}`))
+	valid(t, text("3.0.0", `{"name": "id", "in": "path", "required": true, "schema": {}}`))
+	valid(t, text("2.0", `{"name": "id", "in": "path", "required": true, "type": "string"}`))
+	faulty(t, text("3.0.0", `{"name": "other", "in": "path", "required": true, "schema": {}}`))
+	faulty(t, text("3.1.0", `{"name": "id", "in": "query", "schema": {}}`))
+	faulty(t, text("2.0", `{"name": "id", "in": "query", "type": "string"}`))
+	faulty(t, text("2.0", `{"name": "id", "in": "body", "schema": {}}`))
+	faulty(t, text("2.0", `{"name": "id", "in": "formData", "type": "file"}`))
 }
 
 func TestReferences_AllowsCyclesThatReachAValue(t *testing.T) {
-	accepted(t, schemas("3.0.0", `"A": {"properties": {"a": {"$ref": "#/components/schemas/A"}, "b": {"$ref": "#/components/schemas/B"}}}, "B": {"items": {"$ref": "#/components/schemas/A"}, "type": "array"}`))
-	accepted(t, schemas("3.0.0", each(32, func(i int) string { return link(i, i+1) })+`, "A32": {}`))
+	valid(t, schemas("3.0.0", `"A": {"properties": {"a": {"$ref": "#/components/schemas/A"}, "b": {"$ref": "#/components/schemas/B"}}}, "B": {"items": {"$ref": "#/components/schemas/A"}, "type": "array"}`))
+	valid(t, schemas("3.0.0", each(32, func(i int) string { return link(i, i+1) })+`, "A32": {}`))
 	for name, text := range map[string]string{
 		"itself":      schemas("3.0.0", `"A0": {"$ref": "#/components/schemas/A0"}`),
 		"a circle":    schemas("3.0.0", link(0, 1)+","+link(1, 2)+","+link(2, 1)),
 		"33 in a row": schemas("3.0.0", each(33, func(i int) string { return link(i, i+1) })+`, "A33": {}`),
 		"parameters":  doc("3.0.0", `"paths": {}, "components": {"parameters": {"A": {"$ref": "#/components/parameters/B"}, "B": {"$ref": "#/components/parameters/A"}}}`),
 	} {
-		reasons := refused(t, text)
-		if want := "refers to itself, or to more than 32 references in a row"; !strings.Contains(reasons[0].Detail, want) {
-			t.Errorf("%s: %v", name, reasons)
+		found := faulty(t, text)
+		if want := "refers to itself, or to more than 32 references in a row"; !strings.Contains(found[0].Detail, want) {
+			t.Errorf("%s: %v", name, found)
 		}
 	}
+}
+
+// faulty parses text, of which there must be findings.
+func faulty(t *testing.T, text string) []wire.Finding {
+	t.Helper()
+	found := accepted(t, text).Findings
+	if len(found) == 0 {
+		t.Fatalf("Parse(%.300s): no findings", text)
+	}
+	return found
 }
 
 // link returns a schema A<from> that is a reference to A<to>.
@@ -131,13 +145,11 @@ func link(from, to int) string {
 }
 
 func TestReferences_SiblingsCountSince31(t *testing.T) {
-	beside := `"A": {"$ref": "#/components/schemas/B", "type": "text", "properties": 5}, "B": {}`
-	accepted(t, schemas("3.0.0", beside))
-	if reasons := refused(t, schemas("3.1.0", beside)); reasons[0].Pointer != "/components/schemas/A/properties" {
-		t.Errorf("3.1: %v", reasons)
-	}
-	if reasons := refused(t, schemas("3.1.0", strings.Replace(beside, "5", "{}", 1))); !strings.Contains(reasons[0].Detail, `unknown type "text"`) {
-		t.Errorf("3.1: %v", reasons)
+	siblings := `"A": {"$ref": "#/components/schemas/B", "type": "text", "properties": 5}, "B": {}`
+	valid(t, schemas("3.0.0", siblings))
+	found := faulty(t, schemas("3.1.0", siblings))
+	if len(found) != 2 || found[0].Pointer != "/components/schemas/A/type" || found[1].Pointer != "/components/schemas/A/properties" {
+		t.Errorf("3.1: %v", found)
 	}
 }
 
@@ -155,15 +167,15 @@ func TestReferences_NeverReadOutsideDescription(t *testing.T) {
 	for _, ref := range []string{canary.URL + "/a.json", canary.URL + "/a.json#/b", file, "file://" + file, file + "#/a", "http://" + canary.Listener.Addr().String()} {
 		for _, version := range []string{"2.0", "3.0.0", "3.1.0"} {
 			r := `{"$ref": "` + ref + `"}`
-			refused(t, schemas(version, `"A": `+r))
-			refused(t, "# YAML\n"+schemas(version, `"A": {"properties": {"b": `+r+`}}`))
-			refused(t, doc(version, `"paths": {"/a": `+r+`}`))
-			refused(t, doc(version, `"paths": {"/a": {"get": {"parameters": [`+r+`], "responses": {"200": `+r+`}}}}`))
-			accepted(t, schemas(version, `"A": {"example": `+r+`, "default": `+r+`, "enum": [`+r+`], "x-a": `+r+`}`))
+			faulty(t, schemas(version, `"A": `+r))
+			faulty(t, "# YAML\n"+schemas(version, `"A": {"properties": {"b": `+r+`}}`))
+			faulty(t, doc(version, `"paths": {"/a": `+r+`}`))
+			faulty(t, doc(version, `"paths": {"/a": {"get": {"parameters": [`+r+`], "responses": {"200": `+r+`}}}}`))
+			valid(t, schemas(version, `"A": {"example": `+r+`, "default": `+r+`, "enum": [`+r+`], "x-a": `+r+`}`))
 		}
-		accepted(t, schemas("3.1.0", `"A": {"$schema": "`+ref+`", "$id": "`+ref+`", "$dynamicRef": "`+ref+`", "const": {}, "externalDocs": {"url": "`+ref+`"}}`))
-		accepted(t, schemas("3.0.0", `"A": {"discriminator": {"propertyName": "a", "mapping": {"b": "`+ref+`"}}}`))
-		accepted(t, doc("3.0.0", `"paths": {}, "components": {"examples": {"e": {"externalValue": "`+ref+`"}}, "links": {"l": {"operationRef": "`+ref+`"}}}`))
+		valid(t, schemas("3.1.0", `"A": {"$schema": "`+ref+`", "$id": "`+ref+`", "$dynamicRef": "`+ref+`", "const": {}, "externalDocs": {"url": "`+ref+`"}}`))
+		valid(t, schemas("3.0.0", `"A": {"discriminator": {"propertyName": "a", "mapping": {"b": "`+ref+`"}}}`))
+		valid(t, doc("3.0.0", `"paths": {}, "components": {"examples": {"e": {"externalValue": "`+ref+`"}}, "links": {"l": {"operationRef": "`+ref+`"}}}`))
 	}
 	if n := hits.Load(); n != 0 {
 		t.Errorf("the canary was hit %d times", n)

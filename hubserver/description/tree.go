@@ -8,13 +8,12 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Limits on a description besides its length. Checking it takes time in proportion to
-// the sum of the depths of all values, and memory in proportion to their number.
+// Limits on a description besides its length. Checking it takes time and memory in
+// proportion to the number of values.
 const (
-	maxDepth  = 100        // of nested arrays and objects, the outermost included
-	maxValues = 500_000    // counting each use of an alias
-	maxWork   = 10_000_000 // the sum of the depths of all values
-	maxText   = 32 << 20   // bytes of all names and scalars, counting each use of an alias
+	maxDepth  = 100      // of nested arrays and objects, the outermost included
+	maxValues = 500_000  // counting each use of an alias
+	maxText   = 32 << 20 // bytes of all names and scalars, counting each use of an alias
 )
 
 const (
@@ -22,15 +21,11 @@ const (
 	mediaYAML = "application/yaml"
 )
 
-// How much memory reading takes, in bytes: for a value of the tree, which for YAML is in
-// the library's tree before; for an object of the specification in the library; and for
-// a byte of the text that is passed to it.
+// How much memory reading a value takes, in bytes. In YAML it is in the library's tree before.
 const (
 	valueCost     = 160
 	jsonValueCost = valueCost
 	yamlValueCost = 480
-	objectCost    = 1700
-	plainCost     = 4
 )
 
 // treeMemory bounds the memory that the tree of a description takes.
@@ -46,11 +41,6 @@ func treeMemory(data []byte) int64 {
 		values = countMarks(data) - bytes.Count(data, []byte("\n")) - bytes.Count(data, []byte("\r")) // a new line alone begins no value
 	}
 	return 4*int64(len(data)) + cost*int64(min(values, maxValues))
-}
-
-// checkMemory bounds the memory that the tree and the library's objects take together.
-func checkMemory(text []byte, values, objects int, plain []byte) int64 {
-	return 2*int64(len(text)) + valueCost*int64(values) + objectCost*int64(objects) + plainCost*int64(len(plain))
 }
 
 // readTree reads a text whose first character is { or [ as JSON, any other as YAML.
@@ -112,11 +102,11 @@ func (c *cursor) advance(offset int) {
 
 // budget is what remains of the limits while a tree grows.
 type budget struct {
-	values, work, text int
-	grows              func(values int) error // called from time to time with the number of values
+	values, text int
+	grows        func(values int) error // called from time to time with the number of values
 }
 
-func newBudget(grows func(int) error) budget { return budget{maxValues, maxWork, maxText, grows} }
+func newBudget(grows func(int) error) budget { return budget{maxValues, maxText, grows} }
 
 // growStep is how many values are read between two calls of grows.
 const growStep = 1 << 14
@@ -124,7 +114,6 @@ const growStep = 1 << 14
 // spend counts one value in depth arrays and objects, including itself if it is one.
 func (b *budget) spend(n *node, depth int) error {
 	b.values--
-	b.work -= depth
 	b.text -= len(n.text)
 	switch {
 	case (n.kind == array || n.kind == object) && depth > maxDepth:
@@ -133,8 +122,6 @@ func (b *budget) spend(n *node, depth int) error {
 		return tooManyValues()
 	case b.text < 0:
 		return invalid("the description has more than %d MiB of text, counting each use of a YAML alias", maxText>>20)
-	case b.work < 0:
-		return invalid("the description has too many deeply nested values")
 	}
 	if read := maxValues - b.values; read%growStep == 0 {
 		return b.grows(read)

@@ -2,45 +2,62 @@ package description
 
 import (
 	"regexp"
+	"strconv"
 
+	"example.com/projecthub/hubclient/oas"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// version is the edition of OpenAPI that a description is written for.
-type version string
+var release = regexp.MustCompile(`^([0-9]{1,3})\.([0-9]{1,3})(\.[0-9]{1,3})?(-[-.0-9A-Za-z]{1,40})?$`)
 
-const (
-	v20 version = "2.0"
-	v30 version = "3.0"
-	v31 version = "3.1"
-)
-
-const accepted = `accepted are swagger: "2.0", openapi: "3.0.x" and openapi: "3.1.x"`
-
-var patch3 = regexp.MustCompile(`^3\.[01](\.[0-9]{1,3})?$`)
-
-// versionOf reads the version itself, because the library takes any for one that it knows.
-func versionOf(root *node) (version, error) {
-	swagger, openapi := root.member("swagger"), root.member("openapi")
-	refuse := func(n *node, format string, args ...any) (version, error) {
-		return "", &Invalid{[]wire.FieldError{n.reason(format+"; "+accepted, args...)}}
-	}
+// readVersion returns the edition that a description is checked by.
+func (c *checker) readVersion() error {
+	swagger, openapi := c.root.member("swagger"), c.root.member("openapi")
 	stated := openapi
 	switch {
-	case swagger != nil && openapi != nil:
-		return refuse(root, "it has both swagger and openapi")
-	case swagger != nil:
-		stated = swagger
+	case swagger == nil && openapi == nil:
+		return &Invalid{[]wire.FieldError{c.root.reason("it has neither openapi nor swagger, so it is not an API description")}}
 	case openapi == nil:
-		return refuse(root, "it has neither openapi nor swagger, so it is not an API description")
+		stated = swagger
 	}
+	c.version = editionOf(stated)
+	if swagger != nil && openapi != nil {
+		c.found.add(c.root, twoVersions, c.version)
+	}
+	if stated.kind != text {
+		c.found.add(stated, versionType, stated.name, stated.shown())
+		return nil
+	}
+	parts := release.FindStringSubmatch(stated.text)
+	newer := parts != nil && stated == openapi && parts[1] == "3" && len(parts[2]) > 0 && number3(parts[2]) > 2
 	switch {
-	case stated.kind != text:
-		return refuse(stated, "%s must be a string, not %v", stated.name, stated.kind)
-	case stated == swagger && stated.text == "2.0":
-		return v20, nil
-	case stated == openapi && patch3.MatchString(stated.text):
-		return version(stated.text[:len(v30)]), nil
+	case newer:
+		c.found.add(stated, newerVersion, clip(stated.text, quoted))
+	case parts == nil || parts[4] != "" || parts[1]+"."+parts[2] != c.version.String() || (stated == swagger) != (c.version == oas.V20) || stated == swagger && stated.text != "2.0":
+		c.found.add(stated, malformedVersion, quote(stated.text), c.version)
 	}
-	return refuse(stated, "%s %s is not accepted", stated.name, quote(stated.text))
+	return nil
+}
+
+func number3(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// editionOf returns the edition that is the most like the version that n states.
+func editionOf(n *node) oas.Version {
+	parts := regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,3}))?`).FindStringSubmatch(n.text)
+	switch {
+	case n.name == "swagger":
+		return oas.V20
+	case parts == nil || parts[1] == "3" && parts[2] == "":
+		return oas.V30
+	case parts[1] == "1", parts[1] == "2":
+		return oas.V20
+	case parts[1] == "3" && parts[2] == "0":
+		return oas.V30
+	case parts[1] == "3" && parts[2] == "1":
+		return oas.V31
+	}
+	return oas.V32
 }

@@ -4,7 +4,7 @@
 // It reaches nothing but public unicast addresses, and what the operator allows
 // besides, checked on the very address that is dialled, at each redirect anew. It
 // sends nothing of the hub's or of the user's, and it gives one answer for every
-// place that it did not reach, so that nobody learns what lies behind the hub. It
+// place that it did not reach, so that a caller cannot probe the hub's network. It
 // does not know what the document is.
 package fetch
 
@@ -96,7 +96,7 @@ func CheckURL(address string) error {
 // a *Busy, a *TooLarge or, whatever else went wrong, a *Refused.
 //
 // read reads the document, of which it takes at most one byte beyond the limit; its
-// errors are wrapped. nil stands for [io.ReadAll].
+// errors are wrapped. nil means [io.ReadAll].
 func (f *Fetcher) Get(ctx context.Context, account, address string, read ReadFunc) ([]byte, error) {
 	u, err := parse(address)
 	if err != nil {

@@ -94,7 +94,7 @@ var special = prefixes(
 )
 
 // globalUnicast is all of IPv6 that is given out for the Internet: what embeds, or
-// translates to, an IPv4 address lies outside, or among the special ones.
+// translates to, an IPv4 address is outside, or among the special ones.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 func isPublic(address netip.Addr) bool {

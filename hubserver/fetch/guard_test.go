@@ -27,7 +27,7 @@ var notPublic = strings.Fields(`
 	2002:a9fe:a9fe:: 2002:808:808:: 2620:4f:8000::1 3fff::1 3fff:fff::1 4000::1 5f00::1 fc00::1 fd00:ec2::254 fdff::1
 	fe80::1 febf::1 fec0::1 ff02::1 ff0e::1 ffff::1`)
 
-// publicAddresses are just beside those ranges.
+// publicAddresses are just outside those ranges.
 var publicAddresses = strings.Fields(`
 	1.0.0.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.216.34 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1
 	168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0

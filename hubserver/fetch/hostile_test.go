@@ -48,7 +48,7 @@ func TestFetch_NamesMalformedURL(t *testing.T) {
 	}
 }
 
-// Whatever lies behind an address, its owner reads the same.
+// Whatever is behind an address, the caller sees the same response.
 func TestFetch_RefusalsReadAlike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

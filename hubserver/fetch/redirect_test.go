@@ -93,7 +93,7 @@ func TestRedirect_OnlyByLocation(t *testing.T) {
 		wantRefused(t, err)
 	}
 	if slices.Contains(w.dialled, "1.1.1.1:80") {
-		t.Error("what is no redirect was followed")
+		t.Error("a response that is not a redirect was followed")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -43,6 +44,28 @@ func All() (*migrate.Migrations, error) {
 				return run(ctx, m.DB(), step, string(text))
 			},
 		})
+	}
+	return all, nil
+}
+
+var created = regexp.MustCompile(`(?m)^CREATE TABLE (\w+) `)
+
+// Tables returns the names of all tables, each after those that it refers to, because
+// a step creates it after them. The table Marks is not among them.
+func Tables() ([]string, error) {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range created.FindAllSubmatch(text, -1) {
+			all = append(all, string(found[1]))
+		}
 	}
 	return all, nil
 }

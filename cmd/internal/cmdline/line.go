@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Line is a command line that is printed for people to paste. The zero Line is none.
+// Line is a command line that is printed for people to paste. The zero Line is empty.
 type Line struct {
 	Program   string
 	Directory string   // of -C; "": the current one
@@ -81,7 +81,7 @@ func (l Line) String() string {
 	return strings.Join(words, " ")
 }
 
-// harmless are the characters besides letters and digits that no shell acts on
+// harmless are the characters in addition to letters and digits that no shell acts on
 // within a word.
 const harmless = "/._-+@:,=%"
 

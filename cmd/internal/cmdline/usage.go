@@ -3,6 +3,7 @@ package cmdline
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,6 +114,10 @@ func invalidValue(err *pflag.InvalidValueError) error {
 	switch f.Value.Type() {
 	case "bool":
 		return Usagef("--%s is true or false, not %q", f.Name, err.GetValue())
+	case "int", "int64":
+		if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) { // not the flag's own limits
+			return Usagef("--%s is a whole number, not %q", f.Name, err.GetValue())
+		}
 	case "duration":
 		return Usagef("--%s is a duration, such as 30s or 24h, not %q", f.Name, err.GetValue())
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
@@ -32,15 +33,24 @@ type App struct {
 	// Flags of the commands that call the hub.
 	Token, Origin Optional
 
+	Env Optional // of the commands that take an environment
+
 	Command string // the running one, without the program's name
 
-	commands *cobra.Command        // all of them
-	ended    func() syscall.Signal // by which signal, 0 for none
-	handled  func()                // returns when signals are handled
-	held     []string              // warnings that would have damaged a view
+	commands  *cobra.Command        // all of them
+	ended     func() syscall.Signal // by which signal, 0 for none
+	handled   func()                // returns when signals are handled
+	collects  bool                  // JSON documents, of several projects
+	collected []jsontext.Value      // instead of printing them
+	held      []string              // warnings that would have damaged a view
 
 	loaded *identity.Logins
 	id     *identity.Identity
+	hub    *string // origin of the workspace's hub, once it was read
+
+	env, envOrigin string // the environment in use, and the origin of its hub; "": none
+
+	warned, agreed string // the origins of other hubs that were warned of, or agreed to
 }
 
 // New returns the App of one command line.
@@ -56,15 +66,24 @@ func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 // StatusLine names the hub and the identity, "" while a login chooses them.
 func (a *App) StatusLine() string {
 	id, err := a.Identity()
-	switch {
-	case err != nil || a.Command == "login":
+	if err != nil || a.Command == "login" {
 		return ""
-	case id.User != "":
-		return id.Origin + " as " + id.User
-	case id.Token == "":
-		return id.Origin + ", not logged in"
 	}
-	return id.Origin
+	line := id.Origin + asUser(id)
+	if a.env != "" {
+		line = a.env + ": " + line
+	}
+	return a.MarkHub(line)
+}
+
+func asUser(id *identity.Identity) string {
+	switch {
+	case id.User != "":
+		return " as " + id.User
+	case id.Token == "":
+		return ", not logged in"
+	}
+	return ""
 }
 
 // Getenv returns an environment variable, "" for none.
@@ -76,7 +95,7 @@ func (a *App) Getenv(name string) string {
 // Strict reports that nothing may be asked and nothing may move.
 func (a *App) Strict() bool { return a.JSON || a.NoInput || a.inCI() || !a.Streams.Interactive() }
 
-// inCI reports that CI says that nobody is there, whatever stdin is connected to.
+// inCI reports that the variable CI is set: no person is present, even if stdin is a terminal.
 func (a *App) inCI() bool {
 	switch strings.ToLower(a.Getenv("CI")) {
 	case "", "0", "false":
@@ -89,7 +108,7 @@ func (a *App) inCI() bool {
 func (a *App) EndedBy() syscall.Signal { return a.ended() }
 
 // Forget drops the identity: a command of the home view may have changed it.
-func (a *App) Forget() { a.id, a.loaded = nil, nil }
+func (a *App) Forget() { a.id, a.loaded, a.hub = nil, nil, nil }
 
 // Progress returns what shows a transfer: a redrawn line on a terminal, a plain line
 // now and then elsewhere, nothing with --json.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,12 @@ func (a *App) CompleteLocal(_ *cobra.Command, args []string, _ string) ([]string
 	return a.LocalNames(nil, nil, "")
 }
 
+// CompleteLocals completes the names of local projects that are not given yet.
+func (a *App) CompleteLocals(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	names, directive := a.LocalNames(nil, nil, "")
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) }), directive
+}
+
 // LocalNames completes the value of a flag that names a local project.
 func (a *App) LocalNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	ws, err := workspace.Find(a.Dir)
@@ -50,10 +57,13 @@ func (a *App) LocalNames(*cobra.Command, []string, string) ([]string, cobra.Shel
 
 // FromHub completes what a hub knows, and nothing where it cannot be asked.
 func (a *App) FromHub(find func(ctx context.Context, hub *identity.Hub) ([]string, error)) Completion {
-	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		a.Timeout = completeWithin
 		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)
 		defer cancel()
+		if err := a.readEnv(c); err == nil && a.env != "" && len(args) > 0 {
+			_, _ = a.Local(ctx, args[0], a.Itself) // whose environment may name the hub
+		}
 		hub, err := a.Connect()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp

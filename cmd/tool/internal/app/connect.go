@@ -14,18 +14,21 @@ import (
 
 // Identity resolves the identity, once. The login file is read only where it is used: a
 // damaged one does not stop a pipeline that has its token. Where nothing can be stored,
-// as in a container without a home, nobody is logged in.
+// as in a container without a home, there is no login.
 func (a *App) Identity() (*identity.Identity, error) {
 	if a.id != nil {
 		return a.id, nil
 	}
-	o := identity.Options{Token: a.Token.Value, Origin: a.Origin.Value, LookupEnv: a.LookupEnv, Logins: &identity.Logins{}}
+	o := identity.Options{Token: a.Token.Value, Origin: a.Origin.Value, EnvFile: a.envOrigin, LookupEnv: a.LookupEnv, Logins: &identity.Logins{}}
+	var err error
+	if o.Workspace, err = a.WorkspaceHub(); err != nil {
+		return nil, err
+	}
 	if _, err := a.configDir(); err == nil && !o.TokenGiven() {
 		if o.Logins, err = a.Logins(); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	a.id, err = identity.Resolve(o)
 	return a.id, err
 }
@@ -39,12 +42,31 @@ func (a *App) Connect() (*identity.Hub, error) {
 	if err := id.NeedToken(); err != nil {
 		return nil, err
 	}
+	a.warnOfOtherHub(id)
 	return a.Reach(id)
 }
 
 // ConnectAnyway returns the hub for a command that does without a token too.
 func (a *App) ConnectAnyway() (*identity.Hub, error) {
 	id, err := a.Identity()
+	if err != nil {
+		return nil, err
+	}
+	a.warnOfOtherHub(id)
+	return a.Reach(id)
+}
+
+// HubOfEnvironment returns the hub of an environment that is not in use. Only a token that
+// is stored for it is sent there.
+func (a *App) HubOfEnvironment(origin string) (*identity.Hub, error) {
+	o := identity.Options{EnvFile: origin, Logins: &identity.Logins{}, LookupEnv: func(string) (string, bool) { return "", false }}
+	var err error
+	if _, noDir := a.configDir(); noDir == nil {
+		if o.Logins, err = a.Logins(); err != nil {
+			return nil, err
+		}
+	}
+	id, err := identity.Resolve(o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +146,26 @@ func (a *App) Logins() (*identity.Logins, error) {
 	return a.loaded, nil
 }
 
-// LoggedIn returns the user of the current login, "" for none. What is wrong with
+// LoggedIn returns the login that is in use, the zero Login for none. What is wrong with
 // the login file is told where a login is needed.
-func (a *App) LoggedIn() (user string) {
+func (a *App) LoggedIn() identity.Login {
 	logins, err := a.Logins()
 	if err != nil {
-		return ""
+		return identity.Login{}
 	}
-	login, _ := logins.Find(logins.Current)
-	return login.User
+	origin := logins.Current
+	if hub, err := a.WorkspaceHub(); err == nil && hub != "" {
+		origin = hub
+	}
+	login, _ := logins.Find(origin)
+	return login
+}
+
+// KnownHub returns the origin of the workspace's hub, else that of the login in use; "" for
+// none.
+func (a *App) KnownHub() string {
+	if hub, err := a.WorkspaceHub(); err == nil && hub != "" {
+		return hub
+	}
+	return a.LoggedIn().Origin
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -21,10 +23,15 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitDiffers     = 3
 	exitHangup      = 129
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
+
+// ErrDiffers ends a command whose --exit-code was given with exit code 3. Nothing is
+// reported: the result is printed.
+var ErrDiffers = errors.New("what is compared differs")
 
 // failed is the result of a command that failed.
 type failed struct {
@@ -41,11 +48,15 @@ type failed struct {
 	Origin           string            `json:"origin,omitzero"`
 	Current          *wire.Edit        `json:"current,omitzero"`
 	Config           *flat.Difference  `json:"config,omitzero"`
+	Findings         []failure.Finding `json:"findings,omitzero"`
+	Edits            []failure.Edit    `json:"edits,omitzero"`
+	Conflicts        flat.Conflicts    `json:"conflicts,omitzero"`
 	ProjectCreated   bool              `json:"projectCreated,omitzero"`
 	ConfigWritten    bool              `json:"configWritten,omitzero"`
 	BaseFilesWritten bool              `json:"baseFilesWritten,omitzero"`
 	RemoteWritten    bool              `json:"remoteWritten,omitzero"`
 	SettingsChanged  bool              `json:"settingsChanged,omitzero"`
+	Results          []jsontext.Value  `json:"results,omitzero"`
 }
 
 // exit reports what is left to report and returns the exit code.
@@ -55,6 +66,8 @@ func (a *App) exit(err error, ended syscall.Signal) int {
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.Is(err, ErrDiffers):
+		return exitDiffers
 	case !errors.As(err, &run):
 		a.reportUsage(err)
 		return exitUsage
@@ -127,13 +140,15 @@ func (a *App) report(f failure.Failure) {
 	if f.Action == "" {
 		f.Action = a.Command
 	}
+	a.annotate(f)
 	var unprinted *printError
 	if a.JSON && !errors.As(f, &unprinted) {
 		_ = a.printJSON("failed", failed{
 			ProjectName: f.Local, Reason: f.Error(), Stage: f.Stage, Code: f.Code, Hint: f.Hint, Recipe: a.CommandTexts(f.Recipe),
-			Status: f.Status, RequestID: f.RequestID, Errors: f.Fields, Project: f.Project, Origin: f.Origin, Current: f.Current, Config: f.Config,
+			Status: f.Status, RequestID: f.RequestID, Errors: f.Fields, Project: f.Project, Origin: f.Origin, Current: f.Current, Config: f.Config, Findings: f.Findings, Edits: f.Edits, Conflicts: f.Conflicts,
 			ProjectCreated: f.Effects.ProjectCreated, ConfigWritten: f.Effects.ConfigWritten,
 			BaseFilesWritten: f.Effects.BaseFilesWritten, RemoteWritten: f.Effects.RemoteWritten, SettingsChanged: f.Effects.SettingsChanged,
+			Results: a.results(),
 		})
 		return
 	}
@@ -141,10 +156,19 @@ func (a *App) report(f failure.Failure) {
 	for _, field := range f.Fields {
 		a.Diagnose("  - %s", strings.TrimPrefix(field.Pointer+": "+field.Detail, ": "))
 	}
+	for _, finding := range f.Findings {
+		a.Diagnose("  %s", finding)
+	}
+	for _, line := range editLines(f.Edits) {
+		a.Diagnose("  %s", line)
+	}
 	if f.Config != nil {
 		for _, line := range DifferenceLines(*f.Config) {
 			a.Diagnose("  %s", line)
 		}
+	}
+	for _, line := range ConflictLines(f.Conflicts) {
+		a.Diagnose("  %s", line)
 	}
 	if f.Hint != "" {
 		a.Diagnose("  hint: %s", f.Hint)
@@ -157,11 +181,28 @@ func (a *App) report(f failure.Failure) {
 	}
 }
 
+// results returns the documents of several projects that were collected, in the failure
+// that ends the command.
+func (a *App) results() []jsontext.Value {
+	if a.collects {
+		return nil
+	}
+	return a.collected
+}
+
 // CommandText returns a command line as it is to be typed where this command was, so that
-// it acts on the same workspace and the same hub.
+// it acts on the same workspace, environment and hub.
 func (a *App) CommandText(l cmdline.Line) string {
 	l = l.In(a.Dir)
-	if origin := a.givenOrigin(); origin != "" && a.takesOrigin(l) && !l.Has("--origin") {
+	inEnv := a.env != "" && a.lineTakes(l, &a.Env)
+	if inEnv && !l.Has("--env") {
+		l = l.Flag("--env", a.env)
+	}
+	origin := a.givenOrigin()
+	if a.envOrigin != "" {
+		origin = a.envOrigin
+	}
+	if origin != "" && !(inEnv && a.envOrigin != "") && a.lineTakes(l, &a.Origin) && !l.Has("--origin") {
 		l = l.Flag("--origin", origin)
 	}
 	return l.String()
@@ -185,11 +226,11 @@ func (a *App) givenOrigin() string {
 	return strings.TrimSpace(a.Getenv(identity.OriginVariable))
 }
 
-// takesOrigin reports whether a command line has a flag for the hub's address.
-func (a *App) takesOrigin(l cmdline.Line) bool {
+// lineTakes reports whether a command line has the flag of every command that sets value.
+func (a *App) lineTakes(l cmdline.Line, value *Optional) bool {
 	if l.Program != "tool" || a.commands == nil {
 		return false
 	}
 	c, _, err := a.commands.Find(l.Words)
-	return err == nil && c.Flags().Lookup("origin") != nil
+	return err == nil && a.takes(c, value)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
@@ -26,11 +27,10 @@ type FileOptions struct {
 type Files struct {
 	*basefiles.Selection
 	tree.Snapshot
-	GitIgnored []string // paths of chosen files that git ignores
-	Notes      []string
+	Notes []string
 }
 
-// CountFiles tells how many base files a local project has, and their bytes.
+// CountFiles returns how many base files a local project has, and their bytes.
 func (a *App) CountFiles(ctx context.Context, local *workspace.Project) (files int, bytes int64, err error) {
 	client, err := local.Client()
 	if err != nil {
@@ -68,19 +68,49 @@ func (a *App) ChooseFiles(ctx context.Context, local *workspace.Project, client 
 		return nil, err
 	}
 	f := &Files{Selection: selection}
-	ignored := make(chan []string, 1) // git reads the Directories while the files are hashed
-	go func() { ignored <- basefiles.GitIgnored(ctx, selection) }()
 	if f.Snapshot, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
 		return nil, err
 	}
 	if n := f.Links + f.Others; n > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s left out: symbolic links and special files are not pushed", Count(n, "entry was", "entries were")))
 	}
-	if f.GitIgnored = <-ignored; len(f.GitIgnored) > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("git ignores %s, such as %s: .toolignore says what is not pushed",
-			Count(len(f.GitIgnored), "base file", "base files"), strings.Join(f.GitIgnored[:min(3, len(f.GitIgnored))], ", ")))
-	}
 	return f, nil
+}
+
+// GitIgnored starts to find out which files git ignores, of those that are not the same
+// in base, which the hub has had already. It returns a function that waits for the paths.
+func (f *Files) GitIgnored(ctx context.Context, base tree.Base) (paths func() []string) {
+	if f.Digest == base.Digest {
+		return func() []string { return nil }
+	}
+	found := make(chan []string, 1)
+	go func() { found <- f.Selection.GitIgnored(ctx, f.notIn(base)) }()
+	return sync.OnceValue(func() []string { return <-found })
+}
+
+// notIn returns the files that are not the same in base.
+func (f *Files) notIn(base tree.Base) []*basefiles.File {
+	if base.Digest == "" {
+		return f.Files
+	}
+	put := tree.DeltaOf(base.Files(), f.Tree).Put
+	files := make([]*basefiles.File, 0, len(put))
+	for _, file := range f.Files { // in path order, as put is
+		if len(put) > 0 && put[0].Path == file.Path {
+			files, put = append(files, file), put[1:]
+		}
+	}
+	return files
+}
+
+// GitIgnoredNote returns a note about paths that git ignores, "" for none. one and many
+// are the noun for them.
+func GitIgnoredNote(paths []string, one, many string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("git ignores %s, such as %s: .toolignore says what is not pushed",
+		Count(len(paths), one, many), strings.Join(paths[:min(3, len(paths))], ", "))
 }
 
 // IgnoredFiles lists the base files of a local project that git ignores.
@@ -93,7 +123,7 @@ func (a *App) IgnoredFiles(ctx context.Context, local *workspace.Project) ([]str
 	if err != nil {
 		return nil, err
 	}
-	return basefiles.GitIgnored(ctx, selection), nil
+	return selection.GitIgnored(ctx, selection.Files), nil
 }
 
 // IgnoredConsent names the question whether files that git ignores are pushed to a project.
@@ -101,17 +131,17 @@ func IgnoredConsent(origin string, project ref.Ref) string {
 	return "push files that git ignores to " + origin + " " + project.String()
 }
 
-// Send makes f what upload sends, which r is told of, to a hub that probably holds base.
+// Send calls upload with f, reports its progress to r, and expects the hub to have base.
 func (f *Files) Send(r Report, base tree.Base, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error)) (*wire.BaseFilesWritten, error) {
 	blobs := f.Blobs()
 	defer blobs.Close()
 	return upload(hubclient.FileSet{Snapshot: f.Snapshot, Open: blobs.Open, Base: base, OnProgress: r.Of(f.Selection, Uploading)})
 }
 
-// Report is told of progress; nil allowed.
+// Report receives progress; it may be nil.
 type Report func(ui.Progress)
 
-// Of returns what tells r how far a phase has come with a selection; nil where r is.
+// Of returns a function that reports the progress of a phase to r, nil for a nil r.
 func (r Report) Of(s *basefiles.Selection, phase string) func(files int, bytes int64) {
 	if r == nil {
 		return nil

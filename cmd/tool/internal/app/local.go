@@ -45,8 +45,7 @@ func (a *App) Local(ctx context.Context, name string, line func(local string) cm
 		return nil, err
 	}
 	if name != "" {
-		p, err := ws.Project(name)
-		return p, failure.At("read", err)
+		return a.project(ws, name)
 	}
 	names, err := ws.Projects()
 	if err != nil {
@@ -66,11 +65,19 @@ func (a *App) Local(ctx context.Context, name string, line func(local string) cm
 			return nil, err
 		}
 	}
+	return a.project(ws, name)
+}
+
+func (a *App) project(ws *workspace.Workspace, name string) (*workspace.Project, error) {
 	p, err := ws.Project(name)
-	return p, failure.At("read", err)
+	if err != nil {
+		return nil, failure.At("read", err)
+	}
+	return a.inEnvironment(p)
 }
 
 // Locals returns the local project called name, or all of them; none outside a workspace.
+// In an environment these are the projects that have it, which must be on one hub.
 func (a *App) Locals(ctx context.Context, name string) ([]*workspace.Project, error) {
 	if name != "" {
 		p, err := a.Local(ctx, name, a.Itself)
@@ -95,7 +102,10 @@ func (a *App) Locals(ctx context.Context, name string) ([]*workspace.Project, er
 		}
 		all = append(all, p)
 	}
-	return all, nil
+	if a.env == "" {
+		return all, nil
+	}
+	return a.allInEnvironment(all)
 }
 
 // Line is the running command, without arguments and flags.
@@ -107,6 +117,16 @@ func (a *App) Itself(local string) cmdline.Line { return a.Line().With(local) }
 // FromLine returns the running command for name, whose --from is the local project.
 func (a *App) FromLine(name string) func(local string) cmdline.Line {
 	return func(local string) cmdline.Line { return a.Line().With(name).Flag("--from", local) }
+}
+
+// LineFor is a command for a local project, and for the hub project r if that was given
+// by the flag --project.
+func LineFor(command string, local *workspace.Project, given Optional, r ref.Ref) cmdline.Line {
+	l := cmdline.Tool(command).With(local.Name)
+	if given.Given() {
+		l = l.Flag("--project", r.String())
+	}
+	return l
 }
 
 // NeedsLocal is the usage error of the running command without a local project. It
@@ -128,7 +148,7 @@ func (a *App) NeedsLocal() error {
 }
 
 // Nearest returns the local project whose app holds dir, the innermost where apps
-// lie within each other; without one, the first.
+// are nested; without one, the first.
 func Nearest(ws *workspace.Workspace, names []string, dir string) string {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
@@ -194,7 +214,7 @@ func (a *App) ReadClient(local *workspace.Project) (*workspace.Client, error) {
 		return nil, err
 	}
 	for _, w := range client.Warnings {
-		a.Warn(w)
+		a.Warn(w.Error())
 	}
 	return client, nil
 }
@@ -217,23 +237,15 @@ func ReadConfig(client *workspace.Client) (config flat.Config, body wire.PutConf
 	return config, body, err
 }
 
-// Base returns what a local project was last pulled from. A pulled.json that is
-// malformed, as after a merge of git with conflicts, is none: the next pull rewrites it.
-func (a *App) Base(local *workspace.Project) (*workspace.Pulled, error) {
-	base, err := local.Pulled()
+// Bases returns what a local project was last synchronized with. A pulled.json that is
+// malformed, as after a merge of git with conflicts, counts as absent, and is rewritten.
+func (a *App) Bases(local *workspace.Project) (workspace.Bases, error) {
+	bases, err := local.Bases()
 	if err != nil && failure.Of(err).Code == failure.CodeInvalidFile {
-		a.Warn(err.Error() + "; it counts as absent until a pull rewrites it")
-		return nil, nil
+		a.Warn(err.Error() + "; it counts as absent until a pull or push rewrites it")
+		return workspace.Bases{}, nil
 	}
-	return base, err
-}
-
-// HasLocalEdits reports whether settings hold what no hub has seen, as far as is known:
-// they are neither those that were last pulled, by base, nor those that were last
-// pushed or pulled on this machine.
-func HasLocalEdits(settings flat.Config, base *workspace.Pulled, r ref.Ref, last string) bool {
-	revision := settings.Revision()
-	return settings.Len() > 0 && revision != last && !(base != nil && base.Project == r && base.Revision == revision)
+	return bases, err
 }
 
 // chooseLocal asks which of several local projects is meant.

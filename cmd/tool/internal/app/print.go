@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
@@ -29,6 +31,21 @@ func (a *App) Print(kind string, v any, text func(p *Printer)) error {
 	return PrintFailed(kind, p.err)
 }
 
+// PrintToken is Print for the one result that has a whole token: the one that was just
+// created. In text it is alone on stdout, and note goes to stderr.
+func (a *App) PrintToken(kind string, v any, token, note string) error {
+	a.releaseWarnings()
+	whole := func(document string) string { return document }
+	if a.JSON {
+		return PrintFailed(kind, a.writeJSON(kind, v, whole))
+	}
+	if _, err := fmt.Fprintln(a.Streams.Err, "note: "+note); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.Streams.Out, token)
+	return PrintFailed(kind, err)
+}
+
 // printError is a result that could not be written to stdout, which is where a failure
 // in JSON would go too.
 type printError struct{ error }
@@ -37,9 +54,9 @@ func (e *printError) Unwrap() error { return e.error }
 
 // wentThrough says of the results of commands that write what was done.
 var wentThrough = map[string]string{
-	"created": "the project was created", "pushed": "the push went through", "pulled": "the pull went through",
-	"removed": "the project is gone", "published": "the version is published", "initialized": "the files were written",
-	"loggedIn": "the login was stored", "loggedOut": "the login was removed", "aborted": "nothing was changed",
+	"created": "the project was created", "copied": "the project was created", "pushed": "the push went through", "pulled": "the pull went through",
+	"removed": "the project is gone", "apiRemoved": "the API is gone", "published": "the version is published", "initialized": "the files were written",
+	"botToken": "the token was created", "botTokensRevoked": "the tokens were revoked", "botRemoved": "the bot is gone", "loggedIn": "the login was stored", "loggedOut": "the login was removed", "aborted": "nothing was changed",
 }
 
 // PrintFailed returns that the result of a command could not be written, nil for nil.
@@ -54,7 +71,9 @@ func PrintFailed(kind string, err error) error {
 	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", done, failure.Cause(err))}
 }
 
-func (a *App) printJSON(kind string, v any) error {
+func (a *App) printJSON(kind string, v any) error { return a.writeJSON(kind, v, pat.Redact) }
+
+func (a *App) writeJSON(kind string, v any, redact func(string) string) error {
 	head, err := wire.Encode(struct {
 		Type    string `json:"type"`
 		Schema  int    `json:"schema"`
@@ -71,7 +90,12 @@ func (a *App) printJSON(kind string, v any) error {
 	if string(members) != "{}" {
 		document = strings.TrimSuffix(document, "}") + "," + strings.TrimPrefix(string(members), "{")
 	}
-	_, err = fmt.Fprintln(a.Streams.Out, escape.JSON(pat.Redact(document)))
+	document = escape.JSON(redact(document))
+	if a.collects {
+		a.collected = append(a.collected, jsontext.Value(document))
+		return nil
+	}
+	_, err = fmt.Fprintln(a.Streams.Out, document)
 	return err
 }
 
@@ -93,6 +117,13 @@ func (p *Printer) Line(format string, args ...any) {
 // Field writes an indented line with a name and a value, in a column of its own.
 func (p *Printer) Field(name, format string, args ...any) {
 	p.Line("  %-12s %s", name, fmt.Sprintf(format, args...))
+}
+
+// Environment writes a field with the name of an environment, nothing for none.
+func (p *Printer) Environment(name string) {
+	if name != "" {
+		p.Field("environment", "%s", name)
+	}
 }
 
 // Address writes a field with the address of a page, to be clicked where that is

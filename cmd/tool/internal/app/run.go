@@ -45,8 +45,8 @@ func commandOf(c *cobra.Command) string {
 type Operation = func(ctx context.Context, args []string) error
 
 // Run wraps what a command does, so that its failures can be told from a malformed
-// command line. What only a command needs is settled here: help comes sooner
-// without it.
+// command line. It waits for signals to be handled, which help does
+// without.
 func (a *App) Run(f Operation) func(*cobra.Command, []string) error {
 	return a.RunReading(func(ctx context.Context, args []string) error {
 		a.handled()
@@ -54,7 +54,7 @@ func (a *App) Run(f Operation) func(*cobra.Command, []string) error {
 	})
 }
 
-// RunReading is Run for a command that, where nobody is asked, reads files before it
+// RunReading is Run for a command that, where it asks nothing, reads files before it
 // calls the hub, and writes nothing but caches. Signals are handled from that call on.
 func (a *App) RunReading(f Operation) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -63,7 +63,7 @@ func (a *App) RunReading(f Operation) func(*cobra.Command, []string) error {
 		if !a.Strict() {
 			a.handled()
 		}
-		err := f(ctx, args)
+		err := a.Settle(f(ctx, args))
 		var usage *cmdline.UsageError
 		if err == nil || errors.As(err, &usage) {
 			return err
@@ -93,7 +93,7 @@ func (a *App) Begin(c *cobra.Command, _ []string) error {
 			return cmdline.Usagef("--origin: %v", err)
 		}
 	}
-	return nil
+	return a.readEnv(c)
 }
 
 // checkDirectory wants the directory of -C to be one.
@@ -114,17 +114,16 @@ const (
 	memoryLimit = 96 << 20 // bytes
 )
 
-// collectSeldom is to be called while nothing else runs: what it sets stops all that
-// does. The limit therefore waits for the first collection, which most commands do
-// not live to see.
-func collectSeldom() {
+// setGC must be called before anything else runs, because each setting stops the world.
+// The memory limit is set at the first collection, which most commands never reach.
+func setGC() {
 	debug.SetGCPercent(gcPercent)
 	runtime.AddCleanup(new([32]byte), func(struct{}) { debug.SetMemoryLimit(memoryLimit) }, struct{}{})
 }
 
 // Execute runs a command line and returns its exit code.
 func (a *App) Execute(root *cobra.Command, args []string) int {
-	collectSeldom()
+	setGC()
 	a.commands = root
 	root.SetArgs(args)
 	root.SetIn(a.Streams.In)

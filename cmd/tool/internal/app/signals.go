@@ -10,8 +10,8 @@ import (
 
 // handleSignals returns a context that ends with the first signal that asks the
 // program to end, and a function that returns which it was, 0 for none. To start
-// handling signals takes as long as looking at hundreds of files, and goes on
-// beside: handled waits for it. Until then a signal ends the program at once, as
+// handling signals takes as long as looking at hundreds of files, and happens
+// in the background: handled waits for it. Until then a signal ends the program at once, as
 // suits one that has done nothing but read.
 func handleSignals() (ctx context.Context, ended func() syscall.Signal, handled func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())

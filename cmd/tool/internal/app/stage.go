@@ -23,7 +23,9 @@ const (
 	StagePull        = "pull"
 	StageWrite       = "write"
 	StagePublish     = "publish"
+	StageEdit        = "edit"
 	StageRemove      = "rm"
+	StageDiff        = "diff"
 )
 
 // Aborted is the result of a command whose question was answered by no.

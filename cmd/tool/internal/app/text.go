@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -17,33 +18,34 @@ import (
 func Bytes(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 
 // Count writes a number with the word that fits it.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func Count(n int, one, many string) string { return ui.Count(n, one, many) }
 
 // Time writes a moment for people, in their own time zone.
 func Time(t time.Time) string { return t.Local().Format("2 Jan 2006 15:04 MST") }
+
+// Ago writes how long ago a moment was. A clock may be wrong: the future is now.
+func Ago(t time.Time) string {
+	past := time.Since(t)
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"y", 365 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}} {
+		if past >= unit.size {
+			return fmt.Sprintf("%d %s ago", past/unit.size, unit.name)
+		}
+	}
+	return "just now"
+}
+
+// ShortRevision abbreviates a revision or the digest of a tree.
+func ShortRevision(revision string) string { return revision[:min(len(revision), 12)] }
 
 // Edit says who wrote a config, when, and through what.
 func Edit(e wire.Edit) string {
 	if e.UpdatedBy == "" {
 		return "never written"
 	}
-	return fmt.Sprintf("written by %s on %s through %s", e.UpdatedBy, Time(e.UpdatedAt), Via(e.UpdatedVia))
-}
-
-// Via names the way by which a config was written.
-func Via(v wire.Via) string {
-	switch v {
-	case wire.ViaPage:
-		return "the project page"
-	case wire.ViaAPI:
-		return "the API"
-	}
-	return string(v)
+	return fmt.Sprintf("written by %s %s through %s", e.UpdatedBy, Ago(e.UpdatedAt), e.UpdatedVia.Phrase())
 }
 
 // Scopes lists scopes, "read only" for none.
@@ -73,28 +75,116 @@ const (
 	maxValue = 60
 )
 
+// Change is a key that differs, with its values as JSON, "" for an absent one.
+type Change struct {
+	Sign string // + added, ~ changed, - removed
+	Key  string
+	Old  string
+	New  string
+}
+
+// Changes lists a difference: what is added, what is changed, what is removed.
+func Changes(d flat.Difference) []Change {
+	all := make([]Change, 0, d.Len())
+	for _, e := range d.Added {
+		all = append(all, Change{Sign: "+", Key: e.Key, New: e.Text})
+	}
+	for _, c := range d.Changed {
+		all = append(all, Change{Sign: "~", Key: c.Key, Old: c.From, New: c.To})
+	}
+	for _, e := range d.Removed {
+		all = append(all, Change{Sign: "-", Key: e.Key, Old: e.Text})
+	}
+	return all
+}
+
+// line writes a change, with values of at most width columns.
+func (c Change) line(width int) string {
+	if c.Sign == "~" {
+		from, to := ui.Values(c.Old, c.New, width)
+		return fmt.Sprintf("~ %s: %s → %s", c.Key, from, to)
+	}
+	return fmt.Sprintf("%s %s: %s", c.Sign, c.Key, ui.Shorten(c.Old+c.New, width))
+}
+
 // DifferenceLines writes a difference key by key: + added, ~ changed, - removed.
 func DifferenceLines(d flat.Difference) []string {
 	var lines []string
-	more := func(n int) {
-		if n > MaxShown {
-			lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))
+	shown := map[string]int{} // by sign
+	kinds := map[string]int{"+": len(d.Added), "~": len(d.Changed), "-": len(d.Removed)}
+	for _, c := range Changes(d) {
+		if shown[c.Sign]++; shown[c.Sign] <= MaxShown {
+			lines = append(lines, c.line(maxValue))
+		} else if shown[c.Sign] == kinds[c.Sign] {
+			lines = append(lines, fmt.Sprintf("… and %d more", kinds[c.Sign]-MaxShown))
 		}
 	}
-	for _, e := range d.Added[:min(MaxShown, len(d.Added))] {
-		lines = append(lines, fmt.Sprintf("+ %s: %s", e.Key, ui.Shorten(e.Text, maxValue)))
-	}
-	more(len(d.Added))
-	for _, c := range d.Changed[:min(MaxShown, len(d.Changed))] {
-		from, to := ui.Values(c.From, c.To, maxValue)
-		lines = append(lines, fmt.Sprintf("~ %s: %s → %s", c.Key, from, to))
-	}
-	more(len(d.Changed))
-	for _, e := range d.Removed[:min(MaxShown, len(d.Removed))] {
-		lines = append(lines, fmt.Sprintf("- %s: %s", e.Key, ui.Shorten(e.Text, maxValue)))
-	}
-	more(len(d.Removed))
 	return lines
+}
+
+// FullDifferenceLines is DifferenceLines with all keys and whole values.
+func FullDifferenceLines(d flat.Difference) []string {
+	var lines []string
+	for _, c := range Changes(d) {
+		lines = append(lines, c.line(math.MaxInt))
+	}
+	return lines
+}
+
+// maxKeys bounds how many keys of an edit are named.
+const maxKeys = 8
+
+// editLines writes edits of a config: who, through what, when, and which keys.
+func editLines(edits []failure.Edit) []string {
+	var lines []string
+	for _, e := range edits[:min(MaxShown, len(edits))] {
+		lines = append(lines, fmt.Sprintf("edit: %s through %s %s: %s",
+			e.UpdatedBy, e.UpdatedVia.Phrase(), Ago(e.UpdatedAt), keysText(e)))
+	}
+	if n := len(edits); n > MaxShown {
+		lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))
+	}
+	return lines
+}
+
+// keysText names the keys that an edit changed, or counts them where they are not known.
+func keysText(e failure.Edit) string {
+	if e.Keys == nil {
+		return fmt.Sprintf("%d added, %d changed, %d removed", e.Added, e.ConfigEntry.Changed, e.Removed)
+	}
+	var named []string
+	for _, kind := range []struct {
+		sign string
+		keys []string
+	}{{"+", e.Keys.Added}, {"~", e.Keys.Changed}, {"-", e.Keys.Removed}} {
+		for _, key := range kind.keys {
+			named = append(named, kind.sign+" "+ui.Shorten(key, maxValue))
+		}
+	}
+	if more := len(named) - maxKeys; more > 0 {
+		named = append(named[:maxKeys], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(named, ", ")
+}
+
+// ConflictLines writes conflicts key by key, each with its values.
+func ConflictLines(conflicts flat.Conflicts) []string {
+	var lines []string
+	for _, c := range conflicts[:min(MaxShown, len(conflicts))] {
+		mine, theirs := ui.Values(c.Mine, c.Theirs, maxValue)
+		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s", c.Key, orAbsent(mine), orAbsent(theirs), orAbsent(ui.Shorten(c.Base, maxValue))))
+	}
+	if n := len(conflicts); n > MaxShown {
+		lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))
+	}
+	return lines
+}
+
+func orAbsent(text string) string {
+	if text == "" {
+		return "(none)"
+	}
+	return text
 }
 
 // DifferenceSummary counts a difference.

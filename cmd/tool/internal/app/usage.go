@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -26,7 +28,7 @@ func (o *Optional) String() string {
 }
 
 // MaybeLocal allows the name of a local project. An empty one is a variable that
-// was not set, and means nobody's project.
+// was not set, and never means a project.
 func MaybeLocal(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] == "" {
 		return EmptyLocal("<project>")
@@ -37,4 +39,17 @@ func MaybeLocal(c *cobra.Command, args []string) error {
 // EmptyLocal is the usage error of a local project whose name is empty.
 func EmptyLocal(what string) error {
 	return cmdline.Usagef("%s is empty: it is a directory under .tool", what)
+}
+
+// Locals allows the names of any number of local projects, each once.
+func Locals(c *cobra.Command, args []string) error {
+	for i, name := range args {
+		if name == "" {
+			return EmptyLocal("<project>")
+		}
+		if slices.Contains(args[:i], name) {
+			return cmdline.Usagef("%s is given twice", name)
+		}
+	}
+	return nil
 }

@@ -92,7 +92,9 @@ func median(d []time.Duration) time.Duration {
 func buildChoose(b *testing.B) string {
 	b.Helper()
 	program := filepath.Join(b.TempDir(), "choose")
-	if out, err := exec.Command("go", "build", "-o", program, "./testdata/choose").CombinedOutput(); err != nil {
+	c := exec.Command("go", "build", "-o", program, "./testdata/choose")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0") // as tool is released
+	if out, err := c.CombinedOutput(); err != nil {
 		b.Fatalf("go build: %v\n%s", err, out)
 	}
 	return program

@@ -19,6 +19,7 @@ type BundleOptions struct {
 // notBundled lists files of a local project that belong to one destination or one
 // machine, not to the stack.
 const notBundled = `/client.json
+/client.*.json
 /manifest.json
 /pulled.json
 .*.tmp

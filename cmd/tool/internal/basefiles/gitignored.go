@@ -9,54 +9,58 @@ import (
 	"example.com/projecthub/cmd/tool/internal/child"
 )
 
-// GitIgnored returns the paths of the files of s that git ignores and does not track,
-// which are probably not meant to be pushed. It returns none if git is not installed or
-// the root is not in a repository.
-func GitIgnored(ctx context.Context, s *Selection) (paths []string) {
-	if len(s.Files) == 0 {
+// GitIgnored returns the paths of the files that git ignores and does not track, which
+// are probably not meant to be pushed. The files are of s, in path order. It returns none
+// if git is not installed or the root is not in a repository.
+func (s *Selection) GitIgnored(ctx context.Context, files []*File) (paths []string) {
+	if len(files) == 0 {
 		return nil
 	}
-	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
-	// git fails in a directory below an ignored one, so it runs at the top.
-	at, err := git(ctx, root, "rev-parse", "--show-cdup", "--show-prefix")
-	up, rest, _ := strings.Cut(at, "\n")
-	prefix := strings.TrimSuffix(rest, "\n")
+	var names strings.Builder
+	for _, f := range files {
+		names.WriteString("./" + f.OnDisk + "\x00") // a colon at the start has a meaning
+	}
+	// Without the index, git reads only the rules above these files. It fails if no rule
+	// excludes any, as in most repositories.
+	excluded, err := s.git(ctx, names.String(), "check-ignore", "--no-index", "--stdin", "-z")
 	if err != nil {
 		return nil
 	}
-	out, err := git(ctx, filepath.Join(root, up), "--literal-pathspecs",
-		"ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z", "--", "./"+strings.TrimSuffix(prefix, "/"))
+	tracked, err := s.git(ctx, "", "ls-files", "-z")
 	if err != nil {
 		return nil
 	}
-	ignored := map[string]bool{} // a path that ends in a slash is a directory with all files below it
-	for path := range strings.SplitSeq(out, "\x00") {
-		ignored[path] = true
-	}
-	for _, f := range s.Files {
-		if within(ignored, prefix+f.OnDisk) {
+	for _, f := range files {
+		if excluded["./"+f.OnDisk] && !within(tracked, f.OnDisk) {
 			paths = append(paths, f.Path)
 		}
 	}
 	return paths
 }
 
-// git runs git in dir. It disables the setting that makes git run another program.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
+// git runs git in the root and returns the paths that it prints. It disables what makes git
+// run other programs: a file system monitor, and a transport with which a partial clone
+// fetches a missing object.
+func (s *Selection) git(ctx context.Context, stdin string, args ...string) (paths map[string]bool, err error) {
 	cmd, err := child.Command(ctx, "git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	cmd.Dir = dir
-	cmd.Env = slices.DeleteFunc(cmd.Env, elsewhere)
+	cmd.Dir = filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	cmd.Env = append(slices.DeleteFunc(cmd.Env, elsewhere), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1") // a setting could allow any protocol
+	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.Output()
-	return string(out), err
+	paths = map[string]bool{}
+	for path := range strings.SplitSeq(string(out), "\x00") {
+		paths[path] = true
+	}
+	return paths, err
 }
 
-// within reports whether set contains path or a directory above it.
+// within reports whether set contains path or a directory above it, as that of a submodule.
 func within(set map[string]bool, path string) bool {
 	for i := range len(path) {
-		if path[i] == '/' && set[path[:i+1]] {
+		if path[i] == '/' && set[path[:i]] {
 			return true
 		}
 	}
@@ -64,8 +68,8 @@ func within(set map[string]bool, path string) bool {
 }
 
 // elsewhere reports whether an environment variable makes git use another repository
-// than that of its directory. A hook of git sets such variables.
+// than that of its directory, or refuse to check paths. A hook of git sets such variables.
 func elsewhere(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE"}, name)
+	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_LITERAL_PATHSPECS"}, name)
 }

@@ -99,6 +99,19 @@ func (r *Restore) compare(e tree.Entry) error {
 // compared.
 func (r *Restore) Found(path string) string { return r.found[path] }
 
+// Open opens the existing file of a changed path, and returns its size.
+func (r *Restore) Open(path string) (io.ReadCloser, int64, error) {
+	in, name, err := r.parent(path, false)
+	if err != nil {
+		return nil, 0, r.unwritable(path, err)
+	}
+	f, is, err := openFile(in, name)
+	if err != nil {
+		return nil, 0, r.unwritable(path, err)
+	}
+	return f, is.Size(), nil
+}
+
 // digestOf returns the SHA-256 of a regular file. It follows no link.
 func digestOf(in *os.Root, name string) (is fs.FileInfo, digest string, err error) {
 	f, is, err := openFile(in, name)

@@ -1,6 +1,7 @@
 package basefiles
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -29,6 +30,23 @@ var defaults []byte
 var builtIn = sync.OnceValue(func() *ignore.Rules {
 	return ignore.Compile(defaults, builtInSource)
 })
+
+// secrets are the built-in rules of files that hold secrets, the last ones.
+var secrets = sync.OnceValue(func() *ignore.Rules {
+	_, rules, _ := bytes.Cut(defaults, []byte("# What holds secrets.\n"))
+	return ignore.Compile(rules, builtInSource)
+})
+
+// HoldsSecrets reports whether a built-in rule excludes a path because of the secrets that
+// such files hold.
+func HoldsSecrets(name string) bool {
+	for dir := false; name != "."; name, dir = path.Dir(name), true {
+		if rule := secrets().Match(name, dir); rule != nil && !rule.Keeps {
+			return true
+		}
+	}
+	return false
+}
 
 // reason returns the rule that excludes a path, for people.
 func reason(rule *ignore.Rule) string {

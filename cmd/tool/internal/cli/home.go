@@ -36,7 +36,7 @@ var (
 	homeActions = []ui.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
 )
 
-// home shows how the local projects stand, and runs what the person chooses, until
+// home shows the status of the local projects, and runs what the person chooses, until
 // they leave. A failure of what was run is reported and ends nothing.
 func home(ctx context.Context, a *app.App) (err error) {
 	acted := false
@@ -67,7 +67,7 @@ func home(ctx context.Context, a *app.App) (err error) {
 			chosen, name = i, h.names[i]
 		}
 		acted = true
-		err = act(ctx, a, action, name, h.project(i))
+		err = a.Settle(act(ctx, a, action, name, h.project(i)))
 		if errors.Is(err, ui.ErrBack) {
 			continue
 		}
@@ -117,7 +117,7 @@ func act(ctx context.Context, a *app.App, action ui.Action, name, hubProject str
 		}
 		return project.View(ctx, a, hubProject, true)
 	}
-	return failure.Doing(login.Run(ctx, a, false), "", "log in")
+	return failure.Doing(login.Run(ctx, a, login.Options{}), "", "log in")
 }
 
 // pause lets the person read what an action printed, and reports whether
@@ -181,35 +181,35 @@ func (h *overview) load(ctx context.Context) ui.Home {
 	if err != nil {
 		e := failure.Of(err)
 		view.Notices = append(view.Notices, strings.Join(slices.Concat([]string{e.Error()}, a.CommandTexts(e.Recipe)), "; "))
-		return view
 	}
-	if who := h.status.Identity; who != nil {
-		view.Status = id.Origin + " as " + who.Name
-	} else {
+	switch {
+	case h.status == nil:
+		return view
+	case h.status.Identity != nil:
+		view.Status = a.MarkHub(id.Origin + " as " + h.status.Identity.Name)
+	case err == nil:
 		view.Notices = append(view.Notices, "You are not logged in. Press i to log in.")
 	}
 	for i, p := range h.status.Projects {
-		view.Items[i].State, view.Items[i].Details = shortState(p, h.status.Identity != nil), h.detailsOf(p, h.status.Identity != nil)
-		view.Items[i].Mark = markOf(p)
+		unknown := h.status.Unknown()
+		view.Items[i].State, view.Items[i].Details, view.Items[i].Mark = shortState(p, unknown), h.detailsOf(p, unknown), markOf(p)
 	}
 	return view
 }
 
 // shortState says in a few words how a local project compares with the hub.
-func shortState(p status.Project, loggedIn bool) string {
+func shortState(p status.Project, unknown string) string {
 	switch {
 	case p.Problem != "":
 		return "has a problem"
 	case p.Project.IsZero():
 		return "on no hub yet"
-	case !p.Exists && !loggedIn:
-		return status.Unknown
-	case !p.Exists:
+	case !p.Exists && unknown == "":
 		return "not on the hub"
-	case p.Config == status.None:
+	case p.Exists && p.Config == status.None:
 		return "no config on the hub"
 	}
-	return status.StateText(p.Config)
+	return status.ConfigText(p, unknown)
 }
 
 // markOf returns the state that a local project's glyph shows.
@@ -221,9 +221,9 @@ func markOf(p status.Project) ui.State {
 }
 
 // detailsOf returns what status prints of a local project, below its name.
-func (h *overview) detailsOf(p status.Project, loggedIn bool) []string {
+func (h *overview) detailsOf(p status.Project, unknown string) []string {
 	var b bytes.Buffer
-	status.ProjectText(h.app.PrinterTo(&b), p, loggedIn)
+	status.ProjectText(h.app.PrinterTo(&b), p, unknown)
 	_, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
 	return strings.Split(rest, "\n")
 }
@@ -236,7 +236,7 @@ func (h *overview) project(i int) string {
 	return h.status.Projects[i].Project.String()
 }
 
-// askPlain says how things stand, then asks what to do, and to what.
+// askPlain shows the status, then asks what to do and with which project.
 func (h *overview) askPlain(ctx context.Context, doing string) (action ui.Action, item int, err error) {
 	var view ui.Home
 	item = -1

@@ -2,15 +2,16 @@ package failure
 
 import "example.com/projecthub/hubclient/wire"
 
-// Codes of failures that no hub reports. Those of package hubclient come besides them.
+// Codes of failures that no hub reports. Package hubclient has more.
 const (
 	CodeNoToken          wire.Code = "no_token"
+	CodeNotLoggedIn      wire.Code = "not_logged_in"
 	CodeNotRecorded      wire.Code = "not_recorded"
 	CodeNoConfig         wire.Code = "no_config"
 	CodeNoSettings       wire.Code = "no_settings"
 	CodeNoBaseFiles      wire.Code = "no_base_files"
 	CodeWouldUndoEdits   wire.Code = "would_undo_edits"
-	CodeWouldLoseEdits   wire.Code = "would_lose_edits"
+	CodeConflict         wire.Code = "conflict"
 	CodeInterrupted      wire.Code = "interrupted"
 	CodeInvalidFile      wire.Code = "invalid_file"
 	CodeNoDestination    wire.Code = "no_destination"
@@ -19,5 +20,7 @@ const (
 	CodeOutsideWorkspace wire.Code = "outside_workspace"
 	CodeTokenInFile      wire.Code = "token_in_file"
 	CodeNothingKept      wire.Code = "nothing_kept"
+	CodeSomeFailed       wire.Code = "some_failed" // of several local projects
+	CodeCheckFailed      wire.Code = "check_failed"
 	CodeFilesDiffer      wire.Code = "files_differ"
 )

@@ -38,7 +38,71 @@ type Failure struct {
 	Current *wire.Edit       // the last edit of the config that was not replaced
 	Config  *flat.Difference // what the command would have changed
 
+	Findings []Finding // of a check
+
+	Edits     []Edit         // that the command would have undone
+	Conflicts flat.Conflicts // what was changed differently here and on the hub
+
 	Effects Effects
+}
+
+// Edit is an edit of a config, with the keys that it changed.
+type Edit struct {
+	wire.ConfigEntry `json:",inline"`
+	Keys             *Keys `json:"keys"` // nil: not known
+}
+
+// Keys are the keys that an edit changed.
+type Keys struct {
+	Added   []string `json:"added"`
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
+}
+
+// KeysOf returns the keys of a difference.
+func KeysOf(d flat.Difference) *Keys {
+	k := &Keys{Added: []string{}, Changed: []string{}, Removed: []string{}}
+	for _, e := range d.Added {
+		k.Added = append(k.Added, e.Key)
+	}
+	for _, c := range d.Changed {
+		k.Changed = append(k.Changed, c.Key)
+	}
+	for _, e := range d.Removed {
+		k.Removed = append(k.Removed, e.Key)
+	}
+	return k
+}
+
+// Finding is a problem in a file of the workspace.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	Project  string   `json:"projectName,omitzero"` // "": of the workspace
+	File     string   `json:"file"`
+	Line     int      `json:"line,omitzero"` // from 1; 0: not known
+	Column   int      `json:"column,omitzero"`
+	Detail   string   `json:"detail"`
+}
+
+// Severity says whether a finding is a failure.
+type Severity string
+
+// The severities.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// String returns the finding as compilers write theirs.
+func (f Finding) String() string {
+	at := f.File
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+	}
+	if f.Severity == SeverityWarning {
+		return at + ": warning: " + f.Detail
+	}
+	return at + ": " + f.Detail
 }
 
 // Effects are what was already applied when a command failed.

@@ -1,10 +1,11 @@
-// Package identity settles as whom the client speaks, to which hub, and where
+// Package identity resolves the token and the hub of a command, and where
 // each of the two came from; it keeps the login file.
 //
-// It asks nobody and prints nothing.
+// It asks nothing and prints nothing.
 package identity
 
 import (
+	"cmp"
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -13,7 +14,7 @@ import (
 	"example.com/projecthub/hubclient/pat"
 )
 
-// Environment variables that settle an identity.
+// Environment variables of an identity.
 const (
 	TokenVariable  = "TOOL_HUB_TOKEN"
 	OriginVariable = "TOOL_API_ORIGIN"
@@ -25,19 +26,33 @@ var DefaultOrigin = "http://127.0.0.1:4680"
 // Source says where a value came from.
 type Source string
 
-// Sources of a token and of an origin.
 // The sources of a token or an address.
 const (
 	FromFlag        Source = "flag"
-	FromEnvironment Source = "environment"
+	FromEnvironment Source = "environment"      // a variable
+	FromEnvFile     Source = "environment-file" // of the environment that --env names
 	FromLogin       Source = "login"
+	FromWorkspace   Source = "workspace" // without a token for its hub
 	FromDefault     Source = "default"
 )
+
+// Phrase names the source to people, who know an environment as that of --env.
+func (s Source) Phrase() string {
+	switch s {
+	case FromEnvironment:
+		return "variable"
+	case FromEnvFile:
+		return "environment"
+	}
+	return string(s)
+}
 
 // Options are what an identity is made of.
 type Options struct {
 	Token     *string // of --token; nil: not given
 	Origin    *string // of --origin
+	EnvFile   string  // origin of the environment that --env names; "": it names none
+	Workspace string  // origin of the workspace's hub; "": not known
 	LookupEnv func(string) (string, bool)
 	Logins    *Logins
 }
@@ -51,22 +66,31 @@ func (o Options) TokenGiven() bool {
 
 // Identity is as whom the client speaks, and to which hub.
 type Identity struct {
-	Token        string // "": nobody
+	Token        string // "": not logged in
 	TokenSource  Source
 	User         string // of a stored token
 	Origin       string
 	OriginSource Source
+	Workspace    string // origin of the workspace's hub; "": not known
 
 	emptyVariable bool // TOOL_HUB_TOKEN is set, but empty
 }
 
-// Resolve settles the identity: the token of the flag, the environment or the
+// UsesOtherHub reports whether a flag, a variable or the default selects another hub than
+// the workspace's.
+func (id *Identity) UsesOtherHub() bool {
+	return id.Workspace != "" && id.Origin != id.Workspace && id.OriginSource != FromEnvFile
+}
+
+// Resolve returns the identity: the token of the flag, the environment or the
 // login file; the origin of the flag, the environment, the login file when the
-// token came from there, or the default. A stored token goes to no other origin
-// than the one that it was stored for. The failure is token_malformed, or
-// not_a_hub for an origin that is none.
+// token came from there, or the default. The entry of the login file is that of the
+// workspace's hub, or else that of the current one. A stored token goes to no other origin
+// than the one that it was stored for, and a given one to none that only a file of the
+// workspace names. The failure is token_malformed, not_a_hub for an origin that is none, or
+// no_token.
 func Resolve(o Options) (*Identity, error) {
-	id := &Identity{}
+	id := &Identity{Workspace: o.Workspace}
 	if err := id.findToken(o); err != nil {
 		return nil, err
 	}
@@ -119,6 +143,14 @@ func (id *Identity) findOrigin(o Options) error {
 	if env, _ := o.LookupEnv(OriginVariable); strings.TrimSpace(env) != "" {
 		given, source, place = strings.TrimSpace(env), FromEnvironment, OriginVariable
 	}
+	if id.Token != "" && o.EnvFile != "" && o.Origin == nil {
+		if trusted, err := hubclient.ParseOrigin(given); err != nil || trusted != o.EnvFile {
+			return id.notForFile(o.EnvFile)
+		}
+	}
+	if o.EnvFile != "" {
+		given, source, place = o.EnvFile, FromEnvFile, "the environment's origin"
+	}
 	if o.Origin != nil {
 		given, source, place = *o.Origin, FromFlag, "--origin"
 	}
@@ -130,16 +162,27 @@ func (id *Identity) findOrigin(o Options) error {
 	return nil
 }
 
+// notForFile is the failure for a token that would go to a hub that only a file of the
+// workspace names: whoever can write to a repository would get the tokens of its pipelines.
+func (id *Identity) notForFile(origin string) failure.Failure {
+	return failure.New(failure.CodeNoToken, "the token of %s is not sent to %s, which only the environment's file names", id.tokenPlace(), origin).
+		WithHint("if the token is for that hub, name the hub with --origin or %s", OriginVariable)
+}
+
 // useLogin takes the token from the login file: that of the origin that was given,
-// else that of the current origin, and then the origin too.
+// else that of the workspace's hub or of the current one, and then the origin too.
+// Without an entry for the workspace's hub no other hub is called.
 func (id *Identity) useLogin(o Options) {
 	origin := id.Origin
-	if id.OriginSource == FromDefault && o.Logins.Current != "" {
-		origin = o.Logins.Current
+	if id.OriginSource == FromDefault {
+		origin = cmp.Or(o.Workspace, o.Logins.Current, origin)
 	}
 	login, ok := o.Logins.Find(origin)
 	if !ok || login.Token == "" {
 		id.TokenSource = ""
+		if id.OriginSource == FromDefault && o.Workspace != "" {
+			id.Origin, id.OriginSource = o.Workspace, FromWorkspace
+		}
 		return
 	}
 	id.Token, id.TokenSource, id.User = login.Token, FromLogin, login.User
@@ -163,6 +206,14 @@ func (id *Identity) NeedToken() error {
 
 func (id *Identity) needToken() failure.Failure {
 	f := failure.New(failure.CodeNoToken, "there is no token for %s", id.Origin).Try(id.loginLine())
+	switch id.OriginSource {
+	case FromWorkspace:
+		return f.WithCode(failure.CodeNotLoggedIn).WithReason("not logged in to %s, the hub of this workspace", id.Origin).
+			WithHint("log in, or give the token and the hub's address with --token and --origin")
+	case FromEnvFile:
+		return f.WithCode(failure.CodeNotLoggedIn).WithReason("not logged in to %s, the hub of this environment", id.Origin).
+			WithHint("log in, or give the token and the hub's address with --token and --origin")
+	}
 	if id.emptyVariable {
 		return f.WithHint("%s is set, but empty", TokenVariable)
 	}

@@ -85,7 +85,7 @@ func readFile(path string) (loginFile, error) {
 	return f, nil
 }
 
-// canonical brings every origin into the form in which origins are compared.
+// canonical rewrites every origin to the form in which origins are compared.
 func (f *loginFile) canonical() bool {
 	origins := []*string{}
 	if f.Current != "" {
@@ -124,8 +124,8 @@ func (f *loginFile) Find(origin string) (Login, bool) {
 // Put adds an entry, or replaces that of the same origin, and makes it the current one.
 func (l *Logins) Put(entry Login) { l.edit(func(f *loginFile) { f.put(entry) }) }
 
-// Remove drops the entry of origin and reports whether there was one. The current
-// origin is then the only other one, or none.
+// Remove drops the entry of origin and reports whether there was one. If it was the
+// current one, none is.
 func (l *Logins) Remove(origin string) bool {
 	_, existed := l.Find(origin)
 	l.edit(func(f *loginFile) { f.remove(origin) })
@@ -148,9 +148,6 @@ func (f *loginFile) remove(origin string) {
 	f.Logins = slices.DeleteFunc(f.Logins, func(e Login) bool { return e.Origin == origin })
 	if f.Current == origin {
 		f.Current = ""
-		if len(f.Logins) == 1 {
-			f.Current = f.Logins[0].Origin
-		}
 	}
 }
 
@@ -186,7 +183,7 @@ func (l *Logins) Save() error {
 	return nil
 }
 
-// notWritten leaves out the temporary file, which is nobody's concern.
+// notWritten leaves out the temporary file, which does not concern the user.
 func (l *Logins) notWritten(err error) error {
 	return failure.New(failure.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), failure.Cause(err))
 }

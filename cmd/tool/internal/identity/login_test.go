@@ -102,7 +102,7 @@ func TestLogins_CurrentOriginFollowsPutAndRemove(t *testing.T) {
 		remove, current string
 		existed         bool
 		left            int
-	}{{"https://never", a, false, 3}, {c, a, true, 2}, {a, b, true, 1}, {a, b, false, 1}, {b, "", true, 0}} {
+	}{{"https://never", a, false, 3}, {c, a, true, 2}, {a, "", true, 1}, {a, "", false, 1}, {b, "", true, 0}} {
 		if existed := l.Remove(step.remove); existed != step.existed {
 			t.Errorf("Remove(%s) = %v", step.remove, existed)
 		}
@@ -112,7 +112,7 @@ func TestLogins_CurrentOriginFollowsPutAndRemove(t *testing.T) {
 		l.Put(identity.Login{Origin: origin, Token: tokenA})
 	}
 	l.Remove(c)
-	check("", 2) // which of the two, nobody said
+	check("", 2)
 }
 
 func TestLoadLogins_MissingFileIsEmpty(t *testing.T) {

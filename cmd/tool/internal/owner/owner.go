@@ -1,4 +1,4 @@
-// Package owner keeps the owners of files that root writes in somebody's place. It
+// Package owner keeps the owners of files that root writes for another user. It
 // knows nothing of what is in them.
 package owner
 

@@ -27,7 +27,19 @@ type Value struct {
 	Former  wire.Edit      `json:"former"`  // who had written it
 	Written string         `json:"written"` // the revision that replaced it
 	Pulled  *Pulled        `json:"pulled"`  // nil for a push
-	At      time.Time      `json:"at"`      // for a person; the clock may be wrong
+
+	// Files is set for a push of base files, which saves no config.
+	Files *PushedFiles `json:"files,omitzero"`
+
+	At time.Time `json:"at"` // for a person; the clock may be wrong
+}
+
+// PushedFiles is a set of base files that a push sent. The hub keeps the one that it
+// replaced.
+type PushedFiles struct {
+	Tree     string `json:"tree"`
+	Config   string `json:"config,omitzero"`   // ID of the last config saved by a push; "": none
+	Together bool   `json:"together,omitzero"` // the same push replaced that config
 }
 
 // Pulled is what else a pull replaced.
@@ -50,6 +62,9 @@ type Entry struct {
 // replaced, as files that are numbered in the order in which they were saved, because
 // a clock may be wrong.
 type History struct{ dir string }
+
+// PushName names the config of a project in the undo history of pushes.
+func PushName(origin string, r ref.Ref) string { return "push " + origin + " " + r.String() }
 
 // NewHistory returns the undo history in a directory, which need not exist; "" saves nothing.
 func NewHistory(dir string) *History { return &History{dir} }
@@ -88,7 +103,7 @@ func (h *History) write(v Value, suffix string) (path string, err error) {
 	if h.dir == "" {
 		return "", errors.New("set TOOL_STATE_DIR to a directory for it")
 	}
-	if len(v.Config) == 0 {
+	if len(v.Config) == 0 && v.Files == nil {
 		return "", errors.New("it is not known")
 	}
 	dir := h.pathOf(v.Name)

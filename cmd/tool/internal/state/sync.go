@@ -8,13 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
 
 // Sync is the sync state: which config was last pushed to or pulled from each project
-// of each hub, which tells later which side changed, and which base files, so that a
+// of each hub, to find out later which side changed, and which base files, so that a
 // push need only send what differs. It is a cache: it can be lost, and its failures
 // are not reported.
 type Sync struct{ dir string }
@@ -47,7 +48,7 @@ func (s *Sync) SaveFiles(origin string, r ref.Ref, files tree.Snapshot) {
 	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Tree.Canonical()))
 }
 
-// LastFiles returns the set that was saved for a project. Its files are read when
+// LastFiles returns the set that was saved for a project. Its files are read once, when
 // they are asked for.
 func (s *Sync) LastFiles(origin string, r ref.Ref) tree.Base {
 	path := s.filesPath(origin, r)
@@ -62,7 +63,7 @@ func (s *Sync) LastFiles(origin string, r ref.Ref) tree.Base {
 	if err != nil || !tree.ValidDigest(digest) {
 		return tree.Base{}
 	}
-	return tree.Base{Digest: digest, Files: func() tree.Tree { return readFiles(path, digest) }}
+	return tree.Base{Digest: digest, Files: sync.OnceValue(func() tree.Tree { return readFiles(path, digest) })}
 }
 
 // readFiles returns nil unless path still holds the set of this digest.

@@ -1,5 +1,5 @@
-// Package term says what the program's three streams are connected to. It is
-// decided once, at the start, and asks nothing of the terminal.
+// Package term finds out what the program's streams are connected to, once, without
+// querying the terminal.
 package term
 
 import (
@@ -48,7 +48,7 @@ func (s Streams) HungUp() bool {
 	return ok && hungUp(f)
 }
 
-// Size returns the terminal's columns and rows, 80 and 24 where it does not tell.
+// Size returns the terminal's columns and rows, 80 and 24 if it reports none.
 func (s Streams) Size() (columns, rows int) {
 	if s.size != nil {
 		if columns, rows, err := s.size(); err == nil && columns > 0 && rows > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -25,35 +26,45 @@ const (
 
 var clientMembers = []string{memberProject, memberAPI, memberSource, memberSettings, memberEnrichments}
 
-// Client is a local project's client.json as it was read. Its refs are as written:
-// whoever uses one parses it, and names its place when it is malformed.
+// Client is a local project's client.json as it was read, changed by the file of the
+// project's environment if it is in one. Its refs are as written: the caller parses it,
+// and names its position when it is malformed.
 type Client struct {
-	Project  Field    // destination, @account/slug
-	API      Field    // @account/slug
-	Source   Field    // the API's description: a file of the workspace or a URL
-	Warnings []string // sentences about what is probably a slip
+	Project  Field     // destination, @account/slug
+	API      Field     // @account/slug
+	Source   Field     // the API's description: a file of the workspace or a URL
+	Warnings []*Blamed // what is probably a slip
 
 	local       *Project
 	doc         document
 	settings    *jsonedit.Value // nil: no such member
 	enrichments *jsonedit.Value // at the top level
+	env         *environment    // nil: none
 }
 
 // Client reads the project's client.json. The failure is invalid_file, with line
 // and column where one is to blame, or outside_workspace.
 func (p *Project) Client() (*Client, error) {
-	text, err := p.Workspace.read(p.ClientPath())
+	text, err := p.Workspace.read(p.file(clientFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.Of(err).WithHint(`the least that a %s holds is {"settings": {}}`, clientFile)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p.parseClient(text)
+	c, err := p.parseClient(text)
+	if err != nil || p.Env == "" {
+		return c, err
+	}
+	e, err := p.environment()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.apply(e)
 }
 
 func (p *Project) parseClient(text []byte) (*Client, error) {
-	doc, err := parse(p.ClientPath(), text)
+	doc, err := parse(p.file(clientFile), text)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +93,7 @@ func (c *Client) findConfig() error {
 		}
 		c.settings = &v
 		if inner, ok := v.Lookup(memberEnrichments); ok {
-			if err := c.checkEnrichments("settings.enrichments", inner); err != nil {
+			if err := checkEnrichments(c.doc, "settings.enrichments", inner); err != nil {
 				return err
 			}
 		}
@@ -93,33 +104,33 @@ func (c *Client) findConfig() error {
 	}
 	if c.settings != nil {
 		if _, twice := c.settings.Lookup(memberEnrichments); twice {
-			return c.doc.at(v.Offset).invalid("enrichments stand here and in settings.enrichments").
+			return c.doc.at(v.Offset).invalid("enrichments is set here and in settings.enrichments").
 				WithHint("keep one of the two")
 		}
 	}
 	c.enrichments = &v
-	return c.checkEnrichments(memberEnrichments, v)
+	return checkEnrichments(c.doc, memberEnrichments, v)
 }
 
 // checkEnrichments wants an array of records or an object of records, a record being an object.
-func (c *Client) checkEnrichments(name string, v jsonedit.Value) error {
+func checkEnrichments(doc document, name string, v jsonedit.Value) error {
 	switch v.Text.Kind() {
 	case '[':
 		i := 0
 		for record := range v.Elements() {
 			if record.Text.Kind() != '{' {
-				return c.doc.at(record.Offset).invalid("%s[%d] is %s: a record is an object", name, i, record.Type())
+				return doc.at(record.Offset).invalid("%s[%d] is %s: a record is an object", name, i, record.Type())
 			}
 			i++
 		}
 	case '{':
 		for _, m := range v.Members {
 			if m.Value.Text.Kind() != '{' {
-				return c.doc.at(m.Value.Offset).invalid("%s.%s is %s: a record is an object", name, m.Name, m.Value.Type())
+				return doc.at(m.Value.Offset).invalid("%s.%s is %s: a record is an object", name, m.Name, m.Value.Type())
 			}
 		}
 	default:
-		return c.doc.at(v.Offset).invalid("%s is %s: an array or object of records was expected", name, v.Type())
+		return doc.at(v.Offset).invalid("%s is %s: an array or object of records was expected", name, v.Type())
 	}
 	return nil
 }
@@ -137,7 +148,7 @@ func (c *Client) warn() {
 			continue
 		}
 		if near := cmdline.Nearest(m.Name, clientMembers); near != "" {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %q is not used: did you mean %q?", c.doc.at(m.Offset), m.Name, near))
+			c.Warnings = append(c.Warnings, &Blamed{c.doc.at(m.Offset), fmt.Errorf("%q is not used: did you mean %q?", m.Name, near)})
 		}
 	}
 }
@@ -145,6 +156,9 @@ func (c *Client) warn() {
 // Settings returns what a push sends: the object settings, with the top-level
 // enrichments in it. Without a member settings the failure is no_settings.
 func (c *Client) Settings() (jsontext.Value, error) {
+	if c.env != nil && c.env.settings != nil {
+		return jsonedit.Object(overlay(c.ownSettings(), c.env.settings.Members)).Text, nil
+	}
 	if c.settings == nil {
 		return nil, failure.New(failure.CodeNoSettings, "%s has no %q", c.doc.name, memberSettings).
 			WithHint(`write "settings": {} to mean an empty config`)
@@ -152,7 +166,16 @@ func (c *Client) Settings() (jsontext.Value, error) {
 	if c.enrichments == nil {
 		return c.settings.Text, nil
 	}
-	return jsonedit.Object(with(c.settings.Members, memberEnrichments, *c.enrichments)).Text, nil
+	return jsonedit.Object(c.ownSettings()).Text, nil
+}
+
+// ownSettings returns the settings of client.json, with the top-level enrichments in them.
+func (c *Client) ownSettings() []jsonedit.Member {
+	members := membersOf(c.settings)
+	if c.enrichments == nil {
+		return members
+	}
+	return with(members, memberEnrichments, *c.enrichments)
 }
 
 // Config returns the settings as the flat config that a push makes of them.
@@ -167,9 +190,38 @@ func (c *Client) Config() (flat.Config, error) {
 		err = config.Check(flat.Limits{Bytes: maxFile})
 	}
 	if err != nil {
-		return flat.Config{}, c.doc.at(c.settings.Offset).invalid("settings: %w", err)
+		return flat.Config{}, c.settingsAt().invalid("settings: %w", err)
 	}
 	return config, nil
+}
+
+// SettingAt returns the position of the value that a JSON pointer names, relative to
+// settings; of the innermost one that exists on the way.
+func (c *Client) SettingAt(pointer string) Position {
+	if c.settings == nil {
+		return Position{File: c.doc.name}
+	}
+	at := *c.settings
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		next, ok := at.Lookup(name)
+		if !ok && len(pointer) > 0 && c.enrichments != nil && name == memberEnrichments && at.Offset == c.settings.Offset {
+			next, ok = *c.enrichments, true
+		}
+		if !ok {
+			break
+		}
+		at = next
+	}
+	return c.doc.at(at.Offset)
+}
+
+// settingsAt returns the position of the settings, which one of the files has.
+func (c *Client) settingsAt() Position {
+	if c.settings == nil {
+		return c.env.doc.at(c.env.settings.Offset)
+	}
+	return c.doc.at(c.settings.Offset)
 }
 
 // with returns members with the one called name set to v, in its place or last.

@@ -42,7 +42,7 @@ func TestClient_ErrorsHavePositions(t *testing.T) {
 		"[]":                            ":1:1: a JSON object was expected, not an array",
 		"{\n  // slug\n}":               ":2:3: JSON has no comments",
 		"{\n  \"api\": \"@a/b\",\n}":    ":2:16: a value was expected after the comma",
-		`{"api": "@a/b", "api": ""}`:    `:1:17: "api" stands there twice`,
+		`{"api": "@a/b", "api": ""}`:    `:1:17: "api" is set twice`,
 		"{\"é\": 1, \"project\": \xff}": ":1:21: invalid",
 		`{"project": null}`:             ":1:13: project is null: a string was expected",
 		`{"api": {"account": "a"}}`:     ":1:9: api is an object: a string was expected",
@@ -52,7 +52,7 @@ func TestClient_ErrorsHavePositions(t *testing.T) {
 		`{"enrichments": "x"}`:          ":1:17: enrichments is a string: an array or object of records was expected",
 		`{"enrichments": [{}, [], 1]}`:  ":1:22: enrichments[1] is an array: a record is an object",
 		"{\"settings\": {\"enrichments\":\n {\"a\": {}, \"b\": true}}}": ":2:17: settings.enrichments.b is a boolean: a record is an object",
-		`{"settings": {"enrichments": {}}, "enrichments": []}`:          ":1:50: enrichments stand here and in settings.enrichments",
+		`{"settings": {"enrichments": {}}, "enrichments": []}`:          ":1:50: enrichments is set here and in settings.enrichments",
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: text})).Client()
 		wantFault(t, err, failure.CodeInvalidFile, clientJSON+reason)
@@ -74,7 +74,7 @@ func TestClient_UnreadableFileIsNamed(t *testing.T) {
 		t.Errorf("hint %q", e.Hint)
 	}
 	os.Mkdir(file, 0o755)
-	fails(failure.CodeInvalidFile, ": a directory stands in place of the file")
+	fails(failure.CodeInvalidFile, ": is a directory")
 	write(t, w.Dir, clientJSON, `{"settings": {"a": "`+strings.Repeat("x", 16<<20)+`"}}`)
 	fails(failure.CodeInvalidFile, ": larger than 16 MiB")
 	symlink(t, "nowhere.json", file)
@@ -119,7 +119,11 @@ func TestClient_WarnsAboutMisspelledMember(t *testing.T) {
 		clientJSON + `:6:3: "sourec" is not used: did you mean "source"?`,
 		clientJSON + `:7:3: "enrichment" is not used: did you mean "enrichments"?`,
 	}
-	if diff := cmp.Diff(want, c.Warnings); diff != "" {
+	var got []string
+	for _, w := range c.Warnings {
+		got = append(got, w.Error())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

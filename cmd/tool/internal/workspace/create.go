@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -20,9 +21,11 @@ import (
 
 // Start is what a new local project starts with.
 type Start struct {
-	Source   string  // file of the workspace, or URL; "" is openapi.yaml
+	Source   string  // file of the workspace, or URL; "" is openapi.yaml, or openapi.json where only that exists
 	BasePath string  // "" is src
 	Stack    ref.Ref // the zero Ref leaves the name to the first publish
+	Hub      string  // origin of the hub that has the JSON Schemas of the files, "" for none
+	Sample   fs.FS   // files of a workspace with one local project, to start with; nil for none
 }
 
 // Create makes the local project name in dir, which becomes a workspace if it is
@@ -46,11 +49,28 @@ func Create(dir, name string, start Start) (files []string, err error) {
 		return nil, err
 	}
 	made := creation{root: w.root}
-	if err := made.project(&Project{name, w}, start); err != nil {
+	if err := made.project(&Project{Name: name, Workspace: w}, start); err != nil {
 		made.undo()
 		return nil, err
 	}
 	return made.files, nil
+}
+
+// CreateEnvironment creates the file of the project's environment, on the hub at origin, ""
+// for the workspace's. The hub at schemas has its JSON Schema, "" for none. A file that
+// exists is an invalid_file, and stays.
+func (p *Project) CreateEnvironment(origin, schemas string) error {
+	members := schemaMember(schemas, environmentSchema)
+	if origin != "" {
+		members = append(members, jsonedit.Member{Name: memberOrigin, Value: jsonedit.String(origin)})
+	}
+	members = append(members, jsonedit.Member{Name: memberSettings, Value: jsonedit.Object(nil)})
+	made := creation{root: p.Workspace.root}
+	if err := made.file(p.ClientPath(), jsonedit.Format(members)); err != nil {
+		made.undo()
+		return err
+	}
+	return nil
 }
 
 // creation makes files, and can take them back with the directories made for them.
@@ -61,7 +81,10 @@ type creation struct {
 }
 
 func (c *creation) project(p *Project, start Start) error {
-	start.Source, start.BasePath = cmp.Or(start.Source, "openapi.yaml"), cmp.Or(start.BasePath, "src")
+	if start.Sample != nil {
+		return c.sample(p, start)
+	}
+	start.Source, start.BasePath = cmp.Or(start.Source, c.description()), cmp.Or(start.BasePath, "src")
 	if _, _, err := parseSource(start.Source); err != nil {
 		return blame("source", err)
 	}
@@ -75,7 +98,7 @@ func (c *creation) project(p *Project, start Start) error {
 	if err := c.file(p.ClientPath(), clientTemplate(start)); err != nil {
 		return err
 	}
-	if err := c.file(p.file(stackFile), stackTemplate(start.Stack)); err != nil {
+	if err := c.file(p.file(stackFile), stackTemplate(start)); err != nil {
 		return err
 	}
 	ignore := path.Join(appRoot, ".toolignore")
@@ -87,6 +110,61 @@ func (c *creation) project(p *Project, start Start) error {
 		return err
 	}
 	return c.file(ignore, slices.Concat([]byte(ignoreTemplate), rules))
+}
+
+// sample creates the files of a sample. Its local project gets the name of p, and its stack
+// the name of start.
+func (c *creation) sample(p *Project, start Start) error {
+	return fs.WalkDir(start.Sample, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(start.Sample, name)
+		if err != nil {
+			return err
+		}
+		if own, ok := strings.CutPrefix(name, toolDir+"/"); ok {
+			_, own, _ = strings.Cut(own, "/")
+			name = p.file(own)
+			switch own {
+			case clientFile:
+				text, err = prepend(name, text, schemaMember(start.Hub, clientFile))
+			case stackFile:
+				text, err = prepend(name, text, stackMembers(start), "name")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return c.file(name, text)
+	})
+}
+
+// prepend returns the text of a file with more members at its start, and without those called dropped.
+func prepend(name string, text []byte, members []jsonedit.Member, dropped ...string) ([]byte, error) {
+	doc, err := parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range doc.Members() {
+		if !slices.Contains(dropped, m.Name) {
+			members = append(members, m)
+		}
+	}
+	return doc.Edit(members), nil
+}
+
+// descriptions are the usual names of an API description.
+var descriptions = []string{"openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json"}
+
+// description returns the first usual name that exists, else the first of all.
+func (c *creation) description() string {
+	for _, name := range descriptions {
+		if _, err := c.root.Stat(name); err == nil {
+			return name
+		}
+	}
+	return descriptions[0]
 }
 
 // gitignore returns the rules of the app root's .gitignore, for its .toolignore to start with.
@@ -154,18 +232,37 @@ func (c *creation) undo() {
 
 func clientTemplate(start Start) []byte {
 	basePath := jsonedit.Member{Name: "basePath", Value: jsonedit.String(start.BasePath)}
-	return jsonedit.Format([]jsonedit.Member{
-		{Name: memberSource, Value: jsonedit.String(start.Source)},
-		{Name: memberSettings, Value: jsonedit.Object([]jsonedit.Member{basePath})},
-	})
+	return jsonedit.Format(append(schemaMember(start.Hub, clientFile),
+		jsonedit.Member{Name: memberSource, Value: jsonedit.String(start.Source)},
+		jsonedit.Member{Name: memberSettings, Value: jsonedit.Object([]jsonedit.Member{basePath})},
+	))
 }
 
-func stackTemplate(stack ref.Ref) []byte {
-	var members []jsonedit.Member
-	if !stack.IsZero() {
-		members = append(members, jsonedit.Member{Name: "name", Value: jsonedit.String(stack.String())})
+func stackTemplate(start Start) []byte {
+	version := jsonedit.Member{Name: "version", Value: jsonedit.String("0.1.0")}
+	return jsonedit.Format(append(stackMembers(start), version))
+}
+
+// stackMembers are the members of a new stack.json that depend on who creates it.
+func stackMembers(start Start) []jsonedit.Member {
+	members := schemaMember(start.Hub, stackFile)
+	if !start.Stack.IsZero() {
+		members = append(members, jsonedit.Member{Name: "name", Value: jsonedit.String(start.Stack.String())})
 	}
-	return jsonedit.Format(append(members, jsonedit.Member{Name: "version", Value: jsonedit.String("0.1.0")}))
+	return members
+}
+
+const (
+	memberSchema      = "$schema" // where editors find the JSON Schema of a file
+	environmentSchema = "client.env.json"
+)
+
+// schemaMember is the member that names the schema on a hub of the files called name.
+func schemaMember(hub, name string) []jsonedit.Member {
+	if hub == "" {
+		return nil
+	}
+	return []jsonedit.Member{{Name: memberSchema, Value: jsonedit.String(hubclient.FileSchemaURL(hub, name))}}
 }
 
 const ignoreTemplate = `# What stays here when base files are pushed, by the rules of .gitignore.

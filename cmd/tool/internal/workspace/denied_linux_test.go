@@ -36,7 +36,7 @@ func TestRecord_DeniedWriteFails(t *testing.T) {
 		file, dir os.FileMode
 		reason    string
 	}{
-		{"read-only directory", 0o666, 0o555, ": cannot be written: no file can be made beside it: permission denied"},
+		{"read-only directory", 0o666, 0o555, ": cannot be written: no file can be created next to it: permission denied"},
 		{"read-only file", 0o444, 0o777, ": cannot be written: permission denied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestUpdate_KeepsTheOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := project(t, w).RecordPulled(workspace.Pulled{Project: destination, Revision: strings.Repeat("a", 64)}); err != nil {
+	if err := project(t, w).RecordPulled(here, workspace.Pulled{Project: destination, Revision: strings.Repeat("a", 64)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{clientJSON, ".tool/web/pulled.json"} {

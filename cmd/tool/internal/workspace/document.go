@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -8,22 +9,38 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 )
 
-// Position is where something stands in a file of the workspace.
+// Position is a line and column in a file of the workspace.
 type Position struct {
 	File         string // relative to the workspace, with /
 	Line, Column int    // from 1, in characters
 }
 
-// String returns file:line:column.
-func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
-
-func (p Position) invalid(format string, args ...any) failure.Failure {
-	return failure.New(failure.CodeInvalidFile, "%s: %w", p, fmt.Errorf(format, args...))
+// String returns file:line:column, or the file alone where the line is not known.
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// blame adds to a failure what led to it: what stands at p.
+// Blamed is an error at a position of a file.
+type Blamed struct {
+	At  Position
+	Err error
+}
+
+func (e *Blamed) Error() string { return e.At.String() + ": " + e.Err.Error() }
+
+func (e *Blamed) Unwrap() error { return e.Err }
+
+func (p Position) invalid(format string, args ...any) failure.Failure {
+	return failure.New(failure.CodeInvalidFile, "%w", &Blamed{p, fmt.Errorf(format, args...)})
+}
+
+// blame adds the position and what is at it to a failure.
 func (p Position) blame(what string, err error) failure.Failure {
-	return blame(fmt.Sprintf("%s: %s", p, what), err)
+	f := blame(what, err)
+	return f.WithReason("%w", &Blamed{p, f.Reason})
 }
 
 // blame adds to a failure what led to it.
@@ -32,13 +49,13 @@ func blame(what string, err error) failure.Failure {
 	return f.WithReason("%s: %w", what, f.Reason)
 }
 
-// Field is a text as it stands in a file. The zero Field stands nowhere.
+// Field is a text in a file. The zero Field is absent.
 type Field struct {
 	Text string
 	At   Position
 }
 
-// Present reports whether the field stands in its file.
+// Present reports whether the file has the field.
 func (f Field) Present() bool { return f.At != Position{} }
 
 // document is a file of the workspace that holds one JSON object.
@@ -59,9 +76,24 @@ func parse(name string, text []byte) (document, error) {
 	d, err := jsonedit.Parse(text)
 	var syntax *jsonedit.SyntaxError
 	if errors.As(err, &syntax) {
+		if line := ConflictMarker(text); line > 0 {
+			return document{}, Position{name, line, 1}.invalid("git conflict markers: the file was merged with conflicts")
+		}
 		return document{}, Position{name, syntax.Line, syntax.Column}.invalid("%s", syntax.Reason)
 	}
 	return document{d, name}, err
+}
+
+// ConflictMarker returns the first line that git starts a conflict with, 0 for none.
+func ConflictMarker(text []byte) int {
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		if bytes.HasPrefix(line, []byte("<<<<<<< ")) {
+			return n
+		}
+	}
+	return 0
 }
 
 // position counts the lines up to an offset. Tests count its calls.

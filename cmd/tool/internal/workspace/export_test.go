@@ -8,9 +8,32 @@ import (
 	"example.com/projecthub/hubclient/flat"
 )
 
-// ParseClient reads the text of a client.json that lies nowhere.
+// ParseClient reads the text of a client.json that is in no file.
 func ParseClient(text []byte) (*Client, error) {
 	return (&Project{Name: "web"}).parseClient(text)
+}
+
+// ParseInEnvironment reads the texts of a client.json and of an environment that are in no files.
+func ParseInEnvironment(client, env []byte) (*Client, error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	w, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer w.root.Close()
+	c, err := (&Project{Name: "web", Workspace: w}).parseClient(client)
+	if err != nil {
+		return nil, err
+	}
+	e, err := parseEnvironment("client.prod.json", env)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.apply(e)
 }
 
 // Workspace is where c was read.
@@ -31,7 +54,11 @@ func SetConfig(text []byte, config flat.Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return setConfig(doc, config)
+	nested, err := jsonedit.ParseValue(config.Unfold())
+	if err != nil {
+		return nil, err
+	}
+	return setSettings(doc, nested), nil
 }
 
 // OnSync puts f in the place of fsync for the rest of the test.

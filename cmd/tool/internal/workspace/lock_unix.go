@@ -9,5 +9,5 @@ import (
 )
 
 // lockOf returns the lock of a directory: the directory itself, so that no lock
-// file lies among the user's files.
+// file is among the user's files.
 func lockOf(dir string) *flock.Flock { return flock.New(dir, flock.SetFlag(os.O_RDONLY)) }

@@ -2,9 +2,11 @@ package workspace
 
 import (
 	"errors"
+	"io/fs"
 	"path"
 	"strings"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -32,6 +34,13 @@ func localPath(s string) (string, error) {
 
 // BasePath returns settings.basePath as it is written. It may be absent.
 func (c *Client) BasePath() (Field, error) {
+	if c.env != nil && c.env.settings != nil {
+		if v, ok := c.env.settings.Lookup("basePath"); ok && isNull(&v) {
+			return Field{}, nil
+		} else if ok {
+			return c.env.doc.text("settings.basePath", v)
+		}
+	}
 	if c.settings == nil {
 		return Field{}, nil
 	}
@@ -60,7 +69,7 @@ func (c *Client) AppRoot() (string, error) {
 	return root, nil
 }
 
-// AppRootOf is [Client.AppRoot] of a basePath, whoever wrote it.
+// AppRootOf is [Client.AppRoot] of any basePath, such as that of a config.
 func (w *Workspace) AppRootOf(basePath string) (string, error) {
 	base, err := localPath(basePath)
 	if err != nil {
@@ -92,7 +101,7 @@ type Schema struct {
 }
 
 // Schema returns what source names. The failure is invalid_file, or
-// outside_workspace when it is a file that does not lie in the workspace.
+// outside_workspace when it is a file outside of the workspace.
 func (c *Client) Schema() (*Schema, error) {
 	if !c.Source.Present() {
 		return nil, invalid(c.doc.name, errors.New(`no "source"`)).WithHint(sourceHint)
@@ -108,19 +117,29 @@ func (c *Client) Schema() (*Schema, error) {
 	return s, nil
 }
 
-// Read returns the content of the file, up to 16 MiB. A symlink that came to stand
-// in its path meanwhile leads nowhere outside of the workspace.
+// Read returns the content of the file, up to 16 MiB. A symlink that was put
+// into its path meanwhile cannot lead out of the workspace.
 func (s *Schema) Read() ([]byte, error) {
 	data, err := s.workspace.read(s.File)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, s.source.At.blame("source", err).
+			WithHint("write the API's description to it, or name an API of the hub: \"api\": \"@account/slug\"").Try(cmdline.Tool("api", "list"))
+	case err != nil:
 		return nil, s.source.At.blame("source", err)
 	}
 	return data, nil
 }
 
+// ReadFile returns the content of a file to which the description refers: see
+// [Workspace.ReadFile].
+func (s *Schema) ReadFile(name string) (data []byte, inside string, err error) {
+	return s.workspace.ReadFile(name)
+}
+
 const sourceHint = "source is the API's description: a file of the workspace, or a URL with http or https"
 
-// parseSource tells a URL from a file's path, which it checks and cleans.
+// parseSource distinguishes a URL from a file's path, which it checks and cleans.
 func parseSource(s string) (url, file string, err error) {
 	scheme, _, found := strings.Cut(s, "://")
 	switch scheme = strings.ToLower(scheme); {

@@ -80,7 +80,7 @@ func TestSchema_UnreadableFileIsNamed(t *testing.T) {
 		`api\openapi.yaml`:     `"api\\openapi.yaml" holds a backslash`,
 		"a\x00b":               "holds a null character",
 		strings.Repeat("x", 9): "xxxxxxxxx: no such file",
-		"dir":                  "dir: a directory stands in place of the file",
+		"dir":                  "dir: is a directory",
 		"dir/x/y":              "dir/x/y: not a directory",
 	} {
 		s, err := withSource(t, w, source).Schema()

@@ -24,6 +24,7 @@ const (
 type Project struct {
 	Name      string
 	Workspace *Workspace
+	Env       string // environment; "": none
 }
 
 // Projects lists the names of the local projects, sorted.
@@ -60,7 +61,7 @@ func (w *Workspace) Project(name string) (*Project, error) {
 	if !isPlainName(name) || !w.isProject(name) {
 		return nil, w.noProject(name)
 	}
-	return &Project{name, w}, nil
+	return &Project{Name: name, Workspace: w}, nil
 }
 
 func (w *Workspace) noProject(name string) error {
@@ -72,7 +73,7 @@ func (w *Workspace) noProject(name string) error {
 	if len(names) == 0 {
 		return e.WithHint("there is none yet").Try(cmdline.Tool("init").With(SlugOf(name)))
 	}
-	hint := "there is " + strings.Join(names, ", ")
+	hint := "local projects: " + strings.Join(names, ", ")
 	if near := cmdline.Nearest(path.Base(name), names); near != "" {
 		hint = fmt.Sprintf("did you mean %s? %s", near, hint)
 	}
@@ -85,8 +86,14 @@ func isPlainName(name string) bool {
 	return filepath.IsLocal(name) && name[0] != '.' && !strings.ContainsAny(name, "/\\:\x00")
 }
 
-// ClientPath returns where the project's client.json is, relative to the workspace, with /.
-func (p *Project) ClientPath() string { return p.file(clientFile) }
+// ClientPath returns where the file is that names the destination, relative to the
+// workspace, with /: client.json, or client.<env>.json of an environment.
+func (p *Project) ClientPath() string {
+	if p.Env == "" {
+		return p.file(clientFile)
+	}
+	return p.file(clientPrefix + p.Env + clientSuffix)
+}
 
 // file returns the name of one of the project's files.
 func (p *Project) file(name string) string { return path.Join(toolDir, p.Name, name) }

@@ -18,7 +18,7 @@ const maxFile = 16 << 20
 
 // invalid says what is wrong with the file called name.
 func invalid(name string, err error) failure.Failure {
-	return failure.New(failure.CodeInvalidFile, "%s: %w", name, err)
+	return failure.New(failure.CodeInvalidFile, "%w", &Blamed{Position{File: name}, err})
 }
 
 // resolve follows the symlinks in name, a path in the workspace, and returns where
@@ -67,6 +67,16 @@ func (w *Workspace) inside(name, absolute string) (string, error) {
 	return inside, nil
 }
 
+// ReadFile returns the content of a regular file of the workspace, and where its symlinks
+// lead: paths relative to the workspace, with /.
+func (w *Workspace) ReadFile(name string) (data []byte, inside string, err error) {
+	if inside, err = w.resolve(name); err != nil {
+		return nil, "", err
+	}
+	data, err = w.readAll(inside)
+	return data, inside, err
+}
+
 // read returns the content of a regular file of the workspace.
 func (w *Workspace) read(name string) ([]byte, error) {
 	inside, err := w.resolve(name)
@@ -86,7 +96,7 @@ func (w *Workspace) readAll(inside string) ([]byte, error) {
 	if info, err := w.root.Stat(inside); err != nil {
 		return nil, failure.Cause(err)
 	} else if info.IsDir() {
-		return nil, errors.New("a directory stands in place of the file")
+		return nil, errors.New("is a directory")
 	} else if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // Record writes value into the text member of client.json called field, project or
-// api, whatever stands there, and reports whether the file's bytes changed. An edit
-// that somebody made since c was read stays. c is then what the file holds.
+// api, whatever its value was, and reports whether the file's bytes changed. An edit
+// made since c was read is kept. c is then what the file holds.
 //
 // When the file cannot be changed it stays as it was; the failure is not_recorded
 // and holds the line to add, or to change, by hand.
@@ -27,17 +27,26 @@ func (c *Client) Fill(field, value string) (changed bool, err error) {
 }
 
 func (c *Client) record(field, value string, edit func(d document, field, value string) []byte) (bool, error) {
-	changed, err := c.update(func(latest *Client) ([]byte, error) {
-		return edit(latest.doc, field, value), nil
+	doc := c.target()
+	changed, err := c.update(doc.name, func(latest document) ([]byte, error) {
+		return edit(latest, field, value), nil
 	})
 	if err != nil {
 		how := "add this line to %s by hand: %q: %s"
-		if _, ok := c.doc.Lookup(field); ok {
+		if _, ok := doc.Lookup(field); ok {
 			how = "change the line in %s by hand, to: %q: %s"
 		}
-		return false, notRecorded(err).WithHint(how, c.doc.name, field, jsonedit.String(value).Text)
+		return false, notRecorded(err).WithHint(how, doc.name, field, jsonedit.String(value).Text)
 	}
 	return changed, nil
+}
+
+// target is the file that names the destination: that of the environment, else client.json.
+func (c *Client) target() document {
+	if c.env != nil {
+		return c.env.doc
+	}
+	return c.doc
 }
 
 func setField(d document, field, value string) []byte {
@@ -51,31 +60,78 @@ func fillField(d document, field, value string) []byte {
 	return setField(d, field, value)
 }
 
-// Replace edits the settings of client.json member by member until they fold to
-// config, and reports whether the file's bytes changed. Enrichments go where the
-// file has them, else into the settings. c is then what the file holds.
+// Replace edits the settings of client.json, and those of the environment, member by
+// member until they fold to config, and returns the files whose bytes changed. What the
+// environment's settings have is changed there, anything else in client.json. Enrichments
+// go where client.json has them, else into the settings. c is then what the files hold.
 //
-// When the file is no longer what c was read from, it stays as it is: whoever
+// When a file is no longer what c was read from, it stays as it is: whoever
 // confirmed the change has not seen those settings. That failure, and any other,
 // is not_recorded.
-func (c *Client) Replace(config flat.Config) (changed bool, err error) {
-	changed, err = c.update(func(latest *Client) ([]byte, error) {
-		if !bytes.Equal(latest.doc.Text(), c.doc.Text()) {
-			return nil, invalid(c.doc.name, errors.New("somebody edited it meanwhile")).WithHint("run the command again to start from the edited file")
-		}
-		return setConfig(c.doc, config)
-	})
+func (c *Client) Replace(config flat.Config) (changed []string, err error) {
+	edits, err := c.edits(config)
 	if err != nil {
-		return false, notRecorded(err)
+		return nil, notRecorded(err)
+	}
+	for i, e := range edits {
+		written, err := c.update(e.doc.name, func(latest document) ([]byte, error) {
+			if !bytes.Equal(latest.Text(), e.doc.Text()) {
+				return nil, invalid(e.doc.name, errors.New("it was edited meanwhile")).WithHint("run the command again to start from the edited file")
+			}
+			return e.text, nil
+		})
+		if err != nil {
+			c.takeBack(edits[:i])
+			return nil, notRecorded(err)
+		}
+		if written {
+			changed = append(changed, e.doc.name)
+		}
 	}
 	return changed, nil
 }
 
-func setConfig(d document, config flat.Config) ([]byte, error) {
+// edit is a file and its new text.
+type edit struct {
+	doc  document
+	text []byte
+}
+
+// edits returns the files that config changes.
+func (c *Client) edits(config flat.Config) ([]edit, error) {
 	nested, err := jsonedit.ParseValue(config.Unfold())
 	if err != nil {
 		return nil, fmt.Errorf("the settings of the config: %w", err)
 	}
+	if c.env == nil {
+		return []edit{{c.doc, setSettings(c.doc, nested)}}, nil
+	}
+	over, own := membersOf(c.env.settings), c.ownSettings()
+	base, over := split(own, over, nested.Members)
+	edits := []edit{{c.env.doc, c.env.doc.Text()}, {c.doc, c.doc.Text()}}
+	if len(over) > 0 || c.env.settings != nil {
+		edits[0].text = c.env.doc.Edit(with(c.env.doc.Members(), memberSettings, jsonedit.Object(over)))
+	}
+	if len(base) > 0 || len(own) > 0 {
+		edits[1].text = setSettings(c.doc, jsonedit.Object(base))
+	}
+	return edits, nil
+}
+
+// takeBack restores files that were edited, as far as that is possible.
+func (c *Client) takeBack(edits []edit) {
+	for _, e := range edits {
+		_, _ = c.local.Workspace.update(e.doc.name, func(text []byte) ([]byte, error) {
+			if bytes.Equal(text, e.text) {
+				return e.doc.Text(), nil
+			}
+			return text, nil
+		})
+	}
+}
+
+// setSettings returns the text of d with other settings.
+func setSettings(d document, nested jsonedit.Value) []byte {
 	members, settings := d.Members(), nested.Members
 	if _, atTop := d.Lookup(memberEnrichments); atTop {
 		settings = without(settings, memberEnrichments)
@@ -85,26 +141,27 @@ func setConfig(d document, config flat.Config) ([]byte, error) {
 			members = without(members, memberEnrichments)
 		}
 	}
-	return d.Edit(with(members, memberSettings, jsonedit.Object(settings))), nil
+	return d.Edit(with(members, memberSettings, jsonedit.Object(settings)))
 }
 
-// CheckWritable reports, as a failure not_recorded, that client.json could not be
-// changed now.
+// CheckWritable reports, as a failure not_recorded, that the file which names the
+// destination could not be changed now.
 func (c *Client) CheckWritable() error {
-	if err := c.local.Workspace.checkWritable(c.doc.name); err != nil {
+	if err := c.local.Workspace.checkWritable(c.target().name); err != nil {
 		return notRecorded(err)
 	}
 	return nil
 }
 
-// update changes client.json by edit, which is given what the file holds by then.
-func (c *Client) update(edit func(latest *Client) ([]byte, error)) (bool, error) {
-	var result *Client
-	changed, err := c.local.Workspace.update(c.doc.name, func(text []byte) ([]byte, error) {
+// update changes client.json, or the environment's file, by edit, which is given what the
+// file holds by then. c is then what the files hold.
+func (c *Client) update(name string, edit func(latest document) ([]byte, error)) (bool, error) {
+	result := *c
+	changed, err := c.local.Workspace.update(name, func(text []byte) ([]byte, error) {
 		if text == nil {
-			return nil, invalid(c.doc.name, fs.ErrNotExist)
+			return nil, invalid(name, fs.ErrNotExist)
 		}
-		latest, err := c.local.parseClient(text)
+		latest, err := parse(name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -112,13 +169,37 @@ func (c *Client) update(edit func(latest *Client) ([]byte, error)) (bool, error)
 		if err != nil {
 			return nil, err
 		}
-		result, err = c.local.parseClient(edited)
+		result, err = c.withFile(name, edited)
 		return edited, err
 	})
 	if err == nil {
-		*c = *result
+		*c = result
 	}
 	return changed, err
+}
+
+// withFile returns c as it is with another text of one of its files.
+func (c *Client) withFile(name string, text []byte) (Client, error) {
+	base := c.doc.Text()
+	if name == c.doc.name {
+		base = text
+	}
+	client, err := c.local.parseClient(base)
+	if err != nil {
+		return Client{}, err
+	}
+	if c.env == nil {
+		return *client, nil
+	}
+	own := c.env.doc.Text()
+	if name == c.env.doc.name {
+		own = text
+	}
+	e, err := parseEnvironment(c.env.doc.name, own)
+	if err == nil {
+		err = client.apply(e)
+	}
+	return *client, err
 }
 
 func notRecorded(err error) failure.Failure {

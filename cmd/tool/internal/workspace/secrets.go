@@ -10,10 +10,14 @@ import (
 // what is in it goes to the hub. config is what the file's settings fold to. The
 // failure is token_in_file.
 func (c *Client) CheckSecrets(config flat.Config) error {
-	text, place := c.doc.Text(), c.doc.name
+	doc := c.doc
+	if c.env != nil && pat.Index(doc.Text()) < 0 {
+		doc = c.env.doc
+	}
+	text, place := doc.Text(), doc.name
 	i := pat.Index(text)
 	if i >= 0 {
-		place = c.doc.at(i).String()
+		place = doc.at(i).String()
 	} else {
 		text = config.Canonical()
 		i = pat.Index(text)
@@ -21,6 +25,6 @@ func (c *Client) CheckSecrets(config flat.Config) error {
 	if i < 0 {
 		return nil
 	}
-	return failure.New(failure.CodeTokenInFile, "%s: an access token stands here (%s…)", place, pat.Shown(string(text[i:i+pat.Length]))).
+	return failure.New(failure.CodeTokenInFile, "%s: an access token is written here (%s…)", place, pat.Shown(string(text[i:i+pat.Length]))).
 		WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 }

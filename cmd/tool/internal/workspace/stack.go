@@ -93,3 +93,26 @@ func (s *Stack) Version() (string, error) {
 	}
 	return written.Text, nil
 }
+
+// SetVersion replaces the version in stack.json, if that is still former. The failure is
+// not_recorded.
+func (s *Stack) SetVersion(former, version string) error {
+	_, err := s.project.Workspace.update(s.doc.name, func(text []byte) ([]byte, error) {
+		doc, err := parse(s.doc.name, text)
+		if err != nil {
+			return nil, err
+		}
+		written, err := doc.field("version")
+		if err == nil && written.Text != former {
+			err = invalid(doc.name, errors.New("its version was edited meanwhile"))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return setField(doc, "version", version), nil
+	})
+	if err != nil {
+		return notRecorded(err).WithHint("change the line in %s by hand, to: %q: %q", s.doc.name, "version", version)
+	}
+	return nil
+}

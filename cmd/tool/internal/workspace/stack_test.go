@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -125,7 +124,7 @@ func TestGenerated_RejectsInvalidManifest(t *testing.T) {
 		`{"files": ["a.ts", {}]}`:   {failure.CodeInvalidFile, ":1:20: a file's path is an object: a string was expected"},
 		`{"files": [""]}`:           {failure.CodeInvalidFile, `:1:12: generated file: "" names no file`},
 		`{"files": ["src/.."]}`:     {failure.CodeInvalidFile, `:1:12: generated file: "src/.." names no file`},
-		`{"files": {"a": 1, "a":2}`: {failure.CodeInvalidFile, `:1:20: "a" stands there twice`},
+		`{"files": {"a": 1, "a":2}`: {failure.CodeInvalidFile, `:1:20: "a" is set twice`},
 		`{"files": [".."]}`:         {failure.CodeOutsideWorkspace, `:1:12: generated file: ".." leads out of the workspace`},
 		`{"files": ["/a"]}`:         {failure.CodeOutsideWorkspace, `:1:12: generated file: "/a" is absolute`},
 		`{"files": {"../a": {}}}`:   {failure.CodeOutsideWorkspace, `:1:12: generated file: "../a" leads out of the workspace`},
@@ -133,47 +132,6 @@ func TestGenerated_RejectsInvalidManifest(t *testing.T) {
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", name: text})).Generated()
 		wantFault(t, err, want.code, name+want.reason)
-	}
-}
-
-func TestPulled_RoundTrip(t *testing.T) {
-	w := newWorkspace(t, map[string]string{clientJSON: "{}"})
-	p := project(t, w)
-	if got, err := p.Pulled(); got != nil || err != nil {
-		t.Errorf("before any pull: %v, %v", got, err)
-	}
-	web, err := ref.Parse("@acme/web")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, revision := range []string{strings.Repeat("0", 64), strings.Repeat("a", 64)} {
-		want := workspace.Pulled{Project: web, Revision: revision}
-		if err := p.RecordPulled(want); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := p.Pulled(); err != nil || *got != want {
-			t.Errorf("Pulled = %v, %v, want %v", got, err, want)
-		}
-		text := "{\n  \"project\": \"@acme/web\",\n  \"revision\": \"" + revision + "\"\n}\n"
-		if got := read(t, w.Dir, ".tool/web/pulled.json"); got != text {
-			t.Errorf("pulled.json is %s", got)
-		}
-	}
-	if got := files(t, w.Dir); !cmp.Equal(got, []string{clientJSON, ".tool/web/pulled.json"}) {
-		t.Errorf("there are %v", got)
-	}
-}
-
-func TestPulled_RejectsDamagedFile(t *testing.T) {
-	const name = ".tool/web/pulled.json"
-	for text, reason := range map[string]string{
-		`{"project": "@a/b"}`:                   `: "project" and "revision" were expected`,
-		`{"project": "a", "revision": "1"}`:     `:1:13: project: "a" is not of the form @account/slug`,
-		`{"project": "@a/b", "revision": null}`: `:1:33: revision is null: a string was expected`,
-		"<<<<<<< HEAD\n{}":                      `:1:1: `,
-	} {
-		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", name: text})).Pulled()
-		wantFault(t, err, failure.CodeInvalidFile, name+reason)
 	}
 }
 
@@ -207,7 +165,7 @@ func FuzzFiles(f *testing.F) {
 				t.Errorf("%q gives the path %q", text, path)
 			}
 		}
-		_, err = p.Pulled()
+		_, err = p.Bases()
 		wantReadable(t, err)
 	})
 }

@@ -3,7 +3,7 @@
 // resolves the paths that they name, and changes them without touching a byte more
 // than it must.
 //
-// A workspace may come from somebody else's repository, so nothing that its files
+// A workspace may come from another person's repository, so nothing that its files
 // say, nor any symlink in it, leads the client to a file outside of it.
 //
 // Failures are failure.Failure values without a stage. Files are named relative to

@@ -143,11 +143,11 @@ func TestProjects_AreDirectoriesWithClientOrStack(t *testing.T) {
 func TestProject_UnknownNameListsExisting(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".tool/web/client.json": "{}", ".tool/admin/stack.json": "{}", ".tool/x/y": ""})
 	for name, hint := range map[string]string{
-		"wbe":       "did you mean web? there is admin, web",
-		"Admin":     "did you mean admin? there is admin, web",
-		"shop":      "there is admin, web",
-		"x":         "there is admin, web",
-		".tool/web": "did you mean web? there is admin, web",
+		"wbe":       "did you mean web? local projects: admin, web",
+		"Admin":     "did you mean admin? local projects: admin, web",
+		"shop":      "local projects: admin, web",
+		"x":         "local projects: admin, web",
+		".tool/web": "did you mean web? local projects: admin, web",
 	} {
 		_, err := w.Project(name)
 		if e := wantFault(t, err, failure.CodeNoLocalProject, "no local project"); e.Hint != hint {

@@ -28,7 +28,7 @@ var errChanged = errors.New("it keeps changing while it is edited")
 
 // update replaces the content of a file by what edit makes of it, and reports
 // whether that was anything else. edit is given nil when there is no such file, and
-// called again when somebody changed the file in the meantime.
+// called again when another program changed the file in the meantime.
 //
 // At every moment the file holds the old content or the new. Writers of the same
 // file wait for each other; an editor that does not is noticed by what it wrote.
@@ -105,7 +105,7 @@ func (w *Workspace) replace(file string, old, text []byte) error {
 	return nil
 }
 
-// createTemporary makes the file that will take the place of the given one, beside
+// createTemporary makes the file that will replace the given one, next to
 // it and with its mode and owner. It fails when that one is write-protected, which a rename
 // would pass over.
 func (w *Workspace) createTemporary(file string) (f *os.File, name string, err error) {
@@ -120,7 +120,7 @@ func (w *Workspace) createTemporary(file string) (f *os.File, name string, err e
 	name = temporaryPrefix(file) + rand.Text() + temporarySuffix
 	f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, "", fmt.Errorf("no file can be made beside it: %w", failure.Cause(err))
+		return nil, "", fmt.Errorf("no file can be created next to it: %w", failure.Cause(err))
 	}
 	if old == nil {
 		err = owner.KeepNew(w.root, name)
@@ -172,7 +172,7 @@ func unwritable(name string, err error) error {
 }
 
 // syncDir makes a rename in dir last through a power failure, where the system can.
-// The new content stands there by now, so that a failure changes nothing.
+// The new content is written by now, so a failure changes nothing.
 func (w *Workspace) syncDir(dir string) {
 	if f, err := w.root.Open(dir); err == nil {
 		_ = syncFile(f)

@@ -276,5 +276,5 @@ func TestCheckWritable_LeavesNothingBehind(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(c.Workspace().Dir, ".tool")); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, c.CheckWritable(), failure.CodeNotRecorded, clientJSON+": cannot be written: no file can be made beside it: ")
+	wantFault(t, c.CheckWritable(), failure.CodeNotRecorded, clientJSON+": cannot be written: no file can be created next to it: ")
 }

@@ -32,7 +32,7 @@ import (
 // User is who runs the commands. The account is a user who may do everything.
 const User = "alice"
 
-// World is a workspace, a hub, and somebody at a terminal.
+// World is a workspace, a hub, and a person at a terminal.
 type World struct {
 	testing.TB
 	Dir    string // the workspace
@@ -40,7 +40,7 @@ type World struct {
 	Token  string // of User
 	UI     *UI
 	Env    map[string]string
-	Strict bool   // nobody can be asked
+	Strict bool   // no questions can be asked
 	Stdin  string // what is typed where the UI is not asked
 
 	// Hub answers the requests that reach it.
@@ -125,6 +125,17 @@ type Interceptor = func(w http.ResponseWriter, r *http.Request) bool
 // Intercept calls f with each request from now on; nil calls nothing.
 func (w *World) Intercept(f Interceptor) { w.before.Store(&f) }
 
+// NewOrg creates an org of which User is admin.
+func (w *World) NewOrg(name string) {
+	w.Helper()
+	w.write(func(tx *store.Tx) error {
+		if err := tx.CreateAccount(w.Context(), name, store.KindOrg); err != nil {
+			return err
+		}
+		return tx.SetMember(w.Context(), name, User, "admin")
+	})
+}
+
 func (w *World) write(f func(*store.Tx) error) {
 	w.Helper()
 	if err := w.store.Write(w.Context(), f); err != nil {
@@ -196,8 +207,11 @@ type Result struct {
 	Out, Err string
 }
 
+// Command makes a command.
+type Command = func(*app.App) *cobra.Command
+
 // Run runs a command with arguments, which do not repeat its name.
-func (w *World) Run(command func(*app.App) *cobra.Command, args ...string) Result {
+func (w *World) Run(command Command, args ...string) Result {
 	w.Helper()
 	var out, errs bytes.Buffer
 	a := app.New(w.lookup, term.Streams{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 )
 
@@ -20,9 +21,10 @@ type UI struct {
 	// Meanwhile is called while a question is shown.
 	Meanwhile func(title string)
 
-	Transfers []string // phases that were shown
-	Steps     []int    // of checklists
-	Ended     []string // how checklists ended
+	Items     []ui.Item // of the last home view
+	Transfers []string  // phases that were shown
+	Steps     []int     // of checklists
+	Ended     []string  // how checklists ended
 
 	t testing.TB
 }
@@ -59,6 +61,27 @@ func (u *UI) Overwrite(_ context.Context, q ui.Overwrite) (bool, error) {
 		facts = append(facts, fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To))
 	}
 	return u.answer(q.Title, facts...) == "yes", nil
+}
+
+// Merge answers with a letter for each conflict, m or t; with no, it leaves.
+func (u *UI) Merge(_ context.Context, q ui.Merge) ([]flat.Side, error) {
+	facts := q.Facts
+	for _, c := range q.Conflicts {
+		facts = append(facts, fmt.Sprintf("%s: %s | %s | %s", c.Key, c.Base, c.Mine, c.Theirs))
+	}
+	answer := u.answer(q.Title, facts...)
+	if answer == "no" {
+		return nil, nil
+	}
+	var sides []flat.Side
+	for _, letter := range answer {
+		if letter == 't' {
+			sides = append(sides, flat.Theirs)
+		} else {
+			sides = append(sides, flat.Mine)
+		}
+	}
+	return sides, nil
 }
 
 // TypeRef types the answer.
@@ -123,6 +146,7 @@ func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) e
 // Home answers with the key of an action.
 func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) ui.Home, actions []ui.Action, chosen int) (ui.Action, int, error) {
 	home := load(ctx)
+	u.Items = home.Items
 	key := u.answer(home.Status, home.Notices...)
 	for _, a := range actions {
 		if a.Key == key {

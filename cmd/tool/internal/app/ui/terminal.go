@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/prompts"
 	"example.com/projecthub/tui"
 )
 
 // How often a long transfer is mentioned where nothing is redrawn: in a pipeline, and
-// on a plain terminal, where somebody waits.
+// on a plain terminal, where a person waits.
 const (
 	pipelineInterval = 30 * time.Second
 	plainInterval    = 10 * time.Second
@@ -108,6 +109,11 @@ func (t *terminal) Choose(ctx context.Context, title string, names []string, pre
 func (t *terminal) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
 	yes, err := t.prompter().Overwrite(ctx, q)
 	return yes && err == nil, interrupted(err)
+}
+
+func (t *terminal) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
+	sides, err := t.prompter().Merge(ctx, q)
+	return sides, interrupted(err)
 }
 
 func (t *terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {

@@ -7,6 +7,7 @@ package ui
 import (
 	"context"
 
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/prompts"
 	"example.com/projecthub/tui"
@@ -29,6 +30,8 @@ type (
 	Preflight = prompts.Preflight
 	// Overwrite is the question whether one config replaces another.
 	Overwrite = prompts.Overwrite
+	// Merge is the question which side of each conflict to take.
+	Merge = prompts.Merge
 	// Home is what the home view shows.
 	Home = prompts.Home
 	// Item is a local project of the home view.
@@ -70,6 +73,8 @@ type UI interface {
 	Confirm(ctx context.Context, q YesNo) (bool, error)
 	Choose(ctx context.Context, title string, names []string, preset string) (string, error)
 	Overwrite(ctx context.Context, q Overwrite) (bool, error)
+	// Merge returns the side of each conflict, nil if the person leaves.
+	Merge(ctx context.Context, q Merge) ([]flat.Side, error)
 	TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error)
 	Ask(ctx context.Context, steps ...Step) error
 	// AskBelow takes one step and leaves in sight what was printed before.
@@ -104,8 +109,10 @@ type Checklist interface {
 	End(problem string)
 }
 
-// How values are shown in one line of at most width columns.
+// How values are shown in one line of at most width columns, and numbers with a word.
 var (
 	Shorten = tui.Shorten
 	Values  = tui.Values
+	Count   = tui.Count
+	Bar     = tui.Bar
 )

@@ -7,8 +7,9 @@ import "strings"
 type glob struct {
 	prefix      string
 	tokens      []token
-	minimum     int  // bytes that tokens match at minimum
-	first, last byte // of every text that it matches; 0: any
+	minimum     int    // bytes that tokens match at minimum
+	first, last byte   // of every text that it matches; 0: any
+	inner       string // the longest text that is between two wildcards, or ""
 }
 
 type token struct {
@@ -69,7 +70,25 @@ func compileGlob(pattern string) (g glob, ok bool) {
 			g.minimum++
 		}
 	}
+	g.inner = innerText(g.tokens)
 	return g, true
+}
+
+// innerText returns the longest run of literal bytes before the last token that matches
+// texts of any length. Every text that tokens match contains it.
+func innerText(tokens []token) string {
+	var longest, text []byte
+	for _, t := range tokens {
+		if t.op == opByte {
+			text = append(text, t.byte)
+			continue
+		}
+		if len(text) > len(longest) && !t.single() {
+			longest = text
+		}
+		text = nil
+	}
+	return string(longest)
 }
 
 func parseGlob(pattern string) (tokens []token, ok bool) {
@@ -148,5 +167,5 @@ func (g *glob) match(s string) bool {
 	if len(tokens) == 1 && tokens[0].op == opStar {
 		return strings.IndexByte(s, '/') < 0
 	}
-	return run(tokens, s)
+	return strings.Contains(s, g.inner) && run(tokens, s)
 }

@@ -194,6 +194,7 @@ id_rsa*
 src/**/*.test.ts
 **/tmp/*.bak
 *.py[co]
+*.tfstate*
 `), "test")
 	for b.Loop() {
 		rules.Match("src/area03/feature17/part4/file1234.ts", false)

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
@@ -16,4 +18,64 @@ func TestList(t *testing.T) {
 	w.Run(api.Command, "list", "@alice", "--json").Done().Prints(`"type":"apis"`, `"title":"Web"`)
 	w.Run(api.Command, "list", "bob", "--json").Fails("not_permitted", "list")
 	w.Run(api.Command, "list", "Not An Account").Exits(2)
+}
+
+func TestView(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{}`)
+	w.Run(api.Command, "view", "@alice/web").Done().Prints("@alice/web", "title        Web", "registered")
+	w.Local("@alice/web", `{}`)
+	w.Run(api.Command, "view", "--json").Fails("invalid_file", "api")
+	w.Write(".tool/web/client.json", `{"api": "@alice/web", "settings": {}}`)
+	w.Run(api.Command, "view", "--json").Done().Prints(`"type":"api"`, `"title":"Web"`)
+	f := w.Run(api.Command, "view", "@alice/none", "--json").Fails("not_found", "view")
+	if !strings.Contains(fmt.Sprint(f["recipe"]), "api list alice") {
+		t.Errorf("%v", f)
+	}
+	w.Run(api.Command, "view", "A b", "--json").Fails("invalid_name", "api")
+}
+
+func TestUpdate_ReplacesTheDescription(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{}`)
+	w.Local("@alice/web", `{}`)
+	w.Write(".tool/web/client.json", `{"api": "@alice/web", "source": "openapi.json", "settings": {}}`)
+	w.Run(api.Command, "update").Done().Prints("the hub had this description already")
+	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "Shop", "version": "7"}, "paths": {}}`)
+	w.UI.Answers = []string{"no", "yes"}
+	w.Run(api.Command, "update").Done().Prints("Aborted")
+	w.Run(api.Command, "update").Done().Prints("title        Shop", "updated")
+	if !strings.Contains(w.UI.Asked[0], "Replace the description of @alice/web?") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	w.Write("openapi.json", `{"openapi": "3.1.0"}`)
+	w.Run(api.Command, "update", "@alice/web", "--from", "web", "--json").Fails("invalid_description", "update")
+	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "Shop"}, "paths": {}}`)
+	f := w.Run(api.Command, "update", "--strict", "--force", "--json").Fails("invalid_description", "update")
+	if hint, _ := f["hint"].(string); !strings.HasPrefix(hint, "@alice/web was not changed") {
+		t.Errorf("the hint is %q", hint)
+	}
+	w.Run(api.Command, "update", "--strict", "--force").Exits(1).Prints("error: update @alice/web: ")
+	w.Run(api.Command, "update", "--force").Done().Prints("title        Shop\n  format")
+	w.Run(api.Command, "update", "@alice/none", "--json").Fails("not_found", "update")
+	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
+	w.Run(api.Command, "update", "--json").Fails("missing_scope", "update")
+}
+
+func TestRm_RefusesAnAPIThatProjectsUse(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	project := w.Project(`{}`)
+	w.Run(api.Command, "rm", "@alice/web", "--force").Exits(1).Prints("@alice/web is used by @alice/web", "change the API of these projects")
+	w.Run(api.Command, "rm", "@alice/web", "--json").Fails("api_in_use", "rm")
+	if _, err := w.Client().DeleteProject(t.Context(), project); err != nil {
+		t.Fatal(err)
+	}
+	w.UI.Answers = []string{"", "@alice/web"}
+	w.Run(api.Command, "rm", "@alice/web").Done().Prints("Aborted")
+	w.Run(api.Command, "rm", "@alice/web").Done().Prints("Deleted the API @alice/web")
+	w.Run(api.Command, "rm", "@alice/web", "--json").Done().Prints(`"existed":false`)
+	w.Run(api.Command, "rm").Exits(2)
 }

@@ -22,6 +22,7 @@ type Publish func(ctx context.Context, a *app.App, local *workspace.Project) (st
 type options struct {
 	answers    ui.Answers
 	visibility string
+	strict     bool
 	given      func(flag string) bool
 	publish    Publish
 }
@@ -43,7 +44,8 @@ func Command(a *app.App, publish Publish) *cobra.Command {
 		Short: "Create a hub project from a local one",
 		Long: `Create a project on the hub from a local project: its published stack, its API,
 which is registered if client.json names none, and its settings as the first
-config.
+config. If the account has an API with the same description or title, a terminal
+offers to use that, and a pipeline gets a note.
 
 <name> is a slug in the stack's account, or @account/slug. An existing project
 is never changed: use push to update it.
@@ -81,11 +83,12 @@ step.`,
 	fl.StringVar(&o.answers.StackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
 	fl.StringVar(&o.visibility, "visibility", string(wire.Private), "set who can see the project: `private|public`")
 	fl.BoolVar(&o.answers.BaseFiles, "base-files", false, "push the app's files too, for the preview")
+	fl.BoolVar(&o.strict, "strict", false, "reject an API description that violates OpenAPI")
 	o.given = fl.Changed
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
 	c.RegisterFlagCompletionFunc("stack-version", completeVersions(a, &o.answers.Local))
 	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // completeVersions completes the published versions of the stack of the local project

@@ -1,5 +1,5 @@
 // Package create makes a new project on the hub from a local one: it registers
-// the API where there is none, creates the project, and seeds it.
+// the API unless one is named, creates the project, and seeds it.
 //
 // It never updates: a project that is there already ends it, and what it seeds
 // goes through the value that only a creation returns.
@@ -8,8 +8,10 @@ package create
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -30,11 +32,12 @@ const (
 	stepRecord
 )
 
-var stepNames = []string{"check beforehand", "settle the API", "create the project", "seed its content", "record it"}
+var stepNames = []string{"check the project", "register the API", "create the project", "upload the config", "update client.json"}
 
 // Result is a project that was created.
 type Result struct {
 	ProjectName     string          `json:"projectName"`
+	Env             string          `json:"environment,omitzero"`
 	Project         ref.Ref         `json:"project"`
 	Origin          string          `json:"origin"`
 	Stack           string          `json:"stack"` // account/slug
@@ -56,6 +59,7 @@ type create struct {
 	local     *workspace.Project
 	name      string // slug, or @account/slug
 	answers   ui.Answers
+	strict    bool // reject an API description with errors
 	checklist ui.Checklist
 
 	client  *workspace.Client
@@ -78,13 +82,23 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 	if err != nil {
 		return failure.Doing(err, from, "create %s", name)
 	}
-	c := &create{app: a, local: local, name: name, answers: o.answers, result: &Result{ProjectName: local.Name, Notes: []string{}}}
+	c := &create{app: a, local: local, name: name, answers: o.answers, strict: o.strict, result: &Result{ProjectName: local.Name, Env: local.Env, Notes: []string{}}}
 	fail := func(err error) error { return failure.Doing(err, local.Name, "create %s from %s", name, local.Name) }
+	if err := a.ConfirmHub(ctx); err != nil {
+		return fail(err)
+	}
 	asked, yes, err := c.confirmIgnored(ctx)
 	if err != nil {
 		return fail(err)
 	}
 	if !yes {
+		return a.Aborted(&app.Aborted{ProjectName: local.Name})
+	}
+	stopped, err := c.offerAPI(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	if stopped {
 		return a.Aborted(&app.Aborted{ProjectName: local.Name})
 	}
 	c.checklist = a.Checklist(stepNames...)
@@ -177,6 +191,9 @@ func (c *create) read(ctx context.Context) (err error) {
 	}
 	if c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: c.checklist.Update}); err == nil {
 		c.result.Notes = append(c.result.Notes, c.files.Notes...)
+		if note := app.GitIgnoredNote(c.files.GitIgnored(ctx, tree.Base{})(), "base file", "base files"); note != "" {
+			c.result.Notes = append(c.result.Notes, note)
+		}
 	}
 	return err
 }
@@ -226,10 +243,19 @@ func (c *create) readAPI(context.Context) (err error) {
 	if c.schema, err = c.client.Schema(); err != nil {
 		return err
 	}
-	if c.schema.URL == "" {
-		c.text, err = c.schema.Read()
+	if c.schema.URL != "" {
+		return nil
 	}
+	var notes []string
+	c.text, notes, err = app.ReadDescription(c.schema, c.strict)
+	c.result.note(notes)
 	return err
+}
+
+func (r *Result) note(notes []string) {
+	if r != nil { // nil: before the creation
+		r.Notes = append(r.Notes, notes...)
+	}
 }
 
 // register makes sure that there is an API to bind, and records a new one at
@@ -243,6 +269,8 @@ func (c *create) register(ctx context.Context) error {
 		return err
 	}
 	c.api, c.result.APIRegistered = registered.API, true
+	c.result.note(apisource.FindingsNotes(registered.Findings))
+	c.noteSimilar(ctx, registered)
 	return c.fill("api", c.api)
 }
 
@@ -251,9 +279,10 @@ func (c *create) register(ctx context.Context) error {
 func (c *create) upload(ctx context.Context) (*wire.API, error) {
 	purpose := "create " + c.project.String() + " from " + c.local.Name
 	if c.schema.URL != "" {
-		return c.hub.ImportAPI(ctx, c.project.Account(), c.schema.URL, purpose)
+		return c.hub.ImportAPI(ctx, wire.ImportAPI{Account: c.project.Account(), URL: c.schema.URL, Strict: c.strict}, purpose)
 	}
-	return c.hub.UploadAPI(ctx, c.project.Account(), c.text, purpose)
+	d := hubclient.Description{Document: c.text, Name: path.Base(c.schema.File), Strict: c.strict}
+	return c.hub.UploadAPI(ctx, c.project.Account(), d, purpose)
 }
 
 func (c *create) create(ctx context.Context) (err error) {
@@ -309,6 +338,16 @@ func (c *create) record(context.Context) error {
 		}
 	}
 	c.result.RemoteWritten = c.done.RemoteWritten
+	c.result.Notes = append(c.result.Notes, c.app.RecordHub(c.local, c.hub.Origin())...)
+	if c.client.Project.Text == c.project.String() {
+		base := workspace.Pulled{Project: c.project, Revision: c.result.Revision}
+		if c.files != nil {
+			base.Tree = c.files.Digest
+		}
+		if err := c.local.RecordPulled(c.hub.Origin(), base); err != nil {
+			c.result.Notes = append(c.result.Notes, "the revision could not be recorded: "+err.Error())
+		}
+	}
 	if kept := c.client.Project.Text; kept != c.project.String() {
 		c.result.Notes = append(c.result.Notes, fmt.Sprintf(
 			"%s still names %s; push to the new project with: %s",
@@ -331,9 +370,9 @@ func (c *create) explain(err error) error {
 	e := failure.Of(c.hub.Fault(err))
 	switch {
 	case e.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
-		e.Hint = "the project is made; " + e.Hint // which says the line to add by hand
+		e.Hint = "the project was created; " + e.Hint // which says the line to add by hand
 	case c.done.ProjectCreated && e.Recipe == nil:
-		e.Hint = "the project is there, but not all of its content"
+		e.Hint = "the project was created, but its config or base files are incomplete"
 		e.Recipe = []cmdline.Line{c.pushLine()}
 	case e.Code == wire.CodeProjectExists:
 		e.Hint = "nothing was changed; push updates an existing project"

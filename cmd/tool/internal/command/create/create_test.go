@@ -2,6 +2,7 @@ package create_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/create"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 )
 
 // published returns a World with a local project whose stack is published.
@@ -113,7 +115,7 @@ func TestCreate_GuidesThroughPublishing(t *testing.T) {
 	w := apptest.New(t)
 	w.Local("", `{}`)
 	w.UI.Answers = []string{"yes", "@alice/site"}
-	w.Run(command(w)).Done().Prints("Created alice/site from web")
+	w.Run(command(w)).Done().Prints("Created @alice/site from web")
 }
 
 func TestCreate_StopsInTheGuide(t *testing.T) {
@@ -130,4 +132,95 @@ func TestCreate_NeedsANameWithoutATerminal(t *testing.T) {
 	w.Run(command(w)).Exits(2).Prints("create needs <name>")
 	w.Run(command(w), "web", "--visibility", "secret").Exits(2)
 	w.Run(command(w), "web", "--stack-version", "one").Exits(2)
+}
+
+func TestCreate_NotesWhatTheDescriptionViolates(t *testing.T) {
+	w := published(t)
+	w.Write("openapi.json", `{"openapi": "3.0.0", "paths": {"pets": {}}}`)
+	w.Run(command(w), "web", "--json", "--strict").Fails("invalid_description", "api")
+	r := w.Run(command(w), "web", "--json").Done().JSON()
+	notes, _ := r["notes"].([]any)
+	want := `the API description has 2 problems; the first: line 1: "info" is missing`
+	if len(notes) == 0 || notes[0] != want {
+		t.Errorf("the notes are %q, want %q", notes, want)
+	}
+	if api, _ := r["api"].(map[string]any); api["slug"] != "openapi" { // the name of the file
+		t.Errorf("the API is %v", r["api"])
+	}
+}
+
+// Everyone who can see an API can read its description.
+func TestCreate_SendsNoSecretsInADescription(t *testing.T) {
+	w := published(t)
+	w.Write("deploy/.env", "PASSWORD=hunter2\n")
+	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"}, "paths": {"/a": {"$ref": "deploy/.env"}}}`)
+	f := w.Run(command(w), "web", "--json", "--strict").Fails("invalid_file", "api")
+	if reason, _ := f["reason"].(string); !strings.Contains(reason, `"deploy/.env" cannot be read: such files hold secrets`) {
+		t.Errorf("%v", f)
+	}
+	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "`+w.Token+`", "version": "1"}, "paths": {}}`)
+	w.Run(command(w), "web", "--json").Fails("token_in_file", "api")
+}
+
+func TestCreate_BundlesTheFilesOfADescription(t *testing.T) {
+	w := published(t)
+	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"}, "paths": {"/a": {"$ref": "paths/a.yaml"}, "/b": {"$ref": "paths/b.yaml"}}}`)
+	w.Write("paths/a.yaml", "get: {responses: {'200': {$ref: ../ok.yaml}}}\n")
+	w.Write("ok.yaml", "description: It worked.\n")
+	f := w.Run(command(w), "web", "--json", "--strict").Fails("invalid_file", "api")
+	if reason, _ := f["reason"].(string); !strings.Contains(reason, `openapi.json:1:`) {
+		t.Errorf("%v", f)
+	}
+	r := w.Run(command(w), "web", "--json").Done().JSON()
+	notes := strings.Join(strings.Fields(strings.ReplaceAll(fmt.Sprint(r["notes"]), "\n", " ")), " ")
+	for _, want := range []string{
+		`the API description refers to what does not exist: openapi.json:1:`, `"paths/b.yaml" cannot be read`,
+		`the API description has a problem: warning: line`,
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the notes are %s, without %q", notes, want)
+		}
+	}
+}
+
+func TestCreate_OffersAnAPIOfTheAccount(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  string // of the description that is registered first
+		answer  string
+		wantAPI string
+	}{
+		"same description": {"", "@alice/pets", "@alice/pets"},
+		"same title":       {" ", "@alice/pets", "@alice/pets"},
+		"a new one":        {"", "register", "@alice/pets-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := published(t)
+			const text = `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`
+			w.Write("openapi.json", text)
+			if _, err := w.Client().UploadAPI(t.Context(), "alice", hubclient.Description{Document: []byte(text + c.change)}, "test"); err != nil {
+				t.Fatal(err)
+			}
+			w.UI.Answers = []string{c.answer}
+			w.Run(command(w), "web").Done()
+			if client := w.Read(".tool/web/client.json"); !strings.Contains(client, `"api": "`+c.wantAPI+`"`) {
+				t.Errorf("client.json is %s", client)
+			}
+		})
+	}
+}
+
+func TestCreate_NotesAnAPIOfTheAccountInAPipeline(t *testing.T) {
+	w := published(t)
+	w.Strict = true
+	const text = `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`
+	w.Write("openapi.json", text)
+	for _, document := range []string{text, strings.Replace(text, "Pets", "Others", 1)} {
+		if _, err := w.Client().UploadAPI(t.Context(), "alice", hubclient.Description{Document: []byte(document)}, document); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.Run(command(w), "web", "--json").Done().JSON()
+	if notes := fmt.Sprint(r["notes"]); r["apiRegistered"] != true || strings.Count(notes, "has the same description") != 1 || !strings.Contains(notes, "project edit @alice/web --api @alice/pets") {
+		t.Errorf("%v", r)
+	}
 }

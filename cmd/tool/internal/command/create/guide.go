@@ -3,7 +3,6 @@ package create
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,7 +16,14 @@ import (
 
 // guided asks for what a project needs and creates it.
 func guided(ctx context.Context, a *app.App, o options) error {
-	hub, err := a.Connect()
+	if a.InEnvironment() { // which names the hub
+		local, err := a.Local(ctx, o.answers.Local, a.FromLine(""))
+		if err != nil {
+			return failure.Doing(err, o.answers.Local, "create a project")
+		}
+		o.answers.Local = local.Name
+	}
+	hub, err := a.ConnectToWrite(ctx)
 	if err != nil {
 		return failure.Doing(failure.At(app.StageCreate, err), o.answers.Local, "create a project")
 	}
@@ -100,7 +106,7 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 	if ws, err := g.app.Workspace(); err == nil {
 		dir = ws.Dir
 	}
-	start := workspace.Start{Source: findSchema(dir)}
+	start := workspace.Start{Hub: g.hub.Origin()}
 	if me.User != "" {
 		start.Stack, _ = ref.New(me.User, name)
 	}
@@ -110,28 +116,8 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 	return failure.At("init", err)
 }
 
-// findSchema returns the API description that lies in dir under a usual name, ""
-// when there is none.
-func findSchema(dir string) string {
-	for _, name := range []string{"openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return name
-		}
-	}
-	return ""
-}
-
-func (g *guide) project(name string) (*workspace.Project, error) {
-	ws, err := g.app.Workspace()
-	if err != nil {
-		return nil, err
-	}
-	p, err := ws.Project(name)
-	return p, failure.At(app.StageRead, err)
-}
-
 func (g *guide) check(ctx context.Context, local string) (*ui.Preflight, error) {
-	p, err := g.project(local)
+	p, err := g.app.Local(ctx, local, g.app.Itself)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +125,7 @@ func (g *guide) check(ctx context.Context, local string) (*ui.Preflight, error) 
 }
 
 func (g *guide) publishLocal(ctx context.Context, local string) error {
-	p, err := g.project(local)
+	p, err := g.app.Local(ctx, local, g.app.Itself)
 	if err != nil {
 		return err
 	}
@@ -167,7 +153,7 @@ func (g *guide) hasAPI(ctx context.Context, r ref.Ref) (bool, error) {
 }
 
 func (g *guide) count(ctx context.Context, local string) (files int, bytes int64, err error) {
-	p, err := g.project(local)
+	p, err := g.app.Local(ctx, local, g.app.Itself)
 	if err != nil {
 		return 0, 0, err
 	}

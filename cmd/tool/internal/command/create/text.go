@@ -3,14 +3,15 @@ package create
 import "example.com/projecthub/cmd/tool/internal/app"
 
 func createdText(w *app.Printer, r *Result) {
-	w.Line("Created %s from %s", r.Project.Path(), r.ProjectName)
+	w.Line("Created %s from %s", r.Project, r.ProjectName)
+	w.Environment(r.Env)
 	w.Address("page", r.URL)
-	w.Field("stack", "%s, version %s", r.Stack, r.StackVersion)
+	w.Field("stack", "@%s, version %s", r.Stack, r.StackVersion)
 	registered := ""
 	if r.APIRegistered {
 		registered = ", registered now"
 	}
-	w.Field("api", "%s%s", r.API.Path(), registered)
+	w.Field("api", "%s%s", r.API, registered)
 	w.Field("visibility", "%s", r.Visibility)
 	w.Field("enrichments", "%d", r.EnrichmentCount)
 	if r.BaseFilesPushed > 0 {

@@ -2,7 +2,10 @@ package initialize
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,66 +17,147 @@ import (
 	"example.com/projecthub/hubclient/ref"
 )
 
-// initialized is a local project that was made.
+// initialized is the result of an init.
 type initialized struct {
-	ProjectName string   `json:"projectName"`
-	Workspace   string   `json:"workspace"`
-	Files       []string `json:"files"` // relative to the workspace
-	Notes       []string `json:"notes"`
+	ProjectName      string   `json:"projectName"`
+	Workspace        string   `json:"workspace"`
+	WorkspaceCreated bool     `json:"workspaceCreated"`
+	Files            []string `json:"files"` // relative to the workspace
+	Notes            []string `json:"notes"`
 }
+
+// sampleProject is the local project of a sample, unless another name is given.
+const sampleProject = "web"
 
 // Run creates a local project and prints its files.
 func Run(ctx context.Context, a *app.App, name string, start workspace.Start) error {
+	fail := func(err error) error { return failure.Doing(err, name, "create the local project %s", name) }
 	dir, err := a.Path(".")
 	if err != nil {
-		return failure.Doing(err, name, "create the local project %s", name)
+		return fail(err)
 	}
-	notes := []string{}
-	if ws, err := workspace.Find(dir); err == nil && ws.Dir != dir {
-		notes = append(notes, fmt.Sprintf("%s is in the workspace %s, to which the project was added", dir, ws.Dir))
-		dir = ws.Dir
+	r := initialized{WorkspaceCreated: true, Notes: []string{}}
+	if r.Workspace, r.WorkspaceCreated, err = place(a, dir, &start); err != nil {
+		return fail(err)
 	}
-	for _, typed := range []*string{&start.Source, &start.BasePath} {
-		if *typed, err = pathIn(a, dir, *typed); err != nil {
-			return failure.Doing(err, name, "create the local project %s", name)
-		}
+	switch {
+	case name == "" && start.Sample != nil:
+		name = sampleProject
+	case name == "":
+		name = workspace.SlugOf(filepath.Base(r.Workspace))
 	}
-	if name == "" {
-		name = workspace.SlugOf(filepath.Base(dir))
+	r.ProjectName = name
+	note, err := nameStack(ctx, a, name, &start)
+	if err != nil {
+		return fail(failure.At("init", err))
 	}
-	user := a.LoggedIn()
-	r := initialized{ProjectName: name, Workspace: dir, Notes: notes}
-	if own, err := ref.New(user, name); err == nil && start.Stack.IsZero() {
-		start.Stack = own
-		r.Notes = append(r.Notes, fmt.Sprintf("the stack is named %s, after your login; another name goes into .tool/%s/stack.json", own, name))
+	r.Notes = append(r.Notes, note...)
+	start.Hub = a.KnownHub()
+	if r.Files, err = workspace.Create(r.Workspace, name, start); err != nil {
+		return fail(failure.At("init", err))
 	}
-	if start.Stack.IsZero() && !a.Strict() && ref.ValidName(name) {
-		if start.Stack, err = askStack(ctx, a, name); err != nil {
-			return failure.Doing(failure.At("init", err), name, "create the local project %s", name)
-		}
-	}
-	if start.Stack.IsZero() {
-		r.Notes = append(r.Notes, fmt.Sprintf("the first publish names the stack, after your login; or add \"name\": \"@account/%s\" to .tool/%s/stack.json", name, name))
-	}
-	if r.Files, err = workspace.Create(dir, name, start); err != nil {
-		return failure.Doing(failure.At("init", err), name, "create the local project %s", name)
+	missing := missingSource(r.Workspace, name)
+	if missing != "" {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s does not exist yet: add the API's description, or change source in .tool/%s/client.json", missing, name))
 	}
 	return a.Print("initialized", r, func(w *app.Printer) {
-		w.Line("Created the local project %s in %s", name, r.Workspace)
-		for _, f := range r.Files {
-			w.Line("  %s", f)
-		}
-		w.Notes(r.Notes)
-		w.Line("Next:")
-		if user == "" {
-			w.Line("  %s", w.Command(cmdline.Tool("login")))
-		}
-		w.Line("  %s", w.Command(cmdline.Tool("publish").With(name)))
-		w.Line("  %s", w.Command(cmdline.Tool("project", "create").With(workspace.SlugOf(name)).Flag("--from", name)))
-		if user != "" {
-			w.Line("  %s", w.Command(cmdline.Tool("push").With(name)))
+		r.text(w)
+		for _, line := range next(name, a.LoggedIn().User != "", missing == "", start.Sample != nil) {
+			w.Line("  %s", w.Command(line))
 		}
 	})
+}
+
+// place returns the workspace of a new local project, and whether it is a new one. A sample
+// gets its own. Paths in start become relative to it.
+func place(a *app.App, dir string, start *workspace.Start) (found string, created bool, err error) {
+	found, created = dir, true
+	if ws, err := workspace.Find(dir); err == nil && ws.Dir == dir {
+		created = false
+	} else if err == nil && start.Sample != nil {
+		a.Warn(fmt.Sprintf("%s is in the workspace %s, and becomes a workspace of its own", dir, ws.Dir))
+	} else if err == nil {
+		a.Warn(fmt.Sprintf("%s is in the workspace %s, to which the project is added", dir, ws.Dir))
+		found, created = ws.Dir, false
+	}
+	for _, typed := range []*string{&start.Source, &start.BasePath} {
+		if *typed, err = pathIn(a, found, *typed); err != nil {
+			return "", false, err
+		}
+	}
+	return found, created, nil
+}
+
+// nameStack names the stack after the login, or asks for its account, unless it has a name.
+func nameStack(ctx context.Context, a *app.App, name string, start *workspace.Start) (note []string, err error) {
+	if !start.Stack.IsZero() {
+		return nil, nil
+	}
+	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
+		start.Stack = own
+		return []string{fmt.Sprintf("the stack is named %s, after your login; another name goes into .tool/%s/stack.json", own, name)}, nil
+	}
+	if !a.Strict() && ref.ValidName(name) {
+		if start.Stack, err = askStack(ctx, a, name); err != nil || !start.Stack.IsZero() {
+			return nil, err
+		}
+	}
+	return []string{fmt.Sprintf("the first publish names the stack, after your login; or add \"name\": \"@account/%s\" to .tool/%s/stack.json", name, name)}, nil
+}
+
+func (r *initialized) text(w *app.Printer) {
+	kind := "workspace"
+	if r.WorkspaceCreated {
+		kind = "new workspace"
+	}
+	w.Line("Created the local project %s in the %s %s", r.ProjectName, kind, r.Workspace)
+	for _, f := range r.Files {
+		w.Line("  %s", f)
+	}
+	w.Notes(r.Notes)
+	w.Line("Next:")
+}
+
+// next returns the commands that bring a new local project to the hub.
+func next(name string, loggedIn, described, sample bool) (lines []cmdline.Line) {
+	if !loggedIn {
+		lines = append(lines, cmdline.Tool("login"))
+	}
+	lines = append(lines, cmdline.Tool("publish").With(name))
+	if !described {
+		return lines
+	}
+	create := cmdline.Tool("project", "create").With(workspace.SlugOf(name)).Flag("--from", name)
+	switch {
+	case sample:
+		lines = append(lines, create.Flag("--base-files"), cmdline.Tool("preview").With(name))
+	case loggedIn:
+		lines = append(lines, create, cmdline.Tool("push").With(name))
+	default:
+		lines = append(lines, create)
+	}
+	return lines
+}
+
+// missingSource returns the API description of a local project that does not exist, ""
+// for none.
+func missingSource(dir, name string) string {
+	ws, err := workspace.Find(dir)
+	if err != nil {
+		return ""
+	}
+	client, err := (&workspace.Project{Name: name, Workspace: ws}).Client()
+	if err != nil {
+		return ""
+	}
+	schema, err := client.Schema()
+	if err != nil || schema.URL != "" {
+		return ""
+	}
+	if _, err := os.Stat(ws.Path(schema.File)); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return schema.File
 }
 
 // askStack asks for the account that the stack belongs to. Without an answer the

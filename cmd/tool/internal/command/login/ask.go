@@ -2,6 +2,7 @@ package login
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,9 +16,16 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// askLogin asks for the hub's address and the token, as far as they are not known.
+// Ways to log in.
+const (
+	byBrowser = "browser"
+	byToken   = "token"
+)
+
+// ask asks for the hub's address, and for a token or a way to get one, as far as they
+// are not known.
 func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
-	var token string
+	token, way := "", ""
 	given := a.Origin.Value != nil && *a.Origin.Value != ""
 	known, stored := false, "" // what is wrong with the one that is stored
 	err := a.UI.Ask(ctx,
@@ -45,21 +53,43 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
 		ui.Step{
 			Skip: func() bool { return known },
 			Question: func() ui.Question {
-				facts := []string{"Ask your hub's administrator for a token, or create one: hub token create. It is stored here, readable by you alone."}
+				var facts []string
 				if stored != "" {
-					facts = append([]string{"The hub rejected the stored token: " + stored + "."}, facts...)
+					facts = []string{"The hub rejected the stored token: " + stored + "."}
 				}
 				return ui.Question{
+					Title: "How do you log in to " + *a.Origin.Value + "?", Facts: facts, Preset: cmp.Or(way, byBrowser),
+					Choices: []ui.Choice{{Value: byBrowser, Text: "In a browser: compare a code and approve it"}, {Value: byToken, Text: "Paste a token"}},
+				}
+			},
+			Take: func(answer string) { way = answer },
+		},
+		ui.Step{
+			Skip: func() bool { return known || way != byToken },
+			Question: func() ui.Question {
+				return ui.Question{
 					Title: "Token for " + *a.Origin.Value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
-					Facts: facts,
+					Facts: []string{"Create one on the hub's page of tokens, or ask its administrator. It is stored here, readable by you alone."},
 				}
 			},
 			Take: func(answer string) { token = identity.CleanToken(answer) },
 		})
-	if err == nil && token != "" {
+	if err != nil {
+		return err
+	}
+	if !known && way == byBrowser {
+		id, err := resolve(a, logins)
+		if err != nil {
+			return err
+		}
+		if token, err = approved(ctx, a, *id); err != nil {
+			return err
+		}
+	}
+	if token != "" {
 		a.Token.Value = &token
 	}
-	return err
+	return nil
 }
 
 // checkStored reports whether the hub takes the stored token, and why not. A hub

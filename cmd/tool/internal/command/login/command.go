@@ -13,23 +13,30 @@ import (
 
 // Command returns the command login.
 func Command(a *app.App) *cobra.Command {
-	var withToken bool
+	var o Options
 	c := &cobra.Command{
 		Use:   "login",
-		Short: "Store a token for a hub",
-		Long: `Check a personal access token with the hub and store it, readable by you alone.
-Later commands use that hub and token, unless a flag or a variable selects
-others.
+		Short: "Log in to a hub",
+		Long: `Log in to a hub and store its token, readable by you alone. Later commands use
+that hub and token, unless a flag or a variable selects others. In a workspace,
+they use the login of the hub that .tool/hub.json names. The first create, push
+or pull records it there; --workspace, or a yes in a terminal, changes it.
+
+In a terminal, a page of the hub opens: compare the code that is shown, choose
+what the token may do and for how long, and approve. Or paste a personal access
+token, or give one with --token or --with-token, which a pipeline needs to.
 
 A stored token is sent only to the hub that it was stored for. If a token is
 already stored for the hub, login only switches to it.`,
-		Example: "  tool login --origin https://hub.example.com --with-token < token.txt\n  tool login --origin https://hub.example.com",
+		Example: "  tool login --origin https://hub.example.com\n  tool login --origin https://hub.example.com --with-token < token.txt",
 		Args:    noToken,
 		RunE: a.Run(func(ctx context.Context, _ []string) error {
-			return failure.Doing(Run(ctx, a, withToken), "", "log in")
+			return failure.Doing(Run(ctx, a, o), "", "log in")
 		}),
 	}
-	c.Flags().BoolVar(&withToken, "with-token", false, "read the token from stdin")
+	c.Flags().SortFlags = false
+	c.Flags().BoolVar(&o.WithToken, "with-token", false, "read the token from stdin")
+	c.Flags().BoolVar(&o.Workspace, "workspace", false, "make this hub the workspace's, in .tool/hub.json")
 	return a.HubFlags(c)
 }
 
@@ -48,16 +55,18 @@ func noToken(c *cobra.Command, args []string) error {
 // LogoutCommand returns the command logout.
 func LogoutCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "logout",
-		Short:   "Forget the token of a hub",
-		Long:    "Forget the stored token of a hub: the current one, or that of --origin. The\ntoken itself stays valid until it expires or is revoked.",
+		Use:   "logout",
+		Short: "Forget the token of a hub",
+		Long: `Forget the stored token of one hub: that of --origin, else the workspace's, else
+the current one. No other hub becomes the current one. The token itself stays
+valid until it expires or is revoked.`,
 		Example: "  tool logout\n  tool logout --origin https://hub.example.com",
 		Args:    cmdline.AtMost(),
 		RunE: a.Run(func(context.Context, []string) error {
 			return failure.Doing(logout(a), "", "log out")
 		}),
 	}
-	c.Flags().Var(&a.Origin, "origin", "log out of the hub at `ADDRESS` (default: the current one)")
+	c.Flags().Var(&a.Origin, "origin", "log out of the hub at `ADDRESS` (default: the workspace's, else the current one)")
 	c.RegisterFlagCompletionFunc("origin", a.CompleteOrigin)
 	return c
 }

@@ -5,19 +5,31 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 )
 
+// Options say how to log in.
+type Options struct {
+	WithToken bool // read the token from stdin
+	Workspace bool // make the hub the workspace's
+}
+
 // Run logs in.
-func Run(ctx context.Context, a *app.App, withToken bool) error {
-	if withToken && a.Token.Value != nil {
+func Run(ctx context.Context, a *app.App, o Options) error {
+	if o.WithToken && a.Token.Value != nil {
 		return cmdline.Usagef("--token and --with-token exclude each other")
+	}
+	if o.Workspace {
+		if _, err := a.Workspace(); err != nil {
+			return err
+		}
 	}
 	logins, err := a.Logins()
 	if err != nil {
 		return err
 	}
-	if withToken {
+	if o.WithToken {
 		token, err := readToken(ctx, a.Streams.In)
 		if err != nil {
 			return err
@@ -43,6 +55,9 @@ func Run(ctx context.Context, a *app.App, withToken bool) error {
 	if err != nil {
 		return err
 	}
+	if err := useHere(ctx, a, r, o.Workspace); err != nil {
+		return failure.At(stage, err)
+	}
 	return a.Print("loggedIn", r, func(w *app.Printer) {
 		w.Line("Logged in to %s as %s", r.Origin, r.User)
 		w.Field("scopes", "%s", app.Scopes(r.Scopes))
@@ -51,10 +66,14 @@ func Run(ctx context.Context, a *app.App, withToken bool) error {
 	})
 }
 
-// resolveLogin settles what to log in to, and the token, which may be stored.
+// resolve returns the hub to log in to and the token, which may be stored.
 func resolve(a *app.App, logins *identity.Logins) (*identity.Identity, error) {
+	hub, err := a.WorkspaceHub()
+	if err != nil {
+		return nil, err
+	}
 	return identity.Resolve(identity.Options{
-		Token: a.Token.Value, Origin: a.Origin.Value, LookupEnv: lookupOrigin(a), Logins: logins,
+		Token: a.Token.Value, Origin: a.Origin.Value, Workspace: hub, LookupEnv: lookupOrigin(a), Logins: logins,
 	})
 }
 
@@ -67,7 +86,7 @@ func logout(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	r, err := forget(id.Origin, logins)
+	r, err := forget(a, id.Origin, logins)
 	if err != nil {
 		return err
 	}

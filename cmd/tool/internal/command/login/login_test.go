@@ -1,15 +1,22 @@
 package login_test
 
 import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/login"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
 )
 
-// loggedOut returns a World whose token is in nobody's hands yet.
+// loggedOut returns a World without a stored token.
 func loggedOut(t *testing.T) *apptest.World {
 	t.Helper()
 	t.Parallel()
@@ -29,9 +36,9 @@ func TestLogin_StoresTheTokenFromStdin(t *testing.T) {
 func TestLogin_AsksForTheTokenThatIsMissing(t *testing.T) {
 	w := loggedOut(t)
 	delete(w.Env, "TOOL_API_ORIGIN")
-	w.UI.Answers = []string{w.Origin, w.Token}
+	w.UI.Answers = []string{w.Origin, "token", w.Token}
 	w.Run(login.Command).Done().Prints("Logged in to")
-	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "Which hub?") || !strings.Contains(w.UI.Asked[1], "Token for "+w.Origin) {
+	if len(w.UI.Asked) != 3 || !strings.Contains(w.UI.Asked[0], "Which hub?") || !strings.Contains(w.UI.Asked[2], "Token for "+w.Origin) {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	w.UI.Answers = []string{w.Origin}
@@ -47,4 +54,107 @@ func TestLogin_FailsWithoutAGoodToken(t *testing.T) {
 	w.Run(login.Command, "--json", "--with-token").Fails("no_token", "login")
 	w.Run(login.Command, "--with-token", "--token", "x").Exits(2)
 	w.Run(login.Command, w.Token).Exits(2).Prints("takes no token as an argument")
+}
+
+// browser acts as a person on the hub's page, who decides about each terminal that
+// starts to wait.
+func browser(t *testing.T, w *apptest.World, decide func(client *http.Client, code string)) {
+	t.Helper()
+	t.Setenv("PATH", t.TempDir()) // no browser can be started
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar}
+	post(t, client, w.Origin+"/sign-in", url.Values{"token": {w.Token}})
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/v1/device" {
+			return false
+		}
+		answer := httptest.NewRecorder()
+		w.Hub.ServeHTTP(answer, r)
+		var d wire.Device
+		if err := json.Unmarshal(answer.Body.Bytes(), &d); err != nil {
+			t.Error(err)
+		}
+		decide(client, d.UserCode)
+		maps.Copy(rw.Header(), answer.Header())
+		rw.WriteHeader(answer.Code)
+		rw.Write(answer.Body.Bytes())
+		return true
+	})
+}
+
+func post(t *testing.T, client *http.Client, address string, form url.Values) {
+	t.Helper()
+	resp, err := client.PostForm(address, form)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("%s: status %d", address, resp.StatusCode)
+	}
+}
+
+func TestLogin_IsApprovedInABrowser(t *testing.T) {
+	w := apptest.New(t)
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	delete(w.Env, "TOOL_API_ORIGIN")
+	browser(t, w, func(client *http.Client, code string) {
+		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "scope": {"write:config"}, "lifetime": {"30"}})
+	})
+	w.UI.Answers = []string{w.Origin, "browser"}
+	w.Run(login.Command).Done().Prints("Your code: ", "Compare it", "none could be started from here", "Logged in to "+w.Origin+" as alice", "write:config")
+	if !strings.HasPrefix(w.UI.Asked[1], "How do you log in to "+w.Origin+"?") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+}
+
+func TestLogin_IsDeniedInABrowser(t *testing.T) {
+	w := apptest.New(t)
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	browser(t, w, func(client *http.Client, code string) {
+		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"deny"}})
+	})
+	w.UI.Answers = []string{"browser"}
+	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("the user denied the request", "login --origin "+w.Origin)
+}
+
+func TestLogin_OlderHubApprovesNoTerminals(t *testing.T) {
+	w := loggedOut(t)
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v1/device" {
+			r.URL.Path = "/v1/unknown"
+		}
+		return false
+	})
+	w.UI.Answers = []string{"browser"}
+	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("paste a token instead")
+}
+
+func TestLogin_EndsWhenTheCodeExpiresThoughTheHubSaysToSlowDown(t *testing.T) {
+	w := apptest.New(t)
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	t.Setenv("PATH", t.TempDir()) // no browser can be started
+	polls := 0
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/v1/device":
+			rw.Header().Set("Content-Type", "application/json")
+			rw.Header().Set("Hub-Version", "1.0.0")
+			json.NewEncoder(rw).Encode(wire.Device{DeviceCode: "d", UserCode: "u", VerificationURI: "https://hub.test", Interval: -1})
+			return true
+		case "/v1/device/token":
+			if polls++; polls > 1 {
+				t.Error("the code had expired")
+				return false
+			}
+			return apptest.Refuse(rw, http.StatusBadRequest, wire.CodeSlowDown, "slow down")
+		}
+		return false
+	})
+	w.UI.Answers = []string{"browser"}
+	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("slow down (stage login)")
 }

@@ -1,4 +1,5 @@
-// Package login checks a token with the hub and stores it, and takes it away again.
+// Package login checks a token with the hub and stores it, or gets one that is approved
+// in a browser, and forgets it again.
 package login
 
 import (
@@ -59,18 +60,27 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 type Out struct {
 	Origin  string   `json:"origin"`
 	Existed bool     `json:"existed"`
+	Current string   `json:"current"` // origin of the current hub; "": none is
 	Notes   []string `json:"notes"`
 }
 
-// forget forgets the token of origin.
-func forget(origin string, logins *identity.Logins) (*Out, error) {
+// forget forgets the token of origin. No other hub becomes the current one.
+func forget(a *app.App, origin string, logins *identity.Logins) (*Out, error) {
 	r := &Out{Origin: origin, Existed: logins.Remove(origin), Notes: []string{}}
-	if !r.Existed {
-		return r, nil
+	if r.Existed {
+		if err := logins.Save(); err != nil {
+			return nil, failure.At("logout", err)
+		}
+		r.Notes = append(r.Notes, "the token itself stays valid: revoke it on the hub's page of tokens")
 	}
-	if err := logins.Save(); err != nil {
-		return nil, failure.At("logout", err)
+	r.Current = logins.Current
+	switch {
+	case r.Current != "":
+		r.Notes = append(r.Notes, "the current hub is "+r.Current)
+	case len(logins.Logins) > 0:
+		r.Notes = append(r.Notes, "no hub is current now; to choose one: "+a.CommandText(cmdline.Tool("login").Flag("--origin", logins.Logins[0].Origin)))
+	default:
+		r.Notes = append(r.Notes, "no hub is current now")
 	}
-	r.Notes = append(r.Notes, "the token itself stays valid: whoever runs the hub ends it with hub token revoke")
 	return r, nil
 }

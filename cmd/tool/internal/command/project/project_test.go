@@ -45,7 +45,7 @@ func TestRm_AsksForTheWholeName(t *testing.T) {
 	w := world(t)
 	w.UI.Answers = []string{"", "@alice/web"}
 	w.Run(command, "rm", "web").Done().Prints("Aborted")
-	w.Run(command, "rm", "web").Done().Prints("Deleted alice/web")
+	w.Run(command, "rm", "web").Done().Prints("Deleted @alice/web")
 	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "Delete @alice/web for good?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
@@ -62,4 +62,55 @@ func TestRm_FailsWithoutScopeOrName(t *testing.T) {
 	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
 	w.Run(command, "rm", "@alice/web", "--json").Fails("missing_scope", "rm")
 	w.Run(command, "rm").Exits(2)
+}
+
+func TestEdit_ChangesWhatFlagsName(t *testing.T) {
+	w := world(t)
+	w.Run(command, "edit", "@alice/web", "--visibility", "public").Done().Prints("visibility   public", "version latest")
+	w.Run(command, "set", "@alice/web", "--stack-version", "1.0.0").Done().Prints("visibility   public", "version 1.0.0")
+	w.Run(command, "edit", "@alice/web", "--stack-version", "9.9.9", "--json").Fails("stack_not_published", "edit")
+	w.Run(command, "edit", "@alice/web", "--api", "@alice/none", "--json").Fails("api_not_found", "edit")
+	w.Run(command, "edit", "@alice/none", "--visibility", "private", "--json").Fails("not_found", "edit")
+	for _, args := range [][]string{{}, {"--visibility", "secret"}, {"--stack-version", "v1"}, {"--api", "A b"}} {
+		w.Run(command, append([]string{"edit", "@alice/web"}, args...)...).Exits(2)
+	}
+	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
+	w.Run(command, "edit", "@alice/web", "--visibility", "private", "--json").Fails("missing_scope", "edit")
+}
+
+func TestCopy(t *testing.T) {
+	w := world(t)
+	w.Run(command, "copy", "@alice/web", "web-pr-7", "--expires", "7d").Done().
+		Prints("Created @alice/web-pr-7 as a copy of @alice/web", "private", "config       written by alice", "expires")
+	w.Run(command, "view", "@alice/web-pr-7").Done().Prints("expires")
+	w.Run(command, "list").Done().Prints("@alice/web-pr-7", ", expires ")
+	r := w.Run(command, "copy", "@alice/web", "@alice/kept", "--visibility", "public", "--json").Done().JSON()
+	if r["type"] != "copied" || r["visibility"] != "public" || r["expiresAt"] != nil || r["copyOf"].(map[string]any)["slug"] != "web" {
+		t.Errorf("%v", r)
+	}
+}
+
+func TestCopy_OfAMissingProjectListsThoseOfTheAccount(t *testing.T) {
+	w := world(t)
+	f := w.Run(command, "copy", "@alice/none", "other", "--json").Fails("invalid_body", "create")
+	recipe, _ := f["recipe"].([]any)
+	if f["reason"] != "there is no project @alice/none on "+w.Origin || len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project list alice") {
+		t.Errorf("%v", f)
+	}
+}
+
+func TestCopy_NeverChangesAProject(t *testing.T) {
+	w := world(t)
+	w.Run(command, "copy", "@alice/web", "other").Done()
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	f := w.Run(command, "copy", "@alice/web", "other", "--json").Fails("project_exists", "create")
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project view @alice/other") {
+		t.Errorf("%v", f)
+	}
+	w.Run(command, "copy", "@alice/none", "third", "--json").Fails("invalid_body", "create")
+	w.Run(command, "copy", "web", "third", "--json").Fails("invalid_name", "destination")
+	w.Run(command, "copy", "@alice/web", "A b", "--json").Fails("invalid_name", "destination")
+	for _, args := range [][]string{{}, {"@alice/web"}, {"@alice/web", "x", "--expires", "soon"}, {"@alice/web", "x", "--visibility", "secret"}} {
+		w.Run(command, append([]string{"copy"}, args...)...).Exits(2)
+	}
 }

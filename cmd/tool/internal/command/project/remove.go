@@ -56,13 +56,13 @@ type Removed struct {
 	Ambiguous bool `json:"ambiguous,omitzero"`
 }
 
-// remove deletes a project, after a yes where somebody can be asked.
+// remove deletes a project, and asks first where it can.
 func remove(ctx context.Context, a *app.App, name, from string, force bool) error {
 	target, err := resolve(ctx, a, name, from)
 	if err != nil {
 		return failure.Doing(failure.At(app.StageDestination, err), "", "delete %s", name)
 	}
-	hub, err := a.Connect()
+	hub, err := a.ConnectToWrite(ctx)
 	fail := func(err error) error {
 		return failure.Doing(app.Explain(hub, err).At(app.StageRemove).About(target, failure.Effects{}), "", "delete %s", name)
 	}
@@ -88,11 +88,11 @@ func remove(ctx context.Context, a *app.App, name, from string, force bool) erro
 func removedText(w *app.Printer, r *Removed) {
 	switch {
 	case r.Existed:
-		w.Line("Deleted %s", r.Project.Path())
+		w.Line("Deleted %s", r.Project)
 	case r.Ambiguous:
-		w.Line("%s does not exist now", r.Project.Path())
+		w.Line("%s does not exist now", r.Project)
 	default:
-		w.Line("%s was gone already", r.Project.Path())
+		w.Line("%s was gone already", r.Project)
 	}
 	w.Field("origin", "%s", r.Origin)
 	w.Notes(r.Notes)

@@ -2,8 +2,6 @@ package project
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +29,7 @@ func viewCommand(a *app.App) *cobra.Command {
 			return View(ctx, a, strings.Join(args, ""), web)
 		}),
 	}
-	c.Flags().BoolVar(&web, "web", false, "open the page in a browser; print its address in a pipeline")
+	c.Flags().BoolVar(&web, "web", false, "open the page in a browser, signed in as you; print its address in a pipeline")
 	return a.HubFlags(c)
 }
 
@@ -50,7 +48,7 @@ func View(ctx context.Context, a *app.App, name string, web bool) error {
 	if web && !a.Strict() {
 		// What opens pages may fail later, or do nothing, without saying so.
 		a.Printer().Line("Opening %s", r.URL)
-		return failure.Doing(openBrowser(r.URL), "", "open %s", r.URL)
+		return failure.Doing(child.OpenBrowser(signedIn(ctx, a, r)), "", "open %s", r.URL)
 	}
 	return a.Print("project", r, func(w *app.Printer) {
 		if web {
@@ -59,6 +57,20 @@ func View(ctx context.Context, a *app.App, name string, web bool) error {
 		}
 		viewText(w, r)
 	})
+}
+
+// signedIn returns the address of the page with a link that signs the browser in. The
+// page itself does where no link can be had: without a token, or from an older hub.
+func signedIn(ctx context.Context, a *app.App, r *Viewed) string {
+	hub, err := a.Connect()
+	if err != nil {
+		return r.URL
+	}
+	link, err := hub.CreateLink(ctx, "/"+r.Project.Project.String())
+	if err != nil {
+		return r.URL
+	}
+	return link.URL
 }
 
 // viewLine is the command that shows the hub project of a local one, or lists what
@@ -80,7 +92,7 @@ func wholeName(a *app.App, name string) string {
 			}
 		}
 	}
-	if own, err := ref.New(a.LoggedIn(), name); err == nil {
+	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
 		return own.String()
 	}
 	return ""
@@ -88,14 +100,23 @@ func wholeName(a *app.App, name string) string {
 
 func viewText(w *app.Printer, r *Viewed) {
 	w.Line("%s", r.Project.Project)
+	projectFields(w, &r.Project)
+	w.Notes(r.Notes)
+}
+
+// projectFields writes what the hub says about a project.
+func projectFields(w *app.Printer, r *wire.Project) {
 	w.Address("page", r.URL)
 	stack := r.StackVersion
 	if r.ResolvedStackVersion != r.StackVersion {
 		stack += ", now " + r.ResolvedStackVersion
 	}
-	w.Field("stack", "%s, version %s", r.Stack, stack)
-	w.Field("api", "%s", r.API.Path())
+	w.Field("stack", "@%s, version %s", r.Stack, stack)
+	w.Field("api", "%s", r.API)
 	w.Field("visibility", "%s", r.Visibility)
+	if r.EnforceSchema {
+		w.Field("settings", "refused unless the stack's schema allows them")
+	}
 	w.Field("config", "%s", app.Edit(r.Config.Edit))
 	w.Field("revision", "%s", r.Config.Revision)
 	if f := r.BaseFiles; f != nil {
@@ -103,30 +124,10 @@ func viewText(w *app.Printer, r *Viewed) {
 	} else {
 		w.Field("base files", "none")
 	}
-	w.Field("created", "%s by %s", app.Time(r.CreatedAt), r.CreatedBy)
-	w.Notes(r.Notes)
-}
-
-// openBrowser opens an address that a hub gave: only a web page's.
-func openBrowser(address string) error {
-	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
-		return fmt.Errorf("%q is not the address of a web page", address)
+	w.Field("created", "%s by %s", app.Ago(r.CreatedAt), r.CreatedBy)
+	if !r.ExpiresAt.IsZero() {
+		w.Field("expires", "%s", app.Time(r.ExpiresAt))
 	}
-	opener := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "windows":
-		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
-	case "darwin":
-		opener = []string{"open"}
-	}
-	command, err := child.Command(context.Background(), opener[0], append(opener[1:], address)...)
-	if err == nil {
-		err = command.Start()
-	}
-	if err != nil {
-		return fmt.Errorf("no browser could be started: %w", err)
-	}
-	return command.Process.Release()
 }
 
 // Viewed is one project.
@@ -148,7 +149,11 @@ func find(ctx context.Context, a *app.App, name string) (*Viewed, error) {
 	}
 	p, err := hub.Project(ctx, target)
 	if err != nil {
-		return nil, failed("view", hub, target, err)
+		e := app.Explain(hub, err).At("view").About(target, failure.Effects{})
+		if e.Code == wire.CodeNotFound {
+			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(target.Account())}
+		}
+		return nil, e
 	}
 	return &Viewed{Project: *p, Origin: hub.Origin(), Notes: []string{}}, nil
 }

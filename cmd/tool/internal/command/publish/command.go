@@ -2,10 +2,10 @@ package publish
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 )
 
@@ -13,28 +13,46 @@ import (
 type Options struct {
 	DryRun bool // say what would be published
 	Force  bool // without asking
+	Bump   string
+	Format string // of a dry run: text or markdown
 }
 
 // Command returns the command publish.
 func Command(a *app.App) *cobra.Command {
 	var o Options
+	var several app.Several
 	c := &cobra.Command{
-		Use:   "publish [<project>]",
+		Use:   "publish [<project>...]",
 		Short: "Publish a version of the stack",
 		Long: `Publish the stack in .tool/<project>/ with the name and version from its
 stack.json. A published version never changes: publishing the same content
-again succeeds, other content needs a higher version.`,
+again succeeds, other content needs a higher version.
+
+--bump raises the version in stack.json first. When publishing fails, the
+version is restored if it is certain that nothing was published; otherwise it
+stays, and publishing again without --bump is safe.`,
 		Example: `  tool publish web
+  tool publish web --bump minor
   tool publish web --dry-run`,
-		Args:              app.MaybeLocal,
-		ValidArgsFunction: a.CompleteLocal,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			return Run(ctx, a, strings.Join(args, ""), o)
+			if err := o.check(); err != nil {
+				return err
+			}
+			if err := a.CheckFormat(o.Format); err != nil {
+				return err
+			}
+			if o.Format == app.FormatMarkdown && !o.DryRun {
+				return cmdline.Usagef("--format markdown goes with --dry-run")
+			}
+			return several.Run(ctx, a, args, func(name string) error { return Run(ctx, a, name, o) })
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
+	several.Flags(a, c)
+	o.bumpFlag(c)
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would be published without publishing")
 	fl.BoolVar(&o.Force, "force", false, "publish without asking")
+	app.FormatFlag(c, &o.Format)
 	return a.HubFlags(c)
 }

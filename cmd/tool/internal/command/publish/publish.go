@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
@@ -59,11 +58,15 @@ type Planned struct {
 type publish struct {
 	app           *app.App
 	local         *workspace.Project
+	opts          Options
 	transfer      ui.Transfer
+	writes        bool // to the hub
 	stack         ref.Ref
 	unnamed       *workspace.Stack // stack.json has no name yet; nil: it has
 	named         bool             // by this publish
 	version       string
+	bumped        *bump // nil: the version is not raised
+	sent          bool  // the hub may have got the version
 	files         *basefiles.Selection
 	tree.Snapshot // of files
 	hub           *identity.Hub
@@ -76,7 +79,7 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	if err != nil {
 		return failure.Doing(err, name, "%s", strings.TrimSpace("publish "+name))
 	}
-	p := &publish{app: a, local: local, transfer: a.Progress()}
+	p := &publish{app: a, local: local, opts: o, transfer: a.Progress()}
 	if o.DryRun {
 		return p.dryRun(ctx)
 	}
@@ -103,6 +106,7 @@ func Local(ctx context.Context, a *app.App, local *workspace.Project) (*Result, 
 
 // publish publishes. It returns how it was aborted when the person said no.
 func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted, error) {
+	p.writes = true
 	if err := p.prepare(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -114,8 +118,8 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 			return nil, &app.Aborted{ProjectName: p.local.Name, Origin: p.hub.Origin()}, nil
 		}
 	}
-	if err := p.name(ctx); err != nil {
-		return nil, nil, err
+	if err := p.edit(ctx); err != nil {
+		return nil, nil, p.keepOrRestore(err)
 	}
 	r := &Result{
 		ProjectName: p.local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: p.notes(),
@@ -127,9 +131,10 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 	}
 	blobs := p.files.Blobs()
 	defer blobs.Close()
+	p.sent = true
 	done, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.Tree, p.counted(blobs.Open))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, p.keepOrRestore(err)
 	}
 	r.Digest, r.SizeBytes, r.FileCount = done.Digest, done.SizeBytes, done.FileCount
 	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, done.Already
@@ -168,7 +173,13 @@ func (p *publish) dryRun(ctx context.Context) error {
 	}
 	plan := p.plan()
 	plan.Authorized = me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog)
-	return p.app.Print("planned", plan, func(w *app.Printer) { plannedText(w, plan) })
+	return p.app.Print("planned", plan, func(w *app.Printer) {
+		if p.opts.Format == app.FormatMarkdown {
+			plannedMarkdown(w, plan)
+		} else {
+			plannedText(w, plan)
+		}
+	})
 }
 
 // plan says what would be published, but not whether the caller may.
@@ -196,7 +207,8 @@ func (p *publish) prepare(ctx context.Context) (err error) {
 	if err := p.read(ctx); err != nil {
 		return err
 	}
-	if p.hub, err = p.app.Connect(); err != nil {
+	p.transfer.Hide()
+	if p.hub, err = p.app.ConnectTo(ctx, p.writes); err != nil {
 		return err
 	}
 	if p.unnamed != nil {
@@ -207,8 +219,8 @@ func (p *publish) prepare(ctx context.Context) (err error) {
 	if p.there, err = p.hub.Stack(ctx, p.stack); app.IsNotFound(err) {
 		p.there, err = nil, nil
 	}
-	if err != nil || p.unnamed != nil {
-		return err // the name is part of what is compared
+	if err != nil {
+		return err
 	}
 	return p.check()
 }
@@ -225,35 +237,45 @@ func (p *publish) nameAfterLogin(ctx context.Context) error {
 	return failure.At(app.StageStack, err)
 }
 
-// name writes the name into stack.json, if there is none yet.
-func (p *publish) name(ctx context.Context) error {
-	if p.unnamed == nil {
+// edit writes the name into stack.json, if there is none yet, and a raised version.
+func (p *publish) edit(ctx context.Context) error {
+	if p.unnamed == nil && !p.bumping() {
 		return nil
 	}
-	if err := p.unnamed.SetName(p.stack); err != nil {
-		return failure.At(app.StageStack, err)
+	if p.unnamed != nil {
+		if err := p.unnamed.SetName(p.stack); err != nil {
+			return failure.At(app.StageStack, err)
+		}
+		p.named = true
+	}
+	if err := p.writeVersion(); err != nil {
+		return err
 	}
 	if err := p.read(ctx); err != nil {
 		return err
 	}
-	p.named = true
 	return p.check()
 }
 
-// notes says that the stack is named by this publish.
+// notes says what a publish changes in stack.json.
 func (p *publish) notes() []string {
+	notes := []string{}
 	switch {
 	case p.unnamed != nil:
-		return []string{fmt.Sprintf("publishing adds the name %s, after your login, to .tool/%s/stack.json; the digest is without it", p.stack, p.local.Name)}
+		notes = append(notes, fmt.Sprintf("publishing adds the name %s, after your login, to %s; the digest is without it", p.stack, p.stackPath()))
 	case p.named:
-		return []string{fmt.Sprintf("added the name %s, after your login, to .tool/%s/stack.json", p.stack, p.local.Name)}
+		notes = append(notes, fmt.Sprintf("added the name %s, after your login, to %s", p.stack, p.stackPath()))
 	}
-	return []string{}
+	if note := p.bumpNote(); note != "" {
+		notes = append(notes, note)
+	}
+	return notes
 }
 
-// check refuses what the hub would refuse.
+// check refuses what the hub would refuse. A name that is still to be added to stack.json
+// is part of what is compared.
 func (p *publish) check() error {
-	if p.there == nil || p.published() != nil {
+	if p.there == nil || p.unnamed != nil || p.published() != nil {
 		return nil
 	}
 	newest := p.there.Versions[0].Version // a stack is created with its first version
@@ -280,16 +302,19 @@ func (p *publish) read(ctx context.Context) error {
 	if p.version, err = stack.Version(); err != nil {
 		return failure.At(app.StageStack, err)
 	}
+	p.raise()
 	if p.files, err = basefiles.Bundle(ctx, basefiles.BundleOptions{
 		Workspace: p.local.Workspace.Dir, Project: p.local.Name, CacheDir: p.app.CacheDir("hashes"),
 	}); err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	p.Snapshot, err = p.files.Hash(ctx, p.report().Of(p.files, app.Hashing))
-	return failure.At(app.StageRead, err)
+	if p.Snapshot, err = p.files.Hash(ctx, p.report().Of(p.files, app.Hashing)); err != nil {
+		return failure.At(app.StageRead, err)
+	}
+	return failure.At(app.StageStack, app.CheckManifest(p.local, p.files, p.Tree))
 }
 
-// counted tells of what is sent, as it is read.
+// counted reports the bytes that were read.
 func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
 	told := p.report().Of(p.files, app.Uploading)
 	files, bytes := 0, int64(0)
@@ -307,7 +332,7 @@ func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
 	}
 }
 
-// sent is a content that tells of what was read of it.
+// sent is a file that reports the bytes that were read.
 type sent struct {
 	io.ReadCloser
 	read func(n int)
@@ -340,8 +365,7 @@ func (p *publish) report() app.Report { return p.transfer.Update }
 func (p *publish) fail(err error) error {
 	f := app.Explain(p.hub, err).At(app.StagePublish)
 	if f.Code == wire.CodeVersionExists || f.Code == wire.CodeVersionNotNewer {
-		f = f.WithHint("raise version in .tool/%s/stack.json and publish again", p.local.Name).
-			WithRecipe(cmdline.Tool("publish").With(p.local.Name))
+		f = f.WithHint("raise version in %s and publish again", p.stackPath()).WithRecipe(p.again())
 	}
 	return failure.Doing(f, p.local.Name, "publish %s", p.local.Name)
 }

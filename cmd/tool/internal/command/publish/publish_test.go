@@ -23,7 +23,7 @@ func TestPublish_AsksAndPublishes(t *testing.T) {
 	w := local(t)
 	w.UI.Answers = []string{"no", "yes"}
 	w.Run(publish.Command, "web").Done().Prints("Aborted")
-	w.Run(publish.Command, "web").Done().Prints("Published alice/web 1.0.0, the stack's first version")
+	w.Run(publish.Command, "web").Done().Prints("Published @alice/web 1.0.0, the stack's first version")
 	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "Publish @alice/web 1.0.0?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
@@ -52,6 +52,18 @@ func TestPublish_DryRunPublishesNothing(t *testing.T) {
 	}
 }
 
+func TestPublish_DryRunInMarkdown(t *testing.T) {
+	w := local(t)
+	r := w.Run(publish.Command, "web", "--dry-run", "--format", "markdown").Done()
+	r.Prints("### Publishing <code>web</code> would add <code>&#64;alice&#47;web 1&#46;0&#46;0</code>, the stack's first version\n\nHub: <code>http&#58;", "\n- added <code>stack&#46;json</code>\n")
+	if strings.ContainsAny(r.Out, "@[]*") {
+		t.Errorf("%s", r.Out)
+	}
+	for _, args := range [][]string{{"--format", "html", "--dry-run"}, {"--format", "markdown"}, {"--dry-run", "--format", "markdown", "--json"}} {
+		w.Run(publish.Command, append([]string{"web"}, args...)...).Exits(2)
+	}
+}
+
 func TestPublish_NamesTheStackAfterTheLogin(t *testing.T) {
 	w := local(t)
 	w.Write(".tool/web/stack.json", `{"version": "1.0.0"}`)
@@ -77,4 +89,113 @@ func TestPublish_LostResponseIsAmbiguous(t *testing.T) {
 	if r["alreadyPublished"] != true || len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "may have published it") {
 		t.Errorf("%v", r)
 	}
+}
+
+func stackJSON(w *apptest.World, version string) {
+	w.Write(".tool/web/stack.json", "{\n\t\"name\": \"@alice/web\",   \"version\": \""+version+"\"\n}\n")
+}
+
+func hasStackJSON(w *apptest.World, version string) {
+	w.Helper()
+	if got, want := w.Read(".tool/web/stack.json"), "{\n\t\"name\": \"@alice/web\",   \"version\": \""+version+"\"\n}\n"; got != want {
+		w.Errorf("stack.json is %q, want %q", got, want)
+	}
+}
+
+func TestPublish_BumpRaisesTheVersion(t *testing.T) {
+	w := local(t)
+	w.Publish("1.4.2")
+	stackJSON(w, "1.4.2")
+	f := w.Run(publish.Command, "web", "--json").Fails("version_exists", "publish")
+	if recipe := fmt.Sprint(f["recipe"]); !strings.Contains(recipe, "publish web --bump patch") {
+		t.Errorf("the recipe is %s", recipe)
+	}
+	w.Run(publish.Command, "web", "--bump", "minor", "--dry-run").Done().
+		Prints("would add version 1.5.0", "publishing raises the version in .tool/web/stack.json from 1.4.2 to 1.5.0")
+	hasStackJSON(w, "1.4.2")
+	w.UI.Answers = []string{"no", "yes"}
+	w.Run(publish.Command, "web", "--bump", "minor").Done().Prints("Aborted")
+	hasStackJSON(w, "1.4.2")
+	w.Run(publish.Command, "web", "--bump", "minor").Done().
+		Prints("Published @alice/web 1.5.0", "raised the version in .tool/web/stack.json from 1.4.2 to 1.5.0")
+	hasStackJSON(w, "1.5.0")
+	w.Run(publish.Command, "web", "--bump", "tiny").Exits(2)
+}
+
+func TestPublish_BumpRestoresTheVersionWhenNothingWasPublished(t *testing.T) {
+	w := local(t)
+	stackJSON(w, "1.4.2")
+	w.Publish("2.0.0")
+	w.Run(publish.Command, "web", "--bump", "patch", "--json").Fails("version_not_newer", "publish")
+	hasStackJSON(w, "1.4.2")
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return r.Method == http.MethodPut && apptest.Refuse(rw, 403, "not_permitted", "no")
+	})
+	w.Run(publish.Command, "web", "--bump", "major", "--json").Fails("version_exists", "publish")
+	stackJSON(w, "2.0.0")
+	w.Run(publish.Command, "web", "--bump", "major", "--json").Fails("not_permitted", "publish")
+	hasStackJSON(w, "2.0.0")
+}
+
+func TestPublish_BumpKeepsTheVersionThatMayBePublished(t *testing.T) {
+	w := local(t)
+	stackJSON(w, "1.4.2")
+	w.Env["CI"] = "1"
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			w.Hub.ServeHTTP(httptest.NewRecorder(), r)
+			return apptest.Refuse(rw, 500, "internal", "broken")
+		}
+		return false
+	})
+	f := w.Run(publish.Command, "web", "--bump", "patch", "--json").Exits(1).JSON()
+	if hint, _ := f["hint"].(string); !strings.Contains(hint, "version 1.4.3 now, which may be published") {
+		t.Errorf("%v", f)
+	}
+	hasStackJSON(w, "1.4.3")
+	w.Intercept(nil)
+	w.Run(publish.Command, "web", "--json").Done().Prints(`"alreadyPublished":true`)
+}
+
+func TestPublish_ChecksThePreviewModule(t *testing.T) {
+	w := local(t)
+	manifest := func(preview string) {
+		w.Write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.0.0", "preview": `+preview+`}`)
+	}
+	refused := func(want string) {
+		t.Helper()
+		f := w.Run(publish.Command, "web", "--json").Fails("invalid_file", "stack")
+		if message, _ := f["reason"].(string); !strings.Contains(message, want) {
+			t.Errorf("%v", f)
+		}
+	}
+	manifest(`{"module": "mod.ts", "contract": 2}`)
+	refused("preview.contract must be 1")
+	manifest(`{"module": "mod.ts", "contract": 1}`)
+	refused("names mod.ts, which is not in the bundle")
+	w.Write(".tool/web/mod.ts", "\nimport { a } from './lib/a'\nexport const toArtifacts = () => a")
+	refused(`mod.ts:2 imports "./lib/a", which is not in the bundle`)
+	w.Write(".tool/web/lib/a.ts", "import 'lodash'\nexport const a = {}")
+	refused(`lib/a.ts:1 imports "lodash"`)
+	w.Write(".tool/web/lib/a.ts", "export const a = {}")
+	w.Run(publish.Command, "web", "--force").Done().Prints("Published @alice/web 1.0.0")
+}
+
+func TestPublish_ChecksSettingsSchema(t *testing.T) {
+	w := apptest.New(t)
+	w.Write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "settings.schema.json"}}`)
+	refused := func(code, stage, want string) {
+		t.Helper()
+		f := w.Run(publish.Command, "web", "--json").Fails(code, stage)
+		if message, _ := f["reason"].(string); !strings.Contains(message, want) {
+			t.Errorf("%v", f)
+		}
+	}
+	refused("invalid_file", "stack", "names settings.schema.json, which is not in the bundle")
+	w.Write(".tool/web/settings.schema.json", `{"type": "object",}`)
+	refused("invalid_file", "stack", "which is not JSON")
+	w.Write(".tool/web/settings.schema.json", `{"type": "objekt"}`)
+	refused("invalid_body", "publish", "settings.schema.json is not a JSON Schema")
+	w.Write(".tool/web/settings.schema.json", `{"type": "object"}`)
+	w.Run(publish.Command, "web", "--force").Done().Prints("Published @alice/web 1.0.0")
 }

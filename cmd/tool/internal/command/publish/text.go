@@ -10,11 +10,11 @@ import (
 func publishedText(w *app.Printer, r *Result) {
 	switch {
 	case r.AlreadyPublished:
-		w.Line("%s %s is published already, with the same content", r.Stack, r.Version)
+		w.Line("@%s %s is published already, with the same content", r.Stack, r.Version)
 	case r.FirstVersion:
-		w.Line("Published %s %s, the stack's first version", r.Stack, r.Version)
+		w.Line("Published @%s %s, the stack's first version", r.Stack, r.Version)
 	default:
-		w.Line("Published %s %s", r.Stack, r.Version)
+		w.Line("Published @%s %s", r.Stack, r.Version)
 	}
 	w.Field("origin", "%s", r.Origin)
 	w.Field("files", "%d, %s", r.FileCount, app.Bytes(r.SizeBytes))
@@ -25,11 +25,11 @@ func publishedText(w *app.Printer, r *Result) {
 func plannedText(w *app.Printer, r *Planned) {
 	switch {
 	case r.AlreadyPublished:
-		w.Line("%s %s is published already, with the same content", r.Stack, r.Version)
+		w.Line("@%s %s is published already, with the same content", r.Stack, r.Version)
 	case r.FirstVersion:
-		w.Line("Publishing %s would make the stack %s, with version %s", r.ProjectName, r.Stack, r.Version)
+		w.Line("Publishing %s would make the stack @%s, with version %s", r.ProjectName, r.Stack, r.Version)
 	default:
-		w.Line("Publishing %s would add version %s to %s", r.ProjectName, r.Version, r.Stack)
+		w.Line("Publishing %s would add version %s to @%s", r.ProjectName, r.Version, r.Stack)
 	}
 	w.Field("origin", "%s", r.Origin)
 	if r.Latest != "" {
@@ -42,6 +42,37 @@ func plannedText(w *app.Printer, r *Planned) {
 		w.Line("  note: this token may not publish there")
 	}
 	w.Notes(r.Notes)
+}
+
+// plannedMarkdown prints what a publish would do for a comment on a pull request.
+func plannedMarkdown(w *app.Printer, r *Planned) {
+	what := app.Markdown("@" + r.Stack + " " + r.Version)
+	switch {
+	case r.AlreadyPublished:
+		w.Line("### %s is published already, with the same content", what)
+	case r.FirstVersion:
+		w.Line("### Publishing %s would add %s, the stack's first version", app.Markdown(r.ProjectName), what)
+	default:
+		w.Line("### Publishing %s would add %s", app.Markdown(r.ProjectName), what)
+	}
+	app.MarkdownHub(w, r.Origin, "")
+	if r.Latest != "" {
+		w.Line("")
+		w.Line("Latest: %s now, followed by %s", app.Markdown(r.Latest), followersText(r.Followers))
+	}
+	w.Line("")
+	w.Line("Files: %d, %s", r.FileCount, app.Bytes(r.Bytes))
+	if !r.AlreadyPublished {
+		app.MarkdownFiles(w, r.Files, nil, nil)
+	}
+	notes := r.Notes
+	if !r.Authorized {
+		notes = append([]string{"this token may not publish there"}, notes...)
+	}
+	for _, note := range notes {
+		w.Line("")
+		w.Line("Note: %s", app.Markdown(note))
+	}
 }
 
 // followersText says how many projects follow a stack, of which the hub counts a

@@ -2,7 +2,6 @@ package pull
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +17,8 @@ type Options struct {
 	Files     bool // pull the base files too
 	FilesOnly bool // pull the base files alone
 	Force     bool // replace without asking
+	Mine      bool // resolves every conflict
+	Theirs    bool
 	Undo      bool // the last pull
 }
 
@@ -27,16 +28,18 @@ func (o *Options) files() bool { return o.Files || o.FilesOnly }
 // Command returns the command pull.
 func Command(a *app.App) *cobra.Command {
 	var o Options
+	var several app.Several
 	c := &cobra.Command{
-		Use:   "pull [<project>]",
+		Use:   "pull [<project>...]",
 		Short: "Download the hub's config into client.json (and base files)",
 		Long: `Download the hub's config into the settings of .tool/<project>/client.json.
 Only settings that differ are edited; every other byte of the file is kept.
 
-A terminal shows the difference and asks first. A pipeline replaces the
-settings, unless client.json has edits that were neither pushed nor pulled:
-those are replaced only with --force. Commit .tool/<project>/pulled.json, which
-records what was pulled last.
+The hub's changes are merged with yours, key by key. A key that you and others
+changed differently is a conflict: a terminal asks for each, a pipeline fails
+unless --mine or --theirs resolves them all. --force replaces your settings with
+the hub's config. Commit .tool/<project>/pulled.json: it records the config that
+both sides come from. Without it, every difference is a conflict.
 
 With --base-files the app's files are downloaded too, with --base-files-only
 nothing else is. A terminal asks before local files that differ are overwritten;
@@ -45,12 +48,16 @@ are kept. --undo does not remove files that a pull added.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,
-		Args:              app.MaybeLocal,
-		ValidArgsFunction: a.CompleteLocal,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			switch {
 			case o.Undo && (o.Force || o.Files || o.FilesOnly || o.Output.Given()):
 				return cmdline.Usagef("--undo goes with --project alone")
+			case o.Undo && (o.Mine || o.Theirs):
+				return cmdline.Usagef("--undo goes with --project alone")
+			case o.Mine && o.Theirs || o.Force && (o.Mine || o.Theirs):
+				return cmdline.Usagef("--mine, --theirs and --force exclude each other")
+			case o.FilesOnly && (o.Mine || o.Theirs):
+				return cmdline.Usagef("--base-files-only pulls no config, so --mine and --theirs have no use with it")
 			case o.Files && o.FilesOnly:
 				return cmdline.Usagef("--base-files and --base-files-only exclude each other")
 			case o.Output.Given() && !o.Files && !o.FilesOnly:
@@ -58,18 +65,21 @@ are kept. --undo does not remove files that a pull added.`,
 			case o.Output.Given() && o.Output.String() == "":
 				return cmdline.Usagef("--output needs a directory")
 			}
-			return Run(ctx, a, strings.Join(args, ""), o)
+			return several.Run(ctx, a, args, func(name string) error { return Run(ctx, a, name, o) })
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
+	several.Flags(a, c, "project", "undo", "output")
 	fl.Var(&o.Project, "project", "pull from `@ACCOUNT/SLUG` instead of client.json's project")
 	fl.BoolVar(&o.Files, "base-files", false, "download the base files too")
 	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "download the base files and leave client.json unchanged")
 	fl.Var(&o.Output, "output", "write the base files to `DIR` instead of the app root")
-	fl.BoolVar(&o.Force, "force", false, "replace settings and files that differ without asking")
+	fl.BoolVar(&o.Mine, "mine", false, "keep your value of each key in conflict")
+	fl.BoolVar(&o.Theirs, "theirs", false, "take the hub's value of each key in conflict")
+	fl.BoolVar(&o.Force, "force", false, "replace settings and files that differ, without merging or asking")
 	fl.BoolVar(&o.Undo, "undo", false, "restore the settings and base files that the last pull replaced, without calling the hub")
 	c.RegisterFlagCompletionFunc("output", app.Directories)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }

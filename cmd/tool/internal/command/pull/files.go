@@ -10,6 +10,8 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -53,7 +55,7 @@ func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
 	return &files{restore, set, filesPlace(dir), called}, nil
 }
 
-// confirmFiles tells whether local files that differ may be overwritten.
+// confirmFiles reports whether local files that differ may be overwritten.
 func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 	if p.files == nil || len(p.files.Changed) == 0 || p.opts.Force {
 		return true, nil
@@ -71,15 +73,39 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
 	}
 	facts := []string{fmt.Sprintf("%s from those of %s:", app.Count(len(changed), "file differs", "files differ"), p.destination)}
+	names := make([]string, len(changed))
 	for i, path := range changed {
-		changed[i] = "~ " + path
+		names[i] = "~ " + path
 	}
 	p.transfer.Hide()
-	return p.app.UI.Confirm(ctx, ui.YesNo{
-		Title: fmt.Sprintf("Overwrite files in %s?", p.files.dir),
-		Facts: append(facts, app.Shortened(changed)...),
-		Yes:   "Overwrite them", No: "Leave them",
+	return p.app.ConfirmFiles(ctx, app.FilesQuestion{
+		Title: fmt.Sprintf("Overwrite files in %s?", p.files.dir), Facts: facts, Names: names,
+		Yes: "Overwrite them", No: "Leave them",
+		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, changed) },
 	})
+}
+
+// fileTexts reads the files that differ, here and on the hub.
+func (p *pull) fileTexts(ctx context.Context, changed []string) (flat.Difference, error) {
+	to, err := app.HubTexts(ctx, p.hub, p.destination, p.files.set, changed, p.transfer.Update)
+	p.transfer.Hide()
+	if err != nil {
+		return flat.Difference{}, err
+	}
+	var from app.FileTexts
+	for _, e := range p.files.Changed {
+		content, size, err := p.files.Open(e.Path)
+		if err != nil {
+			return flat.Difference{}, failure.At(app.StageRead, err)
+		}
+		e.Size = size
+		err = from.Add(e, content)
+		content.Close()
+		if err != nil {
+			return flat.Difference{}, failure.At(app.StageRead, err)
+		}
+	}
+	return app.FilesDifference(nil, changed, nil, from.Texts, to), nil
 }
 
 // filesFlag is the flag that has the base files pulled.
@@ -128,6 +154,9 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
 	r.FilesResult = &FilesResult{Added: len(p.files.Added), Changed: len(p.files.Changed)}
 	if p.output == "" {
 		p.app.SyncState().SaveFiles(p.hub.Origin(), p.destination, tree.Snapshot{Tree: p.files.set.Files, Digest: p.files.set.Tree})
+		if err := p.local.RecordPulled(p.hub.Origin(), workspace.Pulled{Project: p.destination, Tree: p.files.set.Tree}); err != nil {
+			r.Notes = append(r.Notes, "the base files could not be recorded: "+err.Error())
+		}
 	}
 	return nil
 }

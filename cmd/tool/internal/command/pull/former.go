@@ -22,7 +22,7 @@ func filesPlace(dir string) string { return "pull base files " + dir }
 func (p *pull) saveFormer(r *Result) *state.FileSet {
 	settings := ""
 	if !r.Changes.Empty() {
-		settings = p.config.Revision()
+		settings = p.merged.Revision()
 	}
 	last, _ := p.latestSettings() // what cannot be read cannot be put back either
 	former := p.app.History().NewFileSet(p.files.place, settings, last.ID())
@@ -52,7 +52,7 @@ func (p *pull) tellFormer(former *state.FileSet, r *Result, err error) error {
 	}
 	text := fmt.Sprintf("the replaced base files (%d) are saved", len(former.Files))
 	if p.output == "" {
-		text += "; put them back"
+		text += "; to restore them"
 		if n := len(p.files.Added); n > 0 {
 			text += fmt.Sprintf(", and leave the added ones (%d)", n)
 		}

@@ -26,11 +26,16 @@ import (
 // Result is a pull that went through.
 type Result struct {
 	ProjectName     string          `json:"projectName"`
+	Env             string          `json:"environment,omitzero"`
 	Project         ref.Ref         `json:"project"`
 	Origin          string          `json:"origin,omitzero"` // "" after an undo, which asks no hub
 	EnrichmentCount int             `json:"enrichmentCount"`
 	SettingsChanged bool            `json:"settingsChanged"`
 	Changes         flat.Difference `json:"changes"`
+	Merged          bool            `json:"merged"` // settings that the hub does not have were kept
+	Conflicts       flat.Conflicts  `json:"conflicts"`
+	KeysTaken       int             `json:"keysTaken"`         // from the hub
+	KeysKept        int             `json:"keysKept"`          // that differ from the hub's
 	Revision        string          `json:"revision,omitzero"` // "": no config was pulled
 	UpdatedBy       string          `json:"updatedBy,omitzero"`
 	UpdatedAt       time.Time       `json:"updatedAt,omitzero"`
@@ -54,10 +59,13 @@ type pull struct {
 	settings    flat.Config // empty when there are none
 	destination ref.Ref
 	hub         *identity.Hub
-	config      flat.Config
+	config      flat.Config // the hub's
+	merged      flat.Config // what client.json is to have
+	conflicts   flat.Conflicts
+	unknownBase bool // every difference is a conflict
 	current     *wire.Config
-	base        *workspace.Pulled // what was last pulled; nil: nothing, as far as is known
-	files       *files            // nil: none are pulled
+	bases       workspace.Bases
+	files       *files // nil: none are pulled
 	done        failure.Effects
 }
 
@@ -116,18 +124,10 @@ func (p *pull) findOutput() (err error) {
 
 // pull pulls. It returns how it was aborted when the person said no.
 func (p *pull) pull(ctx context.Context) (*Result, *app.Aborted, error) {
-	err := p.read()
-	if err == nil {
-		err = p.fetch(ctx)
-	}
-	if err != nil {
-		return nil, nil, p.fail(err)
-	}
+	yes, err := p.prepare(ctx)
 	if p.files != nil {
 		defer p.files.Close()
 	}
-	changes := p.changes()
-	yes, err := p.confirmSettings(ctx, changes)
 	if err == nil && yes {
 		yes, err = p.confirmFiles(ctx)
 	}
@@ -137,10 +137,11 @@ func (p *pull) pull(ctx context.Context) (*Result, *app.Aborted, error) {
 	if !yes {
 		return nil, &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
 	}
-	r, err := p.write(changes)
+	r, err := p.write()
 	if err != nil {
 		return nil, nil, p.fail(failure.At(app.StageWrite, err))
 	}
+	r.Notes = append(r.Notes, p.app.RecordHub(p.local, p.hub.Origin())...)
 	if err := p.writeFiles(ctx, r); err != nil {
 		f := p.fail(err)
 		if !p.opts.FilesOnly {
@@ -149,35 +150,6 @@ func (p *pull) pull(ctx context.Context) (*Result, *app.Aborted, error) {
 		return nil, nil, f
 	}
 	return r, nil, nil
-}
-
-// changes are what the pull does to the settings.
-func (p *pull) changes() flat.Difference {
-	if p.opts.FilesOnly {
-		return flat.Diff(p.settings, p.settings)
-	}
-	return flat.Diff(p.settings, p.config)
-}
-
-// confirmSettings reports whether the settings may be replaced.
-func (p *pull) confirmSettings(ctx context.Context, changes flat.Difference) (bool, error) {
-	switch {
-	case changes.Empty() || p.opts.Force:
-		return true, nil
-	case p.asks:
-		p.transfer.Hide()
-		return p.app.UI.Overwrite(ctx, ui.Overwrite{
-			Title: fmt.Sprintf("Replace the settings in %s?", p.local.ClientPath()),
-			Facts: []string{"Config  " + p.destination.String() + ", " + app.Edit(p.current.Edit)},
-			Yes:   "Replace them", No: "Leave them", Difference: changes,
-		})
-	case app.HasLocalEdits(p.settings, p.base, p.destination, p.app.SyncState().Last(p.hub.Origin(), p.destination)):
-		e := failure.New(failure.CodeWouldLoseEdits, "%s has edits that were neither pushed nor pulled, and the pull would drop them", p.local.ClientPath())
-		e.Current, e.Config = &p.current.Edit, &changes
-		return false, e.WithHint("add the hub's changes to %s and push with --if-revision %s, or replace the settings with --force", p.local.ClientPath(), p.current.Revision).
-			Try(p.pushLine().Flag("--dry-run"))
-	}
-	return true, nil
 }
 
 // read reads the local side.
@@ -195,27 +167,34 @@ func (p *pull) read() (err error) {
 		}
 		return failure.At(app.StageDestination, e)
 	}
-	if p.base, err = p.app.Base(p.local); err != nil {
+	if p.bases, err = p.app.Bases(p.local); err != nil {
 		return failure.At(app.StageRead, err)
 	}
 	return nil
 }
 
-// fetch reads the hub's side.
-func (p *pull) fetch(ctx context.Context) (err error) {
-	if p.hub, err = p.app.Connect(); err != nil {
-		return err
+// prepare reads both sides and merges the settings. It returns false when the person said no.
+func (p *pull) prepare(ctx context.Context) (yes bool, err error) {
+	if err := p.read(); err != nil {
+		return false, err
 	}
+	if p.hub, err = p.app.ConnectToWrite(ctx); err != nil {
+		return false, err
+	}
+	p.merged = p.settings
 	if !p.opts.FilesOnly {
 		if err := p.fetchConfig(ctx); err != nil {
-			return err
+			return false, err
+		}
+		if yes, err := p.mergeSettings(ctx); err != nil || !yes {
+			return false, err
 		}
 	}
 	root, err := p.appRoot()
 	if err == nil && p.opts.files() {
 		p.files, err = p.fetchFiles(ctx, root)
 	}
-	return err
+	return err == nil, err
 }
 
 func (p *pull) fetchConfig(ctx context.Context) (err error) {
@@ -236,13 +215,13 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	return nil
 }
 
-// appRoot returns the app root by the config that is pulled, which anybody may have
+// appRoot returns the app root by the settings that are written, which anybody may have
 // written who may write to the project; or by client.json, if that stays as it is.
 func (p *pull) appRoot() (string, error) {
 	if p.opts.FilesOnly {
 		return p.client.AppRoot()
 	}
-	text, ok := p.config.Get("basePath")
+	text, ok := p.merged.Get("basePath")
 	if !ok {
 		return ".", nil
 	}
@@ -263,23 +242,20 @@ func (p *pull) pushLine() cmdline.Line { return p.line("push") }
 
 // line is a command about the local project and the same hub project.
 func (p *pull) line(command string) cmdline.Line {
-	l := cmdline.Tool(command).With(p.local.Name)
-	if p.opts.Project.Value != nil {
-		l = l.Flag("--project", p.destination.String())
-	}
-	return l
+	return app.LineFor(command, p.local, p.opts.Project, p.destination)
 }
 
 // write writes the config into client.json and records what was pulled.
-func (p *pull) write(changes flat.Difference) (*Result, error) {
+func (p *pull) write() (*Result, error) {
+	changes := flat.Diff(p.settings, p.merged)
 	if p.opts.FilesOnly {
 		return &Result{
-			ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin(),
-			EnrichmentCount: p.settings.EnrichmentCount(), Changes: changes, Notes: []string{},
+			ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(),
+			EnrichmentCount: p.settings.EnrichmentCount(), Changes: changes, Conflicts: flat.Conflicts{}, Notes: []string{},
 		}, nil
 	}
 	saved, notes := p.saveSettings(changes)
-	changed, err := p.client.Replace(p.config)
+	changed, err := p.client.Replace(p.merged)
 	if err != nil {
 		if saved != nil {
 			_ = saved.Drop() // or it stays pending, and undo passes over it
@@ -289,10 +265,10 @@ func (p *pull) write(changes flat.Difference) (*Result, error) {
 	if saved != nil {
 		saved.Confirm()
 	}
-	p.done.SettingsChanged = changed
-	if err := p.local.RecordPulled(workspace.Pulled{Project: p.destination, Revision: p.current.Revision}); err != nil {
+	p.done.SettingsChanged = len(changed) > 0
+	if err := p.local.RecordPulled(p.hub.Origin(), workspace.Pulled{Project: p.destination, Revision: p.current.Revision}); err != nil {
 		e := failure.Of(err)
-		if changed {
+		if len(changed) > 0 {
 			e.Hint = strings.TrimSuffix(fmt.Sprintf("the settings in %s are pulled; %s", p.local.ClientPath(), e.Hint), "; ")
 			e = e.Try(p.undoLine())
 		}
@@ -300,10 +276,18 @@ func (p *pull) write(changes flat.Difference) (*Result, error) {
 	}
 	p.app.SyncState().Save(p.hub.Origin(), p.destination, p.current.Revision)
 	r := &Result{
-		ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin(),
-		EnrichmentCount: p.config.EnrichmentCount(), SettingsChanged: changed, Changes: changes,
+		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(),
+		EnrichmentCount: p.merged.EnrichmentCount(), SettingsChanged: len(changed) > 0, Changes: changes,
+		Conflicts: p.conflicts, KeysTaken: changes.Len(), KeysKept: flat.Diff(p.config, p.merged).Len(),
 		Revision: p.current.Revision, UpdatedBy: p.current.UpdatedBy, UpdatedAt: p.current.UpdatedAt, UpdatedVia: p.current.UpdatedVia,
 		Notes: notes,
+	}
+	r.Merged = r.KeysKept > 0
+	if p.local.Env != "" && len(changed) > 0 {
+		r.Notes = append(r.Notes, "changed: "+strings.Join(changed, ", "))
+	}
+	if p.unknownBase && len(p.conflicts) > 0 {
+		r.Notes = append(r.Notes, p.unknownBaseText())
 	}
 	if !p.client.Project.Present() {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: %s",

@@ -11,16 +11,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/command/push"
 )
 
-// project returns a World whose local project web differs from the hub's in one key.
-func project(t *testing.T) *apptest.World {
-	t.Helper()
-	t.Parallel()
-	w := apptest.New(t)
-	w.Project(`{"title": "hub"}`)
-	w.Local("@alice/web", `{"title": "local"}`)
-	return w
-}
-
 func wantSettings(t *testing.T, w *apptest.World, want string) {
 	t.Helper()
 	if got := w.Read(".tool/web/client.json"); !strings.Contains(got, want) {
@@ -29,9 +19,11 @@ func wantSettings(t *testing.T, w *apptest.World, want string) {
 }
 
 func TestPull_AsksBeforeItReplacesSettings(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
+	w.Run(push.Command, "web", "--force").Done()
+	w.Edit(apptest.Stack, "title", `"hub"`)
 	w.UI.Answers = []string{"yes"}
-	w.Run(pull.Command, "web").Done().Prints("Pulled web from alice/web")
+	w.Run(pull.Command, "web").Done().Prints("Pulled web from @alice/web")
 	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "Replace the settings in .tool/web/client.json?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
@@ -39,22 +31,14 @@ func TestPull_AsksBeforeItReplacesSettings(t *testing.T) {
 }
 
 func TestPull_ChangesNothingAfterANo(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.UI.Answers = []string{"no"}
 	w.Run(pull.Command, "web").Done().Prints("Aborted")
 	wantSettings(t, w, `"title": "local"`)
 }
 
-func TestPull_RefusesToDropLocalEditsWithoutATerminal(t *testing.T) {
-	w := project(t)
-	w.Run(pull.Command, "web", "--json").Fails("would_lose_edits", "pull")
-	wantSettings(t, w, `"title": "local"`)
-	w.Run(pull.Command, "web", "--json", "--force").Done()
-	wantSettings(t, w, `"title": "hub"`)
-}
-
 func TestPull_ReplacesSettingsThatWerePulledBefore(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Strict = true
 	w.Run(pull.Command, "web", "--force").Done()
 	w.Edit(apptest.Stack, "title", `"edited"`)
@@ -63,9 +47,9 @@ func TestPull_ReplacesSettingsThatWerePulledBefore(t *testing.T) {
 }
 
 func TestPull_UndoPutsTheFormerSettingsBack(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Run(pull.Command, "web", "--force").Done()
-	w.Run(pull.Command, "web", "--undo").Done().Prints("Put back the settings of web")
+	w.Run(pull.Command, "web", "--undo").Done().Prints("Restored the settings of web")
 	wantSettings(t, w, `"title": "local"`)
 	w.Run(pull.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
 }
@@ -85,20 +69,20 @@ func TestPull_FailsWithoutConfigProjectOrBaseFiles(t *testing.T) {
 		w.Run(pull.Command, "web", "--json").Fails("not_found", "pull")
 	})
 	t.Run("no base files", func(t *testing.T) {
-		w := project(t)
+		w := apptest.Differing(t)
 		w.Run(pull.Command, "web", "--json", "--base-files-only").Fails("no_base_files", "pull")
 	})
 }
 
 func TestPull_RefusesFlagsThatExcludeEachOther(t *testing.T) {
-	w := project(t)
-	for _, args := range [][]string{{"--undo", "--force"}, {"--base-files", "--base-files-only"}, {"--output", "x"}, {"--base-files", "--output", ".tool"}} {
+	w := apptest.Differing(t)
+	for _, args := range [][]string{{"--undo", "--force"}, {"--undo", "--mine"}, {"--mine", "--theirs"}, {"--force", "--theirs"}, {"--base-files-only", "--mine"}, {"--base-files", "--base-files-only"}, {"--output", "x"}, {"--base-files", "--output", ".tool"}} {
 		w.Run(pull.Command, append([]string{"web"}, args...)...).Exits(2)
 	}
 }
 
 func TestPull_SaysThatUndoLeavesAddedFiles(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Write("src/index.html", "<p>")
 	w.Run(push.Command, "web", "--force", "--base-files").Done()
 	if err := os.Remove(filepath.Join(w.Dir, "src", "index.html")); err != nil {
@@ -108,4 +92,70 @@ func TestPull_SaysThatUndoLeavesAddedFiles(t *testing.T) {
 	if r := w.Run(pull.Command, "web", "--force", "--base-files").Done(); strings.Contains(r.Out, "added base files (") {
 		t.Errorf("nothing was added:\n%s", r.Out)
 	}
+}
+
+// pushed returns a World whose hub has the base file src/index.html, which is edited here.
+func pushed(t *testing.T) *apptest.World {
+	t.Helper()
+	w := apptest.Differing(t)
+	w.Write("src/index.html", "<p>hub")
+	w.Run(push.Command, "web", "--force", "--base-files").Done()
+	w.Write("src/index.html", "<p>here")
+	return w
+}
+
+func wantFile(t *testing.T, w *apptest.World, want string) {
+	t.Helper()
+	if got := w.Read("src/index.html"); got != want {
+		t.Errorf("index.html is %s, want %s", got, want)
+	}
+}
+
+func TestPull_AsksBeforeItOverwritesBaseFiles(t *testing.T) {
+	w := pushed(t)
+	w.UI.Answers = []string{"show", "no", "yes"}
+	w.Run(pull.Command, "web", "--base-files").Done().Prints("Aborted")
+	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[1], "src/index.html: <p>here -> <p>hub") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	wantFile(t, w, "<p>here")
+	w.Run(pull.Command, "web", "--base-files").Done().Prints("0 added, 1 changed", "the replaced base files (1) are saved")
+	wantFile(t, w, "<p>hub")
+	if len(w.UI.Asked) != 3 || !strings.Contains(w.UI.Asked[2], "~ src/index.html") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+}
+
+func TestPull_RefusesToOverwriteBaseFilesWithoutATerminal(t *testing.T) {
+	w := pushed(t)
+	w.Run(pull.Command, "web", "--json", "--base-files").Fails("files_differ", "pull")
+	wantFile(t, w, "<p>here")
+}
+
+func TestPull_UndoPutsBaseFilesAndSettingsBack(t *testing.T) {
+	w := pushed(t)
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	w.Run(pull.Command, "web", "--force", "--base-files").Done()
+	wantFile(t, w, "<p>hub")
+	wantSettings(t, w, `"title": "edited"`)
+	w.Run(pull.Command, "web", "--undo").Done().Prints("settings and base files of web", "1 restored")
+	wantFile(t, w, "<p>here")
+	wantSettings(t, w, `"title": "local"`)
+}
+
+func TestPull_UndoKeepsBaseFilesEditedSince(t *testing.T) {
+	w := pushed(t)
+	w.Run(pull.Command, "web", "--force", "--base-files-only").Done()
+	w.Write("src/index.html", "<p>edited")
+	w.Run(pull.Command, "web", "--undo", "--json").Fails("files_differ", "read")
+	wantFile(t, w, "<p>edited")
+}
+
+func TestPull_WritesBaseFilesToAnotherDirectory(t *testing.T) {
+	w := pushed(t)
+	w.Run(pull.Command, "web", "--base-files-only", "--output", "copy").Done()
+	if got := w.Read("copy/src/index.html"); got != "<p>hub" {
+		t.Errorf("the copy is %s", got)
+	}
+	wantFile(t, w, "<p>here")
 }

@@ -9,9 +9,11 @@ import (
 // pulledText prints the result of a pull.
 func pulledText(w *app.Printer, r *Result, filesOnly bool) {
 	if r.Origin == "" {
-		w.Line("Put back the %s of %s", r.restored(), r.ProjectName)
+		w.Line("Restored the %s of %s", r.restored(), r.ProjectName)
+		w.Environment(r.Env)
 	} else {
-		w.Line("Pulled %s from %s", r.ProjectName, r.Project.Path())
+		w.Line("Pulled %s from %s", r.ProjectName, r.Project)
+		w.Environment(r.Env)
 		w.Field("origin", "%s", r.Origin)
 	}
 	if !filesOnly && (r.Origin != "" || r.SettingsChanged) {
@@ -19,20 +21,29 @@ func pulledText(w *app.Printer, r *Result, filesOnly bool) {
 		for _, line := range app.DifferenceLines(r.Changes) {
 			w.Line("    %s", line)
 		}
+		if n := len(r.Conflicts); n > 0 {
+			w.Field("conflicts", "%d, resolved", n)
+			for _, line := range app.ConflictLines(r.Conflicts) {
+				w.Line("    %s", line)
+			}
+		}
+		if r.Merged {
+			w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have", "local changes that the hub does not have"))
+		}
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
 	if r.FilesResult != nil {
 		w.Field("base files", "%s", pulledFiles(r))
 	}
 	if r.UpdatedBy != "" {
-		w.Field("config", "written by %s on %s through %s", r.UpdatedBy, app.Time(r.UpdatedAt), app.Via(r.UpdatedVia))
+		w.Field("config", "written by %s %s through %s", r.UpdatedBy, app.Ago(r.UpdatedAt), r.UpdatedVia.Phrase())
 	}
 	w.Notes(r.Notes)
 }
 
 func pulledFiles(r *Result) string {
 	if r.Origin == "" {
-		return fmt.Sprintf("%d put back", r.FilesResult.Added+r.FilesResult.Changed)
+		return fmt.Sprintf("%d restored", r.FilesResult.Added+r.FilesResult.Changed)
 	}
 	return fmt.Sprintf("%d (%d added, %d changed)", r.BaseFilesPulled, r.FilesResult.Added, r.FilesResult.Changed)
 }

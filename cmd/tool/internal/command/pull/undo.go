@@ -20,17 +20,17 @@ func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes 
 		return nil, []string{}
 	}
 	v := state.Value{
-		Name: p.place(), Config: p.settings.Canonical(), Written: p.config.Revision(), At: time.Now(),
+		Name: p.place(), Config: p.settings.Canonical(), Written: p.merged.Revision(), At: time.Now(),
 		Pulled: &state.Pulled{Origin: p.hub.Origin(), Common: p.app.SyncState().Last(p.hub.Origin(), p.destination)},
 	}
-	if p.base != nil {
-		v.Pulled.Project, v.Pulled.Revision = p.base.Project, p.base.Revision
+	if base := p.bases.At(p.hub.Origin()); base != nil {
+		v.Pulled.Project, v.Pulled.Revision = base.Project, base.Revision
 	}
 	saved, err := p.app.History().Begin(v)
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
-	return saved, []string{"the former settings are kept; put them back: " + p.app.CommandText(p.undoLine())}
+	return saved, []string{"the previous settings are saved; to restore them: " + p.app.CommandText(p.undoLine())}
 }
 
 // undoLine is the command that undoes the pull.
@@ -55,7 +55,7 @@ func (p *pull) undo() (*Result, error) {
 		return nil, failure.At(app.StageRead, err)
 	}
 	if files != nil && files.alone {
-		return p.undoFiles(files, &Result{ProjectName: p.local.Name, Project: p.destination, Notes: []string{}})
+		return p.undoFiles(files, &Result{ProjectName: p.local.Name, Project: p.destination, Conflicts: flat.Conflicts{}, Notes: []string{}})
 	}
 	former, err := p.former()
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *pull) undo() (*Result, error) {
 		return nil, failure.At(app.StageWrite, err)
 	}
 	if err := former.Drop(); err != nil {
-		r.Notes = append(r.Notes, "the kept settings could not be dropped: "+err.Error())
+		r.Notes = append(r.Notes, "the saved settings could not be removed: "+err.Error())
 	}
 	if files != nil {
 		return p.undoFiles(files, r)
@@ -90,11 +90,11 @@ func (p *pull) former() (*state.Entry, error) {
 	case err != nil:
 		return nil, err
 	case former == nil || former.Pulled == nil:
-		return nil, failure.New(failure.CodeNothingKept, "no former settings of %s are kept on this machine", p.local.ClientPath()).
-			WithHint("a pull keeps the settings that it replaces, until --undo has put them back")
+		return nil, failure.New(failure.CodeNothingKept, "no previous settings of %s are saved on this machine", p.local.ClientPath()).
+			WithHint("a pull saves the settings that it replaces, until --undo restores them")
 	case p.settings.Revision() != former.Written:
 		return nil, failure.New(wire.CodeRevisionChanged, "the settings in %s are no longer what the pull wrote", p.local.ClientPath()).
-			WithHint("nothing was changed, and the former settings stay kept")
+			WithHint("nothing was changed, and the previous settings stay saved")
 	}
 	p.config, err = flat.Parse(former.Config)
 	return former, err
@@ -108,15 +108,15 @@ func (p *pull) restore(former *state.Entry) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.done.SettingsChanged = changed
+	p.done.SettingsChanged = len(changed) > 0
 	before := former.Pulled
-	if err := p.local.RecordPulled(workspace.Pulled{Project: before.Project, Revision: before.Revision}); err != nil {
+	if err := p.local.RecordPulled(before.Origin, workspace.Pulled{Project: before.Project, Revision: before.Revision}); err != nil {
 		return nil, err
 	}
 	p.app.SyncState().Save(before.Origin, p.destination, before.Common)
 	return &Result{
-		ProjectName: p.local.Name, Project: p.destination, EnrichmentCount: p.config.EnrichmentCount(),
-		SettingsChanged: changed, Changes: changes, Revision: p.config.Revision(),
-		Notes: []string{"the settings from before the pull are back; the hub was not asked"},
+		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, EnrichmentCount: p.config.EnrichmentCount(),
+		SettingsChanged: len(changed) > 0, Changes: changes, Conflicts: flat.Conflicts{}, Revision: p.config.Revision(),
+		Notes: []string{"the settings from before the pull are restored; the hub was not called"},
 	}, nil
 }

@@ -2,7 +2,6 @@ package push
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +14,14 @@ import (
 type Options struct {
 	Project    app.Optional // destination; not given: client.json's
 	IfRevision app.Optional // overwrite only this revision
+	IfTree     app.Optional // replace only these base files
 
 	Files     bool // push the base files too
 	FilesOnly bool // push the base files alone
 
 	Force, DryRun, NoClobber, NoRecord, AllowEmpty, Undo, Watch bool
+
+	Format string // of a dry run
 
 	Ask bool // before anything is written, also where nothing is overwritten
 }
@@ -33,60 +35,70 @@ func (o *Options) files() bool { return o.Files || o.FilesOnly }
 // Command returns the command push.
 func Command(a *app.App) *cobra.Command {
 	var o Options
+	var several app.Several
 	c := &cobra.Command{
-		Use:   "push [<project>]",
+		Use:   "push [<project>...]",
 		Short: "Update a hub project's config and base files",
 		Long: `Push the settings of a local project, .tool/<project>/client.json, to an
 existing project on the hub, and replace its config. With --base-files the app's
 files are pushed too.
 
 The destination is --project, or the project in client.json. A terminal shows
-the difference and asks before a config is overwritten; a pipeline overwrites
-it, unless --if-revision or --no-clobber forbids it.
+the difference and asks before a config is overwritten, and before base files
+are removed or others' replaced; a pipeline overwrites them, unless
+--if-revision, --if-tree or --no-clobber forbids it.
 
-The previous config is saved before the push: --undo restores it, also after a
-push that was interrupted or timed out.`,
+The previous config is saved before the push, and the hub keeps the previous
+base files: --undo restores what the last push replaced, if nobody wrote it
+since, also after a push that was interrupted or timed out.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
   tool push web --base-files-only --watch
   tool push web --dry-run --json
   tool push web --no-clobber --no-input`,
-		Args:              app.MaybeLocal,
-		ValidArgsFunction: a.CompleteLocal,
 		RunE: a.RunReading(func(ctx context.Context, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
+			if err := a.CheckFormat(o.Format); err != nil {
+				return err
+			}
+			if o.Format == app.FormatMarkdown && !o.DryRun {
+				return cmdline.Usagef("--format markdown goes with --dry-run")
+			}
 			if o.Watch && a.JSON {
 				return cmdline.Usagef("--watch prints a line a push, and --json one document: not both")
 			}
-			if len(args) == 0 && a.Strict() {
+			if !several.Named(args) && a.Strict() {
 				return a.NeedsLocal()
 			}
-			return Run(ctx, a, strings.Join(args, ""), o)
+			return several.Run(ctx, a, args, func(name string) error { return Run(ctx, a, name, o) })
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
+	several.Flags(a, c, "project", "undo", "watch", "if-revision", "if-tree")
 	fl.Var(&o.Project, "project", "push to `@ACCOUNT/SLUG` and record it in client.json")
 	fl.BoolVar(&o.Files, "base-files", false, "push the base files too, replacing those on the hub")
 	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "push the base files and leave the config unchanged")
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
 	fl.BoolVar(&o.Force, "force", false, "overwrite without asking")
 	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: no config yet)")
-	fl.BoolVar(&o.NoClobber, "no-clobber", false, "fail if others edited the config since the last pull")
-	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json")
+	fl.Var(&o.IfTree, "if-tree", "replace only base files with this `DIGEST` (none: there are none yet)")
+	fl.BoolVar(&o.NoClobber, "no-clobber", false, "fail if others wrote the config, or the base files, since the last pull or push from here")
+	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json, nor the revision in pulled.json")
 	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "allow a push that removes all base files")
 	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
-	fl.BoolVar(&o.Undo, "undo", false, "restore the config that the last push from this machine replaced")
+	fl.BoolVar(&o.Undo, "undo", false, "restore the config and base files that the last push from this machine replaced")
+	app.FormatFlag(c, &o.Format)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // check refuses flags that make no sense, alone or together.
 func (o *Options) check() error {
 	var exclusive []string
-	for name, given := range map[string]bool{"--if-revision": o.IfRevision.Given(), "--no-clobber": o.NoClobber, "--force": o.Force} {
+	for name, given := range map[string]bool{"--if-revision": o.IfRevision.Given() || o.IfTree.Given(), "--no-clobber": o.NoClobber, "--force": o.Force} {
 		if given {
 			exclusive = append(exclusive, name)
 		}
@@ -95,11 +107,15 @@ func (o *Options) check() error {
 	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty || o.Watch):
 		return cmdline.Usagef("--undo goes with --project alone")
 	case len(exclusive) > 1:
-		return cmdline.Usagef("--if-revision, --no-clobber and --force exclude each other")
+		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")
 	case o.Files && o.FilesOnly:
 		return cmdline.Usagef("--base-files and --base-files-only exclude each other")
-	case o.FilesOnly && (o.IfRevision.Given() || o.NoClobber):
-		return cmdline.Usagef("--base-files-only sends no config, so --if-revision and --no-clobber have no use with it")
+	case o.FilesOnly && o.IfRevision.Given():
+		return cmdline.Usagef("--base-files-only sends no config, so --if-revision has no use with it: use --if-tree")
+	case o.IfTree.Given() && !o.Files && !o.FilesOnly:
+		return cmdline.Usagef("--if-tree goes with --base-files or --base-files-only")
+	case o.IfTree.Given() && o.IfTree.String() != noRevision && !tree.ValidDigest(o.IfTree.String()):
+		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q", o.IfTree.String())
 	case o.Watch && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--watch goes with --base-files or --base-files-only")
 	case o.Watch && o.DryRun:

@@ -3,7 +3,6 @@ package push
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -14,7 +13,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// maxReplans bounds how often a push that asks nobody is planned anew because the
+// maxReplans bounds how often a push without questions is planned anew because the
 // hub's config changed meanwhile.
 const maxReplans = 10
 
@@ -61,7 +60,7 @@ func (p *push) putConfig(ctx context.Context, current *wire.Config, match string
 
 // decide returns the revision on which alone the config may be written ("": any),
 // and whether it is to be written. current is nil when the hub holds exactly what
-// is pushed: then nothing is overwritten and nobody is asked.
+// is pushed: then nothing is overwritten and no question is asked.
 func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (match string, yes bool, err error) {
 	match = p.onlyRevision()
 	switch {
@@ -70,7 +69,7 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 	case match != "" && current.Revision != match:
 		return "", false, p.otherRevision(current)
 	case p.opts.NoClobber:
-		if err := p.checkClobber(current); err != nil {
+		if err := p.checkClobber(ctx, current); err != nil {
 			return "", false, err
 		}
 		match = current.Revision
@@ -79,7 +78,7 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 		return match, true, nil
 	}
 	diff, err := p.diff(current.Config)
-	if err != nil || diff.Empty() { // empty: somebody else has just pushed the same
+	if err != nil || diff.Empty() { // empty: another push has just written the same
 		return current.Revision, err == nil, err
 	}
 	yes, err = p.confirmOverwrite(ctx, current, diff, again)
@@ -93,6 +92,7 @@ func (p *push) confirmOverwrite(ctx context.Context, current *wire.Config, diff 
 		Title: fmt.Sprintf("Overwrite the config of %s?", p.destination),
 		Yes:   "Overwrite it", No: "Leave it", Difference: diff,
 	}
+	q.Facts = append(q.Facts, p.app.EnvironmentFact(p.local, p.hub.Origin())...)
 	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
 		q.Facts = append(q.Facts, "Note    client.json names another project: "+recorded)
 	}
@@ -121,7 +121,7 @@ func (p *push) onlyRevision() string {
 func (p *push) otherRevision(current *wire.Config) error {
 	e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names", p.destination)
 	if current.UpdatedBy != "" {
-		e.Hint = fmt.Sprintf("%s wrote it on %s: look at the difference before you push", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
+		e.Hint = fmt.Sprintf("%s wrote it %s: look at the difference before you push", current.UpdatedBy, app.Ago(current.UpdatedAt))
 	}
 	return e.Try(p.dryRunLine())
 }
@@ -129,36 +129,7 @@ func (p *push) otherRevision(current *wire.Config) error {
 // dryRunLine is the command that shows what a push would change.
 func (p *push) dryRunLine() cmdline.Line { return p.line("push").Flag("--dry-run") }
 
-// checkClobber refuses to undo what somebody edited on the page or through the API
-// since the last pull.
-func (p *push) checkClobber(current *wire.Config) error {
-	if current.UpdatedVia != wire.ViaPage && current.UpdatedVia != wire.ViaAPI {
-		return nil
-	}
-	base, err := p.app.Base(p.local)
-	if err != nil {
-		return failure.At(app.StageRead, err)
-	}
-	if base != nil && base.Project == p.destination && base.Revision == current.Revision {
-		return nil
-	}
-	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited on %s", current.UpdatedBy, current.UpdatedAt.UTC().Format(time.RFC3339))
-	if app.HasLocalEdits(p.config, base, p.destination, p.app.SyncState().Last(p.hub.Origin(), p.destination)) {
-		// A pull would refuse to drop them.
-		e.Hint = fmt.Sprintf("add those edits to %s, commit, and replace exactly this revision: --if-revision %s", p.local.ClientPath(), current.Revision)
-		return e.Try(p.dryRunLine())
-	}
-	e.Hint = "pull the edit, commit, and push again"
-	e.Recipe = []cmdline.Line{
-		p.line("pull"),
-		cmdline.Git("add").With(".tool/" + p.local.Name), // pulled.json may be new
-		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the config of %s", p.destination), "--").With(".tool/" + p.local.Name),
-		p.line("push").Flag("--no-clobber"),
-	}
-	return e
-}
-
-// refuse returns a failure that tells who wrote the config in the way, and what
+// refuse returns a failure that says who wrote the other config, and what
 // pushing would change.
 func (p *push) refuse(code wire.Code, current *wire.Config, format string, args ...any) failure.Failure {
 	e := failure.New(code, format, args...)
@@ -167,6 +138,19 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 		e.Config = &diff
 	}
 	return e
+}
+
+// maxFindings bounds how many findings of a schema are shown.
+const maxFindings = 5
+
+func findingNotes(findings []wire.FieldError) (notes []string) {
+	for i, f := range findings {
+		if i == maxFindings {
+			return append(notes, fmt.Sprintf("the stack's schema does not allow %d more settings", len(findings)-i))
+		}
+		notes = append(notes, "the stack's schema does not allow settings"+f.Pointer+": "+f.Detail)
+	}
+	return notes
 }
 
 // wrote notes the hub's answer in the result. before is what the hub held before,
@@ -190,6 +174,7 @@ func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 	case r.OverwroteExistingConfig:
 		r.Notes = append(r.Notes, "the existing config was replaced")
 	}
+	r.Notes = append(r.Notes, findingNotes(w.Findings)...)
 	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
 		p.saveReplaced(replaced, w.Revision)
 	} else {

@@ -8,6 +8,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -17,6 +18,7 @@ import (
 // Planned is what a push would do.
 type Planned struct {
 	ProjectName     string           `json:"projectName"`
+	Env             string           `json:"environment,omitzero"`
 	Project         ref.Ref          `json:"project"`
 	Origin          string           `json:"origin"`
 	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
@@ -30,6 +32,7 @@ type Planned struct {
 
 // PlannedFiles is what a push would do to the base files.
 type PlannedFiles struct {
+	Tree    string           `json:"tree"` // of the hub's base files, for --if-tree; "": there are none
 	Count   int              `json:"count"`
 	Bytes   int64            `json:"bytes"`
 	Added   []string         `json:"added"`
@@ -52,6 +55,7 @@ func (p *push) planAll(ctx context.Context) (*Planned, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
+	p.noteIgnored("base file", "base files")
 	return p.plan(ctx)
 }
 
@@ -61,11 +65,14 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 		return nil, err
 	}
 	planned := &Planned{
-		ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin(),
+		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(),
 		Revision: current.Revision, HasConfig: current.HasConfig, Notes: p.result.Notes,
 	}
 	limits, err := p.hub.Limits(ctx)
 	if err != nil && !app.IsNotFound(err) { // not every hub publishes its limits
+		return nil, err
+	}
+	if planned.Authorized, err = p.mayWrite(ctx); err != nil {
 		return nil, err
 	}
 	if p.opts.config() {
@@ -74,16 +81,15 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 			return nil, err
 		}
 		planned.Config, planned.EnrichmentCount = &diff, p.config.EnrichmentCount()
-		err = p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
-		if err != nil {
-			return nil, failure.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
+		if err := p.checkConfig(ctx, planned, limits); err != nil {
+			return nil, err
 		}
 		if current.Revision != p.config.Revision() {
 			if only := p.onlyRevision(); only != "" && only != current.Revision {
 				return nil, p.otherRevision(current)
 			}
 			if p.opts.NoClobber {
-				if err := p.checkClobber(current); err != nil {
+				if err := p.checkClobber(ctx, current); err != nil {
 					return nil, err
 				}
 			}
@@ -96,9 +102,30 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 		if planned.BaseFiles, err = p.planFiles(ctx); err != nil {
 			return nil, err
 		}
+		if err := p.checkConditions(ctx); err != nil {
+			return nil, err
+		}
 	}
-	planned.Authorized, err = p.mayWrite(ctx)
-	return planned, err
+	return planned, nil
+}
+
+// checkConfig asks the hub whether it would accept the config. If the token may not write
+// it or the hub has no dry run, only the hub's limits are checked.
+func (p *push) checkConfig(ctx context.Context, planned *Planned, limits wire.Limits) error {
+	if planned.Authorized {
+		checked, err := p.hub.CheckConfig(ctx, p.destination, p.body, "")
+		if err == nil {
+			planned.Notes = append(planned.Notes, findingNotes(checked.Findings)...)
+		}
+		if !hubclient.HasCode(err, hubclient.CodeUnsupportedByHub) {
+			return err
+		}
+	}
+	err := p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
+	if err != nil {
+		return failure.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
+	}
+	return nil
 }
 
 // checkFiles refuses base files that the hub would refuse.
@@ -129,16 +156,19 @@ func (p *push) planFiles(ctx context.Context) (*PlannedFiles, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.stored = stored{}
 	if set != nil {
+		p.stored.tree = set.Tree
 		if there, err = tree.New(set.Files); err != nil {
 			return nil, errors.New("the hub's list of base files cannot be read: " + err.Error())
 		}
 	}
 	diff := tree.Diff(there, p.files.Tree)
 	return &PlannedFiles{
+		Tree:  p.stored.tree,
 		Count: len(p.files.Tree), Bytes: p.files.Bytes,
 		Added: diff.Added, Changed: diff.Changed, Removed: diff.Removed, Skipped: p.files.Skipped,
-		GitIgnored: p.files.GitIgnored,
+		GitIgnored: p.ignored(),
 	}, nil
 }
 

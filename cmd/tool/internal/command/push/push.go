@@ -20,6 +20,7 @@ import (
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -29,6 +30,7 @@ const noRevision = "none"
 // Result is a push that went through.
 type Result struct {
 	ProjectName             string     `json:"projectName"`
+	Env                     string     `json:"environment,omitzero"`
 	Project                 ref.Ref    `json:"project"`
 	Origin                  string     `json:"origin"`
 	EnrichmentCount         int        `json:"enrichmentCount"`
@@ -66,13 +68,18 @@ type push struct {
 	config      flat.Config
 	body        wire.PutConfig
 	files       *app.Files
+	last        tree.Base // the base files that were last pushed or pulled
+	stored      stored
+	replans     int             // of the base files
+	ignored     func() []string // waits for the paths of files that git ignores
 	result      *Result
 	done        failure.Effects
 
 	saved   *state.Entry // the config that a write replaces, until its outcome is known
 	saveErr error        // why it could not be saved
 
-	undoable bool // the config that was replaced is saved
+	undoable bool   // the config that was replaced is saved
+	restored string // what an undo restored
 }
 
 // Run pushes the local project called name, or the only one.
@@ -119,7 +126,13 @@ func (p *push) dryRun(ctx context.Context) error {
 	if err != nil {
 		return p.doing(p.fail(err), "push")
 	}
-	return p.app.Print("planned", planned, func(w *app.Printer) { plannedText(w, planned) })
+	return p.app.Print("planned", planned, func(w *app.Printer) {
+		if p.opts.Format == app.FormatMarkdown {
+			plannedMarkdown(w, planned)
+		} else {
+			plannedText(w, planned)
+		}
+	})
 }
 
 // push pushes. It returns how it was aborted when the person said no.
@@ -142,7 +155,7 @@ func (p *push) pushParts(ctx context.Context) (yes bool, err error) {
 	if err := p.prepare(ctx); err != nil {
 		return false, err
 	}
-	parts := []func(context.Context) (bool, error){p.confirmIgnored, p.confirmFiles}
+	parts := []func(context.Context) (bool, error){p.confirmIgnored, p.checkStored}
 	if p.opts.config() {
 		parts = append(parts, p.pushConfig)
 	}
@@ -154,20 +167,36 @@ func (p *push) pushParts(ctx context.Context) (yes bool, err error) {
 			return false, err
 		}
 	}
+	p.noteIgnored("added or changed base file", "added or changed base files")
 	return true, p.record()
 }
 
-// confirmIgnored asks once for each destination whether files that git ignores are pushed there.
+// noteIgnored adds a note about files that git ignores.
+func (p *push) noteIgnored(one, many string) {
+	if p.files == nil {
+		return
+	}
+	if note := app.GitIgnoredNote(p.ignored(), one, many); note != "" {
+		p.result.Notes = append(p.result.Notes, note)
+	}
+}
+
+// confirmIgnored asks once for each destination whether files that git ignores are pushed
+// there. Files that this machine has already pushed there are not asked about.
 func (p *push) confirmIgnored(ctx context.Context) (bool, error) {
-	if !p.asks || p.files == nil || len(p.files.GitIgnored) == 0 {
+	if !p.asks || p.files == nil {
 		return true, nil
 	}
 	question := app.IgnoredConsent(p.hub.Origin(), p.destination)
 	if p.app.History().Consented(question) {
 		return true, nil
 	}
+	paths := p.ignored()
+	if len(paths) == 0 {
+		return true, nil
+	}
 	p.transfer.Hide()
-	yes, err := p.app.ConfirmIgnored(ctx, p.destination.String(), p.hub.Origin(), p.files.GitIgnored)
+	yes, err := p.app.ConfirmIgnored(ctx, p.destination.String(), p.hub.Origin(), paths)
 	if yes {
 		if err := p.app.History().Consent(question); err != nil {
 			p.result.Notes = append(p.result.Notes, "the answer could not be remembered: "+err.Error())
@@ -183,7 +212,7 @@ func (p *push) prepare(ctx context.Context) error {
 		return failure.At(app.StageRead, err)
 	}
 	// Files take their time: a connection to a hub that is far is opened meanwhile.
-	hubErr := p.findHub()
+	hubErr := p.findHub(ctx)
 	if p.opts.files() {
 		var err error
 		if p.files, err = p.app.ChooseFiles(ctx, p.local, p.client, p.fileOptions()); err != nil {
@@ -194,10 +223,16 @@ func (p *push) prepare(ctx context.Context) error {
 		return hubErr
 	}
 	p.result = &Result{
-		ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
+		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
 	}
 	if p.files != nil {
 		p.result.Notes = append(p.result.Notes, p.files.Notes...)
+		p.last = p.app.SyncState().LastFiles(p.hub.Origin(), p.destination)
+		known := p.last
+		if p.opts.DryRun { // lists all files that git ignores
+			known = tree.Base{}
+		}
+		p.ignored = p.files.GitIgnored(ctx, known)
 	}
 	return nil
 }
@@ -217,19 +252,17 @@ func (p *push) read() (err error) {
 }
 
 // findHub resolves the destination of the push and connects to its hub.
-func (p *push) findHub() (err error) {
+func (p *push) findHub(ctx context.Context) (err error) {
 	if p.destination, err = app.Destination(p.local, p.client, p.opts.Project.Value); err != nil {
 		e := failure.Of(err)
 		if e.Code == failure.CodeNoDestination {
 			e = e.WithHint("name it with --project, as @account/slug, or create one").
-				Try(cmdline.Tool("project", "create").With(workspace.SlugOf(p.local.Name)).Flag("--from", p.local.Name))
+				Try(cmdline.Tool("project", "create").With(p.local.NewSlug()).Flag("--from", p.local.Name))
 		}
 		return failure.At(app.StageDestination, e)
 	}
-	if p.hub, err = p.app.Connect(); err != nil {
-		return failure.At(app.StagePush, err)
-	}
-	return nil
+	p.hub, err = p.app.ConnectTo(ctx, !p.opts.DryRun)
+	return failure.At(app.StagePush, err)
 }
 
 // fail adds to a failure what had happened by then.
@@ -251,7 +284,7 @@ func (p *push) explain(err error) error {
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.String() != "":
 		e.Recipe = []cmdline.Line{p.dryRunLine()}
 	case p.saved != nil:
-		e.Hint = "the push may have been applied; if so, this puts the former config back: " + p.app.CommandText(p.undoLine())
+		e.Hint = "the push may have been applied; if so, to restore the previous config: " + p.app.CommandText(p.undoLine())
 	case p.done.ConfigWritten && p.opts.Files && !p.done.BaseFilesWritten:
 		e.Hint = p.halfHint(err)
 		if !app.IsInterrupted(err) {
@@ -268,25 +301,41 @@ func (p *push) halfHint(err error) string {
 		hint = "the config was written, and the base files may have been"
 	}
 	if p.undoable {
-		hint += "; this puts the former config back: " + p.app.CommandText(p.undoLine())
+		hint += "; to restore the previous config: " + p.app.CommandText(p.undoLine())
 	}
 	return hint
 }
 
 // line is a command about the local project and the same hub project.
 func (p *push) line(command string) cmdline.Line {
-	l := cmdline.Tool(command).With(p.local.Name)
-	if p.opts.Project.Value != nil {
-		l = l.Flag("--project", p.destination.String())
-	}
-	return l
+	return app.LineFor(command, p.local, p.opts.Project, p.destination)
 }
 
-// record writes the destination into client.json, when it was given and all went through.
+// record writes the destination into client.json, when it was given and all went through,
+// and the revision into pulled.json.
 func (p *push) record() error {
-	if p.opts.Project.Value == nil || p.opts.NoRecord {
+	if p.opts.NoRecord {
 		return nil
 	}
+	if p.opts.Project.Given() {
+		if err := p.recordDestination(); err != nil {
+			return err
+		}
+	}
+	p.result.Notes = append(p.result.Notes, p.app.RecordHub(p.local, p.hub.Origin())...)
+	base := workspace.Pulled{Project: p.destination, Revision: p.result.Revision}
+	if p.files != nil {
+		base.Tree = p.files.Digest
+	}
+	if err := p.local.RecordPulled(p.hub.Origin(), base); err != nil {
+		// A pipeline may push from files that it cannot write.
+		p.result.Notes = append(p.result.Notes, "the revision could not be recorded: "+err.Error())
+	}
+	return nil
+}
+
+// recordDestination writes the destination into client.json.
+func (p *push) recordDestination() error {
 	former := p.client.Project.Text
 	changed, err := p.client.Record("project", p.destination.String())
 	if err != nil {
@@ -302,59 +351,6 @@ func (p *push) record() error {
 		p.result.Notes = append(p.result.Notes, note)
 	}
 	return nil
-}
-
-// confirmFiles asks whether base files are pushed, where that is asked and they
-// would change.
-func (p *push) confirmFiles(ctx context.Context) (bool, error) {
-	if !p.opts.Ask || !p.opts.files() {
-		return true, nil
-	}
-	f, err := p.planFiles(ctx)
-	if err != nil || f.unchanged() {
-		return err == nil, err
-	}
-	p.transfer.Hide()
-	var names []string
-	for _, change := range []struct {
-		sign  string
-		paths []string
-	}{{"-", f.Removed}, {"~", f.Changed}, {"+", f.Added}} {
-		for _, path := range change.paths {
-			names = append(names, change.sign+" "+path)
-		}
-	}
-	return p.app.UI.Confirm(ctx, ui.YesNo{
-		Title: fmt.Sprintf("Push the files of %s to %s?", p.local.Name, p.destination),
-		Facts: append([]string{
-			fmt.Sprintf("Files  %d, %s: %d added, %d changed, %d removed", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed)),
-		}, app.Shortened(names)...),
-		Yes: "Push them", No: "Leave them",
-	})
-}
-
-func (p *push) pushFiles(ctx context.Context) (bool, error) {
-	if err := app.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
-		return false, err
-	}
-	state := p.app.SyncState()
-	last := state.LastFiles(p.hub.Origin(), p.destination)
-	w, err := p.files.Send(p.transfer.Update, last, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
-		return p.hub.PutBaseFiles(ctx, p.destination, files)
-	})
-	if err != nil {
-		return false, err
-	}
-	if last.Digest != p.files.Digest {
-		state.SaveFiles(p.hub.Origin(), p.destination, p.files.Snapshot)
-	}
-	p.done.BaseFilesWritten = true
-	p.result.BaseFilesPushed = w.BaseFilesPushed
-	p.result.FilesResult = &FilesResult{
-		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
-		Skipped: p.files.Links + p.files.Others, Bytes: w.BytesReceived,
-	}
-	return true, nil
 }
 
 // diff compares the hub's config with the local one.

@@ -1,23 +1,18 @@
 package push_test
 
 import (
+	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/push"
+	"example.com/projecthub/hubclient/wire"
 )
-
-// project returns a World whose local project web differs from the hub's in one key.
-func project(t *testing.T) *apptest.World {
-	t.Helper()
-	t.Parallel()
-	w := apptest.New(t)
-	w.Project(`{"title": "hub"}`)
-	w.Local("@alice/web", `{"title": "local"}`)
-	return w
-}
 
 func wantConfig(t *testing.T, w *apptest.World, want string) {
 	t.Helper()
@@ -27,9 +22,9 @@ func wantConfig(t *testing.T, w *apptest.World, want string) {
 }
 
 func TestPush_AsksBeforeItOverwrites(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.UI.Answers = []string{"yes"}
-	w.Run(push.Command, "web").Done().Prints("Pushed web to alice/web", "the existing config was replaced")
+	w.Run(push.Command, "web").Done().Prints("Pushed web to @alice/web", "the existing config was replaced")
 	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], `Overwrite the config of @alice/web?`) || !strings.Contains(w.UI.Asked[0], "title") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
@@ -37,7 +32,7 @@ func TestPush_AsksBeforeItOverwrites(t *testing.T) {
 }
 
 func TestPush_ChangesNothingAfterANo(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.UI.Answers = []string{"no"}
 	w.Run(push.Command, "web").Done().Prints("Aborted: nothing was changed")
 	wantConfig(t, w, `{"title":"hub"}`)
@@ -46,7 +41,7 @@ func TestPush_ChangesNothingAfterANo(t *testing.T) {
 func TestPush_AsksNobodyWithForceOrWithoutATerminal(t *testing.T) {
 	for name, args := range map[string][]string{"force": {"web", "--force"}, "no terminal": {"web"}, "no input": {"web", "--no-input"}} {
 		t.Run(name, func(t *testing.T) {
-			w := project(t)
+			w := apptest.Differing(t)
 			w.Strict = name == "no terminal"
 			w.Run(push.Command, args...).Done()
 			wantConfig(t, w, `{"title":"local"}`)
@@ -55,7 +50,7 @@ func TestPush_AsksNobodyWithForceOrWithoutATerminal(t *testing.T) {
 }
 
 func TestPush_AsksAgainIfTheHubChangedMeanwhile(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.UI.Answers = []string{"yes", "yes"}
 	edits := 0
 	w.UI.Meanwhile = func(string) {
@@ -71,7 +66,7 @@ func TestPush_AsksAgainIfTheHubChangedMeanwhile(t *testing.T) {
 }
 
 func TestPush_GivesUpWhenTheHubRefusesTheRevisionItHas(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Strict = true
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusPreconditionFailed, "revision_changed", "it has another revision")
@@ -82,8 +77,45 @@ func TestPush_GivesUpWhenTheHubRefusesTheRevisionItHas(t *testing.T) {
 	}
 }
 
+func TestPush_NoClobberAsksAnOlderHubForTheLastEdit(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusNotFound, "unknown_route", "there is no such route")
+	})
+	f := w.Run(push.Command, "web", "--json", "--no-clobber").Fails("would_undo_edits", "push")
+	if edits := f["edits"].([]any); len(edits) != 1 || edits[0].(map[string]any)["updatedVia"] != "api" {
+		t.Errorf("%v", f)
+	}
+}
+
+func TestPush_NoClobberNamesTheKeysOfEachEdit(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Strict = true
+	w.Run(push.Command, "web").Done()
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	for i := range 10 {
+		w.Edit(apptest.Stack, fmt.Sprintf("k%d", i), `1`)
+	}
+	_, last := w.Config(apptest.Stack)
+	if _, err := w.Client().PatchConfig(t.Context(), apptest.Stack, wire.PatchConfig{Remove: []string{"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9"}}, last); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(push.Command, "web", "--no-clobber").Exits(1).
+		Prints(": ~ title\n", ": + k9\n", ": - k0, - k1, - k2, - k3, - k4, - k5, - k6, - k7, and 2 more\n", "edit: alice through the API just now: ")
+	edits := w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")["edits"].([]any)
+	keys := edits[0].(map[string]any)["keys"].(map[string]any)
+	if len(edits) != 12 || len(keys["removed"].([]any)) != 10 || len(keys["added"].([]any)) != 0 {
+		t.Errorf("%v", edits)
+	}
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return r.URL.Query().Has("revision") && apptest.Refuse(rw, http.StatusNotFound, "revision_not_kept", "it is not kept")
+	})
+	w.Run(push.Command, "web", "--no-clobber").Exits(1).Prints(": 0 added, 1 changed, 0 removed\n")
+}
+
 func TestPush_NoClobberRefusesToUndoAnEdit(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Edit(apptest.Stack, "title", `"edited"`)
 	f := w.Run(push.Command, "web", "--json", "--no-clobber").Fails("would_undo_edits", "push")
 	if f["current"] == nil || f["config"] == nil || f["configWritten"] != nil {
@@ -93,7 +125,7 @@ func TestPush_NoClobberRefusesToUndoAnEdit(t *testing.T) {
 }
 
 func TestPush_IfRevision(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	_, revision := w.Config(apptest.Stack)
 	w.Run(push.Command, "web", "--json", "--if-revision", strings.Repeat("0", 64)).Fails("revision_changed", "push")
 	wantConfig(t, w, `{"title":"hub"}`)
@@ -102,7 +134,7 @@ func TestPush_IfRevision(t *testing.T) {
 }
 
 func TestPush_DryRunChangesNothing(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Write("src/index.html", "<p>")
 	plan := w.Run(push.Command, "web", "--json", "--dry-run", "--base-files").Done().JSON()
 	files, _ := plan["baseFiles"].(map[string]any)
@@ -113,16 +145,16 @@ func TestPush_DryRunChangesNothing(t *testing.T) {
 }
 
 func TestPush_UndoPutsTheFormerConfigBack(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Run(push.Command, "web", "--force").Done()
-	w.Run(push.Command, "web", "--undo").Done().Prints("Put back the config of alice/web")
+	w.Run(push.Command, "web", "--undo").Done().Prints("Restored the config of @alice/web")
 	wantConfig(t, w, `{"title":"hub"}`)
 	w.Strict = true
 	w.Run(push.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
 }
 
 func TestPush_UndoRefusesWhatWasEditedSince(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Run(push.Command, "web", "--force").Done()
 	w.Edit(apptest.Stack, "title", `"edited"`)
 	w.Run(push.Command, "web", "--undo", "--json").Fails("revision_changed", "push")
@@ -130,7 +162,7 @@ func TestPush_UndoRefusesWhatWasEditedSince(t *testing.T) {
 }
 
 func TestPush_SavesTheConfigBeforeAWriteWhoseResponseIsLost(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Strict = true
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInternalServerError, "internal", "it broke")
@@ -142,7 +174,7 @@ func TestPush_SavesTheConfigBeforeAWriteWhoseResponseIsLost(t *testing.T) {
 }
 
 func TestPush_KeepsTheStageOfADiskFullError(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Strict = true
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
@@ -151,7 +183,7 @@ func TestPush_KeepsTheStageOfADiskFullError(t *testing.T) {
 }
 
 func TestPush_RecordsTheDestination(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	w.Local("", `{"title": "local"}`)
 	w.Run(push.Command, "web", "--json").Fails("no_destination", "destination")
 	w.Run(push.Command, "web", "--project", "@alice/web", "--no-record", "--force").Done()
@@ -175,10 +207,10 @@ func TestPush_NeverCreates(t *testing.T) {
 }
 
 func TestPush_RefusesFlagsThatExcludeEachOther(t *testing.T) {
-	w := project(t)
+	w := apptest.Differing(t)
 	for _, args := range [][]string{
 		{"--undo", "--force"}, {"--force", "--no-clobber"}, {"--base-files", "--base-files-only"}, {"--watch"},
-		{"--if-revision", "x"}, {"--allow-empty"}, {"--base-files-only", "--no-clobber"}, {"--watch", "--base-files", "--dry-run"},
+		{"--if-revision", "x"}, {"--allow-empty"}, {"--if-tree", "none"}, {"--base-files", "--if-tree", "x"}, {"--base-files", "--if-tree", "none", "--no-clobber"}, {"--base-files-only", "--if-revision", "none"}, {"--watch", "--base-files", "--dry-run"},
 	} {
 		w.Run(push.Command, append([]string{"web"}, args...)...).Exits(2)
 	}
@@ -195,7 +227,7 @@ func TestPush_HalfDoneNamesTheUndoLine(t *testing.T) {
 		"response lost": {func(http.ResponseWriter) bool { panic(http.ErrAbortHandler) }, "the base files may have been; "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := project(t)
+			w := apptest.Differing(t)
 			w.Write("src/index.html", "<p>")
 			w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 				return strings.Contains(r.URL.Path, "/base-files") && r.Method != http.MethodGet && test.before(rw)
@@ -209,5 +241,74 @@ func TestPush_HalfDoneNamesTheUndoLine(t *testing.T) {
 			w.Run(push.Command, "web", "--undo").Done()
 			wantConfig(t, w, `{"title":"hub"}`)
 		})
+	}
+}
+
+func TestPush_SendsOnlyChangedBaseFiles(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write("src/index.html", "<p>")
+	w.Write("src/old.txt", "old")
+	w.Write("src/same.txt", "same")
+	first := w.Run(push.Command, "web", "--json", "--force", "--base-files").Done().JSON()
+	if first["baseFilesPushed"] != first["baseFilesAdded"] || first["baseFilesAdded"] == float64(0) {
+		t.Errorf("the first push: %v", first)
+	}
+	w.Write("src/index.html", "<p>more")
+	w.Write("src/new.txt", "new")
+	if err := os.Remove(filepath.Join(w.Dir, "src", "old.txt")); err != nil {
+		t.Fatal(err)
+	}
+	second := w.Run(push.Command, "web", "--json", "--base-files-only").Done().JSON()
+	for member, want := range map[string]float64{"baseFilesAdded": 1, "baseFilesChanged": 1, "baseFilesRemoved": 1, "baseFilesUploaded": 2} {
+		if second[member] != want {
+			t.Errorf("%s is %v, want %v", member, second[member], want)
+		}
+	}
+	files := w.BaseFiles(apptest.Stack)
+	if _, there := files["src/old.txt"]; there || files["src/index.html"] != int64(len("<p>more")) || files["src/new.txt"] != 3 || files["src/same.txt"] != 4 {
+		t.Errorf("the hub has %v", files)
+	}
+	wantConfig(t, w, `{"title":"local"}`)
+	third := w.Run(push.Command, "web", "--json", "--base-files-only").Done().JSON()
+	if third["baseFilesUploaded"] != float64(0) || third["baseFilesBytesSent"] != float64(0) {
+		t.Errorf("an unchanged set is sent: %v", third)
+	}
+}
+
+func TestPush_RefusesToRemoveAllBaseFiles(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write(".toolignore", "*\n")
+	f := w.Run(push.Command, "web", "--json", "--base-files-only").Exits(1).JSON()
+	if f["stage"] != "read" {
+		t.Errorf("%v", f)
+	}
+	w.Run(push.Command, "web", "--base-files-only", "--allow-empty").Done()
+	if files := w.BaseFiles(apptest.Stack); len(files) != 0 {
+		t.Errorf("the hub has %v", files)
+	}
+}
+
+func TestPush_AsksOnlyAboutIgnoredFilesThatItSends(t *testing.T) {
+	w := apptest.Differing(t)
+	if err := exec.Command("git", "init", "-q", w.Dir).Run(); err != nil {
+		t.Skip("needs git: ", err)
+	}
+	w.Write(".gitignore", "secrets/\n")
+	w.Write("secrets/old.json", "{}\n")
+	files := []string{"web", "--base-files-only"}
+	w.Run(push.Command, append(files, "--force")...).Done().Prints("git ignores 1 added or changed base file, such as secrets/old.json")
+	// The project has this file already, and nobody is asked.
+	if r := w.Run(push.Command, files...).Done(); strings.Contains(r.Out+r.Err, "git ignores") || len(w.UI.Asked) > 0 {
+		t.Errorf("asked %q\n%s%s", w.UI.Asked, r.Out, r.Err)
+	}
+	w.Run(push.Command, append(files, "--dry-run")...).Done().Prints("git ignores 1 base file, such as secrets/old.json")
+
+	for _, name := range []string{"secrets/new.json", "secrets/old.json"} {
+		w.Write(name, `{"key": "`+name+`"}`)
+		w.UI.Asked, w.UI.Answers = nil, []string{"no"}
+		w.Run(push.Command, files...).Done().Prints("Aborted")
+		if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], name) {
+			t.Errorf("asked %q, want a question about %s", w.UI.Asked, name)
+		}
 	}
 }

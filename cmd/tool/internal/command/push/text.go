@@ -6,15 +6,18 @@ import "example.com/projecthub/cmd/tool/internal/app"
 func (p *push) pushedText(w *app.Printer) {
 	r := p.result
 	if p.opts.Undo {
-		w.Line("Put back the config of %s", r.Project.Path())
+		w.Line("Restored the %s of %s", p.restored, r.Project)
 	} else {
-		w.Line("Pushed %s to %s", r.ProjectName, r.Project.Path())
+		w.Line("Pushed %s to %s", r.ProjectName, r.Project)
 	}
+	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
-	if !p.opts.FilesOnly {
+	if !p.opts.FilesOnly && p.restored != "base files" {
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
-	if f := r.FilesResult; f != nil {
+	if f := r.FilesResult; f != nil && p.opts.Undo {
+		w.Field("base files", "%d (%d added, %d changed, %d removed)", r.BaseFilesPushed, f.Added, f.Changed, f.Removed)
+	} else if f != nil {
 		w.Field("base files", "%d (%d added, %d changed, %d removed; %s sent)",
 			r.BaseFilesPushed, f.Added, f.Changed, f.Removed, app.Bytes(f.Bytes))
 	}
@@ -24,10 +27,11 @@ func (p *push) pushedText(w *app.Printer) {
 // plannedText prints what a push would do.
 func plannedText(w *app.Printer, r *Planned) {
 	if r.changesNothing() {
-		w.Line("Pushing %s to %s would change nothing", r.ProjectName, r.Project.Path())
+		w.Line("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
 	} else {
-		w.Line("Pushing %s to %s would change:", r.ProjectName, r.Project.Path())
+		w.Line("Pushing %s to %s would change:", r.ProjectName, r.Project)
 	}
+	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
 	if r.Config != nil {
 		w.Field("config", "%s", app.DifferenceSummary(*r.Config))
@@ -38,6 +42,9 @@ func plannedText(w *app.Printer, r *Planned) {
 	}
 	if f := r.BaseFiles; f != nil {
 		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
+		if f.Tree != "" && !f.unchanged() {
+			w.Field("", "replacing %s", f.Tree)
+		}
 		w.Paths("+", f.Added, f.GitIgnored)
 		w.Paths("~", f.Changed, f.GitIgnored)
 		w.Paths("-", f.Removed, nil)
@@ -57,4 +64,28 @@ func plannedText(w *app.Printer, r *Planned) {
 		w.Line("  note: this token may not push there")
 	}
 	w.Notes(r.Notes)
+}
+
+// plannedMarkdown prints what a push would do for a comment on a pull request.
+func plannedMarkdown(w *app.Printer, r *Planned) {
+	what := "would change"
+	if r.changesNothing() {
+		what = "would change nothing"
+	}
+	w.Line("### Pushing %s to %s %s", app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), what)
+	app.MarkdownHub(w, r.Origin, r.Env)
+	if r.Config != nil {
+		w.Line("")
+		w.Line("Config: %s", app.DifferenceSummary(*r.Config))
+		app.MarkdownDifference(w, *r.Config, false)
+	}
+	if f := r.BaseFiles; f != nil {
+		w.Line("")
+		w.Line("Base files: %d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
+		app.MarkdownFiles(w, f.Added, f.Changed, f.Removed)
+	}
+	for _, note := range r.Notes {
+		w.Line("")
+		w.Line("Note: %s", app.Markdown(note))
+	}
 }

@@ -66,7 +66,7 @@ func (p *push) saveReplaced(replaced *wire.Replaced, written string) {
 		p.dropPrevious()
 	}
 	p.saved, p.undoable = nil, err == nil
-	note := fmt.Sprintf("the former config (%s) is kept; put it back: %s", editText(replaced.Edit), p.app.CommandText(p.undoLine()))
+	note := fmt.Sprintf("the previous config (%s) is saved; to restore it: %s", editText(replaced.Edit), p.app.CommandText(p.undoLine()))
 	if err != nil {
 		note = err.Error()
 	}
@@ -83,14 +83,14 @@ func (p *push) undoLine() cmdline.Line {
 }
 
 // place names the destination in the undo history.
-func (p *push) place() string { return "push " + p.hub.Origin() + " " + p.destination.String() }
+func (p *push) place() string { return state.PushName(p.hub.Origin(), p.destination) }
 
 func editText(e wire.Edit) string {
-	return fmt.Sprintf("%s, %s, %s", e.UpdatedBy, e.UpdatedVia, e.UpdatedAt.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s, %s, %s", e.UpdatedBy, e.UpdatedVia, app.Ago(e.UpdatedAt))
 }
 
-// undo puts the config back that the last push from this machine replaced, where
-// the hub still holds what that push wrote. That may be a push whose response never
+// undo puts the config and the base files back that the last push from this machine
+// replaced, where the hub still holds what that push wrote. That may be a push whose response never
 // arrived. client.json stays as it is. The failure is nothing_kept or
 // revision_changed.
 func (p *push) undo(ctx context.Context) (*app.Aborted, error) {
@@ -104,18 +104,40 @@ func (p *push) undo(ctx context.Context) (*app.Aborted, error) {
 	return nil, nil
 }
 
+// putBack undoes the last push: of a config, of base files, or of both.
 func (p *push) putBack(ctx context.Context) error {
 	former, err := p.app.History().Latest(p.place(), nil)
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	if former == nil {
-		return failure.At(app.StageRead, failure.New(failure.CodeNothingKept, "no former config of %s is kept on this machine", p.destination).
-			WithHint("a push keeps the config that it replaces, until --undo has put it back"))
+	files, err := p.findFiles(ctx, former)
+	if err != nil {
+		return err
 	}
+	if files == nil && former == nil {
+		return failure.At(app.StageRead, failure.New(failure.CodeNothingKept, "no previous config of %s is saved on this machine", p.destination).
+			WithHint("a push saves the config that it replaces, until --undo restores it"))
+	}
+	p.restored = "base files"
+	if files == nil || files.Files.Together && former != nil {
+		if err := p.putBackConfig(ctx, former); err != nil {
+			return err
+		}
+		p.restored = "config"
+	}
+	if files == nil {
+		return nil
+	}
+	if p.restored == "config" {
+		p.restored = "config and base files"
+	}
+	return p.restoreFiles(ctx, files)
+}
+
+func (p *push) putBackConfig(ctx context.Context, former *state.Entry) error {
 	config, err := flat.Parse(former.Config)
 	if err != nil {
-		return failure.At(app.StageRead, fmt.Errorf("the kept config cannot be read: %w", err))
+		return failure.At(app.StageRead, fmt.Errorf("the saved config cannot be read: %w", err))
 	}
 	written, err := p.hub.PutConfig(ctx, p.destination, wire.PutConfig{Settings: config.Unfold()}, former.Written)
 	switch {
@@ -127,7 +149,7 @@ func (p *push) putBack(ctx context.Context) error {
 		return p.explainUndo(err)
 	}
 	if err := former.Drop(); err != nil {
-		p.result.Notes = append(p.result.Notes, "the kept config could not be dropped: "+err.Error())
+		p.result.Notes = append(p.result.Notes, "the saved config could not be removed: "+err.Error())
 	}
 	return nil
 }
@@ -155,7 +177,7 @@ func (p *push) explainUndo(err error) error {
 	}
 	e.Reason = fmt.Errorf("the config of %s is no longer what was pushed from this machine", p.destination)
 	if e.Current != nil && e.Current.UpdatedBy != "" {
-		e.Hint = fmt.Sprintf("it was written since (%s); nothing was changed, and the former config stays kept", editText(*e.Current))
+		e.Hint = fmt.Sprintf("it was written since (%s); nothing was changed, and the previous config stays saved", editText(*e.Current))
 	}
 	e.Recipe = []cmdline.Line{p.dryRunLine()}
 	return e
@@ -170,7 +192,7 @@ func (p *push) wroteBack(w *wire.ConfigWritten, former *state.Entry) {
 		r.Replaced = &edit
 	}
 	r.Notes = append(r.Notes,
-		fmt.Sprintf("the config from before the push (%s) is back", editText(former.Former)),
+		fmt.Sprintf("the config from before the push (%s) is restored", editText(former.Former)),
 		p.local.ClientPath()+" stays as it is, and a push would send it again")
 	p.app.SyncState().Save(p.hub.Origin(), p.destination, w.Revision)
 }

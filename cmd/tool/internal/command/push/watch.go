@@ -6,27 +6,17 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/watcher"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
 const (
-	// gathering is how long nothing has to change before a push: what changes in
-	// a burst goes together. A file that is written all the time delays the others
-	// by maxGathering at most.
-	gathering    = 100 * time.Millisecond
-	maxGathering = time.Second
-
 	// reread is how long files that cannot be pushed are left alone at most.
 	reread = 2 * time.Second
-
-	// pollInterval is between two looks where the system does not report changes.
-	pollInterval = 2 * time.Second
 
 	// Between two attempts at a hub that is away.
 	firstRetry = time.Second
@@ -56,32 +46,23 @@ func (p *push) watch(ctx context.Context) error {
 
 // watch is a watching push.
 type watch struct {
-	first   *push             // the push before the first change
-	watcher *fsnotify.Watcher // nil when there is none
-	events  <-chan fsnotify.Event
-	errors  <-chan error
-	polling bool            // the system does not report all changes
-	watched map[string]bool // directories
-	skipped map[string]bool // files and directories that rules leave out
-	told    string          // the failure that was reported last
-	each    func(*Result, error)
+	first    *push // the push before the first change
+	watcher  *watcher.Watcher
+	reported string // the failure that was reported last
+	each     func(*Result, error)
 }
 
 // newWatch returns a watch that calls each with each push, with each new failure that
 // may pass, and with neither when it turned out that there is nothing to push.
 func newWatch(p *push, each func(*Result, error)) *watch {
-	return &watch{first: p, watched: map[string]bool{}, each: each}
+	return &watch{first: p, each: each}
 }
 
 func (w *watch) run(ctx context.Context) (*app.Aborted, error) {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		w.poll(err)
-	} else {
-		defer watcher.Close()
-		w.watcher, w.events, w.errors = watcher, watcher.Events, watcher.Errors
-	}
-	if no, err := w.first.push(ctx); err != nil || no != nil {
+	w.watcher = watcher.New(w.first.app.Warn)
+	defer w.watcher.Close()
+	no, err := w.first.push(ctx)
+	if err != nil || no != nil {
 		return no, err
 	}
 	w.each(w.first.result, nil)
@@ -113,19 +94,19 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 		now, grown, err := w.look(ctx)
 		switch {
 		case err == nil && now == last:
-			w.told = ""
+			w.reported = ""
 			w.each(nil, nil)
 			if grown { // what changed before it was watched is not known
 				continue
 			}
-			if err := w.change(ctx, nil); err != nil {
+			if err := w.watcher.Wait(ctx, nil); err != nil {
 				return err
 			}
 			continue
 		case err == nil:
 			p = w.next()
 			if _, err = p.push(ctx); err == nil {
-				last, retry, w.told = sent{p.destination, p.files.Digest}, firstRetry, ""
+				last, retry, w.reported = sent{p.destination, p.files.Digest}, firstRetry, ""
 				w.report(p.result)
 				continue
 			}
@@ -136,15 +117,15 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case passes(err):
-			w.tell(err)
+			w.reportFailure(err)
 			if err := pause(ctx, retry); err != nil {
 				return err
 			}
 			retry = min(2*retry, maxRetry)
 		case stage == app.StageRead || stage == app.StageDestination: // until the files are corrected
-			w.tell(err)
+			w.reportFailure(err)
 			// It may be the directories that are gone: nothing reports when they are back.
-			if err := w.change(ctx, time.After(reread)); err != nil {
+			if err := w.watcher.Wait(ctx, time.After(reread)); err != nil {
 				return err
 			}
 		default:
@@ -182,10 +163,10 @@ func (w *watch) report(r *Result) {
 	}
 }
 
-// tell reports a failure that may pass, once.
-func (w *watch) tell(err error) {
-	if err.Error() != w.told {
-		w.told = err.Error()
+// reportFailure reports a failure that may pass, once.
+func (w *watch) reportFailure(err error) {
+	if err.Error() != w.reported {
+		w.reported = err.Error()
 		w.each(nil, err)
 	}
 }
@@ -212,86 +193,7 @@ func passes(err error) bool {
 // add watches the directories that the files were chosen from and that of the local
 // project, and reports whether one of them is new.
 func (w *watch) add(files *app.Files) (grown bool) {
-	w.skipped = map[string]bool{}
-	for _, path := range files.Excluded() {
-		w.skipped[path] = true
-	}
-	if w.watcher == nil {
-		return false
-	}
-	for _, dir := range append(files.Dirs(), w.localDir()) {
-		if w.watched[dir] {
-			continue
-		}
-		if err := w.watcher.Add(dir); err != nil {
-			w.poll(err)
-			continue
-		}
-		w.watched[dir], grown = true, true
-	}
-	return grown
-}
-
-// localDir is the directory of client.json and manifest.json.
-func (w *watch) localDir() string {
-	return filepath.Dir(w.first.local.Workspace.Path(w.first.local.ClientPath()))
-}
-
-// poll has changes looked for from now on, where the system does not report them.
-func (w *watch) poll(why error) {
-	if !w.polling {
-		w.polling = true
-		w.first.app.Warn("changes cannot be watched: " + why.Error() + "; looking for them every " + pollInterval.String())
-	}
-}
-
-// concerns reports whether an event may change what is pushed.
-func (w *watch) concerns(e fsnotify.Event) bool {
-	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-		delete(w.watched, e.Name) // a directory that comes back is another
-	}
-	if filepath.Dir(e.Name) == w.localDir() {
-		switch filepath.Base(e.Name) {
-		case "client.json", "manifest.json":
-			return true
-		}
-		return false
-	}
-	return !w.skipped[e.Name]
-}
-
-// change returns once something has changed and then nothing for a while, or when
-// the time is over. A nil channel never is.
-func (w *watch) change(ctx context.Context, over <-chan time.Time) error {
-	var quiet, latest, poll <-chan time.Time
-	if w.polling {
-		poll = time.After(pollInterval)
-	}
-	gather := func() {
-		quiet = time.After(gathering)
-		if latest == nil {
-			latest = time.After(maxGathering)
-		}
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-over:
-			return nil
-		case <-quiet:
-			return nil
-		case <-latest:
-			return nil
-		case <-poll:
-			return nil
-		case e := <-w.events:
-			if w.concerns(e) {
-				gather()
-			}
-		case err := <-w.errors: // such as too many events at once, of which some were lost
-			w.poll(err)
-			gather()
-		}
-	}
+	localDir := filepath.Dir(w.first.local.Workspace.Path(w.first.local.ClientPath()))
+	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), localDir, "client.json", filepath.Base(w.first.local.ClientPath()), "manifest.json")
+	return w.watcher.Add(append(files.Dirs(), localDir)...)
 }

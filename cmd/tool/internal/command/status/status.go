@@ -1,11 +1,12 @@
-// Package status says as whom the client would speak, to which hub, and how the
-// local projects stand against it.
+// Package status shows the login, the hub, and how local projects compare with the hub.
 package status
 
 import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,16 +22,18 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Result is how things stand.
+// Result is a status.
 type Result struct {
 	Identity     *Identity       `json:"identity"` // null: no token
 	Origin       string          `json:"origin"`
 	OriginSource identity.Source `json:"originSource"`
 	Projects     []Project       `json:"projects"`
 	Notes        []string        `json:"notes"`
+
+	failed bool // the hub could not be queried, and Projects are what is known without it
 }
 
-// Identity is as whom the client speaks.
+// Identity is the user or bot of the token.
 type Identity struct {
 	Name        string          `json:"name"`  // user or bot
 	Token       string          `json:"token"` // its first characters
@@ -43,6 +46,8 @@ type Identity struct {
 // Project is how a local project compares with the hub.
 type Project struct {
 	ProjectName       string  `json:"projectName"`
+	Env               string  `json:"environment,omitzero"`
+	Origin            string  `json:"origin,omitzero"`  // of the environment's hub; "": that of the status
 	Project           ref.Ref `json:"project,omitzero"` // its destination
 	DestinationSource string  `json:"destinationSource,omitzero"`
 	Exists            bool    `json:"exists"` // on the hub, as far as the caller sees
@@ -51,8 +56,23 @@ type Project struct {
 	Stack             ref.Ref `json:"stack,omitzero"`
 	StackVersion      string  `json:"stackVersion,omitzero"`   // in stack.json
 	StackPublished    string  `json:"stackPublished,omitzero"` // newest on the hub
-	StackHidden       bool    `json:"stackHidden,omitzero"`    // whether it is published is not for the caller to know
+	StackHidden       bool    `json:"stackHidden,omitzero"`    // whether it is published is not known
 	Problem           string  `json:"problem,omitzero"`        // what is wrong with its files
+
+	Environments []Project `json:"environments,omitzero"` // how each compares with its hub
+
+	newSlug string // of a project to create on the hub of an environment
+
+	hidden bool   // whether it is on the hub is not known without a token
+	local  string // without the hub: how the settings compare with the last push or pull
+}
+
+// same reports whether the settings of all projects are the hub's configs. What is to be
+// on no hub is not compared.
+func (r *Result) same() bool {
+	return !slices.ContainsFunc(r.Projects, func(p Project) bool {
+		return p.Config != Same && (!p.Project.IsZero() || p.Problem != "")
+	})
 }
 
 func (p *Project) problem(err error) {
@@ -62,10 +82,9 @@ func (p *Project) problem(err error) {
 	p.Problem += err.Error()
 }
 
-// State is how the local settings stand against the hub's config.
+// State is how local settings compare with the hub's config.
 type State string
 
-// States of the settings of a local project.
 // The states of local settings compared with the hub's config.
 const (
 	Same       State = "same"
@@ -82,10 +101,21 @@ const stage = "status"
 type status struct {
 	app *app.App
 	hub *identity.Hub
-	me  *wire.Whoami // nil: nobody
+	me  *wire.Whoami // nil: no token
+
+	offline bool  // the hub is not queried
+	failure error // why it is not, for the hub of an environment
+
+	others map[string]*status // by the origins of environments
 }
 
-// Look compares local projects with the hub. It fails only if the hub could not be asked.
+// noToken says how to log in to a hub.
+func noToken(a *app.App, origin string) string {
+	return "there is no token for " + origin + ": " + a.CommandText(cmdline.Tool("login").Flag("--origin", origin))
+}
+
+// Look compares local projects with the hub. Where the hub could not be queried, it
+// returns what is known without it and the failure.
 func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result, error) {
 	id, err := a.Identity()
 	if err != nil {
@@ -96,21 +126,37 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 	if s.hub, err = a.ConnectAnyway(); err != nil {
 		return nil, failure.At(stage, err)
 	}
+	if id.Token == "" {
+		r.Notes = append(r.Notes, noToken(a, r.Origin))
+	}
+	err = s.query(ctx, id, r, locals)
+	switch {
+	case err == nil:
+		return r, nil
+	case app.IsInterrupted(err):
+		return nil, err
+	}
+	s.offline, r.failed = true, true
+	r.Projects, _ = s.projects(ctx, locals) // what is wrong with one is its problem
+	return r, app.Explain(s.hub, err).At(stage)
+}
+
+// query adds to r what the hub says.
+func (s *status) query(ctx context.Context, id *identity.Identity, r *Result, locals []*workspace.Project) (err error) {
 	if id.Token != "" {
 		if s.me, err = s.hub.Whoami(ctx); err != nil {
-			return nil, s.fail(err)
+			return err
 		}
 		r.Identity = &Identity{
 			Name: s.me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
 			TokenName: s.me.TokenName, Scopes: s.me.Scopes, ExpiresAt: s.me.ExpiresAt,
 		}
-	} else {
-		r.Notes = append(r.Notes, "there is no token: "+a.CommandText(cmdline.Tool("login").Flag("--origin", r.Origin)))
 	}
-	if r.Projects, err = s.projects(ctx, locals); err != nil {
-		return nil, s.fail(err)
+	if err := s.connect(ctx, r, locals); err != nil {
+		return err
 	}
-	return r, nil
+	r.Projects, err = s.projects(ctx, locals)
+	return err
 }
 
 // atOnce is how many local projects are compared with the hub at the same time.
@@ -129,41 +175,58 @@ func (s *status) projects(ctx context.Context, locals []*workspace.Project) ([]P
 	return all, group.Wait()
 }
 
-func (s *status) fail(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return app.Explain(s.hub, err).At(stage)
-}
-
 // project looks at one local project. What is wrong with its files is part of the answer.
 func (s *status) project(ctx context.Context, local *workspace.Project) (Project, error) {
-	p := Project{ProjectName: local.Name, Config: None}
+	p := Project{ProjectName: local.Name, Env: local.Env, Config: None}
 	if err := s.stack(ctx, local, &p); err != nil {
 		return p, err
 	}
+	if err := s.destination(ctx, local, &p); err != nil || s.offline {
+		return p, err
+	}
+	var err error
+	p.Environments, err = s.environments(ctx, local)
+	return p, err
+}
+
+// destination looks at the hub project of a local one, and compares their configs.
+func (s *status) destination(ctx context.Context, local *workspace.Project, p *Project) error {
 	client, err := local.Client()
 	if err != nil {
 		p.problem(err)
-		return p, nil
+		return nil
 	}
 	if !client.Project.Present() {
-		return p, nil
+		return nil
 	}
 	if p.Project, err = app.Destination(local, client, nil); err != nil {
 		p.problem(err)
-		return p, nil
+		return nil
 	}
-	p.DestinationSource = "client.json"
+	p.DestinationSource = path.Base(local.ClientPath())
 	p.Authorized = s.me != nil && s.me.Writes(p.Project.Account()) && s.me.Has(wire.ScopeWriteConfig)
-	return p, s.config(ctx, client, &p)
+	return s.config(ctx, client, p)
 }
 
 // config compares the local settings with the hub's config.
 func (s *status) config(ctx context.Context, client *workspace.Client, p *Project) error {
+	last := s.app.SyncState().Last(s.hub.Origin(), p.Project)
+	if s.offline {
+		local, err := client.Config()
+		switch {
+		case err != nil:
+			p.problem(err)
+		case last == local.Revision():
+			p.local = "unchanged since the last push or pull"
+		case last != "":
+			p.local = "changed since the last push or pull"
+		}
+		return nil
+	}
 	current, err := s.hub.Config(ctx, p.Project, "")
 	switch {
 	case hidden(err):
+		p.hidden = s.me == nil
 		return nil
 	case err != nil:
 		return err
@@ -175,7 +238,7 @@ func (s *status) config(ctx context.Context, client *workspace.Client, p *Projec
 		return nil
 	}
 	if current.HasConfig {
-		p.Config = compare(local.Revision(), current.Revision, s.app.SyncState().Last(s.hub.Origin(), p.Project))
+		p.Config = compare(local.Revision(), current.Revision, last)
 	}
 	return nil
 }
@@ -185,7 +248,7 @@ func hidden(err error) bool {
 	return hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted, wire.CodeUnauthorized)
 }
 
-// compare tells which side changed since the revision that both once had.
+// compare returns which side changed since the revision that both once had.
 func compare(local, hub, common string) State {
 	switch {
 	case local == hub:
@@ -216,7 +279,12 @@ func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project
 		return nil // the first publish names it
 	}
 	if p.Stack, err = stack.Name(); err != nil {
-		return err
+		p.problem(err)
+		return nil
+	}
+	if s.offline {
+		p.StackHidden = true
+		return nil
 	}
 	published, err := s.hub.Stack(ctx, p.Stack)
 	switch {

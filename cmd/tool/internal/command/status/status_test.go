@@ -1,9 +1,11 @@
 package status_test
 
 import (
+	"net/http"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/push"
 	"example.com/projecthub/cmd/tool/internal/command/status"
 )
 
@@ -42,7 +44,7 @@ func TestStatus_WithoutATokenOrAWorkspace(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	w.Local("@alice/web", `{}`)
-	w.Run(status.Command).Done().Prints("unknown until you log in", "there is no token: tool")
+	w.Run(status.Command).Done().Prints("unknown until you log in", "there is no token for "+w.Origin+": tool")
 }
 
 func TestStatus_ReportsBrokenFilesAsProblems(t *testing.T) {
@@ -53,4 +55,43 @@ func TestStatus_ReportsBrokenFilesAsProblems(t *testing.T) {
 	w.Run(status.Command).Done().Prints("problem", ".tool/web/client.json:1:")
 	w.Env["TOOL_API_ORIGIN"] = "http://127.0.0.1:1"
 	w.Run(status.Command, "--json", "--timeout", "1ms").Exits(1)
+}
+
+func TestStatus_ShowsLocalFactsWithoutTheHub(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{"title": "hub"}`)
+	w.Local("@alice/web", `{"title": "hub"}`)
+	w.Strict = true
+	w.Run(push.Command, "web").Done()
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return apptest.Refuse(rw, http.StatusUnauthorized, "token_revoked", "the token is revoked")
+	})
+	w.Run(status.Command).Exits(1).Prints("Hub "+w.Origin, "@alice/web (client.json), unknown: the hub could not be queried",
+		"unchanged since the last push or pull", "here 1.0.0", "error: show the status: ", "revoked")
+	w.Local("@alice/web", `{"title": "local"}`)
+	w.Run(status.Command).Exits(1).Prints("changed since the last push or pull")
+	w.Run(status.Command, "--json").Fails("token_revoked", "status")
+}
+
+func TestStatus_ReportsAMalformedStackNameAsAProblem(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Local("", `{}`)
+	w.Write(".tool/web/stack.json", `{"name": "web", "version": "1.0.0"}`)
+	w.Run(status.Command).Done().Prints("problem", ".tool/web/stack.json")
+}
+
+func TestStatus_ExitCode(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Run(status.Command).Done()
+	w.Run(status.Command, "--exit-code").Exits(3).Prints("differs")
+	w.Local("@alice/web", `{"title": "hub"}`)
+	w.Run(status.Command, "--exit-code", "--json").Done()
+	w.Local("", `{}`)
+	w.Run(status.Command, "web", "--exit-code").Done() // it is to be on no hub
+	w.Write(".tool/web/client.json", `{`)
+	w.Run(status.Command, "--exit-code").Exits(3)
+	w.Local("@alice/none", `{}`)
+	w.Run(status.Command, "--exit-code").Exits(3)
 }

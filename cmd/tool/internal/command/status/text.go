@@ -7,57 +7,76 @@ import (
 )
 
 func statusText(w *app.Printer, r *Result) {
-	w.Line("Hub %s (%s)", r.Origin, r.OriginSource)
+	w.Line("Hub %s (%s)", r.Origin, r.OriginSource.Phrase())
 	if id := r.Identity; id != nil {
 		w.Field("as", "%s", id.Name)
-		w.Field("token", "%s, %s… (%s), %s", id.TokenName, id.Token, id.TokenSource, app.Expiry(id.ExpiresAt))
+		w.Field("token", "%s, %s… (%s), %s", id.TokenName, id.Token, id.TokenSource.Phrase(), app.Expiry(id.ExpiresAt))
 		w.Field("scopes", "%s", app.Scopes(id.Scopes))
 	}
 	w.Notes(r.Notes)
 	for _, v := range r.Projects {
 		w.Line("")
-		ProjectText(w, v, r.Identity != nil)
+		ProjectText(w, v, r.Unknown())
 	}
 }
 
+// Unknown says why the hub's side of what is not seen is unknown, "" where it is known.
+func (r *Result) Unknown() string {
+	switch {
+	case r.failed:
+		return "unknown: the hub could not be queried"
+	case r.Identity == nil:
+		return "unknown until you log in"
+	}
+	return ""
+}
+
 // ProjectText prints how a local project compares with the hub.
-func ProjectText(w *app.Printer, v Project, loggedIn bool) {
+func ProjectText(w *app.Printer, v Project, unknown string) {
 	w.Line("%s", v.ProjectName)
+	w.Environment(v.Env)
 	switch {
 	case v.Project.IsZero():
 		w.Field("destination", "none: %s", w.Command(cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)))
-	case !v.Exists && !loggedIn:
-		w.Field("destination", "%s (%s), %s", v.Project, v.DestinationSource, Unknown)
+	case !v.Exists && unknown != "":
+		w.Field("destination", "%s (%s), %s", v.Project, v.DestinationSource, unknown)
 	case !v.Exists:
 		w.Field("destination", "%s (%s), not on the hub or not for you", v.Project, v.DestinationSource)
 	case v.Authorized:
 		w.Field("destination", "%s (%s), you may push", v.Project, v.DestinationSource)
-	case !loggedIn:
+	case unknown != "":
 		w.Field("destination", "%s (%s), log in to push", v.Project, v.DestinationSource)
 	default:
 		w.Field("destination", "%s (%s), you may not push", v.Project, v.DestinationSource)
 	}
-	if !v.Project.IsZero() && !v.Exists && !loggedIn {
-		w.Field("config", "%s", Unknown)
-	} else {
-		w.Field("config", "%s", StateText(v.Config))
-	}
+	w.Field("config", "%s", ConfigText(v, unknown))
 	switch {
 	case !v.Stack.IsZero():
-		w.Field("stack", "%s, here %s, %s", v.Stack, orNone(v.StackVersion), publishedStateText(v, loggedIn))
+		w.Field("stack", "%s, here %s, %s", v.Stack, orNone(v.StackVersion), publishedStateText(v, unknown))
 	case v.StackVersion != "":
 		w.Field("stack", "not named yet, here %s: %s", v.StackVersion, w.Command(cmdline.Tool("publish").With(v.ProjectName)))
 	}
 	if v.Problem != "" {
 		w.Field("problem", "%s", v.Problem)
 	}
+	for _, e := range v.Environments {
+		w.Field(e.Env, "%s", environmentText(w, e, unknown))
+	}
 }
 
-// Unknown is what is said about the hub's side of what needs a login to be seen.
-const Unknown = "unknown until you log in"
+// ConfigText says in a few words how a local project's settings compare with the hub's
+// config.
+func ConfigText(v Project, unknown string) string {
+	switch {
+	case v.local != "":
+		return v.local
+	case !v.Project.IsZero() && !v.Exists && unknown != "":
+		return unknown
+	}
+	return stateText(v.Config)
+}
 
-// StateText says in a few words how settings compare with the hub's config.
-func StateText(s State) string {
+func stateText(s State) string {
 	switch s {
 	case LocalAhead:
 		return "local-ahead: changed here"
@@ -69,10 +88,10 @@ func StateText(s State) string {
 	return string(s)
 }
 
-func publishedStateText(v Project, loggedIn bool) string {
+func publishedStateText(v Project, unknown string) string {
 	switch {
-	case v.StackHidden && !loggedIn:
-		return Unknown
+	case v.StackHidden && unknown != "":
+		return unknown
 	case v.StackHidden:
 		return "not published or not for you"
 	case v.StackPublished == "":

@@ -14,13 +14,13 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// Document is a JSON object as it stands in a text.
+// Document is a JSON object and its text.
 type Document struct {
 	text []byte
 	root Value
 }
 
-// Value is a JSON value and where it stands.
+// Value is a JSON value and its offset.
 type Value struct {
 	Text    jsontext.Value // as written, without white space around it
 	Offset  int            // bytes into the text that was parsed
@@ -107,7 +107,7 @@ func (d *Document) Members() []Member { return d.root.Members }
 // Lookup returns the value of the member called name.
 func (d *Document) Lookup(name string) (Value, bool) { return d.root.Lookup(name) }
 
-// Position returns where a byte of the text stands: its line, and its character
+// Position returns the position of a byte of the text: its line, and its character
 // in that line, both from 1.
 func (d *Document) Position(offset int) (line, column int) { return position(d.text, offset) }
 

@@ -95,7 +95,7 @@ func (e *editor) value(m Member, want Value, lines bool) {
 		e.object(old, want.Members, lines)
 		return
 	}
-	if !equal(old.Text, want.Text) {
+	if !Equal(old.Text, want.Text) {
 		lines = lines && !filledOnOneLine(old.Text)
 		e.splice(old.Offset, old.end(), e.style.format(want.Text, e.indentAt(m.Offset), lines))
 	}
@@ -143,7 +143,7 @@ func (e *editor) members(o Value, added []Member, lines bool) []byte {
 	return s.join(added, e.separator(o), e.indentAt(last.Offset), lines)
 }
 
-// separator is what stands between two members of o: between the last two if
+// separator is the text between two members of o: between the last two if
 // there are two, without blank lines.
 func (e *editor) separator(o Value) []byte {
 	last := len(o.Members) - 1
@@ -190,11 +190,11 @@ func (e *editor) leadStart(o Value, i int) int {
 	return end + bytes.IndexByte(e.text[end:], ',') + 1
 }
 
-// indentAt is the indentation of the line in which a byte stands.
+// indentAt is the indentation of the line of a byte.
 func (e *editor) indentAt(offset int) string { return indentAt(e.text, offset) }
 
-// equal reports whether two values mean the same and spell their numbers alike.
-func equal(a, b jsontext.Value) bool {
+// Equal reports whether two values mean the same and spell their numbers alike.
+func Equal(a, b jsontext.Value) bool {
 	return a.Kind() == b.Kind() && bytes.Equal(normal(a), normal(b))
 }
 

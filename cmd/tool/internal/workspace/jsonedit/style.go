@@ -11,7 +11,7 @@ import (
 type style struct {
 	newline string // "\n" or "\r\n"
 	unit    string // indentation of one level: spaces and tabs
-	colon   string // what stands between a name and its value
+	colon   string // between a name and its value
 }
 
 func styleOf(d *Document) style {
@@ -58,7 +58,7 @@ func (s style) comma() []byte {
 
 func (s style) spaced() bool { return len(strings.TrimRight(s.colon, " \t")) < len(s.colon) }
 
-// join writes members that stand in lines of the given indentation.
+// join writes members in lines of the given indentation.
 func (s style) join(members []Member, separator []byte, indent string, lines bool) []byte {
 	var b bytes.Buffer
 	for i, m := range members {

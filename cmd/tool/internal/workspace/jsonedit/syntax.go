@@ -44,7 +44,7 @@ const (
 	noTrailingComma = "a value was expected after the comma"
 )
 
-// explain turns an error of the decoder into one that tells a person what to mend.
+// explain turns an error of the decoder into one that says what to correct.
 func (p *parser) explain(err error) *SyntaxError {
 	var e *jsontext.SyntacticError
 	if !errors.As(err, &e) { // the decoder found nothing but white space
@@ -56,7 +56,7 @@ func (p *parser) explain(err error) *SyntaxError {
 	closes := bytes.HasPrefix(after, []byte("}")) || bytes.HasPrefix(after, []byte("]"))
 	switch {
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):
-		return syntaxError(p.text, offset, fmt.Sprintf("%q stands there twice", e.JSONPointer.LastToken()))
+		return syntaxError(p.text, offset, fmt.Sprintf("%q is set twice", e.JSONPointer.LastToken()))
 	case errors.Is(e.Err, io.ErrUnexpectedEOF):
 		return syntaxError(p.text, offset, "the file ends in the middle of a value")
 	case p.commentAt(offset):

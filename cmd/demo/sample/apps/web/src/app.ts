@@ -1,3 +1,0 @@
-export function mount(root: HTMLElement) {
-  root.append("Pets for sale");
-}

@@ -1,3 +1,0 @@
-import { mount } from "./app";
-
-mount(document.body);

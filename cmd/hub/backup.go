@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/store"
+)
+
+type backedUp struct {
+	Type   string `json:"type"`
+	Schema int    `json:"schema"`
+	File   string `json:"file"` // "-": stdin
+	Rows   int64  `json:"rows"`
+}
+
+func (a *app) backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE|-",
+		Short: "Write a backup of the database to a file or stdout",
+		Long: "Write all that the database holds at one moment to a file, or to stdout for -.\n" +
+			"Hubs keep reading and writing meanwhile. The file contains hashes of tokens, and\n" +
+			"everything private: keep it as safe as the database. hub restore reads it.",
+		Example: "  hub backup hub-monday.backup\n  hub backup - | ssh backups.example.com 'cat > hub.backup'",
+		Args:    cmdline.Exactly("FILE, or - for stdout"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withStore(c.Context(), func(s *store.Store) error {
+				if args[0] == "-" {
+					_, err := s.Backup(c.Context(), a.out)
+					return err
+				}
+				rows, err := backUp(c.Context(), s, args[0])
+				if err != nil {
+					return withoutTemporaryName(args[0], err)
+				}
+				return a.print(backedUp{"backedUp", 1, args[0], rows}, func(w io.Writer) { fmt.Fprintf(w, "Backed up to %s\n", args[0]) })
+			})
+		},
+	}
+}
+
+// backUp writes a backup to a file that does not exist yet. The file appears when it is
+// whole and on disk.
+func backUp(ctx context.Context, s *store.Store, name string) (rows int64, err error) {
+	if _, err := os.Lstat(name); err == nil {
+		return 0, &hintedError{err: fs.ErrExist, hint: "give another name: a backup replaces nothing"}
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // only its owner can read it
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	rows, err = s.Backup(ctx, file)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return 0, err
+	}
+	return rows, errors.Join(os.Link(file.Name(), name), syncDir(filepath.Dir(name)))
+}
+
+// withoutTemporaryName is the failure of a backup to the file name, which is written under
+// another name first.
+func withoutTemporaryName(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("write %s: %w", name, err)
+}
+
+// syncDir waits until a directory's entries are on disk, where the system can say so.
+func syncDir(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrInvalid) {
+		return err
+	}
+	return nil
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FILE|-",
+		Short: "Fill an empty database from a backup",
+		Long: "Fill a database that is new, or has no accounts, with a backup of any database:\n" +
+			"this is also the way from SQLite to PostgreSQL and back. All of it takes effect,\n" +
+			"or, after a failure, nothing.",
+		Example: "  hub restore hub-monday.backup\n  hub restore --db postgres://hub@db.example.com/hub hub-monday.backup",
+		Args:    cmdline.Exactly("FILE, or - for stdin"),
+		RunE: func(c *cobra.Command, args []string) error {
+			in := a.in
+			if args[0] != "-" {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer file.Close()
+				in = file
+			}
+			rows, err := a.restore(c.Context(), in)
+			if errors.Is(err, store.ErrNotEmpty) {
+				return &hintedError{err: err, hint: "give a new database with --db: nothing is replaced"}
+			}
+			if err != nil {
+				return fmt.Errorf("restore %s: %w", args[0], err)
+			}
+			return a.print(backedUp{"restored", 1, args[0], rows}, func(w io.Writer) { fmt.Fprintf(w, "Restored %s\n", args[0]) })
+		},
+	}
+}
+
+func (a *app) restore(ctx context.Context, in io.Reader) (rows int64, err error) {
+	s, err := a.open(ctx, store.Options{Create: true})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	unlock, err := s.Lock()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return s.Restore(ctx, in)
+}

@@ -1,0 +1,151 @@
+// Package apisource reads a local project's API description, which can consist of several
+// files, and makes one document of it.
+//
+// It reads only files of the workspace, and sends nothing.
+package apisource
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Limits on the files of a description.
+const (
+	MaxFiles = 2000
+	MaxBytes = 16 << 20 // of all files together, and of the document made of them
+
+	maxProblems = 100
+
+	maxValues = 1_000_000 // counting each use of a YAML alias
+	maxDepth  = 200       // of nested values
+)
+
+// ReadFile returns the content of a file of the workspace, and where its symlinks lead:
+// paths relative to the workspace, with /.
+type ReadFile func(name string) (data []byte, path string, err error)
+
+// Problem is a reference that leads nowhere, or a file that cannot be read as YAML or JSON.
+type Problem struct {
+	File   string `json:"file"` // relative to the workspace, with /
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Detail string `json:"detail"`
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Detail)
+}
+
+// Source is a description with all that it refers to.
+type Source struct {
+	Document []byte    // the file itself if it refers to no other
+	Files    []string  // that were read, the description first
+	Problems []Problem // references that are left as they are
+}
+
+// Bundle reads the description called name, with the files to which it refers.
+func Bundle(read ReadFile, name string) (*Source, error) {
+	return load(read, name, false)
+}
+
+// Check is [Bundle] that also finds the references within the description that lead
+// nowhere.
+func Check(read ReadFile, name string) (*Source, error) {
+	return load(read, name, true)
+}
+
+func load(read ReadFile, name string, all bool) (*Source, error) {
+	b := &bundler{read: read, files: map[string]*file{}, homes: map[*yaml.Node]string{}, from: map[*yaml.Node]*file{}, open: map[*yaml.Node]bool{}, left: maxValues,
+		names: map[string]map[string]bool{}, last: map[string]int{}, indexes: map[*yaml.Node]map[string]*yaml.Node{}}
+	data, path, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	b.bytes = len(data)
+	s := &Source{Document: data, Files: []string{path}}
+	if !all && !refersOutside(data) {
+		return s, nil
+	}
+	b.root = &file{path: path}
+	b.files[path], b.order = b.root, s.Files
+	root, err := parse(data)
+	if err != nil {
+		s.Problems = []Problem{syntaxProblem(path, err)}
+		return s, nil
+	}
+	if b.root.node, err = b.copy(root, 0); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := b.bundle(); err != nil {
+		return nil, err
+	}
+	s.Files, s.Problems = b.order, b.problems
+	if b.changed {
+		s.Document, err = encode(b.root.node, bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")))
+	}
+	return s, err
+}
+
+var outside = regexp.MustCompile(`\$ref["']?\s*:\s*["']?[^"'\s#]`)
+
+// refersOutside reports whether a description may refer to other files. It looks at the
+// text: parsing a large description takes seconds.
+func refersOutside(data []byte) bool { return outside.Match(data) }
+
+func parse(data []byte) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	var document yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty")
+	} else if err != nil {
+		return nil, err
+	}
+	return document.Content[0], nil
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
+
+func syntaxProblem(path string, err error) Problem {
+	p := Problem{File: path, Line: 1, Column: 1, Detail: strings.TrimPrefix(err.Error(), "yaml: ")}
+	if parts := yamlLine.FindStringSubmatch(err.Error()); parts != nil {
+		p.Detail = parts[2]
+		_, _ = fmt.Sscan(parts[1], &p.Line) // digits
+	}
+	return p
+}
+
+// encode writes a document as YAML. Parts that were JSON lose its style: a document must
+// not have both.
+func encode(n *yaml.Node, plain bool) ([]byte, error) {
+	if plain {
+		unstyle(n)
+	}
+	var out bytes.Buffer
+	e := yaml.NewEncoder(&out)
+	e.SetIndent(2)
+	if err := e.Encode(n); err != nil {
+		return nil, err
+	}
+	if err := e.Close(); err != nil {
+		return nil, err
+	}
+	if out.Len() > MaxBytes {
+		return nil, fmt.Errorf("the description is larger than %d MiB with the files to which it refers", MaxBytes>>20)
+	}
+	return out.Bytes(), nil
+}
+
+func unstyle(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode {
+		n.Style = 0
+	}
+	for _, child := range n.Content {
+		unstyle(child)
+	}
+}

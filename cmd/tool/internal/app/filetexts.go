@@ -1,0 +1,149 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Files with more bytes are not compared line by line, nor those beyond a total.
+const (
+	maxTextFile  = 256 << 10
+	maxTextFiles = 16 << 20
+)
+
+// FileTexts reads files for a person, by path: the text of each, or a line in parentheses
+// that says what it is instead.
+type FileTexts struct {
+	Texts map[string]string
+	bytes int64
+}
+
+// Add reads one file.
+func (t *FileTexts) Add(e tree.Entry, content io.Reader) error {
+	if t.Texts == nil {
+		t.Texts = map[string]string{}
+	}
+	size := "(" + Bytes(e.Size) + ")"
+	if e.Size > maxTextFile || t.bytes+e.Size > maxTextFiles {
+		t.Texts[e.Path] = size
+		return nil
+	}
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	t.bytes += e.Size
+	switch {
+	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
+		t.Texts[e.Path] = "(binary, " + Bytes(e.Size) + ")"
+	case len(data) == 0:
+		t.Texts[e.Path] = "(empty)"
+	default:
+		t.Texts[e.Path] = string(data)
+	}
+	return nil
+}
+
+// errAllRead ends a download before its end.
+var errAllRead = errors.New("all files were read")
+
+// HubTexts reads those of the hub's base files that wanted names.
+func HubTexts(ctx context.Context, hub *identity.Hub, r ref.Ref, set *wire.BaseFiles, wanted []string, report Report) (map[string]string, error) {
+	missing := make(map[string]bool, len(wanted))
+	for _, path := range wanted {
+		missing[path] = true
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	var texts FileTexts
+	so := ui.Progress{Phase: Downloading, TotalFiles: len(missing)}
+	err := hub.DownloadBaseFiles(ctx, r, set, func(e tree.Entry, content io.Reader) error {
+		if !missing[e.Path] {
+			_, err := io.Copy(io.Discard, content)
+			return err
+		}
+		if err := texts.Add(e, content); err != nil {
+			return err
+		}
+		so.Files++
+		if report != nil {
+			report(so)
+		}
+		if so.Files == len(missing) {
+			return errAllRead
+		}
+		_, err := io.Copy(io.Discard, content)
+		return err
+	})
+	if errors.Is(err, errAllRead) {
+		err = nil
+	}
+	return texts.Texts, err
+}
+
+// FilesDifference returns how files differ as a difference of texts by path.
+func FilesDifference(added, changed, removed []string, from, to map[string]string) flat.Difference {
+	var d flat.Difference
+	for _, path := range added {
+		d.Added = append(d.Added, flat.Entry{Key: path, Text: to[path]})
+	}
+	for _, path := range changed {
+		d.Changed = append(d.Changed, flat.Change{Key: path, From: from[path], To: to[path]})
+	}
+	for _, path := range removed {
+		d.Removed = append(d.Removed, flat.Entry{Key: path, Text: from[path]})
+	}
+	return d
+}
+
+// Answers to a question about files.
+const (
+	answerYes  = "yes"
+	answerShow = "show"
+	answerNo   = "no"
+)
+
+// FilesQuestion is a question about files that differ. Show reads how.
+type FilesQuestion struct {
+	Title, Yes, No string
+	Facts          []string
+	Names          []string // such as: ~ src/index.html
+	Notice         string   // what has changed since the question was asked before
+	Show           func(context.Context) (flat.Difference, error)
+}
+
+// ConfirmFiles asks q, and shows the contents of the files first if that is wanted.
+func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err error) {
+	answer := answerNo
+	facts := append(q.Facts, Shortened(q.Names)...)
+	if q.Notice != "" {
+		facts = append([]string{q.Notice}, facts...)
+	}
+	err = a.UI.Ask(ctx, ui.Step{
+		Question: func() ui.Question {
+			return ui.Question{Title: q.Title, Facts: facts, Frame: true, Preset: answerNo, Choices: []ui.Choice{
+				{Value: answerYes, Text: q.Yes}, {Value: answerNo, Text: q.No}, {Value: answerShow, Text: "Show what changes in them"},
+			}}
+		},
+		Take: func(taken string) { answer = taken },
+	})
+	if err != nil || answer != answerShow {
+		return err == nil && answer == answerYes, err
+	}
+	difference, err := q.Show(ctx)
+	if err != nil {
+		return false, err
+	}
+	return a.UI.Overwrite(ctx, ui.Overwrite{Title: q.Title, Facts: q.Facts, Yes: q.Yes, No: q.No, Difference: difference, Files: true})
+}

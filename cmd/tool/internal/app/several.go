@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/failure"
+)
+
+// Several lets a command run for several local projects: those that are named, or all.
+type Several struct{ all bool }
+
+// Flags adds the flag --all to a command, and lets it take several names. The flags that
+// onlyOne names are about one project.
+func (s *Several) Flags(a *App, c *cobra.Command, onlyOne ...string) {
+	c.Flags().BoolVar(&s.all, "all", false, "run for all local projects")
+	c.ValidArgsFunction = a.CompleteLocals
+	c.Args = func(c *cobra.Command, args []string) error {
+		if s.all && len(args) > 0 {
+			return cmdline.Usagef("--all and <project> exclude each other")
+		}
+		for _, name := range onlyOne {
+			if c.Flags().Changed(name) && (s.all || len(args) > 1) {
+				return cmdline.Usagef("--%s goes with one local project", name)
+			}
+		}
+		return Locals(c, args)
+	}
+}
+
+// Named reports whether it is said which local projects are meant.
+func (s *Several) Named(args []string) bool { return s.all || len(args) > 0 }
+
+// Run calls run for each local project, or once with "" where none is named. The failure of
+// one does not keep the others from their turn; an interrupt does. With --json there is one
+// document, with that of each project in results.
+func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name string) error) error {
+	names := args
+	if s.all {
+		var err error
+		if names, err = a.allLocals(); err != nil {
+			return err
+		}
+	}
+	if len(names) <= 1 {
+		return run(strings.Join(names, ""))
+	}
+	if _, err := a.Workspace(); err != nil {
+		return err // which all have in common
+	}
+	a.collects = a.JSON
+	var failed []string
+	differs := false
+	for _, name := range names {
+		err := a.Settle(run(name))
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrDiffers):
+			differs = true
+		case IsInterrupted(err) || ctx.Err() != nil || errors.As(err, new(*cmdline.UsageError)):
+			a.collects = false
+			return err
+		default:
+			a.ReportFailure(err)
+			failed = append(failed, name)
+		}
+	}
+	a.collects = false
+	if len(failed) > 0 {
+		return failure.New(failure.CodeSomeFailed, "%d of %d local projects failed: %s", len(failed), len(names), strings.Join(failed, ", "))
+	}
+	if a.JSON {
+		err := a.printJSON("several", struct {
+			Results []jsontext.Value `json:"results"`
+		}{a.collected})
+		if err != nil {
+			return PrintFailed("several", err)
+		}
+	}
+	if differs {
+		return ErrDiffers
+	}
+	return nil
+}
+
+// allLocals returns the names of all local projects, of which there must be one.
+func (a *App) allLocals() ([]string, error) {
+	ws, err := a.Workspace()
+	if err != nil {
+		return nil, err
+	}
+	names, err := ws.Projects()
+	if err == nil && len(names) == 0 {
+		err = failure.New(failure.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).Try(cmdline.Tool("init"))
+	}
+	return names, failure.At(StageRead, err)
+}

@@ -1,0 +1,177 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Updated is an API whose description was replaced.
+type Updated struct {
+	Viewed  `json:",inline"`
+	Changed bool `json:"changed"`
+}
+
+// updateOptions are the flags of api update.
+type updateOptions struct {
+	from   app.Optional
+	force  bool
+	strict bool
+
+	api ref.Ref // once it is known
+}
+
+func updateCommand(a *app.App) *cobra.Command {
+	var o updateOptions
+	c := &cobra.Command{
+		Use:   "update [" + argument + "]",
+		Short: "Replace the description of a registered API",
+		Long: `Replace the description of a registered API by the source of a local project:
+a file of the workspace, or a URL, which the hub fetches. Without an argument it
+is the API that client.json names. All projects that use the API get the new
+description. A terminal asks first, unless --force is given.`,
+		Example: "  tool api update\n  tool api update @acme/pets --from web",
+		Args:    cmdline.AtMost(argument),
+
+		ValidArgsFunction: app.FirstOnly(registered(a)),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if o.from.Given() && o.from.String() == "" {
+				return app.EmptyLocal("--from")
+			}
+			name := strings.Join(args, "")
+			o.api = ref.Ref{}
+			err := update(ctx, a, name, &o)
+			if !o.api.IsZero() {
+				name = o.api.String()
+			}
+			return failure.Doing(failure.At("update", err), "", "%s", strings.TrimSpace("update "+name))
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.Var(&o.from, "from", "take the source of this local `PROJECT` (default: the only one)")
+	fl.BoolVar(&o.force, "force", false, "replace without asking")
+	fl.BoolVar(&o.strict, "strict", false, "reject a description that violates OpenAPI")
+	c.RegisterFlagCompletionFunc("from", a.LocalNames)
+	return a.HubFlags(c)
+}
+
+// update replaces the description of the API that is named, else that of the local
+// project, and asks first where it can.
+func update(ctx context.Context, a *app.App, name string, o *updateOptions) error {
+	local, err := a.Local(ctx, o.from.String(), func(local string) cmdline.Line {
+		if name == "" {
+			return a.Line().Flag("--from", local)
+		}
+		return a.FromLine(name)(local)
+	})
+	if err != nil {
+		return err
+	}
+	source, err := readSource(a, local, o.strict)
+	if err != nil {
+		return err
+	}
+	var api ref.Ref
+	if name == "" {
+		api, err = ofLocal(a, local)
+	} else {
+		api, err = target(ctx, a, name)
+	}
+	if err != nil {
+		return err
+	}
+	o.api = api
+	hub, err := a.Connect()
+	if err != nil {
+		return err
+	}
+	former, err := hub.API(ctx, api)
+	if err != nil {
+		return explain(hub, err, api)
+	}
+	if !a.Strict() && !o.force && former.SHA256 != source.digest {
+		if yes, err := confirm(ctx, a, former, source); err != nil {
+			return err
+		} else if !yes {
+			return a.Aborted(&app.Aborted{ProjectName: local.Name, Origin: hub.Origin()})
+		}
+	}
+	now, err := source.send(ctx, hub, api, o.strict)
+	if err != nil {
+		f := explain(hub, err, api)
+		if f.Code == wire.CodeInvalidDescription && o.strict && f.Hint == "" {
+			f = f.WithHint("%s was not changed; without --strict the hub reports such problems instead", api)
+		}
+		return f
+	}
+	r := Updated{Viewed: Viewed{API: *now, Origin: hub.Origin(), Notes: append([]string{}, source.notes...)}, Changed: now.SHA256 != former.SHA256}
+	if !r.Changed {
+		r.Notes = append(r.Notes, "the hub had this description already")
+	}
+	return a.Print("api", r, func(w *app.Printer) { viewText(w, r.API, r.Origin, r.Notes) })
+}
+
+func confirm(ctx context.Context, a *app.App, former *wire.API, s *source) (bool, error) {
+	return a.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Replace the description of %s?", former.API),
+		Facts: []string{
+			fmt.Sprintf("Now   %s %s, registered by %s", former.Title, former.Version, former.CreatedBy),
+			"By    " + s.name,
+			"All projects that use the API get the new description.",
+		},
+		Yes: "Replace it", No: "Leave it",
+	})
+}
+
+// source is the description in a file, or at an address.
+type source struct {
+	name   string // of the file, or the address
+	url    string // "" for a file
+	text   []byte
+	digest string // "" for an address
+	notes  []string
+}
+
+// readSource reads what source of a local project names.
+func readSource(a *app.App, local *workspace.Project, strict bool) (*source, error) {
+	client, err := a.ReadClient(local)
+	if err != nil {
+		return nil, failure.At(app.StageRead, err)
+	}
+	schema, err := client.Schema()
+	if err != nil {
+		return nil, failure.At(app.StageAPI, err)
+	}
+	if schema.URL != "" {
+		return &source{name: schema.URL, url: schema.URL}, nil
+	}
+	text, notes, err := app.ReadDescription(schema, strict)
+	if err != nil {
+		return nil, failure.At(app.StageAPI, err)
+	}
+	sum := sha256.Sum256(text)
+	return &source{name: schema.File, text: text, digest: hex.EncodeToString(sum[:]), notes: notes}, nil
+}
+
+func (s *source) send(ctx context.Context, hub *identity.Hub, api ref.Ref, strict bool) (*wire.API, error) {
+	if s.url != "" {
+		return hub.UpdateAPIFrom(ctx, api, s.url, strict)
+	}
+	return hub.UpdateAPI(ctx, api, hubclient.Description{Document: s.text, Name: path.Base(s.name), Strict: strict})
+}

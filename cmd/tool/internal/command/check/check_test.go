@@ -1,0 +1,138 @@
+package check_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/check"
+)
+
+func world(t *testing.T) *apptest.World {
+	t.Helper()
+	t.Parallel()
+	w := apptest.New(t)
+	w.Local("@alice/web", `{"title": "A"}`)
+	return w
+}
+
+// lines requires these findings of a check that fails, and no others.
+func lines(w *apptest.World, want ...string) {
+	w.Helper()
+	var got []string
+	for line := range strings.Lines(w.Run(check.Command, "web").Exits(1).Err) {
+		if strings.HasPrefix(line, "  ") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		w.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestCheck_FindsNothingInAGoodProject(t *testing.T) {
+	w := world(t)
+	w.Env["TOOL_API_ORIGIN"] = "http://127.0.0.1:1" // not called
+	w.Run(check.Command).Done().Prints("Checked 1 local project: no problem found")
+	r := w.Run(check.Command, "web", "--json").Done().JSON()
+	if r["type"] != "checked" || fmt.Sprint(r["projects"]) != "[web]" || fmt.Sprint(r["findings"]) != "[]" {
+		t.Errorf("%v", r)
+	}
+}
+
+func TestCheck_ListsAllErrorsWithTheirPositions(t *testing.T) {
+	w := world(t)
+	w.Write(".tool/web/client.json", "{\n  \"project\": \"web\",\n  \"source\": \"none.yaml\",\n  \"settings\": {\"basePath\": \"../x\"}\n}\n")
+	w.Write(".tool/web/stack.json", "{\"name\": \"@alice/web\",\n \"version\": \"1\"}")
+	w.Write(".tool/web/manifest.json", `{}`)
+	w.Write(".tool/hub.json", "{\n  \"origin\": 5}")
+	r := w.Run(check.Command, "--json").Fails("check_failed", "check")
+	got := map[string]string{}
+	for _, v := range r["findings"].([]any) {
+		f := v.(map[string]any)
+		got[fmt.Sprint(f["file"], ":", f["line"], ":", f["column"])] = f["detail"].(string)
+	}
+	for at, want := range map[string]string{
+		".tool/hub.json:2:13":                 "origin is a number: a string was expected",
+		".tool/web/stack.json:2:13":           `"1" is not a version`,
+		".tool/web/manifest.json:<nil>:<nil>": `no "files"`,
+		".tool/web/client.json:2:14":          "project: ",
+		".tool/web/client.json:3:13":          "source: none.yaml: ",
+		".tool/web/client.json:4:28":          "settings.basePath: ",
+	} {
+		if !strings.HasPrefix(got[at], want) {
+			t.Errorf("at %s: %q, want %q", at, got[at], want)
+		}
+		delete(got, at)
+	}
+	if len(got) > 0 {
+		t.Errorf("also found %q", got)
+	}
+}
+
+func TestCheck_FindsMarksOfGitConflicts(t *testing.T) {
+	w := world(t)
+	const conflict = "{\n<<<<<<< HEAD\n  \"a\": 1\n=======\n  \"a\": 2\n>>>>>>> other\n}\n"
+	w.Write("openapi.json", conflict)
+	lines(w, "openapi.json:2:1: git conflict markers: the file was merged with conflicts")
+	w.Write(".tool/web/client.json", conflict)
+	lines(w, ".tool/web/client.json:2:1: git conflict markers: the file was merged with conflicts")
+}
+
+func TestCheck_ReadsTheAPIDescription(t *testing.T) {
+	w := world(t)
+	for text, want := range map[string]string{
+		"a: [1": "openapi.json:1:1: the API description is not valid: line 1: did not find expected ',' or ']'",
+		"- 1":   "openapi.json:1:1: the API description is not valid: it is not an object",
+		"{}":    "openapi.json:1:1: the API description is not valid: it has neither openapi nor swagger",
+	} {
+		w.Write("openapi.json", text)
+		lines(w, want)
+	}
+	w.Write("openapi.json", "swagger: '2.0'\n")
+	w.Run(check.Command, "web").Done()
+}
+
+func TestCheck_NamesDanglingReferences(t *testing.T) {
+	w := world(t)
+	w.Write("openapi.json", "openapi: 3.0.0\npaths:\n  /a: {$ref: paths/a.yaml}\n  /b: {$ref: paths/b.yaml}\n")
+	w.Write("paths/a.yaml", "get:\n  responses: {'200': {$ref: '#/ok'}}\n")
+	lines(w,
+		`paths/a.yaml:2:29: "#/ok" does not exist: paths/a.yaml has no #/ok`,
+		`openapi.json:4:14: "paths/b.yaml" cannot be read: no such file or directory`)
+}
+
+func TestCheck_ComparesSettingsWithTheSchemaInTheStack(t *testing.T) {
+	w := world(t)
+	w.Write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "s.json"}}`)
+	lines(w, ".tool/web/stack.json: settings.schema names s.json, which is not in the bundle")
+	w.Write(".tool/web/s.json", `{"properties": {"title": {"type": "string"}, "size": {"maximum": 3}}, "additionalProperties": false}`)
+	w.Run(check.Command, "web").Done()
+	w.Write(".tool/web/client.json", "{\"source\": \"openapi.json\", \"settings\": {\n \"title\": 1,\n \"size\": 4, \"x\": 1}}")
+	lines(w, ".tool/web/client.json:3:10: settings: size must be at most 3",
+		".tool/web/client.json:2:11: settings: title is a number: the stack's schema allows string",
+		".tool/web/client.json:3:18: settings: x is not allowed")
+}
+
+func TestCheck_WarnsWithoutFailing(t *testing.T) {
+	w := world(t)
+	w.Write(".tool/web/client.json", `{"sauce": "x", "source": "openapi.json", "settings": {}}`)
+	w.Run(check.Command, "web").Done().Prints("1 warning", `.tool/web/client.json:1:2: warning: "sauce" is not used`)
+}
+
+func TestCheck_NeedsProjectsThatExist(t *testing.T) {
+	w := world(t)
+	w.Run(check.Command, "web", "shop", "--json").Fails("no_local_project", "read")
+	w.Run(check.Command, "web", "web").Exits(2)
+}
+
+func TestCheck_ReadsEnvironments(t *testing.T) {
+	w := world(t)
+	w.Write(".tool/web/client.prod.json", "{\n  \"origin\": \"https://hub.example.com\", \"settings\": {\"title\": null}}")
+	w.Run(check.Command).Done()
+	w.Write(".tool/web/client.prod.json", "{\n  \"project\": \"web\"}")
+	w.Write(".tool/web/client.staging.json", "{\n  \"settings\": []}")
+	lines(w, `.tool/web/client.prod.json:2:14: project: "web" is not of the form @account/slug`,
+		`.tool/web/client.staging.json:2:15: settings is an array: an object was expected`)
+}

@@ -1,0 +1,99 @@
+// Package check finds what is wrong with local projects without asking the hub, for a hook
+// before a commit. It writes nothing.
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+)
+
+// Checked is the result of a check that found no error.
+type Checked struct {
+	Workspace string            `json:"workspace"`
+	Projects  []string          `json:"projects"`
+	Findings  []failure.Finding `json:"findings"` // warnings
+	Notes     []string          `json:"notes"`
+}
+
+// Command returns the command check.
+func Command(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [<project>...]",
+		Short: "Check local projects without the hub",
+		Long: `Check everything about local projects that can be checked without the hub, such
+as in a hook before a commit: client.json, environments, stack.json,
+manifest.json, hub.json, settings against the schema in the stack, the API
+description, base files, and marks of git conflicts. Without <project> all are
+checked. Writes nothing.
+
+Each problem is printed with its file, and its line and column where they are
+known. Settings are checked by the usual keywords of JSON Schema; the hub checks
+by all of them.`,
+		Example: `  tool check
+  tool check web shop --json`,
+		Args:              app.Locals,
+		ValidArgsFunction: a.CompleteLocals,
+		RunE: a.RunReading(func(ctx context.Context, args []string) error {
+			return failure.Doing(failure.At("check", run(ctx, a, args)), "", "check")
+		}),
+	}
+}
+
+func run(ctx context.Context, a *app.App, names []string) error {
+	ws, err := a.Workspace()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		if names, err = ws.Projects(); err != nil {
+			return failure.At(app.StageRead, err)
+		}
+	}
+	found := &findings{}
+	found.hub(ws)
+	for _, name := range names {
+		local, err := ws.Project(name)
+		if err != nil {
+			return failure.At(app.StageRead, err)
+		}
+		found.project(ctx, a, local)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return found.report(a, ws, names)
+}
+
+// report prints what was found, or fails if there is an error among it.
+func (f *findings) report(a *app.App, ws *workspace.Workspace, names []string) error {
+	errors := 0
+	for _, v := range f.all {
+		if v.Severity == failure.SeverityError {
+			errors++
+		}
+	}
+	projects := app.Count(len(names), "local project", "local projects")
+	if errors > 0 {
+		fail := failure.New(failure.CodeCheckFailed, "%s in %s", app.Count(errors, "error", "errors"), projects)
+		fail.Findings = f.all
+		return fail
+	}
+	r := Checked{Workspace: ws.Dir, Projects: slices.Clone(names), Findings: append([]failure.Finding{}, f.all...), Notes: []string{}}
+	return a.Print("checked", r, func(w *app.Printer) {
+		summary := "no problem found"
+		if n := len(r.Findings); n > 0 {
+			summary = app.Count(n, "warning", "warnings")
+		}
+		w.Line("%s", fmt.Sprintf("Checked %s: %s", projects, summary))
+		for _, v := range r.Findings {
+			w.Line("  %s", v)
+		}
+	})
+}

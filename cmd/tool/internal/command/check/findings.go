@@ -1,0 +1,181 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+)
+
+// findings are what is wrong with a workspace.
+type findings struct {
+	all   []failure.Finding
+	local string // the local project that is checked, "": the workspace
+}
+
+// fail adds an error, at the position that it names, else in file.
+func (f *findings) fail(err error, file string) { f.add(failure.SeverityError, err, file) }
+
+// warn adds a warning.
+func (f *findings) warn(err error, file string) { f.add(failure.SeverityWarning, err, file) }
+
+func (f *findings) add(severity failure.Severity, err error, file string) {
+	if err == nil || app.IsInterrupted(err) {
+		return
+	}
+	finding := failure.Finding{Severity: severity, Project: f.local, File: file, Detail: err.Error()}
+	if at, ok := errors.AsType[*workspace.Blamed](err); ok {
+		finding.File, finding.Line, finding.Column, finding.Detail = at.At.File, at.At.Line, at.At.Column, at.Err.Error()
+	}
+	if !slices.Contains(f.all, finding) { // several parts read the same file
+		f.all = append(f.all, finding)
+	}
+}
+
+func (f *findings) hub(ws *workspace.Workspace) {
+	_, err := ws.Hub()
+	f.fail(err, workspace.HubFile)
+}
+
+// project checks one local project. What a part of it needs that another has reported is
+// not reported twice.
+func (f *findings) project(ctx context.Context, a *app.App, local *workspace.Project) {
+	f.local = local.Name
+	schema := f.stack(ctx, a, local)
+	_, err := local.Generated()
+	f.fail(err, local.ClientPath())
+	if _, err := local.Bases(); err != nil {
+		f.warn(err, local.ClientPath()) // the next pull or push rewrites it
+	}
+	client, err := local.Client()
+	if err != nil {
+		f.fail(err, local.ClientPath())
+		return
+	}
+	for _, w := range client.Warnings {
+		f.warn(w, local.ClientPath())
+	}
+	f.refs(client)
+	f.settings(client, local, schema)
+	f.environments(local, schema)
+	f.description(client)
+	f.files(ctx, a, local, client)
+}
+
+// environments checks what is different in the environments of a local project.
+func (f *findings) environments(local *workspace.Project, schema []byte) {
+	names, err := local.Environments()
+	f.fail(err, local.ClientPath())
+	for _, name := range names {
+		env := local.In(name)
+		client, err := env.Client()
+		if err != nil {
+			f.fail(err, env.ClientPath())
+			continue
+		}
+		for _, w := range client.Warnings {
+			f.warn(w, env.ClientPath())
+		}
+		f.refs(client)
+		f.settings(client, env, schema)
+	}
+}
+
+// refs checks what client.json names on the hub.
+func (f *findings) refs(client *workspace.Client) {
+	for name, field := range map[string]workspace.Field{"project": client.Project, "api": client.API} {
+		if !field.Present() {
+			continue
+		}
+		if _, err := ref.Parse(field.Text); err != nil {
+			f.fail(&workspace.Blamed{At: field.At, Err: errors.New(name + ": " + err.Error())}, field.At.File)
+		}
+	}
+}
+
+// settings checks that the settings make a config, have no token in them, and are what the
+// schema allows, nil for none.
+func (f *findings) settings(client *workspace.Client, local *workspace.Project, schema []byte) {
+	if _, _, err := app.ReadConfig(client); err != nil {
+		f.fail(err, local.ClientPath())
+		return
+	}
+	if schema == nil {
+		return
+	}
+	settings, err := client.Settings()
+	if err != nil {
+		return // reported
+	}
+	for _, v := range violations(schema, settings) {
+		f.fail(&workspace.Blamed{At: client.SettingAt(v.pointer), Err: errors.New("settings: " + v.detail)}, local.ClientPath())
+	}
+}
+
+// stack checks the stack, and returns the schema of its settings, nil for none.
+func (f *findings) stack(ctx context.Context, a *app.App, local *workspace.Project) []byte {
+	file := ".tool/" + local.Name + "/stack.json"
+	stack, err := local.Stack()
+	if err != nil {
+		f.fail(err, file)
+		return nil
+	}
+	_, err = stack.Version()
+	f.fail(err, file)
+	bundle, err := basefiles.Bundle(ctx, basefiles.BundleOptions{
+		Workspace: local.Workspace.Dir, Project: local.Name, CacheDir: a.CacheDir("hashes"),
+	})
+	if err != nil {
+		f.fail(err, file)
+		return nil
+	}
+	snapshot, err := bundle.Hash(ctx, nil)
+	if err == nil {
+		err = app.CheckManifest(local, bundle, snapshot.Tree)
+	}
+	if err != nil {
+		f.fail(err, file)
+		return nil
+	}
+	schema, err := app.SettingsSchema(bundle, snapshot.Tree)
+	f.fail(err, file)
+	return schema
+}
+
+// The limits of a hub that was not configured otherwise.
+const (
+	mostFiles = 20_000
+	mostBytes = 1 << 30
+	largest   = 25 << 20
+)
+
+// files checks the base files: their names, tokens in them, and their sizes.
+func (f *findings) files(ctx context.Context, a *app.App, local *workspace.Project, client *workspace.Client) {
+	files, err := a.ChooseFiles(ctx, local, client, app.FileOptions{AllowEmpty: true})
+	if err != nil {
+		f.fail(err, local.ClientPath())
+		return
+	}
+	if n := len(files.Tree); n > mostFiles {
+		f.warn(fmt.Errorf("%d base files: a hub takes 20,000 unless its administrator allows more", n), local.ClientPath())
+	}
+	if n := files.Tree.Bytes(); n > mostBytes {
+		f.warn(fmt.Errorf("%s of base files: a hub takes 1 GiB unless its administrator allows more", app.Bytes(n)), local.ClientPath())
+	}
+	root, err := client.AppRoot()
+	if err != nil {
+		return // reported
+	}
+	for _, e := range files.Tree {
+		if e.Size > largest {
+			f.warn(fmt.Errorf("%s: a hub takes files of 25 MiB unless its administrator allows more", app.Bytes(e.Size)), path.Join(root, e.Path))
+		}
+	}
+}

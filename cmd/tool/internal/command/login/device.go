@@ -1,0 +1,109 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/child"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// slower is how much longer to wait after each slow_down.
+const slower = 5 * time.Second
+
+// longest bounds how many seconds a hub has a terminal wait at first.
+const longest = 60
+
+// cancelTime bounds how long a terminal that gives up tells the hub so.
+const cancelTime = 2 * time.Second
+
+// approved returns the token that a user approves for this terminal in a browser.
+func approved(ctx context.Context, a *app.App, id identity.Identity) (token string, err error) {
+	id.Token = "" // one that was refused would be refused again
+	hub, err := a.Reach(&id)
+	if err != nil {
+		return "", failure.At(stage, err)
+	}
+	d, err := hub.StartDevice(ctx, clientName())
+	if err != nil {
+		return "", explain(hub, err)
+	}
+	defer func() {
+		if err == nil || hubclient.HasCode(err, wire.CodeAccessDenied, wire.CodeExpiredToken) {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+		defer cancel()
+		_ = hub.CancelDevice(ctx, d.DeviceCode) // without it the code expires
+	}()
+	a.Diagnose("Your code: %s", d.UserCode)
+	a.Diagnose("Compare it, and approve this terminal, at this address:")
+	a.Diagnose("  %s", d.VerificationURIComplete)
+	if err := child.OpenBrowser(d.VerificationURIComplete); err != nil {
+		a.Diagnose("Open that address in a browser: none could be started from here.")
+	}
+	a.Diagnose("Waiting for your approval; ctrl-c cancels.")
+	return await(ctx, hub, d)
+}
+
+// await polls until the user has decided.
+func await(ctx context.Context, hub *identity.Hub, d *wire.Device) (string, error) {
+	every := time.Duration(max(1, min(d.Interval, longest))) * time.Second
+	expires := time.Now().Add(time.Duration(d.ExpiresIn) * time.Second)
+	for {
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(every):
+		}
+		t, err := hub.DeviceToken(ctx, d.DeviceCode)
+		switch {
+		case err == nil:
+			return t.Token, nil
+		case !hubclient.HasCode(err, wire.CodeAuthorizationPending, wire.CodeSlowDown) || time.Now().After(expires):
+			return "", explain(hub, err)
+		case hubclient.HasCode(err, wire.CodeSlowDown):
+			every += slower
+		}
+	}
+}
+
+// explain says what to do when a browser could not help.
+func explain(hub *identity.Hub, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	e := app.Explain(hub, err).At(stage).WithRecipe()
+	switch {
+	case hubclient.HasCode(err, wire.CodeUnknownRoute):
+		e = e.WithHint("this hub is older and approves no terminals; paste a token instead")
+	case hubclient.HasCode(err, wire.CodeAccessDenied, wire.CodeExpiredToken):
+		return e.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()))
+	}
+	return e
+}
+
+// clientName is what the page calls this terminal, and the token.
+func clientName() string {
+	host, err := os.Hostname()
+	if host = strings.Map(printable, host); err != nil || host == "" {
+		return "tool"
+	}
+	return "tool on " + host[:min(len(host), 80)]
+}
+
+// printable drops what the hub would not accept in a name.
+func printable(r rune) rune {
+	if r <= ' ' || r > '~' {
+		return -1
+	}
+	return r
+}

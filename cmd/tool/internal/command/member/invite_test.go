@@ -1,0 +1,26 @@
+package member_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/member"
+)
+
+func TestInvite(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Run(member.Command, "invite", "--role", "writer").Exits(2)
+	w.Run(member.Command, "invite", "acme").Exits(2).Prints("--role is reader, writer or admin")
+	w.Run(member.Command, "invite", "acme", "--role", "owner").Exits(2)
+	w.Run(member.Command, "invite", "ACME", "--role", "reader").Exits(2).Prints("is not an org")
+	w.Run(member.Command, "invite", apptest.User, "--role", "reader").Exits(1).Prints("alice is a user, not an org")
+	w.Run(member.Command, "invite", "acme", "--role", "reader").Exits(1).Prints("alice may not manage acme")
+	w.NewOrg("acme")
+	v := w.Run(member.Command, "invite", "acme", "--role", "reader", "--json").Done().JSON()
+	if url, _ := v["url"].(string); v["type"] != "invitation" || v["role"] != "reader" || v["account"] != "acme" || !strings.HasPrefix(url, "http://hub.test/link?code=acme.") {
+		t.Errorf("%v", v)
+	}
+	w.Run(member.Command, "invite", "acme", "--role", "admin").Done().Prints("http://hub.test/link?code=acme.", "gives        admin on @acme, once, until", "the link is a secret")
+}

@@ -1,0 +1,59 @@
+// Package preview opens the preview of a project in a browser: that of its page on the
+// hub or, with --local, one of the working tree, which it serves itself to browsers of
+// this machine.
+//
+// It runs no code of the project: the browser does, in the same frame as on the hub's page.
+package preview
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+)
+
+// Result says where a preview is.
+type Result struct {
+	ProjectName string `json:"projectName"`
+	URL         string `json:"url"`
+	Origin      string `json:"origin,omitzero"` // of the hub; absent with --local
+	Local       bool   `json:"local"`
+}
+
+// Command returns the command preview.
+func Command(a *app.App) *cobra.Command {
+	var local bool
+	c := &cobra.Command{
+		Use:   "preview [<project>]",
+		Short: "Open the preview of a project in a browser",
+		Long: `Open the preview of a local project in a browser: the Preview tab of its page on
+the hub, signed in. In a pipeline, print the address.
+
+With --local nothing has to be pushed or published: the app is previewed as it
+is in the working tree, with the stack in .tool/<project>, and follows edits of
+its files until ctrl-c. The preview is served to browsers of this machine only,
+at an address that nobody can guess. The API's description is the file that
+source names in client.json, else the one that the hub has for the project.`,
+		Example:           "  tool preview web\n  tool preview web --local\n  tool preview web --local --no-input",
+		Args:              app.MaybeLocal,
+		ValidArgsFunction: a.CompleteLocal,
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if len(args) == 0 && a.Strict() {
+				return a.NeedsLocal()
+			}
+			name := strings.Join(args, "")
+			if local {
+				return runLocal(ctx, a, name)
+			}
+			return openPage(ctx, a, name)
+		}),
+	}
+	c.Flags().BoolVar(&local, "local", false, "serve a preview of the working tree until ctrl-c")
+	return a.HubFlags(c)
+}
+
+// localLine is the command that previews a local project without its page on the hub.
+func localLine(name string) cmdline.Line { return cmdline.Tool("preview").With(name).Flag("--local") }

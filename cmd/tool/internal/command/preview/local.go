@@ -1,0 +1,107 @@
+package preview
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"time"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/child"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/watcher"
+)
+
+// reread is how long files that cannot be read are left alone at most.
+const reread = 2 * time.Second
+
+// runLocal serves the preview of a local project until ctrl-c.
+func runLocal(ctx context.Context, a *app.App, name string) error {
+	local, err := a.Local(ctx, name, func(local string) cmdline.Line { return localLine(local) })
+	if err != nil {
+		return failure.Doing(err, name, "%s", strings.TrimSpace("preview "+name))
+	}
+	err = follow(ctx, a, &source{app: a, local: local})
+	if a.EndedBy() == syscall.SIGINT {
+		return nil
+	}
+	return failure.Doing(err, local.Name, "preview %s", local.Name)
+}
+
+// follow serves what the source has, and reads it again whenever it changes.
+func follow(ctx context.Context, a *app.App, from *source) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w := watcher.New(a.Warn)
+	defer w.Close()
+	first, err := from.read(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := newServer(from.local.Name)
+	if err != nil {
+		return err
+	}
+	s.show(first, nil)
+	served := make(chan error, 1)
+	go func() {
+		served <- s.serve(ctx)
+		stop()
+	}()
+	if err := announce(a, &Result{ProjectName: from.local.Name, URL: s.address(), Local: true}); err != nil {
+		return err
+	}
+	err = from.follow(ctx, w, s.show)
+	stop()
+	if failed := <-served; failed != nil {
+		return failed
+	}
+	return err
+}
+
+// announce says where the preview is, and opens it for a person.
+func announce(a *app.App, r *Result) error {
+	if a.Strict() {
+		return a.Print("preview", r, func(w *app.Printer) { w.Line("%s", r.URL) })
+	}
+	out := a.Printer()
+	out.Line("Preview of %s: %s", r.ProjectName, r.URL)
+	out.Line("  follows edits of its files; ctrl-c ends it")
+	if err := child.OpenBrowser(r.URL); err != nil {
+		a.Warn(err.Error() + "; open the address yourself")
+	}
+	return app.PrintFailed("preview", out.Err())
+}
+
+// follow calls show with each change of the working tree, and with the reason where it
+// cannot be read, until ctx ends.
+func (s *source) follow(ctx context.Context, w *watcher.Watcher, show func(*snapshot, *failed)) error {
+	last, reported := s.last, ""
+	for {
+		grown := w.Add(s.dirs...)
+		w.Ignore = s.ignored
+		var over <-chan time.Time
+		if reported != "" { // it may be the directories that are gone: nothing reports when they are back
+			over = time.After(reread)
+		}
+		if !grown { // else what changed before it was watched is not known
+			if err := w.Wait(ctx, over); err != nil {
+				return err
+			}
+		}
+		now, err := s.read(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && err.Error() != reported:
+			f := failure.Of(err)
+			reported = f.Error()
+			s.app.Diagnose("%s not shown: %s", time.Now().Format(time.TimeOnly), reported)
+			show(last, &failed{reported, f.Hint})
+		case err == nil && (reported != "" || !now.same(last)):
+			last, reported = now, ""
+			show(now, nil)
+		}
+	}
+}

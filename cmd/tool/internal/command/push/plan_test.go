@@ -1,0 +1,53 @@
+package push_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/push"
+	"example.com/projecthub/hubclient/wire"
+)
+
+func TestPush_DryRunAsksTheHubWhetherItAccepts(t *testing.T) {
+	w := apptest.Differing(t)
+	w.PublishSchema("2.0.0", `{"properties": {"title": {"type": "string"}}}`)
+	w.Local("@alice/web", `{"title": 1}`)
+	w.Run(push.Command, "web", "--dry-run").Done().Prints("note: the stack's schema does not allow settings/title: ")
+	enforce := true
+	if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{EnforceSchema: &enforce}); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(push.Command, "web", "--dry-run", "--json").Fails("settings_invalid", "push")
+	w.Local("@alice/web", `{"title": "local"}`)
+	w.Run(push.Command, "web", "--dry-run").Done().Prints("Pushing web to @alice/web would change")
+	wantConfig(t, w, `{"title":"hub"}`)
+}
+
+func TestPush_DryRunChecksLimitsOfAHubWithoutDryRuns(t *testing.T) {
+	w := apptest.Differing(t)
+	asked := 0
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/client-config") {
+			return false
+		}
+		asked++
+		return apptest.Refuse(rw, http.StatusMethodNotAllowed, wire.CodeMethodNotAllowed, "no POST")
+	})
+	w.Run(push.Command, "web", "--dry-run").Done()
+	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
+	w.Local("@alice/web", `{"title": [`+strings.NewReplacer("{", "[", `"a":`, "", "}", "]").Replace(deep)+`]}`)
+	w.Run(push.Command, "web", "--dry-run", "--json").Fails("too_large", "push")
+	if asked != 2 {
+		t.Errorf("the hub was asked %d times, want 2", asked)
+	}
+}
+
+func TestPush_DryRunOfAReaderDoesNotAsk(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("")
+	if plan := w.Run(push.Command, "web", "--json", "--dry-run").Done().JSON(); plan["authorized"] != false {
+		t.Errorf("%v", plan)
+	}
+}

@@ -1,0 +1,82 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+
+	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
+	"example.com/projecthub/hubclient"
+)
+
+// HubFile says which hub the workspace belongs to.
+const HubFile = toolDir + "/hub.json"
+
+const memberOrigin = "origin"
+
+// Hub returns the origin of the hub that the workspace belongs to, as hub.json says, ""
+// for none. The failure is invalid_file, with line and column.
+func (w *Workspace) Hub() (origin string, err error) {
+	doc, err := w.readDocument(HubFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	written, err := doc.origin()
+	if err != nil {
+		return "", err
+	}
+	if written == "" {
+		return "", doc.at(0).invalid(`no "origin"`).WithHint(`hub.json holds {"origin": "https://hub.example.com"}`)
+	}
+	return written, nil
+}
+
+// origin returns the member origin in the form in which origins are compared, "" if it is absent.
+func (d document) origin() (string, error) {
+	written, err := d.field(memberOrigin)
+	if err != nil || !written.Present() {
+		return "", err
+	}
+	origin, err := hubclient.ParseOrigin(written.Text)
+	if err != nil {
+		return "", written.At.invalid("origin is %w", err)
+	}
+	return origin, nil
+}
+
+// FillHub writes the origin of the workspace's hub into hub.json, unless that exists, and
+// reports whether it did. The failure is not_recorded.
+func (w *Workspace) FillHub(origin string) (written bool, err error) {
+	return w.editHub(func(old []byte) ([]byte, error) {
+		if old != nil {
+			return old, nil
+		}
+		return jsonedit.Format([]jsonedit.Member{{Name: memberOrigin, Value: jsonedit.String(origin)}}), nil
+	})
+}
+
+// SetHub makes the hub at origin the workspace's, and reports whether hub.json changed.
+// The failure is not_recorded.
+func (w *Workspace) SetHub(origin string) (changed bool, err error) {
+	return w.editHub(func(old []byte) ([]byte, error) {
+		value := jsonedit.String(origin)
+		if old == nil {
+			return jsonedit.Format([]jsonedit.Member{{Name: memberOrigin, Value: value}}), nil
+		}
+		doc, err := parse(HubFile, old)
+		if err != nil {
+			return nil, err
+		}
+		return doc.Edit(with(doc.Members(), memberOrigin, value)), nil
+	})
+}
+
+func (w *Workspace) editHub(edit func(old []byte) ([]byte, error)) (bool, error) {
+	changed, err := w.update(HubFile, edit)
+	if err != nil {
+		return false, notRecorded(err)
+	}
+	return changed, nil
+}

@@ -1,0 +1,101 @@
+package workspace_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+)
+
+const (
+	pulledJSON = ".tool/web/pulled.json"
+	here       = "http://127.0.0.1:4680"
+	there      = "https://hub.example.com"
+)
+
+func acmeWeb(t *testing.T) ref.Ref {
+	t.Helper()
+	web, err := ref.Parse("@acme/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return web
+}
+
+func wantBase(t *testing.T, p *workspace.Project, origin string, want *workspace.Pulled) {
+	t.Helper()
+	bases, err := p.Bases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, bases.Of(origin, acmeWeb(t)), cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func record(t *testing.T, p *workspace.Project, origin string, base workspace.Pulled) {
+	t.Helper()
+	if err := p.RecordPulled(origin, base); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPulled_KeepsABaseForEachHub(t *testing.T) {
+	w := newWorkspace(t, map[string]string{clientJSON: "{}"})
+	p := project(t, w)
+	wantBase(t, p, here, nil)
+	zero, a := workspace.Pulled{Project: acmeWeb(t), Revision: strings.Repeat("0", 64)}, workspace.Pulled{Project: acmeWeb(t), Revision: strings.Repeat("a", 64)}
+	record(t, p, here, zero)
+	text := "{\n  \"" + here + "\": {\n    \"project\": \"@acme/web\",\n    \"revision\": \"" + zero.Revision + "\"\n  }\n}\n"
+	if got := read(t, w.Dir, pulledJSON); got != text {
+		t.Errorf("pulled.json is %s", got)
+	}
+	record(t, p, there, a)
+	wantBase(t, p, here, &zero)
+	wantBase(t, p, there, &a)
+	record(t, p, there, workspace.Pulled{})
+	if got := read(t, w.Dir, pulledJSON); got != text {
+		t.Errorf("after the other base was removed, pulled.json is %s", got)
+	}
+	record(t, p, here, workspace.Pulled{})
+	record(t, p, here, workspace.Pulled{})
+	if got := files(t, w.Dir); !cmp.Equal(got, []string{clientJSON}) {
+		t.Errorf("there are %v", got)
+	}
+}
+
+func TestPulled_RewritesTheFormerForm(t *testing.T) {
+	former := workspace.Pulled{Project: acmeWeb(t), Revision: "1"}
+	w := newWorkspace(t, map[string]string{clientJSON: "{}", pulledJSON: `{"project": "@acme/web", "revision": "1"}`})
+	p := project(t, w)
+	wantBase(t, p, here, &former)
+	record(t, p, there, workspace.Pulled{Project: acmeWeb(t), Revision: "2"})
+	wantBase(t, p, here, nil)
+	wantBase(t, p, there, &workspace.Pulled{Project: acmeWeb(t), Revision: "2"})
+}
+
+func TestPulled_RewritesADamagedFile(t *testing.T) {
+	p := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", pulledJSON: "<<<<<<< HEAD\n{}\n=======\n"}))
+	base := workspace.Pulled{Project: acmeWeb(t), Revision: "1"}
+	record(t, p, here, base)
+	wantBase(t, p, here, &base)
+}
+
+func TestPulled_RejectsDamagedFile(t *testing.T) {
+	for text, reason := range map[string]string{
+		`{"project": "@a/b"}`:                         `:1:1: "project" and "revision" were expected`,
+		`{"project": "a", "revision": "1"}`:           `:1:13: project: "a" is not of the form @account/slug`,
+		`{"project": "@a/b", "revision": null}`:       `:1:33: revision is null: a string was expected`,
+		`{"http://a": 1}`:                             `:1:14: http://a is a number: an object was expected`,
+		`{"http://a": {"project": "@a/b"}}`:           `:1:14: "project" and "revision" were expected`,
+		"{\n<<<<<<< HEAD\n\"a\": 1\n=======\n}":       `:2:1: git conflict markers`,
+		"{\n\"a\": \"<<<<<<< HEAD\",\n<<<<<<<< no\n}": `:3:1: `,
+	} {
+		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", pulledJSON: text})).Bases()
+		wantFault(t, err, failure.CodeInvalidFile, pulledJSON+reason)
+	}
+}

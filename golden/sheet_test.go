@@ -1,0 +1,109 @@
+//go:build unix
+
+package golden_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sheets are the looks that the contact sheet compares.
+var sheets = []struct {
+	name  string
+	size  size
+	paper paper
+	env   string
+}{
+	{"dark", usual, dark, "COLORFGBG=15;0"},
+	{"light", usual, light, "COLORFGBG=0;15"},
+	{"no colour", usual, dark, "NO_COLOR=1"},
+	{"40 columns", narrow, dark, "COLORFGBG=15;0"},
+}
+
+// contact collects pictures of screens in one look.
+type contact struct {
+	*world
+	size     size
+	paper    paper
+	pictures strings.Builder
+}
+
+// screens keeps the screens of a command, which the last turn ends, and what it leaves.
+func (c *contact) screens(code int, args []string, turns ...turn) {
+	c.t.Helper()
+	term := c.world.open(c.size, args...)
+	for _, turn := range turns {
+		term.wait(turn.wait)
+		if turn.show != "" {
+			c.keep(term, turn.show)
+		}
+		term.press(turn.keys)
+	}
+	term.ends(code)
+	if term.text() != "\n" {
+		c.keep(term, "the result of tool "+strings.Join(args, " "))
+	}
+}
+
+func (c *contact) keep(term *terminal, name string) {
+	picture := term.picture(name, c.paper, func(run string) string { return run })
+	fmt.Fprintf(&c.pictures, "<figure>%s<figcaption>%s</figcaption></figure>\n", picture, escaped(name))
+}
+
+// TestContactSheet draws the screens of the terminal in every look, on one page for
+// people to look at. To keep the page:
+//
+//	go test ./golden -run ContactSheet -artifacts -outputdir DIR
+func TestContactSheet(t *testing.T) {
+	t.Parallel()
+	rows := make([]string, len(sheets))
+	page := filepath.Join(t.ArtifactDir(), "contact-sheet.html")
+	t.Cleanup(func() {
+		text := "<!doctype html>\n<meta charset=utf-8>\n<title>Screens of tool</title>\n<style>figure { display: inline-block; vertical-align: top; margin: 8px }</style>\n" + strings.Join(rows, "")
+		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+			t.Error(err)
+		}
+		t.Logf("written to %s", page)
+	})
+	for i, sheet := range sheets {
+		t.Run(sheet.name, func(t *testing.T) {
+			t.Parallel()
+			w := newEmpty(t)
+			w.env = append(w.env, sheet.env)
+			c := &contact{world: w, size: sheet.size, paper: sheet.paper}
+			c.tour()
+			rows[i] = fmt.Sprintf("<h1>%s</h1>\n%s", sheet.name, c.pictures.String())
+		})
+	}
+}
+
+// tour walks from a first login to a conflict.
+func (c *contact) tour() {
+	c.screens(0, []string{"login"},
+		turn{"Which hub?", "login: hub", ctrlU + c.origin + enter},
+		turn{"> In a browser", "login: how", down + enter},
+		turn{"Token for", "login: token", "hubpat_"}, turn{"✗", "login: incomplete token", ctrlU + c.token + enter})
+	c.screens(0, nil, turn{"no local project", "home: nothing yet", "q"})
+	c.screens(0, []string{"project", "create"},
+		turn{"> Create one", "create: local project", enter}, turn{"> Publish", "create: start", enter},
+		turn{"is available", "create: name", "_"}, turn{"✗ a slug", "create: malformed name", ctrlU + "app"},
+		turn{"is available", "", enter}, turn{"> Private", "create: visibility", enter}, turn{"> latest", "create: version", enter},
+		turn{"> Register", "create: API", enter}, turn{"> Not now", "create: files", up}, turn{"> Push", "", enter},
+		turn{"> Create @", "create: review", enter})
+	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), `"basePath": "src"`,
+		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`, 1))
+	c.screens(0, nil, turn{"local-ahead", "home: changed here", "q"})
+	c.screens(0, []string{"push", "app"}, turn{"[Leave it]", "push: question", "a"}, turn{"> +", "push: unfolded", "/"},
+		turn{"search: _", "push: search", "teal" + enter}, turn{"match 1", "push: match", "y"})
+	c.screens(0, []string{"pull", "app"})
+	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"nothing to cancel", "rm: question", "web" + enter}, turn{"✗ type", "rm: wrong name", ctrlU + enter})
+	c.screens(0, []string{"status"})
+	c.screens(2, []string{"psuh"})
+	c.screens(1, []string{"push", "nothing"})
+	c.env = append(c.env, "TERM=dumb")
+	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), "teal", "green", 1))
+	c.screens(0, []string{"push", "app"}, turn{"no):", "push: in lines", "no" + enter})
+}

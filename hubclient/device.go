@@ -1,0 +1,39 @@
+package hubclient
+
+import (
+	"context"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// StartDevice asks for a token that a user approves in a browser. client is what the
+// caller is called there.
+func (c *Client) StartDevice(ctx context.Context, client string) (*wire.Device, error) {
+	var d wire.Device
+	return &d, c.device(ctx, wire.OpStartDevice, wire.StartDevice{Client: client}, &d)
+}
+
+// DeviceToken returns the token that was approved. Until then the error is
+// authorization_pending, or slow_down if the calls come too often; it is access_denied or
+// expired_token if there will be none.
+func (c *Client) DeviceToken(ctx context.Context, deviceCode string) (*wire.DeviceToken, error) {
+	var t wire.DeviceToken
+	return &t, c.device(ctx, wire.OpDeviceToken, wire.DeviceCode{DeviceCode: deviceCode}, &t)
+}
+
+// CancelDevice makes sure that no token is approved any more, and revokes one that was
+// returned.
+func (c *Client) CancelDevice(ctx context.Context, deviceCode string) error {
+	var done wire.DeviceCancelled
+	return c.device(ctx, wire.OpCancelDevice, wire.DeviceCode{DeviceCode: deviceCode}, &done)
+}
+
+func (c *Client) device(ctx context.Context, op wire.Op, body, v any) error {
+	r := to(op, ref.Ref{})
+	if err := r.jsonBody(body); err != nil {
+		return err
+	}
+	_, err := c.send(ctx, r, v)
+	return err
+}

@@ -1,0 +1,177 @@
+package flat
+
+import "slices"
+
+// Side is one of the two sides of a merge.
+type Side int
+
+// The sides of a merge.
+const (
+	Mine Side = iota
+	Theirs
+)
+
+// Conflict is what both sides of a merge changed differently, with the canonical texts of
+// its values; "" where there is none.
+//
+// Its key is that of one leaf, except in two cases. Where one side has a value and the other
+// has keys below it, the key is that of the value, and the keys below it are shown as an
+// object. Where enrichments are merged record by record, a record has the key that it would
+// have in an object of records.
+type Conflict struct{ Key, Base, Mine, Theirs string }
+
+// Conflicts are the conflicts of a merge.
+type Conflicts []Conflict
+
+// MarshalJSON writes {key: {"base": value, "mine": value, "theirs": value}}, without the
+// values that do not exist.
+func (c Conflicts) MarshalJSON() ([]byte, error) {
+	var all node
+	for _, conflict := range c {
+		n := node{name: conflict.Key}
+		for _, v := range []node{{name: "base", text: conflict.Base}, {name: "mine", text: conflict.Mine}, {name: "theirs", text: conflict.Theirs}} {
+			if v.text != "" {
+				n.items = append(n.items, v)
+			}
+		}
+		all.items = append(all.items, n)
+	}
+	return all.appendTo(nil), nil
+}
+
+// Merge applies to the config base what both mine and theirs changed in it, key by key:
+// what only one side changed is as that side has it. For what both changed differently,
+// choose is called in turn, and returns the side to take; nil takes mine. Without a base,
+// everything that differs is a conflict.
+//
+// An array is one value, except for enrichments: where each record has a unique id, or a
+// unique target, each record is a value, unless both sides moved records differently.
+func Merge(base *Config, mine, theirs Config, choose func(Conflict) Side) (Config, Conflicts) {
+	m := merger{known: base != nil, choose: choose}
+	var from *node
+	if m.known {
+		from = &base.settings
+	}
+	merged := m.members(nil, from, &mine.settings, &theirs.settings)
+	if merged == nil {
+		return Config{}, m.conflicts
+	}
+	return Config{*merged}, m.conflicts
+}
+
+// merger is one merge. A nil node is an absent value.
+type merger struct {
+	known     bool // there is a base
+	choose    func(Conflict) Side
+	conflicts Conflicts
+}
+
+// merge merges the values at a path.
+func (m *merger) merge(path []string, base, mine, theirs *node) *node {
+	switch {
+	case same(mine, theirs):
+		return mine
+	case m.known && same(base, theirs):
+		return mine
+	case m.known && same(base, mine):
+		return theirs
+	case !holdsLeaf(mine) && !holdsLeaf(theirs):
+		return m.members(path, base, mine, theirs)
+	case holdsLeaf(mine) && holdsLeaf(theirs):
+		if merged, ok := m.enrichments(path, base, mine, theirs); ok {
+			return merged
+		}
+	case m.known && !holdsLeaf(base):
+		// One side put a value where there were keys at most. It can stay if nothing remains
+		// below it of the keys of the other side.
+		if holdsLeaf(mine) && m.nothingLeft(path, base, nil, theirs) {
+			return mine
+		}
+		if holdsLeaf(theirs) && m.nothingLeft(path, base, mine, nil) {
+			return theirs
+		}
+	}
+	return m.conflict(path, base, mine, theirs)
+}
+
+// nothingLeft reports whether a merge leaves no key and no conflict.
+func (m *merger) nothingLeft(path []string, base, mine, theirs *node) bool {
+	try := merger{known: m.known}
+	return try.members(path, base, mine, theirs) == nil && len(try.conflicts) == 0
+}
+
+// members merges objects with members member by member. Leaves have no members.
+func (m *merger) members(path []string, base, mine, theirs *node) *node {
+	var merged []node
+	for _, name := range names(base, mine, theirs) {
+		at := append(slices.Clip(path), name)
+		if v := m.merge(at, memberOf(base, name), memberOf(mine, name), memberOf(theirs, name)); v != nil {
+			item := *v
+			item.name = name
+			merged = append(merged, item)
+		}
+	}
+	if merged == nil {
+		return nil
+	}
+	return &node{items: merged}
+}
+
+// conflict returns the value of the side that is chosen.
+func (m *merger) conflict(path []string, base, mine, theirs *node) *node {
+	c := Conflict{Key(path...), textOf(base), textOf(mine), textOf(theirs)}
+	m.conflicts = append(m.conflicts, c)
+	if m.choose != nil && m.choose(c) == Theirs {
+		return theirs
+	}
+	return mine
+}
+
+// names lists the names of the members of objects, sorted by key.
+func names(objects ...*node) []string {
+	var all []string
+	for _, o := range objects {
+		if holdsLeaf(o) || o == nil {
+			continue
+		}
+		for _, item := range o.items {
+			all = append(all, item.name)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func memberOf(n *node, name string) *node {
+	if n == nil {
+		return nil
+	}
+	v, ok := n.member(name)
+	if !ok {
+		return nil
+	}
+	return &v
+}
+
+func holdsLeaf(n *node) bool { return n != nil && n.isLeaf() }
+
+func textOf(n *node) string {
+	if n == nil {
+		return ""
+	}
+	return n.leafText()
+}
+
+// same reports whether two values are equal, or both absent.
+func same(a, b *node) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.equal(*b)
+}
+
+func (n node) equal(o node) bool {
+	return n.text == o.text && n.array == o.array && slices.EqualFunc(n.items, o.items, func(a, b node) bool {
+		return (n.array || a.name == b.name) && a.equal(b)
+	})
+}

@@ -1,0 +1,45 @@
+package wire
+
+import "time"
+
+// ConfigHistory is a page of the history of a config, newest entry first; NextCursor is
+// "" on the last one.
+type ConfigHistory struct {
+	Entries    []ConfigEntry `json:"entries"`
+	NextCursor string        `json:"nextCursor"`
+}
+
+// ConfigEntry is a write that changed a config.
+type ConfigEntry struct {
+	Edit
+	Parent    string `json:"parent"`    // the revision that it replaced, "": it was the first write
+	TokenName string `json:"tokenName"` // "": not known
+	RequestID string `json:"requestId"` // "": not known
+	Added     int    `json:"added"`     // keys
+	Changed   int    `json:"changed"`
+	Removed   int    `json:"removed"`
+}
+
+// BaseFilesHistory lists the sets of base files that a project has and had, newest first.
+type BaseFilesHistory struct {
+	Entries []BaseFilesEntry `json:"entries"`
+}
+
+// BaseFilesEntry is a write that replaced a set of base files.
+type BaseFilesEntry struct {
+	BaseFilesSum
+	Parent     string    `json:"parent"` // the digest of the set that it replaced, "": there was none, or it is not known
+	UpdatedAt  time.Time `json:"updatedAt"`
+	UpdatedBy  string    `json:"updatedBy"`
+	UpdatedVia Via       `json:"updatedVia,omitzero"` // "": not known
+	TokenName  string    `json:"tokenName"`           // "": not known
+	RequestID  string    `json:"requestId"`           // "": not known
+	Added      int       `json:"added"`               // files
+	Changed    int       `json:"changed"`
+	Removed    int       `json:"removed"`
+}
+
+// RestoreBaseFiles is the body of POST …/preview/base-files/restore.
+type RestoreBaseFiles struct {
+	Tree string `json:"tree"` // the digest of a set in the history
+}

@@ -1,0 +1,432 @@
+package hubserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+// terminal is a program that waits for a token.
+type terminal struct {
+	hub *testHub
+	wire.Device
+}
+
+func (h *testHub) terminal() *terminal {
+	h.Helper()
+	return &terminal{h, decoded[wire.Device](h.with("").post("/v1/device", wire.StartDevice{Client: "tool on laptop"}).want(200))}
+}
+
+// poll asks for the token, as if the interval had passed.
+func (d *terminal) poll() *answer {
+	d.hub.Helper()
+	d.hub.sql("UPDATE devices SET polled_at = 0")
+	return d.early()
+}
+
+func (d *terminal) early() *answer {
+	d.hub.Helper()
+	return d.hub.with("").post("/v1/device/token", wire.DeviceCode{DeviceCode: d.DeviceCode})
+}
+
+// approval is the form that approves a terminal.
+func (d *terminal) approval(scopes ...string) typed {
+	fields := []string{"code", d.UserCode, "decision", "approve", "lifetime", "30"}
+	for _, s := range scopes {
+		fields = append(fields, "scope", s)
+	}
+	return form(fields...)
+}
+
+func TestDevice_GetsTokenThatIsApproved(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		d := hub.terminal()
+		if d.VerificationURI != publicURL+"/device" || d.VerificationURIComplete != publicURL+"/device?code="+d.UserCode || d.ExpiresIn != 600 {
+			t.Errorf("%+v", d)
+		}
+		d.poll().problem(400, wire.CodeAuthorizationPending)
+		alice := hub.session("alice")
+		if a := hub.with("").get("/device?code=" + d.UserCode).want(303); a.header.Get("Location") != "/sign-in?to=%2Fdevice%3Fcode%3D"+d.UserCode {
+			t.Errorf("%v", a.header)
+		}
+		if text := string(alice.get("/device?code=" + strings.ToLower(d.UserCode)).want(200).body); !strings.Contains(text, `value="`+d.UserCode+`"`) || strings.Contains(text, "laptop") {
+			t.Errorf("%s", text)
+		}
+		text := string(alice.post("/device", form("code", strings.ReplaceAll(strings.ToLower(d.UserCode), "-", " "))).want(200).body)
+		for _, part := range []string{d.UserCode, "tool on laptop", "127.0.0.1", `value="write:catalog" checked`, `value="admin:resource" aria-describedby`, `<option value="90" selected>`, `<option value="0">never expires`} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the page does not say %q: %s", part, text)
+			}
+		}
+		d.poll().problem(400, wire.CodeAuthorizationPending)
+		if text := string(alice.post("/device", d.approval("write:config")).want(200).body); !strings.Contains(text, "Approved") {
+			t.Errorf("%s", text)
+		}
+		token := decoded[wire.DeviceToken](d.poll().want(200)).Token
+		me := decoded[wire.Whoami](hub.with(token).get("/v1/whoami").want(200))
+		if me.User != "alice" || fmt.Sprint(me.Scopes) != "[write:config]" || me.TokenName != "tool on laptop" ||
+			me.ExpiresAt == nil || time.Until(*me.ExpiresAt) > 30*24*time.Hour || time.Until(*me.ExpiresAt) < 29*24*time.Hour {
+			t.Errorf("%+v", me)
+		}
+		// The response was lost: the terminal asks again.
+		again := decoded[wire.DeviceToken](d.poll().want(200)).Token
+		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
+		hub.with(again).get("/v1/whoami").want(200)
+		for what, secret := range map[string]string{"token": again, "code": d.DeviceCode} {
+			if strings.Contains(hub.dump(), secret) || strings.Contains(hub.log.String(), secret) {
+				t.Errorf("the %s is stored", what)
+			}
+		}
+		hub.sql("UPDATE devices SET expires_at = 1")
+		d.poll().problem(400, wire.CodeExpiredToken)
+		alice.post("/device", d.approval()).want(422)
+	})
+}
+
+func TestDevice_GetsNoToken(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		alice := hub.session("alice")
+		denied := hub.terminal()
+		alice.post("/device", form("code", denied.UserCode, "decision", "deny")).want(200)
+		denied.poll().problem(400, wire.CodeAccessDenied)
+		alice.post("/device", denied.approval()).want(422)
+
+		cancelled := hub.terminal()
+		hub.with("").post("/v1/device/cancel", wire.DeviceCode{DeviceCode: cancelled.DeviceCode}).want(200)
+		cancelled.poll().problem(400, wire.CodeExpiredToken)
+		alice.post("/device", cancelled.approval()).want(422)
+
+		late := hub.terminal()
+		alice.post("/device", late.approval()).want(200)
+		token := decoded[wire.DeviceToken](late.poll().want(200)).Token
+		hub.with("").post("/v1/device/cancel", wire.DeviceCode{DeviceCode: late.DeviceCode}).want(200)
+		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
+
+		// What is behind the approval goes before the terminal has its token.
+		behind := hub.token("alice")
+		orphan := hub.terminal()
+		hub.sessionBehind("alice", behind).post("/device", form("code", orphan.UserCode, "decision", "approve", "lifetime", "7")).want(200)
+		hub.revoke(behind)
+		orphan.poll().problem(400, wire.CodeAccessDenied)
+
+		disabled := hub.terminal()
+		hub.session("sam").post("/device", disabled.approval()).want(200)
+		hub.disable("sam")
+		disabled.poll().problem(400, wire.CodeAccessDenied)
+
+		for _, code := range []string{"", "x", denied.UserCode} {
+			hub.with("").post("/v1/device/token", wire.DeviceCode{DeviceCode: code}).problem(400, wire.CodeExpiredToken)
+		}
+	})
+}
+
+// Until it expires, a terminal can ask again. What was revoked meanwhile stays so.
+func TestDevice_GetsNoTokenAfterRevocation(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		alice := hub.session("alice")
+		d := hub.terminal()
+		alice.post("/device", d.approval("write:catalog")).want(200)
+		token := decoded[wire.DeviceToken](d.poll().want(200)).Token
+		alice.post("/tokens/revoke", form("id", pat.Hash(token)[:12])).want(303)
+		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
+		d.poll().problem(400, wire.CodeAccessDenied)
+
+		approved, fetched, waiting := hub.terminal(), hub.terminal(), hub.terminal()
+		alice.post("/device", approved.approval("write:catalog")).want(200)
+		alice.post("/device", fetched.approval("write:catalog")).want(200)
+		fetched.poll().want(200)
+		hub.write(func(tx *store.Tx) error { _, err := tx.RevokeTokensOf(t.Context(), "alice"); return err })
+		approved.poll().problem(400, wire.CodeAccessDenied)
+		fetched.poll().problem(400, wire.CodeAccessDenied)
+		hub.session("alice").post("/device", waiting.approval()).want(200)
+		waiting.poll().want(200)
+	})
+}
+
+// One that is cancelled at once makes room for no more than a person needs.
+func TestDevice_StartsAreLimited(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		for range 20 {
+			hub.with("").post("/v1/device/cancel", wire.DeviceCode{DeviceCode: hub.terminal().DeviceCode}).want(200)
+		}
+		hub.sql("UPDATE devices SET address = address") // they all count
+		if n := hub.count("SELECT count(*) FROM devices"); n != 20 {
+			t.Fatalf("%d devices", n)
+		}
+		for n := range 480 {
+			hub.sql(fmt.Sprintf("INSERT INTO devices SELECT hash || '%d', code || '%d', client, address, state, user_name, parent, scopes, ends_at, token, every, polled_at, created_at, expires_at FROM devices ORDER BY code LIMIT 1", n, n))
+		}
+		hub.with("").post("/v1/device", wire.StartDevice{}).problem(429, wire.CodeRateLimited)
+		hub.sql("UPDATE devices SET expires_at = 1")
+		hub.terminal()
+	})
+}
+
+func TestDevice_IsToldToSlowDown(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		d := hub.terminal()
+		d.early().problem(400, wire.CodeAuthorizationPending)
+		for _, seconds := range []string{"7", "12", "17"} {
+			a := d.early()
+			a.problem(400, wire.CodeSlowDown)
+			if a.header.Get("Retry-After") != seconds {
+				t.Errorf("Retry-After is %s, want %s", a.header.Get("Retry-After"), seconds)
+			}
+		}
+		hub.session("alice").post("/device", d.approval()).want(200)
+		d.early().problem(400, wire.CodeSlowDown)
+		d.poll().want(200)
+	})
+}
+
+func TestDevice_EightWrongCodes(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		d, alice := hub.terminal(), hub.session("alice")
+		for i := range 8 {
+			decision := []string{"", "approve", "deny"}[i%3]
+			if text := string(alice.post("/device", form("code", "BBBB-BBBB", "decision", decision, "lifetime", "7")).want(422).body); !strings.Contains(text, "No terminal waits") {
+				t.Fatalf("%d: %s", i, text)
+			}
+		}
+		for _, who := range []*caller{alice, hub.session("alice")} {
+			if text := string(who.post("/device", d.approval()).want(422).body); !strings.Contains(text, "Too many wrong codes") || strings.Contains(text, "laptop") {
+				t.Errorf("%s", text)
+			}
+		}
+		hub.session("rita").post("/device", form("code", d.UserCode)).want(200)
+		hub.sql(fmt.Sprintf("UPDATE device_attempts SET since = since - %d", (10 * time.Minute).Microseconds()))
+		alice.post("/device", d.approval()).want(200)
+		d.poll().want(200)
+	})
+}
+
+func TestDevice_OneDecisionCounts(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		hub := newHub(t, address, nil)
+		hubs := []*testHub{hub, newHub(t, address, nil)}
+		users := []string{"alice", "rita", "anna", "sam"}
+		for range 5 {
+			d := hub.terminal()
+			var approved atomic.Int32
+			var winner atomic.Value
+			var group sync.WaitGroup
+			for i := range 8 {
+				user := users[i%len(users)]
+				who := *hub.session(user)
+				who.hub = hubs[i%2]
+				group.Go(func() {
+					a, err := who.try("POST", "/device", d.approval())
+					if err != nil {
+						t.Error(err)
+					} else if a.status == 200 {
+						approved.Add(1)
+						winner.Store(user)
+					}
+				})
+			}
+			group.Wait()
+			if approved.Load() != 1 {
+				t.Fatalf("%d approvals", approved.Load())
+			}
+			me := decoded[wire.Whoami](hub.with(decoded[wire.DeviceToken](d.poll().want(200)).Token).get("/v1/whoami").want(200))
+			if me.User != winner.Load() {
+				t.Errorf("%s approved, the token is of %s", winner.Load(), me.User)
+			}
+			hub.sql("DELETE FROM device_attempts")
+		}
+	})
+}
+
+func TestDevice_BoundedPerAddress(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		for range 50 {
+			hub.terminal()
+		}
+		a := hub.with("").post("/v1/device", `{}`)
+		if a.problem(429, wire.CodeRateLimited); a.header.Get("Retry-After") != "60" {
+			t.Errorf("%v", a.header)
+		}
+		hub.sql("UPDATE devices SET expires_at = 1 WHERE hash = (SELECT min(hash) FROM devices)")
+		hub.terminal()
+		hub.sql("UPDATE devices SET address = '192.0.2.1'")
+		hub.terminal()
+		if n := hub.count("SELECT count(*) FROM devices"); n != 51 {
+			t.Errorf("%d devices are stored", n)
+		}
+		for _, body := range []string{`{"client": "a\u001bb"}`, `{"client": "` + strings.Repeat("x", 101) + `"}`, `{"scopes": []}`} {
+			hub.with("").post("/v1/device", body).problem(422, wire.CodeInvalidBody)
+		}
+	})
+}
+
+func TestDevice_BoundedPerAddressBehindTrustedProxies(t *testing.T) {
+	behind := func(c *hubserver.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
+	eachWith(t, behind, func(t *testing.T, hub *testHub) {
+		start := func(forwarded string) *answer {
+			return hub.with("").post("/v1/device", `{}`, header{"X-Forwarded-For": forwarded})
+		}
+		for i := range 50 { // what stands before the proxy's word is the caller's own
+			start(fmt.Sprintf("192.0.2.%d, 198.51.100.1", i)).want(200)
+		}
+		start("192.0.2.99, 198.51.100.1").problem(429, wire.CodeRateLimited)
+		start("198.51.100.2").want(200)
+		start("").want(200) // of the proxy itself
+	})
+}
+
+// TestTokens_NeverMoreThanWhatIsBehind tries every pair of scopes and lifetimes, on the
+// page of tokens and by approving a terminal.
+func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		includes := func(has, asks wire.Scope) bool {
+			return has == asks || has == wire.ScopeWriteCatalog && asks == wire.ScopeWriteConfig
+		}
+		in60 := at(60 * 24 * time.Hour)
+		tried := 0
+		for _, behind := range append([]wire.Scope{""}, wire.Scopes...) {
+			var scopes []wire.Scope
+			if behind != "" {
+				scopes = []wire.Scope{behind}
+			}
+			for _, end := range []bool{false, true} {
+				token := hub.token("alice", scopes...)
+				if end {
+					token = hub.tokenUntil("alice", in60, scopes...)
+				}
+				who := hub.sessionBehind("alice", token, scopes...)
+				for _, asked := range append([]wire.Scope{""}, wire.Scopes...) {
+					for _, lifetime := range []string{"7", "30", "90", "0", "parent", "8", "-1", "x", ""} {
+						fields := []string{"name", "n", "lifetime", lifetime}
+						if asked != "" {
+							fields = append(fields, "scope", string(asked))
+						}
+						fine := lifetime == "7" || lifetime == "30" || lifetime == "parent" || !end && (lifetime == "90" || lifetime == "0")
+						want := http.StatusUnprocessableEntity
+						if fine && (asked == "" || includes(behind, asked)) {
+							want = http.StatusOK
+						}
+						tried++
+						a := who.post("/tokens", form(fields...))
+						if a.status != want {
+							t.Errorf("behind %q (ends: %v), asking for %q and %q: %d, want %d", behind, end, asked, lifetime, a.status, want)
+						}
+						if minted := newToken(a); (minted != "") != (want == 200) {
+							t.Errorf("behind %q, asking for %q and %q: the token %q", behind, asked, lifetime, minted)
+						}
+						if lifetime == "7" && end {
+							hub.sql("DELETE FROM devices")
+							d := hub.terminal()
+							if got := who.post("/device", form(append(fields, "code", d.UserCode, "decision", "approve")...)); got.status != want {
+								t.Errorf("behind %q, approving %q: %d, want %d", behind, asked, got.status, want)
+							}
+						}
+					}
+				}
+				hub.sql("DELETE FROM minted_tokens")
+				hub.sql("DELETE FROM tokens WHERE name = 'n'")
+			}
+		}
+		t.Logf("%d", tried)
+		who := hub.session("alice")
+		for _, fields := range [][]string{{"lifetime", "7"}, {"name", "", "lifetime", "7"}, {"name", "a\nb", "lifetime", "7"}, {"name", strings.Repeat("x", 129), "lifetime", "7"}, {"name", "n", "lifetime", "7", "scope", "write:everything"}} {
+			if a := who.post("/tokens", form(fields...)).want(422); !strings.Contains(string(a.body), `role="alert"`) {
+				t.Errorf("%q: %s", fields, a.body)
+			}
+		}
+	})
+}
+
+// newToken returns the token that a page shows.
+func newToken(a *answer) string {
+	i := pat.Index(a.body)
+	if i < 0 {
+		return ""
+	}
+	return string(a.body[i : i+pat.Length])
+}
+
+func TestTokens_ListCreateRevoke(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		behind := hub.token("alice", wire.ScopeWriteConfig)
+		alice := hub.sessionBehind("alice", behind, wire.ScopeWriteConfig)
+		if a := hub.with("").get("/tokens").want(303); a.header.Get("Location") != "/sign-in?to=%2Ftokens" {
+			t.Errorf("%v", a.header)
+		}
+		a := alice.post("/tokens", form("name", "<b>ci</b>", "scope", "write:config", "lifetime", "7")).want(200)
+		token := newToken(a)
+		if me := decoded[wire.Whoami](hub.with(token).get("/v1/whoami").want(200)); me.TokenName != "<b>ci</b>" || a.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%+v %v", me, a.header)
+		}
+		other, sam := hub.session("alice"), hub.session("sam")
+		text := string(alice.get("/tokens").want(200).body)
+		for _, part := range []string{"&lt;b&gt;ci&lt;/b&gt;", token[:12] + "…", behind[:12] + "…", "this session</span>", "127.0.0.1"} {
+			if !strings.Contains(text, part) && part != "127.0.0.1" {
+				t.Errorf("the page does not say %q: %s", part, text)
+			}
+		}
+		if strings.Contains(text, token) || strings.Contains(text, "<b>ci") || strings.Count(text, `action="/sessions/end"`) != 2 || strings.Count(text, `action="/tokens/revoke"`) != 2 {
+			t.Errorf("%s", text)
+		}
+		id := func(token string) string { return pat.Hash(token)[:12] }
+		// Other people's tokens and sessions stay.
+		sam.post("/tokens/revoke", form("id", id(token))).want(303)
+		sessionID := func(who *caller) string { return pat.Hash(strings.Split(who.cookie, ".")[1])[:12] }
+		for _, id := range []string{sessionID(alice), "", "%", "a"} {
+			sam.post("/sessions/end", form("id", id)).want(303)
+		}
+		hub.with(token).get("/v1/whoami").want(200)
+		alice.get("/v1/whoami").want(200)
+		alice.post("/sessions/end", form("id", sessionID(other))).want(303)
+		other.get("/v1/whoami").problem(401, wire.CodeNotSignedIn)
+		alice.post("/tokens/revoke", form("id", id(token))).want(303)
+		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
+		sam.get("/v1/whoami").want(200)
+
+		// What was created with a token ends with it.
+		child := newToken(alice.post("/tokens", form("name", "child", "lifetime", "7")).want(200))
+		alice.post("/tokens/revoke", form("id", id(behind))).want(303)
+		hub.with(child).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
+		alice.get("/v1/whoami").problem(401, wire.CodeNotSignedIn)
+		alice.get("/tokens").want(303)
+		alice.post("/tokens", form("name", "late", "lifetime", "7")).want(303)
+	})
+}
+
+func TestCleanCode(t *testing.T) {
+	for typed, want := range map[string]string{
+		"BCDF-GHJK": "BCDF-GHJK", "bcdfghjk": "BCDF-GHJK", " b-c d-f g h j k ": "BCDF-GHJK", "BCDF-GHJ": "", "BCDF-GHJA": "", "": "", "BCDF_GHJK": "", "BCDFGHJKL": "",
+	} {
+		if got := hubserver.CleanCode(typed); got != want {
+			t.Errorf("%q is %q, want %q", typed, got, want)
+		}
+	}
+}
+
+func TestBrowser_ApprovesTerminal(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	d := hub.terminal()
+	b := newBrowser(t)
+	b.signIn(t, hub.session("alice"))
+	do(t, b, chromedp.Navigate(hub.url+"/device?code="+d.UserCode))
+	do(t, b, chromedp.Click(chromedp.CSS("main form button.primary")))
+	do(t, b, chromedp.Click(chromedp.CSS(`button[value="approve"]`)))
+	do(t, b, chromedp.WaitVisible(chromedp.CSS(`main [role="status"]`)))
+	me := decoded[wire.Whoami](hub.with(decoded[wire.DeviceToken](d.poll().want(200)).Token).get("/v1/whoami").want(200))
+	if me.User != "alice" || fmt.Sprint(me.Scopes) != "[write:catalog write:config]" {
+		t.Errorf("%+v", me)
+	}
+}

@@ -1,0 +1,258 @@
+package hubserver_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+const events = web + "/events"
+
+// eventStream is an open stream of events.
+type eventStream struct {
+	t      testing.TB
+	lines  chan string // closed with the stream
+	status int
+	close  func()
+}
+
+// stream opens a stream of events, beside the client whose exchanges are recorded.
+func (c *caller) stream(path string) *eventStream {
+	c.hub.Helper()
+	ctx, cancel := context.WithCancel(c.hub.Context())
+	req, err := c.request("GET", path, nil)
+	if err != nil {
+		c.hub.Fatal(err)
+	}
+	transport := &http.Transport{}
+	resp, err := transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		c.hub.Fatal(err)
+	}
+	s := &eventStream{t: c.hub, lines: make(chan string, 100), status: resp.StatusCode}
+	s.close = func() {
+		cancel()
+		resp.Body.Close()
+		transport.CloseIdleConnections()
+	}
+	c.hub.Cleanup(s.close)
+	go func() {
+		defer close(s.lines)
+		lines := bufio.NewScanner(resp.Body)
+		for lines.Scan() {
+			s.lines <- lines.Text()
+		}
+	}()
+	return s
+}
+
+// patience is how long a test waits for what has to happen.
+const patience = 20 * time.Second
+
+// next returns the next event, its name and its data; "" when the stream has ended.
+func (s *eventStream) next() string {
+	s.t.Helper()
+	name := ""
+	for {
+		select {
+		case line, open := <-s.lines:
+			if !open {
+				return ""
+			}
+			if value, ok := strings.CutPrefix(line, "event: "); ok {
+				name = value
+			}
+			if value, ok := strings.CutPrefix(line, "data: "); ok {
+				return name + " " + value
+			}
+		case <-time.After(patience):
+			s.t.Fatal("no event")
+		}
+	}
+}
+
+func (s *eventStream) want(text string) {
+	s.t.Helper()
+	if got := s.next(); got != text {
+		s.t.Errorf("the event is %s, want %s", got, text)
+	}
+}
+
+func configEvent(revision, by string, via wire.Via) string {
+	return fmt.Sprintf(`config {"revision":"%s","by":"%s","via":"%s"}`, revision, by, via)
+}
+
+const emptyConfig = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+func init() {
+	rows["GET /v1/projects/{account}/{slug}/events"] = row{public: true, role: wire.Reader, request: project("/events", nil), there: ok(200), absent: gone}
+}
+
+func TestEvents_TellOfWrites(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		s := hub.as("rita").stream(events)
+		s.want(configEvent(emptyConfig, "", ""))
+		one := decoded[wire.ConfigWritten](hub.as("alice").put(clientCfg, `{"settings": {"a": 1}}`))
+		s.want(configEvent(one.Revision, "alice", wire.ViaPush))
+		tree := hub.pushFiles(file{name: "a", content: "alpha"})
+		s.want(`base-files {"tree":"` + tree + `","by":"alice","via":"push"}`)
+		other := hub.as("rita").stream(events) // begins with what there is
+		other.want(configEvent(one.Revision, "alice", wire.ViaPush))
+		other.want(`base-files {"tree":"` + tree + `","by":"alice","via":"push"}`)
+		two := decoded[wire.ConfigWritten](hub.as("anna").patch(config, `{"set": {"a": 2}}`, header{"If-Match": "*"}))
+		for _, s := range []*eventStream{s, other} {
+			s.want(configEvent(two.Revision, "anna", wire.ViaAPI))
+		}
+		hub.as("anna").delete(web).want(200)
+		for _, s := range []*eventStream{s, other} {
+			s.want("")
+		}
+		hub.as("rita").do("HEAD", "/v1/projects/acme/none/events", nil).want(404)
+	})
+}
+
+func TestEvents_TellOfWritesThroughOtherHubs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, address string) {
+		hub := newHub(t, address, nil)
+		hub.project()
+		s := hub.as("rita").stream(events)
+		s.want(configEvent(emptyConfig, "", ""))
+		beside := storetest.Open(t, address)
+		err := beside.Write(t.Context(), func(tx *store.Tx) error {
+			_, _, err := tx.WriteConfig(t.Context(), mustRef("@acme/web"), store.ConfigWrite{
+				Author: store.Author{By: "carol", Via: "page"}, Change: func(*store.Config) ([]byte, error) { return []byte(`{"a":1}`), nil },
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.want(configEvent(sha([]byte(`{"a":1}`)), "carol", wire.ViaPage))
+	})
+}
+
+func TestEvents_EndWithTheCallersRights(t *testing.T) {
+	hubserver.RecheckOften(t)
+	storetest.Each(t, func(t *testing.T, address string) {
+		hub := newHub(t, address, nil)
+		hub.project()
+		hub.publicProject("open")
+		token := hub.token("rita")
+		byToken := hub.with(token).stream(events)
+		byRole := hub.as("alice").stream(events)
+		anonymous := hub.with("").stream("/v1/projects/acme/open/events")
+		for _, s := range []*eventStream{byToken, byRole, anonymous} {
+			s.want(configEvent(emptyConfig, "", ""))
+		}
+		hub.revoke(token)
+		byToken.want("")
+		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "alice"); return err })
+		byRole.want("")
+		hub.as("anna").patch("/v1/projects/acme/open", `{"visibility": "private"}`).want(200)
+		anonymous.want("")
+	})
+}
+
+func TestEvents_AreBounded(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	hub.publicProject("open")
+	rita := hub.as("rita")
+	var all []*eventStream
+	for range hubserver.MaxCallerStreams {
+		s := rita.stream(events)
+		s.want(configEvent(emptyConfig, "", ""))
+		all = append(all, s)
+	}
+	rita.get(events).problem(429, wire.CodeRateLimited)
+	hub.as("alice").stream(events).want(configEvent(emptyConfig, "", ""))
+	if streams, projects := hub.server.Streams(); streams != len(all)+1 || projects != 1 {
+		t.Errorf("%d streams about %d projects, want %d about 1", streams, projects, len(all)+1)
+	}
+	all[0].close()
+	for { // the hub has noticed that the caller is gone
+		if s := rita.stream(events); s.status == 200 {
+			break
+		}
+	}
+}
+
+func TestEvents_LeaveRoomToOthers(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	release := hub.server.FillStreams()
+	hub.as("rita").get(events).problem(503, wire.CodeUnavailable)
+	release()
+	hub.as("rita").stream(events).want(configEvent(emptyConfig, "", ""))
+}
+
+func TestShutdown_EndsEvents(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := hub.server.HTTPServer()
+	go server.Serve(listener)
+	hub.url = "http://" + listener.Addr().String()
+	s := hub.as("rita").stream(events)
+	s.want(configEvent(emptyConfig, "", ""))
+	if err := server.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.want("")
+}
+
+func TestEvents_ClientReadsThem(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"a": 1}`)
+	tree := hub.pushFiles(file{name: "a", content: "alpha"})
+	client, err := hubclient.New(hubclient.Options{Origin: hub.url, Token: hub.as("rita").token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []hubclient.Event
+	enough := fmt.Errorf("enough")
+	err = client.Events(t.Context(), mustRef("@acme/web"), func(e hubclient.Event) error {
+		if got = append(got, e); len(got) == 2 {
+			return enough
+		}
+		return nil
+	})
+	if err != enough || got[0].Config == nil || got[0].Config.By != "alice" || got[1].BaseFiles == nil || got[1].BaseFiles.Tree != tree {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := client.Events(t.Context(), mustRef("@acme/none"), nil); !hubclient.HasCode(err, wire.CodeNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestEvents_ReachBots(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		hubserver.RecheckOften(t)
+		hub := newHub(t, address, nil)
+		hub.project()
+		s := hub.bot("acme", "watcher").stream(events)
+		s.want(configEvent(emptyConfig, "", ""))
+		one := decoded[wire.ConfigWritten](hub.as("alice").put(clientCfg, `{"settings": {"a": 1}}`))
+		s.want(configEvent(one.Revision, "alice", wire.ViaPush))
+		if other := hub.bot("alice", "foreign").stream(events); other.status != 403 {
+			t.Errorf("status %d for a bot of another account", other.status)
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package hubserver_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestNotices_StayInView(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	var settings []string
+	for i := range 80 {
+		settings = append(settings, fmt.Sprintf(`"key%02d": %d`, i, i))
+	}
+	hub.settings("{" + strings.Join(settings, ", ") + "}")
+	b := edit(t, hub, "alice")
+
+	// The list is longer than the window: what happened is said where it is.
+	const seen = `(text) => { const n = [...editor.querySelectorAll(".notice")].find(n => n.textContent.startsWith(text)); const at = n?.getBoundingClientRect(); return at && at.height > 0 && at.top >= 0 && at.bottom <= innerHeight; }`
+	act(t, b, `type("key40", "x"); row("key40").scrollIntoView({ block: "center" }); press("Review and save")`)
+	await(t, b, `(`+seen+`)("1 value cannot be saved yet: key40.")`)
+	act(t, b, `type("key40", "400"); press("Review and save")`)
+	act(t, b, `press("Save", dialog())`)
+	await(t, b, `scrollY > 0 && (`+seen+`)("Saved: 1 changed.") && notes().length === 1`)
+
+	// An undo is offered as long as there is one.
+	act(t, b, `type("key41", "410")`)
+	await(t, b, `notes().length === 0`)
+	act(t, b, `press("Discard")`)
+	await(t, b, `(`+seen+`)("Discarded 1 change.") && state("key41") === "same"`)
+	act(t, b, `press("Undo", editor.querySelector(".notice"))`)
+	await(t, b, `notes().length === 0 && field("key41").value === "410"`)
+	b.quiet(t)
+}

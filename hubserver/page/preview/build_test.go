@@ -1,0 +1,91 @@
+package preview_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/projecthub/hubserver/page/preview"
+	"example.com/projecthub/store/storetest"
+)
+
+func read(t *testing.T, path ...string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// needsNode skips a test where node or the packages of package-lock.json are missing.
+func needsNode(t *testing.T) {
+	t.Helper()
+	_, err := exec.LookPath("node")
+	if _, none := os.Stat("node_modules"); err == nil && none == nil {
+		return
+	}
+	const message = "needs node 20 or newer, and npm ci in hubserver/page/preview"
+	if os.Getenv(storetest.RequireVariable) != "" {
+		t.Fatal(message)
+	}
+	t.Skip(message)
+}
+
+func TestBuild_IsOfTheseSources(t *testing.T) {
+	t.Parallel()
+	files := []string{"build.mjs", "package-lock.json"}
+	sources, err := filepath.Glob("src/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sources {
+		files = append(files, filepath.ToSlash(s))
+	}
+	slices.Sort(files)
+	hash := sha256.New()
+	for _, file := range files {
+		hash.Write([]byte(file + "\x00"))
+		hash.Write(append(read(t, file), 0))
+	}
+	if got, want := strings.TrimSpace(string(read(t, "dist/SOURCES"))), hex.EncodeToString(hash.Sum(nil)); got != want {
+		t.Error("the sources changed after dist was built: run npm ci and node build.mjs in hubserver/page/preview")
+	}
+}
+
+func TestBuild_IsReproducible(t *testing.T) {
+	t.Parallel()
+	needsNode(t)
+	dir := filepath.Join(t.TempDir(), "dist")
+	if output, err := exec.CommandContext(t.Context(), "node", "build.mjs", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, name := range []string{"frame.js", "packages.json", "LICENCES", "SOURCES"} {
+		if !bytes.Equal(read(t, dir, name), read(t, "dist", name)) {
+			t.Errorf("dist/%s is not what the sources build", name)
+		}
+	}
+}
+
+func TestBuild_CompressesWhatItBuilt(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string]preview.File{"frame.js": preview.Script, "packages.json": preview.Packages} {
+		if !bytes.Equal(read(t, "dist", name), file.Content()) {
+			t.Errorf("dist/%s.gz is of another dist/%s", name, name)
+		}
+	}
+}
+
+func TestScripts_PassTheirOwnTests(t *testing.T) {
+	t.Parallel()
+	needsNode(t)
+	if output, err := exec.CommandContext(t.Context(), "node", "--test", "test/").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}

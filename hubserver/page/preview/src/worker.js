@@ -1,0 +1,83 @@
+// What runs in the worker: the stack's module, without any way to reach beyond it. It is
+// built into one text of its own. The first message is the program, each later one an input.
+
+const post = self.postMessage.bind(self)
+const parse = JSON.parse
+const evaluate = self.eval
+
+// The globals of ECMAScript 2022, and console. Everything else that a browser has is removed.
+const kept = new Set([
+  'Object', 'Function', 'Array', 'Number', 'parseFloat', 'parseInt', 'Infinity', 'NaN', 'undefined', 'Boolean', 'String', 'Symbol', 'Date', 'Promise', 'RegExp',
+  'Error', 'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError', 'globalThis', 'JSON', 'Math', 'Intl',
+  'ArrayBuffer', 'Atomics', 'Uint8Array', 'Int8Array', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array', 'Float32Array', 'Float64Array', 'Uint8ClampedArray', 'BigUint64Array', 'BigInt64Array',
+  'DataView', 'Map', 'BigInt', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'FinalizationRegistry', 'Proxy', 'Reflect', 'SharedArrayBuffer',
+  'decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape', 'unescape', 'eval', 'isFinite', 'isNaN', 'console',
+])
+self.onmessage = event => receive(event)
+for (let at = self; at && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+  for (const name of Object.getOwnPropertyNames(at)) {
+    if (kept.has(name) || name === 'constructor' || name === 'onmessage') continue
+    try {
+      if (!delete at[name]) Object.defineProperty(at, name, { value: undefined })
+    } catch {
+      // what cannot be removed is kept from the network by the frame's policy
+    }
+  }
+}
+
+const program = new Map()
+const modules = new Map()
+let entry
+
+function load(path) {
+  if (modules.has(path)) return modules.get(path).exports
+  const { code, imports } = program.get(path)
+  const module = { exports: {} }
+  modules.set(path, module)
+  if (path.endsWith('.json')) return (module.exports = { __esModule: true, default: parse(code) })
+  let run
+  try {
+    run = evaluate(`(function (require, module, exports) {${code}\n})\n//# sourceURL=stack:/${encodeURI(path)}`)
+  } catch (error) {
+    throw Object.assign(error, { inFile: path })
+  }
+  run(name => load(imports[name]), module, module.exports)
+  return module.exports
+}
+
+const said = error => ({
+  name: String(error?.name ?? 'Error').slice(0, 200), message: String(error?.message ?? error).slice(0, 4000),
+  trace: String(error?.stack ?? '').slice(0, 4000), file: error?.inFile === undefined ? undefined : String(error.inFile),
+})
+
+async function receive({ data }) {
+  if (data.program) {
+    entry = data.entry
+    for (const file of data.program) program.set(file.path, file)
+    return
+  }
+  try {
+    const { toArtifacts } = load(entry)
+    if (typeof toArtifacts !== 'function') throw Object.assign(new Error('the module does not export a function toArtifacts'), { inFile: entry })
+    const out = await toArtifacts({ ...parse(data.input), api: parse(data.api) })
+    post({ run: data.run, output: plain(out) })
+  } catch (error) {
+    modules.clear() // the next run is to fail in the same way
+    post({ run: data.run, failed: said(error) })
+  }
+}
+
+// Objects are listed as pairs, so that no name is special.
+function plain(out) {
+  if (typeof out !== 'object' || out === null) return { odd: `toArtifacts returned ${out === null ? 'null' : typeof out}, not an object` }
+  const { artifacts, previews, notes } = out
+  if (typeof artifacts !== 'object' || artifacts === null) return { odd: 'toArtifacts returned an object without artifacts, a map from paths to texts' }
+  const pairs = artifacts instanceof Map ? [...artifacts] : Object.entries(artifacts)
+  return { artifacts: pairs.map(([path, text]) => [String(path), typeof text === 'string' ? text : { type: typeof text }]), previews: list(previews), notes: list(notes) }
+}
+
+function list(v) {
+  if (v === undefined || v === null) return []
+  if (!Array.isArray(v)) return { type: typeof v }
+  return v.map(o => (typeof o === 'object' && o !== null ? parse(JSON.stringify(o)) : { type: typeof o }))
+}

@@ -1,0 +1,164 @@
+package hubserver
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubserver/page"
+	"example.com/projecthub/store"
+)
+
+// needSession makes the user of the session the caller. Without one it sends the browser
+// to sign in and to return to a path, and reports false.
+func (c *call) needSession(to string) (bool, error) {
+	if err := c.visit(); err != nil {
+		return false, err
+	}
+	if c.who != nil {
+		return true, nil
+	}
+	return false, c.seeOther("/sign-in?" + url.Values{"to": {to}}.Encode())
+}
+
+const tokensPath = "/tokens"
+
+// tokensPage lists the user's own tokens and sessions.
+func (s *Server) tokensPage(c *call) error {
+	if signedIn, err := c.needSession(tokensPath); !signedIn {
+		return err
+	}
+	return c.showTokens(http.StatusOK, page.Tokens{})
+}
+
+// showTokens completes shown with the user's tokens and sessions, and responds with it.
+func (c *call) showTokens(status int, shown page.Tokens) error {
+	user := c.who.user
+	shown.Layout, shown.Choices = c.layout("Tokens"), c.choices()
+	shown.Here = tokensPath
+	err := c.s.Store.Read(c.ctx(), func(v *store.View) error {
+		tokens, err := v.Tokens(c.ctx(), user)
+		if err != nil {
+			return err
+		}
+		now, err := v.Now(c.ctx())
+		if err != nil {
+			return err
+		}
+		for _, t := range tokens {
+			if t.RevokedAt == 0 && (t.ExpiresAt == 0 || t.ExpiresAt > now) {
+				shown.Tokens = append(shown.Tokens, page.Token{
+					ID: t.ID(), Name: t.Name, Shown: t.Shown, Scopes: t.ScopeList(), CreatedAt: t.CreatedAt.Time(),
+					ExpiresAt: t.ExpiresAt.Time(), LastUsedAt: t.LastUsedAt.Time(), Behind: t.Hash == c.who.session.Token, Bot: t.BotRefID,
+				})
+			}
+		}
+		sessions, err := v.Sessions(c.ctx(), user)
+		for _, session := range sessions {
+			shown.Sessions = append(shown.Sessions, page.Session{
+				ID: session.ID(), Agent: session.Agent, Address: session.Address, Token: session.TokenName, CreatedAt: session.CreatedAt.Time(),
+				SeenAt: session.SeenAt.Time(), ExpiresAt: session.ExpiresAt.Time(), Current: session.Hash == c.who.session.Hash,
+			})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	body, err := shown.Render()
+	return c.html(status, body, err)
+}
+
+// createToken mints a token of the user, and shows it once.
+func (s *Server) createToken(c *call) error {
+	form, err := c.form()
+	if err != nil {
+		return err
+	}
+	if signedIn, err := c.needSession(tokensPath); !signedIn {
+		return err
+	}
+	secret := pat.New()
+	token := &store.Token{Hash: pat.Hash(secret), Shown: pat.Shown(secret), Name: strings.TrimSpace(form.Get("name")), Owner: c.who.user}
+	if err = checkTokenName(token.Name); err == nil {
+		err = c.transact(c.ctx(), func(tx *store.Tx) error {
+			now, err := tx.Now(c.ctx())
+			if err != nil {
+				return err
+			}
+			if token.Scopes, token.ExpiresAt, err = c.chosen(form, now); err != nil {
+				return err
+			}
+			return c.mint(tx, token, c.who.session.Token)
+		})
+	}
+	var refused *problem
+	if errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity {
+		return c.showTokens(refused.Status, page.Tokens{Name: token.Name, Refused: sentence(refused.Detail)})
+	}
+	if err != nil {
+		return err
+	}
+	return c.showTokens(http.StatusOK, page.Tokens{Created: secret, Name: token.Name})
+}
+
+// mint stores a token of the caller that ends with its parent.
+func (c *call) mint(tx *store.Tx, token *store.Token, parent string) error {
+	err := tx.MintToken(c.ctx(), token, parent)
+	if errors.Is(err, store.ErrTooMany) {
+		return tooManyTokens(token.Owner)
+	}
+	if err != nil {
+		return err
+	}
+	return c.audit(c.ctx(), tx, token.Owner, "token.create", token.ID(), token.Scopes)
+}
+
+// revokeToken ends one of the user's own tokens.
+func (s *Server) revokeToken(c *call) error {
+	return c.endOne(func(tx *store.Tx, id string) error {
+		token, err := tx.RevokeOwnToken(c.ctx(), c.who.user, id)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return c.audit(c.ctx(), tx, c.who.user, "token.revoke", token.ID(), "")
+	})
+}
+
+// endSession ends one of the user's own sessions.
+func (s *Server) endSession(c *call) error {
+	return c.endOne(func(tx *store.Tx, id string) error {
+		if len(id) != idLength {
+			return nil
+		}
+		ended, err := tx.EndSession(c.ctx(), c.who.user, id)
+		if err != nil || !ended {
+			return err
+		}
+		return c.audit(c.ctx(), tx, c.who.user, "session.end", id, "")
+	})
+}
+
+// idLength is the length of the ID of a session.
+const idLength = 12
+
+// endOne ends what the id of a form names, and returns to the list. It is not a failure
+// if that has ended already.
+func (c *call) endOne(end func(tx *store.Tx, id string) error) error {
+	form, err := c.form()
+	if err != nil {
+		return err
+	}
+	if signedIn, err := c.needSession(tokensPath); !signedIn {
+		return err
+	}
+	if err := c.transact(c.ctx(), func(tx *store.Tx) error { return end(tx, form.Get("id")) }); err != nil {
+		return err
+	}
+	return c.seeOther(tokensPath)
+}

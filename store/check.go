@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"example.com/projecthub/hubclient/ref"
+)
+
+// Problem is something stored that is damaged or missing.
+type Problem struct {
+	Cause  error  // names the object
+	Remedy string // how it comes right
+}
+
+// Checked counts what a check has read.
+type Checked struct{ Blobs, Projects, Stacks, APIs int }
+
+// checker reads everything that is stored, and compares it with its digests.
+type checker struct {
+	*View
+	n      Checked
+	repair bool
+	found  func(Problem)
+}
+
+// Check reads all that is stored and calls found with what is not as it was stored. With
+// repair, what a push can replace is marked, so that the next push of the same files sends
+// it again; hubs do so themselves with what they find when they read it.
+func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (Checked, error) {
+	var c *checker
+	err := s.Read(ctx, func(v *View) error {
+		c = &checker{View: v, repair: repair, found: found}
+		for _, check := range []func(context.Context) error{c.blobs, c.projects, c.stacks, c.apis} {
+			if err := check(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return c.n, err
+}
+
+// note reports err if it is about what is stored, and returns any other.
+func (c *checker) note(err error, remedy string) error {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrMissing) {
+		c.found(Problem{err, remedy})
+		return nil
+	}
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrReplaced) {
+		return nil // meanwhile
+	}
+	return err
+}
+
+// mark notes that an object of an account is damaged, so that a push replaces it.
+func (c *checker) mark(ctx context.Context, account, object string) error {
+	if !c.repair {
+		return nil
+	}
+	_, err := c.store.recordDamage(ctx, account, object)
+	return err
+}
+
+const pushAgain = "push the base files of a project that has it again: hub fsck --repair lets that push replace it"
+
+func (c *checker) blobs(ctx context.Context) error {
+	reader := c.BlobReader("")
+	last := Blob{}
+	for {
+		var page []Blob
+		err := c.db.NewSelect().Model(&page).Where("(account, stream, start, sha256) > (?, ?, ?, ?)", last.Account, last.Stream, last.Start, last.SHA256).
+			Order("account", "stream", "start", "sha256").Limit(chunk).Scan(ctx)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, blob := range page {
+			if blob.Account != reader.account {
+				reader = c.BlobReader(blob.Account)
+			}
+			c.n.Blobs++
+			err := reader.Copy(ctx, io.Discard, blob)
+			if errors.Is(err, ErrDamaged) {
+				err = errors.Join(c.note(err, pushAgain), c.mark(ctx, blob.Account, blob.SHA256))
+			} else if errors.Is(err, ErrMissing) {
+				err = nil // it was collected meanwhile
+			}
+			if err != nil {
+				return err
+			}
+		}
+		last = page[len(page)-1]
+	}
+}
+
+func (c *checker) projects(ctx context.Context) error {
+	last := Project{}
+	for {
+		var page []Project
+		err := c.db.NewSelect().Model(&page).Column("account", "slug").Where("(account, slug) > (?, ?)", last.Account, last.Slug).
+			Order("account", "slug").Limit(chunk).Scan(ctx)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, p := range page {
+			r, err := ref.New(p.Account, p.Slug)
+			if err != nil {
+				return err
+			}
+			c.n.Projects++
+			if err := errors.Join(c.configs(ctx, r), c.files(ctx, r)); err != nil {
+				return err
+			}
+		}
+		last = page[len(page)-1]
+	}
+}
+
+// configs checks a project's config, and the revisions that it had.
+func (c *checker) configs(ctx context.Context, r ref.Ref) error {
+	_, err := c.Config(ctx, r)
+	if err := c.note(err, "push the config again, or restore an earlier revision"); err != nil {
+		return err
+	}
+	var revisions []string
+	err = c.db.NewSelect().Model((*ConfigEntry)(nil)).Distinct().Column("revision").Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Scan(ctx, &revisions)
+	if err != nil {
+		return err
+	}
+	for _, revision := range revisions {
+		_, err := c.ConfigRevision(ctx, r, revision)
+		if err := c.note(err, "this revision cannot be restored; all others can"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// files checks a project's list of base files, that their blobs are stored, and the lists
+// that it had.
+func (c *checker) files(ctx context.Context, r ref.Ref) error {
+	set, err := c.Snapshot(ctx, r)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	files, err := set.List()
+	if err != nil {
+		return errors.Join(c.note(err, "push its base files again: hub fsck --repair lets that push replace them"), c.mark(ctx, r.Account(), r.String()))
+	}
+	missing := func(err error) error {
+		return c.note(fmt.Errorf("base files of %s: %w", r, err), "push its base files again")
+	}
+	if _, err := c.BlobReader(r.Account()).locate(ctx, files, missing); err != nil {
+		return err
+	}
+	entries, err := c.filesEntries(ctx, r)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	_, err = c.FormerTree(ctx, r, entries[len(entries)-1].Tree) // through all after it
+	return c.note(err, "earlier base files of this project cannot be restored")
+}
+
+func (c *checker) stacks(ctx context.Context) error {
+	var versions []StackVersion
+	if err := c.db.NewSelect().Model(&versions).Column("account", "slug", "version").Scan(ctx); err != nil {
+		return err
+	}
+	for _, v := range versions {
+		r, err := ref.New(v.Account, v.Slug)
+		if err != nil {
+			return err
+		}
+		c.n.Stacks++
+		body, err := c.Bundle(ctx, r, v.Version)
+		if err == nil {
+			err = c.check(ctx, body)
+		}
+		if err := c.note(err, "publish the same files again"); err != nil {
+			return err
+		}
+		_, err = c.Schema(ctx, r, v.Version)
+		if err := c.note(err, "publish the same files again"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) apis(ctx context.Context) error {
+	var apis []API
+	if err := c.db.NewSelect().Model(&apis).Column("account", "slug").Scan(ctx); err != nil {
+		return err
+	}
+	for _, a := range apis {
+		r, err := ref.New(a.Account, a.Slug)
+		if err != nil {
+			return err
+		}
+		c.n.APIs++
+		body, err := c.Document(ctx, r)
+		if err == nil {
+			err = c.check(ctx, body)
+		}
+		if err := c.note(err, "upload the same description again"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
