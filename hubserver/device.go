@@ -170,6 +170,9 @@ func (c *call) fetchToken(tx *store.Tx, hash string) (string, error) {
 		if former.WasRevoked {
 			return "", accessDenied()
 		}
+		if err := c.auditDevice(tx, d, "token.revoke", former.ID(), "replaced"); err != nil {
+			return "", err
+		}
 	}
 	secret := pat.New()
 	token := &store.Token{
@@ -185,8 +188,13 @@ func (c *call) fetchToken(tx *store.Tx, hash string) (string, error) {
 	if err := tx.SaveDevice(c.ctx(), d); err != nil {
 		return "", err
 	}
-	return secret, tx.Audit(c.ctx(), store.AuditRow{
-		Account: d.User, Actor: d.User, Action: "token.create", Object: token.ID(), Detail: d.Scopes, RequestID: c.id, Address: c.address(),
+	return secret, c.auditDevice(tx, d, "token.create", token.ID(), d.Scopes)
+}
+
+// auditDevice adds a row about a token of the user who approved a terminal.
+func (c *call) auditDevice(tx *store.Tx, d *store.Device, action, token, detail string) error {
+	return tx.Audit(c.ctx(), store.AuditRow{
+		Account: d.User, Actor: d.User, Action: action, Object: token, Detail: detail, RequestID: c.id, Address: c.address(),
 	})
 }
 

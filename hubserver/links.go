@@ -286,6 +286,13 @@ func (c *call) join(tx *store.Tx, link *store.Link, name string) (cookie string,
 	if err := tx.CreateAccount(ctx, name, store.KindUser); err != nil {
 		return "", err
 	}
+	err = tx.Audit(ctx, store.AuditRow{
+		Account: name, Actor: name, Action: "account.create", Object: name,
+		Detail: store.KindUser + ", invited by " + link.CreatedBy, RequestID: c.id, Address: c.address(),
+	})
+	if err != nil {
+		return "", err
+	}
 	if err := c.giveRole(tx, link, name); err != nil {
 		return "", err
 	}

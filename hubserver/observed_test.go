@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,8 +190,8 @@ func TestAudit_RowPerWrite(t *testing.T) {
 
 		var found []row
 		if err := hub.store.Read(t.Context(), func(v *store.View) error {
-			rows, err := v.AuditOf(t.Context(), "acme")
-			for _, r := range rows {
+			rows, err := v.AuditRows(t.Context(), store.AuditFilter{Account: "acme", Limit: 100})
+			for _, r := range slices.Backward(rows) {
 				found = append(found, row{r.Actor, r.Token, r.Action, r.Object, r.RequestID})
 			}
 			return err

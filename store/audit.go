@@ -3,11 +3,14 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 )
 
-// AuditRow says who did what to what. Rows are only ever added.
+// AuditRow says who did what to what. Rows are added, and deleted when they are old.
 type AuditRow struct {
 	bun.BaseModel `bun:"table:audit"`
 
@@ -34,8 +37,76 @@ func (tx *Tx) Audit(ctx context.Context, row AuditRow) error {
 	return err
 }
 
-// AuditOf returns the rows about an account's things, oldest first.
-func (v *View) AuditOf(ctx context.Context, account string) ([]AuditRow, error) {
-	var rows []AuditRow
-	return rows, v.db.NewSelect().Model(&rows).Where("account = ?", account).Order("at", "id").Scan(ctx)
+// AuditFilter says which rows a list has. The zero value of a field means any.
+type AuditFilter struct {
+	Account string
+	Actor   string
+	Action  string // such as config.write, or config for all actions on configs
+	Since   Time
+	Limit   int // of rows, which is required
+}
+
+// AuditRows returns the newest rows that a filter matches, newest first.
+func (v *View) AuditRows(ctx context.Context, f AuditFilter) (rows []AuditRow, err error) {
+	q := v.db.NewSelect().Model(&rows).Order("at DESC", "account", "id").Limit(int64(f.Limit))
+	if f.Account != "" {
+		q = q.Where("account = ?", f.Account)
+	}
+	if f.Actor != "" {
+		q = q.Where("actor = ?", f.Actor)
+	}
+	switch {
+	case strings.Contains(f.Action, "."):
+		q = q.Where("action = ?", f.Action)
+	case f.Action != "":
+		q = q.Where("action > ?", f.Action+".").Where("action < ?", f.Action+"/") // the character after a dot
+	}
+	if f.Since != 0 {
+		q = q.Where("at >= ?", f.Since)
+	}
+	return rows, q.Scan(ctx)
+}
+
+// PruneAudit deletes the rows that are older than age and returns how many. It does nothing
+// if it ended less than every ago. It looks at one account after another, in the order of
+// the primary key, so that writes need no other index.
+func (s *Store) PruneAudit(ctx context.Context, age, every time.Duration) (removed int, err error) {
+	const task = "audit"
+	if due, err := s.due(ctx, task, every); err != nil || !due {
+		return 0, err
+	}
+	oldest := AuditRow{}
+	for {
+		cutoff, account := Time(0), oldest.Account
+		oldest = AuditRow{}
+		err := s.Read(ctx, func(v *View) error {
+			now, err := v.Now(ctx)
+			if err != nil {
+				return err
+			}
+			cutoff = now.add(-age)
+			return wrap(v.db.NewSelect().Model(&oldest).Column("account", "at").Where("account > ?", account).
+				Order("account", "at").Limit(1).Scan(ctx))
+		})
+		if errors.Is(err, ErrNotFound) {
+			return removed, s.ran(ctx, run{Task: task})
+		}
+		for n := chunk; err == nil && oldest.At < cutoff && n == chunk; removed += n {
+			n, err = s.deleteAudit(ctx, oldest.Account, cutoff)
+		}
+		if err != nil {
+			return removed, err
+		}
+	}
+}
+
+// deleteAudit deletes an account's oldest rows from before the cutoff, at most [chunk].
+func (s *Store) deleteAudit(ctx context.Context, account string, cutoff Time) (n int, err error) {
+	err = s.Write(ctx, func(tx *Tx) (err error) {
+		old := tx.db.NewSelect().Model((*AuditRow)(nil)).Column("at", "id").Where("account = ?", account).
+			Where("at < ?", cutoff).Order("at", "id").Limit(chunk)
+		n, err = affected(tx.db.NewDelete().Model((*AuditRow)(nil)).Where("account = ?", account).Where("(at, id) IN (?)", old).Exec(ctx))
+		return err
+	})
+	return n, err
 }

@@ -95,11 +95,10 @@ func (tx *Tx) limitDevices(ctx context.Context, address string, now Time) error 
 }
 
 // denyDevices denies a token to the terminals that a user has approved, also to those
-// that had one and ask again.
-func (tx *Tx) denyDevices(ctx context.Context, user string) error {
-	_, err := tx.db.NewUpdate().Model((*Device)(nil)).Set("state = ?", DeviceDenied).Where("user_name = ?", user).
-		Where("state IN (?, ?)", DeviceApproved, DeviceDone).Exec(ctx)
-	return err
+// that had one and ask again, and returns how many there were.
+func (tx *Tx) denyDevices(ctx context.Context, user string) (int, error) {
+	return affected(tx.db.NewUpdate().Model((*Device)(nil)).Set("state = ?", DeviceDenied).Where("user_name = ?", user).
+		Where("state IN (?, ?)", DeviceApproved, DeviceDone).Exec(ctx))
 }
 
 // LockDevice is [View.Device] for a device that SaveDevice changes.

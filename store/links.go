@@ -99,8 +99,9 @@ func (tx *Tx) UseLink(ctx context.Context, account, hash string) (bool, error) {
 	return n > 0, err
 }
 
-// deleteLinks deletes the links that sign a user in, and the invitations of that user.
-func (tx *Tx) deleteLinks(ctx context.Context, user string) error {
-	_, err := tx.db.NewDelete().Model((*Link)(nil)).Where("account = ? AND kind = ? OR created_by = ? AND kind = ?", user, LinkSignIn, user, LinkInvitation).Exec(ctx)
-	return err
+// deleteLinks deletes the links that sign a user in, and the invitations of that user, and
+// returns how many there were.
+func (tx *Tx) deleteLinks(ctx context.Context, user string) (int, error) {
+	return affected(tx.db.NewDelete().Model((*Link)(nil)).
+		Where("account = ? AND kind = ? OR created_by = ? AND kind = ?", user, LinkSignIn, user, LinkInvitation).Exec(ctx))
 }

@@ -157,7 +157,11 @@ func (tx *Tx) EndSession(ctx context.Context, user, id string) (bool, error) {
 	if err := tx.changeRights(ctx, user); err != nil {
 		return false, err
 	}
-	n, err := affected(tx.db.NewDelete().Model((*Session)(nil)).Where("user_name = ?", user).
-		Where("hash >= ?", id).Where("hash < ?", id+"~").Exec(ctx))
+	n, err := tx.endSessions(ctx, user, id)
 	return n > 0, err
+}
+
+func (tx *Tx) endSessions(ctx context.Context, user, id string) (int, error) {
+	return affected(tx.db.NewDelete().Model((*Session)(nil)).Where("user_name = ?", user).
+		Where("hash >= ?", id).Where("hash < ?", id+"~").Exec(ctx))
 }

@@ -198,30 +198,37 @@ func (tx *Tx) revokeOf(ctx context.Context, owner, id string, bot *string) (*Tok
 	return tx.RevokeToken(ctx, found[0].Hash)
 }
 
+// Revoked counts what [Tx.RevokeTokensOf] ended.
+type Revoked struct {
+	Tokens   int // that were not revoked before
+	Sessions int
+	Links    int // and invitations
+	Devices  int // terminals that a token was approved for
+}
+
 // RevokeTokensOf ends every token of an account and of its bots, and of a user every session
-// and link, and what terminals were approved for. It returns how many tokens were not
-// revoked before.
-func (tx *Tx) RevokeTokensOf(ctx context.Context, owner string) (int, error) {
+// and link, and what terminals were approved for.
+func (tx *Tx) RevokeTokensOf(ctx context.Context, owner string) (r Revoked, err error) {
 	if _, err := tx.needAccount(ctx, owner); err != nil {
-		return 0, err
+		return r, err
 	}
 	if err := tx.changeRights(ctx, owner); err != nil {
-		return 0, err
+		return r, err
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {
-		return 0, err
+		return r, err
 	}
-	n, err := affected(tx.db.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", now).
+	r.Tokens, err = affected(tx.db.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", now).
 		Where("owner = ?", owner).Where("revoked_at = 0").Exec(ctx))
-	if err != nil {
-		return 0, err
+	if err == nil {
+		r.Sessions, err = tx.endSessions(ctx, owner, "")
 	}
-	if _, err := tx.EndSession(ctx, owner, ""); err != nil {
-		return 0, err
+	if err == nil {
+		r.Devices, err = tx.denyDevices(ctx, owner)
 	}
-	if err := tx.denyDevices(ctx, owner); err != nil {
-		return 0, err
+	if err == nil {
+		r.Links, err = tx.deleteLinks(ctx, owner)
 	}
-	return n, tx.deleteLinks(ctx, owner)
+	return r, err
 }

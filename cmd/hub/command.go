@@ -149,7 +149,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "use this `DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.backupCommand(), a.restoreCommand(), a.fsckCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.botCommand())
+	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.backupCommand(), a.restoreCommand(), a.fsckCommand(), a.auditCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.botCommand())
 	return root
 }
 

@@ -28,6 +28,7 @@ type collected struct {
 	Compressed int    `json:"compressed"`
 	Revisions  int    `json:"revisions"`
 	Projects   int    `json:"projects"` // that had expired
+	AuditRows  int    `json:"auditRows"`
 }
 
 // keeping says what a hub keeps although nothing needs it.
@@ -36,16 +37,19 @@ type keeping struct {
 	revisions int // of a config
 	days      int
 	bytes     int64 // of the revisions of a config
+	auditDays int
 }
 
 var defaultKeeping = keeping{
 	grace: store.DefaultGrace, revisions: store.DefaultRetention.Entries, days: int(store.DefaultRetention.Age / (24 * time.Hour)),
-	bytes: store.DefaultRetention.Bytes,
+	bytes: store.DefaultRetention.Bytes, auditDays: 400,
 }
 
 func (k keeping) retention() store.Retention {
 	return store.Retention{Entries: k.revisions, Age: time.Duration(k.days) * 24 * time.Hour, Bytes: k.bytes}
 }
+
+func (k keeping) audit() time.Duration { return time.Duration(k.auditDays) * 24 * time.Hour }
 
 func (a *app) gcCommand() *cobra.Command {
 	keep := defaultKeeping
@@ -53,10 +57,11 @@ func (a *app) gcCommand() *cobra.Command {
 		Use:   "gc",
 		Short: "Delete expired projects, unreferenced blobs and old revisions",
 		Long: "Delete the projects that have expired, the blobs of base files that no project\n" +
-			"has referenced for the grace period, and the revisions of configs beyond the\n" +
-			"history that is kept; compress what a push uploaded uncompressed. Only what\n" +
-			"changed since the last run is examined. hub serve does the same once an hour,\n" +
-			"one hub at a time, and deletes expired projects once a minute.",
+			"has referenced for the grace period, the revisions of configs beyond the\n" +
+			"history that is kept, and old rows of the audit log; compress what a push\n" +
+			"uploaded uncompressed. Only what changed since the last run is examined.\n" +
+			"hub serve does the same once an hour, one hub at a time, and deletes expired\n" +
+			"projects once a minute, audit rows once a day.",
 		Example: "  hub gc\n  hub gc --grace 1h",
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -76,12 +81,16 @@ func (a *app) gcCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				audited, err := s.PruneAudit(c.Context(), keep.audit(), 0)
+				if err != nil {
+					return err
+				}
 				return a.print(collected{
 					Type: "collected", Schema: 1, Contents: done.Blobs, Packs: done.Packs, Bytes: done.Bytes,
-					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired),
+					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired), AuditRows: audited,
 				}, func(w io.Writer) {
-					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d\n",
-						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired))
+					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d; audit rows: %d\n",
+						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired), audited)
 				})
 			})
 		},
@@ -96,6 +105,7 @@ func (k *keeping) addFlags(c *cobra.Command) {
 	limitVar(f, &k.revisions, mostItems, "history", "keep the newest `N` revisions of each config (HUB_HISTORY)")
 	f.Var(limit[int]{&k.days, 0, mostDays}, "history-days", "keep older revisions of configs for `N` days (HUB_HISTORY_DAYS)")
 	limitVar(f, &k.bytes, mostBytes, "history-bytes", "keep older revisions of a config up to `BYTES` in all, compressed (HUB_HISTORY_BYTES)")
+	limitVar(f, &k.auditDays, mostDays, "audit-days", "keep rows of the audit log for `N` days (HUB_AUDIT_DAYS)")
 }
 
 // mostDays is the longest history that can be asked for: a hundred years.
@@ -145,6 +155,9 @@ func settleRateLimits(ctx context.Context, hub *hubserver.Server, log *slog.Logg
 // last is in the database, so that a restart delays nothing.
 const maintainEvery = time.Minute
 
+// pruneAuditEvery is the time between two looks for old rows of the audit log, in all accounts.
+const pruneAuditEvery = 24 * time.Hour
+
 func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, keep keeping, log *slog.Logger) {
 	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()
@@ -170,6 +183,9 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, keep k
 				log.Error("gc of the history failed", "error", err)
 			}
 			log.Info("gc", "examined", done.Examined, "contents", done.Blobs, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller, "revisions", revisions)
+		}
+		if _, err := s.PruneAudit(ctx, keep.audit(), pruneAuditEvery); err != nil && ctx.Err() == nil {
+			log.Error("old rows of the audit log were not deleted", "error", err)
 		}
 		select {
 		case <-ctx.Done():

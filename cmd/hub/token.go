@@ -319,19 +319,22 @@ func (a *app) revoke(c *cobra.Command, ids []string) error {
 }
 
 func (a *app) revokeAll(c *cobra.Command, user string) error {
-	n := 0
+	var done store.Revoked
 	err := a.change(c.Context(), store.AuditRow{Account: user, Action: "token.revoke", Object: "all"}, func(tx *store.Tx) (_ bool, err error) {
-		n, err = tx.RevokeTokensOf(c.Context(), user)
-		return n > 0, err
+		done, err = tx.RevokeTokensOf(c.Context(), user)
+		return done != store.Revoked{}, err
 	})
 	if err != nil {
 		return err
 	}
-	return a.print(map[string]any{"type": "revoked", "schema": 1, "user": user, "count": n}, func(w io.Writer) {
+	return a.print(map[string]any{"type": "revoked", "schema": 1, "user": user, "count": done.Tokens, "sessions": done.Sessions}, func(w io.Writer) {
 		tokens := "tokens"
-		if n == 1 {
+		if done.Tokens == 1 {
 			tokens = "token"
 		}
-		fmt.Fprintf(w, "Revoked %d %s of %s\n", n, tokens, user)
+		fmt.Fprintf(w, "Revoked %d %s of %s\n", done.Tokens, tokens, user)
+		if done.Sessions > 0 {
+			fmt.Fprintf(w, "Ended sessions: %d\n", done.Sessions)
+		}
 	})
 }
