@@ -26,7 +26,8 @@ func Command(a *app.App) *cobra.Command {
 		Short: "Publish a version of the stack",
 		Long: `Publish the stack in .tool/<project>/ with the name and version from its
 stack.json. A published version never changes: publishing the same content
-again succeeds, other content needs a higher version.
+again succeeds, other content needs a higher version. An environment says which
+hub it is published to; its settings are not part of a stack.
 
 --bump raises the version in stack.json first. When publishing fails, the
 version is restored if it is certain that nothing was published; otherwise it
@@ -54,5 +55,5 @@ stays, and publishing again without --bump is safe.`,
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would be published without publishing")
 	fl.BoolVar(&o.Force, "force", false, "publish without asking")
 	app.FormatFlag(c, &o.Format)
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }

@@ -25,6 +25,7 @@ import (
 // Result is a version that is published.
 type Result struct {
 	ProjectName      string   `json:"projectName"`
+	Env              string   `json:"environment,omitzero"`
 	Origin           string   `json:"origin"`
 	Stack            string   `json:"stack"` // account/slug
 	Version          string   `json:"version"`
@@ -39,6 +40,7 @@ type Result struct {
 // Planned is what a publish would do.
 type Planned struct {
 	ProjectName      string   `json:"projectName"`
+	Env              string   `json:"environment,omitzero"`
 	Origin           string   `json:"origin"`
 	Stack            string   `json:"stack"`
 	Version          string   `json:"version"`
@@ -122,7 +124,7 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 		return nil, nil, p.keepOrRestore(err)
 	}
 	r := &Result{
-		ProjectName: p.local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: p.notes(),
+		ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: p.notes(),
 	}
 	if there := p.published(); there != nil {
 		r.AlreadyPublished = true
@@ -146,7 +148,8 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 
 // confirm asks whether a version is to be published, which cannot be undone.
 func (p *publish) confirm(ctx context.Context, plan *Planned) (bool, error) {
-	facts := []string{fmt.Sprintf("Files   %s, %s", app.Count(plan.FileCount, "file", "files"), app.Bytes(plan.Bytes))}
+	facts := p.app.EnvironmentFact(p.local, p.hub.Origin())
+	facts = append(facts, fmt.Sprintf("Files   %s, %s", app.Count(plan.FileCount, "file", "files"), app.Bytes(plan.Bytes)))
 	if plan.FirstVersion {
 		facts = append(facts, "The stack is new: this is its first version.")
 	} else {
@@ -185,7 +188,7 @@ func (p *publish) dryRun(ctx context.Context) error {
 // plan says what would be published, but not whether the caller may.
 func (p *publish) plan() *Planned {
 	planned := &Planned{
-		ProjectName: p.local.Name, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
+		ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
 		Digest: p.Digest, FileCount: len(p.Tree), Bytes: p.files.Bytes, FirstVersion: p.there == nil,
 		AlreadyPublished: p.published() != nil, Notes: p.notes(),
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/login"
 	"example.com/projecthub/cmd/tool/internal/command/publish"
 )
 
@@ -198,4 +199,25 @@ func TestPublish_ChecksSettingsSchema(t *testing.T) {
 	refused("invalid_body", "publish", "settings.schema.json is not a JSON Schema")
 	w.Write(".tool/web/settings.schema.json", `{"type": "object"}`)
 	w.Run(publish.Command, "web", "--force").Done().Prints("Published @alice/web 1.0.0")
+}
+
+func TestPublish_GoesToTheHubOfTheEnvironment(t *testing.T) {
+	w, other := local(t), apptest.New(t)
+	w.Write(".tool/web/client.prod.json", `{"origin": "`+other.Origin+`"}`)
+	w.Run(login.Command, "--origin", other.Origin, "--token", other.Token).Done()
+	delete(w.Env, "TOOL_HUB_TOKEN") // TOOL_API_ORIGIN names another hub, which comes after the environment's
+	w.Env["TOOL_ENV"] = "prod"
+	if r := w.Run(publish.Command, "web", "--json").Done().JSON(); r["origin"] != other.Origin || r["environment"] != "prod" {
+		t.Errorf("it was published to %v", r)
+	}
+	if _, err := other.Client().Stack(t.Context(), apptest.Stack); err != nil {
+		t.Errorf("the environment's hub does not have it: %v", err)
+	}
+	if _, err := w.Client().Stack(t.Context(), apptest.Stack); err == nil {
+		t.Error("the workspace's hub has it, too")
+	}
+
+	// An environment that the project does not have is not another hub's.
+	w.Env["TOOL_ENV"] = "staging"
+	w.Run(publish.Command, "web").Exits(2).Prints(`web has no environment "staging"`, "its environments: prod")
 }

@@ -16,6 +16,7 @@ func publishedText(w *app.Printer, r *Result) {
 	default:
 		w.Line("Published @%s %s", r.Stack, r.Version)
 	}
+	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
 	w.Field("files", "%d, %s", r.FileCount, app.Bytes(r.SizeBytes))
 	w.Field("digest", "%s", r.Digest)
@@ -31,6 +32,7 @@ func plannedText(w *app.Printer, r *Planned) {
 	default:
 		w.Line("Publishing %s would add version %s to @%s", r.ProjectName, r.Version, r.Stack)
 	}
+	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
 	if r.Latest != "" {
 		w.Field("latest", "%s now, followed by %s", r.Latest, followersText(r.Followers))
