@@ -218,13 +218,13 @@ func (m *mergeView) conflict(i, columns int) []string {
 		mark = m.theme.Accent.Render(">") + " "
 	}
 	room := columns - len("      theirs  ")
-	mine, theirs := tui.Values(c.Mine, c.Theirs, room)
+	base, mine, theirs := tui.ConflictValues(c, room)
 	lines := []string{mark + m.theme.Title.Render(tui.Shorten(c.Key, columns-len(mark)))}
 	for _, v := range []struct {
 		name, text string
 		chosen     bool
 	}{
-		{"base  ", tui.Shorten(c.Base, room), false},
+		{"base  ", base, false},
 		{"mine  ", mine, m.chosen[i] && m.sides[i] == flat.Mine},
 		{"theirs", theirs, m.chosen[i] && m.sides[i] == flat.Theirs},
 	} {

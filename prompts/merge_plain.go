@@ -19,8 +19,8 @@ func (p Prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) 
 	var sides []flat.Side
 	for i, c := range q.Conflicts {
 		p.say("Conflict %d of %d: %s", i+1, len(q.Conflicts), tui.Shorten(c.Key, plainWidth))
-		mine, theirs := tui.Values(c.Mine, c.Theirs, plainWidth)
-		p.say("base: %s", valueOrNone(tui.Shorten(c.Base, plainWidth)))
+		base, mine, theirs := tui.ConflictValues(c, plainWidth)
+		p.say("base: %s", valueOrNone(base))
 		p.say("mine: %s", valueOrNone(mine))
 		p.say("theirs: %s", valueOrNone(theirs))
 		side, rest, err := p.sidePlain(ctx, c)

@@ -160,10 +160,7 @@ func (it *item) value(width int) (text string, whole bool) {
 // each that are seen in any case.
 func fromDifference(a, b string, room int) (string, string) {
 	const context = 6
-	same := 0
-	for same < len(a) && same < len(b) && a[same] == b[same] {
-		same++
-	}
+	same := sameStart(a, b)
 	start := same - context
 	if same < room || start <= 0 {
 		return a, b
@@ -187,6 +184,32 @@ func Values(from, to string, width int) (string, string) {
 	a, _ = shorten(from, width)
 	b, _ = shorten(to, width)
 	return a, b
+}
+
+// ConflictValues returns the values of a conflict as Values does: base, too, starts shortly
+// before it differs from one of the sides.
+func ConflictValues(c flat.Conflict, width int) (base, mine, theirs string) {
+	mine, theirs = Values(c.Mine, c.Theirs, width)
+	if base = Shorten(c.Base, width); !strings.HasSuffix(base, ellipsis) {
+		return base, mine, theirs
+	}
+	first := c.Mine
+	if c.Mine == "" || c.Theirs != "" && sameStart(c.Base, c.Theirs) < sameStart(c.Base, c.Mine) {
+		first = c.Theirs
+	}
+	if first != "" {
+		base, _ = Values(c.Base, first, width)
+	}
+	return base, mine, theirs
+}
+
+// sameStart returns how many bytes two values begin with alike.
+func sameStart(a, b string) int {
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	return same
 }
 
 const arrow = " → "

@@ -171,8 +171,8 @@ func keysText(e failure.Edit) string {
 func ConflictLines(conflicts flat.Conflicts) []string {
 	var lines []string
 	for _, c := range conflicts[:min(MaxShown, len(conflicts))] {
-		mine, theirs := ui.Values(c.Mine, c.Theirs, maxValue)
-		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s", c.Key, orAbsent(mine), orAbsent(theirs), orAbsent(ui.Shorten(c.Base, maxValue))))
+		base, mine, theirs := ui.Conflict(c, maxValue)
+		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s", c.Key, orAbsent(mine), orAbsent(theirs), orAbsent(base)))
 	}
 	if n := len(conflicts); n > MaxShown {
 		lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))

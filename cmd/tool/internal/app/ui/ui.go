@@ -111,8 +111,9 @@ type Checklist interface {
 
 // How values are shown in one line of at most width columns, and numbers with a word.
 var (
-	Shorten = tui.Shorten
-	Values  = tui.Values
-	Count   = tui.Count
-	Bar     = tui.Bar
+	Shorten  = tui.Shorten
+	Values   = tui.Values
+	Conflict = tui.ConflictValues
+	Count    = tui.Count
+	Bar      = tui.Bar
 )
