@@ -2,16 +2,23 @@ package child
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 )
 
+// ErrNoBrowser says that a browser has to be opened by hand, elsewhere.
+var ErrNoBrowser = errors.New("no browser could be started")
+
 // OpenBrowser opens an address that a hub gave: only a web page's. That no browser is
-// shown may go unnoticed.
-func OpenBrowser(address string) error {
+// shown may go unnoticed, but over SSH none is started where nobody would see it.
+func OpenBrowser(getenv func(string) string, address string) error {
 	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
 		return fmt.Errorf("%q is not the address of a web page", address)
+	}
+	if getenv("SSH_CONNECTION") != "" && getenv("DISPLAY")+getenv("WAYLAND_DISPLAY")+getenv("BROWSER") == "" {
+		return fmt.Errorf("%w: this is a terminal over SSH", ErrNoBrowser)
 	}
 	opener := []string{"xdg-open"}
 	switch runtime.GOOS {
@@ -25,7 +32,7 @@ func OpenBrowser(address string) error {
 		err = command.Start()
 	}
 	if err != nil {
-		return fmt.Errorf("no browser could be started: %w", err)
+		return fmt.Errorf("%w: %w", ErrNoBrowser, err)
 	}
 	return command.Process.Release()
 }

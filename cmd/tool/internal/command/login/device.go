@@ -47,7 +47,7 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 	a.Diagnose("Your code: %s", d.UserCode)
 	a.Diagnose("Compare it, and approve this terminal, at this address:")
 	a.Diagnose("  %s", d.VerificationURIComplete)
-	if err := child.OpenBrowser(d.VerificationURIComplete); err != nil {
+	if err := child.OpenBrowser(a.Getenv, d.VerificationURIComplete); err != nil {
 		a.Diagnose("Open that address in a browser: none could be started from here.")
 	}
 	a.Diagnose("Waiting for your approval; ctrl-c cancels.")

@@ -68,7 +68,7 @@ func announce(a *app.App, r *Result) error {
 	out := a.Printer()
 	out.Line("Preview of %s: %s", r.ProjectName, r.URL)
 	out.Line("  follows edits of its files; ctrl-c ends it")
-	if err := child.OpenBrowser(r.URL); err != nil {
+	if err := child.OpenBrowser(a.Getenv, r.URL); err != nil {
 		a.Warn(err.Error() + "; open the address yourself")
 	}
 	return app.PrintFailed("preview", out.Err())

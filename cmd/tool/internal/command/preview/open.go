@@ -2,12 +2,10 @@ package preview
 
 import (
 	"context"
-	"net/url"
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -23,9 +21,7 @@ func openPage(ctx context.Context, a *app.App, name string) error {
 	if a.Strict() {
 		return a.Print("preview", r, func(w *app.Printer) { w.Line("%s", r.URL) })
 	}
-	// What opens pages may fail later, or do nothing, without saying so.
-	a.Printer().Line("Opening %s", r.URL)
-	return failure.Doing(child.OpenBrowser(signedIn(ctx, hub, r.URL)), r.ProjectName, "open %s", r.URL)
+	return failure.Doing(a.OpenPage(ctx, hub, r.URL), r.ProjectName, "open %s", r.URL)
 }
 
 // page returns the address of the Preview tab of a local project.
@@ -60,18 +56,4 @@ func page(ctx context.Context, a *app.App, name string) (*Result, *identity.Hub,
 		return nil, nil, e
 	}
 	return &Result{ProjectName: local.Name, URL: project.URL + "/preview", Origin: hub.Origin()}, hub, nil
-}
-
-// signedIn returns a link that opens the page at an address with the caller's rights,
-// once. The page itself does where no link can be had: without a token, or from an older hub.
-func signedIn(ctx context.Context, hub *identity.Hub, address string) string {
-	page, err := url.Parse(address)
-	if err != nil || hub.Identity.Token == "" {
-		return address
-	}
-	link, err := hub.CreateLink(ctx, page.Path)
-	if err != nil {
-		return address
-	}
-	return link.URL
 }

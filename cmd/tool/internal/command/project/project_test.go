@@ -1,6 +1,8 @@
 package project_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -39,6 +41,27 @@ func TestView(t *testing.T) {
 	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project view @alice/web") {
 		t.Errorf("%v", f)
 	}
+}
+
+func TestView_WithoutABrowserPrintsALinkThatWorks(t *testing.T) {
+	w := world(t)
+	w.Env["SSH_CONNECTION"] = "192.0.2.1 50000 192.0.2.2 22"
+	out := w.Run(command, "view", "@alice/web", "--web").Done().
+		Prints("No browser could be started from here. The page is:\n  http://hub.test/@alice/web\n", "This link signs you in, once and within a minute:\n").Out
+	_, code, ok := strings.Cut(out, "  http://hub.test/link?")
+	if !ok {
+		t.Fatalf("it prints no link: %s", out)
+	}
+	page := httptest.NewRecorder()
+	w.Hub.ServeHTTP(page, httptest.NewRequest("GET", "/link?"+strings.TrimSpace(code), nil))
+	if page.Code != http.StatusOK || !strings.Contains(page.Body.String(), "<code>/@alice/web</code>") {
+		t.Errorf("the link leads to %d: %s", page.Code, page.Body)
+	}
+
+	// Without a token there is no link to be had.
+	w.Run(command, "edit", "@alice/web", "--visibility", "public").Done()
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	w.Run(command, "view", "@alice/web", "--web").Done().Prints("The page is:", "  http://hub.test/@alice/web\n")
 }
 
 func TestRm_AsksForTheWholeName(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -36,7 +36,7 @@ func viewCommand(a *app.App) *cobra.Command {
 // View shows the hub project that is named, else that of the only local one,
 // or opens its page.
 func View(ctx context.Context, a *app.App, name string, web bool) error {
-	r, err := find(ctx, a, name)
+	r, hub, err := find(ctx, a, name)
 	if err != nil {
 		if e := failure.Of(err); e.Code == hubclient.CodeInvalidName {
 			if whole := wholeName(a, name); whole != "" {
@@ -46,9 +46,7 @@ func View(ctx context.Context, a *app.App, name string, web bool) error {
 		return failure.Doing(err, "", "%s", strings.TrimSpace("view "+name))
 	}
 	if web && !a.Strict() {
-		// What opens pages may fail later, or do nothing, without saying so.
-		a.Printer().Line("Opening %s", r.URL)
-		return failure.Doing(child.OpenBrowser(signedIn(ctx, a, r)), "", "open %s", r.URL)
+		return failure.Doing(a.OpenPage(ctx, hub, r.URL), "", "open %s", r.URL)
 	}
 	return a.Print("project", r, func(w *app.Printer) {
 		if web {
@@ -57,20 +55,6 @@ func View(ctx context.Context, a *app.App, name string, web bool) error {
 		}
 		viewText(w, r)
 	})
-}
-
-// signedIn returns the address of the page with a link that signs the browser in. The
-// page itself does where no link can be had: without a token, or from an older hub.
-func signedIn(ctx context.Context, a *app.App, r *Viewed) string {
-	hub, err := a.Connect()
-	if err != nil {
-		return r.URL
-	}
-	link, err := hub.CreateLink(ctx, "/"+r.Project.Project.String())
-	if err != nil {
-		return r.URL
-	}
-	return link.URL
 }
 
 // viewLine is the command that shows the hub project of a local one, or lists what
@@ -137,15 +121,16 @@ type Viewed struct {
 	Notes        []string `json:"notes"`
 }
 
-// find returns the hub project that is named, else that of the only local project.
-func find(ctx context.Context, a *app.App, name string) (*Viewed, error) {
+// find returns the hub project that is named, else that of the only local project, and
+// the hub that has it.
+func find(ctx context.Context, a *app.App, name string) (*Viewed, *identity.Hub, error) {
 	target, err := target(ctx, a, name)
 	if err != nil {
-		return nil, failure.At(app.StageDestination, err)
+		return nil, nil, failure.At(app.StageDestination, err)
 	}
 	hub, err := a.ConnectAnyway()
 	if err != nil {
-		return nil, failure.At("view", err)
+		return nil, nil, failure.At("view", err)
 	}
 	p, err := hub.Project(ctx, target)
 	if err != nil {
@@ -153,9 +138,9 @@ func find(ctx context.Context, a *app.App, name string) (*Viewed, error) {
 		if e.Code == wire.CodeNotFound {
 			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(target.Account())}
 		}
-		return nil, e
+		return nil, nil, e
 	}
-	return &Viewed{Project: *p, Origin: hub.Origin(), Notes: []string{}}, nil
+	return &Viewed{Project: *p, Origin: hub.Origin(), Notes: []string{}}, hub, nil
 }
 
 func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
