@@ -55,6 +55,9 @@ func TestCalls_MatchContract(t *testing.T) {
 		"CancelDevice":   {"POST /v1/device/cancel", "application/json", `{"deviceCode":"d"}`},
 		"CreateLink":     {"POST /v1/links", "application/json", `{"page":"/@acme/web"}`},
 		"Invite":         {"POST /v1/invitations", "application/json", `{"account":"acme","role":"writer"}`},
+		"CreateToken":    {"POST /v1/tokens", "application/json", `{"name":"ci","project":{"account":"acme","slug":"web"}}`},
+		"Tokens":         {"GET /v1/tokens", "", ""},
+		"RevokeToken":    {"DELETE /v1/tokens/self", "", ""},
 		"Bots":           {"GET /v1/bots?account=acme&limit=200", "", ""},
 		"CreateBot":      {"PUT /v1/bots/acme/web", "", ""},
 		"CreateBotToken": {"POST /v1/bots/acme/web/tokens", "application/json", `{"name":"ci"}`},
@@ -325,7 +328,7 @@ func TestResponse_WithoutVersionIsNotAHub(t *testing.T) {
 
 func TestResponse_MissingMembersIsNotAHub(t *testing.T) {
 	for _, c := range allCalls() {
-		if slices.Contains([]string{"Projects", "APIs", "ConfigHistory", "BaseFilesHistory", "Bots", "OpenAPI", "Targets", "CancelDevice"}, c.name) { // an empty list or false is possible, and any object is a description
+		if slices.Contains([]string{"Projects", "APIs", "ConfigHistory", "BaseFilesHistory", "Bots", "Tokens", "OpenAPI", "Targets", "CancelDevice"}, c.name) { // an empty list or false is possible, and any object is a description
 			continue
 		}
 		status := http.StatusOK
@@ -424,4 +427,41 @@ func TestCall_WaitsForBefore(t *testing.T) {
 			t.Error("files came from nowhere")
 		}
 	})
+}
+
+func TestRevokeToken_OwnTokenIsRevokedAfterALostResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{Origin: origin, Token: token}, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n == 1 {
+				lose(w, r)
+				return
+			}
+			refuse(w, 401, wire.CodeTokenRevoked)
+		})
+		if got, err := b.RevokeToken(t.Context(), wire.TokenSelf); err != nil || !got.Self {
+			t.Errorf("%+v, %v", got, err)
+		}
+		_, err := b.RevokeToken(t.Context(), "1f0c2d9b8a77")
+		wantCode(t, err, wire.CodeTokenRevoked)
+	})
+}
+
+func TestTokenExpires_IsToldWhenAResponseStatesIt(t *testing.T) {
+	var told []time.Time
+	opts := hubclient.Options{Origin: origin, Token: token, TokenExpires: func(end time.Time) { told = append(told, end) }}
+	end := time.Date(2027, 2, 20, 10, 0, 0, 0, time.UTC)
+	hub := newHub(t, opts, func(w http.ResponseWriter, _ *http.Request, n int) {
+		if field := []string{end.Format(http.TimeFormat), "", "soon"}[n-1]; field != "" {
+			w.Header().Set(wire.TokenExpires, field)
+		}
+		answer(w, 200, wire.Whoami{User: "alice"})
+	})
+	for range 3 {
+		if _, err := hub.Whoami(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(told, []time.Time{end}) {
+		t.Errorf("%v", told)
+	}
 }

@@ -67,6 +67,14 @@ func check(v any, about ref.Ref) string {
 			return "it describes another bot"
 		}
 		named = about
+	case *wire.CreatedToken:
+		if v.Token == "" {
+			return "it has no token"
+		}
+	case *wire.RevokedToken:
+		if v.ID == "" {
+			return "it names no token"
+		}
 	case *wire.BotToken:
 		if v.Token == "" || v.Bot != about.String() {
 			return "it has no token of the bot"

@@ -31,6 +31,10 @@ type Options struct {
 	Before    func()         // called before every attempt, which waits for it; nil allowed
 	Trace     func(Attempt)  // called after every attempt; nil allowed
 
+	// TokenExpires is called with the end of the token, after every response that states
+	// it; nil allowed.
+	TokenExpires func(time.Time)
+
 	// Waiting is called, once in each call, when it has failed for a while and is tried
 	// again until some time; nil allowed.
 	Waiting func(err *Error, until time.Time)

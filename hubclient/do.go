@@ -235,6 +235,9 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 	}
 	defer resp.Body.Close()
 	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
+	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
+		c.opts.TokenExpires(end)
+	}
 	if err := c.checkStatus(req, resp); err != nil {
 		return nil, err
 	}

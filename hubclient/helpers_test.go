@@ -316,6 +316,8 @@ var device = wire.Device{DeviceCode: "d", UserCode: "BBBB-BBBB", VerificationURI
 
 var oneTimeLink = wire.Link{URL: origin + "/link?code=alice.x"}
 
+var tokenInfo = wire.TokenInfo{ID: "1f0c2d9b8a77", Name: "ci", Self: true}
+
 // onceCalls are the calls that the hub does again each time they are sent.
 func onceCalls() []call {
 	bot := wire.Bot{Account: "acme", BotID: "b"}
@@ -324,6 +326,10 @@ func onceCalls() []call {
 			_, err := c.TakeRateLimit(ctx, bot, 5)
 			return err
 		}, answering(200, wire.Taken{Bot: bot, Taken: 5})},
+		{"CreateToken", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.CreateToken(ctx, wire.CreateToken{Name: "ci", Restriction: wire.Restriction{Project: project}})
+			return err
+		}, answering(201, wire.CreatedToken{TokenInfo: tokenInfo, Token: token})},
 		{"CreateBotToken", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.CreateBotToken(ctx, project, wire.CreateBotToken{Name: "ci"})
 			return err
@@ -446,6 +452,12 @@ func calls() []call {
 			_, _, err := c.CreateBot(ctx, project)
 			return err
 		}, answering(201, wire.Bot{Account: "acme", BotRefID: project.String()})},
+		{"Tokens", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err },
+			answering(200, wire.Tokens{})},
+		{"RevokeToken", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.RevokeToken(ctx, wire.TokenSelf)
+			return err
+		}, answering(200, wire.RevokedToken{ID: "1f0c2d9b8a77", Self: true})},
 		{"BotTokens", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BotTokens(ctx, project); return err },
 			answering(200, wire.BotTokens{Bot: project.String()})},
 		{"RevokeBotToken", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {

@@ -41,6 +41,7 @@ type caller struct {
 	token   *store.Bearer   // nil: a session
 	session *store.SignedIn // nil: a token
 	scopes  []wire.Scope
+	only    store.Restriction // of the token, or of the one behind the session
 }
 
 func newCaller(user string, scopes []string) *caller {
@@ -57,8 +58,11 @@ func (w *caller) isBot() bool { return w.token != nil && w.token.Bot != "" }
 // notPermitted says that the caller's role on account is not the one that is needed.
 func (w *caller) notPermitted(has wire.Role, account string, needed wire.Role) *problem {
 	p := notPermitted(w.user, has, account, needed)
-	if w.isBot() {
+	switch {
+	case w.isBot():
 		return p.hint("a bot is a writer in its own account only")
+	case w.only.OnlyAccount != "":
+		return p.hint("the token is restricted to %s", w.only)
 	}
 	return p
 }
@@ -127,7 +131,11 @@ func (c *call) admit(e *wire.Endpoint) error {
 	if e.Op == wire.OpTakeRateLimit && c.who.isBot() { // its handler knows whether the bot asks about itself
 		scope = ""
 	}
-	if err := c.permit(c.accountOf(e.Account), e.Role, scope); err != nil {
+	permit := c.permit
+	if e.AboutProject() {
+		permit = c.permitProject
+	}
+	if err := permit(c.accountOf(e.Account), e.Role, scope); err != nil {
 		var refused *problem
 		if errors.As(err, &refused) && e.Public && c.isPublic() {
 			return nil
@@ -169,6 +177,9 @@ func (c *call) bearer(header string) (*caller, error) {
 		return nil, unauthorized(wire.CodeUnauthorized, "the Authorization header has no valid token")
 	}
 	bearer, err := lookUp(c, func(v *store.View) (*store.Bearer, error) { return v.Bearer(c.ctx(), pat.Hash(token)) })
+	if err == nil && bearer.ExpiresAt != 0 {
+		c.w.Header().Set(wire.TokenExpires, bearer.ExpiresAt.Time().Format(http.TimeFormat))
+	}
 	if err := bearerProblem(bearer, err); err != nil {
 		return nil, err
 	}
@@ -176,7 +187,7 @@ func (c *call) bearer(header string) (*caller, error) {
 		c.s.uses.note([]string{bearer.Hash})
 	}
 	who := newCaller(bearer.Owner, bearer.ScopeList())
-	who.token = bearer
+	who.token, who.only = bearer, bearer.Restriction
 	if who.isBot() {
 		who.user = bearer.BotRefID
 		return who, c.countRequest(who)
@@ -206,6 +217,20 @@ func (c *call) permit(account string, needed wire.Role, scope wire.Scope) error 
 	if err != nil {
 		return err
 	}
+	return c.permitAs(role, account, needed, scope)
+}
+
+// permitProject is permit for what belongs to the project that the path names, which is
+// one of account.
+func (c *call) permitProject(account string, needed wire.Role, scope wire.Scope) error {
+	role, err := c.roleOnProject()
+	if err != nil {
+		return err
+	}
+	return c.permitAs(role, account, needed, scope)
+}
+
+func (c *call) permitAs(role wire.Role, account string, needed wire.Role, scope wire.Scope) error {
 	if rank(role) < rank(needed) {
 		return c.who.notPermitted(role, account, needed)
 	}
@@ -230,14 +255,28 @@ func (c *call) needScope(scope wire.Scope) error {
 
 // roleOn returns the caller's role on account, "" for none.
 func (c *call) roleOn(account string) (wire.Role, error) {
-	if c.who == nil || !ref.ValidName(account) {
-		return "", nil
-	}
-	return lookUp(c, func(v *store.View) (wire.Role, error) { return c.who.roleOn(c.ctx(), v, account) })
+	return c.roleIn(store.Restriction{OnlyAccount: account})
 }
 
-func (w *caller) roleOn(ctx context.Context, v *store.View, account string) (wire.Role, error) {
+// roleOnProject returns the caller's role on the project that the path names, "" for
+// none. It is the one on its account, unless the token is restricted.
+func (c *call) roleOnProject() (wire.Role, error) {
+	return c.roleIn(store.Restriction{OnlyAccount: c.params.ByName("account"), OnlySlug: c.params.ByName("slug")})
+}
+
+func (c *call) roleIn(part store.Restriction) (wire.Role, error) {
+	if c.who == nil || !ref.ValidName(part.OnlyAccount) {
+		return "", nil
+	}
+	return lookUp(c, func(v *store.View) (wire.Role, error) { return c.who.roleIn(c.ctx(), v, part) })
+}
+
+// roleIn returns the role on an account, or on a project of it.
+func (w *caller) roleIn(ctx context.Context, v *store.View, part store.Restriction) (wire.Role, error) {
+	account := part.OnlyAccount
 	switch {
+	case !w.only.Allows(part):
+		return "", nil
 	case w.isBot() && w.account == account:
 		return wire.Writer, nil
 	case w.isBot():

@@ -310,7 +310,7 @@ func (c *call) changedSince(files tree.Tree, base string) (tree.Tree, error) {
 	if !tree.ValidDigest(base) {
 		return nil, invalidBody("", "base must be 64 lower-case hex digits, not %q", base)
 	}
-	role, err := c.roleOn(c.ref().Account())
+	role, err := c.roleOnProject()
 	if err != nil || rank(role) < rank(wire.Reader) {
 		return files, err
 	}

@@ -75,7 +75,7 @@ func (c *call) needReader() error {
 	if c.who == nil {
 		return c.unauthenticated()
 	}
-	return c.permit(c.ref().Account(), wire.Reader, "")
+	return c.permitProject(c.ref().Account(), wire.Reader, "")
 }
 
 // getRevision responds with the config as it was.

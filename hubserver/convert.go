@@ -127,8 +127,15 @@ func toBot(r *store.RateLimit) wire.Bot {
 func toTokenInfo(t *store.Token) wire.TokenInfo {
 	return wire.TokenInfo{
 		ID: t.ID(), Name: t.Name, Shown: t.Shown, Scopes: toScopes(t), CreatedAt: t.CreatedAt.Time(),
-		ExpiresAt: orNever(t.ExpiresAt), LastUsedAt: orNever(t.LastUsedAt),
+		ExpiresAt: orNever(t.ExpiresAt), LastUsedAt: orNever(t.LastUsedAt), Bot: t.BotRefID, Restriction: toRestriction(t.Restriction),
 	}
+}
+
+func toRestriction(r store.Restriction) wire.Restriction {
+	if r.OnlySlug == "" {
+		return wire.Restriction{Account: r.OnlyAccount}
+	}
+	return wire.Restriction{Project: refOf(r.OnlyAccount, r.OnlySlug)}
 }
 
 func toScopes(t *store.Token) []wire.Scope {

@@ -141,7 +141,7 @@ func (c *call) recheck() error {
 		if c.who == nil {
 			return c.unauthenticated()
 		}
-		role, err := c.who.roleOn(c.ctx(), v, c.ref().Account())
+		role, err := c.who.roleIn(c.ctx(), v, store.Restriction{OnlyAccount: p.Account, OnlySlug: p.Slug})
 		if err == nil && rank(role) < rank(wire.Reader) {
 			return c.who.notPermitted(role, c.ref().Account(), wire.Reader)
 		}

@@ -30,7 +30,7 @@ func (s *Server) historyPage(c *call) error {
 
 // history responds with the tab. q says which part of the history it shows.
 func (c *call) history(status int, shown page.History, q url.Values) error {
-	role, err := c.roleOn(c.ref().Account())
+	role, err := c.roleOnProject()
 	if err != nil {
 		return err
 	}

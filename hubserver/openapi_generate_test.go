@@ -75,7 +75,7 @@ func (d responseDoc) response(content object) object {
 		return object{"$ref": d.Ref}
 	}
 	headers := object{}
-	for _, name := range []string{"X-Request-Id", "Hub-Version", "RateLimit", "RateLimit-Policy"} {
+	for _, name := range []string{"X-Request-Id", "Hub-Version", "RateLimit", "RateLimit-Policy", "Token-Expires"} {
 		headers[name] = refTo("headers", name)
 	}
 	for name, header := range d.Headers {

@@ -38,7 +38,7 @@ func (c *call) projectPage(tab string) (*store.ProjectView, page.Project, error)
 	if err != nil {
 		return nil, page.Project{}, err
 	}
-	role, err := c.roleOn(r.Account())
+	role, err := c.roleOnProject()
 	if err != nil {
 		return nil, page.Project{}, err
 	}

@@ -46,9 +46,12 @@ func (c *call) publicPreview(req *wire.EditProject, view *store.ProjectView) (bo
 		return view.PublicPreview && !rebound, nil
 	}
 	if !*req.PublicPreview {
-		return false, c.permit(view.Account, wire.Admin, "")
+		return false, c.permitProject(view.Account, wire.Admin, "")
 	}
-	for _, account := range []string{view.Account, view.StackAccount, api.Account()} {
+	if err := c.permitProject(view.Account, wire.Admin, ""); err != nil {
+		return false, err
+	}
+	for _, account := range []string{view.StackAccount, api.Account()} {
 		if err := c.permit(account, wire.Admin, ""); err != nil {
 			return false, err
 		}
@@ -69,7 +72,7 @@ func (s *Server) previewPage(c *call) error {
 	if err != nil {
 		return err
 	}
-	role, err := c.roleOn(view.Account)
+	role, err := c.roleOnProject()
 	if err != nil {
 		return err
 	}

@@ -326,7 +326,7 @@ func (c *call) tryEdit(req *wire.EditProject) (*store.ProjectView, error) {
 	}
 	if req.EnforceSchema != nil && *req.EnforceSchema != before.EnforceSchema {
 		after.EnforceSchema = *req.EnforceSchema
-		if err := c.permit(c.ref().Account(), wire.Admin, ""); err != nil {
+		if err := c.permitProject(c.ref().Account(), wire.Admin, ""); err != nil {
 			return nil, err
 		}
 	}

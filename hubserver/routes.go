@@ -16,6 +16,10 @@ func (s *Server) handlers() map[wire.Op]handler {
 	return map[wire.Op]handler{
 		wire.OpWhoami: s.whoami,
 
+		wire.OpCreateToken: s.createToken,
+		wire.OpListTokens:  s.listTokens,
+		wire.OpRevokeToken: s.revokeToken,
+
 		wire.OpCreateProject:       s.createProject,
 		wire.OpListProjects:        s.listProjects,
 		wire.OpGetProject:          s.getProject,
@@ -90,8 +94,8 @@ func (s *Server) handlers() map[wire.Op]handler {
 		wire.OpDevicePage:       s.devicePage,
 		wire.OpDecideDevice:     s.decideDevice,
 		wire.OpTokensPage:       s.tokensPage,
-		wire.OpCreateToken:      s.createToken,
-		wire.OpRevokeToken:      s.revokeToken,
+		wire.OpTokenForm:        s.tokenForm,
+		wire.OpRevokeForm:       s.revokeForm,
 		wire.OpEndSession:       s.endSession,
 		wire.OpSignInPage:       s.signInPage,
 		wire.OpSignIn:           s.signIn,

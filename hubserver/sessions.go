@@ -73,7 +73,7 @@ func (c *call) signedIn() (*caller, error) {
 		c.s.uses.note(nil, store.SessionKey{User: session.User, Hash: session.Hash})
 	}
 	who := newCaller(session.User, session.ScopeList())
-	who.session = session
+	who.session, who.only = session, session.Restriction
 	return who, nil
 }
 

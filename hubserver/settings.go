@@ -32,7 +32,7 @@ func (s *Server) settingsPage(c *call) error {
 // settings responds with the Settings tab.
 func (c *call) settings(status int, view *store.ProjectView, shown page.Settings) (err error) {
 	if shown.CanWrite {
-		role, err := c.roleOn(view.Account)
+		role, err := c.roleOnProject()
 		if err != nil {
 			return err
 		}

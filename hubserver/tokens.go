@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/hubclient/pat"
@@ -35,27 +36,20 @@ func (s *Server) tokensPage(c *call) error {
 
 // showTokens completes shown with the user's tokens and sessions, and responds with it.
 func (c *call) showTokens(status int, shown page.Tokens) error {
-	user := c.who.user
 	shown.Layout, shown.Choices = c.layout("Tokens"), c.choices()
 	shown.Here = tokensPath
 	err := c.s.Store.Read(c.ctx(), func(v *store.View) error {
-		tokens, err := v.Tokens(c.ctx(), user)
-		if err != nil {
-			return err
-		}
-		now, err := v.Now(c.ctx())
+		tokens, err := c.ownTokens(v)
 		if err != nil {
 			return err
 		}
 		for _, t := range tokens {
-			if t.RevokedAt == 0 && (t.ExpiresAt == 0 || t.ExpiresAt > now) {
-				shown.Tokens = append(shown.Tokens, page.Token{
-					ID: t.ID(), Name: t.Name, Shown: t.Shown, Scopes: t.ScopeList(), CreatedAt: t.CreatedAt.Time(),
-					ExpiresAt: t.ExpiresAt.Time(), LastUsedAt: t.LastUsedAt.Time(), Behind: t.Hash == c.who.session.Token, Bot: t.BotRefID,
-				})
-			}
+			shown.Tokens = append(shown.Tokens, page.Token{
+				ID: t.ID(), Name: t.Name, Shown: t.Shown, Scopes: t.ScopeList(), CreatedAt: t.CreatedAt.Time(), Only: t.Restriction.String(),
+				ExpiresAt: t.ExpiresAt.Time(), LastUsedAt: t.LastUsedAt.Time(), Behind: t.Hash == c.who.session.Token, Bot: t.BotRefID,
+			})
 		}
-		sessions, err := v.Sessions(c.ctx(), user)
+		sessions, err := c.ownSessions(v)
 		for _, session := range sessions {
 			shown.Sessions = append(shown.Sessions, page.Session{
 				ID: session.ID(), Agent: session.Agent, Address: session.Address, Token: session.TokenName, CreatedAt: session.CreatedAt.Time(),
@@ -71,8 +65,19 @@ func (c *call) showTokens(status int, shown page.Tokens) error {
 	return c.html(status, body, err)
 }
 
-// createToken mints a token of the user, and shows it once.
-func (s *Server) createToken(c *call) error {
+// ownSessions returns the sessions that the caller may see, as ownTokens does.
+func (c *call) ownSessions(v *store.View) (visible []store.SignedIn, err error) {
+	all, err := v.Sessions(c.ctx(), c.who.user)
+	for _, session := range all {
+		if c.who.only.Allows(session.Restriction) {
+			visible = append(visible, session)
+		}
+	}
+	return visible, err
+}
+
+// tokenForm mints a token of the user, and shows it once.
+func (s *Server) tokenForm(c *call) error {
 	form, err := c.form()
 	if err != nil {
 		return err
@@ -116,25 +121,23 @@ func (c *call) mint(tx *store.Tx, token *store.Token, parent string) error {
 	return c.audit(c.ctx(), tx, token.Owner, "token.create", token.ID(), token.Scopes)
 }
 
-// revokeToken ends one of the user's own tokens.
-func (s *Server) revokeToken(c *call) error {
+// revokeForm ends one of the user's own tokens.
+func (s *Server) revokeForm(c *call) error {
 	return c.endOne(func(tx *store.Tx, id string) error {
-		token, err := tx.RevokeOwnToken(c.ctx(), c.who.user, id)
+		_, err := c.revokeOwn(tx, id)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		return c.audit(c.ctx(), tx, c.who.user, "token.revoke", token.ID(), "")
+		return err
 	})
 }
 
 // endSession ends one of the user's own sessions.
 func (s *Server) endSession(c *call) error {
 	return c.endOne(func(tx *store.Tx, id string) error {
-		if len(id) != idLength {
-			return nil
+		visible, err := c.ownSessions(&tx.View)
+		if err != nil || !slices.ContainsFunc(visible, func(s store.SignedIn) bool { return s.ID() == id }) {
+			return err
 		}
 		ended, err := tx.EndSession(c.ctx(), c.who.user, id)
 		if err != nil || !ended {
@@ -143,9 +146,6 @@ func (s *Server) endSession(c *call) error {
 		return c.audit(c.ctx(), tx, c.who.user, "session.end", id, "")
 	})
 }
-
-// idLength is the length of the ID of a session.
-const idLength = 12
 
 // endOne ends what the id of a form names, and returns to the list. It is not a failure
 // if that has ended already.

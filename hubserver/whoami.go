@@ -15,6 +15,13 @@ func (s *Server) whoami(c *call) error {
 		return err
 	}
 	me := wire.Whoami{TokenName: c.who.tokenName(), Scopes: c.who.scopes, Accounts: accounts}
+	if c.who.only.OnlySlug != "" {
+		role, err := c.roleIn(c.who.only)
+		if err != nil {
+			return err
+		}
+		me.Projects = []wire.ProjectRole{{Project: refOf(c.who.only.OnlyAccount, c.who.only.OnlySlug), Role: role}}
+	}
 	if c.who.isBot() {
 		me.Bot = c.who.user
 	} else {
@@ -40,6 +47,7 @@ func (c *call) accounts() ([]wire.AccountRole, error) {
 		}
 		return err
 	})
+	all = slices.DeleteFunc(all, func(a wire.AccountRole) bool { return !c.who.only.Allows(store.Restriction{OnlyAccount: a.Account}) })
 	slices.SortFunc(all, func(a, b wire.AccountRole) int { return strings.Compare(a.Account, b.Account) })
 	return all, err
 }

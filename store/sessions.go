@@ -42,11 +42,12 @@ func (s *Session) ID() string { return s.Hash[:idLength] }
 // SignedIn is what authentication needs to know of a session, as of now.
 type SignedIn struct {
 	Session
-	TokenName string // of the token behind it
-	TokenEnds Time   // when that expires; 0: never, or there is none
-	Ended     bool   // expired, idle for too long, or its token is revoked or expired
-	Disabled  bool   // the user's account is
-	Stale     bool   // the last use was stored more than a minute ago
+	TokenName   string // of the token behind it
+	Restriction        // of that token
+	TokenEnds   Time   // when that expires; 0: never, or there is none
+	Ended       bool   // expired, idle for too long, or its token is revoked or expired
+	Disabled    bool   // the user's account is
+	Stale       bool   // the last use was stored more than a minute ago
 }
 
 // ScopeList returns the session's scopes.
@@ -113,6 +114,7 @@ func (v *View) SignedIn(ctx context.Context, user, hash string) (*SignedIn, erro
 	s, now := &SignedIn{}, v.nowExpr()
 	return s, v.one(ctx, s, fmt.Sprintf(`SELECT %s,
 		COALESCE(t.name, '') AS token_name, COALESCE(t.expires_at, 0) AS token_ends,
+		COALESCE(t.only_account, '') AS only_account, COALESCE(t.only_slug, '') AS only_slug,
 		session.expires_at <= ? OR session.seen_at <= ? - %d OR session.token <> '' AND
 			(t.hash IS NULL OR t.revoked_at <> 0 OR t.expires_at <> 0 AND t.expires_at <= ?) AS ended,
 		a.disabled_at <> 0 AS disabled, session.seen_at < ? - %d AS stale
@@ -144,6 +146,7 @@ func (v *View) Sessions(ctx context.Context, user string) ([]SignedIn, error) {
 	}
 	var all []SignedIn
 	err = v.db.NewSelect().TableExpr("sessions AS session").ColumnExpr("?", bun.Safe(sessionColumns)).ColumnExpr("COALESCE(t.name, '') AS token_name").
+		ColumnExpr("COALESCE(t.only_account, '') AS only_account, COALESCE(t.only_slug, '') AS only_slug").
 		Join("LEFT JOIN tokens AS t ON t.hash = session.token").
 		Where("session.user_name = ?", user).Where("session.expires_at > ?", now).Where("session.seen_at > ?", now.add(-SessionIdle)).
 		Where("session.token = '' OR t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > ?)", now).

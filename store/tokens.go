@@ -13,12 +13,13 @@ import (
 type Token struct {
 	bun.BaseModel `bun:"table:tokens"`
 
-	Hash       string `bun:",pk"` // SHA-256 of the token
-	Shown      string // its first 12 characters
-	Name       string
-	Owner      string // a user, or the account of a bot
-	Bot        string // ID of the bot's RateLimit; "": a user's token
-	Scopes     string // separated by spaces
+	Hash   string `bun:",pk"` // SHA-256 of the token
+	Shown  string // its first 12 characters
+	Name   string
+	Owner  string // a user, or the account of a bot
+	Bot    string // ID of the bot's RateLimit; "": a user's token
+	Scopes string // separated by spaces
+	Restriction
 	CreatedAt  Time
 	ExpiresAt  Time // 0: never
 	RevokedAt  Time
@@ -35,6 +36,32 @@ const idLength = 12
 
 // ScopeList returns the token's scopes.
 func (t *Token) ScopeList() []string { return strings.Fields(t.Scopes) }
+
+// Restriction is the account, or the one project of it, to which a token is restricted;
+// the zero value: to none.
+type Restriction struct {
+	OnlyAccount string
+	OnlySlug    string // "": all of the account
+}
+
+// String returns @account or @account/slug, "" for none.
+func (r Restriction) String() string {
+	switch {
+	case r.OnlyAccount == "":
+		return ""
+	case r.OnlySlug == "":
+		return "@" + r.OnlyAccount
+	}
+	return "@" + r.OnlyAccount + "/" + r.OnlySlug
+}
+
+// Allows reports whether what is restricted to r may use what other names.
+func (r Restriction) Allows(other Restriction) bool {
+	return r.OnlyAccount == "" || r.OnlyAccount == other.OnlyAccount && (r.OnlySlug == "" || r.OnlySlug == other.OnlySlug)
+}
+
+// errWider is the error of a token that could be used where its parent cannot.
+var errWider = errors.New("the token is restricted less than the one that it is created with")
 
 // Bearer is what authentication needs to know of a token, as of now.
 type Bearer struct {
@@ -54,7 +81,8 @@ type mintedToken struct {
 }
 
 // MintToken is [Tx.CreateToken] of a token that ends when parent, the hash of another
-// token of its owner, is revoked; "": none. ErrTooMany if the user or bot has too many.
+// token of its owner, is revoked; "": none. It is restricted as its parent is, unless it
+// is restricted further. ErrTooMany if the user or bot has too many.
 func (tx *Tx) MintToken(ctx context.Context, t *Token, parent string) error {
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -68,6 +96,18 @@ func (tx *Tx) MintToken(ctx context.Context, t *Token, parent string) error {
 	if valid >= maxMinted {
 		return ErrTooMany
 	}
+	if parent != "" {
+		behind, err := tx.Bearer(ctx, parent)
+		if err != nil {
+			return err
+		}
+		if t.OnlyAccount == "" {
+			t.Restriction = behind.Restriction
+		}
+		if !behind.Allows(t.Restriction) {
+			return errWider
+		}
+	}
 	if err := tx.CreateToken(ctx, t); err != nil || parent == "" {
 		return err
 	}
@@ -79,7 +119,7 @@ func (tx *Tx) MintToken(ctx context.Context, t *Token, parent string) error {
 const maxMinted = 200
 
 // CreateToken stores a token for an existing user or bot. Hash, Shown, Name, Owner,
-// Bot, Scopes and ExpiresAt are the caller's.
+// Bot, Scopes, Restriction and ExpiresAt are the caller's.
 func (tx *Tx) CreateToken(ctx context.Context, t *Token) error {
 	if t.Bot != "" {
 		if err := tx.LockRights(ctx, t.Owner); err != nil { // so that the bot is not deleted meanwhile
@@ -135,6 +175,14 @@ func (v *View) Tokens(ctx context.Context, owner string) ([]Token, error) {
 		q = q.Where("owner = ?", owner)
 	}
 	return all, q.Scan(ctx)
+}
+
+// ValidTokens is [View.Tokens] of one account without those that were revoked or have expired.
+func (v *View) ValidTokens(ctx context.Context, owner string) ([]Token, error) {
+	var valid []Token
+	return valid, v.db.NewSelect().Model(&valid).ColumnExpr("token.*, COALESCE(b.bot_ref_id, '') AS bot_ref_id").
+		Join("LEFT JOIN rate_limits AS b ON b.account = token.owner AND b.id = token.bot").Where("owner = ?", owner).
+		Where("revoked_at = 0").Where("expires_at = 0 OR expires_at > ?", v.nowExpr()).Order("created_at", "hash").Scan(ctx)
 }
 
 // ErrAmbiguous says that an id names more than one token.

@@ -17,7 +17,7 @@ var reads = strings.Fields(`
 	Findings FirstAnswer Followers FormerTree HasBlobs Link
 	MembersOf MembershipsOf Now Piece Project ProjectState Projects ProjectsUsing RateLimit RateUsage RoleOf Schema SchemaSize Sessions SignedIn Snapshot
 	SnapshotDigest SnapshotSize Stack
-	StackVersion Tokens VisibleProjects`)
+	StackVersion Tokens ValidTokens VisibleProjects`)
 
 func TestView_HasNoMethodThatWrites(t *testing.T) {
 	view, tx := reflect.TypeFor[*store.View](), reflect.TypeFor[*store.Tx]()

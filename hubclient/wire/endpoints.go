@@ -50,6 +50,9 @@ type Op string
 // The endpoints of a hub.
 const (
 	OpWhoami              Op = "whoami"
+	OpCreateToken         Op = "createToken"
+	OpListTokens          Op = "listTokens"
+	OpRevokeToken         Op = "revokeToken"
 	OpCreateProject       Op = "createProject"
 	OpListProjects        Op = "listProjects"
 	OpGetProject          Op = "getProject"
@@ -114,8 +117,8 @@ const (
 	OpDevicePage          Op = "getDevicePage"
 	OpDecideDevice        Op = "decideDevice"
 	OpTokensPage          Op = "getTokensPage"
-	OpCreateToken         Op = "createToken"
-	OpRevokeToken         Op = "revokeToken"
+	OpTokenForm           Op = "sendToken"
+	OpRevokeForm          Op = "sendRevocation"
 	OpEndSession          Op = "endSession"
 	OpSignInPage          Op = "getSignInPage"
 	OpSignIn              Op = "signIn"
@@ -156,6 +159,11 @@ var (
 // Endpoints lists every endpoint of a hub once.
 var Endpoints = []Endpoint{
 	{Op: OpWhoami, Method: http.MethodGet, Path: "/v1/whoami", Account: AnyToken, Response: Whoami{}},
+	// A token is a secret, so that no response is stored for an Idempotency-Key. What else
+	// these need than a token, their handlers know.
+	{Op: OpCreateToken, Method: http.MethodPost, Path: "/v1/tokens", Account: AnyToken, Once: true, Request: CreateToken{}, Response: CreatedToken{}},
+	{Op: OpListTokens, Method: http.MethodGet, Path: "/v1/tokens", Account: AnyToken, Response: Tokens{}},
+	{Op: OpRevokeToken, Method: http.MethodDelete, Path: "/v1/tokens/{id}", Account: AnyToken, Response: RevokedToken{}},
 
 	{Op: OpCreateProject, Method: http.MethodPost, Path: "/v1/projects", Account: InBody, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Request: CreateProject{}, Response: Project{}},
 	{Op: OpListProjects, Method: http.MethodGet, Path: "/v1/projects", Account: AnyToken, Response: Projects{}},
@@ -233,12 +241,17 @@ var Endpoints = []Endpoint{
 	{Op: OpDevicePage, Method: http.MethodGet, Path: "/device", Account: Anonymous, Returns: HTML},
 	{Op: OpDecideDevice, Method: http.MethodPost, Path: "/device", Account: Anonymous, Accepts: formType, Returns: HTML},
 	{Op: OpTokensPage, Method: http.MethodGet, Path: "/tokens", Account: Anonymous, Returns: HTML},
-	{Op: OpCreateToken, Method: http.MethodPost, Path: "/tokens", Account: Anonymous, Accepts: formType, Returns: HTML},
-	{Op: OpRevokeToken, Method: http.MethodPost, Path: "/tokens/revoke", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpTokenForm, Method: http.MethodPost, Path: "/tokens", Account: Anonymous, Accepts: formType, Returns: HTML},
+	{Op: OpRevokeForm, Method: http.MethodPost, Path: "/tokens/revoke", Account: Anonymous, Accepts: formType, Returns: HTML},
 	{Op: OpEndSession, Method: http.MethodPost, Path: "/sessions/end", Account: Anonymous, Accepts: formType, Returns: HTML},
 	{Op: OpSignInPage, Method: http.MethodGet, Path: "/sign-in", Account: Anonymous, Returns: HTML},
 	{Op: OpSignIn, Method: http.MethodPost, Path: "/sign-in", Account: Anonymous, Accepts: formType, Returns: HTML},
 	{Op: OpSignOut, Method: http.MethodPost, Path: "/sign-out", Account: Anonymous, Returns: HTML},
+}
+
+// AboutProject reports whether the path is that of a project, or of a part of one.
+func (e *Endpoint) AboutProject() bool {
+	return strings.HasPrefix(e.Path, projectPath) || strings.HasPrefix(e.Path, projectPage)
 }
 
 // Endpoint returns the endpoint that o names. It panics if there is none.

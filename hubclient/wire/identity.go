@@ -3,6 +3,8 @@ package wire
 import (
 	"slices"
 	"time"
+
+	"example.com/projecthub/hubclient/ref"
 )
 
 // Scope is a right that a token can have. A token without scopes can only read.
@@ -37,12 +39,19 @@ type Whoami struct {
 	Scopes    []Scope       `json:"scopes"`
 	ExpiresAt *time.Time    `json:"expiresAt"` // null: never
 	Accounts  []AccountRole `json:"accounts"`
+	Projects  []ProjectRole `json:"projects,omitzero"` // the one to which the token is restricted
 }
 
 // AccountRole is the caller's role on one account.
 type AccountRole struct {
 	Account string `json:"account"`
 	Role    Role   `json:"role"`
+}
+
+// ProjectRole is the caller's role on one project of an account on which it has none.
+type ProjectRole struct {
+	Project ref.Ref `json:"project"`
+	Role    Role    `json:"role"` // "": none
 }
 
 // Name is the user's or the bot's name.
@@ -57,6 +66,13 @@ func (w Whoami) Name() string {
 func (w Whoami) Writes(account string) bool {
 	return slices.ContainsFunc(w.Accounts, func(a AccountRole) bool {
 		return a.Account == account && (a.Role == Writer || a.Role == Admin)
+	})
+}
+
+// WritesTo reports whether the caller has at least the role writer on project.
+func (w Whoami) WritesTo(project ref.Ref) bool {
+	return w.Writes(project.Account()) || slices.ContainsFunc(w.Projects, func(p ProjectRole) bool {
+		return p.Project == project && (p.Role == Writer || p.Role == Admin)
 	})
 }
 

@@ -59,17 +59,6 @@ type BotTokens struct {
 	Tokens []TokenInfo `json:"tokens"`
 }
 
-// TokenInfo is what can be told of a token after its creation.
-type TokenInfo struct {
-	ID         string     `json:"id"`
-	Name       string     `json:"name"`
-	Shown      string     `json:"shown"` // its first characters
-	Scopes     []Scope    `json:"scopes"`
-	CreatedAt  time.Time  `json:"createdAt"`
-	ExpiresAt  *time.Time `json:"expiresAt"`  // null: never
-	LastUsedAt *time.Time `json:"lastUsedAt"` // null: never
-}
-
 // RevokedBotToken is the response to the revocation of a token of a bot.
 type RevokedBotToken struct {
 	Bot  string `json:"bot"`

@@ -22,6 +22,7 @@ type Token struct {
 	LastUsedAt      time.Time // zero: never
 	Behind          bool      // this session has its rights
 	Bot             string    // whose token it is; "": the user's own
+	Only            string    // the account or project to which it is restricted; "": none
 }
 
 // Session is a browser that is signed in.

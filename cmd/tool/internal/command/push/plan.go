@@ -178,5 +178,5 @@ func (p *push) mayWrite(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return me.Writes(p.destination.Account()) && me.Has(wire.ScopeWriteConfig), nil
+	return me.WritesTo(p.destination) && me.Has(wire.ScopeWriteConfig), nil
 }

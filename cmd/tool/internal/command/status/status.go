@@ -204,7 +204,7 @@ func (s *status) destination(ctx context.Context, local *workspace.Project, p *P
 		return nil
 	}
 	p.DestinationSource = path.Base(local.ClientPath())
-	p.Authorized = s.me != nil && s.me.Writes(p.Project.Account()) && s.me.Has(wire.ScopeWriteConfig)
+	p.Authorized = s.me != nil && s.me.WritesTo(p.Project) && s.me.Has(wire.ScopeWriteConfig)
 	return s.config(ctx, client, p)
 }
 
