@@ -47,7 +47,8 @@ func meaning(err error) error {
 	case errors.As(err, &pg):
 		return postgresMeaning(pg.Code)
 	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone), errors.Is(err, driver.ErrBadConn):
+		errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone), errors.Is(err, driver.ErrBadConn),
+		pgconn.SafeToRetry(err): // such as "conn closed", which is no sentinel of its own
 		return ErrUnavailable
 	}
 	return nil
@@ -96,4 +97,10 @@ func isNoTable(err error) bool {
 	var lite *sqlite.Error
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "42P01" || errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_ERROR
+}
+
+// isNoRight reports whether the database's role lacks a right.
+func isNoRight(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "42501"
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/gofrs/flock"
 	"github.com/uptrace/bun"
@@ -37,10 +38,24 @@ func (s *Store) Lock() (unlock func() error, err error) {
 // migrationLock is the number of PostgreSQL's advisory lock for migrating.
 const migrationLock int64 = 7_283_940_156
 
+// ErrSchemaRights says that the database lets the hub's role not change the schema.
+var ErrSchemaRights = errors.New("the database's role has no right to change the schema")
+
 // Migrate brings the schema up to date and returns the names of the steps that
 // it took. On SQLite the caller holds [Store.Lock], and the file is copied first, to
-// PATH.before-STEP; on PostgreSQL any number of hubs may call it at once.
-func (s *Store) Migrate(ctx context.Context) ([]string, error) { return s.migrate(ctx, -1) }
+// PATH.before-STEP; on PostgreSQL any number of hubs may call it at once. A schema that
+// is up to date needs no right to change it; ErrSchemaRights when there is none.
+func (s *Store) Migrate(ctx context.Context) ([]string, error) {
+	outdated, err := s.outdated(ctx)
+	if err != nil || !outdated {
+		return nil, err
+	}
+	done, err := s.migrate(ctx, -1)
+	if isNoRight(err) {
+		err = fmt.Errorf("%w: %w", ErrSchemaRights, err)
+	}
+	return done, err
+}
 
 // migrate takes the first steps up to a number, all of them if it is negative.
 func (s *Store) migrate(ctx context.Context, most int) ([]string, error) {
@@ -49,11 +64,14 @@ func (s *Store) migrate(ctx context.Context, most int) ([]string, error) {
 		return nil, err
 	}
 	if s.dsn.path == "" {
-		lock, err := s.lockMigrations(ctx)
+		lock, err := s.beginUnlimited(ctx)
 		if err != nil {
 			return nil, wrap(err)
 		}
 		defer lock.Rollback()
+		if _, err := lock.NewRaw("SELECT pg_advisory_xact_lock(?)", migrationLock).Exec(ctx); err != nil {
+			return nil, wrap(err)
+		}
 	}
 	m := migrate.NewMigrator(s.write, steps, migrate.WithTableName(migrations.Marks))
 	if err := m.Init(ctx); err != nil {
@@ -99,19 +117,15 @@ func (s *Store) copyBefore(ctx context.Context, steps migrate.MigrationSlice) er
 	return nil
 }
 
-// lockMigrations returns a transaction that holds the lock for migrating, without any
-// of a session's limits of time. A pooler, too, keeps its connection for it alone.
-func (s *Store) lockMigrations(ctx context.Context) (bun.Tx, error) {
+// beginUnlimited begins a transaction that holds locks for a long time, without any of
+// a session's limits of time. A pooler, too, keeps its connection for it alone: a lock of
+// a session would stay with a connection that the pooler gives to somebody else.
+func (s *Store) beginUnlimited(ctx context.Context) (bun.Tx, error) {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return tx, err
 	}
-	for name := range sessionTimes {
-		if _, err := tx.NewRaw("SET LOCAL " + name + " = 0").Exec(ctx); err != nil {
-			return tx, errors.Join(err, tx.Rollback())
-		}
-	}
-	if _, err := tx.NewRaw("SELECT pg_advisory_xact_lock(?)", migrationLock).Exec(ctx); err != nil {
+	if _, err := tx.ExecContext(ctx, strings.Join(withoutLimits(), ";")); err != nil {
 		return tx, errors.Join(err, tx.Rollback())
 	}
 	return tx, nil
@@ -119,19 +133,29 @@ func (s *Store) lockMigrations(ctx context.Context) (bun.Tx, error) {
 
 // CheckSchema returns an error that says what to type unless the schema is up to date.
 func (s *Store) CheckSchema(ctx context.Context) error {
+	outdated, err := s.outdated(ctx)
+	if err == nil && outdated {
+		err = errors.New("the database's schema is not up to date: run hub migrate")
+	}
+	return err
+}
+
+// outdated reports whether steps are to be taken. It fails where a newer hub has taken
+// too many.
+func (s *Store) outdated(ctx context.Context) (bool, error) {
 	steps, err := migrations.All()
 	if err != nil {
-		return err
+		return false, err
 	}
 	m := migrate.NewMigrator(s.read, steps, migrate.WithTableName(migrations.Marks))
 	found, err := m.MigrationsWithStatus(ctx)
 	if err != nil && !isNoTable(err) {
-		return fmt.Errorf("read which migrations were taken: %w", wrap(err))
+		return false, fmt.Errorf("read which migrations were taken: %w", wrap(err))
 	}
 	if err != nil || len(found.Unapplied()) > 0 {
-		return errors.New("the database's schema is not up to date: run hub migrate")
+		return true, nil
 	}
-	return checkKnown(ctx, m)
+	return false, checkKnown(ctx, m)
 }
 
 // checkKnown refuses a database that a newer hub has changed beyond what one

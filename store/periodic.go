@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -62,8 +61,8 @@ func (s *Store) due(ctx context.Context, task string, every time.Duration) (bool
 }
 
 // lockTask makes sure that one process runs a task: on SQLite by an operating
-// system's lock on PATH.TASK.lock, on PostgreSQL by an advisory lock of the schema.
-// Both end with the process. ErrCollecting when it is taken.
+// system's lock on PATH.TASK.lock, on PostgreSQL by an advisory lock of the schema, which
+// ends with ctx, too. Both end with the process. ErrCollecting when it is taken.
 func (s *Store) lockTask(ctx context.Context, task string) (unlock func(), err error) {
 	if s.dsn.path != "" {
 		lock := flock.New(s.dsn.path + "." + task + ".lock")
@@ -74,24 +73,17 @@ func (s *Store) lockTask(ctx context.Context, task string) (unlock func(), err e
 		}
 		return func() { lock.Unlock() }, nil
 	}
-	const key = "hashtextextended('hub ' || ? || ' ' || current_schema(), 0)"
-	conn, err := s.write.Conn(ctx)
+	tx, err := s.beginUnlimited(ctx)
 	if err != nil {
 		return nil, wrap(err)
 	}
 	taken := false
-	if err := conn.NewRaw("SELECT pg_try_advisory_lock("+key+")", task).Scan(ctx, &taken); err != nil || !taken {
-		conn.Close()
-		if err == nil {
-			err = ErrCollecting
-		}
-		return nil, wrap(err)
+	err = tx.NewRaw("SELECT pg_try_advisory_xact_lock(hashtextextended('hub ' || ? || ' ' || current_schema(), 0))", task).Scan(ctx, &taken)
+	if err == nil && !taken {
+		err = ErrCollecting
 	}
-	return func() {
-		// Closing the connection would only give it back to the pool, with its lock.
-		if _, err := conn.NewRaw("SELECT pg_advisory_unlock("+key+")", task).Exec(context.WithoutCancel(ctx)); err != nil {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is closed
-		}
-		conn.Close()
-	}, nil
+	if err != nil {
+		return nil, errors.Join(wrap(err), tx.Rollback())
+	}
+	return func() { _ = tx.Rollback() }, nil
 }

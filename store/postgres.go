@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
@@ -18,7 +20,7 @@ const DefaultConnections = 32
 // MinConnections is the smallest number of connections that a store works with.
 const MinConnections = 4
 
-// connectTime bounds how long connecting to PostgreSQL takes.
+// connectTime bounds how long connecting to PostgreSQL takes, all hosts together.
 const connectTime = 5 * time.Second
 
 // sessionTimes are PostgreSQL's own limits, by setting, unless the address sets
@@ -39,14 +41,28 @@ func (s *Store) openPostgres(connections int) error {
 	}
 	// bun writes values into the query's text, so that a statement cache never hits.
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	if cfg.ConnectTimeout == 0 {
-		cfg.ConnectTimeout = connectTime
-	}
+	limitConnect(cfg)
 	// Writers wait for each other's locks with their connections, so that reads need their own.
 	forWrites := max(connections, MinConnections) / 2
 	s.write = openPool(cfg, forWrites)
 	s.read = openPool(cfg, max(connections, MinConnections)-forWrites)
 	return nil
+}
+
+// limitConnect bounds the time to connect, which is that of each host. Of several hosts,
+// the ones that do not answer must leave time to connect to the one that does, and only
+// the one that takes writes is of use, whichever that is by now.
+func limitConnect(cfg *pgx.ConnConfig) {
+	hosts := map[string]bool{net.JoinHostPort(cfg.Host, fmt.Sprint(cfg.Port)): true}
+	for _, other := range cfg.Fallbacks { // also the same host without TLS
+		hosts[net.JoinHostPort(other.Host, fmt.Sprint(other.Port))] = true
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTime / time.Duration(len(hosts))
+	}
+	if len(hosts) > 1 && cfg.ValidateConnect == nil { // no target_session_attrs
+		cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
 }
 
 func openPool(cfg *pgx.ConnConfig, connections int) *bun.DB {

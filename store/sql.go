@@ -47,6 +47,10 @@ func (v *View) readLarge(ctx context.Context, dest []any, query string, args ...
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	query, args = v.rebind(query, args)
+	if _, alone := v.db.(*bun.DB); alone && v.postgres() {
+		// In one round trip: behind a pooler, the next one can go to another connection.
+		args = append([]any{pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args[1:]...)
+	}
 	return wrap(v.raw().QueryRowContext(ctx, query, args...).Scan(dest...))
 }
 

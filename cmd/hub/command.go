@@ -104,6 +104,8 @@ func (a *app) fail(err error) {
 		hint, recipe = hinted.hint, hinted.recipe
 	case errors.As(err, &missing):
 		hint = "create it with hub serve or hub migrate, or give its address with --db or HUB_DB"
+	case errors.Is(err, store.ErrSchemaRights):
+		hint = "run hub migrate of this release with a role that owns the tables, then start this hub again"
 	case errors.As(err, &noAccount):
 		hint = "list accounts with hub account list, or create one with hub account create"
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,8 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,22 +29,18 @@ var windows = flag.Int("windows", 0, "whole minutes for which TestReplicas_Admit
 // replicas are hub processes on one database, with a token that may take.
 type replicas struct {
 	*testing.T
-	program string
 	address string
 	token   string
 	bases   []string
 	client  *http.Client
-	running []*exec.Cmd
+	running []*process
 }
 
 // startReplicas builds the hub and starts n of them on PostgreSQL, with the bot crawler,
 // which has these limits.
 func startReplicas(t *testing.T, n int, limits store.RateLimit) *replicas {
 	t.Helper()
-	r := &replicas{T: t, program: filepath.Join(t.TempDir(), "hub"), address: storetest.Postgres(t), token: pat.New()}
-	if out, err := exec.Command("go", "build", "-o", r.program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	r := &replicas{T: t, address: storetest.Postgres(t), token: pat.New()}
 	s := storetest.Open(t, r.address)
 	err := s.Write(t.Context(), func(tx *store.Tx) error {
 		if err := tx.CreateAccount(t.Context(), "alice", store.KindUser); err != nil {
@@ -76,23 +69,8 @@ func startReplicas(t *testing.T, n int, limits store.RateLimit) *replicas {
 // start starts one more hub.
 func (r *replicas) start() {
 	r.Helper()
-	c := exec.Command(r.program, "serve", "--listen", "127.0.0.1:0", "--db", r.address, "--db-connections", "8")
-	out, err := c.StdoutPipe()
-	if err != nil {
-		r.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		r.Fatal(err)
-	}
-	r.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
-	base, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		r.Fatal(err)
-	}
-	r.bases, r.running = append(r.bases, strings.TrimSpace(base)), append(r.running, c)
+	p := serve(r, r.address, "--db-connections", "8")
+	r.bases, r.running = append(r.bases, p.base), append(r.running, p)
 }
 
 // end stops a hub with a signal, and waits for it.

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// hubDir is where the program is built, once and only for tests that run it.
+var hubDir string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "hub-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	hubDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(hubDir, "hub")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+})
+
+// program returns the path of the built hub.
+func program(t testing.TB) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// process is a running hub.
+type process struct {
+	*exec.Cmd
+	base string // its origin
+	log  *bytes.Buffer
+}
+
+// serve starts a hub on a database, and
+// waits until it is ready.
+func serve(t testing.TB, address string, flags ...string) *process {
+	t.Helper()
+	p, err := tryServe(t, address, flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func tryServe(t testing.TB, address string, flags ...string) (*process, error) {
+	t.Helper()
+	p := &process{log: &bytes.Buffer{}}
+	p.Cmd = exec.Command(program(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--db", address}, flags...)...)
+	p.Stderr = p.log
+	out, err := p.StdoutPipe()
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() {
+		if p.kill(); t.Failed() {
+			t.Logf("the log of %s:\n%s", p.base, p.log)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		_ = p.Wait()
+		return nil, fmt.Errorf("the hub did not start: %s", p.log)
+	}
+	p.base = strings.TrimSpace(line)
+	return p, nil
+}
+
+// kill ends a hub without any warning.
+func (p *process) kill() {
+	_ = p.Process.Kill()
+	_ = p.Wait()
+}

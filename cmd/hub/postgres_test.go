@@ -1,0 +1,227 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/projecthub/store/storetest"
+)
+
+// The short forms run with every test; the long forms are
+//
+//	go test ./cmd/hub -run 'TestPostgres|TestKill' -failovers 20 -terminations 200 -kills 300 -timeout 2h -v
+var (
+	failovers    = flag.Int("failovers", 1, "times that a standby replaces the primary under load")
+	terminations = flag.Int("terminations", 20, "times that a connection to PostgreSQL is ended under load")
+)
+
+// A standby is promoted when the primary ends under load, and the old primary is set up
+// anew as the next standby.
+func TestPostgres_FailsOverWithoutLosingAcknowledgedWrites(t *testing.T) {
+	primary := storetest.StartServer(t)
+	standby := primary.Standby("standby")
+	primary.Configure("synchronous_standby_names", "*")
+	l := newLoad(t, primary.Address())
+	for i := range *failovers {
+		if i > 0 {
+			standby = primary.Standby("standby")
+			primary.Configure("synchronous_standby_names", "*")
+		}
+		address := fmt.Sprintf("postgres://postgres@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable", primary.Port, standby.Port)
+		hubs := []*process{serve(t, address), serve(t, address)}
+		l.lead(hubs[0].base, hubs[1].base)
+		if i == 0 {
+			l.begin(4)
+		}
+		l.await(30)
+		primary.Kill()
+		start := time.Now()
+		standby.Promote()
+		standby.Configure("synchronous_standby_names", "")
+		promoted := time.Since(start)
+		l.await(5) // more than the four requests that may have been in progress
+		t.Logf("writes were back %v after the primary ended, of which the promotion took %v", time.Since(start), promoted)
+		if took := time.Since(start); *failovers > 1 && took > 10*time.Second {
+			t.Errorf("writes were back after %v", took)
+		}
+		l.await(10)
+		primary, l.address = standby, standby.Address()
+		l.lead(hubs[0].base)
+	}
+	l.end()
+}
+
+// A host that does not answer leaves time to connect to the next one.
+func TestPostgres_SkipsAHostThatDoesNotAnswer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	l := newLoad(t, storetest.Postgres(t))
+	address, err := url.Parse(l.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.Host = silent.Addr().String() + "," + address.Host
+	l.lead(serve(t, address.String()).base)
+	l.begin(1)
+	l.await(3)
+	l.end()
+}
+
+func TestPostgres_HubsStartTogetherOnAnEmptyDatabase(t *testing.T) {
+	address := storetest.Postgres(t)
+	var hubs [5]*process
+	var all sync.WaitGroup
+	for i := range hubs {
+		all.Go(func() {
+			var err error
+			if hubs[i], err = tryServe(t, address); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	if steps, names := count(t, address, "bun_migrations"), count(t, address, "(SELECT DISTINCT name FROM bun_migrations) AS names"); steps != names {
+		t.Errorf("%d steps were taken, of %d", steps, names)
+	}
+}
+
+// grants are the rights that hub serve needs, as cmd/hub/README.md lists them.
+const grants = `GRANT USAGE ON SCHEMA %[1]s TO %[2]s;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %[1]s TO %[2]s;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s;`
+
+func TestPostgres_ServesWithoutTheRightToChangeTheSchema(t *testing.T) {
+	address := storetest.Postgres(t)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := u.Query().Get("search_path")
+	admin := openSQL(t, address)
+	defer admin.Close()
+	role := "serve_" + strings.TrimPrefix(schema, "test_")
+	execute := func(statement string) {
+		t.Helper()
+		if _, err := admin.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute("CREATE ROLE " + role + " LOGIN")
+	t.Cleanup(func() {
+		if _, err := openSQL(t, address).Exec("DROP OWNED BY " + role + "; DROP ROLE " + role); err != nil {
+			t.Error(err)
+		}
+	})
+	u.User = url.User(role)
+	execute(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s", schema, role))
+	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "hub migrate") || !strings.Contains(err.Error(), "no right to change the schema") {
+		t.Errorf("on an empty schema: %v", err)
+	}
+	l := newLoad(t, address)
+	execute(fmt.Sprintf(grants, schema, role))
+	l.lead(serve(t, u.String()).base)
+	l.begin(2)
+	l.await(20)
+	l.end()
+	if out, err := exec.Command(program(t), "gc", "--db", u.String()).CombinedOutput(); err != nil {
+		t.Errorf("hub gc: %v: %s", err, out)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(fmt.Sprintf(grants, "public", "hub_serve"), "\n") {
+		if !strings.Contains(string(readme), line) {
+			t.Errorf("README.md lacks %s", line)
+		}
+	}
+}
+
+func TestPostgres_OlderHubRefusesNewerSchema(t *testing.T) {
+	address := storetest.Postgres(t)
+	storetest.Open(t, address)
+	db := openSQL(t, address)
+	defer db.Close()
+	if _, err := db.Exec("INSERT INTO bun_migrations (name, group_id, migrated_at) SELECT '9' || n, 1, now() FROM generate_series(100, 116) AS n"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := tryServe(t, address)
+	if err == nil || !strings.Contains(err.Error(), "the database was made by a newer hub") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The outcome of a write whose connection ends during COMMIT is unknown to the hub: it
+// answers 503, and the same request again is safe.
+func TestPostgres_EndedConnectionsLoseAndRepeatNothing(t *testing.T) {
+	address := storetest.Postgres(t)
+	l := newLoad(t, address)
+	l.lead(serve(t, address, "--db-connections", "8").base, serve(t, address, "--db-connections", "8").base)
+	l.begin(4)
+	db := openSQL(t, address)
+	defer db.Close()
+	ended := 0
+	for i := 0; ended < *terminations; i++ {
+		query := "query LIKE 'COMMIT%'"
+		if i%2 == 0 {
+			query = "query NOT LIKE 'COMMIT%'"
+		}
+		var n int
+		err := db.QueryRow(`SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
+			WHERE pid <> pg_backend_pid() AND state <> 'idle' AND application_name = $1 AND `+query+` LIMIT 1) AS one`, "").Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended += n; n > 0 {
+			l.await(2)
+		}
+	}
+	l.end()
+}
+
+// pooler starts pgbouncer before a server, with few connections that all clients share by
+// transaction.
+func pooler(t *testing.T, server *storetest.Server, name string) (address string) {
+	t.Helper()
+	if _, err := exec.LookPath("pgbouncer"); err != nil {
+		storetest.Missing(t, "pgbouncer: apt-get install pgbouncer")
+	}
+	port := server.StartPooler(map[string]string{"pool_mode": "transaction", "default_pool_size": "8", "max_client_conn": "200"})
+	return "postgres://postgres@127.0.0.1:" + port + "/" + name + "?sslmode=disable"
+}
+
+func TestPostgres_WorksBehindPgBouncer(t *testing.T) {
+	server := storetest.StartServer(t)
+	address := pooler(t, server, "postgres")
+	l := newLoad(t, address)
+	l.lead(serve(t, address).base, serve(t, address).base)
+	l.begin(8)
+	l.await(200)
+	l.end()
+	for range 2 { // the lock of the first one is free again
+		if out, err := exec.Command(program(t), "gc", "--db", address).CombinedOutput(); err != nil {
+			t.Errorf("hub gc: %v: %s", err, out)
+		}
+	}
+	backup := filepath.Join(t.TempDir(), "hub.backup")
+	for _, args := range [][]string{{"fsck", "--db", address}, {"backup", backup, "--db", address}, {"restore", backup, "--db", storetest.SQLite(t)}} {
+		if out, err := exec.Command(program(t), args...).CombinedOutput(); err != nil {
+			t.Errorf("hub %s: %v: %s", args[0], err, out)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package storetest
+
+import (
+	"database/sql"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Server is a PostgreSQL server of a test's own, which the test may stop, kill or
+// replace by its standby.
+type Server struct {
+	t    testing.TB
+	dir  string
+	Port string
+}
+
+// StartServer starts a server with settings, such as max_connections=50, which ends
+// with the test. Without PostgreSQL's programs the test is skipped, or fails where
+// skipping is forbidden.
+func StartServer(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	s := newServer(t)
+	s.run(programOf(t, "initdb"), "-D", s.data(), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	s.Start(settings...)
+	return s
+}
+
+func newServer(t testing.TB) *Server {
+	t.Helper()
+	programOf(t, "initdb")
+	dir, err := os.MkdirTemp("", "postgres-") // not t.TempDir, which other users cannot read
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{t: t, dir: dir}
+	t.Cleanup(func() {
+		_ = s.control("-m", "immediate", "stop").Run()
+		os.RemoveAll(dir)
+	})
+	if os.Geteuid() == 0 {
+		s.as("chown", "postgres", dir)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s.Port, _ = net.SplitHostPort(listener.Addr().String())
+	listener.Close()
+	return s
+}
+
+// programOf returns the path of one of PostgreSQL's programs.
+func programOf(t testing.TB, name string) string {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if path, err := exec.LookPath(name); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 || runtime.GOOS == "windows" {
+		Missing(t, "PostgreSQL's programs: apt-get install postgresql")
+	}
+	return slices.Max(found)
+}
+
+// Missing skips a test that needs what the machine lacks, or fails it where skipping is
+// forbidden.
+func Missing(t testing.TB, need string) {
+	t.Helper()
+	if os.Getenv(RequireVariable) != "" {
+		t.Fatal("needs " + need)
+	}
+	t.Skip("needs " + need)
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// command returns a command that runs as the server's user, which root cannot be.
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	if os.Geteuid() == 0 {
+		args = append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", name}, args...)
+		name = "setpriv"
+	}
+	c := exec.Command(name, args...)
+	c.Dir = "/"
+	return c
+}
+
+// run runs a program as the server's user.
+func (s *Server) run(name string, args ...string) {
+	s.t.Helper()
+	if out, err := s.command(name, args...).CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+func (s *Server) as(name string, args ...string) {
+	s.t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+func (s *Server) control(args ...string) *exec.Cmd {
+	return s.command(programOf(s.t, "pg_ctl"), append([]string{"-D", s.data(), "-l", filepath.Join(s.dir, "log"), "-w"}, args...)...)
+}
+
+// Start starts a server that does not run. It survives the end of its processes, not that
+// of the machine, which tests cannot end.
+func (s *Server) Start(settings ...string) {
+	s.t.Helper()
+	options := []string{"-p", s.Port, "-k", s.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"}
+	for _, setting := range settings {
+		options = append(options, "-c", setting)
+	}
+	if out, err := s.control("-o", strings.Join(options, " "), "start").CombinedOutput(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		s.t.Fatalf("start PostgreSQL: %v\n%s%s", err, out, log)
+	}
+}
+
+// Kill ends the server as a crash does.
+func (s *Server) Kill() {
+	s.t.Helper()
+	if out, err := s.control("-m", "immediate", "stop").CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// Standby starts a server that follows s under a name, which s can name in
+// synchronous_standby_names.
+func (s *Server) Standby(name string) *Server {
+	s.t.Helper()
+	standby := newServer(s.t)
+	standby.run(programOf(s.t, "pg_basebackup"), "-D", standby.data(), "-R", "-c", "fast", "--no-sync",
+		"-d", fmt.Sprintf("host=127.0.0.1 port=%s user=postgres application_name=%s", s.Port, name))
+	standby.Start()
+	return standby
+}
+
+// Promote makes a standby take writes.
+func (s *Server) Promote() {
+	s.t.Helper()
+	if out, err := s.control("promote").CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// Address returns the address of the server's database postgres, for its superuser.
+func (s *Server) Address() string {
+	return "postgres://postgres@127.0.0.1:" + s.Port + "/postgres?sslmode=disable"
+}
+
+// Configure changes a setting of a running server.
+func (s *Server) Configure(setting, value string) {
+	s.t.Helper()
+	db, err := sql.Open("pgx", s.Address())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{"ALTER SYSTEM SET " + setting + " = '" + value + "'", "SELECT pg_reload_conf()"} {
+		if _, err := db.Exec(statement); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// StartPooler starts pgbouncer, with settings, before a server, and returns its port.
+func (s *Server) StartPooler(settings map[string]string) (port string) {
+	s.t.Helper()
+	p := newServer(s.t)
+	config := "[databases]\n* = host=127.0.0.1 port=" + s.Port + " user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " + p.Port +
+		"\nauth_type = any\nlogfile = " + filepath.Join(p.dir, "log") + "\nunix_socket_dir =\n"
+	for name, value := range settings {
+		config += name + " = " + value + "\n"
+	}
+	file := filepath.Join(p.dir, "pgbouncer.ini")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+	c := s.command("pgbouncer", file)
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+p.Port)
+		if err == nil {
+			conn.Close()
+			return p.Port
+		}
+		if time.Now().After(end) {
+			s.t.Fatal(err)
+		}
+	}
+}
