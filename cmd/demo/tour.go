@@ -78,47 +78,42 @@ func (d *demo) edit(name, from, to string) error {
 	return os.WriteFile(path, bytes.Replace(text, []byte(from), []byte(to), 1), 0o644)
 }
 
-// patch edits the hub's config as another editor would.
+// patch edits the hub's config as another editor would. What it prints does the same again
+// while the demo's hub is up.
 func (d *demo) patch(origin, token, body string) error {
-	address := origin + "/v1/projects/alice/web/config"
-	fmt.Printf("\n$ curl -X PATCH %s -d '%s'\n", address, body)
-	do := func(method, body, match string) (etag string, err error) {
-		req, err := http.NewRequestWithContext(d.ctx, method, address, strings.NewReader(body))
-		if err != nil {
-			return "", err
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		req.Header.Set("Content-Type", "application/json")
-		if match != "" {
-			req.Header.Set("If-Match", match)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return "", err
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return "", fmt.Errorf("%s %s: the hub answered %s", method, address, resp.Status)
-		}
-		return resp.Header.Get("ETag"), nil
+	if err := os.WriteFile(d.path("token"), []byte(token+"\n"), 0o600); err != nil {
+		return err
 	}
-	etag, err := do(http.MethodGet, "", "")
+	fmt.Printf("\n$ curl -X PATCH %s/v1/projects/alice/web/config \\\n    -H \"Authorization: Bearer $(cat '%s')\" \\\n"+
+		"    -H 'Content-Type: application/json' -H 'If-Match: *' -d '%s'\n", origin, d.path("token"), body)
+	resp, err := d.request(http.MethodPatch, origin+"/v1/projects/alice/web/config", token, body, "*")
 	if err != nil {
 		return err
 	}
-	_, err = do(http.MethodPatch, body, etag)
-	return err
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("edit the config: the hub answered %s", resp.Status)
+	}
+	return nil
+}
+
+// request sends JSON to the hub.
+func (d *demo) request(method, address, token, body, match string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(d.ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	if match != "" {
+		req.Header.Set("If-Match", match)
+	}
+	return http.DefaultClient.Do(req)
 }
 
 // link returns a link that opens the preview on the project's page, signed in, once.
 func (d *demo) link(origin, token string) (string, error) {
-	req, err := http.NewRequestWithContext(d.ctx, http.MethodPost, origin+"/v1/links", strings.NewReader(`{"page": "/@alice/web/preview"}`))
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := d.request(http.MethodPost, origin+"/v1/links", token, `{"page": "/@alice/web/preview"}`, "")
 	if err != nil {
 		return "", err
 	}
