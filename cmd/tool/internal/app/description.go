@@ -11,32 +11,40 @@ import (
 	"example.com/projecthub/hubclient/pat"
 )
 
-// ReadDescription returns the API description in a file of a local project, with the files
-// to which it refers, and notes about references that lead nowhere. With strict they are
-// a failure.
-func ReadDescription(schema *workspace.Schema, strict bool) (document []byte, notes []string, err error) {
+// Description is an API description of a local project, with the files to which it refers.
+type Description struct {
+	Text  []byte
+	Files []string // that it was made of, relative to the workspace, with /
+	Notes []string // about references that lead nowhere
+}
+
+// ReadDescription reads the API description in a file of a local project. With strict,
+// references that lead nowhere are a failure.
+func ReadDescription(schema *workspace.Schema, strict bool) (Description, error) {
 	if _, err := schema.Read(); err != nil { // with the position of the source
-		return nil, nil, err
+		return Description{}, err
 	}
 	s, err := apisource.Bundle(DescriptionFiles(schema), schema.File)
 	if err != nil {
-		return nil, nil, failure.New(failure.CodeInvalidFile, "%w", err)
+		return Description{}, failure.New(failure.CodeInvalidFile, "%w", err)
 	}
 	if i := pat.Index(s.Document); i >= 0 {
-		return nil, nil, failure.New(failure.CodeTokenInFile, "the API description %s contains an access token (%s…)", schema.File, pat.Shown(string(s.Document[i:i+pat.Length]))).
+		return Description{}, failure.New(failure.CodeTokenInFile, "the API description %s contains an access token (%s…)", schema.File, pat.Shown(string(s.Document[i:i+pat.Length]))).
 			WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 	}
+	d := Description{Text: s.Document, Files: s.Files}
 	if len(s.Problems) == 0 {
-		return s.Document, nil, nil
+		return d, nil
 	}
 	first := s.Problems[0].String()
 	if strict {
-		return nil, nil, failure.New(failure.CodeInvalidFile, "%s", first)
+		return Description{}, failure.New(failure.CodeInvalidFile, "%s", first)
 	}
 	if more := len(s.Problems) - 1; more > 0 {
 		first += fmt.Sprintf(" (and %d more)", more)
 	}
-	return s.Document, []string{"the API description refers to what does not exist: " + first}, nil
+	d.Notes = []string{"the API description refers to what does not exist: " + first}
+	return d, nil
 }
 
 // DescriptionFiles reads the files of an API description, but none that probably holds

@@ -161,12 +161,12 @@ func readSource(a *app.App, local *workspace.Project, strict bool) (*source, err
 	if schema.URL != "" {
 		return &source{name: schema.URL, url: schema.URL}, nil
 	}
-	text, notes, err := app.ReadDescription(schema, strict)
+	read, err := app.ReadDescription(schema, strict)
 	if err != nil {
 		return nil, failure.At(app.StageAPI, err)
 	}
-	sum := sha256.Sum256(text)
-	return &source{name: schema.File, text: text, digest: hex.EncodeToString(sum[:]), notes: notes}, nil
+	sum := sha256.Sum256(read.Text)
+	return &source{name: schema.File, text: read.Text, digest: hex.EncodeToString(sum[:]), notes: read.Notes}, nil
 }
 
 func (s *source) send(ctx context.Context, hub *identity.Hub, api ref.Ref, strict bool) (*wire.API, error) {

@@ -246,9 +246,9 @@ func (c *create) readAPI(context.Context) (err error) {
 	if c.schema.URL != "" {
 		return nil
 	}
-	var notes []string
-	c.text, notes, err = app.ReadDescription(c.schema, c.strict)
-	c.result.note(notes)
+	read, err := app.ReadDescription(c.schema, c.strict)
+	c.text = read.Text
+	c.result.note(read.Notes)
 	return err
 }
 

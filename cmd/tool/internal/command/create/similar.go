@@ -57,7 +57,7 @@ func (c *create) offerAPI(ctx context.Context) (stopped bool, err error) {
 	if err != nil || schema.URL != "" {
 		return false, nil
 	}
-	text, _, err := app.ReadDescription(schema, c.strict)
+	read, err := app.ReadDescription(schema, c.strict)
 	if err != nil {
 		return false, nil
 	}
@@ -69,9 +69,9 @@ func (c *create) offerAPI(ctx context.Context) (stopped bool, err error) {
 	if err != nil || len(apis) == 0 {
 		return false, nil
 	}
-	digest := sha256.Sum256(text)
+	digest := sha256.Sum256(read.Text)
 	sum := hex.EncodeToString(digest[:])
-	found := similar(apis, sum, apisource.Title(text))
+	found := similar(apis, sum, apisource.Title(read.Text))
 	if len(found) == 0 {
 		return false, nil
 	}

@@ -69,8 +69,9 @@ type source struct {
 	bound []byte    // the API's description that the hub has; nil: not asked yet
 
 	// What the last read depends on.
-	dirs    []string
-	ignored func(path string) bool
+	described []string // files of the API's description
+	dirs      []string
+	ignored   func(path string) bool
 }
 
 // read reads the working tree.
@@ -94,12 +95,13 @@ func (s *source) read(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, failure.At(app.StageStack, err)
 	}
+	s.described = nil
 	api, err := s.readAPI(ctx, client)
 	if err != nil {
 		return nil, failure.At(app.StageAPI, err)
 	}
 	now.api, now.apiSum = api, sha256.Sum256(api)
-	s.depend(client, files, bundle)
+	s.depend(files, bundle)
 	if files.Bytes > maxFiles {
 		return nil, failure.New(failure.CodeInvalidFile, "the base files are %s: a preview takes at most %s", app.Bytes(files.Bytes), app.Bytes(maxFiles)).
 			WithHint("leave out what the app does not need, in .toolignore").At(app.StageRead)
@@ -117,19 +119,28 @@ func (s *source) read(ctx context.Context) (*snapshot, error) {
 
 // depend remembers which directories a preview depends on, and which changes there do
 // not matter.
-func (s *source) depend(client *workspace.Client, files *app.Files, bundle *basefiles.Selection) {
+func (s *source) depend(files *app.Files, bundle *basefiles.Selection) {
 	own := filepath.Dir(s.local.Workspace.Path(s.local.ClientPath()))
 	s.dirs = append(slices.Concat(files.Dirs(), bundle.Dirs()), own)
 	excluded := append(files.Excluded(), filepath.Join(own, "pulled.json"))
-	s.ignored = watcher.AnyOf(excluded, "")
-	if schema, err := client.Schema(); err == nil && schema.File != "" {
-		described := s.local.Workspace.Path(schema.File)
-		if dir := filepath.Dir(described); !slices.Contains(s.dirs, dir) {
-			s.dirs = append(s.dirs, dir)
-			s.ignored = watcher.AnyOf(excluded, dir, filepath.Base(described))
+	others := map[string]bool{} // directories that have only files of the description
+	for _, name := range s.described {
+		if dir := filepath.Dir(s.local.Workspace.Path(name)); !slices.Contains(s.dirs, dir) {
+			s.dirs, others[dir] = append(s.dirs, dir), true
 		}
 	}
+	isExcluded := watcher.AnyOf(excluded, "")
+	s.ignored = func(path string) bool {
+		if others[filepath.Dir(path)] {
+			return !slices.Contains(descriptions, filepath.Ext(path))
+		}
+		return isExcluded(path)
+	}
 }
+
+// descriptions are the extensions of the files of an API's description. One that does not
+// exist yet may be referred to already.
+var descriptions = []string{".yaml", ".yml", ".json"}
 
 // contents reads the files of a selection, but not those again that are in before.
 func contents(selection *basefiles.Selection, entries tree.Tree, before map[string]file) (map[string]file, error) {
@@ -232,11 +243,12 @@ func (s *source) readAPI(ctx context.Context, client *workspace.Client) ([]byte,
 			return nil, err
 		}
 		if schema.File != "" {
-			text, _, err := app.ReadDescription(schema, false)
+			read, err := app.ReadDescription(schema, false)
 			if err != nil {
 				return nil, err
 			}
-			api, err := toJSON(text)
+			s.described = append([]string{schema.File}, read.Files...)
+			api, err := toJSON(read.Text)
 			if err != nil {
 				return nil, failure.New(failure.CodeInvalidFile, "%s: %w", schema.File, err)
 			}

@@ -1,6 +1,8 @@
 package preview
 
 import (
+	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/cmd/tool/internal/watcher"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 )
 
@@ -107,6 +110,48 @@ func TestSource_FollowsNoLinkOutOfTheApp(t *testing.T) {
 			t.Errorf("basePath %s is read", basePath)
 		}
 	}
+}
+
+func TestSource_WatchesAllFilesOfTheDescription(t *testing.T) {
+	t.Parallel()
+	files := maps.Clone(project)
+	files["api.yaml"] = "openapi: 3.1.0\npaths:\n  /pets:\n    $ref: api/paths/pets.yaml\n"
+	files["api/paths/pets.yaml"] = "get:\n  responses:\n    '200':\n      content: {application/json: {schema: {$ref: ../schemas/Pet.json}}}\n"
+	files["api/schemas/Pet.json"] = `{"type": "object", "title": "First"}`
+	s := testSource(t, files)
+	if now, err := s.read(t.Context()); err != nil || !strings.Contains(string(now.api), "First") {
+		t.Fatalf("%v", err)
+	}
+	for name, isIgnored := range map[string]bool{
+		"api.yaml": false, "api/paths/pets.yaml": false, "api/schemas/Pet.json": false, "api/schemas/New.yml": false, "app/index.html": false,
+		"secret.txt": true, "api/schemas/notes.md": true, ".tool/web/pulled.json": true,
+	} {
+		path := s.local.Workspace.Path(name)
+		if !slices.Contains(s.dirs, filepath.Dir(path)) {
+			t.Errorf("%s is not watched: %q", name, s.dirs)
+		}
+		if s.ignored(path) != isIgnored {
+			t.Errorf("%s is ignored: %v", name, !isIgnored)
+		}
+	}
+
+	w := watcher.New(func(warning string) { t.Error(warning) })
+	defer w.Close()
+	shown := make(chan string, 9)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	w.Add(s.dirs...)
+	go func() {
+		ended <- s.follow(ctx, w, func(now *snapshot, _ *failed) { shown <- string(now.api) })
+	}()
+	if err := os.WriteFile(s.local.Workspace.Path("api/schemas/Pet.json"), []byte(`{"type": "object", "title": "Second"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-shown; !strings.Contains(got, "Second") {
+		t.Errorf("it shows %s", got)
+	}
+	stop()
+	<-ended
 }
 
 func TestSource_BoundsWhatItReads(t *testing.T) {
