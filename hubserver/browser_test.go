@@ -3,6 +3,7 @@ package hubserver_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -27,6 +28,7 @@ type browser struct {
 	context.Context
 	mu       sync.Mutex
 	requests []string
+	refused  []string // requests that the hub refused, which a browser writes to the console, too
 	events   []string // exceptions, and messages on the console
 	warnings []string // that it was about to leave a page
 }
@@ -72,6 +74,10 @@ func (b *browser) note(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
+	case *network.EventResponseReceived:
+		if e.Response.Status >= http.StatusBadRequest {
+			b.refused = append(b.refused, fmt.Sprintf("%d %s", e.Response.Status, e.Response.URL))
+		}
 	case *runtime.EventExceptionThrown:
 		b.events = append(b.events, "exception "+e.ExceptionDetails.Text)
 	case *runtime.EventConsoleAPICalled:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/page"
 	"example.com/projecthub/store"
 )
@@ -35,8 +36,32 @@ func (s *Server) configPage(c *call) error {
 	if shown.Frame, _, err = c.frame(view, project); err != nil {
 		return err
 	}
+	if shown.ReadsAPI, err = c.isReaderOf(view.APIAccount); err != nil {
+		return err
+	}
+	if shown.HasSchema, err = c.hasSchema(view); err != nil {
+		return err
+	}
 	body, err := shown.Render()
 	return c.html(http.StatusOK, body, err)
+}
+
+// isReaderOf returns whether the caller may read the stacks and APIs of an account.
+func (c *call) isReaderOf(account string) (bool, error) {
+	role, err := c.roleOn(account)
+	return rank(role) >= rank(wire.Reader), err
+}
+
+// hasSchema returns whether a project's stack has a schema of settings that the caller may read.
+func (c *call) hasSchema(view *store.ProjectView) (bool, error) {
+	may, err := c.isReaderOf(view.StackAccount)
+	if err != nil || !may {
+		return false, err
+	}
+	size, err := lookUp(c, func(v *store.View) (int64, error) {
+		return v.SchemaSize(c.ctx(), refOf(view.StackAccount, view.StackSlug), c.s.toProject(view).ResolvedStackVersion)
+	})
+	return size > 0, err
 }
 
 func configTab(project page.Project, settings flat.Config, query, after string) page.Config {

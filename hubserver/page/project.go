@@ -39,11 +39,13 @@ type Tab struct{ Name, URL string }
 // Config is the tab with a project's config.
 type Config struct {
 	Project
-	Query    string // what was searched for
-	Found    int    // keys, of which Settings may be a part
-	Settings []Setting
-	Next     string // the address of the next part; "" for the last one
-	Frame    Frame
+	Query     string // what was searched for
+	Found     int    // keys, of which Settings may be a part
+	Settings  []Setting
+	Next      string // the address of the next part; "" for the last one
+	Frame     Frame
+	ReadsAPI  bool // the viewer may read the API
+	HasSchema bool // the stack version has a schema of settings that the viewer may read
 }
 
 // Setting is one key of the flat config with its value's text, and the address of the

@@ -11,7 +11,7 @@ import { h, plural } from "./dom.js";
 import { counts, difference } from "./difference.js";
 import { Publisher, load, store } from "./draft.js";
 import { root } from "./enrichments.js";
-import { Hub, HubError, settingsSchema, way } from "./hub.js";
+import { Hub, HubError, settingsSchema } from "./hub.js";
 import { joinKey, parents, shown } from "./keys.js";
 import { List } from "./list.js";
 import { warn } from "./leave.js";
@@ -23,6 +23,7 @@ import { References } from "./references.js";
 import { LastSave } from "./saved.js";
 import { Schema } from "./schema.js";
 import { Index } from "./search.js";
+import { sayWritten, way } from "./written.js";
 
 // attempts is how often a save is repeated on a newer config, when others save at once.
 const attempts = 4;
@@ -320,7 +321,7 @@ class Editor {
     const { revision, findings } = await this.hub.patch(writePatch(changes), base.revision);
     const edits = remaining(sent, this.model.edits, base.values, values); // typed meanwhile
     this.model.rebase({ ...base, revision, values, by: this.user, via: "page", at: new Date().toISOString() }, edits);
-    this.sayWritten();
+    sayWritten(this.model.base);
     this.last.remember(revision, changes);
     this.findings = new Map(findings.map(({ pointer, detail }) => [keyAt(pointer), detail]));
     this.refresh();
@@ -373,12 +374,6 @@ class Editor {
     this.notices.hide("live");
     this.refresh();
     return true;
-  }
-
-  // sayWritten says above the tabs who wrote the config that is shown.
-  sayWritten() {
-    const { by, via } = this.model.base;
-    document.getElementById("written")?.replaceChildren("Config written ", h("time", { dateTime: this.model.base.at }, "just now"), " by ", h("strong", {}, shown(by)), ` through ${way(via)}`);
   }
 
   // refresh shows everything as the model is now, after more than one key changed.
@@ -444,7 +439,7 @@ class Editor {
     const what = `${this.who(newer)} saved through ${way(newer.via)}: ${counts(changes)}.`;
     if (this.model.dirty || this.pending) return this.offer(newer, what);
     this.model.rebase(newer, new Map());
-    this.sayWritten();
+    sayWritten(this.model.base);
     this.refresh();
     this.notices.hide("done"); // that save can no longer be undone
     this.notices.show("live", "info", `${what} It is shown here.`, { Dismiss: () => this.notices.hide("live") });

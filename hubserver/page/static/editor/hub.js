@@ -39,22 +39,21 @@ export class Hub {
   }
 }
 
-// targets returns what enrichments can refer to in an API, such as "@acme/pets"; null if
-// the viewer may not read it.
+// targets returns what enrichments can refer to in an API, such as "@acme/pets"; null for
+// "", if the viewer may not read it.
 export async function targets(api) {
+  if (!api) return null;
   const text = await optional(`/v1/apis/${encoded(api)}/targets`);
   return text && JSON.parse(text);
 }
 
-// settingsSchema returns the text of the JSON Schema of a stack version's settings, null
-// if there is none that the viewer may read.
+// settingsSchema returns the text of the JSON Schema of a stack version's settings; null
+// for the stack "", if there is none that the viewer may read.
 export async function settingsSchema(stack, version) {
+  if (!stack) return null;
   const text = await optional(`/v1/stacks/${encoded(stack)}/versions/${encodeURIComponent(version)}/settings-schema`);
   return text && write(parse(text));
 }
-
-// way names how a config was written: "saved through the API".
-export const way = (via) => ({ page: "the project page", api: "the API" })[via] ?? via;
 
 const encoded = (ref) => ref.replace(/^@/, "").split("/").map(encodeURIComponent).join("/");
 

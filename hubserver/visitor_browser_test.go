@@ -1,0 +1,53 @@
+package hubserver_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+func TestPages_RequestNothingThatTheVisitorMayNotRead(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.catalog()
+	hub.publicProject("web")
+	hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
+	for _, user := range []string{"", "sam", "alice"} { // sam has no role on acme
+		b := edit(t, hub, user)
+		for _, tab := range []string{"/preview", "/files", "/history", "/settings"} {
+			do(t, b, chromedp.Navigate(hub.url+"/@acme/web"+tab))
+		}
+		b.mu.Lock()
+		for _, url := range b.requests {
+			if user != "alice" && (strings.Contains(url, "/v1/apis/") || strings.Contains(url, "/v1/stacks/")) {
+				t.Errorf("the page of %q requests %s", user, url)
+			}
+		}
+		if len(b.refused) != 0 {
+			t.Errorf("the hub refuses what the pages of %q request: %s", user, strings.Join(b.refused, ", "))
+		}
+		b.mu.Unlock()
+		b.quiet(t)
+	}
+}
+
+func TestPages_SayOnEachTabWhoWroteTheConfig(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"title": "First"}`)
+	hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
+	b := signedIn(t, hub, "anna")
+	for i, tab := range []string{"", "/preview", "/files", "/history", "/settings", "/edit?key=title"} {
+		do(t, b, chromedp.Navigate(hub.url+"/@acme/web"+tab))
+		if tab == "" {
+			await(t, b, `editor.dataset.ready === "true"`)
+		}
+		who := []string{"anna", "alice"}[i%2] // not who wrote what the page shows at first
+		hub.as(who).patch(config, fmt.Sprintf(`{"set": {"title": "%d"}}`, i), header{"If-Match": hub.as(who).get(config).want(200).etag()}).want(200)
+		await(t, b, `document.getElementById("written").textContent === "Config written just now by %s through the API"`, who)
+	}
+	b.quiet(t)
+}
