@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -163,6 +164,32 @@ func TestPostgres_OlderHubRefusesNewerSchema(t *testing.T) {
 	_, err := tryServe(t, address)
 	if err == nil || !strings.Contains(err.Error(), "the database was made by a newer hub") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestPostgres_StatementsThatTakeTooLongAre503(t *testing.T) {
+	address := storetest.Postgres(t)
+	l := newLoad(t, address)
+	l.lead(serve(t, address+"&lock_timeout=0&statement_timeout=100ms").base)
+	l.publish("site", "1.0.0")
+	l.register("Pets", "pets")
+	l.create("web")
+	db := openSQL(t, address)
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE configs"); err != nil { // even for reads
+		t.Fatal(err)
+	}
+	const path = "/v1/projects/alice/web/"
+	for method, path := range map[string]string{http.MethodGet: path + "config", http.MethodPut: path + "client-config"} {
+		status, answer, err := l.once(method, (*l.bases.Load())[0]+path, "application/json", "", `{"settings": {}}`)
+		if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "the hub's database does not answer") {
+			t.Errorf("%s: %d %s %v", method, status, answer, err)
+		}
 	}
 }
 
