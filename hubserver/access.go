@@ -36,9 +36,11 @@ func rank(r wire.Role) int {
 
 // caller is the owner of a valid token, or of a session in a browser.
 type caller struct {
-	user    string          // for a bot, its ref
-	account string          // the user's own, or the one that owns the bot
-	token   *store.Bearer   // nil: a session
+	user    string        // for a bot, its ref
+	account string        // the user's own, or the one that owns the bot
+	token   *store.Bearer // nil: a session
+	asked   store.Asked   // what was read with the token
+	read    *store.Admission
 	session *store.SignedIn // nil: a token
 	scopes  []wire.Scope
 	only    store.Restriction // of the token, or of the one behind the session
@@ -176,23 +178,38 @@ func (c *call) bearer(header string) (*caller, error) {
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || !pat.Valid(token) {
 		return nil, unauthorized(wire.CodeUnauthorized, "the Authorization header has no valid token")
 	}
-	bearer, err := lookUp(c, func(v *store.View) (*store.Bearer, error) { return v.Bearer(c.ctx(), pat.Hash(token)) })
-	if err == nil && bearer.ExpiresAt != 0 {
-		c.w.Header().Set(wire.TokenExpires, bearer.ExpiresAt.Time().Format(http.TimeFormat))
+	asked := c.asked(pat.Hash(token))
+	read, err := lookUp(c, func(v *store.View) (*store.Admission, error) { return v.Admission(c.ctx(), asked) })
+	if err == nil && read.ExpiresAt != 0 {
+		c.w.Header().Set(wire.TokenExpires, read.ExpiresAt.Time().Format(http.TimeFormat))
 	}
-	if err := bearerProblem(bearer, err); err != nil {
+	if err := bearerProblem(&read.Bearer, err); err != nil {
 		return nil, err
 	}
+	bearer := &read.Bearer
 	if bearer.Stale {
 		c.s.uses.note([]string{bearer.Hash})
 	}
 	who := newCaller(bearer.Owner, bearer.ScopeList())
-	who.token, who.only = bearer, bearer.Restriction
+	who.token, who.only, who.asked, who.read = bearer, bearer.Restriction, asked, read
 	if who.isBot() {
 		who.user = bearer.BotRefID
 		return who, c.countRequest(who)
 	}
 	return who, nil
+}
+
+// asked says what to read with a token: what nearly every request needs, and what this
+// one needs besides.
+func (c *call) asked(hash string) store.Asked {
+	asked := store.Asked{Token: hash}
+	if r, err := c.pathRef(); err == nil {
+		asked.Account, asked.Slug = r.Account(), r.Slug()
+	}
+	if c.op == wire.OpGetConfig {
+		asked.Body = smallResponse
+	}
+	return asked
 }
 
 // accountOf returns the account on which a role is needed, as the request names it.
@@ -265,14 +282,21 @@ func (c *call) roleOnProject() (wire.Role, error) {
 }
 
 func (c *call) roleIn(part store.Restriction) (wire.Role, error) {
-	if c.who == nil || !ref.ValidName(part.OnlyAccount) {
+	account := part.OnlyAccount
+	if c.who == nil || !ref.ValidName(account) {
 		return "", nil
 	}
-	return lookUp(c, func(v *store.View) (wire.Role, error) { return c.who.roleIn(c.ctx(), v, part) })
+	return c.who.roleIn(part, func() (string, error) {
+		if c.who.asked.Account == account {
+			return c.who.read.Role, nil
+		}
+		return lookUp(c, func(v *store.View) (string, error) { return v.RoleOf(c.ctx(), c.who.user, account) })
+	})
 }
 
-// roleIn returns the role on an account, or on a project of it.
-func (w *caller) roleIn(ctx context.Context, v *store.View, part store.Restriction) (wire.Role, error) {
+// roleIn returns the role on an account, or on a project of it: member's for a user who
+// may be a member of the account.
+func (w *caller) roleIn(part store.Restriction, member func() (string, error)) (wire.Role, error) {
 	account := part.OnlyAccount
 	switch {
 	case !w.only.Allows(part):
@@ -284,7 +308,7 @@ func (w *caller) roleIn(ctx context.Context, v *store.View, part store.Restricti
 	case w.user == account:
 		return wire.Admin, nil
 	}
-	role, err := v.RoleOf(ctx, w.user, account)
+	role, err := member()
 	return wire.Role(role), err
 }
 

@@ -141,7 +141,8 @@ func (c *call) recheck() error {
 		if c.who == nil {
 			return c.unauthenticated()
 		}
-		role, err := c.who.roleIn(c.ctx(), v, store.Restriction{OnlyAccount: p.Account, OnlySlug: p.Slug})
+		role, err := c.who.roleIn(store.Restriction{OnlyAccount: p.Account, OnlySlug: p.Slug},
+			func() (string, error) { return v.RoleOf(c.ctx(), c.who.user, p.Account) })
 		if err == nil && rank(role) < rank(wire.Reader) {
 			return c.who.notPermitted(role, c.ref().Account(), wire.Reader)
 		}

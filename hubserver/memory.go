@@ -35,8 +35,8 @@ type share struct {
 }
 
 var shares = [works]share{
-	changing:    {part: 4, slots: 1024, perCaller: 32},
-	viewing:     {part: 4, slots: 1024, perCaller: 32},
+	changing:    {part: 4, slots: 1024, perCaller: 64},
+	viewing:     {part: 4, slots: 1024, perCaller: 64},
 	downloading: {part: 2, slots: 64, perCaller: 8},
 	uploading:   {part: 6, slots: 64, perCaller: 8},
 	describing:  {part: 6, slots: 2, perCaller: 1},

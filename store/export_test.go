@@ -79,6 +79,28 @@ func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(
 	return func() int64 { return s.read.Stats().WaitCount }, release, nil
 }
 
+// Deallocate makes the sessions that read forget their prepared statements, as a pooler
+// does that gives each transaction any session.
+func (s *Store) Deallocate(ctx context.Context) error {
+	var conns []*sql.Conn
+	defer func() {
+		for _, conn := range conns {
+			conn.Close()
+		}
+	}()
+	for range s.read.Stats().OpenConnections {
+		conn, err := s.read.DB.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		conns = append(conns, conn)
+		if _, err := conn.ExecContext(ctx, "DEALLOCATE ALL"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Setting is the value of a setting of PostgreSQL in the session of v.
 func (v *View) Setting(ctx context.Context, name string) (value string, err error) {
 	return value, v.db.(bun.IDB).NewRaw("SHOW "+name).Scan(ctx, &value)

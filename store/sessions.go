@@ -111,15 +111,15 @@ const sessionColumns = "session.user_name, session.hash, session.token, session.
 
 // SignedIn returns the session of user with this hash, or ErrNotFound.
 func (v *View) SignedIn(ctx context.Context, user, hash string) (*SignedIn, error) {
-	s, now := &SignedIn{}, v.nowExpr()
-	return s, v.one(ctx, s, fmt.Sprintf(`SELECT %s,
+	s, now := &SignedIn{}, v.nowSQL()
+	return s, v.one(ctx, s, fmt.Sprintf(`SELECT %[1]s,
 		COALESCE(t.name, '') AS token_name, COALESCE(t.expires_at, 0) AS token_ends,
 		COALESCE(t.only_account, '') AS only_account, COALESCE(t.only_slug, '') AS only_slug,
-		session.expires_at <= ? OR session.seen_at <= ? - %d OR session.token <> '' AND
-			(t.hash IS NULL OR t.revoked_at <> 0 OR t.expires_at <> 0 AND t.expires_at <= ?) AS ended,
-		a.disabled_at <> 0 AS disabled, session.seen_at < ? - %d AS stale
+		session.expires_at <= %[2]s OR session.seen_at <= %[2]s - %[3]d OR session.token <> '' AND
+			(t.hash IS NULL OR t.revoked_at <> 0 OR t.expires_at <> 0 AND t.expires_at <= %[2]s) AS ended,
+		a.disabled_at <> 0 AS disabled, session.seen_at < %[2]s - %[4]d AS stale
 		FROM sessions AS session JOIN accounts AS a ON a.name = session.user_name LEFT JOIN tokens AS t ON t.hash = session.token
-		WHERE session.user_name = ? AND session.hash = ?`, sessionColumns, SessionIdle.Microseconds(), time.Minute.Microseconds()), now, now, now, now, user, hash)
+		WHERE session.user_name = ? AND session.hash = ?`, sessionColumns, now, SessionIdle.Microseconds(), time.Minute.Microseconds()), user, hash)
 }
 
 // SessionKey names a session.

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
+	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
 )
 
@@ -17,12 +19,13 @@ import (
 //     query, in hexadecimal. To insert a pack of 512 KiB then takes 13 times as long on
 //     SQLite and 7 times as long on PostgreSQL, and to read one from PostgreSQL twice
 //     as long. They go through execLarge and readLarge.
-//   - Those that nearly every request runs, because SQLite takes three times as long to
-//     compile one as to run it. They go through one, which prepares them.
+//   - Those that nearly every request runs, because a database takes several times as
+//     long to compile one as to run it. They go through one, which prepares them.
 
 // raw runs statements without bun.
 type raw interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
@@ -37,7 +40,9 @@ func (v *View) raw() raw {
 func (tx *Tx) execLarge(ctx context.Context, statement string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	statement, args = tx.rebind(statement, args)
+	if tx.postgres() {
+		statement, args = rebind(pgx.QueryExecModeDescribeExec, statement, args)
+	}
 	_, err := tx.raw().ExecContext(ctx, statement, args...)
 	return err
 }
@@ -46,10 +51,12 @@ func (tx *Tx) execLarge(ctx context.Context, statement string, args ...any) erro
 func (v *View) readLarge(ctx context.Context, dest []any, query string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	query, args = v.rebind(query, args)
-	if _, alone := v.db.(*bun.DB); alone && v.postgres() {
-		// In one round trip: behind a pooler, the next one can go to another connection.
-		args = append([]any{pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args[1:]...)
+	if v.postgres() {
+		query, args = rebind(pgx.QueryExecModeDescribeExec, query, args)
+		if _, alone := v.db.(*bun.DB); alone {
+			// In one round trip: behind a pooler, the next one can go to another connection.
+			args = append([]any{pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args[1:]...)
+		}
 	}
 	return wrap(v.raw().QueryRowContext(ctx, query, args...).Scan(dest...))
 }
@@ -63,37 +70,29 @@ func affected(res sql.Result, err error) (int, error) {
 	return int(n), err
 }
 
-// rebind numbers the placeholders of a statement as PostgreSQL wants them, and has
-// the values sent in binary.
-func (v *View) rebind(statement string, args []any) (string, []any) {
-	if !v.postgres() {
-		return statement, args
-	}
+// rebind numbers the placeholders of a statement as PostgreSQL wants them, and says how
+// pgx sends it.
+func rebind(mode pgx.QueryExecMode, statement string, args []any) (string, []any) {
 	var b strings.Builder
 	for i, part := range strings.Split(statement, "?") {
 		if i > 0 {
-			fmt.Fprintf(&b, "$%d", i)
+			b.WriteByte('$')
+			b.WriteString(strconv.Itoa(i))
 		}
 		b.WriteString(part)
 	}
-	return b.String(), append([]any{pgx.QueryExecModeDescribeExec}, args...)
+	return b.String(), append([]any{mode}, args...)
 }
 
-// one reads the one row of a frequent query; ErrNotFound when there is none. SQLite
-// prepares the query once a connection. PostgreSQL, for which that would be another
-// round trip, gets it through bun.
+// one reads the one row of a frequent query; ErrNotFound when there is none. The query is
+// prepared once a connection.
 func (v *View) one(ctx context.Context, dest any, query string, args ...any) error {
-	db, ok := v.db.(*bun.DB)
-	if !ok || v.postgres() {
-		return wrap(v.db.(bun.IDB).NewRaw(query, args...).Scan(ctx, dest))
-	}
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	prepared, err := v.store.prepare(ctx, query)
-	if err != nil {
-		return wrap(err)
+	rows, err := v.rows(ctx, v.store.mode(), query, args)
+	if _, ok := v.db.(*bun.DB); ok && v.store.isOutdated(err) { // a transaction is run again as a whole
+		rows, err = v.rows(ctx, pgx.QueryExecModeExec, query, args)
 	}
-	rows, err := prepared.QueryContext(ctx, args...)
 	if err != nil {
 		return wrap(err)
 	}
@@ -101,19 +100,58 @@ func (v *View) one(ctx context.Context, dest any, query string, args ...any) err
 	if !rows.Next() {
 		return wrap(cmp.Or(rows.Err(), sql.ErrNoRows))
 	}
-	return wrap(db.ScanRow(ctx, rows, dest))
+	return wrap(v.store.read.ScanRow(ctx, rows, dest))
 }
 
-// prepare returns the statement for query, which lasts as long as the store.
+func (v *View) rows(ctx context.Context, mode pgx.QueryExecMode, query string, args []any) (*sql.Rows, error) {
+	if v.postgres() {
+		query, args = rebind(mode, query, args)
+		return v.raw().QueryContext(ctx, query, args...)
+	}
+	if _, ok := v.db.(*bun.DB); !ok {
+		return v.raw().QueryContext(ctx, query, args...)
+	}
+	prepared, err := v.store.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return prepared.QueryContext(ctx, args...)
+}
+
+// mode is how PostgreSQL gets frequent statements.
+func (s *Store) mode() pgx.QueryExecMode {
+	if s.unprepared.Load() {
+		return pgx.QueryExecModeExec
+	}
+	return pgx.QueryExecModeCacheStatement
+}
+
+// isOutdated reports whether a statement has to be sent again, because what PostgreSQL has
+// prepared is outdated: another hub has changed the schema, or a pooler such as pgbouncer
+// gives each transaction any session. In the latter case the store prepares no more.
+func (s *Store) isOutdated(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return false
+	}
+	switch pg.Code {
+	case "26000", "42P05": // invalid_sql_statement_name, duplicate_prepared_statement
+		s.unprepared.Store(true)
+		return true
+	}
+	return pg.Code == "0A000" && strings.Contains(pg.Routine, "RevalidateCachedQuery")
+}
+
+// prepare returns SQLite's statement for query, which lasts as long as the store.
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if prepared, ok := s.prepared.Load(query); ok {
+	if prepared, ok := s.statements.Load(query); ok {
 		return prepared.(*sql.Stmt), nil
 	}
 	own, err := s.read.DB.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	prepared, faster := s.prepared.LoadOrStore(query, own)
+	prepared, faster := s.statements.LoadOrStore(query, own)
 	if faster {
 		own.Close()
 	}

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -34,7 +35,8 @@ type Store struct {
 
 	checkpoints *checkpoints // nil on PostgreSQL
 
-	prepared sync.Map // *sql.Stmt by its query
+	statements sync.Map    // SQLite: *sql.Stmt by its query
+	unprepared atomic.Bool // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
 
 	keep Retention
 }
@@ -242,7 +244,7 @@ func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) erro
 		err := s.transact(ctx, synced, func(ctx context.Context, tx bun.Tx) error {
 			return f(&Tx{View: View{db: tx, store: s}, db: tx})
 		})
-		if isSerialization(err) && try < writeTries && pause(ctx, try) {
+		if (isSerialization(err) || s.isOutdated(err)) && try < writeTries && pause(ctx, try) {
 			continue
 		}
 		if err == nil && s.checkpoints != nil {

@@ -140,15 +140,6 @@ func (tx *Tx) CreateToken(ctx context.Context, t *Token) error {
 	return err
 }
 
-// Bearer returns the token with this hash, or ErrNotFound.
-func (v *View) Bearer(ctx context.Context, hash string) (*Bearer, error) {
-	b, now := &Bearer{}, v.nowExpr()
-	return b, v.one(ctx, b, `SELECT t.*, t.expires_at <> 0 AND t.expires_at <= ? AS expired,
-		a.disabled_at <> 0 AS disabled, t.last_used_at < ? - 60000000 AS stale, COALESCE(b.bot_ref_id, '') AS bot_ref_id
-		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner
-		LEFT JOIN rate_limits AS b ON b.account = t.owner AND b.id = t.bot WHERE t.hash = ?`, now, now, hash)
-}
-
 // TouchTokens stores that tokens were used, a moment ago.
 func (tx *Tx) TouchTokens(ctx context.Context, hashes []string) error {
 	slices.Sort(hashes)

@@ -68,9 +68,17 @@ func (v *View) Now(ctx context.Context) (Time, error) {
 // nowExpr is the present as a value of a query.
 func (v *View) nowExpr() any {
 	if v.postgres() {
-		return bun.SafeQuery("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+		return bun.SafeQuery(v.nowSQL())
 	}
 	return int64(At(time.Now()))
+}
+
+// nowSQL is the present in the text of a query that is prepared.
+func (v *View) nowSQL() string {
+	if v.postgres() {
+		return "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+	}
+	return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 }
 
 func (v *View) postgres() bool { return v.db.Dialect().Name() == dialect.PG }

@@ -11,7 +11,7 @@ import (
 
 // reads are the methods of View. One that writes belongs to Tx.
 var reads = strings.Fields(`
-	API APIs Account Accounts AuditRows Bearer Bots Bundle
+	API APIs Account Accounts Admission AuditRows Bearer Bots Bundle
 	Config ConfigEntryOf ConfigHistory ConfigRevision ConfigSize
 	BlobReader Blobs Bot BotTokens Damaged DamagedFiles Device Document FileChanges FileHistory FilesUndo
 	Findings FirstAnswer Followers FormerTree HasBlobs Link

@@ -151,7 +151,8 @@ func shapeDetail(e *json.SemanticError) string {
 	}
 }
 
-// Encode writes v as one JSON text without white space.
+// Encode writes v as one JSON text without white space. JSON in v is taken to have no
+// duplicate names: to look for them takes a quarter of the time of a small request.
 func Encode(v any) ([]byte, error) {
-	return json.Marshal(v, json.Deterministic(true))
+	return json.Marshal(v, json.Deterministic(true), jsontext.AllowDuplicateNames(true))
 }

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"reflect"
+	"strings"
+
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+
+	"example.com/projecthub/hubclient/ref"
+)
+
+// Asked says what a request with a token asks for.
+type Asked struct {
+	Token   string // its hash
+	Account string // whose thing it is; "": nobody's
+	Slug    string // of the account's project; "": no project
+	Body    int64  // read the project's config, too, if it has at most so many bytes
+}
+
+// Admission is what the hub has to know before it handles a request with a token.
+type Admission struct {
+	Bearer
+	Role   string      // of the token's owner on the account, as a member; "": none
+	Config ConfigState `bun:"embed:config_"` // of the project; without a revision: there is no such project
+	Size   int64       // of the config, in bytes
+	Body   []byte      // of the config; nil: it was not asked for, or is too large
+}
+
+// Admission reads all that a request with a token needs, in one query, which databases
+// prepare once a connection. ErrNotFound when there is no such token.
+func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
+	a, now := &Admission{}, v.nowSQL()
+	return a, v.one(ctx, a, `SELECT `+tokenColumns+`, t.expires_at <> 0 AND t.expires_at <= `+now+` AS expired,
+		a.disabled_at <> 0 AS disabled, t.last_used_at < `+now+` - 60000000 AS stale, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
+		COALESCE((SELECT m.role FROM members AS m JOIN accounts AS o ON o.name = m.account AND o.disabled_at = 0
+			WHERE m.user_name = t.owner AND m.account = ?), '') AS role,
+		COALESCE(c.revision, '') AS config_revision, COALESCE(c.has_config, false) AS config_has_config,
+		COALESCE(c.updated_at, 0) AS config_updated_at, COALESCE(c.updated_by, '') AS config_updated_by,
+		COALESCE(c.updated_via, '') AS config_updated_via, COALESCE(length(c.body), 0) AS size,
+		CASE WHEN length(c.body) <= ? THEN c.body END AS body
+		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner
+		LEFT JOIN rate_limits AS b ON b.account = t.owner AND b.id = t.bot
+		LEFT JOIN configs AS c ON c.account = ? AND c.slug = ?
+		WHERE t.hash = ?`, asked.Account, asked.Body, asked.Account, asked.Slug, asked.Token)
+}
+
+// tokenColumns names the columns, so that a later release can add some.
+var tokenColumns = func() string {
+	var b strings.Builder
+	for _, f := range sqlitedialect.New().Tables().Get(reflect.TypeFor[*Token]()).Fields {
+		b.WriteString(", t." + f.Name)
+	}
+	return b.String()[len(", "):]
+}()
+
+// HasProject reports whether the project exists.
+func (a *Admission) HasProject() bool { return a.Config.Revision != "" }
+
+// ConfigOf returns the config of the project r, which was asked for, or nil if its body
+// was not read; ErrDamaged when that is not the one that the revision names.
+func (a *Admission) ConfigOf(r ref.Ref) (*Config, error) {
+	if a.Body == nil {
+		return nil, nil
+	}
+	c := &Config{Account: r.Account(), Slug: r.Slug(), ConfigState: a.Config, Body: a.Body}
+	if c.damaged() {
+		return nil, damagedConfig(r)
+	}
+	return c, nil
+}
+
+// Bearer returns the token with this hash, or ErrNotFound.
+func (v *View) Bearer(ctx context.Context, hash string) (*Bearer, error) {
+	a, err := v.Admission(ctx, Asked{Token: hash})
+	return &a.Bearer, err
+}

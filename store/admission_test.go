@@ -1,0 +1,104 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+func admission(t *testing.T, s *store.Store, asked store.Asked) (a *store.Admission, err error) {
+	t.Helper()
+	err = s.Read(t.Context(), func(v *store.View) (err error) { a, err = v.Admission(t.Context(), asked); return err })
+	return a, err
+}
+
+func TestAdmission_ReadsTokenRoleAndConfig(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		writeConfig(t, s, web, by("alice", set(`{"title":"Pets"}`)))
+		token := digestOf('a')
+		write(t, s, func(tx *store.Tx) error {
+			return errors.Join(tx.CreateToken(t.Context(), &store.Token{Hash: token, Owner: "alice", Scopes: "write:config"}),
+				tx.SetMember(t.Context(), "acme", "alice", "writer"))
+		})
+		a, err := admission(t, s, store.Asked{Token: token, Account: "acme", Slug: "web", Body: 1000})
+		if err != nil || a.Owner != "alice" || a.Scopes != "write:config" || a.Role != "writer" || !a.HasProject() {
+			t.Errorf("a member's token: %+v, %v", a, err)
+		}
+		if c, err := a.ConfigOf(web); err != nil || c == nil || string(c.Body) != `{"title":"Pets"}` || c.UpdatedBy != "alice" || !c.HasConfig {
+			t.Errorf("the config: %+v, %v", c, err)
+		}
+		if a, err = admission(t, s, store.Asked{Token: token, Account: "acme", Slug: "web", Body: 3}); err != nil || a.Body != nil || a.Size != 16 {
+			t.Errorf("a config that is too large: %q of %d bytes, %v", a.Body, a.Size, err)
+		}
+		if a, err = admission(t, s, store.Asked{Token: token, Account: "acme", Slug: "none"}); err != nil || a.HasProject() || a.Role != "writer" {
+			t.Errorf("no project: %+v, %v", a, err)
+		}
+		if a, err = admission(t, s, store.Asked{Token: token}); err != nil || a.Role != "" || a.HasProject() {
+			t.Errorf("without an account: %+v, %v", a, err)
+		}
+		write(t, s, func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "acme"); return err })
+		if a, err = admission(t, s, store.Asked{Token: token, Account: "acme", Slug: "web"}); err != nil || a.Role != "" {
+			t.Errorf("a disabled org: role %q, %v", a.Role, err)
+		}
+		if _, err := admission(t, s, store.Asked{Token: digestOf('b'), Account: "acme", Slug: "web"}); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("an unknown token: %v", err)
+		}
+	})
+}
+
+func TestAdmission_FindsDamagedConfig(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := open(t, address)
+		web := project(t, s)
+		write(t, s, func(tx *store.Tx) error {
+			return tx.CreateToken(t.Context(), &store.Token{Hash: digestOf('a'), Owner: "alice"})
+		})
+		execute(t, address, "UPDATE configs SET body = '{\"a\":1}'")
+		a, err := admission(t, s, store.Asked{Token: digestOf('a'), Account: "acme", Slug: "web", Body: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.ConfigOf(web); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("got %v, want ErrDamaged", err)
+		}
+	})
+}
+
+func TestAdmission_DoesNotNeedPreparedStatements(t *testing.T) {
+	s := open(t, storetest.Postgres(t))
+	write(t, s, func(tx *store.Tx) error {
+		return tx.CreateToken(t.Context(), &store.Token{Hash: digestOf('a'), Owner: "alice"})
+	})
+	web := project(t, s)
+	writeConfig(t, s, web, by("alice", set(`{"title":"Pets"}`)))
+	for range 3 {
+		a, err := admission(t, s, store.Asked{Token: digestOf('a'), Account: "acme", Slug: "web", Body: 1000})
+		if err != nil || a.Owner != "alice" || string(a.Body) != `{"title":"Pets"}` {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		if err := s.Deallocate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAdmission_FollowsChangesOfTheSchema(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := open(t, address)
+		write(t, s, func(tx *store.Tx) error {
+			return tx.CreateToken(t.Context(), &store.Token{Hash: digestOf('a'), Owner: "alice"})
+		})
+		for _, change := range []string{"ALTER TABLE tokens ADD COLUMN more TEXT", "ALTER TABLE accounts ADD COLUMN more TEXT"} {
+			if a, err := admission(t, s, store.Asked{Token: digestOf('a')}); err != nil || a.Owner != "alice" {
+				t.Fatalf("%+v, %v", a, err)
+			}
+			execute(t, address, change)
+		}
+		if a, err := admission(t, s, store.Asked{Token: digestOf('a')}); err != nil || a.Owner != "alice" {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
