@@ -48,6 +48,7 @@ type body struct {
 	io.ReadCloser
 	pace    pace
 	control *http.ResponseController
+	stream  bool  // of HTTP/2: net/http ends it without its connection
 	waiting bool  // the caller asked for leave to send, which the first read gives
 	ended   bool  // nothing more comes
 	failed  error // what ended it before its time
@@ -56,7 +57,7 @@ type body struct {
 
 func newBody(r *http.Request, idle time.Duration, control *http.ResponseController) *body {
 	return &body{
-		ReadCloser: r.Body, pace: pace{idle: idle}, control: control,
+		ReadCloser: r.Body, pace: pace{idle: idle}, control: control, stream: r.ProtoMajor == 2,
 		waiting: r.Header.Get("Expect") != "", ended: r.ContentLength == 0,
 	}
 }
@@ -93,6 +94,9 @@ const (
 // without which the connection is of no further use; a deadline then ends the
 // server's own wait for the rest.
 func (b *body) discard() bool {
+	if b.stream {
+		return true
+	}
 	if b.ended {
 		return b.failed == nil
 	}

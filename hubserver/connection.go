@@ -29,21 +29,24 @@ type HTTPServer struct {
 func (s *Server) HTTPServer() *HTTPServer {
 	return &HTTPServer{hub: s, server: &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.Context().Value(connKey{}).(*conn).handling.Store(true)
+			if c, ok := r.Context().Value(connKey{}).(*conn); ok { // HTTP/1
+				c.handling.Store(true)
+			}
 			s.ServeHTTP(w, r)
 		}),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, c)
 		},
 		ConnState: func(c net.Conn, state http.ConnState) {
-			if state == http.StateIdle {
-				c.(*conn).handling.Store(false)
-				c.(*conn).framing.answered() // no Read is under way
+			if c, ok := c.(*conn); ok && state == http.StateIdle {
+				c.handling.Store(false)
+				c.framing.answered() // no Read is under way
 			}
 		},
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		HTTP2:             http2Limits(s.Limits),
 
 		DisableGeneralOptionsHandler: true, // it would answer outside of the contract
 
@@ -78,7 +81,7 @@ func (l listener) Accept() (net.Conn, error) {
 	return &conn{Conn: c, hub: l.hub}, nil
 }
 
-// conn is a connection between net/http and a caller.
+// conn is a connection between net/http and a caller that speaks HTTP/1.
 type conn struct {
 	net.Conn
 	hub      *Server

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -43,6 +45,7 @@ type serveOptions struct {
 	importAllow, trustedProxies  []string
 	limits                       hubserver.Limits
 	keep                         keeping
+	tls                          tlsOptions
 	drainDelay                   time.Duration
 	connections                  int
 }
@@ -56,7 +59,7 @@ func (a *app) serveCommand() *cobra.Command {
 			"The first line on stdout is the hub's address, once it is ready; the log goes to\n" +
 			"stderr. SIGTERM lets requests in progress finish. A SQLite file is served by one\nhub at a time; any number " +
 			"of hubs can use one PostgreSQL database.",
-		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 \\\n    --public-url https://hub.example.com",
+		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 \\\n    --public-url https://hub.example.com\n  hub serve --listen 0.0.0.0:443 --tls-domain hub.example.com",
 		Args:    cmdline.Exactly(),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
 	}
@@ -69,6 +72,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringArrayVar(&o.importAllow, "import-allow", nil, "let API import reach the non-public `CIDR[:PORT]`; repeatable (HUB_IMPORT_ALLOW: separated by commas)")
 	f.StringArrayVar(&o.trustedProxies, "trusted-proxy", nil, "believe X-Forwarded-For from proxies in `CIDR`; repeatable (HUB_TRUSTED_PROXY: separated by commas)")
 	o.keep.addFlags(c)
+	o.tls.addFlags(f)
 	f.DurationVar(&o.drainDelay, "drain-delay", 0, "after SIGTERM, fail /readyz and keep serving for this `DURATION`, so that a load balancer notices (HUB_DRAIN_DELAY)")
 	f.Var(limit[int]{&o.connections, store.MinConnections, mostConnections}, "db-connections", "open at most `N` connections to PostgreSQL, half of them for reads (HUB_DB_CONNECTIONS)")
 	l := &o.limits
@@ -108,14 +112,15 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer s.Close()
 	defer func() { _ = unlock() }()
+	secure, obtain, err := o.tls.config(s, log)
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return listenError(o.listen, a.line(cmdline.Hub("serve").Flag("--listen", anyPort(o.listen))), err)
 	}
-	address := "http://" + listener.Addr().String()
-	if o.publicURL != "" {
-		address = o.publicURL
-	}
+	address := o.address(listener)
 	own, err := url.Parse(address)
 	if err != nil {
 		return err
@@ -125,7 +130,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		Fetch: fetch.New(fetch.Options{Own: own, Allow: allow, Version: cmdline.Version(version), MaxBytes: o.limits.DescriptionBytes}),
 	})
 	if hubserver.IsOpen(own) {
-		log.Warn("plain http beyond this machine: tokens can be read in transit, and tool refuses to send one; put TLS in front", "public-url", address)
+		log.Warn("plain http beyond this machine: tokens can be read in transit, and tool refuses to send one; use --tls-domain or --tls-cert, or put TLS in front", "public-url", address)
 	}
 	stopAdmin, err := a.serveAdmin(hub, o.adminListen, log)
 	if err != nil {
@@ -136,7 +141,25 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer saveUses(hub, log)
 	defer startMaintenance(ctx, s, hub, o.keep, log)()
 	log.Info("serving", "listen", listener.Addr().String(), "public-url", address, "version", cmdline.Version(version))
-	return a.run(ctx, hub, listener, address, o.drainDelay, log)
+	server := hub.HTTPServer()
+	serve := func() error { return server.Serve(listener) }
+	if secure != nil {
+		serve = func() error { return server.ServeTLS(listener, secure) }
+	}
+	obtain()
+	fmt.Fprintln(a.out, address)
+	return serving{hub, server, serve, o.drainDelay, log}.until(ctx)
+}
+
+// address is the origin that people use.
+func (o *serveOptions) address(l net.Listener) string {
+	switch {
+	case o.publicURL != "":
+		return o.publicURL
+	case o.tls.enabled():
+		return "https://" + l.Addr().String()
+	}
+	return "http://" + l.Addr().String()
 }
 
 // serveAdmin serves metrics and profiles until the function that it returns is called.
@@ -181,6 +204,10 @@ func (o *serveOptions) check() error {
 	if err := o.keep.check(); err != nil {
 		return err
 	}
+	if err := o.tls.check(); err != nil {
+		return err
+	}
+	o.publicURL = cmp.Or(o.publicURL, o.tls.publicURL())
 	if o.limits.Memory < leastMemory {
 		return cmdline.Usagef("--memory %d is too little: a hub needs at least %d bytes", o.limits.Memory, leastMemory)
 	}
@@ -198,6 +225,9 @@ func (o *serveOptions) check() error {
 	if o.publicURL != "" {
 		if o.publicURL, err = hubclient.ParseOrigin(o.publicURL); err != nil {
 			return cmdline.Usagef("--public-url: %v", err)
+		}
+		if o.tls.enabled() && !strings.HasPrefix(o.publicURL, "https://") {
+			return cmdline.Usagef("--public-url %s does not begin with https://, although the hub speaks TLS", o.publicURL)
 		}
 	}
 	return o.checkPreviewURL()
@@ -304,33 +334,40 @@ func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 		"    %[2]stool login --origin %[3]s --with-token\n\n", db, allow, address)
 }
 
-// run serves until ctx ends. Then it reports for the delay that it is not ready, while
+// serving is a hub that serves.
+type serving struct {
+	hub    *hubserver.Server
+	server *hubserver.HTTPServer
+	serve  func() error
+	delay  time.Duration
+	log    *slog.Logger
+}
+
+// until serves until ctx ends. Then the hub reports for the delay that it is not ready, while
 // it still serves, stops listening, and waits for the requests in progress.
-func (a *app) run(ctx context.Context, hub *hubserver.Server, listener net.Listener, address string, delay time.Duration, log *slog.Logger) error {
-	server := hub.HTTPServer()
+func (r serving) until(ctx context.Context) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	fmt.Fprintln(a.out, address)
+	go func() { failed <- r.serve() }()
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
-	hub.Drain()
-	if delay > 0 {
-		log.Info("draining: /readyz fails, requests are still served", "for", delay)
+	r.hub.Drain()
+	if r.delay > 0 {
+		r.log.Info("draining: /readyz fails, requests are still served", "for", r.delay)
 		select {
 		case err := <-failed:
 			return err
-		case <-time.After(delay):
+		case <-time.After(r.delay):
 		}
 	}
-	log.Info("stopping: requests in progress may finish", "within", drainTime)
+	r.log.Info("stopping: requests in progress may finish", "within", drainTime)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
-	if err := server.Shutdown(drain); err != nil {
-		log.Warn("requests were cut off", "error", err)
-		return server.Close()
+	if err := r.server.Shutdown(drain); err != nil {
+		r.log.Warn("requests were cut off", "error", err)
+		return r.server.Close()
 	}
 	return nil
 }
