@@ -26,7 +26,7 @@ import (
 // acknowledged to them. What fails they send again, to any of the hubs, until they know
 // the outcome: a POST with its Idempotency-Key, a PUT as it is.
 type load struct {
-	*testing.T
+	testing.TB
 	address string
 	token   string
 	client  *http.Client
@@ -46,10 +46,10 @@ type load struct {
 }
 
 // newLoad prepares an empty database: the account alice with a token, a stack and an API.
-func newLoad(t *testing.T, address string) *load {
+func newLoad(t testing.TB, address string) *load {
 	t.Helper()
 	l := &load{
-		T: t, address: address, token: pat.New(), stopped: make(chan struct{}),
+		TB: t, address: address, token: pat.New(), stopped: make(chan struct{}),
 		projects: map[string]bool{}, pushed: map[string]int{}, versions: map[string]string{}, registered: map[string]bool{},
 	}
 	l.stop = sync.OnceFunc(func() { close(l.stopped) })
@@ -254,7 +254,7 @@ func (l *load) end() {
 		}
 	}
 	for table, want := range map[string]int{"projects": len(l.projects), "stack_versions": len(l.versions), "apis": len(l.registered)} {
-		if n := count(l.T, l.address, table); n != want {
+		if n := count(l.TB, l.address, table); n != want {
 			l.Errorf("there are %d %s, and %d were acknowledged", n, table, want)
 		}
 	}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
+)
+
+var (
+	scale      = flag.String("projects", "1000,10000", "how many projects BenchmarkScale compares, smallest first")
+	scaleRound = flag.Duration("round", 3*time.Second, "how long each of BenchmarkScale's rounds takes")
+)
+
+// perAccount is how many projects an account has, except for the last one.
+const perAccount = 1000
+
+// BenchmarkScale compares GET and PUT of random configs of 4 KB among few and among many
+// projects, in turn, with 16 clients. cmd/hub/deploy/SCALE.md has its figures:
+//
+//	go test ./cmd/hub -run '^$' -bench Scale -benchtime 5x -projects 1000,100000,1000000 -timeout 2h
+func BenchmarkScale(b *testing.B) {
+	for _, name := range []string{"sqlite", "postgres"} {
+		database := map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres}[name]
+		b.Run(name, func(b *testing.B) {
+			var all []*crowd
+			for n := range strings.SplitSeq(*scale, ",") {
+				projects, err := strconv.Atoi(n)
+				if err != nil {
+					b.Fatal(err)
+				}
+				all = append(all, newCrowd(b, database(b), projects))
+			}
+			for _, c := range all { // what a hub does once, it has done
+				c.round(b, http.MethodGet)
+				c.round(b, http.MethodPut)
+			}
+			for b.Loop() {
+				for _, c := range all {
+					c.gets = append(c.gets, c.round(b, http.MethodGet))
+				}
+				for _, c := range all {
+					c.puts = append(c.puts, c.round(b, http.MethodPut))
+				}
+			}
+			for _, c := range all {
+				get, put := middle(c.gets), middle(c.puts)
+				b.ReportMetric(get.rate/middle(all[0].gets).rate, fmt.Sprintf("GET-ratio-%d", c.projects))
+				b.ReportMetric(put.rate/middle(all[0].puts).rate, fmt.Sprintf("PUT-ratio-%d", c.projects))
+				b.Logf("%s, %d projects, %d MiB: GET %s, PUT %s", name, c.projects, c.size(b)>>20, get, put)
+			}
+		})
+	}
+}
+
+// measured is a round of requests.
+type measured struct {
+	rate     float64 // in a second
+	p50, p99 time.Duration
+}
+
+func (m measured) String() string {
+	return fmt.Sprintf("%.0f/s (p50 %.1f ms, p99 %.1f ms)", m.rate, m.p50.Seconds()*1000, m.p99.Seconds()*1000)
+}
+
+// middle returns the median of rounds, by their rates.
+func middle(rounds []measured) measured {
+	sorted := slices.SortedFunc(slices.Values(rounds), func(a, b measured) int { return int(a.rate - b.rate) })
+	return sorted[len(sorted)/2]
+}
+
+// crowd is a hub with many projects.
+type crowd struct {
+	*load
+	projects   int
+	gets, puts []measured
+}
+
+// templates are the projects of which all others are copies.
+const templates = 16
+
+func newCrowd(b *testing.B, address string, projects int) *crowd {
+	b.Helper()
+	c := &crowd{load: newLoad(b, address), projects: projects}
+	hub := serve(b, address)
+	c.lead(hub.base)
+	c.publish("site", "1.0.0")
+	c.register("Pets", "pets")
+	for i := range templates {
+		c.create(fmt.Sprint("t", i))
+		if c.put("alice", fmt.Sprint("t", i)) == nil {
+			b.FailNow()
+		}
+	}
+	hub.kill()
+	start := time.Now()
+	c.fill(b)
+	b.Logf("%d projects filled in %v", projects, time.Since(start).Round(time.Second))
+	c.lead(serve(b, address).base)
+	return c
+}
+
+// put writes a config of 4 KB that compresses as settings do.
+func (c *crowd) put(account, slug string) []byte {
+	var body strings.Builder
+	body.WriteString(`{"settings": {"title": "Pets"`)
+	for i := 0; body.Len() < 4000; i++ {
+		fmt.Fprintf(&body, `, "section%02d": {"label%d": "%x", "enabled": true}`, i, rand.N(10), rand.Uint64())
+	}
+	return c.send(http.MethodPut, "/v1/projects/"+account+"/"+slug+"/client-config", "application/json", "", body.String()+"}}")
+}
+
+// fill copies the templates, a part in each transaction.
+func (c *crowd) fill(b *testing.B) {
+	b.Helper()
+	db := openSQL(b, c.address)
+	defer db.Close()
+	execute := func(statement string) {
+		b.Helper()
+		if _, err := db.Exec(statement); err != nil {
+			b.Fatalf("%s: %v", statement, err)
+		}
+	}
+	const numbers = "WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+	accounts := fmt.Sprintf(numbers, 0, (c.projects-1)/perAccount)
+	execute("INSERT INTO accounts (name, kind, created_at, disabled_at) " + accounts + " SELECT 'org' || i, 'org', 0, 0 FROM n")
+	execute("INSERT INTO members (user_name, account, role) " + accounts + " SELECT 'alice', 'org' || i, 'admin' FROM n")
+	for first := 0; first < c.projects; first += 20 * perAccount {
+		n := fmt.Sprintf(numbers, first, min(first+20*perAccount, c.projects)-1)
+		for _, table := range []string{"projects", "configs", "config_history", "config_bodies"} {
+			rows, err := db.Query("SELECT * FROM " + table + " WHERE 1 = 0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			columns, err := rows.Columns()
+			if err != nil {
+				b.Fatal(err)
+			}
+			rows.Close()
+			values := strings.Join(columns, ", ")
+			values = strings.Replace(values, "account,", fmt.Sprintf("'org' || (i / %d),", perAccount), 1)
+			values = strings.Replace(values, " slug,", " 'p' || i,", 1)
+			execute(fmt.Sprintf("INSERT INTO %s (%s) %s SELECT %s FROM n JOIN %s AS t ON t.account = 'alice' AND t.slug = 't' || (i %% %d)",
+				table, strings.Join(columns, ", "), n, values, table, templates))
+		}
+	}
+	execute("ANALYZE")
+}
+
+// round sends requests for random projects from 16 clients.
+func (c *crowd) round(b *testing.B, method string) measured {
+	b.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var times []time.Duration
+	end := time.Now().Add(*scaleRound)
+	for range 16 {
+		all.Go(func() {
+			var own []time.Duration
+			for time.Now().Before(end) && !b.Failed() {
+				i := rand.N(c.projects)
+				account, slug := fmt.Sprint("org", i/perAccount), fmt.Sprint("p", i)
+				start := time.Now()
+				if method == http.MethodPut {
+					c.put(account, slug)
+				} else {
+					c.send(method, "/v1/projects/"+account+"/"+slug+"/config", "", "", "")
+				}
+				own = append(own, time.Since(start))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			times = append(times, own...)
+		})
+	}
+	all.Wait()
+	slices.Sort(times)
+	if len(times) == 0 || b.Failed() {
+		b.FailNow()
+	}
+	return measured{float64(len(times)) / scaleRound.Seconds(), times[len(times)/2], times[len(times)*99/100]}
+}
+
+// size returns the bytes that the database takes on the disk.
+func (c *crowd) size(b *testing.B) (bytes int64) {
+	b.Helper()
+	if path := store.Path(c.address); path != "" {
+		files, err := filepath.Glob(path + "*")
+		for _, file := range files {
+			if info, err := os.Stat(file); err == nil {
+				bytes += info.Size()
+			}
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		return bytes
+	}
+	db := openSQL(b, c.address)
+	defer db.Close()
+	err := db.QueryRow("SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace").Scan(&bytes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return bytes
+}
