@@ -89,7 +89,8 @@ func (c *check) streams() {
 // createsToken reports whether the command prints the token that it creates.
 func (c *check) createsToken() bool {
 	words := c.words()
-	return len(words) > 2 && words[0] == "bot" && words[1] == "token" && strings.HasPrefix(words[2], "@") && c.code == 0
+	ofBot := len(words) > 2 && words[0] == "bot" && words[1] == "token" && strings.HasPrefix(words[2], "@")
+	return c.code == 0 && (ofBot || len(words) > 1 && words[0] == "token" && words[1] == "create")
 }
 
 // acted reports whether a terminal would act on r.

@@ -73,6 +73,18 @@ func Hash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// idLength is the length of an ID, in hex digits.
+const idLength = 12
+
+// ID returns what lists show of a token, and what revocations name: the first digits of
+// its hash.
+func ID(token string) string { return Hash(token)[:idLength] }
+
+// ValidID reports whether id has the form of an ID.
+func ValidID(id string) bool {
+	return len(id) == idLength && strings.Trim(id, "0123456789abcdef") == ""
+}
+
 // Shown returns the part of a well-formed token that messages may show: its
 // first 12 characters. Of anything else it returns nothing.
 func Shown(token string) string {

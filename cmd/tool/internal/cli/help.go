@@ -219,6 +219,11 @@ origin, and those about a project in an environment have environment.
   invitation   account, role, url, expiresAt
   bots         bots
   bot          bot, existed
+  token        id, name, token, shown, scopes, account, project, createdAt,
+               expiresAt
+  tokens       tokens
+  tokensRevoked
+               tokens, loggedOut
   botToken     bot, id, name, token, scopes, expiresAt
   botTokens    bot, tokens
   botTokensRevoked

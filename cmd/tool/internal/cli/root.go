@@ -23,6 +23,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/command/push"
 	"example.com/projecthub/cmd/tool/internal/command/ratelimit"
 	"example.com/projecthub/cmd/tool/internal/command/status"
+	"example.com/projecthub/cmd/tool/internal/command/token"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 )
 
@@ -78,7 +79,7 @@ the available actions.`,
 	add("start", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
 	add("work", status.Command(a), check.Command(a), publish.Command(a), project.Command(a, create.Command(a, publishLocal)), api.Command(a), push.Command(a), pull.Command(a), diff.Command(a),
 		history.LogCommand(a), history.ShowCommand(a), history.RestoreCommand(a), preview.Command(a))
-	add("other", bot.Command(a), ratelimit.Command(a), member.Command(a), completionCommand(a), versionCommand(a))
+	add("other", token.Command(a), bot.Command(a), ratelimit.Command(a), member.Command(a), completionCommand(a), versionCommand(a))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))
 	return root

@@ -1,12 +1,9 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -125,31 +122,9 @@ func tokensText(w *app.Printer, r ref.Ref, tokens []wire.TokenInfo) {
 	}
 	var rows [][]string
 	for _, t := range tokens {
-		rows = append(rows, []string{t.ID, t.Name, t.Shown + "…", scopes(t.Scopes), expiry(t.ExpiresAt), lastUse(t.LastUsedAt)})
+		rows = append(rows, app.TokenRow(t))
 	}
 	w.Columns(rows)
-}
-
-func scopes(all []wire.Scope) string {
-	var names []string
-	for _, s := range all {
-		names = append(names, string(s))
-	}
-	return cmp.Or(strings.Join(names, ","), "read")
-}
-
-func expiry(t *time.Time) string {
-	if t == nil {
-		return "never expires"
-	}
-	return "until " + t.UTC().Format(time.DateOnly)
-}
-
-func lastUse(t *time.Time) string {
-	if t == nil {
-		return "never used"
-	}
-	return "used " + t.UTC().Format(time.DateOnly)
 }
 
 // Revoked are tokens that were revoked.
@@ -157,9 +132,6 @@ type Revoked struct {
 	Origin string                 `json:"origin"`
 	Tokens []wire.RevokedBotToken `json:"tokens"`
 }
-
-// tokenID is what lists show of a token.
-var tokenID = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
 func revokeCommand(a *app.App) *cobra.Command {
 	return a.HubFlags(&cobra.Command{
@@ -175,7 +147,7 @@ func revokeCommand(a *app.App) *cobra.Command {
 				return err
 			}
 			for _, id := range args[1:] {
-				if !tokenID.MatchString(id) {
+				if !pat.ValidID(id) {
 					return cmdline.Usagef("%q is not the ID of a token: it has 12 digits of 0-9 and a-f", id).
 						Try(cmdline.Tool("bot", "token", "list").With(r.String()))
 				}

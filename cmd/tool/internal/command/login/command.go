@@ -59,7 +59,7 @@ func LogoutCommand(a *app.App) *cobra.Command {
 		Short: "Forget the token of a hub",
 		Long: `Forget the stored token of one hub: that of --origin, else the workspace's, else
 the current one. No other hub becomes the current one. The token itself stays
-valid until it expires or is revoked.`,
+valid until it expires or is revoked: tool token revoke self does both.`,
 		Example: "  tool logout\n  tool logout --origin https://hub.example.com",
 		Args:    cmdline.AtMost(),
 		RunE: a.Run(func(context.Context, []string) error {

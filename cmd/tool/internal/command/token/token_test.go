@@ -1,0 +1,71 @@
+package token_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/login"
+	"example.com/projecthub/cmd/tool/internal/command/token"
+	"example.com/projecthub/hubclient/pat"
+)
+
+func TestTokenCreate_PrintsTheTokenAlone(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	r := w.Run(token.Command, "create", "--name", "laptop").Done()
+	if !pat.Valid(strings.TrimSuffix(r.Out, "\n")) || r.Err != "note: this token is shown once; the hub keeps only its hash\n" {
+		t.Errorf("%q, %q", r.Out, r.Err)
+	}
+	v := w.Run(token.Command, "create", "--name", "reader", "--read-only", "--account", "@alice", "--expires", "7d", "--json").Done().JSON()
+	if created, _ := v["token"].(string); v["type"] != "token" || !pat.Valid(created) || v["account"] != "alice" || v["expiresAt"] == nil || len(v["scopes"].([]any)) != 0 {
+		t.Errorf("%v", v)
+	}
+	w.Run(token.Command, "list").Done().Prints("laptop", "write:config", "reader", "read on @alice", "(in use)", "never expires")
+	w.Run(token.Command, "list", "--json").Done().Prints(`"type":"tokens"`, `"self":true`, `"account":"alice"`)
+}
+
+func TestTokenCreate_Refusals(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	for _, args := range [][]string{
+		{}, {"--name", "x", "more"}, {"--name", "x", "--expires", "soon"}, {"--name", "x", "--scope", "use:limit", "--read-only"},
+		{"--name", "x", "--account", "alice", "--project", "@alice/web"}, {"--name", "x", "--account", "ALICE"}, {"--name", "x", "--project", "web"},
+	} {
+		w.Run(token.Command, append([]string{"create"}, args...)...).Exits(2)
+	}
+	w.Run(token.Command, "create", "--name", "x", "--scope", "use:limit", "--json").Fails("missing_scope", "create")
+	w.Run(token.Command, "create", "--name", "x", "--account", "bob", "--json").Fails("not_permitted", "create")
+	w.Run(token.Command, "create", "--name", "x", "--project", "@alice/none", "--json").Fails("invalid_body", "create")
+}
+
+func TestTokenRevoke_ByID(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	id, _ := w.Run(token.Command, "create", "--name", "laptop", "--json").Done().JSON()["id"].(string)
+	w.Run(token.Command, "revoke", id).Done().Prints("Revoked " + id + " (laptop)")
+	w.Run(token.Command, "revoke").Exits(2).Prints("token list")
+	w.Run(token.Command, "revoke", "laptop").Exits(2)
+	f := w.Run(token.Command, "revoke", "self", id, "0123456789ab", "--json").Fails("not_found", "revoke")
+	if hint, _ := f["hint"].(string); hint != "revoked before this failure: "+id {
+		t.Errorf("%v", f)
+	}
+	w.Run(token.Command, "list").Done() // self would have been the last one
+}
+
+func TestTokenRevoke_SelfLogsOut(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Run(login.Command, "--token", w.Token, "--no-input").Done()
+	given := w.NewToken("")
+	w.Env["TOOL_HUB_TOKEN"] = given
+	w.Run(token.Command, "revoke", "self").Done().Prints("Revoked "+pat.ID(given)+" (test)", "the token that the variable gives is no longer valid")
+	w.Run(token.Command, "revoke", "self").Done().Prints("was revoked already")
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	delete(w.Env, "TOOL_API_ORIGIN")
+	v := w.Run(token.Command, "revoke", pat.ID(w.Token), "--json").Done().JSON()
+	if v["loggedOut"] != true || v["type"] != "tokensRevoked" {
+		t.Errorf("%v", v)
+	}
+	w.Run(token.Command, "list", "--json").Fails("no_token", "list")
+}
