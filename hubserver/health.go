@@ -20,14 +20,14 @@ func (s *Server) healthz(c *call) error {
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // readyz responds with 200 if requests can be served: the hub is not about to stop, and
-// the database responds.
+// the database responds and takes writes.
 func (s *Server) readyz(c *call) error {
 	if s.draining.Load() {
 		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "this hub is about to stop").with("Retry-After", "1")
 	}
 	ctx, cancel := context.WithTimeout(c.ctx(), 5*time.Second)
 	defer cancel()
-	if err := s.Store.Ping(ctx); err != nil {
+	if err := s.Store.Ready(ctx); err != nil {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	return c.json(http.StatusOK, wire.Status{Status: "ready", Version: s.Version})

@@ -38,6 +38,8 @@ type Store struct {
 	statements sync.Map    // SQLite: *sql.Stmt by its query
 	unprepared atomic.Bool // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
 
+	diskFailed atomic.Bool // the last write failed because of SQLite's disk
+
 	keep Retention
 }
 
@@ -247,6 +249,7 @@ func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) erro
 		if (isSerialization(err) || s.isOutdated(err)) && try < writeTries && pause(ctx, try) {
 			continue
 		}
+		s.noteDisk(err)
 		if err == nil && s.checkpoints != nil {
 			s.checkpoints.wrote()
 			if !synced {
