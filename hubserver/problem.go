@@ -105,6 +105,11 @@ func toProblem(err error) *problem {
 		return p
 	case errors.Is(err, store.ErrFull):
 		return problemf(http.StatusInsufficientStorage, wire.CodeStorageFull, "the hub's disk is full").because(err)
+	case errors.Is(err, store.ErrObjectsFull):
+		return problemf(http.StatusInsufficientStorage, wire.CodeStorageFull, "the hub's object store is full").because(err)
+	case errors.Is(err, store.ErrObjects):
+		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's object store does not answer").
+			with("Retry-After", "5").because(err)
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's database does not answer").
 			with("Retry-After", "1").because(err)

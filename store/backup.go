@@ -65,7 +65,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) (rows int64, err error)
 	if err != nil {
 		return 0, err
 	}
-	tables, err := migrations.Tables()
+	tables, err := backupTables()
 	if err != nil {
 		return 0, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) (rows int64, err error)
 	}
 	err = s.snapshot(ctx, func(conn *sql.Conn) error {
 		for _, table := range tables {
-			n, err := writeTable(ctx, conn, table, out)
+			n, err := s.writeTable(ctx, conn, table, out)
 			if err != nil {
 				return fmt.Errorf("table %s: %w", table, err)
 			}
@@ -155,7 +155,14 @@ func withoutLimits() []string {
 	return all
 }
 
-func writeTable(ctx context.Context, conn *sql.Conn, table string, out *json.Encoder) (n int64, err error) {
+// backupTables are the tables of a backup. Those that say which objects are where are about
+// one object store; a backup has what is in the objects.
+func backupTables() ([]string, error) {
+	tables, err := migrations.Tables()
+	return slices.DeleteFunc(tables, func(name string) bool { return name == "object_store" || name == "unused_objects" }), err
+}
+
+func (s *Store) writeTable(ctx context.Context, conn *sql.Conn, table string, out *json.Encoder) (n int64, err error) {
 	rows, err := conn.QueryContext(ctx, "SELECT * FROM "+table)
 	if err != nil {
 		return 0, err
@@ -179,6 +186,11 @@ func writeTable(ctx context.Context, conn *sql.Conn, table string, out *json.Enc
 		for _, value := range row {
 			if b, ok := value.(*[]byte); ok && *b == nil {
 				*b = []byte{} // SQLite's driver reads empty bytes as NULL
+			}
+		}
+		if table == packTable {
+			if err := s.insideBackup(ctx, columns, row); err != nil {
+				return n, err
 			}
 		}
 		if err := out.Encode(row); err != nil {
@@ -225,6 +237,8 @@ type backupReader struct {
 	text  *lineLimit
 	unzip *zstd.Decoder
 	ahead json.RawMessage // a line that was read and is no row
+
+	outside *uploading // what packs become; nil: they stay as they are
 }
 
 // Limits of what a backup may need, in bytes.

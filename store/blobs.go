@@ -33,7 +33,9 @@ type Pack struct {
 	Stream  string `bun:",pk"`
 	Start   int64  `bun:",pk"` // of its content in the stream
 	Length  int64  // of its content
-	Body    []byte
+	Body    []byte // empty: in an object
+	Object  string // its name, "": none
+	Size    int64  // of the object
 }
 
 // Fresh is how long a lease needs no renewal, because a collection keeps blobs for
@@ -117,9 +119,12 @@ func (tx *Tx) storePacks(ctx context.Context, account string, packs []Pack, stor
 	if _, err := tx.insertBlobs(ctx, account, replaced, now); err != nil {
 		return err
 	}
+	if err := tx.useObjects(ctx, account, packs); err != nil {
+		return err
+	}
 	for _, p := range packs {
-		err := tx.execLarge(ctx, "INSERT INTO packs (account, stream, start, length, body) VALUES (?, ?, ?, ?, ?)",
-			account, p.Stream, p.Start, p.Length, p.Body)
+		err := tx.execLarge(ctx, "INSERT INTO packs (account, stream, start, length, body, object, size) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			account, p.Stream, p.Start, p.Length, p.Body, p.Object, p.Size)
 		if err != nil {
 			return err
 		}

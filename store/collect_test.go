@@ -39,8 +39,12 @@ func put(ctx context.Context, s *store.Store, r ref.Ref, blobs map[string]string
 		stream = append(stream, text...)
 	}
 	pack := store.Pack{Stream: name, Length: int64(len(stream)), Body: frame.Append(nil, stream)}
+	packs, err := s.Upload(ctx, "acme", []store.Pack{pack})
+	if err != nil {
+		return err
+	}
 	return s.Write(ctx, func(tx *store.Tx) error {
-		if err := tx.AddBlobs(ctx, "acme", []store.Pack{pack}, rows); err != nil {
+		if err := tx.AddBlobs(ctx, "acme", packs, rows); err != nil {
 			return err
 		}
 		return swapTo(ctx, tx, r, entries)

@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"example.com/projecthub/store/objects"
 )
 
 // What a caller can tell apart. Everything else is a fault of the hub.
@@ -20,6 +22,12 @@ var (
 	ErrExists      = errors.New("already exists")
 	ErrUnavailable = errors.New("the database does not answer")
 	ErrFull        = errors.New("the database's disk is full")
+)
+
+// What a caller can tell apart about the object store.
+var (
+	ErrObjects     = objects.ErrUnavailable
+	ErrObjectsFull = objects.ErrFull
 )
 
 // wrap marks a driver's error with the sentinel that it means. Drivers are told
@@ -38,7 +46,7 @@ func meaning(err error) error {
 	var dial *pgconn.ConnectError
 	var network net.Error
 	switch {
-	case err == nil || errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, ErrObjects), errors.Is(err, ErrObjectsFull):
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound

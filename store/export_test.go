@@ -60,6 +60,14 @@ func (tx *Tx) ReplacePacks(ctx context.Context, change func(body []byte) []byte)
 	return nil
 }
 
+// MarkKey is the key of the object that says whose objects there are.
+const MarkKey = markKey
+
+// Upload uploads packs to the object store, if there is one.
+func (s *Store) Upload(ctx context.Context, account string, packs []Pack) ([]Pack, error) {
+	return s.upload(ctx, account, packs)
+}
+
 // Occupy takes every read connection, and reports how many calls wait for one.
 func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(), err error) {
 	var conns []*sql.Conn

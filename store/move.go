@@ -97,8 +97,12 @@ func (m *mover) flush(ctx context.Context) error {
 func (c *collection) moveInto(ctx context.Context, p Pack, blobs []Blob) error {
 	c.Moved += len(blobs)
 	slices.SortFunc(blobs, func(a, b Blob) int { return cmp.Compare(a.SHA256, b.SHA256) }) // locks have one order
+	packs, err := c.store.upload(ctx, c.account, []Pack{p})
+	if err != nil {
+		return err
+	}
 	return c.store.Write(ctx, func(tx *Tx) error {
-		if err := tx.AddBlobs(ctx, c.account, []Pack{p}, nil); err != nil {
+		if err := tx.AddBlobs(ctx, c.account, packs, nil); err != nil {
 			return err
 		}
 		for _, content := range blobs {

@@ -121,7 +121,11 @@ func (w *PackWriter) Flush(ctx context.Context) error {
 // storeBatch stores a batch even when the push fails meanwhile, so that the next attempt
 // need not send it again.
 func (w *PackWriter) storeBatch(ctx context.Context, b batch) error {
-	err := w.write(context.WithoutCancel(ctx), w.store.WriteUnsynced, b)
+	ctx = context.WithoutCancel(ctx)
+	uploaded, err := w.store.upload(ctx, w.account, b.packs)
+	if err == nil {
+		err = w.write(ctx, w.store.WriteUnsynced, batch{packs: uploaded, blobs: b.blobs})
+	}
 	for _, p := range b.packs {
 		w.Memory.Give(p.Body)
 	}
@@ -179,6 +183,9 @@ func (w *PackWriter) Finish(ctx context.Context, r ref.Ref, s Swap, after func(*
 	if err := cmp.Or(err, w.wait()); err != nil {
 		return nil, err
 	}
+	if w.gathered.packs, err = w.store.upload(ctx, w.account, w.gathered.packs); err != nil {
+		return nil, err
+	}
 	s.recent, s.Packs, s.Blobs = w.recent(), w.gathered.packs, w.gathered.blobs
 	err = w.transact(ctx, w.store.Write, func(tx *Tx) error {
 		if done, err = tx.SwapSnapshot(ctx, r, s); err != nil {
@@ -201,7 +208,7 @@ func (w *PackWriter) Complete(ctx context.Context) error {
 	if err := cmp.Or(err, w.wait()); err != nil {
 		return err
 	}
-	return w.write(ctx, w.store.Write, w.gathered)
+	return w.storeRest(ctx)
 }
 
 // recent returns the digests of the blobs that were added, unless the first of them
@@ -224,7 +231,15 @@ func (w *PackWriter) Keep(ctx context.Context) error {
 	if err := w.wait(); err != nil || len(w.gathered.blobs) == 0 {
 		return err
 	}
-	return w.write(context.WithoutCancel(ctx), w.store.Write, w.gathered)
+	return w.storeRest(context.WithoutCancel(ctx))
+}
+
+// storeRest stores what was added since the last batch, and waits for the disk.
+func (w *PackWriter) storeRest(ctx context.Context) (err error) {
+	if w.gathered.packs, err = w.store.upload(ctx, w.account, w.gathered.packs); err != nil {
+		return err
+	}
+	return w.write(ctx, w.store.Write, w.gathered)
 }
 
 // Abort drops what is not being stored yet.

@@ -148,11 +148,14 @@ func (r *Reader) seek(ctx context.Context, stream string, at int64) error {
 	}
 	p := Pack{Stream: stream}
 	var body []byte
-	err := r.view.readLarge(ctx, []any{&p.Start, &p.Length, &body}, `SELECT start, length, body FROM packs
+	err := r.view.readLarge(ctx, []any{&p.Start, &p.Length, &body, &p.Object, &p.Size}, `SELECT start, length, body, object, size FROM packs
 		WHERE account = ? AND stream = ? AND start <= ? AND start > ? ORDER BY start DESC LIMIT 1`,
 		r.account, stream, at, at-frame.MaxSize)
 	if errors.Is(err, ErrNotFound) || err == nil && p.Start+p.Length <= at {
 		return errNoPack
+	}
+	if err == nil && p.Object != "" {
+		body, err = r.view.store.object(ctx, r.account, p.Object, p.Size)
 	}
 	if err != nil {
 		return err

@@ -32,11 +32,23 @@ func (s *Store) Restore(ctx context.Context, r io.Reader) (rows int64, err error
 		return 0, err
 	}
 	defer b.unzip.Close()
+	known := slices.Contains(head.Migrations, objectsStep)
+	if s.objects != nil && !known {
+		return 0, errors.New("the backup is of a hub that had no object stores: restore it without --blobs, make a backup of that, and restore this one")
+	}
 	if err := s.migrateTo(ctx, head.Migrations); err != nil {
 		return 0, err
 	}
+	if known {
+		if err := s.UseObjects(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if s.objects != nil {
+		b.outside = newUploading(s.objects)
+	}
 	if rows, err = s.fill(ctx, b); err != nil {
-		return 0, wrap(err)
+		return 0, errors.Join(wrap(err), b.outside.abort(ctx))
 	}
 	_, err = s.Migrate(ctx)
 	return rows, err
@@ -85,6 +97,9 @@ func (s *Store) fill(ctx context.Context, b *backupReader) (rows int64, err erro
 	if rows, err = s.fillTables(ctx, conn, b); err != nil {
 		return 0, errors.Join(err, rollback(ctx, conn))
 	}
+	if err := b.outside.wait(); err != nil { // no row is committed before its object is stored
+		return 0, errors.Join(err, rollback(ctx, conn))
+	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
 	return rows, err
 }
@@ -130,7 +145,7 @@ func (s *Store) fillTables(ctx context.Context, conn *sql.Conn, b *backupReader)
 
 // checkTable refuses a table that is not the hub's, or has other columns than the database's.
 func checkTable(ctx context.Context, conn *sql.Conn, t backupTable) error {
-	known, err := migrations.Tables()
+	known, err := backupTables()
 	if err != nil {
 		return err
 	}
@@ -221,6 +236,9 @@ func (b *backupReader) row(t backupTable) ([]any, error) {
 			return nil, damaged(err)
 		}
 		row[i] = reflect.ValueOf(value).Elem().Interface()
+	}
+	if b.outside != nil && t.Table == packTable {
+		return row, b.outside.add(t.Columns, row)
 	}
 	return row, nil
 }

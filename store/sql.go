@@ -38,13 +38,17 @@ func (v *View) raw() raw {
 
 // execLarge runs a statement with large values, with ? for each value.
 func (tx *Tx) execLarge(ctx context.Context, statement string, args ...any) error {
+	_, err := tx.execLargeResult(ctx, statement, args...)
+	return err
+}
+
+func (tx *Tx) execLargeResult(ctx context.Context, statement string, args ...any) (sql.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	if tx.postgres() {
 		statement, args = rebind(pgx.QueryExecModeDescribeExec, statement, args)
 	}
-	_, err := tx.raw().ExecContext(ctx, statement, args...)
-	return err
+	return tx.raw().ExecContext(ctx, statement, args...)
 }
 
 // readLarge reads the one row of a query into dest; ErrNotFound when there is none.

@@ -25,6 +25,8 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/schema"
 	_ "modernc.org/sqlite"
+
+	"example.com/projecthub/store/objects"
 )
 
 // Store is an open database. It is safe for concurrent use.
@@ -41,6 +43,9 @@ type Store struct {
 	diskFailed atomic.Bool // the last write failed because of SQLite's disk
 
 	keep Retention
+
+	objects       objects.Store // nil: packs are in the database
+	objectsProven atomic.Bool   // they are those of this database
 }
 
 // Options say how to open a database.
@@ -49,6 +54,8 @@ type Options struct {
 	Connections int  // to PostgreSQL, at most; 0: DefaultConnections
 
 	Retention Retention // of histories, for each write; zero: DefaultRetention
+
+	Objects objects.Store // where packs are kept, see [Store.UseObjects]; nil: in the database
 }
 
 // dsn is a parsed database address.
@@ -93,7 +100,7 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dsn: d, keep: cmp.Or(opts.Retention, DefaultRetention)}
+	s := &Store{dsn: d, keep: cmp.Or(opts.Retention, DefaultRetention), objects: opts.Objects}
 	if d.path != "" {
 		err = s.openSQLite(opts)
 	} else {

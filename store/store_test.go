@@ -25,10 +25,15 @@ func each(t *testing.T, f func(t *testing.T, s *store.Store)) {
 func open(t testing.TB, address string) *store.Store {
 	t.Helper()
 	s := storetest.Open(t, address)
+	addAccounts(t, s)
+	return s
+}
+
+func addAccounts(t testing.TB, s *store.Store) {
+	t.Helper()
 	write(t, s, func(tx *store.Tx) error {
 		return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
 	})
-	return s
 }
 
 func write(t testing.TB, s *store.Store, f func(*store.Tx) error) {

@@ -32,7 +32,7 @@ func (a *app) backupCommand() *cobra.Command {
 		Example: "  hub backup hub-monday.backup\n  hub backup - | ssh backups.example.com 'cat > hub.backup'",
 		Args:    cmdline.Exactly("FILE, or - for stdout"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.withStore(c.Context(), func(s *store.Store) error {
+			return a.withBlobs(c.Context(), func(s *store.Store) error {
 				if args[0] == "-" {
 					_, err := s.Backup(c.Context(), a.out)
 					return err
@@ -120,7 +120,11 @@ func (a *app) restoreCommand() *cobra.Command {
 }
 
 func (a *app) restore(ctx context.Context, in io.Reader) (rows int64, err error) {
-	s, err := a.open(ctx, store.Options{Create: true})
+	o, err := a.blobOptions(store.Options{Create: true})
+	if err != nil {
+		return 0, err
+	}
+	s, err := a.open(ctx, o)
 	if err != nil {
 		return 0, err
 	}

@@ -35,6 +35,7 @@ type app struct {
 	out, err io.Writer
 	getenv   func(string) string
 	db       string
+	blobs    string // "": in the database
 	json     bool
 }
 
@@ -99,6 +100,7 @@ func (a *app) fail(err error) {
 	var hinted *hintedError
 	var missing *store.MissingError
 	var noAccount *store.NoAccountError
+	var other *store.OtherObjectsError
 	switch {
 	case errors.As(err, &hinted):
 		hint, recipe = hinted.hint, hinted.recipe
@@ -106,6 +108,8 @@ func (a *app) fail(err error) {
 		hint = "create it with hub serve or hub migrate, or give its address with --db or HUB_DB"
 	case errors.Is(err, store.ErrSchemaRights):
 		hint = "run hub migrate of this release with a role that owns the tables, then start this hub again"
+	case errors.As(err, &other):
+		hint = otherObjectsHint(other)
 	case errors.As(err, &noAccount):
 		hint = "list accounts with hub account list, or create one with hub account create"
 	}
@@ -151,7 +155,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "use this `DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(a.serveCommand(), a.migrateCommand(), a.gcCommand(), a.backupCommand(), a.restoreCommand(), a.fsckCommand(), a.auditCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.botCommand())
+	root.AddCommand(a.addBlobs(a.serveCommand()), a.migrateCommand(), a.addBlobs(a.gcCommand()), a.addBlobs(a.backupCommand()), a.addBlobs(a.restoreCommand()), a.addBlobs(a.fsckCommand()), a.auditCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.botCommand())
 	return root
 }
 
@@ -209,7 +213,11 @@ func malformedAddress(db string, err error) error {
 
 // withStore runs f with the database, which must exist and be up to date.
 func (a *app) withStore(ctx context.Context, f func(*store.Store) error) error {
-	s, err := a.open(ctx, store.Options{})
+	return a.with(ctx, store.Options{}, f)
+}
+
+func (a *app) with(ctx context.Context, o store.Options, f func(*store.Store) error) error {
+	s, err := a.open(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (a *app) fsckCommand() *cobra.Command {
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			done := fsckResult{Type: "checked", Schema: 1, Problems: []problem{}}
-			err := a.withStore(c.Context(), func(s *store.Store) error {
+			err := a.withBlobs(c.Context(), func(s *store.Store) error {
 				counts, err := s.Check(c.Context(), repair, func(p store.Problem) {
 					done.Problems = append(done.Problems, problem{pat.Redact(p.Cause.Error()), p.Remedy})
 				})

@@ -29,6 +29,7 @@ type collected struct {
 	Revisions  int    `json:"revisions"`
 	Projects   int    `json:"projects"` // that had expired
 	AuditRows  int    `json:"auditRows"`
+	Objects    int    `json:"objects"` // of the object store
 }
 
 // keeping says what a hub keeps although nothing needs it.
@@ -68,7 +69,7 @@ func (a *app) gcCommand() *cobra.Command {
 			if err := keep.check(); err != nil {
 				return err
 			}
-			return a.withStore(c.Context(), func(s *store.Store) error {
+			return a.withBlobs(c.Context(), func(s *store.Store) error {
 				expired, err := s.DeleteExpired(c.Context())
 				if err != nil {
 					return err
@@ -87,7 +88,7 @@ func (a *app) gcCommand() *cobra.Command {
 				}
 				return a.print(collected{
 					Type: "collected", Schema: 1, Contents: done.Blobs, Packs: done.Packs, Bytes: done.Bytes,
-					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired), AuditRows: audited,
+					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired), AuditRows: audited, Objects: done.Objects,
 				}, func(w io.Writer) {
 					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d; audit rows: %d\n",
 						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired), audited)
@@ -182,7 +183,7 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, keep k
 			if err != nil && ctx.Err() == nil {
 				log.Error("gc of the history failed", "error", err)
 			}
-			log.Info("gc", "examined", done.Examined, "contents", done.Blobs, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller, "revisions", revisions)
+			log.Info("gc", "examined", done.Examined, "contents", done.Blobs, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller, "objects", done.Objects, "revisions", revisions)
 		}
 		if _, err := s.PruneAudit(ctx, keep.audit(), pruneAuditEvery); err != nil && ctx.Err() == nil {
 			log.Error("old rows of the audit log were not deleted", "error", err)

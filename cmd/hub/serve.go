@@ -106,12 +106,21 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	debug.SetMemoryLimit(o.limits.Memory + ownMemory)
-	s, unlock, _, err := a.openMigrated(ctx, store.Options{Create: true, Connections: o.connections, Retention: o.keep.retention()})
+	options, err := a.blobOptions(store.Options{Create: true, Connections: o.connections, Retention: o.keep.retention()})
+	if err != nil {
+		return err
+	}
+	s, unlock, _, err := a.openMigrated(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	defer func() { _ = unlock() }()
+	if err := s.UseObjects(ctx); errors.Is(err, store.ErrObjects) && a.used(ctx, s) {
+		log.Warn("base files cannot be read or pushed until the object store answers", "error", err)
+	} else if err != nil {
+		return err
+	}
 	secure, obtain, err := o.tls.config(s, log)
 	if err != nil {
 		return err
@@ -310,14 +319,19 @@ func (a *app) openMigrated(ctx context.Context, o store.Options) (s *store.Store
 	return s, unlock, done, nil
 }
 
-// welcome prints how to create the first account of an empty hub.
-func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
+// used reports whether a hub has accounts.
+func (a *app) used(ctx context.Context, s *store.Store) bool {
 	var accounts []store.Account
 	err := s.Read(ctx, func(v *store.View) (err error) {
 		accounts, err = v.Accounts(ctx)
 		return err
 	})
-	if err != nil || len(accounts) > 0 {
+	return err != nil || len(accounts) > 0
+}
+
+// welcome prints how to create the first account of an empty hub.
+func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
+	if a.used(ctx, s) {
 		return
 	}
 	db := `"$HUB_DB"` // an address may hold a password
