@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -86,6 +87,30 @@ func TestChecklist_MarksFailedStep(t *testing.T) {
 				w.steps(term, "create-"+stage+suffix)
 			}
 		})
+	}
+}
+
+func TestChecklist_SaysBelowAStepWhyItWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	var isDown atomic.Bool
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if isDown.Load() {
+			panic(http.ErrAbortHandler) // as a hub that is being restarted
+		}
+		hub.ServeHTTP(rw, r)
+	})
+	isDown.Store(true)
+	term := w.open(narrow, "project", "create", "shop")
+	term.below("trying again until")
+	if screen := regexp.MustCompile(`\s+`).ReplaceAllString(term.text(), " "); !strings.Contains(screen, "check the project") ||
+		!strings.Contains(screen, w.origin+" ") || strings.Index(screen, "trying again") > strings.Index(screen, "register the API") {
+		t.Errorf("it shows\n%s", term.text())
+	}
+	isDown.Store(false)
+	term.ends(0)
+	if text := term.text(); strings.Contains(text, "trying again") || strings.Contains(text, "warning:") {
+		t.Errorf("it leaves behind\n%s", text)
 	}
 }
 

@@ -38,6 +38,17 @@ func (c *Checklist) Start(step int) { c.send(started{step, time.Now()}) }
 // Update shows the progress of a transfer below the running step.
 func (c *Checklist) Update(p Progress) { c.send(progressed{p, time.Now()}) }
 
+// Note shows a line below the running step, until there is progress. It returns false if
+// nothing is redrawn that could show it.
+func (c *Checklist) Note(text string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.live != nil {
+		c.live.send(noted(text))
+	}
+	return c.live != nil
+}
+
 // End ends the running step, and the list with it. The problem is a word for why
 // the step did not come to its end, such as failed; "" when it did.
 func (c *Checklist) End(problem string) {
@@ -87,6 +98,7 @@ type (
 		problem string
 		at      time.Time
 	}
+	noted string
 )
 
 // checklist is the view's state.
@@ -99,6 +111,7 @@ type checklist struct {
 	running int             // the step that runs, or was the last to
 	since   time.Time       // when it started
 	meter   meter           // of its transfer, if any
+	note    string          // why it does not go on; "" where it does
 	ended   bool
 	problem string
 	hidden  bool
@@ -116,6 +129,14 @@ func newChecklist(th *Theme, columns int, names []string) *checklist {
 
 // apply applies a message.
 func (m *checklist) apply(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case noted:
+		m.note = string(msg)
+		return
+	case tea.WindowSizeMsg, Tick:
+		return
+	}
+	m.note = ""
 	switch msg := msg.(type) {
 	case started:
 		if m.over < msg.step {
@@ -164,6 +185,9 @@ func (m *checklist) View() string {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%s %-*s  %s", mark, width, name, state), " ") + "\n")
 		if i == m.running && !m.ended && m.meter.Phase != "" {
 			b.WriteString("  " + m.meter.line(time.Now(), m.columns-2) + "\n")
+		}
+		if i == m.running && m.note != "" {
+			b.WriteString(below(m.note, m.columns) + "\n")
 		}
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -128,6 +129,16 @@ func (t *Transfer) show() {
 	}
 }
 
+// Note shows a line below, until there is progress. It returns false if nothing is shown.
+func (t *Transfer) Note(text string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.live != nil {
+		t.live.send(noted(text))
+	}
+	return t.live != nil
+}
+
 // Hide takes the line away, until there is progress again.
 func (t *Transfer) Hide() {
 	t.mu.Lock()
@@ -146,6 +157,7 @@ type transfer struct {
 	meter
 	theme   *Theme
 	columns int
+	note    string
 	hidden  bool
 }
 
@@ -156,7 +168,9 @@ func (t *transfer) Init() tea.Cmd { return Ticking() }
 func (t *transfer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case meter:
-		t.meter = msg
+		t.meter, t.note = msg, ""
+	case noted:
+		t.note = string(msg)
 	case tea.WindowSizeMsg:
 		t.columns = msg.Width
 	case Tick:
@@ -172,5 +186,15 @@ func (t *transfer) View() string {
 	if t.hidden {
 		return ""
 	}
-	return fromLeft + t.theme.Spinner() + " " + t.line(time.Now(), t.columns-len("x ")-1) // the last column is the cursor's
+	room := t.columns - len("x ") - 1 // the last column is the cursor's
+	line := fromLeft + t.theme.Spinner() + " " + t.line(time.Now(), room)
+	if t.note != "" {
+		line += "\n" + below(t.note, t.columns)
+	}
+	return line
+}
+
+// below returns a note in lines below what it is about.
+func below(note string, columns int) string {
+	return "  " + strings.Join(Wrap(note, columns-len("  ")-1), "\n  ")
 }

@@ -92,10 +92,11 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 	return id.Connect(opts)
 }
 
-// waiting says why nothing happens.
+// waiting says why nothing happens: below what is going on, if that is on the terminal.
 func (a *App) waiting(err *hubclient.Error, until time.Time) {
-	if !a.UI.Drawing() {
-		a.Warn(fmt.Sprintf("%v; trying again until %s", err, until.Format(time.TimeOnly)))
+	text := fmt.Sprintf("%v; trying again until %s", err, until.Format(time.TimeOnly))
+	if !a.UI.Note(text) && !a.UI.Drawing() {
+		a.Warn(text)
 	}
 }
 

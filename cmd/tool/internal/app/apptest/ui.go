@@ -162,6 +162,9 @@ func (u *UI) Transfer(bool) ui.Transfer { return (*transfer)(u) }
 // Checklist remembers the steps that are shown.
 func (u *UI) Checklist(names ...string) ui.Checklist { return (*checklist)(u) }
 
+// Note shows nothing.
+func (u *UI) Note(string) bool { return false }
+
 // Plain reports that views are drawn.
 func (u *UI) Plain() bool { return false }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/term"
@@ -27,7 +28,13 @@ type terminal struct {
 	status  func() string     // the hub and the identity
 	back    bool
 	drawing bool
+
+	mu    sync.Mutex
+	shows noter // what was begun last; nil: nothing
 }
+
+// noter is what can show a line below itself.
+type noter interface{ Note(text string) bool }
 
 // NewTerminal returns the UI on the program's own streams.
 func NewTerminal(streams term.Streams, getenv func(string) string, say func(line string), status func() string) UI {
@@ -137,12 +144,29 @@ func (t *terminal) Transfer(watched bool) Transfer {
 		return tui.NewLines(plainInterval, t.say)
 	}
 	v := t.watched()
-	return tui.NewTransfer(v.Out, v.Columns)
+	transfer := tui.NewTransfer(v.Out, v.Columns)
+	t.show(transfer)
+	return transfer
+}
+
+func (t *terminal) show(n noter) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shows = n
+}
+
+// Note may be called by several requests at once.
+func (t *terminal) Note(text string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shows != nil && t.shows.Note(text)
 }
 
 func (t *terminal) Checklist(names ...string) Checklist {
 	t.drawing = !t.plain
-	return &checklist{tui.NewChecklist(t.watched(), names...), t, t.Transfer(true)}
+	c := &checklist{tui.NewChecklist(t.watched(), names...), t, t.Transfer(true)}
+	t.show(c.list)
+	return c
 }
 
 // checklist is a list whose end gives the terminal back. On a plain terminal a

@@ -86,6 +86,10 @@ type UI interface {
 	Transfer(watched bool) Transfer
 	Checklist(names ...string) Checklist
 
+	// Note shows a line below what is going on, until that goes on. It returns false if
+	// nothing is shown that it could be below.
+	Note(text string) bool
+
 	// Plain reports that questions are lines, and nothing is redrawn.
 	Plain() bool
 	// Drawing reports that a view is on the terminal, which other lines would damage.
