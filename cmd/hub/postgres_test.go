@@ -198,7 +198,9 @@ func TestPostgres_StatementsThatTakeTooLongAre503(t *testing.T) {
 func TestPostgres_EndedConnectionsLoseAndRepeatNothing(t *testing.T) {
 	address := storetest.Postgres(t)
 	l := newLoad(t, address)
-	l.lead(serve(t, address, "--db-connections", "8").base, serve(t, address, "--db-connections", "8").base)
+	const name = "ended"
+	own := address + "&application_name=" + name // other tests keep their connections
+	l.lead(serve(t, own, "--db-connections", "8").base, serve(t, own, "--db-connections", "8").base)
 	l.begin(4)
 	db := openSQL(t, address)
 	defer db.Close()
@@ -210,7 +212,7 @@ func TestPostgres_EndedConnectionsLoseAndRepeatNothing(t *testing.T) {
 		}
 		var n int
 		err := db.QueryRow(`SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
-			WHERE pid <> pg_backend_pid() AND state <> 'idle' AND application_name = $1 AND `+query+` LIMIT 1) AS one`, "").Scan(&n)
+			WHERE pid <> pg_backend_pid() AND state <> 'idle' AND application_name = $1 AND `+query+` LIMIT 1) AS one`, name).Scan(&n)
 		if err != nil {
 			t.Fatal(err)
 		}
