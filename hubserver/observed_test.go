@@ -242,3 +242,45 @@ func (l *lockedBuffer) lines(t *testing.T) (all []map[string]any) {
 	}
 	return all
 }
+
+// What callers send is theirs: the log has their paths, and no body, query or cookie.
+func TestLog_NeverContainsBodyQueryOrCookie(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"openapi": "3.0.0", "canary": `)) }))
+	t.Cleanup(target.Close)
+	eachWith(t, importer(target), func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		page := hub.session("alice")
+		hub.log.reset()
+		hub.client.Transport = hub.client.Transport.(*recorder).next // most of this is outside of the contract
+		send := func() {
+			for _, path := range []string{clientCfg, config, baseFiles, baseFiles + "/plan", "/v1/projects", "/v1/apis/upload", "/v1/rate-limit?botId=canary", "/v1/device", "/link", "/device", "/tokens", "/sign-in", "/@acme/web/settings", site + "/versions/3.0.0"} {
+				for _, body := range []string{`{"settings": {"canary": "canary"}}`, `{"canary": `, `{"settings": "canary"}`, `canary=canary&token=canary`, "canary\x00", `[canary]`} {
+					for _, mediaType := range []string{"application/json", "application/x-www-form-urlencoded", "application/x-tar", ""} {
+						for _, method := range []string{"PUT", "POST", "PATCH"} {
+							alice.do(method, path, typed{mediaType, []byte(body)}, header{"Idempotency-Key": "canary", "If-Match": `"canary"`, "User-Agent": "canary", "Referer": "http://canary", "X-Forwarded-For": "canary"})
+						}
+					}
+					page.do("POST", path, typed{"application/x-www-form-urlencoded", []byte(body)}, header{"Origin": "http://canary", "Sec-Fetch-Site": "cross-site"})
+				}
+			}
+			alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/a?canary=canary"})
+			alice.post("/v1/apis/import", wire.ImportAPI{URL: "http://127.0.0.1:1/a?canary=canary"})
+			hub.with("").get("/link?secret=canary", header{"Cookie": hub.server.CookieName() + "=alice.canary"})
+			hub.with("").get("/sign-in?next=canary")
+		}
+		send()
+		hub.sql("ALTER TABLE configs RENAME TO hidden") // the database's errors quote the statement
+		send()
+		log := hub.log.String()
+		if i := strings.Index(log, "canary"); i >= 0 {
+			t.Errorf("the log has what was sent: …%s…", log[max(0, i-300):min(len(log), i+100)])
+		}
+		if secret := strings.Split(page.cookie, ".")[1]; strings.Contains(log, secret) {
+			t.Error("the log has the cookie of a session")
+		}
+		if !strings.Contains(log, "hidden") && !strings.Contains(log, "configs") {
+			t.Error("no request failed for the missing table")
+		}
+	})
+}

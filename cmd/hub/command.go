@@ -202,10 +202,11 @@ func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
 }
 
 // malformedAddress returns the usage error for db. A path is probably meant as that of
-// a SQLite file.
+// a SQLite file. What may hold a password is not quoted, as that of libpq's form
+// host=… password=….
 func malformedAddress(db string, err error) error {
 	e := cmdline.Usagef("--db: %w", err)
-	if db != "" && !strings.Contains(db, ":") {
+	if db != "" && !strings.ContainsAny(db, ":=") {
 		return e.WithHint("for the SQLite file %s, give --db %s", db, cmdline.Quote("sqlite:"+db))
 	}
 	return e
