@@ -16,6 +16,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
 // bucket keeps objects in a bucket, below a prefix.
@@ -48,17 +49,24 @@ func openBucket(address string) (Store, error) {
 	if u.User != nil {
 		return nil, fmt.Errorf("%w: credentials do not belong in it, but in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", ErrAddress)
 	}
-	for name := range u.Query() {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("%w: what follows ? cannot be read", ErrAddress)
+	}
+	for name := range query {
 		if !slices.Contains([]string{"endpoint", "region", "path-style"}, name) {
 			return nil, fmt.Errorf("%w: %q is not endpoint, region or path-style", ErrAddress, name)
 		}
 	}
-	host, secure, err := parseEndpoint(u.Query().Get("endpoint"))
+	if err := s3utils.CheckValidBucketNameStrict(u.Host); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrAddress, err)
+	}
+	host, secure, err := parseEndpoint(query.Get("endpoint"))
 	if err != nil {
 		return nil, err
 	}
 	lookup := minio.BucketLookupAuto
-	switch u.Query().Get("path-style") {
+	switch query.Get("path-style") {
 	case "":
 	case "true":
 		lookup = minio.BucketLookupPath
@@ -76,7 +84,7 @@ func openBucket(address string) (Store, error) {
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: metaTime}},
 		}),
-		Secure: secure, Region: u.Query().Get("region"), BucketLookup: lookup, Transport: transport,
+		Secure: secure, Region: query.Get("region"), BucketLookup: lookup, Transport: transport,
 		MaxRetries: requests,
 	})
 	if err != nil {

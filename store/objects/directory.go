@@ -54,7 +54,11 @@ func failure(err error) error {
 }
 
 func (d *directory) Put(_ context.Context, key string, body []byte) error {
-	return failure(d.put(key, body))
+	err := d.put(key, body)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return failure(err)
 }
 
 func (d *directory) put(key string, body []byte) error {
