@@ -96,7 +96,7 @@ func postgresMeaning(code string) error {
 // be run again.
 func isSerialization(err error) bool {
 	var pg *pgconn.PgError
-	return errors.Is(err, errRemoved) || errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	return errors.Is(err, errRemoved) || errors.Is(err, errRolledBack) || errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
 // isNoTable reports whether a query named a table that is not there. SQLite has no

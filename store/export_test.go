@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -109,6 +110,29 @@ func (s *Store) Deallocate(ctx context.Context) error {
 	return nil
 }
 
+// ShareLonger makes SQLite's transactions be handed on however old they are.
+func ShareLonger(t testing.TB) {
+	former := sharedTime
+	sharedTime = time.Hour
+	t.Cleanup(func() { sharedTime = former })
+}
+
+// Queued returns how many writes wait for their turn on SQLite.
+func (s *Store) Queued() int {
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	return len(s.group.queue)
+}
+
+// Commits returns how many transactions SQLite was asked to commit, and how many writes
+// had a savepoint, while nobody writes.
+func (s *Store) Commits() (commits, savepoints int) { return s.group.commits, s.group.savepoints }
+
+// Exec runs a statement in the transaction.
+func (tx *Tx) Exec(ctx context.Context, statement string, args ...any) error {
+	return tx.execLarge(ctx, statement, args...)
+}
+
 // Setting is the value of a setting of PostgreSQL in the session of v.
 func (v *View) Setting(ctx context.Context, name string) (value string, err error) {
 	return value, v.db.(bun.IDB).NewRaw("SHOW "+name).Scan(ctx, &value)
@@ -150,6 +174,8 @@ func (s *Store) Plans(ctx context.Context, f func() error) ([]Plan, error) {
 		s.write = s.read
 	} else {
 		s.write = s.write.WithQueryHook(r)
+		s.group.close()
+		s.group = newGroup(s.write)
 	}
 	err := f()
 	r.on = false

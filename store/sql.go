@@ -30,10 +30,13 @@ type raw interface {
 }
 
 func (v *View) raw() raw {
-	if db, ok := v.db.(*bun.DB); ok {
+	switch db := v.db.(type) {
+	case *bun.DB:
 		return db.DB
+	case bun.Tx:
+		return db.Tx
 	}
-	return v.db.(bun.Tx).Tx
+	return v.db.(*liteConn)
 }
 
 // execLarge runs a statement with large values, with ? for each value.
@@ -47,6 +50,14 @@ func (tx *Tx) execLargeResult(ctx context.Context, statement string, args ...any
 	defer cancel()
 	if tx.postgres() {
 		statement, args = rebind(pgx.QueryExecModeDescribeExec, statement, args)
+	}
+	if conn, ok := tx.db.(*liteConn); ok {
+		ctx, prepared, err := conn.prepare(ctx, statement)
+		if err != nil {
+			return nil, conn.failed(err)
+		}
+		res, err := prepared.ExecContext(ctx, args...)
+		return res, conn.failed(err)
 	}
 	return tx.raw().ExecContext(ctx, statement, args...)
 }
@@ -112,8 +123,13 @@ func (v *View) rows(ctx context.Context, mode pgx.QueryExecMode, query string, a
 		query, args = rebind(mode, query, args)
 		return v.raw().QueryContext(ctx, query, args...)
 	}
-	if _, ok := v.db.(*bun.DB); !ok {
-		return v.raw().QueryContext(ctx, query, args...)
+	if conn, ok := v.db.(*liteConn); ok {
+		ctx, prepared, err := conn.prepare(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := prepared.QueryContext(ctx, args...)
+		return rows, conn.failed(err)
 	}
 	prepared, err := v.store.prepare(ctx, query)
 	if err != nil {

@@ -32,7 +32,8 @@ import (
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	read  *bun.DB
-	write *bun.DB // SQLite: one connection, so that writers queue here and not in the database; PostgreSQL: a part of the connections
+	write *bun.DB // PostgreSQL: a part of the connections
+	group *group  // SQLite: all writes, with one of the connections of write; nil on PostgreSQL
 	dsn   dsn
 
 	checkpoints *checkpoints // nil on PostgreSQL
@@ -138,7 +139,7 @@ func (s *Store) openSQLite(opts Options) error {
 		s.checkpoints.close()
 		return wrap(err)
 	}
-	write, err := open(1, fmt.Sprintf("wal_autocheckpoint(%d)", maxLog/page))
+	write, err := open(2, fmt.Sprintf("wal_autocheckpoint(%d)", maxLog/page))
 	if err != nil {
 		return err
 	}
@@ -147,6 +148,7 @@ func (s *Store) openSQLite(opts Options) error {
 		return err
 	}
 	s.write, s.read = newDB(write, sqlitedialect.New()), newDB(read, sqlitedialect.New())
+	s.group = newGroup(s.write)
 	return nil
 }
 
@@ -206,7 +208,8 @@ func newDB(db *sql.DB, d schema.Dialect) *bun.DB {
 
 // Close closes every connection.
 func (s *Store) Close() error {
-	if s.checkpoints != nil {
+	if s.group != nil {
+		s.group.close()
 		s.checkpoints.close()
 	}
 	err := s.read.Close()
@@ -233,7 +236,8 @@ func (s *Store) Read(ctx context.Context, f func(*View) error) error {
 const writeTries = 10
 
 // Write calls f in a transaction that is committed, and on disk, when f and
-// Write return nil. f runs again when the database asks for it. ErrUnavailable when
+// Write return nil. f runs again when the database asks for it. On SQLite, writes that
+// come at the same time share a commit, but fail each on its own. ErrUnavailable when
 // the transaction could not begin within 5 s or end within a minute, when a lock was
 // not free within 5 s, when the database asked too often, or after ctx's deadline.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error { return s.commit(ctx, true, f) }
@@ -250,8 +254,8 @@ func (s *Store) WriteUnsynced(ctx context.Context, f func(*Tx) error) error {
 
 func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.transact(ctx, synced, func(ctx context.Context, tx bun.Tx) error {
-			return f(&Tx{View: View{db: tx, store: s}, db: tx})
+		err := s.transact(ctx, synced, func(db bun.IDB) error {
+			return f(&Tx{View: View{db: db, store: s}, db: db})
 		})
 		if (isSerialization(err) || s.isOutdated(err)) && try < writeTries && pause(ctx, try) {
 			continue
@@ -278,7 +282,11 @@ func pause(ctx context.Context, try int) bool {
 	}
 }
 
-func (s *Store) transact(ctx context.Context, synced bool, f func(context.Context, bun.Tx) error) error {
+// transact runs f in a transaction, and passes it the connection.
+func (s *Store) transact(ctx context.Context, synced bool, f func(bun.IDB) error) error {
+	if s.group != nil {
+		return s.group.write(ctx, synced, func(conn *liteConn) error { return f(conn) })
+	}
 	ctx, cancel := context.WithTimeout(ctx, transactionTime)
 	defer cancel()
 	waiting, stop := context.WithTimeout(ctx, lockWait)
@@ -288,31 +296,12 @@ func (s *Store) transact(ctx context.Context, synced bool, f func(context.Contex
 		return err
 	}
 	defer conn.Close()
-	if s.dsn.path != "" {
-		if err := prepareWriter(waiting, conn, synced); err != nil {
-			return err
-		}
-		return conn.RunInTx(ctx, nil, f)
-	}
 	return conn.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if !synced {
 			if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
 				return err
 			}
 		}
-		return f(ctx, tx)
+		return f(tx)
 	})
-}
-
-// prepareWriter sets up SQLite's one connection that writes. What is left of the wait
-// goes to the database, which no context can interrupt in it.
-func prepareWriter(waiting context.Context, conn bun.Conn, synced bool) error {
-	end, _ := waiting.Deadline()
-	left := max(0, time.Until(end).Milliseconds())
-	synchronous := "NORMAL"
-	if synced {
-		synchronous = "FULL" // a commit is on disk before its answer leaves
-	}
-	_, err := conn.ExecContext(waiting, fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA synchronous = %s", left, synchronous))
-	return err
 }

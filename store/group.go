@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// SQLite has one writer at a time, and a commit waits for the disk. So that writers do not
+// wait for the disk one after the other, those that come at the same time share a
+// transaction, and its commit:
+//
+//   - They take turns in the order in which they came. The first one begins the
+//     transaction. Whoever is done hands the open transaction on to the next one that
+//     waits, or commits it when nobody does: a lone writer begins, writes and commits.
+//   - Each one but the first has a savepoint, so that one that fails, panics, or whose
+//     context ends takes back what it wrote and nothing else. A statement is not
+//     interrupted within a shared transaction, because SQLite would roll all of it back;
+//     the end of a context is noticed before the next one.
+//   - All return when the shared transaction is committed, and on disk. When that fails,
+//     all of them fail. One that fails itself waits as well, since its reason may be what
+//     another one wrote; if that was not committed, it runs again.
+//   - When SQLite rolls back the whole transaction on its own, such as after an error of
+//     the disk, the others run again in a new one.
+//   - A transaction that is large enough, or old enough, is handed on to nobody. What need
+//     not be on disk never shares one with what has to be: it may be large.
+type group struct {
+	db *bun.DB // one connection
+
+	mu    sync.Mutex
+	busy  bool      // somebody has the turn
+	queue []*queued // those who wait for it
+
+	// All that follows belongs to whoever has the turn.
+	conn       *bun.Conn            // nil: not connected yet
+	statements map[string]*sql.Stmt // prepared on conn
+	open       *sharedTx            // nil: no transaction is open
+	commits    int                  // how many there were
+	savepoints int                  // the same
+}
+
+// queued is somebody who waits for the turn.
+type queued struct {
+	synced bool
+	turn   chan struct{} // closed when it is theirs
+}
+
+// sharedTx is one transaction of SQLite, and the writes in it.
+type sharedTx struct {
+	synced bool
+	began  time.Time
+	writes int
+	doubt  bool          // a statement failed, after which SQLite may have rolled all back
+	ended  chan struct{} // closed once it is committed or not
+	err    error         // of the commit
+}
+
+// A transaction with so many writes, or one that began so long ago, is handed on to nobody.
+const sharedWrites = 256
+
+var sharedTime = 20 * time.Millisecond
+
+// errRolledBack says that SQLite rolled back a transaction that others shared.
+var errRolledBack = errors.New("the transaction was rolled back with another one")
+
+func newGroup(db *bun.DB) *group { return &group{db: db, statements: map[string]*sql.Stmt{}} }
+
+// write runs f in a transaction, which it may share with others.
+func (g *group) write(ctx context.Context, synced bool, f func(*liteConn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, transactionTime)
+	defer cancel()
+	waiting, stop := context.WithTimeout(ctx, lockWait)
+	defer stop()
+	if err := g.enter(waiting, synced); err != nil {
+		return err
+	}
+	b, err := g.run(ctx, waiting, synced, f)
+	if b == nil {
+		return err
+	}
+	<-b.ended
+	switch {
+	case err == nil:
+		return b.err
+	case b.err != nil && ctx.Err() == nil:
+		return errRolledBack
+	}
+	return err
+}
+
+// run has the turn: it runs f, and commits or hands the turn on. It returns the
+// transaction whose end decides about f and its error, nil for none.
+func (g *group) run(ctx, waiting context.Context, synced bool, f func(*liteConn) error) (b *sharedTx, err error) {
+	finished := false
+	defer func() {
+		if !finished { // f panics, or ends its goroutine
+			g.undo()
+		}
+		g.leave()
+	}()
+	if g.open == nil {
+		if err := g.begin(waiting, synced); err != nil {
+			finished = true
+			return nil, err
+		}
+	} else {
+		g.savepoints++
+		if err := g.exec("SAVEPOINT " + savepoint); err != nil {
+			finished = true
+			g.fail(err)
+			return nil, errRolledBack
+		}
+	}
+	b = g.open
+	err = f(&liteConn{Conn: *g.conn, group: g, ended: ctx.Err})
+	finished = true
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		if g.undo(); g.open == nil { // there was nothing else in it
+			b = nil
+		}
+		return b, err
+	}
+	if b.writes > 0 {
+		if err := g.exec("RELEASE " + savepoint); err != nil {
+			g.fail(err)
+			return nil, errRolledBack
+		}
+		b.doubt = false
+	}
+	b.writes++
+	return b, nil
+}
+
+const savepoint = "one_write"
+
+// undo takes back what the write that has the turn wrote.
+func (g *group) undo() {
+	switch {
+	case g.open == nil:
+	case g.open.writes == 0:
+		g.fail(errRolledBack)
+	default:
+		err := g.exec("ROLLBACK TO " + savepoint)
+		if err == nil {
+			err = g.exec("RELEASE " + savepoint)
+		}
+		if g.open.doubt = false; err != nil {
+			g.fail(err)
+		}
+	}
+}
+
+// fail ends the open transaction: none of the writes in it took place.
+func (g *group) fail(err error) {
+	_ = g.exec("ROLLBACK") // SQLite may have done so
+	b := g.open
+	g.open = nil
+	b.err = fmt.Errorf("%w: %w", errRolledBack, err)
+	close(b.ended)
+}
+
+// enter waits for the turn.
+func (g *group) enter(ctx context.Context, synced bool) error {
+	g.mu.Lock()
+	if err := ctx.Err(); err != nil || !g.busy {
+		g.busy = g.busy || err == nil
+		g.mu.Unlock()
+		return err
+	}
+	q := &queued{synced: synced, turn: make(chan struct{})}
+	g.queue = append(g.queue, q)
+	g.mu.Unlock()
+	select {
+	case <-q.turn:
+		return nil
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	i := slices.Index(g.queue, q)
+	if i >= 0 {
+		g.queue = slices.Delete(g.queue, i, i+1)
+	}
+	g.mu.Unlock()
+	if i < 0 { // it has the turn, which somebody else may wait for
+		g.leave()
+	}
+	return ctx.Err()
+}
+
+// leave hands the turn on, with the open transaction if there is one and the next one may
+// share it; else it commits that first.
+func (g *group) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b := g.open; b != nil && !(len(g.queue) > 0 && g.queue[0].synced == b.synced && b.sharable()) {
+		g.mu.Unlock()
+		g.commit()
+		g.mu.Lock()
+	}
+	if g.busy = len(g.queue) > 0; g.busy {
+		close(g.queue[0].turn)
+		g.queue = slices.Delete(g.queue, 0, 1)
+	}
+}
+
+func (b *sharedTx) sharable() bool {
+	return !b.doubt && b.writes < sharedWrites && time.Since(b.began) < sharedTime
+}
+
+// begin begins a transaction. What is left of the wait goes to the database.
+func (g *group) begin(waiting context.Context, synced bool) error {
+	if err := g.connect(waiting); err != nil {
+		return err
+	}
+	end, _ := waiting.Deadline()
+	left := max(0, time.Until(end).Milliseconds())
+	synchronous := "NORMAL"
+	if synced {
+		synchronous = "FULL" // a commit is on disk before its answer leaves
+	}
+	_, err := g.conn.Conn.ExecContext(waiting, fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA synchronous = %s; BEGIN IMMEDIATE", left, synchronous))
+	if err != nil {
+		_ = g.exec("ROLLBACK") // it may have begun just before waiting ended
+		if errors.Is(err, sql.ErrConnDone) {
+			g.disconnect()
+		}
+		return err
+	}
+	g.open = &sharedTx{synced: synced, began: time.Now(), ended: make(chan struct{})}
+	return nil
+}
+
+func (g *group) connect(ctx context.Context) error {
+	if g.conn != nil {
+		return nil
+	}
+	conn, err := g.db.Conn(ctx)
+	if err == nil {
+		g.conn = &conn
+	}
+	return err
+}
+
+func (g *group) disconnect() {
+	for query, s := range g.statements {
+		s.Close()
+		delete(g.statements, query)
+	}
+	g.conn.Close()
+	g.conn = nil
+}
+
+// commit ends the open transaction, and tells those who wrote in it.
+func (g *group) commit() {
+	b := g.open
+	g.open = nil
+	g.commits++
+	if b.err = g.exec("COMMIT"); b.err != nil {
+		_ = g.exec("ROLLBACK") // SQLite leaves some open
+	}
+	close(b.ended)
+}
+
+// exec runs a statement of a transaction that may be shared.
+func (g *group) exec(statement string) error {
+	_, err := g.conn.Conn.ExecContext(context.Background(), statement)
+	return err
+}
+
+// prepare returns the statement, which lasts as long as the connection.
+func (g *group) prepare(ctx context.Context, statement string) (*sql.Stmt, error) {
+	if s := g.statements[statement]; s != nil {
+		return s, nil
+	}
+	s, err := g.conn.Conn.PrepareContext(ctx, statement)
+	if err == nil {
+		g.statements[statement] = s
+	}
+	return s, err
+}
+
+// close waits for the write that has the turn, and disconnects.
+func (g *group) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	if g.enter(ctx, true) != nil {
+		return
+	}
+	defer g.leave()
+	if g.open != nil {
+		g.commit()
+	}
+	if g.conn != nil {
+		g.disconnect()
+	}
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/uptrace/bun"
+)
+
+// liteConn is SQLite's connection within one write, whose transaction others may share:
+// see [group].
+type liteConn struct {
+	bun.Conn
+	group *group
+	ended func() error // why the write must end, nil: it need not
+}
+
+// The queries that bun builds run here, too.
+
+func (c *liteConn) NewSelect() *bun.SelectQuery { return c.Conn.NewSelect().Conn(c) }
+func (c *liteConn) NewInsert() *bun.InsertQuery { return c.Conn.NewInsert().Conn(c) }
+func (c *liteConn) NewUpdate() *bun.UpdateQuery { return c.Conn.NewUpdate().Conn(c) }
+func (c *liteConn) NewDelete() *bun.DeleteQuery { return c.Conn.NewDelete().Conn(c) }
+func (c *liteConn) NewRaw(query string, args ...any) *bun.RawQuery {
+	return c.Conn.NewRaw(query, args...).Conn(c)
+}
+
+// ExecContext runs a statement.
+func (c *liteConn) ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	ctx, err := c.limit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.Conn.Conn.ExecContext(ctx, statement, args...)
+	return res, c.failed(err)
+}
+
+// QueryContext runs a query.
+func (c *liteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	ctx, err := c.limit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.Conn.Conn.QueryContext(ctx, query, args...)
+	return rows, c.failed(err)
+}
+
+// QueryRowContext runs a query for one row.
+func (c *liteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if limited, err := c.limit(ctx); err == nil {
+		ctx = limited
+	} else {
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		ctx = ended
+	}
+	return c.Conn.Conn.QueryRowContext(ctx, query, args...)
+}
+
+// prepare returns a statement that is prepared once, and the context to run it in.
+func (c *liteConn) prepare(ctx context.Context, statement string) (context.Context, *sql.Stmt, error) {
+	ctx, err := c.limit(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	prepared, err := c.group.prepare(ctx, statement)
+	return ctx, prepared, err
+}
+
+// limit returns the context of a statement, or why it must not run. Within a transaction
+// that others share, nothing interrupts it.
+func (c *liteConn) limit(ctx context.Context) (context.Context, error) {
+	if err := c.ended(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if c.group.open.writes == 0 {
+		return ctx, nil
+	}
+	return context.WithoutCancel(ctx), nil
+}
+
+// failed notes that a statement failed, and returns its error.
+func (c *liteConn) failed(err error) error {
+	if err != nil {
+		c.group.open.doubt = true
+	}
+	return err
+}
