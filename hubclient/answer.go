@@ -110,7 +110,7 @@ func (c *Client) problem(resp *http.Response, body []byte, version string) *Erro
 	}
 	e := &Error{
 		Code: p.Code, Detail: line(p.Detail), Hint: line(p.Hint), RequestID: line(p.RequestID),
-		Errors: p.Errors, Current: p.Current,
+		Errors: p.Errors, Current: p.Current, RestorableUntil: p.RestorableUntil,
 	}
 	if e.Detail == "" {
 		e.Detail = "the hub answered " + statusText(resp.StatusCode)

@@ -29,6 +29,10 @@ func TestCalls_MatchContract(t *testing.T) {
 		"CreateProject":  {"POST /v1/projects", "application/json", `{"account":"acme","slug":"web","stack":"acme/base","api":{"account":"acme","slug":"web"}}`},
 		"EditProject":    {"PATCH /v1/projects/acme/web", "application/json", `{"visibility":"public"}`},
 		"DeleteProject":  {"DELETE /v1/projects/acme/web", "", ""},
+		"RestoreProject": {"POST /v1/projects/acme/web/restore", "", ""},
+
+		"DeletedProjects": {"GET /v1/deleted-projects?account=acme&limit=200", "", ""},
+
 		"Config":         {"GET /v1/projects/acme/web/config", "", ""},
 		"ConfigHistory":  {"GET /v1/projects/acme/web/config/history?cursor=7&limit=20", "", ""},
 		"ConfigRevision": {"GET /v1/projects/acme/web/config?revision=" + revisionOf(settings), "", ""},

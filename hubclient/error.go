@@ -20,15 +20,16 @@ import (
 // Error is every failure of a call: a problem that the hub answered, or what
 // went wrong on the way to it.
 type Error struct {
-	Code      wire.Code
-	Status    int    // of the response, 0: there was none
-	Detail    string // what failed, as one line without a full stop
-	Hint      string // one line
-	RequestID string
-	Errors    []wire.FieldError // of a 422
-	Current   *wire.Edit        // of revision_changed: the stored config
-	After     time.Duration     // how long the hub asks to wait, 0: not stated
-	Cause     error
+	Code            wire.Code
+	Status          int    // of the response, 0: there was none
+	Detail          string // what failed, as one line without a full stop
+	Hint            string // one line
+	RequestID       string
+	Errors          []wire.FieldError // of a 422
+	Current         *wire.Edit        // of revision_changed: the stored config
+	RestorableUntil time.Time         // of a project that was deleted: how long it can be restored
+	After           time.Duration     // how long the hub asks to wait, 0: not stated
+	Cause           error
 
 	again       bool // the same request may succeed in a moment
 	unconnected bool // no connection could be opened

@@ -368,6 +368,14 @@ func calls() []call {
 			_, err := c.DeleteProject(ctx, project)
 			return err
 		}, answering(200, wire.Deleted{Project: project, Existed: true})},
+		{"RestoreProject", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.RestoreProject(ctx, project)
+			return err
+		}, answering(200, wire.Restored{Project: project})},
+		{"DeletedProjects", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.DeletedProjects(ctx, "acme")
+			return err
+		}, answering(200, wire.DeletedProjects{})},
 		{"Config", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Config(ctx, project, ""); return err },
 			answering(200, configOf(settings))},
 		{"PutConfig", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {

@@ -114,3 +114,18 @@ func (c *Client) DeleteProject(ctx context.Context, r ref.Ref) (*Deletion, error
 	d.Ambiguous = err == nil && a.lost && !d.Existed
 	return &d, err
 }
+
+// RestoreProject restores a deleted project. It is not an error if the project was not
+// deleted; then Existed is true, unless an attempt whose response was lost has restored it.
+func (c *Client) RestoreProject(ctx context.Context, r ref.Ref) (*wire.Restored, error) {
+	var restored wire.Restored
+	a, err := c.send(ctx, to(wire.OpRestoreProject, r), &restored)
+	restored.Existed = restored.Existed && err == nil && !a.lost
+	return &restored, err
+}
+
+// DeletedProjects returns the projects of account that can be restored; with account "",
+// those of all accounts on which the caller is at least a writer.
+func (c *Client) DeletedProjects(ctx context.Context, account string) ([]wire.DeletedProject, error) {
+	return readPages(ctx, c, wire.OpListDeleted, account, func(p *wire.DeletedProjects) ([]wire.DeletedProject, string) { return p.Projects, p.NextCursor })
+}

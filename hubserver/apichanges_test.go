@@ -82,7 +82,7 @@ func TestDeleteAPI_RefusesOneThatProjectsUse(t *testing.T) {
 		if n := hub.count("SELECT count(*) FROM pieces WHERE kind = 'document'"); n != 0 {
 			t.Errorf("%d pieces are left", n)
 		}
-		root.post("/v1/projects", newProject("web")).problem(422, wire.CodeAPINotFound)
+		root.post("/v1/projects", newProject("other")).problem(422, wire.CodeAPINotFound)
 	})
 }
 

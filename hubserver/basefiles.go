@@ -141,7 +141,7 @@ func (c *call) swap(s *store.Swap, w *store.PackWriter) (*store.Swapped, error) 
 	case errors.As(err, &size):
 		return nil, badManifest("%v", size)
 	}
-	return swapped, absent(pathProblem("the manifest", err), "project "+c.ref().String())
+	return swapped, c.noProject(pathProblem("the manifest", err))
 }
 
 // swapCost is how much memory a byte of the list of a project's base files takes
@@ -189,7 +189,7 @@ func planOutdated(o *store.OutdatedError) error {
 // the path names, "" for none.
 func (c *call) baseTree() (digest string, err error) {
 	digest, err = lookUp(c, func(v *store.View) (string, error) { return v.SnapshotDigest(c.ctx(), c.ref()) })
-	return digest, absent(err, "project "+c.ref().String())
+	return digest, c.noProject(err)
 }
 
 // How much memory a base file archive takes: for each byte of the list of its

@@ -21,7 +21,7 @@ func (s *Server) getConfigHistory(c *call) error {
 		return err
 	})
 	if err != nil {
-		return absent(err, "project "+c.ref().String())
+		return c.noProject(err)
 	}
 	answer := wire.ConfigHistory{Entries: []wire.ConfigEntry{}}
 	if len(entries) > limit {

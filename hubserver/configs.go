@@ -38,7 +38,7 @@ func (s *Server) getConfig(c *call) error {
 // config returns the config of the project that the path names, 404 if it does not exist.
 func (c *call) config() (config *store.Config, err error) {
 	config, err = lookUp(c, func(v *store.View) (*store.Config, error) { return v.Config(c.ctx(), c.ref()) })
-	return config, absent(err, "project "+c.ref().String())
+	return config, c.noProject(err)
 }
 
 // smallConfig returns that config if it was read with the token, else nil.
@@ -55,7 +55,7 @@ func (c *call) configSize() (size int64, err error) {
 		return c.who.read.Size, nil
 	}
 	size, err = lookUp(c, func(v *store.View) (int64, error) { return v.ConfigSize(c.ctx(), c.ref()) })
-	return size, absent(err, "project "+c.ref().String())
+	return size, c.noProject(err)
 }
 
 // configWrite is one write of a config.
@@ -234,7 +234,7 @@ func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.Conf
 	case err == nil:
 		c.s.watches.wrote(c.ref())
 	case !errors.Is(err, errDryRun):
-		return nil, absent(err, "project "+c.ref().String())
+		return nil, c.noProject(err)
 	}
 	if !wrote {
 		if config, err = flat.Parse(after.Body); err != nil {

@@ -133,7 +133,7 @@ func (c *call) recheck() error {
 		}
 		p, err := v.Project(c.ctx(), c.ref())
 		if err != nil {
-			return absent(err, "project "+c.ref().String())
+			return c.noProject(err)
 		}
 		if p.IsPublic() {
 			return nil

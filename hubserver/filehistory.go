@@ -27,7 +27,7 @@ func (c *call) fileHistory() (entries []store.FilesEntry, err error) {
 		entries, err = v.FileHistory(c.ctx(), c.ref())
 		return err
 	})
-	return entries, absent(err, "project "+c.ref().String())
+	return entries, c.noProject(err)
 }
 
 // getFormerFiles responds with a set of base files that the project has or had. As for a

@@ -65,7 +65,7 @@ func (c *call) configEntries(shown *page.History, q url.Values) error {
 		return err
 	})
 	if err != nil {
-		return absent(err, "project "+c.ref().String())
+		return c.noProject(err)
 	}
 	base := "/" + shown.Ref + "/history"
 	if before > 0 {

@@ -57,6 +57,8 @@ var rows = map[string]row{
 	"GET /v1/projects/{account}/{slug}":                            {public: true, role: wire.Reader, request: project("", nil), there: ok(200), absent: gone},
 	"PATCH /v1/projects/{account}/{slug}":                          {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: project("", `{}`), there: ok(200), absent: gone},
 	"DELETE /v1/projects/{account}/{slug}":                         {role: wire.Writer, scope: wire.ScopeAdminResource, request: (*matrix).doom, there: ok(200), absent: ok(200)},
+	"POST /v1/projects/{account}/{slug}/restore":                   {role: wire.Writer, scope: wire.ScopeAdminResource, request: project("/restore", nil), there: ok(200), absent: gone},
+	"GET /v1/deleted-projects":                                     {role: wire.Writer, request: func(m *matrix) (string, any) { return "/v1/deleted-projects?account=" + m.account, nil }, there: ok(200), absent: ok(200)},
 	"GET /v1/projects/{account}/{slug}/config":                     {public: true, role: wire.Reader, request: project("/config", nil), there: ok(200), absent: gone},
 	"GET /v1/projects/{account}/{slug}/config/history":             {role: wire.Reader, request: project("/config/history", nil), there: ok(200), absent: gone},
 	"PATCH /v1/projects/{account}/{slug}/config":                   {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/config", `{}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},

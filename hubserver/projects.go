@@ -148,6 +148,10 @@ func createProblem(err error, row *store.Project) error {
 	case errors.Is(err, store.ErrExists):
 		return problemf(http.StatusConflict, wire.CodeProjectExists, "%s already exists", refOf(row.Account, row.Slug)).
 			hint("nothing was changed; push updates an existing project")
+	case errors.Is(err, store.ErrDeleted):
+		project := refOf(row.Account, row.Slug)
+		return problemf(http.StatusConflict, wire.CodeProjectDeleted, "%s was deleted, and its name is reserved for it while it can be restored", project).
+			hint("restore it, or use another name: tool project restore %s", project)
 	case errors.Is(err, store.ErrStackNotPublished):
 		p := problemf(http.StatusUnprocessableEntity, wire.CodeStackNotPublished,
 			"the stack %s has no published version %s", refOf(row.StackAccount, row.StackSlug), row.StackVersion)
@@ -258,7 +262,7 @@ func (s *Server) getProject(c *call) error {
 // project returns the project that the path names, 404 if it does not exist.
 func (c *call) project() (view *store.ProjectView, err error) {
 	view, err = lookUp(c, func(v *store.View) (*store.ProjectView, error) { return v.Project(c.ctx(), c.ref()) })
-	return view, absent(err, "project "+c.ref().String())
+	return view, c.noProject(err)
 }
 
 // absent turns a missing row into a 404 that names what.
@@ -343,7 +347,7 @@ func (c *call) tryEdit(req *wire.EditProject) (*store.ProjectView, error) {
 		view, err = tx.Project(c.ctx(), c.ref())
 		return err
 	})
-	return view, absent(createProblem(err, &after.Project), "project "+c.ref().String())
+	return view, c.noProject(createProblem(err, &after.Project))
 }
 
 // saveEdited makes a project that is still what before says what after says.
@@ -386,26 +390,4 @@ func (c *call) saveEdited(tx *store.Tx, before, after *store.ProjectView) error 
 		detail += ", schema enforced"
 	}
 	return c.audit(c.ctx(), tx, after.Account, "project.edit", c.ref().String(), detail)
-}
-
-func (s *Server) deleteProject(c *call) error {
-	size, err := c.baseSetSize()
-	if err != nil {
-		return err
-	}
-	if err := c.takeAtMost(changing, setCost*size); err != nil {
-		return err
-	}
-	answer := wire.Deleted{Project: c.ref()}
-	err = c.transact(c.ctx(), func(tx *store.Tx) (err error) {
-		if answer.Existed, err = tx.DeleteProject(c.ctx(), c.ref()); err != nil || !answer.Existed {
-			return err
-		}
-		return c.audit(c.ctx(), tx, c.ref().Account(), "project.delete", c.ref().String(), "")
-	})
-	if err != nil {
-		return err
-	}
-	s.watches.wrote(c.ref())
-	return c.json(http.StatusOK, answer)
 }

@@ -25,6 +25,8 @@ func (s *Server) handlers() map[wire.Op]handler {
 		wire.OpGetProject:          s.getProject,
 		wire.OpEditProject:         s.editProject,
 		wire.OpDeleteProject:       s.deleteProject,
+		wire.OpRestoreProject:      s.restoreProject,
+		wire.OpListDeleted:         s.listDeleted,
 		wire.OpGetConfig:           s.getConfig,
 		wire.OpGetConfigHistory:    s.getConfigHistory,
 		wire.OpPatchConfig:         s.patchConfig,

@@ -121,6 +121,9 @@ func (c *checker) projects(ctx context.Context) error {
 // configs checks a project's config, and the revisions that it had.
 func (c *checker) configs(ctx context.Context, r ref.Ref) error {
 	_, err := c.Config(ctx, r)
+	if errors.Is(err, ErrNotFound) {
+		err = c.deletedConfig(ctx, r)
+	}
 	if err := c.note(err, "push the config again, or restore an earlier revision"); err != nil {
 		return err
 	}
@@ -130,12 +133,22 @@ func (c *checker) configs(ctx context.Context, r ref.Ref) error {
 		return err
 	}
 	for _, revision := range revisions {
-		_, err := c.ConfigRevision(ctx, r, revision)
+		_, err := c.formerConfig(ctx, r, revision)
 		if err := c.note(err, "this revision cannot be restored; all others can"); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// deletedConfig checks the config of a project that was deleted and can be restored.
+func (c *checker) deletedConfig(ctx context.Context, r ref.Ref) error {
+	config := &Config{}
+	err := c.readLarge(ctx, []any{&config.Revision, &config.Body}, "SELECT revision, body FROM deleted_projects WHERE account = ? AND slug = ?", r.Account(), r.Slug())
+	if err == nil && config.damaged() {
+		err = damagedConfig(r)
+	}
+	return err
 }
 
 // files checks a project's list of base files, that their blobs are stored, and the lists

@@ -132,7 +132,7 @@ func TestCollect_RemovesUnreferencedAfterGracePeriod(t *testing.T) {
 		if diff := cmp.Diff(second, got); diff != "" || err != nil {
 			t.Errorf("%v %s", err, diff)
 		}
-		write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
+		purge(t, s, web)
 		if c := collect(t, s, time.Hour); c.Blobs != 0 {
 			t.Errorf("a project was deleted a moment ago: %+v", c)
 		}

@@ -126,6 +126,11 @@ func (v *View) ConfigRevision(ctx context.Context, r ref.Ref, revision string) (
 	if err == nil && now.Revision == revision || err != nil && !errors.Is(err, ErrDamaged) {
 		return now, err
 	}
+	return v.formerConfig(ctx, r, revision)
+}
+
+// formerConfig returns a config of the history; ErrNotFound when it is not kept.
+func (v *View) formerConfig(ctx context.Context, r ref.Ref, revision string) (*Config, error) {
 	c := &Config{Account: r.Account(), Slug: r.Slug()}
 	entry, err := v.entryOf(ctx, r, revision)
 	if err != nil {

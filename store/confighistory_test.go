@@ -237,7 +237,7 @@ func TestPruneHistory_KeepsTheNewestAndTheYoung(t *testing.T) {
 		}
 		keep.Entries = 1
 		prune(2)
-		write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
+		purge(t, s, web)
 		for _, table := range []string{"config_bodies", "config_history"} {
 			if n := rowsOf(t, address, table); n != 0 {
 				t.Errorf("%d rows of %s are left of a project that is gone", n, table)

@@ -30,7 +30,7 @@ func TestCopyContents_CopiesAllOrNothing(t *testing.T) {
 			settled := make(chan error, 1)
 			go func() {
 				err := s.Write(context.Background(), func(tx *store.Tx) error {
-					_, err := tx.DeleteProject(context.Background(), web)
+					_, err := tx.DeleteProject(context.Background(), web, "alice")
 					return err
 				})
 				settled <- err

@@ -18,7 +18,8 @@ type expiringProject struct {
 	ExpiresAt Time
 }
 
-// Expire has a new project deleted at a time.
+// Expire has a new project deleted at a time. Such a project cannot be restored once it is
+// deleted, so that the preview of a pull request can be created again under its name.
 func (tx *Tx) Expire(ctx context.Context, r ref.Ref, at Time) error {
 	_, err := tx.db.NewInsert().Model(&expiringProject{Account: r.Account(), Slug: r.Slug(), ExpiresAt: at}).Exec(ctx)
 	return err
@@ -76,7 +77,7 @@ func (tx *Tx) deleteExpired(ctx context.Context, r ref.Ref, at Time) (existed bo
 	if err != nil || !same {
 		return false, err
 	}
-	if existed, err = tx.DeleteProject(ctx, r); err != nil || !existed {
+	if err := tx.purgeProject(ctx, r); err != nil {
 		return false, err
 	}
 	return true, tx.Audit(ctx, AuditRow{Account: r.Account(), Actor: "hub", Action: "project.delete", Object: r.String(), Detail: "expired"})

@@ -169,7 +169,7 @@ func TestFileHistory_KeepsWhatItsTreesNeed(t *testing.T) {
 				t.Fatalf("%d contents are stored, the history needs %d", n, len(needed))
 			}
 		}
-		write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
+		purge(t, s, web)
 		collect(t, s, none)
 		if n := blobs(t, s); n != 0 {
 			t.Errorf("%d contents are left of a project that is gone", n)

@@ -47,8 +47,9 @@ var (
 	ErrAPINotFound       = errors.New("the API is not registered")
 )
 
-// CreateProject adds a project with an empty config. ErrExists when the name is
-// taken, then ErrStackNotPublished and ErrAPINotFound. It never changes a project.
+// CreateProject adds a project with an empty config. ErrExists when the name is taken,
+// ErrDeleted when it is reserved, then ErrStackNotPublished and ErrAPINotFound. It never
+// changes a project.
 func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -61,7 +62,7 @@ func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
 		return err
 	}
 	if taken {
-		return ErrExists
+		return tx.takenName(ctx, p)
 	}
 	if err := tx.checkBindings(ctx, p); err != nil {
 		return err
@@ -70,6 +71,21 @@ func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
 		return err
 	}
 	_, err = tx.db.NewInsert().Model(newConfig(p.Account, p.Slug)).Exec(ctx)
+	return err
+}
+
+// takenName returns ErrDeleted if a project's name is reserved, else ErrExists.
+func (tx *Tx) takenName(ctx context.Context, p *Project) error {
+	r, err := ref.New(p.Account, p.Slug)
+	if err == nil {
+		_, err = tx.Deleted(ctx, r)
+	}
+	switch {
+	case err == nil:
+		return ErrDeleted
+	case errors.Is(err, ErrNotFound):
+		return ErrExists
+	}
 	return err
 }
 
@@ -91,8 +107,8 @@ func (tx *Tx) checkBindings(ctx context.Context, p *Project) error {
 // whether anything changed. ErrNotFound when there is no such project; otherwise it fails
 // as CreateProject does.
 func (tx *Tx) EditProject(ctx context.Context, r ref.Ref, change func(*Project)) (changed bool, err error) {
-	p := &Project{Account: r.Account(), Slug: r.Slug()}
-	if err := wrap(tx.forUpdate(tx.db.NewSelect().Model(p).WherePK()).Scan(ctx)); err != nil {
+	p, err := tx.lockedProject(ctx, r)
+	if err != nil {
 		return false, err
 	}
 	before := *p
@@ -162,7 +178,7 @@ func (v *View) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, er
 	}
 	var page []ProjectView
 	for _, account := range accounts {
-		q := v.db.NewSelect().Model((*Project)(nil)).Where("account = ?", account).
+		q := notDeleted(v.db.NewSelect().Model((*Project)(nil))).Where("account = ?", account).
 			Order("slug").Limit(int64(f.Limit - len(page)))
 		if q = f.matching(q); f.PublicOnly {
 			q = q.Where("visibility = 'public'")
@@ -187,7 +203,7 @@ func (v *View) VisibleProjects(ctx context.Context, f ProjectFilter) ([]ProjectV
 	if err != nil {
 		return nil, err
 	}
-	q := v.db.NewSelect().Model((*Project)(nil)).Where("visibility = 'public'").
+	q := notDeleted(v.db.NewSelect().Model((*Project)(nil))).Where("visibility = 'public'").
 		Where("(account, slug) > (?, ?)", f.After.Account(), f.After.Slug()).
 		Where("(SELECT a.disabled_at FROM accounts AS a WHERE a.name = project.account) = 0").
 		Order("account", "slug").Limit(int64(f.Limit))
@@ -231,33 +247,17 @@ func (v *View) accountsWith(ctx context.Context, table string, names []string, a
 // IsPublic reports whether everyone may read the project.
 func (v *ProjectView) IsPublic() bool { return v.Visibility == "public" && !v.Hidden }
 
-// DeleteProject removes a project with its config and base files, and reports
-// whether it was there.
-func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref) (existed bool, err error) {
-	if err := tx.lockProject(ctx, r); errors.Is(err, ErrNotFound) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	if err := tx.freeSnapshot(ctx, r); err != nil {
-		return false, err
-	}
-	if err := tx.freeFileHistory(ctx, r); err != nil {
-		return false, err
-	}
-	for _, model := range []any{(*PublicPreview)(nil), (*Snapshot)(nil), (*Config)(nil), (*Project)(nil)} {
-		_, err := tx.db.NewDelete().Model(model).
-			Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Exec(ctx)
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+// lockProject makes those who change what belongs to a project queue, where
+// there may be no row of that yet. ErrNotFound when there is no such project. One that is
+// deleted meanwhile may be found: what is written then was written before it was deleted.
+func (tx *Tx) lockProject(ctx context.Context, r ref.Ref) error {
+	_, err := tx.lockedProject(ctx, r)
+	return err
 }
 
-// lockProject makes those who change what belongs to a project queue, where
-// there may be no row of that yet. ErrNotFound when there is no such project.
-func (tx *Tx) lockProject(ctx context.Context, r ref.Ref) error {
+func (tx *Tx) lockedProject(ctx context.Context, r ref.Ref) (*Project, error) {
 	p := &Project{Account: r.Account(), Slug: r.Slug()}
-	return wrap(tx.forUpdate(tx.db.NewSelect().Model(p).Column("slug").WherePK()).Scan(ctx))
+	q := tx.db.NewSelect().Model(p).WherePK().
+		Where("EXISTS (SELECT 1 FROM configs AS c WHERE c.account = project.account AND c.slug = project.slug)")
+	return p, wrap(tx.forUpdate(q).Scan(ctx))
 }

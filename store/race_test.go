@@ -21,28 +21,22 @@ func TestDeleteProject_WaitsForFirstBaseFiles(t *testing.T) {
 		return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
 	})
 	web := project(t, s)
-	type deleted struct {
-		existed bool
-		err     error
-	}
-	done := make(chan deleted, 1)
+	done := make(chan error, 1)
 	write(t, s, func(tx *store.Tx) error {
 		_, err := tx.SwapSnapshot(t.Context(), web, store.Swap{Author: store.Author{By: "alice"}, Next: func(tree.Tree) (tree.Tree, error) {
 			go func() {
-				var d deleted
-				d.err = s.Write(context.Background(), func(tx *store.Tx) (err error) {
-					d.existed, err = tx.DeleteProject(context.Background(), web)
+				done <- s.Write(context.Background(), func(tx *store.Tx) error {
+					_, err := tx.DeleteProject(context.Background(), web, "alice")
 					return err
 				})
-				done <- d
 			}()
 			awaitLock(t, address, name)
 			return tree.New(nil)
 		}})
 		return err
 	})
-	if d := <-done; d.err != nil || !d.existed {
-		t.Errorf("existed = %v, %v", d.existed, d.err)
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 
@@ -54,7 +48,7 @@ func TestDeleteAPI_WaitsForAProjectThatUsesIt(t *testing.T) {
 		return errors.Join(tx.CreateAccount(t.Context(), "acme", store.KindOrg), tx.CreateAccount(t.Context(), "alice", store.KindUser))
 	})
 	web := project(t, s)
-	write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
+	purge(t, s, web)
 	done := make(chan error, 1)
 	write(t, s, func(tx *store.Tx) error {
 		err := tx.CreateProject(t.Context(), webProject())

@@ -35,7 +35,7 @@ func TestEnforceSchema_IsSetAndCleared(t *testing.T) {
 				t.Errorf("after %t it is %t", on, !on)
 			}
 		}
-		write(t, s, func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web); return err })
+		purge(t, s, web)
 		write(t, s, func(tx *store.Tx) error { return tx.CreateProject(t.Context(), webProject()) })
 		if enforced() {
 			t.Error("a new project of the same name enforces the schema")

@@ -58,7 +58,7 @@ func (v *View) SnapshotSize(ctx context.Context, r ref.Ref) (size int64, err err
 // ErrNotFound when there is no such project.
 func (v *View) SnapshotDigest(ctx context.Context, r ref.Ref) (digest string, err error) {
 	err = v.one(ctx, &digest, `SELECT COALESCE(b.tree, '')
-		FROM projects AS p LEFT JOIN base_sets AS b ON b.account = p.account AND b.slug = p.slug
+		FROM configs AS p LEFT JOIN base_sets AS b ON b.account = p.account AND b.slug = p.slug
 		WHERE p.account = ? AND p.slug = ?`, r.Account(), r.Slug())
 	return digest, err
 }

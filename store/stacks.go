@@ -144,7 +144,7 @@ func (v *View) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, er
 
 // Followers counts the projects that follow a stack's latest version, up to most.
 func (v *View) Followers(ctx context.Context, r ref.Ref, most int) (n int, err error) {
-	followers := v.db.NewSelect().Model((*Project)(nil)).ColumnExpr("1").Where("stack_account = ?", r.Account()).
+	followers := notDeleted(v.db.NewSelect().Model((*Project)(nil))).ColumnExpr("1").Where("stack_account = ?", r.Account()).
 		Where("stack_slug = ?", r.Slug()).Where("stack_version = 'latest'").Limit(int64(most))
 	err = v.db.NewSelect().TableExpr("(?) AS f", followers).ColumnExpr("count(*)").Scan(ctx, &n)
 	return n, err

@@ -298,22 +298,6 @@ func digestOf(c byte) string {
 	return string(b)
 }
 
-func TestDeleteProject_IsCompleteAndIdempotent(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store) {
-		web := project(t, s)
-		for _, want := range []bool{true, false} {
-			write(t, s, func(tx *store.Tx) error {
-				existed, err := tx.DeleteProject(t.Context(), web)
-				if existed != want {
-					t.Errorf("existed = %v, want %v", existed, want)
-				}
-				return err
-			})
-		}
-		write(t, s, func(tx *store.Tx) error { return tx.CreateProject(t.Context(), webProject()) })
-	})
-}
-
 func TestTokens_FindRevokeExpire(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		alive := &store.Token{Hash: digestOf('a'), Shown: "hubpat_aaaaa", Name: "n", Owner: "alice", Scopes: "write:catalog"}

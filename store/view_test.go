@@ -13,7 +13,7 @@ import (
 var reads = strings.Fields(`
 	API APIs Account Accounts Admission AuditRows Bearer Bots Bundle
 	Config ConfigEntryOf ConfigHistory ConfigRevision ConfigSize
-	BlobReader Blobs Bot BotTokens Certificate Damaged DamagedFiles Device Document FileChanges FileHistory FilesUndo
+	BlobReader Blobs Bot BotTokens Certificate Damaged DamagedFiles Deleted DeletedProjects Device Document FileChanges FileHistory FilesUndo
 	Findings FirstAnswer Followers FormerTree HasBlobs Link
 	MembersOf MembershipsOf Now Piece Project ProjectState Projects ProjectsUsing RateLimit RateUsage RoleOf Schema SchemaSize Sessions SignedIn Snapshot
 	SnapshotDigest SnapshotSize Stack

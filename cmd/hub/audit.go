@@ -44,10 +44,10 @@ func (a *app) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "Show who changed what",
-		Long: "Show the rows of the audit log, newest first: every write, creation and deletion,\n" +
-			"every change of rights, and every token that was created or revoked. The actor\n" +
-			"hub is a command that was run on the hub's machine. Rows are kept for 400 days,\n" +
-			"or as long as --audit-days of hub serve says.",
+		Long: "Show the rows of the audit log, newest first: every write, creation and\n" +
+			"deletion, every change of rights, and every token that was created or revoked.\n" +
+			"The actor hub is a command that was run on the hub's machine. Rows are kept for\n" +
+			"400 days, or as long as --audit-days of hub serve says.",
 		Example: "  hub audit --account acme --since 7d\n  hub audit --actor alice --action token\n  hub audit --action project.delete --limit 1000 --json",
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

@@ -28,6 +28,7 @@ type collected struct {
 	Compressed int    `json:"compressed"`
 	Revisions  int    `json:"revisions"`
 	Projects   int    `json:"projects"` // that had expired
+	Purged     int    `json:"purged"`   // deleted projects that are no longer kept
 	AuditRows  int    `json:"auditRows"`
 	Objects    int    `json:"objects"` // of the object store
 }
@@ -57,12 +58,12 @@ func (a *app) gcCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Delete expired projects, unreferenced blobs and old revisions",
-		Long: "Delete the projects that have expired, the blobs of base files that no project\n" +
-			"has referenced for the grace period, the revisions of configs beyond the\n" +
-			"history that is kept, and old rows of the audit log; compress what a push\n" +
-			"uploaded uncompressed. Only what changed since the last run is examined.\n" +
-			"hub serve does the same once an hour, one hub at a time, and deletes expired\n" +
-			"projects once a minute, audit rows once a day.",
+		Long: "Delete the projects that have expired, and those that were deleted 30 days ago;\n" +
+			"the blobs of base files that no project has referenced for the grace period;\n" +
+			"the revisions of configs beyond the history that is kept; and old rows of the\n" +
+			"audit log. Compress what a push uploaded uncompressed. Only what changed since\n" +
+			"the last run is examined. hub serve does the same once an hour, one hub at a\n" +
+			"time; it deletes expired projects once a minute and audit rows once a day.",
 		Example: "  hub gc\n  hub gc --grace 1h",
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -71,6 +72,10 @@ func (a *app) gcCommand() *cobra.Command {
 			}
 			return a.withBlobs(c.Context(), func(s *store.Store) error {
 				expired, err := s.DeleteExpired(c.Context())
+				if err != nil {
+					return err
+				}
+				purged, err := s.PurgeDeleted(c.Context())
 				if err != nil {
 					return err
 				}
@@ -88,10 +93,10 @@ func (a *app) gcCommand() *cobra.Command {
 				}
 				return a.print(collected{
 					Type: "collected", Schema: 1, Contents: done.Blobs, Packs: done.Packs, Bytes: done.Bytes,
-					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired), AuditRows: audited, Objects: done.Objects,
+					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired), Purged: purged, AuditRows: audited, Objects: done.Objects,
 				}, func(w io.Writer) {
-					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d; audit rows: %d\n",
-						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired), audited)
+					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d; purged projects: %d; audit rows: %d\n",
+						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired), purged, audited)
 				})
 			})
 		},
@@ -173,6 +178,11 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, keep k
 			log.Error("expired projects were not deleted", "error", err)
 		} else if expired > 0 {
 			log.Info("expired projects were deleted", "projects", expired)
+		}
+		if purged, err := s.PurgeDeleted(ctx); err != nil && ctx.Err() == nil {
+			log.Error("deleted projects were not purged", "error", err)
+		} else if purged > 0 {
+			log.Info("deleted projects were purged", "projects", purged)
 		}
 		done, ran, err := s.CollectWhenDue(ctx, keep.grace, collectEvery)
 		if err != nil && ctx.Err() == nil {

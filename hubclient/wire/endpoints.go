@@ -58,6 +58,8 @@ const (
 	OpGetProject          Op = "getProject"
 	OpEditProject         Op = "editProject"
 	OpDeleteProject       Op = "deleteProject"
+	OpRestoreProject      Op = "restoreProject"
+	OpListDeleted         Op = "listDeletedProjects"
 	OpGetConfig           Op = "getConfig"
 	OpGetConfigHistory    Op = "getConfigHistory"
 	OpPatchConfig         Op = "patchConfig"
@@ -170,6 +172,8 @@ var Endpoints = []Endpoint{
 	{Op: OpGetProject, Method: http.MethodGet, Path: projectPath, Account: InPath, Role: Reader, Public: true, Response: Project{}},
 	{Op: OpEditProject, Method: http.MethodPatch, Path: projectPath, Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Request: EditProject{}, Response: Project{}},
 	{Op: OpDeleteProject, Method: http.MethodDelete, Path: projectPath, Account: InPath, Role: Writer, Scope: ScopeAdminResource, Response: Deleted{}},
+	{Op: OpRestoreProject, Method: http.MethodPost, Path: projectPath + "/restore", Account: InPath, Role: Writer, Scope: ScopeAdminResource, Response: Restored{}},
+	{Op: OpListDeleted, Method: http.MethodGet, Path: "/v1/deleted-projects", Account: AnyToken, Response: DeletedProjects{}},
 	{Op: OpGetEvents, Method: http.MethodGet, Path: projectPath + "/events", Account: InPath, Role: Reader, Public: true, Returns: []string{EventStream}},
 	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true, Response: Config{}},
 	{Op: OpGetConfigHistory, Method: http.MethodGet, Path: projectPath + "/config/history", Account: InPath, Role: Reader, Response: ConfigHistory{}},

@@ -17,6 +17,9 @@ type Problem struct {
 	// Members of some codes, so that a program does not have to parse the detail.
 	Current *Edit    `json:"current,omitzero"` // revision_changed, plan_outdated: what is stored now
 	Missing []string `json:"missing,omitzero"` // plan_outdated: digests of the contents that are not there
+
+	// Of not_found: the project was deleted, and those who may restore it can until then.
+	RestorableUntil time.Time `json:"restorableUntil,omitzero"`
 }
 
 // FieldError is one reason why a request was refused (status 422).
@@ -73,6 +76,7 @@ const (
 	CodeCrossSite            Code = "cross_site" // sent by a page of another origin
 	CodeNotFound             Code = "not_found"
 	CodeProjectExists        Code = "project_exists"
+	CodeProjectDeleted       Code = "project_deleted" // the name is reserved for a deleted project
 	CodeStackNotPublished    Code = "stack_not_published"
 	CodeAPINotFound          Code = "api_not_found"
 	CodeAPIExists            Code = "api_exists"

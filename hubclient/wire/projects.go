@@ -93,6 +93,30 @@ type Projects struct {
 type Deleted struct {
 	Project ref.Ref `json:"project"`
 	Existed bool    `json:"existed"`
+
+	// RestorableUntil is how long the project can be restored; zero: it cannot.
+	RestorableUntil time.Time `json:"restorableUntil,omitzero"`
+}
+
+// DeletedProject is a project that was deleted and can be restored.
+type DeletedProject struct {
+	Project         ref.Ref   `json:"project"`
+	DeletedAt       time.Time `json:"deletedAt"`
+	DeletedBy       string    `json:"deletedBy"`
+	RestorableUntil time.Time `json:"restorableUntil"`
+}
+
+// DeletedProjects is a page of the projects that can be restored.
+type DeletedProjects struct {
+	Projects   []DeletedProject `json:"projects"`
+	NextCursor string           `json:"nextCursor"`
+}
+
+// Restored is the response to the restoration of a project. Existed is true if the project
+// was not deleted.
+type Restored struct {
+	Project ref.Ref `json:"project"`
+	Existed bool    `json:"existed"`
 }
 
 // Config is a project's config: flat keys, each with the literal text of its value.

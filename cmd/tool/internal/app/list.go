@@ -23,7 +23,7 @@ type List struct {
 }
 
 // ListCommand returns the command list.
-func (a *App) ListCommand(l List) *cobra.Command {
+func (a *App) ListCommand(l *List) *cobra.Command {
 	return a.HubFlags(&cobra.Command{
 		Use:     "list [<account>]",
 		Short:   l.Short,

@@ -56,3 +56,9 @@ func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
 // IsNotFound reports that the hub has no such thing.
 func IsNotFound(err error) bool { return hubclient.HasCode(err, wire.CodeNotFound) }
+
+// IsDeleted reports that the hub has no such project because it was deleted, and can restore it.
+func IsDeleted(err error) bool {
+	e, ok := errors.AsType[*hubclient.Error](err)
+	return ok && !e.RestorableUntil.IsZero()
+}

@@ -14,7 +14,7 @@ import (
 
 // Command returns the command api.
 func Command(a *app.App) *cobra.Command {
-	return cmdline.Group("api", "List, view, update and delete registered APIs", a.ListCommand(app.List{
+	return cmdline.Group("api", "List, view, update and delete registered APIs", a.ListCommand(&app.List{
 		Name: "api", Kind: "apis", Heading: "APIs", Short: "List registered APIs: yours, or those of an account", Find: find,
 	}), viewCommand(a), updateCommand(a), removeCommand(a))
 }

@@ -16,7 +16,7 @@ import (
 
 // Command returns the command bot.
 func Command(a *app.App) *cobra.Command {
-	return cmdline.Group("bot", "Manage bots", createCommand(a), a.ListCommand(app.List{
+	return cmdline.Group("bot", "Manage bots", createCommand(a), a.ListCommand(&app.List{
 		Name: "bot", Kind: "bots", Heading: "bots", Short: "List bots: those of your account, or of another one", Find: find,
 	}), tokenCommand(a), removeCommand(a))
 }

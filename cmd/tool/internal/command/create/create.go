@@ -377,6 +377,9 @@ func (c *create) explain(err error) error {
 	case e.Code == wire.CodeProjectExists:
 		e.Hint = "nothing was changed; push updates an existing project"
 		e.Recipe = []cmdline.Line{c.pushLine()}
+	case e.Code == wire.CodeProjectDeleted:
+		e.Hint = "restore it, or use another name"
+		e.Recipe = []cmdline.Line{cmdline.Tool("project", "restore").With(c.project.String())}
 	case e.Code == wire.CodeStackNotPublished && !c.publishes():
 		// what is here is another version, so that publishing it would not help
 	case e.Code == wire.CodeStackNotPublished:

@@ -1,4 +1,4 @@
-// Package project copies, lists, shows, changes and deletes projects of the hub.
+// Package project copies, lists, shows, changes, deletes and restores projects of the hub.
 package project
 
 import (
@@ -10,6 +10,6 @@ import (
 
 // Command returns the command project. Its first subcommand, create, is another package's.
 func Command(a *app.App, create *cobra.Command) *cobra.Command {
-	return cmdline.Group("project", "Create, copy, list, view, edit and delete hub projects",
-		create, copyCommand(a), listCommand(a), viewCommand(a), editCommand(a), removeCommand(a))
+	return cmdline.Group("project", "Create, copy, list, view, edit, delete and restore hub projects",
+		create, copyCommand(a), listCommand(a), viewCommand(a), editCommand(a), removeCommand(a), restoreCommand(a))
 }

@@ -11,9 +11,36 @@ import (
 )
 
 func listCommand(a *app.App) *cobra.Command {
-	return a.ListCommand(app.List{
-		Name: "project", Kind: "projects", Heading: "projects", Short: "List your hub projects, or those of an account", Find: findAll,
-	})
+	deleted := false
+	l := &app.List{Name: "project", Kind: "projects", Heading: "projects", Short: "List your hub projects, or those of an account"}
+	l.Find = func(ctx context.Context, hub *identity.Hub, account string) (any, [][]string, error) {
+		if deleted {
+			l.Heading = "deleted projects"
+			return findDeleted(ctx, hub, account)
+		}
+		return findAll(ctx, hub, account)
+	}
+	c := a.ListCommand(l)
+	c.Flags().BoolVar(&deleted, "deleted", false, "list deleted projects that can be restored instead")
+	return c
+}
+
+// ListedDeleted is a list of projects that can be restored.
+type ListedDeleted struct {
+	Origin   string                `json:"origin"`
+	Account  string                `json:"account,omitzero"`
+	Deleted  bool                  `json:"deleted"` // always true
+	Projects []wire.DeletedProject `json:"projects"`
+	Notes    []string              `json:"notes"`
+}
+
+func findDeleted(ctx context.Context, hub *identity.Hub, account string) (any, [][]string, error) {
+	all, err := hub.DeletedProjects(ctx, account)
+	var rows [][]string
+	for _, d := range all {
+		rows = append(rows, []string{d.Project.String(), "deleted by " + d.DeletedBy + ", " + app.Ago(d.DeletedAt), "can be restored until " + app.Time(d.RestorableUntil)})
+	}
+	return ListedDeleted{Origin: hub.Origin(), Account: account, Deleted: true, Projects: all, Notes: []string{}}, rows, err
 }
 
 // Listed is a list of projects.

@@ -69,8 +69,44 @@ func TestRm_AsksForTheWholeName(t *testing.T) {
 	w.UI.Answers = []string{"", "@alice/web"}
 	w.Run(command, "rm", "web").Done().Prints("Aborted")
 	w.Run(command, "rm", "web").Done().Prints("Deleted @alice/web")
-	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "Delete @alice/web for good?") {
+	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "Delete @alice/web?") {
 		t.Errorf("asked %q", w.UI.Asked)
+	}
+}
+
+func TestRestore(t *testing.T) {
+	w := world(t)
+	w.Run(command, "list", "--deleted").Done().Prints("No deleted projects that you can see")
+	w.Run(command, "rm", "@alice/web", "--force").Done().Prints("Deleted @alice/web", "tool project restore @alice/web")
+	w.Run(command, "list").Done().Prints("No projects")
+	w.Run(command, "list", "--deleted").Done().Prints("@alice/web", "deleted by alice", "can be restored until")
+	w.Run(command, "list", "alice", "--deleted", "--json").Done().Prints(`"deleted":true`, `"restorableUntil"`)
+	w.Run(command, "view", "@alice/web", "--json").Fails("not_found", "view")
+	w.Run(command, "restore", "@alice/web").Done().Prints("Restored @alice/web")
+	w.Run(command, "restore", "@alice/web").Done().Prints("@alice/web was not deleted")
+	w.Run(command, "view", "@alice/web").Done().Prints("written by alice")
+}
+
+func TestRestore_FailsWithoutProjectOrScope(t *testing.T) {
+	w := world(t)
+	w.Run(command, "restore").Exits(2)
+	w.Run(command, "restore", "A b", "--json").Fails("invalid_name", "destination")
+	f := w.Run(command, "restore", "@alice/none", "--json").Fails("not_found", "restore")
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project list alice --deleted") {
+		t.Errorf("%v", f)
+	}
+	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
+	w.Run(command, "restore", "@alice/web", "--json").Fails("missing_scope", "restore")
+}
+
+// The name of a deleted project is reserved.
+func TestCopy_OffersToRestore(t *testing.T) {
+	w := world(t)
+	w.Run(command, "copy", "@alice/web", "other").Done()
+	w.Run(command, "rm", "@alice/other", "--force").Done()
+	f := w.Run(command, "copy", "@alice/web", "other", "--json").Fails("project_deleted", "create")
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project restore @alice/other") {
+		t.Errorf("%v", f)
 	}
 }
 

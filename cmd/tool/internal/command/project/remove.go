@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,9 @@ func removeCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rm <name>",
 		Short: "Delete a hub project",
-		Long: `Delete a hub project with its config and base files. Local files are kept.
+		Long: `Delete a hub project with its config and base files. Local files are kept. It
+can be restored for 30 days with tool project restore; until then no other
+project can have its name. One that was created with --expires is gone at once.
 
 Deleting a project that does not exist succeeds. A terminal asks you to type the
 full name, unless --force is given. The token needs the scope admin:resource.`,
@@ -46,10 +49,13 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 
 // Removed is a project that is gone.
 type Removed struct {
-	Project ref.Ref  `json:"project"`
-	Origin  string   `json:"origin"`
-	Existed bool     `json:"existed"` // false: it was gone already
-	Notes   []string `json:"notes"`
+	Project ref.Ref `json:"project"`
+	Origin  string  `json:"origin"`
+	Existed bool    `json:"existed"` // false: it was gone already
+
+	RestorableUntil time.Time `json:"restorableUntil,omitzero"` // zero: it cannot be restored
+
+	Notes []string `json:"notes"`
 
 	// Ambiguous: whether it was gone already, or an attempt without a response has
 	// deleted it, is not known. Existed is then false.
@@ -70,7 +76,7 @@ func remove(ctx context.Context, a *app.App, name, from string, force bool) erro
 		return fail(err)
 	}
 	if !a.Strict() && !force {
-		yes, err := a.UI.TypeRef(ctx, fmt.Sprintf("Delete %s for good?", target), "Its config and base files are deleted, too.", target)
+		yes, err := a.UI.TypeRef(ctx, fmt.Sprintf("Delete %s?", target), "Its config and base files are deleted, too. It can be restored for 30 days.", target)
 		switch {
 		case err != nil:
 			return fail(err)
@@ -95,6 +101,9 @@ func removedText(w *app.Printer, r *Removed) {
 		w.Line("%s was gone already", r.Project)
 	}
 	w.Field("origin", "%s", r.Origin)
+	if !r.RestorableUntil.IsZero() {
+		w.Field("restore", "until %s: %s", app.Time(r.RestorableUntil), cmdline.Tool("project", "restore").With(r.Project.String()))
+	}
 	w.Notes(r.Notes)
 }
 
@@ -108,7 +117,8 @@ func removeFrom(ctx context.Context, hub *identity.Hub, target ref.Ref) (*Remove
 	if err != nil {
 		return nil, err
 	}
-	r := &Removed{Project: target, Origin: hub.Origin(), Existed: deleted.Existed || deleted.Ambiguous && before == present, Notes: []string{}}
+	r := &Removed{Project: target, Origin: hub.Origin(), Existed: deleted.Existed || deleted.Ambiguous && before == present,
+		RestorableUntil: deleted.RestorableUntil, Notes: []string{}}
 	switch {
 	case deleted.Ambiguous && before == hidden:
 		r.Ambiguous = true
