@@ -138,45 +138,6 @@ func (w *world) number() int {
 	return n
 }
 
-// Each write is on disk before its response leaves: the last of the log's writes comes
-// before the end of a sync, and that before the response.
-func TestTrust_ResponsesFollowTheSync(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `{"n": 0}`)
-	s := strace(t, w.hub.cmd.Process.Pid, "-y", "-s", "16", "-e", "trace=write,writev,pwrite64,fsync,fdatasync")
-	const writes = 100
-	for n := range rounds(writes, 10*writes) {
-		w.patch(fmt.Sprintf(`{"set": {"n": %d}}`, n+1))
-	}
-	pending, unsynced, written, answers := map[string]string{}, false, false, 0
-	for line := range strings.Lines(s.end()) {
-		thread, call, _ := strings.Cut(strings.TrimSpace(line), " ")
-		call = strings.TrimSpace(call)
-		begins, ends := true, true
-		if strings.HasSuffix(call, "<unfinished ...>") {
-			pending[thread], ends = call, false
-		} else if strings.HasPrefix(call, "<...") {
-			call, begins = pending[thread]+call, false
-		}
-		switch {
-		case strings.HasPrefix(call, "pwrite64(") && strings.Contains(call, "-wal>"):
-			if unsynced = true; begins {
-				written = true
-			}
-		case ends && (strings.HasPrefix(call, "fsync(") || strings.HasPrefix(call, "fdatasync(")) && strings.Contains(call, "-wal>") && strings.Contains(call, "= 0"):
-			unsynced = false
-		case begins && strings.HasPrefix(call, "write(") && strings.Contains(call, "HTTP/1.1 200") && written:
-			if answers++; unsynced {
-				t.Fatalf("response %d left before the disk had the write", answers)
-			}
-			written = false
-		}
-	}
-	if t.Logf("%d responses to writes, each after its sync", answers); answers < rounds(writes, 10*writes) {
-		t.Errorf("only %d responses were seen", answers)
-	}
-}
-
 // set changes the config to n, and returns the status of the response.
 func (w *world) set(n int) int {
 	w.t.Helper()
