@@ -51,7 +51,25 @@ func program(t testing.TB) string {
 type process struct {
 	*exec.Cmd
 	base string // its origin
-	log  *bytes.Buffer
+	log  *logged
+}
+
+// logged is the log of a process that runs.
+type logged struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // serve starts a hub on a database, and
@@ -67,7 +85,7 @@ func serve(t testing.TB, address string, flags ...string) *process {
 
 func tryServe(t testing.TB, address string, flags ...string) (*process, error) {
 	t.Helper()
-	p := &process{log: &bytes.Buffer{}}
+	p := &process{log: &logged{}}
 	p.Cmd = exec.Command(program(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--db", address}, flags...)...)
 	p.Stderr = p.log
 	out, err := p.StdoutPipe()
