@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -148,6 +149,49 @@ func TestView_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
 			w.suspended(bash, c.command, c.shown, c.keys).ends(c.code)
 		})
 	}
+	// Which of several, and a text that was begun.
+	w.write(".tool/shop/client.json", `{"settings": {}}`+"\n")
+	t.Run("choose", func(t *testing.T) {
+		w.suspended(bash, "tool publish", "Which local project?", ctrlC).ends(130)
+	})
+	t.Run("type", func(t *testing.T) {
+		term := w.jobs(bash, "tool project create --from web")
+		term.view("> Continue")
+		term.press(enter)
+		term.view("Slug")
+		term.press("er")
+		term.wait("weber is available")
+		term.suspend()
+		term.press("y")
+		term.wait("webery is available")
+		term.press(ctrlC)
+		term.ends(130)
+	})
+}
+
+func TestChecklist_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	held, released := make(chan bool), make(chan bool)
+	hold, release := sync.OnceFunc(func() { close(held) }), sync.OnceFunc(func() { close(released) })
+	defer release()
+	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/projects" {
+			hold()
+			<-released
+		}
+		hub.ServeHTTP(rw, r)
+	})
+	term := w.jobs(need(t, "bash", "job control"), "tool project create web")
+	<-held
+	term.wait("create the project")
+	term.suspend()
+	release()
+	term.wait("Created @alice/web")
+	term.ends(0)
+	if n := strings.Count(term.text(), "create the project"); n != 1 {
+		t.Errorf("%d copies of the list remain:\n%s", n, term.text())
+	}
 }
 
 func TestPull_ConflictsAreSuspendedByCtrlZAndRedrawn(t *testing.T) {
@@ -159,17 +203,30 @@ func TestPull_ConflictsAreSuspendedByCtrlZAndRedrawn(t *testing.T) {
 // suspended returns a terminal in which a view was suspended, continued and sent keys.
 func (w *world) suspended(bash, line, shown, keys string) *terminal {
 	w.t.Helper()
-	command := exec.Command(bash, "-c", "set -m; "+line+"; echo status $?; read line; clear; fg")
-	command.Dir, command.Env = w.dir, w.env
-	term := open(w.t, command, usual, false)
+	term := w.jobs(bash, line)
 	term.wait(shown)
 	before := term.text()
-	term.press(ctrlZ)
-	term.wait("status 148")
-	term.press("\n")
+	term.suspend()
 	term.until("shows what it showed", func(s string) bool { return strings.Contains(s, strings.TrimSpace(before)) })
 	term.press(keys)
 	return term
+}
+
+// jobs returns a terminal with a shell that runs a line and, once that is suspended and a
+// line was read, continues it on a clear screen.
+func (w *world) jobs(bash, line string) *terminal {
+	w.t.Helper()
+	command := exec.Command(bash, "-c", "set -m; "+line+"; echo status $?; read line; clear; fg")
+	command.Dir, command.Env = w.dir, w.env
+	return open(w.t, command, usual, false)
+}
+
+// suspend suspends what runs in a terminal of jobs, and has it continued.
+func (term *terminal) suspend() {
+	term.t.Helper()
+	term.press(ctrlZ)
+	term.wait("status 149") // by SIGTTIN
+	term.press("\n")
 }
 
 // Without a shell that controls jobs nothing would continue a stopped program.
