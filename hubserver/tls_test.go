@@ -185,6 +185,41 @@ func TestHTTP2_EventsArriveUntilCancelled(t *testing.T) {
 	}
 }
 
+// Streams of events do not end by themselves, and must not delay the end of the hub.
+func TestHTTP2_ShutdownEndsEvents(t *testing.T) {
+	hub := one(t, func(c *hubserver.Config) { c.PublicURL = "https://hub.test" })
+	hub.project()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := hub.server.HTTPServer()
+	ended := make(chan error, 1)
+	go func() { ended <- server.ServeTLS(listener, testTLS) }()
+	hub.url = "https://" + listener.Addr().String()
+	req, err := hub.as("rita").request("GET", events, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	defer transport.CloseIdleConnections()
+	resp, err := transport.RoundTrip(req)
+	if err != nil || resp.ProtoMajor != 2 {
+		t.Fatalf("%v, %v", resp, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Errorf("the stream was cut off: %v", err)
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+}
+
 func TestHTTP2_LimitsHeaders(t *testing.T) {
 	hub := secureHub(t, "h2")
 	resp, err := hub.client.Transport.(*recorder).next.RoundTrip(&http.Request{

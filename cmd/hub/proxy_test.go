@@ -5,14 +5,11 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,27 +104,17 @@ func startProxy(t *testing.T, c *exec.Cmd) {
 func startNginx(t *testing.T, hubs [2]string) (base string) {
 	t.Helper()
 	dir := t.TempDir()
-	issued := httptest.NewUnstartedServer(nil) // for its certificate
-	issued.StartTLS()
-	defer issued.Close()
-	private, err := x509.MarshalPKCS8PrivateKey(issued.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert, key := testPair(t)
 	address := freeAddress(t)
 	settings := changed(t, deployed(t, "nginx.conf"), "10.0.0.11:4680", hubs[0], "10.0.0.12:4680", hubs[1], "listen 443", "listen "+address,
-		"/etc/ssl/hub.example.com.crt", dir+"/crt", "/etc/ssl/private/hub.example.com.key", dir+"/key")
+		"/etc/ssl/hub.example.com.crt", cert, "/etc/ssl/private/hub.example.com.key", key)
 	temporary := ""
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temporary += fmt.Sprintf("%s_temp_path %s/%s;\n", kind, dir, kind)
 	}
-	for name, text := range map[string]string{
-		"crt": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: issued.TLS.Certificates[0].Certificate[0]})), "key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
-		"nginx.conf": fmt.Sprintf("daemon off;\nmaster_process off;\npid %s/pid;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir, temporary, settings),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s/pid;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir, temporary, settings)
+	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	startProxy(t, exec.Command("nginx", "-p", dir, "-e", "stderr", "-c", dir+"/nginx.conf"))
 	return "https://" + address

@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -235,11 +234,11 @@ func (o *serveOptions) check() error {
 		if o.publicURL, err = hubclient.ParseOrigin(o.publicURL); err != nil {
 			return cmdline.Usagef("--public-url: %v", err)
 		}
-		if o.tls.enabled() && !strings.HasPrefix(o.publicURL, "https://") {
-			return cmdline.Usagef("--public-url %s does not begin with https://, although the hub speaks TLS", o.publicURL)
-		}
 	}
-	return o.checkPreviewURL()
+	if err := o.checkPreviewURL(); err != nil {
+		return err
+	}
+	return o.tls.checkOrigins(o.publicURL, o.previewURL)
 }
 
 // checkPreviewURL refuses a frame of previews on the host of the hub itself.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -50,6 +51,19 @@ func (o *tlsOptions) check() error {
 	}
 	if u, err := url.Parse(o.acme); err != nil || u.Scheme != "https" || u.Host == "" {
 		return cmdline.Usagef("--tls-acme %q is not an https:// address", o.acme)
+	}
+	return nil
+}
+
+// checkOrigins refuses a hub whose pages or previews have a name without a certificate.
+func (o *tlsOptions) checkOrigins(public, preview string) error {
+	if o.enabled() && public != "" && !strings.HasPrefix(public, "https://") {
+		return cmdline.Usagef("--public-url %s does not begin with https://, although the hub speaks TLS", public)
+	}
+	for _, origin := range []string{public, preview} {
+		if name := hostname(origin); len(o.domains) > 0 && origin != "" && !slices.Contains(o.domains, name) {
+			return cmdline.Usagef("there is no certificate for %s: add --tls-domain %s", origin, cmdline.Quote(name))
+		}
 	}
 	return nil
 }
