@@ -62,6 +62,9 @@ func TestCalls_MatchContract(t *testing.T) {
 		"CreateToken":    {"POST /v1/tokens", "application/json", `{"name":"ci","project":{"account":"acme","slug":"web"}}`},
 		"Tokens":         {"GET /v1/tokens", "", ""},
 		"RevokeToken":    {"DELETE /v1/tokens/self", "", ""},
+		"Members":        {"GET /v1/members?account=acme&limit=200", "", ""},
+		"SetMember":      {"PUT /v1/members/acme/nora", "application/json", `{"role":"writer"}`},
+		"RemoveMember":   {"DELETE /v1/members/acme/nora", "", ""},
 		"Bots":           {"GET /v1/bots?account=acme&limit=200", "", ""},
 		"CreateBot":      {"PUT /v1/bots/acme/web", "", ""},
 		"CreateBotToken": {"POST /v1/bots/acme/web/tokens", "application/json", `{"name":"ci"}`},
@@ -332,7 +335,7 @@ func TestResponse_WithoutVersionIsNotAHub(t *testing.T) {
 
 func TestResponse_MissingMembersIsNotAHub(t *testing.T) {
 	for _, c := range allCalls() {
-		if slices.Contains([]string{"Projects", "APIs", "ConfigHistory", "BaseFilesHistory", "Bots", "Tokens", "OpenAPI", "Targets", "CancelDevice"}, c.name) { // an empty list or false is possible, and any object is a description
+		if slices.Contains([]string{"Projects", "APIs", "ConfigHistory", "BaseFilesHistory", "Bots", "Tokens", "Members", "OpenAPI", "Targets", "CancelDevice"}, c.name) { // an empty list or false is possible, and any object is a description
 			continue
 		}
 		status := http.StatusOK

@@ -67,6 +67,14 @@ func check(v any, about ref.Ref) string {
 			return "it describes another bot"
 		}
 		named = about
+	case *wire.Member:
+		if v.User == "" || v.Role == "" {
+			return "it names no member"
+		}
+	case *wire.RemovedMember:
+		if v.User == "" {
+			return "it names no user"
+		}
 	case *wire.CreatedToken:
 		if v.Token == "" {
 			return "it has no token"

@@ -466,6 +466,16 @@ func calls() []call {
 			_, err := c.RevokeToken(ctx, wire.TokenSelf)
 			return err
 		}, answering(200, wire.RevokedToken{ID: "1f0c2d9b8a77", Self: true})},
+		{"Members", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Members(ctx, "acme"); return err },
+			answering(200, wire.Members{})},
+		{"SetMember", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.SetMember(ctx, "acme", "nora", wire.Writer)
+			return err
+		}, answering(200, wire.Member{User: "nora", Role: wire.Writer})},
+		{"RemoveMember", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.RemoveMember(ctx, "acme", "nora")
+			return err
+		}, answering(200, wire.RemovedMember{Account: "acme", User: "nora"})},
 		{"BotTokens", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BotTokens(ctx, project); return err },
 			answering(200, wire.BotTokens{Bot: project.String()})},
 		{"RevokeBotToken", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {

@@ -1,6 +1,7 @@
 package hubserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,10 @@ func (c *call) admit(e *wire.Endpoint) error {
 	if e.Account == wire.AnyToken || e.Account == wire.InBody { // a handler that reads the account from the body calls permit
 		return c.needScope(e.Scope)
 	}
-	scope := e.Scope
+	role, scope := e.Role, e.Scope
+	if e.Op == wire.OpRemoveMember && c.params.ByName("user") == c.who.user { // everybody may leave
+		role = wire.Reader
+	}
 	if e.Op == wire.OpTakeRateLimit && c.who.isBot() { // its handler knows whether the bot asks about itself
 		scope = ""
 	}
@@ -137,7 +141,7 @@ func (c *call) admit(e *wire.Endpoint) error {
 	if e.AboutProject() {
 		permit = c.permitProject
 	}
-	if err := permit(c.accountOf(e.Account), e.Role, scope); err != nil {
+	if err := permit(c.accountOf(e.Account), role, scope); err != nil {
 		var refused *problem
 		if errors.As(err, &refused) && e.Public && c.isPublic() {
 			return nil
@@ -325,7 +329,7 @@ func (c *call) isPublic() bool {
 
 // pathRef returns the ref that the path names.
 func (c *call) pathRef() (ref.Ref, error) {
-	return ref.New(c.params.ByName("account"), c.params.ByName("slug"))
+	return ref.New(c.params.ByName("account"), cmp.Or(c.params.ByName("slug"), c.params.ByName("user")))
 }
 
 // ref returns the ref that the path names, after admit has found it valid.

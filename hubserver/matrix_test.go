@@ -51,6 +51,14 @@ var rows = map[string]row{
 	"GET /v1/tokens":         {request: plainly("/v1/tokens"), there: ok(200), absent: ok(200)},
 	"DELETE /v1/tokens/{id}": {scope: wire.ScopeAdminResource, request: plainly("/v1/tokens/0123456789ab"), there: gone, absent: gone},
 
+	"GET /v1/members": {role: wire.Reader, request: (*matrix).members, there: ok(200), absent: ok(200)},
+	"PUT /v1/members/{account}/{user}": {role: wire.Admin, scope: wire.ScopeAdminResource, request: func(m *matrix) (string, any) {
+		return "/v1/members/" + m.org() + "/nobody", `{"role": "reader"}`
+	}, there: gone, absent: gone},
+	"DELETE /v1/members/{account}/{user}": {role: wire.Admin, scope: wire.ScopeAdminResource, request: func(m *matrix) (string, any) {
+		return "/v1/members/" + m.org() + "/nobody", nil
+	}, there: ok(200), absent: ok(200)},
+
 	"GET /v1/projects":  {request: func(m *matrix) (string, any) { return "/v1/projects?account=" + m.account, nil }, there: ok(200), absent: ok(200)},
 	"POST /v1/projects": {role: wire.Writer, scope: wire.ScopeWriteCatalog, late: true, request: (*matrix).create, there: ok(201), absent: outcome{422, wire.CodeStackNotPublished}},
 
@@ -236,13 +244,19 @@ func bot(other string, body any) func(*matrix) (string, any) {
 
 // invite invites to the account, or to the org of a user's account.
 func (m *matrix) invite() (string, any) {
-	org := m.account
-	if org == "olga" {
-		org = "olgas"
-	}
 	m.sql("DELETE FROM links") // there can be only so many
-	return "/v1/invitations", wire.CreateInvitation{Account: org, Role: wire.Reader}
+	return "/v1/invitations", wire.CreateInvitation{Account: m.org(), Role: wire.Reader}
 }
+
+// org is the account, or the org of a user's account.
+func (m *matrix) org() string {
+	if m.account == "olga" {
+		return "olgas"
+	}
+	return m.account
+}
+
+func (m *matrix) members() (string, any) { return "/v1/members?account=" + m.org(), nil }
 
 func (m *matrix) bot() (string, any) {
 	if m.kind == "absent" {

@@ -151,6 +151,38 @@ func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) 
 	return n > 0, err
 }
 
+// ErrLastAdmin says that an org would have no admin left.
+var ErrLastAdmin = errors.New("the last admin")
+
+// KeepAdmin returns ErrLastAdmin unless org has another admin than user, whose account is
+// not disabled. No other transaction takes that one away meanwhile.
+func (tx *Tx) KeepAdmin(ctx context.Context, org, user string) error {
+	lock := tx.db.NewSelect().Model(&Account{Name: org}).WherePK()
+	if tx.postgres() {
+		lock = lock.For("NO KEY UPDATE")
+	}
+	if err := lock.Scan(ctx); err != nil {
+		return err
+	}
+	others, err := tx.db.NewSelect().Model((*Member)(nil)).Join("JOIN accounts AS a ON a.name = member.user_name AND a.disabled_at = 0").
+		Where("member.account = ?", org).Where("member.role = 'admin'").Where("member.user_name <> ?", user).Limit(1).Count(ctx)
+	if err == nil && others == 0 {
+		return ErrLastAdmin
+	}
+	return err
+}
+
+// Members returns at most n members of org after the one with a name, in the order of
+// their names.
+func (v *View) Members(ctx context.Context, org, after string, n int) ([]Member, error) {
+	if err := v.needKind(ctx, org, KindOrg); err != nil {
+		return nil, err
+	}
+	var all []Member
+	err := v.db.NewSelect().Model(&all).Where("account = ?", org).Where("user_name > ?", after).Order("user_name").Limit(int64(n)).Scan(ctx)
+	return all, err
+}
+
 // MembersOf returns the members of org in the order of their names.
 func (v *View) MembersOf(ctx context.Context, org string) ([]Member, error) {
 	if err := v.needKind(ctx, org, KindOrg); err != nil {

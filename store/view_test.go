@@ -15,7 +15,7 @@ var reads = strings.Fields(`
 	Config ConfigEntryOf ConfigHistory ConfigRevision ConfigSize
 	BlobReader Blobs Bot BotTokens Certificate Damaged DamagedFiles Deleted DeletedProjects Device Document FileChanges FileHistory FilesUndo
 	Findings FirstAnswer Followers FormerTree HasBlobs Link
-	MembersOf MembershipsOf Now Piece Project ProjectState Projects ProjectsUsing RateLimit RateUsage RoleOf Schema SchemaSize Sessions SignedIn Snapshot
+	Members MembersOf MembershipsOf Now Piece Project ProjectState Projects ProjectsUsing RateLimit RateUsage RoleOf Schema SchemaSize Sessions SignedIn Snapshot
 	SnapshotDigest SnapshotSize Stack
 	StackVersion Tokens ValidTokens VisibleProjects`)
 

@@ -90,6 +90,9 @@ const (
 	OpSetRateLimit        Op = "setRateLimit"
 	OpGetRateLimit        Op = "getRateLimit"
 	OpTakeRateLimit       Op = "takeRateLimit"
+	OpListMembers         Op = "listMembers"
+	OpSetMember           Op = "setMember"
+	OpRemoveMember        Op = "removeMember"
 	OpListBots            Op = "listBots"
 	OpPutBot              Op = "putBot"
 	OpDeleteBot           Op = "deleteBot"
@@ -137,6 +140,7 @@ const (
 	apiPath       = "/v1/apis/{account}/{slug}"
 	stackPath     = "/v1/stacks/{account}/{slug}"
 	versionPath   = stackPath + "/versions/{version}"
+	memberPath    = "/v1/members/{account}/{user}"
 	botPath       = "/v1/bots/{account}/{slug}"
 	projectPage   = "/@{account}/{slug}"
 )
@@ -207,6 +211,9 @@ var Endpoints = []Endpoint{
 	{Op: OpSetRateLimit, Method: http.MethodPost, Path: "/v1/rate-limit", Account: InBot, Role: Writer, Scope: ScopeAdminResource, Request: RateLimitConfig{}, Response: RateLimit{}},
 	{Op: OpGetRateLimit, Method: http.MethodGet, Path: "/v1/rate-limit", Account: InBot, Role: Reader, Response: RateLimit{}},
 	{Op: OpTakeRateLimit, Method: http.MethodPost, Path: "/v1/rate-limit/take", Account: InBot, Role: Writer, Scope: ScopeUseLimit, Once: true, Response: Taken{}},
+	{Op: OpListMembers, Method: http.MethodGet, Path: "/v1/members", Account: InQuery, Role: Reader, Response: Members{}},
+	{Op: OpSetMember, Method: http.MethodPut, Path: memberPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource, Request: SetMember{}, Response: Member{}},
+	{Op: OpRemoveMember, Method: http.MethodDelete, Path: memberPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource, Response: RemovedMember{}},
 	{Op: OpListBots, Method: http.MethodGet, Path: "/v1/bots", Account: InQuery, Role: Reader, Response: Bots{}},
 	{Op: OpPutBot, Method: http.MethodPut, Path: botPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource, Response: Bot{}},
 	{Op: OpDeleteBot, Method: http.MethodDelete, Path: botPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource, Response: DeletedBot{}},

@@ -77,6 +77,7 @@ const (
 	CodeNotFound             Code = "not_found"
 	CodeProjectExists        Code = "project_exists"
 	CodeProjectDeleted       Code = "project_deleted" // the name is reserved for a deleted project
+	CodeLastAdmin            Code = "last_admin"
 	CodeStackNotPublished    Code = "stack_not_published"
 	CodeAPINotFound          Code = "api_not_found"
 	CodeAPIExists            Code = "api_exists"

@@ -56,7 +56,7 @@ func (e *printError) Unwrap() error { return e.error }
 var wentThrough = map[string]string{
 	"created": "the project was created", "copied": "the project was created", "pushed": "the push went through", "pulled": "the pull went through",
 	"removed": "the project is gone", "apiRemoved": "the API is gone", "published": "the version is published", "initialized": "the files were written",
-	"token": "the token was created", "tokensRevoked": "the tokens were revoked",
+	"member": "the role was set", "memberRemoved": "the user is no member", "token": "the token was created", "tokensRevoked": "the tokens were revoked",
 	"botToken": "the token was created", "botTokensRevoked": "the tokens were revoked", "botRemoved": "the bot is gone", "loggedIn": "the login was stored", "loggedOut": "the login was removed", "aborted": "nothing was changed",
 }
 

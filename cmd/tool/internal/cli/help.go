@@ -217,6 +217,11 @@ origin, and those about a project in an environment have environment.
   loggedIn     user, scopes, expiresAt
   loggedOut    existed, current
   invitation   account, role, url, expiresAt
+  members      account, members
+  member       account, user, role
+  memberRemoved
+               account, user, existed; ambiguous if it is not known whether the
+               user was a member
   bots         bots
   bot          bot, existed
   token        id, name, token, shown, scopes, account, project, createdAt,

@@ -136,6 +136,17 @@ func (w *World) NewOrg(name string) {
 	})
 }
 
+// NewMember creates a user with a role on org.
+func (w *World) NewMember(org, name, role string) {
+	w.Helper()
+	w.write(func(tx *store.Tx) error {
+		if err := tx.CreateAccount(w.Context(), name, store.KindUser); err != nil {
+			return err
+		}
+		return tx.SetMember(w.Context(), org, name, role)
+	})
+}
+
 func (w *World) write(f func(*store.Tx) error) {
 	w.Helper()
 	if err := w.store.Write(w.Context(), f); err != nil {

@@ -1,4 +1,3 @@
-// Package member invites people to an org of the hub.
 package member
 
 import (
@@ -12,11 +11,6 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
-
-// Command returns the command member.
-func Command(a *app.App) *cobra.Command {
-	return cmdline.Group("member", "Invite people to an org", inviteCommand(a))
-}
 
 func inviteCommand(a *app.App) *cobra.Command {
 	var role string
@@ -48,10 +42,8 @@ type Invitation struct {
 
 // Invite creates an invitation to org.
 func Invite(ctx context.Context, a *app.App, org, role string) error {
-	switch wire.Role(role) {
-	case wire.Reader, wire.Writer, wire.Admin:
-	default:
-		return cmdline.Usagef("--role is reader, writer or admin, not %q", role)
+	if err := checkRole(role); err != nil {
+		return err
 	}
 	if !ref.ValidName(org) {
 		return cmdline.Usagef("%q is not an org: an account is %s", org, ref.Rule)
