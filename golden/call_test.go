@@ -29,12 +29,11 @@ func (s *script) call(ts *testscript.TestScript, token, method, path string) {
 	r, err := http.NewRequest(method, ts.Getenv("ORIGIN")+path, http.NoBody)
 	ts.Check(err)
 	r.Header.Set("Authorization", "Bearer "+token)
-	s.exchange(ts, r, indent)
+	s.exchange(ts, http.DefaultClient, r, indent)
 }
 
-// submit sends a form of a page, as a browser that is not signed in, and shows where it
-// leads or what the page says.
-func (s *script) submit(ts *testscript.TestScript, path string, fields []string) {
+// submit sends a form of a page and shows where it leads or what the page says.
+func (s *script) submit(ts *testscript.TestScript, browser *http.Client, path string, fields []string) {
 	form := url.Values{}
 	for _, field := range fields {
 		name, value, _ := strings.Cut(field, "=")
@@ -43,11 +42,11 @@ func (s *script) submit(ts *testscript.TestScript, path string, fields []string)
 	r, err := http.NewRequest("POST", ts.Getenv("ORIGIN")+path, strings.NewReader(form.Encode()))
 	ts.Check(err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	s.exchange(ts, r, said)
+	s.exchange(ts, browser, r, said)
 }
 
-func (s *script) exchange(ts *testscript.TestScript, r *http.Request, text func(body string) string) {
-	client := &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func (s *script) exchange(ts *testscript.TestScript, browser *http.Client, r *http.Request, text func(body string) string) {
+	client := &http.Client{Jar: browser.Jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(r)
 	ts.Check(err)
 	defer resp.Body.Close()
@@ -63,12 +62,13 @@ func (s *script) exchange(ts *testscript.TestScript, r *http.Request, text func(
 	if shown := text(string(body)); shown != "" {
 		fmt.Fprintln(&out, strings.TrimSpace(shown))
 	}
+	ts.Stdout().Write([]byte(out.String())) // for keep
 	s.note(ts, r.Method+" "+r.URL.RequestURI(), out.String(), 0)
 }
 
-var message = regexp.MustCompile(`(?:role="alert"[^>]*|<h1>This link does not work</h1>\s*<p)>([^<]*)`)
+var message = regexp.MustCompile(`(?:role="alert"[^>]*|id="new-token"|<h1>This link does not work</h1>\s*<p)>([^<]*)`)
 
-// said returns the message of a page.
+// said returns the message of a page, or the token that it shows once.
 func said(page string) string {
 	if found := message.FindStringSubmatch(page); found != nil {
 		return found[1]

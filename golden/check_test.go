@@ -22,10 +22,10 @@ const (
 // stages are those that a failure may name; codes, what went wrong.
 var (
 	stages = strings.Fields(`read stack destination api create seed push pull publish rm write
-		login logout init status list view update check completion version diff log show restore
+		login logout init status list view update edit check completion version diff log show restore
 		token revoke invite rate-limit preview`)
 	codes = strings.Fields(`unauthorized token_expired token_revoked not_permitted missing_scope not_found
-		project_exists stack_not_published api_not_found project_deleted api_in_use version_exists version_not_newer revision_changed
+		project_exists last_admin stack_not_published api_not_found project_deleted api_in_use version_exists version_not_newer revision_changed
 		precondition_required invalid_json invalid_body invalid_description too_large unsupported_media_type
 		rate_limited idempotency_mismatch idempotency_in_flight address_refused unknown_route method_not_allowed
 		set_exists plan_outdated bot_mismatch unavailable storage_full internal

@@ -2,6 +2,8 @@ package golden_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,6 +47,7 @@ import (
 //	call TOKEN METHOD PATH   makes a call of the API with a token, and shows the response
 //	submit PATH NAME=VALUE…  sends a form of a page without a session, and shows what
 //	                         the page says
+//	browse PATH NAME=VALUE…  is submit in the script's one browser, which keeps its session
 //	keep VAR PATTERN         puts the first group of a pattern in the last output into $VAR
 //	expire-links             ends the life of all links
 //	fake KIND                starts what is no hub; $FAKE and $KIND are its address, and
@@ -94,6 +97,7 @@ type script struct {
 	hubs    []*hub
 	other   *front // of other-hub
 
+	browser    http.Client // with the session that a link started
 	transcript strings.Builder
 	recipe     []string        // of the last failure
 	pasted     map[string]bool // command lines that were advised, and tried
@@ -103,6 +107,7 @@ type script struct {
 func setup(e *testscript.Env, s *script) error {
 	e.Values["script"] = s
 	s.dir = s.t.TempDir()
+	s.browser.Jar, _ = cookiejar.New(nil) // it never fails
 	for name, value := range environment(s.dir) {
 		e.Setenv(name, value)
 	}
@@ -167,7 +172,10 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"edit": func(ts *testscript.TestScript, _ bool, args []string) { edit(ts, args[0], args[1], args[2]) },
 	"call": func(ts *testscript.TestScript, _ bool, args []string) { of(ts).call(ts, args[0], args[1], args[2]) },
 	"submit": func(ts *testscript.TestScript, _ bool, args []string) {
-		of(ts).submit(ts, args[0], args[1:])
+		of(ts).submit(ts, http.DefaultClient, args[0], args[1:])
+	},
+	"browse": func(ts *testscript.TestScript, _ bool, args []string) {
+		of(ts).submit(ts, &of(ts).browser, args[0], args[1:])
 	},
 	"keep":         func(ts *testscript.TestScript, _ bool, args []string) { keep(ts, args[0], args[1]) },
 	"expire-links": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).expireLinks() },

@@ -117,11 +117,11 @@ tool member invite adds a member.`,
 func set(ctx context.Context, a *app.App, org, user string, role wire.Role) error {
 	hub, err := a.ConnectToWrite(ctx)
 	if err != nil {
-		return failure.At("set", err)
+		return failure.At(app.StageEdit, err)
 	}
 	m, err := hub.SetMember(ctx, org, user, role)
 	if err != nil {
-		return explain(hub, err, org).At("set")
+		return explain(hub, err, org).At(app.StageEdit)
 	}
 	return a.Print("member", Set{Origin: hub.Origin(), Account: org, Member: *m}, func(w *app.Printer) {
 		w.Line("%s is %s of %s", m.User, m.Role, org)
