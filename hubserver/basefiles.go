@@ -388,6 +388,11 @@ func (c *call) writeArchive(out io.Writer, set *store.Snapshot, files tree.Tree)
 		if err := c.checkDamaged(v, reader, stored); err != nil {
 			return err
 		}
+		if len(stored) > 0 {
+			if err := reader.Prepare(c.ctx(), stored[0].Blob); err != nil {
+				return err
+			}
+		}
 		for _, f := range stored {
 			if err := c.writeFile(reader, archive, set, f); err != nil {
 				return err

@@ -134,9 +134,15 @@ func (s *Store) snapshot(ctx context.Context, f func(*sql.Conn) error) error {
 		return err
 	}
 	defer conn.Close()
+	release, err := s.keepObjects(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	begin := []string{"BEGIN"} // not BeginTx, which on SQLite would keep writers out
 	if s.dsn.path == "" {
 		begin = append([]string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, withoutLimits()...)
+		begin = append(begin, "SELECT pg_advisory_xact_lock_shared("+backupLock+")")
 	}
 	for _, statement := range begin {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {

@@ -33,7 +33,7 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (Ch
 	var c *checker
 	err := s.Read(ctx, func(v *View) error {
 		c = &checker{View: v, repair: repair, found: found}
-		for _, check := range []func(context.Context) error{c.blobs, c.projects, c.stacks, c.apis} {
+		for _, check := range []func(context.Context) error{c.blobs, c.projects, c.stacks, c.apis, c.objects} {
 			if err := check(ctx); err != nil {
 				return err
 			}

@@ -3,9 +3,12 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -229,4 +232,92 @@ func TestUseObjects_RefusesWhatIsOfAnotherDatabase(t *testing.T) {
 	if err := inside.UseObjects(t.Context()); err != nil {
 		t.Errorf("a database without objects: %v", err)
 	}
+}
+
+func TestCheck_ReportsObjectsThatNoRowNames(t *testing.T) {
+	withObjects(t, func(t *testing.T, s *store.Store, dir string) {
+		web, outside := project(t, s), directory(t, dir)
+		if err := put(t.Context(), s, web, map[string]string{"a": "alpha"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"packs/acme/AB/ABC", "packs/stranger/AB/ABC", "notes.txt"} {
+			if err := outside.Put(t.Context(), key, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, repair := range []bool{false, true} {
+			var problems []string
+			if _, err := s.Check(t.Context(), repair, func(p store.Problem) { problems = append(problems, p.Cause.Error()) }); err != nil {
+				t.Fatal(err)
+			}
+			if len(problems) != 1 || !strings.Contains(problems[0], "2 objects") {
+				t.Errorf("%q, want 2 objects", problems)
+			}
+		}
+		if c := collect(t, s, none); c.Objects != 1 || slices.Contains(keys(t, outside), "packs/acme/AB/ABC") {
+			t.Errorf("after the repair: %+v, %q", c, keys(t, outside))
+		}
+	})
+}
+
+func TestCheck_ReportsLostObject(t *testing.T) {
+	withObjects(t, func(t *testing.T, s *store.Store, dir string) {
+		web, outside := project(t, s), directory(t, dir)
+		blobs := map[string]string{"a": "alpha"}
+		if err := put(t.Context(), s, web, blobs); err != nil {
+			t.Fatal(err)
+		}
+		if err := outside.Remove(t.Context(), keys(t, outside)[0]); err != nil {
+			t.Fatal(err)
+		}
+		var problems []error
+		if _, err := s.Check(t.Context(), true, func(p store.Problem) { problems = append(problems, p.Cause) }); err != nil {
+			t.Fatal(err)
+		}
+		if len(problems) != 1 || !errors.Is(problems[0], store.ErrDamaged) {
+			t.Errorf("%v", problems)
+		}
+		if err := put(t.Context(), s, web, blobs); err != nil {
+			t.Errorf("the same files again: %v", err)
+		}
+		if got, err := get(t.Context(), s, web); err != nil || !cmp.Equal(got, blobs) {
+			t.Errorf("then: %v %q", err, got)
+		}
+	})
+}
+
+// waitFor is a writer that calls then once, before it takes the first bytes.
+type waitFor struct{ then func() }
+
+func (w *waitFor) Write(p []byte) (int, error) {
+	if w.then != nil {
+		w.then()
+	}
+	w.then = nil
+	return len(p), nil
+}
+
+func TestCollect_TakesNoObjectsDuringBackup(t *testing.T) {
+	keepTrees(t, 1)
+	withObjects(t, func(t *testing.T, s *store.Store, dir string) {
+		web := project(t, s)
+		noise := make([]byte, 2<<20) // so that the backup's first bytes leave before its end
+		rand.Read(noise)
+		for _, blobs := range []map[string]string{{"a": string(noise)}, {"b": "beta"}} {
+			if err := put(t.Context(), s, web, blobs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := &waitFor{func() {
+			if c := collect(t, s, none); c.Packs != 1 || c.Objects != 0 {
+				t.Errorf("during the backup: %+v", c)
+			}
+		}}
+		if _, err := s.Backup(t.Context(), w); err != nil {
+			t.Error(err)
+		}
+		if c := collect(t, s, none); c.Objects != 1 {
+			t.Errorf("after it: %+v", c)
+		}
+	})
 }

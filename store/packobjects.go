@@ -197,11 +197,16 @@ func (c *collection) objects(ctx context.Context) error {
 func (c *collection) takeObjects(ctx context.Context) (taken []unusedObject, err error) {
 	err = c.store.Write(ctx, func(tx *Tx) error {
 		taken = nil
+		release, free, err := tx.takeFromBackups(ctx)
+		if err != nil || !free {
+			return err
+		}
+		defer release()
 		oldest := tx.skipLocked(tx.db.NewSelect().Model(&taken).Where("unused_at < ?", c.cutoff).Order("unused_at", "account", "name").Limit(streamsPage))
 		if err := oldest.Scan(ctx); err != nil || len(taken) == 0 {
 			return err
 		}
-		_, err := tx.db.NewUpdate().Model(&taken).Set("removing = ?", true).WherePK().Exec(ctx)
+		_, err = tx.db.NewUpdate().Model(&taken).Set("removing = ?", true).WherePK().Exec(ctx)
 		return err
 	})
 	return taken, err

@@ -117,6 +117,16 @@ func (r *Reader) Copy(ctx context.Context, w io.Writer, c Blob) error {
 	}
 }
 
+// Prepare reads the first pack that a blob is in, for the next Copy, so that a caller
+// knows of a failure before it sends anything.
+func (r *Reader) Prepare(ctx context.Context, c Blob) error {
+	if c.Size == 0 {
+		return nil
+	}
+	_, err := r.piece(ctx, &c, 0)
+	return err
+}
+
 // piece returns what follows the first bytes of c that are done, as far as it is
 // in one pack. Where c has moved since it was looked up, it is updated.
 func (r *Reader) piece(ctx context.Context, c *Blob, done int64) ([]byte, error) {

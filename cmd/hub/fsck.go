@@ -35,7 +35,8 @@ func (a *app) fsckCommand() *cobra.Command {
 			"descriptions, compare them with their digests, and print what is damaged or\n" +
 			"missing, with what to do about it. Hubs can serve meanwhile. The exit code is 1\n" +
 			"if there is a problem. --repair marks damaged base files, so that the next push\n" +
-			"of the same files sends and replaces them.",
+			"of the same files sends and replaces them, and lets hub gc delete objects that\n" +
+			"the database does not name.",
 		Example: "  hub fsck\n  hub fsck --repair --json",
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

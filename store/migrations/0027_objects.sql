@@ -1,6 +1,7 @@
 -- Packs outside the database. A pack with an object has no body here; the object has size bytes.
 ALTER TABLE packs ADD COLUMN object NAME NOT NULL DEFAULT '';
 ALTER TABLE packs ADD COLUMN size BIGINT NOT NULL DEFAULT 0;
+CREATE UNIQUE INDEX packs_by_object ON packs (account, object) WHERE object <> '';
 
 -- The object store that this database was made with; no row: packs are in the database. An
 -- object in it has the id as its content, so that no other directory or bucket is taken for it.

@@ -134,7 +134,7 @@ func final(err error) error {
 
 // meaning says what an error means, and whether another try is of use.
 func meaning(err error) error {
-	if err == nil || errors.Is(err, ErrSize) { // perhaps it was cut off on its way
+	if err == nil || errors.Is(err, ErrSize) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) {
@@ -188,7 +188,7 @@ func (b *bucket) Get(ctx context.Context, key string, size int64) ([]byte, error
 		}
 		defer object.Close()
 		if info.Size != size {
-			return nil, fmt.Errorf("%s: %w: %d bytes, not %d", key, ErrSize, info.Size, size)
+			return nil, backoff.Permanent(fmt.Errorf("%s: %w: %d bytes, not %d", key, ErrSize, info.Size, size))
 		}
 		body := make([]byte, size)
 		_, err = io.ReadFull(object, body)
