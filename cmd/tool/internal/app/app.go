@@ -50,6 +50,8 @@ type App struct {
 
 	env, envOrigin string // the environment in use, and the origin of its hub; "": none
 
+	expiring expiring
+
 	warned, agreed string // the origins of other hubs that were warned of, or agreed to
 }
 

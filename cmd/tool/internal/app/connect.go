@@ -81,7 +81,7 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 	}
 	opts := hubclient.Options{
 		UserAgent: "tool/" + cmdline.Version(Version), Timeout: a.Timeout, Roots: roots, AllowHTTP: a.Getenv("TOOL_ALLOW_HTTP") == "1",
-		Before: a.handled,
+		Before: a.handled, TokenExpires: func(end time.Time) { a.expiring.note(id, end) },
 	}
 	if a.Verbose {
 		opts.Trace = a.trace

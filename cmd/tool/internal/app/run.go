@@ -64,6 +64,7 @@ func (a *App) RunReading(f Operation) func(*cobra.Command, []string) error {
 			a.handled()
 		}
 		err := a.Settle(f(ctx, args))
+		a.warnOfExpiry()
 		var usage *cmdline.UsageError
 		if err == nil || errors.As(err, &usage) {
 			return err

@@ -69,6 +69,6 @@ func (id *Identity) explain(err error) failure.Failure {
 
 // blame adds to the refusal of a token which one it was.
 func (id *Identity) blame(f failure.Failure) failure.Failure {
-	f.Token = id.tokenPlace()
+	f.Token = id.TokenPlace()
 	return f.WithReason("%w (the token %s… of %s)", f.Reason, pat.Shown(id.Token), f.Token)
 }

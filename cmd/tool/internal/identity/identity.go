@@ -123,12 +123,12 @@ func (id *Identity) findToken(o Options) error {
 func CleanToken(s string) string { return strings.Trim(s, " \t\r\n\ufeff") }
 
 func (id *Identity) malformed(why string) error {
-	return failure.New(hubclient.CodeTokenMalformed, "the token of %s %s", id.tokenPlace(), why).
+	return failure.New(hubclient.CodeTokenMalformed, "the token of %s %s", id.TokenPlace(), why).
 		WithHint("a token starts with hubpat_ and has %d characters", pat.Length)
 }
 
-// tokenPlace names where the token came from, for messages.
-func (id *Identity) tokenPlace() string {
+// TokenPlace names where the token came from, for messages.
+func (id *Identity) TokenPlace() string {
 	switch id.TokenSource {
 	case FromFlag:
 		return "--token"
@@ -165,7 +165,7 @@ func (id *Identity) findOrigin(o Options) error {
 // notForFile is the failure for a token that would go to a hub that only a file of the
 // workspace names: whoever can write to a repository would get the tokens of its pipelines.
 func (id *Identity) notForFile(origin string) failure.Failure {
-	return failure.New(failure.CodeNoToken, "the token of %s is not sent to %s, which only the environment's file names", id.tokenPlace(), origin).
+	return failure.New(failure.CodeNoToken, "the token of %s is not sent to %s, which only the environment's file names", id.TokenPlace(), origin).
 		WithHint("if the token is for that hub, name the hub with --origin or %s", OriginVariable)
 }
 

@@ -27,7 +27,7 @@ const (
 func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
 	token, way := "", ""
 	given := a.Origin.Value != nil && *a.Origin.Value != ""
-	known, stored := false, "" // what is wrong with the one that is stored
+	known, stored := false, "" // why another one is needed
 	err := a.UI.Ask(ctx,
 		ui.Step{
 			Skip: func() bool { return given },
@@ -55,7 +55,7 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
 			Question: func() ui.Question {
 				var facts []string
 				if stored != "" {
-					facts = []string{"The hub rejected the stored token: " + stored + "."}
+					facts = []string{stored}
 				}
 				return ui.Question{
 					Title: "How do you log in to " + *a.Origin.Value + "?", Facts: facts, Preset: cmp.Or(way, byBrowser),
@@ -92,8 +92,9 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
 	return nil
 }
 
-// checkStored reports whether the hub takes the stored token, and why not. A hub
-// that cannot be asked is no reason to ask for another one.
+// checkStored reports whether the stored token will do, and in a sentence why not: the hub
+// rejects it, or it expires soon. A hub that cannot be asked is no reason to ask for
+// another one.
 func checkStored(ctx context.Context, a *app.App, logins *identity.Logins) (known bool, why string, err error) {
 	id, err := resolve(a, logins)
 	if err != nil || id.Token == "" {
@@ -101,13 +102,19 @@ func checkStored(ctx context.Context, a *app.App, logins *identity.Logins) (know
 	}
 	hub, err := a.Reach(id)
 	if err != nil {
-		return false, err.Error(), nil // it is damaged
+		return false, rejected(err), nil // it is damaged
 	}
-	if _, err := hub.Whoami(ctx); hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked) {
-		return false, err.Error(), nil
+	me, err := hub.Whoami(ctx)
+	switch {
+	case hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked):
+		return false, rejected(err), nil
+	case err == nil && app.ExpiresSoon(me.ExpiresAt):
+		return false, "The stored token " + app.Expiry(me.ExpiresAt) + ".", nil
 	}
 	return true, "", nil
 }
+
+func rejected(err error) string { return "The hub rejected the stored token: " + err.Error() + "." }
 
 // checkToken refuses what cannot be a token, before anybody is asked about it.
 func checkToken(typed string) error {

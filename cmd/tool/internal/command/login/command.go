@@ -27,7 +27,8 @@ what the token may do and for how long, and approve. Or paste a personal access
 token, or give one with --token or --with-token, which a pipeline needs to.
 
 A stored token is sent only to the hub that it was stored for. If a token is
-already stored for the hub, login only switches to it.`,
+already stored for the hub, login only switches to it; a terminal asks for
+another one from 14 days before it expires, when commands begin to warn.`,
 		Example: "  tool login --origin https://hub.example.com\n  tool login --origin https://hub.example.com --with-token < token.txt",
 		Args:    noToken,
 		RunE: a.Run(func(ctx context.Context, _ []string) error {

@@ -69,3 +69,33 @@ func TestTokenRevoke_SelfLogsOut(t *testing.T) {
 	}
 	w.Run(token.Command, "list", "--json").Fails("no_token", "list")
 }
+
+func TestWarning_OfATokenThatExpiresSoon(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	expiring := func(lifetime string) string {
+		w.Env["TOOL_HUB_TOKEN"] = w.Token
+		return strings.TrimSpace(w.Run(token.Command, "create", "--name", lifetime, "--expires", lifetime).Done().Out)
+	}
+	w.Env["TOOL_HUB_TOKEN"] = expiring("15d")
+	if r := w.Run(token.Command, "list").Done(); r.Err != "" {
+		t.Errorf("%q", r.Err)
+	}
+	w.Env["TOOL_HUB_TOKEN"] = expiring("13d")
+	r := w.Run(token.Command, "list", "--json").Done()
+	if !strings.HasPrefix(r.Err, "warning: the token of TOOL_HUB_TOKEN expires on ") || !strings.Contains(r.Err, w.Origin+"/tokens") || r.JSON()["type"] != "tokens" {
+		t.Errorf("%q", r.Err)
+	}
+	if r := w.Run(token.Command, "list").Done(); r.Err != "" { // once a day
+		t.Errorf("%q", r.Err)
+	}
+
+	stored := expiring("1d")
+	w.Run(login.Command, "--token", stored, "--no-input").Done()
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	delete(w.Env, "TOOL_API_ORIGIN")
+	w.Run(token.Command, "list").Done().Prints("warning: the token of the login file expires on ", "to get another one: tool", "login --origin "+w.Origin)
+	if r := w.Run(token.Command, "revoke", "self").Done(); r.Err != "" {
+		t.Errorf("%q", r.Err)
+	}
+}
