@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"example.com/projecthub/hubclient/frame"
@@ -289,3 +290,9 @@ func LimitLines(t testing.TB, bytes int64) {
 	maxLine = bytes
 	t.Cleanup(func() { maxLine = former })
 }
+
+// Trace has t told of each statement that stores send to PostgreSQL from now on.
+func Trace(t pgx.QueryTracer) { tracer = t }
+
+// EndUnanswered sets up connections to PostgreSQL.
+var EndUnanswered = endUnanswered

@@ -31,6 +31,9 @@ var sessionTimes = map[string]time.Duration{
 	"idle_in_transaction_session_timeout": transactionTime,
 }
 
+// tracer is told of each statement, by tests alone.
+var tracer pgx.QueryTracer
+
 func (s *Store) openPostgres(connections int) error {
 	if connections == 0 {
 		connections = DefaultConnections
@@ -41,6 +44,8 @@ func (s *Store) openPostgres(connections int) error {
 	}
 	// bun writes values into the query's text, so that a statement cache never hits.
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	cfg.Tracer = tracer
+	cfg.DialFunc = (&net.Dialer{Control: endUnanswered}).DialContext
 	limitConnect(cfg)
 	// Writers wait for each other's locks with their connections, so that reads need their own.
 	forWrites := max(connections, MinConnections) / 2
