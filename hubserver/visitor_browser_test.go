@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"example.com/projecthub/hubclient/wire"
 )
 
 func TestPages_RequestNothingThatTheVisitorMayNotRead(t *testing.T) {
@@ -49,5 +51,27 @@ func TestPages_SayOnEachTabWhoWroteTheConfig(t *testing.T) {
 		hub.as(who).patch(config, fmt.Sprintf(`{"set": {"title": "%d"}}`, i), header{"If-Match": hub.as(who).get(config).want(200).etag()}).want(200)
 		await(t, b, `document.getElementById("written").textContent === "Config written just now by %s through the API"`, who)
 	}
+	b.quiet(t)
+}
+
+func TestBrowser_SignsInByLinkAndRestoresARevision(t *testing.T) {
+	t.Parallel()
+	hub := previewHub(t) // its public address is where it listens
+	hub.settings(`{"title": "First"}`)
+	hub.settings(`{"title": "Second"}`)
+	link := decoded[wire.Link](hub.as("alice").post("/v1/links", wire.CreateLink{Page: "/@acme/web/history"}).want(201))
+	b := newBrowser(t)
+	do(t, b, chromedp.Navigate(link.URL))
+	do(t, b, chromedp.Click(chromedp.CSS("main form .primary")))
+	do(t, b, chromedp.Click(chromedp.CSS("table.history tbody tr:nth-child(2) a")))
+	do(t, b, chromedp.WaitVisible("#restore"))
+	if shown := do(t, b, chromedp.Text(chromedp.CSS("section[aria-labelledby=restore] .diff"))); !strings.Contains(shown, `"Second"`) || !strings.Contains(shown, `"First"`) {
+		t.Errorf("restoring would change %q", shown)
+	}
+	do(t, b, chromedp.Click(chromedp.CSS("section[aria-labelledby=restore] .primary")))
+	if said := do(t, b, chromedp.Text(chromedp.CSS(".notice.good"))); said != "Restored." {
+		t.Errorf("after restoring, %q", said)
+	}
+	hub.wantConfig(`{"title":"First"}`)
 	b.quiet(t)
 }
