@@ -31,6 +31,7 @@ type token struct {
 	User       string     `json:"user"`
 	Name       string     `json:"name"`
 	Scopes     []string   `json:"scopes"`
+	Only       string     `json:"only,omitzero"` // the account or project to which it is restricted
 	CreatedAt  time.Time  `json:"createdAt,omitzero"`
 	ExpiresAt  *time.Time `json:"expiresAt"` // null: never
 	RevokedAt  time.Time  `json:"revokedAt,omitzero"`
@@ -43,7 +44,7 @@ func toToken(r store.Token) token {
 		user = "a deleted bot of " + r.Owner
 	}
 	t := token{
-		ID: r.ID(), Shown: r.Shown, User: user, Name: r.Name, Scopes: r.ScopeList(),
+		ID: r.ID(), Shown: r.Shown, User: user, Name: r.Name, Scopes: r.ScopeList(), Only: r.Restriction.String(),
 		CreatedAt: r.CreatedAt.Time(), RevokedAt: r.RevokedAt.Time(), LastUsedAt: r.LastUsedAt.Time(),
 	}
 	if r.ExpiresAt != 0 {
@@ -51,6 +52,15 @@ func toToken(r store.Token) token {
 		t.ExpiresAt = &expires
 	}
 	return t
+}
+
+// rights are the token's scopes, and where it has them.
+func (t token) rights() string {
+	scopes := cmp.Or(strings.Join(t.Scopes, ","), "read")
+	if t.Only != "" {
+		return scopes + " on " + t.Only
+	}
+	return scopes
 }
 
 func (a *app) tokenCommand() *cobra.Command {
@@ -181,7 +191,7 @@ func (a *app) tokenList() *cobra.Command {
 			return a.print(map[string]any{"type": "tokens", "schema": 1, "tokens": list}, func(w io.Writer) {
 				table(w, "ID\tUSER\tNAME\tSTARTS\tSCOPES\tSTATE\tLAST USED", func(row func(...any)) {
 					for _, t := range list {
-						row(t.ID, t.User, t.Name, t.Shown+"…", cmp.Or(strings.Join(t.Scopes, ","), "read"), t.state(), t.lastUsed())
+						row(t.ID, t.User, t.Name, t.Shown+"…", t.rights(), t.state(), t.lastUsed())
 					}
 				})
 			})

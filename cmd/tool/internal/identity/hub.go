@@ -59,6 +59,10 @@ func (id *Identity) explain(err error) failure.Failure {
 		f = id.blame(f)
 	case f.Code == hubclient.CodeUnreachable && id.OriginSource == FromDefault && f.Hint == "":
 		f.Hint = "no hub's address was given: name it with --origin or " + OriginVariable
+	case f.Code == hubclient.CodeUnreachable && f.Hint == "" && id.OriginSource == FromEnvFile:
+		f.Hint = "check that the hub is running, and the origin in the environment's file (client.ENV.json)"
+	case f.Code == hubclient.CodeUnreachable && f.Hint == "" && id.OriginSource != FromFlag && id.OriginSource != FromEnvironment && id.Origin == id.Workspace:
+		f.Hint = "check that the hub is running, and the origin in .tool/hub.json"
 	case f.Code == hubclient.CodeUnreachable && f.Hint == "":
 		f.Hint = "check that the hub is running, and the address given by --origin, " + OriginVariable + " or the login"
 	case f.Code == hubclient.CodeTimeout && f.Hint == "":

@@ -182,3 +182,21 @@ func TestHubFault_LeavesOtherErrorsUnchanged(t *testing.T) {
 		t.Error(e)
 	}
 }
+
+func TestHubFault_UnreachableNamesTheFileThatGivesTheOrigin(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	stored := logins(t, gone.URL, map[string]string{gone.URL: tokenA})
+	for place, o := range map[string]identity.Options{
+		"client.ENV.json": {EnvFile: gone.URL, Workspace: "https://hub.example.com"},
+		".tool/hub.json":  {Workspace: gone.URL},
+		"--origin":        {Origin: &gone.URL, Workspace: gone.URL},
+		"the login":       {},
+	} {
+		o.Logins, o.LookupEnv = stored, func(string) (string, bool) { return "", false }
+		_, err := ask(t, o)
+		if e := wantFault(t, err, hubclient.CodeUnreachable); !strings.Contains(e.Hint, place) {
+			t.Errorf("%s: the hint is %q", place, e.Hint)
+		}
+	}
+}
