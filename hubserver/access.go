@@ -105,10 +105,18 @@ func (w *caller) expiresAt() store.Time {
 
 // check reads again whether the token or the session is valid.
 func (w *caller) check(ctx context.Context, v *store.View) error {
+	_, err := w.checkOn(ctx, v, "")
+	return err
+}
+
+// checkOn is check that also returns the role on account as a member, if that was read
+// with the token; else nil.
+func (w *caller) checkOn(ctx context.Context, v *store.View, account string) (*string, error) {
 	if w.session != nil {
-		return sessionProblem(v.SignedIn(ctx, w.user, w.session.Hash))
+		return nil, sessionProblem(v.SignedIn(ctx, w.user, w.session.Hash))
 	}
-	return bearerProblem(v.Bearer(ctx, w.token.Hash))
+	read, err := v.Admission(ctx, store.Asked{Token: w.token.Hash, Account: account})
+	return &read.Role, bearerProblem(&read.Bearer, err)
 }
 
 // admit lets a request through to its handler: 401, then 403 for the role, then

@@ -214,7 +214,7 @@ func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.Conf
 			if config, wrote, err = w.change(current); err != nil || !wrote {
 				return nil, err
 			}
-			if err := c.needCheck(tx, config, checked); err != nil {
+			if err := c.needCheck(current, config, checked); err != nil {
 				return nil, err
 			}
 			return config.Canonical(), nil // the store computes its revision
@@ -246,7 +246,9 @@ func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.Conf
 		EnrichmentCount:         config.EnrichmentCount(),
 		OverwroteExistingConfig: wrote && before.HasConfig,
 	}
-	answer.Findings = c.findings(config, checked)
+	if after.Schema {
+		answer.Findings = c.findings(config, checked)
+	}
 	if answer.OverwroteExistingConfig {
 		answer.Replaced = &wire.Replaced{Config: jsontext.Value(before.Body), Edit: toEdit(before.ConfigState)}
 	}

@@ -38,21 +38,28 @@ func lookUp[T any](c *call, read func(*store.View) (T, error)) (found T, err err
 
 func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
 	accounts := []string{c.who.account}
+	other := "" // one that is not the caller's own
 	for _, g := range c.granted {
 		accounts = append(accounts, g.account)
+		if g.account != c.who.account {
+			other = g.account
+		}
 	}
 	if err := tx.LockRights(ctx, accounts...); err != nil {
 		return err
 	}
-	if err := c.who.check(ctx, &tx.View); err != nil {
+	read, err := c.who.checkOn(ctx, &tx.View, other)
+	if err != nil {
 		return err
 	}
 	for _, g := range c.granted {
 		if g.account == c.who.account {
 			continue
 		}
-		role, err := tx.RoleOf(ctx, c.who.user, g.account)
-		if err != nil {
+		role := ""
+		if g.account == other && read != nil {
+			role = *read
+		} else if role, err = tx.RoleOf(ctx, c.who.user, g.account); err != nil {
 			return err
 		}
 		if rank(wire.Role(role)) < rank(g.role) {

@@ -84,12 +84,11 @@ type uncheckedError struct{ config flat.Config }
 
 func (*uncheckedError) Error() string { return "the settings are not checked yet" }
 
-// needCheck refuses a config that is not the checked one, if the project enforces its
-// stack's schema.
-func (c *call) needCheck(tx *store.Tx, config flat.Config, checked *checkedSettings) error {
-	project, err := tx.Project(c.ctx(), c.ref())
-	if err != nil || !project.EnforceSchema || checked.revision == config.Revision() {
-		return err
+// needCheck returns an *uncheckedError if the project's settings have to pass the stack's
+// schema, and config was not checked.
+func (c *call) needCheck(current *store.Config, config flat.Config, checked *checkedSettings) error {
+	if !current.Enforced || checked.revision == config.Revision() {
+		return nil
 	}
 	return &uncheckedError{config}
 }

@@ -2,10 +2,6 @@ package store
 
 import (
 	"context"
-	"reflect"
-	"strings"
-
-	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"example.com/projecthub/hubclient/ref"
 )
@@ -45,14 +41,7 @@ func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 		WHERE t.hash = ?`, asked.Account, asked.Body, asked.Account, asked.Slug, asked.Token)
 }
 
-// tokenColumns names the columns, so that a later release can add some.
-var tokenColumns = func() string {
-	var b strings.Builder
-	for _, f := range sqlitedialect.New().Tables().Get(reflect.TypeFor[*Token]()).Fields {
-		b.WriteString(", t." + f.Name)
-	}
-	return b.String()[len(", "):]
-}()
+var tokenColumns = modelColumns[Token]("t.")
 
 // HasProject reports whether the project exists.
 func (a *Admission) HasProject() bool { return a.Config.Revision != "" }

@@ -33,8 +33,7 @@ func (tx *Tx) Audit(ctx context.Context, row AuditRow) error {
 		return err
 	}
 	row.At, row.ID = now, rand.Text()
-	_, err = tx.db.NewInsert().Model(&row).Exec(ctx)
-	return err
+	return tx.sendRow(ctx, &row)
 }
 
 // AuditFilter says which rows a list has. The zero value of a field means any.

@@ -32,14 +32,8 @@ type ConfigEntry struct {
 type KeyCounts struct{ Added, Changed, Removed int }
 
 // addToHistory adds a write to the history of a project's config, whose row is locked.
-// before is nil when it is damaged. What a hub of an earlier release wrote is added first.
-func (tx *Tx) addToHistory(ctx context.Context, before, after *Config, w ConfigWrite) error {
-	newest := ConfigEntry{}
-	err := tx.one(ctx, &newest, `SELECT n, revision, bytes_so_far FROM config_history WHERE account = ? AND slug = ?
-		ORDER BY n DESC LIMIT 1`, after.Account, after.Slug)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
-	}
+// newest is the entry before, the zero value for none; before is nil when it is damaged. What a hub of an earlier release wrote is added first.
+func (tx *Tx) addToHistory(ctx context.Context, newest *ConfigEntry, before, after *Config, w ConfigWrite) (err error) {
 	e := &ConfigEntry{Account: after.Account, Slug: after.Slug, N: newest.N + 1, ConfigState: after.ConfigState, TokenName: w.TokenName, RequestID: w.RequestID}
 	from := emptyBody
 	if before != nil && before.UpdatedAt != 0 {
@@ -78,7 +72,7 @@ func (tx *Tx) addEntry(ctx context.Context, e *ConfigEntry, body []byte) error {
 	for piece := range slices.Chunk(body, frame.MaxSize) {
 		stored := frame.Append(nil, piece)
 		e.Bytes += int64(len(stored))
-		err := tx.execLarge(ctx, `INSERT INTO config_bodies (account, slug, revision, n, body) VALUES (?, ?, ?, ?, ?)
+		err := tx.send(ctx, `INSERT INTO config_bodies (account, slug, revision, n, body) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (account, slug, revision, n) DO UPDATE SET body = excluded.body`,
 			e.Account, e.Slug, e.Revision, int64(n), stored)
 		if err != nil {
@@ -87,8 +81,7 @@ func (tx *Tx) addEntry(ctx context.Context, e *ConfigEntry, body []byte) error {
 		n++
 	}
 	e.BytesSoFar += e.Bytes
-	_, err := tx.db.NewInsert().Model(e).Exec(ctx)
-	return err
+	return tx.sendRow(ctx, e)
 }
 
 // ConfigHistory returns entries of the history of a project's config, newest first:

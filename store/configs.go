@@ -17,7 +17,14 @@ type Config struct {
 	Account string `bun:",pk"`
 	Slug    string `bun:",pk"`
 	ConfigState
-	Body []byte // canonical flat form
+	Body   []byte // canonical flat form
+	Checks `bun:"-"`
+}
+
+// Checks says how a config is checked that [Tx.WriteConfig] writes.
+type Checks struct {
+	Schema   bool // the stack's version has a schema
+	Enforced bool // which settings have to pass
 }
 
 // ConfigState is what can be said of a config without its content. UpdatedAt is
@@ -93,9 +100,9 @@ type ConfigWrite struct {
 // ErrNotFound when there is no such project: WriteConfig never creates one. A damaged
 // config has no body for Change, which may replace it; any other outcome is ErrDamaged.
 func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before, after *Config, err error) {
-	before = &Config{Account: r.Account(), Slug: r.Slug()}
-	if err := tx.forUpdate(tx.db.NewSelect().Model(before).WherePK()).Scan(ctx); err != nil {
-		return nil, nil, wrap(err)
+	before, newest, err := tx.lockedConfig(ctx, r)
+	if err != nil {
+		return nil, nil, err
 	}
 	damaged := before.damaged()
 	if damaged {
@@ -115,24 +122,47 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before
 	if revision == before.Revision && !damaged {
 		return before, before, nil
 	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	after = &Config{Account: r.Account(), Slug: r.Slug(), Body: body, ConfigState: ConfigState{
-		Revision: revision, HasConfig: revision != emptyRevision, UpdatedAt: now, UpdatedBy: w.By, UpdatedVia: w.Via,
+	after = &Config{Account: r.Account(), Slug: r.Slug(), Body: body, Checks: before.Checks, ConfigState: ConfigState{
+		Revision: revision, HasConfig: revision != emptyRevision, UpdatedAt: tx.now, UpdatedBy: w.By, UpdatedVia: w.Via,
 	}}
 	if err := tx.putConfig(ctx, after); err != nil {
 		return nil, nil, err
 	}
 	if damaged {
-		return before, after, tx.addToHistory(ctx, nil, after, w)
+		return before, after, tx.addToHistory(ctx, newest, nil, after, w)
 	}
-	return before, after, tx.addToHistory(ctx, before, after, w)
+	return before, after, tx.addToHistory(ctx, newest, before, after, w)
+}
+
+// lockedConfig returns a project's config, locked, and what of the newest entry of its
+// history the next one needs. What else it reads, it reads when the lock is there.
+func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntry, error) {
+	c := &Config{Account: r.Account(), Slug: r.Slug()}
+	var with struct {
+		N, BytesSoFar    int64
+		Revision         string
+		Enforced, Schema bool
+	}
+	locked := &question{dest: c, args: []any{c.Account, c.Slug}, query: "SELECT revision, has_config, updated_at, updated_by, updated_via, body " +
+		"FROM configs WHERE account = ? AND slug = ?" + tx.lock()}
+	err := tx.ask(ctx, locked, &question{dest: &with, args: []any{c.Account, c.Slug, c.Account, c.Slug}, query: `SELECT
+		EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforced,
+		EXISTS (SELECT 1 FROM stack_schemas AS x WHERE x.account = p.stack_account AND x.slug = p.stack_slug AND x.version =
+			CASE p.stack_version WHEN 'latest' THEN (SELECT s.latest FROM stacks AS s WHERE s.account = p.stack_account AND s.slug = p.stack_slug)
+				ELSE p.stack_version END) AS "schema",
+		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS revision
+		FROM projects AS p LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
+			ORDER BY n DESC LIMIT 1) AS h ON 1 = 1
+		WHERE p.account = ? AND p.slug = ?`}, tx.askNow())
+	if err == nil && !locked.found {
+		err = ErrNotFound
+	}
+	c.Checks = Checks{Enforced: with.Enforced, Schema: with.Schema}
+	return c, &ConfigEntry{N: with.N, BytesSoFar: with.BytesSoFar, ConfigState: ConfigState{Revision: with.Revision}}, err
 }
 
 func (tx *Tx) putConfig(ctx context.Context, c *Config) error {
-	return tx.execLarge(ctx, `UPDATE configs SET revision = ?, has_config = ?, updated_at = ?, updated_by = ?, updated_via = ?, body = ?
+	return tx.send(ctx, `UPDATE configs SET revision = ?, has_config = ?, updated_at = ?, updated_by = ?, updated_via = ?, body = ?
 		WHERE account = ? AND slug = ?`,
 		c.Revision, c.HasConfig, int64(c.UpdatedAt), c.UpdatedBy, c.UpdatedVia, c.Body, c.Account, c.Slug)
 }

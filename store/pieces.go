@@ -57,7 +57,7 @@ const ofBody = "kind = ? AND account = ? AND slug = ? AND version = ?"
 // addPieces stores the bytes of b.
 func (tx *Tx) addPieces(ctx context.Context, b *Body, pieces [][]byte) error {
 	for n, body := range pieces {
-		err := tx.execLarge(ctx, "INSERT INTO pieces (kind, account, slug, version, n, sha256, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		err := tx.send(ctx, "INSERT INTO pieces (kind, account, slug, version, n, sha256, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			b.kind, b.account, b.slug, b.version, int64(n), hexSum(body), body)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"net"
 	"strings"
@@ -42,8 +43,7 @@ func (s *Store) openPostgres(connections int) error {
 	if err != nil {
 		return fmt.Errorf("%w: what follows postgres:// cannot be read", ErrAddress) // the cause may quote the password
 	}
-	// bun writes values into the query's text, so that a statement cache never hits.
-	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	cfg.Tracer = tracer
 	cfg.DialFunc = (&net.Dialer{Control: endUnanswered}).DialContext
 	limitConnect(cfg)
@@ -71,7 +71,7 @@ func limitConnect(cfg *pgx.ConnConfig) {
 }
 
 func openPool(cfg *pgx.ConnConfig, connections int) *bun.DB {
-	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(limitSession))
+	db := sql.OpenDB(simpleConnector{stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(limitSession))})
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(max(1, connections/2))
 	db.SetConnMaxLifetime(30 * time.Minute)

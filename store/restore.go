@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun/migrate"
 
 	"example.com/projecthub/store/migrations"
@@ -280,7 +279,7 @@ func copyRows(ctx context.Context, conn *sql.Conn, t backupTable, b *backupReade
 			row, invalid = b.row(t)
 			return row, invalid
 		}
-		n, err = driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.Table}, t.names(), pgx.CopyFromFunc(next))
+		n, err = pgxOf(driver).CopyFrom(ctx, pgx.Identifier{t.Table}, t.names(), pgx.CopyFromFunc(next))
 		return err
 	})
 	return n, cmp.Or(invalid, err)

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"context"
-
-	"github.com/uptrace/bun"
-)
+import "context"
 
 // LockRights makes changes to the tokens, the roles and the state of accounts wait
 // for the end of the transaction, which relies on them. What it reads next is as it
@@ -24,7 +20,6 @@ func (tx *Tx) rightsLock(ctx context.Context, lock string, accounts ...string) e
 	if !tx.postgres() {
 		return nil
 	}
-	_, err := tx.db.NewRaw("SELECT "+lock+"(hashtextextended(current_schema() || ' rights of ' || account, 0)) "+
-		"FROM unnest(ARRAY[?]::text[]) AS account", bun.List(accounts)).Exec(ctx)
-	return err
+	return tx.send(ctx, "SELECT "+lock+"(hashtextextended(current_schema() || ' rights of ' || account, 0)) "+
+		"FROM unnest(?::text[]) AS account", accounts)
 }

@@ -20,7 +20,7 @@ func (tx *Tx) addSchema(ctx context.Context, v *StackVersion, body []byte) error
 	if body == nil {
 		return nil
 	}
-	return tx.execLarge(ctx, "INSERT INTO stack_schemas (account, slug, version, sha256, body) VALUES (?, ?, ?, ?, ?)",
+	return tx.send(ctx, "INSERT INTO stack_schemas (account, slug, version, sha256, body) VALUES (?, ?, ?, ?, ?)",
 		v.Account, v.Slug, v.Version, hexSum(body), body)
 }
 

@@ -1,16 +1,17 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
 )
 
 // Queries are written with bun, except for two kinds, where bun costs too much:
@@ -33,8 +34,8 @@ func (v *View) raw() raw {
 	switch db := v.db.(type) {
 	case *bun.DB:
 		return db.DB
-	case bun.Tx:
-		return db.Tx
+	case *pgConn:
+		return db
 	}
 	return v.db.(*liteConn)
 }
@@ -102,24 +103,131 @@ func rebind(mode pgx.QueryExecMode, statement string, args []any) (string, []any
 // one reads the one row of a frequent query; ErrNotFound when there is none. The query is
 // prepared once a connection.
 func (v *View) one(ctx context.Context, dest any, query string, args ...any) error {
+	q := &question{dest: dest, query: query, args: args}
+	if err := v.ask(ctx, q); err != nil {
+		return err
+	}
+	if !q.found {
+		return wrap(sql.ErrNoRows)
+	}
+	return nil
+}
+
+// question is a frequent query for at most one row, which goes into dest: a value, or a
+// struct with a field for each column.
+type question struct {
+	dest  any
+	query string
+	args  []any
+	found bool
+}
+
+// ask answers questions, of which each sees what the former ones have locked. Within a
+// transaction PostgreSQL does so in one round trip.
+func (v *View) ask(ctx context.Context, questions ...*question) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	rows, err := v.rows(ctx, v.store.mode(), query, args)
-	if _, ok := v.db.(*bun.DB); ok && v.store.isOutdated(err) { // a transaction is run again as a whole
-		rows, err = v.rows(ctx, pgx.QueryExecModeExec, query, args)
+	if conn, ok := v.db.(*pgConn); ok {
+		all := make([]pgQuery, len(questions))
+		for i, q := range questions {
+			text, args := rebind(pgx.QueryExecModeCacheStatement, q.query, q.args)
+			all[i] = pgQuery{text: text, args: args[1:], scan: func(rows pgx.Rows) error {
+				columns := make([]string, len(rows.FieldDescriptions()))
+				for i, f := range rows.FieldDescriptions() {
+					columns[i] = f.Name
+				}
+				q.found = true
+				return rows.Scan(v.destinations(q.dest, columns)...)
+			}}
+		}
+		return wrap(conn.flush(ctx, all...))
+	}
+	for _, q := range questions {
+		if err := v.askOne(ctx, q); err != nil {
+			return wrap(err)
+		}
+	}
+	return nil
+}
+
+func (v *View) askOne(ctx context.Context, q *question) error {
+	rows, err := v.rows(ctx, v.store.mode(), q.query, q.args)
+	if v.store.isOutdated(err) {
+		rows, err = v.rows(ctx, pgx.QueryExecModeExec, q.query, q.args)
 	}
 	if err != nil {
-		return wrap(err)
+		return err
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return wrap(cmp.Or(rows.Err(), sql.ErrNoRows))
+		return rows.Err()
 	}
-	return wrap(v.store.read.ScanRow(ctx, rows, dest))
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	q.found = true
+	return rows.Scan(v.destinations(q.dest, columns)...)
+}
+
+// destinations returns where the columns of a row go.
+func (v *View) destinations(dest any, columns []string) []any {
+	value := reflect.ValueOf(dest).Elem()
+	if value.Kind() != reflect.Struct {
+		return []any{dest}
+	}
+	table := v.store.read.Table(value.Type())
+	all := make([]any, len(columns))
+	for i, column := range columns {
+		if f := table.LookupField(column); f != nil {
+			all[i] = f.Value(value).Addr().Interface()
+		} else {
+			all[i] = new(any) // a later release's
+		}
+	}
+	return all
+}
+
+// modelColumns names the columns of a model, so that a later release can add some: SELECT *
+// would end what PostgreSQL has prepared.
+func modelColumns[T any](prefix string) string {
+	table := sqlitedialect.New().Tables().Get(reflect.TypeFor[*T]())
+	names := make([]string, len(table.Fields))
+	for i, f := range table.Fields {
+		names[i] = prefix + f.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// send runs a frequent statement whose result nobody waits for: an error ends the
+// transaction. PostgreSQL gets it with the next query, or the commit.
+func (tx *Tx) send(ctx context.Context, statement string, args ...any) error {
+	conn, ok := tx.db.(*pgConn)
+	if !ok {
+		return tx.execLarge(ctx, statement, args...)
+	}
+	text, args := rebind(pgx.QueryExecModeCacheStatement, statement, args)
+	conn.queue = append(conn.queue, pgQuery{text: text, args: args[1:]})
+	return nil
+}
+
+// sendRow is [Tx.send] for an INSERT of a row, a pointer to a model.
+func (tx *Tx) sendRow(ctx context.Context, row any) error {
+	value := reflect.ValueOf(row).Elem()
+	table := tx.store.read.Table(value.Type())
+	args := make([]any, len(table.Fields))
+	names := make([]string, len(table.Fields))
+	for i, f := range table.Fields {
+		names[i] = f.Name
+		if args[i] = f.Value(value).Interface(); f.Value(value).Kind() == reflect.Int64 {
+			args[i] = f.Value(value).Int() // such as a Time
+		}
+	}
+	return tx.send(ctx, "INSERT INTO "+table.Name+" ("+strings.Join(names, ", ")+") VALUES (?"+strings.Repeat(", ?", len(names)-1)+")", args...)
 }
 
 func (v *View) rows(ctx context.Context, mode pgx.QueryExecMode, query string, args []any) (*sql.Rows, error) {
-	if v.postgres() {
+	if v.postgres() { // not within a transaction
 		query, args = rebind(mode, query, args)
 		return v.raw().QueryContext(ctx, query, args...)
 	}

@@ -78,38 +78,32 @@ type Published struct {
 // Publishing the same content again is not an error, and replaces a damaged one; ErrVersionExists,
 // or a *NotNewerError, is.
 func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*Published, error) {
-	stack, err := tx.lockedStack(ctx, v.Account, v.Slug)
-	if err != nil {
-		return nil, err
-	}
-	there := &StackVersion{Account: v.Account, Slug: v.Slug, Version: v.Version}
-	err = wrap(tx.db.NewSelect().Model(there).WherePK().Scan(ctx))
+	stack, there, err := tx.lockedStack(ctx, v.Account, v.Slug, v.Version)
 	switch {
-	case err == nil && there.Digest == v.Digest:
+	case err != nil:
+		return nil, err
+	case there != nil && there.Digest == v.Digest:
 		repaired, err := tx.repairBundle(ctx, there, v, b)
 		return &Published{Version: *there, Already: true, Repaired: repaired}, err
-	case err == nil:
+	case there != nil:
 		return nil, ErrVersionExists
-	case !errors.Is(err, ErrNotFound):
-		return nil, err
 	}
 	if stack.Newest != "" && version.Compare(v.Version, stack.Newest) <= 0 {
 		return nil, &NotNewerError{stack.Newest}
 	}
-	if v.PublishedAt, err = tx.Now(ctx); err != nil {
-		return nil, err
-	}
+	v.PublishedAt = tx.now
 	first := stack.Newest == ""
 	stack.Newest = v.Version
 	stack.Latest = version.Latest(stack.Latest, v.Version)
-	if _, err := tx.db.NewUpdate().Model(stack).WherePK().Exec(ctx); err != nil {
+	err = tx.send(ctx, "UPDATE stacks SET latest = ?, newest = ? WHERE account = ? AND slug = ?", stack.Latest, stack.Newest, v.Account, v.Slug)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.db.NewInsert().Model(v).Exec(ctx); err != nil {
+	if err := tx.sendRow(ctx, v); err != nil {
 		return nil, err
 	}
 	row := &bundleRow{Account: v.Account, Slug: v.Slug, Version: v.Version, MediaType: b.MediaType, Body: []byte{}}
-	if _, err := tx.db.NewInsert().Model(row).Exec(ctx); err != nil {
+	if err := tx.sendRow(ctx, row); err != nil {
 		return nil, err
 	}
 	if err := tx.addPieces(ctx, bundleBody(v.Account, v.Slug, v.Version), b.Pieces); err != nil {
@@ -118,13 +112,24 @@ func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*
 	return &Published{Version: *v, First: first}, tx.addSchema(ctx, v, b.Schema)
 }
 
-// lockedStack returns the stack's row, locked, after making it where it is absent.
-func (tx *Tx) lockedStack(ctx context.Context, account, slug string) (*Stack, error) {
-	s := &Stack{Account: account, Slug: slug}
-	if _, err := tx.db.NewInsert().Model(s).On("CONFLICT (account, slug) DO NOTHING").Exec(ctx); err != nil {
-		return nil, err
+var versionColumns = modelColumns[StackVersion]("")
+
+// lockedStack returns the stack's row, locked, after making it where it is absent, and one
+// version of it, nil for none.
+func (tx *Tx) lockedStack(ctx context.Context, account, slug, number string) (*Stack, *StackVersion, error) {
+	s := &Stack{}
+	v := &StackVersion{Account: account, Slug: slug, Version: number}
+	err := tx.send(ctx, "INSERT INTO stacks (account, slug, latest, newest) VALUES (?, ?, '', '') ON CONFLICT (account, slug) DO NOTHING", account, slug)
+	if err != nil {
+		return nil, nil, err
 	}
-	return s, tx.forUpdate(tx.db.NewSelect().Model(s).WherePK()).Scan(ctx)
+	found := &question{dest: v, args: []any{account, slug, number}, query: "SELECT " + versionColumns + " FROM stack_versions WHERE account = ? AND slug = ? AND version = ?"}
+	if err := tx.ask(ctx,
+		&question{dest: s, args: []any{account, slug}, query: "SELECT account, slug, latest, newest FROM stacks WHERE account = ? AND slug = ?" + tx.lock()},
+		found, tx.askNow()); err != nil || found.found {
+		return s, v, err
+	}
+	return s, nil, nil
 }
 
 // Stack returns a stack with its versions, newest first, or ErrNotFound.

@@ -287,21 +287,5 @@ func (s *Store) transact(ctx context.Context, synced bool, f func(bun.IDB) error
 	if s.group != nil {
 		return s.group.write(ctx, synced, func(conn *liteConn) error { return f(conn) })
 	}
-	ctx, cancel := context.WithTimeout(ctx, transactionTime)
-	defer cancel()
-	waiting, stop := context.WithTimeout(ctx, lockWait)
-	defer stop()
-	conn, err := s.write.Conn(waiting)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return conn.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		if !synced {
-			if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
-				return err
-			}
-		}
-		return f(tx)
-	})
+	return s.transactPostgres(ctx, synced, func(conn *pgConn) error { return f(conn) })
 }

@@ -81,6 +81,11 @@ func (v *View) nowSQL() string {
 	return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 }
 
+// askNow is the question for [View.Now], to be asked with others.
+func (tx *Tx) askNow() *question {
+	return &question{dest: &tx.now, query: "SELECT " + tx.nowSQL()}
+}
+
 func (v *View) postgres() bool { return v.db.Dialect().Name() == dialect.PG }
 
 // forUpdate locks the rows that q reads until the end of the transaction. SQLite
@@ -90,6 +95,14 @@ func (tx *Tx) forUpdate(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.For("UPDATE")
 	}
 	return q
+}
+
+// lock is [Tx.forUpdate] for the text of a query.
+func (tx *Tx) lock() string {
+	if tx.postgres() {
+		return " FOR UPDATE"
+	}
+	return ""
 }
 
 // skipLocked locks the rows that q reads, without those that others are changing.
