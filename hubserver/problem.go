@@ -113,6 +113,9 @@ func toProblem(err error) *problem {
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's database does not answer").
 			with("Retry-After", "1").because(err)
+	case errors.Is(err, context.Canceled): // net/http takes the end of what a caller sends for the end of the caller
+		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the connection was closed, or half of it, before the response").
+			with("Retry-After", "1").because(err)
 	}
 	return problemf(http.StatusInternalServerError, wire.CodeInternal, "internal error").
 		hint("the hub's administrator finds the cause in its log, by the request id").because(err)
