@@ -59,11 +59,7 @@ func build(m *testing.M) (int, error) {
 	}
 	defer os.RemoveAll(dir)
 	bin = dir
-	const internal = "example.com/projecthub/cmd/tool/internal/"
-	c := exec.Command("go", "build", "-ldflags",
-		"-s -w -X main.version=1.2.3 -X "+internal+"app.Version=1.2.3 -X "+internal+"identity.DefaultOrigin="+defaultOrigin,
-		"-o", dir+string(filepath.Separator), "../cmd/hub", "../cmd/tool")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0") // as they are released
+	c := goBuild(dir, "..")
 	if out, err := c.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -73,6 +69,16 @@ func build(m *testing.M) (int, error) {
 		}
 	}
 	return m.Run(), nil
+}
+
+// goBuild builds both programs from a directory with the sources, as they are released.
+func goBuild(to, from string) *exec.Cmd {
+	const internal = "example.com/projecthub/cmd/tool/internal/"
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
+		"-s -w -X main.version=1.2.3 -X "+internal+"app.Version=1.2.3 -X "+internal+"identity.DefaultOrigin="+defaultOrigin,
+		"-o", to+string(filepath.Separator), "./cmd/hub", "./cmd/tool")
+	c.Dir, c.Env = from, append(os.Environ(), "CGO_ENABLED=0")
+	return c
 }
 
 // install writes a program anew, as unpacking does. As the linker leaves it, in
@@ -98,8 +104,13 @@ func programs() string {
 	return bin
 }
 
+// sources are what both programs are built from.
+func sources() []string {
+	return strings.Fields("cmd hubclient hubserver prompts store tui go.mod go.sum")
+}
+
 var lookAtSources = sync.OnceFunc(func() {
-	for _, dir := range strings.Fields("cmd hubclient hubserver prompts store tui go.mod go.sum") {
+	for _, dir := range sources() {
 		err := filepath.WalkDir(filepath.Join("..", dir), func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
 				_, err = os.Stat(path)
