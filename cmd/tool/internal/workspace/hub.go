@@ -53,7 +53,7 @@ func (w *Workspace) FillHub(origin string) (written bool, err error) {
 		if old != nil {
 			return old, nil
 		}
-		return jsonedit.Format([]jsonedit.Member{{Name: memberOrigin, Value: jsonedit.String(origin)}}), nil
+		return newHubFile(origin), nil
 	})
 }
 
@@ -61,16 +61,20 @@ func (w *Workspace) FillHub(origin string) (written bool, err error) {
 // The failure is not_recorded.
 func (w *Workspace) SetHub(origin string) (changed bool, err error) {
 	return w.editHub(func(old []byte) ([]byte, error) {
-		value := jsonedit.String(origin)
 		if old == nil {
-			return jsonedit.Format([]jsonedit.Member{{Name: memberOrigin, Value: value}}), nil
+			return newHubFile(origin), nil
 		}
 		doc, err := parse(HubFile, old)
 		if err != nil {
 			return nil, err
 		}
-		return doc.Edit(with(doc.Members(), memberOrigin, value)), nil
+		return doc.Edit(with(doc.Members(), memberOrigin, jsonedit.String(origin))), nil
 	})
+}
+
+// newHubFile returns a hub.json, which names its schema for editors.
+func newHubFile(origin string) []byte {
+	return jsonedit.Format(append(schemaMember(origin, "hub.json"), jsonedit.Member{Name: memberOrigin, Value: jsonedit.String(origin)}))
 }
 
 func (w *Workspace) editHub(edit func(old []byte) ([]byte, error)) (bool, error) {

@@ -50,7 +50,7 @@ func TestFillHub_LeavesAHubThatIsRecorded(t *testing.T) {
 	if written, err := w.FillHub("https://b.example.com"); err != nil || written {
 		t.Errorf("%v, %v", written, err)
 	}
-	if got, want := read(t, w.Dir, hubJSON), "{\n  \"origin\": \"https://a.example.com\"\n}\n"; got != want {
+	if got, want := read(t, w.Dir, hubJSON), "{\n  \"$schema\": \"https://a.example.com/schema/hub.json\",\n  \"origin\": \"https://a.example.com\"\n}\n"; got != want {
 		t.Errorf("hub.json is %s, want %s", got, want)
 	}
 }
