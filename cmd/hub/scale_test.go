@@ -68,21 +68,29 @@ func BenchmarkScale(b *testing.B) {
 type measured struct {
 	rate     float64 // in a second
 	p50, p99 time.Duration
+	cpu      time.Duration // of the hub, for a request
 }
 
 func (m measured) String() string {
-	return fmt.Sprintf("%.0f/s (p50 %.1f ms, p99 %.1f ms)", m.rate, m.p50.Seconds()*1000, m.p99.Seconds()*1000)
+	return fmt.Sprintf("%.0f/s (p50 %.1f ms, p99 %.1f ms, %d µs of CPU)", m.rate, m.p50.Seconds()*1000, m.p99.Seconds()*1000, m.cpu.Microseconds())
 }
 
-// middle returns the median of rounds, by their rates.
+// middle returns the median of rounds, by their rates, with the mean of their CPU.
 func middle(rounds []measured) measured {
+	var cpu time.Duration
+	for _, r := range rounds {
+		cpu += r.cpu / time.Duration(len(rounds))
+	}
 	sorted := slices.SortedFunc(slices.Values(rounds), func(a, b measured) int { return int(a.rate - b.rate) })
-	return sorted[len(sorted)/2]
+	m := sorted[len(sorted)/2]
+	m.cpu = cpu
+	return m
 }
 
 // crowd is a hub with many projects.
 type crowd struct {
 	*load
+	hub        *process
 	projects   int
 	gets, puts []measured
 }
@@ -107,8 +115,21 @@ func newCrowd(b *testing.B, address string, projects int) *crowd {
 	start := time.Now()
 	c.fill(b)
 	b.Logf("%d projects filled in %v", projects, time.Since(start).Round(time.Second))
-	c.lead(serve(b, address).base)
+	c.hub = serve(b, address)
+	c.lead(c.hub.base)
 	return c
+}
+
+// cpu returns the time that the hub has spent on processors, where the system says.
+func (c *crowd) cpu() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.hub.Process.Pid))
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 15 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[13])
+	system, _ := strconv.Atoi(fields[14])
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // put writes a config of 4 KB that compresses as settings do.
@@ -164,7 +185,7 @@ func (c *crowd) round(b *testing.B, method string) measured {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var times []time.Duration
-	end := time.Now().Add(*scaleRound)
+	end, before := time.Now().Add(*scaleRound), c.cpu()
 	for range 16 {
 		all.Go(func() {
 			var own []time.Duration
@@ -189,7 +210,7 @@ func (c *crowd) round(b *testing.B, method string) measured {
 	if len(times) == 0 || b.Failed() {
 		b.FailNow()
 	}
-	return measured{float64(len(times)) / scaleRound.Seconds(), times[len(times)/2], times[len(times)*99/100]}
+	return measured{float64(len(times)) / scaleRound.Seconds(), times[len(times)/2], times[len(times)*99/100], (c.cpu() - before) / time.Duration(len(times))}
 }
 
 // size returns the bytes that the database takes on the disk.
