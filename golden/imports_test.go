@@ -83,6 +83,7 @@ func TestImports_LibrariesStayInTheirPackages(t *testing.T) {
 		{"github.com/uptrace/bun", []string{"store/"}},
 		{"modernc.org/sqlite", []string{"store/"}},
 		{"github.com/jackc/pgx", []string{"store/"}},
+		{"github.com/minio/minio-go", []string{"store/objects"}},
 		{"github.com/julienschmidt/httprouter", []string{"hubserver"}},
 		{"github.com/getkin/kin-openapi", []string{"hubserver/"}},
 		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/watcher"}},

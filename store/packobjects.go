@@ -202,11 +202,16 @@ func (c *collection) takeObjects(ctx context.Context) (taken []unusedObject, err
 			return err
 		}
 		defer release()
-		oldest := tx.skipLocked(tx.db.NewSelect().Model(&taken).Where("unused_at < ?", c.cutoff).Order("unused_at", "account", "name").Limit(streamsPage))
-		if err := oldest.Scan(ctx); err != nil || len(taken) == 0 {
+		var oldest []unusedObject
+		err = tx.db.NewSelect().Model(&oldest).Where("unused_at < ?", c.cutoff).Order("unused_at", "account", "name").Limit(streamsPage).Scan(ctx)
+		if err != nil || len(oldest) == 0 {
 			return err
 		}
-		_, err = tx.db.NewUpdate().Model(&taken).Set("removing = ?", true).WherePK().Exec(ctx)
+		// A push may have stored its pack since.
+		err = tx.db.NewUpdate().Model(&oldest).Set("removing = ?", true).WherePK().Returning("account, name").Scan(ctx, &taken)
+		if errors.Is(wrap(err), ErrNotFound) {
+			err = nil
+		}
 		return err
 	})
 	return taken, err
