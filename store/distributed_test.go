@@ -173,7 +173,7 @@ func (s *sent) check() (findings []string, err error) {
 		}
 		for _, found := range append(changes.FindAllStringSubmatch(statement, -1), locks.FindAllStringSubmatch(statement, -1)...) {
 			name := strings.Join(found[1:], "")
-			if all[name].distributed() && !routed.MatchString(statement) && !ofTests[statement] && !strings.Contains(string(scale), "`"+name+"` of all accounts") {
+			if all[name].distributed() && !routed.MatchString(statement) && !ofTests[statement] {
 				findings = append(findings, "it changes or locks "+name+" without an account: "+statement)
 			}
 		}
