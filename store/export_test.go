@@ -16,6 +16,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"example.com/projecthub/hubclient/frame"
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -132,6 +133,21 @@ func (s *Store) Commits() (commits, savepoints int) { return s.group.commits, s.
 // Exec runs a statement in the transaction.
 func (tx *Tx) Exec(ctx context.Context, statement string, args ...any) error {
 	return tx.execLarge(ctx, statement, args...)
+}
+
+// WriteWithoutHistory is [Tx.WriteConfig] that adds nothing to the history, to compare.
+func (tx *Tx) WriteWithoutHistory(ctx context.Context, r ref.Ref, w ConfigWrite) error {
+	before, _, err := tx.lockedConfig(ctx, r)
+	if err != nil || before.damaged() {
+		return err
+	}
+	body, err := w.Change(before)
+	if err != nil {
+		return err
+	}
+	after := *before
+	after.Body, after.ConfigState = body, ConfigState{Revision: revisionOf(body), HasConfig: true, UpdatedAt: tx.now, UpdatedBy: w.By, UpdatedVia: w.Via}
+	return tx.putConfig(ctx, &after)
 }
 
 // Setting is the value of a setting of PostgreSQL in the session of v.
