@@ -232,7 +232,7 @@ func tmpfs(t *testing.T, options string) string {
 // A full disk refuses writes with 507, and reads go on. Once there is room, so do writes.
 func TestTrust_FullDisk(t *testing.T) {
 	t.Parallel()
-	disk := tmpfs(t, "size=64m")
+	disk := tmpfs(t, fmt.Sprintf("size=%dm", rounds(64, 192))) // the sets of all rounds stay
 	w := newWorld(t, `{"basePath": "src", "n": 0}`)
 	w.hub.stop(t)
 	db := filepath.Join(disk, "hub.db")
