@@ -74,6 +74,9 @@ func (s *Server) toProject(v *store.ProjectView) wire.Project {
 	if v.StackVersion == wire.Latest {
 		p.ResolvedStackVersion = v.StackLatest
 	}
+	if v.Withdrawn {
+		p.UseStackVersion = v.StackLatest
+	}
 	if v.BaseFiles.Tree != "" {
 		sum := toBaseFilesSum(v.BaseFiles)
 		p.BaseFiles = &sum
@@ -109,7 +112,7 @@ func toStackVersion(v *store.StackVersion) wire.StackVersion {
 	return wire.StackVersion{
 		Stack: v.Account + "/" + v.Slug, Version: v.Version, Digest: v.Digest,
 		SizeBytes: v.SizeBytes, FileCount: v.FileCount,
-		PublishedAt: v.PublishedAt.Time(), PublishedBy: v.PublishedBy,
+		PublishedAt: v.PublishedAt.Time(), PublishedBy: v.PublishedBy, WithdrawnAt: v.WithdrawnAt.Time(),
 	}
 }
 

@@ -84,7 +84,7 @@ func TestOpenAPI_IsValid(t *testing.T) {
 		"configBytes": 4711.0, "configKeys": 10_000.0, "configDepth": 32.0, "descriptionBytes": 16.0 * (1 << 20), "bundleBytes": 64.0 * (1 << 20),
 		"baseFiles": 20_000.0, "baseFileBytes": 25.0 * (1 << 20), "baseFilesBytes": 1.0 * (1 << 30), "planBytes": 16.0 * (1 << 20), "pathBytes": 1024.0, "bodyIdleSeconds": 1.5,
 		"minBytesPerIdle": 64.0 * (1 << 10), "zstdWindowBytes": 8.0 * (1 << 20), "memoryBytes": 128.0 * (1 << 20),
-		"requestsPerCaller": map[string]any{"changes": 32.0, "views": 32.0, "downloads": 8.0, "uploads": 8.0, "descriptions": 1.0},
+		"requestsPerCaller": map[string]any{"changes": 64.0, "views": 64.0, "downloads": 8.0, "uploads": 8.0, "descriptions": 1.0},
 	}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Error(diff)

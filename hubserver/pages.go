@@ -69,7 +69,7 @@ func (s *Server) toPage(view *store.ProjectView) page.Project {
 	p := s.toProject(view)
 	shown := page.Project{
 		Ref:   p.Project.String(),
-		Stack: "@" + p.Stack, Version: p.StackVersion, Resolved: p.ResolvedStackVersion,
+		Stack: "@" + p.Stack, Version: p.StackVersion, Resolved: p.ResolvedStackVersion, UseVersion: p.UseStackVersion,
 		API: p.API.String(), Visibility: string(p.Visibility), CreatedBy: p.CreatedBy, CreatedAt: p.CreatedAt,
 		Revision: p.Config.Revision, UpdatedBy: p.Config.UpdatedBy, UpdatedVia: string(p.Config.UpdatedVia), UpdatedAt: view.Config.UpdatedAt.Time(),
 	}

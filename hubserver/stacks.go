@@ -159,6 +159,9 @@ func checkManifest(manifest []byte, stack ref.Ref, number string) error {
 func publishProblem(err error, stack ref.Ref, number string) error {
 	var notNewer *store.NotNewerError
 	switch {
+	case errors.Is(err, store.ErrWithdrawn):
+		return problemf(http.StatusConflict, wire.CodeVersionExists, "%s %s was withdrawn, and cannot be published again", stack, number).
+			hint("raise version in %s", stackManifest)
 	case errors.Is(err, store.ErrVersionExists):
 		return problemf(http.StatusConflict, wire.CodeVersionExists, "%s %s is already published with other files, and a published version never changes", stack, number).
 			hint("raise version in %s", stackManifest)

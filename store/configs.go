@@ -23,8 +23,10 @@ type Config struct {
 
 // Checks says how a config is checked that [Tx.WriteConfig] writes.
 type Checks struct {
-	Schema   bool // the stack's version has a schema
-	Enforced bool // which settings have to pass
+	Schema bool // the stack's version has a schema
+
+	UseVersion string // the stack's latest version, if the project's was withdrawn; else ""
+	Enforced   bool   // which settings have to pass
 }
 
 // ConfigState is what can be said of a config without its content. UpdatedAt is
@@ -142,6 +144,7 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 		N, BytesSoFar    int64
 		Revision         string
 		Enforced, Schema bool
+		UseVersion       string
 	}
 	locked := &question{dest: c, args: []any{c.Account, c.Slug}, query: "SELECT revision, has_config, updated_at, updated_by, updated_via, body " +
 		"FROM configs WHERE account = ? AND slug = ?" + tx.lock()}
@@ -150,6 +153,8 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 		EXISTS (SELECT 1 FROM stack_schemas AS x WHERE x.account = p.stack_account AND x.slug = p.stack_slug AND x.version =
 			CASE p.stack_version WHEN 'latest' THEN (SELECT s.latest FROM stacks AS s WHERE s.account = p.stack_account AND s.slug = p.stack_slug)
 				ELSE p.stack_version END) AS "schema",
+		COALESCE((SELECT s.latest FROM withdrawn_versions AS w JOIN stacks AS s ON s.account = w.account AND s.slug = w.slug
+			WHERE w.account = p.stack_account AND w.slug = p.stack_slug AND w.version = p.stack_version), '') AS use_version,
 		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS revision
 		FROM projects AS p LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
 			ORDER BY n DESC LIMIT 1) AS h ON 1 = 1
@@ -157,7 +162,7 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 	if err == nil && !locked.found {
 		err = ErrNotFound
 	}
-	c.Checks = Checks{Enforced: with.Enforced, Schema: with.Schema}
+	c.Checks = Checks{Enforced: with.Enforced, Schema: with.Schema, UseVersion: with.UseVersion}
 	return c, &ConfigEntry{N: with.N, BytesSoFar: with.BytesSoFar, ConfigState: ConfigState{Revision: with.Revision}}, err
 }
 

@@ -33,6 +33,7 @@ type ProjectView struct {
 	Project
 
 	StackLatest   string
+	Withdrawn     bool           // its stack version was withdrawn
 	PublicPreview bool           // its stack version and API description are published with it
 	EnforceSchema bool           // its settings have to pass the stack's schema
 	ExpiresAt     Time           // when the hub deletes it, 0 for never
@@ -135,6 +136,7 @@ func (v *View) viewsOf(from string, args ...any) *bun.SelectQuery {
 	return v.db.NewSelect().TableExpr(from, args...).
 		ColumnExpr("p.*").
 		ColumnExpr("COALESCE(s.latest, '') AS stack_latest").
+		ColumnExpr("EXISTS (SELECT 1 FROM withdrawn_versions AS w WHERE w.account = p.stack_account AND w.slug = p.stack_slug AND w.version = p.stack_version) AS withdrawn").
 		ColumnExpr("(SELECT a.disabled_at <> 0 FROM accounts AS a WHERE a.name = p.account) AS hidden").
 		ColumnExpr("EXISTS (SELECT 1 FROM public_previews AS o WHERE o.account = p.account AND o.slug = p.slug) AS public_preview").
 		ColumnExpr("EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforce_schema").

@@ -17,11 +17,11 @@ type Stack struct {
 
 	Account string `bun:",pk"`
 	Slug    string `bun:",pk"`
-	Latest  string // highest release; a pre-release only when nothing else is published
+	Latest  string // highest release that is not withdrawn; a pre-release only when there is no release
 	Newest  string // highest of all
 }
 
-// StackVersion is one published version. It never changes.
+// StackVersion is one published version. It never changes, but it may be withdrawn.
 type StackVersion struct {
 	bun.BaseModel `bun:"table:stack_versions"`
 
@@ -33,6 +33,8 @@ type StackVersion struct {
 	FileCount   int
 	PublishedAt Time
 	PublishedBy string
+
+	WithdrawnAt Time `bun:",scanonly"` // 0: it was not withdrawn
 }
 
 // Bundle is the content of a stack version, as it was sent.
@@ -76,12 +78,14 @@ type Published struct {
 
 // PublishVersion adds a version to a stack, which comes to be with its first one.
 // Publishing the same content again is not an error, and replaces a damaged one; ErrVersionExists,
-// or a *NotNewerError, is.
+// ErrWithdrawn or a *NotNewerError is.
 func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*Published, error) {
 	stack, there, err := tx.lockedStack(ctx, v.Account, v.Slug, v.Version)
 	switch {
 	case err != nil:
 		return nil, err
+	case there != nil && there.WithdrawnAt != 0:
+		return nil, ErrWithdrawn
 	case there != nil && there.Digest == v.Digest:
 		repaired, err := tx.repairBundle(ctx, there, v, b)
 		return &Published{Version: *there, Already: true, Repaired: repaired}, err
@@ -123,7 +127,7 @@ func (tx *Tx) lockedStack(ctx context.Context, account, slug, number string) (*S
 	if err != nil {
 		return nil, nil, err
 	}
-	found := &question{dest: v, args: []any{account, slug, number}, query: "SELECT " + versionColumns + " FROM stack_versions WHERE account = ? AND slug = ? AND version = ?"}
+	found := &question{dest: v, args: []any{account, slug, number}, query: "SELECT " + versionColumns + ", " + withdrawnAt + " FROM stack_versions AS v WHERE account = ? AND slug = ? AND version = ?"}
 	if err := tx.ask(ctx,
 		&question{dest: s, args: []any{account, slug}, query: "SELECT account, slug, latest, newest FROM stacks WHERE account = ? AND slug = ?" + tx.lock()},
 		found, tx.askNow()); err != nil || found.found {
@@ -139,8 +143,7 @@ func (v *View) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, er
 		return nil, nil, err
 	}
 	var versions []StackVersion
-	if err := v.db.NewSelect().Model(&versions).
-		Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Scan(ctx); err != nil {
+	if err := v.versions(r.Account(), r.Slug()).Scan(ctx, &versions); err != nil {
 		return nil, nil, err
 	}
 	slices.SortFunc(versions, func(a, b StackVersion) int { return version.Compare(b.Version, a.Version) })
@@ -157,8 +160,8 @@ func (v *View) Followers(ctx context.Context, r ref.Ref, most int) (n int, err e
 
 // StackVersion returns one version, or ErrNotFound.
 func (v *View) StackVersion(ctx context.Context, r ref.Ref, number string) (*StackVersion, error) {
-	found := &StackVersion{Account: r.Account(), Slug: r.Slug(), Version: number}
-	return found, wrap(v.db.NewSelect().Model(found).WherePK().Scan(ctx))
+	found := &StackVersion{}
+	return found, wrap(v.versions(r.Account(), r.Slug()).Where("v.version = ?", number).Scan(ctx, found))
 }
 
 // Bundle says what is stored as the content of one version; ErrNotFound, or

@@ -155,7 +155,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "use this `DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(a.addBlobs(a.serveCommand()), a.migrateCommand(), a.addBlobs(a.gcCommand()), a.addBlobs(a.backupCommand()), a.addBlobs(a.restoreCommand()), a.addBlobs(a.fsckCommand()), a.auditCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.botCommand())
+	root.AddCommand(a.addBlobs(a.serveCommand()), a.migrateCommand(), a.addBlobs(a.gcCommand()), a.addBlobs(a.backupCommand()), a.addBlobs(a.restoreCommand()), a.addBlobs(a.fsckCommand()), a.auditCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.botCommand(), a.stackCommand())
 	return root
 }
 

@@ -55,9 +55,10 @@ type EditProject struct {
 // Project describes a project.
 type Project struct {
 	Project              ref.Ref       `json:"project"`
-	Stack                string        `json:"stack"`                // account/slug
-	StackVersion         string        `json:"stackVersion"`         // latest, or an exact version
-	ResolvedStackVersion string        `json:"resolvedStackVersion"` // the version that StackVersion is today
+	Stack                string        `json:"stack"`                    // account/slug
+	StackVersion         string        `json:"stackVersion"`             // latest, or an exact version
+	UseStackVersion      string        `json:"useStackVersion,omitzero"` // set if stackVersion was withdrawn: the version to use instead
+	ResolvedStackVersion string        `json:"resolvedStackVersion"`     // the version that StackVersion is today
 	API                  ref.Ref       `json:"api"`
 	Visibility           Visibility    `json:"visibility"`
 	PublicPreview        bool          `json:"publicPreview,omitzero"` // its readers may read its stack version and API description
@@ -150,6 +151,8 @@ type ConfigWritten struct {
 	// Findings is what the schema of the stack's version does not allow in the settings:
 	// at most 100, with pointers into the settings.
 	Findings []FieldError `json:"findings,omitzero"`
+
+	UseStackVersion string `json:"useStackVersion,omitzero"` // as of the project
 }
 
 // Replaced is the config that a write replaced.

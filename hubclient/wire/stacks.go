@@ -14,7 +14,7 @@ import (
 // Stack is a stack with its published versions, newest first.
 type Stack struct {
 	Stack     string         `json:"stack"`  // account/slug
-	Latest    string         `json:"latest"` // the highest release; a pre-release only if there is no release
+	Latest    string         `json:"latest"` // the highest release that is not withdrawn; a pre-release only if there is no release
 	Versions  []StackVersion `json:"versions"`
 	Followers *int           `json:"followers,omitzero"` // projects on latest, at most MostFollowers; for the account's writers
 }
@@ -28,6 +28,7 @@ type StackVersion struct {
 	FileCount   int       `json:"fileCount"`
 	PublishedAt time.Time `json:"publishedAt"`
 	PublishedBy string    `json:"publishedBy"`
+	WithdrawnAt time.Time `json:"withdrawnAt,omitzero"` // zero: it was not withdrawn
 }
 
 // Published is the response to the publishing of a version.

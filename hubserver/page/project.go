@@ -12,6 +12,7 @@ type Project struct {
 
 	Ref                      string
 	Stack, Version, Resolved string
+	UseVersion               string // instead of Version, which was withdrawn; "": it was not
 	API, Visibility          string
 	CreatedBy                string
 	CreatedAt                time.Time

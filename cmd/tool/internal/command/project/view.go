@@ -95,6 +95,9 @@ func projectFields(w *app.Printer, r *wire.Project) {
 	if r.ResolvedStackVersion != r.StackVersion {
 		stack += ", now " + r.ResolvedStackVersion
 	}
+	if r.UseStackVersion != "" {
+		stack += ", which was withdrawn: use " + r.UseStackVersion
+	}
 	w.Field("stack", "@%s, version %s", r.Stack, stack)
 	w.Field("api", "%s", r.API)
 	w.Field("visibility", "%s", r.Visibility)

@@ -278,7 +278,13 @@ func (p *publish) notes() []string {
 // check refuses what the hub would refuse. A name that is still to be added to stack.json
 // is part of what is compared.
 func (p *publish) check() error {
-	if p.there == nil || p.unnamed != nil || p.published() != nil {
+	if p.there == nil || p.unnamed != nil {
+		return nil
+	}
+	if slices.ContainsFunc(p.there.Versions, func(v wire.StackVersion) bool { return p.sameVersion(v) && !v.WithdrawnAt.IsZero() }) {
+		return failure.New(wire.CodeVersionExists, "%s %s was withdrawn, and cannot be published again", p.stack, p.version)
+	}
+	if p.published() != nil {
 		return nil
 	}
 	newest := p.there.Versions[0].Version // a stack is created with its first version

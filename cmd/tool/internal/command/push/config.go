@@ -140,6 +140,15 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 	return e
 }
 
+// withdrawnNotes says that the stack version of the project was withdrawn, if it was.
+func withdrawnNotes(w *wire.ConfigWritten) []string {
+	if w.UseStackVersion == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("the stack version of %s was withdrawn: %s", w.Project,
+		cmdline.Tool("project", "edit").With(w.Project.String()).Flag("--stack-version", w.UseStackVersion))}
+}
+
 // maxFindings bounds how many findings of a schema are shown.
 const maxFindings = 5
 
@@ -175,6 +184,7 @@ func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 		r.Notes = append(r.Notes, "the existing config was replaced")
 	}
 	r.Notes = append(r.Notes, findingNotes(w.Findings)...)
+	r.Notes = append(r.Notes, withdrawnNotes(w)...)
 	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
 		p.saveReplaced(replaced, w.Revision)
 	} else {

@@ -57,7 +57,9 @@ type Project struct {
 	StackVersion      string  `json:"stackVersion,omitzero"`   // in stack.json
 	StackPublished    string  `json:"stackPublished,omitzero"` // newest on the hub
 	StackHidden       bool    `json:"stackHidden,omitzero"`    // whether it is published is not known
-	Problem           string  `json:"problem,omitzero"`        // what is wrong with its files
+
+	UseStackVersion string `json:"useStackVersion,omitzero"` // instead of that of the hub project, which was withdrawn
+	Problem         string `json:"problem,omitzero"`         // what is wrong with its files
 
 	Environments []Project `json:"environments,omitzero"` // how each compares with its hub
 
@@ -232,6 +234,9 @@ func (s *status) config(ctx context.Context, client *workspace.Client, p *Projec
 		return err
 	}
 	p.Exists = true
+	if view, err := s.hub.Project(ctx, p.Project); err == nil { // else the config says enough
+		p.UseStackVersion = view.UseStackVersion
+	}
 	local, err := client.Config()
 	if err != nil {
 		p.problem(err)

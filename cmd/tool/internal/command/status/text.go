@@ -56,6 +56,10 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 	case v.StackVersion != "":
 		w.Field("stack", "not named yet, here %s: %s", v.StackVersion, w.Command(cmdline.Tool("publish").With(v.ProjectName)))
 	}
+	if v.UseStackVersion != "" {
+		w.Field("withdrawn", "the stack version of %s; use %s: %s", v.Project, v.UseStackVersion,
+			w.Command(cmdline.Tool("project", "edit").With(v.Project.String()).Flag("--stack-version", v.UseStackVersion)))
+	}
 	if v.Problem != "" {
 		w.Field("problem", "%s", v.Problem)
 	}
