@@ -135,6 +135,11 @@ func (tx *Tx) Exec(ctx context.Context, statement string, args ...any) error {
 	return tx.execLarge(ctx, statement, args...)
 }
 
+// Send runs a statement in the transaction, whose result nobody waits for.
+func (tx *Tx) Send(ctx context.Context, statement string, args ...any) error {
+	return tx.send(ctx, statement, args...)
+}
+
 // WriteWithoutHistory is [Tx.WriteConfig] that adds nothing to the history, to compare.
 func (tx *Tx) WriteWithoutHistory(ctx context.Context, r ref.Ref, w ConfigWrite) error {
 	before, _, err := tx.lockedConfig(ctx, r)

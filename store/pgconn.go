@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -21,7 +22,7 @@ type pgConn struct {
 	ended  func() error // why the write must end, nil: it need not
 	queue  []pgQuery
 	begun  bool
-	failed error // of a queued statement
+	failed error // of a queued statement: no other one runs after it
 }
 
 // pgQuery is a statement, with what reads its one row; nil: it has none.
@@ -53,7 +54,10 @@ func (s *Store) transactPostgres(ctx context.Context, synced bool, f func(*pgCon
 		}
 	}()
 	if err := f(c); err != nil {
-		return errors.Join(err, c.failed)
+		if !errors.Is(err, c.failed) {
+			err = errors.Join(err, c.failed)
+		}
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -71,7 +75,7 @@ func (s *Store) transactPostgres(ctx context.Context, synced bool, f func(*pgCon
 
 // flush runs what is queued, and then these, in one round trip.
 func (c *pgConn) flush(ctx context.Context, last ...pgQuery) error {
-	if err := c.ended(); err != nil {
+	if err := cmp.Or(c.failed, c.ended()); err != nil {
 		return err
 	}
 	all := append(c.queue, last...)

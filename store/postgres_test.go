@@ -57,6 +57,24 @@ func TestWrite_EndsRetriesAsUnavailable(t *testing.T) {
 	})
 }
 
+// A statement that cannot even be prepared keeps BEGIN from being sent, too.
+func TestWrite_RunsNothingAfterAStatementFailed(t *testing.T) {
+	s := storetest.Open(t, storetest.Postgres(t))
+	err := s.Write(t.Context(), func(tx *store.Tx) error {
+		_ = tx.Send(t.Context(), "INSERT INTO no_such_table VALUES (?)", 1)
+		_, _ = tx.Now(t.Context()) // goes with it, and fails
+		_ = tx.Exec(t.Context(), "INSERT INTO accounts (name, kind, created_at, disabled_at) VALUES (?, 'org', 1, 0)", "stray")
+		return nil
+	})
+	if err == nil {
+		t.Error("the write succeeded")
+	}
+	err = s.Read(t.Context(), func(v *store.View) error { _, err := v.Account(t.Context(), "stray"); return err })
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the account that a statement after the failure created: %v", err)
+	}
+}
+
 func TestWrite_DoesNotWaitForALockWithoutEnd(t *testing.T) {
 	address := storetest.Postgres(t)
 	s := open(t, address+"&lock_timeout=200ms")
