@@ -143,12 +143,9 @@ func (s *Server) revokeToken(c *call) error {
 
 // revokeOwn revokes a token that the caller may see; ErrNotFound if there is none.
 func (c *call) revokeOwn(tx *store.Tx, id string) (*store.Token, error) {
-	token, err := tx.RevokeOwnToken(c.ctx(), c.who.account, id)
+	token, err := tx.RevokeOwnToken(c.ctx(), c.who.account, id, c.who.only)
 	if err != nil {
 		return nil, err
-	}
-	if !c.who.only.Allows(token.Restriction) {
-		return nil, store.ErrNotFound
 	}
 	return token, c.audit(c.ctx(), tx, c.who.account, "token.revoke", token.ID(), "")
 }

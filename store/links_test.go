@@ -144,13 +144,16 @@ func TestRevokeOwnToken_LeavesOthersAlone(t *testing.T) {
 				tx.CreateToken(ctx, &store.Token{Hash: "abcdef0123456789", Owner: "alice"}))
 		})
 		for _, id := range []string{"0123456789ab", "", "abcdef", "%", "abcdef0123456789"} {
-			err := s.Write(ctx, func(tx *store.Tx) error { _, err := tx.RevokeOwnToken(ctx, "alice", id); return err })
+			err := s.Write(ctx, func(tx *store.Tx) error {
+				_, err := tx.RevokeOwnToken(ctx, "alice", id, store.Restriction{})
+				return err
+			})
 			if !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%q: %v", id, err)
 			}
 		}
 		write(t, s, func(tx *store.Tx) error {
-			token, err := tx.RevokeOwnToken(ctx, "alice", "abcdef012345")
+			token, err := tx.RevokeOwnToken(ctx, "alice", "abcdef012345", store.Restriction{})
 			if err == nil && token.RevokedAt == 0 {
 				t.Error("it is still valid")
 			}

@@ -216,13 +216,13 @@ func (tx *Tx) revoke(ctx context.Context, owner, hash string, now Time) error {
 }
 
 // RevokeOwnToken is [Tx.RevokeToken] for the tokens of one user and of their bots, by
-// their whole ID.
-func (tx *Tx) RevokeOwnToken(ctx context.Context, owner, id string) (*Token, error) {
-	return tx.revokeOf(ctx, owner, id, nil)
+// their whole ID. ErrNotFound for one that only does not allow.
+func (tx *Tx) RevokeOwnToken(ctx context.Context, owner, id string, only Restriction) (*Token, error) {
+	return tx.revokeOf(ctx, owner, id, only, nil)
 }
 
 // revokeOf revokes the token of an account, with bot only of that one.
-func (tx *Tx) revokeOf(ctx context.Context, owner, id string, bot *string) (*Token, error) {
+func (tx *Tx) revokeOf(ctx context.Context, owner, id string, only Restriction, bot *string) (*Token, error) {
 	var found []Token
 	q := tx.db.NewSelect().Model(&found).Where("owner = ?", owner).Where("substr(hash, 1, ?) = ?", idLength, id).Limit(1)
 	if bot != nil {
@@ -231,7 +231,7 @@ func (tx *Tx) revokeOf(ctx context.Context, owner, id string, bot *string) (*Tok
 	if err := q.Scan(ctx); err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
+	if len(found) == 0 || !only.Allows(found[0].Restriction) {
 		return nil, ErrNotFound
 	}
 	return tx.RevokeToken(ctx, found[0].Hash)
