@@ -63,6 +63,27 @@ func TestRestoreProject_FailsWithoutTheProjectOrItsAPI(t *testing.T) {
 	})
 }
 
+// An admin of an API allowed to publish it, not the one that has its name since.
+func TestRestoreProject_PublishesNoOtherAPI(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice, anna := hub.as("alice"), hub.as("anna")
+		anna.patch(web, `{"publicPreview": true}`).want(200)
+		alice.delete(web).want(200)
+		alice.post(restored, nil).want(200)
+		if p := alice.get(web).project(); !p.PublicPreview {
+			t.Error("the preview is no longer public, although nothing else changed")
+		}
+		alice.delete(web).want(200)
+		alice.delete("/v1/apis/acme/pets").want(200)
+		alice.post("/v1/apis/upload?account=acme&slug=pets", pets).want(201)
+		alice.post(restored, nil).want(200)
+		if p := alice.get(web).project(); p.PublicPreview {
+			t.Error("the preview is public")
+		}
+	})
+}
+
 // Of a deleted project nothing answers, and its name is taken. Those who may restore it
 // learn how.
 func TestDeleteProject_LeavesNothing(t *testing.T) {

@@ -72,13 +72,14 @@ func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref, by string) (keptUnti
 
 // RestoreProject restores a deleted project as it was, and reports whether it was deleted.
 // ErrNotFound when there is no such project, ErrAPINotFound when the API that it binds was
-// deleted since.
+// deleted since. A public preview ends if another API has that name now.
 func (tx *Tx) RestoreProject(ctx context.Context, r ref.Ref) (p *Project, wasDeleted bool, err error) {
 	p = &Project{Account: r.Account(), Slug: r.Slug()}
 	if err := wrap(tx.forUpdate(tx.db.NewSelect().Model(p).WherePK()).Scan(ctx)); err != nil {
 		return nil, false, err
 	}
-	if _, err := tx.Deleted(ctx, r); errors.Is(err, ErrNotFound) {
+	d, err := tx.Deleted(ctx, r)
+	if errors.Is(err, ErrNotFound) {
 		return p, false, nil
 	} else if err != nil {
 		return nil, false, err
@@ -87,6 +88,15 @@ func (tx *Tx) RestoreProject(ctx context.Context, r ref.Ref) (p *Project, wasDel
 		return nil, false, err
 	} else if !known {
 		return p, true, ErrAPINotFound
+	}
+	api := &API{Account: p.APIAccount, Slug: p.APISlug}
+	if err := tx.db.NewSelect().Model(api).Column("created_at").WherePK().Scan(ctx); err != nil {
+		return nil, false, err
+	}
+	if api.CreatedAt >= d.DeletedAt { // another one, which nobody has allowed to publish
+		if err := tx.SetPublicPreview(ctx, r, false, ""); err != nil {
+			return nil, false, err
+		}
 	}
 	_, err = tx.db.NewRaw(`INSERT INTO configs (account, slug, revision, has_config, updated_at, updated_by, updated_via, body)
 		SELECT account, slug, revision, has_config, updated_at, updated_by, updated_via, body
