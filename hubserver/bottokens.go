@@ -139,7 +139,7 @@ func (c *call) ownLifetime(lifetime string, now store.Time) (store.Time, error) 
 		return end, nil
 	}
 	return 0, problemf(http.StatusForbidden, wire.CodeNotPermitted, "the token would outlive the one of this request, which expires on %s", formatTime(end.Time())).
-		hint("give a shorter lifetime, or none")
+		hint("give a shorter lifetime, or leave it out: the token then expires no later")
 }
 
 // tokenEnds is when the token of the request, or the one behind the session, expires; 0:

@@ -121,5 +121,5 @@ func (c *call) noProject(err error) error {
 		return p
 	}
 	p.RestorableUntil = d.KeptUntil.Time()
-	return p.hint("%s deleted it; until %s it can be restored: tool project restore %s", d.DeletedBy, formatTime(d.KeptUntil.Time()), c.ref())
+	return p.hint("%s deleted it; it can be restored until %s", d.DeletedBy, formatTime(d.KeptUntil.Time()))
 }

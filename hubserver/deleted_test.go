@@ -117,7 +117,7 @@ func TestDeleteProject_LeavesNothing(t *testing.T) {
 			t.Errorf("hint %q", p.Hint)
 		}
 		for name, hint := range map[string]bool{"alice": true, "rita": false} {
-			if p := hub.as(name).get(web).problem(404, wire.CodeNotFound); strings.Contains(p.Hint, "tool project restore @acme/web") != hint {
+			if p := hub.as(name).get(web).problem(404, wire.CodeNotFound); strings.Contains(p.Hint, "it can be restored until") != hint {
 				t.Errorf("%s gets the hint %q", name, p.Hint)
 			}
 		}

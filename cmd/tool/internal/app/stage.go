@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
@@ -61,4 +62,13 @@ func IsNotFound(err error) bool { return hubclient.HasCode(err, wire.CodeNotFoun
 func IsDeleted(err error) bool {
 	e, ok := errors.AsType[*hubclient.Error](err)
 	return ok && !e.RestorableUntil.IsZero()
+}
+
+// OrRestore returns the command that restores a project if err says that it was deleted,
+// otherwise line.
+func OrRestore(err error, project ref.Ref, line cmdline.Line) cmdline.Line {
+	if IsDeleted(err) {
+		return cmdline.Tool("project", "restore").With(project.String())
+	}
+	return line
 }

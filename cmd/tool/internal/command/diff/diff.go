@@ -117,7 +117,7 @@ func (c *comparison) fail(err error) error {
 	switch f.Code {
 	case wire.CodeNotFound:
 		return f.WithReason("there is no project %s on %s", c.destination, f.Origin).
-			WithRecipe(cmdline.Tool("project", "list").With(c.destination.Account()))
+			WithRecipe(app.OrRestore(err, c.destination, cmdline.Tool("project", "list").With(c.destination.Account())))
 	case wire.CodeRevisionNotKept:
 		return f.WithHint("list the kept revisions").WithRecipe(app.LineFor("log", c.local, c.opts.Project, c.destination))
 	}

@@ -109,7 +109,7 @@ func (t *target) fail(err error, what string) error {
 	case t.hub == nil:
 	case f.Code == wire.CodeNotFound:
 		f = f.WithReason("there is no project %s on %s", t.project, f.Origin).
-			WithRecipe(cmdline.Tool("project", "list").With(t.project.Account()))
+			WithRecipe(app.OrRestore(err, t.project, cmdline.Tool("project", "list").With(t.project.Account())))
 	case f.Code == wire.CodeRevisionNotKept && f.Recipe == nil:
 		f = f.WithHint("list the kept revisions").WithRecipe(t.line("log"))
 	case f.Code == hubclient.CodeUnsupportedByHub && f.Hint == "":

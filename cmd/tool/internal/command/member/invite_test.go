@@ -12,7 +12,7 @@ func TestInvite(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	w.Run(member.Command, "invite", "--role", "writer").Exits(2)
-	w.Run(member.Command, "invite", "acme").Exits(2).Prints("--role is reader, writer or admin")
+	w.Run(member.Command, "invite", "acme").Exits(2).Prints("give a role: --role reader, writer or admin")
 	w.Run(member.Command, "invite", "acme", "--role", "owner").Exits(2)
 	w.Run(member.Command, "invite", "ACME", "--role", "reader").Exits(2).Prints("is not an org")
 	w.Run(member.Command, "invite", apptest.User, "--role", "reader").Exits(1).Prints("alice is a user, not an org")

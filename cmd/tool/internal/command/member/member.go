@@ -40,6 +40,9 @@ func checkRole(role string) error {
 	case wire.Reader, wire.Writer, wire.Admin:
 		return nil
 	}
+	if role == "" {
+		return cmdline.Usagef("give a role: --role reader, writer or admin")
+	}
 	return cmdline.Usagef("--role is reader, writer or admin, not %q", role)
 }
 

@@ -82,6 +82,7 @@ func TestRestore(t *testing.T) {
 	w.Run(command, "list", "--deleted").Done().Prints("@alice/web", "deleted by alice", "can be restored until")
 	w.Run(command, "list", "alice", "--deleted", "--json").Done().Prints(`"deleted":true`, `"restorableUntil"`)
 	w.Run(command, "view", "@alice/web", "--json").Fails("not_found", "view")
+	w.Run(command, "view", "@alice/web").Prints("alice deleted it; it can be restored until", " project restore @alice/web --origin ")
 	w.Run(command, "restore", "@alice/web").Done().Prints("Restored @alice/web")
 	w.Run(command, "restore", "@alice/web").Done().Prints("@alice/web was not deleted")
 	w.Run(command, "view", "@alice/web").Done().Prints("written by alice")

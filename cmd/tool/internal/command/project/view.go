@@ -139,7 +139,7 @@ func find(ctx context.Context, a *app.App, name string) (*Viewed, *identity.Hub,
 	if err != nil {
 		e := app.Explain(hub, err).At("view").About(target, failure.Effects{})
 		if e.Code == wire.CodeNotFound {
-			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(target.Account())}
+			e = e.WithRecipe(app.OrRestore(err, target, cmdline.Tool("project", "list").With(target.Account())))
 		}
 		return nil, nil, e
 	}

@@ -301,7 +301,7 @@ func (p *pull) fail(err error) failure.Failure {
 	f := app.Explain(p.hub, err).At(app.StagePull).About(p.destination, p.done)
 	if p.hub != nil && f.Code == wire.CodeNotFound {
 		return f.WithReason("there is no project %s on %s", p.destination, f.Origin).
-			WithRecipe(cmdline.Tool("project", "list").With(p.destination.Account()))
+			WithRecipe(app.OrRestore(err, p.destination, cmdline.Tool("project", "list").With(p.destination.Account())))
 	}
 	return f
 }

@@ -80,6 +80,7 @@ type push struct {
 
 	undoable bool   // the config that was replaced is saved
 	restored string // what an undo restored
+	wasBack  bool   // the hub had the config already that an undo restores
 }
 
 // Run pushes the local project called name, or the only one.
@@ -279,8 +280,10 @@ func (p *push) explain(err error) error {
 	switch {
 	case e.Code == wire.CodeNotFound:
 		e.Reason = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
-		e.Hint = "push only updates: create it first"
-		e.Recipe = []cmdline.Line{cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.local.Name)}
+		if !app.IsDeleted(err) {
+			e.Hint = "push only updates: create it first"
+		}
+		e = e.WithRecipe(app.OrRestore(err, p.destination, cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.local.Name)))
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.String() != "":
 		e.Recipe = []cmdline.Line{p.dryRunLine()}
 	case p.saved != nil:

@@ -153,6 +153,19 @@ func TestPush_UndoPutsTheFormerConfigBack(t *testing.T) {
 	w.Run(push.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
 }
 
+func TestPush_UndoSaysThatThePushWasNeverApplied(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Strict = true
+	broken := true
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return broken && r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInternalServerError, "internal", "it broke")
+	})
+	w.Run(push.Command, "web", "--json").Fails("internal", "push")
+	broken = false
+	w.Run(push.Command, "web", "--undo").Done().Prints("The config of @alice/web is the previous one already\n", "nothing was changed")
+	wantConfig(t, w, `{"title":"hub"}`)
+}
+
 func TestPush_UndoRefusesWhatWasEditedSince(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Run(push.Command, "web", "--force").Done()

@@ -5,7 +5,9 @@ import "example.com/projecthub/cmd/tool/internal/app"
 // pushedText prints the result of a push.
 func (p *push) pushedText(w *app.Printer) {
 	r := p.result
-	if p.opts.Undo {
+	if p.opts.Undo && p.wasBack && p.restored == "config" {
+		w.Line("The config of %s is the previous one already", r.Project)
+	} else if p.opts.Undo {
 		w.Line("Restored the %s of %s", p.restored, r.Project)
 	} else {
 		w.Line("Pushed %s to %s", r.ProjectName, r.Project)

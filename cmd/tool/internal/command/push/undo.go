@@ -162,6 +162,7 @@ func isBack(err error, config flat.Config) bool {
 }
 
 func (p *push) alreadyBack(config flat.Config, former *state.Entry) {
+	p.wasBack = true
 	p.result.EnrichmentCount, p.result.Revision = config.EnrichmentCount(), config.Revision()
 	p.result.Notes = append(p.result.Notes,
 		fmt.Sprintf("nothing was changed: the hub holds the config from before the push (%s) already", editText(former.Former)),
