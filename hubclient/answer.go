@@ -115,7 +115,7 @@ func (c *Client) problem(resp *http.Response, body []byte, version string) *Erro
 	if e.Detail == "" {
 		e.Detail = "the hub answered " + statusText(resp.StatusCode)
 	}
-	if p.Code == wire.CodeUnknownRoute || slices.ContainsFunc(p.Errors, func(f wire.FieldError) bool { return f.Detail == wire.NoSuchMember }) {
+	if p.Code == wire.CodeUnknownRoute && resp.StatusCode != http.StatusMisdirectedRequest || slices.ContainsFunc(p.Errors, func(f wire.FieldError) bool { return f.Detail == wire.NoSuchMember }) {
 		e.Hint = fmt.Sprintf("this program is newer than the hub (version %s): update the hub", version)
 	}
 	return e

@@ -301,6 +301,17 @@ func TestProblem_WithoutDetailNamesStatus(t *testing.T) {
 	})
 }
 
+func TestProblem_KeepsTheHintOfTheHostOfPreviews(t *testing.T) {
+	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		raw(w, problem("421 X", `{"code":"unknown_route","detail":"only previews","hint":"the hub is at https://hub.test"}`))
+	}, func(ctx context.Context, c *hubclient.Client) {
+		_, err := c.Whoami(ctx)
+		if e := failure(t, err); e.Hint != "the hub is at https://hub.test" {
+			t.Errorf("the hint is %q", e.Hint)
+		}
+	})
+}
+
 func TestProblem_UnknownRouteMeansOlderHub(t *testing.T) {
 	for name, body := range map[string]string{
 		"route":  `{"code":"unknown_route","detail":"no route","hint":"another"}`,

@@ -62,16 +62,16 @@ func TestPreviewHost_ServesOnlyTheFrame(t *testing.T) {
 	}
 	for _, e := range wire.Endpoints {
 		path := strings.NewReplacer("{account}", "acme", "{slug}", "web", "{version}", "1.0.0", "{file}", "style.css").Replace(e.Path)
-		if resp := on(host, e.Method, path); resp.StatusCode != 404 || len(resp.Header["Set-Cookie"]) > 0 {
+		if resp := on(host, e.Method, path); resp.StatusCode != 421 || len(resp.Header["Set-Cookie"]) > 0 {
 			t.Errorf("%s %s on the preview host: %d", e.Method, path, resp.StatusCode)
 		}
 	}
 	for _, path := range []string{"/", "/static/preview-000000000000.js", "/static/" + preview.Packages.Name, "/preview/frame/", "/preview/frame/../../v1/whoami", "/.well-known/x"} {
-		if resp := on(host, "GET", path); resp.StatusCode != 404 {
+		if resp := on(host, "GET", path); resp.StatusCode != 421 {
 			t.Errorf("%s on the preview host: %d", path, resp.StatusCode)
 		}
 	}
-	if resp := on(host, "POST", "/preview/frame"); resp.StatusCode != 404 {
+	if resp := on(host, "POST", "/preview/frame"); resp.StatusCode != 421 {
 		t.Errorf("POST: %d", resp.StatusCode)
 	}
 	for _, path := range []string{"/preview/frame", script} {

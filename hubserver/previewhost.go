@@ -69,7 +69,7 @@ func (s *Server) previewFile(c *call) error {
 }
 
 func (s *Server) notOnPreviewHost(c *call) error {
-	return problemf(http.StatusNotFound, wire.CodeUnknownRoute, "%s serves only the frame of previews", s.PreviewURL).
+	return problemf(http.StatusMisdirectedRequest, wire.CodeUnknownRoute, "%s serves only the frame of previews", s.PreviewURL).
 		hint("the hub is at %s", s.PublicURL)
 }
 
