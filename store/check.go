@@ -64,6 +64,16 @@ func (c *checker) mark(ctx context.Context, account, object string) error {
 	return err
 }
 
+// name returns the name of what is stored. It reports one that is invalid: nothing can be
+// read by it.
+func (c *checker) name(kind, account, slug string) (r ref.Ref, ok bool) {
+	r, err := ref.New(account, slug)
+	if err != nil {
+		c.found(Problem{fmt.Errorf("%s %q: invalid name", kind, account+"/"+slug), "restore a backup: nothing can be read by this name"})
+	}
+	return r, err == nil
+}
+
 const pushAgain = "push the base files of a project that has it again: hub fsck --repair lets that push replace it"
 
 func (c *checker) blobs(ctx context.Context) error {
@@ -105,9 +115,9 @@ func (c *checker) projects(ctx context.Context) error {
 			return err
 		}
 		for _, p := range page {
-			r, err := ref.New(p.Account, p.Slug)
-			if err != nil {
-				return err
+			r, ok := c.name("project", p.Account, p.Slug)
+			if !ok {
+				continue
 			}
 			c.n.Projects++
 			if err := errors.Join(c.configs(ctx, r), c.files(ctx, r)); err != nil {
@@ -185,9 +195,9 @@ func (c *checker) stacks(ctx context.Context) error {
 		return err
 	}
 	for _, v := range versions {
-		r, err := ref.New(v.Account, v.Slug)
-		if err != nil {
-			return err
+		r, ok := c.name("stack", v.Account, v.Slug)
+		if !ok {
+			continue
 		}
 		c.n.Stacks++
 		body, err := c.Bundle(ctx, r, v.Version)
@@ -211,9 +221,9 @@ func (c *checker) apis(ctx context.Context) error {
 		return err
 	}
 	for _, a := range apis {
-		r, err := ref.New(a.Account, a.Slug)
-		if err != nil {
-			return err
+		r, ok := c.name("API", a.Account, a.Slug)
+		if !ok {
+			continue
 		}
 		c.n.APIs++
 		body, err := c.Document(ctx, r)

@@ -86,6 +86,11 @@ func TestCheck_FindsWhatIsDamagedOrMissing(t *testing.T) {
 		if problems := check(t, s, false); len(problems) > 0 {
 			t.Errorf("undamaged: %v", problems)
 		}
+		execute(t, address, "DELETE FROM api_documents")
+		execute(t, address, "UPDATE apis SET slug = '!' || slug")
+		if problems := check(t, s, false); len(problems) == 0 || !strings.Contains(problems[0].Cause.Error(), "invalid name") {
+			t.Errorf("an invalid name: %v", problems)
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -30,9 +31,20 @@ func (s *Store) Lock() (unlock func() error, err error) {
 		return nil, err
 	}
 	if !taken {
-		return nil, fmt.Errorf("%s: %w", s.dsn.path, ErrInUse)
+		return nil, fmt.Errorf("%s: %w%s", s.dsn.path, ErrInUse, holder(lock.Path()))
 	}
+	_ = os.WriteFile(lock.Path(), strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o600) // a full disk is no reason not to serve
 	return lock.Unlock, nil
+}
+
+// holder names the process that wrote its ID to a lock's file.
+func holder(path string) string {
+	text, _ := os.ReadFile(path)
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d)", pid)
 }
 
 // migrationLock is the number of PostgreSQL's advisory lock for migrating.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -147,8 +148,8 @@ func TestLock_OneHubPerSQLiteFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Lock(); !errors.Is(err, store.ErrInUse) {
-		t.Errorf("a second lock: %v, want ErrInUse", err)
+	if _, err := s.Lock(); !errors.Is(err, store.ErrInUse) || !strings.HasSuffix(err.Error(), fmt.Sprintf("(process %d)", os.Getpid())) {
+		t.Errorf("a second lock: %v, want ErrInUse with the process", err)
 	}
 	link := filepath.Join(t.TempDir(), "link.db")
 	if err := os.Symlink(store.Path(address), link); err != nil {
