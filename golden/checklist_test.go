@@ -40,9 +40,9 @@ var sizes = map[string]size{"": usual, "-narrow": narrow}
 
 func TestChecklist_ShowsAndLeavesSteps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, before)
 	for suffix, s := range sizes {
 		for _, env := range []string{"COLORFGBG=", "COLORFGBG=15;0"} {
+			w := newWorld(t, before)
 			command := w.command("project", "create", "shop")
 			command.Env = append(command.Env, env)
 			term := open(t, command, s, false)
@@ -51,7 +51,6 @@ func TestChecklist_ShowsAndLeavesSteps(t *testing.T) {
 				t.Errorf("%s: %q", env, found)
 			}
 			w.steps(term, "create"+suffix)
-			w.must("project", "rm", "shop", "--force")
 		}
 	}
 }

@@ -114,6 +114,7 @@ func TestConfigHistory_EndsWithItsProject(t *testing.T) {
 		hub.settings(`{"a": 1}`)
 		was := decoded[wire.Config](hub.as("rita").get(config)).Revision
 		hub.as("anna").delete(web).want(200)
+		hub.purge()
 		hub.as("alice").post("/v1/projects", newProject("web")).want(201)
 		hub.as("rita").get(config+"?revision="+was).problem(404, wire.CodeRevisionNotKept)
 		if page := decoded[wire.ConfigHistory](hub.as("rita").get(configHistory)); len(page.Entries) != 0 {

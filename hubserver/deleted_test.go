@@ -43,6 +43,15 @@ func TestRestoreProject_BringsBackAll(t *testing.T) {
 	})
 }
 
+// purge removes the one deleted project, which is no longer kept.
+func (h *testHub) purge() {
+	h.Helper()
+	h.sql("UPDATE deleted_projects SET kept_until = 1")
+	if n, err := h.store.PurgeDeleted(h.Context()); n != 1 || err != nil {
+		h.Fatal(n, err)
+	}
+}
+
 func TestRestoreProject_FailsWithoutTheProjectOrItsAPI(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
@@ -54,10 +63,7 @@ func TestRestoreProject_FailsWithoutTheProjectOrItsAPI(t *testing.T) {
 		alice.post("/v1/apis/upload?account=acme&slug=pets", pets).want(201)
 		alice.post(restored, nil).want(200)
 		alice.delete(web).want(200)
-		hub.sql("UPDATE deleted_projects SET kept_until = 1")
-		if n, err := hub.store.PurgeDeleted(t.Context()); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
+		hub.purge()
 		alice.post(restored, nil).problem(404, wire.CodeNotFound)
 		alice.post("/v1/projects", newProject("web")).want(201)
 	})

@@ -169,8 +169,8 @@ func (f *firefox) press(key, text string) {
 	}
 }
 
+// It runs before the parallel tests: a second browser beside them takes too long.
 func TestFirefox_EditsAndPreviews(t *testing.T) {
-	t.Parallel()
 	hub := previewHub(t)
 	hub.settings(`{"title": "First"}`)
 	f := newFirefox(t)
