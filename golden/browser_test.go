@@ -106,7 +106,7 @@ func (b *browser) inApp(script string) (string, error) {
 // where it never is.
 func waitUntil(t testing.TB, look func() (seen string, ok bool)) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		seen, ok := look()
 		if ok {
 			return

@@ -7,6 +7,13 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
+func refusesBodies(path string, send func(path string, body any, headers ...header) *answer) {
+	send(path, typed{"text/plain", []byte("{}")}, header{"If-Match": "*"}).want(415)
+	send(path, typed{"application/json", []byte("{")}, header{"If-Match": "*"}).want(400)
+	send(path, typed{"application/json", []byte(`{"a": "` + strings.Repeat("x", 1<<20) + `"}`)}, header{"If-Match": "*"}).want(413)
+	send(path, typed{"application/json", []byte(`{"unknown": 1}`)}, header{"If-Match": "*"}).want(422)
+}
+
 // Each route with a JSON body refuses one of another type, a malformed and a large one.
 func TestBodies_OfOtherShapesAreRefused(t *testing.T) {
 	hub := one(t, nil)
@@ -15,13 +22,12 @@ func TestBodies_OfOtherShapesAreRefused(t *testing.T) {
 	anna := hub.as("anna")
 	anna.put("/v1/bots/acme/crawler", nil)
 	for _, path := range []string{
-		"/v1/bots/acme/crawler/tokens", "/v1/device", "/v1/device/cancel", "/v1/device/token", "/v1/invitations", "/v1/links", baseFiles + "/restore",
+		"/v1/bots/acme/crawler/tokens", "/v1/device", "/v1/device/cancel", "/v1/device/token", "/v1/invitations", "/v1/links", "/v1/tokens", baseFiles + "/restore",
 	} {
-		anna.post(path, typed{"text/plain", []byte("{}")}, header{"If-Match": "*"}).want(415)
-		anna.post(path, typed{"application/json", []byte("{")}, header{"If-Match": "*"}).want(400)
-		anna.post(path, typed{"application/json", []byte(`{"a": "` + strings.Repeat("x", 1<<20) + `"}`)}, header{"If-Match": "*"}).want(413)
-		anna.post(path, typed{"application/json", []byte(`{"unknown": 1}`)}, header{"If-Match": "*"}).want(422)
+		refusesBodies(path, anna.post)
 	}
+	refusesBodies("/v1/members/acme/rita", anna.put)
+	anna.delete("/v1/members/acme/WEB").want(404)
 	anna.put("/v1/bots/acme/WEB", nil).want(404)
 	for _, path := range []string{"/v1/apis/acme/pets/targets", "/v1/projects/acme/web/preview/api"} {
 		anna.get(path, header{"If-None-Match": anna.get(path).want(200).etag()}).want(304)

@@ -30,7 +30,6 @@ type bucket struct {
 // Limits of one call. Together they end it within tries times tryTime.
 const (
 	tries       = 4
-	requests    = 3 // of one try
 	tryTime     = 15 * time.Second
 	firstWait   = 100 * time.Millisecond
 	longestWait = 2 * time.Second
@@ -85,7 +84,7 @@ func openBucket(address string) (Store, error) {
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: metaTime}},
 		}),
 		Secure: secure, Region: query.Get("region"), BucketLookup: lookup, Transport: transport,
-		MaxRetries: requests,
+		MaxRetries: 1, // another one would rewind a body that the one before may still read
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAddress, err)
