@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"math/big"
 	"net"
@@ -141,9 +142,11 @@ func TestFiles_KeepTheFormerPairWhileTheNewOneIsBroken(t *testing.T) {
 	p := newPair(t, 100*24*time.Hour)
 	other := newPair(t, 100*24*time.Hour)
 	for name, spoil := range map[string]func() error{
-		"the key of another certificate": func() error { return os.Rename(other.key, p.key) },
-		"no PEM":                         func() error { return os.WriteFile(p.cert, []byte("hello"), 0o600) },
-		"no file":                        func() error { return os.Remove(p.cert) },
+		"the key of another certificate": func() error { // both may have been made at the same time
+			return errors.Join(os.Rename(other.key, p.key), os.Chtimes(p.key, time.Time{}, time.Now().Add(time.Hour)))
+		},
+		"no PEM":  func() error { return os.WriteFile(p.cert, []byte("hello"), 0o600) },
+		"no file": func() error { return os.Remove(p.cert) },
 	} {
 		logged := p.log.count("the former one is kept")
 		if err := spoil(); err != nil && !os.IsNotExist(err) {
