@@ -24,6 +24,8 @@ func check(v any, about ref.Ref) string {
 		named = v.Project
 	case *wire.Deleted:
 		named = v.Project
+	case *wire.Restored:
+		named = v.Project
 	case *wire.Config:
 		named = v.Project
 		if !tree.ValidDigest(v.Revision) { // becomes a header of the next request
