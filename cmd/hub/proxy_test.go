@@ -244,7 +244,7 @@ func awaitLine(t *testing.T, text string, hubs ...*process) string {
 }
 
 // The hubs are replaced one after the other, as for an upgrade, while clients write: nothing
-// is lost. That nobody is refused depends on how soon the proxy asks /readyz.
+// is lost. Whether a request is refused depends on how often the proxy asks /readyz.
 func TestProxy_UpgradesOneHubAfterTheOther(t *testing.T) {
 	eachProxy(t, func(t *testing.T, p *proxied) {
 		p.begin(4)

@@ -68,28 +68,6 @@ func Expiry(t *time.Time) string {
 	return "expires " + t.Local().Format("2 Jan 2006")
 }
 
-// TokenRow returns a row of a list of tokens.
-func TokenRow(t wire.TokenInfo) []string {
-	expires, used := "never expires", "never used"
-	if t.ExpiresAt != nil {
-		expires = "until " + t.ExpiresAt.UTC().Format(time.DateOnly)
-	}
-	if t.LastUsedAt != nil {
-		used = "used " + t.LastUsedAt.UTC().Format(time.DateOnly)
-	}
-	scopes := "read"
-	if len(t.Scopes) > 0 {
-		scopes = strings.ReplaceAll(Scopes(t.Scopes), ", ", ",")
-	}
-	switch {
-	case t.Account != "":
-		scopes += " on @" + t.Account
-	case !t.Project.IsZero():
-		scopes += " on " + t.Project.String()
-	}
-	return []string{t.ID, t.Name, t.Shown + "…", scopes, expires, used}
-}
-
 // MaxShown bounds how many lines of a difference text mode shows of each kind,
 // and maxValue the columns of a value. JSON has all of it.
 const (

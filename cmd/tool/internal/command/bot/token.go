@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -147,15 +146,17 @@ func revokeCommand(a *app.App) *cobra.Command {
 				return err
 			}
 			for _, id := range args[1:] {
-				if !pat.ValidID(id) {
-					return cmdline.Usagef("%q is not the ID of a token: it has 12 digits of 0-9 and a-f", id).
-						Try(cmdline.Tool("bot", "token", "list").With(r.String()))
+				if err := app.CheckTokenID(id, listLine(r)); err != nil {
+					return err
 				}
 			}
 			return revoke(ctx, a, r, args[1:])
 		}),
 	})
 }
+
+// listLine is the command that shows the IDs of a bot's tokens.
+func listLine(r ref.Ref) cmdline.Line { return cmdline.Tool("bot", "token", "list").With(r.String()) }
 
 // revoke revokes tokens one after the other. A failure says which ones it has revoked.
 func revoke(ctx context.Context, a *app.App, r ref.Ref, ids []string) error {
@@ -167,14 +168,7 @@ func revoke(ctx context.Context, a *app.App, r ref.Ref, ids []string) error {
 	for i, id := range ids {
 		revoked, err := hub.RevokeBotToken(ctx, r, id)
 		if err != nil {
-			f := app.Explain(hub, err).At("revoke")
-			if f.Code == wire.CodeNotFound {
-				f = f.WithRecipe(cmdline.Tool("bot", "token", "list").With(r.String()))
-			}
-			if i > 0 {
-				f = f.WithHint("revoked before this failure: %s", strings.Join(ids[:i], ", "))
-			}
-			return failure.Doing(f, "", "revoke the token %s of %s", id, r)
+			return failure.Doing(app.ExplainRevocation(hub, err, ids[:i], listLine(r)), "", "revoke the token %s of %s", id, r)
 		}
 		result.Tokens = append(result.Tokens, *revoked)
 	}

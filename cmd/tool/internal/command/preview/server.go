@@ -137,7 +137,7 @@ func (s *server) serve(ctx context.Context) error {
 	return err
 }
 
-// show replaces what pages show. A nil failure is none.
+// show replaces what pages show. f is nil if the preview can be shown.
 func (s *server) show(now *snapshot, f *failed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -181,11 +181,14 @@ forgotten, too: this machine is logged out.`,
 		Example: "  tool token revoke 1f0c2d9b8a77\n  tool token revoke self",
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
-				return cmdline.Usagef("tool token revoke takes IDs of tokens, or self").Try(cmdline.Tool("token", "list"))
+				return cmdline.Usagef("tool token revoke takes IDs of tokens, or self").Try(listLine)
 			}
 			for _, id := range args {
-				if id != wire.TokenSelf && !pat.ValidID(id) {
-					return cmdline.Usagef("%q is not the ID of a token: it has 12 digits of 0-9 and a-f", id).Try(cmdline.Tool("token", "list"))
+				if id == wire.TokenSelf {
+					continue
+				}
+				if err := app.CheckTokenID(id, listLine); err != nil {
+					return err
 				}
 			}
 			hub, err := a.ConnectToWrite(ctx)
@@ -197,6 +200,9 @@ forgotten, too: this machine is logged out.`,
 	})
 }
 
+// listLine is the command that shows the IDs of the caller's tokens.
+var listLine = cmdline.Tool("token", "list")
+
 // revoke revokes tokens one after the other, the one in use last. A failure says which
 // ones it has revoked.
 func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) error {
@@ -205,14 +211,7 @@ func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) er
 	for i, id := range ids {
 		revoked, err := hub.RevokeToken(ctx, id)
 		if err != nil {
-			f := app.Explain(hub, err).At("revoke")
-			if f.Code == wire.CodeNotFound {
-				f = f.WithRecipe(cmdline.Tool("token", "list"))
-			}
-			if i > 0 {
-				f = f.WithHint("revoked before this failure: %s", strings.Join(ids[:i], ", "))
-			}
-			return failure.Doing(f, "", "revoke the token %s", id)
+			return failure.Doing(app.ExplainRevocation(hub, err, ids[:i], listLine), "", "revoke the token %s", id)
 		}
 		result.Tokens = append(result.Tokens, *revoked)
 		if revoked.Self {
