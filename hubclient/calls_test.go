@@ -37,6 +37,7 @@ func TestCalls_MatchContract(t *testing.T) {
 		"ConfigHistory":  {"GET /v1/projects/acme/web/config/history?cursor=7&limit=20", "", ""},
 		"ConfigRevision": {"GET /v1/projects/acme/web/config?revision=" + revisionOf(settings), "", ""},
 		"PutConfig":      {"PUT /v1/projects/acme/web/client-config", "application/json", `{"settings":` + string(settings) + `}`},
+		"RestoreConfig":  {"PUT /v1/projects/acme/web/client-config?restore=1", "application/json", `{"settings":` + string(settings) + `}`},
 		"CheckConfig":    {"POST /v1/projects/acme/web/client-config?dryRun=1", "application/json", `{"settings":` + string(settings) + `}`},
 		"BaseFiles":      {"GET /v1/projects/acme/web/preview/base-files", "", ""},
 		"PutBaseFiles":   {"PUT /v1/projects/acme/web/preview/base-files", wire.BaseFilesType, "an archive"},

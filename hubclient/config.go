@@ -36,7 +36,15 @@ func (c *Client) PutConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, 
 	if ifRevision != "" {
 		condition["If-Match"] = quote(ifRevision)
 	}
-	return c.putConfig(ctx, r, body, condition)
+	return c.putConfig(ctx, r, to(wire.OpPutConfig, r), body, condition)
+}
+
+// RestoreConfig is PutConfig with a config of the project's history, which then says that
+// it was restored. A hub that does not know restores says that it was pushed.
+func (c *Client) RestoreConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string) (*wire.ConfigWritten, error) {
+	req := to(wire.OpPutConfig, r)
+	req.query(url.Values{"restore": {"1"}})
+	return c.putConfig(ctx, r, req, body, map[string]string{"If-Match": quote(ifRevision)})
 }
 
 // CheckConfig reports what PutConfig would return, and writes nothing. The failure is
@@ -60,11 +68,11 @@ func (c *Client) CheckConfig(ctx context.Context, r ref.Ref, body wire.PutConfig
 // SeedConfig writes the first config of a project that was just created. The hub
 // refuses it if the project has a config by now.
 func (c Created) SeedConfig(ctx context.Context, body wire.PutConfig) (*wire.ConfigWritten, error) {
-	return c.client.putConfig(ctx, c.project.Project, body, map[string]string{"If-None-Match": "*"})
+	r := c.project.Project
+	return c.client.putConfig(ctx, r, to(wire.OpPutConfig, r), body, map[string]string{"If-None-Match": "*"})
 }
 
-func (c *Client) putConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, condition map[string]string) (*wire.ConfigWritten, error) {
-	req := to(wire.OpPutConfig, r)
+func (c *Client) putConfig(ctx context.Context, r ref.Ref, req request, body wire.PutConfig, condition map[string]string) (*wire.ConfigWritten, error) {
 	req.header = condition
 	if err := req.jsonBody(body); err != nil {
 		return nil, err

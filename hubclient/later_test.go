@@ -44,6 +44,7 @@ func fullAnswers() map[string]http.HandlerFunc {
 		"ConfigHistory":     of(200, wire.ConfigHistory{Entries: []wire.ConfigEntry{{Edit: edit, Parent: former}}}),
 		"ConfigRevision":    of(200, configOf(settings)),
 		"PutConfig":         of(200, written),
+		"RestoreConfig":     of(200, written),
 		"CheckConfig":       of(200, written),
 		"BaseFilesRevision": of(200, wire.BaseFiles{BaseFilesSum: sum, Files: files}),
 		"BaseFiles":         of(200, wire.BaseFiles{BaseFilesSum: sum, Files: files}),
@@ -92,7 +93,7 @@ func fullAnswers() map[string]http.HandlerFunc {
 }
 
 // notShape are the objects whose members are a user's, by the call that answers them.
-var notShape = map[string][]string{"Config": {"/config"}, "ConfigRevision": {"/config"}, "PutConfig": {"/config", "/replaced/config"}, "CheckConfig": {"/config", "/replaced/config"}, "PatchConfig": {"/config", "/replaced/config"}}
+var notShape = map[string][]string{"Config": {"/config"}, "ConfigRevision": {"/config"}, "PutConfig": {"/config", "/replaced/config"}, "RestoreConfig": {"/config", "/replaced/config"}, "CheckConfig": {"/config", "/replaced/config"}, "PatchConfig": {"/config", "/replaced/config"}}
 
 // later rewrites an answer as a newer hub gives it: every object has one more member.
 // It returns how many objects there are.

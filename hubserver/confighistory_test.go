@@ -46,6 +46,22 @@ func TestConfigHistory_SaysWhoChangedWhat(t *testing.T) {
 	})
 }
 
+func TestConfigHistory_ShowsARestoreAsOne(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		first, second := hub.settings(`{"a": 1}`), hub.settings(`{"a": 2}`)
+		hub.as("anna").put(clientCfg+"?restore=1", `{"settings": {"a": 1}}`, header{"If-Match": second}).want(200)
+		if c := decoded[wire.Config](hub.as("rita").get(config).want(200)); c.UpdatedVia != wire.ViaRestore || c.UpdatedBy != "anna" || `"`+c.Revision+`"` != first {
+			t.Errorf("%+v", c)
+		}
+		newest := decoded[wire.ConfigHistory](hub.as("rita").get(configHistory).want(200)).Entries[0]
+		if newest.UpdatedVia != wire.ViaRestore || newest.Changed != 1 {
+			t.Errorf("%+v", newest)
+		}
+		hub.as("anna").put(clientCfg+"?restore=yes", `{"settings": {"a": 3}}`).problem(422, wire.CodeInvalidBody)
+	})
+}
+
 func TestConfigHistory_HasPages(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()

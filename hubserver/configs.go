@@ -75,17 +75,26 @@ type configChange func(current *store.Config) (config flat.Config, write bool, e
 // read, and part of the response, which has to be possible once the write is done.
 const replacedCost = 4
 
-func (s *Server) putConfig(c *call) error { return s.replaceConfig(c, false) }
+func (s *Server) putConfig(c *call) error {
+	put := configWrite{via: wire.ViaPush}
+	if q := c.r.URL.Query(); q.Has("restore") {
+		if n := q.Get("restore"); n != "1" {
+			return invalidBody("", "restore must be 1, not %q", n)
+		}
+		put.via = wire.ViaRestore
+	}
+	return s.replaceConfig(c, put)
+}
 
 // checkPut answers as putConfig does, and writes nothing.
 func (s *Server) checkPut(c *call) error {
 	if n := c.r.URL.Query().Get("dryRun"); n != "1" {
 		return invalidBody("", "dryRun must be 1, not %q: PUT replaces the config", n)
 	}
-	return s.replaceConfig(c, true)
+	return s.replaceConfig(c, configWrite{via: wire.ViaPush, dryRun: true})
 }
 
-func (s *Server) replaceConfig(c *call, dryRun bool) error {
+func (s *Server) replaceConfig(c *call, put configWrite) error {
 	size, err := c.configSize()
 	if err != nil {
 		return err
@@ -98,7 +107,6 @@ func (s *Server) replaceConfig(c *call, dryRun bool) error {
 	if err := c.takeAtMost(changing, jsonMemory(body)+replacedCost*size); err != nil {
 		return err
 	}
-	put := configWrite{via: wire.ViaPush, dryRun: dryRun}
 	if c.createOnly() {
 		put.via = wire.ViaCreate
 	}
@@ -171,9 +179,10 @@ func (c *call) changeConfig(w configWrite, prepare func() (configChange, error))
 	return c.json(http.StatusOK, answer)
 }
 
-// via is how the caller writes configs, which is through the page for a session.
+// via is how the caller writes configs, which is through the page for a session. The
+// history shows a restore as one, wherever it was made.
 func (w *caller) via(byToken wire.Via) wire.Via {
-	if w.session != nil {
+	if w.session != nil && byToken != wire.ViaRestore {
 		return wire.ViaPage
 	}
 	return byToken

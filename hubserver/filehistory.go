@@ -100,7 +100,7 @@ func (c *call) restoreTree(digest string, allowed func(current string) error) (*
 	if err := c.takeHistory(uploading); err != nil {
 		return nil, err
 	}
-	swap := store.Swap{Author: c.author(wire.ViaAPI), Tree: digest, Allowed: allowed}
+	swap := store.Swap{Author: c.author(wire.ViaRestore), Tree: digest, Allowed: allowed}
 	var swapped *store.Swapped
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		swap.Next = func(tree.Tree) (tree.Tree, error) { return tx.FormerTree(c.ctx(), c.ref(), digest) }

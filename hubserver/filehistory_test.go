@@ -53,7 +53,7 @@ func TestBaseFilesHistory_ListsAndRestores(t *testing.T) {
 		}
 		hub.restore(first, first).want(200) // changes nothing
 		h = decoded[wire.BaseFilesHistory](hub.as("rita").get(baseFiles + "/history").want(200)).Entries
-		if len(h) != 3 || h[0].UpdatedVia != wire.ViaAPI || h[0].UpdatedBy != "anna" {
+		if len(h) != 3 || h[0].UpdatedVia != wire.ViaRestore || h[0].UpdatedBy != "anna" {
 			t.Errorf("%+v", h)
 		}
 	})

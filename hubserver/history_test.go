@@ -72,7 +72,7 @@ func TestHistoryPage_ShowsAndRestoresConfigs(t *testing.T) {
 		}
 		alice.get(historyTab + "?restored=1").want(200).shows("Restored.")
 		c := decoded[wire.Config](hub.as("alice").get(config))
-		if c.Revision != first || c.UpdatedBy != "alice" || c.UpdatedVia != wire.ViaPage {
+		if c.Revision != first || c.UpdatedBy != "alice" || c.UpdatedVia != wire.ViaRestore {
 			t.Errorf("%+v", c)
 		}
 		for _, who := range []*caller{hub.with(""), rita, hub.session("sam"), hub.session("alice", wire.ScopeUseLimit)} {
@@ -98,7 +98,7 @@ func TestHistoryPage_ShowsAndRestoresBaseFiles(t *testing.T) {
 		again := alice.post(historyTab, review.hidden()).want(412).shows("Somebody changed the project meanwhile")
 		alice.post(historyTab, again.hidden()).want(303)
 		entries := decoded[wire.BaseFilesHistory](hub.as("rita").get(baseFiles + "/history")).Entries
-		if entries[0].Tree != first || entries[0].Parent != third || entries[0].UpdatedVia != wire.ViaPage || entries[0].UpdatedBy != "alice" {
+		if entries[0].Tree != first || entries[0].Parent != third || entries[0].UpdatedVia != wire.ViaRestore || entries[0].UpdatedBy != "alice" {
 			t.Errorf("%+v", entries[0])
 		}
 		alice.get(files + "&tree=" + strings.Repeat("0", 64)).want(404).shows("Not kept")

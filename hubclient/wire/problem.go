@@ -41,10 +41,11 @@ type Via string
 
 // The ways to write a config.
 const (
-	ViaCreate Via = "create" // the seed of `tool project create`
-	ViaPush   Via = "push"   // any other PUT of client-config
-	ViaPage   Via = "page"   // an edit on the project page
-	ViaAPI    Via = "api"    // a PATCH by token
+	ViaCreate  Via = "create"  // the seed of `tool project create`
+	ViaPush    Via = "push"    // any other PUT of client-config
+	ViaPage    Via = "page"    // an edit on the project page
+	ViaAPI     Via = "api"     // a PATCH by token
+	ViaRestore Via = "restore" // what the history has was restored, by `tool restore` or on the page
 )
 
 // Phrase names the way in a sentence: "through the API".

@@ -120,7 +120,7 @@ func (r *restore) restoreConfig(ctx context.Context) (bool, error) {
 		if err != nil || done || !yes {
 			return yes, err
 		}
-		written, err := r.hub.PutConfig(ctx, r.project, wire.PutConfig{Settings: former.Unfold()}, current.Revision)
+		written, err := r.hub.RestoreConfig(ctx, r.project, wire.PutConfig{Settings: former.Unfold()}, current.Revision)
 		if hubclient.HasCode(err, wire.CodeRevisionChanged) && r.asks() {
 			continue
 		}

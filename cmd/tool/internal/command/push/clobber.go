@@ -76,7 +76,9 @@ func (p *push) editsSince(ctx context.Context, base string, current *wire.Config
 }
 
 // editedByHand reports whether a config was edited where it is, not sent from a workspace.
-func editedByHand(via wire.Via) bool { return via == wire.ViaPage || via == wire.ViaAPI }
+func editedByHand(via wire.Via) bool {
+	return via == wire.ViaPage || via == wire.ViaAPI || via == wire.ViaRestore
+}
 
 // lastEdit is all that a hub without a history knows: the last edit, by hand.
 func lastEdit(current *wire.Config) []wire.ConfigEntry {
