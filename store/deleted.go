@@ -41,7 +41,7 @@ func notDeleted(q *bun.SelectQuery) *bun.SelectQuery {
 // DeleteProject deletes a project and returns until when it can be restored. One that
 // expires is purged, and the time is 0. ErrNotFound when there is no such project.
 func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref, by string) (keptUntil Time, err error) {
-	if err := tx.lockProject(ctx, r); err != nil {
+	if err := tx.lockToDelete(ctx, r); err != nil {
 		return 0, err
 	}
 	expires, err := tx.db.NewSelect().Model((*expiringProject)(nil)).
@@ -56,18 +56,26 @@ func (tx *Tx) DeleteProject(ctx context.Context, r ref.Ref, by string) (keptUnti
 	if err != nil {
 		return 0, err
 	}
-	moved, err := affected(tx.db.NewRaw(`INSERT INTO deleted_projects (account, slug, deleted_at, deleted_by, kept_until,
+	_, err = tx.db.NewRaw(`INSERT INTO deleted_projects (account, slug, deleted_at, deleted_by, kept_until,
 			revision, has_config, updated_at, updated_by, updated_via, body)
 		SELECT account, slug, ?, ?, ?, revision, has_config, updated_at, updated_by, updated_via, body
-		FROM configs WHERE account = ? AND slug = ?`, now, by, now.add(KeptDeleted), r.Account(), r.Slug()).Exec(ctx))
+		FROM configs WHERE account = ? AND slug = ?`, now, by, now.add(KeptDeleted), r.Account(), r.Slug()).Exec(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if moved == 0 { // it was deleted while this transaction waited for the lock
-		return 0, ErrNotFound
-	}
 	_, err = tx.db.NewDelete().Model(&Config{Account: r.Account(), Slug: r.Slug()}).WherePK().Exec(ctx)
 	return now.add(KeptDeleted), err
+}
+
+// lockToDelete locks a project and its config: the config first, as a write of it does,
+// whose entry of the history then refers to the project. ErrNotFound when there is no such
+// project.
+func (tx *Tx) lockToDelete(ctx context.Context, r ref.Ref) error {
+	c := &Config{Account: r.Account(), Slug: r.Slug()}
+	if err := wrap(tx.forUpdate(tx.db.NewSelect().Model(c).Column("slug").WherePK()).Scan(ctx)); err != nil {
+		return err
+	}
+	return tx.lockProject(ctx, r)
 }
 
 // RestoreProject restores a deleted project as it was, and reports whether it was deleted.

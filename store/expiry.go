@@ -67,7 +67,7 @@ func (s *Store) DeleteExpired(ctx context.Context) (deleted []ref.Ref, err error
 // deleteExpired deletes a project that expired at a time, unless it is gone, or another
 // one of the same name, which was created since.
 func (tx *Tx) deleteExpired(ctx context.Context, r ref.Ref, at Time) (existed bool, err error) {
-	if err := tx.lockProject(ctx, r); errors.Is(err, ErrNotFound) {
+	if err := tx.lockToDelete(ctx, r); errors.Is(err, ErrNotFound) {
 		return false, nil
 	} else if err != nil {
 		return false, err

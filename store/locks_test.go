@@ -66,6 +66,44 @@ func (r *rival) write(f func(*store.Tx) error) error {
 	})
 }
 
+func TestDeleteProject_LocksInTheOrderOfWritesToItsConfig(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		r := project(t, s)
+		var circles, deleted atomic.Int64
+		var all sync.WaitGroup
+		for n := range 6 {
+			all.Go(func() {
+				w := &rival{T: t, store: s, circles: &circles}
+				for i := range 15 {
+					err := w.write(func(tx *store.Tx) error {
+						if n > 0 {
+							_, _, err := tx.WriteConfig(t.Context(), r, store.ConfigWrite{Change: func(*store.Config) ([]byte, error) {
+								return fmt.Appendf(nil, `{"n":%d}`, 100*n+i), nil
+							}})
+							return err
+						}
+						if _, err := tx.DeleteProject(t.Context(), r, "alice"); err != nil {
+							return err
+						}
+						deleted.Add(1)
+						return nil
+					})
+					if err == nil && n == 0 {
+						err = w.write(func(tx *store.Tx) error { _, _, err := tx.RestoreProject(t.Context(), r); return err })
+					}
+					if err != nil && !errors.Is(err, store.ErrNotFound) {
+						t.Errorf("rival %d, write %d: %v", n, i, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := circles.Load(); n != 0 || deleted.Load() == 0 {
+			t.Errorf("%d transactions waited for each other in a circle, %d deletions", n, deleted.Load())
+		}
+	})
+}
+
 // always makes each content one that has to be touched, for the time of a test.
 func always(t *testing.T) {
 	t.Helper()
