@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 )
 
@@ -76,10 +77,17 @@ func (l *tlsListener) acceptAll() {
 
 // shake completes the handshake, and hands the connection to Accept.
 func (l *tlsListener) shake(raw net.Conn) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.hub.Log.Error("panic in a TLS handshake", "panic", p, "stack", string(debug.Stack()))
+			raw.Close()
+		}
+	}()
 	c := tls.Server(raw, l.config)
-	// Not by the context: a certificate may be ordered meanwhile, which takes longer.
 	raw.SetDeadline(time.Now().Add(handshakeTime))
-	if err := c.HandshakeContext(l.ctx); err != nil {
+	ctx, cancel := context.WithTimeout(l.ctx, handshakeTime) // it may wait for a certificate, not for the caller
+	defer cancel()
+	if err := c.HandshakeContext(ctx); err != nil {
 		l.refuse(raw, err)
 		return
 	}

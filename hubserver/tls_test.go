@@ -370,6 +370,58 @@ func TestTLS_EndsSilentHandshakes(t *testing.T) {
 	}
 }
 
+func TestTLS_SurvivesPanicsInHandshakes(t *testing.T) {
+	hub := one(t, func(c *hubserver.Config) { c.PublicURL = "https://hub.test" })
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := testTLS.Clone()
+	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		if hello.ServerName == "panic.test" {
+			panic("no certificate")
+		}
+		return nil, nil
+	}
+	server := hub.server.HTTPServer()
+	go server.ServeTLS(listener, config)
+	t.Cleanup(func() { server.Close() })
+	for name, served := range map[string]bool{"panic.test": false, "hub.test": true} {
+		conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{ServerName: name, InsecureSkipVerify: true})
+		if served != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			conn.Close()
+		}
+	}
+}
+
+// A certificate may be ordered during a handshake, for longer than the caller may take.
+func TestTLS_EndsHandshakesThatWaitForACertificate(t *testing.T) {
+	quiet(t, func(t *testing.T, hub *testHub, _ func() *line) {
+		listener := newPipes()
+		config := &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			<-hello.Context().Done()
+			return nil, hello.Context().Err()
+		}}
+		server := hub.server.HTTPServer()
+		go server.ServeTLS(listener, config)
+		t.Cleanup(func() { server.Close() })
+		raw, err := listener.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if err := tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(t.Context()); err == nil {
+			t.Error("the handshake succeeds")
+		}
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("the handshake took %v", took)
+		}
+	})
+}
+
 func mustParse(t *testing.T, address string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -4,14 +4,18 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
+	"golang.org/x/sync/singleflight"
 
 	"example.com/projecthub/store"
 )
@@ -38,25 +42,71 @@ func ACME(o Order) (c *tls.Config, obtain func()) {
 		HostPolicy: autocert.HostWhitelist(o.Domains...),
 		Client:     &acme.Client{DirectoryURL: o.Directory, HTTPClient: &http.Client{Timeout: authorityTimeout}, UserAgent: "hub"},
 	}
+	orders := &orders{get: m.GetCertificate}
 	get := func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		// autocert looks up the challenge of any name.
 		if err := m.HostPolicy(hello.Context(), strings.ToLower(hello.ServerName)); err != nil {
 			return nil, err
 		}
-		return m.GetCertificate(hello)
+		if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) { // the authority checks the challenge
+			return m.GetCertificate(hello)
+		}
+		return orders.wait(hello)
 	}
 	c = config(get, o.Log)
 	c.NextProtos = append(c.NextProtos, acme.ALPNProto)
 	return c, func() {
 		for _, domain := range o.Domains {
-			modern := &tls.ClientHelloInfo{ServerName: domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
-			if found, err := m.GetCertificate(modern); err != nil {
+			if found, err := m.GetCertificate(modernHello(domain)); err != nil {
 				o.Log.Error("no certificate could be obtained", "domain", domain, "error", err)
 			} else {
 				o.Log.Info("using a certificate", "domain", domain, "expires", leaf(found).NotAfter)
 			}
 		}
 	}
+}
+
+// orders has one goroutine for each name and kind of key wait for a certificate, which may
+// be ordered meanwhile: handshakes wait for that one, and no longer than they may take.
+type orders struct {
+	get     get
+	flights singleflight.Group
+}
+
+func (o *orders) wait(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	asked, key := modernHello(strings.ToLower(hello.ServerName)), "modern "
+	if !modern(hello) {
+		asked, key = &tls.ClientHelloInfo{ServerName: asked.ServerName}, "old "
+	}
+	done := o.flights.DoChan(key+asked.ServerName, func() (c any, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("a panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		return o.get(asked)
+	})
+	select {
+	case r := <-done:
+		c, _ := r.Val.(*tls.Certificate)
+		return c, r.Err
+	case <-hello.Context().Done():
+		return nil, fmt.Errorf("there is no certificate for %s yet: %w", asked.ServerName, hello.Context().Err())
+	}
+}
+
+// modernHello is a handshake for which autocert returns a certificate with an ECDSA key;
+// without the cipher suite it returns one with an RSA key.
+func modernHello(name string) *tls.ClientHelloInfo {
+	return &tls.ClientHelloInfo{ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
+}
+
+// modern reports whether a client supports certificates with an ECDSA key.
+func modern(hello *tls.ClientHelloInfo) bool {
+	return slices.Contains(hello.SignatureSchemes, tls.ECDSAWithP256AndSHA256) && slices.Contains(hello.SupportedCurves, tls.CurveP256) &&
+		(slices.Contains(hello.SupportedVersions, tls.VersionTLS13) || slices.ContainsFunc(hello.CipherSuites, func(suite uint16) bool {
+			return strings.HasPrefix(tls.CipherSuiteName(suite), "TLS_ECDHE_ECDSA_")
+		}))
 }
 
 // shared keeps what autocert needs in the database.

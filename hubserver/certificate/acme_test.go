@@ -1,6 +1,7 @@
 package certificate_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
@@ -9,10 +10,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -222,6 +226,47 @@ func TestACME_RenewsItsCertificate(t *testing.T) {
 		c, err := h.served(domain)
 		return err == nil && c.SerialNumber.Cmp(first.SerialNumber) != 0
 	})
+}
+
+// An authority that does not respond must not gather handshakes.
+func TestACME_WaitsOnceForAllHandshakes(t *testing.T) {
+	var asked atomic.Int64
+	silent := make(chan struct{})
+	directory := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked.Add(1)
+		<-silent
+	}))
+	t.Cleanup(func() { close(silent); directory.Close() })
+	config, _ := certificate.ACME(certificate.Order{
+		Domains: []string{domain}, Directory: directory.URL, Store: storetest.Open(t, storetest.SQLite(t)), Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, give := context.WithCancel(t.Context())
+	defer give()
+	ended := make(chan error)
+	const handshakes = 50
+	before := runtime.NumGoroutine()
+	for range handshakes {
+		here, there := net.Pipe()
+		go func() {
+			_ = tls.Client(there, &tls.Config{ServerName: domain, InsecureSkipVerify: true}).HandshakeContext(t.Context())
+			there.Close()
+		}()
+		go func() {
+			ended <- tls.Server(here, config).HandshakeContext(ctx)
+			here.Close()
+		}()
+	}
+	await(t, "the order", func() bool { return asked.Load() > 0 })
+	give()
+	for range handshakes {
+		if err := <-ended; err == nil {
+			t.Error("a handshake succeeds")
+		}
+	}
+	await(t, "the end of all but the order", func() bool { return runtime.NumGoroutine() < before+handshakes/2 })
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the authority was asked %d times", n)
+	}
 }
 
 func TestACME_SaysWhyThereIsNoCertificate(t *testing.T) {
