@@ -94,5 +94,6 @@ func (s *Server) observe() {
 	gauge("hub_memory_limit_bytes", func() int64 { return s.Limits.Memory })
 	gauge("hub_memory_reserved_bytes", s.memory.reserved)
 	gauge("hub_database_connections{use=\"read\"}", func() int64 { read, _ := s.Store.Connections(); return int64(read) })
+	s.measures.set.RegisterMetricsWriter(s.Store.WriteObjectMetrics)
 	gauge("hub_database_connections{use=\"write\"}", func() int64 { _, write := s.Store.Connections(); return int64(write) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -98,6 +99,11 @@ func TestObjectStore_FailureLeavesConfigsAlone(t *testing.T) {
 		alice.get("/readyz").want(200)
 	}
 	outside.with.Store(nil)
+	metrics := httptest.NewRecorder()
+	hub.server.AdminServer().Handler.ServeHTTP(metrics, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if !strings.Contains(metrics.Body.String(), `hub_object_failures_total{operation="put"} 2`) {
+		t.Errorf("the metrics do not count the failures: %s", metrics.Body)
+	}
 	hub.wantFiles(contents)
 	alice.push(map[string]string{"a": "other"})
 	hub.wantFiles(map[string]string{"a": "other"})

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/uptrace/bun"
@@ -55,6 +56,13 @@ func (s *Store) UseObjects(ctx context.Context) error {
 		return err
 	}
 	return s.adoptObjects(ctx)
+}
+
+// WriteObjectMetrics writes the metrics of the requests to the object store, if there is one.
+func (s *Store) WriteObjectMetrics(w io.Writer) {
+	if s.objects != nil {
+		s.objects.WriteMetrics(w)
+	}
 }
 
 // madeWith returns the object store that the database was made with, nil for none.

@@ -45,8 +45,8 @@ type Store struct {
 
 	keep Retention
 
-	objects       objects.Store // nil: packs are in the database
-	objectsProven atomic.Bool   // they are those of this database
+	objects       *objects.Measured // nil: packs are in the database
+	objectsProven atomic.Bool       // they are those of this database
 }
 
 // Options say how to open a database.
@@ -101,7 +101,10 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dsn: d, keep: cmp.Or(opts.Retention, DefaultRetention), objects: opts.Objects}
+	s := &Store{dsn: d, keep: cmp.Or(opts.Retention, DefaultRetention)}
+	if opts.Objects != nil {
+		s.objects = objects.Measure(opts.Objects)
+	}
 	if d.path != "" {
 		err = s.openSQLite(opts)
 	} else {
