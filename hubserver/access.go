@@ -79,6 +79,15 @@ func (c *call) needUser(what string) error {
 	return nil
 }
 
+// needUnrestricted refuses to create tokens with a token that is restricted.
+func (c *call) needUnrestricted() error {
+	if c.who.only.OnlyAccount != "" {
+		return problemf(http.StatusForbidden, wire.CodeNotPermitted, "a token that is restricted to %s creates no tokens", c.who.only).
+			hint("create it with a token that is not restricted")
+	}
+	return nil
+}
+
 // tokenName is the name of the token, or of the token behind the session.
 func (w *caller) tokenName() string {
 	if w.session != nil {

@@ -66,6 +66,9 @@ func (s *Server) createBotToken(c *call) error {
 	if err := checkTokenName(req.Name); err != nil {
 		return err
 	}
+	if err := c.needUnrestricted(); err != nil {
+		return err
+	}
 	scopes, err := c.ownScopes(req.Scopes)
 	if err != nil {
 		return err

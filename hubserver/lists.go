@@ -45,6 +45,9 @@ func (s *Server) homePage(c *call) error {
 			shown.Accounts = append(shown.Accounts, page.Membership{Account: r.Account, Role: string(r.Role)})
 		}
 	}
+	if err := c.addOnly(&filter, ""); err != nil {
+		return err
+	}
 	if shown.Projects, err = c.projects("/", filter, (*store.View).VisibleProjects); err != nil {
 		return err
 	}
@@ -76,6 +79,9 @@ func (s *Server) accountPage(c *call) error {
 	shown := page.Account{Layout: c.layout("@" + account), Role: string(role)}
 	shown.Layout.Account = account
 	filter := store.ProjectFilter{Accounts: []string{account}, PublicOnly: role == "", After: after, Limit: wanted + 1}
+	if err := c.addOnly(&filter, account); err != nil {
+		return err
+	}
 	if shown.Projects, err = c.projects("/@"+account, filter, (*store.View).Projects); err != nil {
 		return err
 	}

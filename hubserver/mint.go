@@ -78,6 +78,9 @@ func lifetimeText(days int) string {
 
 // chosen are the scopes and the end of a token that a form asks for.
 func (c *call) chosen(form url.Values, now store.Time) (scopes string, ends store.Time, err error) {
+	if c.who.only.OnlyAccount != "" {
+		return "", 0, invalidBody("", "this session is restricted to %s: it creates no tokens", c.who.only)
+	}
 	var names []string
 	for _, name := range form["scope"] {
 		scope := wire.Scope(name)

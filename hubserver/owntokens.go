@@ -14,13 +14,16 @@ import (
 )
 
 // createToken creates a token of the caller. It has no more scopes than the one of the
-// request, lives no longer, is restricted at least as much, and is revoked with it.
+// request, lives no longer, and is revoked with it.
 func (s *Server) createToken(c *call) error {
 	var req wire.CreateToken
 	if _, err := c.readJSON("the body", maxJSON, &req); err != nil {
 		return err
 	}
 	if err := c.needUser("create tokens"); err != nil {
+		return err
+	}
+	if err := c.needUnrestricted(); err != nil {
 		return err
 	}
 	if len(c.who.scopes) == 0 {

@@ -187,6 +187,9 @@ func (s *Server) listProjects(c *call) error {
 		}
 		filter.PublicOnly = rank(role) < rank(wire.Reader)
 	}
+	if err := c.addOnly(&filter, account); err != nil {
+		return err
+	}
 	answer := wire.Projects{Projects: []wire.Project{}}
 	err = s.Store.Read(c.ctx(), func(v *store.View) error {
 		page, err := v.Projects(c.ctx(), filter)
@@ -203,6 +206,19 @@ func (s *Server) listProjects(c *call) error {
 		answer.NextCursor = answer.Projects[wanted-1].Project.String()
 	}
 	return c.json(http.StatusOK, answer)
+}
+
+// addOnly has a list of an account's projects, or of all with "", show the one to which the
+// caller's token is restricted.
+func (c *call) addOnly(f *store.ProjectFilter, account string) error {
+	if c.who == nil || c.who.only.OnlySlug == "" || account != "" && account != c.who.only.OnlyAccount {
+		return nil
+	}
+	role, err := c.roleIn(c.who.only)
+	if err == nil && rank(role) >= rank(wire.Reader) {
+		f.Accounts, f.PublicOnly, f.Also = []string{c.who.only.OnlyAccount}, true, c.who.only.OnlySlug
+	}
+	return err
 }
 
 // listParameters returns which page of a list the query asks for.

@@ -154,6 +154,7 @@ func (v *View) viewsOf(from string, args ...any) *bun.SelectQuery {
 type ProjectFilter struct {
 	Accounts   []string // only of these; empty: none
 	PublicOnly bool
+	Also       string  // slug of a project that PublicOnly does not leave out; "": none
 	Search     string  // only those whose account/slug contains it
 	After      ref.Ref // only those that come later, by account and slug
 	Limit      int
@@ -183,7 +184,13 @@ func (v *View) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, er
 		q := notDeleted(v.db.NewSelect().Model((*Project)(nil))).Where("account = ?", account).
 			Order("slug").Limit(int64(f.Limit - len(page)))
 		if q = f.matching(q); f.PublicOnly {
-			q = q.Where("visibility = 'public'")
+			q = q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+				q = q.Where("visibility = 'public'")
+				if f.Also != "" {
+					q = q.WhereOr("slug = ?", f.Also)
+				}
+				return q
+			})
 		}
 		if account == f.After.Account() {
 			q = q.Where("slug > ?", f.After.Slug())

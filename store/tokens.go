@@ -60,8 +60,9 @@ func (r Restriction) Allows(other Restriction) bool {
 	return r.OnlyAccount == "" || r.OnlyAccount == other.OnlyAccount && (r.OnlySlug == "" || r.OnlySlug == other.OnlySlug)
 }
 
-// errWider is the error of a token that could be used where its parent cannot.
-var errWider = errors.New("the token is restricted less than the one that it is created with")
+// errRestricted is the error of a token whose parent is restricted: it could use up the
+// tokens of its owner.
+var errRestricted = errors.New("a restricted token creates no tokens")
 
 // Bearer is what authentication needs to know of a token, as of now.
 type Bearer struct {
@@ -81,8 +82,8 @@ type mintedToken struct {
 }
 
 // MintToken is [Tx.CreateToken] of a token that ends when parent, the hash of another
-// token of its owner, is revoked; "": none. It is restricted as its parent is, unless it
-// is restricted further. ErrTooMany if the user or bot has too many.
+// token of its owner, is revoked; "": none. The parent must not be restricted. ErrTooMany if
+// the user or bot has too many.
 func (tx *Tx) MintToken(ctx context.Context, t *Token, parent string) error {
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -101,11 +102,8 @@ func (tx *Tx) MintToken(ctx context.Context, t *Token, parent string) error {
 		if err != nil {
 			return err
 		}
-		if t.OnlyAccount == "" {
-			t.Restriction = behind.Restriction
-		}
-		if !behind.Allows(t.Restriction) {
-			return errWider
+		if behind.OnlyAccount != "" {
+			return errRestricted
 		}
 	}
 	if err := tx.CreateToken(ctx, t); err != nil || parent == "" {

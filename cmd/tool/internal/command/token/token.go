@@ -45,8 +45,8 @@ func createCommand(a *app.App) *cobra.Command {
 your present token lacks, expires no later, and is revoked with it.
 
 With --account or --project it works there alone: elsewhere, what is private
-does not exist for it. For a pipeline, a bot is better: its tokens do not end
-with yours.`,
+does not exist for it. Such a token creates no tokens. For a pipeline, a bot is
+better: its tokens do not end with yours.`,
 		Example: "  tool token create --name laptop\n  tool token create --name dashboard --read-only --account acme\n" +
 			"  tool token create --name helper --project @acme/web --expires 7d",
 		Args: cmdline.Exactly(),
