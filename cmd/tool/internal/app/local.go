@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -175,20 +174,27 @@ func Nearest(ws *workspace.Workspace, names []string, dir string) string {
 	return found
 }
 
-// ParseDestination reads a destination that was typed, with or without its @, as the
-// value of a flag or, with "", as an argument. The failure is invalid_name.
-func ParseDestination(text, flag string) (ref.Ref, error) {
+// ParseArgument reads the argument <@account/slug>, with or without its @, which names
+// what, such as "a project". The failure is a usage error.
+func ParseArgument(text, what string) (ref.Ref, error) {
 	r, err := ref.ParseTyped(text)
-	return r, explainDestination(err, flag)
+	if err != nil {
+		return r, cmdline.Usagef("%q is not %s: %s is @account/slug", text, what, what).WithHint("each part is %s", ref.Rule)
+	}
+	return r, nil
+}
+
+// ParseDestination reads the value of --project, with or without its @. The failure is
+// invalid_name.
+func ParseDestination(text string) (ref.Ref, error) {
+	r, err := ref.ParseTyped(text)
+	return r, explainDestination(err, "--project")
 }
 
 // explainDestination adds to an error where the destination is written.
 func explainDestination(err error, place string) error {
 	if err != nil {
-		if place != "" {
-			err = fmt.Errorf("%s: %w", place, err)
-		}
-		return failure.New(hubclient.CodeInvalidName, "%w", err).
+		return failure.New(hubclient.CodeInvalidName, "%s: %w", place, err).
 			WithHint("a destination is @account/slug; each part is %s", ref.Rule)
 	}
 	return nil
@@ -198,7 +204,7 @@ func explainDestination(err error, place string) error {
 // client.json's project. The failure is no_destination or invalid_name.
 func Destination(local *workspace.Project, client *workspace.Client, flag *string) (ref.Ref, error) {
 	if flag != nil {
-		return ParseDestination(*flag, "--project")
+		return ParseDestination(*flag)
 	}
 	if client.Project.Present() {
 		r, err := ref.Parse(client.Project.Text)

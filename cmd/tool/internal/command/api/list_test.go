@@ -33,7 +33,9 @@ func TestView(t *testing.T) {
 	if !strings.Contains(fmt.Sprint(f["recipe"]), "api list alice") {
 		t.Errorf("%v", f)
 	}
-	w.Run(api.Command, "view", "A b", "--json").Fails("invalid_name", "api")
+	for _, args := range [][]string{{"view", "pets"}, {"rm", "pets"}, {"update", "pets"}} {
+		w.Run(api.Command, args...).Exits(2).Prints(`"pets" is not an API: an API is @account/slug`)
+	}
 }
 
 func TestUpdate_ReplacesTheDescription(t *testing.T) {

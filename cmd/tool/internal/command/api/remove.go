@@ -32,11 +32,11 @@ given. The token needs the scope admin:resource.`,
 
 		ValidArgsFunction: app.FirstOnly(registered(a)),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			target, err := target(ctx, a, args[0])
-			if err == nil {
-				err = remove(ctx, a, target, force)
+			target, err := app.ParseArgument(args[0], "an API")
+			if err != nil {
+				return err
 			}
-			return failure.Doing(failure.At(app.StageRemove, err), "", "delete %s", args[0])
+			return failure.Doing(failure.At(app.StageRemove, remove(ctx, a, target, force)), "", "delete %s", target)
 		}),
 	}
 	c.Flags().BoolVar(&force, "force", false, "delete without asking")

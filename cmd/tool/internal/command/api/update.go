@@ -55,6 +55,12 @@ description. A terminal asks first, unless --force is given.`,
 			}
 			name := strings.Join(args, "")
 			o.api = ref.Ref{}
+			if name != "" {
+				var err error
+				if o.api, err = app.ParseArgument(name, "an API"); err != nil {
+					return err
+				}
+			}
 			err := update(ctx, a, name, &o)
 			if !o.api.IsZero() {
 				name = o.api.String()
@@ -87,16 +93,12 @@ func update(ctx context.Context, a *app.App, name string, o *updateOptions) erro
 	if err != nil {
 		return err
 	}
-	var api ref.Ref
-	if name == "" {
-		api, err = ofLocal(a, local)
-	} else {
-		api, err = target(ctx, a, name)
+	if o.api.IsZero() {
+		if o.api, err = ofLocal(a, local); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	o.api = api
+	api := o.api
 	hub, err := a.Connect()
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -102,12 +101,7 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 		}
 		return ofLocal(a, local)
 	}
-	r, err := ref.ParseTyped(name)
-	if err != nil {
-		return r, failure.At(app.StageAPI, failure.New(hubclient.CodeInvalidName, "%w", err).
-			WithHint("an API is @account/slug; each part is %s", ref.Rule).Try(cmdline.Tool("api", "list")))
-	}
-	return r, nil
+	return app.ParseArgument(name, "an API")
 }
 
 // ofLocal returns the API that a local project's client.json names.

@@ -37,13 +37,7 @@ func find(ctx context.Context, hub *identity.Hub, account string) (any, [][]stri
 	return Listed{Origin: hub.Origin(), Account: account, Bots: all}, rows, err
 }
 
-func parse(text string) (ref.Ref, error) {
-	r, err := ref.Parse(text)
-	if err != nil {
-		return r, cmdline.Usagef("%q is not a bot: a bot is @account/slug", text)
-	}
-	return r, nil
-}
+func parse(text string) (ref.Ref, error) { return app.ParseArgument(text, "a bot") }
 
 // Created is a bot.
 type Created struct {

@@ -38,7 +38,7 @@ func (t *target) find(ctx context.Context, name string) (err error) {
 		}
 	}
 	if t.given.Given() {
-		t.project, err = app.ParseDestination(t.given.String(), "--project")
+		t.project, err = app.ParseDestination(t.given.String())
 	} else {
 		t.project, err = t.recorded()
 	}

@@ -37,7 +37,7 @@ is in the working tree, with the stack in .tool/<project>, and follows edits of
 its files until ctrl-c. The preview is served to browsers of this machine only,
 at an address that nobody can guess. The API's description is the file that
 source names in client.json, else the one that the hub has for the project.`,
-		Example:           "  tool preview web\n  tool preview web --local\n  tool preview web --local --no-input",
+		Example:           "  tool preview web\n  tool preview web --env production\n  tool preview web --local --no-input",
 		Args:              app.MaybeLocal,
 		ValidArgsFunction: a.CompleteLocal,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
@@ -52,7 +52,7 @@ source names in client.json, else the one that the hub has for the project.`,
 		}),
 	}
 	c.Flags().BoolVar(&local, "local", false, "serve a preview of the working tree until ctrl-c")
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // localLine is the command that previews a local project without its page on the hub.

@@ -34,6 +34,24 @@ func TestPreview_PrintsAddressOfTab(t *testing.T) {
 	}
 }
 
+func TestPreview_FollowsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Strict = true
+	w.Project(`{"title": "Web"}`)
+	w.Local("@alice/none", `{"title": "Web"}`)
+	w.Write(".tool/web/client.prod.json", `{"project": "@alice/web"}`)
+	w.Env["TOOL_ENV"] = "prod"
+	for _, args := range [][]string{{"web"}, {"web", "--env", "prod"}} {
+		if r := w.Run(preview.Command, args...).Done(); r.Out != "http://hub.test/@alice/web/preview\n" {
+			t.Errorf("%q", r.Out)
+		}
+	}
+	w.Run(preview.Command, "web", "--env", "stage").Exits(2).Prints(`web has no environment "stage"`)
+	delete(w.Env, "TOOL_ENV")
+	w.Run(preview.Command, "web", "--json").Fails("not_found", "preview")
+}
+
 // What cannot be previewed is a failure before anything is served.
 func TestPreview_LocalFails(t *testing.T) {
 	t.Parallel()

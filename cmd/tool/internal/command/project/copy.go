@@ -68,11 +68,11 @@ type Copied struct {
 // copyProject creates a project as a copy of another one.
 func copyProject(ctx context.Context, a *app.App, from, name string, create wire.CreateProject) error {
 	doing := func(err error) error { return failure.Doing(err, "", "copy %s to %s", from, name) }
-	source, err := app.ParseDestination(from, "")
-	var target ref.Ref
-	if err == nil {
-		target, err = copyName(source, name)
+	source, err := app.ParseArgument(from, "a project")
+	if err != nil {
+		return err
 	}
+	target, err := copyName(source, name)
 	if err != nil {
 		return doing(failure.At(app.StageDestination, err))
 	}

@@ -64,7 +64,7 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 	fl.StringVar(&api, "api", "", "use the registered API `@ACCOUNT/SLUG`")
 	fl.BoolVar(&enforce, "enforce-schema", false, "refuse settings that the stack's schema does not allow; =false only reports them")
 	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // edit changes the hub project that is named, else that of the only local one.

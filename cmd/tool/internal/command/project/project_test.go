@@ -37,9 +37,30 @@ func TestView(t *testing.T) {
 	w.Strict = true
 	w.Run(command, "view", "@alice/web", "--web").Done().Prints("http://hub.test")
 	w.Run(command, "view", "@alice/none", "--json").Fails("not_found", "view")
-	f := w.Run(command, "view", "web", "--json").Fails("invalid_name", "destination")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project view @alice/web") {
-		t.Errorf("%v", f)
+	w.Run(command, "view", "web").Exits(2).Prints(`"web" is not a project: a project is @account/slug`, "project view @alice/web")
+	w.Run(command, "edit", "web", "--visibility", "public").Exits(2).Prints("project edit @alice/web")
+}
+
+func TestView_FollowsTheEnvironment(t *testing.T) {
+	w := world(t)
+	w.Local("@alice/none", `{}`)
+	w.Write(".tool/web/client.prod.json", `{"project": "@alice/web"}`)
+	w.Run(command, "view").Exits(1).Prints("there is no project @alice/none")
+	w.Env["TOOL_ENV"] = "prod"
+	w.Run(command, "view").Done().Prints("@alice/web")
+	w.Run(command, "edit", "--visibility", "public").Done().Prints("@alice/web", "public")
+	w.Env["TOOL_ENV"] = "stage"
+	w.Run(command, "view", "@alice/web").Exits(2).Prints(`web has no environment "stage"`)
+	w.Env["TOOL_ENV"] = ""
+	w.Run(command, "view", "@alice/web", "--env", "prod").Done()
+}
+
+func TestView_AsksTheHubOfTheEnvironment(t *testing.T) {
+	w := world(t)
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	w.Write(".tool/web/client.prod.json", `{"origin": "http://127.0.0.1:1", "project": "@alice/web"}`)
+	for _, args := range [][]string{{"view", "--env", "prod"}, {"view", "@alice/web", "--env", "prod"}} {
+		w.Run(command, append(args, "--json")...).Fails("unreachable", "view")
 	}
 }
 
@@ -91,7 +112,7 @@ func TestRestore(t *testing.T) {
 func TestRestore_FailsWithoutProjectOrScope(t *testing.T) {
 	w := world(t)
 	w.Run(command, "restore").Exits(2)
-	w.Run(command, "restore", "A b", "--json").Fails("invalid_name", "destination")
+	w.Run(command, "restore", "A b").Exits(2)
 	f := w.Run(command, "restore", "@alice/none", "--json").Fails("not_found", "restore")
 	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project list alice --deleted") {
 		t.Errorf("%v", f)
@@ -168,7 +189,7 @@ func TestCopy_NeverChangesAProject(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	w.Run(command, "copy", "@alice/none", "third", "--json").Fails("invalid_body", "create")
-	w.Run(command, "copy", "web", "third", "--json").Fails("invalid_name", "destination")
+	w.Run(command, "copy", "web", "third").Exits(2)
 	w.Run(command, "copy", "@alice/web", "A b", "--json").Fails("invalid_name", "destination")
 	for _, args := range [][]string{{}, {"@alice/web"}, {"@alice/web", "x", "--expires", "soon"}, {"@alice/web", "x", "--visibility", "secret"}} {
 		w.Run(command, append([]string{"copy"}, args...)...).Exits(2)

@@ -39,9 +39,9 @@ type Restored struct {
 }
 
 func restore(ctx context.Context, a *app.App, name string) error {
-	target, err := app.ParseDestination(name, "")
+	target, err := app.ParseArgument(name, "a project")
 	if err != nil {
-		return failure.Doing(failure.At(app.StageDestination, err), "", "restore %s", name)
+		return err
 	}
 	hub, err := a.ConnectToWrite(ctx)
 	var done *wire.Restored

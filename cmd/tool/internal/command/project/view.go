@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -20,7 +20,7 @@ func viewCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "view [<@account/slug>]",
 		Short:   "Show a hub project or open its page",
-		Long:    "Show a hub project or open its page. Without an argument it is the one of the\nonly local project.",
+		Long:    "Show a hub project or open its page. Without an argument it is the one of the\nonly local project. In an environment it is that of the environment, or one on\nits hub.",
 		Example: "  tool project view @acme/web\n  tool project view --web",
 		Args:    cmdline.AtMost("<@account/slug>"),
 
@@ -30,7 +30,7 @@ func viewCommand(a *app.App) *cobra.Command {
 		}),
 	}
 	c.Flags().BoolVar(&web, "web", false, "open the page in a browser, signed in as you; print its address in a pipeline")
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // View shows the hub project that is named, else that of the only local one,
@@ -38,11 +38,6 @@ func viewCommand(a *app.App) *cobra.Command {
 func View(ctx context.Context, a *app.App, name string, web bool) error {
 	r, hub, err := find(ctx, a, name)
 	if err != nil {
-		if e := failure.Of(err); e.Code == hubclient.CodeInvalidName {
-			if whole := wholeName(a, name); whole != "" {
-				err = e.Try(cmdline.Tool("project", "view").With(whole))
-			}
-		}
 		return failure.Doing(err, "", "%s", strings.TrimSpace("view "+name))
 	}
 	if web && !a.Strict() {
@@ -148,7 +143,16 @@ func find(ctx context.Context, a *app.App, name string) (*Viewed, *identity.Hub,
 
 func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	if name != "" {
-		return app.ParseDestination(name, "")
+		r, err := app.ParseArgument(name, "a project")
+		if e, ok := errors.AsType[*cmdline.UsageError](err); ok {
+			if whole := wholeName(a, name); whole != "" {
+				err = e.Try(a.Line().With(whole))
+			}
+		}
+		if err == nil && a.InEnvironment() { // whose hub has the project
+			_, err = a.Locals(ctx, "")
+		}
+		return r, err
 	}
 	local, err := a.Local(ctx, "", func(local string) cmdline.Line { return viewLine(a, local) })
 	if err != nil {
