@@ -55,6 +55,8 @@ func (v Via) Phrase() string {
 		return "the project page"
 	case ViaAPI:
 		return "the API"
+	case ViaRestore:
+		return "a restore"
 	}
 	return string(v)
 }

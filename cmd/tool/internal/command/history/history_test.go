@@ -138,7 +138,7 @@ func TestRestore_ReplacesTheConfigAfterAYes(t *testing.T) {
 	before := w.Read(".tool/web/client.json")
 	w.Run(history.RestoreCommand, "web", revisions[0][:8]).Done().
 		Prints("Restored the config of @alice/web", `~ title: "third" → "hub"`, "to undo it: tool -C "+w.Dir+" restore web "+revisions[2][:12])
-	w.Run(history.LogCommand, "web", "-n", "1").Done().Prints("  restore  ")
+	w.Run(history.LogCommand, "web", "-n", "1").Done().Prints("  a restore  ")
 	wantConfig(t, w, `{"title":"hub"}`)
 	if q := w.UI.Asked[0]; !strings.Contains(q, "Restore the config of @alice/web?") || !strings.Contains(q, `title: "third" -> "hub"`) {
 		t.Errorf("asked %q", q)
