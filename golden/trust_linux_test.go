@@ -335,9 +335,14 @@ func TestTrust_OneHubServesASQLiteFile(t *testing.T) {
 		}
 	}
 	for _, s := range all {
-		if !over[s] {
-			s.cmd.Process.Signal(syscall.SIGTERM)
+		if over[s] {
+			continue
 		}
+		late, err := exec.Command(program("hub"), "serve", "--db", db, "--listen", "127.0.0.1:0").CombinedOutput()
+		if named := fmt.Sprintf("(process %d)", s.cmd.Process.Pid); codeOf(t, err) != 1 || !strings.Contains(string(late), named) {
+			t.Errorf("a late one does not say %s: %s", named, late)
+		}
+		s.cmd.Process.Signal(syscall.SIGTERM)
 	}
 	if s := <-ended; s.cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("the one that serves: %v: %s", s.cmd.ProcessState, &s.stderr)

@@ -20,14 +20,15 @@ const (
 // checkpoints makes checkpoints in a goroutine of its own.
 type checkpoints struct {
 	db    *sql.DB
+	note  func(error) // of a failure
 	due   chan struct{}
 	end   context.CancelFunc
 	ended chan struct{}
 }
 
-func newCheckpoints(db *sql.DB) *checkpoints {
+func newCheckpoints(db *sql.DB, note func(error)) *checkpoints {
 	ctx, end := context.WithCancel(context.Background())
-	c := &checkpoints{db: db, due: make(chan struct{}, 1), end: end, ended: make(chan struct{})}
+	c := &checkpoints{db: db, note: note, due: make(chan struct{}, 1), end: end, ended: make(chan struct{})}
 	go c.run(ctx)
 	return c
 }
@@ -54,7 +55,9 @@ func (c *checkpoints) run(ctx context.Context) {
 		case <-time.After(checkpointAfter):
 		}
 		// One that fails is made up for by the next one, or by the last connection's end.
-		_, _ = c.db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+		if _, err := c.db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
+			c.note(err)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -31,7 +32,8 @@ import (
 //   - A transaction that is large enough, or old enough, is handed on to nobody. What need
 //     not be on disk never shares one with what has to be: it may be large.
 type group struct {
-	db *bun.DB // one connection
+	db     *bun.DB     // one connection
+	failed atomic.Bool // the disk failed to write or to sync, see renew
 
 	mu    sync.Mutex
 	busy  bool      // somebody has the turn
@@ -118,7 +120,7 @@ func (g *group) run(ctx, waiting context.Context, synced bool, f func(*liteConn)
 		}
 	}
 	b = g.open
-	err = f(&liteConn{Conn: *g.conn, group: g, ended: ctx.Err})
+	err = g.note(f(&liteConn{Conn: *g.conn, group: g, ended: ctx.Err}))
 	finished = true
 	if err == nil {
 		err = ctx.Err()
@@ -162,6 +164,7 @@ func (g *group) undo() {
 // fail ends the open transaction: none of the writes in it took place.
 func (g *group) fail(err error) {
 	_ = g.exec("ROLLBACK") // SQLite may have done so
+	_ = g.note(err)
 	b := g.open
 	g.open = nil
 	b.err = fmt.Errorf("%w: %w", errRolledBack, err)
@@ -227,16 +230,46 @@ func (g *group) begin(waiting context.Context, synced bool) error {
 	if synced {
 		synchronous = "FULL" // a commit is on disk before its answer leaves
 	}
+	if err := g.renew(waiting); err != nil {
+		return err
+	}
 	_, err := g.conn.Conn.ExecContext(waiting, fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA synchronous = %s; BEGIN IMMEDIATE", left, synchronous))
 	if err != nil {
 		_ = g.exec("ROLLBACK") // it may have begun just before waiting ended
 		if errors.Is(err, sql.ErrConnDone) {
 			g.disconnect()
 		}
-		return err
+		return g.note(err)
 	}
 	g.open = &sharedTx{synced: synced, began: time.Now(), ended: make(chan struct{})}
 	return nil
+}
+
+// renew copies the log of SQLite into the database file and syncs that, if the disk has failed
+// since. A system drops what it could not write and reports it once: the next sync of the
+// log would succeed without what [Store.WriteUnsynced] had left in it, and a write that refers
+// to that would be acknowledged. The copy has all of it, and the log begins anew.
+func (g *group) renew(ctx context.Context) error {
+	if !g.failed.Swap(false) {
+		return nil
+	}
+	var busy, frames, copied int
+	err := g.conn.Conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &frames, &copied)
+	if err == nil && busy != 0 {
+		err = fmt.Errorf("%w: after a failure of the disk, its log is in use", ErrUnavailable)
+	}
+	if err != nil {
+		g.failed.Store(true)
+	}
+	return err
+}
+
+// note remembers that the disk failed, if an error says so.
+func (g *group) note(err error) error {
+	if diskRefused(err) {
+		g.failed.Store(true)
+	}
+	return err
 }
 
 func (g *group) connect(ctx context.Context) error {
@@ -261,10 +294,14 @@ func (g *group) disconnect() {
 
 // commit ends the open transaction, and tells those who wrote in it.
 func (g *group) commit() {
+	if g.failed.Load() { // a checkpoint, since the transaction began
+		g.fail(fmt.Errorf("%w: its disk failed", ErrUnavailable))
+		return
+	}
 	b := g.open
 	g.open = nil
 	g.commits++
-	if b.err = g.exec("COMMIT"); b.err != nil {
+	if b.err = g.note(g.exec("COMMIT")); b.err != nil {
 		_ = g.exec("ROLLBACK") // SQLite leaves some open
 	}
 	close(b.ended)

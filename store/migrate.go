@@ -33,6 +33,8 @@ func (s *Store) Lock() (unlock func() error, err error) {
 	if !taken {
 		return nil, fmt.Errorf("%s: %w%s", s.dsn.path, ErrInUse, holder(lock.Path()))
 	}
+	// If the disk of the hub before failed, some of its log may not be on disk, see renew.
+	_, _ = s.write.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	_ = os.WriteFile(lock.Path(), strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o600) // a full disk is no reason not to serve
 	return lock.Unlock, nil
 }

@@ -20,7 +20,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if s.dsn.path == "" {
 		return s.takesWrites(ctx)
 	}
-	if !s.diskFailed.Load() {
+	if !s.group.failed.Load() {
 		return nil
 	}
 	return s.Write(ctx, func(tx *Tx) error {
@@ -40,15 +40,6 @@ func (s *Store) takesWrites(ctx context.Context) error {
 		return fmt.Errorf("%w: it is read-only", ErrUnavailable)
 	}
 	return nil
-}
-
-// noteDisk remembers whether the disk took the last write.
-func (s *Store) noteDisk(err error) {
-	if err == nil {
-		s.diskFailed.Store(false)
-	} else if diskRefused(err) {
-		s.diskFailed.Store(true)
-	}
 }
 
 // diskRefused reports whether SQLite could not write, whatever the statement was.

@@ -41,8 +41,6 @@ type Store struct {
 	statements sync.Map    // SQLite: *sql.Stmt by its query
 	unprepared atomic.Bool // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
 
-	diskFailed atomic.Bool // the last write failed because of SQLite's disk
-
 	keep Retention
 
 	objects       *objects.Measured // nil: packs are in the database
@@ -136,10 +134,9 @@ func (s *Store) openSQLite(opts Options) error {
 	if err != nil {
 		return err
 	}
-	s.checkpoints = newCheckpoints(clean)
 	page := pageSize // an older file may have another
 	if err := clean.QueryRow("PRAGMA page_size").Scan(&page); err != nil {
-		s.checkpoints.close()
+		clean.Close()
 		return wrap(err)
 	}
 	write, err := open(2, fmt.Sprintf("wal_autocheckpoint(%d)", maxLog/page))
@@ -152,6 +149,7 @@ func (s *Store) openSQLite(opts Options) error {
 	}
 	s.write, s.read = newDB(write, sqlitedialect.New()), newDB(read, sqlitedialect.New())
 	s.group = newGroup(s.write)
+	s.checkpoints = newCheckpoints(clean, func(err error) { _ = s.group.note(err) })
 	return nil
 }
 
@@ -191,7 +189,7 @@ func (s *Store) createSQLite() error {
 // makePrivate creates an empty file that only its owner can read, unless the file
 // exists. SQLite gives the files that it creates next to it the same mode.
 func makePrivate(path string) (made bool, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := objects.MakeDirectory(filepath.Dir(path)); err != nil {
 		return false, err
 	}
 	// One that is there stays closed: closing it would end this process's locks on it.
@@ -263,7 +261,6 @@ func (s *Store) commit(ctx context.Context, synced bool, f func(*Tx) error) erro
 		if (isSerialization(err) || s.isOutdated(err)) && try < writeTries && pause(ctx, try) {
 			continue
 		}
-		s.noteDisk(err)
 		if err == nil && s.checkpoints != nil {
 			s.checkpoints.wrote()
 			if !synced {

@@ -13,6 +13,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/objects"
 )
 
 type backedUp struct {
@@ -62,7 +63,7 @@ func backUp(ctx context.Context, s *store.Store, name string) (rows int64, err e
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return 0, err
 	}
-	return rows, errors.Join(os.Link(file.Name(), name), syncDir(filepath.Dir(name)))
+	return rows, errors.Join(os.Link(file.Name(), name), objects.SyncDirectory(filepath.Dir(name)))
 }
 
 // withoutTemporaryName is the failure of a backup to the file name, which is written under
@@ -73,19 +74,6 @@ func withoutTemporaryName(name string, err error) error {
 		err = path.Err
 	}
 	return fmt.Errorf("write %s: %w", name, err)
-}
-
-// syncDir waits until a directory's entries are on disk, where the system can say so.
-func syncDir(name string) error {
-	dir, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrInvalid) {
-		return err
-	}
-	return nil
 }
 
 func (a *app) restoreCommand() *cobra.Command {

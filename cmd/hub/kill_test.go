@@ -50,6 +50,7 @@ func TestKill_SQLiteHubLosesNoAcknowledgedWrite(t *testing.T) {
 		l.await(1 + rand.Int64N(4*clients))
 		hub.kill()
 		hub = serve(t, l.address)
+		l.check(hub.base)
 		l.lead(hub.base)
 	}
 	l.await(clients)
@@ -57,9 +58,9 @@ func TestKill_SQLiteHubLosesNoAcknowledgedWrite(t *testing.T) {
 	fsck(t, l.address)
 }
 
-func fsck(t *testing.T, address string) {
+func fsck(t *testing.T, address string, flags ...string) {
 	t.Helper()
-	if out, err := exec.Command(program(t), "fsck", "--db", address).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program(t), append([]string{"fsck", "--db", address}, flags...)...).CombinedOutput(); err != nil {
 		t.Error(fmt.Errorf("hub fsck: %w: %s", err, out))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,6 +42,8 @@ type load struct {
 	mu         sync.Mutex
 	projects   map[string]bool   // slugs
 	pushed     map[string]int    // the number in a project's config
+	files      map[string]int    // and in its base files
+	unseen     map[string]bool   // projects that were pushed to since the last check
 	versions   map[string]string // digests by path
 	registered map[string]bool   // slugs of APIs, which the hub chooses
 }
@@ -50,7 +53,7 @@ func newLoad(t testing.TB, address string) *load {
 	t.Helper()
 	l := &load{
 		TB: t, address: address, token: pat.New(), stopped: make(chan struct{}),
-		projects: map[string]bool{}, pushed: map[string]int{}, versions: map[string]string{}, registered: map[string]bool{},
+		projects: map[string]bool{}, pushed: map[string]int{}, files: map[string]int{}, unseen: map[string]bool{}, versions: map[string]string{}, registered: map[string]bool{},
 	}
 	l.stop = sync.OnceFunc(func() { close(l.stopped) })
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
@@ -105,6 +108,8 @@ func (l *load) write(client int) {
 			l.publish(fmt.Sprintf("s%d", client), fmt.Sprintf("1.0.%d", n))
 		case 2:
 			l.register("Same title", fmt.Sprintf("api-%d-%d", client, n))
+		case 3:
+			l.pushFiles(slug, n)
 		default:
 			l.push(slug, n)
 		}
@@ -120,8 +125,30 @@ func (l *load) create(slug string) {
 
 func (l *load) push(slug string, n int) {
 	if l.send(http.MethodPut, "/v1/projects/alice/"+slug+"/client-config", "application/json", "", fmt.Sprintf(`{"settings": {"n": %d}}`, n)) != nil {
-		l.note(func() { l.pushed[slug] = n })
+		l.note(func() { l.pushed[slug], l.unseen[slug] = n, true })
 	}
+}
+
+func (l *load) pushFiles(slug string, n int) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	text := fileOf(n)
+	_ = w.WriteHeader(&tar.Header{Name: "file", Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(text))})
+	_, _ = w.Write(text)
+	_ = w.Close()
+	if l.send(http.MethodPut, "/v1/projects/alice/"+slug+"/preview/base-files", "application/x-tar", "", b.String()) != nil {
+		l.note(func() { l.files[slug], l.unseen[slug] = n, true })
+	}
+}
+
+// fileOf returns a file that is as hard to compress as it is large, and begins with a number.
+func fileOf(n int) []byte {
+	random := rand.New(rand.NewPCG(uint64(n), 0))
+	text := fmt.Appendf(nil, "%d\n", n)
+	for len(text) < 20<<10 {
+		text = binary.LittleEndian.AppendUint64(text, random.Uint64())
+	}
+	return text
 }
 
 func (l *load) publish(stack, version string) {
@@ -232,25 +259,20 @@ func (l *load) end() {
 		return
 	}
 	base := (*l.bases.Load())[0]
-	get := func(path string, into any) {
-		l.Helper()
-		status, answer, err := l.once(http.MethodGet, base+path, "", "", "")
-		if err != nil || status != http.StatusOK {
-			l.Errorf("GET %s: %d %s %v", path, status, answer, err)
-		} else if err := json.Unmarshal(answer, into); err != nil {
-			l.Errorf("GET %s: %v", path, err)
+	for slug, n := range l.pushed {
+		if got := l.configAt(base, slug); got != n {
+			l.Errorf("the config of %s has %d, and %d was acknowledged", slug, got, n)
 		}
 	}
-	for slug, n := range l.pushed {
-		var got struct{ Config struct{ N int } }
-		if get("/v1/projects/alice/"+slug+"/config", &got); got.Config.N != n {
-			l.Errorf("the config of %s has %d, and %d was acknowledged", slug, got.Config.N, n)
+	for slug, n := range l.files {
+		if got := l.filesAt(base, slug); got != n {
+			l.Errorf("the base files of %s have %d, and %d was acknowledged", slug, got, n)
 		}
 	}
 	for path, digest := range l.versions {
 		var got struct{ Digest string }
-		if get(path, &got); got.Digest != digest {
-			l.Errorf("%s has %q, not %q", path, got.Digest, digest)
+		if err := json.Unmarshal(l.get(base+path), &got); err != nil || got.Digest != digest {
+			l.Errorf("%s has %q, not %q: %v", path, got.Digest, digest, err)
 		}
 	}
 	for table, want := range map[string]int{"projects": len(l.projects), "stack_versions": len(l.versions), "apis": len(l.registered)} {
@@ -259,6 +281,62 @@ func (l *load) end() {
 		}
 	}
 	l.Logf("%d writes were acknowledged, %d attempts failed, none was lost or applied twice", l.acked.Load(), l.retried.Load())
+}
+
+// check checks that a hub that was started anew has what was acknowledged since the last
+// check. No client may know the hub yet: what it sent may be applied, or not.
+func (l *load) check(base string) {
+	l.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for slug := range l.unseen {
+		if n, config := l.pushed[slug], l.configAt(base, slug); config < n {
+			l.Errorf("the config of %s has %d, and %d was acknowledged", slug, config, n)
+		}
+		if n, files := l.files[slug], l.filesAt(base, slug); files < n {
+			l.Errorf("the base files of %s have %d, and %d was acknowledged", slug, files, n)
+		}
+	}
+	clear(l.unseen)
+}
+
+// get returns what a hub responds.
+func (l *load) get(address string) []byte {
+	l.Helper()
+	status, answer, err := l.once(http.MethodGet, address, "", "", "")
+	if err != nil || status != http.StatusOK && status != http.StatusNotFound {
+		l.Errorf("GET %s: %d %s %v", address, status, answer, err)
+	}
+	return answer
+}
+
+// configAt returns the number in the config of a project, 0 for none.
+func (l *load) configAt(base, slug string) int {
+	l.Helper()
+	var got struct{ Config struct{ N int } }
+	if err := json.Unmarshal(l.get(base+"/v1/projects/alice/"+slug+"/config"), &got); err != nil {
+		l.Error(err)
+	}
+	return got.Config.N
+}
+
+// filesAt returns the number in the base files of a project, 0 for none.
+func (l *load) filesAt(base, slug string) (n int) {
+	l.Helper()
+	archive := tar.NewReader(bytes.NewReader(l.get(base + "/v1/projects/alice/" + slug + "/preview/base-files/archive")))
+	for {
+		header, err := archive.Next()
+		if err != nil {
+			return n
+		}
+		if header.Name != "file" {
+			continue
+		}
+		text, err := io.ReadAll(archive)
+		if _, scanErr := fmt.Sscan(string(text), &n); err != nil || scanErr != nil || !bytes.Equal(text, fileOf(n)) {
+			l.Errorf("the base file of %s: %v %v, %d bytes", slug, err, scanErr, len(text))
+		}
+	}
 }
 
 // count returns how many rows a table has.

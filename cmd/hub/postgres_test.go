@@ -19,9 +19,11 @@ import (
 
 // The short forms run with every test; the long forms are
 //
-//	go test ./cmd/hub -run 'TestPostgres|TestKill' -failovers 20 -terminations 200 -kills 300 -timeout 2h -v
+//	go test ./cmd/hub -run 'TestPostgres|TestKill|TestPowerCut|TestRestart' -failovers 20 -starts 20 -terminations 200 \
+//		-kills 300 -power-cuts 200 -restarts 100 -timeout 2h -v
 var (
 	failovers    = flag.Int("failovers", 1, "times that a standby replaces the primary under load")
+	starts       = flag.Int("starts", 1, "times that five hubs start together on an empty database")
 	terminations = flag.Int("terminations", 20, "times that a connection to PostgreSQL is ended under load")
 )
 
@@ -81,7 +83,13 @@ func TestPostgres_SkipsAHostThatDoesNotAnswer(t *testing.T) {
 }
 
 func TestPostgres_HubsStartTogetherOnAnEmptyDatabase(t *testing.T) {
-	address := storetest.Postgres(t)
+	for range *starts {
+		startTogether(t, storetest.Postgres(t))
+	}
+}
+
+func startTogether(t *testing.T, address string) {
+	t.Helper()
 	var hubs [5]*process
 	var all sync.WaitGroup
 	for i := range hubs {
@@ -95,6 +103,9 @@ func TestPostgres_HubsStartTogetherOnAnEmptyDatabase(t *testing.T) {
 	all.Wait()
 	if t.Failed() {
 		return
+	}
+	for _, hub := range hubs {
+		hub.kill()
 	}
 	if steps, names := count(t, address, "bun_migrations"), count(t, address, "(SELECT DISTINCT name FROM bun_migrations) AS names"); steps != names {
 		t.Errorf("%d steps were taken, of %d", steps, names)

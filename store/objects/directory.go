@@ -29,7 +29,7 @@ func openDirectory(dir string, create bool) (Store, error) {
 		return nil, err
 	}
 	if create {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := MakeDirectory(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -105,6 +105,33 @@ func (d *directory) sync(name string) error {
 	if err != nil {
 		return err
 	}
+	return syncAndClose(dir)
+}
+
+// MakeDirectory creates a directory for its owner alone, and its parents, durably.
+func MakeDirectory(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		// Whoever may not read the parent did not create dir.
+		if err := SyncDirectory(filepath.Dir(dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}
+
+// SyncDirectory waits until a directory's entries are on disk, where the system can say so.
+func SyncDirectory(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return syncAndClose(dir)
+}
+
+func syncAndClose(dir *os.File) error {
 	defer dir.Close()
 	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrInvalid) {
 		return err
