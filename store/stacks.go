@@ -128,9 +128,9 @@ func (tx *Tx) lockedStack(ctx context.Context, account, slug, number string) (*S
 		return nil, nil, err
 	}
 	found := &question{dest: v, args: []any{account, slug, number}, query: "SELECT " + versionColumns + ", " + withdrawnAt + " FROM stack_versions AS v WHERE account = ? AND slug = ? AND version = ?"}
-	if err := tx.ask(ctx,
+	if err := tx.askWithNow(ctx,
 		&question{dest: s, args: []any{account, slug}, query: "SELECT account, slug, latest, newest FROM stacks WHERE account = ? AND slug = ?" + tx.lock()},
-		found, tx.askNow()); err != nil || found.found {
+		found); err != nil || found.found {
 		return s, v, err
 	}
 	return s, nil, nil

@@ -81,9 +81,16 @@ func (v *View) nowSQL() string {
 	return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 }
 
-// askNow is the question for [View.Now], to be asked with others.
-func (tx *Tx) askNow() *question {
-	return &question{dest: &tx.now, query: "SELECT " + tx.nowSQL()}
+// askWithNow is [View.ask], and asks for the present in the end.
+func (tx *Tx) askWithNow(ctx context.Context, questions ...*question) error {
+	if tx.postgres() {
+		questions = append(questions, &question{dest: &tx.now, query: "SELECT " + tx.nowSQL()})
+	}
+	if err := tx.ask(ctx, questions...); err != nil || tx.postgres() {
+		return err
+	}
+	_, err := tx.Now(ctx)
+	return err
 }
 
 func (v *View) postgres() bool { return v.db.Dialect().Name() == dialect.PG }
