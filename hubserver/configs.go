@@ -68,8 +68,9 @@ type configWrite struct {
 // errDryRun rolls a write back that would have succeeded.
 var errDryRun = errors.New("this is a dry run")
 
-// configChange computes what a config becomes; false leaves it as it is.
-type configChange func(current *store.Config) (config flat.Config, write bool, err error)
+// configChange computes what a config becomes, and its canonical form; without that, it
+// stays as it is.
+type configChange func(current *store.Config) (config flat.Config, body []byte, err error)
 
 // replacedCost is how much memory a byte of a config takes that is replaced: it is
 // read, and part of the response, which has to be possible once the write is done.
@@ -112,7 +113,7 @@ func (s *Server) replaceConfig(c *call, put configWrite) error {
 	}
 	if req.Settings == nil {
 		return c.changeConfig(put, func() (configChange, error) {
-			return func(*store.Config) (flat.Config, bool, error) { return flat.Config{}, false, nil }, nil
+			return func(*store.Config) (flat.Config, []byte, error) { return flat.Config{}, nil, nil }, nil
 		})
 	}
 	return c.changeConfig(put, func() (configChange, error) {
@@ -120,7 +121,11 @@ func (s *Server) replaceConfig(c *call, put configWrite) error {
 		if err != nil {
 			return nil, invalidConfig("/settings", err)
 		}
-		return func(*store.Config) (flat.Config, bool, error) { return config, true, nil }, s.checkConfig(config)
+		if err := s.checkConfig(config); err != nil {
+			return nil, err
+		}
+		body := config.Canonical() // before the transaction, which others wait for
+		return func(*store.Config) (flat.Config, []byte, error) { return config, body, nil }, nil
 	})
 }
 
@@ -148,18 +153,21 @@ func (s *Server) patchConfig(c *call) error {
 			return nil, problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
 				hint("send the ETag of the config that the change is based on")
 		}
-		return func(current *store.Config) (flat.Config, bool, error) {
+		return func(current *store.Config) (flat.Config, []byte, error) {
 			if current.Body == nil { // it is damaged, which the store reports
-				return flat.Config{}, false, nil
+				return flat.Config{}, nil, nil
 			}
 			config, err := flat.Parse(current.Body)
 			if err != nil {
-				return flat.Config{}, false, err
+				return flat.Config{}, nil, err
 			}
 			if config, err = config.Patch(req.Set, req.Remove); err != nil {
-				return flat.Config{}, false, invalidConfig("", err)
+				return flat.Config{}, nil, invalidConfig("", err)
 			}
-			return config, true, s.checkConfig(config)
+			if err := s.checkConfig(config); err != nil {
+				return flat.Config{}, nil, err
+			}
+			return config, config.Canonical(), nil
 		}, nil
 	})
 }
@@ -220,13 +228,11 @@ func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.Conf
 			if err := c.checkRevision(current); err != nil {
 				return nil, err
 			}
-			if config, wrote, err = w.change(current); err != nil || !wrote {
+			config, body, err = w.change(current)
+			if wrote = body != nil; err != nil || !wrote {
 				return nil, err
 			}
-			if err := c.needCheck(current, config, checked); err != nil {
-				return nil, err
-			}
-			return config.Canonical(), nil // the store computes its revision
+			return body, c.needCheck(current, config, checked) // the store computes its revision
 		}
 		before, after, err = tx.WriteConfig(c.ctx(), c.ref(), write)
 		switch {

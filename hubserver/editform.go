@@ -154,23 +154,26 @@ func (*conflictError) Error() string { return "the key was changed since" }
 
 // saveEdit saves an edit on the config as it is now: what others did to other keys stays.
 func (c *call) saveEdit(shown page.Edit) error {
-	written, err := c.writeConfig(configWrite{via: wire.ViaPage, change: func(current *store.Config) (flat.Config, bool, error) {
+	written, err := c.writeConfig(configWrite{via: wire.ViaPage, change: func(current *store.Config) (flat.Config, []byte, error) {
 		if current.Body == nil { // it is damaged, which the store reports
-			return flat.Config{}, false, nil
+			return flat.Config{}, nil, nil
 		}
 		settings, err := flat.Parse(current.Body)
 		if err != nil {
-			return flat.Config{}, false, err
+			return flat.Config{}, nil, err
 		}
 		now, _ := settings.Get(shown.Key)
 		if conflicts(now, shown) {
-			return flat.Config{}, false, &conflictError{current, now}
+			return flat.Config{}, nil, &conflictError{current, now}
 		}
 		config, err := applied(settings, shown)
 		if err != nil {
-			return flat.Config{}, false, err
+			return flat.Config{}, nil, err
 		}
-		return config, true, c.s.checkConfig(config)
+		if err := c.s.checkConfig(config); err != nil {
+			return flat.Config{}, nil, err
+		}
+		return config, config.Canonical(), nil
 	}})
 	var conflict *conflictError
 	switch {

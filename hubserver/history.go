@@ -294,6 +294,6 @@ func (c *call) restoreConfig(revision string) error {
 	if err := c.s.checkConfig(config); err != nil {
 		return err
 	}
-	_, err = c.writeConfig(configWrite{via: wire.ViaRestore, change: func(*store.Config) (flat.Config, bool, error) { return config, true, nil }})
+	_, err = c.writeConfig(configWrite{via: wire.ViaRestore, change: func(*store.Config) (flat.Config, []byte, error) { return config, config.Canonical(), nil }})
 	return err
 }

@@ -2,6 +2,9 @@ package flat
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -105,14 +108,17 @@ func appendQuoted(b []byte, s string) []byte {
 
 // parse reads exactly one JSON value. The error is a [*wire.SyntaxError].
 func parse(text []byte) (node, error) {
-	if err := wire.CheckSyntax(text); err != nil {
-		return node{}, err
+	r := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(text))}
+	n, err := r.value()
+	if err == nil {
+		if _, err = r.dec.ReadToken(); errors.Is(err, io.EOF) {
+			return n, nil
+		}
 	}
-	r := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))}
-	return r.value()
+	return node{}, cmp.Or(wire.CheckSyntax(text), err)
 }
 
-// reader reads nodes from a text whose syntax was checked.
+// reader reads nodes from a text.
 type reader struct {
 	dec *jsontext.Decoder
 	// open is a stack of the items of all arrays and objects not yet closed, so

@@ -75,14 +75,17 @@ func syntaxError(err error, offset int64) error {
 // a *ShapeError. Options loosen it: a client passes [json.RejectUnknownMembers](false)
 // to read the responses of a newer hub.
 func Decode(data []byte, v any, opts ...json.Options) error {
-	if err := CheckSyntax(data); err != nil {
-		return err
+	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
+	err := json.Unmarshal(data, v, opts...)
+	if err != nil { // which need not be the first mistake
+		if err := CheckSyntax(data); err != nil {
+			return err
+		}
 	}
 	if jsontext.Value(data).Kind() != '{' {
 		return &ShapeError{"", "must be a JSON object"}
 	}
-	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
-	return decodeError(json.Unmarshal(data, v, opts...))
+	return decodeError(err)
 }
 
 // DecodeFrom is [Decode] of the text that r returns, which is never in memory as a
