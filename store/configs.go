@@ -145,23 +145,25 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 		Revision         string
 		Enforced, Schema bool
 		UseVersion       string
+		Now              Time
 	}
 	locked := &question{dest: c, args: []any{c.Account, c.Slug}, query: "SELECT revision, has_config, updated_at, updated_by, updated_via, body " +
 		"FROM configs WHERE account = ? AND slug = ?" + tx.lock()}
-	err := tx.askWithNow(ctx, locked, &question{dest: &with, args: []any{c.Account, c.Slug, c.Account, c.Slug}, query: `SELECT
+	err := tx.ask(ctx, locked, &question{dest: &with, args: []any{c.Account, c.Slug, c.Account, c.Slug}, query: `SELECT
 		EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforced,
 		EXISTS (SELECT 1 FROM stack_schemas AS x WHERE x.account = p.stack_account AND x.slug = p.stack_slug AND x.version =
 			CASE p.stack_version WHEN 'latest' THEN (SELECT s.latest FROM stacks AS s WHERE s.account = p.stack_account AND s.slug = p.stack_slug)
 				ELSE p.stack_version END) AS "schema",
 		COALESCE((SELECT s.latest FROM withdrawn_versions AS w JOIN stacks AS s ON s.account = w.account AND s.slug = w.slug
 			WHERE w.account = p.stack_account AND w.slug = p.stack_slug AND w.version = p.stack_version), '') AS use_version,
-		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS revision
+		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS revision, ` + tx.nowSQL() + ` AS now
 		FROM projects AS p LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
 			ORDER BY n DESC LIMIT 1) AS h ON 1 = 1
 		WHERE p.account = ? AND p.slug = ?`})
 	if err == nil && !locked.found {
 		err = ErrNotFound
 	}
+	tx.now = cmp.Or(tx.now, with.Now)
 	c.Checks = Checks{Enforced: with.Enforced, Schema: with.Schema, UseVersion: with.UseVersion}
 	return c, &ConfigEntry{N: with.N, BytesSoFar: with.BytesSoFar, ConfigState: ConfigState{Revision: with.Revision}}, err
 }
