@@ -35,7 +35,7 @@ func TestWrite_AfterAFailedSyncIsKeptWithAllThatItFollows(t *testing.T) {
 	}
 	d.Protect() // so that closing writes nothing
 	s.Close()
-	d.Cut()
+	d.Cut(0)
 	s = storetest.Open(t, address)
 	defer s.Close()
 	for _, name := range []string{"unsynced", "acknowledged"} {

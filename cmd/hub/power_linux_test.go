@@ -23,7 +23,7 @@ func TestPowerCut_LosesNoAcknowledgedWrite(t *testing.T) {
 			}
 			address := "sqlite:" + filepath.Join(d.Dir, "data", "hub.db")
 			serve(t, address, flags...).kill() // which decides where its blobs are
-			d.Cut()
+			d.Cut(0)
 			l := newLoad(t, address)
 			hub := serve(t, l.address, flags...)
 			l.lead(hub.base)
@@ -31,7 +31,7 @@ func TestPowerCut_LosesNoAcknowledgedWrite(t *testing.T) {
 			for range *powerCuts {
 				l.await(1 + rand.Int64N(4*clients))
 				hub.kill()
-				d.Cut()
+				d.Cut([]float64{0, 0, rand.Float64(), 1}[rand.N(4)])
 				fsck(t, l.address, flags...)
 				hub = serve(t, l.address, flags...)
 				l.check(hub.base)

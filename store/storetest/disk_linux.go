@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os/exec"
 	"testing"
+	"time"
 )
 
 // Disk is a file system that loses at a power cut what was not synced.
@@ -57,12 +57,12 @@ func (d *Disk) command(format string, args ...any) (answer string) {
 	return answer
 }
 
-// Cut cuts the power. Of what was not synced, nothing is kept, or all, or some. No program
+// Cut cuts the power. Each part of what was not synced is kept with a probability. No program
 // may have a file open.
-func (d *Disk) Cut() {
+func (d *Disk) Cut(keep float64) {
 	d.t.Helper()
 	var lost, kept int
-	answer := d.command("cut %.2f %d", []float64{0, 0, rand.Float64(), 1}[rand.N(4)], rand.Uint64())
+	answer := d.command("cut %.2f %d", keep, time.Now().UnixNano())
 	if _, err := fmt.Sscanf(answer, "lost %d kept %d", &lost, &kept); err != nil {
 		d.t.Fatal(answer)
 	}
