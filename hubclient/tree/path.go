@@ -3,6 +3,7 @@ package tree
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -97,11 +98,19 @@ func CheckTogether(paths []string) error {
 	return nil
 }
 
+// foldCherokee folds the letters that [cases.Fold] leaves as they are.
+func foldCherokee(r rune) rune {
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
+	}
+	return r
+}
+
 // fold returns the same text for names that are the same on some file system.
 func fold(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			return norm.NFC.String(cases.Fold().String(norm.NFC.String(s)))
+			return strings.Map(foldCherokee, norm.NFC.String(cases.Fold().String(norm.NFC.String(s))))
 		}
 	}
 	return strings.ToLower(s)

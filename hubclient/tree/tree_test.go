@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,6 +62,10 @@ func TestTree_RejectsInvalidPaths(t *testing.T) {
 func TestTree_RejectsConflictingPaths(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"a", "a"}, {"A", "a"}, {"dir/A", "DIR/a"}, {"straße", "STRASSE"}, {"\u212a", "k"}, {"É", "é"}, {"a", "a/b"}, {"a/b", "a/b/c/d"}, {"A", "a/b"},
+		{"README", "readme"}, {"Makefile", "MAKEFILE"}, {"a.TXT", "a.txt"}, {"x/Y/z", "x/y/Z"}, {"a/B/c", "A/b/C"}, {".ENV", ".env"}, {"z", "Z/z"}, {"a b", "A B"},
+		{"ﬀ", "ff"}, {"ﬁle", "FILE"}, {"ﬆ", "st"}, {"ẞ", "ss"}, {"ß", "SS"}, {"ß", "ẞ"}, {"ŉ", "ʼn"}, {"ǰ", "J\u030c"}, {"Ω", "ω"}, {"\u2126", "ω"}, {"Å", "å"}, {"\u212b", "å"}, {"µ", "μ"},
+		{"Σ", "ς"}, {"σ", "ς"}, {"ſ", "s"}, {"ſ", "S"}, {"Ǆ", "ǆ"}, {"ǅ", "Ǆ"}, {"ϐ", "β"}, {"ϑ", "θ"}, {"ϖ", "π"}, {"Я", "я"}, {"Ա", "ա"}, {"ა", "Ა"}, {"Ꭰ", "ꭰ"}, {"𐐀", "𐐨"}, {"Ⅷ", "ⅷ"}, {"Ⓐ", "ⓐ"}, {"ＡＢ", "ａｂ"}, {"İ", "i\u0307"},
+		{"é", "e\u0301"}, {"Å", "A\u030a"}, {"ñ", "N\u0303"}, {"한", "\u1112\u1161\u11ab"}, {"ệ", "e\u0323\u0302"}, {"dir/é", "dir/É"},
 	} {
 		var bad *tree.PathError
 		if _, err := tree.New([]tree.Entry{entry(pair[0]), entry(pair[1])}); !errors.As(err, &bad) {
@@ -70,6 +75,21 @@ func TestTree_RejectsConflictingPaths(t *testing.T) {
 	if _, err := tree.New([]tree.Entry{entry("a"), entry("a.b"), entry("ab/c")}); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestTree_RejectsEachLetterInBothCases(t *testing.T) {
+	letters := 0
+	for r := range rune(unicode.MaxRune) {
+		other := unicode.SimpleFold(r)
+		if other == r || tree.CheckPath(string(r)) != nil || tree.CheckPath(string(other)) != nil {
+			continue
+		}
+		letters++
+		if _, err := tree.New([]tree.Entry{entry(string(r)), entry(string(other))}); err == nil {
+			t.Errorf("%q and %q are in one set", r, other)
+		}
+	}
+	t.Logf("%d letters", letters)
 }
 
 func TestTree_RejectsInvalidEntries(t *testing.T) {
