@@ -28,6 +28,7 @@ func TestLog_OneLinePerRequest(t *testing.T) {
 			hub.as("alice").get(web), hub.with("").get(web), hub.as("alice").put(clientCfg, `{`), hub.as("sam").get(config), hub.as("alice").get("/nothing"), hub.as("alice").post(web, nil),
 			hub.as("alice").get("/healthz"), hub.as("alice").get("/@acme/web"), hub.as("alice").get("/v1/projects/%0d%0afake=1%1b[31m/%0a"), hub.as("alice").get("/%0d%0a%00%1b"),
 			hub.as("alice").do("HEAD", web, nil), hub.as("alice").do("HEAD", baseFiles+"/archive", nil), hub.as("alice").do("HEAD", "/nothing", nil),
+			hub.as("alice").get(site + "/versions/1.0.0/bundle"), hub.as("alice").get("/v1/apis/acme/pets/document"),
 		}
 		lines := hub.log.lines(t)
 		if len(lines) != len(answers) {

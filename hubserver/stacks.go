@@ -266,7 +266,9 @@ func (c *call) stream(b *store.Body) error {
 			return nil // the caller has gone
 		}
 	}
-	c.w.WriteHeader(http.StatusOK)
+	if c.w.status == 0 { // there was nothing to write
+		c.w.WriteHeader(http.StatusOK)
+	}
 	return nil
 }
 
