@@ -69,7 +69,8 @@ func (m *measures) note(method, pattern string, status int, took time.Duration) 
 }
 
 // AdminServer serves /metrics, in the format of Prometheus, and /debug/pprof/. It is for
-// the hub's administrators alone: it asks for no token, and profiles show what is in memory.
+// the hub's administrators alone: it asks for no token, and profiles show what the hub does.
+// It does not serve the command line, which may have the password of the database.
 func (s *Server) AdminServer() *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -78,7 +79,6 @@ func (s *Server) AdminServer() *http.Server {
 		metrics.WriteProcessMetrics(w)
 	})
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

@@ -48,7 +48,7 @@ func TestMeasures_NoteAllocatesNothing(t *testing.T) {
 func TestAdminServer_ServesMetricsAndProfilesOnly(t *testing.T) {
 	s := &Server{measures: newMeasures()}
 	handler := s.AdminServer().Handler
-	for path, want := range map[string]int{"/metrics": 200, "/debug/pprof/": 200, "/debug/pprof/heap": 200, "/": 404, "/v1/whoami": 404} {
+	for path, want := range map[string]int{"/metrics": 200, "/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/cmdline": 404, "/": 404, "/v1/whoami": 404} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		if w.Code != want {
