@@ -4,19 +4,23 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"debug/buildinfo"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// release makes the release archive for this machine, and returns its bytes.
-func release(t *testing.T) []byte {
+// release makes the release for this machine, and returns its archive and the list of the
+// modules in it.
+func release(t *testing.T) (archive, materials []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	c := exec.Command("go", "run", "../cmd/tool/release", "-version", "1.2.3", "-only", runtime.GOOS+"/"+runtime.GOARCH, dir)
@@ -24,11 +28,15 @@ func release(t *testing.T) []byte {
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	archive, err := os.ReadFile(filepath.Join(dir, "tool_1.2.3_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz"))
+	name := filepath.Join(dir, "tool_1.2.3_"+runtime.GOOS+"_"+runtime.GOARCH)
+	archive, err := os.ReadFile(name + ".tar.gz")
+	if err == nil {
+		materials, err = os.ReadFile(name + ".cdx.json")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return archive
+	return archive, materials
 }
 
 func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
@@ -36,9 +44,9 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 		t.Skip("its archive is a zip")
 	}
 	t.Parallel()
-	archive := release(t)
-	if again := release(t); !bytes.Equal(archive, again) {
-		t.Error("the same source makes another archive")
+	archive, materials := release(t)
+	if again, listed := release(t); !bytes.Equal(archive, again) || !bytes.Equal(materials, listed) {
+		t.Error("the same source makes another archive, or another list of modules")
 	}
 	files := map[string]string{}
 	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
@@ -71,6 +79,7 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 	if out, err := exec.Command(path, "--version").Output(); err != nil || string(out) != "tool 1.2.3\n" {
 		t.Errorf("tool --version prints %q, %v", out, err)
 	}
+	checkMaterials(t, path, materials)
 	for _, page := range helpOf(t, "tool") {
 		text := files["man/man1/"+page+".1"]
 		if strings.HasPrefix(page, "tool-help-") {
@@ -90,4 +99,40 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 			t.Errorf("%s is %q", name, files[name])
 		}
 	}
+}
+
+// checkMaterials fails the test unless a list in CycloneDX names exactly the modules that go
+// version -m finds in a program.
+func checkMaterials(t *testing.T, program string, materials []byte) {
+	t.Helper()
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"pkg:golang/std@" + info.GoVersion}
+	for _, m := range info.Deps {
+		want = append(want, "pkg:golang/"+m.Path+"@"+m.Version)
+	}
+	var list struct {
+		Format     string `json:"bomFormat"`
+		Components []struct {
+			PURL   string
+			Hashes []struct{ Content string }
+		}
+	}
+	if err := json.Unmarshal(materials, &list); err != nil || list.Format != "CycloneDX" {
+		t.Fatalf("%v in %.200s", err, materials)
+	}
+	var got []string
+	for _, c := range list.Components {
+		if got = append(got, strings.ReplaceAll(c.PURL, "%2B", "+")); len(c.Hashes) != 1 && !strings.Contains(c.PURL, "/std@") {
+			t.Errorf("%s has no checksum", c.PURL)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		t.Errorf("the program is made of\n%q\nand the list has\n%q", want, got)
+	}
+	t.Logf("%d modules", len(got))
 }

@@ -197,7 +197,7 @@ func TestAction_InstallsAPinnedReleaseAndRunsATool(t *testing.T) {
 		t.Fatal(err)
 	}
 	action := parseWorkflow(t, string(text))
-	archive := release(t)
+	archive, _ := release(t)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != "/v1.2.3/tool_1.2.3_linux_amd64.tar.gz" {
 			http.NotFound(rw, req)

@@ -1,6 +1,7 @@
 // Command release makes what is handed to people: for each platform an archive
 // with the program, its man pages, its completion scripts and the README, and a
-// file of their checksums. The same source and version make the same bytes.
+// list of the modules in the program; and a file of their checksums. The same
+// source and version make the same bytes.
 //
 //	go run ./cmd/tool/release -version 1.2.3 dist
 package main
@@ -92,11 +93,17 @@ func release(dir, version, origin, only string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+suffix), archive, 0o644); err != nil {
+		materials, err := billOfMaterials(program.text, version, when)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(archive), name+suffix)
-		fmt.Println(filepath.Join(dir, name+suffix))
+		for _, made := range []file{{name + suffix, 0, archive}, {name + ".cdx.json", 0, materials}} {
+			if err := os.WriteFile(filepath.Join(dir, made.name), made.text, 0o644); err != nil {
+				return err
+			}
+			fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(made.text), made.name)
+			fmt.Println(filepath.Join(dir, made.name))
+		}
 	}
 	if sums.Len() == 0 {
 		return fmt.Errorf("there is no platform %s", only)
