@@ -104,14 +104,22 @@ func TestTLS_ChecksFramingOfHTTP1(t *testing.T) {
 
 func TestTLS_AnswersPlainHTTP(t *testing.T) {
 	hub := secureHub(t, "http/1.1")
-	conn, err := net.Dial("tcp", strings.TrimPrefix(hub.url, "https://"))
-	if err != nil {
-		t.Fatal(err)
+	token, calls := hub.as("alice").token, 0
+	for _, path := range []string{"/healthz", "/", "/@acme/web", "/v1/whoami", config} {
+		for _, method := range []string{"GET", "HEAD", "PUT", "DELETE"} {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(hub.url, "https://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			calls++
+			l := newLine(t, conn)
+			l.send(method + " " + path + " HTTP/1.1\nAuthorization: Bearer " + token)
+			l.req = nil // the hub has not read it, so that HEAD is answered by a body, too
+			refused(t, l, "https://")
+		}
 	}
-	defer conn.Close()
-	l := newLine(t, conn)
-	l.send("GET /healthz HTTP/1.1")
-	refused(t, l, "https://")
+	t.Logf("%d calls", calls)
 }
 
 // refused fails the test unless the hub answers with a problem of the connection, and closes it.
@@ -122,7 +130,7 @@ func refused(t *testing.T, l *line, why string) {
 		t.Fatal(err)
 	}
 	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), why) {
+	if err != nil || resp.StatusCode != http.StatusBadRequest || resp.Header.Get("Location") != "" || !strings.Contains(string(body), why) {
 		t.Errorf("%v, %d: %s", err, resp.StatusCode, body)
 	}
 	l.closed()

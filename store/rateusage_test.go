@@ -38,3 +38,21 @@ func TestPeriod_WindowsAreThoseOfTheCalendarInUTC(t *testing.T) {
 		}
 	}
 }
+
+// Each moment is in one window, which begins where another one ends: in leap years, on leap
+// days, and whenever clocks elsewhere change to summer time.
+func TestPeriod_WindowsFollowEachOtherWithoutGap(t *testing.T) {
+	first := time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC)
+	moments := 0
+	for p := store.Minute; p <= store.Year; p++ {
+		for at := first; at.Year() < 2105; at = at.Add(17*time.Hour + 59*time.Minute + 59*time.Second + 999*time.Microsecond) {
+			now := store.At(at)
+			start := p.Start(now)
+			end := p.End(start)
+			if moments++; start > now || end <= now || p.Start(start) != start || p.Start(end-1) != start || p.Start(end) != end {
+				t.Fatalf("period %d: %v is in the window from %v to %v", p, at, start.Time(), end.Time())
+			}
+		}
+	}
+	t.Logf("%d moments", moments)
+}

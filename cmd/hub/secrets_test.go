@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -57,5 +58,37 @@ func TestCommands_NeverPrintThePasswordOfTheDatabase(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestCommands_NeverPrintSecretsOfTheObjectStoreOrOfTLS(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "nightingale-id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "nightingale")
+	dir := t.TempDir()
+	key := filepath.Join(dir, "hub.key")
+	for _, text := range []string{"-----BEGIN PRIVATE KEY-----\nnightingale\n-----END PRIVATE KEY-----\n", "nightingale", "-----BEGIN CERTIFICATE-----\nbmlnaHRpbmdhbGU=\n-----END CERTIFICATE-----\n"} {
+		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		checkNoSecret(t, []string{"serve", "--listen", "127.0.0.1:0", "--db", storetest.SQLite(t), "--tls-cert", key, "--tls-key", key})
+	}
+	for _, address := range []string{
+		"s3://id:nightingale@blobs?endpoint=http://127.0.0.1:1", "s3://nightingale@blobs", "s3://blobs?endpoint=http://id:nightingale@127.0.0.1:1", "s3://blobs?endpoint=nightingale:x", "s3://blobs?endpoint=http://127.0.0.1:1&region=%zznightingale",
+		"s3://blobs#nightingale", "s3://blobs?path-style=true&endpoint=http://127.0.0.1:1",
+	} {
+		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"migrate"}, {"fsck"}, {"gc"}, {"backup", "-"}} {
+			checkNoSecret(t, append([]string{"--db", storetest.SQLite(t), "--blobs", address}, args...))
+		}
+	}
+}
+
+// checkNoSecret runs a command that fails.
+func checkNoSecret(t *testing.T, args []string) {
+	t.Helper()
+	var out bytes.Buffer
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if code := run(ctx, args, strings.NewReader(""), &out, &out, func(string) string { return "" }); code == exitDone || strings.Contains(out.String(), "nightingale") || strings.Contains(out.String(), "bmlnaHRpbmdhbGU=") {
+		t.Errorf("%q: exit code %d\n%s", args, code, out.String())
 	}
 }

@@ -19,18 +19,22 @@ func TestNew_TokensAreValidAndDistinct(t *testing.T) {
 }
 
 func TestValid_RejectsTypos(t *testing.T) {
-	token := pat.New()
-	for i := range token {
-		for _, c := range []byte("0aZ-_ ") {
-			if token[i] == c {
-				continue
-			}
-			typo := token[:i] + string(c) + token[i+1:]
-			if pat.Valid(typo) {
-				t.Errorf("%q is valid though character %d was changed", typo, i)
+	token, typos := pat.New(), 0
+	for range 3 {
+		for i := range token {
+			for c := range byte(128) {
+				if token[i] == c {
+					continue
+				}
+				typo := token[:i] + string(c) + token[i+1:]
+				if typos++; pat.Valid(typo) {
+					t.Errorf("%q is valid though character %d was changed", typo, i)
+				}
 			}
 		}
+		token = pat.New()
 	}
+	t.Logf("%d typos", typos)
 	for _, bad := range []string{"", "hubpat_", token + "x", token[1:], strings.ToUpper(token)} {
 		if pat.Valid(bad) {
 			t.Errorf("%q is valid", bad)

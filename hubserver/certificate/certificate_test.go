@@ -138,6 +138,33 @@ func TestFiles_AreReadAgainWhenTheyChange(t *testing.T) {
 	await(t, "the new certificate", func() bool { return p.served() == "second" })
 }
 
+func TestFiles_RefuseVersionsBeforeTLS12(t *testing.T) {
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", newPair(t, 100*24*time.Hour).config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.(*tls.Conn).Handshake()
+			conn.Close()
+		}
+	}()
+	for version, accepted := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})
+		if (err == nil) != accepted {
+			t.Errorf("%s: %v", tls.VersionName(version), err)
+		}
+		if err == nil {
+			conn.Close()
+		}
+	}
+}
+
 func TestFiles_KeepTheFormerPairWhileTheNewOneIsBroken(t *testing.T) {
 	p := newPair(t, 100*24*time.Hour)
 	other := newPair(t, 100*24*time.Hour)

@@ -107,7 +107,7 @@ func TestLimiter_IgnoresTheClocksOfReplicas(t *testing.T) {
 		s := storetest.Open(t, address)
 		bot := set(t, s, limits(limit, store.Day, store.Month, store.Year))
 		var replicas []*ratelimit.Limiter
-		for _, skew := range []time.Duration{0, -7 * time.Hour, 30 * time.Hour} {
+		for _, skew := range []time.Duration{0, time.Minute, -time.Minute, time.Hour, -time.Hour, 365 * 24 * time.Hour, -365 * 24 * time.Hour} {
 			own := s
 			if strings.HasPrefix(address, "postgres") { // a replica has connections of its own
 				own = storetest.Open(t, address)
