@@ -3,7 +3,6 @@ package hubserver_test
 import (
 	"archive/tar"
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -435,16 +434,12 @@ func TestPutBaseFiles_AcceptsReadmeLineWithGitArchive(t *testing.T) {
 	hub.wantBaseFiles(t, ".gitignore", "index.html", "src/main.js")
 }
 
-// swaps is how often two writers replace a set under eight readers. The ordinary
-// run makes few:
-//
-//	go test ./hubserver -run TwoWriters -swaps 2000
-var swaps = flag.Int("swaps", 60, "swaps of a set under its readers")
-
+// Two writers replace a set under eight readers.
 func TestGetArchive_WholeUnderConcurrentPushes(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		const sets, files = 6, 12
+		swaps := rounds(60, 2000)
 		contents := make([]map[string]string, sets)
 		known := map[string]string{} // what all contents of a set say, by its digest
 		for i := range contents {
@@ -469,7 +464,7 @@ func TestGetArchive_WholeUnderConcurrentPushes(t *testing.T) {
 		for n, name := range []string{"alice", "anna"} {
 			writer := hub.as(name)
 			writers.Go(func() {
-				for i := range *swaps / 2 {
+				for i := range swaps / 2 {
 					body := uploadOf(t, full(treeOf(t, contents[(2*i+n)%sets])))
 					if a, err := writer.try("PUT", baseFiles, body, zstdEncoded); err != nil || a.status != 200 {
 						t.Errorf("%v, %v", a, err)
@@ -479,6 +474,6 @@ func TestGetArchive_WholeUnderConcurrentPushes(t *testing.T) {
 		}
 		writers.Wait()
 		stop()
-		t.Logf("%d swaps, %d sets read", *swaps, read.Load())
+		t.Logf("%d swaps, %d sets read", swaps, read.Load())
 	})
 }

@@ -147,14 +147,14 @@ func TestPutConfig_OneOfManyWritersWins(t *testing.T) {
 		hub.project()
 		alice := hub.as("alice")
 		etag := alice.get(config).etag()
-		const rounds, writers = 5, 8
-		for round := range rounds {
+		hubs, writers := hub.replicas(t, 3), rounds(8, 50)
+		for round := range rounds(5, 200) {
 			answers := make([]*answer, writers)
 			var all sync.WaitGroup
 			for i := range writers {
 				all.Go(func() {
 					var err error
-					answers[i], err = alice.try("PUT", clientCfg, fmt.Sprintf(`{"settings": {"winner": "%d of %d"}}`, i, round), header{"If-Match": etag})
+					answers[i], err = hubs[i%len(hubs)].with(alice.token).try("PUT", clientCfg, fmt.Sprintf(`{"settings": {"winner": "%d of %d"}}`, i, round), header{"If-Match": etag})
 					if err != nil {
 						t.Error(err)
 					}
@@ -175,6 +175,7 @@ func TestPutConfig_OneOfManyWritersWins(t *testing.T) {
 				t.Fatalf("the winner wrote %s, there is %s", etag, now)
 			}
 		}
+		t.Logf("%d rounds of %d writers to %d hubs", rounds(5, 200), writers, len(hubs))
 	})
 }
 

@@ -2,6 +2,7 @@ package hubserver_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store/storetest"
@@ -299,6 +301,55 @@ func TestIdempotencyKey_OfManyRequestsOneCreates(t *testing.T) {
 				t.Error(diff)
 			}
 		}
+	})
+}
+
+// A create whose response is lost is sent again, to another hub, and creates one project.
+func TestIdempotencyKey_LostResponsesCreateOneObjectEach(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		var to []http.Handler
+		for _, h := range hub.replicas(t, 2) {
+			to = append(to, h.server)
+		}
+		var known sync.Map
+		var lost atomic.Int64
+		cutter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, again := known.LoadOrStore(r.Header.Get("Idempotency-Key"), true); again {
+				to[1].ServeHTTP(w, r)
+				return
+			}
+			committed := httptest.NewRecorder()
+			if to[0].ServeHTTP(committed, r); committed.Code == http.StatusCreated {
+				lost.Add(1)
+			} else { // too many at once
+				known.Delete(r.Header.Get("Idempotency-Key"))
+			}
+			panic(http.ErrAbortHandler)
+		}))
+		defer cutter.Close()
+		client, err := hubclient.New(hubclient.Options{Origin: cutter.URL, Token: hub.as("alice").token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.CloseIdle()
+		creates := rounds(8, 200)
+		var all sync.WaitGroup
+		for i := range creates {
+			all.Go(func() {
+				if _, err := client.CreateProject(t.Context(), newProject(fmt.Sprint("web-", i))); err != nil {
+					t.Errorf("create %d: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+		if n := hub.count("SELECT count(*) FROM projects"); n != creates || lost.Load() != int64(creates) {
+			t.Errorf("%d projects of %d creates, of which %d lost their response", n, creates, lost.Load())
+		}
+		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'project.create'"); n != creates {
+			t.Errorf("%d creates are in the audit", n)
+		}
+		t.Logf("%d lost responses", lost.Load())
 	})
 }
 

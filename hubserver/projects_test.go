@@ -65,30 +65,43 @@ func TestCreateProject_TakenNameIsConflict(t *testing.T) {
 func TestCreateProject_OneOfManyWins(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
-		alice := hub.as("alice")
-		const tries = 12
-		statuses := make(chan int, tries)
-		var all sync.WaitGroup
-		for range tries {
-			all.Go(func() {
-				a, err := alice.try("POST", "/v1/projects", newProject("web"))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				statuses <- a.status
+		token, hubs, tries := hub.as("alice").token, hub.replicas(t, 3), rounds(12, 100)
+		for n := range rounds(1, 100) {
+			count := atOnce(t, tries, func(i int) (*answer, error) {
+				return hubs[i%len(hubs)].with(token).try("POST", "/v1/projects", newProject(fmt.Sprint("web-", n)))
 			})
+			if diff := cmp.Diff(map[int]int{201: 1, 409: tries - 1}, count); diff != "" {
+				t.Fatal(diff)
+			}
 		}
-		all.Wait()
-		close(statuses)
-		count := map[int]int{}
-		for s := range statuses {
-			count[s]++
+		if n := hub.count("SELECT count(*) FROM projects"); n != rounds(1, 100) {
+			t.Errorf("%d projects were created", n)
 		}
-		if diff := cmp.Diff(map[int]int{201: 1, 409: tries - 1}, count); diff != "" {
-			t.Error(diff)
-		}
+		t.Logf("%d names, %d creators each, %d hubs", rounds(1, 100), tries, len(hubs))
 	})
+}
+
+// atOnce asks n times at once, and counts the statuses of the answers.
+func atOnce(t *testing.T, n int, ask func(i int) (*answer, error)) map[int]int {
+	t.Helper()
+	statuses := make([]int, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			a, err := ask(i)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			statuses[i] = a.status
+		})
+	}
+	all.Wait()
+	count := map[int]int{}
+	for _, s := range statuses {
+		count[s]++
+	}
+	return count
 }
 
 func TestCreateProject_FailureLeavesNothing(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store"
 )
 
 func TestRequest_UnknownRoute(t *testing.T) {
@@ -256,5 +258,48 @@ func TestAuthenticate_RevocationCountsFromNextRequest(t *testing.T) {
 		alice.get(config).want(200)
 		hub.revoke(alice.token)
 		alice.get(config).problem(401, wire.CodeTokenRevoked)
+	})
+}
+
+// A token that was revoked, or a role that was taken away, on one hub is of no use on any
+// other, from the next request on.
+func TestAuthenticate_RevocationCountsOnEveryReplica(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice, anna, hubs, pairs := hub.as("alice"), hub.as("anna"), hub.replicas(t, 3), rounds(6, 1000)
+		sam := hub.as("sam")
+		for n := range pairs {
+			other := hubs[1+n%2]
+			created, user := alice.create(wire.CreateToken{Name: "short"})
+			other.with(user.token).get(config).want(200)
+			alice.delete(tokens + "/" + created.ID).want(200)
+			other.with(user.token).get(config).problem(401, wire.CodeTokenRevoked)
+
+			hub.write(func(tx *store.Tx) error { return tx.SetMember(t.Context(), "acme", "sam", "writer") })
+			other.with(sam.token).put(clientCfg, `{}`).want(200)
+			anna.delete("/v1/members/acme/sam").want(200)
+			other.with(sam.token).put(clientCfg, `{}`).problem(403, wire.CodeNotPermitted)
+		}
+		t.Logf("%d revocations and %d lost roles, each used on another hub: 0 successes", pairs, pairs)
+	})
+}
+
+// Whether a token has expired is up to the clock of the database, which is at most a second
+// behind that of the test.
+func TestAuthenticate_RefusesTokenFromTheMomentItExpires(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		end := time.Now().Add(300 * time.Millisecond)
+		brief := hub.with(hub.tokenUntil("alice", store.At(end)))
+		for {
+			start := time.Now()
+			a := brief.get("/v1/whoami")
+			if a.status == 401 {
+				a.problem(401, wire.CodeTokenExpired)
+				break
+			}
+			if a.want(200); start.After(end.Add(time.Second)) {
+				t.Fatalf("the token is valid %v after its end", start.Sub(end))
+			}
+		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +11,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store"
 )
 
 func TestPublish_BundleRoundTrip(t *testing.T) {
@@ -210,27 +210,33 @@ func TestVersion_InvalidIsNotFound(t *testing.T) {
 
 func TestPublish_OneOfManyWins(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
-		alice := hub.as("alice")
-		const tries = 8
-		statuses := make([]int, tries)
-		var all sync.WaitGroup
-		for i := range tries {
-			all.Go(func() {
-				a, err := alice.try("PUT", site+"/versions/1.0.0", bundle(t, "1.0.0", file{name: "by", content: fmt.Sprint(i)}))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				statuses[i] = a.status
+		alice, hubs, tries, versions := hub.as("alice"), hub.replicas(t, 3), rounds(8, 100), rounds(2, 100)
+		reads := 0
+		for n := range versions {
+			version := fmt.Sprintf("1.0.%d", n)
+			path := site + "/versions/" + version
+			of := func(i int) typed { return bundle(t, version, file{name: "by", content: fmt.Sprint(i)}) }
+			count := atOnce(t, tries, func(i int) (*answer, error) {
+				return hubs[i%len(hubs)].with(alice.token).try("PUT", path, of(i))
 			})
+			if diff := cmp.Diff(map[int]int{201: 1, 409: tries - 1}, count); diff != "" {
+				t.Fatal(diff)
+			}
+			published := alice.get(path + "/bundle").want(200)
+			if n%2 == 1 { // the stack keeps another one
+				hub.write(func(tx *store.Tx) error {
+					_, _, err := tx.WithdrawVersion(t.Context(), mustRef("@acme/site"), version, false)
+					return err
+				})
+			}
+			alice.put(path, of(tries)).problem(409, wire.CodeVersionExists)
+			for i := range rounds(6, 100) { // every later read has the same bytes, from each hub
+				a := hubs[i%len(hubs)].with(alice.token).get(path + "/bundle").want(200)
+				if reads++; !bytes.Equal(a.body, published.body) || a.etag() != published.etag() {
+					t.Fatalf("%s is %s of %d bytes, and was published as %s of %d", version, a.etag(), len(a.body), published.etag(), len(published.body))
+				}
+			}
 		}
-		all.Wait()
-		count := map[int]int{}
-		for _, s := range statuses {
-			count[s]++
-		}
-		if diff := cmp.Diff(map[int]int{201: 1, 409: tries - 1}, count); diff != "" {
-			t.Error(diff)
-		}
+		t.Logf("%d versions, %d publishers each, %d equal reads", versions, tries, reads)
 	})
 }

@@ -1,0 +1,37 @@
+package hubserver_test
+
+import (
+	"flag"
+	"testing"
+
+	"example.com/projecthub/store"
+)
+
+// Some tests repeat what they do a few times by default, and as often as SECURITY.md says
+// of them with
+//
+//	go test ./hubserver -run 'OneOfMany|WholeUnder|LostResponses|EveryReplica|Injection' -trust=full -timeout 2h -v
+var trust = flag.String("trust", "", "full: repeat tests as often as SECURITY.md says")
+
+// rounds returns how often a test repeats what it does.
+func rounds(short, full int) int {
+	if *trust == "full" {
+		return full
+	}
+	return short
+}
+
+// replicas returns n hubs on the database of h, h among them. On PostgreSQL they share
+// nothing else; an SQLite file is open once.
+func (h *testHub) replicas(t testing.TB, n int) []*testHub {
+	t.Helper()
+	all := []*testHub{h}
+	for len(all) < n {
+		if store.Path(h.address) != "" {
+			all = append(all, h.replica())
+		} else {
+			all = append(all, newHub(t, h.address, nil))
+		}
+	}
+	return all
+}
