@@ -80,7 +80,7 @@ func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string, 
 	log := &lockedBuffer{}
 	cfg := hubserver.Config{
 		Store: storetest.Open(t, address), PublicURL: publicURL, Version: hubVersion,
-		Log: slog.New(slog.NewJSONHandler(log, nil)), Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
+		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
 	}
 	if change != nil {
 		change(&cfg)

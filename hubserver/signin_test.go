@@ -266,17 +266,23 @@ func TestSignIn_RedirectsStayOnTheHub(t *testing.T) {
 // dump returns all rows of the database.
 func (h *testHub) dump() string {
 	h.Helper()
+	var all strings.Builder
+	h.eachTable(func(table string, rows [][]string) { fmt.Fprintln(&all, table, rows) })
+	return all.String()
+}
+
+// eachTable calls f with the rows of each table.
+func (h *testHub) eachTable(f func(table string, rows [][]string)) {
+	h.Helper()
 	db := h.open()
 	defer db.Close()
 	tables := "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
 	if store.Path(h.address) == "" {
 		tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY table_name"
 	}
-	var all strings.Builder
 	for _, table := range h.rows(db, tables) {
-		fmt.Fprintln(&all, table, h.rows(db, fmt.Sprintf("SELECT * FROM %s ORDER BY 1, 2", table[0])))
+		f(table[0], h.rows(db, fmt.Sprintf("SELECT * FROM %s ORDER BY 1, 2", table[0])))
 	}
-	return all.String()
 }
 
 // crossSite fails the test unless a request was refused for where it came from.
@@ -312,6 +318,17 @@ func TestCrossSite_ChangesNothing(t *testing.T) {
 			all = append(all, unsafe{e, path, body})
 		}
 		before := hub.dump()
+		for _, e := range wire.Endpoints { // reads change nothing, wherever they come from
+			if e.Method != http.MethodGet {
+				continue
+			}
+			path, _ := rows["GET "+e.Path].request(m)
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				if !strings.HasSuffix(path, "/events") || method == http.MethodHead {
+					anna.do(method, path, nil, header{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"})
+				}
+			}
+		}
 		sent := 0
 		for _, u := range all {
 			for _, from := range []header{
