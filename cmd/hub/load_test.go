@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +39,7 @@ type load struct {
 	stopped    chan struct{}
 	stop       func()
 	retried    atomic.Int64
+	broken     sync.Map // errors of attempts for which a hub took the connection
 	acked      atomic.Int64
 	lastAck    atomic.Int64 // when, in nanoseconds since 1970
 	mu         sync.Mutex
@@ -213,7 +216,9 @@ func (l *load) send(method, path, mediaType, key, body string) []byte {
 		if l.Failed() {
 			return nil
 		}
-		l.retried.Add(1)
+		if l.retried.Add(1); err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
+			l.broken.Store(err.Error(), true)
+		}
 		time.Sleep(rand.N(20 * time.Millisecond)) // as a client backs off
 	}
 }
