@@ -230,8 +230,14 @@ func (s *Server) cancelDevice(c *call) error {
 			return err
 		}
 		if d.Token != "" {
-			if _, err := tx.RevokeToken(c.ctx(), d.Token); err != nil {
+			token, err := tx.RevokeToken(c.ctx(), d.Token)
+			if err != nil {
 				return err
+			}
+			if !token.WasRevoked {
+				if err := c.auditDevice(tx, d, "token.revoke", token.ID(), "cancelled"); err != nil {
+					return err
+				}
 			}
 		}
 		d.State = store.DeviceCancelled

@@ -114,6 +114,9 @@ func TestDevice_GetsNoToken(t *testing.T) {
 		token := decoded[wire.DeviceToken](late.poll().want(200)).Token
 		hub.with("").post("/v1/device/cancel", wire.DeviceCode{DeviceCode: late.DeviceCode}).want(200)
 		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
+		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'token.revoke' AND actor = 'alice'"); n != 1 {
+			t.Errorf("the audit log has %d revocations, want the one of the cancelled login", n)
+		}
 
 		// What is behind the approval goes before the terminal has its token.
 		behind := hub.token("alice")
@@ -370,7 +373,7 @@ func TestTokens_ListCreateRevoke(t *testing.T) {
 		if me := decoded[wire.Whoami](hub.with(token).get("/v1/whoami").want(200)); me.TokenName != "<b>ci</b>" || a.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%+v %v", me, a.header)
 		}
-		other, sam := hub.session("alice"), hub.session("sam")
+		other, sam := hub.session("alice", wire.ScopeWriteConfig), hub.session("sam")
 		text := string(alice.get("/tokens").want(200).body)
 		for _, part := range []string{"&lt;b&gt;ci&lt;/b&gt;", token[:12] + "…", behind[:12] + "…", "this session</span>", "127.0.0.1"} {
 			if !strings.Contains(text, part) && part != "127.0.0.1" {
@@ -402,6 +405,29 @@ func TestTokens_ListCreateRevoke(t *testing.T) {
 		alice.get("/v1/whoami").problem(401, wire.CodeNotSignedIn)
 		alice.get("/tokens").want(303)
 		alice.post("/tokens", form("name", "late", "lifetime", "7")).want(303)
+	})
+}
+
+// Who has stolen a token that can only read must not end all others through the page, as the
+// API does not let it.
+func TestTokens_SessionEndsNothingThatCanDoMore(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		id := func(secret string) string { return pat.Hash(secret)[:12] }
+		strong, weak, behind := hub.token("alice", wire.ScopeWriteCatalog), hub.token("alice"), hub.token("alice")
+		browser := hub.session("alice", wire.ScopeWriteConfig)
+		reader := hub.sessionBehind("alice", behind)
+		if text := string(reader.get("/tokens").want(200).body); strings.Count(text, `action="/tokens/revoke"`) != 2 || strings.Count(text, `action="/sessions/end"`) != 1 {
+			t.Errorf("the page offers to end what can do more: %s", text)
+		}
+		reader.post("/tokens/revoke", form("id", id(strong))).want(403)
+		reader.post("/sessions/end", form("id", id(strings.Split(browser.cookie, ".")[1]))).want(403)
+		hub.with(strong).get("/v1/whoami").want(200)
+		browser.get("/v1/whoami").want(200)
+
+		reader.post("/tokens/revoke", form("id", id(weak))).want(303)
+		hub.with(weak).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
+		hub.session("alice", wire.ScopeAdminResource).post("/tokens/revoke", form("id", id(strong))).want(303)
+		hub.with(strong).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 	})
 }
 

@@ -127,13 +127,23 @@ func TestMemory_OneCallerCannotGrowIntoAllBytes(t *testing.T) {
 	})
 }
 
+// A bot has a token, too: strangers must not take its place.
+func TestClient_BotIsNoAddress(t *testing.T) {
+	for user, want := range map[string]bool{"alice": false, "@acme/ci": false, addressMark + "192.0.2.1": true} {
+		c := &call{who: &caller{user: user}}
+		if got := isAddress(c.client()); got != want {
+			t.Errorf("%q counts as an address: %t", user, got)
+		}
+	}
+}
+
 func TestMemory_AddressesLeaveHalfToTokens(t *testing.T) {
 	for _, w := range []work{changing, viewing, downloading, uploading} {
 		m := newMemory(128 * mib)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		for i := range 2 * shares[w].slots {
-			if _, err := m.acquire(ended, w, fmt.Sprint("@", i), m.queues[w].most/int64(shares[w].slots)); err != nil && i == 0 {
+			if _, err := m.acquire(ended, w, fmt.Sprint(addressMark, i), m.queues[w].most/int64(shares[w].slots)); err != nil && i == 0 {
 				t.Errorf("work %d: the first has no room: %v", w, err)
 			}
 		}
@@ -146,9 +156,9 @@ func TestMemory_AddressesLeaveHalfToTokens(t *testing.T) {
 func TestMemory_AddressesDoNotOvertake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(128 * mib)
-		first := mustAcquire(t, m, downloading, "@1", 10*mib)
-		large := queued(t, m, downloading, "@2", 12*mib)
-		small := queued(t, m, downloading, "@3", mib)
+		first := mustAcquire(t, m, downloading, addressMark+"1", 10*mib)
+		large := queued(t, m, downloading, addressMark+"2", 12*mib)
+		small := queued(t, m, downloading, addressMark+"3", mib)
 		mustAcquire(t, m, downloading, "anna", 12*mib).release()
 		first.release()
 		for _, got := range []<-chan *reservation{large, small} {
@@ -169,7 +179,7 @@ func TestMemory_AddressesDoNotFillTheQueue(t *testing.T) {
 			held = append(held, mustAcquire(t, m, downloading, fmt.Sprint("user", i), 0))
 		}
 		for i := range maxQueue {
-			go m.acquire(t.Context(), downloading, fmt.Sprint("@", i), 0)
+			go m.acquire(t.Context(), downloading, fmt.Sprint(addressMark, i), 0)
 		}
 		synctest.Wait()
 		waiting := queued(t, m, downloading, "anna", 0)
@@ -236,7 +246,7 @@ func TestMemory_NeverGivesMoreThanThereIs(t *testing.T) {
 				_ = held[i].resize(ended, bytes)
 			default:
 				w := work(rapid.IntRange(0, int(works)-1).Draw(t, "work"))
-				if l, err := m.acquire(ended, w, rapid.SampledFrom([]string{"a", "b", "@1", "@2"}).Draw(t, "caller"), bytes); err == nil {
+				if l, err := m.acquire(ended, w, rapid.SampledFrom([]string{"a", "b", addressMark + "1", addressMark + "2"}).Draw(t, "caller"), bytes); err == nil {
 					held = append(held, l)
 				}
 			}

@@ -47,9 +47,9 @@ func (c *call) client() string {
 	return addressMark + address
 }
 
-// addressMark is the first character of what [call.client] returns for an address,
-// and of no user's name.
-const addressMark = "@"
+// addressMark is the first character of what [call.client] returns for an address, and of
+// no name of a user or a bot: bots are called @account/slug.
+const addressMark = " "
 
 func isAddress(client string) bool { return strings.HasPrefix(client, addressMark) }
 

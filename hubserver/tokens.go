@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/page"
 	"example.com/projecthub/store"
 )
@@ -47,6 +48,7 @@ func (c *call) showTokens(status int, shown page.Tokens) error {
 			shown.Tokens = append(shown.Tokens, page.Token{
 				ID: t.ID(), Name: t.Name, Shown: t.Shown, Scopes: t.ScopeList(), CreatedAt: t.CreatedAt.Time(), Only: t.Restriction.String(),
 				ExpiresAt: t.ExpiresAt.Time(), LastUsedAt: t.LastUsedAt.Time(), Behind: t.Hash == c.who.session.Token, Bot: t.BotRefID,
+				CanEnd: c.needToEnd(t.ScopeList()) == nil,
 			})
 		}
 		sessions, err := c.ownSessions(v)
@@ -54,6 +56,7 @@ func (c *call) showTokens(status int, shown page.Tokens) error {
 			shown.Sessions = append(shown.Sessions, page.Session{
 				ID: session.ID(), Agent: session.Agent, Address: session.Address, Token: session.TokenName, CreatedAt: session.CreatedAt.Time(),
 				SeenAt: session.SeenAt.Time(), ExpiresAt: session.ExpiresAt.Time(), Current: session.Hash == c.who.session.Hash,
+				CanEnd: c.needToEnd(session.ScopeList()) == nil,
 			})
 		}
 		return err
@@ -121,13 +124,30 @@ func (c *call) mint(tx *store.Tx, token *store.Token, parent string) error {
 	return c.audit(c.ctx(), tx, token.Owner, "token.create", token.ID(), token.Scopes)
 }
 
+// needToEnd refuses to end a token or a session of the user that has a scope which the
+// caller lacks: a token that can only read could revoke all others. Who has the scope that
+// revoking by the API needs may end all.
+func (c *call) needToEnd(scopes []string) error {
+	for _, scope := range scopes {
+		if !wire.HasScope(c.who.scopes, wire.Scope(scope)) {
+			return c.needScope(wire.ScopeAdminResource)
+		}
+	}
+	return nil
+}
+
 // revokeForm ends one of the user's own tokens.
 func (s *Server) revokeForm(c *call) error {
 	return c.endOne(func(tx *store.Tx, id string) error {
-		_, err := c.revokeOwn(tx, id)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
+		visible, err := c.ownTokens(&tx.View)
+		i := slices.IndexFunc(visible, func(t store.Token) bool { return t.ID() == id })
+		if err != nil || i < 0 {
+			return err
 		}
+		if err := c.needToEnd(visible[i].ScopeList()); err != nil {
+			return err
+		}
+		_, err = c.revokeOwn(tx, id)
 		return err
 	})
 }
@@ -136,7 +156,11 @@ func (s *Server) revokeForm(c *call) error {
 func (s *Server) endSession(c *call) error {
 	return c.endOne(func(tx *store.Tx, id string) error {
 		visible, err := c.ownSessions(&tx.View)
-		if err != nil || !slices.ContainsFunc(visible, func(s store.SignedIn) bool { return s.ID() == id }) {
+		i := slices.IndexFunc(visible, func(s store.SignedIn) bool { return s.ID() == id })
+		if err != nil || i < 0 {
+			return err
+		}
+		if err := c.needToEnd(visible[i].ScopeList()); err != nil {
 			return err
 		}
 		ended, err := tx.EndSession(c.ctx(), c.who.user, id)

@@ -24,6 +24,7 @@ type Token struct {
 	Behind          bool      // this session has its rights
 	Bot             string    // whose token it is; "": the user's own
 	Only            string    // the account or project to which it is restricted; "": none
+	CanEnd          bool      // this session may revoke it
 }
 
 // Session is a browser that is signed in.
@@ -32,6 +33,7 @@ type Session struct {
 	Token                        string // the name of the token behind it; "": none
 	CreatedAt, SeenAt, ExpiresAt time.Time
 	Current                      bool
+	CanEnd                       bool // this session may end it
 }
 
 // Choices are what can be chosen for a new token.
