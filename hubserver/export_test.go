@@ -78,3 +78,14 @@ func (s *Server) FillStreams() (release func()) {
 		s.watches.streams -= maxStreams
 	}
 }
+
+// FillSearches has so many searches wait that no other may.
+func (s *Server) FillSearches() (release func()) {
+	add := func(n int) {
+		s.memory.mu.Lock()
+		defer s.memory.mu.Unlock()
+		s.memory.queues[searching].waiting += n
+	}
+	add(maxQueue)
+	return func() { add(-maxQueue) }
+}

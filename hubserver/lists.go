@@ -22,9 +22,6 @@ func (s *Server) homePage(c *call) error {
 	if err := c.view(); err != nil {
 		return err
 	}
-	if err := c.takeAtMost(viewing, listMemory); err != nil {
-		return err
-	}
 	_, after, wanted, err := c.listParameters()
 	if err != nil {
 		return err
@@ -33,6 +30,13 @@ func (s *Server) homePage(c *call) error {
 	shown.Search = c.r.URL.Query().Get("q")
 	if len(shown.Search) > maxSearch {
 		return invalidBody("", "q has more than %d characters", maxSearch)
+	}
+	kind := viewing
+	if shown.Search != "" {
+		kind = searching
+	}
+	if err := c.takeAtMost(kind, listMemory); err != nil {
+		return err
 	}
 	filter := store.ProjectFilter{Search: shown.Search, After: after, Limit: wanted + 1}
 	if c.who != nil {

@@ -23,6 +23,7 @@ const (
 	uploading               // base files, lists of them, and bundles
 	describing              // API descriptions
 	checking                // settings against schemas
+	searching               // names of projects: the database reads those of all
 	works
 )
 
@@ -41,6 +42,7 @@ var shares = [works]share{
 	uploading:   {part: 6, slots: 64, perCaller: 8},
 	describing:  {part: 6, slots: 2, perCaller: 1},
 	checking:    {part: 4, slots: 4, perCaller: 1},
+	searching:   {part: 4, slots: 4, perCaller: 1}, // SQLite has eight connections that read
 }
 
 const (

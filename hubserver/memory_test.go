@@ -153,6 +153,24 @@ func TestMemory_AddressesLeaveHalfToTokens(t *testing.T) {
 	}
 }
 
+func TestMemory_SearchesLeaveConnectionsToOthers(t *testing.T) {
+	m := newMemory(128 * mib)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	running := 0
+	for i := range 64 {
+		for _, caller := range []string{addressMark, "user"} {
+			if _, err := m.acquire(ended, searching, fmt.Sprint(caller, i%32), listMemory); err == nil {
+				running++
+			}
+		}
+	}
+	if running != 4 {
+		t.Errorf("%d searches run at once, want half as many as SQLite has connections that read", running)
+	}
+	mustAcquire(t, m, viewing, "anna", mib)
+}
+
 func TestMemory_AddressesDoNotOvertake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(128 * mib)

@@ -248,3 +248,15 @@ func TestPage_IsCompressedForThoseWhoAcceptIt(t *testing.T) {
 		t.Errorf("the response to a form is compressed: %v", a.header)
 	}
 }
+
+// A search reads the names of all projects: however many strangers search, they leave the
+// connections of the database to others.
+func TestHome_SearchesHaveAQueueOfTheirOwn(t *testing.T) {
+	hub := one(t, nil)
+	stranger := hub.with("")
+	release := hub.server.FillSearches()
+	stranger.get("/?q=web").want(503)
+	stranger.get("/").want(200)
+	release()
+	stranger.get("/?q=web").want(200)
+}
