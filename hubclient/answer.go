@@ -1,6 +1,7 @@
 package hubclient
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"mime"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/hubclient/wire"
 )
@@ -74,13 +76,48 @@ func (c *Client) read(resp *http.Response, body []byte, v any, r request) (*answ
 	if mediaType(resp) != "application/json" {
 		return nil, c.notAHub(resp.StatusCode, "its response is not JSON")
 	}
-	if err := wire.Decode(body, v, json.RejectUnknownMembers(false)); err != nil {
+	if err := decode(body, v); err != nil {
 		return nil, c.notAHub(resp.StatusCode, "malformed response: %v", err)
 	}
 	if wrong := check(v, r.about); wrong != "" {
 		return nil, c.notAHub(resp.StatusCode, "%s", wrong)
 	}
 	return a, nil
+}
+
+// Limits on the lists of a response: {} takes 3 bytes there, and hundreds in memory.
+const (
+	maxElements = 100_000  // of all lists; a set of base files has 20,000 at most
+	manyBytes   = 64 << 10 // a shorter response has too few to be counted
+)
+
+// decode decodes the body of a response into v.
+func decode(body []byte, v any) error {
+	switch v.(type) {
+	case *wire.Config, *wire.ConfigWritten: // the lists of a config stay text
+		return wire.Decode(body, v, json.RejectUnknownMembers(false))
+	}
+	if len(body) > manyBytes && elements(body) > maxElements {
+		return fmt.Errorf("it lists more than %d values", maxElements)
+	}
+	return wire.Decode(body, v, json.RejectUnknownMembers(false))
+}
+
+// elements counts the elements of all lists in a JSON text, up to a few more than
+// maxElements. What is wrong with the text is left to the decoding.
+func elements(text []byte) (n int) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for n <= maxElements {
+		in, _ := dec.StackIndex(dec.StackDepth())
+		token, err := dec.ReadToken()
+		if err != nil {
+			break
+		}
+		if in == '[' && token.Kind() != ']' {
+			n++
+		}
+	}
+	return n
 }
 
 // refusal returns the error of a response that is not a success.
@@ -104,7 +141,7 @@ var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 func (c *Client) problem(resp *http.Response, body []byte, version string) *Error {
 	var p wire.Problem
 	ok := mediaType(resp) == "application/problem+json" && version != "" &&
-		wire.Decode(body, &p, json.RejectUnknownMembers(false)) == nil && codePattern().MatchString(string(p.Code))
+		decode(body, &p) == nil && codePattern().MatchString(string(p.Code))
 	if !ok {
 		return c.withoutProblem(resp)
 	}

@@ -127,6 +127,12 @@ func check(v any, about ref.Ref) string {
 				return "an entry of its history has no revision"
 			}
 		}
+	case *wire.BaseFilesHistory:
+		for _, e := range v.Entries {
+			if !tree.ValidDigest(e.Tree) {
+				return "an entry of its history has no digest"
+			}
+		}
 	case *wire.Published:
 		if v.Version == "" {
 			return "it names no version"

@@ -254,6 +254,11 @@ func TestHostileResponse_InvalidRevisionNeverBecomesHeader(t *testing.T) {
 			_, err = c.PutConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
 			wantCode(t, err, notAHub)
 		})
+		history := wire.BaseFilesHistory{Entries: []wire.BaseFilesEntry{{BaseFilesSum: wire.BaseFilesSum{Tree: revision}}}}
+		play(t, []step{answered(200, history)}, func(ctx context.Context, c *hubclient.Client) {
+			_, err := c.BaseFilesHistory(ctx, project)
+			wantCode(t, err, notAHub)
+		})
 	}
 }
 
@@ -292,6 +297,51 @@ func TestHostileResponse_EndlessListEnds(t *testing.T) {
 				}
 				if n := b.requests.Load(); n != test.requests {
 					t.Errorf("%d requests", n)
+				}
+			})
+		})
+	}
+}
+
+func TestHostileResponse_LongListsAreNotDecoded(t *testing.T) {
+	list := func(member string, n int) string {
+		return `{"` + member + `":[` + strings.TrimSuffix(strings.Repeat("{},", n), ",") + `]}`
+	}
+	nested := `{"tokens":[` + strings.TrimSuffix(strings.Repeat(`{"scopes":["",""]},`, 40_000), ",") + `]}`
+	for name, test := range map[string]struct {
+		reply string
+		call  func(context.Context, *hubclient.Client) error
+		code  wire.Code
+	}{
+		"projects": {ok(list("projects", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Projects(ctx, ""); return err }, notAHub},
+		"deleted":  {ok(list("projects", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeletedProjects(ctx, ""); return err }, notAHub},
+		"members":  {ok(list("members", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Members(ctx, "acme"); return err }, notAHub},
+		"history": {ok(list("entries", 200_000)), func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.BaseFilesHistory(ctx, project)
+			return err
+		}, notAHub},
+		"problem":           {problem("422 X", list("errors", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, notAHub},
+		"lists in a list":   {ok(nested), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, notAHub},
+		"as many as may be": {ok(list("tokens", 100_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newHub(t, hubclient.Options{Origin: origin, Token: token}, nil)
+				b.dial = func(context.Context, string) (net.Conn, error) {
+					near, far := net.Pipe()
+					go func() {
+						defer far.Close()
+						if _, err := http.ReadRequest(bufio.NewReader(far)); err == nil {
+							io.WriteString(far, test.reply)
+						}
+					}()
+					return newPipe(near), nil
+				}
+				switch err := test.call(t.Context(), b.Client); {
+				case test.code != "":
+					wantCode(t, err, test.code)
+				case err != nil:
+					t.Error(err)
 				}
 			})
 		})
