@@ -2,6 +2,7 @@ package hubclient
 
 import (
 	"context"
+	"net/http"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -44,7 +45,11 @@ func (c *Client) BotTokens(ctx context.Context, r ref.Ref) ([]wire.TokenInfo, er
 // RevokeBotToken revokes the token of the bot r with this ID. It is not an error if that
 // is revoked already.
 func (c *Client) RevokeBotToken(ctx context.Context, r ref.Ref, id string) (*wire.RevokedBotToken, error) {
-	return result[wire.RevokedBotToken](ctx, c, to(wire.OpRevokeBotToken, r, id))
+	revoked, err := result[wire.RevokedBotToken](ctx, c, to(wire.OpRevokeBotToken, r, id))
+	if err == nil && revoked.ID != id {
+		return nil, c.notAHub(http.StatusOK, "it revoked another token")
+	}
+	return revoked, err
 }
 
 // BotDeletion is the outcome of DeleteBot.

@@ -450,6 +450,41 @@ func TestCall_WaitsForBefore(t *testing.T) {
 	})
 }
 
+// A proxy may answer with the response to another request.
+func TestWrite_ResponseAboutAnotherIsRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		response any
+		call     func(context.Context, *hubclient.Client) error
+	}{
+		"token": {wire.RevokedToken{ID: "ffffffffffff", Self: true}, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.RevokeToken(ctx, "1f0c2d9b8a77")
+			return err
+		}},
+		"token of a bot": {wire.RevokedBotToken{Bot: project.String(), ID: "ffffffffffff"}, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.RevokeBotToken(ctx, project, "1f0c2d9b8a77")
+			return err
+		}},
+		"member": {wire.Member{User: "bob", Role: wire.Writer}, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.SetMember(ctx, "acme", "nora", wire.Writer)
+			return err
+		}},
+		"role": {wire.Member{User: "nora", Role: wire.Admin}, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.SetMember(ctx, "acme", "nora", wire.Writer)
+			return err
+		}},
+		"removed member": {wire.RemovedMember{Account: "acme", User: "bob", Existed: true}, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.RemoveMember(ctx, "acme", "nora")
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, []step{answered(200, test.response)}, func(ctx context.Context, c *hubclient.Client) {
+				wantCode(t, test.call(ctx, c), hubclient.CodeNotAHub)
+			})
+		})
+	}
+}
+
 func TestRevokeToken_OwnTokenIsRevokedAfterALostResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{Origin: origin, Token: token}, func(w http.ResponseWriter, r *http.Request, n int) {

@@ -2,6 +2,7 @@ package hubclient
 
 import (
 	"context"
+	"net/http"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -19,7 +20,11 @@ func (c *Client) SetMember(ctx context.Context, account, user string, role wire.
 	if err := r.jsonBody(wire.SetMember{Role: role}); err != nil {
 		return nil, err
 	}
-	return result[wire.Member](ctx, c, r)
+	m, err := result[wire.Member](ctx, c, r)
+	if err == nil && *m != (wire.Member{User: user, Role: role}) {
+		return nil, c.notAHub(http.StatusOK, "it describes another member or role")
+	}
+	return m, err
 }
 
 // MemberRemoval is the outcome of RemoveMember.
@@ -33,6 +38,9 @@ type MemberRemoval struct {
 func (c *Client) RemoveMember(ctx context.Context, account, user string) (*MemberRemoval, error) {
 	var m MemberRemoval
 	a, err := c.send(ctx, to(wire.OpRemoveMember, ref.Ref{}, account, user), &m.RemovedMember)
+	if err == nil && (m.Account != account || m.User != user) {
+		return nil, c.notAHub(http.StatusOK, "it describes another member")
+	}
 	m.Ambiguous = err == nil && a.lost && !m.Existed
 	return &m, err
 }

@@ -2,6 +2,7 @@ package hubclient
 
 import (
 	"context"
+	"net/http"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -33,6 +34,9 @@ func (c *Client) RevokeToken(ctx context.Context, id string) (*wire.RevokedToken
 	revoked, err := result[wire.RevokedToken](ctx, c, to(wire.OpRevokeToken, ref.Ref{}, id))
 	if id == wire.TokenSelf && HasCode(err, wire.CodeTokenRevoked) {
 		return &wire.RevokedToken{Self: true}, nil
+	}
+	if err == nil && id != wire.TokenSelf && revoked.ID != id {
+		return nil, c.notAHub(http.StatusOK, "it revoked another token")
 	}
 	return revoked, err
 }

@@ -214,7 +214,7 @@ func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) er
 			return failure.Doing(app.ExplainRevocation(hub, err, ids[:i], listLine), "", "revoke the token %s", id)
 		}
 		result.Tokens = append(result.Tokens, *revoked)
-		if revoked.Self {
+		if id == wire.TokenSelf { // as the token in use is called by now; what the hub says of another one does not matter
 			if err := result.logOut(a, hub); err != nil {
 				return failure.Doing(failure.At("revoke", err), "", "log out")
 			}
