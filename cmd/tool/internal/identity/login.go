@@ -2,6 +2,7 @@ package identity
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -154,6 +155,13 @@ func (f *loginFile) remove(origin string) {
 // lockName is the name of the lock file, which is empty and stays.
 const lockName = "." + fileName + ".lock"
 
+// lockTime is how long a login waits for another one, which may have been stopped, and
+// lockDelay how often it looks.
+const (
+	lockTime  = 30 * time.Second
+	lockDelay = 5 * time.Millisecond
+)
+
 // Save makes the changes in the file as it is by now, so that two programs that
 // log in at once lose nothing. The file is readable by its owner alone, and
 // written in one step.
@@ -162,7 +170,13 @@ func (l *Logins) Save() error {
 		return l.notWritten(err)
 	}
 	lock := flock.New(filepath.Join(l.dir, lockName), flock.SetPermissions(private))
-	if lock.Lock() == nil { // a file system without locks is no reason to store nothing
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	locked, err := lock.TryLockContext(ctx, lockDelay)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return l.notWritten(errors.New("another program has locked it"))
+	}
+	if locked { // a file system without locks is no reason to store nothing
 		defer lock.Close()
 	}
 	now, err := readFile(l.path())

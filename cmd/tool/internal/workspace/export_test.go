@@ -3,6 +3,7 @@ package workspace
 import (
 	"os"
 	"testing"
+	"time"
 
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
@@ -66,6 +67,16 @@ func OnSync(t *testing.T, f func(*os.File) error) {
 	old := syncFile
 	syncFile = f
 	t.Cleanup(func() { syncFile = old })
+}
+
+// LockOf returns the lock that writers of a directory take.
+var LockOf = lockOf
+
+// LockTime makes writers wait for another one no longer than d for the rest of the test.
+func LockTime(t *testing.T, d time.Duration) {
+	old := lockTime
+	lockTime = d
+	t.Cleanup(func() { lockTime = old })
 }
 
 // OnRename puts f in the place of the rename for the rest of the test.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
@@ -119,6 +120,23 @@ func TestRecord_GivesUpOnConstantlyChangingFile(t *testing.T) {
 	wantFault(t, err, failure.CodeNotRecorded, clientJSON, "keeps changing")
 	if got, want := files(t, dir), []string{clientJSON}; !cmp.Equal(got, want) {
 		t.Errorf("there are now %v", got)
+	}
+}
+
+func TestRecord_GivesUpOnALockThatAnotherProgramKeeps(t *testing.T) {
+	c := newClient(t, `{}`)
+	workspace.LockTime(t, 20*time.Millisecond)
+	lock := workspace.LockOf(filepath.Dir(filepath.Join(c.Workspace().Dir, clientJSON)))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Record("api", "@acme/pets")
+	wantFault(t, err, failure.CodeNotRecorded, clientJSON, "another program has locked its directory")
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := c.Record("api", "@acme/pets"); !changed || err != nil {
+		t.Errorf("changed %t, error %v", changed, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
@@ -23,6 +25,15 @@ var (
 
 // attempts is how often an edit is made anew because the file changed meanwhile.
 const attempts = 10
+
+// lockTime is how long a writer waits for another one, which may have been stopped, and
+// lockDelay how often it looks.
+var (
+	lockTime  = 30 * time.Second
+	lockDelay = 5 * time.Millisecond
+)
+
+var errLocked = errors.New("another program has locked its directory")
 
 var errChanged = errors.New("it keeps changing while it is edited")
 
@@ -40,9 +51,15 @@ func (w *Workspace) update(name string, edit func(old []byte) ([]byte, error)) (
 	// Where there are no locks, as on some network file systems, the comparison
 	// before the rename has to do.
 	lock := lockOf(filepath.Join(w.Dir, filepath.FromSlash(path.Dir(file))))
-	if lock.Lock() == nil {
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	locked, err := lock.TryLockContext(ctx, lockDelay)
+	switch {
+	case locked:
 		defer lock.Unlock()
 		w.removeLeftovers(file)
+	case errors.Is(err, context.DeadlineExceeded):
+		return false, unwritable(name, errLocked).WithHint("end or continue the other program, which may be a stopped tool")
 	}
 	for range attempts {
 		changed, err = w.edit(name, file, edit)
@@ -167,7 +184,7 @@ func (w *Workspace) checkWritable(name string) error {
 	return nil
 }
 
-func unwritable(name string, err error) error {
+func unwritable(name string, err error) failure.Failure {
 	return invalid(name, fmt.Errorf("cannot be written: %w", err))
 }
 
