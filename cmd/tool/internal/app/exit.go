@@ -218,12 +218,17 @@ func (a *App) CommandTexts(recipe []cmdline.Line) []string {
 }
 
 // givenOrigin returns the hub's address where the command line or the environment
-// names it. Both can be others when a line is typed.
+// names it. Both can be others when a line is typed. What is no origin, "" then, may have
+// a password in it.
 func (a *App) givenOrigin() string {
+	given := strings.TrimSpace(a.Getenv(identity.OriginVariable))
 	if a.Origin.Given() {
-		return a.Origin.String()
+		given = a.Origin.String()
 	}
-	return strings.TrimSpace(a.Getenv(identity.OriginVariable))
+	if _, err := hubclient.ParseOrigin(given); err != nil {
+		return ""
+	}
+	return given
 }
 
 // lineTakes reports whether a command line has the flag of every command that sets value.

@@ -53,6 +53,15 @@ func TestTokenRevoke_ByID(t *testing.T) {
 	w.Run(token.Command, "list").Done() // self would have been the last one
 }
 
+func TestTokenRevoke_AdviceHasNoPasswordOfTheOrigin(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Env["TOOL_API_ORIGIN"] = "https://alice:secret@hub.example.com"
+	if r := w.Run(token.Command, "revoke").Exits(2).Prints("token list"); strings.Contains(r.Out+r.Err, "secret") {
+		t.Errorf("it prints %q, %q", r.Out, r.Err)
+	}
+}
+
 func TestTokenRevoke_SelfLogsOut(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
