@@ -254,9 +254,17 @@ func (g *group) renew(ctx context.Context) error {
 		return nil
 	}
 	var busy, frames, copied int
-	err := g.conn.Conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &frames, &copied)
-	if err == nil && busy != 0 {
-		err = fmt.Errorf("%w: after a failure of the disk, its log is in use", ErrUnavailable)
+	checkpoint := func() error {
+		return g.conn.Conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &frames, &copied)
+	}
+	err := checkpoint()
+	for err == nil && busy != 0 { // another checkpoint, or a long read
+		select {
+		case <-ctx.Done():
+			err = fmt.Errorf("%w: after a failure of the disk, its log is in use", ErrUnavailable)
+		case <-time.After(10 * time.Millisecond):
+			err = checkpoint()
+		}
 	}
 	if err != nil {
 		g.failed.Store(true)
