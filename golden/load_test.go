@@ -278,14 +278,7 @@ func pocketbaseUnderLoad(b *testing.B) *loaded {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { c.Process.Kill(); c.Wait() })
-	for start := time.Now(); ; runtime.Gosched() {
-		if r, err := http.Get(origin + "/api/health"); err == nil {
-			r.Body.Close()
-			break
-		} else if time.Since(start) > 30*time.Second {
-			b.Fatal(err)
-		}
-	}
+	awaitAnswer(b, origin+"/api/health")
 	var admin, user struct{ Token string }
 	login := fmt.Sprintf(`{"identity":%q,"password":%q}`, email, password)
 	exchange(b, "POST", origin+"/api/collections/_superusers/auth-with-password", "", login, &admin)
@@ -305,7 +298,20 @@ func pocketbaseUnderLoad(b *testing.B) *loaded {
 	return s
 }
 
-func freeAddress(b *testing.B) string {
+// awaitAnswer waits until a program that was started answers.
+func awaitAnswer(b testing.TB, address string) {
+	b.Helper()
+	for start := time.Now(); ; runtime.Gosched() {
+		if r, err := http.Get(address); err == nil {
+			r.Body.Close()
+			return
+		} else if time.Since(start) > 30*time.Second {
+			b.Fatal(err)
+		}
+	}
+}
+
+func freeAddress(b testing.TB) string {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -316,7 +322,7 @@ func freeAddress(b *testing.B) string {
 }
 
 // exchange sends a JSON body, and decodes the response into v unless that is nil.
-func exchange(b *testing.B, method, url, token, body string, v any) {
+func exchange(b testing.TB, method, url, token, body string, v any) {
 	b.Helper()
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {

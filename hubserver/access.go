@@ -336,12 +336,16 @@ func (w *caller) roleIn(part store.Restriction, member func() (string, error)) (
 // isPublic reports whether the request's path names a public project. After an error
 // the project counts as private, and the caller gets 401.
 func (c *call) isPublic() bool {
+	public, err := c.readsPublic()
+	return err == nil && public
+}
+
+func (c *call) readsPublic() (bool, error) {
 	r, err := c.pathRef()
 	if err != nil {
-		return false
+		return false, nil
 	}
-	found, err := lookUp(c, func(v *store.View) (*store.ProjectView, error) { return v.Project(c.ctx(), r) })
-	return err == nil && found.IsPublic()
+	return lookUp(c, func(v *store.View) (bool, error) { return v.IsPublic(c.ctx(), r) })
 }
 
 // pathRef returns the ref that the path names.

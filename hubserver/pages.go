@@ -31,18 +31,23 @@ func (c *call) projectPage(tab string) (*store.ProjectView, page.Project, error)
 	if err != nil {
 		return nil, page.Project{}, nil
 	}
+	role, err := c.roleOnProject()
+	if err != nil {
+		return nil, page.Project{}, err
+	}
+	if rank(role) < rank(wire.Reader) {
+		if public, err := c.readsPublic(); err != nil || !public {
+			return nil, page.Project{}, err
+		}
+	}
 	view, err := c.project()
-	if errors.Is(err, store.ErrNotFound) || isNotFound(err) {
+	if isNotFound(err) {
 		return nil, page.Project{}, nil
 	}
 	if err != nil {
 		return nil, page.Project{}, err
 	}
-	role, err := c.roleOnProject()
-	if err != nil {
-		return nil, page.Project{}, err
-	}
-	if rank(role) < rank(wire.Reader) && !view.IsPublic() {
+	if rank(role) < rank(wire.Reader) && !view.IsPublic() { // any more
 		return nil, page.Project{}, nil
 	}
 	shown := c.s.toPage(view)

@@ -18,32 +18,34 @@ type Asked struct {
 type Admission struct {
 	Bearer
 	Role   string      // of the token's owner on the account, as a member; "": none
-	Config ConfigState `bun:"embed:config_"` // of the project; without a revision: there is no such project
+	Config ConfigState `bun:"embed:config_"` // of the project; without a revision: there is no such project, or the owner has no role on its account
 	Size   int64       // of the config, in bytes
 	Body   []byte      // of the config; nil: it was not asked for, or is too large
 }
 
 // Admission reads all that a request with a token needs, in one query, which databases
-// prepare once a connection. ErrNotFound when there is no such token.
+// prepare once a connection. ErrNotFound when there is no such token. Nothing of a project is
+// read for a stranger, to whom the time would tell whether it exists.
 func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 	a, now := &Admission{}, v.nowSQL()
 	return a, v.one(ctx, a, `SELECT `+tokenColumns+`, t.expires_at <> 0 AND t.expires_at <= `+now+` AS expired,
 		a.disabled_at <> 0 AS disabled, t.last_used_at < `+now+` - 60000000 AS stale, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
-		COALESCE((SELECT m.role FROM members AS m JOIN accounts AS o ON o.name = m.account AND o.disabled_at = 0
-			WHERE m.user_name = t.owner AND m.account = ?), '') AS role,
+		CASE WHEN o.name IS NULL THEN '' ELSE m.role END AS role,
 		COALESCE(c.revision, '') AS config_revision, COALESCE(c.has_config, false) AS config_has_config,
 		COALESCE(c.updated_at, 0) AS config_updated_at, COALESCE(c.updated_by, '') AS config_updated_by,
 		COALESCE(c.updated_via, '') AS config_updated_via, COALESCE(length(c.body), 0) AS size,
 		CASE WHEN length(c.body) <= ? THEN c.body END AS body
 		FROM tokens AS t JOIN accounts AS a ON a.name = t.owner
 		LEFT JOIN rate_limits AS b ON b.account = t.owner AND b.id = t.bot
-		LEFT JOIN configs AS c ON c.account = ? AND c.slug = ?
-		WHERE t.hash = ?`, asked.Account, asked.Body, asked.Account, asked.Slug, asked.Token)
+		LEFT JOIN members AS m ON m.user_name = t.owner AND m.account = ?
+		LEFT JOIN accounts AS o ON o.name = m.account AND o.disabled_at = 0
+		LEFT JOIN configs AS c ON c.account = CASE WHEN t.owner = ? OR o.name IS NOT NULL THEN ? END AND c.slug = ?
+		WHERE t.hash = ?`, asked.Body, asked.Account, asked.Account, asked.Account, asked.Slug, asked.Token)
 }
 
 var tokenColumns = modelColumns[Token]("t.")
 
-// HasProject reports whether the project exists.
+// HasProject reports whether the project exists, and the token's owner has a role on its account.
 func (a *Admission) HasProject() bool { return a.Config.Revision != "" }
 
 // ConfigOf returns the config of the project r, which was asked for, or nil if its body

@@ -43,6 +43,9 @@ func TestAdmission_ReadsTokenRoleAndConfig(t *testing.T) {
 		if a, err = admission(t, s, store.Asked{Token: token, Account: "acme", Slug: "web"}); err != nil || a.Role != "" {
 			t.Errorf("a disabled org: role %q, %v", a.Role, err)
 		}
+		if a.HasProject() || a.Size != 0 {
+			t.Errorf("to strangers, a project is read: %+v", a)
+		}
 		if _, err := admission(t, s, store.Asked{Token: digestOf('b'), Account: "acme", Slug: "web"}); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("an unknown token: %v", err)
 		}
@@ -54,7 +57,7 @@ func TestAdmission_FindsDamagedConfig(t *testing.T) {
 		s := open(t, address)
 		web := project(t, s)
 		write(t, s, func(tx *store.Tx) error {
-			return tx.CreateToken(t.Context(), &store.Token{Hash: digestOf('a'), Owner: "alice"})
+			return errors.Join(tx.CreateToken(t.Context(), &store.Token{Hash: digestOf('a'), Owner: "alice"}), tx.SetMember(t.Context(), "acme", "alice", "reader"))
 		})
 		execute(t, address, "UPDATE configs SET body = '{\"a\":1}'")
 		a, err := admission(t, s, store.Asked{Token: digestOf('a'), Account: "acme", Slug: "web", Body: 1000})
@@ -73,6 +76,7 @@ func TestAdmission_DoesNotNeedPreparedStatements(t *testing.T) {
 		return tx.CreateToken(t.Context(), &store.Token{Hash: digestOf('a'), Owner: "alice"})
 	})
 	web := project(t, s)
+	write(t, s, func(tx *store.Tx) error { return tx.SetMember(t.Context(), "acme", "alice", "reader") })
 	writeConfig(t, s, web, by("alice", set(`{"title":"Pets"}`)))
 	for range 3 {
 		a, err := admission(t, s, store.Asked{Token: digestOf('a'), Account: "acme", Slug: "web", Body: 1000})
@@ -99,6 +103,41 @@ func TestAdmission_FollowsChangesOfTheSchema(t *testing.T) {
 		}
 		if a, err := admission(t, s, store.Asked{Token: digestOf('a')}); err != nil || a.Owner != "alice" {
 			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
+func TestIsPublic_OfWhatEveryoneMayRead(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		for _, c := range []struct {
+			name   string
+			change func(tx *store.Tx) error
+			want   bool
+		}{
+			{"private", func(*store.Tx) error { return nil }, false},
+			{"public", func(tx *store.Tx) error {
+				_, err := tx.EditProject(t.Context(), web, func(p *store.Project) { p.Visibility = "public" })
+				return err
+			}, true},
+			{"deleted", func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web, "alice"); return err }, false},
+			{"restored", func(tx *store.Tx) error { _, _, err := tx.RestoreProject(t.Context(), web); return err }, true},
+			{"of a disabled account", func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "acme"); return err }, false},
+		} {
+			write(t, s, c.change)
+			err := s.Read(t.Context(), func(v *store.View) error {
+				public, err := v.IsPublic(t.Context(), web)
+				if none, err := v.IsPublic(t.Context(), mustRef(t, "@acme/none")); none || err != nil {
+					t.Errorf("a project that does not exist: %v, %v", none, err)
+				}
+				if public != c.want {
+					t.Errorf("%s: got %v", c.name, public)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }

@@ -130,6 +130,15 @@ func (v *View) Project(ctx context.Context, r ref.Ref) (*ProjectView, error) {
 	return p, wrap(q.Scan(ctx, p))
 }
 
+// IsPublic reports whether everyone may read the project. It reads hardly more of a private one
+// than of one that does not exist, so that the time tells strangers nothing.
+func (v *View) IsPublic(ctx context.Context, r ref.Ref) (is bool, err error) {
+	err = v.one(ctx, &is, `SELECT EXISTS (SELECT 1 FROM projects AS p WHERE p.account = ? AND p.slug = ? AND p.visibility = 'public'
+		AND NOT EXISTS (SELECT 1 FROM deleted_projects AS d WHERE d.account = p.account AND d.slug = p.slug)
+		AND NOT EXISTS (SELECT 1 FROM accounts AS a WHERE a.name = p.account AND a.disabled_at <> 0))`, r.Account(), r.Slug())
+	return is, err
+}
+
 // viewsOf selects the projects of from, as p, with what is shown with them,
 // without their contents.
 func (v *View) viewsOf(from string, args ...any) *bun.SelectQuery {

@@ -14,7 +14,7 @@ var reads = strings.Fields(`
 	API APIs Account Accounts Admission AuditRows Bearer Bots Bundle
 	Config ConfigEntryOf ConfigHistory ConfigRevision ConfigSize
 	BlobReader Blobs Bot BotTokens Certificate Damaged DamagedFiles Deleted DeletedProjects Device Document FileChanges FileHistory FilesUndo
-	Findings FirstAnswer Followers FormerTree HasBlobs Link
+	Findings FirstAnswer Followers FormerTree HasBlobs IsPublic Link
 	Members MembersOf MembershipsOf Now Piece Project ProjectState Projects ProjectsUsing RateLimit RateUsage RoleOf Schema SchemaSize Sessions SignedIn Snapshot
 	SnapshotDigest SnapshotSize Stack
 	StackVersion Tokens ValidTokens VisibleProjects`)
