@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"flag"
@@ -32,8 +33,10 @@ func TestStress(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the memory of a process is read from /proc")
 	}
-	readers, writers, manifests, ordinary := 100, 20, 5, 20
-	if *stress == "full" {
+	readers, writers, manifests, ordinary := 330, 20, 5, 20
+	if *stress != "full" {
+		t.Parallel()
+	} else {
 		readers, writers, manifests, ordinary = 2000, 200, 50, 200
 	}
 	w := newLocal(t, `{"a": 1}`)
@@ -46,6 +49,7 @@ func TestStress(t *testing.T) {
 	for i := range readers {
 		s.hold(i, "GET "+s.path+"/archive HTTP/1.1\r\nHost: hub\r\n\r\n")
 	}
+	tooMany := s.hold(readers, "GET "+s.path+"/archive HTTP/1.1\r\nHost: hub\r\n\r\n")
 	for range writers {
 		s.hold(0, "PUT "+s.path+" HTTP/1.1\r\nHost: hub\r\nContent-Type: application/zstd\r\nContent-Length: 100000000\r\nAuthorization: Bearer "+s.token+"\r\n\r\n"+string(s.begun))
 	}
@@ -70,6 +74,7 @@ func TestStress(t *testing.T) {
 		s.request("GET", strings.TrimSuffix(s.path, "/preview/base-files")+"/config", "", "")
 		times = append(times, time.Since(start))
 	}
+	s.refused(tooMany)
 	slices.Sort(times)
 	resident := s.resident()
 	t.Logf("%d readers, %d writers, %d manifests: at most %d MiB resident, ordinary requests %v at the median and %v at the 99th percentile",
@@ -107,14 +112,15 @@ func (s *stressed) prepare() {
 	fmt.Fprintf(z, `{"tree": "%s", "files": [%s`, strings.Repeat("0", 64), strings.Repeat("{},", 5_000_000))
 	z.Close()
 	s.manifest = manifest.Bytes()
-	s.upload()
+	s.upload(20 << 20)
 }
 
-// upload stores 60 MiB that do not compress, so that a reader who takes nothing is waited for.
-func (s *stressed) upload() {
+// upload stores three files that do not compress, of so many bytes, so that a reader who takes
+// nothing is waited for.
+func (s *stressed) upload(size int) {
 	var body bytes.Buffer
 	archive := tar.NewWriter(&body)
-	noise := make([]byte, 20<<20)
+	noise := make([]byte, size)
 	for i := range 3 {
 		rand.Read(noise)
 		if err := archive.WriteHeader(&tar.Header{Name: fmt.Sprint("f", i), Size: int64(len(noise)), Mode: 0o644}); err != nil {
@@ -128,7 +134,7 @@ func (s *stressed) upload() {
 
 // hold sends a request and reads nothing of the response. It comes from one of a
 // hundred addresses.
-func (s *stressed) hold(i int, request string) {
+func (s *stressed) hold(i int, request string) net.Conn {
 	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(1+i%100))}}
 	conn, err := from.Dial("tcp", s.world.hub.listen)
 	if err != nil {
@@ -136,6 +142,18 @@ func (s *stressed) hold(i int, request string) {
 	}
 	s.open = append(s.open, conn)
 	io.WriteString(conn, request)
+	return conn
+}
+
+// refused reads the response to a request for which there is no room. It says when to come back.
+func (s *stressed) refused(conn net.Conn) {
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		s.t.Errorf("one reader more than there is room for: %s, Retry-After %q", resp.Status, resp.Header.Get("Retry-After"))
+	}
 }
 
 func (s *stressed) closeAll() {

@@ -50,8 +50,14 @@ func newWorld(t testing.TB, settings string, flags ...string) *world {
 // created yet.
 func newLocal(t testing.TB, settings string, flags ...string) *world {
 	t.Helper()
+	return newLocalOn(t, sqlite, settings, flags...)
+}
+
+// newLocalOn is newLocal on a database of a kind.
+func newLocalOn(t testing.TB, db database, settings string, flags ...string) *world {
+	t.Helper()
 	root := t.TempDir()
-	w := &world{t: t, dir: filepath.Join(root, "app"), hub: startHub(t, sqlite(t, root), flags...)}
+	w := &world{t: t, dir: filepath.Join(root, "app"), hub: startHub(t, db(t, root), flags...)}
 	w.origin = w.hub.origin
 	for name, value := range environment(root) {
 		w.env = append(w.env, name+"="+value)
