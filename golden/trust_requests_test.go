@@ -34,7 +34,7 @@ func TestTrust_MutatedRequests(t *testing.T) {
 	m.close()
 	w.must("push", "web", "--base-files", "--force")
 	log := w.hub.log.String()
-	for _, at := range regexp.MustCompile(`panic|goroutine `).FindAllStringIndex(log, 3) {
+	for _, at := range regexp.MustCompile(`msg="?(http: )?panic|\npanic: |\ngoroutine \d`).FindAllStringIndex(log, 3) {
 		t.Errorf("the hub panicked: %.4000s", log[strings.LastIndexByte(log[:at[0]], '\n')+1:])
 	}
 	t.Logf("statuses of the responses, 0 for none: %v", m.statuses)
