@@ -18,7 +18,7 @@ func publishedText(w *app.Printer, r *Result) {
 	}
 	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
-	w.Field("files", "%d, %s", r.FileCount, app.Bytes(r.SizeBytes))
+	w.Field("files", "%d, %s compressed", r.FileCount, app.Bytes(r.SizeBytes))
 	w.Field("digest", "%s", r.Digest)
 	w.Notes(r.Notes)
 }
