@@ -264,7 +264,7 @@ func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.Conf
 	if after.Schema {
 		answer.Findings = c.findings(config, checked)
 	}
-	answer.UseStackVersion = after.UseVersion
+	answer.StackVersion, answer.UseStackVersion = after.Withdrawn, after.UseVersion
 	if answer.OverwroteExistingConfig {
 		answer.Replaced = &wire.Replaced{Config: jsontext.Value(before.Body), Edit: toEdit(before.ConfigState)}
 	}

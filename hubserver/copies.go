@@ -61,7 +61,11 @@ func (c *call) readable(r ref.Ref) (view *store.ProjectView, err error) {
 	if refused := c.permit(r.Account(), wire.Reader, ""); refused != nil {
 		return nil, refused
 	}
-	return view, noSource(err, r)
+	if errors.Is(err, store.ErrNotFound) {
+		p := invalidBody("/copyOf", "there is no project %s", r)
+		return nil, c.addDeleted(p, r)
+	}
+	return view, err
 }
 
 // mayRead reports whether the caller was found to be a reader of account, which is checked

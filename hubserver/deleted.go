@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
 )
@@ -111,12 +112,17 @@ func (c *call) noProject(err error) error {
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	p := notFound("project " + c.ref().String())
-	role, err := c.roleOnProject()
+	return c.addDeleted(notFound("project "+c.ref().String()), c.ref())
+}
+
+// addDeleted adds to a problem about a project that does not exist that it was deleted, for
+// those who may restore it.
+func (c *call) addDeleted(p *problem, r ref.Ref) *problem {
+	role, err := c.roleIn(store.Restriction{OnlyAccount: r.Account(), OnlySlug: r.Slug()})
 	if err != nil || rank(role) < rank(wire.Writer) {
 		return p
 	}
-	d, err := lookUp(c, func(v *store.View) (*store.DeletedProject, error) { return v.Deleted(c.ctx(), c.ref()) })
+	d, err := lookUp(c, func(v *store.View) (*store.DeletedProject, error) { return v.Deleted(c.ctx(), r) })
 	if err != nil {
 		return p
 	}

@@ -42,7 +42,7 @@ func (s *Server) createLink(c *call) error {
 	}, store.PageLinkLife, "link.create")
 }
 
-// createInvitation creates a link that gives one person a role on an org.
+// createInvitation creates a link that gives one person a role in an org.
 func (s *Server) createInvitation(c *call) error {
 	var req wire.CreateInvitation
 	if _, err := c.readJSON("the body", maxJSON, &req); err != nil {

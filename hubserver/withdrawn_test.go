@@ -25,8 +25,8 @@ func TestWithdrawnVersion_IsKeptAndNoted(t *testing.T) {
 		if p.StackVersion != "1.1.0" || p.ResolvedStackVersion != "1.1.0" || p.UseStackVersion != "1.0.0" {
 			t.Errorf("%+v", p)
 		}
-		if w := decoded[wire.ConfigWritten](alice.put(clientCfg, `{"settings": {"a": 2}}`).want(200)); w.UseStackVersion != "1.0.0" {
-			t.Errorf("use %q", w.UseStackVersion)
+		if w := decoded[wire.ConfigWritten](alice.put(clientCfg, `{"settings": {"a": 2}}`).want(200)); w.UseStackVersion != "1.0.0" || w.StackVersion != "1.1.0" {
+			t.Errorf("use %q instead of %q", w.UseStackVersion, w.StackVersion)
 		}
 		alice.get(site + "/versions/1.1.0/bundle").want(200)
 		s := decoded[wire.Stack](alice.get(site).want(200))

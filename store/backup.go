@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -276,6 +277,18 @@ func (b *backupReader) decode(line any) error {
 
 // ErrBackup says that what is read is no backup, or is damaged or incomplete.
 var ErrBackup = errors.New("not a whole backup")
+
+// CheckBackup returns ErrBackup unless r begins as a backup does. The reader that it returns
+// has all that r had.
+func CheckBackup(r io.Reader) (io.Reader, error) {
+	var read bytes.Buffer
+	b, _, err := newBackupReader(io.TeeReader(r, &read))
+	if err != nil {
+		return nil, err
+	}
+	b.unzip.Close()
+	return io.MultiReader(&read, r), nil
+}
 
 func newBackupReader(r io.Reader) (*backupReader, backupHeader, error) {
 	unzip, err := zstd.NewReader(bufio.NewReader(r), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxBackupWindow))

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,22 @@ import (
 
 // TestBackup_IsRestoredToBothDatabases gives every table a row, and compares backups of a
 // database and of those that it was restored to.
+func TestCheckBackup_KeepsAllThatIsRead(t *testing.T) {
+	s := open(t, storetest.SQLite(t))
+	project(t, s)
+	backup := backupOf(t, s)
+	r, err := store.CheckBackup(bytes.NewReader(backup))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, backup) {
+		t.Errorf("%v, %d of %d bytes", err, len(got), len(backup))
+	}
+	if _, err := store.CheckBackup(strings.NewReader("openapi: 3.1.0")); !errors.Is(err, store.ErrBackup) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestBackup_IsRestoredToBothDatabases(t *testing.T) {
 	ctx := t.Context()
 	storetest.Each(t, func(t *testing.T, address string) {

@@ -74,7 +74,13 @@ func (c *checker) name(kind, account, slug string) (r ref.Ref, ok bool) {
 	return r, err == nil
 }
 
-const pushAgain = "push the base files of a project that has it again: hub fsck --repair lets that push replace it"
+// pushAgain says what a push again replaces, of what it has to be, and what lets it do so.
+func (c *checker) pushAgain(what, them string) string {
+	if c.repair {
+		return "push " + what + " again: the push replaces " + them
+	}
+	return "push " + what + " again: hub fsck --repair lets that push replace " + them
+}
 
 func (c *checker) blobs(ctx context.Context) error {
 	reader := c.BlobReader("")
@@ -93,7 +99,7 @@ func (c *checker) blobs(ctx context.Context) error {
 			c.n.Blobs++
 			err := reader.Copy(ctx, io.Discard, blob)
 			if errors.Is(err, ErrDamaged) {
-				err = errors.Join(c.note(err, pushAgain), c.mark(ctx, blob.Account, blob.SHA256))
+				err = errors.Join(c.note(err, c.pushAgain("the base files of a project that has it", "it")), c.mark(ctx, blob.Account, blob.SHA256))
 			} else if errors.Is(err, ErrMissing) {
 				err = nil // it was collected meanwhile
 			}
@@ -173,7 +179,7 @@ func (c *checker) files(ctx context.Context, r ref.Ref) error {
 	}
 	files, err := set.List()
 	if err != nil {
-		return errors.Join(c.note(err, "push its base files again: hub fsck --repair lets that push replace them"), c.mark(ctx, r.Account(), r.String()))
+		return errors.Join(c.note(err, c.pushAgain("its base files", "them")), c.mark(ctx, r.Account(), r.String()))
 	}
 	missing := func(err error) error {
 		return c.note(fmt.Errorf("base files of %s: %w", r, err), "push its base files again")

@@ -94,6 +94,28 @@ func TestCheck_FindsWhatIsDamagedOrMissing(t *testing.T) {
 	})
 }
 
+func TestCheck_AdvisesNoRepairAfterIt(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		if err := put(t.Context(), s, project(t, s), map[string]string{"a": "alpha"}); err != nil {
+			t.Fatal(err)
+		}
+		write(t, s, func(tx *store.Tx) error {
+			return tx.ReplacePacks(t.Context(), func(body []byte) []byte { body[0] ^= 1; return body })
+		})
+		for _, repair := range []bool{false, true} {
+			problems := check(t, s, repair)
+			if len(problems) == 0 {
+				t.Error("the damage is not found")
+			}
+			for _, p := range problems {
+				if strings.Contains(p.Remedy, "--repair") == repair {
+					t.Errorf("with --repair %v: %s", repair, p.Remedy)
+				}
+			}
+		}
+	})
+}
+
 func check(t *testing.T, s *store.Store, repair bool) (problems []store.Problem) {
 	t.Helper()
 	checked, err := s.Check(t.Context(), repair, func(p store.Problem) { problems = append(problems, p) })

@@ -49,10 +49,11 @@ func (c *checker) objects(ctx context.Context) error {
 		return err
 	}
 	if unnamed > 0 {
-		c.found(Problem{
-			fmt.Errorf("%s: %d objects that the database does not name", outside, unnamed),
-			"nothing is lost; hub fsck --repair lets hub gc delete them after the grace period",
-		})
+		remedy := "nothing is lost; hub fsck --repair lets hub gc delete them after the grace period"
+		if c.repair {
+			remedy = "nothing is lost; hub gc deletes them after the grace period"
+		}
+		c.found(Problem{fmt.Errorf("%s: %d objects that the database does not name", outside, unnamed), remedy})
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ type Config struct {
 type Checks struct {
 	Schema bool // the stack's version has a schema
 
-	UseVersion string // the stack's latest version, if the project's was withdrawn; else ""
+	Withdrawn  string // the project's stack version, if it was withdrawn; else ""
+	UseVersion string // the stack's latest version then
 	Enforced   bool   // which settings have to pass
 }
 
@@ -144,6 +145,7 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 		N, BytesSoFar    int64
 		Revision         string
 		Enforced, Schema bool
+		Withdrawn        string
 		UseVersion       string
 		Now              Time
 	}
@@ -156,6 +158,7 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 				ELSE p.stack_version END) AS "schema",
 		COALESCE((SELECT s.latest FROM withdrawn_versions AS w JOIN stacks AS s ON s.account = w.account AND s.slug = w.slug
 			WHERE w.account = p.stack_account AND w.slug = p.stack_slug AND w.version = p.stack_version), '') AS use_version,
+		p.stack_version AS withdrawn,
 		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS revision, ` + tx.nowSQL() + ` AS now
 		FROM projects AS p LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
 			ORDER BY n DESC LIMIT 1) AS h ON 1 = 1
@@ -165,6 +168,9 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 	}
 	tx.now = cmp.Or(tx.now, with.Now)
 	c.Checks = Checks{Enforced: with.Enforced, Schema: with.Schema, UseVersion: with.UseVersion}
+	if c.UseVersion != "" {
+		c.Withdrawn = with.Withdrawn
+	}
 	return c, &ConfigEntry{N: with.N, BytesSoFar: with.BytesSoFar, ConfigState: ConfigState{Revision: with.Revision}}, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,6 +155,24 @@ func restored(t *testing.T, backup []byte, outside objects.Store) *store.Store {
 	return s
 }
 
+func TestBackup_SaysThatAnObjectIsMissing(t *testing.T) {
+	outside := directory(t, t.TempDir())
+	s := openWith(t, storetest.SQLite(t), outside)
+	if err := put(t.Context(), s, project(t, s), map[string]string{"a": "alpha"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys(t, outside) {
+		if strings.HasPrefix(key, "packs/") {
+			if err := outside.Remove(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := s.Backup(t.Context(), io.Discard); !errors.Is(err, store.ErrMissing) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestRestore_RemovesObjectsAfterFailure(t *testing.T) {
 	inside := open(t, storetest.SQLite(t))
 	if err := put(t.Context(), inside, project(t, inside), map[string]string{"a": "alpha"}); err != nil {
@@ -247,7 +266,13 @@ func TestCheck_ReportsObjectsThatNoRowNames(t *testing.T) {
 		}
 		for _, repair := range []bool{false, true} {
 			var problems []string
-			if _, err := s.Check(t.Context(), repair, func(p store.Problem) { problems = append(problems, p.Cause.Error()) }); err != nil {
+			_, err := s.Check(t.Context(), repair, func(p store.Problem) {
+				problems = append(problems, p.Cause.Error())
+				if strings.Contains(p.Remedy, "--repair") == repair {
+					t.Errorf("with --repair %v: %s", repair, p.Remedy)
+				}
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if len(problems) != 1 || !strings.Contains(problems[0], "2 objects") {

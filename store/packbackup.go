@@ -45,6 +45,9 @@ func (s *Store) insideBackup(ctx context.Context, columns []backupColumn, row []
 		return nil
 	}
 	body, err := s.object(ctx, **account, **object, **size)
+	if errors.Is(err, errNoPack) {
+		err = ErrMissing
+	}
 	if err != nil {
 		return fmt.Errorf("object %s of %s: %w", **object, **account, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -94,6 +95,11 @@ func (a *app) showAudit(c *cobra.Command, filter store.AuditFilter) error {
 	shown := auditResult{Type: "audit", Schema: 1, Rows: []auditRow{}}
 	err := a.read(c.Context(), func(v *store.View) error {
 		rows, err := v.AuditRows(c.Context(), filter)
+		if err == nil && len(rows) == 0 && filter.Account != "" {
+			if _, err = v.Account(c.Context(), filter.Account); errors.Is(err, store.ErrNotFound) { // it may be mistyped
+				err = &store.NoAccountError{Name: filter.Account}
+			}
+		}
 		shown.More = len(rows) > wanted
 		for _, r := range rows[:min(len(rows), wanted)] {
 			shown.Rows = append(shown.Rows, auditRow{

@@ -36,16 +36,25 @@ func (a *app) backupCommand() *cobra.Command {
 			return a.withBlobs(c.Context(), func(s *store.Store) error {
 				if args[0] == "-" {
 					_, err := s.Backup(c.Context(), a.out)
-					return err
+					return a.withCheck(err)
 				}
 				rows, err := backUp(c.Context(), s, args[0])
 				if err != nil {
-					return withoutTemporaryName(args[0], err)
+					return a.withCheck(withoutTemporaryName(args[0], err))
 				}
 				return a.print(backedUp{"backedUp", 1, args[0], rows}, func(w io.Writer) { fmt.Fprintf(w, "Backed up to %s\n", args[0]) })
 			})
 		},
 	}
+}
+
+// withCheck adds to the failure of a backup, if something is lost or damaged, how to find
+// out what.
+func (a *app) withCheck(err error) error {
+	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrMissing) {
+		return &hintedError{err: err, hint: "to list all that is damaged, and what to do about it", recipe: a.line(cmdline.Hub("fsck")).String()}
+	}
+	return err
 }
 
 // backUp writes a backup to a file that does not exist yet. The file appears when it is
@@ -108,6 +117,9 @@ func (a *app) restoreCommand() *cobra.Command {
 }
 
 func (a *app) restore(ctx context.Context, in io.Reader) (rows int64, err error) {
+	if in, err = store.CheckBackup(in); err != nil { // before a database is created
+		return 0, err
+	}
 	o, err := a.blobOptions(store.Options{Create: true})
 	if err != nil {
 		return 0, err

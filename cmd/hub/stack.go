@@ -43,7 +43,7 @@ func (a *app) stackWithdraw() *cobra.Command {
 			return a.withdraw(c, stack, args[1], undo)
 		},
 	}
-	c.Flags().BoolVar(&undo, "undo", false, "have latest take the version into account again")
+	c.Flags().BoolVar(&undo, "undo", false, "undo the withdrawal, so that latest can be this version again")
 	return c
 }
 

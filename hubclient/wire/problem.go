@@ -18,7 +18,7 @@ type Problem struct {
 	Current *Edit    `json:"current,omitzero"` // revision_changed, plan_outdated: what is stored now
 	Missing []string `json:"missing,omitzero"` // plan_outdated: digests of the contents that are not there
 
-	// Of not_found: the project was deleted, and those who may restore it can until then.
+	// Of not_found, or of copyOf: the project was deleted, and those who may restore it can until then.
 	RestorableUntil time.Time `json:"restorableUntil,omitzero"`
 }
 

@@ -152,7 +152,9 @@ type ConfigWritten struct {
 	// at most 100, with pointers into the settings.
 	Findings []FieldError `json:"findings,omitzero"`
 
-	UseStackVersion string `json:"useStackVersion,omitzero"` // as of the project
+	// If the project's stack version was withdrawn: that one, and the one to use instead.
+	StackVersion    string `json:"stackVersion,omitzero"`
+	UseStackVersion string `json:"useStackVersion,omitzero"`
 }
 
 // Replaced is the config that a write replaced.

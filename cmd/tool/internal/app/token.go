@@ -3,8 +3,10 @@ package app
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/pat"
@@ -32,24 +34,46 @@ func ExplainRevocation(hub *identity.Hub, err error, revoked []string, list cmdl
 	return f
 }
 
-// TokenRow returns a row of a list of tokens.
-func TokenRow(t wire.TokenInfo) []string {
-	expires, used := "never expires", "never used"
-	if t.ExpiresAt != nil {
-		expires = "until " + t.ExpiresAt.UTC().Format(time.DateOnly)
+// maxTokenName bounds the columns of a token's name in a list, which fits into 80.
+const maxTokenName = 24
+
+// Tokens lists tokens: of each a line with its name and its times, and one with what it can do.
+func (p *Printer) Tokens(tokens []wire.TokenInfo) {
+	names, width := make([]string, len(tokens)), 0
+	for i, t := range tokens {
+		names[i] = ui.Shorten(t.Name, maxTokenName)
+		width = max(width, utf8.RuneCountInString(names[i]))
 	}
-	if t.LastUsedAt != nil {
-		used = "used " + t.LastUsedAt.UTC().Format(time.DateOnly)
+	for i, t := range tokens {
+		expires, used := "never expires", "never used"
+		if t.ExpiresAt != nil {
+			expires = "until " + t.ExpiresAt.UTC().Format(time.DateOnly)
+		}
+		switch {
+		case t.Self:
+			used = "in use"
+		case t.LastUsedAt != nil:
+			used = "used " + t.LastUsedAt.UTC().Format(time.DateOnly)
+		}
+		p.Line("%s  %-*s  %-16s  %s", t.ID, width, names[i], expires, used)
+		p.Line("  %s…  %s", t.Shown, may(t))
 	}
-	scopes := "read"
+}
+
+// may says what a token can do.
+func may(t wire.TokenInfo) string {
+	text := "read"
 	if len(t.Scopes) > 0 {
-		scopes = strings.ReplaceAll(Scopes(t.Scopes), ", ", ",")
+		text = strings.ReplaceAll(Scopes(t.Scopes), ", ", ",")
 	}
 	switch {
 	case t.Account != "":
-		scopes += " on @" + t.Account
+		text += " on @" + t.Account
 	case !t.Project.IsZero():
-		scopes += " on " + t.Project.String()
+		text += " on " + t.Project.String()
 	}
-	return []string{t.ID, t.Name, t.Shown + "…", scopes, expires, used}
+	if t.Bot != "" {
+		text += ", bot " + t.Bot
+	}
+	return text
 }

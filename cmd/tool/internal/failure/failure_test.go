@@ -85,6 +85,16 @@ func TestOf_TakesWhatTheHubSaid(t *testing.T) {
 	}
 }
 
+func TestOf_NamesTheMemberThatWasRefused(t *testing.T) {
+	for pointer, want := range map[string]string{"/scopes": "scopes: refused", "/settings/a": "/settings/a: refused", "": "refused"} {
+		err := &hubclient.Error{Detail: strings.TrimPrefix(pointer+": refused", ": "), Errors: []wire.FieldError{{Pointer: pointer, Detail: "refused"}}}
+		f := failure.Of(err)
+		if _, ok := errors.AsType[*hubclient.Error](f); !ok || f.Error() != want {
+			t.Errorf("%q: %q", pointer, f.Error())
+		}
+	}
+}
+
 func TestOf_AddsFlagsAndVariablesToHints(t *testing.T) {
 	certificate := &tls.CertificateVerificationError{Err: errors.New("unknown authority")}
 	for want, err := range map[string]*hubclient.Error{

@@ -3,6 +3,7 @@ package failure
 import (
 	"crypto/tls"
 	"errors"
+	"strings"
 
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
@@ -18,12 +19,35 @@ func ofHub(err error) Failure {
 	f := Failure{Code: e.Code, Reason: err, Hint: e.Hint, Status: e.Status, RequestID: e.RequestID, Current: e.Current}
 	if len(e.Errors) > 1 { // one is in the reason
 		f.Fields = e.Errors
+	} else if len(e.Errors) == 1 {
+		f.Reason = named(err, e.Errors[0].Pointer)
 	}
 	if f.Hint == "" {
 		f.Hint = hint(e)
 	}
 	return f
 }
+
+// named returns err with the name of a member of the request, which is that of a flag, in
+// the place of the pointer to it.
+func named(err error, pointer string) error {
+	rest, ok := strings.CutPrefix(err.Error(), pointer+": ")
+	name, isPointer := strings.CutPrefix(pointer, "/")
+	if !ok || !isPointer || strings.Contains(name, "/") {
+		return err
+	}
+	return &reworded{err, name + ": " + rest}
+}
+
+// reworded is an error in other words.
+type reworded struct {
+	error
+	text string
+}
+
+func (e *reworded) Error() string { return e.text }
+
+func (e *reworded) Unwrap() error { return e.error }
 
 // hint says which flag or variable helps against a failure to reach the hub.
 func hint(e *hubclient.Error) string {

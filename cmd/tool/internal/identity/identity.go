@@ -114,7 +114,7 @@ func (id *Identity) findToken(o Options) error {
 		}
 	}
 	if id.Token != "" && !pat.Valid(id.Token) {
-		return id.malformed("is mistyped or cut: its checksum does not hold")
+		return id.malformed("is mistyped or incomplete")
 	}
 	return nil
 }

@@ -119,11 +119,7 @@ func tokensText(w *app.Printer, r ref.Ref, tokens []wire.TokenInfo) {
 	if len(tokens) == 0 {
 		w.Line("%s has no valid tokens", r)
 	}
-	var rows [][]string
-	for _, t := range tokens {
-		rows = append(rows, app.TokenRow(t))
-	}
-	w.Columns(rows)
+	w.Tokens(tokens)
 }
 
 // Revoked are tokens that were revoked.

@@ -17,7 +17,7 @@ func inviteCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "invite <org> --role ROLE",
 		Short: "Create a link that invites one person to an org",
-		Long: `Create a link that gives one person a role on an org: reader, writer or admin.
+		Long: `Create a link that gives one person a role in an org: reader, writer or admin.
 The link works once, within 24 hours, as long as you are admin of the org and
 your token is valid. The person who opens it joins as the user that is signed in
 there, or creates an account.`,

@@ -92,7 +92,8 @@ func copyProject(ctx context.Context, a *app.App, from, name string, create wire
 			e = e.WithHint("restore it, or use another name").WithRecipe(cmdline.Tool("project", "restore").With(target.String()))
 		}
 		if he, ok := errors.AsType[*hubclient.Error](err); ok && len(he.Errors) == 1 && he.Errors[0].Pointer == "/copyOf" {
-			e = e.WithReason("there is no project %s on %s", source, hub.Origin()).WithRecipe(cmdline.Tool("project", "list").With(source.Account()))
+			e = e.WithReason("there is no project %s on %s", source, hub.Origin()).
+				WithRecipe(app.OrRestore(err, source, cmdline.Tool("project", "list").With(source.Account())))
 		}
 		return doing(e)
 	}

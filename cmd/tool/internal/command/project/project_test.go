@@ -190,6 +190,11 @@ func TestCopy_NeverChangesAProject(t *testing.T) {
 	}
 	w.Run(command, "copy", "@alice/none", "third", "--json").Fails("invalid_body", "create")
 	w.Run(command, "copy", "web", "third").Exits(2)
+	w.Run(command, "rm", "@alice/web", "--force").Done()
+	f = w.Run(command, "copy", "@alice/web", "third", "--json").Fails("invalid_body", "create")
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project restore @alice/web") {
+		t.Errorf("%v", f)
+	}
 	w.Run(command, "copy", "@alice/web", "A b", "--json").Fails("invalid_name", "destination")
 	for _, args := range [][]string{{}, {"@alice/web"}, {"@alice/web", "x", "--expires", "soon"}, {"@alice/web", "x", "--visibility", "secret"}} {
 		w.Run(command, append([]string{"copy"}, args...)...).Exits(2)

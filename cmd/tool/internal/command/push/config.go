@@ -3,6 +3,7 @@ package push
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -145,7 +146,8 @@ func withdrawnNotes(w *wire.ConfigWritten) []string {
 	if w.UseStackVersion == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("the stack version of %s was withdrawn: %s", w.Project,
+	version := strings.TrimSpace("the stack version " + w.StackVersion) // which an older hub does not say
+	return []string{fmt.Sprintf("%s of %s was withdrawn; to use %s: %s", version, w.Project, w.UseStackVersion,
 		cmdline.Tool("project", "edit").With(w.Project.String()).Flag("--stack-version", w.UseStackVersion))}
 }
 

@@ -109,6 +109,8 @@ func environmentText(w *app.Printer, p Project, unknown string) string {
 		return text + ", problem: " + p.Problem
 	case p.Project.IsZero():
 		return text + ": " + w.Command(cmdline.Tool("project", "create").With(p.newSlug).Flag("--from", p.ProjectName).Flag("--env", p.Env))
+	case p.Deleted:
+		return text + ", deleted; to restore it: " + w.Command(restoreLine(p).Flag("--origin", p.Origin))
 	case !p.Exists && p.hidden:
 		return text + ", unknown until you log in"
 	case !p.Exists && unknown != "" && p.Origin == "":

@@ -50,7 +50,8 @@ type Project struct {
 	Origin            string  `json:"origin,omitzero"`  // of the environment's hub; "": that of the status
 	Project           ref.Ref `json:"project,omitzero"` // its destination
 	DestinationSource string  `json:"destinationSource,omitzero"`
-	Exists            bool    `json:"exists"` // on the hub, as far as the caller sees
+	Exists            bool    `json:"exists"`           // on the hub, as far as the caller sees
+	Deleted           bool    `json:"deleted,omitzero"` // it was, and the caller can restore it
 	Authorized        bool    `json:"authorized"`
 	Config            State   `json:"config"`
 	Stack             ref.Ref `json:"stack,omitzero"`
@@ -58,8 +59,9 @@ type Project struct {
 	StackPublished    string  `json:"stackPublished,omitzero"` // newest on the hub
 	StackHidden       bool    `json:"stackHidden,omitzero"`    // whether it is published is not known
 
-	UseStackVersion string `json:"useStackVersion,omitzero"` // instead of that of the hub project, which was withdrawn
-	Problem         string `json:"problem,omitzero"`         // what is wrong with its files
+	UsedVersion     string `json:"usedStackVersion,omitzero"` // of the hub project, if it was withdrawn
+	UseStackVersion string `json:"useStackVersion,omitzero"`  // instead of that one
+	Problem         string `json:"problem,omitzero"`          // what is wrong with its files
 
 	Environments []Project `json:"environments,omitzero"` // how each compares with its hub
 
@@ -228,14 +230,16 @@ func (s *status) config(ctx context.Context, client *workspace.Client, p *Projec
 	current, err := s.hub.Config(ctx, p.Project, "")
 	switch {
 	case hidden(err):
-		p.hidden = s.me == nil
+		p.hidden, p.Deleted = s.me == nil, app.IsDeleted(err)
 		return nil
 	case err != nil:
 		return err
 	}
 	p.Exists = true
 	if view, err := s.hub.Project(ctx, p.Project); err == nil { // else the config says enough
-		p.UseStackVersion = view.UseStackVersion
+		if p.UseStackVersion = view.UseStackVersion; p.UseStackVersion != "" {
+			p.UsedVersion = view.StackVersion
+		}
 	}
 	local, err := client.Config()
 	if err != nil {

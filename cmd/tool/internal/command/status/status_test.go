@@ -82,6 +82,19 @@ func TestStatus_ReportsAMalformedStackNameAsAProblem(t *testing.T) {
 	w.Run(status.Command).Done().Prints("problem", ".tool/web/stack.json")
 }
 
+func TestStatus_SaysHowToRestoreADeletedProject(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	r := w.Project(`{"title": "hub"}`)
+	w.Local(r.String(), `{"title": "hub"}`)
+	w.Write(".tool/web/client.prod.json", `{"project": "@alice/web"}`)
+	if _, err := w.Client().DeleteProject(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(status.Command).Done().Prints("@alice/web (client.json), deleted; to restore it: ", " project restore @alice/web", "prod         @alice/web, deleted; to restore it: ")
+	w.Run(status.Command, "--json").Done().Prints(`"deleted":true`)
+}
+
 func TestStatus_ExitCode(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Run(status.Command).Done()

@@ -38,6 +38,8 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 	switch {
 	case v.Project.IsZero():
 		w.Field("destination", "none: %s", w.Command(cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)))
+	case v.Deleted:
+		w.Field("destination", "%s (%s), deleted; to restore it: %s", v.Project, v.DestinationSource, w.Command(restoreLine(v)))
 	case !v.Exists && unknown != "":
 		w.Field("destination", "%s (%s), %s", v.Project, v.DestinationSource, unknown)
 	case !v.Exists:
@@ -57,7 +59,7 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 		w.Field("stack", "not named yet, here %s: %s", v.StackVersion, w.Command(cmdline.Tool("publish").With(v.ProjectName)))
 	}
 	if v.UseStackVersion != "" {
-		w.Field("withdrawn", "the stack version of %s; use %s: %s", v.Project, v.UseStackVersion,
+		w.Field("withdrawn", "%s, the stack version of %s; to use %s: %s", v.UsedVersion, v.Project, v.UseStackVersion,
 			w.Command(cmdline.Tool("project", "edit").With(v.Project.String()).Flag("--stack-version", v.UseStackVersion)))
 	}
 	if v.Problem != "" {
@@ -66,6 +68,11 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 	for _, e := range v.Environments {
 		w.Field(e.Env, "%s", environmentText(w, e, unknown))
 	}
+}
+
+// restoreLine is the command that restores the deleted hub project of a local one.
+func restoreLine(v Project) cmdline.Line {
+	return cmdline.Tool("project", "restore").With(v.Project.String())
 }
 
 // ConfigText says in a few words how a local project's settings compare with the hub's

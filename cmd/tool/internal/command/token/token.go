@@ -138,26 +138,9 @@ func listCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return failure.Doing(app.Explain(hub, err).At("list"), "", "list tokens")
 			}
-			return a.Print("tokens", Listed{Origin: hub.Origin(), Tokens: tokens}, func(w *app.Printer) {
-				var rows [][]string
-				for _, t := range tokens {
-					rows = append(rows, append(app.TokenRow(t), whose(t)))
-				}
-				w.Columns(rows)
-			})
+			return a.Print("tokens", Listed{Origin: hub.Origin(), Tokens: tokens}, func(w *app.Printer) { w.Tokens(tokens) })
 		}),
 	})
-}
-
-// whose marks the token in use, and those of bots.
-func whose(t wire.TokenInfo) string {
-	switch {
-	case t.Self:
-		return "(in use)"
-	case t.Bot != "":
-		return "bot " + t.Bot
-	}
-	return ""
 }
 
 // Revoked are tokens that were revoked.

@@ -3,6 +3,7 @@ package token_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/login"
@@ -21,7 +22,14 @@ func TestTokenCreate_PrintsTheTokenAlone(t *testing.T) {
 	if created, _ := v["token"].(string); v["type"] != "token" || !pat.Valid(created) || v["account"] != "alice" || v["expiresAt"] == nil || len(v["scopes"].([]any)) != 0 {
 		t.Errorf("%v", v)
 	}
-	w.Run(token.Command, "list").Done().Prints("laptop", "write:config", "reader", "read on @alice", "(in use)", "never expires")
+	w.Run(token.Command, "list").Done().Prints("laptop", "write:config", "reader", "read on @alice", "in use", "never expires")
+	w.Run(token.Command, "create", "--name", strings.Repeat("long ", 20), "--project", w.Project(`{}`).String()).Done()
+	list := w.Run(token.Command, "list").Done().Out
+	for line := range strings.Lines(list) {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
 	w.Run(token.Command, "list", "--json").Done().Prints(`"type":"tokens"`, `"self":true`, `"account":"alice"`)
 }
 
