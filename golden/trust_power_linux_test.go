@@ -79,9 +79,9 @@ func TestTrust_ToolLosesPower(t *testing.T) {
 	ended, local := 0, 0
 	for n := 1; n <= rounds(2, 200); n++ {
 		w.patch(fmt.Sprintf(`{"set": {"n": %d}}`, n))
-		var stderr bytes.Buffer
+		var stderr, other bytes.Buffer
 		pull, login := w.command("pull", "web", "--force", "--no-input"), w.command("login", "--origin", w.origin, "--token", tokens[n%2])
-		pull.Stderr, login.Stderr = &stderr, &stderr
+		pull.Stderr, login.Stderr = &stderr, &other
 		if err := errors.Join(pull.Start(), login.Start()); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestTrust_ToolLosesPower(t *testing.T) {
 		}
 		file, err := os.ReadFile(filepath.Join(d.dir, "config", "login.json"))
 		if err != nil || !json.Valid(file) || !strings.Contains(string(file), tokens[0]) && !strings.Contains(string(file), tokens[1]) {
-			t.Fatalf("cut %d: login.json is %q: %v\n%s", n, file, err, &stderr)
+			t.Fatalf("cut %d: login.json is %q: %v\n%s", n, file, err, &other)
 		}
 		if pulled {
 			ended++
