@@ -89,6 +89,13 @@ func (b *browser) note(event any) {
 func do[T any](t *testing.T, b *browser, action chromedp.Action[T]) T {
 	t.Helper()
 	result, err := chromedp.Run(b.Context, action)
+	for range 3 {
+		if err == nil || !strings.Contains(err.Error(), "node with given id") {
+			break
+		}
+		// The element was found in a page that another one replaced before anything was done.
+		result, err = chromedp.Run(b.Context, action)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
