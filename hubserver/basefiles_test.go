@@ -183,23 +183,9 @@ func TestPutArchive_OneOfManySeedsWins(t *testing.T) {
 		hub.project()
 		alice := hub.as("alice")
 		const tries = 8
-		statuses := make([]int, tries)
-		var all sync.WaitGroup
-		for i := range tries {
-			all.Go(func() {
-				a, err := alice.try("PUT", baseFiles, archive(t, file{name: fmt.Sprint(i)}), header{"If-None-Match": "*"})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				statuses[i] = a.status
-			})
-		}
-		all.Wait()
-		count := map[int]int{}
-		for _, s := range statuses {
-			count[s]++
-		}
+		count := atOnce(t, tries, func(i int) (*answer, error) {
+			return alice.try("PUT", baseFiles, archive(t, file{name: fmt.Sprint(i)}), header{"If-None-Match": "*"})
+		})
 		if diff := cmp.Diff(map[int]int{200: 1, 412: tries - 1}, count); diff != "" {
 			t.Error(diff)
 		}

@@ -31,7 +31,7 @@ var oddHeaders = []string{
 	"X-Forwarded-Prefix: /v1/projects/acme/web", "X-Forwarded-Uri: /v1/projects/acme/web/config", "X-Forwarded-For: 127.0.0.1", "X-Real-Ip: 127.0.0.1", "Forwarded: for=127.0.0.1", "X-Forwarded-Host: localhost", "X-Remote-User: anna", "X-Forwarded-User: anna", "X-Auth-Request-User: anna", "Remote-User: anna", "Via: 1.1 admin", "X-Forwarded-Proto: https",
 }
 
-// Whatever the path, the method and the headers look like, a caller without rights reads and
+// With odd paths, methods and headers, too, a caller without rights reads and
 // changes nothing: the path that decides who may is the one that the handler sees.
 func TestBypass_OddPathsMethodsAndHeaders(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {

@@ -169,7 +169,7 @@ func (f *firefox) press(key, text string) {
 	}
 }
 
-// It runs before the parallel tests: a second browser beside them takes too long.
+// It runs before the parallel tests: a second browser at the same time takes too long.
 func TestFirefox_EditsAndPreviews(t *testing.T) {
 	hub := previewHub(t)
 	hub.settings(`{"title": "First"}`)

@@ -101,7 +101,7 @@ func (tx *Tx) RestoreProject(ctx context.Context, r ref.Ref) (p *Project, wasDel
 	if err := tx.db.NewSelect().Model(api).Column("created_at").WherePK().Scan(ctx); err != nil {
 		return nil, false, err
 	}
-	if api.CreatedAt >= d.DeletedAt { // another one, which nobody has allowed to publish
+	if api.CreatedAt >= d.DeletedAt { // another one, whose publication was not allowed
 		if err := tx.SetPublicPreview(ctx, r, false, ""); err != nil {
 			return nil, false, err
 		}

@@ -38,7 +38,7 @@ func crowd(t *testing.T, address string, n int) *store.Store {
 		execute(t, address, "INSERT INTO "+fmt.Sprintf(insert, numbers))
 	}
 	execute(t, address, fmt.Sprintf("INSERT INTO periodic_work (task, ran_at, position) VALUES ('collect', 0, %d)", store.At(time.Now().Add(-24*time.Hour))))
-	if store.Path(address) == "" { // as PostgreSQL does on its own; nobody does in SQLite
+	if store.Path(address) == "" { // as PostgreSQL does on its own, and a hub never does in SQLite
 		execute(t, address, "ANALYZE")
 	}
 	return s

@@ -12,7 +12,7 @@ import (
 
 // mount makes a disk appear in a directory.
 func mount(d *disk, dir string) (*fuse.Server, error) {
-	forever := time.Hour // nobody else changes anything
+	forever := time.Hour // only this program changes anything
 	return fs.Mount(dir, &node{disk: d, file: d.root}, &fs.Options{
 		EntryTimeout: &forever, AttrTimeout: &forever,
 		MountOptions:   fuse.MountOptions{Name: "powercut", FsName: "powercut", DirectMount: true, AllowOther: true, DisableXAttrs: true, MaxWrite: 1 << 20},

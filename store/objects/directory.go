@@ -114,7 +114,7 @@ func MakeDirectory(dir string) error {
 		return err
 	}
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		// Whoever may not read the parent did not create dir.
+		// A process that may not read the parent did not create dir.
 		if err := SyncDirectory(filepath.Dir(dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

@@ -21,8 +21,8 @@ type Disk struct {
 	answers  *bufio.Reader
 }
 
-// NewDisk mounts an empty disk, and unmounts it after the test. Where nobody may mount a file
-// system, as in many containers, the test is skipped.
+// NewDisk mounts an empty disk, and unmounts it after the test. Where a file system cannot be
+// mounted, as in many containers, the test is skipped.
 func NewDisk(t testing.TB) *Disk {
 	t.Helper()
 	program, err := exec.LookPath("powercut")
