@@ -21,6 +21,10 @@ const DefaultConnections = 32
 // MinConnections is the smallest number of connections that a store works with.
 const MinConnections = 4
 
+// idleTime is how long a connection stays open that nobody uses. A new one costs PostgreSQL
+// a process and the plans of all statements, more than many writes.
+const idleTime = 5 * time.Minute
+
 // connectTime bounds how long connecting to PostgreSQL takes, all hosts together.
 const connectTime = 5 * time.Second
 
@@ -73,7 +77,8 @@ func limitConnect(cfg *pgx.ConnConfig) {
 func openPool(cfg *pgx.ConnConfig, connections int) *bun.DB {
 	db := sql.OpenDB(simpleConnector{stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(limitSession))})
 	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(max(1, connections/2))
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(idleTime)
 	db.SetConnMaxLifetime(30 * time.Minute)
 	return newDB(db, pgdialect.New())
 }
