@@ -71,7 +71,7 @@ func TestCheck_FindsWhatIsDamagedOrMissing(t *testing.T) {
 		}
 		for _, c := range []struct{ statement, back, names string }{
 			{"UPDATE configs SET revision = 'x' || revision", "UPDATE configs SET revision = substr(revision, 2)", "the config of " + web.String()},
-			{"UPDATE config_bodies SET n = n + 1", "UPDATE config_bodies SET n = n - 1", "revision "},
+			{"UPDATE config_history SET revision = 'x' || revision", "UPDATE config_history SET revision = substr(revision, 2)", "revision "},
 			{"UPDATE base_sets SET tree = 'x' || tree", "UPDATE base_sets SET tree = substr(tree, 2)", "the list of base files of " + web.String()},
 			{"UPDATE contents SET stream = 'x' || stream", "UPDATE contents SET stream = substr(stream, 2)", "the pack that it is in is not stored"},
 			{"UPDATE contents SET account = 'alice' WHERE sha256 = '" + sumOf("a") + "'", "UPDATE contents SET account = 'acme'", "base files of " + web.String()},

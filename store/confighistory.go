@@ -24,8 +24,10 @@ type ConfigEntry struct {
 	TokenName string
 	RequestID string
 	KeyCounts
-	Bytes      int64 // of the body, as it is stored
-	BytesSoFar int64 // of it and of all entries before
+	Bytes      int64  // of the body, as it is stored, and of the row
+	BytesSoFar int64  // of it and of all entries before
+	Body       []byte // a compressed frame; nil: it is in config_bodies, or was not read
+	Apart      bool   `bun:",scanonly"` // it is in config_bodies
 }
 
 // KeyCounts says how many keys a write added, changed and removed.
@@ -65,9 +67,25 @@ func (c *Config) entry(n int64) *ConfigEntry {
 	return &ConfigEntry{Account: c.Account, Slug: c.Slug, N: n, ConfigState: c.ConfigState}
 }
 
-// addEntry stores an entry, whose BytesSoFar are those of the entry before, and the body
-// of its revision, which may be stored already.
+// entryRow is about what an entry's row takes without its body, in bytes. It bounds how many
+// entries a history of small configs has.
+const entryRow = 1 << 10
+
+// addEntry stores an entry, whose BytesSoFar are those of the entry before, and its body. One
+// that is too large for a frame goes to config_bodies, where its revision may be already.
 func (tx *Tx) addEntry(ctx context.Context, e *ConfigEntry, body []byte) error {
+	e.Bytes = entryRow
+	if len(body) <= frame.MaxSize {
+		e.Body = frame.Append(nil, body)
+		e.Bytes += int64(len(e.Body))
+	} else if err := tx.addInPieces(ctx, e, body); err != nil {
+		return err
+	}
+	e.BytesSoFar += e.Bytes
+	return tx.sendRow(ctx, e)
+}
+
+func (tx *Tx) addInPieces(ctx context.Context, e *ConfigEntry, body []byte) error {
 	n := 0
 	for piece := range slices.Chunk(body, frame.MaxSize) {
 		stored := frame.Append(nil, piece)
@@ -80,8 +98,7 @@ func (tx *Tx) addEntry(ctx context.Context, e *ConfigEntry, body []byte) error {
 		}
 		n++
 	}
-	e.BytesSoFar += e.Bytes
-	return tx.sendRow(ctx, e)
+	return nil
 }
 
 // ConfigHistory returns entries of the history of a project's config, newest first:
@@ -94,7 +111,7 @@ func (v *View) ConfigHistory(ctx context.Context, r ref.Ref, before int64, limit
 		return nil, err
 	}
 	var entries []ConfigEntry
-	q := v.db.NewSelect().Model(&entries).Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).
+	q := v.db.NewSelect().Model(&entries).ExcludeColumn("body").Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).
 		Order("n DESC").Limit(int64(limit))
 	if before > 0 {
 		q = q.Where("n < ?", before)
@@ -130,25 +147,40 @@ func (v *View) formerConfig(ctx context.Context, r ref.Ref, revision string) (*C
 		return nil, err
 	}
 	c.ConfigState = entry.ConfigState
-	for n := int64(0); ; n++ {
-		var piece []byte
-		err := v.readLarge(ctx, []any{&piece}, "SELECT body FROM config_bodies WHERE account = ? AND slug = ? AND revision = ? AND n = ?",
-			r.Account(), r.Slug(), revision, n)
-		if errors.Is(err, ErrNotFound) && n > 0 {
-			break
-		}
-		if err == nil {
-			piece, err = frame.Decode(nil, piece)
-		}
-		if err != nil {
-			return nil, damagedRevision(r, revision, err)
-		}
-		c.Body = append(c.Body, piece...)
+	if c.Body, err = v.bodyOf(ctx, r, entry); err != nil {
+		return nil, damagedRevision(r, revision, err)
 	}
 	if c.damaged() {
 		return nil, damagedRevision(r, revision, errDigest)
 	}
 	return c, nil
+}
+
+// bodyOf returns the body of an entry of a history.
+func (v *View) bodyOf(ctx context.Context, r ref.Ref, e *ConfigEntry) (body []byte, err error) {
+	var stored []byte
+	err = v.readLarge(ctx, []any{&stored}, "SELECT body FROM config_history WHERE account = ? AND slug = ? AND n = ?", r.Account(), r.Slug(), e.N)
+	if err != nil {
+		return nil, err
+	}
+	if stored != nil {
+		return frame.Decode(nil, stored)
+	}
+	for n := int64(0); ; n++ {
+		err := v.readLarge(ctx, []any{&stored}, "SELECT body FROM config_bodies WHERE account = ? AND slug = ? AND revision = ? AND n = ?",
+			r.Account(), r.Slug(), e.Revision, n)
+		if errors.Is(err, ErrNotFound) && n > 0 {
+			return body, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		piece, err := frame.Decode(nil, stored)
+		if err != nil {
+			return nil, err
+		}
+		body = append(body, piece...)
+	}
 }
 
 func damagedRevision(r ref.Ref, revision string, cause error) error {
@@ -173,6 +205,6 @@ func (v *View) ConfigEntryOf(ctx context.Context, r ref.Ref, revision string) (*
 
 func (v *View) entryOf(ctx context.Context, r ref.Ref, revision string) (*ConfigEntry, error) {
 	e := &ConfigEntry{}
-	return e, wrap(v.db.NewSelect().Model(e).Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).
+	return e, wrap(v.db.NewSelect().Model(e).ExcludeColumn("body").Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).
 		Where("revision = ?", revision).Order("n DESC").Limit(1).Scan(ctx))
 }

@@ -173,6 +173,34 @@ func literal(address, text string) string {
 	return fmt.Sprintf(`'\x%x'`, text)
 }
 
+// bodiesApart moves the bodies of all histories to where a hub of an earlier release has them.
+func bodiesApart(t *testing.T, address string) {
+	t.Helper()
+	execute(t, address, "INSERT INTO config_bodies (account, slug, revision, n, body) SELECT DISTINCT account, slug, revision, 0, body FROM config_history WHERE body IS NOT NULL")
+	execute(t, address, "UPDATE config_history SET body = NULL")
+}
+
+func TestConfigRevision_ReadsBodiesOfAnEarlierRelease(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := open(t, address)
+		web := project(t, s)
+		for _, body := range []string{`{"a":1}`, `{"a":2}`, `{"a":1}`, `{"a":3}`} {
+			writeConfig(t, s, web, counted("alice", body))
+		}
+		bodiesApart(t, address)
+		writeConfig(t, s, web, counted("alice", `{"a":2}`))
+		writeConfig(t, s, web, counted("alice", `{"a":4}`))
+		for _, body := range []string{`{"a":1}`, `{"a":2}`, `{"a":3}`, `{"a":4}`} {
+			if c, err := revision(t, s, web, sumOf(body)); err != nil || string(c.Body) != body {
+				t.Errorf("%s: %v, %v", body, c, err)
+			}
+		}
+		if _, err := s.Check(t.Context(), false, func(p store.Problem) { t.Error(p) }); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestConfigRevision_ReportsDamage(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		s := open(t, address)
@@ -180,11 +208,18 @@ func TestConfigRevision_ReportsDamage(t *testing.T) {
 		for _, body := range []string{`{"a":1}`, `{"a":2}`} {
 			writeConfig(t, s, web, counted("alice", body))
 		}
+		other := literal(address, string(frame.Append(nil, []byte(`{"a":3}`))))
 		for _, damage := range []string{
-			"UPDATE config_bodies SET body = " + literal(address, "no frame"),
-			"UPDATE config_bodies SET body = " + literal(address, string(frame.Append(nil, []byte(`{"a":3}`)))),
+			"UPDATE config_history SET body = " + literal(address, "no frame"),
+			"UPDATE config_history SET body = " + other,
+			"",
+			"UPDATE config_bodies SET body = " + other,
 			"DELETE FROM config_bodies",
 		} {
+			if damage == "" {
+				bodiesApart(t, address)
+				continue
+			}
 			execute(t, address, damage)
 			if c, err := revision(t, s, web, sumOf(`{"a":1}`)); !errors.Is(err, store.ErrDamaged) {
 				t.Errorf("after %s: %v, %v", damage, c, err)
@@ -213,6 +248,7 @@ func TestPruneHistory_KeepsTheNewestAndTheYoung(t *testing.T) {
 			}
 		}
 		prune(0)
+		bodiesApart(t, address)
 		age := func(where string) {
 			// Time passes for all that is stored.
 			execute(t, address, fmt.Sprintf("UPDATE periodic_work SET ran_at = ran_at - %[1]d, position = position - %[1]d", 25*time.Hour.Microseconds()))
@@ -334,6 +370,6 @@ func TestWriteConfig_BoundsBytesAfterManySmallWrites(t *testing.T) {
 // sumBytes returns how many bytes the bodies of all histories take.
 func sumBytes(t *testing.T, address string) (n int64) {
 	t.Helper()
-	query(t, address, "SELECT COALESCE(sum(length(body)), 0) FROM config_bodies", &n)
+	query(t, address, "SELECT COALESCE(sum(length(body)), 0) FROM config_history", &n)
 	return n
 }

@@ -310,7 +310,7 @@ func TestCheck_ReadsDeletedProjects(t *testing.T) {
 			t.Errorf("undamaged: %v", problems)
 		}
 		for _, statement := range []string{
-			"UPDATE deleted_projects SET revision = 'x' || revision", "UPDATE config_bodies SET n = n + 1", "UPDATE base_sets SET tree = 'x' || tree",
+			"UPDATE deleted_projects SET revision = 'x' || revision", "UPDATE config_history SET revision = 'x' || revision", "UPDATE base_sets SET tree = 'x' || tree",
 		} {
 			before := len(check(t, s, false))
 			execute(t, address, statement)

@@ -154,7 +154,7 @@ const (
 func (tx *Tx) removeOldest(ctx context.Context, newest *ConfigEntry, keep Retention, cutoff Time, n int) (int, error) {
 	var oldest []ConfigEntry
 	// Entries were added in the order of their numbers: those to remove come first.
-	err := tx.db.NewSelect().Model(&oldest).Column("n", "revision", "updated_at", "bytes", "bytes_so_far").
+	err := tx.db.NewSelect().Model(&oldest).Column("n", "revision", "updated_at", "bytes", "bytes_so_far").ColumnExpr("body IS NULL AS apart").
 		Where("account = ?", newest.Account).Where("slug = ?", newest.Slug).
 		Where("n <= ?", newest.N-int64(keep.Entries)).Order("n").Limit(int64(n)).Scan(ctx)
 	if err != nil {
@@ -174,11 +174,11 @@ func (tx *Tx) removeOldest(ctx context.Context, newest *ConfigEntry, keep Retent
 	return removed, nil
 }
 
-// removeEntry removes an entry, and the body of its revision unless another entry has it.
+// removeEntry removes an entry, and a body apart of its revision unless another entry has it.
 func (tx *Tx) removeEntry(ctx context.Context, account, slug string, e *ConfigEntry) error {
 	_, err := tx.db.NewDelete().Model((*ConfigEntry)(nil)).
 		Where("account = ?", account).Where("slug = ?", slug).Where("n = ?", e.N).Exec(ctx)
-	if err != nil {
+	if err != nil || !e.Apart {
 		return err
 	}
 	_, err = tx.db.NewDelete().Table("config_bodies").
