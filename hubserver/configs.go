@@ -222,6 +222,7 @@ func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.Conf
 	var before, after *store.Config
 	var config flat.Config
 	wrote := false
+	c.writesConfig = true
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		write := store.ConfigWrite{Author: c.author(w.via), Count: countKeys}
 		write.Change = func(current *store.Config) (body []byte, err error) {

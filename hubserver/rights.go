@@ -48,6 +48,9 @@ func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
 	if err := tx.LockRights(ctx, accounts...); err != nil {
 		return err
 	}
+	if c.writesConfig {
+		tx.LockConfig(c.ref())
+	}
 	read, err := c.who.checkOn(ctx, &tx.View, other)
 	if err != nil {
 		return err

@@ -148,7 +148,8 @@ type call struct {
 	reserved *reservation // what it has reserved; nil: nothing
 	parts    [parts]int64 // of what an upload has reserved
 
-	granted []grant // what the caller was permitted
+	granted      []grant // what the caller was permitted
+	writesConfig bool    // its transactions do
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }

@@ -137,21 +137,39 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before
 	return before, after, tx.addToHistory(ctx, newest, before, after, w)
 }
 
-// lockedConfig returns a project's config, locked, and what of the newest entry of its
-// history the next one needs. What else it reads, it reads when the lock is there.
-func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntry, error) {
-	c := &Config{Account: r.Account(), Slug: r.Slug()}
-	var with struct {
-		N, BytesSoFar    int64
+// askedConfig is what a write asks for of a project's config.
+type askedConfig struct {
+	config    Config
+	questions []*question
+	rest      struct {
+		N, BytesSoFar    int64 // of the newest entry of its history
 		Revision         string
 		Enforced, Schema bool
 		Withdrawn        string
 		UseVersion       string
 		Now              Time
 	}
-	locked := &question{dest: c, args: []any{c.Account, c.Slug}, query: "SELECT revision, has_config, updated_at, updated_by, updated_via, body " +
-		"FROM configs WHERE account = ? AND slug = ?" + tx.lock()}
-	err := tx.ask(ctx, locked, &question{dest: &with, args: []any{c.Account, c.Slug, c.Account, c.Slug}, query: `SELECT
+}
+
+// LockConfig says that [Tx.WriteConfig] comes for this project: PostgreSQL locks and reads
+// its config with the next query, and the write needs no round trip for it.
+func (tx *Tx) LockConfig(r ref.Ref) {
+	if conn, ok := tx.db.(*pgConn); ok {
+		tx.asked = tx.configQuestions(r)
+		tx.queue(conn, tx.asked.questions)
+	}
+}
+
+// configQuestions locks the config's row first: what else is read is read when the lock is there.
+func (tx *Tx) configQuestions(r ref.Ref) *askedConfig {
+	a := &askedConfig{config: Config{Account: r.Account(), Slug: r.Slug()}}
+	project := []any{r.Account(), r.Slug(), r.Account(), r.Slug()}
+	a.questions = []*question{{
+		dest: &a.config, args: project[:2],
+		query: "SELECT revision, has_config, updated_at, updated_by, updated_via, body FROM configs WHERE account = ? AND slug = ?" + tx.lock(),
+	}, {
+		dest: &a.rest, args: project,
+		query: `SELECT
 		EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforced,
 		EXISTS (SELECT 1 FROM stack_schemas AS x WHERE x.account = p.stack_account AND x.slug = p.stack_slug AND x.version =
 			CASE p.stack_version WHEN 'latest' THEN (SELECT s.latest FROM stacks AS s WHERE s.account = p.stack_account AND s.slug = p.stack_slug)
@@ -162,16 +180,34 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS revision, ` + tx.nowSQL() + ` AS now
 		FROM projects AS p LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
 			ORDER BY n DESC LIMIT 1) AS h ON 1 = 1
-		WHERE p.account = ? AND p.slug = ?`})
-	if err == nil && !locked.found {
-		err = ErrNotFound
+		WHERE p.account = ? AND p.slug = ?`,
+	}}
+	return a
+}
+
+// lockedConfig returns a project's config, locked, and what of the newest entry of its
+// history the next one needs.
+func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntry, error) {
+	a := tx.asked
+	tx.asked = nil
+	if a == nil || a.config.Account != r.Account() || a.config.Slug != r.Slug() {
+		a = tx.configQuestions(r)
+		if err := tx.ask(ctx, a.questions...); err != nil {
+			return nil, nil, err
+		}
+	} else if err := tx.ask(ctx); err != nil { // if none was asked since
+		return nil, nil, err
 	}
-	tx.now = cmp.Or(tx.now, with.Now)
-	c.Checks = Checks{Enforced: with.Enforced, Schema: with.Schema, UseVersion: with.UseVersion}
+	if !a.questions[0].found {
+		return nil, nil, ErrNotFound
+	}
+	c, rest := &a.config, &a.rest
+	tx.now = cmp.Or(tx.now, rest.Now)
+	c.Checks = Checks{Enforced: rest.Enforced, Schema: rest.Schema, UseVersion: rest.UseVersion}
 	if c.UseVersion != "" {
-		c.Withdrawn = with.Withdrawn
+		c.Withdrawn = rest.Withdrawn
 	}
-	return c, &ConfigEntry{N: with.N, BytesSoFar: with.BytesSoFar, ConfigState: ConfigState{Revision: with.Revision}}, err
+	return c, &ConfigEntry{N: rest.N, BytesSoFar: rest.BytesSoFar, ConfigState: ConfigState{Revision: rest.Revision}}, nil
 }
 
 func (tx *Tx) putConfig(ctx context.Context, c *Config) error {

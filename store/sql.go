@@ -128,19 +128,8 @@ func (v *View) ask(ctx context.Context, questions ...*question) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	if conn, ok := v.db.(*pgConn); ok {
-		all := make([]pgQuery, len(questions))
-		for i, q := range questions {
-			text, args := rebind(pgx.QueryExecModeCacheStatement, q.query, q.args)
-			all[i] = pgQuery{text: text, args: args[1:], scan: func(rows pgx.Rows) error {
-				columns := make([]string, len(rows.FieldDescriptions()))
-				for i, f := range rows.FieldDescriptions() {
-					columns[i] = f.Name
-				}
-				q.found = true
-				return rows.Scan(v.destinations(q.dest, columns)...)
-			}}
-		}
-		return wrap(conn.flush(ctx, all...))
+		v.queue(conn, questions)
+		return wrap(conn.flush(ctx))
 	}
 	for _, q := range questions {
 		if err := v.askOne(ctx, q); err != nil {
@@ -148,6 +137,21 @@ func (v *View) ask(ctx context.Context, questions ...*question) error {
 		}
 	}
 	return nil
+}
+
+// queue has questions answered with the next ones, or with the commit.
+func (v *View) queue(conn *pgConn, questions []*question) {
+	for _, q := range questions {
+		text, args := rebind(pgx.QueryExecModeCacheStatement, q.query, q.args)
+		conn.queue = append(conn.queue, pgQuery{text: text, args: args[1:], scan: func(rows pgx.Rows) error {
+			columns := make([]string, len(rows.FieldDescriptions()))
+			for i, f := range rows.FieldDescriptions() {
+				columns[i] = f.Name
+			}
+			q.found = true
+			return rows.Scan(v.destinations(q.dest, columns)...)
+		}})
+	}
 }
 
 func (v *View) askOne(ctx context.Context, q *question) error {

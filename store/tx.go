@@ -26,7 +26,8 @@ type selecting interface {
 // Tx reads and writes in one transaction, within [Store.Write].
 type Tx struct {
 	View
-	db bun.IDB // the database of View
+	db    bun.IDB      // the database of View
+	asked *askedConfig // by LockConfig
 }
 
 // Time is a moment in microseconds since 1970 in UTC; 0 means never.
