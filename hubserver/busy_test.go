@@ -34,6 +34,30 @@ func (h *testHub) lock() (unlock func()) {
 	}
 }
 
+// lockTable holds off those who write to a table, on SQLite to any, until the function that
+// it returns is called.
+func (h *testHub) lockTable(name string) (unlock func()) {
+	h.Helper()
+	if !strings.HasPrefix(h.address, "postgres:") {
+		return h.lock()
+	}
+	db := h.open()
+	tx, err := db.BeginTx(h.Context(), nil)
+	if err == nil {
+		_, err = tx.ExecContext(h.Context(), "LOCK TABLE "+name+" IN EXCLUSIVE MODE")
+	}
+	if err != nil {
+		h.Fatal(err)
+	}
+	return func() {
+		h.Helper()
+		if err := tx.Rollback(); err != nil {
+			h.Error(err)
+		}
+		db.Close()
+	}
+}
+
 func TestServer_OtherWriterBlocksWritesNotReads(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
@@ -70,16 +94,8 @@ func TestPostgres_WritersThatWaitForALockDoNotDelayReads(t *testing.T) {
 	hub := newHub(t, storetest.Postgres(t)+"&lock_timeout=500ms", nil)
 	hub.project()
 	const callers = store.DefaultConnections + 8
-	db := hub.open()
-	defer db.Close()
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
-	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE configs IN EXCLUSIVE MODE"); err != nil {
-		t.Fatal(err)
-	}
+	unlock := sync.OnceFunc(hub.lockTable("configs"))
+	defer unlock()
 	alice := hub.as("alice")
 	var all sync.WaitGroup
 	for range callers {
@@ -96,8 +112,6 @@ func TestPostgres_WritersThatWaitForALockDoNotDelayReads(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	unlock()
 	hub.settings(`{"a": 1}`)
 }

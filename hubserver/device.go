@@ -90,18 +90,18 @@ func (s *Server) startDevice(c *call) error {
 
 const devicePath = "/device"
 
-// deviceSecret returns the hash of the secret in the body.
-func (c *call) deviceSecret() (hash string, err error) {
+// waitingDevice returns the terminal whose secret is in the body. It is only read: what
+// anybody may ask takes no writer from others.
+func (c *call) waitingDevice() (*store.Device, error) {
 	var req wire.DeviceCode
 	if _, err := c.readJSON("the body", maxJSON, &req); err != nil {
-		return "", err
+		return nil, err
 	}
-	hash = pat.Hash(req.DeviceCode)
-	_, err = lookUp(c, func(v *store.View) (*store.Device, error) { return v.Device(c.ctx(), hash) }) // an unknown one takes no writer from others
+	d, err := lookUp(c, func(v *store.View) (*store.Device, error) { return v.Device(c.ctx(), pat.Hash(req.DeviceCode)) })
 	if errors.Is(err, store.ErrNotFound) {
-		return "", expiredToken()
+		return nil, expiredToken()
 	}
-	return hash, err
+	return d, err
 }
 
 func expiredToken() *problem {
@@ -115,28 +115,20 @@ func accessDenied() *problem {
 // deviceToken gives the token to the terminal, once a user has approved it. A terminal
 // that lost the response asks again, and gets another token in place of the first.
 func (s *Server) deviceToken(c *call) error {
-	hash, err := c.deviceSecret()
+	d, err := c.waitingDevice()
 	if err != nil {
 		return err
 	}
-	var d *store.Device
-	var expired, early bool
-	err = s.Store.WriteUnsynced(c.ctx(), func(tx *store.Tx) (err error) {
-		d, expired, early, err = tx.PollDevice(c.ctx(), hash)
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case expired:
-		return expiredToken()
-	case early:
+	if wait := s.polls.note(d.Hash); wait > 0 {
 		return problemf(http.StatusBadRequest, wire.CodeSlowDown, "wait longer between two requests").
-			with("Retry-After", strconv.FormatInt(d.Every/int64(time.Second/time.Microsecond), 10))
+			with("Retry-After", strconv.Itoa(int(wait/time.Second)))
+	}
+	if err := notApproved(d); err != nil {
+		return err
 	}
 	secret := ""
 	err = s.Store.Write(c.ctx(), func(tx *store.Tx) (err error) {
-		secret, err = c.fetchToken(tx, hash)
+		secret, err = c.fetchToken(tx, d.Hash)
 		return err
 	})
 	if err != nil {
@@ -145,19 +137,27 @@ func (s *Server) deviceToken(c *call) error {
 	return c.json(http.StatusOK, wire.DeviceToken{Token: secret})
 }
 
+// notApproved is why a device gets no token; nil if a user has approved it.
+func notApproved(d *store.Device) error {
+	switch {
+	case d.Expired, d.State == store.DeviceCancelled:
+		return expiredToken()
+	case d.State == store.DevicePending:
+		return problemf(http.StatusBadRequest, wire.CodeAuthorizationPending, "the user has not decided yet")
+	case d.State == store.DeviceDenied:
+		return accessDenied()
+	}
+	return nil
+}
+
 // fetchToken mints the token of a device that was approved.
 func (c *call) fetchToken(tx *store.Tx, hash string) (string, error) {
 	d, err := tx.LockDevice(c.ctx(), hash)
 	if err != nil {
 		return "", err
 	}
-	switch d.State {
-	case store.DevicePending:
-		return "", problemf(http.StatusBadRequest, wire.CodeAuthorizationPending, "the user has not decided yet")
-	case store.DeviceDenied:
-		return "", accessDenied()
-	case store.DeviceCancelled:
-		return "", expiredToken()
+	if err := notApproved(d); err != nil {
+		return "", err
 	}
 	if err := c.checkApproval(tx, d); err != nil {
 		return "", err
@@ -220,12 +220,15 @@ func (c *call) checkApproval(tx *store.Tx, d *store.Device) error {
 
 // cancelDevice ends the wait of a terminal, and revokes the token that it was given.
 func (s *Server) cancelDevice(c *call) error {
-	hash, err := c.deviceSecret()
+	waiting, err := c.waitingDevice()
 	if err != nil {
 		return err
 	}
+	if waiting.State == store.DeviceCancelled {
+		return c.json(http.StatusOK, wire.DeviceCancelled{Cancelled: true})
+	}
 	err = s.Store.Write(c.ctx(), func(tx *store.Tx) error {
-		d, err := tx.LockDevice(c.ctx(), hash)
+		d, err := tx.LockDevice(c.ctx(), waiting.Hash)
 		if err != nil {
 			return err
 		}

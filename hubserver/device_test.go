@@ -33,7 +33,7 @@ func (h *testHub) terminal() *terminal {
 // poll asks for the token, as if the interval had passed.
 func (d *terminal) poll() *answer {
 	d.hub.Helper()
-	d.hub.sql("UPDATE devices SET polled_at = 0")
+	d.hub.server.ForgetPolls()
 	return d.early()
 }
 
@@ -191,6 +191,26 @@ func TestDevice_IsToldToSlowDown(t *testing.T) {
 		}
 		hub.session("alice").post("/device", d.approval()).want(200)
 		d.early().problem(400, wire.CodeSlowDown)
+		d.poll().want(200)
+	})
+}
+
+func TestDevice_PollWritesNothingUntilItIsApproved(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		d, denied, gone := hub.terminal(), hub.terminal(), hub.terminal()
+		cancel := func() *answer {
+			return hub.with("").post("/v1/device/cancel", wire.DeviceCode{DeviceCode: gone.DeviceCode})
+		}
+		hub.session("alice").post("/device", form("code", denied.UserCode, "decision", "deny")).want(200)
+		cancel().want(200)
+		unlock := hub.lockTable("devices")
+		d.poll().problem(400, wire.CodeAuthorizationPending)
+		d.early().problem(400, wire.CodeSlowDown)
+		denied.poll().problem(400, wire.CodeAccessDenied)
+		gone.poll().problem(400, wire.CodeExpiredToken)
+		cancel().want(200)
+		unlock()
+		hub.session("alice").post("/device", d.approval()).want(200)
 		d.poll().want(200)
 	})
 }

@@ -89,3 +89,10 @@ func (s *Server) FillSearches() (release func()) {
 	add(maxQueue)
 	return func() { add(-maxQueue) }
 }
+
+// ForgetPolls has the terminals that wait ask as if it were for the first time.
+func (s *Server) ForgetPolls() {
+	s.polls.mu.Lock()
+	defer s.polls.mu.Unlock()
+	s.polls.last = nil
+}

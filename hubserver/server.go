@@ -85,6 +85,7 @@ type Server struct {
 	measures    *measures
 	watches     *watches
 	uses        uses
+	polls       polls
 	limiter     *ratelimit.Limiter
 	draining    atomic.Bool
 	running     running

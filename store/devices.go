@@ -21,7 +21,6 @@ const (
 const (
 	DeviceLife        = 10 * time.Minute
 	DeviceEvery       = 2 * time.Second // the shortest time between two polls at first
-	deviceSlower      = 5 * time.Second // what a poll that comes too early adds to it
 	maxDevices        = 50              // of one address that wait at a time
 	maxDevicesOverall = 5000
 	maxStarts         = 500 // of one address within [DeviceLife]
@@ -42,10 +41,12 @@ type Device struct {
 	Scopes    string // of the token, separated by spaces
 	EndsAt    Time   // when the token expires; 0: never
 	Token     string // hash of the token that was fetched
-	Every     int64  // microseconds between two polls
-	PolledAt  Time
+	Every     int64  // microseconds between two polls, and
+	PolledAt  Time   // the last one: for hubs of a former release
 	CreatedAt Time
 	ExpiresAt Time
+
+	Expired bool `bun:",scanonly"` // as [View.Device] found it
 }
 
 // CreateDevice stores a terminal that waits from now on. Hash, Code, Client and Address
@@ -105,24 +106,6 @@ func (tx *Tx) denyDevices(ctx context.Context, user string) (int, error) {
 func (tx *Tx) LockDevice(ctx context.Context, hash string) (*Device, error) {
 	d := &Device{Hash: hash}
 	return d, wrap(tx.forUpdate(tx.db.NewSelect().Model(d).WherePK()).Scan(ctx))
-}
-
-// PollDevice returns the device with this hash for the terminal that polls, and whether
-// it has expired or polls too often, in which case it is to wait longer from now on.
-func (tx *Tx) PollDevice(ctx context.Context, hash string) (d *Device, expired, early bool, err error) {
-	if d, err = tx.LockDevice(ctx, hash); err != nil {
-		return nil, false, false, err
-	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, false, false, err
-	}
-	if early = d.PolledAt != 0 && now < d.PolledAt+Time(d.Every); early {
-		d.Every += deviceSlower.Microseconds()
-	}
-	d.PolledAt = now
-	_, err = tx.db.NewUpdate().Model(d).Column("every", "polled_at").WherePK().Exec(ctx)
-	return d, d.ExpiresAt <= now, early, err
 }
 
 // SaveDevice stores the state, and the token, of a device that LockDevice returned.
@@ -191,5 +174,5 @@ func (tx *Tx) FindDevice(ctx context.Context, user, code string) (*Device, error
 // Device returns the device with this hash, or ErrNotFound.
 func (v *View) Device(ctx context.Context, hash string) (*Device, error) {
 	d := &Device{Hash: hash}
-	return d, wrap(v.db.NewSelect().Model(d).WherePK().Scan(ctx))
+	return d, wrap(v.db.NewSelect().Model(d).ColumnExpr("?TableColumns").ColumnExpr("expires_at <= ? AS expired", v.nowExpr()).WherePK().Scan(ctx))
 }
