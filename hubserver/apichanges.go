@@ -95,7 +95,7 @@ func (c *call) apiInUse(api ref.Ref) error {
 	if err != nil {
 		return err
 	}
-	users, err := lookUp(c, func(v *store.View) ([]store.Project, error) { return v.ProjectsUsing(c.ctx(), api, mostUsers+1) })
+	users, err := lookUp(c, func(v *store.View) ([]store.ProjectView, error) { return v.ProjectsUsing(c.ctx(), api, mostUsers+1) })
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *call) apiInUse(api ref.Ref) error {
 	hidden := 0
 	for _, u := range users[:min(mostUsers, len(users))] {
 		mine := slices.ContainsFunc(roles, func(r wire.AccountRole) bool { return r.Account == u.Account })
-		if !mine && u.Visibility != string(wire.Public) {
+		if !mine && !u.IsPublic() {
 			hidden++
 			continue
 		}

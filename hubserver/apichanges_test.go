@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
 )
 
 func TestPutDocument_ReplacesTheDescription(t *testing.T) {
@@ -83,6 +84,30 @@ func TestDeleteAPI_RefusesOneThatProjectsUse(t *testing.T) {
 			t.Errorf("%d pieces are left", n)
 		}
 		root.post("/v1/projects", newProject("other")).problem(422, wire.CodeAPINotFound)
+	})
+}
+
+func TestDeleteAPI_NamesNoProjectOfADisabledAccount(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		root := hub.as("anna")
+		root.delete(web).want(200)
+		open := newProject("open")
+		open.Account, open.Visibility = "alice", wire.Public
+		hub.as("alice").post("/v1/projects", open).want(201)
+		named := func(want string) {
+			t.Helper()
+			p := root.delete("/v1/apis/acme/pets").problem(409, wire.CodeAPIInUse)
+			if len(p.Errors) != 1 || p.Errors[0].Detail != want || !strings.Contains(p.Detail, want) {
+				t.Errorf("%+v, want %s", p, want)
+			}
+		}
+		named("@alice/open")
+		hub.write(func(tx *store.Tx) error {
+			_, err := tx.DisableAccount(t.Context(), "alice")
+			return err
+		})
+		named("1 that you cannot see")
 	})
 }
 

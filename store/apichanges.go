@@ -65,10 +65,9 @@ func (tx *Tx) DeleteAPI(ctx context.Context, r ref.Ref) (existed bool, err error
 }
 
 // ProjectsUsing returns projects that use an API, at most limit, by account and slug.
-func (v *View) ProjectsUsing(ctx context.Context, api ref.Ref, limit int) (projects []Project, err error) {
-	err = notDeleted(v.db.NewSelect().Model(&projects)).Where("api_account = ?", api.Account()).Where("api_slug = ?", api.Slug()).
-		Order("account", "slug").Limit(int64(limit)).Scan(ctx)
-	return projects, err
+func (v *View) ProjectsUsing(ctx context.Context, api ref.Ref, limit int) ([]ProjectView, error) {
+	return v.viewPage(ctx, notDeleted(v.db.NewSelect().Model((*Project)(nil))).Where("api_account = ?", api.Account()).Where("api_slug = ?", api.Slug()).
+		Order("account", "slug").Limit(int64(limit)))
 }
 
 // keepAPI makes a deletion of the API wait for the transaction, and reports whether it is
