@@ -24,6 +24,9 @@ import (
 //     context ends takes back what it wrote and nothing else. A statement is not
 //     interrupted within a shared transaction, because SQLite would roll all of it back;
 //     the end of a context is noticed before the next one.
+//   - The next transaction begins when the disk has the last one. SQLite would let it begin
+//     before, and a few writers would get more done; but then a write whose sync fails would
+//     have been seen.
 //   - All return when the shared transaction is committed, and on disk. When that fails,
 //     all of them fail. One that fails itself waits as well, since its reason may be what
 //     another one wrote; if that was not committed, it runs again.
