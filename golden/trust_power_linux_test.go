@@ -110,6 +110,18 @@ func TestTrust_ToolLosesPower(t *testing.T) {
 		}
 	}
 	t.Logf("the power was cut %d times, %d times after the pull had ended", rounds(2, 200), ended)
+
+	w.write("assets/a.txt", "from the hub")
+	w.must("push", "web", "--force", "--base-files", "--no-input")
+	w.write("assets/a.txt", "edited here")
+	w.patch(`{"set": {"n": -1}}`)
+	d.cut(1)
+	w.must("pull", "web", "--force", "--base-files", "--no-input")
+	d.cut(0)
+	w.must("pull", "web", "--undo", "--no-input")
+	if text, client := w.read("assets/a.txt"), w.read(clientJSON); text != "edited here" || strings.Contains(client, "-1") {
+		t.Errorf("when a pull is undone after a power cut, the base file is %q, client.json %s", text, client)
+	}
 }
 
 // A disk that becomes read-only under a hub, as after an error, fails writes and leaves

@@ -19,10 +19,6 @@ import (
 // Restore writes files of a tree into a directory. It writes nothing outside: no segment
 // of a path below the directory may be a symbolic link or a reserved name.
 type Restore struct {
-	// Save, if not nil, saves a file before it is replaced, readable only by the user.
-	// If it fails, the file is not replaced.
-	Save func(Former) error
-
 	Added   []tree.Entry // files that do not exist yet
 	Changed []tree.Entry // files that exist, but differ
 
@@ -32,7 +28,7 @@ type Restore struct {
 	found map[string]string // SHA-256 of the existing file for each changed path
 }
 
-// Former is a file that a restore replaces.
+// Former is a file that a restore is about to replace.
 type Former struct {
 	Path    string // in the tree
 	Mode    fs.FileMode
@@ -98,6 +94,38 @@ func (r *Restore) compare(e tree.Entry) error {
 // Found returns the SHA-256 that the existing file of a changed path had when it was
 // compared.
 func (r *Restore) Found(path string) string { return r.found[path] }
+
+// Save calls save for each changed file as it is now. It fails with files_differ if one
+// changed since it was compared.
+func (r *Restore) Save(save func(Former) error) error {
+	for _, e := range r.Changed {
+		if err := r.saveOne(e, save); err != nil {
+			return r.unwritten(e, err)
+		}
+	}
+	return nil
+}
+
+func (r *Restore) saveOne(e tree.Entry, save func(Former) error) error {
+	in, name, err := r.parent(e.Path, false)
+	if err != nil {
+		return err
+	}
+	f, is, err := openFile(in, name)
+	if err != nil {
+		return errChanged
+	}
+	defer f.Close()
+	hash := sha256.New()
+	content := io.TeeReader(f, hash)
+	if err := save(Former{e.Path, is.Mode().Perm(), e.SHA256, content}); err != nil {
+		return fmt.Errorf("save the existing file: %w", err)
+	}
+	if _, err := io.Copy(io.Discard, content); err != nil || hex.EncodeToString(hash.Sum(nil)) != r.found[e.Path] {
+		return errChanged
+	}
+	return nil
+}
 
 // Open opens the existing file of a changed path, and returns its size.
 func (r *Restore) Open(path string) (io.ReadCloser, int64, error) {
@@ -172,15 +200,18 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 			return err
 		}
 	}
-	err := r.write(e, content)
+	if err := r.write(e, content); err != nil {
+		return r.unwritten(e, err)
+	}
+	return nil
+}
+
+func (r *Restore) unwritten(e tree.Entry, err error) error {
 	if errors.Is(err, errChanged) {
 		return failure.New(failure.CodeFilesDiffer, "%s was not replaced: %w", r.name(e.Path), err).
 			WithHint("run the command again to compare the files again")
 	}
-	if err != nil {
-		return r.unwritable(e.Path, err)
-	}
-	return nil
+	return r.unwritable(e.Path, err)
 }
 
 // errChanged means that a file changed since it was compared.
@@ -197,7 +228,7 @@ func (r *Restore) write(e tree.Entry, content io.Reader) error {
 		return err
 	}
 	if digest, ok := r.found[e.Path]; ok {
-		err = r.replace(in, temporary, name, e, digest)
+		err = replace(in, temporary, name, digest)
 	} else {
 		err = linkNew(in, temporary, name)
 	}
@@ -221,7 +252,9 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 	if err != nil {
 		return nil, err
 	}
-	if is, lerr := in.Lstat(name); lerr == nil && is.Mode().IsRegular() {
+	is, lerr := in.Lstat(name)
+	replaces := lerr == nil && is.Mode().IsRegular()
+	if replaces {
 		perm = is.Mode().Perm() &^ 0o111
 		if mode == tree.Executable {
 			perm |= is.Mode().Perm()&0o444>>2 | 0o100
@@ -231,7 +264,10 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 		err = owner.KeepNew(in, temporary)
 	}
 	if err == nil {
-		_, err = io.Copy(f, content) // no fsync: after a power failure, the next pull writes it again
+		_, err = io.Copy(f, content)
+	}
+	if err == nil && replaces { // a new file is written again by the pull after a power failure
+		err = f.Sync()
 	}
 	own, statErr := f.Stat()
 	if err = errors.Join(err, statErr, f.Close()); err != nil {
@@ -240,41 +276,19 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 	return own, err
 }
 
-// replace exchanges the temporary file with the existing one, checks that the existing
-// one is what was compared, and saves it. If that fails, it exchanges them back.
-func (r *Restore) replace(in *os.Root, temporary, name string, e tree.Entry, digest string) error {
+// replace exchanges the temporary file with the existing one, and exchanges them back if
+// the existing one is not what was compared.
+func replace(in *os.Root, temporary, name, digest string) error {
 	if err := exchange(in, temporary, name); err != nil {
 		return err
 	}
-	err := r.save(in, temporary, e, digest)
-	if err != nil {
+	if _, now, err := digestOf(in, temporary); err != nil || now != digest {
 		if back := exchange(in, temporary, name); back != nil {
-			return fmt.Errorf("%w; the previous file is %s", err, temporary)
+			return fmt.Errorf("%w; the previous file is %s", errChanged, temporary)
 		}
-		return err
-	}
-	in.Remove(temporary)
-	return nil
-}
-
-// save calls Save for the file name, if it is still the compared one.
-func (r *Restore) save(in *os.Root, name string, e tree.Entry, digest string) error {
-	is, now, err := digestOf(in, name)
-	if err != nil || now != digest {
 		return errChanged
 	}
-	if r.Save == nil {
-		return nil
-	}
-	f, _, err := openFile(in, name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := r.Save(Former{e.Path, is.Mode().Perm(), e.SHA256, f}); err != nil {
-		return fmt.Errorf("save the existing file: %w", err)
-	}
-	return nil
+	return in.Remove(temporary)
 }
 
 // linkNew renames the temporary file to a name that must not exist.

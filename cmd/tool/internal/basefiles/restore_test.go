@@ -170,7 +170,6 @@ func TestRestoreWrite_KeepsEditsMadeAfterTheComparison(t *testing.T) {
 				root := plant(t, before)
 				r := restore(t, root, entryOf("a", "theirs"))
 				edit(t, root)
-				r.Save = func(basefiles.Former) error { t.Error("an edit is saved as if it were replaced"); return nil }
 				err := r.Write(entryOf("a", "theirs"), strings.NewReader("theirs"))
 				wantFault(t, err, failure.CodeFilesDiffer, filepath.Join(root, "a")+" was not replaced: it changed while the files were pulled")
 				if got := content(t, filepath.Join(root, "a")); got != "edit" {
@@ -190,30 +189,22 @@ func wantNoTemporaryFiles(t *testing.T, dir string) {
 	}
 }
 
-func TestRestoreWrite_SavesWhatItReplaces(t *testing.T) {
+func TestRestoreSave_GivesFilesThatWillBeReplaced(t *testing.T) {
 	root := plant(t, map[string]string{"a": "mine", "b": "mine too"})
 	r := restore(t, root, entryOf("a", "theirs"), entryOf("b", "theirs"), entryOf("c", "new"))
 	saved := map[string]string{}
-	r.Save = func(f basefiles.Former) error {
-		if f.Path == "b" {
-			return errors.New("the disk is full")
-		}
+	save := func(f basefiles.Former) error {
 		text, err := io.ReadAll(f.Content)
 		saved[f.Path] = string(text)
 		return err
 	}
-	must(t, r.Write(entryOf("a", "theirs"), strings.NewReader("theirs")))
-	must(t, r.Write(entryOf("c", "new"), strings.NewReader("new")))
-	if err := r.Write(entryOf("b", "theirs"), strings.NewReader("theirs")); err == nil {
-		t.Error("a file is replaced that could not be saved")
-	}
-	if diff := cmp.Diff(map[string]string{"a": "mine"}, saved); diff != "" {
+	must(t, r.Save(save))
+	if diff := cmp.Diff(map[string]string{"a": "mine", "b": "mine too"}, saved); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]string{"a": "theirs", "b": "mine too", "c": "new"} {
-		if got := content(t, filepath.Join(root, name)); got != want {
-			t.Errorf("%s contains %q, want %q", name, got, want)
-		}
+	if err := r.Save(func(basefiles.Former) error { return errors.New("the disk is full") }); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("a file that cannot be saved: %v", err)
 	}
-	wantNoTemporaryFiles(t, root)
+	write(t, filepath.Join(root, "b"), "edit")
+	wantFault(t, r.Save(save), failure.CodeFilesDiffer, filepath.Join(root, "b")+" was not replaced: it changed while the files were pulled")
 }

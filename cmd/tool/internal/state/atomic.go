@@ -2,18 +2,21 @@ package state
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // WriteFile replaces the named file by one with data, readable by its owner alone, and
 // makes its directory. At every moment the file has the old content or the new, also
-// after a power failure. prepare is given the new file before it replaces the old one;
+// after a power failure, and the new one once WriteFile has returned. prepare is given the new file before it replaces the old one;
 // nil does nothing.
 //
 // A file of the workspace is written by package workspace, which follows no link out of it.
 func WriteFile(name string, data []byte, prepare func(*os.File) error) error {
-	return replace(name, data, func(f *os.File) error {
+	err := replace(name, data, func(f *os.File) error {
 		if err := f.Chmod(0o600); err != nil { // whatever the umask is
 			return err
 		}
@@ -24,6 +27,10 @@ func WriteFile(name string, data []byte, prepare func(*os.File) error) error {
 		}
 		return f.Sync()
 	})
+	if err == nil {
+		syncDir(filepath.Dir(name))
+	}
+	return err
 }
 
 // WriteCache is [WriteFile] for a file that can be made again: it does not wait for the
@@ -40,7 +47,7 @@ func WriteCache(name string, data []byte) error {
 // replace writes a temporary file and renames it once finish has returned.
 func replace(name string, data []byte, finish func(*os.File) error) error {
 	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*.tmp")
@@ -55,4 +62,61 @@ func replace(name string, data []byte, finish func(*os.File) error) error {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// makeDir is [os.MkdirAll] for directories that are the user's alone and are to last
+// through a power failure.
+func makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeDir(filepath.Dir(dir)); err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	if err == nil {
+		syncDir(filepath.Dir(dir))
+		return nil
+	}
+	if is, statErr := os.Stat(dir); statErr == nil && is.IsDir() {
+		return nil
+	}
+	return err
+}
+
+// syncDir makes what was created, renamed or removed in dir last through a power failure,
+// where the system can.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = syncFile(d)
+		d.Close()
+	}
+}
+
+// syncFile is what tests watch.
+var syncFile = (*os.File).Sync
+
+// syncAll makes a directory with all that is in it last through a power failure. It
+// syncs files at the same time, which a disk writes together.
+func syncAll(dir string) error {
+	var group errgroup.Group
+	group.SetLimit(16)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil {
+			group.Go(func() error { return syncPath(path, e.IsDir()) })
+		}
+		return err
+	})
+	return errors.Join(err, group.Wait())
+}
+
+func syncPath(path string, dir bool) error {
+	if dir {
+		syncDir(path)
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // Windows syncs no file that was opened to be read
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncFile(f), f.Close())
 }

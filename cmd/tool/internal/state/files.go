@@ -36,7 +36,7 @@ type FileSet struct {
 	Files []File `json:"-"`
 
 	parent string   // directory of the sets of this name; "" where nothing can be stored
-	dir    string   // "" until the first file is stored
+	dir    string   // "" until the first file is stored; another one since Commit
 	index  *os.File // open while files are added
 }
 
@@ -46,6 +46,9 @@ type File struct {
 	Mode    fs.FileMode `json:"mode"`
 	Written string      `json:"written"` // SHA-256 of what replaced it
 }
+
+// newPrefix starts the name of the directory of a set that is not complete.
+const newPrefix = "new-"
 
 // The set's directory has an index, one JSON value a line: the set, then its files
 // in the order of their replacement. The files are stored below contents.
@@ -70,7 +73,7 @@ func (h *History) filesOf(name string) string {
 	return filepath.Join(h.dir, "files", filepath.Base(h.pathOf(name)))
 }
 
-// Add stores a file, readable by the user alone.
+// Add stores a file, readable by the user alone. Commit follows the last one.
 func (f *FileSet) Add(file File, content io.Reader) error {
 	if f.parent == "" {
 		return ErrNoDirectory
@@ -101,22 +104,12 @@ func (f *FileSet) Add(file File, content io.Reader) error {
 }
 
 // create makes the set's directory, after it has removed old sets.
-func (f *FileSet) create() error {
-	sets, err := setsIn(f.parent)
-	if err != nil {
-		return err
-	}
+func (f *FileSet) create() (err error) {
 	prune(filepath.Dir(f.parent), f.parent)
-	next := 1
-	if len(sets) > 0 {
-		last, _ := strconv.Atoi(sets[len(sets)-1]) // setsIn returns numbers alone
-		next = last + 1
-	}
-	f.dir = filepath.Join(f.parent, fmt.Sprintf("%010d", next))
-	if err := os.MkdirAll(f.parent, 0o700); err != nil {
+	if err := makeDir(f.parent); err != nil {
 		return err
 	}
-	if err := os.Mkdir(f.dir, 0o700); err != nil { // exists: another pull of the same files is running
+	if f.dir, err = os.MkdirTemp(f.parent, newPrefix); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(f.dir, contents), 0o700); err != nil {
@@ -137,11 +130,33 @@ func (f *FileSet) record(v any) error {
 	return err
 }
 
-// Close ends the adding of files.
-func (f *FileSet) Close() {
-	if f.index != nil {
-		f.index.Close()
+// Commit makes a set with files the latest of its name. A power failure before it leaves
+// no set, and one after it the whole set.
+func (f *FileSet) Commit() error {
+	if f.index == nil {
+		return nil
 	}
+	err := f.index.Close()
+	f.index = nil
+	if err = errors.Join(err, syncAll(f.dir)); err != nil {
+		return err
+	}
+	sets, err := setsIn(f.parent)
+	if err != nil {
+		return err
+	}
+	next := 1
+	if len(sets) > 0 {
+		last, _ := strconv.Atoi(sets[len(sets)-1]) // setsIn returns numbers alone
+		next = last + 1
+	}
+	dir := filepath.Join(f.parent, fmt.Sprintf("%010d", next))
+	if err := os.Rename(f.dir, dir); err != nil { // exists: another pull of the same files is running
+		return err
+	}
+	f.dir = dir
+	syncDir(f.parent)
+	return nil
 }
 
 // Contents is the directory with the files as they were; "" when none is stored.
@@ -197,8 +212,16 @@ func (f *FileSet) Open(file File) (*os.File, error) {
 	return os.OpenInRoot(f.Contents(), file.Path)
 }
 
-// Remove removes the set.
-func (f *FileSet) Remove() error { return os.RemoveAll(f.dir) }
+// Remove removes the set, complete or not.
+func (f *FileSet) Remove() error {
+	if f.index != nil {
+		f.index.Close()
+	}
+	if f.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(f.dir)
+}
 
 // setsIn lists the sets of one name, oldest first.
 func setsIn(parent string) ([]string, error) {
@@ -217,7 +240,7 @@ func setsIn(parent string) ([]string, error) {
 }
 
 // prune makes room for one more set of the given name: it removes the oldest sets
-// above the limits.
+// above the limits, and those that a program which was killed did not complete.
 func prune(all, parent string) {
 	type set struct {
 		dir   string
@@ -229,6 +252,7 @@ func prune(all, parent string) {
 	names, _ := os.ReadDir(all)
 	for _, name := range names {
 		dir := filepath.Join(all, name.Name())
+		removeIncomplete(dir)
 		found, _ := setsIn(dir)
 		for _, s := range found {
 			at, bytes := measure(filepath.Join(dir, s))
@@ -251,6 +275,17 @@ func prune(all, parent string) {
 		os.RemoveAll(s.dir)
 		if total -= s.bytes; isOwn {
 			own--
+		}
+	}
+}
+
+// removeIncomplete removes the sets of one name that no running program completes any more.
+func removeIncomplete(parent string) {
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), newPrefix) && time.Since(info.ModTime()) > 24*time.Hour {
+			os.RemoveAll(filepath.Join(parent, e.Name()))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/projecthub/cmd/tool/internal/state"
 )
@@ -25,7 +26,7 @@ func TestFileSet_IsStoredPrivatelyAndReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set.Close()
+	commit(t, set)
 	back, err := s.LatestFileSet("web")
 	if err != nil || back.Settings != "r1" || len(back.Files) != 2 || back.Files[1] != (state.File{Path: "dir/b", Mode: 0o755, Written: "w"}) {
 		t.Fatalf("LatestFileSet = %+v, %v", back, err)
@@ -59,6 +60,53 @@ func TestFileSet_IsStoredPrivatelyAndReadBack(t *testing.T) {
 	}
 }
 
+func commit(t *testing.T, set *state.FileSet) {
+	t.Helper()
+	if err := set.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFileSet_IsNotSeenBeforeItIsComplete(t *testing.T) {
+	dir := t.TempDir()
+	s := state.NewHistory(dir)
+	for range 2 {
+		set := s.NewFileSet("web", "r1", "")
+		if err := set.Add(state.File{Path: "a"}, strings.NewReader("x")); err != nil {
+			t.Fatal(err)
+		}
+		if latest, err := s.LatestFileSet("web"); latest != nil || err != nil {
+			t.Errorf("before Commit: %+v, %v", latest, err)
+		}
+	}
+	incomplete := func() []string {
+		found, err := filepath.Glob(filepath.Join(dir, "files", "*", "new-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	old := incomplete()
+	if len(old) != 2 {
+		t.Fatalf("incomplete sets: %v", old)
+	}
+	yesterday := time.Now().Add(-25 * time.Hour)
+	if err := os.Chtimes(old[0], yesterday, yesterday); err != nil {
+		t.Fatal(err)
+	}
+	set := s.NewFileSet("web", "r2", "")
+	if err := set.Add(state.File{Path: "a"}, strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, set)
+	if now := incomplete(); len(now) != 1 || now[0] != old[1] {
+		t.Errorf("of %v are left %v", old, now)
+	}
+	if latest, err := s.LatestFileSet("web"); latest == nil || err != nil || latest.Settings != "r2" {
+		t.Errorf("after Commit: %+v, %v", latest, err)
+	}
+}
+
 func TestFileSet_KeepsTheLastTen(t *testing.T) {
 	dir := t.TempDir()
 	s := state.NewHistory(dir)
@@ -67,7 +115,7 @@ func TestFileSet_KeepsTheLastTen(t *testing.T) {
 		if err := set.Add(state.File{Path: "a"}, strings.NewReader("x")); err != nil {
 			t.Fatal(err)
 		}
-		set.Close()
+		commit(t, set)
 	}
 	for n := 12; n >= 3; n-- {
 		set, err := s.LatestFileSet("web")

@@ -107,9 +107,6 @@ func (h *History) write(v Value, suffix string) (path string, err error) {
 		return "", errors.New("it is not known")
 	}
 	dir := h.pathOf(v.Name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
 	data, err := json.Marshal(v, jsontext.WithIndent("  "))
 	if err != nil {
 		return "", err

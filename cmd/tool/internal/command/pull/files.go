@@ -122,26 +122,32 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
 	if p.files == nil {
 		return nil
 	}
-	former := p.saveFormer(r)
-	defer func() {
-		former.Close()
-		err = p.tellFormer(former, r, err)
-	}()
+	former, err := p.saveFormer(r)
+	if err != nil {
+		return err
+	}
+	replaced := 0
+	defer func() { err = p.tellFormer(former, replaced, r, err) }()
 	missing := tree.Tree(slices.Concat(p.files.Added, p.files.Changed))
-	wanted := map[string]bool{}
-	for _, e := range missing {
-		wanted[e.Path] = true
+	wanted := map[string]int{} // 1: replaces a file
+	for _, e := range p.files.Added {
+		wanted[e.Path] = 0
+	}
+	for _, e := range p.files.Changed {
+		wanted[e.Path] = 1
 	}
 	if len(wanted) > 0 {
 		so := ui.Progress{Phase: app.Downloading, TotalFiles: len(wanted), TotalBytes: missing.Bytes()}
 		err := p.hub.DownloadBaseFiles(ctx, p.destination, p.files.set, func(e tree.Entry, content io.Reader) error {
-			if !wanted[e.Path] {
+			replaces, ok := wanted[e.Path]
+			if !ok {
 				_, err := io.Copy(io.Discard, content)
 				return err
 			}
 			if err := p.files.Write(e, content); err != nil {
 				return failure.At(app.StageWrite, err)
 			}
+			replaced += replaces
 			so.Files, so.Bytes = so.Files+1, so.Bytes+e.Size
 			p.transfer.Update(so)
 			return nil

@@ -18,39 +18,44 @@ import (
 // filesPlace names a directory in the undo history.
 func filesPlace(dir string) string { return "pull base files " + dir }
 
-// saveFormer has the files that are replaced saved.
-func (p *pull) saveFormer(r *Result) *state.FileSet {
+// saveFormer saves the files that are about to be replaced.
+func (p *pull) saveFormer(r *Result) (*state.FileSet, error) {
 	settings := ""
 	if !r.Changes.Empty() {
 		settings = p.merged.Revision()
 	}
 	last, _ := p.latestSettings() // what cannot be read cannot be put back either
 	former := p.app.History().NewFileSet(p.files.place, settings, last.ID())
-	told := false
-	p.files.Save = func(f basefiles.Former) error {
-		err := former.Add(state.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
-		if !errors.Is(err, state.ErrNoDirectory) {
-			return err
-		}
-		if !told {
-			r.Notes = append(r.Notes, "the replaced base files could not be saved: "+err.Error())
-			told = true
-		}
-		return nil
+	err := p.files.Save(func(f basefiles.Former) error {
+		return former.Add(state.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
+	})
+	if err == nil {
+		err = former.Commit()
 	}
-	return former
+	if errors.Is(err, state.ErrNoDirectory) {
+		r.Notes = append(r.Notes, "the replaced base files could not be saved: "+state.ErrNoDirectory.Error())
+		return former, nil
+	}
+	if err != nil {
+		_ = former.Remove()
+		return nil, failure.At(app.StageWrite, err)
+	}
+	return former, nil
 }
 
 // tellFormer says where the replaced files are and how to restore them: in a note, or in
 // the hint of the failure that ended the pull.
-func (p *pull) tellFormer(former *state.FileSet, r *Result, err error) error {
-	if len(former.Files) == 0 {
+func (p *pull) tellFormer(former *state.FileSet, replaced int, r *Result, err error) error {
+	if replaced == 0 {
+		_ = former.Remove() // it would be the latest, and restore nothing
+	}
+	if replaced == 0 || len(former.Files) == 0 {
 		if n := len(p.files.Added); n > 0 && p.output == "" && err == nil {
 			r.Notes = append(r.Notes, fmt.Sprintf("pull --undo does not remove the added base files (%d)", n))
 		}
 		return err
 	}
-	text := fmt.Sprintf("the replaced base files (%d) are saved", len(former.Files))
+	text := fmt.Sprintf("the replaced base files (%d) are saved", replaced)
 	if p.output == "" {
 		text += "; to restore them"
 		if n := len(p.files.Added); n > 0 {
