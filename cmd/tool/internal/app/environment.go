@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -25,6 +26,16 @@ func (a *App) EnvFlag(c *cobra.Command) *cobra.Command {
 
 // InEnvironment reports whether an environment is in use.
 func (a *App) InEnvironment() bool { return a.env != "" }
+
+// UseEnvironmentHub makes the hub of the environment in use, if any, the one that a
+// command calls which names what it is about.
+func (a *App) UseEnvironmentHub(ctx context.Context) error {
+	if a.env == "" {
+		return nil
+	}
+	_, err := a.Locals(ctx, "")
+	return err
+}
 
 // EnvironmentFact returns a line for a question about a project that is in an environment.
 func (a *App) EnvironmentFact(p *workspace.Project, origin string) []string {

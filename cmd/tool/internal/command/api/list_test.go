@@ -38,6 +38,25 @@ func TestView(t *testing.T) {
 	}
 }
 
+func TestAPI_FollowsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{}`)
+	w.Local("@alice/web", `{}`)
+	w.Write(".tool/web/client.json", `{"api": "@alice/none", "source": "openapi.json", "settings": {}}`)
+	w.Write(".tool/web/client.prod.json", `{"api": "@alice/web"}`)
+	w.Run(api.Command, "view").Exits(1).Prints("there is no API @alice/none")
+	w.Env["TOOL_ENV"] = "prod"
+	w.Run(api.Command, "view").Done().Prints("@alice/web")
+	w.Run(api.Command, "update").Done().Prints("@alice/web")
+
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	w.Write(".tool/web/client.prod.json", `{"origin": "http://127.0.0.1:1", "api": "@alice/web"}`)
+	for stage, args := range map[string][]string{"view": {"view", "@alice/web"}, "update": {"update", "@alice/web"}, "rm": {"rm", "@alice/web"}} {
+		w.Run(api.Command, append(args, "--json")...).Fails("not_logged_in", stage)
+	}
+}
+
 func TestUpdate_ReplacesTheDescription(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)

@@ -32,7 +32,7 @@ given. The token needs the scope admin:resource.`,
 
 		ValidArgsFunction: app.FirstOnly(registered(a)),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			target, err := app.ParseArgument(args[0], "an API")
+			target, err := named(ctx, a, args[0])
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ given. The token needs the scope admin:resource.`,
 		}),
 	}
 	c.Flags().BoolVar(&force, "force", false, "delete without asking")
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // remove deletes an API, and asks first where it can.

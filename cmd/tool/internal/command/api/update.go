@@ -74,7 +74,7 @@ description. A terminal asks first, unless --force is given.`,
 	fl.BoolVar(&o.force, "force", false, "replace without asking")
 	fl.BoolVar(&o.strict, "strict", false, "reject a description that violates OpenAPI")
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // update replaces the description of the API that is named, else that of the local

@@ -26,10 +26,10 @@ type Viewed struct {
 }
 
 func viewCommand(a *app.App) *cobra.Command {
-	return a.HubFlags(&cobra.Command{
+	return a.HubFlags(a.EnvFlag(&cobra.Command{
 		Use:     "view [" + argument + "]",
 		Short:   "Show a registered API",
-		Long:    "Show a registered API. Without an argument it is the one of the only local\nproject.",
+		Long:    "Show a registered API. Without an argument it is the one of the only local\nproject. In an environment it is that of the environment, or one on its hub.",
 		Example: "  tool api view @acme/pets\n  tool api view --json",
 		Args:    cmdline.AtMost(argument),
 
@@ -42,7 +42,7 @@ func viewCommand(a *app.App) *cobra.Command {
 			}
 			return a.Print("api", r, func(w *app.Printer) { viewText(w, r.API, r.Origin, r.Notes) })
 		}),
-	})
+	}))
 }
 
 func view(ctx context.Context, a *app.App, name string) (*Viewed, error) {
@@ -101,7 +101,16 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 		}
 		return ofLocal(a, local)
 	}
-	return app.ParseArgument(name, "an API")
+	return named(ctx, a, name)
+}
+
+// named returns the API of an argument, which is on the hub of the environment in use.
+func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
+	r, err := app.ParseArgument(name, "an API")
+	if err != nil {
+		return r, err
+	}
+	return r, a.UseEnvironmentHub(ctx)
 }
 
 // ofLocal returns the API that a local project's client.json names.

@@ -62,6 +62,10 @@ func TestView_AsksTheHubOfTheEnvironment(t *testing.T) {
 	for _, args := range [][]string{{"view", "--env", "prod"}, {"view", "@alice/web", "--env", "prod"}} {
 		w.Run(command, append(args, "--json")...).Fails("unreachable", "view")
 	}
+	w.Env["TOOL_ENV"] = "prod"
+	for _, name := range []string{"web", "@alice/web"} {
+		w.Run(command, "rm", name, "--force", "--json").Fails("not_logged_in", "rm")
+	}
 }
 
 func TestView_WithoutABrowserPrintsALinkThatWorks(t *testing.T) {
@@ -98,7 +102,7 @@ func TestRm_AsksForTheWholeName(t *testing.T) {
 func TestRestore(t *testing.T) {
 	w := world(t)
 	w.Run(command, "list", "--deleted").Done().Prints("No deleted projects that you can see")
-	w.Run(command, "rm", "@alice/web", "--force").Done().Prints("Deleted @alice/web", "tool project restore @alice/web")
+	w.Run(command, "rm", "@alice/web", "--force").Done().Prints("Deleted @alice/web", " project restore @alice/web --origin ")
 	w.Run(command, "list").Done().Prints("No projects")
 	w.Run(command, "list", "--deleted").Done().Prints("@alice/web", "deleted by alice", "can be restored until")
 	w.Run(command, "list", "alice", "--deleted", "--json").Done().Prints(`"deleted":true`, `"restorableUntil"`)

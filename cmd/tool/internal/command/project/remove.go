@@ -44,7 +44,7 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 	fl.Var(&from, "from", "look for a bare slug in the account of this local `PROJECT`")
 	fl.BoolVar(&force, "force", false, "delete without asking")
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
-	return a.HubFlags(c)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
 // Removed is a project that is gone.
@@ -88,10 +88,10 @@ func remove(ctx context.Context, a *app.App, name, from string, force bool) erro
 	if err != nil {
 		return fail(err)
 	}
-	return a.Print("removed", r, func(w *app.Printer) { removedText(w, r) })
+	return a.Print("removed", r, func(w *app.Printer) { removedText(a, w, r) })
 }
 
-func removedText(w *app.Printer, r *Removed) {
+func removedText(a *app.App, w *app.Printer, r *Removed) {
 	switch {
 	case r.Existed:
 		w.Line("Deleted %s", r.Project)
@@ -102,7 +102,7 @@ func removedText(w *app.Printer, r *Removed) {
 	}
 	w.Field("origin", "%s", r.Origin)
 	if !r.RestorableUntil.IsZero() {
-		w.Field("restore", "until %s: %s", app.Time(r.RestorableUntil), cmdline.Tool("project", "restore").With(r.Project.String()))
+		w.Field("restore", "until %s: %s", app.Time(r.RestorableUntil), a.CommandText(cmdline.Tool("project", "restore").With(r.Project.String())))
 	}
 	w.Notes(r.Notes)
 }
@@ -162,7 +162,7 @@ func resolve(ctx context.Context, a *app.App, typed, from string) (ref.Ref, erro
 			return ref.Ref{}, failure.New(hubclient.CodeInvalidName, "%q names no project", typed).
 				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
 		}
-		return r, nil
+		return r, a.UseEnvironmentHub(ctx)
 	}
 	local, err := a.Local(ctx, from, a.FromLine(typed))
 	if err != nil {

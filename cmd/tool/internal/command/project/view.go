@@ -149,8 +149,8 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 				err = e.Try(a.Line().With(whole))
 			}
 		}
-		if err == nil && a.InEnvironment() { // whose hub has the project
-			_, err = a.Locals(ctx, "")
+		if err == nil {
+			err = a.UseEnvironmentHub(ctx)
 		}
 		return r, err
 	}
