@@ -37,12 +37,15 @@ func (c *Client) DownloadChangedBaseFiles(ctx context.Context, r ref.Ref, base, 
 	}
 	changed := *set
 	changed.Files = nil
+	unchanged := map[string]tree.Entry{}
 	for _, e := range set.Files {
-		if !same[e] {
+		if same[e] {
+			unchanged[e.Path] = e
+		} else {
 			changed.Files = append(changed.Files, e)
 		}
 	}
-	return c.download(ctx, &download{project: r, base: base.Tree, set: &changed, each: each})
+	return c.download(ctx, &download{project: r, base: base.Tree, unchanged: unchanged, set: &changed, each: each})
 }
 
 func (c *Client) download(ctx context.Context, d *download) error {
@@ -71,9 +74,14 @@ type download struct {
 	project ref.Ref
 	base    string // of a download of what changed: the digest of the tree before
 	set     *wire.BaseFiles
-	each    func(tree.Entry, io.Reader) error
-	files   map[string]tree.Entry // by path
-	done    map[string]bool       // paths that each was called for successfully
+
+	// The files that are the same in the tree before. A hub that no longer keeps that tree
+	// sends them too.
+	unchanged map[string]tree.Entry
+
+	each  func(tree.Entry, io.Reader) error
+	files map[string]tree.Entry // by path
+	done  map[string]bool       // paths that each was called for successfully
 }
 
 // ownError is an error of the caller's each.
@@ -145,7 +153,7 @@ func (d *download) isSnapshot(etag string) bool {
 // read calls each for the files of the archive that are not done.
 func (d *download) read(archive *tar.Reader) error {
 	seen := make(map[string]bool, len(d.files))
-	for len(seen) < len(d.files) {
+	for left := len(d.files); left > 0; {
 		header, err := archive.Next()
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
@@ -153,14 +161,19 @@ func (d *download) read(archive *tar.Reader) error {
 		if err != nil {
 			return err
 		}
-		e, ok := d.files[header.Name]
-		if !ok && d.base != "" {
-			continue // the hub no longer keeps the tree before, and sends all files
+		e, wanted := d.files[header.Name]
+		ok := wanted
+		if !wanted {
+			e, ok = d.unchanged[header.Name]
 		}
-		if !ok || seen[e.Path] || header.Typeflag != tar.TypeReg || header.Size != e.Size {
+		if !ok || seen[header.Name] || header.Typeflag != tar.TypeReg || header.Size != e.Size {
 			return fmt.Errorf("%q is unknown, has another size, or is repeated", header.Name)
 		}
 		seen[e.Path] = true
+		if !wanted {
+			continue
+		}
+		left--
 		if err := d.receive(e, archive); err != nil {
 			return err
 		}

@@ -190,3 +190,24 @@ func TestDownloadChangedBaseFiles_TakesOnlyWhatChanged(t *testing.T) {
 		}
 	}
 }
+
+func TestDownloadChangedBaseFiles_RejectsFilesThatTheSetDoesNotHave(t *testing.T) {
+	contents := map[string]string{"a": "alpha", "b": "new", "x": "extra"}
+	all, _ := filesOf(contents)
+	files := tree.Tree(all[:2])
+	former, _ := filesOf(map[string]string{"a": "alpha", "b": "old"})
+	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
+	base := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: former.Digest()}, Files: former}
+	for name, sent := range map[string]tree.Tree{"unknown": {all[2], all[1]}, "repeated": {all[0], all[0], all[1]}} {
+		hub := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			sendArchive(w, set.Tree, archived(t, sent, contents))
+		})
+		err := hub.Client.DownloadChangedBaseFiles(t.Context(), project, base, set, func(_ tree.Entry, r io.Reader) error {
+			_, err := io.Copy(io.Discard, r)
+			return err
+		})
+		if !hubclient.HasCode(err, hubclient.CodeNotAHub) || !strings.Contains(err.Error(), "is unknown, has another size, or is repeated") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
