@@ -23,12 +23,12 @@ const (
 )
 
 // ask asks for the hub's address, and for a token or a way to get one, as far as they
-// are not known.
-func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
+// are not known. It reports whether the token was created for this login.
+func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool, err error) {
 	token, way := "", ""
 	given := a.Origin.Value != nil && *a.Origin.Value != ""
 	known, stored := false, "" // why another one is needed
-	err := a.UI.Ask(ctx,
+	err = a.UI.Ask(ctx,
 		ui.Step{
 			Skip: func() bool { return given },
 			Question: func() ui.Question {
@@ -75,21 +75,22 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) error {
 			Take: func(answer string) { token = identity.CleanToken(answer) },
 		})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !known && way == byBrowser {
 		id, err := resolve(a, logins)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if token, err = approved(ctx, a, *id); err != nil {
-			return err
+			return false, err
 		}
+		created = true
 	}
 	if token != "" {
 		a.Token.Value = &token
 	}
-	return nil
+	return created, nil
 }
 
 // checkStored reports whether the stored token will do, and in a sentence why not: the hub

@@ -91,6 +91,28 @@ func explain(hub *identity.Hub, err error) error {
 	return e
 }
 
+// revoke revokes the token that was approved, because it could not be stored, and says so
+// in the failure.
+func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error) error {
+	f := failure.Of(failed).At(stage)
+	hub, err := a.Reach(id)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+		defer cancel()
+		_, err = hub.RevokeToken(ctx, wire.TokenSelf)
+	}
+	text := "the token that you approved is revoked"
+	if err != nil && !hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenRevoked, wire.CodeTokenExpired) {
+		text = "the token that you approved may be valid still: revoke it on the hub's page of tokens"
+	}
+	if errors.Is(failed, context.Canceled) {
+		a.Diagnose("%s", text)
+		return failed
+	}
+	f.Hint = strings.TrimPrefix(f.Hint+"; "+text, "; ")
+	return f
+}
+
 // clientName is what the page calls this terminal, and the token.
 func clientName() string {
 	host, err := os.Hostname()

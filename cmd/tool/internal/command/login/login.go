@@ -36,8 +36,9 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 		}
 		a.Token.Value = &token
 	}
+	created := false
 	if a.Token.Value == nil && !a.Strict() {
-		if err := ask(ctx, a, logins); err != nil {
+		if created, err = ask(ctx, a, logins); err != nil {
 			return err
 		}
 	}
@@ -52,6 +53,9 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 		return e
 	}
 	r, err := store(ctx, a, id, logins)
+	if err != nil && created {
+		return revoke(ctx, a, id, err)
+	}
 	if err != nil {
 		return err
 	}

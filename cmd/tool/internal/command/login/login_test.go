@@ -7,6 +7,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,9 +79,13 @@ func browser(t *testing.T, w *apptest.World, decide func(client *http.Client, co
 			t.Error(err)
 		}
 		decide(client, d.UserCode)
+		d.Interval = 0 // the least that the terminal waits
 		maps.Copy(rw.Header(), answer.Header())
+		rw.Header().Del("Content-Length")
 		rw.WriteHeader(answer.Code)
-		rw.Write(answer.Body.Bytes())
+		if err := json.NewEncoder(rw).Encode(d); err != nil {
+			t.Error(err)
+		}
 		return true
 	})
 }
@@ -109,6 +114,30 @@ func TestLogin_IsApprovedInABrowser(t *testing.T) {
 	w.Run(login.Command).Done().Prints("Your code: ", "Compare it", "none could be started from here", "Logged in to "+w.Origin+" as alice", "write:config")
 	if !strings.HasPrefix(w.UI.Asked[1], "How do you log in to "+w.Origin+"?") {
 		t.Errorf("asked %q", w.UI.Asked)
+	}
+}
+
+func TestLogin_RevokesAnApprovedTokenThatCannotBeStored(t *testing.T) {
+	w := apptest.New(t)
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	w.Env["TOOL_CONFIG_DIR"] = filepath.Join(w.Dir, "config")
+	approve := func(client *http.Client, code string) {
+		w.Write("config", "a file in place of the directory")
+		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "lifetime": {"30"}})
+	}
+	valid := func() int {
+		tokens, err := w.Client().Tokens(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(tokens)
+	}
+	before := valid()
+	browser(t, w, approve)
+	w.UI.Answers = []string{"browser"}
+	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("cannot be written", "hint: the token that you approved is revoked")
+	if after := valid(); after != before {
+		t.Errorf("%d tokens are valid, %d were before", after, before)
 	}
 }
 
