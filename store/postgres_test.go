@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -142,4 +143,31 @@ func TestOpen_KeepsConnectionsForReads(t *testing.T) {
 		t.Errorf("a concurrent read: %v", err)
 	}
 	all.Wait()
+}
+
+// Writers that come again soon find the connections of those before: a new one costs more than a write.
+func TestOpen_KeepsConnectionsForTheNextWriters(t *testing.T) {
+	address := storetest.Postgres(t)
+	s := storetest.Open(t, address+"&application_name="+t.Name())
+	var first string
+	for range 3 {
+		var all, entered sync.WaitGroup
+		entered.Add(store.DefaultConnections / 2)
+		for range store.DefaultConnections / 2 {
+			all.Go(func() {
+				if err := s.Write(t.Context(), func(*store.Tx) error { entered.Done(); entered.Wait(); return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		var sessions string
+		query(t, address, "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = '"+t.Name()+"'", &sessions)
+		if first == "" {
+			first = sessions
+		}
+		if n := len(strings.Fields(sessions)); sessions != first || n < store.DefaultConnections/2 {
+			t.Errorf("%d connections, other ones than before: %v", n, sessions != first)
+		}
+	}
 }
