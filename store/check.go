@@ -143,13 +143,18 @@ func (c *checker) configs(ctx context.Context, r ref.Ref) error {
 	if err := c.note(err, "push the config again, or restore an earlier revision"); err != nil {
 		return err
 	}
-	var revisions []string
-	err = c.db.NewSelect().Model((*ConfigEntry)(nil)).Distinct().Column("revision").Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Scan(ctx, &revisions)
+	var entries []ConfigEntry
+	err = c.db.NewSelect().Model(&entries).Column("n", "revision").Where("account = ?", r.Account()).Where("slug = ?", r.Slug()).Order("n DESC").Scan(ctx)
 	if err != nil {
 		return err
 	}
-	for _, revision := range revisions {
-		_, err := c.formerConfig(ctx, r, revision)
+	seen := map[string]bool{} // the newest entry of a revision is what is shown of it
+	for _, e := range entries {
+		if seen[e.Revision] {
+			continue
+		}
+		seen[e.Revision] = true
+		_, err := c.configAt(ctx, r, &e)
 		if err := c.note(err, "this revision cannot be restored; all others can"); err != nil {
 			return err
 		}

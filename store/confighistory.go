@@ -141,17 +141,22 @@ func (v *View) ConfigRevision(ctx context.Context, r ref.Ref, revision string) (
 
 // formerConfig returns a config of the history; ErrNotFound when it is not kept.
 func (v *View) formerConfig(ctx context.Context, r ref.Ref, revision string) (*Config, error) {
-	c := &Config{Account: r.Account(), Slug: r.Slug()}
 	entry, err := v.entryOf(ctx, r, revision)
 	if err != nil {
 		return nil, err
 	}
-	c.ConfigState = entry.ConfigState
-	if c.Body, err = v.bodyOf(ctx, r, entry); err != nil {
-		return nil, damagedRevision(r, revision, err)
+	return v.configAt(ctx, r, entry)
+}
+
+// configAt returns the config of an entry.
+func (v *View) configAt(ctx context.Context, r ref.Ref, e *ConfigEntry) (*Config, error) {
+	body, err := v.bodyOf(ctx, r, e)
+	c := &Config{Account: r.Account(), Slug: r.Slug(), Body: body, ConfigState: e.ConfigState}
+	if err == nil && c.damaged() {
+		err = errDigest
 	}
-	if c.damaged() {
-		return nil, damagedRevision(r, revision, errDigest)
+	if err != nil {
+		return nil, damagedRevision(r, e.Revision, err)
 	}
 	return c, nil
 }
