@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -245,34 +246,39 @@ type backupReader struct {
 	unzip *zstd.Decoder
 	ahead json.RawMessage // a line that was read and is no row
 
+	maxRow  int64
 	outside *uploading // what packs become; nil: they stay as they are
 }
 
-// Limits of what a backup may need, in bytes.
-var (
-	maxLine         = int64(512 << 20)
-	maxBackupWindow = uint64(64 << 20) // of its compression
+// Limits of what a backup may need, in bytes. A row of the largest list of base files that a
+// hub takes by default has 22 MiB.
+const (
+	DefaultMaxRow   = 64 << 20
+	maxOther        = 64 << 10 // a line that is no row
+	maxBackupWindow = 64 << 20 // of its compression
 )
+
+// RowTooLongError says that a backup has a row that is longer than [Options] allow.
+type RowTooLongError struct{ Most int64 }
+
+func (e *RowTooLongError) Error() string {
+	return fmt.Sprintf("a row is longer than %d bytes", e.Most)
+}
 
 // lineLimit fails when more is read than a line may have, before it fills the memory.
 type lineLimit struct {
 	r    io.Reader
 	left int64
+	full error
 }
 
 func (l *lineLimit) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, fmt.Errorf("a line is longer than %d bytes", maxLine)
+		return 0, l.full
 	}
-	n, err := l.r.Read(p)
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
 	return n, err
-}
-
-// decode reads a line.
-func (b *backupReader) decode(line any) error {
-	b.text.left = maxLine
-	return b.lines.Decode(line)
 }
 
 // ErrBackup says that what is read is no backup, or is damaged or incomplete.
@@ -282,7 +288,7 @@ var ErrBackup = errors.New("not a whole backup")
 // has all that r had.
 func CheckBackup(r io.Reader) (io.Reader, error) {
 	var read bytes.Buffer
-	b, _, err := newBackupReader(io.TeeReader(r, &read))
+	b, _, err := newBackupReader(io.TeeReader(r, &read), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -290,15 +296,15 @@ func CheckBackup(r io.Reader) (io.Reader, error) {
 	return io.MultiReader(&read, r), nil
 }
 
-func newBackupReader(r io.Reader) (*backupReader, backupHeader, error) {
+func newBackupReader(r io.Reader, maxRow int64) (*backupReader, backupHeader, error) {
 	unzip, err := zstd.NewReader(bufio.NewReader(r), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxBackupWindow))
 	if err != nil {
 		return nil, backupHeader{}, fmt.Errorf("%w: %w", ErrBackup, err)
 	}
-	text := &lineLimit{r: unzip}
-	b := &backupReader{lines: json.NewDecoder(text), text: text, unzip: unzip}
+	text := &lineLimit{r: unzip, left: maxOther, full: fmt.Errorf("its first line is longer than %d bytes", maxOther)}
+	b := &backupReader{lines: json.NewDecoder(text), text: text, unzip: unzip, maxRow: cmp.Or(maxRow, DefaultMaxRow)}
 	var head backupHeader
-	if err := b.decode(&head); err != nil {
+	if err := b.lines.Decode(&head); err != nil {
 		unzip.Close()
 		return nil, head, fmt.Errorf("%w: %w", ErrBackup, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -93,11 +94,10 @@ func TestRestore_RefusesWhatIsNoWholeBackup(t *testing.T) {
 // TestRestore_RefusesCraftedBackups restores what no hub wrote, with a valid checksum.
 func TestRestore_RefusesCraftedBackups(t *testing.T) {
 	ctx := t.Context()
-	store.LimitLines(t, 64<<10)
 	steps := strings.SplitN(emptyBackup(t), "\n", 2)[0]
 	const account = `{"table": "accounts", "columns": [{"name": "name", "type": "text"}, {"name": "kind", "type": "text"}, {"name": "created_at", "type": "integer"}, {"name": "disabled_at", "type": "%s"}]}`
 	storetest.Each(t, func(t *testing.T, address string) {
-		empty, err := store.Open(ctx, address, store.Options{Create: true})
+		empty, err := store.Open(ctx, address, store.Options{Create: true, MaxRow: 64 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,6 +126,49 @@ func TestRestore_RefusesCraftedBackups(t *testing.T) {
 		}
 		if _, err := empty.Restore(ctx, bytes.NewReader(zipped(t, steps+"\n"+fmt.Sprintf(account, "integer")+"\n"+`["anna", "user", 1, 0]`+"\n"+`{"rows": 1}`))); err != nil {
 			t.Errorf("after the others, a valid one: %v", err)
+		}
+	})
+}
+
+// TestRestore_NeedsMemoryForItsLongestRow restores archives that are short, and endless once
+// they are decompressed.
+func TestRestore_NeedsMemoryForItsLongestRow(t *testing.T) {
+	ctx := t.Context()
+	steps := strings.SplitN(emptyBackup(t), "\n", 2)[0] + "\n"
+	const maxRow, endless = 1 << 20, 16 << 20
+	table := steps + `{"table": "accounts", "columns": [{"name": "name", "type": "text"}, {"name": "kind", "type": "text"}, {"name": "created_at", "type": "integer"}, {"name": "disabled_at", "type": "integer"}]}` + "\n"
+	storetest.Each(t, func(t *testing.T, address string) {
+		empty, err := store.Open(ctx, address, store.Options{Create: true, MaxRow: maxRow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer empty.Close()
+		for name, c := range map[string]struct{ begin, repeated, why string }{
+			"a header of many steps":  {`{"format": "projecthub-backup-1", "migrations": [""`, `,""`, "its first line is longer than"},
+			"a long step":             {`{"format": "projecthub-backup-1", "migrations": ["`, `x`, "its first line is longer than"},
+			"a table of many columns": {steps + `{"table": "accounts", "columns": [{}`, `,{}`, "longer than"},
+			"a row of many values":    {table + `[0`, `,0`, "a row is longer than 1048576 bytes"},
+			"a long value":            {table + `["`, `x`, "a row is longer than 1048576 bytes"},
+			"a long row that ends":    {table + `["anna", "user"` + strings.Repeat(",0", maxRow/2-20) + "]\n", "", "a row has more than 4 values"},
+			"a long table that ends":  {steps + `{"table": "accounts", "columns": [{}` + strings.Repeat(",{}", maxRow/3-20) + "]}\n", "", "the line of a table is longer than 65536 bytes"},
+			"space between values":    {table + `["anna",`, ` `, "a row is longer than 1048576 bytes"},
+			"space between lines":     {table, ` `, "a row is longer than 1048576 bytes"},
+		} {
+			text := c.begin
+			if c.repeated != "" {
+				text += strings.Repeat(c.repeated, endless/len(c.repeated))
+			}
+			archive := bytes.NewReader(zipped(t, text))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := empty.Restore(ctx, archive)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, store.ErrBackup) || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("%s: %v, want %q", name, err, c.why)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 32*maxRow {
+				t.Errorf("%s: it allocates %d bytes", name, took)
+			}
 		}
 	})
 }

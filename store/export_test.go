@@ -305,13 +305,6 @@ func EncodeUndo(remove []string, put tree.Tree) []byte {
 func DecodeUndoText(text []byte) (*FilesUndo, error) { return decodeUndo(frame.Append(nil, text)) }
 func DecodeUndo(u *FilesUndo) (*FilesUndo, error)    { return decodeUndo(u.encode()) }
 
-// LimitLines limits the lines of backups that are read, in bytes.
-func LimitLines(t testing.TB, bytes int64) {
-	former := maxLine
-	maxLine = bytes
-	t.Cleanup(func() { maxLine = former })
-}
-
 // Trace has t told of each statement that stores send to PostgreSQL from now on.
 func Trace(t pgx.QueryTracer) { tracer = t }
 

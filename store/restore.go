@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -26,7 +27,7 @@ var ErrNotEmpty = errors.New("the database is not empty")
 // up to date afterwards. On SQLite the caller holds [Store.Lock]. ErrNotEmpty when there
 // are accounts already, ErrBackup when r is not a whole backup; then nothing has changed.
 func (s *Store) Restore(ctx context.Context, r io.Reader) (rows int64, err error) {
-	b, head, err := newBackupReader(r)
+	b, head, err := newBackupReader(r, s.maxRow)
 	if err != nil {
 		return 0, err
 	}
@@ -125,6 +126,9 @@ func (s *Store) fillTables(ctx context.Context, conn *sql.Conn, b *backupReader)
 		if err != nil {
 			return rows, err
 		}
+		if len(raw) > maxOther {
+			return rows, fmt.Errorf("%w: the line of a table is longer than %d bytes", ErrBackup, maxOther)
+		}
 		if err := json.Unmarshal(raw, &line); err != nil {
 			return rows, damaged(err)
 		}
@@ -208,7 +212,8 @@ func (b *backupReader) line() (json.RawMessage, error) {
 		return line, nil
 	}
 	var line json.RawMessage
-	if err := b.decode(&line); err != nil {
+	b.text.left, b.text.full = b.maxRow, &RowTooLongError{b.maxRow}
+	if err := b.lines.Decode(&line); err != nil {
 		return nil, damaged(err)
 	}
 	return line, nil
@@ -224,17 +229,24 @@ func (b *backupReader) row(t backupTable) ([]any, error) {
 		b.ahead = line
 		return nil, nil
 	}
-	var values []json.RawMessage
-	if err := json.Unmarshal(line, &values); err != nil || len(values) != len(t.Columns) {
-		return nil, fmt.Errorf("%w: a row has %d values, not %d", ErrBackup, len(values), len(t.Columns))
+	// Value by value: an array of far more than there are columns would need many times its length.
+	values := json.NewDecoder(bytes.NewReader(line))
+	if _, err := values.Token(); err != nil {
+		return nil, damaged(err)
 	}
-	row := make([]any, len(values))
+	row := make([]any, len(t.Columns))
 	for i, column := range t.Columns {
+		if !values.More() {
+			return nil, fmt.Errorf("%w: a row has %d values, not %d", ErrBackup, i, len(t.Columns))
+		}
 		value := column.Type.pointer()
-		if err := json.Unmarshal(values[i], value); err != nil {
+		if err := values.Decode(value); err != nil {
 			return nil, damaged(err)
 		}
 		row[i] = reflect.ValueOf(value).Elem().Interface()
+	}
+	if values.More() {
+		return nil, fmt.Errorf("%w: a row has more than %d values", ErrBackup, len(t.Columns))
 	}
 	if b.outside != nil && t.Table == packTable {
 		return row, b.outside.add(t.Columns, row)

@@ -41,7 +41,8 @@ type Store struct {
 	statements sync.Map    // SQLite: *sql.Stmt by its query
 	unprepared atomic.Bool // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
 
-	keep Retention
+	keep   Retention
+	maxRow int64 // of a backup that is restored; 0: the default
 
 	objects       *objects.Measured // nil: packs are in the database
 	objectsProven atomic.Bool       // they are those of this database
@@ -53,6 +54,8 @@ type Options struct {
 	Connections int  // to PostgreSQL, at most; 0: DefaultConnections
 
 	Retention Retention // of histories, for each write; zero: DefaultRetention
+
+	MaxRow int64 // of a backup that is restored, in bytes; 0: DefaultMaxRow
 
 	Objects objects.Store // where packs are kept, see [Store.UseObjects]; nil: in the database
 }
@@ -99,7 +102,7 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dsn: d, keep: cmp.Or(opts.Retention, DefaultRetention)}
+	s := &Store{dsn: d, keep: cmp.Or(opts.Retention, DefaultRetention), maxRow: opts.MaxRow}
 	if opts.Objects != nil {
 		s.objects = objects.Measure(opts.Objects)
 	}

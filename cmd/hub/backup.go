@@ -86,7 +86,8 @@ func withoutTemporaryName(name string, err error) error {
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	return &cobra.Command{
+	maxRow := int64(store.DefaultMaxRow)
+	c := &cobra.Command{
 		Use:   "restore FILE|-",
 		Short: "Fill an empty database from a backup",
 		Long: "Fill a database that is new, or has no accounts, with a backup of any database:\n" +
@@ -104,23 +105,34 @@ func (a *app) restoreCommand() *cobra.Command {
 				defer file.Close()
 				in = file
 			}
-			rows, err := a.restore(c.Context(), in)
-			if errors.Is(err, store.ErrNotEmpty) {
-				return &hintedError{err: err, hint: "give a new database with --db: nothing is replaced"}
-			}
+			rows, err := a.restore(c.Context(), in, maxRow)
 			if err != nil {
-				return fmt.Errorf("restore %s: %w", args[0], err)
+				return restoreFailure(args[0], err)
 			}
 			return a.print(backedUp{"restored", 1, args[0], rows}, func(w io.Writer) { fmt.Fprintf(w, "Restored %s\n", args[0]) })
 		},
 	}
+	limitVar(c.Flags(), &maxRow, mostBytes, "max-row", "the longest row that a backup may have, in `BYTES`; the restore needs about six times as much memory")
+	return c
 }
 
-func (a *app) restore(ctx context.Context, in io.Reader) (rows int64, err error) {
+// restoreFailure is the failure of a restore from a file, with what to do about it.
+func restoreFailure(file string, err error) error {
+	if errors.Is(err, store.ErrNotEmpty) {
+		return &hintedError{err: err, hint: "give a new database with --db: nothing is replaced"}
+	}
+	err = fmt.Errorf("restore %s: %w", file, err)
+	if _, ok := errors.AsType[*store.RowTooLongError](err); ok {
+		return &hintedError{err: err, hint: "if the backup is of a hub with larger limits than the default ones, allow more with --max-row"}
+	}
+	return err
+}
+
+func (a *app) restore(ctx context.Context, in io.Reader, maxRow int64) (rows int64, err error) {
 	if in, err = store.CheckBackup(in); err != nil { // before a database is created
 		return 0, err
 	}
-	o, err := a.blobOptions(store.Options{Create: true})
+	o, err := a.blobOptions(store.Options{Create: true, MaxRow: maxRow})
 	if err != nil {
 		return 0, err
 	}
