@@ -270,7 +270,7 @@ func (c *call) showDevice(status int, shown page.Device) error {
 	shown.Layout = c.layout("Log in from a terminal")
 	shown.Here = devicePath
 	if shown.Client != "" && shown.Done == "" {
-		shown.Choices = c.choices()
+		shown.Choices, shown.NoTokens = c.choices(), sentence(c.noTokens())
 	}
 	body, err := shown.Render()
 	return c.html(status, body, err)

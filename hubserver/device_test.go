@@ -119,9 +119,9 @@ func TestDevice_GetsNoToken(t *testing.T) {
 		}
 
 		// What is behind the approval goes before the terminal has its token.
-		behind := hub.token("alice")
+		behind := hub.token("alice", wire.ScopeWriteConfig)
 		orphan := hub.terminal()
-		hub.sessionBehind("alice", behind).post("/device", form("code", orphan.UserCode, "decision", "approve", "lifetime", "7")).want(200)
+		hub.sessionBehind("alice", behind, wire.ScopeWriteConfig).post("/device", form("code", orphan.UserCode, "decision", "approve", "lifetime", "7")).want(200)
 		hub.revoke(behind)
 		orphan.poll().problem(400, wire.CodeAccessDenied)
 
@@ -338,7 +338,7 @@ func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
 						}
 						fine := lifetime == "7" || lifetime == "30" || lifetime == "parent" || !end && (lifetime == "90" || lifetime == "0")
 						want := http.StatusUnprocessableEntity
-						if fine && (asked == "" || includes(behind, asked)) {
+						if fine && behind != "" && (asked == "" || includes(behind, asked)) { // who can only read creates none
 							want = http.StatusOK
 						}
 						tried++
@@ -369,6 +369,27 @@ func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
 				t.Errorf("%q: %s", fields, a.body)
 			}
 		}
+	})
+}
+
+// Who can only read creates no tokens: not by the API, and not on the pages.
+func TestTokens_SessionThatCanOnlyReadCreatesNone(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		token := hub.token("alice")
+		hub.with(token).post("/v1/tokens", wire.CreateToken{Name: "lasting", Lifetime: "never"}).problem(403, wire.CodeMissingScope)
+		reader := hub.sessionBehind("alice", token)
+		if text := string(reader.get("/tokens").want(200).shows("This session can only read: it creates no tokens.").body); strings.Contains(text, "Create token") {
+			t.Errorf("the page has the form: %s", text)
+		}
+		reader.post("/tokens", form("name", "lasting", "lifetime", "0")).want(422).shows("creates no tokens")
+		d := hub.terminal()
+		if text := string(reader.post("/device", form("code", d.UserCode)).want(200).shows("creates no tokens").body); strings.Contains(text, `value="approve"`) {
+			t.Errorf("the page offers to approve: %s", text)
+		}
+		reader.post("/device", d.approval()).want(422).shows("creates no tokens")
+		d.poll().problem(400, wire.CodeAuthorizationPending)
+		reader.post("/device", form("code", d.UserCode, "decision", "deny")).want(200)
+		d.poll().problem(400, wire.CodeAccessDenied)
 	})
 }
 

@@ -76,10 +76,22 @@ func lifetimeText(days int) string {
 	return fmt.Sprintf("%d days", days)
 }
 
+// noTokens is why the session creates no tokens, as [Server.createToken] creates none with its
+// token; "" if it does.
+func (c *call) noTokens() string {
+	switch {
+	case c.who.only.OnlyAccount != "":
+		return fmt.Sprintf("this session is restricted to %s: it creates no tokens", c.who.only)
+	case len(c.who.scopes) == 0:
+		return "this session can only read: it creates no tokens"
+	}
+	return ""
+}
+
 // chosen are the scopes and the end of a token that a form asks for.
 func (c *call) chosen(form url.Values, now store.Time) (scopes string, ends store.Time, err error) {
-	if c.who.only.OnlyAccount != "" {
-		return "", 0, invalidBody("", "this session is restricted to %s: it creates no tokens", c.who.only)
+	if why := c.noTokens(); why != "" {
+		return "", 0, invalidBody("", "%s", why)
 	}
 	var names []string
 	for _, name := range form["scope"] {

@@ -134,6 +134,9 @@ func localPath(to string) string {
 // sentence makes the detail of a problem a sentence of a page, on which it is clear
 // which field the detail is about.
 func sentence(detail string) string {
+	if detail == "" {
+		return ""
+	}
 	if pointer, rest, ok := strings.Cut(detail, ": "); ok && strings.HasPrefix(pointer, "/") && !strings.Contains(pointer, " ") {
 		detail = rest
 	}

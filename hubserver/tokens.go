@@ -37,7 +37,7 @@ func (s *Server) tokensPage(c *call) error {
 
 // showTokens completes shown with the user's tokens and sessions, and responds with it.
 func (c *call) showTokens(status int, shown page.Tokens) error {
-	shown.Layout, shown.Choices, shown.Only = c.layout("Tokens"), c.choices(), c.who.only.String()
+	shown.Layout, shown.Choices, shown.NoTokens = c.layout("Tokens"), c.choices(), sentence(c.noTokens())
 	shown.Here = tokensPath
 	err := c.s.Store.Read(c.ctx(), func(v *store.View) error {
 		tokens, err := c.ownTokens(v)

@@ -11,6 +11,7 @@ type Device struct {
 	Address   string // where it is
 	StartedAt time.Time
 	Choices   Choices
+	NoTokens  string // why the user cannot approve; "": nothing
 	Done      string // what was decided: approve or deny
 }
 

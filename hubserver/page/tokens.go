@@ -6,7 +6,7 @@ import "time"
 type Tokens struct {
 	Layout
 	Choices  Choices
-	Only     string // the account or project to which the session is restricted, which creates no tokens; "": none
+	NoTokens string // why the session creates none; "": it does
 	Created  string // the token that was just created, shown this once
 	Name     string // of it, or what was typed
 	Refused  string // why none was created
