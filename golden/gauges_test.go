@@ -14,7 +14,7 @@ import (
 // gauges are what a hub uses at one moment, as /proc and its --admin-listen say.
 type gauges struct {
 	goroutines, descriptors int
-	resident, heap          float64 // MiB; heap is what is live
+	resident, heap          float64 // MiB; heap is what a collection leaves
 }
 
 // withGauges is the flags of a hub whose gauges are read.
@@ -47,12 +47,10 @@ func (h *hub) gauges(t testing.TB) gauges {
 		}
 		return string(text)
 	}
-	read("/debug/pprof/heap?gc=1")
-	text := read("/metrics")
-	value := func(name string) float64 {
+	value := func(text, name string) float64 {
 		m := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(text)
 		if m == nil {
-			t.Fatalf("the metrics have no %s", name)
+			t.Fatalf("there is no %s", name)
 		}
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {
@@ -60,13 +58,16 @@ func (h *hub) gauges(t testing.TB) gauges {
 		}
 		return n
 	}
+	read("/debug/pprof/heap?gc=1") // what is in a pool goes with the second collection
+	heap := value(read("/debug/pprof/heap?gc=1&debug=1"), "# HeapAlloc =")
+	text := read("/metrics")
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return gauges{
-		int(value("go_goroutines")), len(open),
-		value("process_resident_memory_bytes") / (1 << 20), value("go_memstats_heap_alloc_bytes") / (1 << 20),
+		int(value(text, "go_goroutines")), len(open),
+		value(text, "process_resident_memory_bytes") / (1 << 20), heap / (1 << 20),
 	}
 }
 

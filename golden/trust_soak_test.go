@@ -131,7 +131,7 @@ func (s *soaked) long() {
 }
 
 // judge compares the second and the last tenth of the samples: the first tenth fills caches. Of the
-// live heap, which garbage adds to until it is read, the lowest sample of a tenth counts, of the others
+// live heap, to which requests in progress add, the lowest sample of a tenth counts, of the others
 // the median.
 func (s *soaked) judge(samples []gauges) {
 	s.t.Logf("%d requests and %d lives of a project in %v", s.requests.Load(), s.projects, *soak)
