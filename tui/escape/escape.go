@@ -9,6 +9,7 @@ package escape
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -32,10 +33,24 @@ func Line(text string) string { return escaped(text, "") }
 // Text returns text as it is shown in several lines: line breaks and tabs stay.
 func Text(text string) string { return escaped(text, "\n\t") }
 
-// JSON returns a JSON document in which the characters that a terminal acts on are
-// escapes. JSON allows them as they are only within strings. Tokens stay: hub token
+// What the runner of a pipeline takes as a command: :: at the beginning of a line (GitHub,
+// Gitea, Forgejo), and anywhere ##[ (GitHub) or ##vso[ (Azure).
+var (
+	lineCommand = regexp.MustCompile(`^(\s*):(:)`)
+	anyCommand  = regexp.MustCompile(`#(#[a-z]*\[)`)
+)
+
+// Logged returns a line, of Line, for the log of a pipeline, where it gives the runner no
+// command.
+func Logged(line string) string {
+	return anyCommand.ReplaceAllString(lineCommand.ReplaceAllString(line, `${1}\x3a$2`), `\x23$1`)
+}
+
+// JSON returns a JSON document in which the characters that a terminal, or the runner of a
+// pipeline, acts on are escapes. JSON allows them as they are only within strings. Tokens stay: hub token
 // create prints one.
 func JSON(document string) string {
+	document = anyCommand.ReplaceAllString(document, `\u0023$1`)
 	if strings.IndexFunc(document, tree.Unprintable) < 0 {
 		return document
 	}

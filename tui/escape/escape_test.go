@@ -1,6 +1,9 @@
 package escape_test
 
 import (
+	"encoding/json"
+	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,6 +31,27 @@ func TestLine_EscapesWhatATerminalActsOn(t *testing.T) {
 	}
 	if got := escape.Text("one\n\ttwo\r\x1b"); got != "one\n\ttwo\\r\\x1b" {
 		t.Errorf("several lines are shown as %q", got)
+	}
+}
+
+func TestLogged_GivesTheRunnerOfAPipelineNoCommand(t *testing.T) {
+	for line, want := range map[string]string{
+		"::stop-commands::x":          `\x3a:stop-commands::x`,
+		"  ::add-mask::x":             `  \x3a:add-mask::x`,
+		"title ##[add-mask]x":         `title \x23#[add-mask]x`,
+		"###[error]x":                 `#\x23#[error]x`,
+		"##vso[task.setvariable x=y]": `\x23#vso[task.setvariable x=y]`,
+		"a::b, ## c [d] and #[e]":     "a::b, ## c [d] and #[e]",
+	} {
+		if got := escape.Logged(line); got != want {
+			t.Errorf("%q is logged as %q, want %q", line, got, want)
+		}
+	}
+	document := `{"title":"##[add-mask]x","array":["#","##"]}`
+	logged := escape.JSON(document)
+	var was, is any
+	if err := errors.Join(json.Unmarshal([]byte(document), &was), json.Unmarshal([]byte(logged), &is)); err != nil || !reflect.DeepEqual(was, is) || strings.Contains(logged, "##[") {
+		t.Errorf("%s is logged as %s: %v", document, logged, err)
 	}
 }
 

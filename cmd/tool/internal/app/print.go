@@ -105,14 +105,20 @@ type Printer struct {
 	w     io.Writer
 	typed func(cmdline.Line) string
 	links bool // addresses are shown as hyperlinks
+	log   bool // the lines go to the log of a pipeline, probably
 	err   error
 }
 
 // Line writes one line.
 func (p *Printer) Line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(escape.Line(fmt.Sprintf(format, args...)), " "))
+	if p.err != nil {
+		return
 	}
+	line := strings.TrimRight(escape.Line(fmt.Sprintf(format, args...)), " ")
+	if p.log {
+		line = escape.Logged(line)
+	}
+	_, p.err = fmt.Fprintln(p.w, line)
 }
 
 // Field writes an indented line with a name and a value, in a column of its own.
@@ -182,7 +188,7 @@ func (p *Printer) Paths(sign string, all, ignored []string) {
 
 // Diagnose writes a line on stderr that is neither result nor failure.
 func (a *App) Diagnose(format string, args ...any) {
-	(&Printer{w: a.Streams.Err}).Line(format, args...)
+	a.PrinterTo(a.Streams.Err).Line(format, args...)
 }
 
 // Warn writes a warning: after the view that is on the terminal, if there is one.
@@ -210,8 +216,12 @@ func (p *Printer) Err() error { return p.err }
 
 // Printer returns the printer of text on stdout.
 func (a *App) Printer() *Printer {
-	return &Printer{w: a.Streams.Out, typed: a.CommandText, links: !a.Strict() && a.Streams.Links(a.Getenv)}
+	p := a.PrinterTo(a.Streams.Out)
+	p.links = !a.Strict() && a.Streams.Links(a.Getenv)
+	return p
 }
 
 // PrinterTo returns a printer of text on w.
-func (a *App) PrinterTo(w io.Writer) *Printer { return &Printer{w: w, typed: a.CommandText} }
+func (a *App) PrinterTo(w io.Writer) *Printer {
+	return &Printer{w: w, typed: a.CommandText, log: a.Strict()}
+}

@@ -38,6 +38,22 @@ func TestView(t *testing.T) {
 	}
 }
 
+func TestView_GivesTheRunnerOfAPipelineNoCommand(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{}`)
+	w.Local("@alice/web", `{}`)
+	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "::x:: ##[add-mask]a", "version": "1"}, "paths": {}}`)
+	w.Run(api.Command, "update", "@alice/web", "--force").Done().Prints("##[add-mask]a") // a terminal
+	w.Strict = true
+	if r := w.Run(api.Command, "view", "@alice/web").Done().Prints(`title        ::x:: \x23#[add-mask]a`); strings.Contains(r.Out, "##[") {
+		t.Error(r.Out)
+	}
+	if r := w.Run(api.Command, "view", "@alice/web", "--json").Done().Prints(`"title":"::x:: \u0023#[add-mask]a"`); strings.Contains(r.Out, "##[") {
+		t.Error(r.Out)
+	}
+}
+
 func TestAPI_FollowsTheEnvironment(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
