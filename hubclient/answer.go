@@ -147,7 +147,7 @@ func (c *Client) problem(resp *http.Response, body []byte, version string) *Erro
 	}
 	e := &Error{
 		Code: p.Code, Detail: line(p.Detail), Hint: line(p.Hint), RequestID: line(p.RequestID),
-		Errors: p.Errors, Current: p.Current, RestorableUntil: p.RestorableUntil,
+		Errors: fieldErrors(p.Errors), Current: p.Current, RestorableUntil: p.RestorableUntil,
 	}
 	if e.Detail == "" {
 		e.Detail = "the hub answered " + statusText(resp.StatusCode)
@@ -156,6 +156,18 @@ func (c *Client) problem(resp *http.Response, body []byte, version string) *Erro
 		e.Hint = fmt.Sprintf("this program is newer than the hub (version %s): update the hub", version)
 	}
 	return e
+}
+
+// maxFieldErrors bounds how many errors of a body a message has. A hub reports fewer.
+const maxFieldErrors = 100
+
+// fieldErrors turns the errors of a body into short lines for a message.
+func fieldErrors(all []wire.FieldError) []wire.FieldError {
+	short := all[:min(len(all), maxFieldErrors)]
+	for i, e := range short {
+		short[i].Pointer, short[i].Detail = line(e.Pointer), line(e.Detail)
+	}
+	return short
 }
 
 func mediaType(resp *http.Response) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
@@ -121,9 +122,18 @@ func (p *Printer) Line(format string, args ...any) {
 	_, p.err = fmt.Fprintln(p.w, line)
 }
 
+// What a text of a hub takes at most, in columns. A hub of ours allows less.
+const (
+	maxCell  = 200
+	maxField = 2000
+)
+
+// Cell returns a text to be shown in a row.
+func Cell(text string) string { return ui.Shorten(text, maxCell) }
+
 // Field writes an indented line with a name and a value, in a column of its own.
 func (p *Printer) Field(name, format string, args ...any) {
-	p.Line("  %-12s %s", name, fmt.Sprintf(format, args...))
+	p.Line("  %-12s %s", name, ui.Shorten(fmt.Sprintf(format, args...), maxField))
 }
 
 // Environment writes a field with the name of an environment, nothing for none.
@@ -159,7 +169,8 @@ func (p *Printer) Columns(rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			row[i] = Cell(cell)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
 	for _, row := range rows {

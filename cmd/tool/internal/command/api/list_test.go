@@ -2,11 +2,14 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/api"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func TestList(t *testing.T) {
@@ -51,6 +54,41 @@ func TestView_GivesTheRunnerOfAPipelineNoCommand(t *testing.T) {
 	}
 	if r := w.Run(api.Command, "view", "@alice/web", "--json").Done().Prints(`"title":"::x:: \u0023#[add-mask]a"`); strings.Contains(r.Out, "##[") {
 		t.Error(r.Out)
+	}
+}
+
+func TestAPI_ShowsLongTextsOfTheHubInPart(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	long := strings.Repeat("x", 10_000)
+	shown := wire.API{API: w.Project(`{}`), Title: long, Findings: slices.Repeat([]wire.Finding{{Detail: long}}, 100)}
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		kind, status, answer := "application/json", http.StatusOK, any(shown)
+		switch r.URL.Path {
+		case "/v1/apis":
+			answer = wire.APIs{APIs: []wire.API{shown}}
+		case "/v1/apis/alice/none":
+			kind, status = "application/problem+json", http.StatusBadRequest
+			answer = wire.Problem{Code: "invalid_request", Detail: long, Hint: long, Errors: slices.Repeat([]wire.FieldError{{Pointer: long, Detail: long}}, 200)}
+		}
+		body, err := wire.Encode(answer)
+		if err != nil {
+			t.Error(err)
+		}
+		rw.Header().Set("Content-Type", kind)
+		rw.Header().Set("Hub-Version", "1.0.0")
+		rw.WriteHeader(status)
+		_, _ = rw.Write(body)
+		return true
+	})
+	for _, r := range []apptest.Result{
+		w.Run(api.Command, "list").Done().Prints("xxx…"),
+		w.Run(api.Command, "view", "@alice/web").Done().Prints("xxx…", "… and 50 more"),
+		w.Run(api.Command, "view", "@alice/none").Exits(1).Prints("xxx…"),
+	} {
+		if n := len(r.Out) + len(r.Err); n > 50_000 {
+			t.Errorf("%d bytes are shown", n)
+		}
 	}
 }
 

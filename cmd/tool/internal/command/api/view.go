@@ -78,7 +78,11 @@ func viewText(w *app.Printer, api wire.API, origin string, notes []string) {
 		if i == 0 {
 			w.Line("Problems of the description (%d):", len(api.Findings))
 		}
-		w.Line("  %s", apisource.FindingText(f))
+		if i == app.MaxShown {
+			w.Line("  … and %d more", len(api.Findings)-app.MaxShown)
+			break
+		}
+		w.Line("  %s", app.Cell(apisource.FindingText(f)))
 	}
 	w.Notes(notes)
 }

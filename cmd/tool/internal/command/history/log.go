@@ -149,6 +149,6 @@ func tooWide(rows [][]string, columns int) bool {
 // row is a line of a log.
 func row(revision string, at time.Time, by string, via wire.Via, added, changed, removed int) []string {
 	return []string{
-		app.ShortRevision(revision), app.Ago(at), app.Time(at), by, via.Phrase(), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
+		app.ShortRevision(revision), app.Ago(at), app.Time(at), app.Cell(by), via.Phrase(), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
 	}
 }
