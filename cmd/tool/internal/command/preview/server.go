@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -59,6 +60,8 @@ type known struct {
 type server struct {
 	name      string // of the local project
 	token     string
+	code      string // for one redirect to the page, because others see how a browser is started
+	used      atomic.Bool
 	page      string // host of the page
 	frame     string // host of the frame, another one
 	asking    chan struct{}
@@ -73,7 +76,7 @@ type server struct {
 // newServer returns a server at a random port of this machine.
 func newServer(name string) (*server, error) {
 	s := &server{
-		name: name, token: rand.Text(), asking: make(chan struct{}, maxAsking),
+		name: name, token: rand.Text(), code: rand.Text(), asking: make(chan struct{}, maxAsking),
 		changed: make(chan struct{}), sent: map[int]known{},
 	}
 	var err error
@@ -117,6 +120,9 @@ func hasIPv6() bool {
 
 // address returns the page's address.
 func (s *server) address() string { return "http://" + s.page + "/" + s.token + "/" }
+
+// link returns an address that leads to the page once.
+func (s *server) link() string { return "http://" + s.page + "/open/" + s.code }
 
 // serve serves until ctx ends.
 func (s *server) serve(ctx context.Context) error {
@@ -188,6 +194,10 @@ func (s *server) servePage(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	secret, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if secret == "open" && subtle.ConstantTimeCompare([]byte(name), []byte(s.code)) == 1 {
+		s.redirect(w, r)
+		return
+	}
 	if !ok || subtle.ConstantTimeCompare([]byte(secret), []byte(s.token)) != 1 {
 		http.NotFound(w, r)
 		return
@@ -208,6 +218,15 @@ func (s *server) servePage(w http.ResponseWriter, r *http.Request) {
 	default:
 		serveFile(w, r, name)
 	}
+}
+
+// redirect leads the first caller to the page.
+func (s *server) redirect(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || !s.used.CompareAndSwap(false, true) {
+		http.Error(w, "this link was used: open the address that tool printed", http.StatusGone)
+		return
+	}
+	http.Redirect(w, r, "/"+s.token+"/", http.StatusSeeOther)
 }
 
 func (s *server) serveIndex(w http.ResponseWriter) {

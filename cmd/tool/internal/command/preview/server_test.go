@@ -186,6 +186,24 @@ func TestServer_WaitsForChanges(t *testing.T) {
 	})
 }
 
+func TestServer_LinkLeadsToThePageOnce(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	s.code = "CODE"
+	const page = "127.0.0.1:4000"
+	for _, path := range []string{"/open/", "/open/COD", "/open/CODE/", "/CODE/"} {
+		if w := s.get(page, path); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	if w := s.get(page, "/open/CODE"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/SECRET/" || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("the link leads to %d %v", w.Code, w.Header())
+	}
+	if w := s.get(page, "/open/CODE"); w.Code != http.StatusGone || strings.Contains(w.Body.String()+w.Header().Get("Location"), "SECRET") {
+		t.Errorf("used again, it leads to %d %v: %s", w.Code, w.Header(), w.Body)
+	}
+}
+
 func TestServer_ListensOnThisMachineAlone(t *testing.T) {
 	t.Parallel()
 	s, err := newServer("web")
