@@ -31,7 +31,7 @@ func (c *call) mayPreview(what string, bound ref.Ref, isPublic bool) error {
 
 // publicPreview returns whether the preview is public after an edit. To publish the bundle of
 // a stack and the description of an API, one must be an admin of their accounts; binding
-// another API ends it, and so does another version of the stack that no admin of it binds.
+// another API ends it, and so may another version of the stack: see keepsPreview.
 func (c *call) publicPreview(req *wire.EditProject, view *store.ProjectView) (bool, error) {
 	api := refOf(view.APIAccount, view.APISlug)
 	rebound := !req.API.IsZero() && req.API != api
@@ -39,10 +39,6 @@ func (c *call) publicPreview(req *wire.EditProject, view *store.ProjectView) (bo
 		api = req.API
 	}
 	if req.PublicPreview == nil {
-		if view.PublicPreview && req.StackVersion != "" && req.StackVersion != view.StackVersion {
-			role, err := c.roleOn(view.StackAccount)
-			return role == wire.Admin && !rebound, err
-		}
 		return view.PublicPreview && !rebound, nil
 	}
 	if !*req.PublicPreview {
@@ -57,6 +53,20 @@ func (c *call) publicPreview(req *wire.EditProject, view *store.ProjectView) (bo
 		}
 	}
 	return true, nil
+}
+
+// keepsPreview reports whether a preview that was public, and is to stay so, is still public
+// when an edit takes effect: another version of the stack is published with it only by an
+// admin of the stack's account.
+func (c *call) keepsPreview(tx *store.Tx, before, after *store.ProjectView) (bool, error) {
+	if !before.PublicPreview || after.StackVersion == before.StackVersion {
+		return true, nil
+	}
+	account := before.StackAccount
+	role, err := c.who.roleIn(store.Restriction{OnlyAccount: account}, func() (string, error) {
+		return tx.RoleOf(c.ctx(), c.who.user, account) // which tryEdit has locked, with the role reader
+	})
+	return role == wire.Admin, err
 }
 
 // previewPage shows the Preview tab.

@@ -205,6 +205,23 @@ func TestPublicPreview_EndsWithAnotherStackVersion(t *testing.T) {
 	})
 }
 
+// An admin of the stack, who edits the project, is none any more when the edit takes effect.
+func TestPublicPreview_EndsWithAStackVersionOfAFormerAdmin(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		for role, stays := range map[string]bool{"admin": true, "writer": false} {
+			anna := hub.as("anna")
+			anna.patch(web, `{"stackVersion": "latest", "publicPreview": true}`).want(200)
+			finish := slow{"PATCH", web, typed{"application/json", []byte(`{"stackVersion": "1.0.0"}`)}, nil}.send(anna)
+			hub.write(func(tx *store.Tx) error { return tx.SetMember(t.Context(), "acme", "anna", role) })
+			if p := finish().want(200).project(); p.StackVersion != "1.0.0" || p.PublicPreview != stays {
+				t.Errorf("%s: %+v", role, p)
+			}
+			hub.write(func(tx *store.Tx) error { return tx.SetMember(t.Context(), "acme", "anna", "admin") })
+		}
+	})
+}
+
 // An API is bound while an admin publishes the preview of the former one.
 func TestPublicPreview_IsNotOfAnAPIThatIsBoundMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {

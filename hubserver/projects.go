@@ -383,6 +383,11 @@ func (c *call) saveEdited(tx *store.Tx, before, after *store.ProjectView) error 
 	if now.Project != before.Project || options.PublicPreview != before.PublicPreview || options.EnforceSchema != before.EnforceSchema {
 		return errEdited
 	}
+	if after.PublicPreview {
+		if after.PublicPreview, err = c.keepsPreview(tx, before, after); err != nil {
+			return err
+		}
+	}
 	if after.PublicPreview != before.PublicPreview {
 		changed = true
 		if err := tx.SetPublicPreview(c.ctx(), c.ref(), after.PublicPreview, c.who.user); err != nil {
