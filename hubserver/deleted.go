@@ -40,15 +40,19 @@ func (s *Server) deleteProject(c *call) error {
 
 func (s *Server) restoreProject(c *call) error {
 	answer := wire.Restored{Project: c.ref()}
-	var row *store.Project
+	var row *store.RestoredProject
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
-		wasDeleted := false
-		row, wasDeleted, err = tx.RestoreProject(c.ctx(), c.ref())
-		answer.Existed = !wasDeleted
-		if err != nil || !wasDeleted {
+		if row, err = tx.RestoreProject(c.ctx(), c.ref()); err != nil {
 			return err
 		}
-		return c.audit(c.ctx(), tx, c.ref().Account(), "project.restore", c.ref().String(), "")
+		if answer.Existed = !row.WasDeleted; answer.Existed {
+			return nil
+		}
+		detail := ""
+		if row.PreviewEnded {
+			detail = "the public preview ended: the API is another one"
+		}
+		return c.audit(c.ctx(), tx, c.ref().Account(), "project.restore", c.ref().String(), detail)
 	})
 	if errors.Is(err, store.ErrAPINotFound) {
 		return problemf(http.StatusConflict, wire.CodeAPINotFound, "the API %s, which %s uses, was deleted", refOf(row.APIAccount, row.APISlug), c.ref()).

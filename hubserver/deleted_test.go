@@ -87,6 +87,11 @@ func TestRestoreProject_PublishesNoOtherAPI(t *testing.T) {
 		if p := alice.get(web).project(); p.PublicPreview {
 			t.Error("the preview is public")
 		}
+		for detail, n := range map[string]int{"": 1, "the public preview ended: the API is another one": 1} {
+			if got := hub.count("SELECT count(*) FROM audit WHERE action = 'project.restore' AND detail = '" + detail + "'"); got != n {
+				t.Errorf("%d restorations are noted with %q, want %d", got, detail, n)
+			}
+		}
 	})
 }
 

@@ -121,7 +121,7 @@ func TestIsPublic_OfWhatEveryoneMayRead(t *testing.T) {
 				return err
 			}, true},
 			{"deleted", func(tx *store.Tx) error { _, err := tx.DeleteProject(t.Context(), web, "alice"); return err }, false},
-			{"restored", func(tx *store.Tx) error { _, _, err := tx.RestoreProject(t.Context(), web); return err }, true},
+			{"restored", func(tx *store.Tx) error { _, err := tx.RestoreProject(t.Context(), web); return err }, true},
 			{"of a disabled account", func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "acme"); return err }, false},
 		} {
 			write(t, s, c.change)

@@ -78,42 +78,51 @@ func (tx *Tx) lockToDelete(ctx context.Context, r ref.Ref) error {
 	return tx.lockProject(ctx, r)
 }
 
-// RestoreProject restores a deleted project as it was, and reports whether it was deleted.
-// ErrNotFound when there is no such project, ErrAPINotFound when the API that it binds was
-// deleted since. A public preview ends if another API has that name now.
-func (tx *Tx) RestoreProject(ctx context.Context, r ref.Ref) (p *Project, wasDeleted bool, err error) {
-	p = &Project{Account: r.Account(), Slug: r.Slug()}
-	if err := wrap(tx.forUpdate(tx.db.NewSelect().Model(p).WherePK()).Scan(ctx)); err != nil {
-		return nil, false, err
+// RestoredProject is a project that [Tx.RestoreProject] restored.
+type RestoredProject struct {
+	Project
+	WasDeleted   bool
+	PreviewEnded bool // it was public, and another API has the name of its own now
+}
+
+// RestoreProject restores a deleted project as it was. ErrNotFound when there is no such
+// project, ErrAPINotFound when the API that it binds was deleted since.
+func (tx *Tx) RestoreProject(ctx context.Context, r ref.Ref) (*RestoredProject, error) {
+	p := &RestoredProject{Project: Project{Account: r.Account(), Slug: r.Slug()}}
+	if err := wrap(tx.forUpdate(tx.db.NewSelect().Model(&p.Project).WherePK()).Scan(ctx)); err != nil {
+		return nil, err
 	}
 	d, err := tx.Deleted(ctx, r)
 	if errors.Is(err, ErrNotFound) {
-		return p, false, nil
+		return p, nil
 	} else if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	p.WasDeleted = true
 	if known, err := tx.keepAPI(ctx, p.APIAccount, p.APISlug); err != nil {
-		return nil, false, err
+		return nil, err
 	} else if !known {
-		return p, true, ErrAPINotFound
+		return p, ErrAPINotFound
 	}
 	api := &API{Account: p.APIAccount, Slug: p.APISlug}
 	if err := tx.db.NewSelect().Model(api).Column("created_at").WherePK().Scan(ctx); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if api.CreatedAt >= d.DeletedAt { // another one, whose publication was not allowed
-		if err := tx.SetPublicPreview(ctx, r, false, ""); err != nil {
-			return nil, false, err
+		ended, err := affected(tx.db.NewDelete().Model(&PublicPreview{Account: r.Account(), Slug: r.Slug()}).WherePK().Exec(ctx))
+		if err != nil {
+			return nil, err
 		}
+		p.PreviewEnded = ended > 0
 	}
 	_, err = tx.db.NewRaw(`INSERT INTO configs (account, slug, revision, has_config, updated_at, updated_by, updated_via, body)
 		SELECT account, slug, revision, has_config, updated_at, updated_by, updated_via, body
 		FROM deleted_projects WHERE account = ? AND slug = ?`, r.Account(), r.Slug()).Exec(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	_, err = tx.db.NewDelete().Model(&DeletedProject{Account: r.Account(), Slug: r.Slug()}).WherePK().Exec(ctx)
-	return p, true, err
+	return p, err
 }
 
 // purgeProject removes a project for good, whose row is locked.

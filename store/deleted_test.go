@@ -35,8 +35,9 @@ func remove(t *testing.T, s *store.Store, r ref.Ref) (until store.Time) {
 
 func undelete(t *testing.T, s *store.Store, r ref.Ref) (was bool, err error) {
 	t.Helper()
-	err = s.Write(t.Context(), func(tx *store.Tx) (err error) {
-		_, was, err = tx.RestoreProject(t.Context(), r)
+	err = s.Write(t.Context(), func(tx *store.Tx) error {
+		p, err := tx.RestoreProject(t.Context(), r)
+		was = err == nil && p.WasDeleted
 		return err
 	})
 	return was, err

@@ -89,7 +89,7 @@ func TestDeleteProject_LocksInTheOrderOfWritesToItsConfig(t *testing.T) {
 						return nil
 					})
 					if err == nil && n == 0 {
-						err = w.write(func(tx *store.Tx) error { _, _, err := tx.RestoreProject(t.Context(), r); return err })
+						err = w.write(func(tx *store.Tx) error { _, err := tx.RestoreProject(t.Context(), r); return err })
 					}
 					if err != nil && !errors.Is(err, store.ErrNotFound) {
 						t.Errorf("rival %d, write %d: %v", n, i, err)
