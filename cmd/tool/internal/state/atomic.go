@@ -67,20 +67,20 @@ func replace(name string, data []byte, finish func(*os.File) error) error {
 // makeDir is [os.MkdirAll] for directories that are the user's alone and are to last
 // through a power failure.
 func makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeDir(filepath.Dir(dir)); err == nil {
-			err = os.Mkdir(dir, 0o700)
+	var parents []string // of those that are missing
+	for d := dir; d != filepath.Dir(d); d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil {
+			break
 		}
+		parents = append(parents, filepath.Dir(d))
 	}
-	if err == nil {
-		syncDir(filepath.Dir(dir))
-		return nil
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
 	}
-	if is, statErr := os.Stat(dir); statErr == nil && is.IsDir() {
-		return nil
+	for _, parent := range parents {
+		syncDir(parent)
 	}
-	return err
+	return nil
 }
 
 // syncDir makes what was created, renamed or removed in dir last through a power failure,

@@ -107,6 +107,9 @@ func (h *History) write(v Value, suffix string) (path string, err error) {
 		return "", errors.New("it is not known")
 	}
 	dir := h.pathOf(v.Name)
+	if err := makeDir(dir); err != nil {
+		return "", err
+	}
 	data, err := json.Marshal(v, jsontext.WithIndent("  "))
 	if err != nil {
 		return "", err
