@@ -1,6 +1,8 @@
 package pull_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,6 +32,58 @@ func TestPull_WritesAKeyIntoTheFileItCameFrom(t *testing.T) {
 	w.Run(pull.Command, "web", "--env", "prod", "--undo").Done()
 	if got := w.Read(".tool/web/client.json"); !strings.Contains(got, `{"title": "local", "size": 1}`) {
 		t.Errorf("after undo, client.json is %s", got)
+	}
+}
+
+// A pull in an environment writes two files. It can be killed after the first one.
+func TestPull_CompletesAPullThatWroteOneOfTwoFiles(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Strict = true
+	project := w.Project(`{"title": "live", "size": 1}`)
+	w.Local("", `{"title": "local", "size": 1}`)
+	w.Write(".tool/web/client.prod.json", "{\n  \"project\": \"@alice/web\",\n  \"settings\": {\"title\": \"live\"}\n}\n")
+	w.Run(push.Command, "web", "--env", "prod").Done()
+	names := []string{".tool/web/client.json", ".tool/web/client.prod.json", ".tool/web/pulled.json"}
+	before, after := map[string]string{}, map[string]string{}
+	for _, name := range names {
+		before[name] = w.Read(name)
+	}
+	w.Edit(project, "title", `"new"`)
+	w.Edit(project, "size", `2`)
+	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.prod.json, .tool/web/client.json")
+	for _, name := range names {
+		after[name] = w.Read(name)
+	}
+
+	// The state between the two writes.
+	saved, err := filepath.Glob(filepath.Join(w.Env["TOOL_STATE_DIR"], "*", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range saved {
+		text, err := os.ReadFile(name)
+		if err == nil && strings.Contains(string(text), `"name": "pull `) {
+			err = os.Rename(name, strings.TrimSuffix(name, ".json")+".pending.json")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Write(names[0], before[names[0]])
+	w.Write(names[2], before[names[2]])
+
+	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.json\n", "the previous settings are saved")
+	for _, name := range names {
+		if got := w.Read(name); got != after[name] {
+			t.Errorf("%s is %s, want %s", name, got, after[name])
+		}
+	}
+	w.Run(pull.Command, "web", "--env", "prod", "--undo").Done()
+	for _, name := range names {
+		if got := w.Read(name); got != before[name] {
+			t.Errorf("after undo, %s is %s, want %s", name, got, before[name])
+		}
 	}
 }
 

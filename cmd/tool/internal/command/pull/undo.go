@@ -19,6 +19,9 @@ func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes 
 	if changes.Empty() {
 		return nil, []string{}
 	}
+	if saved = p.interrupted(); saved != nil {
+		return saved, p.savedNote()
+	}
 	v := state.Value{
 		Name: p.place(), Config: p.settings.Canonical(), Written: p.merged.Revision(), At: time.Now(),
 		Pulled: &state.Pulled{Origin: p.hub.Origin(), Common: p.app.SyncState().Last(p.hub.Origin(), p.destination)},
@@ -30,7 +33,35 @@ func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes 
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
-	return saved, []string{"the previous settings are saved; to restore them: " + p.app.CommandText(p.undoLine())}
+	return saved, p.savedNote()
+}
+
+func (p *pull) savedNote() []string {
+	return []string{"the previous settings are saved; to restore them: " + p.app.CommandText(p.undoLine())}
+}
+
+// interrupted returns what an earlier attempt at the same pull saved, if it ended after it
+// wrote one of an environment's two files: each key is as before that attempt, or as it is
+// to be.
+func (p *pull) interrupted() *state.Entry {
+	last, err := p.app.History().Latest(p.place(), nil)
+	if err != nil || last == nil || !last.Pending || last.Written != p.merged.Revision() {
+		return nil
+	}
+	before, err := flat.Parse(last.Config)
+	if err != nil {
+		return nil
+	}
+	left := map[string]bool{} // keys that are not as before
+	for _, c := range app.Changes(flat.Diff(before, p.settings)) {
+		left[c.Key] = true
+	}
+	for _, c := range app.Changes(flat.Diff(p.settings, p.merged)) {
+		if left[c.Key] {
+			return nil // edited since
+		}
+	}
+	return last
 }
 
 // undoLine is the command that undoes the pull.
