@@ -149,8 +149,13 @@ func TestPush_UndoPutsTheFormerConfigBack(t *testing.T) {
 	w.Run(push.Command, "web", "--force").Done()
 	w.Run(push.Command, "web", "--undo").Done().Prints("Restored the config of @alice/web")
 	wantConfig(t, w, `{"title":"hub"}`)
+	now, err := w.Client().Config(t.Context(), apptest.Stack, "")
+	if err != nil || now.UpdatedVia != wire.ViaRestore {
+		t.Errorf("it was written through %q, %v", now.UpdatedVia, err)
+	}
 	w.Strict = true
 	w.Run(push.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
+	w.Run(push.Command, "web", "--no-clobber").Done() // an own undo is no edit by others
 }
 
 func TestPush_UndoSaysThatThePushWasNeverApplied(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
@@ -139,7 +140,7 @@ func (p *push) putBackConfig(ctx context.Context, former *state.Entry) error {
 	if err != nil {
 		return failure.At(app.StageRead, fmt.Errorf("the saved config cannot be read: %w", err))
 	}
-	written, err := p.hub.PutConfig(ctx, p.destination, wire.PutConfig{Settings: config.Unfold()}, former.Written)
+	written, err := p.hub.RestoreConfig(ctx, p.destination, wire.PutConfig{Settings: config.Unfold()}, former.Written)
 	switch {
 	case err == nil:
 		p.wroteBack(written, former)
@@ -196,4 +197,20 @@ func (p *push) wroteBack(w *wire.ConfigWritten, former *state.Entry) {
 		fmt.Sprintf("the config from before the push (%s) is restored", editText(former.Former)),
 		p.local.ClientPath()+" stays as it is, and a push would send it again")
 	p.app.SyncState().Save(p.hub.Origin(), p.destination, w.Revision)
+	p.recordBack(w.Revision, former.Written)
+}
+
+// recordBack records the revision in pulled.json, if that has the one that the push wrote:
+// else the restore would count there as an edit by others.
+func (p *push) recordBack(revision, written string) {
+	bases, err := p.local.Bases()
+	if err != nil {
+		return
+	}
+	if base := bases.At(p.hub.Origin()); base == nil || base.Revision != written {
+		return
+	}
+	if err := p.local.RecordPulled(p.hub.Origin(), workspace.Pulled{Project: p.destination, Revision: revision}); err != nil {
+		p.result.Notes = append(p.result.Notes, "the revision could not be recorded: "+err.Error())
+	}
 }
