@@ -36,7 +36,8 @@ func TestInjection_ChangesAndBreaksNothing(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %s %v: %v", q.method, q.path, q.header, err)
 			}
-			if a.status >= 500 || strings.Contains(string(a.body), "olga") && !strings.Contains(q.path, "olga") {
+			said := requestID.ReplaceAllString(string(a.body), "") // which can have any four letters
+			if a.status >= 500 || strings.Contains(said, "olga") && !strings.Contains(q.path, "olga") {
 				t.Errorf("%s %s %v %v: %d %.300s", q.method, q.path, q.header, q.body, a.status, a.body)
 			}
 		}

@@ -33,6 +33,22 @@ func TestRequest_UnknownRoute(t *testing.T) {
 	}
 }
 
+// A NUL ends the text of a query early, and PostgreSQL takes only UTF-8.
+func TestRequest_TextThatNoDatabaseHasIsNotFound(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		for _, odd := range []string{"%00", "a%00", "%bf", "a%BF%00%ff"} {
+			alice.delete("/v1/tokens/"+odd).problem(404, wire.CodeNotFound)
+			hub.as("anna").delete("/v1/bots/acme/ci/tokens/"+odd).problem(404, wire.CodeNotFound)
+			session := hub.session("alice")
+			session.get("/?q=" + odd).want(200)
+			session.get("/@acme/web/history?revision=" + odd).want(404)
+			session.post("/device", typed{"application/x-www-form-urlencoded", []byte("code=" + odd)}).want(422)
+		}
+	})
+}
+
 func TestRequest_InvalidPathSegmentIsNotFound(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()

@@ -101,7 +101,7 @@ func (c *call) formUpTo(limit int64) (url.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := url.ParseQuery(string(data))
+	fields, err := url.ParseQuery(storableQuery(string(data)))
 	if err != nil {
 		return nil, problemf(http.StatusBadRequest, wire.CodeInvalidBody, "malformed form: %v", err)
 	}
