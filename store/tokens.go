@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 )
@@ -268,4 +269,57 @@ func (tx *Tx) RevokeTokensOf(ctx context.Context, owner string) (r Revoked, err 
 		r.Links, err = tx.deleteLinks(ctx, owner)
 	}
 	return r, err
+}
+
+// KeepTokens is how long tokens that were revoked or have expired are kept, so that lists and
+// refusals say so. The audit log keeps what happened to them.
+const KeepTokens = 90 * 24 * time.Hour
+
+// PruneTokens deletes the tokens that ended longer than [KeepTokens] ago, and returns how
+// many. It does nothing if it ended less than every ago. One with which others were created
+// stays until they are deleted, so that revoking what it was created with reaches them.
+func (s *Store) PruneTokens(ctx context.Context, every time.Duration) (removed int, err error) {
+	const task = "tokens"
+	if due, err := s.due(ctx, task, every); err != nil || !due {
+		return 0, err
+	}
+	after := ""
+	for {
+		var cutoff Time
+		var page []string
+		err := s.Read(ctx, func(v *View) error {
+			now, err := v.Now(ctx)
+			if err != nil {
+				return err
+			}
+			cutoff = now.add(-KeepTokens)
+			return v.db.NewSelect().Model((*Token)(nil)).Column("hash").Where("hash > ?", after).Where(endedBefore, cutoff, cutoff).
+				Order("hash").Limit(chunk).Scan(ctx, &page)
+		})
+		if err != nil {
+			return removed, err
+		}
+		if len(page) == 0 {
+			return removed, s.ran(ctx, run{Task: task})
+		}
+		n := 0
+		if err := s.Write(ctx, func(tx *Tx) (err error) { n, err = tx.deleteTokens(ctx, page, cutoff); return err }); err != nil {
+			return removed, err
+		}
+		removed, after = removed+n, page[len(page)-1]
+	}
+}
+
+const endedBefore = "(revoked_at <> 0 AND revoked_at < ? OR expires_at <> 0 AND expires_at < ?)"
+
+// deleteTokens deletes those of tokens that ended before the cutoff, and have no children.
+func (tx *Tx) deleteTokens(ctx context.Context, hashes []string, cutoff Time) (n int, err error) {
+	n, err = affected(tx.db.NewDelete().Model((*Token)(nil)).Where("hash IN (?)", bun.List(hashes)).Where(endedBefore, cutoff, cutoff).
+		Where("NOT EXISTS (SELECT 1 FROM minted_tokens AS m WHERE m.owner = token.owner AND m.parent = token.hash)").Exec(ctx))
+	if err != nil || n == 0 {
+		return n, err
+	}
+	_, err = tx.db.NewDelete().Model((*mintedToken)(nil)).Where("hash IN (?)", bun.List(hashes)).
+		Where("NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.hash = minted_token.hash)").Exec(ctx)
+	return n, err
 }

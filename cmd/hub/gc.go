@@ -30,6 +30,7 @@ type collected struct {
 	Projects   int    `json:"projects"` // that had expired
 	Purged     int    `json:"purged"`   // deleted projects that are no longer kept
 	AuditRows  int    `json:"auditRows"`
+	Tokens     int    `json:"tokens"`  // that ended long ago
 	Objects    int    `json:"objects"` // of the object store
 }
 
@@ -60,10 +61,11 @@ func (a *app) gcCommand() *cobra.Command {
 		Short: "Delete expired projects, unreferenced blobs and old revisions",
 		Long: "Delete the projects that have expired, and those that were deleted 30 days ago;\n" +
 			"the blobs of base files that no project has referenced for the grace period;\n" +
-			"the revisions of configs beyond the history that is kept; and old rows of the\n" +
-			"audit log. Compress what a push uploaded uncompressed. Only what changed since\n" +
-			"the last run is examined. hub serve does the same once an hour, one hub at a\n" +
-			"time; it deletes expired projects once a minute and audit rows once a day.",
+			"the revisions of configs beyond the history that is kept; old rows of the audit\n" +
+			"log; and tokens that were revoked or expired 90 days ago. Compress what a push\n" +
+			"uploaded uncompressed. Only what changed since the last run is examined. hub\n" +
+			"serve does the same once an hour, one hub at a time; it deletes expired\n" +
+			"projects once a minute, and audit rows and tokens once a day.",
 		Example: "  hub gc\n  hub gc --grace 1h",
 		Args:    cmdline.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -91,12 +93,16 @@ func (a *app) gcCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				tokens, err := s.PruneTokens(c.Context(), 0)
+				if err != nil {
+					return err
+				}
 				return a.print(collected{
 					Type: "collected", Schema: 1, Contents: done.Blobs, Packs: done.Packs, Bytes: done.Bytes,
-					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired), Purged: purged, AuditRows: audited, Objects: done.Objects,
+					Moved: done.Moved, Compressed: done.Smaller, Revisions: revisions, Projects: len(expired), Purged: purged, AuditRows: audited, Tokens: tokens, Objects: done.Objects,
 				}, func(w io.Writer) {
-					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d; purged projects: %d; audit rows: %d\n",
-						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired), purged, audited)
+					fmt.Fprintf(w, "Deleted blobs: %d; packs: %d, %d bytes; moved blobs: %d; compressed packs: %d; revisions: %d; expired projects: %d; purged projects: %d; audit rows: %d; tokens: %d\n",
+						done.Blobs, done.Packs, done.Bytes, done.Moved, done.Smaller, revisions, len(expired), purged, audited, tokens)
 				})
 			})
 		},
@@ -161,8 +167,9 @@ func settleRateLimits(ctx context.Context, hub *hubserver.Server, log *slog.Logg
 // last is in the database, so that a restart delays nothing.
 const maintainEvery = time.Minute
 
-// pruneAuditEvery is the time between two looks for old rows of the audit log, in all accounts.
-const pruneAuditEvery = 24 * time.Hour
+// pruneEvery is the time between two looks for old rows of the audit log, and old tokens, in
+// all accounts.
+const pruneEvery = 24 * time.Hour
 
 func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, keep keeping, log *slog.Logger) {
 	ticker := time.NewTicker(maintainEvery)
@@ -195,8 +202,11 @@ func maintain(ctx context.Context, s *store.Store, hub *hubserver.Server, keep k
 			}
 			log.Info("gc", "examined", done.Examined, "contents", done.Blobs, "packs", done.Packs, "bytes", done.Bytes, "moved", done.Moved, "compressed", done.Smaller, "objects", done.Objects, "revisions", revisions)
 		}
-		if _, err := s.PruneAudit(ctx, keep.audit(), pruneAuditEvery); err != nil && ctx.Err() == nil {
+		if _, err := s.PruneAudit(ctx, keep.audit(), pruneEvery); err != nil && ctx.Err() == nil {
 			log.Error("old rows of the audit log were not deleted", "error", err)
+		}
+		if _, err := s.PruneTokens(ctx, pruneEvery); err != nil && ctx.Err() == nil {
+			log.Error("old tokens were not deleted", "error", err)
 		}
 		select {
 		case <-ctx.Done():
