@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"example.com/projecthub/store"
 	"example.com/projecthub/store/storetest"
@@ -230,6 +231,61 @@ func TestWrite_CancelledTakesItselfOut(t *testing.T) {
 	}
 	if got := c.noted(); !slices.Equal(got, []string{"first", "last"}) {
 		t.Errorf("stored are %v", got)
+	}
+}
+
+// Contexts end at any moment of writes, also between two of their statements. What was
+// acknowledged is stored and nothing else, and an interrupt meant for one hits no other.
+func TestWrite_CancelledOnesHarmNoOther(t *testing.T) {
+	c := &crew{T: t, store: open(t, storetest.SQLite(t))}
+	const writers, each = 6, 60
+	const slowly = `UPDATE accounts SET disabled_at = disabled_at
+		WHERE name IN (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT 'w' || i FROM n)`
+	var cancelled atomic.Int64
+	acknowledged := make([][]string, 2*writers+1)
+	acknowledged[2*writers] = c.noted()
+	for n := range 2 * writers {
+		r := rand.New(rand.NewPCG(uint64(n), 8))
+		c.all.Go(func() {
+			for i := range each {
+				ctx, cancel := context.WithCancel(t.Context())
+				if n < writers { // the others are never cancelled
+					stop := time.AfterFunc(time.Duration(r.IntN(5000))*time.Microsecond, cancel)
+					defer stop.Stop()
+				}
+				writing := c.store.WriteUnsynced
+				if i%10 == 0 {
+					writing = c.store.Write
+				}
+				name := fmt.Sprintf("w%d-%d", n, i)
+				err := writing(ctx, func(tx *store.Tx) error {
+					if err := tx.CreateAccount(ctx, name, store.KindUser); err != nil {
+						return err
+					}
+					if err := tx.Exec(ctx, slowly); err != nil {
+						return err
+					}
+					return tx.CreateAccount(ctx, name+"-too", store.KindUser)
+				})
+				cancel()
+				switch {
+				case err == nil:
+					acknowledged[n] = append(acknowledged[n], name, name+"-too")
+				case n < writers && errors.Is(err, context.Canceled):
+					cancelled.Add(1)
+				default:
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+	c.all.Wait()
+	want := slices.Sorted(slices.Values(slices.Concat(acknowledged...)))
+	if got := slices.Sorted(slices.Values(c.noted())); !slices.Equal(got, want) {
+		t.Errorf("%d names are stored, %d were acknowledged", len(got), len(want))
+	}
+	if t.Logf("%d of %d writes were cancelled", cancelled.Load(), writers*each); cancelled.Load() == 0 {
+		t.Error("no write was cancelled")
 	}
 }
 
