@@ -45,7 +45,7 @@ const (
 	ViaPush    Via = "push"    // any other PUT of client-config
 	ViaPage    Via = "page"    // an edit on the project page
 	ViaAPI     Via = "api"     // a PATCH by token
-	ViaRestore Via = "restore" // what the history has was restored, by `tool restore` or on the page
+	ViaRestore Via = "restore" // what the history has was restored, by `tool restore`, `push --undo` or on the page
 )
 
 // Phrase names the way in a sentence: "through the API".
