@@ -196,6 +196,9 @@ func (s *Store) createSQLite() error {
 // makePrivate creates an empty file that only its owner can read, unless the file
 // exists. SQLite gives the files that it creates next to it the same mode.
 func makePrivate(path string) (made bool, err error) {
+	if _, err := os.Lstat(path); err == nil { // its directories were on disk before it was made
+		return false, nil
+	}
 	if err := objects.MakeDirectory(filepath.Dir(path)); err != nil {
 		return false, err
 	}
