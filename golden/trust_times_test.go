@@ -18,10 +18,19 @@ import (
 // How long a response takes tells a stranger neither whether a private project exists, nor how much of
 // a token is right. The ordinary run only makes the comparison; the full one judges it.
 func TestTrust_TimesTellNothing(t *testing.T) {
-	if *trust != "full" {
-		t.Parallel()
+	for name, db := range map[string]database{"sqlite": sqlite, "postgres": postgres} {
+		t.Run(name, func(t *testing.T) {
+			if *trust != "full" {
+				t.Parallel()
+			}
+			timesTellNothing(t, db)
+		})
 	}
-	w := newWorld(t, `{"a": 1}`)
+}
+
+func timesTellNothing(t *testing.T, db database) {
+	w := newLocalOn(t, db, `{"a": 1}`)
+	w.must("project", "create", "web")
 	w.hub.admin(t, "account", "create", "mallory")
 	stranger := "Authorization: Bearer " + w.hub.token(t, "mallory", "write:catalog", "write:config", "admin:resource") + "\r\n"
 	get := func(header, format, slug string) string {
