@@ -117,7 +117,7 @@ func TestQueries_ReadABoundedNumberOfRows(t *testing.T) {
 				}
 				return err
 			})},
-			"the projects that use an API": {51, read(func(v *store.View) error {
+			"the projects that use an API": {page, read(func(v *store.View) error {
 				users, err := v.ProjectsUsing(t.Context(), mustRef(t, "@acme/pets"), 51)
 				if len(users) != 51 {
 					t.Errorf("%d projects", len(users))

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -74,15 +75,22 @@ func awaitReady(t *testing.T, p *proxied) {
 	}
 }
 
+// freeAddress returns an address that nobody listens at, another one at each call.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+		if _, again := givenAddresses.LoadOrStore(l.Addr().String(), true); !again {
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
+
+var givenAddresses sync.Map
 
 // startProxy runs a proxy until the test ends.
 func startProxy(t *testing.T, c *exec.Cmd) {
