@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -75,22 +74,20 @@ func awaitReady(t *testing.T, p *proxied) {
 	}
 }
 
-// freeAddress returns an address that nobody listens at, another one at each call.
+// freeAddress returns an address that nobody listens at, below those that the system gives to
+// connections: one of these could have it while a hub restarts.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.Close()
-		if _, again := givenAddresses.LoadOrStore(l.Addr().String(), true); !again {
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10000+rand.IntN(20000)))
+		if err == nil {
+			l.Close()
 			return l.Addr().String()
 		}
 	}
+	t.Fatal("no address is free")
+	return ""
 }
-
-var givenAddresses sync.Map
 
 // startProxy runs a proxy until the test ends.
 func startProxy(t *testing.T, c *exec.Cmd) {
