@@ -130,9 +130,9 @@ func (s *soaked) long() {
 	})
 }
 
-// judge compares the second and the last tenth of the samples: the first tenth fills caches. Of the
-// live heap, to which requests in progress add, the lowest sample of a tenth counts, of the others
-// the median.
+// judge compares the fifth and the last tenth of the samples: in two hours, SQLite's caches are
+// full after 48 minutes. Of the live heap, to which requests in progress add, the lowest sample
+// of a tenth counts, of the others the median.
 func (s *soaked) judge(samples []gauges) {
 	s.t.Logf("%d requests and %d lives of a project in %v", s.requests.Load(), s.projects, *soak)
 	if len(samples) < 20 {
@@ -159,7 +159,7 @@ func (s *soaked) judge(samples []gauges) {
 			tenths = append(tenths, part[len(part)/of.part])
 		}
 		s.t.Logf("by tenths: %s %.1f", of.name, tenths)
-		if grown := tenths[9]/tenths[1] - 1; grown > 0.05 {
+		if grown := tenths[9]/tenths[4] - 1; grown > 0.05 {
 			s.t.Errorf("%s grew by %.1f %%", of.name, 100*grown)
 		}
 	}
