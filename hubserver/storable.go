@@ -6,13 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// storable returns s with U+FFFD in place of what no text in the database has: NUL, and
-// bytes that are not UTF-8. A query with either fails, where nothing is to be found.
+// substitute is the control character of that name. Like what it replaces, no name has it.
+const substitute = "\x1a"
+
+// storable returns s with substitutes for what no text in the database has: NUL, and bytes
+// that are not UTF-8. A query with either fails, where nothing is to be found.
 func storable(s string) string {
 	if utf8.ValidString(s) && !strings.Contains(s, "\x00") {
 		return s
 	}
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", substitute), substitute)
 }
 
 // storableQuery is storable for a query, or a form. A malformed one stays so.
