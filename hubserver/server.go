@@ -171,15 +171,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	control := http.NewResponseController(w)
 	control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
 	b := newBody(r, s.Limits.BodyIdle, control)
-	c := &call{s: s, params: slices.Clone(params), id: newRequestID()}
+	c := &call{s: s, params: params, id: newRequestID()}
 	c.w = &responseWriter{ResponseWriter: w, body: b, pace: pace{idle: s.Limits.BodyIdle}}
 	c.r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
 	c.r.Body = b
-	address := *c.r.URL
-	address.RawQuery = storableQuery(address.RawQuery)
-	c.r.URL = &address
-	for i := range c.params {
-		c.params[i].Value = storable(c.params[i].Value)
+	c.r.URL.RawQuery = storableQuery(c.r.URL.RawQuery)
+	for i := range params {
+		params[i].Value = storable(params[i].Value)
 	}
 	s.setCommon(w.Header(), c.id)
 	cut := false
