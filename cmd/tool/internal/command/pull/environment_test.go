@@ -9,16 +9,24 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/pull"
 	"example.com/projecthub/cmd/tool/internal/command/push"
+	"example.com/projecthub/hubclient/ref"
 )
 
-func TestPull_WritesAKeyIntoTheFileItCameFrom(t *testing.T) {
-	t.Parallel()
-	w := apptest.New(t)
+// inProd is a workspace whose environment prod has a title of its own, and was pushed.
+func inProd(t *testing.T) (w *apptest.World, project ref.Ref) {
+	t.Helper()
+	w = apptest.New(t)
 	w.Strict = true
-	project := w.Project(`{"title": "live", "size": 1}`)
+	project = w.Project(`{"title": "live", "size": 1}`)
 	w.Local("", `{"title": "local", "size": 1}`)
 	w.Write(".tool/web/client.prod.json", "{\n  \"project\": \"@alice/web\",\n  \"settings\": {\"title\": \"live\"}\n}\n")
 	w.Run(push.Command, "web", "--env", "prod").Done()
+	return w, project
+}
+
+func TestPull_WritesAKeyIntoTheFileItCameFrom(t *testing.T) {
+	t.Parallel()
+	w, project := inProd(t)
 	w.Edit(project, "title", `"from the page"`)
 	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.prod.json\n", "pull web --undo --env prod")
 	w.Edit(project, "size", `2`)
@@ -38,12 +46,7 @@ func TestPull_WritesAKeyIntoTheFileItCameFrom(t *testing.T) {
 // A pull in an environment writes two files. It can be killed after the first one.
 func TestPull_CompletesAPullThatWroteOneOfTwoFiles(t *testing.T) {
 	t.Parallel()
-	w := apptest.New(t)
-	w.Strict = true
-	project := w.Project(`{"title": "live", "size": 1}`)
-	w.Local("", `{"title": "local", "size": 1}`)
-	w.Write(".tool/web/client.prod.json", "{\n  \"project\": \"@alice/web\",\n  \"settings\": {\"title\": \"live\"}\n}\n")
-	w.Run(push.Command, "web", "--env", "prod").Done()
+	w, project := inProd(t)
 	names := []string{".tool/web/client.json", ".tool/web/client.prod.json", ".tool/web/pulled.json"}
 	before, after := map[string]string{}, map[string]string{}
 	for _, name := range names {
