@@ -205,7 +205,7 @@ func TestPublicPreview_EndsWithAnotherStackVersion(t *testing.T) {
 	})
 }
 
-// An admin of the stack, who edits the project, is none any more when the edit takes effect.
+// An admin of the stack edits the project, and is no longer one when the edit takes effect.
 func TestPublicPreview_EndsWithAStackVersionOfAFormerAdmin(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()

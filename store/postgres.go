@@ -21,8 +21,8 @@ const DefaultConnections = 32
 // MinConnections is the smallest number of connections that a store works with.
 const MinConnections = 4
 
-// idleTime is how long a connection stays open that nobody uses. A new one costs PostgreSQL
-// a process and the plans of all statements, more than many writes.
+// idleTime is how long an idle connection stays open. A new one costs PostgreSQL a process
+// and the plans of all statements, more than many writes.
 const idleTime = 5 * time.Minute
 
 // connectTime bounds how long connecting to PostgreSQL takes, all hosts together.

@@ -116,7 +116,7 @@ func (k *keeping) addFlags(c *cobra.Command) {
 	f.DurationVar(&k.grace, "grace", k.grace, "keep unreferenced blobs for this `DURATION` (HUB_GRACE)")
 	limitVar(f, &k.revisions, mostItems, "history", "keep the newest `N` revisions of each config (HUB_HISTORY)")
 	f.Var(limit[int]{&k.days, 0, mostDays}, "history-days", "keep older revisions of configs for `N` days (HUB_HISTORY_DAYS)")
-	limitVar(f, &k.bytes, mostBytes, "history-bytes", "keep older revisions of a config up to `BYTES` in all, compressed, each with a KiB for its row (HUB_HISTORY_BYTES)")
+	limitVar(f, &k.bytes, mostBytes, "history-bytes", "keep older revisions of a config up to `BYTES` in all, counting each as its compressed size and 1 KiB (HUB_HISTORY_BYTES)")
 	limitVar(f, &k.auditDays, mostDays, "audit-days", "keep rows of the audit log for `N` days (HUB_AUDIT_DAYS)")
 }
 

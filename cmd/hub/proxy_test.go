@@ -74,8 +74,8 @@ func awaitReady(t *testing.T, p *proxied) {
 	}
 }
 
-// freeAddress returns an address that nobody listens at, below those that the system gives to
-// connections: one of these could have it while a hub restarts.
+// freeAddress returns an address without a listener. Its port is below those of outgoing
+// connections, of which one could take it while a hub restarts.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
