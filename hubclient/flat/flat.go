@@ -48,7 +48,14 @@ func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }
 // white space, members in the byte order of their UTF-8 names at every depth,
 // strings with nothing escaped that need not be, numbers as they were written.
 // Two configs are equal when their canonical forms are.
-func (c Config) Canonical() []byte { return node{items: c.flat()}.appendTo(nil) }
+func (c Config) Canonical() []byte {
+	members := c.flat()
+	size := len("{}")
+	for _, m := range members {
+		size += len(`"":,`) + len(m.name) + max(len(m.text), len("{}")) // most need no more
+	}
+	return node{items: members}.appendTo(make([]byte, 0, size))
+}
 
 // Revision names the config's content: the SHA-256 of its canonical form as 64
 // lower-case hex digits.
@@ -104,7 +111,7 @@ func (c Config) EnrichmentCount() int {
 // flat returns the members of the flat config, named by their keys, in key
 // order. It differs from the order of names: a is before a-, but a- before a.b.
 func (c Config) flat() []node {
-	members := appendFlat(make([]node, 0, c.Len()), nil, c.settings)
+	members := appendFlat(make([]node, 0, c.Len()), make([]byte, 0, 128), c.settings)
 	slices.SortFunc(members, byName)
 	return members
 }

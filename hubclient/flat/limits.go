@@ -45,11 +45,11 @@ func (c Config) size() int64 {
 func flatSize(object node, prefix int64) int64 {
 	var size int64
 	for _, n := range object.items {
-		quoted := appendQuoted(nil, escape(n.name))
+		quoted := quotedLen(escape(n.name))
 		if n.isLeaf() {
-			size += prefix + int64(len(quoted)+len(":")+len(n.leafText()))
+			size += prefix + int64(quoted+len(":")+len(n.leafText()))
 		} else {
-			size += flatSize(n, prefix+int64(len(quoted)-len(`""`)+len(".")))
+			size += flatSize(n, prefix+int64(quoted-len(`""`)+len(".")))
 		}
 	}
 	return size

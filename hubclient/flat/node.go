@@ -102,13 +102,38 @@ func (n node) appendTo(b []byte) []byte {
 // appendQuoted appends s as a JSON string. What was read as JSON is valid UTF-8,
 // so it cannot fail.
 func appendQuoted(b []byte, s string) []byte {
-	b, _ = jsontext.AppendQuote(b, s)
-	return b
+	if !isPlain(s) {
+		b, _ = jsontext.AppendQuote(b, s)
+		return b
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// quotedLen is the length of s as a JSON string.
+func quotedLen(s string) int {
+	if isPlain(s) {
+		return len(`""`) + len(s)
+	}
+	return len(appendQuoted(nil, s))
+}
+
+// isPlain reports whether s is ASCII of which a JSON string escapes nothing. Nearly all
+// names are, and jsontext takes several times as long to quote one.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // parse reads exactly one JSON value. The error is a [*wire.SyntaxError].
 func parse(text []byte) (node, error) {
-	r := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(text))}
+	// Duplicate names are left to sortMembers, which has them next to each other.
+	r := reader{text: string(text), dec: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))}
 	n, err := r.value()
 	if err == nil {
 		if _, err = r.dec.ReadToken(); errors.Is(err, io.EOF) {
@@ -118,45 +143,77 @@ func parse(text []byte) (node, error) {
 	return node{}, cmp.Or(wire.CheckSyntax(text), err)
 }
 
-// reader reads nodes from a text.
+// reader reads nodes from a text, which they share.
 type reader struct {
-	dec *jsontext.Decoder
+	text string
+	dec  *jsontext.Decoder
 	// open is a stack of the items of all arrays and objects not yet closed, so
 	// that each gets a slice of its exact size.
 	open []node
 }
 
 func (r *reader) value() (node, error) {
-	token, err := r.dec.ReadToken()
-	if err != nil {
-		return node{}, err
-	}
-	switch token.Kind() {
-	case '"':
-		return node{text: string(appendQuoted(nil, token.String()))}, nil
+	switch r.dec.PeekKind() {
 	case '[':
 		items, err := r.items(jsontext.KindEndArray)
 		return node{array: true, items: items}, err
 	case '{':
 		items, err := r.items(jsontext.KindEndObject)
-		slices.SortFunc(items, byName)
+		if err == nil {
+			err = sortMembers(items)
+		}
 		return node{items: items}, err
-	default:
-		return node{text: token.String()}, nil
 	}
+	text, err := r.scalar()
+	if err == nil && text[0] == '"' && strings.IndexByte(text, '\\') >= 0 {
+		text = string(appendQuoted(nil, unquoted(text)))
+	}
+	return node{text: text}, err
 }
 
-// items reads elements, or members, up to and with the closing bracket.
+// scalar reads a value that is no object and no array, and returns it as it is written.
+func (r *reader) scalar() (string, error) {
+	value, err := r.dec.ReadValue()
+	end := int(r.dec.InputOffset())
+	return r.text[end-len(value) : end], err
+}
+
+// unquoted returns the string that a JSON string stands for.
+func unquoted(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text[1 : len(text)-1]
+	}
+	b, _ := jsontext.AppendUnquote(nil, text) // it was read as JSON
+	return string(b)
+}
+
+var errDuplicate = errors.New("duplicate name")
+
+// sortMembers sorts members by their names, and returns an error if two have the same.
+func sortMembers(members []node) error {
+	slices.SortFunc(members, byName)
+	for i := 1; i < len(members); i++ {
+		if members[i-1].name == members[i].name {
+			return errDuplicate
+		}
+	}
+	return nil
+}
+
+// items reads elements, or members, between the brackets and with them.
 func (r *reader) items(end jsontext.Kind) ([]node, error) {
+	if _, err := r.dec.ReadToken(); err != nil {
+		return nil, err
+	}
 	start := len(r.open)
 	for r.dec.PeekKind() != end {
 		var name string
 		if end == jsontext.KindEndObject {
-			token, err := r.dec.ReadToken()
+			text, err := r.scalar()
 			if err != nil {
 				return nil, err
 			}
-			name = token.String()
+			name = unquoted(text)
 		}
 		item, err := r.value()
 		if err != nil {
