@@ -74,6 +74,9 @@ func clip(text string) string {
 
 // withoutTokens cuts every token in s down to the part that may be shown.
 func withoutTokens(s string) string {
+	if pat.Index([]byte(s)) < 0 {
+		return s
+	}
 	rest := []byte(s)
 	var clean []byte
 	for {

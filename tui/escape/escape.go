@@ -67,7 +67,13 @@ func JSON(document string) string {
 
 func escaped(text, kept string) string {
 	text = pat.Redact(text)
-	if !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
+	isSafe := func(r rune) bool {
+		if r < utf8.RuneSelf {
+			return r >= ' ' && r < 0x7f || strings.ContainsRune(kept, r)
+		}
+		return r != utf8.RuneError && strconv.IsPrint(r)
+	}
+	if !strings.ContainsFunc(text, func(r rune) bool { return !isSafe(r) }) {
 		return text
 	}
 	var b strings.Builder
