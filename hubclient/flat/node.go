@@ -133,7 +133,8 @@ func isPlain(s string) bool {
 // parse reads exactly one JSON value. The error is a [*wire.SyntaxError].
 func parse(text []byte) (node, error) {
 	// Duplicate names are left to sortMembers, which has them next to each other.
-	r := reader{text: string(text), dec: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
+	r := reader{text: string(text), dec: dec, open: make([]node, 0, 64)}
 	n, err := r.value()
 	if err == nil {
 		if _, err = r.dec.ReadToken(); errors.Is(err, io.EOF) {
