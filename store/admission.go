@@ -27,9 +27,13 @@ type Admission struct {
 // prepare once a connection. ErrNotFound when there is no such token. Nothing of a project is
 // read for a stranger, to whom the time would tell whether it exists.
 func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
-	a, now := &Admission{}, v.nowSQL()
-	return a, v.one(ctx, a, `SELECT `+tokenColumns+`, t.expires_at <> 0 AND t.expires_at <= `+now+` AS expired,
-		a.disabled_at <> 0 AS disabled, t.last_used_at < `+now+` - 60000000 AS stale, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
+	a := &Admission{}
+	return a, v.one(ctx, a, admissionQuery.of(v), asked.Body, asked.Account, asked.Account, asked.Account, asked.Slug, asked.Token)
+}
+
+var admissionQuery = forEach(func(now string) string {
+	return "SELECT " + modelColumns[Token]("t.") + `, t.expires_at <> 0 AND t.expires_at <= ` + now + ` AS expired,
+		a.disabled_at <> 0 AS disabled, t.last_used_at < ` + now + ` - 60000000 AS stale, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
 		CASE WHEN o.name IS NULL THEN '' ELSE m.role END AS role,
 		COALESCE(c.revision, '') AS config_revision, COALESCE(c.has_config, false) AS config_has_config,
 		COALESCE(c.updated_at, 0) AS config_updated_at, COALESCE(c.updated_by, '') AS config_updated_by,
@@ -40,10 +44,8 @@ func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 		LEFT JOIN members AS m ON m.user_name = t.owner AND m.account = ?
 		LEFT JOIN accounts AS o ON o.name = m.account AND o.disabled_at = 0
 		LEFT JOIN configs AS c ON c.account = CASE WHEN t.owner = ? OR o.name IS NOT NULL THEN ? END AND c.slug = ?
-		WHERE t.hash = ?`, asked.Body, asked.Account, asked.Account, asked.Account, asked.Slug, asked.Token)
-}
-
-var tokenColumns = modelColumns[Token]("t.")
+		WHERE t.hash = ?`
+})
 
 // HasProject reports whether the project exists, and the token's owner has a role on its account.
 func (a *Admission) HasProject() bool { return a.Config.Revision != "" }

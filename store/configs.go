@@ -137,39 +137,57 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before
 	return before, after, tx.addToHistory(ctx, newest, before, after, w)
 }
 
-// askedConfig is what a write asks for of a project's config.
-type askedConfig struct {
-	config    Config
+// lockedConfig is what a write reads of a project's config, with questions that ask for it.
+type lockedConfig struct {
+	Config
+	N          int64 // of the newest entry of its history, as the next two
+	BytesSoFar int64
+	Newest     string // revision
+	Enforced   bool   // see Checks, as the next three
+	Schema     bool
+	Withdrawn  string
+	UseVersion string
+	Now        Time
+
 	questions []*question
-	rest      struct {
-		N, BytesSoFar    int64 // of the newest entry of its history
-		Revision         string
-		Enforced, Schema bool
-		Withdrawn        string
-		UseVersion       string
-		Now              Time
-	}
 }
 
 // LockConfig says that [Tx.WriteConfig] comes for this project: PostgreSQL locks and reads
 // its config with the next query, and the write needs no round trip for it.
 func (tx *Tx) LockConfig(r ref.Ref) {
 	if conn, ok := tx.db.(*pgConn); ok {
-		tx.asked = tx.configQuestions(r)
+		tx.asked = tx.newLockedConfig(r)
 		tx.queue(conn, tx.asked.questions)
 	}
 }
 
-// configQuestions locks the config's row first: what else is read is read when the lock is there.
-func (tx *Tx) configQuestions(r ref.Ref) *askedConfig {
-	a := &askedConfig{config: Config{Account: r.Account(), Slug: r.Slug()}}
+// newLockedConfig asks PostgreSQL for the config's row first, to lock it: what else is read is
+// read when the lock is there.
+func (tx *Tx) newLockedConfig(r ref.Ref) *lockedConfig {
+	c := &lockedConfig{Config: Config{Account: r.Account(), Slug: r.Slug()}}
 	project := []any{r.Account(), r.Slug(), r.Account(), r.Slug()}
-	a.questions = []*question{{
-		dest: &a.config, args: project[:2],
-		query: "SELECT revision, has_config, updated_at, updated_by, updated_via, body FROM configs WHERE account = ? AND slug = ?" + tx.lock(),
-	}, {
-		dest: &a.rest, args: project,
-		query: `SELECT
+	if tx.postgres() {
+		c.questions = []*question{
+			{dest: c, args: project[:2], query: lockConfig},
+			{dest: c, args: project, query: aroundConfig.postgres},
+		}
+	} else {
+		c.questions = []*question{{dest: c, args: project, query: aroundConfig.sqlite}}
+	}
+	return c
+}
+
+const (
+	configColumns = "c.revision, c.has_config, c.updated_at, c.updated_by, c.updated_via, c.body"
+	lockConfig    = "SELECT " + configColumns + " FROM configs AS c WHERE c.account = ? AND c.slug = ? FOR UPDATE"
+)
+
+// aroundConfig is the query for what is read besides the config's row; SQLite's reads that, too.
+var aroundConfig = func() dialects {
+	const newest = ` LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
+		ORDER BY n DESC LIMIT 1) AS h ON 1 = 1 WHERE p.account = ? AND p.slug = ?`
+	both := forEach(func(now string) string {
+		return `SELECT
 		EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforced,
 		EXISTS (SELECT 1 FROM stack_schemas AS x WHERE x.account = p.stack_account AND x.slug = p.stack_slug AND x.version =
 			CASE p.stack_version WHEN 'latest' THEN (SELECT s.latest FROM stacks AS s WHERE s.account = p.stack_account AND s.slug = p.stack_slug)
@@ -177,37 +195,35 @@ func (tx *Tx) configQuestions(r ref.Ref) *askedConfig {
 		COALESCE((SELECT s.latest FROM withdrawn_versions AS w JOIN stacks AS s ON s.account = w.account AND s.slug = w.slug
 			WHERE w.account = p.stack_account AND w.slug = p.stack_slug AND w.version = p.stack_version), '') AS use_version,
 		p.stack_version AS withdrawn,
-		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS revision, ` + tx.nowSQL() + ` AS now
-		FROM projects AS p LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
-			ORDER BY n DESC LIMIT 1) AS h ON 1 = 1
-		WHERE p.account = ? AND p.slug = ?`,
-	}}
-	return a
-}
+		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS newest, ` + now + ` AS now`
+	})
+	both.postgres += " FROM projects AS p" + newest
+	both.sqlite += ", " + configColumns + " FROM projects AS p JOIN configs AS c ON c.account = p.account AND c.slug = p.slug" + newest
+	return both
+}()
 
 // lockedConfig returns a project's config, locked, and what of the newest entry of its
 // history the next one needs.
 func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntry, error) {
-	a := tx.asked
+	c := tx.asked
 	tx.asked = nil
-	if a == nil || a.config.Account != r.Account() || a.config.Slug != r.Slug() {
-		a = tx.configQuestions(r)
-		if err := tx.ask(ctx, a.questions...); err != nil {
+	if c == nil || c.Account != r.Account() || c.Slug != r.Slug() {
+		c = tx.newLockedConfig(r)
+		if err := tx.ask(ctx, c.questions...); err != nil {
 			return nil, nil, err
 		}
 	} else if err := tx.ask(ctx); err != nil { // if none was asked since
 		return nil, nil, err
 	}
-	if !a.questions[0].found {
+	if !c.questions[0].found {
 		return nil, nil, ErrNotFound
 	}
-	c, rest := &a.config, &a.rest
-	tx.now = cmp.Or(tx.now, rest.Now)
-	c.Checks = Checks{Enforced: rest.Enforced, Schema: rest.Schema, UseVersion: rest.UseVersion}
+	tx.now = cmp.Or(tx.now, c.Now)
+	c.Checks = Checks{Enforced: c.Enforced, Schema: c.Schema, UseVersion: c.UseVersion}
 	if c.UseVersion != "" {
-		c.Withdrawn = rest.Withdrawn
+		c.Checks.Withdrawn = c.Withdrawn
 	}
-	return c, &ConfigEntry{N: rest.N, BytesSoFar: rest.BytesSoFar, ConfigState: ConfigState{Revision: rest.Revision}}, nil
+	return &c.Config, &ConfigEntry{N: c.N, BytesSoFar: c.BytesSoFar, ConfigState: ConfigState{Revision: c.Newest}}, nil
 }
 
 func (tx *Tx) putConfig(ctx context.Context, c *Config) error {

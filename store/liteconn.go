@@ -76,11 +76,14 @@ func (c *liteConn) limit(ctx context.Context) (context.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if c.group.open.writes == 0 {
+	if !c.shared() {
 		return ctx, nil
 	}
 	return context.WithoutCancel(ctx), nil
 }
+
+// shared reports whether others have written in the transaction.
+func (c *liteConn) shared() bool { return c.group.open.writes > 0 }
 
 // failed notes that a statement failed, and returns its error.
 func (c *liteConn) failed(err error) error {

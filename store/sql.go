@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/schema"
 )
 
 // Queries are written with bun, except for two kinds, where bun costs too much:
@@ -40,6 +41,14 @@ func (v *View) raw() raw {
 	return v.db.(*liteConn)
 }
 
+// limited returns the context of a statement, unless nothing interrupts that: see [liteConn].
+func (v *View) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if conn, ok := v.db.(*liteConn); ok && conn.shared() {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, queryTime)
+}
+
 // execLarge runs a statement with large values, with ? for each value.
 func (tx *Tx) execLarge(ctx context.Context, statement string, args ...any) error {
 	_, err := tx.execLargeResult(ctx, statement, args...)
@@ -47,7 +56,7 @@ func (tx *Tx) execLarge(ctx context.Context, statement string, args ...any) erro
 }
 
 func (tx *Tx) execLargeResult(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	ctx, cancel := tx.limited(ctx)
 	defer cancel()
 	if tx.postgres() {
 		statement, args = rebind(pgx.QueryExecModeDescribeExec, statement, args)
@@ -65,7 +74,7 @@ func (tx *Tx) execLargeResult(ctx context.Context, statement string, args ...any
 
 // readLarge reads the one row of a query into dest; ErrNotFound when there is none.
 func (v *View) readLarge(ctx context.Context, dest []any, query string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	ctx, cancel := v.limited(ctx)
 	defer cancel()
 	if v.postgres() {
 		query, args = rebind(pgx.QueryExecModeDescribeExec, query, args)
@@ -89,6 +98,10 @@ func affected(res sql.Result, err error) (int, error) {
 // rebind numbers the placeholders of a statement as PostgreSQL wants them, and says how
 // pgx sends it.
 func rebind(mode pgx.QueryExecMode, statement string, args []any) (string, []any) {
+	return number(statement), append([]any{mode}, args...)
+}
+
+func number(statement string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(statement, "?") {
 		if i > 0 {
@@ -97,7 +110,7 @@ func rebind(mode pgx.QueryExecMode, statement string, args []any) (string, []any
 		}
 		b.WriteString(part)
 	}
-	return b.String(), append([]any{mode}, args...)
+	return b.String()
 }
 
 // one reads the one row of a frequent query; ErrNotFound when there is none. The query is
@@ -125,7 +138,7 @@ type question struct {
 // ask answers questions, of which each sees what the former ones have locked. Within a
 // transaction PostgreSQL does so in one round trip.
 func (v *View) ask(ctx context.Context, questions ...*question) error {
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	ctx, cancel := v.limited(ctx)
 	defer cancel()
 	if conn, ok := v.db.(*pgConn); ok {
 		v.queue(conn, questions)
@@ -142,8 +155,7 @@ func (v *View) ask(ctx context.Context, questions ...*question) error {
 // queue has questions answered with the next ones, or with the commit.
 func (v *View) queue(conn *pgConn, questions []*question) {
 	for _, q := range questions {
-		text, args := rebind(pgx.QueryExecModeCacheStatement, q.query, q.args)
-		conn.queue = append(conn.queue, pgQuery{text: text, args: args[1:], scan: func(rows pgx.Rows) error {
+		conn.queue = append(conn.queue, pgQuery{text: v.store.numbered(q.query), args: q.args, scan: func(rows pgx.Rows) error {
 			columns := make([]string, len(rows.FieldDescriptions()))
 			for i, f := range rows.FieldDescriptions() {
 				columns[i] = f.Name
@@ -210,8 +222,7 @@ func (tx *Tx) send(ctx context.Context, statement string, args ...any) error {
 	if !ok {
 		return tx.execLarge(ctx, statement, args...)
 	}
-	text, args := rebind(pgx.QueryExecModeCacheStatement, statement, args)
-	conn.queue = append(conn.queue, pgQuery{text: text, args: args[1:]})
+	conn.queue = append(conn.queue, pgQuery{text: tx.store.numbered(statement), args: args})
 	return nil
 }
 
@@ -220,20 +231,41 @@ func (tx *Tx) sendRow(ctx context.Context, row any) error {
 	value := reflect.ValueOf(row).Elem()
 	table := tx.store.read.Table(value.Type())
 	args := make([]any, len(table.Fields))
-	names := make([]string, len(table.Fields))
 	for i, f := range table.Fields {
-		names[i] = f.Name
 		if args[i] = f.Value(value).Interface(); f.Value(value).Kind() == reflect.Int64 {
 			args[i] = f.Value(value).Int() // such as a Time
 		}
 	}
-	return tx.send(ctx, "INSERT INTO "+table.Name+" ("+strings.Join(names, ", ")+") VALUES (?"+strings.Repeat(", ?", len(names)-1)+")", args...)
+	return tx.send(ctx, tx.store.insert(table), args...)
+}
+
+// insert returns the INSERT of a row of a model.
+func (s *Store) insert(table *schema.Table) string {
+	if known, ok := s.texts.Load(table); ok {
+		return known.(string)
+	}
+	names := make([]string, len(table.Fields))
+	for i, f := range table.Fields {
+		names[i] = f.Name
+	}
+	text := "INSERT INTO " + table.Name + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")"
+	s.texts.Store(table, text)
+	return text
+}
+
+// numbered returns a frequent statement with the placeholders that PostgreSQL wants.
+func (s *Store) numbered(statement string) string {
+	if known, ok := s.texts.Load(statement); ok {
+		return known.(string)
+	}
+	text := number(statement)
+	s.texts.Store(statement, text)
+	return text
 }
 
 func (v *View) rows(ctx context.Context, mode pgx.QueryExecMode, query string, args []any) (*sql.Rows, error) {
 	if v.postgres() { // not within a transaction
-		query, args = rebind(mode, query, args)
-		return v.raw().QueryContext(ctx, query, args...)
+		return v.raw().QueryContext(ctx, v.store.numbered(query), append([]any{mode}, args...)...)
 	}
 	if conn, ok := v.db.(*liteConn); ok {
 		ctx, prepared, err := conn.prepare(ctx, query)

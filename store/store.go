@@ -39,6 +39,7 @@ type Store struct {
 	checkpoints *checkpoints // nil on PostgreSQL
 
 	statements sync.Map    // SQLite: *sql.Stmt by its query
+	texts      sync.Map    // of frequent statements, by the table or by the text with ?
 	unprepared atomic.Bool // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
 
 	keep   Retention

@@ -26,8 +26,8 @@ type selecting interface {
 // Tx reads and writes in one transaction, within [Store.Write].
 type Tx struct {
 	View
-	db    bun.IDB      // the database of View
-	asked *askedConfig // by LockConfig
+	db    bun.IDB       // the database of View
+	asked *lockedConfig // by LockConfig
 }
 
 // Time is a moment in microseconds since 1970 in UTC; 0 means never.
@@ -76,10 +76,27 @@ func (v *View) nowExpr() any {
 
 // nowSQL is the present in the text of a query that is prepared.
 func (v *View) nowSQL() string {
+	return present.of(v)
+}
+
+// dialects is a text of SQL for each database.
+type dialects struct{ sqlite, postgres string }
+
+var present = dialects{
+	sqlite:   "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+	postgres: "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
+}
+
+// forEach makes a query with the present in it.
+func forEach(query func(now string) string) dialects {
+	return dialects{query(present.sqlite), query(present.postgres)}
+}
+
+func (d dialects) of(v *View) string {
 	if v.postgres() {
-		return "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+		return d.postgres
 	}
-	return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
+	return d.sqlite
 }
 
 // askWithNow is [View.ask], and asks for the present in the end.
