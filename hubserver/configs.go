@@ -62,7 +62,8 @@ func (c *call) configSize() (size int64, err error) {
 type configWrite struct {
 	via    wire.Via
 	change configChange
-	dryRun bool // roll it back
+	ready  *store.ReadyBody // see store.ConfigWrite
+	dryRun bool             // roll it back
 }
 
 // errDryRun rolls a write back that would have succeeded.
@@ -112,11 +113,11 @@ func (s *Server) replaceConfig(c *call, put configWrite) error {
 		put.via = wire.ViaCreate
 	}
 	if req.Settings == nil {
-		return c.changeConfig(put, func() (configChange, error) {
+		return c.changeConfig(&put, func() (configChange, error) {
 			return func(*store.Config) (flat.Config, []byte, error) { return flat.Config{}, nil, nil }, nil
 		})
 	}
-	return c.changeConfig(put, func() (configChange, error) {
+	return c.changeConfig(&put, func() (configChange, error) {
 		config, err := flat.Fold(req.Settings)
 		if err != nil {
 			return nil, invalidConfig("/settings", err)
@@ -124,7 +125,8 @@ func (s *Server) replaceConfig(c *call, put configWrite) error {
 		if err := s.checkConfig(config); err != nil {
 			return nil, err
 		}
-		body := config.Canonical() // before the transaction, which others wait for
+		body := config.Canonical()
+		put.ready = store.Ready(body)
 		return func(*store.Config) (flat.Config, []byte, error) { return config, body, nil }, nil
 	})
 }
@@ -144,7 +146,7 @@ func (s *Server) patchConfig(c *call) error {
 	if err := c.takeAtMost(changing, jsonMemory(body)+patchedCost*s.Limits.ConfigBytes); err != nil {
 		return err
 	}
-	return c.changeConfig(configWrite{via: wire.ViaAPI}, func() (configChange, error) {
+	return c.changeConfig(&configWrite{via: wire.ViaAPI}, func() (configChange, error) {
 		// What the request alone shows is checked before the condition.
 		if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
 			return nil, invalidConfig("", err)
@@ -174,12 +176,12 @@ func (s *Server) patchConfig(c *call) error {
 
 // changeConfig applies the change that prepare returns, and responds with the config as
 // it is now and as it was before.
-func (c *call) changeConfig(w configWrite, prepare func() (configChange, error)) error {
+func (c *call) changeConfig(w *configWrite, prepare func() (configChange, error)) error {
 	var err error
 	if w.change, err = prepare(); err != nil {
 		return err
 	}
-	answer, err := c.writeConfig(w)
+	answer, err := c.writeConfig(*w)
 	if err != nil {
 		return err
 	}
@@ -224,7 +226,7 @@ func (c *call) writeChecked(w configWrite, checked *checkedSettings) (*wire.Conf
 	wrote := false
 	c.writesConfig = true
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
-		write := store.ConfigWrite{Author: c.author(w.via), Count: countKeys}
+		write := store.ConfigWrite{Author: c.author(w.via), Count: countKeys, Ready: w.ready}
 		write.Change = func(current *store.Config) (body []byte, err error) {
 			if err := c.checkRevision(current); err != nil {
 				return nil, err

@@ -34,8 +34,9 @@ type ConfigEntry struct {
 type KeyCounts struct{ Added, Changed, Removed int }
 
 // addToHistory adds a write to the history of a project's config, whose row is locked.
-// newest is the entry before, the zero value for none; before is nil when it is damaged. What a hub of an earlier release wrote is added first.
-func (tx *Tx) addToHistory(ctx context.Context, newest *ConfigEntry, before, after *Config, w ConfigWrite) (err error) {
+// newest is the entry before, the zero value for none; before is nil when it is damaged. What
+// a hub of an earlier release wrote is added first.
+func (tx *Tx) addToHistory(ctx context.Context, newest *ConfigEntry, before, after *Config, ready *ReadyBody, w ConfigWrite) (err error) {
 	e := &ConfigEntry{Account: after.Account, Slug: after.Slug, N: newest.N + 1, ConfigState: after.ConfigState, TokenName: w.TokenName, RequestID: w.RequestID}
 	from := emptyBody
 	if before != nil && before.UpdatedAt != 0 {
@@ -43,7 +44,7 @@ func (tx *Tx) addToHistory(ctx context.Context, newest *ConfigEntry, before, aft
 		if newest.Revision != before.Revision {
 			missing := before.entry(e.N)
 			missing.BytesSoFar = newest.BytesSoFar
-			if err := tx.addEntry(ctx, missing, before.Body); err != nil {
+			if err := tx.addEntry(ctx, missing, Ready(before.Body)); err != nil {
 				return err
 			}
 			newest.BytesSoFar = missing.BytesSoFar
@@ -56,7 +57,7 @@ func (tx *Tx) addToHistory(ctx context.Context, newest *ConfigEntry, before, aft
 		}
 	}
 	e.BytesSoFar = newest.BytesSoFar
-	if err := tx.addEntry(ctx, e, after.Body); err != nil {
+	if err := tx.addEntry(ctx, e, ready); err != nil {
 		return err
 	}
 	return tx.boundHistory(ctx, e)
@@ -73,13 +74,13 @@ const entryRow = 1 << 10
 
 // addEntry stores an entry, whose BytesSoFar are those of the entry before, and its body. One
 // that is too large for a frame goes to config_bodies, where its revision may be already.
-func (tx *Tx) addEntry(ctx context.Context, e *ConfigEntry, body []byte) error {
-	e.Bytes = entryRow
-	if len(body) <= frame.MaxSize {
-		e.Body = frame.Append(nil, body)
-		e.Bytes += int64(len(e.Body))
-	} else if err := tx.addInPieces(ctx, e, body); err != nil {
-		return err
+func (tx *Tx) addEntry(ctx context.Context, e *ConfigEntry, ready *ReadyBody) error {
+	e.Body = ready.frame
+	e.Bytes = entryRow + int64(len(e.Body))
+	if e.Body == nil {
+		if err := tx.addInPieces(ctx, e, ready.body); err != nil {
+			return err
+		}
 	}
 	e.BytesSoFar += e.Bytes
 	return tx.sendRow(ctx, e)

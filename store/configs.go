@@ -1,12 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/uptrace/bun"
 
+	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/ref"
 )
 
@@ -95,6 +97,31 @@ type ConfigWrite struct {
 	Author
 	Change ConfigChange
 	Count  func(from, to []byte) (KeyCounts, error) // compares two bodies; nil: all counts are 0
+	Ready  *ReadyBody                               // the body that Change may return; nil: it is not known before
+}
+
+// ReadyBody is a body with what a write needs of it, so that the transaction, for which
+// others wait, need not compute that.
+type ReadyBody struct {
+	body, frame []byte // the frame is nil for a body that is too large for one
+	revision    string
+}
+
+// Ready makes a body ready to be written.
+func Ready(body []byte) *ReadyBody {
+	b := &ReadyBody{body: body, revision: revisionOf(body)}
+	if len(body) <= frame.MaxSize {
+		b.frame = frame.Append(nil, body)
+	}
+	return b
+}
+
+// ready returns the body with what a write needs of it.
+func (w ConfigWrite) ready(body []byte) *ReadyBody {
+	if w.Ready != nil && bytes.Equal(w.Ready.body, body) {
+		return w.Ready
+	}
+	return Ready(body)
 }
 
 // WriteConfig applies w to a project's config in one step and returns the
@@ -121,7 +148,8 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before
 	if err != nil || body == nil {
 		return before, before, err
 	}
-	revision := revisionOf(body)
+	ready := w.ready(body)
+	revision := ready.revision
 	if revision == before.Revision && !damaged {
 		return before, before, nil
 	}
@@ -132,9 +160,9 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before
 		return nil, nil, err
 	}
 	if damaged {
-		return before, after, tx.addToHistory(ctx, newest, nil, after, w)
+		return before, after, tx.addToHistory(ctx, newest, nil, after, ready, w)
 	}
-	return before, after, tx.addToHistory(ctx, newest, before, after, w)
+	return before, after, tx.addToHistory(ctx, newest, before, after, ready, w)
 }
 
 // lockedConfig is what a write reads of a project's config, with questions that ask for it.
