@@ -22,8 +22,8 @@ import (
 //     waits, or commits it when nobody does: a lone writer begins, writes and commits.
 //   - Each one but the first has a savepoint, so that one that fails, panics, or whose
 //     context ends takes back what it wrote and nothing else. A statement is not
-//     interrupted within a shared transaction, because SQLite would roll all of it back;
-//     the end of a context is noticed before the next one.
+//     interrupted, because SQLite would roll back the whole transaction; the end of a
+//     context is noticed before the next one.
 //   - The next transaction begins when the disk has the last one. SQLite would let it begin
 //     before, and a few writers would get more done; but then a write whose sync fails would
 //     have been seen.
@@ -320,7 +320,10 @@ func (g *group) commit() {
 
 // exec runs a statement of a transaction that may be shared.
 func (g *group) exec(statement string) error {
-	_, err := g.conn.Conn.ExecContext(context.Background(), statement)
+	prepared, err := g.prepare(context.Background(), statement)
+	if err == nil {
+		_, err = prepared.ExecContext(context.Background())
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 
@@ -67,23 +68,15 @@ func (c *liteConn) prepare(ctx context.Context, statement string) (context.Conte
 	return ctx, prepared, err
 }
 
-// limit returns the context of a statement, or why it must not run. Within a transaction
-// that others share, nothing interrupts it.
+// limit returns the context of a statement, which nothing interrupts, or why it must not run:
+// SQLite would roll back what others wrote in the transaction. Without others, watching for
+// the end of the request would take longer than most statements.
 func (c *liteConn) limit(ctx context.Context) (context.Context, error) {
-	if err := c.ended(); err != nil {
+	if err := cmp.Or(c.ended(), ctx.Err()); err != nil {
 		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if !c.shared() {
-		return ctx, nil
 	}
 	return context.WithoutCancel(ctx), nil
 }
-
-// shared reports whether others have written in the transaction.
-func (c *liteConn) shared() bool { return c.group.open.writes > 0 }
 
 // failed notes that a statement failed, and returns its error.
 func (c *liteConn) failed(err error) error {

@@ -43,7 +43,7 @@ func (v *View) raw() raw {
 
 // limited returns the context of a statement, unless nothing interrupts that: see [liteConn].
 func (v *View) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if conn, ok := v.db.(*liteConn); ok && conn.shared() {
+	if _, ok := v.db.(*liteConn); ok {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, queryTime)
