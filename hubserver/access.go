@@ -272,7 +272,7 @@ func (c *call) permitAs(role wire.Role, account string, needed wire.Role, scope 
 	if rank(role) < rank(needed) {
 		return c.who.notPermitted(role, account, needed)
 	}
-	c.granted = append(c.granted, grant{account, needed})
+	c.granted = append(c.granted, grant{account, needed, c.who.read})
 	return c.needScope(scope)
 }
 

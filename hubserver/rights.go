@@ -3,6 +3,7 @@ package hubserver
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
@@ -12,6 +13,7 @@ import (
 type grant struct {
 	account string
 	role    wire.Role
+	read    *store.Admission // what had been read with the token by then; nil: a session
 }
 
 // transact runs f in a transaction of the store. All that a request writes for its
@@ -51,6 +53,9 @@ func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
 	if c.writesConfig {
 		tx.LockConfig(c.ref())
 	}
+	if same, err := c.sameRights(ctx, tx); err != nil || same {
+		return err
+	}
 	read, err := c.who.checkOn(ctx, &tx.View, other)
 	if err != nil {
 		return err
@@ -70,6 +75,19 @@ func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// sameRights reports whether all that let the caller in is known to hold still.
+func (c *call) sameRights(ctx context.Context, tx *store.Tx) (bool, error) {
+	relied := []*store.Admission{c.who.read}
+	for _, g := range c.granted {
+		relied = append(relied, g.read)
+	}
+	if slices.ContainsFunc(relied, func(a *store.Admission) bool { return a == nil || !tx.SameRights(a) }) {
+		return false, nil
+	}
+	now, err := tx.Now(ctx)
+	return c.who.read.ExpiresAt == 0 || now < c.who.read.ExpiresAt, err
 }
 
 // bearerProblem says why a token that was looked up is not a valid one, or returns

@@ -21,6 +21,7 @@ type Admission struct {
 	Config ConfigState `bun:"embed:config_"` // of the project; without a revision: there is no such project, or the owner has no role on its account
 	Size   int64       // of the config, in bytes
 	Body   []byte      // of the config; nil: it was not asked for, or is too large
+	rights int64       // see SameRights
 }
 
 // Admission reads all that a request with a token needs, in one query, which databases
@@ -28,6 +29,9 @@ type Admission struct {
 // read for a stranger, to whom the time would tell whether it exists.
 func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 	a := &Admission{}
+	if v.store.group != nil {
+		a.rights = v.store.group.rights.Load()
+	}
 	return a, v.one(ctx, a, admissionQuery.of(v), asked.Body, asked.Account, asked.Account, asked.Account, asked.Slug, asked.Token)
 }
 

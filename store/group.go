@@ -38,6 +38,8 @@ type group struct {
 	db     *bun.DB     // one connection
 	failed atomic.Bool // the disk failed to write or to sync, see renew
 
+	rights atomic.Int64 // how often rights may have changed, see [Tx.SameRights]
+
 	mu    sync.Mutex
 	busy  bool      // somebody has the turn
 	queue []*queued // those who wait for it
@@ -46,6 +48,7 @@ type group struct {
 	conn       *bun.Conn            // nil: not connected yet
 	statements map[string]*sql.Stmt // prepared on conn
 	open       *sharedTx            // nil: no transaction is open
+	version    int64                // of the database, which other connections' commits change
 	commits    int                  // how many there were
 	savepoints int                  // the same
 }
@@ -62,6 +65,7 @@ type sharedTx struct {
 	began  time.Time
 	writes int
 	doubt  bool          // a statement failed, after which SQLite may have rolled all back
+	rights bool          // one of the writes changes rights
 	ended  chan struct{} // closed once it is committed or not
 	err    error         // of the commit
 }
@@ -245,6 +249,25 @@ func (g *group) begin(waiting context.Context, synced bool) error {
 		return g.note(err)
 	}
 	g.open = &sharedTx{synced: synced, began: time.Now(), ended: make(chan struct{})}
+	return g.noteOthers()
+}
+
+// noteOthers takes a commit of another connection, such as another process's, for one that
+// changed rights.
+func (g *group) noteOthers() error {
+	prepared, err := g.prepare(context.Background(), "PRAGMA data_version")
+	var version int64
+	if err == nil {
+		err = prepared.QueryRowContext(context.Background()).Scan(&version)
+	}
+	if err != nil {
+		g.fail(err)
+		return err
+	}
+	if version != g.version {
+		g.version = version
+		g.rights.Add(1)
+	}
 	return nil
 }
 
@@ -289,7 +312,7 @@ func (g *group) connect(ctx context.Context) error {
 	}
 	conn, err := g.db.Conn(ctx)
 	if err == nil {
-		g.conn = &conn
+		g.conn, g.version = &conn, -1 // another connection's says nothing
 	}
 	return err
 }
@@ -314,6 +337,9 @@ func (g *group) commit() {
 	g.commits++
 	if b.err = g.note(g.exec("COMMIT")); b.err != nil {
 		_ = g.exec("ROLLBACK") // SQLite leaves some open
+	}
+	if b.rights {
+		g.rights.Add(1) // after it can be seen
 	}
 	close(b.ended)
 }

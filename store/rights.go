@@ -13,6 +13,9 @@ func (tx *Tx) LockRights(ctx context.Context, accounts ...string) error {
 // account. The lock is fair: a stream of writes, unlike one of shared locks of a row,
 // cannot keep a revocation waiting.
 func (tx *Tx) changeRights(ctx context.Context, account string) error {
+	if conn, ok := tx.db.(*liteConn); ok {
+		conn.group.open.rights = true
+	}
 	return tx.rightsLock(ctx, "pg_advisory_xact_lock", account)
 }
 
@@ -22,4 +25,14 @@ func (tx *Tx) rightsLock(ctx context.Context, lock string, accounts ...string) e
 	}
 	return tx.send(ctx, "SELECT "+lock+"(hashtextextended(current_schema() || ' rights of ' || account, 0)) "+
 		"FROM unnest(?::text[]) AS account", accounts)
+}
+
+// SameRights reports whether what a says still holds but for the token's end: nobody's rights
+// have changed since it was read. SQLite knows that, PostgreSQL does not.
+//
+// The group counts the transactions that changed rights, each after its commit, and takes
+// those of other processes for such. An admission has the count from before it was read.
+func (tx *Tx) SameRights(a *Admission) bool {
+	conn, ok := tx.db.(*liteConn)
+	return ok && !conn.group.open.rights && a.rights == conn.group.rights.Load()
 }
