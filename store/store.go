@@ -147,7 +147,7 @@ func (s *Store) openSQLite(opts Options) error {
 	if err != nil {
 		return err
 	}
-	read, err := open(8, "query_only(1)")
+	read, err := open(8, "query_only(1)", fmt.Sprintf("cache_size(-%d)", readerCache))
 	if err != nil {
 		return err
 	}
@@ -174,9 +174,13 @@ func (d dsn) openSQLite(conns int, pragmas ...string) (*sql.DB, error) {
 // sixth less done (BenchmarkManyWriters).
 const pageSize = 4 << 10
 
-// writerCache is how many KiB of pages the connection that writes keeps: SQLite's default
-// of 2,000 costs many writers another sixth.
-const writerCache = 16 << 10
+// How many KiB of pages a connection keeps. SQLite's default is 2,000: with it, many writers
+// get a tenth less done (BenchmarkManyWriters), and 16 MiB gain nothing over 8. There are
+// several readers, which drop their pages with each commit; 1 MiB is as fast (BenchmarkLoad).
+const (
+	writerCache = 8 << 10
+	readerCache = 1 << 10
+)
 
 // createSQLite creates an empty database if the file does not exist.
 func (s *Store) createSQLite() error {
