@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -59,7 +60,11 @@ func startPebble(t *testing.T, port, life int) string {
 		t.Fatal(err)
 	}
 	pebble := exec.Command(program, "-config", path, "-dnsserver", nameserver(t))
-	pebble.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=5")
+	rejected := 5  // percent of the nonces
+	if life < 60 { // the client waits for seconds before it tries again
+		rejected = 0
+	}
+	pebble.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", fmt.Sprint("PEBBLE_WFE_NONCEREJECT=", rejected))
 	pebble.Stdout = t.Output()
 	if err := pebble.Start(); err != nil {
 		t.Fatal(err)
