@@ -20,12 +20,15 @@ func storable(s string) string {
 
 // storableQuery is storable for a query, or a form. A malformed one stays so.
 func storableQuery(encoded string) string {
-	if !strings.Contains(encoded, "%") && utf8.ValidString(encoded) {
+	if !strings.ContainsAny(encoded, "%\x00") && utf8.ValidString(encoded) {
 		return encoded
 	}
 	parts := strings.Split(encoded, "&")
 	for i, part := range parts {
 		name, value, ok := strings.Cut(part, "=")
+		if strings.Contains(part, ";") {
+			continue // not a separator any more, and an error to url.ParseQuery
+		}
 		if plain, err := url.QueryUnescape(value); ok && err == nil && plain != storable(plain) {
 			parts[i] = name + "=" + url.QueryEscape(storable(plain))
 		}
