@@ -18,15 +18,15 @@ func Diff(from, to Config) Difference {
 	a, b := from.flat(), to.flat()
 	for len(a) > 0 || len(b) > 0 {
 		switch {
-		case len(a) == 0 || len(b) > 0 && b[0].key < a[0].key:
-			d.Added = append(d.Added, Entry{b[0].key, b[0].leaf.leafText()})
+		case len(a) == 0 || len(b) > 0 && b[0].name < a[0].name:
+			d.Added = append(d.Added, Entry{b[0].name, b[0].leafText()})
 			b = b[1:]
-		case len(b) == 0 || a[0].key < b[0].key:
-			d.Removed = append(d.Removed, Entry{a[0].key, a[0].leaf.leafText()})
+		case len(b) == 0 || a[0].name < b[0].name:
+			d.Removed = append(d.Removed, Entry{a[0].name, a[0].leafText()})
 			a = a[1:]
 		default:
-			if was, is := a[0].leaf.leafText(), b[0].leaf.leafText(); was != is {
-				d.Changed = append(d.Changed, Change{a[0].key, was, is})
+			if was, is := a[0].leafText(), b[0].leafText(); was != is {
+				d.Changed = append(d.Changed, Change{a[0].name, was, is})
 			}
 			a, b = a[1:], b[1:]
 		}

@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
 
 	"example.com/projecthub/hubclient/wire"
 )
@@ -53,16 +52,9 @@ func (c Config) Canonical() []byte {
 	members := c.flat()
 	size := len("{}")
 	for _, m := range members {
-		size += len(`"":,`) + len(m.key) + max(len(m.leaf.text), len("{}")) // most need no more
+		size += len(`"":,`) + len(m.name) + max(len(m.text), len("{}")) // most need no more
 	}
-	b := append(make([]byte, 0, size), '{')
-	for i, m := range members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = m.leaf.appendTo(append(appendQuoted(b, m.key), ':'))
-	}
-	return append(b, '}')
+	return node{items: members}.appendTo(make([]byte, 0, size))
 }
 
 // Revision names the config's content: the SHA-256 of its canonical form as 64
@@ -80,7 +72,7 @@ func (c Config) Keys() []string {
 	members := c.flat()
 	keys := make([]string, len(members))
 	for i, m := range members {
-		keys[i] = m.key
+		keys[i] = m.name
 	}
 	return keys
 }
@@ -116,28 +108,22 @@ func (c Config) EnrichmentCount() int {
 	return len(enrichments.items)
 }
 
-// member is a member of a flat config.
-type member struct {
-	key  string
-	leaf *node // a part of the settings
-}
-
-// flat returns the members of the flat config in key order. It differs from the
-// order of names: a is before a-, but a- before a.b.
-func (c Config) flat() []member {
-	members := appendFlat(make([]member, 0, c.Len()), make([]byte, 0, 128), c.settings)
-	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+// flat returns the members of the flat config, named by their keys, in key
+// order. It differs from the order of names: a is before a-, but a- before a.b.
+func (c Config) flat() []node {
+	members := appendFlat(make([]node, 0, c.Len()), make([]byte, 0, 128), c.settings)
+	slices.SortFunc(members, byName)
 	return members
 }
 
-func appendFlat(members []member, prefix []byte, object node) []member {
-	for i := range object.items {
-		n := &object.items[i]
+func appendFlat(members []node, prefix []byte, object node) []node {
+	for _, n := range object.items {
 		key := append(prefix, escape(n.name)...)
 		if n.isLeaf() {
-			members = append(members, member{string(key), n})
+			n.name = string(key)
+			members = append(members, n)
 		} else {
-			members = appendFlat(members, append(key, '.'), *n)
+			members = appendFlat(members, append(key, '.'), n)
 		}
 	}
 	return members

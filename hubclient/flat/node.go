@@ -167,7 +167,7 @@ func (r *reader) value() (node, error) {
 	}
 	text, err := r.scalar()
 	if err == nil && text[0] == '"' && strings.IndexByte(text, '\\') >= 0 {
-		text = string(appendQuoted(nil, unquoted(text)))
+		text = string(appendQuoted(nil, unquote(text)))
 	}
 	return node{text: text}, err
 }
@@ -179,8 +179,8 @@ func (r *reader) scalar() (string, error) {
 	return r.text[end-len(value) : end], err
 }
 
-// unquoted returns the string that a JSON string stands for.
-func unquoted(text string) string {
+// unquote returns the text of a JSON string, without quotes and escapes.
+func unquote(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text[1 : len(text)-1]
 	}
@@ -201,7 +201,7 @@ func sortMembers(members []node) error {
 	return nil
 }
 
-// items reads elements, or members, between the brackets and with them.
+// items reads an array's elements or an object's members, and both brackets.
 func (r *reader) items(end jsontext.Kind) ([]node, error) {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (r *reader) items(end jsontext.Kind) ([]node, error) {
 			if err != nil {
 				return nil, err
 			}
-			name = unquoted(text)
+			name = unquote(text)
 		}
 		item, err := r.value()
 		if err != nil {

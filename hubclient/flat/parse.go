@@ -56,16 +56,6 @@ func placeAll(members []node, at jsontext.Pointer) ([]placed, error) {
 	return leaves, nil
 }
 
-// named returns the leaves of members, with their keys as names.
-func named(members []member) []node {
-	leaves := make([]node, len(members))
-	for i, m := range members {
-		leaves[i] = *m.leaf
-		leaves[i].name = m.key
-	}
-	return leaves
-}
-
 func place(member node) ([]string, error) {
 	path, err := SplitKey(member.name)
 	switch {

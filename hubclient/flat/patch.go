@@ -35,11 +35,11 @@ func (c Config) Patch(set []byte, remove []string) (Config, error) {
 	}
 	members := fresh.flat()
 	for _, m := range c.flat() {
-		if _, replaced := fresh.find(m.key); !replaced && !removed[m.key] {
+		if _, replaced := fresh.find(m.name); !replaced && !removed[m.name] {
 			members = append(members, m)
 		}
 	}
-	leaves, err := placeAll(named(members), "/set")
+	leaves, err := placeAll(members, "/set")
 	if err != nil {
 		return Config{}, err
 	}
