@@ -44,7 +44,7 @@ func (tx *Tx) addToHistory(ctx context.Context, newest *ConfigEntry, before, aft
 		if newest.Revision != before.Revision {
 			missing := before.entry(e.N)
 			missing.BytesSoFar = newest.BytesSoFar
-			if err := tx.addEntry(ctx, missing, Ready(before.Body)); err != nil {
+			if err := tx.addEntry(ctx, missing, &ReadyBody{body: before.Body}); err != nil {
 				return err
 			}
 			newest.BytesSoFar = missing.BytesSoFar
@@ -75,7 +75,7 @@ const entryRow = 1 << 10
 // addEntry stores an entry, whose BytesSoFar are those of the entry before, and its body. One
 // that is too large for a frame goes to config_bodies, where its revision may be already.
 func (tx *Tx) addEntry(ctx context.Context, e *ConfigEntry, ready *ReadyBody) error {
-	e.Body = ready.frame
+	e.Body = ready.compress()
 	e.Bytes = entryRow + int64(len(e.Body))
 	if e.Body == nil {
 		if err := tx.addInPieces(ctx, e, ready.body); err != nil {

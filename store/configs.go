@@ -100,28 +100,35 @@ type ConfigWrite struct {
 	Ready  *ReadyBody                               // the body that Change may return; nil: it is not known before
 }
 
-// ReadyBody is a body with what a write needs of it, so that the transaction, for which
-// others wait, need not compute that.
+// ReadyBody is a body with its revision and its compressed form, so that the transaction,
+// for which others wait, need not compute them.
 type ReadyBody struct {
-	body, frame []byte // the frame is nil for a body that is too large for one
-	revision    string
+	body     []byte
+	revision string
+	frame    []byte // nil: not compressed yet, or too large for a frame
 }
 
-// Ready makes a body ready to be written.
+// Ready computes what a write needs of a body.
 func Ready(body []byte) *ReadyBody {
 	b := &ReadyBody{body: body, revision: revisionOf(body)}
-	if len(body) <= frame.MaxSize {
-		b.frame = frame.Append(nil, body)
-	}
+	b.compress()
 	return b
 }
 
-// ready returns the body with what a write needs of it.
+// compress returns the frame of the body, nil if it is too large for one.
+func (b *ReadyBody) compress() []byte {
+	if b.frame == nil && len(b.body) <= frame.MaxSize {
+		b.frame = frame.Append(nil, b.body)
+	}
+	return b.frame
+}
+
+// ready is [Ready] for what Change returned. One that changes nothing is not compressed.
 func (w ConfigWrite) ready(body []byte) *ReadyBody {
 	if w.Ready != nil && bytes.Equal(w.Ready.body, body) {
 		return w.Ready
 	}
-	return Ready(body)
+	return &ReadyBody{body: body, revision: revisionOf(body)}
 }
 
 // WriteConfig applies w to a project's config in one step and returns the
