@@ -241,26 +241,27 @@ func (tx *Tx) sendRow(ctx context.Context, row any) error {
 
 // insert returns the INSERT of a row of a model.
 func (s *Store) insert(table *schema.Table) string {
-	if known, ok := s.texts.Load(table); ok {
-		return known.(string)
-	}
-	names := make([]string, len(table.Fields))
-	for i, f := range table.Fields {
-		names[i] = f.Name
-	}
-	text := "INSERT INTO " + table.Name + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")"
-	s.texts.Store(table, text)
-	return text
+	return s.text(table, func() string {
+		names := make([]string, len(table.Fields))
+		for i, f := range table.Fields {
+			names[i] = f.Name
+		}
+		return "INSERT INTO " + table.Name + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")"
+	})
 }
 
 // numbered returns a frequent statement with the placeholders that PostgreSQL wants.
 func (s *Store) numbered(statement string) string {
-	if known, ok := s.texts.Load(statement); ok {
-		return known.(string)
+	return s.text(statement, func() string { return number(statement) })
+}
+
+// text returns what build returned for key, once.
+func (s *Store) text(key any, build func() string) string {
+	known, ok := s.texts.Load(key)
+	if !ok {
+		known, _ = s.texts.LoadOrStore(key, build())
 	}
-	text := number(statement)
-	s.texts.Store(statement, text)
-	return text
+	return known.(string)
 }
 
 func (v *View) rows(ctx context.Context, mode pgx.QueryExecMode, query string, args []any) (*sql.Rows, error) {
