@@ -13,7 +13,7 @@ import (
 type grant struct {
 	account string
 	role    wire.Role
-	read    *store.Admission // what had been read with the token by then; nil: a session
+	read    *store.Admission // from which the role is; nil: a session
 }
 
 // transact runs f in a transaction of the store. All that a request writes for its
@@ -77,13 +77,11 @@ func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// sameRights reports whether all that let the caller in is known to hold still.
+// sameRights reports whether the rights with which the request was admitted are known to be
+// unchanged, and its token has not expired.
 func (c *call) sameRights(ctx context.Context, tx *store.Tx) (bool, error) {
-	relied := []*store.Admission{c.who.read}
-	for _, g := range c.granted {
-		relied = append(relied, g.read)
-	}
-	if slices.ContainsFunc(relied, func(a *store.Admission) bool { return a == nil || !tx.SameRights(a) }) {
+	changed := func(a *store.Admission) bool { return a == nil || !tx.SameRights(a) }
+	if changed(c.who.read) || slices.ContainsFunc(c.granted, func(g grant) bool { return changed(g.read) }) {
 		return false, nil
 	}
 	now, err := tx.Now(ctx)

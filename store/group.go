@@ -252,8 +252,8 @@ func (g *group) begin(waiting context.Context, synced bool) error {
 	return g.noteOthers()
 }
 
-// noteOthers takes a commit of another connection, such as another process's, for one that
-// changed rights.
+// noteOthers counts commits of other connections, such as those of other processes, as a
+// change of rights.
 func (g *group) noteOthers() error {
 	prepared, err := g.prepare(context.Background(), "PRAGMA data_version")
 	var version int64

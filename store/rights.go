@@ -27,11 +27,11 @@ func (tx *Tx) rightsLock(ctx context.Context, lock string, accounts ...string) e
 		"FROM unnest(?::text[]) AS account", accounts)
 }
 
-// SameRights reports whether what a says still holds but for the token's end: nobody's rights
-// have changed since it was read. SQLite knows that, PostgreSQL does not.
+// SameRights reports whether no rights have changed since a was read, so that it is valid
+// until the token expires. On PostgreSQL, where that is not known, it returns false.
 //
-// The group counts the transactions that changed rights, each after its commit, and takes
-// those of other processes for such. An admission has the count from before it was read.
+// The group counts the transactions that changed rights, each after its commit, and all
+// transactions of other processes. An admission has the count from before it was read.
 func (tx *Tx) SameRights(a *Admission) bool {
 	conn, ok := tx.db.(*liteConn)
 	return ok && !conn.group.open.rights && a.rights == conn.group.rights.Load()
