@@ -208,7 +208,7 @@ func (c *call) bearer(header string) (*caller, error) {
 		return nil, err
 	}
 	bearer := &read.Bearer
-	if bearer.Stale {
+	if bearer.Stale() {
 		c.s.uses.note([]string{bearer.Hash})
 	}
 	who := newCaller(bearer.Owner, bearer.ScopeList())

@@ -98,7 +98,7 @@ func bearerProblem(b *store.Bearer, err error) error {
 		return err
 	case b.RevokedAt != 0:
 		return unauthorized(wire.CodeTokenRevoked, "the token was revoked")
-	case b.Expired:
+	case b.Expired():
 		return unauthorized(wire.CodeTokenExpired, "the token expired on "+b.ExpiresAt.Time().Format("2 January 2006"))
 	case b.Disabled:
 		return unauthorized(wire.CodeUnauthorized, "the account "+b.Owner+" is disabled").

@@ -36,8 +36,7 @@ func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 }
 
 var admissionQuery = forEach(func(now string) string {
-	return "SELECT " + modelColumns[Token]("t.") + `, t.expires_at <> 0 AND t.expires_at <= ` + now + ` AS expired,
-		a.disabled_at <> 0 AS disabled, t.last_used_at < ` + now + ` - 60000000 AS stale, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
+	return "SELECT " + modelColumns[Token]("t.") + `, a.disabled_at <> 0 AS disabled, ` + now + ` AS now, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
 		CASE WHEN o.name IS NULL THEN '' ELSE m.role END AS role,
 		COALESCE(c.revision, '') AS config_revision, COALESCE(c.has_config, false) AS config_has_config,
 		COALESCE(c.updated_at, 0) AS config_updated_at, COALESCE(c.updated_by, '') AS config_updated_by,

@@ -71,13 +71,20 @@ func (s *Store) Upload(ctx context.Context, account string, packs []Pack) ([]Pac
 	return s.upload(ctx, account, packs)
 }
 
-// Occupy takes every read connection, and reports how many calls wait for one.
+// Occupy takes every read connection, and reports how many calls wait for one. Those that
+// wait for one of SQLite's for frequent queries are not counted.
 func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(), err error) {
 	var conns []*sql.Conn
 	release = func() {
 		for _, conn := range conns {
 			conn.Close()
 		}
+		for range len(s.turns) {
+			<-s.turns
+		}
+	}
+	for range cap(s.turns) {
+		s.turns <- struct{}{}
 	}
 	for range s.read.Stats().MaxOpenConnections {
 		conn, err := s.read.DB.Conn(ctx)

@@ -166,38 +166,48 @@ func TestLock_OneHubPerSQLiteFile(t *testing.T) {
 	}
 }
 
-func TestWrite_EndsWithContext(t *testing.T) {
+func TestRead_EndsWithContext(t *testing.T) {
+	reads := map[string]func(context.Context, *store.View) error{
+		"any": func(ctx context.Context, v *store.View) error {
+			_, err := v.Account(ctx, "none")
+			return err
+		},
+		"frequent": func(ctx context.Context, v *store.View) error {
+			_, err := v.Bearer(ctx, "none")
+			return err
+		},
+	}
 	storetest.Each(t, func(t *testing.T, address string) {
 		s := storetest.Open(t, address)
-		ask := func(ctx context.Context) error {
-			return s.Read(ctx, func(v *store.View) error {
-				_, err := v.Bearer(ctx, "none")
-				return err
-			})
-		}
-		waiting, release, err := s.Occupy(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, second := make(chan error, 1), make(chan error, 1)
-		go func() { first <- ask(t.Context()) }()
-		for waiting() == 0 {
-			runtime.Gosched()
-		}
-		ended, end := context.WithCancel(t.Context())
-		end()
-		go func() { second <- ask(ended) }()
-		select {
-		case err := <-second:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("the second call: %v", err)
+		for name, read := range reads {
+			ask := func(ctx context.Context) error {
+				return s.Read(ctx, func(v *store.View) error { return read(ctx, v) })
 			}
-		case <-time.After(time.Minute):
-			t.Error("the second call waits for the first one")
-		}
-		release()
-		if err := <-first; !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("the first call: %v", err)
+			waiting, release, err := s.Occupy(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := waiting()
+			first, second := make(chan error, 1), make(chan error, 1)
+			go func() { first <- ask(t.Context()) }()
+			for counted := name == "any" || store.Path(address) == ""; counted && waiting() == before; {
+				runtime.Gosched()
+			}
+			ended, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			go func() { second <- ask(ended) }()
+			select {
+			case err := <-second:
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: the second call: %v", name, err)
+				}
+			case <-time.After(time.Minute):
+				t.Errorf("%s: the second call waits for the first one", name)
+			}
+			end()
+			release()
+			if err := <-first; !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("%s: the first call: %v", name, err)
+			}
 		}
 	})
 }

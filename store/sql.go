@@ -138,8 +138,11 @@ type question struct {
 // ask answers questions, of which each sees what the former ones have locked. Within a
 // transaction PostgreSQL does so in one round trip.
 func (v *View) ask(ctx context.Context, questions ...*question) error {
-	ctx, cancel := v.limited(ctx)
-	defer cancel()
+	ctx, done, err := v.turn(ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	defer done()
 	if conn, ok := v.db.(*pgConn); ok {
 		v.queue(conn, questions)
 		return wrap(conn.flush(ctx))
@@ -150,6 +153,32 @@ func (v *View) ask(ctx context.Context, questions ...*question) error {
 		}
 	}
 	return nil
+}
+
+// turn returns the context of frequent queries. Those of SQLite have connections of their
+// own, for which turn waits: so no long query of another request holds them up. Nothing
+// interrupts one either, which takes less time than to watch for a reason.
+func (v *View) turn(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	turns := v.store.turns
+	if _, ok := v.db.(*bun.DB); !ok || turns == nil {
+		ctx, cancel := v.limited(ctx)
+		return ctx, cancel, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	select {
+	case turns <- struct{}{}:
+	default:
+		waiting, cancel := context.WithTimeout(ctx, queryTime)
+		defer cancel()
+		select {
+		case turns <- struct{}{}:
+		case <-waiting.Done():
+			return nil, nil, waiting.Err()
+		}
+	}
+	return context.WithoutCancel(ctx), func() { <-turns }, nil
 }
 
 // queue has questions answered with the next ones, or with the commit.
@@ -312,7 +341,7 @@ func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if prepared, ok := s.statements.Load(query); ok {
 		return prepared.(*sql.Stmt), nil
 	}
-	own, err := s.read.DB.PrepareContext(ctx, query)
+	own, err := s.frequent.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -38,9 +38,11 @@ type Store struct {
 
 	checkpoints *checkpoints // nil on PostgreSQL
 
-	statements sync.Map    // SQLite: *sql.Stmt by its query
-	texts      sync.Map    // of frequent statements, by the table or by the text with ?
-	unprepared atomic.Bool // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
+	frequent   *sql.DB       // SQLite: connections for frequent queries, see [View.turn]; nil on PostgreSQL
+	turns      chan struct{} // as many as may use them
+	statements sync.Map      // *sql.Stmt on them, by its query
+	texts      sync.Map      // of frequent statements, by the table or by the text with ?
+	unprepared atomic.Bool   // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
 
 	keep   Retention
 	maxRow int64 // of a backup that is restored; 0: the default
@@ -147,10 +149,15 @@ func (s *Store) openSQLite(opts Options) error {
 	if err != nil {
 		return err
 	}
-	read, err := open(8, "query_only(1)", fmt.Sprintf("cache_size(-%d)", readerCache))
+	reader := []string{"query_only(1)", fmt.Sprintf("cache_size(-%d)", readerCache)}
+	read, err := open(8, reader...)
 	if err != nil {
 		return err
 	}
+	if s.frequent, err = open(frequentReaders, reader...); err != nil {
+		return err
+	}
+	s.turns = make(chan struct{}, frequentReaders)
 	s.write, s.read = newDB(write, sqlitedialect.New()), newDB(read, sqlitedialect.New())
 	s.group = newGroup(s.write)
 	s.checkpoints = newCheckpoints(clean, func(err error) { _ = s.group.note(err) })
@@ -174,13 +181,17 @@ func (d dsn) openSQLite(conns int, pragmas ...string) (*sql.DB, error) {
 // sixth less done (BenchmarkManyWriters).
 const pageSize = 4 << 10
 
-// How many KiB of pages a connection keeps. SQLite's default is 2,000: with it, many writers
-// get a tenth less done (BenchmarkManyWriters), and 16 MiB gain nothing over 8. There are
-// several readers, which drop their pages with each commit; 1 MiB is as fast (BenchmarkLoad).
+// How many KiB of pages a connection keeps, each of which takes twice its size in memory.
+// SQLite's default is 2,000; 8 MiB gain nothing over these (BenchmarkLoad). There are several
+// readers, which drop their pages with each commit.
 const (
-	writerCache = 8 << 10
-	readerCache = 1 << 10
+	writerCache = 4 << 10
+	readerCache = 256
 )
+
+// frequentReaders is how many frequent queries SQLite runs at a time. More only take memory:
+// they wait for a processor, and hardly ever for the disk.
+const frequentReaders = 4
 
 // createSQLite creates an empty database if the file does not exist.
 func (s *Store) createSQLite() error {
@@ -227,13 +238,16 @@ func (s *Store) Close() error {
 	if s.group != nil {
 		s.group.close()
 		s.checkpoints.close()
+		s.frequent.Close()
 	}
 	err := s.read.Close()
 	return cmp.Or(err, s.write.Close())
 }
 
 // Connections returns how many connections are in use.
-func (s *Store) Connections() (read, write int) { return s.read.Stats().InUse, s.write.Stats().InUse }
+func (s *Store) Connections() (read, write int) {
+	return s.read.Stats().InUse + len(s.turns), s.write.Stats().InUse
+}
 
 // Ping asks the database whether it answers.
 func (s *Store) Ping(ctx context.Context) error {

@@ -313,14 +313,14 @@ func TestTokens_FindRevokeExpire(t *testing.T) {
 			}
 			return b
 		}
-		if b := bearer(alive.Hash); b.Expired || b.Disabled || !b.Stale || b.Owner != "alice" {
+		if b := bearer(alive.Hash); b.Expired() || b.Disabled || !b.Stale() || b.Owner != "alice" {
 			t.Errorf("a fresh token: %+v", b)
 		}
 		write(t, s, func(tx *store.Tx) error { return tx.TouchTokens(t.Context(), []string{alive.Hash}) })
-		if b := bearer(alive.Hash); b.Stale {
+		if b := bearer(alive.Hash); b.Stale() {
 			t.Error("a token that was just used is still stale")
 		}
-		if b := bearer(expired.Hash); !b.Expired {
+		if b := bearer(expired.Hash); !b.Expired() {
 			t.Error("an old token has not expired")
 		}
 		var revoked [2]*store.Token

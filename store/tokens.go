@@ -65,13 +65,18 @@ func (r Restriction) Allows(other Restriction) bool {
 // tokens of its owner.
 var errRestricted = errors.New("a restricted token creates no tokens")
 
-// Bearer is what authentication needs to know of a token, as of now.
+// Bearer is what authentication needs to know of a token.
 type Bearer struct {
 	Token
-	Expired  bool
 	Disabled bool // the owner's account is
-	Stale    bool // the last use was noted more than a minute ago
+	Now      Time // when this was read
 }
+
+// Expired reports whether the token had expired then.
+func (b *Bearer) Expired() bool { return b.ExpiresAt != 0 && b.ExpiresAt <= b.Now }
+
+// Stale reports whether the last use had been noted more than a minute before.
+func (b *Bearer) Stale() bool { return b.LastUsedAt < b.Now.add(-time.Minute) }
 
 // mintedToken says that a token was created with another one, its parent.
 type mintedToken struct {
