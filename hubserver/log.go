@@ -12,11 +12,11 @@ import (
 // logRequest leaves the one line that every request does. cut says that the
 // answer had begun when it failed.
 func (s *Server) logRequest(c *call, pattern string, cut bool, took time.Duration) {
-	attrs := []slog.Attr{
+	attrs := append(make([]slog.Attr, 0, 11),
 		slog.String("request", c.id), slog.String("method", c.r.Method), slog.String("route", pattern),
 		slog.String("path", c.r.URL.Path), slog.String("address", c.address()), slog.Int("status", c.w.status),
 		slog.Int64("bytes", c.w.written), slog.Duration("took", took),
-	}
+	)
 	if cut {
 		attrs = append(attrs, slog.Bool("cut", true))
 	}
@@ -31,6 +31,14 @@ func (s *Server) logRequest(c *call, pattern string, cut bool, took time.Duratio
 type tokenless struct{ slog.Handler }
 
 func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
+	isClean := withoutTokens(r.Message) == r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		isClean = isClean && a.Equal(cleanAttr(a))
+		return isClean
+	})
+	if isClean { // as nearly all are
+		return h.Handler.Handle(ctx, r)
+	}
 	clean := slog.NewRecord(r.Time, r.Level, withoutTokens(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(cleanAttr(a))

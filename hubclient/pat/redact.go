@@ -19,26 +19,31 @@ const leastSecret = 20
 // and nothing of what a mistyped or cut one still has.
 func Redact(text string) string {
 	var b strings.Builder
-	for {
-		at := indexFold(text, mark)
+	done := 0
+	for from := 0; ; {
+		at := indexFold(text[from:], mark)
 		if at < 0 {
 			break
 		}
+		at += from
 		start, end := at, at+len(mark)
-		for start > 0 && isWord(text[start-1]) {
+		for start > from && isWord(text[start-1]) {
 			start--
 		}
 		for end < len(text) && isWord(text[end]) {
 			end++
 		}
-		b.WriteString(text[:start])
-		b.WriteString(redactWord(text[start:end], at-start))
-		text = text[end:]
+		if word := text[start:end]; redactWord(word, at-start) != word {
+			b.WriteString(text[done:start])
+			b.WriteString(redactWord(word, at-start))
+			done = end
+		}
+		from = end
 	}
-	if b.Len() == 0 {
+	if done == 0 {
 		return text
 	}
-	return b.String() + text
+	return b.String() + text[done:]
 }
 
 // redactWord redacts a word that has mark at an offset.
