@@ -1,6 +1,7 @@
 package hubserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/projecthub/hubclient/wire"
@@ -165,11 +167,22 @@ func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 
 // json answers with v.
 func (c *call) json(status int, v any) error {
-	encoded, err := wire.Encode(v)
-	if err != nil {
+	encoded := buffers.Get().(*bytes.Buffer)
+	defer giveBack(encoded)
+	if err := wire.EncodeTo(encoded, v); err != nil {
 		return err
 	}
-	return c.bytes(status, "application/json", encoded)
+	return c.bytes(status, "application/json", encoded.Bytes())
+}
+
+// buffers are for small responses, which nearly all are.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func giveBack(b *bytes.Buffer) {
+	if b.Cap() <= 2*smallResponse {
+		b.Reset()
+		buffers.Put(b)
+	}
 }
 
 func (c *call) bytes(status int, mediaType string, b []byte) error {
@@ -184,8 +197,25 @@ func (c *call) write(status int, mediaType string, b []byte) error {
 	c.w.Header().Set("Content-Type", mediaType)
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	c.w.WriteHeader(status)
+	if conn := c.conn(); conn != nil && conn.held == nil && len(b) <= smallResponse {
+		conn.hold()
+	}
 	_, _ = c.w.Write(b) // a caller that has gone needs no answer
 	return nil
+}
+
+// send sends the response if it was held.
+func (c *call) send() {
+	if conn := c.conn(); conn != nil && conn.held != nil {
+		_ = c.w.body.control.Flush()
+		conn.send()
+	}
+}
+
+// conn returns the connection of HTTP/1, nil for another.
+func (c *call) conn() *conn {
+	conn, _ := c.ctx().Value(connKey{}).(*conn)
+	return conn
 }
 
 // smallResponse is the size up to which a response is not worth a reservation, in bytes.

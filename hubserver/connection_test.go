@@ -290,7 +290,7 @@ func TestBody_GivesUpCallerBelowLeastRate(t *testing.T) {
 			}
 			sent += len(part)
 		}
-		synctest.Wait()
+		time.Sleep(time.Second) // net/http waits before it closes a connection
 		if sent > 2000 {
 			t.Errorf("the hub took %d bytes before it gave up", sent)
 		}

@@ -181,6 +181,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	}
 	s.setCommon(w.Header(), c.id)
 	cut := false
+	defer func() {
+		if !cut {
+			c.send() // after all else: whoever has the response finds its line in the log
+		}
+	}()
 	defer c.done()
 	defer func() {
 		if p := recover(); p != nil {
