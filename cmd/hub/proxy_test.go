@@ -253,6 +253,9 @@ func awaitLine(t *testing.T, text string, hubs ...*process) string {
 func TestProxy_UpgradesOneHubAfterTheOther(t *testing.T) {
 	eachProxy(t, func(t *testing.T, p *proxied) {
 		p.begin(4)
+		for _, h := range p.hubs {
+			awaitLine(t, "user=alice", h) // the proxy knows both
+		}
 		for i := range p.hubs {
 			p.await(20)
 			if err := p.hubs[i].Process.Signal(syscall.SIGTERM); err != nil {
