@@ -32,10 +32,16 @@ func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 	if v.store.group != nil {
 		a.rights = v.store.group.rights.Load()
 	}
-	return a, v.one(ctx, a, admissionQuery.of(v), asked.Body, asked.Account, asked.Account, asked.Account, asked.Slug, asked.Token)
+	err := v.one(ctx, a, admissionQuery.of(v), asked.Body, asked.Account, asked.Account, asked.Account, asked.Slug, asked.Token)
+	if err == nil && a.Now == 0 {
+		a.Now, err = v.Now(ctx)
+	}
+	return a, err
 }
 
-var admissionQuery = forEach(func(now string) string {
+var admissionQuery = dialects{sqlite: admissionWith("0"), postgres: admissionWith(present.postgres)} // see [View.Now]
+
+func admissionWith(now string) string {
 	return "SELECT " + modelColumns[Token]("t.") + `, a.disabled_at <> 0 AS disabled, ` + now + ` AS now, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
 		CASE WHEN o.name IS NULL THEN '' ELSE m.role END AS role,
 		COALESCE(c.revision, '') AS config_revision, COALESCE(c.has_config, false) AS config_has_config,
@@ -48,7 +54,7 @@ var admissionQuery = forEach(func(now string) string {
 		LEFT JOIN accounts AS o ON o.name = m.account AND o.disabled_at = 0
 		LEFT JOIN configs AS c ON c.account = CASE WHEN t.owner = ? OR o.name IS NOT NULL THEN ? END AND c.slug = ?
 		WHERE t.hash = ?`
-})
+}
 
 // HasProject reports whether the project exists, and the token's owner has a role on its account.
 func (a *Admission) HasProject() bool { return a.Config.Revision != "" }

@@ -182,7 +182,7 @@ type lockedConfig struct {
 	Schema     bool
 	Withdrawn  string
 	UseVersion string
-	Now        Time
+	Now        Time // 0 on SQLite, see [View.Now]
 
 	questions []*question
 }
@@ -219,10 +219,9 @@ const (
 
 // aroundConfig is the query for what is read besides the config's row; SQLite's reads that, too.
 var aroundConfig = func() dialects {
-	const newest = ` LEFT JOIN (SELECT n, bytes_so_far, revision FROM config_history WHERE account = ? AND slug = ?
-		ORDER BY n DESC LIMIT 1) AS h ON 1 = 1 WHERE p.account = ? AND p.slug = ?`
-	both := forEach(func(now string) string {
-		return `SELECT
+	const newest = ` LEFT JOIN config_history AS h ON h.account = p.account AND h.slug = p.slug
+		AND h.n = (SELECT max(n) FROM config_history WHERE account = ? AND slug = ?) WHERE p.account = ? AND p.slug = ?`
+	const around = `SELECT
 		EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforced,
 		EXISTS (SELECT 1 FROM stack_schemas AS x WHERE x.account = p.stack_account AND x.slug = p.stack_slug AND x.version =
 			CASE p.stack_version WHEN 'latest' THEN (SELECT s.latest FROM stacks AS s WHERE s.account = p.stack_account AND s.slug = p.stack_slug)
@@ -230,11 +229,11 @@ var aroundConfig = func() dialects {
 		COALESCE((SELECT s.latest FROM withdrawn_versions AS w JOIN stacks AS s ON s.account = w.account AND s.slug = w.slug
 			WHERE w.account = p.stack_account AND w.slug = p.stack_slug AND w.version = p.stack_version), '') AS use_version,
 		p.stack_version AS withdrawn,
-		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS newest, ` + now + ` AS now`
-	})
-	both.postgres += " FROM projects AS p" + newest
-	both.sqlite += ", " + configColumns + " FROM projects AS p JOIN configs AS c ON c.account = p.account AND c.slug = p.slug" + newest
-	return both
+		COALESCE(h.n, 0) AS n, COALESCE(h.bytes_so_far, 0) AS bytes_so_far, COALESCE(h.revision, '') AS newest, `
+	return dialects{
+		postgres: around + present.postgres + " AS now FROM projects AS p" + newest,
+		sqlite:   around + configColumns + " FROM projects AS p JOIN configs AS c ON c.account = p.account AND c.slug = p.slug" + newest,
+	}
 }()
 
 // lockedConfig returns a project's config, locked, and what of the newest entry of its
@@ -253,7 +252,11 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 	if !c.questions[0].found {
 		return nil, nil, ErrNotFound
 	}
-	tx.now = cmp.Or(tx.now, c.Now)
+	if tx.now = cmp.Or(tx.now, c.Now); tx.now == 0 {
+		if _, err := tx.Now(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	c.Checks = Checks{Enforced: c.Enforced, Schema: c.Schema, UseVersion: c.UseVersion}
 	if c.UseVersion != "" {
 		c.Checks.Withdrawn = c.Withdrawn

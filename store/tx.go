@@ -87,11 +87,6 @@ var present = dialects{
 	postgres: "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 }
 
-// forEach makes a query with the present in it.
-func forEach(query func(now string) string) dialects {
-	return dialects{query(present.sqlite), query(present.postgres)}
-}
-
 func (d dialects) of(v *View) string {
 	if v.postgres() {
 		return d.postgres
