@@ -197,7 +197,7 @@ func (c *call) write(status int, mediaType string, b []byte) error {
 	c.w.Header().Set("Content-Type", mediaType)
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	c.w.WriteHeader(status)
-	if conn := c.conn(); conn != nil && conn.held == nil && len(b) <= smallResponse {
+	if conn := c.conn(); conn != nil && len(b) <= smallResponse {
 		conn.hold()
 	}
 	_, _ = c.w.Write(b) // a caller that has gone needs no answer
@@ -205,11 +205,13 @@ func (c *call) write(status int, mediaType string, b []byte) error {
 }
 
 // send sends the response if it was held.
-func (c *call) send() {
-	if conn := c.conn(); conn != nil && conn.held != nil {
-		_ = c.w.body.control.Flush()
-		conn.send()
+func (c *call) send() error {
+	conn := c.conn()
+	if conn == nil || conn.held == nil {
+		return nil
 	}
+	_ = c.w.body.control.Flush() // to what is held
+	return conn.send()
 }
 
 // conn returns the connection of HTTP/1, nil for another.

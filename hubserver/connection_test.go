@@ -290,12 +290,30 @@ func TestBody_GivesUpCallerBelowLeastRate(t *testing.T) {
 			}
 			sent += len(part)
 		}
-		time.Sleep(time.Second) // net/http waits before it closes a connection
+		synctest.Wait()
 		if sent > 2000 {
 			t.Errorf("the hub took %d bytes before it gave up", sent)
 		}
 		if used, _ := hub.server.Reserved(); used != 0 {
 			t.Errorf("%d bytes are still reserved", used)
+		}
+	})
+}
+
+func TestResponse_ThatIsNotTakenEndsTheConnection(t *testing.T) {
+	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
+		token := "Authorization: Bearer " + hub.as("alice").token
+		body := `{"settings": {"title": "second"}}`
+		get := "GET " + web + "/config HTTP/1.1\r\nHost: hub\r\n" + token + "\r\n\r\n"
+		put := fmt.Sprintf("PUT %s/client-config HTTP/1.1\r\nHost: hub\r\n%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", web, token, len(body), body)
+		l := dial()
+		if _, err := io.WriteString(l, get+put); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(hubserver.DefaultLimits.BodyIdle + time.Second)
+		l.closed()
+		if text := string(hub.as("alice").get(web + "/config").want(200).body); strings.Contains(text, "second") {
+			t.Errorf("the second request was handled: %s", text)
 		}
 	})
 }

@@ -182,8 +182,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	s.setCommon(w.Header(), c.id)
 	cut := false
 	defer func() {
-		if !cut {
-			c.send() // after all else: whoever has the response finds its line in the log
+		// After all else: whoever has the response finds its line in the log.
+		if !cut && c.send() != nil {
+			panic(http.ErrAbortHandler) // ends the connection: no other request on it is handled
 		}
 	}()
 	defer c.done()
