@@ -12,7 +12,7 @@ import (
 // logRequest leaves the one line that every request does. cut says that the
 // answer had begun when it failed.
 func (s *Server) logRequest(c *call, pattern string, cut bool, took time.Duration) {
-	attrs := append(make([]slog.Attr, 0, 11),
+	attrs := append(make([]slog.Attr, 0, 11), // as many as there can be
 		slog.String("request", c.id), slog.String("method", c.r.Method), slog.String("route", pattern),
 		slog.String("path", c.r.URL.Path), slog.String("address", c.address()), slog.Int("status", c.w.status),
 		slog.Int64("bytes", c.w.written), slog.Duration("took", took),
@@ -33,7 +33,8 @@ type tokenless struct{ slog.Handler }
 func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
 	isClean := withoutTokens(r.Message) == r.Message
 	r.Attrs(func(a slog.Attr) bool {
-		isClean = isClean && a.Equal(cleanAttr(a))
+		_, same := cleanAttr(a)
+		isClean = isClean && same
 		return isClean
 	})
 	if isClean { // as nearly all are
@@ -41,7 +42,8 @@ func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
 	}
 	clean := slog.NewRecord(r.Time, r.Level, withoutTokens(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
-		clean.AddAttrs(cleanAttr(a))
+		a, _ = cleanAttr(a)
+		clean.AddAttrs(a)
 		return true
 	})
 	return h.Handler.Handle(ctx, clean)
@@ -50,23 +52,24 @@ func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
 func (h tokenless) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
-		clean[i] = cleanAttr(a)
+		clean[i], _ = cleanAttr(a)
 	}
 	return tokenless{h.Handler.WithAttrs(clean)}
 }
 
 func (h tokenless) WithGroup(name string) slog.Handler { return tokenless{h.Handler.WithGroup(name)} }
 
-func cleanAttr(a slog.Attr) slog.Attr {
+// cleanAttr also reports whether a is clean already.
+func cleanAttr(a slog.Attr) (clean slog.Attr, same bool) {
 	switch a.Value.Kind() {
 	case slog.KindString, slog.KindAny: // what else there is holds no text of a caller's
 		text := withoutTokens(a.Value.String())
 		if a.Key != "stack" {
 			text = clip(text)
 		}
-		return slog.String(a.Key, text)
+		return slog.String(a.Key, text), a.Value.Kind() == slog.KindString && text == a.Value.String()
 	}
-	return a
+	return a, true
 }
 
 // maxLogged bounds a value in the log, which may be a caller's path, in bytes.

@@ -138,11 +138,11 @@ type question struct {
 // ask answers questions, of which each sees what the former ones have locked. Within a
 // transaction PostgreSQL does so in one round trip.
 func (v *View) ask(ctx context.Context, questions ...*question) error {
-	ctx, done, err := v.turn(ctx)
+	ctx, end, err := v.turn(ctx)
 	if err != nil {
 		return wrap(err)
 	}
-	defer done()
+	defer end()
 	if conn, ok := v.db.(*pgConn); ok {
 		v.queue(conn, questions)
 		return wrap(conn.flush(ctx))
@@ -158,7 +158,7 @@ func (v *View) ask(ctx context.Context, questions ...*question) error {
 // turn returns the context of frequent queries. Those of SQLite have connections of their
 // own, for which turn waits: so no long query of another request holds them up. Nothing
 // interrupts one either, which takes less time than to watch for a reason.
-func (v *View) turn(ctx context.Context) (context.Context, context.CancelFunc, error) {
+func (v *View) turn(ctx context.Context) (_ context.Context, end func(), err error) {
 	turns := v.store.turns
 	if _, ok := v.db.(*bun.DB); !ok || turns == nil {
 		ctx, cancel := v.limited(ctx)

@@ -33,9 +33,10 @@ func Redact(text string) string {
 		for end < len(text) && isWord(text[end]) {
 			end++
 		}
-		if word := text[start:end]; redactWord(word, at-start) != word {
+		word := text[start:end]
+		if shorter := redactWord(word, at-start); shorter != word {
 			b.WriteString(text[done:start])
-			b.WriteString(redactWord(word, at-start))
+			b.WriteString(shorter)
 			done = end
 		}
 		from = end
