@@ -160,8 +160,12 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before
 	if revision == before.Revision && !damaged {
 		return before, before, nil
 	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	after = &Config{Account: r.Account(), Slug: r.Slug(), Body: body, Checks: before.Checks, ConfigState: ConfigState{
-		Revision: revision, HasConfig: revision != emptyRevision, UpdatedAt: tx.now, UpdatedBy: w.By, UpdatedVia: w.Via,
+		Revision: revision, HasConfig: revision != emptyRevision, UpdatedAt: now, UpdatedBy: w.By, UpdatedVia: w.Via,
 	}}
 	if err := tx.putConfig(ctx, after); err != nil {
 		return nil, nil, err
@@ -252,11 +256,7 @@ func (tx *Tx) lockedConfig(ctx context.Context, r ref.Ref) (*Config, *ConfigEntr
 	if !c.questions[0].found {
 		return nil, nil, ErrNotFound
 	}
-	if tx.now = cmp.Or(tx.now, c.Now); tx.now == 0 {
-		if _, err := tx.Now(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
+	tx.now = cmp.Or(tx.now, c.Now)
 	c.Checks = Checks{Enforced: c.Enforced, Schema: c.Schema, UseVersion: c.UseVersion}
 	if c.UseVersion != "" {
 		c.Checks.Withdrawn = c.Withdrawn

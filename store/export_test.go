@@ -158,7 +158,11 @@ func (tx *Tx) WriteWithoutHistory(ctx context.Context, r ref.Ref, w ConfigWrite)
 		return err
 	}
 	after := *before
-	after.Body, after.ConfigState = body, ConfigState{Revision: revisionOf(body), HasConfig: true, UpdatedAt: tx.now, UpdatedBy: w.By, UpdatedVia: w.Via}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	after.Body, after.ConfigState = body, ConfigState{Revision: revisionOf(body), HasConfig: true, UpdatedAt: now, UpdatedBy: w.By, UpdatedVia: w.Via}
 	return tx.putConfig(ctx, &after)
 }
 
