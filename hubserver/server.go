@@ -182,7 +182,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	s.setCommon(w.Header(), c.id)
 	cut := false
 	defer func() {
-		// After all else: whoever has the response finds its line in the log.
+		// The response is sent last, so that its log line is there when it arrives.
 		if !cut && c.send() != nil {
 			panic(http.ErrAbortHandler) // ends the connection: no other request on it is handled
 		}
