@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,14 +75,12 @@ func (c *crew) write(ctx context.Context, f func(*store.Tx) error) (ended <-chan
 	done := make(chan error, 1)
 	before := c.store.Queued()
 	c.all.Go(func() {
-		err := errPanicked
 		defer func() {
-			if recover() != nil || err == errPanicked {
-				done <- errPanicked
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("%w: %v", errPanicked, p)
 			}
 		}()
-		err = c.store.Write(ctx, f)
-		done <- err
+		done <- c.store.Write(ctx, f)
 	})
 	for c.store.Queued() == before {
 		runtime.Gosched()
@@ -89,7 +88,7 @@ func (c *crew) write(ctx context.Context, f func(*store.Tx) error) (ended <-chan
 	return done
 }
 
-var errPanicked = errors.New("it panicked, or ended its goroutine")
+var errPanicked = errors.New("it panicked")
 
 func TestWrite_SharesCommit(t *testing.T) {
 	c := newCrew(t)
@@ -133,7 +132,6 @@ func TestWrite_FailsAlone(t *testing.T) {
 	fails := c.write(t.Context(), after(func() error { return refused }))
 	good := c.write(t.Context(), func(tx *store.Tx) error { return c.note(tx, "good") })
 	panics := c.write(t.Context(), after(func() error { panic("a fault") }))
-	exits := c.write(t.Context(), after(func() error { runtime.Goexit(); return nil }))
 	clashes := c.write(t.Context(), func(tx *store.Tx) error { return c.note(tx, "good") })
 	last := c.write(t.Context(), func(tx *store.Tx) error { return c.note(tx, "last") })
 	release()
@@ -142,7 +140,7 @@ func TestWrite_FailsAlone(t *testing.T) {
 		want  error
 	}{
 		"the first": {first, nil}, "one that fails": {fails, refused}, "a good one": {good, nil}, "one that panics": {panics, errPanicked},
-		"one that exits": {exits, errPanicked}, "one that clashes": {clashes, store.ErrExists}, "the last": {last, nil},
+		"one that clashes": {clashes, store.ErrExists}, "the last": {last, nil},
 	} {
 		if err := <-got.ended; !errors.Is(err, got.want) {
 			t.Errorf("%s: %v, want %v", name, err, got.want)
@@ -150,6 +148,63 @@ func TestWrite_FailsAlone(t *testing.T) {
 	}
 	if got := c.noted(); !slices.Equal(got, []string{"first", "good", "last"}) {
 		t.Errorf("stored are %v", got)
+	}
+}
+
+// Another goroutine may run a write. A panic is its own, and says where it began.
+func TestWrite_PanicsWhereItWasCalled(t *testing.T) {
+	c := newCrew(t)
+	release, first := c.hold("first")
+	panics := c.write(t.Context(), func(*store.Tx) error { panic("a fault") })
+	release()
+	if err := <-panics; !errors.Is(err, errPanicked) || !strings.Contains(err.Error(), "a fault\n") || !strings.Contains(err.Error(), "group_test.go") {
+		t.Errorf("%v, want the fault with its stack", err)
+	}
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWrite_AloneThatPanicsOrEndsItsGoroutineLeavesNothing(t *testing.T) {
+	c := newCrew(t)
+	for name, leave := range map[string]func(){"panics": func() { panic("a fault") }, "ends its goroutine": runtime.Goexit} {
+		c.all.Go(func() {
+			defer func() { _ = recover() }()
+			err := c.store.Write(t.Context(), func(tx *store.Tx) error {
+				if err := c.note(tx, "gone"); err != nil {
+					t.Error(err)
+				}
+				leave()
+				return nil
+			})
+			t.Errorf("one that %s returned %v", name, err)
+		})
+		c.all.Wait()
+	}
+	write(t, c.store, func(tx *store.Tx) error { return c.note(tx, "next") })
+	if got := c.noted(); !slices.Equal(got, []string{"next"}) {
+		t.Errorf("stored are %v", got)
+	}
+}
+
+// Whoever closes the store waits for the turn, between two transactions.
+func TestClose_BesideWrites(t *testing.T) {
+	c := newCrew(t)
+	_, before := c.store.Commits()
+	release, first := c.hold("first")
+	closed := make(chan error, 1)
+	c.all.Go(func() { closed <- c.store.Close() })
+	for c.store.Queued() == 0 {
+		runtime.Gosched()
+	}
+	last := c.write(t.Context(), func(tx *store.Tx) error { return c.note(tx, "last") })
+	release()
+	if err := errors.Join(<-first, <-closed); err != nil {
+		t.Error(err)
+	}
+	<-last // it may come too late
+	if _, savepoints := c.store.Commits(); savepoints != before {
+		t.Error("closing was part of a transaction")
 	}
 }
 
