@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"example.com/projecthub/store"
@@ -48,6 +49,32 @@ func TestAdmission_ReadsTokenRoleAndConfig(t *testing.T) {
 		}
 		if _, err := admission(t, s, store.Asked{Token: digestOf('b'), Account: "acme", Slug: "web"}); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("an unknown token: %v", err)
+		}
+	})
+}
+
+// The body is not copied from what the driver returns.
+func TestAdmission_BodyStaysAsItWasRead(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		web := project(t, s)
+		token := digestOf('a')
+		write(t, s, func(tx *store.Tx) error {
+			return errors.Join(tx.CreateToken(t.Context(), &store.Token{Hash: token, Owner: "alice", Scopes: "write:config"}),
+				tx.SetMember(t.Context(), "acme", "alice", "writer"))
+		})
+		var bodies [][]byte
+		for i := range 100 {
+			writeConfig(t, s, web, by("alice", set(fmt.Sprintf(`{"n":"%04d"}`, i))))
+			a, err := admission(t, s, store.Asked{Token: token, Account: "acme", Slug: "web", Body: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			bodies = append(bodies, a.Body)
+		}
+		for i, body := range bodies {
+			if want := fmt.Sprintf(`{"n":"%04d"}`, i); string(body) != want {
+				t.Errorf("config %d has become %s", i, body)
+			}
 		}
 	})
 }

@@ -212,7 +212,17 @@ func (v *View) askOne(ctx context.Context, q *question) error {
 		return err
 	}
 	q.found = true
-	return rows.Scan(v.destinations(q.dest, columns)...)
+	dest := v.destinations(q.dest, columns)
+	if !v.postgres() {
+		// There is one row, after which a driver leaves alone what it returned: see
+		// [driver.Rows]. It need not be copied.
+		for i := range dest {
+			if body, ok := dest[i].(*[]byte); ok {
+				dest[i] = (*sql.RawBytes)(body)
+			}
+		}
+	}
+	return rows.Scan(dest...)
 }
 
 // destinations returns where the columns of a row go.
