@@ -167,9 +167,13 @@ func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 
 // json answers with v.
 func (c *call) json(status int, v any) error {
+	return c.encoded(status, func(w io.Writer) error { return wire.EncodeTo(w, v) })
+}
+
+func (c *call) encoded(status int, encode func(io.Writer) error) error {
 	encoded := buffers.Get().(*bytes.Buffer)
 	defer giveBack(encoded)
-	if err := wire.EncodeTo(encoded, v); err != nil {
+	if err := encode(encoded); err != nil {
 		return err
 	}
 	return c.bytes(status, "application/json", encoded.Bytes())

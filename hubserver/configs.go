@@ -32,7 +32,7 @@ func (s *Server) getConfig(c *call) error {
 	if err != nil || c.unmodified(config.Revision) {
 		return err
 	}
-	return c.json(http.StatusOK, toConfig(config))
+	return c.encoded(http.StatusOK, toConfig(config).EncodeTo)
 }
 
 // config returns the config of the project that the path names, 404 if it does not exist.

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+	"io"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -125,6 +127,25 @@ type Config struct {
 	Project ref.Ref        `json:"project"`
 	Config  jsontext.Value `json:"config"`
 	ConfigState
+}
+
+// EncodeTo writes the response with the config as it is, which must be in canonical form: to
+// check it, as [EncodeTo] does, is a twentieth of the work of a request.
+func (c Config) EncodeTo(w io.Writer) error {
+	config := c.Config
+	c.Config = jsontext.Value("{}")
+	text, err := Encode(c)
+	if err != nil {
+		return err
+	}
+	const member = `"config":`
+	before, after, _ := bytes.Cut(text, []byte(member+"{}")) // before is the project
+	for _, part := range [][]byte{before, []byte(member), config, after} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PutConfig is the body of PUT …/client-config. Settings nil: nothing is written.

@@ -1,12 +1,16 @@
 package wire_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -103,4 +107,20 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("Decode(%q) blames byte %d", data, syntax.Offset)
 		}
 	})
+}
+
+func TestConfigEncodeTo_IsEncode(t *testing.T) {
+	state := wire.ConfigState{Edit: wire.Edit{Revision: "0f", UpdatedAt: time.Unix(1, 0).UTC(), UpdatedBy: `"config":{}`, UpdatedVia: wire.ViaPush}, HasConfig: true}
+	project, err := ref.New("alice", "config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, config := range []string{`{}`, `{"config":{}}`, `{"a.b":"\u0001<é","n":1.0}`} {
+		c := wire.Config{Project: project, Config: jsontext.Value(config), ConfigState: state}
+		var got bytes.Buffer
+		err := c.EncodeTo(&got)
+		if want, _ := wire.Encode(c); err != nil || got.String() != string(want) {
+			t.Errorf("%s, %v, want %s", &got, err, want)
+		}
+	}
 }
