@@ -118,10 +118,15 @@ func Ready(body []byte) *ReadyBody {
 // compress returns the frame of the body, nil if it is too large for one.
 func (b *ReadyBody) compress() []byte {
 	if b.frame == nil && len(b.body) <= frame.MaxSize {
-		b.frame = frame.Append(nil, b.body)
+		buf := frame.Append(compressed.Take()[:0], b.body)
+		b.frame = bytes.Clone(buf)
+		compressed.Give(buf)
 	}
 	return b.frame
 }
+
+// compressed are buffers for frames, which are much smaller in the end than they may become.
+var compressed = make(frame.Memory, 4)
 
 // ready is [Ready] for what Change returned. One that changes nothing is not compressed.
 func (w ConfigWrite) ready(body []byte) *ReadyBody {

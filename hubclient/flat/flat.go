@@ -49,7 +49,10 @@ func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }
 // strings with nothing escaped that need not be, numbers as they were written.
 // Two configs are equal when their canonical forms are.
 func (c Config) Canonical() []byte {
-	members := c.flat()
+	list := borrow()
+	defer list.giveBack()
+	list.nodes = c.appendFlat(list.nodes)
+	members := list.nodes
 	size := len("{}")
 	for _, m := range members {
 		size += len(`"":,`) + len(m.name) + max(len(m.text), len("{}")) // most need no more
@@ -110,8 +113,11 @@ func (c Config) EnrichmentCount() int {
 
 // flat returns the members of the flat config, named by their keys, in key
 // order. It differs from the order of names: a is before a-, but a- before a.b.
-func (c Config) flat() []node {
-	members := appendFlat(make([]node, 0, c.Len()), make([]byte, 0, 128), c.settings)
+func (c Config) flat() []node { return c.appendFlat(nil) }
+
+// appendFlat appends them to members, which is empty.
+func (c Config) appendFlat(members []node) []node {
+	members = appendFlat(slices.Grow(members, c.Len()), make([]byte, 0, 128), c.settings)
 	slices.SortFunc(members, byName)
 	return members
 }

@@ -1,6 +1,9 @@
 package flat_test
 
 import (
+	"bytes"
+	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,4 +116,22 @@ func TestConfig_IsImmutable(t *testing.T) {
 	if got := string(c.Canonical()); got != want {
 		t.Errorf("after it was patched: %s", got)
 	}
+}
+
+// Lists that are needed for a moment are used again.
+func TestCanonical_InParallel(t *testing.T) {
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for i := range 200 {
+				settings := settingsOf(1+(i*37+n)%300, fmt.Sprint(n))
+				want := fold(t, string(settings)).Canonical()
+				if got, err := flat.Parse(want); err != nil || !bytes.Equal(got.Canonical(), want) || bytes.Count(want, fmt.Appendf(nil, `"value %d `, n)) != got.Len() {
+					t.Errorf("%s, %v", want, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
