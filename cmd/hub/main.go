@@ -11,7 +11,7 @@ import (
 )
 
 // gcPercent lets a hub, whose heap is small, collect less often. GOGC overrides it.
-const gcPercent = 200
+const gcPercent = 250
 
 func main() {
 	if os.Getenv("GOGC") == "" {
