@@ -7,7 +7,12 @@ import (
 
 var escaper = strings.NewReplacer(`.`, `\.`, `\`, `\\`)
 
-func escape(name string) string { return escaper.Replace(name) }
+func escape(name string) string {
+	if strings.IndexByte(name, '.') < 0 && strings.IndexByte(name, '\\') < 0 { // as nearly all
+		return name
+	}
+	return escaper.Replace(name)
+}
 
 // Key returns the flat key of the setting that the path of member names leads
 // to: the names joined by dots, with \ before every dot and \ inside a name. A
