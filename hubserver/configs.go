@@ -186,7 +186,7 @@ func (c *call) changeConfig(w *configWrite, prepare func() (configChange, error)
 		return err
 	}
 	c.w.Header().Set("ETag", etag(answer.Revision))
-	return c.json(http.StatusOK, answer)
+	return c.encoded(http.StatusOK, answer.EncodeTo)
 }
 
 // via is how the caller writes configs, which is through the page for a session. The

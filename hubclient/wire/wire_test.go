@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -110,17 +111,32 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestConfigEncodeTo_IsEncode(t *testing.T) {
-	state := wire.ConfigState{Edit: wire.Edit{Revision: "0f", UpdatedAt: time.Unix(1, 0).UTC(), UpdatedBy: `"config":{}`, UpdatedVia: wire.ViaPush}, HasConfig: true}
 	project, err := ref.New("alice", "config")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, config := range []string{`{}`, `{"config":{}}`, `{"a.b":"\u0001<é","n":1.0}`} {
-		c := wire.Config{Project: project, Config: jsontext.Value(config), ConfigState: state}
-		var got bytes.Buffer
-		err := c.EncodeTo(&got)
-		if want, _ := wire.Encode(c); err != nil || got.String() != string(want) {
-			t.Errorf("%s, %v, want %s", &got, err, want)
+	edit := wire.Edit{Revision: "0f", UpdatedAt: time.Unix(1, 0).UTC(), UpdatedBy: `"config":{}`, UpdatedVia: wire.ViaPush}
+	findings := []wire.FieldError{{Pointer: `/"config":{}`, Detail: `"config":{}`}}
+	for _, config := range []jsontext.Value{[]byte(`{}`), []byte(`{"config":{}}`), []byte(`{"a.b":"\u0001<é","config":{},"n":1.0}`)} {
+		for _, v := range []interface{ EncodeTo(io.Writer) error }{
+			wire.Config{Project: project, Config: config, ConfigState: wire.ConfigState{Edit: edit, HasConfig: true}},
+			wire.ConfigWritten{Project: project, Config: config, Findings: findings},
+			wire.ConfigWritten{Project: project, Config: config, Findings: findings, Replaced: &wire.Replaced{Config: []byte(`{"config":{},"x":{}}`), Edit: edit}},
+		} {
+			want, err := wire.Encode(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			if err := v.EncodeTo(&got); err != nil || got.String() != string(want) {
+				t.Errorf("%s, %v, want %s", &got, err, want)
+			}
 		}
+	}
+}
+
+func TestConfigEncodeTo_NeedsAConfig(t *testing.T) {
+	if err := (wire.Config{}).EncodeTo(io.Discard); err == nil {
+		t.Error("a response without a config was encoded")
 	}
 }
