@@ -23,7 +23,7 @@ import (
 //   - They take turns in the order in which they came. Whoever has the turn begins the
 //     transaction, runs its own write in it and then those of all who wait, and commits. It
 //     runs them itself: to wake each of them takes a quarter of the time of its write.
-//   - Before it commits, it lets others run, who may be about to write.
+//   - Before it commits few writes, it lets others run, who may be about to write.
 //   - Each one but the first has a savepoint, so that one that fails, panics, or whose
 //     context ends takes back what it wrote and nothing else. A statement is not
 //     interrupted, because SQLite would roll back the whole transaction; the end of a
@@ -84,6 +84,9 @@ type sharedTx struct {
 // A transaction with so many writes, or one that began so long ago, takes no more.
 const sharedWrites = 256
 
+// So many writes are worth a commit: to let others run before it only keeps these waiting.
+const fewWrites = 16
+
 var sharedTime = 20 * time.Millisecond
 
 // errRolledBack says that SQLite rolled back a transaction that others shared.
@@ -127,7 +130,7 @@ func (g *group) lead(waiting context.Context, first *queued) {
 func (g *group) next() *queued {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.queue) == 0 {
+	if len(g.queue) == 0 && g.open != nil && g.open.writes < fewWrites {
 		g.mu.Unlock()
 		runtime.Gosched() // see above: somebody may come
 		g.mu.Lock()
