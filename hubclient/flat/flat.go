@@ -51,8 +51,7 @@ func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }
 func (c Config) Canonical() []byte {
 	list := borrow()
 	defer list.giveBack()
-	list.nodes = c.appendFlat(list.nodes)
-	members := list.nodes
+	members := list.flatten(c)
 	size := len("{}")
 	for _, m := range members {
 		size += len(`"":,`) + len(m.name) + max(len(m.text), len("{}")) // most need no more
@@ -113,24 +112,28 @@ func (c Config) EnrichmentCount() int {
 
 // flat returns the members of the flat config, named by their keys, in key
 // order. It differs from the order of names: a is before a-, but a- before a.b.
-func (c Config) flat() []node { return c.appendFlat(nil) }
+func (c Config) flat() []node { return new(list).flatten(c) }
 
-// appendFlat appends them to members, which is empty.
-func (c Config) appendFlat(members []node) []node {
-	members = appendFlat(slices.Grow(members, c.Len()), make([]byte, 0, 128), c.settings)
-	slices.SortFunc(members, byName)
-	return members
+// flatten is [Config.flat] in the memory of an empty list.
+func (l *list) flatten(c Config) []node {
+	l.nodes = slices.Grow(l.nodes, c.Len())
+	l.addLeaves(c.settings, make([]byte, 0, 128))
+	keys, start := string(l.keys), 0 // one text for all, since they are short
+	for i, end := range l.ends {
+		l.nodes[i].name, start = keys[start:end], end
+	}
+	slices.SortFunc(l.nodes, byName)
+	return l.nodes
 }
 
-func appendFlat(members []node, prefix []byte, object node) []node {
+func (l *list) addLeaves(object node, prefix []byte) {
 	for _, n := range object.items {
 		key := append(prefix, escape(n.name)...)
 		if n.isLeaf() {
-			n.name = string(key)
-			members = append(members, n)
+			l.nodes, l.keys = append(l.nodes, n), append(l.keys, key...)
+			l.ends = append(l.ends, len(l.keys))
 		} else {
-			members = appendFlat(members, append(key, '.'), n)
+			l.addLeaves(n, append(key, '.'))
 		}
 	}
-	return members
 }

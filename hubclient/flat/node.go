@@ -132,7 +132,11 @@ func isPlain(s string) bool {
 }
 
 // list is a list of nodes that are needed for a moment.
-type list struct{ nodes []node }
+type list struct {
+	nodes []node
+	keys  []byte // of the nodes, one after the other
+	ends  []int  // in keys
+}
 
 var lists = sync.Pool{New: func() any { return new(list) }}
 
@@ -140,11 +144,11 @@ func borrow() *list { return lists.Get().(*list) }
 
 // giveBack keeps the list for the next one that needs a list, unless it is large.
 func (l *list) giveBack() {
-	if cap(l.nodes) > 1024 {
+	if cap(l.nodes) > 1024 || cap(l.keys) > 32<<10 {
 		return
 	}
 	clear(l.nodes[:cap(l.nodes)]) // which name texts
-	l.nodes = l.nodes[:0]
+	l.nodes, l.keys, l.ends = l.nodes[:0], l.keys[:0], l.ends[:0]
 	lists.Put(l)
 }
 
