@@ -38,7 +38,8 @@ var (
 // Both are created when they are first needed, because creating them takes time.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(Size))
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(Size),
+			zstd.WithLowerEncoderMem(true)) // most of what it encodes is far smaller than a block
 		if err != nil {
 			panic(err) // the options are constants
 		}
