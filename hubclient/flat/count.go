@@ -58,11 +58,13 @@ func Compare(from, to []byte, each func(key, before, after []byte)) error {
 		case !bytes.Equal(before.value, after.value):
 			each(after.key, before.value, after.value)
 		}
-		if order <= 0 {
+		switch {
+		case order < 0:
 			err = before.next()
-		}
-		if order >= 0 && err == nil {
+		case order > 0:
 			err = after.next()
+		default:
+			err = before.nextOfBoth(after)
 		}
 		if err != nil {
 			return err
@@ -119,6 +121,20 @@ func (m *members) next() error {
 	}
 	m.value, m.rest, m.more = text[:end], text[end:], true
 	return nil
+}
+
+// nextOfBoth is next of m and of other, whose next member mostly has the same text.
+func (m *members) nextOfBoth(other *members) error {
+	start := m.rest
+	if err := m.next(); err != nil {
+		return err
+	}
+	n, rest := len(start)-len(m.rest), other.rest
+	if m.more && len(rest) > n && (rest[n] == ',' || rest[n] == '}') && bytes.Equal(start[:n], rest[:n]) {
+		other.key, other.value, other.rest = m.key, m.value, rest[n:]
+		return nil
+	}
+	return other.next()
 }
 
 // stringEnd returns the length of the string with which text begins, -1 for none.
