@@ -244,6 +244,15 @@ func (c *call) takeResponse(status int, bytes int64) error {
 // readJSON reads a JSON body of at most limit bytes into v, which is what names
 // for messages: 415, 413, 400, 422 in this order.
 func (c *call) readJSON(what string, limit int64, v any) ([]byte, error) {
+	data, err := c.readText(what, limit)
+	if err != nil {
+		return nil, err
+	}
+	return data, bodyProblem(wire.Decode(data, v))
+}
+
+// readText reads a body that should be JSON, and reserves the memory to decode it.
+func (c *call) readText(what string, limit int64) ([]byte, error) {
 	if err := c.needMediaType("application/json"); err != nil {
 		return nil, err
 	}
@@ -254,10 +263,7 @@ func (c *call) readJSON(what string, limit int64, v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.takeAtMost(changing, jsonMemory(data)); err != nil {
-		return nil, err
-	}
-	return data, bodyProblem(wire.Decode(data, v))
+	return data, c.takeAtMost(changing, jsonMemory(data))
 }
 
 // bodyProblem turns the errors of decoding a body into problems.

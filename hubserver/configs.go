@@ -101,8 +101,7 @@ func (s *Server) replaceConfig(c *call, put configWrite) error {
 	if err != nil {
 		return err
 	}
-	var req wire.PutConfig
-	body, err := c.readJSON("the body", s.Limits.ConfigBytes+maxJSON, &req)
+	body, err := c.readText("the body", s.Limits.ConfigBytes+maxJSON)
 	if err != nil {
 		return err
 	}
@@ -112,15 +111,13 @@ func (s *Server) replaceConfig(c *call, put configWrite) error {
 	if c.createOnly() {
 		put.via = wire.ViaCreate
 	}
-	if req.Settings == nil {
-		return c.changeConfig(&put, func() (configChange, error) {
-			return func(*store.Config) (flat.Config, []byte, error) { return flat.Config{}, nil, nil }, nil
-		})
-	}
 	return c.changeConfig(&put, func() (configChange, error) {
-		config, err := flat.Fold(req.Settings)
+		config, found, err := flat.FoldMember(body, "settings", "source") // see wire.PutConfig
 		if err != nil {
-			return nil, invalidConfig("/settings", err)
+			return nil, bodyProblem(err)
+		}
+		if !found {
+			return func(*store.Config) (flat.Config, []byte, error) { return flat.Config{}, nil, nil }, nil
 		}
 		if err := s.checkConfig(config); err != nil {
 			return nil, err

@@ -39,6 +39,30 @@ func Fold(settings []byte) (Config, error) {
 	return Config{root}, nil
 }
 
+// FoldMember is [Fold] of the settings that a member of a JSON object holds, and reads the
+// text once. found is false if there is no such member; the object may have those with the
+// names in ignored, and no others.
+func FoldMember(object []byte, name string, ignored ...string) (c Config, found bool, err error) {
+	root, err := parse(object)
+	if err != nil {
+		return Config{}, false, err
+	}
+	if !root.isObject() {
+		return Config{}, false, &wire.ShapeError{Detail: needObject}
+	}
+	for _, m := range root.items {
+		switch {
+		case m.name != name && !slices.Contains(ignored, m.name):
+			return Config{}, false, wire.UnknownMember(m.name)
+		case m.name == name && !m.isObject():
+			return Config{}, false, &wire.ShapeError{Pointer: pointer("", name), Detail: needObject}
+		case m.name == name:
+			c, found = Config{node{items: m.items}}, true
+		}
+	}
+	return c, found, nil
+}
+
 const needObject = "must be a JSON object"
 
 // Unfold returns the settings: one nested JSON object in canonical form.

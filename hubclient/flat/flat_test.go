@@ -2,13 +2,16 @@ package flat_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func fold(t testing.TB, settings string) flat.Config {
@@ -42,6 +45,32 @@ func TestConfig_ZeroIsEmpty(t *testing.T) {
 	}
 	if !flat.Diff(c, empty).Empty() || c.Revision() != empty.Revision() {
 		t.Error("it differs from the config of {}")
+	}
+}
+
+func TestFoldMember_NamesWhatIsWrong(t *testing.T) {
+	for body, want := range map[string]struct {
+		found   bool
+		pointer string
+		detail  string // "": it is right
+	}{
+		`{"settings":{"a":{"b":1}}}`:       {found: true},
+		`{"source":["any"],"settings":{}}`: {found: true},
+		`{"source":null}`:                  {},
+		`{}`:                               {},
+		`[]`:                               {detail: "must be a JSON object"},
+		`{"settings":null}`:                {pointer: "/settings", detail: "must be a JSON object"},
+		`{"settings":{},"a/b":1}`:          {pointer: "/a~1b", detail: wire.NoSuchMember},
+		`{"` + strings.Repeat("x", 1000) + `":1}`: {pointer: "/" + strings.Repeat("x", 149) + "…", detail: wire.NoSuchMember},
+	} {
+		c, found, err := flat.FoldMember([]byte(body), "settings", "source")
+		shape := &wire.ShapeError{}
+		if errors.As(err, &shape); found != want.found || (err == nil) != (want.detail == "") || shape.Pointer != want.pointer || shape.Detail != want.detail {
+			t.Errorf("%.60s: %t, %v, want %+v", body, found, err, want)
+		}
+		if _, ok := c.Get("a.b"); ok != (body == `{"settings":{"a":{"b":1}}}`) {
+			t.Errorf("%.60s: the config is %s", body, c.Canonical())
+		}
 	}
 }
 

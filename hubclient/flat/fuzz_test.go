@@ -1,6 +1,7 @@
 package flat_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,18 @@ func FuzzFold(f *testing.F) {
 			if err := checkSettings(t, string(data)); err != nil {
 				t.Error(err)
 			}
+		}
+		// As the member of an object, it is the same config, or wrong for the same reason.
+		object := slices.Concat([]byte(`{"source":1,"settings":`), data, []byte("}"))
+		member, found, err := flat.FoldMember(object, "settings", "source")
+		got, _ := classify(err)
+		switch {
+		case (wire.CheckSyntax(object) != nil) != (got == "syntax"):
+			t.Errorf("FoldMember: %v, CheckSyntax: %v", err, wire.CheckSyntax(object))
+		case kind == "shape" && got != "shape", kind == "" && (err != nil || !found):
+			t.Errorf("FoldMember: %t, %v; Fold: %q", found, err, kind)
+		case kind == "" && c.Check(small) == nil && !flat.Diff(c, member).Empty():
+			t.Error("FoldMember returns another config than Fold")
 		}
 	})
 }

@@ -130,6 +130,11 @@ func decodeError(err error) error {
 // NoSuchMember is the detail of a FieldError for an unknown member.
 const NoSuchMember = "no such member"
 
+// UnknownMember returns the error of [Decode] for an object with a member of this name.
+func UnknownMember(name string) *ShapeError {
+	return &ShapeError{shorten(string(jsontext.Pointer("").AppendToken(name))), NoSuchMember}
+}
+
 // maxText bounds how much an error quotes of a text, in bytes.
 const maxText = 150
 
