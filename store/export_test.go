@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"regexp"
@@ -75,16 +76,17 @@ func (s *Store) Upload(ctx context.Context, account string, packs []Pack) ([]Pac
 // wait for one of SQLite's for frequent queries are not counted.
 func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(), err error) {
 	var conns []*sql.Conn
+	var frequent []*prepared
 	release = func() {
 		for _, conn := range conns {
 			conn.Close()
 		}
-		for range len(s.turns) {
-			<-s.turns
+		for _, p := range frequent {
+			s.frequent <- p
 		}
 	}
-	for range cap(s.turns) {
-		s.turns <- struct{}{}
+	for range cap(s.frequent) {
+		frequent = append(frequent, <-s.frequent)
 	}
 	for range s.read.Stats().MaxOpenConnections {
 		conn, err := s.read.DB.Conn(ctx)
@@ -95,6 +97,23 @@ func (s *Store) Occupy(ctx context.Context) (waiting func() int64, release func(
 		conns = append(conns, conn)
 	}
 	return func() int64 { return s.read.Stats().WaitCount }, release, nil
+}
+
+// AskWrongly asks for a value that goes nowhere, which panics.
+func (v *View) AskWrongly(ctx context.Context) error {
+	var nowhere chan int
+	return v.one(ctx, &nowhere, "SELECT 1 AS one")
+}
+
+// Break has database/sql close the connections of SQLite's frequent queries.
+func (s *Store) Break() {
+	for range cap(s.frequent) {
+		p := <-s.frequent
+		if p.conn != nil {
+			_ = p.conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+		s.frequent <- p
+	}
 }
 
 // Deallocate makes the sessions that read forget their prepared statements, as a pooler

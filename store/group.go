@@ -49,12 +49,12 @@ type group struct {
 	queue []*queued // those who wait for it
 
 	// All that follows belongs to whoever has the turn.
-	conn       *bun.Conn            // nil: not connected yet
-	statements map[string]*sql.Stmt // prepared on conn
-	open       *sharedTx            // nil: no transaction is open
-	version    int64                // of the database, which other connections' commits change
-	commits    int                  // how many there were
-	savepoints int                  // the same
+	conn       *bun.Conn // nil: not connected yet
+	prepared   *prepared // on conn
+	open       *sharedTx // nil: no transaction is open
+	version    int64     // of the database, which other connections' commits change
+	commits    int       // how many there were
+	savepoints int       // the same
 }
 
 // queued is a write that waits for its turn, or for whoever has the turn to run it.
@@ -92,7 +92,7 @@ var sharedTime = 20 * time.Millisecond
 // errRolledBack says that SQLite rolled back a transaction that others shared.
 var errRolledBack = errors.New("the transaction was rolled back with another one")
 
-func newGroup(db *bun.DB) *group { return &group{db: db, statements: map[string]*sql.Stmt{}} }
+func newGroup(db *bun.DB) *group { return &group{db: db} }
 
 // write runs f in a transaction, which it may share with others.
 func (g *group) write(ctx context.Context, synced bool, f func(*liteConn) error) error {
@@ -306,12 +306,8 @@ func (g *group) begin(waiting context.Context, synced bool) error {
 // noteOthers counts commits of other connections, such as those of other processes, as a
 // change of rights.
 func (g *group) noteOthers() error {
-	prepared, err := g.prepare(context.Background(), "PRAGMA data_version")
 	var version int64
-	if err == nil {
-		err = prepared.QueryRowContext(context.Background()).Scan(&version)
-	}
-	if err != nil {
+	if err := g.prepared.ask(g.db.Dialect().Tables(), &question{dest: &version, query: "PRAGMA data_version"}); err != nil {
 		g.fail(err)
 		return err
 	}
@@ -364,16 +360,13 @@ func (g *group) connect(ctx context.Context) error {
 	conn, err := g.db.Conn(ctx)
 	if err == nil {
 		g.conn, g.version = &conn, -1 // another connection's says nothing
+		g.prepared = newPrepared(conn.Conn)
 	}
 	return err
 }
 
 func (g *group) disconnect() {
-	for query, s := range g.statements {
-		s.Close()
-		delete(g.statements, query)
-	}
-	g.conn.Close()
+	g.prepared.disconnect()
 	g.conn = nil
 }
 
@@ -396,23 +389,8 @@ func (g *group) commit() {
 
 // exec runs a statement of a transaction that may be shared.
 func (g *group) exec(statement string) error {
-	prepared, err := g.prepare(context.Background(), statement)
-	if err == nil {
-		_, err = prepared.ExecContext(context.Background())
-	}
+	_, err := g.prepared.exec(statement)
 	return err
-}
-
-// prepare returns the statement, which lasts as long as the connection.
-func (g *group) prepare(ctx context.Context, statement string) (*sql.Stmt, error) {
-	if s := g.statements[statement]; s != nil {
-		return s, nil
-	}
-	s, err := g.conn.Conn.PrepareContext(ctx, statement)
-	if err == nil {
-		g.statements[statement] = s
-	}
-	return s, err
 }
 
 // close waits for the write that has the turn, and disconnects.

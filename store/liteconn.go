@@ -58,14 +58,26 @@ func (c *liteConn) QueryRowContext(ctx context.Context, query string, args ...an
 	return c.Conn.Conn.QueryRowContext(ctx, query, args...)
 }
 
-// prepare returns a statement that is prepared once, and the context to run it in.
-func (c *liteConn) prepare(ctx context.Context, statement string) (context.Context, *sql.Stmt, error) {
-	ctx, err := c.limit(ctx)
-	if err != nil {
-		return nil, nil, err
+// exec runs a statement that is prepared once.
+func (c *liteConn) exec(ctx context.Context, statement string, args []any) (sql.Result, error) {
+	if _, err := c.limit(ctx); err != nil {
+		return nil, err
 	}
-	prepared, err := c.group.prepare(ctx, statement)
-	return ctx, prepared, err
+	res, err := c.group.prepared.exec(statement, args...)
+	return res, c.failed(err)
+}
+
+// ask answers questions.
+func (c *liteConn) ask(ctx context.Context, questions []*question) error {
+	for _, q := range questions {
+		if _, err := c.limit(ctx); err != nil {
+			return err
+		}
+		if err := c.group.prepared.ask(c.Conn.Dialect().Tables(), q); err != nil {
+			return c.failed(err)
+		}
+	}
+	return nil
 }
 
 // limit returns the context of a statement, which nothing interrupts, or why it must not run:

@@ -56,18 +56,13 @@ func (tx *Tx) execLarge(ctx context.Context, statement string, args ...any) erro
 }
 
 func (tx *Tx) execLargeResult(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	if conn, ok := tx.db.(*liteConn); ok {
+		return conn.exec(ctx, statement, args)
+	}
 	ctx, cancel := tx.limited(ctx)
 	defer cancel()
 	if tx.postgres() {
 		statement, args = rebind(pgx.QueryExecModeDescribeExec, statement, args)
-	}
-	if conn, ok := tx.db.(*liteConn); ok {
-		ctx, prepared, err := conn.prepare(ctx, statement)
-		if err != nil {
-			return nil, conn.failed(err)
-		}
-		res, err := prepared.ExecContext(ctx, args...)
-		return res, conn.failed(err)
 	}
 	return tx.raw().ExecContext(ctx, statement, args...)
 }
@@ -138,47 +133,70 @@ type question struct {
 // ask answers questions, of which each sees what the former ones have locked. Within a
 // transaction PostgreSQL does so in one round trip.
 func (v *View) ask(ctx context.Context, questions ...*question) error {
-	ctx, end, err := v.turn(ctx)
-	if err != nil {
-		return wrap(err)
+	switch db := v.db.(type) {
+	case *liteConn:
+		return wrap(db.ask(ctx, questions))
+	case *pgConn:
+		ctx, cancel := v.limited(ctx)
+		defer cancel()
+		v.queue(db, questions)
+		return wrap(db.flush(ctx))
 	}
-	defer end()
-	if conn, ok := v.db.(*pgConn); ok {
-		v.queue(conn, questions)
-		return wrap(conn.flush(ctx))
+	if v.postgres() {
+		ctx, cancel := v.limited(ctx)
+		defer cancel()
+		for _, q := range questions {
+			if err := v.askOne(ctx, q); err != nil {
+				return wrap(err)
+			}
+		}
+		return nil
+	}
+	return wrap(v.store.askFrequent(ctx, questions))
+}
+
+// askFrequent answers questions on one of the connections that SQLite's frequent queries have
+// of their own, so that no long query of another request holds them up.
+func (s *Store) askFrequent(ctx context.Context, questions []*question) error {
+	p, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { s.frequent <- p }()
+	if p.conn == nil {
+		if p.conn, err = s.frequentDB.Conn(ctx); err != nil {
+			return err
+		}
 	}
 	for _, q := range questions {
-		if err := v.askOne(ctx, q); err != nil {
-			return wrap(err)
+		if err := p.ask(s.read.Dialect().Tables(), q); err != nil {
+			if errors.Is(err, sql.ErrConnDone) {
+				p.disconnect() // the next one connects anew
+			}
+			return err
 		}
 	}
 	return nil
 }
 
-// turn returns the context of frequent queries. Those of SQLite have connections of their
-// own, for which turn waits: so no long query of another request holds them up. Nothing
-// interrupts one either, which takes less time than to watch for a reason.
-func (v *View) turn(ctx context.Context) (_ context.Context, end func(), err error) {
-	turns := v.store.turns
-	if _, ok := v.db.(*bun.DB); !ok || turns == nil {
-		ctx, cancel := v.limited(ctx)
-		return ctx, cancel, nil
-	}
+// turn waits for a connection for frequent queries.
+func (s *Store) turn(ctx context.Context) (*prepared, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	select {
-	case turns <- struct{}{}:
+	case p := <-s.frequent:
+		return p, nil
 	default:
-		waiting, cancel := context.WithTimeout(ctx, queryTime)
-		defer cancel()
-		select {
-		case turns <- struct{}{}:
-		case <-waiting.Done():
-			return nil, nil, waiting.Err()
-		}
 	}
-	return context.WithoutCancel(ctx), func() { <-turns }, nil
+	waiting, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	select {
+	case p := <-s.frequent:
+		return p, nil
+	case <-waiting.Done():
+		return nil, waiting.Err()
+	}
 }
 
 // queue has questions answered with the next ones, or with the commit.
@@ -195,10 +213,11 @@ func (v *View) queue(conn *pgConn, questions []*question) {
 	}
 }
 
+// askOne answers a question of PostgreSQL outside of a transaction.
 func (v *View) askOne(ctx context.Context, q *question) error {
-	rows, err := v.rows(ctx, v.store.mode(), q.query, q.args)
+	rows, err := v.rows(ctx, v.store.mode(), q)
 	if v.store.isOutdated(err) {
-		rows, err = v.rows(ctx, pgx.QueryExecModeExec, q.query, q.args)
+		rows, err = v.rows(ctx, pgx.QueryExecModeExec, q)
 	}
 	if err != nil {
 		return err
@@ -212,17 +231,11 @@ func (v *View) askOne(ctx context.Context, q *question) error {
 		return err
 	}
 	q.found = true
-	dest := v.destinations(q.dest, columns)
-	if !v.postgres() {
-		// There is one row, after which a driver leaves alone what it returned: see
-		// [driver.Rows]. It need not be copied.
-		for i := range dest {
-			if body, ok := dest[i].(*[]byte); ok {
-				dest[i] = (*sql.RawBytes)(body)
-			}
-		}
-	}
-	return rows.Scan(dest...)
+	return rows.Scan(v.destinations(q.dest, columns)...)
+}
+
+func (v *View) rows(ctx context.Context, mode pgx.QueryExecMode, q *question) (*sql.Rows, error) {
+	return v.raw().QueryContext(ctx, v.store.numbered(q.query), append([]any{mode}, q.args...)...)
 }
 
 // destinations returns where the columns of a row go.
@@ -303,25 +316,6 @@ func (s *Store) text(key any, build func() string) string {
 	return known.(string)
 }
 
-func (v *View) rows(ctx context.Context, mode pgx.QueryExecMode, query string, args []any) (*sql.Rows, error) {
-	if v.postgres() { // not within a transaction
-		return v.raw().QueryContext(ctx, v.store.numbered(query), append([]any{mode}, args...)...)
-	}
-	if conn, ok := v.db.(*liteConn); ok {
-		ctx, prepared, err := conn.prepare(ctx, query)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := prepared.QueryContext(ctx, args...)
-		return rows, conn.failed(err)
-	}
-	prepared, err := v.store.prepare(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return prepared.QueryContext(ctx, args...)
-}
-
 // mode is how PostgreSQL gets frequent statements.
 func (s *Store) mode() pgx.QueryExecMode {
 	if s.unprepared.Load() {
@@ -344,20 +338,4 @@ func (s *Store) isOutdated(err error) bool {
 		return true
 	}
 	return pg.Code == "0A000" && strings.Contains(pg.Routine, "RevalidateCachedQuery")
-}
-
-// prepare returns SQLite's statement for query, which lasts as long as the store.
-func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if prepared, ok := s.statements.Load(query); ok {
-		return prepared.(*sql.Stmt), nil
-	}
-	own, err := s.frequent.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	prepared, faster := s.statements.LoadOrStore(query, own)
-	if faster {
-		own.Close()
-	}
-	return prepared.(*sql.Stmt), nil
 }

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,11 +39,10 @@ type Store struct {
 
 	checkpoints *checkpoints // nil on PostgreSQL
 
-	frequent   *sql.DB       // SQLite: connections for frequent queries, see [View.turn]; nil on PostgreSQL
-	turns      chan struct{} // as many as may use them
-	statements sync.Map      // *sql.Stmt on them, by its query
-	texts      sync.Map      // of frequent statements, by the table or by the text with ?
-	unprepared atomic.Bool   // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
+	frequentDB *sql.DB        // SQLite: connections for frequent queries; nil on PostgreSQL
+	frequent   chan *prepared // on them, those that are not in use
+	texts      sync.Map       // of frequent statements, by the table or by the text with ?
+	unprepared atomic.Bool    // PostgreSQL: sessions are shared by a pooler, so that none keeps statements
 
 	keep   Retention
 	maxRow int64 // of a backup that is restored; 0: the default
@@ -154,10 +154,14 @@ func (s *Store) openSQLite(opts Options) error {
 	if err != nil {
 		return err
 	}
-	if s.frequent, err = open(frequentReaders, reader...); err != nil {
+	frequent := frequentReaders()
+	if s.frequentDB, err = open(frequent, reader...); err != nil {
 		return err
 	}
-	s.turns = make(chan struct{}, frequentReaders)
+	s.frequent = make(chan *prepared, frequent)
+	for range cap(s.frequent) {
+		s.frequent <- newPrepared(nil) // connected by the first question
+	}
 	s.write, s.read = newDB(write, sqlitedialect.New()), newDB(read, sqlitedialect.New())
 	s.group = newGroup(s.write)
 	s.checkpoints = newCheckpoints(clean, func(err error) { _ = s.group.note(err) })
@@ -189,9 +193,9 @@ const (
 	readerCache = 256
 )
 
-// frequentReaders is how many frequent queries SQLite runs at a time. More only take memory:
-// they wait for a processor, and hardly ever for the disk.
-const frequentReaders = 4
+// frequentReaders is how many frequent queries SQLite runs at a time. More than there are
+// processors only take memory: they hardly ever wait for the disk.
+func frequentReaders() int { return min(4, max(2, runtime.GOMAXPROCS(0))) }
 
 // createSQLite creates an empty database if the file does not exist.
 func (s *Store) createSQLite() error {
@@ -238,15 +242,30 @@ func (s *Store) Close() error {
 	if s.group != nil {
 		s.group.close()
 		s.checkpoints.close()
-		s.frequent.Close()
+		s.frequentDB.Close() // no question connects anew
+		s.closeFrequent()
 	}
 	err := s.read.Close()
 	return cmp.Or(err, s.write.Close())
 }
 
+// closeFrequent closes the connections of frequent queries, once the last query has ended.
+func (s *Store) closeFrequent() {
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	for range cap(s.frequent) {
+		p, err := s.turn(ctx)
+		if err != nil {
+			return
+		}
+		p.disconnect()
+		defer func() { s.frequent <- p }() // for questions that come too late
+	}
+}
+
 // Connections returns how many connections are in use.
 func (s *Store) Connections() (read, write int) {
-	return s.read.Stats().InUse + len(s.turns), s.write.Stats().InUse
+	return s.read.Stats().InUse + cap(s.frequent) - len(s.frequent), s.write.Stats().InUse
 }
 
 // Ping asks the database whether it answers.
