@@ -180,6 +180,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 		params[i].Value = storable(params[i].Value)
 	}
 	s.setCommon(w.Header(), c.id)
+	if s.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	cut := false
 	defer func() {
 		// The response is sent last, so that its log line is there when it arrives.
