@@ -15,6 +15,8 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -29,41 +31,36 @@ type Config struct{ settings node }
 // Fold turns settings, a JSON object, into a config. The error is a
 // [*wire.SyntaxError] or a [*wire.ShapeError].
 func Fold(settings []byte) (Config, error) {
-	root, err := parse(settings)
-	if err != nil {
-		return Config{}, err
-	}
-	if !root.isObject() {
-		return Config{}, &wire.ShapeError{Detail: needObject}
-	}
-	return Config{root}, nil
+	root, err := parseObject(settings, "")
+	return Config{root}, err
 }
 
 // FoldMember is [Fold] of the settings that a member of a JSON object holds, and reads the
 // text once. found is false if there is no such member; the object may have those with the
 // names in ignored, and no others.
 func FoldMember(object []byte, name string, ignored ...string) (c Config, found bool, err error) {
-	root, err := parse(object)
+	root, err := parseObject(object, "")
 	if err != nil {
 		return Config{}, false, err
 	}
-	if !root.isObject() {
-		return Config{}, false, &wire.ShapeError{Detail: needObject}
-	}
 	for _, m := range root.items {
-		switch {
-		case m.name != name && !slices.Contains(ignored, m.name):
+		if m.name != name && !slices.Contains(ignored, m.name) {
 			return Config{}, false, wire.UnknownMember(m.name)
-		case m.name == name && !m.isObject():
-			return Config{}, false, &wire.ShapeError{Pointer: pointer("", name), Detail: needObject}
-		case m.name == name:
-			c, found = Config{node{items: m.items}}, true
 		}
 	}
-	return c, found, nil
+	m, found := root.member(name)
+	if !found {
+		return Config{}, false, nil
+	}
+	if !m.isObject() {
+		return Config{}, false, needObject(jsontext.Pointer("").AppendToken(name))
+	}
+	return Config{node{items: m.items}}, true, nil
 }
 
-const needObject = "must be a JSON object"
+func needObject(at jsontext.Pointer) error {
+	return &wire.ShapeError{Pointer: string(at), Detail: "must be a JSON object"}
+}
 
 // Unfold returns the settings: one nested JSON object in canonical form.
 func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }

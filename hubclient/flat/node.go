@@ -168,6 +168,15 @@ func parse(text []byte) (node, error) {
 	return node{}, cmp.Or(wire.CheckSyntax(text), err)
 }
 
+// parseObject is parse of an object at a pointer of a larger text.
+func parseObject(text []byte, at jsontext.Pointer) (node, error) {
+	n, err := parse(text)
+	if err == nil && !n.isObject() {
+		return node{}, needObject(at)
+	}
+	return n, err
+}
+
 // reader reads nodes from a text, which they share.
 type reader struct {
 	text string

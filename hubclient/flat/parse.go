@@ -16,12 +16,9 @@ func Parse(config []byte) (Config, error) { return parseFlat(config, "") }
 
 // parseFlat is Parse of a config at an offset of a larger text.
 func parseFlat(config []byte, at jsontext.Pointer) (Config, error) {
-	root, err := parse(config)
+	root, err := parseObject(config, at)
 	if err != nil {
 		return Config{}, err
-	}
-	if !root.isObject() {
-		return Config{}, &wire.ShapeError{Pointer: string(at), Detail: needObject}
 	}
 	leaves, err := placeAll(root.items, at)
 	if err != nil {
