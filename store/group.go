@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -166,7 +165,7 @@ func (g *group) run(q *queued) {
 		}
 		g.undo()
 		if !first { // else it is its own goroutine
-			q.panicked = fmt.Sprintf("%v\n%s", recover(), debug.Stack()) // <nil>: it ends the goroutine
+			q.panicked = withStack(recover()) // <nil>: it ends the goroutine
 		}
 	}()
 	q.err = g.note(q.f(&liteConn{Conn: *g.conn, group: g, ended: q.ended}))
@@ -307,7 +306,7 @@ func (g *group) begin(waiting context.Context, synced bool) error {
 // change of rights.
 func (g *group) noteOthers() error {
 	var version int64
-	if err := g.prepared.ask(g.db.Dialect().Tables(), &question{dest: &version, query: "PRAGMA data_version"}); err != nil {
+	if err := g.prepared.ask(&question{dest: &version, query: "PRAGMA data_version"}); err != nil {
 		g.fail(err)
 		return err
 	}
@@ -360,7 +359,7 @@ func (g *group) connect(ctx context.Context) error {
 	conn, err := g.db.Conn(ctx)
 	if err == nil {
 		g.conn, g.version = &conn, -1 // another connection's says nothing
-		g.prepared = newPrepared(conn.Conn)
+		g.prepared = newPrepared(conn.Conn, g.db.Dialect().Tables())
 	}
 	return err
 }

@@ -60,7 +60,7 @@ func (c *liteConn) QueryRowContext(ctx context.Context, query string, args ...an
 
 // exec runs a statement that is prepared once.
 func (c *liteConn) exec(ctx context.Context, statement string, args []any) (sql.Result, error) {
-	if _, err := c.limit(ctx); err != nil {
+	if err := c.over(ctx); err != nil {
 		return nil, err
 	}
 	res, err := c.group.prepared.exec(statement, args...)
@@ -70,10 +70,10 @@ func (c *liteConn) exec(ctx context.Context, statement string, args []any) (sql.
 // ask answers questions.
 func (c *liteConn) ask(ctx context.Context, questions []*question) error {
 	for _, q := range questions {
-		if _, err := c.limit(ctx); err != nil {
+		if err := c.over(ctx); err != nil {
 			return err
 		}
-		if err := c.group.prepared.ask(c.Conn.Dialect().Tables(), q); err != nil {
+		if err := c.group.prepared.ask(q); err != nil {
 			return c.failed(err)
 		}
 	}
@@ -84,11 +84,11 @@ func (c *liteConn) ask(ctx context.Context, questions []*question) error {
 // SQLite would roll back what others wrote in the transaction. Without others, watching for
 // the end of the request would take longer than most statements.
 func (c *liteConn) limit(ctx context.Context) (context.Context, error) {
-	if err := cmp.Or(c.ended(), ctx.Err()); err != nil {
-		return nil, err
-	}
-	return context.WithoutCancel(ctx), nil
+	return context.WithoutCancel(ctx), c.over(ctx)
 }
+
+// over is why no other statement must run, nil: one may.
+func (c *liteConn) over(ctx context.Context) error { return cmp.Or(c.ended(), ctx.Err()) }
 
 // failed notes that a statement failed, and returns its error.
 func (c *liteConn) failed(err error) error {

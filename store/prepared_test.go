@@ -100,7 +100,11 @@ func TestFrequent_BesideClose(t *testing.T) {
 			}
 		})
 	}
-	<-asked
+	select {
+	case <-asked:
+	case <-ctx.Done():
+		t.Fatal("nothing was answered")
+	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

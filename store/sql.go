@@ -169,7 +169,7 @@ func (s *Store) askFrequent(ctx context.Context, questions []*question) error {
 		}
 	}
 	for _, q := range questions {
-		if err := p.ask(s.read.Dialect().Tables(), q); err != nil {
+		if err := p.ask(q); err != nil {
 			if errors.Is(err, sql.ErrConnDone) {
 				p.disconnect() // the next one connects anew
 			}

@@ -158,11 +158,11 @@ func (s *Store) openSQLite(opts Options) error {
 	if s.frequentDB, err = open(frequent, reader...); err != nil {
 		return err
 	}
+	s.write, s.read = newDB(write, sqlitedialect.New()), newDB(read, sqlitedialect.New())
 	s.frequent = make(chan *prepared, frequent)
 	for range cap(s.frequent) {
-		s.frequent <- newPrepared(nil) // connected by the first question
+		s.frequent <- newPrepared(nil, s.read.Dialect().Tables()) // connected by the first question
 	}
-	s.write, s.read = newDB(write, sqlitedialect.New()), newDB(read, sqlitedialect.New())
 	s.group = newGroup(s.write)
 	s.checkpoints = newCheckpoints(clean, func(err error) { _ = s.group.note(err) })
 	return nil
