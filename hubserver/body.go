@@ -248,10 +248,13 @@ func (c *call) readJSON(what string, limit int64, v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.takeAtMost(changing, jsonMemory(data)); err != nil {
+		return nil, err
+	}
 	return data, bodyProblem(wire.Decode(data, v))
 }
 
-// readText reads a body that should be JSON, and reserves the memory to decode it.
+// readText reads a body that should be JSON.
 func (c *call) readText(what string, limit int64) ([]byte, error) {
 	if err := c.needMediaType("application/json"); err != nil {
 		return nil, err
@@ -259,11 +262,7 @@ func (c *call) readText(what string, limit int64) ([]byte, error) {
 	if c.r.Header.Get("Content-Encoding") != "" {
 		return nil, unsupported("a JSON body must not have a Content-Encoding")
 	}
-	data, err := c.readAll(changing, what, limit)
-	if err != nil {
-		return nil, err
-	}
-	return data, c.takeAtMost(changing, jsonMemory(data))
+	return c.readAll(changing, what, limit)
 }
 
 // bodyProblem turns the errors of decoding a body into problems.

@@ -3,6 +3,7 @@ package hubserver_test
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +37,18 @@ func TestPutConfig_FoldsAndReplaces(t *testing.T) {
 		if string(got.Config) != `{"x":true}` || got.Revision != second.Revision || !got.HasConfig || got.UpdatedBy != "anna" {
 			t.Errorf("a reader sees %+v", got)
 		}
+	})
+}
+
+// The hub reads the body without decoding it into the type that clients encode.
+func TestPutConfig_HasTheMembersOfItsType(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		for member := range reflect.TypeFor[wire.PutConfig]().Fields() {
+			name, _, _ := strings.Cut(member.Tag.Get("json"), ",")
+			hub.as("alice").put(clientCfg, fmt.Sprintf(`{%q: {}}`, name)).want(200)
+		}
+		hub.as("alice").put(clientCfg, `{"Settings": {}}`).problem(422, wire.CodeInvalidBody)
 	})
 }
 
