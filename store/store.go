@@ -193,9 +193,9 @@ const (
 	readerCache = 256
 )
 
-// frequentReaders is how many frequent queries SQLite runs at a time. More than there are
-// processors only take memory: they hardly ever wait for the disk.
-func frequentReaders() int { return min(4, max(2, runtime.GOMAXPROCS(0))) }
+// frequentReaders is how many frequent queries SQLite runs at a time: they hardly ever wait
+// for the disk, and one has the connection of a thread that the system does not let run.
+func frequentReaders() int { return min(4, 1+runtime.GOMAXPROCS(0)) }
 
 // createSQLite creates an empty database if the file does not exist.
 func (s *Store) createSQLite() error {
