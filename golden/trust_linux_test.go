@@ -330,7 +330,7 @@ func TestTrust_OneHubServesASQLiteFile(t *testing.T) {
 	for range len(all) - 1 {
 		s := <-ended
 		over[s] = true
-		if s.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(s.stderr.String(), "another hub is running on this database") || s.stdout.Len() > 0 {
+		if s.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(s.stderr.String(), "another hub is running on this database") || !strings.Contains(s.stderr.String(), "stop it first") || s.stdout.Len() > 0 {
 			t.Errorf("%v: %s%s", s.cmd.ProcessState, &s.stdout, &s.stderr)
 		}
 	}
@@ -341,6 +341,10 @@ func TestTrust_OneHubServesASQLiteFile(t *testing.T) {
 		late, err := exec.Command(program("hub"), "serve", "--db", db, "--listen", "127.0.0.1:0").CombinedOutput()
 		if named := fmt.Sprintf("(process %d)", s.cmd.Process.Pid); codeOf(t, err) != 1 || !strings.Contains(string(late), named) {
 			t.Errorf("a late one does not say %s: %s", named, late)
+		}
+		migrated, err := exec.Command(program("hub"), "migrate", "--db", db).CombinedOutput()
+		if codeOf(t, err) != 1 || !strings.Contains(string(migrated), "there is nothing to do") {
+			t.Errorf("hub migrate beside a hub: %s", migrated)
 		}
 		s.cmd.Process.Signal(syscall.SIGTERM)
 	}

@@ -52,7 +52,7 @@ func (a *app) accountCreate() *cobra.Command {
 				return tx.CreateAccount(c.Context(), name, kind)
 			})
 			if errors.Is(err, store.ErrExists) {
-				return fmt.Errorf("account %s already exists", name)
+				return a.hinted(fmt.Errorf("account %s already exists", name), "list all accounts", cmdline.Hub("account", "list"))
 			}
 			if err != nil {
 				return err
@@ -132,7 +132,7 @@ func (a *app) createLink(c *cobra.Command, origin, user string) error {
 	link := &store.Link{Account: user, Hash: hash, Kind: store.LinkSignIn, Scopes: strings.Join(scopes, " "), Page: "/"}
 	err := a.write(c.Context(), store.AuditRow{Account: user, Action: "link.create", Object: user}, func(tx *store.Tx) error {
 		if owner, err := tx.Account(c.Context(), user); err == nil && owner.DisabledAt != 0 {
-			return fmt.Errorf("account %s is disabled", user)
+			return a.disabled(user)
 		}
 		return tx.CreateLink(c.Context(), link, store.AccountLinkLife)
 	})

@@ -52,7 +52,7 @@ func (a *app) backupCommand() *cobra.Command {
 // out what.
 func (a *app) withCheck(err error) error {
 	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrMissing) {
-		return &hintedError{err: err, hint: "to list all that is damaged, and what to do about it", recipe: a.line(cmdline.Hub("fsck")).String()}
+		return a.hinted(err, "to list all that is damaged, and what to do about it", cmdline.Hub("fsck"))
 	}
 	return err
 }

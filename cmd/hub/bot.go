@@ -53,7 +53,7 @@ func (a *app) botCreate() *cobra.Command {
 				return err
 			})
 			if errors.Is(err, store.ErrExists) {
-				return fmt.Errorf("bot %s already exists", r)
+				return a.whichBot("bot %s already exists", r)
 			}
 			if err != nil {
 				return err
@@ -164,7 +164,7 @@ func (a *app) botRemove() *cobra.Command {
 			audit := store.AuditRow{Account: r.Account(), Action: "bot.delete", Object: r.String()}
 			err = a.write(c.Context(), audit, func(tx *store.Tx) error {
 				if revoked, err = tx.DeleteBot(c.Context(), r); errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf("bot %s does not exist", r)
+					return a.whichBot("bot %s does not exist", r)
 				}
 				if err == nil && revoked > 0 && !force {
 					return a.needsForce(r, revoked)
@@ -184,9 +184,10 @@ func (a *app) botRemove() *cobra.Command {
 }
 
 func (a *app) needsForce(bot ref.Ref, tokens int) error {
-	return &hintedError{
-		err:    fmt.Errorf("bot %s has valid tokens: %d", bot, tokens),
-		hint:   "programs that use them would be refused at once",
-		recipe: a.line(cmdline.Hub("bot", "rm").With(bot.String()).Flag("--force")).String(),
-	}
+	return a.hinted(fmt.Errorf("bot %s has valid tokens: %d", bot, tokens), "programs that use them would be refused at once",
+		cmdline.Hub("bot", "rm").With(bot.String()).Flag("--force"))
+}
+
+func (a *app) whichBot(format string, bot ref.Ref) error {
+	return a.hinted(fmt.Errorf(format, bot), "list the account's bots", cmdline.Hub("bot", "list").With(bot.Account()))
 }

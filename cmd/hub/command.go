@@ -86,6 +86,16 @@ type hintedError struct {
 func (e *hintedError) Error() string { return e.err.Error() }
 func (e *hintedError) Unwrap() error { return e.err }
 
+// hinted adds to a failure a hint, which ends in the command that follows it.
+func (a *app) hinted(err error, hint string, l cmdline.Line) error {
+	return &hintedError{err: err, hint: hint, recipe: a.line(l).String()}
+}
+
+// disabled is the failure of what needs an account that is enabled.
+func (a *app) disabled(account string) error {
+	return a.hinted(fmt.Errorf("account %s is disabled", account), "enable it", cmdline.Hub("account", "enable").With(account))
+}
+
 // line returns a command line with the database that this command was given. An
 // address may hold a password, which is not shown.
 func (a *app) line(l cmdline.Line) cmdline.Line {
@@ -110,6 +120,8 @@ func (a *app) fail(err error) {
 		hint = "run hub migrate of this release with a role that owns the tables, then start this hub again"
 	case errors.As(err, &other):
 		hint = otherObjectsHint(other)
+	case errors.Is(err, store.ErrInUse):
+		hint = "stop it first, or give another database with --db or HUB_DB"
 	case errors.As(err, &noAccount):
 		hint = "list accounts with hub account list, or create one with hub account create"
 	}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +62,7 @@ func (a *app) withdraw(c *cobra.Command, stack ref.Ref, number string, undo bool
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("%s has no version %s", stack, number)
+		return a.noVersion(c.Context(), stack, number)
 	case errors.Is(err, store.ErrOnlyVersion):
 		return &hintedError{err: fmt.Errorf("%s is the only version of %s that is left", number, stack), hint: "publish another version first: tool publish"}
 	case err != nil:
@@ -76,4 +79,23 @@ func (a *app) withdraw(c *cobra.Command, stack ref.Ref, number string, undo bool
 			fmt.Fprintf(w, "%s of %s was withdrawn before; latest is %s\n", number, stack, latest)
 		}
 	})
+}
+
+// noVersion is the failure of a command on a version that there is not.
+func (a *app) noVersion(ctx context.Context, stack ref.Ref, number string) error {
+	var newest []string
+	err := a.read(ctx, func(v *store.View) error {
+		_, versions, err := v.Stack(ctx, stack)
+		for _, version := range versions[:min(len(versions), 5)] {
+			newest = append(newest, version.Version)
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("stack %s does not exist", stack)
+	}
+	return cmp.Or(err, error(&hintedError{
+		err:  fmt.Errorf("%s has no version %s", stack, number),
+		hint: "its newest versions: " + strings.Join(newest, ", "),
+	}))
 }

@@ -134,12 +134,12 @@ func (a *app) createToken(c *cobra.Command, o tokenOptions, account string, bot 
 	audit := store.AuditRow{Account: account, Action: "token.create", Object: row.ID(), Detail: row.Scopes}
 	err = a.write(c.Context(), audit, func(tx *store.Tx) error {
 		if owner, err := tx.Account(c.Context(), account); err == nil && owner.DisabledAt != 0 {
-			return fmt.Errorf("account %s is disabled", account)
+			return a.disabled(account)
 		}
 		if !bot.IsZero() {
 			found, err := tx.RateLimit(c.Context(), account, "", bot.String())
 			if errors.Is(err, store.ErrNotFound) {
-				return &hintedError{err: fmt.Errorf("bot %s does not exist", bot), hint: "create it", recipe: a.line(cmdline.Hub("bot", "create").With(bot.String())).String()}
+				return a.hinted(fmt.Errorf("bot %s does not exist", bot), "create it", cmdline.Hub("bot", "create").With(bot.String()))
 			}
 			if err != nil {
 				return err
@@ -291,6 +291,11 @@ func (a *app) readHashes() ([]string, error) {
 // minID is the shortest start of an ID that names a token.
 const minID = 6
 
+// whichToken is the failure of a command whose argument names no token, or several.
+func (a *app) whichToken(format, id string) error {
+	return a.hinted(fmt.Errorf(format, id), "list all tokens", cmdline.Hub("token", "list"))
+}
+
 func (a *app) revoke(c *cobra.Command, ids []string) error {
 	revoked := []token{}
 	err := a.withStore(c.Context(), func(s *store.Store) error {
@@ -298,14 +303,14 @@ func (a *app) revoke(c *cobra.Command, ids []string) error {
 			revoked = revoked[:0]
 			for _, id := range ids {
 				if len(id) < minID {
-					return fmt.Errorf("%q is too short for a token's ID: hub token list shows them", id)
+					return a.whichToken("%q is too short for a token's ID", id)
 				}
 				row, err := tx.RevokeToken(c.Context(), id)
 				switch {
 				case errors.Is(err, store.ErrNotFound):
-					return fmt.Errorf("token %.12s does not exist", id)
+					return a.whichToken("token %.12s does not exist", id)
 				case errors.Is(err, store.ErrAmbiguous):
-					return fmt.Errorf("more than one token starts with %s: give more of its ID", id)
+					return a.whichToken("more than one token starts with %s: give more of its ID", id)
 				case err != nil:
 					return err
 				}
