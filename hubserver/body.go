@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/projecthub/hubclient/wire"
@@ -125,16 +126,18 @@ func (b *body) discard() bool {
 // responseWriter notes what was answered, and gives each write a deadline.
 type responseWriter struct {
 	http.ResponseWriter
-	body    *body
-	pace    pace
-	status  int
-	written int64
+	body     *body
+	draining *atomic.Bool // of the hub
+	pace     pace
+	status   int
+	written  int64
 }
 
 func (w *responseWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
-		if !w.body.discard() {
+		// HTTP/2 says when the hub stops that it takes no other request.
+		if !w.body.discard() || w.draining.Load() && !w.body.stream {
 			w.Header().Set("Connection", "close")
 		}
 		w.extend()

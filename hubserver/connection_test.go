@@ -138,6 +138,30 @@ func TestConnection_ContinueIsSentWhenBodyIsWanted(t *testing.T) {
 	l.answer().want(200)
 }
 
+// While the hub drains, a response ends its connection, also if the request came before.
+func TestConnection_EndsWhileTheHubDrains(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	body := tarOf(t, file{name: "a"})
+	head := fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d", baseFiles, hub.as("alice").token, len(body))
+	before, after := hub.dial(), hub.dial()
+	before.send(head + "\nExpect: 100-continue")
+	if resp, err := http.ReadResponse(before.in, nil); err != nil || resp.StatusCode != http.StatusContinue {
+		t.Fatalf("%v, %v", resp, err)
+	}
+	hub.server.Drain()
+	after.send(head)
+	for _, l := range []*line{before, after} {
+		if _, err := l.Write(body); err != nil {
+			t.Fatal(err)
+		}
+		if !l.answer().want(200).closes {
+			t.Error("the response does not say that the connection ends")
+		}
+		l.closed()
+	}
+}
+
 func TestConnection_DiscardsRestOfRefusedBody(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()

@@ -16,8 +16,8 @@ func (s *Server) healthz(c *call) error {
 }
 
 // Drain makes /readyz fail, so that a load balancer sends no more requests. All
-// requests that arrive are still served, and the responses end their connections: a proxy
-// that had one open when the hub stops could lose a request on it.
+// requests that arrive are still served. A connection of HTTP/1 ends with its next response:
+// on one that is open when the hub stops, a proxy could send a request at that moment.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // readyz responds with 200 if requests can be served: the hub is not about to stop, and

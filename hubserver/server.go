@@ -172,7 +172,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 	control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
 	b := newBody(r, s.Limits.BodyIdle, control)
 	c := &call{s: s, params: params, id: newRequestID()}
-	c.w = &responseWriter{ResponseWriter: w, body: b, pace: pace{idle: s.Limits.BodyIdle}}
+	c.w = &responseWriter{ResponseWriter: w, body: b, draining: &s.draining, pace: pace{idle: s.Limits.BodyIdle}}
 	c.r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
 	c.r.Body = b
 	c.r.URL.RawQuery = storableQuery(c.r.URL.RawQuery)
@@ -180,9 +180,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter
 		params[i].Value = storable(params[i].Value)
 	}
 	s.setCommon(w.Header(), c.id)
-	if s.draining.Load() {
-		w.Header().Set("Connection", "close")
-	}
 	cut := false
 	defer func() {
 		// The response is sent last, so that its log line is there when it arrives.

@@ -193,6 +193,29 @@ func TestHTTP2_EventsArriveUntilCancelled(t *testing.T) {
 	}
 }
 
+// HTTP/2 says when the hub stops that a connection takes no other request, so that none has
+// to end before.
+func TestHTTP2_ConnectionOutlastsDraining(t *testing.T) {
+	hub := secureHub(t, "h2")
+	hub.server.Drain()
+	for i := range 3 {
+		reused := false
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }})
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, hub.url+"/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := hub.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if reused != (i > 0) {
+			t.Errorf("request %d has the connection of the one before: %t", i, reused)
+		}
+	}
+}
+
 // Streams of events do not end by themselves, and must not delay the end of the hub.
 func TestHTTP2_ShutdownEndsEvents(t *testing.T) {
 	hub := one(t, func(c *hubserver.Config) { c.PublicURL = "https://hub.test" })
