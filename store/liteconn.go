@@ -87,7 +87,7 @@ func (c *liteConn) limit(ctx context.Context) (context.Context, error) {
 	return context.WithoutCancel(ctx), c.over(ctx)
 }
 
-// over is why no other statement must run, nil: one may.
+// over returns why no further statement may run, or nil.
 func (c *liteConn) over(ctx context.Context) error { return cmp.Or(c.ended(), ctx.Err()) }
 
 // failed notes that a statement failed, and returns its error.

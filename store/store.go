@@ -193,8 +193,9 @@ const (
 	readerCache = 256
 )
 
-// frequentReaders is how many frequent queries SQLite runs at a time: they hardly ever wait
-// for the disk, and one has the connection of a thread that the system does not let run.
+// frequentReaders is how many frequent queries SQLite runs at a time: one more than there are
+// processors, since a thread that the system has paused keeps its connection, and at most 4,
+// since each connection takes memory.
 func frequentReaders() int { return min(4, 1+runtime.GOMAXPROCS(0)) }
 
 // createSQLite creates an empty database if the file does not exist.

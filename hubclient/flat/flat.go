@@ -15,8 +15,6 @@ import (
 	"encoding/hex"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -53,13 +51,13 @@ func FoldMember(object []byte, name string, ignored ...string) (c Config, found 
 		return Config{}, false, nil
 	}
 	if !m.isObject() {
-		return Config{}, false, needObject(jsontext.Pointer("").AppendToken(name))
+		return Config{}, false, needObject(pointer("", name))
 	}
 	return Config{node{items: m.items}}, true, nil
 }
 
-func needObject(at jsontext.Pointer) error {
-	return &wire.ShapeError{Pointer: string(at), Detail: "must be a JSON object"}
+func needObject(pointer string) error {
+	return &wire.ShapeError{Pointer: pointer, Detail: "must be a JSON object"}
 }
 
 // Unfold returns the settings: one nested JSON object in canonical form.

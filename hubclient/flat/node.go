@@ -172,7 +172,7 @@ func parse(text []byte) (node, error) {
 func parseObject(text []byte, at jsontext.Pointer) (node, error) {
 	n, err := parse(text)
 	if err == nil && !n.isObject() {
-		return node{}, needObject(at)
+		return node{}, needObject(string(at))
 	}
 	return n, err
 }
