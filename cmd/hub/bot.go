@@ -188,6 +188,7 @@ func (a *app) needsForce(bot ref.Ref, tokens int) error {
 		cmdline.Hub("bot", "rm").With(bot.String()).Flag("--force"))
 }
 
+// whichBot is the failure of a command whose argument names no bot, or one that exists.
 func (a *app) whichBot(format string, bot ref.Ref) error {
-	return a.hinted(fmt.Errorf(format, bot), "list the account's bots", cmdline.Hub("bot", "list").With(bot.Account()))
+	return a.hinted(fmt.Errorf(format, bot), "list all bots", cmdline.Hub("bot", "list"))
 }

@@ -86,7 +86,7 @@ type hintedError struct {
 func (e *hintedError) Error() string { return e.err.Error() }
 func (e *hintedError) Unwrap() error { return e.err }
 
-// hinted adds to a failure a hint, which ends in the command that follows it.
+// hinted adds to a failure a hint, and the command to type next.
 func (a *app) hinted(err error, hint string, l cmdline.Line) error {
 	return &hintedError{err: err, hint: hint, recipe: a.line(l).String()}
 }
@@ -97,10 +97,14 @@ func (a *app) disabled(account string) error {
 }
 
 // line returns a command line with the database that this command was given. An
-// address may hold a password, which is not shown.
+// address may hold a password, which is not shown: the reader has to type it again.
 func (a *app) line(l cmdline.Line) cmdline.Line {
-	if path := store.Path(a.db); a.db != defaultDB && path != "" {
+	path := store.Path(a.db)
+	switch {
+	case path != "" && a.db != defaultDB:
 		return l.Flag("--db", "sqlite:"+path)
+	case path == "" && a.db != a.getenv("HUB_DB"):
+		return l.Flag("--db", "postgres://…")
 	}
 	return l
 }

@@ -394,7 +394,7 @@ func (a *app) migrateCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, unlock, done, err := a.openMigrated(c.Context(), store.Options{Create: true})
 			if errors.Is(err, store.ErrInUse) {
-				return &hintedError{err: err, hint: "a hub migrates its database when it starts, so there is nothing to do"}
+				return &hintedError{err: err, hint: "stop it first; a hub of this release migrates its database when it starts"}
 			}
 			if err != nil {
 				return err

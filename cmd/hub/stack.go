@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +61,7 @@ func (a *app) withdraw(c *cobra.Command, stack ref.Ref, number string, undo bool
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return a.noVersion(c.Context(), stack, number)
+		return a.noVersion(c.Context(), stack, number, undo)
 	case errors.Is(err, store.ErrOnlyVersion):
 		return &hintedError{err: fmt.Errorf("%s is the only version of %s that is left", number, stack), hint: "publish another version first: tool publish"}
 	case err != nil:
@@ -81,21 +80,28 @@ func (a *app) withdraw(c *cobra.Command, stack ref.Ref, number string, undo bool
 	})
 }
 
-// noVersion is the failure of a command on a version that there is not.
-func (a *app) noVersion(ctx context.Context, stack ref.Ref, number string) error {
-	var newest []string
+// noVersion is the failure of withdrawing a version that does not exist, or undoing that.
+func (a *app) noVersion(ctx context.Context, stack ref.Ref, number string, undo bool) error {
+	var candidates []string // newest first
 	err := a.read(ctx, func(v *store.View) error {
 		_, versions, err := v.Stack(ctx, stack)
-		for _, version := range versions[:min(len(versions), 5)] {
-			newest = append(newest, version.Version)
+		for _, version := range versions {
+			if withdrawn := version.WithdrawnAt != 0; withdrawn == undo && len(candidates) < 5 {
+				candidates = append(candidates, version.Version)
+			}
 		}
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) {
+	hint := "its newest versions: " + strings.Join(candidates, ", ")
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("stack %s does not exist", stack)
+	case err != nil:
+		return err
+	case undo && len(candidates) == 0:
+		hint = "none of its versions is withdrawn"
+	case undo:
+		hint = "withdrawn are: " + strings.Join(candidates, ", ")
 	}
-	return cmp.Or(err, error(&hintedError{
-		err:  fmt.Errorf("%s has no version %s", stack, number),
-		hint: "its newest versions: " + strings.Join(newest, ", "),
-	}))
+	return &hintedError{err: fmt.Errorf("%s has no version %s", stack, number), hint: hint}
 }
