@@ -276,7 +276,7 @@ var volatile = []struct {
 // normal replaces what differs from run to run.
 func (s *script) normal(ts *testscript.TestScript, text string) string {
 	text = strings.NewReplacer(
-		" --db sqlite:"+filepath.Join(s.dir, "hub.db"), "", " --db 'postgres://…'", "",
+		" --db sqlite:"+filepath.Join(s.dir, "hub.db"), "",
 		ts.Getenv("WORK"), "WORK",
 		filepath.Base(ts.Getenv("WORK")), "WORK",
 		s.dir, "HOME",

@@ -131,8 +131,8 @@ func (a *app) createLink(c *cobra.Command, origin, user string) error {
 	address, hash := hubserver.NewLink(origin, user)
 	link := &store.Link{Account: user, Hash: hash, Kind: store.LinkSignIn, Scopes: strings.Join(scopes, " "), Page: "/"}
 	err := a.write(c.Context(), store.AuditRow{Account: user, Action: "link.create", Object: user}, func(tx *store.Tx) error {
-		if owner, err := tx.Account(c.Context(), user); err == nil && owner.DisabledAt != 0 {
-			return a.disabled(user)
+		if err := a.needEnabled(c.Context(), tx, user); err != nil {
+			return err
 		}
 		return tx.CreateLink(c.Context(), link, store.AccountLinkLife)
 	})

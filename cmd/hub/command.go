@@ -91,8 +91,11 @@ func (a *app) hinted(err error, hint string, l cmdline.Line) error {
 	return &hintedError{err: err, hint: hint, recipe: a.line(l).String()}
 }
 
-// disabled is the failure of what needs an account that is enabled.
-func (a *app) disabled(account string) error {
+// needEnabled fails if an account is disabled.
+func (a *app) needEnabled(ctx context.Context, tx *store.Tx, account string) error {
+	if found, err := tx.Account(ctx, account); err != nil || found.DisabledAt == 0 {
+		return nil // that there is none is noticed later
+	}
 	return a.hinted(fmt.Errorf("account %s is disabled", account), "enable it", cmdline.Hub("account", "enable").With(account))
 }
 

@@ -133,8 +133,8 @@ func (a *app) createToken(c *cobra.Command, o tokenOptions, account string, bot 
 	}
 	audit := store.AuditRow{Account: account, Action: "token.create", Object: row.ID(), Detail: row.Scopes}
 	err = a.write(c.Context(), audit, func(tx *store.Tx) error {
-		if owner, err := tx.Account(c.Context(), account); err == nil && owner.DisabledAt != 0 {
-			return a.disabled(account)
+		if err := a.needEnabled(c.Context(), tx, account); err != nil {
+			return err
 		}
 		if !bot.IsZero() {
 			found, err := tx.RateLimit(c.Context(), account, "", bot.String())
