@@ -130,7 +130,9 @@ func (a *app) fail(err error) {
 	case errors.Is(err, store.ErrInUse):
 		hint = "stop it first, or give another database with --db or HUB_DB"
 	case errors.As(err, &noAccount):
-		hint = "list accounts with hub account list, or create one with hub account create"
+		hint, recipe = "list all accounts, or create one with hub account create", a.line(cmdline.Hub("account", "list")).String()
+	case errors.Is(err, store.ErrBackup):
+		hint = "give a file that hub backup wrote to its end"
 	}
 	if a.json {
 		failed := map[string]any{"type": "failed", "schema": 1, "reason": pat.Redact(err.Error())}
@@ -214,10 +216,15 @@ func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
 	if errors.Is(err, store.ErrAddress) {
 		return nil, malformedAddress(a.db, err)
 	}
-	if path := store.Path(a.db); err != nil && path != "" && !strings.Contains(err.Error(), path) {
-		return nil, fmt.Errorf("database %s: %w", path, err)
+	switch path := store.Path(a.db); {
+	case err == nil:
+		return s, nil
+	case path == "":
+		return nil, &hintedError{err: err, hint: "check that PostgreSQL runs, and that --db or HUB_DB has its address"}
+	case !strings.Contains(err.Error(), path):
+		return nil, &hintedError{err: fmt.Errorf("database %s: %w", path, err), hint: "check the file and its disk, or give another database with --db or HUB_DB"}
 	}
-	return s, err
+	return nil, err // which names the file, and has its hint
 }
 
 // malformedAddress returns the usage error for db. A path is probably meant as that of
