@@ -29,7 +29,7 @@ const perAccount = 1000
 // BenchmarkScale compares GET and PUT of random configs of 4 KB among few and among many
 // projects, in turn, with 16 clients. cmd/hub/deploy/SCALE.md has its figures:
 //
-//	go test ./cmd/hub -run '^$' -bench Scale -benchtime 40x -round 500ms -projects 1000,1000000 -timeout 2h
+//	go test ./cmd/hub -run '^$' -bench Scale -benchtime 12x -round 500ms -projects 1000,1000000 -timeout 2h
 func BenchmarkScale(b *testing.B) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		database := map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres}[name]
