@@ -29,6 +29,7 @@ type Admission struct {
 // read for a stranger, to whom the time would tell whether it exists.
 func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 	a := &Admission{}
+	a.Hash = asked.Token
 	if v.store.group != nil {
 		a.rights = v.store.group.rights.Load()
 	}
@@ -39,10 +40,12 @@ func (v *View) Admission(ctx context.Context, asked Asked) (*Admission, error) {
 	return a, err
 }
 
-var admissionQuery = dialects{sqlite: admissionWith("0"), postgres: admissionWith(present.postgres)} // see [View.Now]
+var admissionQuery = dialects{sqlite: admissionWith(""), postgres: admissionWith(present.postgres + " AS now, ")} // see [View.Now]
 
+// admissionWith names the columns that are needed: each takes a hundredth of the time of a GET.
 func admissionWith(now string) string {
-	return "SELECT " + modelColumns[Token]("t.") + `, a.disabled_at <> 0 AS disabled, ` + now + ` AS now, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
+	return `SELECT ` + now + `t.shown, t.name, t.owner, t.bot, t.scopes, t.only_account, t.only_slug, t.expires_at, t.revoked_at, t.last_used_at,
+		a.disabled_at <> 0 AS disabled, COALESCE(b.bot_ref_id, '') AS bot_ref_id,
 		CASE WHEN o.name IS NULL THEN '' ELSE m.role END AS role,
 		COALESCE(c.revision, '') AS config_revision, COALESCE(c.has_config, false) AS config_has_config,
 		COALESCE(c.updated_at, 0) AS config_updated_at, COALESCE(c.updated_by, '') AS config_updated_by,

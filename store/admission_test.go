@@ -53,6 +53,21 @@ func TestAdmission_ReadsTokenRoleAndConfig(t *testing.T) {
 	})
 }
 
+func TestAdmission_ReadsAllThatAuthenticationNeedsOfAToken(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		project(t, s)
+		token := store.Token{
+			Hash: digestOf('a'), Shown: "hubpat_abcde", Name: "laptop", Owner: "alice", Scopes: "write:config",
+			Restriction: store.Restriction{OnlyAccount: "acme", OnlySlug: "web"}, ExpiresAt: 1, RevokedAt: 2, LastUsedAt: 3,
+		}
+		write(t, s, func(tx *store.Tx) error { return tx.CreateToken(t.Context(), &token) })
+		token.CreatedAt = 0
+		if a, err := admission(t, s, store.Asked{Token: token.Hash}); err != nil || a.Token != token || a.Now == 0 {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
 // The body is not copied from what the driver returns.
 func TestAdmission_BodyStaysAsItWasRead(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {

@@ -65,7 +65,7 @@ func (r Restriction) Allows(other Restriction) bool {
 // tokens of its owner.
 var errRestricted = errors.New("a restricted token creates no tokens")
 
-// Bearer is what authentication needs to know of a token.
+// Bearer is what authentication needs to know of a token: all but CreatedAt.
 type Bearer struct {
 	Token
 	Disabled bool // the owner's account is
