@@ -33,6 +33,9 @@ var (
 // wrap marks a driver's error with the sentinel that it means. Drivers are told
 // apart by their codes, never by their texts.
 func wrap(err error) error {
+	if err == nil { // as nearly always: meaning allocates
+		return nil
+	}
 	sentinel := meaning(err)
 	if sentinel == nil || errors.Is(err, sentinel) {
 		return err
@@ -46,7 +49,7 @@ func meaning(err error) error {
 	var dial *pgconn.ConnectError
 	var network net.Error
 	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, ErrObjects), errors.Is(err, ErrObjectsFull):
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrObjects), errors.Is(err, ErrObjectsFull):
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound
