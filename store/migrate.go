@@ -145,14 +145,20 @@ func (s *Store) beginUnlimited(ctx context.Context) (bun.Tx, error) {
 	return tx, nil
 }
 
-// CheckSchema returns an error that says what to type unless the schema is up to date.
+// ErrSchemaOld says that the database is to be migrated first.
+var ErrSchemaOld = errors.New("the database's schema is not up to date")
+
+// CheckSchema returns ErrSchemaOld unless the schema is up to date.
 func (s *Store) CheckSchema(ctx context.Context) error {
 	outdated, err := s.outdated(ctx)
 	if err == nil && outdated {
-		err = errors.New("the database's schema is not up to date: run hub migrate")
+		err = ErrSchemaOld
 	}
 	return err
 }
+
+// ErrRights says that the hub's role may not read the database's tables.
+var ErrRights = errors.New("the database's role has no right to its tables")
 
 // outdated reports whether steps are to be taken. It fails where a newer hub has taken
 // too many.
@@ -163,6 +169,9 @@ func (s *Store) outdated(ctx context.Context) (bool, error) {
 	}
 	m := migrate.NewMigrator(s.read, steps, migrate.WithTableName(migrations.Marks))
 	found, err := m.MigrationsWithStatus(ctx)
+	if isNoRight(err) {
+		return false, fmt.Errorf("%w: %w", ErrRights, err)
+	}
 	if err != nil && !isNoTable(err) {
 		return false, fmt.Errorf("read which migrations were taken: %w", wrap(err))
 	}

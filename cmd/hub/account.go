@@ -116,7 +116,11 @@ func (a *app) accountLink() *cobra.Command {
 			if err != nil {
 				return cmdline.Usagef("--public-url: %v", err)
 			}
-			return a.createLink(c, origin, args[0])
+			if err := a.createLink(c, origin, args[0]); err != nil || c.Flags().Changed("public-url") {
+				return err
+			}
+			fmt.Fprintf(a.err, "note: the link is for a hub at %s; for one at another address, give --public-url\n", defaultURL)
+			return nil
 		},
 	}
 	c.Flags().StringVar(&publicURL, "public-url", publicURL, "set the `ORIGIN` that people use (HUB_PUBLIC_URL)")
@@ -275,8 +279,12 @@ func (a *app) memberRemove() *cobra.Command {
 // table writes aligned columns, escaped.
 func table(w io.Writer, head string, rows func(row func(...any))) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, head)
+	empty := true
 	rows(func(cells ...any) {
+		if empty {
+			fmt.Fprintln(t, head)
+			empty = false
+		}
 		for i, cell := range cells {
 			if i > 0 {
 				fmt.Fprint(t, "\t")
@@ -285,6 +293,9 @@ func table(w io.Writer, head string, rows func(row func(...any))) {
 		}
 		fmt.Fprintln(t)
 	})
+	if empty {
+		fmt.Fprintln(t, "Nothing found")
+	}
 	_ = t.Flush() // w remembers it
 }
 

@@ -52,7 +52,11 @@ func (a *app) backupCommand() *cobra.Command {
 // out what.
 func (a *app) withCheck(err error) error {
 	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrMissing) {
-		return a.hinted(err, "to list all that is damaged, and what to do about it", cmdline.Hub("fsck"))
+		fsck := cmdline.Hub("fsck")
+		if a.blobs != "" {
+			fsck = fsck.Flag("--blobs", a.blobs)
+		}
+		return a.hinted(err, "to list all that is damaged, and what to do about it", fsck)
 	}
 	return err
 }
@@ -122,6 +126,9 @@ func restoreFailure(file string, err error) error {
 		return &hintedError{err: err, hint: "give a new database with --db: nothing is replaced"}
 	}
 	err = fmt.Errorf("restore %s: %w", file, err)
+	if other, ok := errors.AsType[*store.OtherObjectsError](err); ok && other.Made == "" {
+		return &hintedError{err: err, hint: "give an empty directory or prefix with --blobs"}
+	}
 	if _, ok := errors.AsType[*store.RowTooLongError](err); ok {
 		return &hintedError{err: err, hint: "if the backup is of a hub with larger limits than the default ones, allow more with --max-row"}
 	}

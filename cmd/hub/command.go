@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/pat"
@@ -99,17 +101,52 @@ func (a *app) needEnabled(ctx context.Context, tx *store.Tx, account string) err
 	return a.hinted(fmt.Errorf("account %s is disabled", account), "enable it", cmdline.Hub("account", "enable").With(account))
 }
 
-// line returns a command line with the database that this command was given. An
-// address may hold a password, which is not shown: the reader has to type it again.
+// line returns a command line with the database that this command was given.
 func (a *app) line(l cmdline.Line) cmdline.Line {
-	path := store.Path(a.db)
-	switch {
-	case path != "" && a.db != defaultDB:
-		return l.Flag("--db", "sqlite:"+path)
-	case path == "" && a.db != a.getenv("HUB_DB"):
-		return l.Flag("--db", "postgres://…")
+	if a.db == defaultDB || store.Path(a.db) == "" && a.db == a.getenv("HUB_DB") {
+		return l
 	}
-	return l
+	return l.Flag("--db", a.shownDB())
+}
+
+// shownDB returns the address of the database. One that holds a password is not shown: the
+// reader has to type it again.
+func (a *app) shownDB() string {
+	if path := store.Path(a.db); path != "" {
+		return "sqlite:" + path
+	}
+	u, err := url.Parse(a.db)
+	if err != nil {
+		return hiddenDB
+	}
+	_, secret := u.User.Password()
+	for parameter := range u.Query() {
+		secret = secret || strings.Contains(strings.ToLower(parameter), "password")
+	}
+	if secret {
+		return hiddenDB
+	}
+	return a.db
+}
+
+// hiddenDB stands for an address that is not shown.
+const hiddenDB = "postgres://…"
+
+// again returns the command line that was given, to which flags may be added.
+func (a *app) again(c *cobra.Command) cmdline.Line {
+	l := cmdline.Of(c)
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		switch values, repeatable := f.Value.(pflag.SliceValue); {
+		case !f.Changed:
+		case repeatable:
+			for _, value := range values.GetSlice() {
+				l = l.Flag("--"+f.Name, value)
+			}
+		default:
+			l = l.Flag("--"+f.Name, f.Value.String())
+		}
+	})
+	return a.line(l)
 }
 
 func (a *app) fail(err error) {
@@ -131,6 +168,10 @@ func (a *app) fail(err error) {
 		hint = "stop it first, or give another database with --db or HUB_DB"
 	case errors.As(err, &noAccount):
 		hint, recipe = "list all accounts, or create one with hub account create", a.line(cmdline.Hub("account", "list")).String()
+	case errors.Is(err, store.ErrSchemaOld):
+		hint, recipe = "update it", a.line(cmdline.Hub("migrate")).String()
+	case errors.Is(err, store.ErrRights):
+		hint = "give the role its rights, which cmd/hub/README.md lists, or use another one"
 	case errors.Is(err, store.ErrBackup):
 		hint = "give a file that hub backup wrote to its end"
 	}
@@ -220,9 +261,9 @@ func (a *app) open(ctx context.Context, o store.Options) (*store.Store, error) {
 	case err == nil:
 		return s, nil
 	case path == "":
-		return nil, &hintedError{err: err, hint: "check that PostgreSQL runs, and that --db or HUB_DB has its address"}
+		return nil, &hintedError{err: err, hint: "check that PostgreSQL runs and has this database and role, and that --db or HUB_DB has its address"}
 	case !strings.Contains(err.Error(), path):
-		return nil, &hintedError{err: fmt.Errorf("database %s: %w", path, err), hint: "check the file and its disk, or give another database with --db or HUB_DB"}
+		return nil, &hintedError{err: fmt.Errorf("database %s: %w", path, err), hint: "check the file, its rights and its disk; hub restore fills a new database from a backup"}
 	}
 	return nil, err // which names the file, and has its hint
 }

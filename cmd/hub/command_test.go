@@ -8,10 +8,13 @@ import (
 
 // What is printed to be pasted works on the database of the command that failed, or on none.
 func TestLine_NamesTheDatabase(t *testing.T) {
-	const postgres = "postgres://hub:secret@db.example.com/hub"
+	const postgres, open = "postgres://hub:secret@db.example.com/hub", "postgres://hub@db.example.com/hub"
 	for _, c := range []struct{ db, environment, want string }{
 		{db: defaultDB, want: "hub account list"},
 		{db: "sqlite:/var/lib/hub.db", want: "hub account list --db sqlite:/var/lib/hub.db"},
+		{db: open, want: "hub account list --db " + open},
+		{db: open + "?sslpassword=secret", want: "hub account list --db 'postgres://…'"},
+		{db: "postgres://hub:50%@db.example.com/hub", want: "hub account list --db 'postgres://…'"},
 		{db: postgres, want: "hub account list --db 'postgres://…'"},
 		{db: postgres, environment: "postgres://other.example.com/hub", want: "hub account list --db 'postgres://…'"},
 		{db: postgres, environment: postgres, want: "hub account list"},

@@ -145,6 +145,9 @@ func TestPostgres_ServesWithoutTheRightToChangeTheSchema(t *testing.T) {
 		t.Errorf("on an empty schema: %v", err)
 	}
 	l := newLoad(t, address)
+	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "no right to its tables") || !strings.Contains(err.Error(), "cmd/hub/README.md") {
+		t.Errorf("without rights to the tables: %v", err)
+	}
 	execute(fmt.Sprintf(grants, schema, role))
 	l.lead(serve(t, u.String()).base)
 	l.begin(2)

@@ -47,6 +47,7 @@ type serveOptions struct {
 	tls                          tlsOptions
 	drainDelay                   time.Duration
 	connections                  int
+	again                        cmdline.Line // that was given
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -60,7 +61,10 @@ func (a *app) serveCommand() *cobra.Command {
 			"of hubs can use one PostgreSQL database.",
 		Example: "  hub serve\n  hub serve --db postgres://hub@db.example.com/hub --listen 0.0.0.0:4680 \\\n    --public-url https://hub.example.com\n  hub serve --listen 0.0.0.0:443 --tls-domain hub.example.com",
 		Args:    cmdline.Exactly(),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.again = a.again(c)
+			return a.serve(c.Context(), o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "listen on `ADDRESS:PORT` (HUB_LISTEN)")
@@ -212,7 +216,7 @@ func (o *serveOptions) check() error {
 	if err := o.keep.check(); err != nil {
 		return err
 	}
-	if err := o.tls.check(); err != nil {
+	if err := o.tls.check(o.again); err != nil {
 		return err
 	}
 	o.publicURL = cmp.Or(o.publicURL, o.tls.publicURL())
@@ -222,13 +226,13 @@ func (o *serveOptions) check() error {
 	if _, _, err := net.SplitHostPort(o.adminListen); o.adminListen != "" && err != nil {
 		return cmdline.Usagef("--admin-listen %q is not ADDRESS:PORT", o.adminListen)
 	}
-	host, port, err := net.SplitHostPort(o.listen)
+	host, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return cmdline.Usagef("--listen %q is not ADDRESS:PORT", o.listen)
 	}
 	if !hubserver.IsLoopback(host) && o.publicURL == "" {
 		return cmdline.Usagef("listening on %s, beyond this machine, needs --public-url: the address that people use", o.listen).
-			Try(cmdline.Hub("serve").Flag("--listen", net.JoinHostPort(host, port)).Flag("--public-url", "https://hub.example.com"))
+			Try(o.again.Flag("--public-url", "https://hub.example.com"))
 	}
 	if o.publicURL != "" {
 		if o.publicURL, err = hubclient.ParseOrigin(o.publicURL); err != nil {
@@ -333,9 +337,9 @@ func (a *app) welcome(ctx context.Context, s *store.Store, address *url.URL) {
 	if a.used(ctx, s) {
 		return
 	}
-	db := `"$HUB_DB"` // an address may hold a password
-	if path := store.Path(a.db); path != "" {
-		db = cmdline.Quote("sqlite:" + path)
+	db := cmdline.Quote(a.shownDB())
+	if store.Path(a.db) == "" && a.db == a.getenv("HUB_DB") {
+		db = `"$HUB_DB"`
 	}
 	allow := ""
 	if hubserver.IsOpen(address) {

@@ -31,11 +31,14 @@ func (o *tlsOptions) addFlags(f *pflag.FlagSet) {
 
 func (o *tlsOptions) enabled() bool { return o.cert != "" || len(o.domains) > 0 }
 
-func (o *tlsOptions) check() error {
+// check refuses flags that do not fit together. again is the command line that was given.
+func (o *tlsOptions) check(again cmdline.Line) error {
+	const together = "--tls-cert and --tls-key are used together"
 	switch {
-	case (o.cert == "") != (o.key == ""):
-		return cmdline.Usagef("--tls-cert and --tls-key are used together").
-			Try(cmdline.Hub("serve").Flag("--tls-cert", "hub.crt").Flag("--tls-key", "hub.key"))
+	case o.key == "" && o.cert != "":
+		return cmdline.Usagef(together).Try(again.Flag("--tls-key", "hub.key"))
+	case o.cert == "" && o.key != "":
+		return cmdline.Usagef(together).Try(again.Flag("--tls-cert", "hub.crt"))
 	case o.cert != "" && len(o.domains) > 0:
 		return cmdline.Usagef("--tls-cert and --tls-domain cannot be used together")
 	case o.acme != "" && len(o.domains) == 0:
