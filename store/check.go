@@ -21,10 +21,19 @@ type Checked struct{ Blobs, Projects, Stacks, APIs int }
 // checker reads everything that is stored, and compares it with its digests.
 type checker struct {
 	*View
-	n      Checked
-	repair bool
-	found  func(Problem)
+	n       Checked
+	repair  bool
+	found   func(Problem)
+	damaged []damagedBlob
+	files   map[blobName]string // that have a damaged blob, one for each; "": none was seen
 }
+
+type damagedBlob struct {
+	blobName
+	err error
+}
+
+type blobName struct{ account, sha256 string }
 
 // Check reads all that is stored and calls found with what is not as it was stored. With
 // repair, what a push can replace is marked, so that the next push of the same files sends
@@ -32,8 +41,8 @@ type checker struct {
 func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (Checked, error) {
 	var c *checker
 	err := s.Read(ctx, func(v *View) error {
-		c = &checker{View: v, repair: repair, found: found}
-		for _, check := range []func(context.Context) error{c.blobs, c.projects, c.stacks, c.apis, c.objects} {
+		c = &checker{View: v, repair: repair, found: found, files: map[blobName]string{}}
+		for _, check := range []func(context.Context) error{c.blobs, c.projects, c.damagedBlobs, c.stacks, c.apis, c.objects} {
 			if err := check(ctx); err != nil {
 				return err
 			}
@@ -74,9 +83,10 @@ func (c *checker) name(kind, account, slug string) (r ref.Ref, ok bool) {
 	return r, err == nil
 }
 
-// pushAgain says what a push again replaces, of what it has to be, and what lets it do so.
-func (c *checker) pushAgain(what, them string) string {
-	if c.repair {
+// pushAgain says what a push again replaces, of what it has to be, and what lets it do so,
+// unless the damage is known.
+func (c *checker) pushAgain(what, them string, known bool) string {
+	if c.repair || known {
 		return "push " + what + " again: the push replaces " + them
 	}
 	return "push " + what + " again: hub fsck --repair lets that push replace " + them
@@ -99,7 +109,9 @@ func (c *checker) blobs(ctx context.Context) error {
 			c.n.Blobs++
 			err := reader.Copy(ctx, io.Discard, blob)
 			if errors.Is(err, ErrDamaged) {
-				err = errors.Join(c.note(err, c.pushAgain("the base files of a project that has it", "it")), c.mark(ctx, blob.Account, blob.SHA256))
+				name := blobName{blob.Account, blob.SHA256}
+				c.damaged, c.files[name] = append(c.damaged, damagedBlob{name, err}), ""
+				err = nil
 			} else if errors.Is(err, ErrMissing) {
 				err = nil // it was collected meanwhile
 			}
@@ -109,6 +121,28 @@ func (c *checker) blobs(ctx context.Context) error {
 		}
 		last = page[len(page)-1]
 	}
+}
+
+// damagedBlobs reports the damaged blobs, after projects has seen which files have them.
+func (c *checker) damagedBlobs(ctx context.Context) (err error) {
+	account := ""
+	var known map[string]bool
+	for _, blob := range c.damaged {
+		if blob.account != account {
+			account = blob.account
+			if known, err = c.Damaged(ctx, account); err != nil {
+				return err
+			}
+		}
+		what := "the base files of a project that has it"
+		if file := c.files[blob.blobName]; file != "" {
+			what = file
+		}
+		if err := errors.Join(c.note(blob.err, c.pushAgain(what, "it", known[blob.sha256])), c.mark(ctx, account, blob.sha256)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *checker) projects(ctx context.Context) error {
@@ -126,7 +160,7 @@ func (c *checker) projects(ctx context.Context) error {
 				continue
 			}
 			c.n.Projects++
-			if err := errors.Join(c.configs(ctx, r), c.files(ctx, r)); err != nil {
+			if err := errors.Join(c.configs(ctx, r), c.baseFiles(ctx, r)); err != nil {
 				return err
 			}
 		}
@@ -172,9 +206,9 @@ func (c *checker) deletedConfig(ctx context.Context, r ref.Ref) error {
 	return err
 }
 
-// files checks a project's list of base files, that their blobs are stored, and the lists
+// baseFiles checks a project's list of base files, that their blobs are stored, and the lists
 // that it had.
-func (c *checker) files(ctx context.Context, r ref.Ref) error {
+func (c *checker) baseFiles(ctx context.Context, r ref.Ref) error {
 	set, err := c.Snapshot(ctx, r)
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -184,7 +218,13 @@ func (c *checker) files(ctx context.Context, r ref.Ref) error {
 	}
 	files, err := set.List()
 	if err != nil {
-		return errors.Join(c.note(err, c.pushAgain("its base files", "them")), c.mark(ctx, r.Account(), r.String()))
+		known, unknown := c.Damaged(ctx, r.Account())
+		return errors.Join(unknown, c.note(err, c.pushAgain("its base files", "them", known[r.String()])), c.mark(ctx, r.Account(), r.String()))
+	}
+	for _, e := range files {
+		if file, damaged := c.files[blobName{r.Account(), e.SHA256}]; damaged && file == "" {
+			c.files[blobName{r.Account(), e.SHA256}] = fmt.Sprintf("the base files of %s, where it is %s,", r, e.Path)
+		}
 	}
 	missing := func(err error) error {
 		return c.note(fmt.Errorf("base files of %s: %w", r, err), "push its base files again")

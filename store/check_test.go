@@ -102,14 +102,17 @@ func TestCheck_AdvisesNoRepairAfterIt(t *testing.T) {
 		write(t, s, func(tx *store.Tx) error {
 			return tx.ReplacePacks(t.Context(), func(body []byte) []byte { body[0] ^= 1; return body })
 		})
-		for _, repair := range []bool{false, true} {
+		for i, repair := range []bool{false, true, false} {
 			problems := check(t, s, repair)
 			if len(problems) == 0 {
 				t.Error("the damage is not found")
 			}
 			for _, p := range problems {
-				if strings.Contains(p.Remedy, "--repair") == repair {
+				if strings.Contains(p.Remedy, "--repair") != (i == 0) {
 					t.Errorf("with --repair %v: %s", repair, p.Remedy)
+				}
+				if !strings.Contains(p.Remedy, "push the base files of @acme/web, where it is a, again") {
+					t.Errorf("the remedy does not name a file: %s", p.Remedy)
 				}
 			}
 		}
