@@ -284,11 +284,16 @@ func (l *lineLimit) Read(p []byte) (int, error) {
 // ErrBackup says that what is read is no backup, or is damaged or incomplete.
 var ErrBackup = errors.New("not a whole backup")
 
+// maxBeginning is how much of a backup is read for its first line, at most, in bytes. The
+// decoder reads ahead.
+const maxBeginning = 4 << 20
+
 // CheckBackup returns ErrBackup unless r begins as a backup does. The reader that it returns
 // has all that r had.
 func CheckBackup(r io.Reader) (io.Reader, error) {
 	var read bytes.Buffer
-	b, _, err := newBackupReader(io.TeeReader(r, &read), 0)
+	// The decoder skips any number of empty frames, which a backup does not begin with.
+	b, _, err := newBackupReader(io.TeeReader(io.LimitReader(r, maxBeginning), &read), 0)
 	if err != nil {
 		return nil, err
 	}

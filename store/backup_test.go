@@ -19,8 +19,6 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-// TestBackup_IsRestoredToBothDatabases gives every table a row, and compares backups of a
-// database and of those that it was restored to.
 func TestCheckBackup_KeepsAllThatIsRead(t *testing.T) {
 	s := open(t, storetest.SQLite(t))
 	project(t, s)
@@ -35,8 +33,33 @@ func TestCheckBackup_KeepsAllThatIsRead(t *testing.T) {
 	if _, err := store.CheckBackup(strings.NewReader("openapi: 3.1.0")); !errors.Is(err, store.ErrBackup) {
 		t.Errorf("%v", err)
 	}
+	skipped := &countingReader{r: io.MultiReader(strings.NewReader("\x50\x2a\x4d\x18\xff\xff\xff\x0f"), zeros{})} // a frame of 256 MiB that says nothing
+	if _, err := store.CheckBackup(skipped); !errors.Is(err, store.ErrBackup) || skipped.n > 8<<20 {
+		t.Errorf("%v, after %d bytes that were kept", err, skipped.n)
+	}
 }
 
+type countingReader struct {
+	r io.Reader
+	n int
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += n
+	return n, err
+}
+
+// zeros has no end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestBackup_IsRestoredToBothDatabases gives every table a row, and compares backups of a
+// database and of those that it was restored to.
 func TestBackup_IsRestoredToBothDatabases(t *testing.T) {
 	ctx := t.Context()
 	storetest.Each(t, func(t *testing.T, address string) {
