@@ -73,7 +73,8 @@ func (c *call) inflate(r io.Reader, compression string) (stream io.Reader, actua
 	if err := c.takePart(streamPart, inflateMemory); err != nil {
 		return nil, "", nil, err
 	}
-	buffered := bufio.NewReaderSize(r, 64<<10)
+	sent := &countingReader{r: r, what: "the archive", limit: c.s.Limits.archiveBytes()} // it may inflate to nothing
+	buffered := bufio.NewReaderSize(sent, 64<<10)
 	if compression == "" {
 		first, _ := buffered.Peek(4)
 		compression = sniff(first)
@@ -180,7 +181,7 @@ const endMark = 512
 // read reads the whole stream and returns its tree.
 func (a *archiveReader) read(stream io.Reader) (tree.Tree, error) {
 	whole := a.call.s.Limits.archiveBytes()
-	counted := &countingReader{r: stream, limit: whole}
+	counted := &countingReader{r: stream, what: "the archive", limit: whole}
 	archive := tar.NewReader(counted)
 	for {
 		before := counted.n
@@ -300,10 +301,10 @@ func pathProblem(what string, err error) error {
 	return err
 }
 
-// countingReader counts what passes, and ends a stream that is larger than any
-// archive within the limits.
+// countingReader counts what passes, and ends a stream that is larger than the limit.
 type countingReader struct {
 	r     io.Reader
+	what  string // that is too large, for the message
 	limit int64
 	n     int64
 	zeros int64 // bytes at the end of what passed
@@ -319,7 +320,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 		}
 	}
 	if c.n += int64(n); c.n > c.limit {
-		return 0, tooLarge("the archive", c.limit)
+		return 0, tooLarge(c.what, c.limit)
 	}
 	others := len(bytes.TrimRight(p[:n], "\x00"))
 	if others > 0 {

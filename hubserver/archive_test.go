@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -217,7 +218,7 @@ func TestPutArchive_TruncatedChangesNothing(t *testing.T) {
 
 func TestPutArchive_LimitIsNamed(t *testing.T) {
 	smaller := func(cfg *hubserver.Config) {
-		cfg.Limits.BaseFiles, cfg.Limits.BaseFileBytes, cfg.Limits.BaseFilesBytes = 20, 1000, 5000
+		cfg.Limits.BaseFiles, cfg.Limits.BaseFileBytes, cfg.Limits.BaseFilesBytes, cfg.Limits.PlanBytes = 20, 1000, 5000, 10_000
 	}
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
@@ -252,6 +253,39 @@ func TestPutArchive_LimitIsNamed(t *testing.T) {
 			p := alice.put(baseFiles, c.body).problem(413, wire.CodeTooLarge)
 			if !strings.Contains(p.Detail, c.limit) {
 				t.Errorf("%s: %q does not say %q", name, p.Detail, c.limit)
+			}
+		}
+		skipped := bytes.Repeat([]byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}, 1<<14) // frames of zstd without content
+		for name, c := range map[string]struct {
+			method, path string
+			body         typed
+			encoding     string
+		}{
+			"an archive, gzip": {"PUT", baseFiles, typed{"application/gzip", bytes.Repeat(gzipped(t, nil), 6000)}, ""},
+			"an archive, zstd": {"PUT", baseFiles, typed{"application/zstd", skipped}, ""},
+			"a list of files":  {"POST", baseFiles + "/plan", typed{"application/json", skipped}, "zstd"},
+		} {
+			headers := []header{}
+			if c.encoding != "" {
+				headers = append(headers, header{"Content-Encoding": c.encoding})
+			}
+			req, err := alice.request(c.method, c.path, c.body, headers...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.ContentLength = -1 // it does not say how long it is
+			resp, err := hub.client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			sent, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &answer{t: t, call: name, status: resp.StatusCode, body: sent}
+			if p := a.problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail, "is too large") {
+				t.Errorf("%s that inflates to nothing: %s", name, p.Detail)
 			}
 		}
 		if now := alice.get(baseFiles).etag(); now != etag {

@@ -127,12 +127,12 @@ func TestMemory_OneCallerCannotGrowIntoAllBytes(t *testing.T) {
 	})
 }
 
-// A bot has a token, too: strangers must not take its place.
-func TestClient_BotIsNoAddress(t *testing.T) {
-	for user, want := range map[string]bool{"alice": false, "@acme/ci": false, addressMark + "192.0.2.1": true} {
-		c := &call{who: &caller{user: user}}
-		if got := isAddress(c.client()); got != want {
-			t.Errorf("%q counts as an address: %t", user, got)
+// An account can have any number of bots: they take one place. It is no stranger's.
+func TestClient_BotIsItsAccount(t *testing.T) {
+	for _, who := range []*caller{{user: "acme", account: "acme"}, {user: "@acme/ci", account: "acme"}} {
+		c := &call{who: who}
+		if got := c.client(); got != "acme" || isAddress(got) {
+			t.Errorf("%s: %q", who.user, got)
 		}
 	}
 }

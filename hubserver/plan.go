@@ -98,7 +98,8 @@ func (c *call) readManifest(m *wire.Manifest) error {
 		if err := c.takePart(streamPart, inflateMemory); err != nil {
 			return err
 		}
-		z, err := c.unzstd(bufio.NewReaderSize(c.r.Body, 4<<10))
+		sent := &countingReader{r: c.r.Body, what: what, limit: limit} // it may inflate to nothing
+		z, err := c.unzstd(bufio.NewReaderSize(sent, 4<<10))
 		if err != nil {
 			return err
 		}

@@ -32,11 +32,12 @@ func (c *call) done() {
 	c.reserved = nil
 }
 
-// client names whose limits a request counts towards: the caller's, or the
-// address of one who is not known. One network of IPv6 is one address.
+// client names whose limits a request counts towards: the caller's, for a bot those of
+// its account, which can have any number of bots, or those of the address of one who is
+// not known. One network of IPv6 is one address.
 func (c *call) client() string {
 	if c.who != nil {
-		return c.who.user
+		return c.who.account
 	}
 	address := c.address()
 	if ip, err := netip.ParseAddr(address); err == nil && ip.Is6() && !ip.Is4In6() {
@@ -48,7 +49,7 @@ func (c *call) client() string {
 }
 
 // addressMark is the first character of what [call.client] returns for an address, and of
-// no name of a user or a bot: bots are called @account/slug.
+// no name of an account.
 const addressMark = " "
 
 func isAddress(client string) bool { return strings.HasPrefix(client, addressMark) }
