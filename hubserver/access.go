@@ -79,11 +79,12 @@ func (c *call) needUser(what string) error {
 	return nil
 }
 
-// needUnrestricted refuses to create tokens with a token that is restricted.
-func (c *call) needUnrestricted() error {
+// needUnrestricted refuses a token that is restricted what would give rights to others, or
+// to a token that is not: it then says what such a token does not do.
+func (c *call) needUnrestricted(doesNot string) error {
 	if c.who.only.OnlyAccount != "" {
-		return problemf(http.StatusForbidden, wire.CodeNotPermitted, "a token that is restricted to %s creates no tokens", c.who.only).
-			hint("create it with a token that is not restricted")
+		return problemf(http.StatusForbidden, wire.CodeNotPermitted, "a token that is restricted to %s %s", c.who.only, doesNot).
+			hint("use a token that is not restricted")
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ func (s *Server) putBot(c *call) error {
 // deleteBot deletes a bot and revokes its tokens. It is not a failure if there is none.
 func (s *Server) deleteBot(c *call) error {
 	answer := wire.DeletedBot{Bot: c.ref().String()}
+	c.changesRights = []string{c.ref().Account()}
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		answer.Revoked, err = tx.DeleteBot(c.ctx(), c.ref())
 		answer.Existed = err == nil

@@ -39,6 +39,7 @@ func (s *Server) listBotTokens(c *call) error {
 // revokeBotToken revokes a token of a bot. It is not a failure if that is revoked already.
 func (s *Server) revokeBotToken(c *call) error {
 	name, id := c.ref(), c.params.ByName("id")
+	c.changesRights = []string{name.Account()}
 	var token *store.Token
 	err := c.transact(c.ctx(), func(tx *store.Tx) error {
 		bot, err := tx.Bot(c.ctx(), name)
@@ -66,7 +67,7 @@ func (s *Server) createBotToken(c *call) error {
 	if err := checkTokenName(req.Name); err != nil {
 		return err
 	}
-	if err := c.needUnrestricted(); err != nil {
+	if err := c.needUnrestricted("creates no tokens"); err != nil {
 		return err
 	}
 	scopes, err := c.ownScopes(req.Scopes)

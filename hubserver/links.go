@@ -57,6 +57,9 @@ func (s *Server) createInvitation(c *call) error {
 	if err := c.permit(req.Account, wire.Admin, wire.ScopeAdminResource); err != nil {
 		return err
 	}
+	if err := c.needUnrestricted("invites nobody"); err != nil {
+		return err
+	}
 	return c.issueLink(&store.Link{
 		Account: req.Account, Kind: store.LinkInvitation, Token: c.who.behind(), Role: string(req.Role), Page: "/@" + req.Account,
 	}, store.AccountLinkLife, "invitation.create")
@@ -248,11 +251,11 @@ func (c *call) claimLink(tx *store.Tx, code string) (*store.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	rights := []string{link.Account, link.CreatedBy}
-	if c.who != nil {
-		rights = append(rights, c.who.user)
+	rights, lock := []string{link.Account, link.CreatedBy}, tx.LockRights
+	if c.who != nil { // an invitation may change the role
+		rights, lock = append(rights, c.who.user), tx.ChangeRights
 	}
-	if err := tx.LockRights(c.ctx(), rights...); err != nil {
+	if err := lock(c.ctx(), rights...); err != nil {
 		return nil, err
 	}
 	if err := checkLink(c.ctx(), &tx.View, link); err != nil {

@@ -57,7 +57,11 @@ func (s *Server) setMember(c *call) error {
 	if rank(req.Role) <= 0 {
 		return invalidBody("/role", "the role is reader, writer or admin")
 	}
+	if err := c.needUnrestricted("changes no roles"); err != nil {
+		return err
+	}
 	org, user := c.member()
+	c.changesRights = []string{user}
 	err := c.transact(c.ctx(), func(tx *store.Tx) error {
 		has, err := tx.RoleOf(c.ctx(), user, org)
 		if err != nil || has == string(req.Role) {
@@ -88,6 +92,7 @@ func noMember(org, user string, role wire.Role) *problem {
 func (s *Server) removeMember(c *call) error {
 	org, user := c.member()
 	answer := wire.RemovedMember{Account: org, User: user}
+	c.changesRights = []string{user}
 	err := c.transact(c.ctx(), func(tx *store.Tx) error {
 		answer.Existed = false
 		has, err := tx.RoleOf(c.ctx(), user, org)

@@ -23,7 +23,7 @@ func (s *Server) createToken(c *call) error {
 	if err := c.needUser("create tokens"); err != nil {
 		return err
 	}
-	if err := c.needUnrestricted(); err != nil {
+	if err := c.needUnrestricted("creates no tokens"); err != nil {
 		return err
 	}
 	if len(c.who.scopes) == 0 {
@@ -133,6 +133,7 @@ func (s *Server) revokeToken(c *call) error {
 			return err
 		}
 	}
+	c.changesRights = []string{c.who.account}
 	var token *store.Token
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		token, err = c.revokeOwn(tx, id)

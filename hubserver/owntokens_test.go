@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -185,6 +186,27 @@ func TestRestrictedToken_WorksOnItsProjectAlone(t *testing.T) {
 	})
 }
 
+// Two that hold a lock which both want to have alone would wait for each other.
+func TestRevokeToken_ManyAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		alice := hub.with(hub.token("alice", wire.Scopes...))
+		var ids []string
+		for range 150 {
+			created, _ := alice.create(wire.CreateToken{Name: "x"})
+			ids = append(ids, created.ID)
+		}
+		var all sync.WaitGroup
+		for _, id := range ids {
+			all.Go(func() {
+				if a, err := alice.try("DELETE", tokens+"/"+id, nil); err != nil || a.status != 200 {
+					t.Errorf("%v %+v", err, a)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
 // A token that is to do little could use up its owner's tokens, and its bot's tokens would
 // outlast it.
 func TestRestrictedToken_CreatesNoTokens(t *testing.T) {
@@ -196,6 +218,8 @@ func TestRestrictedToken_CreatesNoTokens(t *testing.T) {
 		for _, restricted := range []*caller{c, narrow} {
 			restricted.post(tokens, wire.CreateToken{Name: "x", Restriction: onlyProject("acme", "web")}).problem(403, wire.CodeNotPermitted)
 			restricted.post("/v1/bots/acme/ci/tokens", wire.CreateBotToken{Name: "x"}).problem(403, wire.CodeNotPermitted)
+			restricted.post("/v1/invitations", wire.CreateInvitation{Account: "acme", Role: wire.Admin}).problem(403, wire.CodeNotPermitted)
+			restricted.put("/v1/members/acme/rita", wire.SetMember{Role: wire.Admin}).problem(403, wire.CodeNotPermitted)
 		}
 		if got := decoded[wire.Tokens](narrow.get(tokens).want(200)).Tokens; len(got) != 1 || !got[0].Self {
 			t.Errorf("%+v", got)

@@ -47,7 +47,11 @@ func (c *call) permitAgain(ctx context.Context, tx *store.Tx) error {
 			other = g.account
 		}
 	}
-	if err := tx.LockRights(ctx, accounts...); err != nil {
+	lock := tx.LockRights
+	if len(c.changesRights) > 0 {
+		accounts, lock = append(accounts, c.changesRights...), tx.ChangeRights
+	}
+	if err := lock(ctx, accounts...); err != nil {
 		return err
 	}
 	if c.writesConfig {

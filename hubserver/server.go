@@ -149,8 +149,9 @@ type call struct {
 	reserved *reservation // what it has reserved; nil: nothing
 	parts    [parts]int64 // of what an upload has reserved
 
-	granted      []grant // what the caller was permitted
-	writesConfig bool    // its transactions do
+	granted       []grant  // what the caller was permitted
+	writesConfig  bool     // its transactions do
+	changesRights []string // accounts whose rights its transactions change
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }

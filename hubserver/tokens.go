@@ -181,6 +181,7 @@ func (c *call) endOne(end func(tx *store.Tx, id string) error) error {
 	if signedIn, err := c.needSession(tokensPath); !signedIn {
 		return err
 	}
+	c.changesRights = []string{c.who.account}
 	if err := c.transact(c.ctx(), func(tx *store.Tx) error { return end(tx, form.Get("id")) }); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (v *View) Accounts(ctx context.Context) ([]Account, error) {
 // right to do anything, and hides its public projects. It reports whether the
 // account was enabled; ErrNotFound when no account has that name.
 func (tx *Tx) DisableAccount(ctx context.Context, name string) (changed bool, err error) {
-	if err := tx.changeRights(ctx, name); err != nil {
+	if err := tx.ChangeRights(ctx, name); err != nil {
 		return false, err
 	}
 	now, err := tx.Now(ctx)
@@ -91,7 +91,7 @@ func (tx *Tx) SetMember(ctx context.Context, org, user, role string) error {
 	if err := tx.needMember(ctx, org, user); err != nil {
 		return err
 	}
-	if err := tx.changeRights(ctx, user); err != nil {
+	if err := tx.ChangeRights(ctx, user); err != nil {
 		return err
 	}
 	_, err := tx.db.NewInsert().Model(&Member{User: user, Account: org, Role: role}).
@@ -144,7 +144,7 @@ func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) 
 	if err := tx.needMember(ctx, org, user); err != nil {
 		return false, err
 	}
-	if err := tx.changeRights(ctx, user); err != nil {
+	if err := tx.ChangeRights(ctx, user); err != nil {
 		return false, err
 	}
 	n, err := affected(tx.db.NewDelete().Model(&Member{User: user, Account: org}).WherePK().Exec(ctx))

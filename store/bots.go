@@ -41,7 +41,7 @@ func (v *View) Bot(ctx context.Context, r ref.Ref) (*RateLimit, error) {
 // how many of those were valid. What it wrote keeps its name. ErrNotFound when there is
 // no such bot.
 func (tx *Tx) DeleteBot(ctx context.Context, r ref.Ref) (revoked int, err error) {
-	if err := tx.changeRights(ctx, r.Account()); err != nil {
+	if err := tx.ChangeRights(ctx, r.Account()); err != nil {
 		return 0, err
 	}
 	bot, err := tx.Bot(ctx, r)

@@ -52,7 +52,7 @@ type Device struct {
 // CreateDevice stores a terminal that waits from now on. Hash, Code, Client and Address
 // are the caller's. ErrTooMany if too many wait; ErrExists if the code is in use.
 func (tx *Tx) CreateDevice(ctx context.Context, d *Device) error {
-	if err := tx.changeRights(ctx, "devices of "+d.Address); err != nil { // so that the count is exact
+	if err := tx.ChangeRights(ctx, "devices of "+d.Address); err != nil { // so that the count is exact
 		return err
 	}
 	now, err := tx.Now(ctx)
@@ -140,7 +140,7 @@ type codesOf struct {
 // if there is none, which counts as a wrong code; ErrTooMany after too many of those. The
 // caller commits the transaction in any case.
 func (tx *Tx) FindDevice(ctx context.Context, user, code string) (*Device, error) {
-	if err := tx.changeRights(ctx, "codes of "+user); err != nil { // so that the count is exact
+	if err := tx.ChangeRights(ctx, "codes of "+user); err != nil { // so that the count is exact
 		return nil, err
 	}
 	now, err := tx.Now(ctx)

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // LockRights makes changes to the tokens, the roles and the state of accounts wait
 // for the end of the transaction, which relies on them. What it reads next is as it
@@ -9,20 +12,23 @@ func (tx *Tx) LockRights(ctx context.Context, accounts ...string) error {
 	return tx.rightsLock(ctx, "pg_advisory_xact_lock_shared", accounts...)
 }
 
-// changeRights makes the transaction wait for those that rely on the rights of an
-// account. The lock is fair: a stream of writes, unlike one of shared locks of a row,
-// cannot keep a revocation waiting.
-func (tx *Tx) changeRights(ctx context.Context, account string) error {
+// ChangeRights makes the transaction wait for those that rely on the rights of accounts.
+// The lock is fair: a stream of writes, unlike one of shared locks of a row, cannot keep a
+// revocation waiting. A transaction that has called LockRights for one of them may wait for
+// another one that has, and the other for it: call it first.
+func (tx *Tx) ChangeRights(ctx context.Context, accounts ...string) error {
 	if conn, ok := tx.db.(*liteConn); ok {
 		conn.group.open.rights = true
 	}
-	return tx.rightsLock(ctx, "pg_advisory_xact_lock", account)
+	return tx.rightsLock(ctx, "pg_advisory_xact_lock", accounts...)
 }
 
+// rightsLock takes the locks in the order of their accounts, so that nobody waits in a circle.
 func (tx *Tx) rightsLock(ctx context.Context, lock string, accounts ...string) error {
 	if !tx.postgres() {
 		return nil
 	}
+	slices.Sort(accounts)
 	return tx.send(ctx, "SELECT "+lock+"(hashtextextended(current_schema() || ' rights of ' || account, 0)) "+
 		"FROM unnest(?::text[]) AS account", accounts)
 }

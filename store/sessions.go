@@ -157,7 +157,7 @@ func (v *View) Sessions(ctx context.Context, user string) ([]SignedIn, error) {
 // EndSession ends the sessions of user whose hash starts with id, and reports whether
 // there was one.
 func (tx *Tx) EndSession(ctx context.Context, user, id string) (bool, error) {
-	if err := tx.changeRights(ctx, user); err != nil {
+	if err := tx.ChangeRights(ctx, user); err != nil {
 		return false, err
 	}
 	n, err := tx.endSessions(ctx, user, id)

@@ -198,7 +198,7 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 		return nil, ErrAmbiguous
 	}
 	token := &found[0]
-	if err := tx.changeRights(ctx, token.Owner); err != nil {
+	if err := tx.ChangeRights(ctx, token.Owner); err != nil {
 		return nil, err
 	}
 	now, err := tx.Now(ctx)
@@ -255,7 +255,7 @@ func (tx *Tx) RevokeTokensOf(ctx context.Context, owner string) (r Revoked, err 
 	if _, err := tx.needAccount(ctx, owner); err != nil {
 		return r, err
 	}
-	if err := tx.changeRights(ctx, owner); err != nil {
+	if err := tx.ChangeRights(ctx, owner); err != nil {
 		return r, err
 	}
 	now, err := tx.Now(ctx)
