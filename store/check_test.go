@@ -94,6 +94,20 @@ func TestCheck_FindsWhatIsDamagedOrMissing(t *testing.T) {
 	})
 }
 
+func TestCheck_NamesADamagedDocument(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		s := open(t, address)
+		if err := put(t.Context(), s, project(t, s), map[string]string{"a": "alpha"}); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, address, "UPDATE pieces SET sha256 = 'x' WHERE kind = 'document'")
+		problems := check(t, s, false)
+		if len(problems) != 1 || !strings.Contains(problems[0].Cause.Error(), ": document @acme/pets: piece 0") {
+			t.Errorf("%v", problems)
+		}
+	})
+}
+
 func TestCheck_AdvisesNoRepairAfterIt(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		if err := put(t.Context(), s, project(t, s), map[string]string{"a": "alpha"}); err != nil {

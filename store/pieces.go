@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/uptrace/bun"
 )
@@ -102,7 +103,7 @@ func (v *View) Piece(ctx context.Context, b *Body, n int) ([]byte, error) {
 		return v.whole(ctx, b)
 	}
 	if hexSum(body) != sum {
-		return nil, fmt.Errorf("%s @%s/%s %s, piece %d: %w", b.kind, b.account, b.slug, b.version, n, ErrDamaged)
+		return nil, b.damaged(fmt.Sprintf("piece %d", n))
 	}
 	return body, nil
 }
@@ -116,7 +117,7 @@ func (v *View) stored(ctx context.Context, b *Body, n int) (sum string, body []b
 			LEFT JOIN pieces p ON p.kind = ? AND p.account = a.account AND p.slug = a.slug AND p.version = '' AND p.n = ?
 			WHERE a.account = ? AND a.slug = ?`, b.kind, int64(n), b.account, b.slug)
 		if err == nil && whole != b.SHA256 {
-			err = fmt.Errorf("%s @%s/%s: %w", b.kind, b.account, b.slug, ErrReplaced)
+			err = fmt.Errorf("%s: %w", b, ErrReplaced)
 		}
 		return sum, body, err
 	}
@@ -151,7 +152,12 @@ func (v *View) check(ctx context.Context, b *Body) error {
 }
 
 func (b *Body) damaged(why string) error {
-	return fmt.Errorf("%w: %s @%s/%s %s: %s", ErrDamaged, b.kind, b.account, b.slug, b.version, why)
+	return fmt.Errorf("%w: %s: %s", ErrDamaged, b, why)
+}
+
+// String names b. A document has no version.
+func (b *Body) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s @%s/%s %s", b.kind, b.account, b.slug, b.version))
 }
 
 // replace stores the bytes of b again.
