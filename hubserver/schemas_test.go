@@ -97,7 +97,8 @@ func TestSettings_AreCheckedAgainstSchema(t *testing.T) {
 func TestSettings_AreWrittenWhenSchemaIsDamaged(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		hub.as("alice").put(site+"/versions/9.0.0", schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: themeSchema})).want(201)
+		published := schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: themeSchema})
+		hub.as("alice").put(site+"/versions/9.0.0", published).want(201)
 		hub.flip("stack_schemas", "body")
 		w := decoded[wire.ConfigWritten](hub.as("alice").put(clientCfg, `{"settings": {"color": "teal"}}`).want(200))
 		if len(w.Findings) != 1 || !strings.Contains(w.Findings[0].Detail, "could not be checked") {
@@ -108,6 +109,8 @@ func TestSettings_AreWrittenWhenSchemaIsDamaged(t *testing.T) {
 		}
 		hub.as("anna").patch(web, `{"enforceSchema": true}`).want(200)
 		hub.as("alice").put(clientCfg, `{"settings": {"color": "red"}}`).want(500)
+		hub.as("alice").put(site+"/versions/9.0.0", published).want(200)
+		hub.as("alice").put(clientCfg, `{"settings": {"color": "green"}}`).problem(422, wire.CodeSettingsInvalid)
 	})
 }
 

@@ -77,7 +77,7 @@ func (c *call) publish(data [][]byte, compression, number string) (done *store.P
 		return c.audit(c.ctx(), tx, row.Account, "stack.publish", c.ref().String(), number)
 	})
 	if err == nil && done.Repaired {
-		c.s.Log.Warn("a damaged bundle was replaced", "request", c.id, "stack", c.ref().String(), "version", number)
+		c.s.Log.Warn("a damaged stack version was replaced", "request", c.id, "stack", c.ref().String(), "version", number)
 	}
 	return done, publishProblem(err, c.ref(), number)
 }

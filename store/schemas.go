@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -34,6 +35,26 @@ func (v *View) Schema(ctx context.Context, stack ref.Ref, version string) (*Sche
 		return nil, fmt.Errorf("%w: the settings schema of %s %s", ErrDamaged, stack, version)
 	}
 	return s, err
+}
+
+// repairSchema stores the schema of a version again if it is damaged.
+func (tx *Tx) repairSchema(ctx context.Context, v *StackVersion, body []byte) (repaired bool, err error) {
+	stack, err := ref.New(v.Account, v.Slug)
+	if err != nil {
+		return false, err
+	}
+	if _, err := tx.Schema(ctx, stack, v.Version); !errors.Is(err, ErrDamaged) {
+		if errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	_, err = tx.db.NewDelete().Table("stack_schemas").
+		Where("account = ?", v.Account).Where("slug = ?", v.Slug).Where("version = ?", v.Version).Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	return true, tx.addSchema(ctx, v, body)
 }
 
 // SchemaSize returns the length of that schema in bytes, 0 for none.

@@ -73,7 +73,7 @@ type Published struct {
 	Already bool // the same content was there before
 	First   bool // the stack came to be
 
-	Repaired bool // the content was there before, and damaged
+	Repaired bool // the content was there before, and damaged, or its schema
 }
 
 // PublishVersion adds a version to a stack, which comes to be with its first one.
@@ -87,8 +87,12 @@ func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*
 	case there != nil && there.WithdrawnAt != 0:
 		return nil, ErrWithdrawn
 	case there != nil && there.Digest == v.Digest:
-		repaired, err := tx.repairBundle(ctx, there, v, b)
-		return &Published{Version: *there, Already: true, Repaired: repaired}, err
+		bundle, err := tx.repairBundle(ctx, there, v, b)
+		if err != nil {
+			return nil, err
+		}
+		schema, err := tx.repairSchema(ctx, v, b.Schema)
+		return &Published{Version: *there, Already: true, Repaired: bundle || schema}, err
 	case there != nil:
 		return nil, ErrVersionExists
 	}
