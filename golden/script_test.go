@@ -49,6 +49,7 @@ import (
 //	                         the page says
 //	browse PATH NAME=VALUE…  is submit in the script's one browser, which keeps its session
 //	keep VAR PATTERN         puts the first group of a pattern in the last output into $VAR
+//	damage STATEMENT         damages what is stored, by a statement on the script's database
 //	expire-links             ends the life of all links
 //	fake KIND                starts what is no hub; $FAKE and $KIND are its address, and
 //	                         $FAKE_ALLOW are flags that let a hub import from it
@@ -168,6 +169,9 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"login": func(ts *testscript.TestScript, _ bool, args []string) { login(ts, args[0], args[1:]) },
 	"expire": func(ts *testscript.TestScript, _ bool, args []string) {
 		expire(of(ts).t, of(ts).address, ts.Getenv(args[0]))
+	},
+	"damage": func(ts *testscript.TestScript, _ bool, args []string) {
+		execute(of(ts).t, of(ts).address, args[0])
 	},
 	"edit": func(ts *testscript.TestScript, _ bool, args []string) { edit(ts, args[0], args[1], args[2]) },
 	"call": func(ts *testscript.TestScript, _ bool, args []string) { of(ts).call(ts, args[0], args[1], args[2]) },

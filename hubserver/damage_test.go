@@ -215,6 +215,7 @@ func TestBundle_IsReplacedWhenItIsDamaged(t *testing.T) {
 		} {
 			harm()
 			hub.wantDamaged(path)
+			hub.as("alice").put(site+"/versions/1.0.0", bundle(t, "1.0.0", file{name: "other"})).problem(409, wire.CodeVersionExists)
 			hub.as("alice").put(site+"/versions/1.0.0", body).want(200)
 			if got := hub.as("rita").get(path).want(200); !bytes.Equal(got.body, body.data) {
 				t.Errorf("%s: %d bytes are not the %d that were published", name, len(got.body), len(body.data))

@@ -240,6 +240,10 @@ func (c *checker) baseFiles(ctx context.Context, r ref.Ref) error {
 	return c.note(err, "earlier base files of this project cannot be restored")
 }
 
+// publishAgain says how a stack version comes right. Without --force nothing is uploaded that
+// is published already.
+const publishAgain = "publish the same files again: tool publish NAME --force"
+
 func (c *checker) stacks(ctx context.Context) error {
 	var versions []StackVersion
 	if err := c.db.NewSelect().Model(&versions).Column("account", "slug", "version").Scan(ctx); err != nil {
@@ -255,11 +259,11 @@ func (c *checker) stacks(ctx context.Context) error {
 		if err == nil {
 			err = c.check(ctx, body)
 		}
-		if err := c.note(err, "publish the same files again"); err != nil {
+		if err := c.note(err, publishAgain); err != nil {
 			return err
 		}
 		_, err = c.Schema(ctx, r, v.Version)
-		if err := c.note(err, "publish the same files again"); err != nil {
+		if err := c.note(err, publishAgain); err != nil {
 			return err
 		}
 	}

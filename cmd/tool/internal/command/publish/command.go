@@ -12,7 +12,7 @@ import (
 // Options are the flags of publish.
 type Options struct {
 	DryRun bool // say what would be published
-	Force  bool // without asking
+	Force  bool // without asking, and also what is published already
 	Bump   string
 	Format string // of a dry run: text or markdown
 }
@@ -26,8 +26,10 @@ func Command(a *app.App) *cobra.Command {
 		Short: "Publish a version of the stack",
 		Long: `Publish the stack in .tool/<project>/ with the name and version from its
 stack.json. A published version never changes: publishing the same content
-again succeeds, other content needs a higher version. An environment says which
-hub it is published to; its settings are not part of a stack.
+again succeeds, other content needs a higher version. With --force the same
+content is uploaded again, and replaces what is damaged on the hub. An
+environment says which hub it is published to; its settings are not part of a
+stack.
 
 --bump raises the version in stack.json first. When publishing fails, the
 version is restored if it is certain that nothing was published; otherwise it
@@ -53,7 +55,7 @@ stays, and publishing again without --bump is safe.`,
 	several.Flags(a, c)
 	o.bumpFlag(c)
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would be published without publishing")
-	fl.BoolVar(&o.Force, "force", false, "publish without asking")
+	fl.BoolVar(&o.Force, "force", false, "publish without asking, and upload what is published already again")
 	app.FormatFlag(c, &o.Format)
 	return a.HubFlags(a.EnvFlag(c))
 }

@@ -1,5 +1,6 @@
 // Package publish ships a version of a stack to the hub. A published version
-// never changes, so publishing the same content again changes nothing.
+// never changes, so publishing the same content again changes nothing. With --force it is
+// uploaded nevertheless, because the hub then replaces what is damaged of it.
 package publish
 
 import (
@@ -126,7 +127,8 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 	r := &Result{
 		ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: p.notes(),
 	}
-	if there := p.published(); there != nil {
+	there := p.published()
+	if there != nil && !p.opts.Force {
 		r.AlreadyPublished = true
 		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
 		return r, nil, nil
@@ -140,6 +142,9 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 	}
 	r.Digest, r.SizeBytes, r.FileCount = done.Digest, done.SizeBytes, done.FileCount
 	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, done.Already
+	if there != nil {
+		r.Notes = append(r.Notes, "the files were uploaded again, which replaces what is damaged on the hub")
+	}
 	if done.Ambiguous {
 		r.Notes = append(r.Notes, "an earlier attempt of this publish, whose response was lost, may have published it")
 	}

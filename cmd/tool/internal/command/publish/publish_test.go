@@ -31,6 +31,24 @@ func TestPublish_AsksAndPublishes(t *testing.T) {
 	w.Run(publish.Command, "web").Done().Prints("published already, with the same content")
 }
 
+func TestPublish_ForceUploadsAgain(t *testing.T) {
+	w := local(t)
+	uploads := 0
+	w.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			uploads++
+		}
+		return false
+	})
+	for i, args := range [][]string{{"web", "--force"}, {"web"}, {"web", "--force"}} {
+		w.Run(publish.Command, args...).Done()
+		if want := []int{1, 1, 2}[i]; uploads != want {
+			t.Errorf("publish %v: %d uploads, want %d", args, uploads, want)
+		}
+	}
+	w.Run(publish.Command, "web", "--force").Done().Prints("published already, with the same content", "the files were uploaded again")
+}
+
 func TestPublish_RefusesOtherContentAndOlderVersions(t *testing.T) {
 	w := local(t)
 	w.Publish("1.0.0")
