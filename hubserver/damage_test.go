@@ -119,7 +119,9 @@ func TestPush_ReplacesDamagedContents(t *testing.T) {
 		for name, again := range repair {
 			hub.flip("packs", "body")
 			hub.wantDamaged(baseFiles + "/archive")
-			hub.as("rita").get(baseFiles+"/archive").problem(500, wire.CodeInternal) // it is known now
+			if p := hub.as("rita").get(baseFiles+"/archive").problem(500, wire.CodeDamaged); p.Detail != "the stored bytes are damaged" { // it is known now
+				t.Errorf("the detail is %q", p.Detail)
+			}
 			again(t, hub)
 			t.Log(name)
 			hub.wantFiles(contents)
@@ -185,7 +187,11 @@ func TestConfig_IsReplacedWhenItIsDamaged(t *testing.T) {
 		want := hub.as("rita").get(config).body
 		hub.flip("configs", "body")
 		hub.wantDamaged(config)
-		hub.as("alice").patch(config, `{"set": {"a": 1}}`, header{"If-Match": before}).problem(500, wire.CodeInternal)
+		hub.as("alice").patch(config, `{"set": {"a": 1}}`, header{"If-Match": before}).problem(500, wire.CodeDamaged)
+		if p := hub.as("rita").get(config).problem(500, wire.CodeDamaged); p.Detail != "the stored bytes of the config of @acme/web are damaged" || !strings.Contains(p.Hint, "tool push NAME --force") {
+			t.Errorf("a reader is told %q, %q", p.Detail, p.Hint)
+		}
+		hub.as("sam").get(config).problem(403, wire.CodeNotPermitted)
 		if after := hub.settings(settings); after != before {
 			t.Errorf("the same settings have the revision %s, and had %s", after, before)
 		}

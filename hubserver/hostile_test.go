@@ -166,6 +166,6 @@ func TestBundle_RefusesDamagedPiece(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.sql("UPDATE pieces SET sha256 = 'other' WHERE kind = 'bundle'")
-		hub.as("alice").get(site+"/versions/1.0.0/bundle").problem(500, wire.CodeInternal)
+		hub.as("alice").get(site+"/versions/1.0.0/bundle").problem(500, wire.CodeDamaged)
 	})
 }

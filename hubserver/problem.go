@@ -97,9 +97,14 @@ func revisionChanged(detail string) *problem {
 	return problemf(http.StatusPreconditionFailed, wire.CodeRevisionChanged, "%s", detail)
 }
 
+func damaged(detail string, cause error) *problem {
+	return problemf(http.StatusInternalServerError, wire.CodeDamaged, "%s", detail).because(cause)
+}
+
 // toProblem converts any error that a handler can return.
 func toProblem(err error) *problem {
 	var p *problem
+	var config *store.DamagedConfig
 	switch {
 	case errors.As(err, &p):
 		return p
@@ -116,6 +121,12 @@ func toProblem(err error) *problem {
 	case errors.Is(err, context.Canceled): // net/http takes the end of what a caller sends for the end of the caller
 		return problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the connection was closed, or half of it, before the response").
 			with("Retry-After", "1").because(err)
+	case errors.As(err, &config):
+		return damaged("the stored bytes of the config of "+config.Project.String()+" are damaged", err).
+			hint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
+	case errors.Is(err, store.ErrDamaged): // what it names may not be what the caller may see
+		return damaged(store.ErrDamaged.Error(), err).
+			hint("the hub's administrator finds what is damaged in its log, by the request id, and hub fsck says what replaces it")
 	}
 	return problemf(http.StatusInternalServerError, wire.CodeInternal, "internal error").
 		hint("the hub's administrator finds the cause in its log, by the request id").because(err)

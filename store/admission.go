@@ -70,7 +70,7 @@ func (a *Admission) ConfigOf(r ref.Ref) (*Config, error) {
 	}
 	c := &Config{Account: r.Account(), Slug: r.Slug(), ConfigState: a.Config, Body: a.Body}
 	if c.damaged() {
-		return nil, damagedConfig(r)
+		return nil, &DamagedConfig{r}
 	}
 	return c, nil
 }

@@ -170,11 +170,13 @@ func (c *checker) projects(ctx context.Context) error {
 
 // configs checks a project's config, and the revisions that it had.
 func (c *checker) configs(ctx context.Context, r ref.Ref) error {
+	remedy := "replace it: tool push NAME --force, or tool restore NAME REVISION --force"
 	_, err := c.Config(ctx, r)
 	if errors.Is(err, ErrNotFound) {
+		remedy = "restore the project with tool project restore " + r.String() + ", then " + remedy
 		err = c.deletedConfig(ctx, r)
 	}
-	if err := c.note(err, "push the config again, or restore an earlier revision"); err != nil {
+	if err := c.note(err, remedy); err != nil {
 		return err
 	}
 	var entries []ConfigEntry
@@ -201,7 +203,7 @@ func (c *checker) deletedConfig(ctx context.Context, r ref.Ref) error {
 	config := &Config{}
 	err := c.readLarge(ctx, []any{&config.Revision, &config.Body}, "SELECT revision, body FROM deleted_projects WHERE account = ? AND slug = ?", r.Account(), r.Slug())
 	if err == nil && config.damaged() {
-		err = damagedConfig(r)
+		err = &DamagedConfig{r}
 	}
 	return err
 }

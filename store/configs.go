@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/uptrace/bun"
 
@@ -59,7 +58,7 @@ func (v *View) Config(ctx context.Context, r ref.Ref) (*Config, error) {
 		return nil, err
 	}
 	if c.damaged() {
-		return nil, damagedConfig(r)
+		return nil, &DamagedConfig{r}
 	}
 	return c, nil
 }
@@ -75,10 +74,6 @@ func (c *Config) damaged() bool { return revisionOf(c.Body) != c.Revision }
 
 // revisionOf returns the revision of a config's body. A test counts its calls.
 var revisionOf = hexSum
-
-func damagedConfig(r ref.Ref) error {
-	return fmt.Errorf("%w: the config of %s: push it again to replace it", ErrDamaged, r)
-}
 
 // Author says who writes, and how.
 type Author struct {
@@ -153,7 +148,7 @@ func (tx *Tx) WriteConfig(ctx context.Context, r ref.Ref, w ConfigWrite) (before
 	body, err := w.Change(before)
 	if damaged {
 		if body == nil || err != nil {
-			return nil, nil, cmp.Or(err, damagedConfig(r))
+			return nil, nil, cmp.Or[error](err, &DamagedConfig{r})
 		}
 		before.Body, before.HasConfig = emptyBody, false // there is nothing to show
 	}

@@ -31,6 +31,15 @@ func (e *DamagedBlob) Error() string {
 
 func (e *DamagedBlob) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
 
+// DamagedConfig says that the config of a project is damaged. It is an ErrDamaged.
+type DamagedConfig struct{ Project ref.Ref }
+
+func (e *DamagedConfig) Error() string {
+	return fmt.Sprintf("%v: the config of %s", ErrDamaged, e.Project)
+}
+
+func (e *DamagedConfig) Unwrap() error { return ErrDamaged }
+
 func hexSum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -318,6 +319,9 @@ func TestCheck_ReadsDeletedProjects(t *testing.T) {
 			if after := len(check(t, s, false)); after <= before {
 				t.Errorf("%s: %d problems, %d before", statement, after, before)
 			}
+		}
+		if p := check(t, s, false)[0]; !strings.HasPrefix(p.Remedy, "restore the project with tool project restore @acme/web, then replace it: tool push NAME --force") {
+			t.Errorf("%v: %s", p.Cause, p.Remedy)
 		}
 	})
 }

@@ -108,5 +108,6 @@ const (
 	CodeSettingsInvalid      Code = "settings_invalid"
 	CodeUnavailable          Code = "unavailable"
 	CodeStorageFull          Code = "storage_full"
+	CodeDamaged              Code = "damaged" // what is stored is not what was stored
 	CodeInternal             Code = "internal"
 )
