@@ -22,9 +22,9 @@ type Restored struct {
 	Env         string           `json:"environment,omitzero"`
 	Origin      string           `json:"origin"`
 	Revision    string           `json:"revision"` // or the digest of the set of base files
-	Replaced    string           `json:"replaced"` // likewise, of what was there before
+	Replaced    string           `json:"replaced"` // likewise, of what was there before; "": that was damaged
 	Changed     bool             `json:"changed"`
-	Config      *flat.Difference `json:"config"`    // null with --base-files
+	Config      *flat.Difference `json:"config"`    // null with --base-files, and where a damaged config was replaced
 	BaseFiles   *RestoredFiles   `json:"baseFiles"` // null without
 	Notes       []string         `json:"notes"`
 }
@@ -68,7 +68,7 @@ history, so that a restore can be undone by another one.`,
 	fl.SortFlags = false
 	fl.BoolVar(&r.files, "base-files", false, "restore the base files instead of the config")
 	fl.BoolVar(&r.dryRun, "dry-run", false, "show what would change without changing it")
-	fl.BoolVar(&r.force, "force", false, "restore without asking")
+	fl.BoolVar(&r.force, "force", false, "restore without asking, and also over a damaged config")
 	return r.flags(c)
 }
 
@@ -113,6 +113,9 @@ func (r *restore) restoreConfig(ctx context.Context) (bool, error) {
 	}
 	for again := false; ; again = true {
 		current, err := r.hub.Config(ctx, r.project, "")
+		if hubclient.HasCode(err, wire.CodeDamaged) {
+			return r.replaceDamaged(ctx, entry, former, err)
+		}
 		if err != nil {
 			return false, err
 		}
@@ -131,6 +134,31 @@ func (r *restore) restoreConfig(ctx context.Context) (bool, error) {
 		r.wrote(written.Revision)
 		return true, nil
 	}
+}
+
+// replaceDamaged restores a config where the present one is damaged. That needs --force,
+// because nothing can be shown of what is replaced.
+func (r *restore) replaceDamaged(ctx context.Context, entry *wire.ConfigEntry, former flat.Config, damaged error) (bool, error) {
+	if !r.force || r.dryRun {
+		return false, failure.Of(r.hub.Fault(damaged)).WithHint("a restore with --force replaces it").
+			Try(r.line("restore", r.revision).Flag("--force"))
+	}
+	present := ""
+	err := r.hub.EachConfigEntry(ctx, r.project, func(newest wire.ConfigEntry) bool {
+		present = newest.Revision
+		return false
+	})
+	if err != nil {
+		return false, err
+	}
+	written, err := r.hub.RestoreConfig(ctx, r.project, wire.PutConfig{Settings: former.Unfold()}, present)
+	if err != nil {
+		return false, r.explain(err, "config")
+	}
+	r.done.ConfigWritten, r.result.Changed = true, true
+	r.result.Notes = append(r.result.Notes, "the hub's config was damaged, and was replaced")
+	r.wrote(written.Revision)
+	return true, nil
 }
 
 // decide compares what is restored with the present config. done says that nothing is left
@@ -179,8 +207,10 @@ func (r *restore) explain(err error, what string) error {
 // wrote notes what was restored, and how to undo that.
 func (r *restore) wrote(revision string) {
 	r.result.Revision = revision
-	r.result.Notes = append(r.result.Notes,
-		"to undo it: "+r.app.CommandText(r.line("restore", app.ShortRevision(r.result.Replaced))))
+	if r.result.Replaced != "" {
+		r.result.Notes = append(r.result.Notes,
+			"to undo it: "+r.app.CommandText(r.line("restore", app.ShortRevision(r.result.Replaced))))
+	}
 	if r.local != nil {
 		r.result.Notes = append(r.result.Notes, "local files stay as they are; to download what was restored: "+r.app.CommandText(r.line("pull")))
 	}
@@ -201,7 +231,7 @@ func (r *restore) text(w *app.Printer) {
 	}
 	w.Environment(r.result.Env)
 	w.Field("origin", "%s", r.result.Origin)
-	if r.result.Changed {
+	if r.result.Changed && r.result.Replaced != "" {
 		w.Field("revision", "%s, instead of %s", app.ShortRevision(r.result.Revision), app.ShortRevision(r.result.Replaced))
 	} else {
 		w.Field("revision", "%s", app.ShortRevision(r.result.Revision))

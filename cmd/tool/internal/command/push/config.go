@@ -25,15 +25,21 @@ func (p *push) pushConfig(ctx context.Context) (bool, error) {
 	have, refused := p.config.Revision(), "none"
 	for replans := 0; ; replans++ {
 		current, err := p.hub.Config(ctx, p.destination, have)
-		if err != nil {
-			return false, err
+		damaged := p.opts.Force && hubclient.HasCode(err, wire.CodeDamaged)
+		if err != nil && !damaged {
+			return false, p.explainDamaged(err)
 		}
-		match, yes, err := p.decide(ctx, current, replans > 0)
-		if err != nil || !yes {
-			return false, err
+		match, yes := "", true
+		if !damaged { // else nothing is there to compare with
+			if match, yes, err = p.decide(ctx, current, replans > 0); err != nil || !yes {
+				return false, err
+			}
 		}
 		written, err := p.putConfig(ctx, current, match)
 		if err == nil {
+			if damaged {
+				p.result.Notes = append(p.result.Notes, "the hub's config was damaged, and was replaced")
+			}
 			p.wrote(written, current)
 			return true, nil
 		}
@@ -46,6 +52,19 @@ func (p *push) pushConfig(ctx context.Context) (bool, error) {
 		}
 		have, refused = "", match // the config changed meanwhile: read all of it
 	}
+}
+
+// explainDamaged adds to a failure to read the hub's config how to replace a damaged one. That
+// needs --force, because nothing can be shown of what is replaced, nor saved.
+func (p *push) explainDamaged(err error) error {
+	if !hubclient.HasCode(err, wire.CodeDamaged) {
+		return err
+	}
+	line := p.line("push").Flag("--force")
+	if p.opts.Files {
+		line = line.Flag("--base-files")
+	}
+	return failure.Of(p.hub.Fault(err)).WithHint("a push with --force replaces it").Try(line)
 }
 
 // putConfig saves the config that is about to be replaced, and replaces it. What is

@@ -62,7 +62,7 @@ func (p *push) planAll(ctx context.Context) (*Planned, error) {
 func (p *push) plan(ctx context.Context) (*Planned, error) {
 	current, err := p.hub.Config(ctx, p.destination, "")
 	if err != nil {
-		return nil, err
+		return nil, p.explainDamaged(err)
 	}
 	planned := &Planned{
 		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(),

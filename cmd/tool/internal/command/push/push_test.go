@@ -330,3 +330,25 @@ func TestPush_AsksOnlyAboutIgnoredFilesThatItSends(t *testing.T) {
 		}
 	}
 }
+
+func TestPush_ReplacesADamagedConfigWithForce(t *testing.T) {
+	w := apptest.Differing(t)
+	_, revision := w.Config(apptest.Stack)
+	damaged := func(rw http.ResponseWriter, r *http.Request) bool {
+		return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/config") &&
+			apptest.Refuse(rw, http.StatusInternalServerError, wire.CodeDamaged, "the stored bytes are damaged")
+	}
+	w.Intercept(damaged)
+	f := w.Run(push.Command, "web", "--base-files", "--json").Fails("damaged", "push")
+	if recipe := fmt.Sprint(f["recipe"]); !strings.Contains(recipe, "push web --force --base-files") {
+		t.Errorf("the recipe is %s", recipe)
+	}
+	w.Run(push.Command, "web", "--no-clobber", "--json").Fails("damaged", "push")
+	w.Run(push.Command, "web", "--if-revision", revision, "--json").Fails("damaged", "push")
+	w.Intercept(nil)
+	wantConfig(t, w, `{"title":"hub"}`)
+	w.Intercept(damaged)
+	w.Run(push.Command, "web", "--force").Done().Prints("the hub's config was damaged, and was replaced")
+	w.Intercept(nil)
+	wantConfig(t, w, `{"title":"local"}`)
+}
