@@ -1,6 +1,6 @@
 // Package cmdline is what the command lines of tool and hub have in common: usage
 // errors, argument counts, flags from the environment, group commands, the version,
-// and command lines to print, quoted for the shell.
+// command lines to print, quoted for the shell, and shortened lists of names.
 //
 // It runs nothing and does not know which commands exist.
 package cmdline

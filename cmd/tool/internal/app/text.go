@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
@@ -161,10 +162,7 @@ func keysText(e failure.Edit) string {
 			named = append(named, kind.sign+" "+ui.Shorten(key, maxValue))
 		}
 	}
-	if more := len(named) - maxKeys; more > 0 {
-		named = append(named[:maxKeys], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(named, ", ")
+	return cmdline.Shortlist(named, maxKeys)
 }
 
 // ConflictLines writes conflicts key by key, each with its values.

@@ -1,0 +1,20 @@
+package cmdline_test
+
+import (
+	"slices"
+	"testing"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+)
+
+func TestShortlist_CountsTheRest(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	for most, want := range map[int]string{4: "a, b, c, d", 5: "a, b, c, d", 2: "a, b, and 2 more"} {
+		if got := cmdline.Shortlist(names, most); got != want {
+			t.Errorf("%d: %q, want %q", most, got, want)
+		}
+	}
+	if !slices.Equal(names, []string{"a", "b", "c", "d"}) {
+		t.Errorf("it changed the names: %q", names)
+	}
+}
