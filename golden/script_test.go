@@ -273,6 +273,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`;t=\d+`), ";t=SECONDS"},
 	{regexp.MustCompile(`/files/[0-9a-f]{32}/`), "/files/PLACE/"},
 	{regexp.MustCompile(`("id": ?"|Revoked |the token |token revoke (?:\S+ )?)[0-9a-f]{12}\b`), "${1}tokens-id..."},
+	{regexp.MustCompile(`(Revoked with it: |\), )[0-9a-f]{12} \(`), "${1}tokens-id... ("},
 	{regexp.MustCompile(`(?m)^[0-9a-f]{12}(  .*(?:until|never|used|in use|hubpat_))`), "tokens-id...$1"},
 	{regexp.MustCompile(`(?:just now|\d+ (?:min|h|d|y) ago)( ?) *`), "AGO$1"},
 }

@@ -362,8 +362,12 @@ func (c *call) ref() ref.Ref {
 
 // audit adds a row about what the caller does, in the transaction that does it.
 func (c *call) audit(ctx context.Context, tx *store.Tx, account, action, object, detail string) error {
-	return tx.Audit(ctx, store.AuditRow{
-		Account: account, Actor: c.who.user, Token: c.who.shown(),
-		Action: action, Object: object, Detail: detail, RequestID: c.id, Address: c.address(),
-	})
+	row := c.auditRow(account)
+	row.Action, row.Object, row.Detail = action, object, detail
+	return tx.Audit(ctx, row)
+}
+
+// auditRow returns a row of the audit log that says who calls, but not yet what it does.
+func (c *call) auditRow(account string) store.AuditRow {
+	return store.AuditRow{Account: account, Actor: c.who.user, Token: c.who.shown(), RequestID: c.id, Address: c.address()}
 }

@@ -40,7 +40,7 @@ func (s *Server) listBotTokens(c *call) error {
 func (s *Server) revokeBotToken(c *call) error {
 	name, id := c.ref(), c.params.ByName("id")
 	c.changesRights = []string{name.Account()}
-	var token *store.Token
+	var token *store.RevokedToken
 	err := c.transact(c.ctx(), func(tx *store.Tx) error {
 		bot, err := tx.Bot(c.ctx(), name)
 		if err != nil {

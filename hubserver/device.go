@@ -170,7 +170,7 @@ func (c *call) fetchToken(tx *store.Tx, hash string) (string, error) {
 		if former.WasRevoked {
 			return "", accessDenied()
 		}
-		if err := c.auditDevice(tx, d, "token.revoke", former.ID(), "replaced"); err != nil {
+		if err := c.auditDeviceRevocation(tx, d, former, "replaced"); err != nil {
 			return "", err
 		}
 	}
@@ -193,9 +193,18 @@ func (c *call) fetchToken(tx *store.Tx, hash string) (string, error) {
 
 // auditDevice adds a row about a token of the user who approved a terminal.
 func (c *call) auditDevice(tx *store.Tx, d *store.Device, action, token, detail string) error {
-	return tx.Audit(c.ctx(), store.AuditRow{
-		Account: d.User, Actor: d.User, Action: action, Object: token, Detail: detail, RequestID: c.id, Address: c.address(),
-	})
+	row := c.deviceRow(d, detail)
+	row.Action, row.Object = action, token
+	return tx.Audit(c.ctx(), row)
+}
+
+// auditDeviceRevocation is [call.auditDevice] for a token that was revoked.
+func (c *call) auditDeviceRevocation(tx *store.Tx, d *store.Device, token *store.RevokedToken, detail string) error {
+	return tx.AuditRevocation(c.ctx(), c.deviceRow(d, detail), token)
+}
+
+func (c *call) deviceRow(d *store.Device, detail string) store.AuditRow {
+	return store.AuditRow{Account: d.User, Actor: d.User, Detail: detail, RequestID: c.id, Address: c.address()}
 }
 
 // checkApproval denies a token if what is behind the approval is no longer valid.
@@ -238,7 +247,7 @@ func (s *Server) cancelDevice(c *call) error {
 				return err
 			}
 			if !token.WasRevoked {
-				if err := c.auditDevice(tx, d, "token.revoke", token.ID(), "cancelled"); err != nil {
+				if err := c.auditDeviceRevocation(tx, d, token, "cancelled"); err != nil {
 					return err
 				}
 			}

@@ -112,10 +112,13 @@ func TestDevice_GetsNoToken(t *testing.T) {
 		late := hub.terminal()
 		alice.post("/device", late.approval()).want(200)
 		token := decoded[wire.DeviceToken](late.poll().want(200)).Token
+		hub.write(func(tx *store.Tx) error {
+			return tx.MintToken(t.Context(), &store.Token{Hash: pat.Hash("child"), Owner: "alice"}, pat.Hash(token))
+		})
 		hub.with("").post("/v1/device/cancel", wire.DeviceCode{DeviceCode: late.DeviceCode}).want(200)
 		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
-		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'token.revoke' AND actor = 'alice'"); n != 1 {
-			t.Errorf("the audit log has %d revocations, want the one of the cancelled login", n)
+		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'token.revoke' AND actor = 'alice'"); n != 2 {
+			t.Errorf("the audit log has %d revocations, want that of the cancelled login and of what was created with it", n)
 		}
 
 		// What is behind the approval goes before the terminal has its token.

@@ -134,7 +134,7 @@ func (s *Server) revokeToken(c *call) error {
 		}
 	}
 	c.changesRights = []string{c.who.account}
-	var token *store.Token
+	var token *store.RevokedToken
 	err := c.transact(c.ctx(), func(tx *store.Tx) (err error) {
 		token, err = c.revokeOwn(tx, id)
 		return err
@@ -142,14 +142,18 @@ func (s *Server) revokeToken(c *call) error {
 	if err != nil {
 		return absent(err, fmt.Sprintf("token %.12s of %s", id, c.who.user))
 	}
-	return c.json(http.StatusOK, wire.RevokedToken{ID: token.ID(), Name: token.Name, Self: self})
+	answer := wire.RevokedToken{ID: token.ID(), Name: token.Name, Self: self}
+	for _, t := range token.With {
+		answer.AlsoRevoked = append(answer.AlsoRevoked, wire.TokenName{ID: t.ID(), Name: t.Name})
+	}
+	return c.json(http.StatusOK, answer)
 }
 
 // revokeOwn revokes a token that the caller may see; ErrNotFound if there is none.
-func (c *call) revokeOwn(tx *store.Tx, id string) (*store.Token, error) {
+func (c *call) revokeOwn(tx *store.Tx, id string) (*store.RevokedToken, error) {
 	token, err := tx.RevokeOwnToken(c.ctx(), c.who.account, id, c.who.only)
 	if err != nil {
 		return nil, err
 	}
-	return token, c.audit(c.ctx(), tx, c.who.account, "token.revoke", token.ID(), "")
+	return token, tx.AuditRevocation(c.ctx(), c.auditRow(c.who.account), token)
 }

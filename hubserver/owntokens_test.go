@@ -1,6 +1,7 @@
 package hubserver_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,19 +54,29 @@ func TestOwnTokens_CreateListRevoke(t *testing.T) {
 		alice.delete(tokens+"/0123456789ab").problem(404, wire.CodeNotFound)
 		hub.as("anna").delete(tokens+"/"+created.ID).problem(404, wire.CodeNotFound)
 		_, other := alice.create(wire.CreateToken{Name: "other", Scopes: []wire.Scope{wire.ScopeWriteConfig}})
-		_, child := other.create(wire.CreateToken{Name: "child"})
-		alice.delete(tokens + "/" + created.ID).want(200)
-		alice.delete(tokens + "/" + created.ID).want(200)
+		childInfo, child := other.create(wire.CreateToken{Name: "child", Scopes: []wire.Scope{wire.ScopeWriteConfig}})
+		grandchild, _ := child.create(wire.CreateToken{Name: "grandchild"})
+		born := []wire.TokenName{{ID: childInfo.ID, Name: "child"}, {ID: grandchild.ID, Name: "grandchild"}}
+		for range 2 {
+			if got := decoded[wire.RevokedToken](alice.delete(tokens + "/" + created.ID).want(200)); got.AlsoRevoked != nil {
+				t.Errorf("%+v", got)
+			}
+		}
 		mine.get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
-		if got := decoded[wire.RevokedToken](other.delete(tokens + "/self").want(200)); !got.Self || got.Name != "other" {
+		if got := decoded[wire.RevokedToken](other.delete(tokens + "/self").want(200)); !got.Self || got.Name != "other" || !slices.Equal(got.AlsoRevoked, born) {
 			t.Errorf("%+v", got)
 		}
 		child.get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 		if got := list(alice); len(got) != 1 || !strings.HasSuffix(got[0], " self") {
 			t.Errorf("%q", got)
 		}
-		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'token.revoke'"); n != 3 {
+		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'token.revoke'"); n != 5 {
 			t.Errorf("%d rows of the audit", n)
+		}
+		for _, token := range born {
+			if n := hub.count(fmt.Sprintf("SELECT count(*) FROM audit WHERE action = 'token.revoke' AND object = '%s' AND actor = 'alice' AND account = 'alice' AND detail = 'revoked with %s'", token.ID, pat.ID(other.token))); n != 1 {
+				t.Errorf("%d rows of the audit about %s", n, token.Name)
+			}
 		}
 	})
 }

@@ -36,6 +36,23 @@ func (tx *Tx) Audit(ctx context.Context, row AuditRow) error {
 	return tx.sendRow(ctx, &row)
 }
 
+// AuditRevocation adds a row for a token that was revoked, and one for each that ended with
+// it; Action and Object are set here.
+func (tx *Tx) AuditRevocation(ctx context.Context, row AuditRow, revoked *RevokedToken) error {
+	row.Action, row.Object = "token.revoke", revoked.ID()
+	if err := tx.Audit(ctx, row); err != nil {
+		return err
+	}
+	row.Detail = "revoked with " + revoked.ID()
+	for _, t := range revoked.With {
+		row.Object = t.ID()
+		if err := tx.Audit(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // AuditFilter says which rows a list has. The zero value of a field means any.
 type AuditFilter struct {
 	Account string

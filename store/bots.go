@@ -79,6 +79,6 @@ func (v *View) BotTokens(ctx context.Context, bot *RateLimit) ([]Token, error) {
 }
 
 // RevokeBotToken is [Tx.RevokeToken] for the tokens of one bot, by their whole ID.
-func (tx *Tx) RevokeBotToken(ctx context.Context, bot *RateLimit, id string) (*Token, error) {
+func (tx *Tx) RevokeBotToken(ctx context.Context, bot *RateLimit, id string) (*RevokedToken, error) {
 	return tx.revokeOf(ctx, bot.Account, id, Restriction{}, &bot.ID)
 }

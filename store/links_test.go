@@ -90,7 +90,7 @@ func TestMintToken_EndsWithItsParent(t *testing.T) {
 		ctx := t.Context()
 		mint := func(i int, parent string) error {
 			return s.Write(ctx, func(tx *store.Tx) error {
-				return tx.MintToken(ctx, &store.Token{Hash: hashOf(i) + "x", Owner: "alice"}, parent)
+				return tx.MintToken(ctx, &store.Token{Hash: hashOf(i) + "x", Name: fmt.Sprint("token ", i), Owner: "alice"}, parent)
 			})
 		}
 		parents := map[int]int{2: 1, 3: 2, 4: 3, 5: 1, 7: 6}
@@ -103,7 +103,42 @@ func TestMintToken_EndsWithItsParent(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		write(t, s, func(tx *store.Tx) error { _, err := tx.RevokeToken(ctx, hashOf(2)+"x"); return err })
+		write(t, s, func(tx *store.Tx) error { // it does not outlive its parent, but there is nothing to end
+			return tx.MintToken(ctx, &store.Token{Hash: hashOf(8) + "x", Owner: "alice", ExpiresAt: 1}, hashOf(2)+"x")
+		})
+		revoke := func(i int) (with string) {
+			var ended *store.RevokedToken
+			write(t, s, func(tx *store.Tx) (err error) {
+				if ended, err = tx.RevokeToken(ctx, hashOf(i)+"x"); err != nil {
+					return err
+				}
+				return tx.AuditRevocation(ctx, store.AuditRow{Account: "alice", Actor: "hub"}, ended)
+			})
+			for _, token := range ended.With {
+				if token.Name != "token "+token.Hash[63:64] || token.Owner != "alice" || token.RevokedAt == 0 {
+					t.Errorf("%+v", token)
+				}
+				with += fmt.Sprint(" ", token.Hash[63:64])
+			}
+			return with
+		}
+		if got := revoke(2); got != " 3 4" {
+			t.Errorf("revoked with 2:%s", got)
+		}
+		write(t, s, func(tx *store.Tx) error {
+			rows, err := tx.AuditRows(ctx, store.AuditFilter{Account: "alice", Action: "token.revoke", Limit: 10})
+			got := map[string]int{}
+			for _, row := range rows {
+				got[row.Detail]++
+			}
+			if with := "revoked with " + hashOf(2)[:12]; len(rows) != 3 || got[""] != 1 || got[with] != 2 {
+				t.Errorf("%v", got)
+			}
+			return err
+		})
+		if got := revoke(2); got != "" {
+			t.Errorf("revoked with 2, again:%s", got)
+		}
 		revoked := func() (all string) {
 			write(t, s, func(tx *store.Tx) error {
 				tokens, err := tx.Tokens(ctx, "alice")
@@ -119,7 +154,9 @@ func TestMintToken_EndsWithItsParent(t *testing.T) {
 		if got := revoked(); got != " 2 3 4" {
 			t.Errorf("revoked:%s", got)
 		}
-		write(t, s, func(tx *store.Tx) error { _, err := tx.RevokeToken(ctx, hashOf(1)+"x"); return err })
+		if got := revoke(1); got != " 5" {
+			t.Errorf("revoked with 1:%s", got)
+		}
 		if got := revoked(); got != " 1 2 3 4 5" {
 			t.Errorf("revoked:%s", got)
 		}

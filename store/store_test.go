@@ -323,7 +323,7 @@ func TestTokens_FindRevokeExpire(t *testing.T) {
 		if b := bearer(expired.Hash); !b.Expired() {
 			t.Error("an old token has not expired")
 		}
-		var revoked [2]*store.Token
+		var revoked [2]*store.RevokedToken
 		for i := range revoked {
 			write(t, s, func(tx *store.Tx) (err error) { revoked[i], err = tx.RevokeToken(t.Context(), alive.ID()); return err })
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -26,7 +27,6 @@ type Token struct {
 	RevokedAt  Time
 	LastUsedAt Time
 	BotRefID   string `bun:",scanonly"` // of the bot
-	WasRevoked bool   `bun:"-"`         // before [Tx.RevokeToken]
 }
 
 // ID names a token in lists and for its revocation: the first 12 digits of its hash.
@@ -183,10 +183,17 @@ func (v *View) ValidTokens(ctx context.Context, owner string) ([]Token, error) {
 // ErrAmbiguous says that an id names more than one token.
 var ErrAmbiguous = errors.New("more than one token has this id")
 
-// RevokeToken ends the token whose hash starts with id and those that were created with
-// it, and returns it. Revoking twice is not an error. ErrNotFound or ErrAmbiguous if id
-// does not name exactly one token.
-func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
+// RevokedToken is what [Tx.RevokeToken] ended.
+type RevokedToken struct {
+	Token
+	WasRevoked bool    // before
+	With       []Token // that were valid and created with it, oldest first
+}
+
+// RevokeToken ends the token whose hash starts with id and the valid ones that were created
+// with it, and returns them. Revoking twice is not an error. ErrNotFound or ErrAmbiguous if
+// id does not name exactly one token.
+func (tx *Tx) RevokeToken(ctx context.Context, id string) (*RevokedToken, error) {
 	var found []Token
 	if err := tx.db.NewSelect().Model(&found).Where("hash >= ?", id).Where("hash < ?", id+"~").Limit(2).Scan(ctx); err != nil {
 		return nil, err
@@ -197,36 +204,44 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) (*Token, error) {
 	case 2:
 		return nil, ErrAmbiguous
 	}
-	token := &found[0]
-	if err := tx.ChangeRights(ctx, token.Owner); err != nil {
+	revoked := &RevokedToken{Token: found[0], WasRevoked: found[0].RevokedAt != 0}
+	if err := tx.ChangeRights(ctx, revoked.Owner); err != nil {
 		return nil, err
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if token.WasRevoked = token.RevokedAt != 0; !token.WasRevoked {
-		token.RevokedAt = now
+	if !revoked.WasRevoked {
+		revoked.RevokedAt = now
 	}
-	return token, tx.revoke(ctx, token.Owner, token.Hash, now)
+	revoked.With, err = tx.revoke(ctx, revoked.Owner, revoked.Hash, now)
+	return revoked, err
 }
 
-// revoke ends a token and those that were created with it.
-func (tx *Tx) revoke(ctx context.Context, owner, hash string, now Time) error {
-	_, err := tx.db.NewRaw(`WITH RECURSIVE ended (hash) AS (SELECT hash FROM tokens WHERE hash = ? UNION
+// revoke ends a token and the valid ones that were created with it, and returns the latter,
+// oldest first. One that has expired stays as it is: there may be any number of those.
+func (tx *Tx) revoke(ctx context.Context, owner, hash string, now Time) ([]Token, error) {
+	var ended []Token
+	err := tx.db.NewRaw(`WITH RECURSIVE ended (hash) AS (SELECT hash FROM tokens WHERE hash = ? UNION
 			SELECT m.hash FROM minted_tokens AS m JOIN ended ON m.parent = ended.hash WHERE m.owner = ?)
-		UPDATE tokens SET revoked_at = ? WHERE hash IN (SELECT hash FROM ended) AND revoked_at = 0`, hash, owner, now).Exec(ctx)
-	return err
+		UPDATE tokens SET revoked_at = ? WHERE hash IN (SELECT hash FROM ended) AND revoked_at = 0
+			AND (hash = ? OR expires_at = 0 OR expires_at > ?) RETURNING *`, hash, owner, now, hash, now).Scan(ctx, &ended)
+	ended = slices.DeleteFunc(ended, func(t Token) bool { return t.Hash == hash })
+	slices.SortFunc(ended, func(a, b Token) int {
+		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), strings.Compare(a.Hash, b.Hash))
+	})
+	return ended, err
 }
 
 // RevokeOwnToken is [Tx.RevokeToken] for the tokens of one user and of their bots, by
 // their whole ID. ErrNotFound for one that only does not allow.
-func (tx *Tx) RevokeOwnToken(ctx context.Context, owner, id string, only Restriction) (*Token, error) {
+func (tx *Tx) RevokeOwnToken(ctx context.Context, owner, id string, only Restriction) (*RevokedToken, error) {
 	return tx.revokeOf(ctx, owner, id, only, nil)
 }
 
 // revokeOf revokes the token of an account, with bot only of that one.
-func (tx *Tx) revokeOf(ctx context.Context, owner, id string, only Restriction, bot *string) (*Token, error) {
+func (tx *Tx) revokeOf(ctx context.Context, owner, id string, only Restriction, bot *string) (*RevokedToken, error) {
 	var found []Token
 	q := tx.db.NewSelect().Model(&found).Where("owner = ?", owner).Where("substr(hash, 1, ?) = ?", idLength, id).Limit(1)
 	if bot != nil {

@@ -23,19 +23,20 @@ import (
 )
 
 type token struct {
-	Type       string     `json:"type,omitzero"`
-	Schema     int        `json:"schema,omitzero"`
-	ID         string     `json:"id"`
-	Token      string     `json:"token,omitzero"` // only when it was just made
-	Shown      string     `json:"shown"`          // the first characters
-	User       string     `json:"user"`
-	Name       string     `json:"name"`
-	Scopes     []string   `json:"scopes"`
-	Only       string     `json:"only,omitzero"` // the account or project to which it is restricted
-	CreatedAt  time.Time  `json:"createdAt,omitzero"`
-	ExpiresAt  *time.Time `json:"expiresAt"` // null: never
-	RevokedAt  time.Time  `json:"revokedAt,omitzero"`
-	LastUsedAt time.Time  `json:"lastUsedAt,omitzero"`
+	Type        string     `json:"type,omitzero"`
+	Schema      int        `json:"schema,omitzero"`
+	ID          string     `json:"id"`
+	Token       string     `json:"token,omitzero"` // only when it was just made
+	Shown       string     `json:"shown"`          // the first characters
+	User        string     `json:"user"`
+	Name        string     `json:"name"`
+	Scopes      []string   `json:"scopes"`
+	Only        string     `json:"only,omitzero"` // the account or project to which it is restricted
+	CreatedAt   time.Time  `json:"createdAt,omitzero"`
+	ExpiresAt   *time.Time `json:"expiresAt"` // null: never
+	RevokedAt   time.Time  `json:"revokedAt,omitzero"`
+	LastUsedAt  time.Time  `json:"lastUsedAt,omitzero"`
+	AlsoRevoked []token    `json:"alsoRevoked,omitzero"` // with it, as they were created with it
 }
 
 func toToken(r store.Token) token {
@@ -236,7 +237,7 @@ func (a *app) tokenRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "revoke ID… | --user NAME --all | --with-token",
 		Short:   "Revoke tokens immediately",
-		Long:    "Revoke tokens immediately. An ID is what hub token list shows, or enough of its\nfirst characters. With --with-token the tokens are read from stdin, one per\nline.",
+		Long:    "Revoke tokens immediately, and what was created with them: tokens and sessions.\nAn ID is what hub token list shows, or enough of its first characters. With\n--with-token the tokens are read from stdin, one per line.",
 		Example: "  hub token revoke 1f0c2d9b8a77\n  hub token revoke --user alice --all",
 		RunE: func(c *cobra.Command, ids []string) error {
 			ways := 0
@@ -296,6 +297,9 @@ func (a *app) whichToken(format, id string) error {
 	return a.hinted(fmt.Errorf(format, id), "list all tokens", cmdline.Hub("token", "list"))
 }
 
+// maxAlsoRevoked bounds how many tokens text mode names that ended with another one.
+const maxAlsoRevoked = 10
+
 func (a *app) revoke(c *cobra.Command, ids []string) error {
 	revoked := []token{}
 	err := a.withStore(c.Context(), func(s *store.Store) error {
@@ -314,11 +318,14 @@ func (a *app) revoke(c *cobra.Command, ids []string) error {
 				case err != nil:
 					return err
 				}
-				audit := store.AuditRow{Account: row.Owner, Actor: "hub", Action: "token.revoke", Object: row.ID()}
-				if err := tx.Audit(c.Context(), audit); err != nil {
+				if err := tx.AuditRevocation(c.Context(), store.AuditRow{Account: row.Owner, Actor: "hub"}, row); err != nil {
 					return err
 				}
-				revoked = append(revoked, toToken(*row))
+				t := toToken(row.Token)
+				for _, with := range row.With {
+					t.AlsoRevoked = append(t.AlsoRevoked, toToken(with))
+				}
+				revoked = append(revoked, t)
 			}
 			return nil
 		})
@@ -329,6 +336,13 @@ func (a *app) revoke(c *cobra.Command, ids []string) error {
 	return a.print(map[string]any{"type": "revoked", "schema": 1, "tokens": revoked}, func(w io.Writer) {
 		for _, t := range revoked {
 			fmt.Fprintf(w, "Revoked %s (%s of %s)\n", t.ID, escape.Line(t.Name), t.User)
+			var also []string
+			for _, with := range t.AlsoRevoked {
+				also = append(also, fmt.Sprintf("%s (%s)", with.ID, escape.Line(with.Name)))
+			}
+			if also != nil {
+				fmt.Fprintln(w, "Revoked with it:", cmdline.Shortlist(also, maxAlsoRevoked))
+			}
 		}
 	})
 }

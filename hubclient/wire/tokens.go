@@ -49,9 +49,16 @@ type Tokens struct {
 
 // RevokedToken is the response to the revocation of a token of the caller.
 type RevokedToken struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Self        bool        `json:"self,omitzero"`        // it was the token of the request
+	AlsoRevoked []TokenName `json:"alsoRevoked,omitzero"` // valid tokens that were created with it, oldest first; absent: none, or an older hub
+}
+
+// TokenName names a token.
+type TokenName struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	Self bool   `json:"self,omitzero"` // it was the token of the request
 }
 
 // TokenSelf names the token of the request in place of its ID.

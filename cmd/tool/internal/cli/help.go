@@ -228,7 +228,8 @@ origin, and those about a project in an environment have environment.
                expiresAt
   tokens       tokens
   tokensRevoked
-               tokens, loggedOut
+               tokens, each with alsoRevoked if others ended with it;
+               loggedOut
   botToken     bot, id, name, token, scopes, expiresAt
   botTokens    bot, tokens
   botTokensRevoked

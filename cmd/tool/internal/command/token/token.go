@@ -4,6 +4,7 @@ package token
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -186,6 +187,9 @@ forgotten, too: this machine is logged out.`,
 // listLine is the command that shows the IDs of the caller's tokens.
 var listLine = cmdline.Tool("token", "list")
 
+// maxAlsoRevoked bounds how many tokens text mode names that ended with another one.
+const maxAlsoRevoked = 10
+
 // revoke revokes tokens one after the other, the one in use last. A failure says which
 // ones it has revoked.
 func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) error {
@@ -210,6 +214,13 @@ func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) er
 				continue
 			}
 			w.Line("Revoked %s (%s)", t.ID, t.Name)
+			var also []string
+			for _, with := range t.AlsoRevoked {
+				also = append(also, fmt.Sprintf("%s (%s)", with.ID, with.Name))
+			}
+			if also != nil {
+				w.Line("Revoked with it: %s", cmdline.Shortlist(also, maxAlsoRevoked))
+			}
 		}
 		if result.LoggedOut {
 			w.Line("Logged out of %s", result.Origin)

@@ -1,6 +1,7 @@
 package token_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -59,6 +60,36 @@ func TestTokenRevoke_ByID(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	w.Run(token.Command, "list").Done() // self would have been the last one
+}
+
+func TestTokenRevoke_NamesTheTokensThatEndWithIt(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	own := w.Token
+	parent := func(children int) (id string, born []string) {
+		w.Env["TOOL_HUB_TOKEN"] = own
+		created := w.Run(token.Command, "create", "--name", "parent", "--json").Done().JSON()
+		w.Env["TOOL_HUB_TOKEN"], _ = created["token"].(string)
+		for i := range children {
+			name := fmt.Sprint("child-", i)
+			child, _ := w.Run(token.Command, "create", "--name", name, "--json").Done().JSON()["id"].(string)
+			born = append(born, child+" ("+name+")")
+		}
+		w.Env["TOOL_HUB_TOKEN"] = own
+		id, _ = created["id"].(string)
+		return id, born
+	}
+	id, born := parent(12)
+	want := "Revoked " + id + " (parent)\nRevoked with it: " + strings.Join(born[:10], ", ") + ", and 2 more\n"
+	if r := w.Run(token.Command, "revoke", id).Done(); r.Out != want {
+		t.Errorf("%q, want %q", r.Out, want)
+	}
+	id, born = parent(1)
+	childID, _, _ := strings.Cut(born[0], " ")
+	w.Run(token.Command, "revoke", id, "--json").Done().Prints(`"alsoRevoked":[{"id":"` + childID + `","name":"child-0"}]`)
+	if r := w.Run(token.Command, "revoke", id, "--json").Done(); strings.Contains(r.Out, "alsoRevoked") {
+		t.Errorf("%q", r.Out)
+	}
 }
 
 func TestTokenRevoke_AdviceHasNoPasswordOfTheOrigin(t *testing.T) {
