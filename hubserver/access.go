@@ -289,7 +289,8 @@ func (c *call) needScope(scope wire.Scope) error {
 	if c.who.isBot() {
 		return p.hint("create one that has it: tool bot token %s --name NAME --scope %s", c.who.user, scope)
 	}
-	return p.hint("create one that has it: hub token create --user %s --name NAME --scope %s", c.who.user, scope)
+	// The page comes first, as few users reach the hub's machine. It offers the scopes of its session alone.
+	return p.hint("create one that has it on the hub's page /tokens, or ask the hub's administrator: hub token create --user %s --name NAME --scope %s", c.who.user, scope)
 }
 
 // roleOn returns the caller's role on account, "" for none.

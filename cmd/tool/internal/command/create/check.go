@@ -83,7 +83,7 @@ func (c *create) checkAccount(ctx context.Context) error {
 func missingScope(me *wire.Whoami) error {
 	return &hubclient.Error{Code: wire.CodeMissingScope, Status: http.StatusForbidden,
 		Detail: fmt.Sprintf("the token lacks the scope %s", wire.ScopeWriteCatalog),
-		Hint:   "create one that has it: " + cmdline.Hub("token", "create").Flag("--user", me.Name()).Flag("--name", "NAME").Flag("--scope", string(wire.ScopeWriteCatalog)).String()}
+		Hint:   "create one that has it on the hub's page /tokens, or ask the hub's administrator: " + cmdline.Hub("token", "create").Flag("--user", me.Name()).Flag("--name", "NAME").Flag("--scope", string(wire.ScopeWriteCatalog)).String()}
 }
 
 // checkFree asks whether the slug is free.
