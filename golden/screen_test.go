@@ -305,6 +305,15 @@ func TestProjectRm_RequiresFullName(t *testing.T) {
 		w.show(term, c.name)
 		w.config()
 	}
+	for name, s := range map[string]size{"rm-typed-narrow": narrow, "rm-typed-narrow-high": {40, 24}, "rm-typed-short": {50, 15}, "rm-typed-low": {40, 10}} {
+		term := w.open(s, "project", "rm", "web")
+		term.wait("cancel")
+		term.press("@ali")
+		term.wait("> @ali")
+		w.show(term, name)
+		term.press(ctrlC)
+		term.ends(130)
+	}
 	term := w.open(usual, "project", "rm", "web")
 	term.wait("or nothing to cancel")
 	term.press("web" + enter)

@@ -50,7 +50,9 @@ func (f *form) build() tea.Cmd {
 
 func (f *form) field() huh.Field {
 	if len(f.Choices) == 0 {
-		in := huh.NewInput().Title(escape.Line(f.Prompt)).Value(&f.value).Validate(f.validate)
+		// Wrapped here: the form has rows for the lines that it is given.
+		title := strings.Join(tui.Wrap(escape.Line(f.Prompt), f.prompter.Terminal.Columns-frameColumns), "\n")
+		in := huh.NewInput().Title(title).Value(&f.value).Validate(f.validate)
 		if f.Secret {
 			in.EchoMode(huh.EchoModePassword)
 		}
