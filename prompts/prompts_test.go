@@ -151,8 +151,8 @@ func TestTypeRef_RequiresFullName(t *testing.T) {
 	}
 }
 
-// wizard returns a wizard for a hub on which @acme/base 1.0.0 is published, and
-// notes what it asked for.
+// wizard returns a wizard for a hub on which @acme/base 1.0.0 is published and 1.0.1
+// withdrawn, and notes what it asked for.
 func wizard(asked *[]string) prompts.Wizard {
 	stack, _ := ref.Parse("@acme/base")
 	note := func(format string, args ...any) { *asked = append(*asked, fmt.Sprintf(format, args...)) }
@@ -163,7 +163,7 @@ func wizard(asked *[]string) prompts.Wizard {
 			note("check %s", local)
 			return &prompts.Preflight{
 				Origin: "https://hub.example.com", As: "alice", Accounts: []string{"acme"}, Stack: stack, Here: "1.1.0",
-				Versions: []string{"1.0.0"}, Latest: "1.0.0", Source: "openapi.yaml",
+				Versions: []string{"1.0.1", "1.0.0"}, Withdrawn: []string{"1.0.1"}, Latest: "1.0.0", Source: "openapi.yaml",
 			}, nil
 		},
 		Publish:    func(_ context.Context, local string) error { note("publish %s", local); return nil },
@@ -274,5 +274,21 @@ func TestWizard_StopsOnNo(t *testing.T) {
 	p, _ := plain("2", "")
 	if err := p.AskProject(t.Context(), w, &prompts.Answers{}); !errors.Is(err, prompts.ErrStop) || len(asked) > 0 {
 		t.Errorf("%v, %v", asked, err)
+	}
+}
+
+func TestWizard_SaysThatTheVersionHereWasWithdrawn(t *testing.T) {
+	var asked []string
+	w := wizard(&asked)
+	check := w.Check
+	w.Check = func(ctx context.Context, local string) (*prompts.Preflight, error) {
+		found, err := check(ctx, local)
+		found.Here = "1.0.1"
+		return found, err
+	}
+	p, shown := plain("2", "") // cancel: it cannot be published again
+	err := p.AskProject(t.Context(), w, &prompts.Answers{Local: "web", StackVersion: wire.Latest})
+	if !errors.Is(err, prompts.ErrStop) || !strings.Contains(shown.String(), "@acme/base, 1.0.0 published, 1.0.1 here was withdrawn") {
+		t.Errorf("%v\n%s", err, shown)
 	}
 }

@@ -23,19 +23,22 @@ type Given struct{ Local, Visibility, StackVersion, BaseFiles bool }
 
 // Preflight is what is known of a local project and its hub before anything is created.
 type Preflight struct {
-	Origin   string
-	As       string   // the account of the token
-	Accounts []string // that may be written to
-	Stack    ref.Ref
-	Here     string   // version in stack.json, "" for none
-	Versions []string // that are published, newest first
-	Latest   string
-	API      ref.Ref // client.json's, or zero
-	Source   string  // of the API, where there is none
-	Missing  string  // why Source cannot be registered, "" when it can
+	Origin    string
+	As        string   // the account of the token
+	Accounts  []string // that may be written to
+	Stack     ref.Ref
+	Here      string   // version in stack.json, "" for none
+	Versions  []string // that are published, newest first
+	Withdrawn []string // of Versions
+	Latest    string
+	API       ref.Ref // client.json's, or zero
+	Source    string  // of the API, where there is none
+	Missing   string  // why Source cannot be registered, "" when it can
 }
 
 func (s *Preflight) published() bool { return slices.Contains(s.Versions, s.Here) }
+
+func (s *Preflight) withdrawn(version string) bool { return slices.Contains(s.Withdrawn, version) }
 
 // Wizard asks for everything that a new project needs. Its functions are called in the
 // background.

@@ -96,7 +96,9 @@ func (z *wizard) versionStep() Step {
 		Question: func() Question {
 			choices := []Choice{{wire.Latest, "latest: follows the stack, now " + z.hub.Latest}}
 			for _, v := range z.hub.Versions {
-				choices = append(choices, Choice{v, v + ": stays at this version"})
+				if !z.hub.withdrawn(v) {
+					choices = append(choices, Choice{v, v + ": stays at this version"})
+				}
 			}
 			return Question{
 				Title: "Which version of " + z.hub.Stack.String() + "?", Choices: choices, Preset: z.answers.StackVersion,

@@ -96,6 +96,8 @@ func (z *wizard) preflightFacts() []string {
 	n := z.hub
 	published := "not published yet"
 	switch {
+	case n.withdrawn(n.Here):
+		published = fmt.Sprintf("%s published, %s here was withdrawn", n.Latest, n.Here)
 	case len(n.Versions) > 0 && n.published():
 		published = fmt.Sprintf("%s published", n.Here)
 	case len(n.Versions) > 0:

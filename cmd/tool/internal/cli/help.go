@@ -177,9 +177,9 @@ usage error. Members are only ever added.
 Every result has type, schema (1) and command; those that called a hub have
 origin, and those about a project in an environment have environment.
 
-  created      project, stack, stackVersion, api, apiRegistered, visibility,
-               url, revision, enrichmentCount, baseFilesPushed, remoteWritten,
-               projectName
+  created      project, stack, stackVersion, resolvedStackVersion, api,
+               apiRegistered, visibility, url, revision, enrichmentCount,
+               baseFilesPushed, remoteWritten, projectName
   copied       the new project as the hub describes it, copyOf
   pushed       project, revision, configChanged, overwroteExistingConfig,
                replaced, enrichmentCount, baseFilesPushed, remoteWritten,

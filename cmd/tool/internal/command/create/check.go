@@ -110,12 +110,17 @@ func (c *create) checkStack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	published := make([]string, len(stack.Versions))
-	for i, v := range stack.Versions {
-		published[i] = v.Version
+	var usable []string
+	for _, v := range stack.Versions {
+		if v.Version == c.answers.StackVersion {
+			return nil // a note says so if it was withdrawn
+		}
+		if v.WithdrawnAt.IsZero() {
+			usable = append(usable, v.Version)
+		}
 	}
-	if c.answers.StackVersion != wire.Latest && !slices.Contains(published, c.answers.StackVersion) {
-		return c.notPublished(published)
+	if c.answers.StackVersion != wire.Latest {
+		return c.notPublished(usable)
 	}
 	return nil
 }
@@ -123,7 +128,8 @@ func (c *create) checkStack(ctx context.Context) error {
 // maxVersions bounds how many versions a hint lists.
 const maxVersions = 5
 
-// notPublished says what to do about a stack of which only published is there.
+// notPublished says what to do about a stack that has no such version. Published are the
+// ones that were not withdrawn.
 func (c *create) notPublished(published []string) error {
 	e := failure.Failure{Code: wire.CodeStackNotPublished, Status: http.StatusUnprocessableEntity}
 	if c.answers.StackVersion == wire.Latest {

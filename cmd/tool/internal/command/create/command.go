@@ -92,7 +92,7 @@ step.`,
 }
 
 // completeVersions completes the published versions of the stack of the local project
-// that from names.
+// that from names, without those that were withdrawn.
 func completeVersions(a *app.App, from *string) app.Completion {
 	return a.FromHub(func(ctx context.Context, hub *identity.Hub) ([]string, error) {
 		ws, err := workspace.Find(a.Dir)
@@ -121,7 +121,9 @@ func completeVersions(a *app.App, from *string) app.Completion {
 		}
 		versions := []string{wire.Latest}
 		for _, v := range stack.Versions {
-			versions = append(versions, v.Version)
+			if v.WithdrawnAt.IsZero() {
+				versions = append(versions, v.Version)
+			}
 		}
 		return versions, nil
 	})

@@ -42,6 +42,7 @@ type Result struct {
 	Origin          string          `json:"origin"`
 	Stack           string          `json:"stack"` // account/slug
 	StackVersion    string          `json:"stackVersion"`
+	ResolvedVersion string          `json:"resolvedStackVersion"` // the version that StackVersion is today
 	API             ref.Ref         `json:"api"`
 	APIRegistered   bool            `json:"apiRegistered"`
 	Visibility      wire.Visibility `json:"visibility"`
@@ -297,6 +298,7 @@ func (c *create) create(ctx context.Context) (err error) {
 	p := c.created.Project()
 	r := c.result
 	r.Project, r.Origin, r.Stack, r.StackVersion = p.Project, c.hub.Origin(), p.Stack, p.StackVersion
+	r.ResolvedVersion = p.ResolvedStackVersion
 	r.API, r.Visibility, r.URL = p.API, p.Visibility, p.URL
 	return nil
 }
@@ -310,6 +312,7 @@ func (c *create) seed(ctx context.Context) error {
 	}
 	c.done.ConfigWritten = true
 	c.result.Revision, c.result.EnrichmentCount = written.Revision, written.EnrichmentCount
+	c.result.note(c.app.WithdrawnNotes(written))
 	state := c.app.SyncState()
 	state.Save(c.hub.Origin(), c.project, written.Revision)
 	if c.files == nil {

@@ -55,6 +55,9 @@ func (c *create) look(ctx context.Context) (*ui.Preflight, error) {
 	s.Latest = stack.Latest
 	for _, v := range stack.Versions {
 		s.Versions = append(s.Versions, v.Version)
+		if !v.WithdrawnAt.IsZero() {
+			s.Withdrawn = append(s.Withdrawn, v.Version)
+		}
 	}
 	return s, nil
 }

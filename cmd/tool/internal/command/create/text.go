@@ -6,7 +6,11 @@ func createdText(w *app.Printer, r *Result) {
 	w.Line("Created %s from %s", r.Project, r.ProjectName)
 	w.Environment(r.Env)
 	w.Address("page", r.URL)
-	w.Field("stack", "@%s, version %s", r.Stack, r.StackVersion)
+	version := r.StackVersion
+	if r.ResolvedVersion != version {
+		version += ", now " + r.ResolvedVersion
+	}
+	w.Field("stack", "@%s, version %s", r.Stack, version)
 	registered := ""
 	if r.APIRegistered {
 		registered = ", registered now"

@@ -3,7 +3,6 @@ package push
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -160,16 +159,6 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 	return e
 }
 
-// withdrawnNotes says that the stack version of the project was withdrawn, if it was.
-func withdrawnNotes(w *wire.ConfigWritten) []string {
-	if w.UseStackVersion == "" {
-		return nil
-	}
-	version := strings.TrimSpace("the stack version " + w.StackVersion) // which an older hub does not say
-	return []string{fmt.Sprintf("%s of %s was withdrawn; to use %s: %s", version, w.Project, w.UseStackVersion,
-		cmdline.Tool("project", "edit").With(w.Project.String()).Flag("--stack-version", w.UseStackVersion))}
-}
-
 // maxFindings bounds how many findings of a schema are shown.
 const maxFindings = 5
 
@@ -205,7 +194,7 @@ func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 		r.Notes = append(r.Notes, "the existing config was replaced")
 	}
 	r.Notes = append(r.Notes, findingNotes(w.Findings)...)
-	r.Notes = append(r.Notes, withdrawnNotes(w)...)
+	r.Notes = append(r.Notes, p.app.WithdrawnNotes(w)...)
 	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
 		p.saveReplaced(replaced, w.Revision)
 	} else {

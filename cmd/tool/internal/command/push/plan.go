@@ -116,7 +116,7 @@ func (p *push) checkConfig(ctx context.Context, planned *Planned, limits wire.Li
 		checked, err := p.hub.CheckConfig(ctx, p.destination, p.body, "")
 		if err == nil {
 			planned.Notes = append(planned.Notes, findingNotes(checked.Findings)...)
-			planned.Notes = append(planned.Notes, withdrawnNotes(checked)...)
+			planned.Notes = append(planned.Notes, p.app.WithdrawnNotes(checked)...)
 		}
 		if !hubclient.HasCode(err, hubclient.CodeUnsupportedByHub) {
 			return err

@@ -57,6 +57,8 @@ type Project struct {
 	Stack             ref.Ref `json:"stack,omitzero"`
 	StackVersion      string  `json:"stackVersion,omitzero"`   // in stack.json
 	StackPublished    string  `json:"stackPublished,omitzero"` // newest on the hub
+	StackWithdrawn    bool    `json:"stackWithdrawn,omitzero"` // StackPublished was
+	StackLatest       string  `json:"stackLatest,omitzero"`    // if so: the version that latest is
 	StackHidden       bool    `json:"stackHidden,omitzero"`    // whether it is published is not known
 
 	UsedVersion     string `json:"usedStackVersion,omitzero"` // of the hub project, if it was withdrawn
@@ -305,6 +307,10 @@ func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project
 	case err != nil:
 		return err
 	}
-	p.StackPublished = published.Versions[0].Version
+	newest := published.Versions[0]
+	p.StackPublished = newest.Version
+	if !newest.WithdrawnAt.IsZero() {
+		p.StackWithdrawn, p.StackLatest = true, published.Latest
+	}
 	return nil
 }

@@ -107,6 +107,8 @@ func publishedStateText(v Project, unknown string) string {
 		return "not published or not for you"
 	case v.StackPublished == "":
 		return "not published"
+	case v.StackWithdrawn:
+		return "published " + v.StackPublished + ", withdrawn; latest is " + v.StackLatest
 	}
 	return "published " + v.StackPublished
 }
