@@ -14,7 +14,7 @@ func (s *Server) whoami(c *call) error {
 	if err != nil {
 		return err
 	}
-	me := wire.Whoami{TokenName: c.who.tokenName(), Scopes: c.who.scopes, Accounts: accounts}
+	me := wire.Whoami{TokenName: c.who.tokenName(), Scopes: c.who.scopes, Accounts: accounts, Restriction: toRestriction(c.who.only)}
 	if c.who.only.OnlySlug != "" {
 		role, err := c.roleIn(c.who.only)
 		if err != nil {

@@ -40,6 +40,8 @@ type Whoami struct {
 	ExpiresAt *time.Time    `json:"expiresAt"` // null: never
 	Accounts  []AccountRole `json:"accounts"`
 	Projects  []ProjectRole `json:"projects,omitzero"` // the one to which the token is restricted
+
+	Restriction Restriction `json:"restriction,omitzero"` // of the token
 }
 
 // AccountRole is the caller's role on one account.

@@ -49,16 +49,27 @@ func Edit(e wire.Edit) string {
 	return fmt.Sprintf("written by %s %s through %s", e.UpdatedBy, Ago(e.UpdatedAt), e.UpdatedVia.Phrase())
 }
 
-// Scopes lists scopes, "read only" for none.
-func Scopes(scopes []wire.Scope) string {
+// Scopes lists the scopes of a token, "read only" for none, and what it is restricted to.
+func Scopes(scopes []wire.Scope, only wire.Restriction) string {
 	if len(scopes) == 0 {
-		return "read only"
+		return "read only" + restricted(only)
 	}
 	names := make([]string, len(scopes))
 	for i, s := range scopes {
 		names[i] = string(s)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, ", ") + restricted(only)
+}
+
+// restricted ends what a token can do, such as write:config, with where, "" for everywhere.
+func restricted(only wire.Restriction) string {
+	switch {
+	case only.Account != "":
+		return " on @" + only.Account
+	case !only.Project.IsZero():
+		return " on " + only.Project.String()
+	}
+	return ""
 }
 
 // Expiry says when a token expires.

@@ -62,15 +62,9 @@ func (p *Printer) Tokens(tokens []wire.TokenInfo) {
 
 // may says what a token can do.
 func may(t wire.TokenInfo) string {
-	text := "read"
+	text := "read" + restricted(t.Restriction)
 	if len(t.Scopes) > 0 {
-		text = strings.ReplaceAll(Scopes(t.Scopes), ", ", ",")
-	}
-	switch {
-	case t.Account != "":
-		text += " on @" + t.Account
-	case !t.Project.IsZero():
-		text += " on " + t.Project.String()
+		text = strings.ReplaceAll(Scopes(t.Scopes, t.Restriction), ", ", ",")
 	}
 	if t.Bot != "" {
 		text += ", bot " + t.Bot

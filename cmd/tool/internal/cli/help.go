@@ -214,7 +214,7 @@ origin, and those about a project in an environment have environment.
   api          one API as the hub describes it; of api update: changed
   apiRemoved   api, existed
   aborted      projectName, project
-  loggedIn     user, scopes, expiresAt
+  loggedIn     user, scopes, expiresAt, restriction
   loggedOut    existed, current
   invitation   account, role, url, expiresAt
   members      account, members

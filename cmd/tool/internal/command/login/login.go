@@ -64,7 +64,7 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 	}
 	return a.Print("loggedIn", r, func(w *app.Printer) {
 		w.Line("Logged in to %s as %s", r.Origin, r.User)
-		w.Field("scopes", "%s", app.Scopes(r.Scopes))
+		w.Field("scopes", "%s", app.Scopes(r.Scopes, r.Restriction))
 		w.Field("token", "%s", app.Expiry(r.ExpiresAt))
 		w.Notes(r.Notes)
 	})

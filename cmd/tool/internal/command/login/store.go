@@ -22,6 +22,8 @@ type Result struct {
 	Scopes    []wire.Scope `json:"scopes"`
 	ExpiresAt *time.Time   `json:"expiresAt"` // null: never
 	Notes     []string     `json:"notes"`
+
+	Restriction wire.Restriction `json:"restriction,omitzero"` // of the token
 }
 
 const stage = "login"
@@ -49,7 +51,7 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 	if err := logins.Save(); err != nil {
 		return nil, failure.At(stage, err)
 	}
-	r := &Result{Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Notes: []string{}}
+	r := &Result{Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Notes: []string{}, Restriction: me.Restriction}
 	if len(me.Scopes) == 0 {
 		r.Notes = append(r.Notes, "the token has no scope: it reads, and writes nothing")
 	}

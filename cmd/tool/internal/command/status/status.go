@@ -41,6 +41,8 @@ type Identity struct {
 	TokenName   string          `json:"tokenName"`
 	Scopes      []wire.Scope    `json:"scopes"`
 	ExpiresAt   *time.Time      `json:"expiresAt"` // null: never
+
+	Restriction wire.Restriction `json:"restriction,omitzero"` // of the token
 }
 
 // Project is how a local project compares with the hub.
@@ -155,7 +157,7 @@ func (s *status) query(ctx context.Context, id *identity.Identity, r *Result, lo
 		}
 		r.Identity = &Identity{
 			Name: s.me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
-			TokenName: s.me.TokenName, Scopes: s.me.Scopes, ExpiresAt: s.me.ExpiresAt,
+			TokenName: s.me.TokenName, Scopes: s.me.Scopes, ExpiresAt: s.me.ExpiresAt, Restriction: s.me.Restriction,
 		}
 	}
 	if err := s.connect(ctx, r, locals); err != nil {

@@ -11,7 +11,7 @@ func statusText(w *app.Printer, r *Result) {
 	if id := r.Identity; id != nil {
 		w.Field("as", "%s", id.Name)
 		w.Field("token", "%s, %s… (%s), %s", id.TokenName, id.Token, id.TokenSource.Phrase(), app.Expiry(id.ExpiresAt))
-		w.Field("scopes", "%s", app.Scopes(id.Scopes))
+		w.Field("scopes", "%s", app.Scopes(id.Scopes, id.Restriction))
 	}
 	w.Notes(r.Notes)
 	for _, v := range r.Projects {
