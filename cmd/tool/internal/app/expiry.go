@@ -59,6 +59,6 @@ func (a *App) warnOfExpiry() {
 		dir = ""
 	}
 	if state.Due(dir, pat.ID(id.Token), 24*time.Hour) {
-		a.Warn(fmt.Sprintf("the token of %s expires on %s; %s", id.TokenPlace(), a.expiring.end.Local().Format("2 Jan 2006"), line))
+		a.Warn(fmt.Sprintf("the token of %s expires on %s; %s", id.TokenPlace(), endText(a.expiring.end), line))
 	}
 }

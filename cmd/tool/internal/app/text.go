@@ -77,7 +77,15 @@ func Expiry(t *time.Time) string {
 	if t == nil {
 		return "never expires"
 	}
-	return "expires " + t.Local().Format("2 Jan 2006")
+	return "expires " + endText(*t)
+}
+
+// endText is the day on which a token expires, and the time where less than a day is left.
+func endText(t time.Time) string {
+	if time.Until(t) < 24*time.Hour {
+		return Time(t)
+	}
+	return t.Local().Format("2 Jan 2006")
 }
 
 // MaxShown bounds how many lines of a difference text mode shows of each kind,

@@ -22,6 +22,17 @@ func TestAgo(t *testing.T) {
 	}
 }
 
+func TestExpiry_SaysTheTimeOfTheLastDay(t *testing.T) {
+	soon, later := time.Now().Add(23*time.Hour), time.Now().Add(25*time.Hour)
+	for want, end := range map[string]*time.Time{
+		"never expires": nil, "expires " + app.Time(soon): &soon, "expires " + later.Format("2 Jan 2006"): &later,
+	} {
+		if got := app.Expiry(end); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestEdit_SaysHowLongAgo(t *testing.T) {
 	e := wire.Edit{UpdatedBy: "bob", UpdatedAt: time.Now().Add(-2 * time.Hour), UpdatedVia: wire.ViaPush}
 	if got := app.Edit(e); got != "written by bob 2 h ago through push" {

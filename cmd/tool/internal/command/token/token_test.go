@@ -2,6 +2,7 @@ package token_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -142,7 +143,10 @@ func TestWarning_OfATokenThatExpiresSoon(t *testing.T) {
 	w.Run(login.Command, "--token", stored, "--no-input").Done()
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	delete(w.Env, "TOOL_API_ORIGIN")
-	w.Run(token.Command, "list").Done().Prints("warning: the token of the login file expires on ", "to get another one: tool", "login --origin "+w.Origin)
+	r = w.Run(token.Command, "list").Done().Prints("warning: the token of the login file expires on ", "to get another one: tool", "login --origin "+w.Origin)
+	if !regexp.MustCompile(`expires on \d+ \w+ \d{4} \d\d:\d\d `).MatchString(r.Err) { // the day alone may be today
+		t.Errorf("%q", r.Err)
+	}
 	if r := w.Run(token.Command, "revoke", "self").Done(); r.Err != "" {
 		t.Errorf("%q", r.Err)
 	}
