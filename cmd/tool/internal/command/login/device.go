@@ -103,7 +103,7 @@ func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error
 	}
 	text := "the token that you approved is revoked"
 	if err != nil && !hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenRevoked, wire.CodeTokenExpired) {
-		text = "the token that you approved may be valid still: revoke it on the hub's page of tokens"
+		text = "the token that you approved may be valid still: revoke it at " + id.Origin + "/tokens"
 	}
 	if errors.Is(failed, context.Canceled) {
 		a.Diagnose("%s", text)

@@ -12,6 +12,8 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -68,12 +70,13 @@ type Out struct {
 
 // forget forgets the token of origin. No other hub becomes the current one.
 func forget(a *app.App, origin string, logins *identity.Logins) (*Out, error) {
+	login, _ := logins.Find(origin)
 	r := &Out{Origin: origin, Existed: logins.Remove(origin), Notes: []string{}}
 	if r.Existed {
 		if err := logins.Save(); err != nil {
 			return nil, failure.At("logout", err)
 		}
-		r.Notes = append(r.Notes, "the token itself stays valid: revoke it on the hub's page of tokens")
+		r.Notes = append(r.Notes, "logging out does not revoke the token: if it is still valid, "+revocation(a, login))
 	}
 	r.Current = logins.Current
 	switch {
@@ -85,4 +88,13 @@ func forget(a *app.App, origin string, logins *identity.Logins) (*Out, error) {
 		r.Notes = append(r.Notes, "no hub is current now")
 	}
 	return r, nil
+}
+
+// revocation says how to revoke a token that is not stored any more.
+func revocation(a *app.App, login identity.Login) string {
+	if bot, err := ref.Parse(login.User); err == nil { // whose tokens are on no page
+		line := cmdline.Tool("bot", "token", "revoke").With(bot.String(), pat.ID(login.Token)).Flag("--origin", login.Origin)
+		return "an admin of @" + bot.Account() + " revokes it with: " + a.CommandText(line)
+	}
+	return "revoke it at " + login.Origin + "/tokens"
 }
