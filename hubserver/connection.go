@@ -55,7 +55,9 @@ func (s *Server) HTTPServer() *HTTPServer {
 }
 
 // Serve accepts connections on l until Shutdown or Close.
-func (h *HTTPServer) Serve(l net.Listener) error { return h.server.Serve(listener{l, h.hub}) }
+func (h *HTTPServer) Serve(l net.Listener) error {
+	return h.server.Serve(listener{countedListener{l, h.hub.connections}, h.hub})
+}
 
 // Shutdown is http.Server's. It ends streams of events, which would not end by themselves.
 func (h *HTTPServer) Shutdown(ctx context.Context) error {
@@ -147,7 +149,11 @@ func (c *conn) Write(p []byte) (int, error) {
 // CloseWrite lets net/http, which looks for it, close in a way that does not cut off
 // the last response.
 func (c *conn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+	return closeWrite(c.Conn)
+}
+
+func closeWrite(c net.Conn) error {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil

@@ -162,6 +162,36 @@ func TestConnection_EndsWhileTheHubDrains(t *testing.T) {
 	}
 }
 
+func TestConnection_AboveTheLimitIsClosed(t *testing.T) {
+	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.Connections = 1 })
+	const request = "GET /healthz HTTP/1.1\r\nHost: hub\r\n\r\n"
+	held := hub.dial()
+	answered := func(l *line) bool {
+		_, _ = io.WriteString(l, request) // a connection that is closed shows when it is read
+		resp, err := http.ReadResponse(l.in, nil)
+		if err != nil {
+			return false
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		return err == nil && resp.StatusCode == 200
+	}
+	if !answered(held) {
+		t.Fatal("the first connection has no place")
+	}
+	if second := hub.dial(); answered(second) {
+		t.Error("there is a second one")
+	}
+	if !answered(held) {
+		t.Error("the first one has ended")
+	}
+	held.Close()
+	for !answered(hub.dial()) { // the hub sees the end of the other one
+	}
+	if log := hub.log.String(); !strings.Contains(log, "connections are refused") {
+		t.Errorf("the log does not say so: %s", log)
+	}
+}
+
 func TestConnection_DiscardsRestOfRefusedBody(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()

@@ -53,6 +53,7 @@ type Limits struct {
 	PlanBytes        int64         // of a manifest of base files
 	BodyIdle         time.Duration // of waiting for the next [minRate] bytes of a body or response
 	Memory           int64         // of all requests together
+	Connections      int           // that are open
 }
 
 // DefaultLimits are the limits that the contract names.
@@ -68,6 +69,7 @@ var DefaultLimits = Limits{
 	PlanBytes:        16 << 20,
 	BodyIdle:         30 * time.Second,
 	Memory:           128 << 20,
+	Connections:      8192,
 }
 
 // maxJSON bounds a JSON body that has no limit of its own, and what is stored
@@ -82,6 +84,7 @@ type Server struct {
 	previewHost string // of PreviewURL
 	description []byte // OpenAPI, as JSON
 	memory      *memory
+	connections *connections
 	measures    *measures
 	watches     *watches
 	uses        uses
@@ -105,7 +108,7 @@ func New(cfg Config) *Server {
 	if cfg.PreviewURL == "" {
 		cfg.PreviewURL = PreviewOrigin(cfg.PublicURL)
 	}
-	s := &Server{Config: cfg, previewHost: hostOf(cfg.PreviewURL), router: httprouter.New(), origins: origins, description: described, memory: newMemory(cfg.Limits.Memory), measures: newMeasures(), limiter: ratelimit.New(cfg.Store)}
+	s := &Server{Config: cfg, previewHost: hostOf(cfg.PreviewURL), router: httprouter.New(), origins: origins, description: described, memory: newMemory(cfg.Limits.Memory), connections: newConnections(&cfg), measures: newMeasures(), limiter: ratelimit.New(cfg.Store)}
 	s.watches = newWatches(func(ctx context.Context, r ref.Ref) (state store.ProjectState, err error) {
 		err = s.Store.Read(ctx, func(v *store.View) (err error) {
 			state, err = v.ProjectState(ctx, r)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net/netip"
 	"strings"
 
 	"example.com/projecthub/store"
@@ -39,13 +38,7 @@ func (c *call) client() string {
 	if c.who != nil {
 		return c.who.account
 	}
-	address := c.address()
-	if ip, err := netip.ParseAddr(address); err == nil && ip.Is6() && !ip.Is4In6() {
-		if network, err := ip.WithZone("").Prefix(64); err == nil {
-			return addressMark + network.String()
-		}
-	}
-	return addressMark + address
+	return addressMark + network(c.address())
 }
 
 // addressMark is the first character of what [call.client] returns for an address, and of

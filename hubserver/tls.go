@@ -28,7 +28,7 @@ func http2Limits(l Limits) *http.HTTP2Config {
 // ServeTLS is Serve for connections with TLS, which may negotiate HTTP/2.
 func (h *HTTPServer) ServeTLS(l net.Listener, config *tls.Config) error {
 	ctx, end := context.WithCancel(context.Background())
-	t := &tlsListener{Listener: l, hub: h.hub, config: config, ctx: ctx, end: end, ready: make(chan net.Conn), failed: make(chan error)}
+	t := &tlsListener{Listener: countedListener{l, h.hub.connections}, hub: h.hub, config: config, ctx: ctx, end: end, ready: make(chan net.Conn), failed: make(chan error)}
 	go t.acceptAll()
 	return h.server.Serve(t)
 }

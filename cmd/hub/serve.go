@@ -89,6 +89,7 @@ func (a *app) serveCommand() *cobra.Command {
 	limitVar(f, &l.BaseFilesBytes, mostBytes, "base-files-bytes", "limit all base files of a project together to `BYTES`")
 	limitVar(f, &l.PlanBytes, mostBytes, "plan-bytes", "limit a list of base files to `BYTES` of JSON")
 	limitVar(f, &l.Memory, mostBytes, "memory", "limit the memory of all requests together to `BYTES` (HUB_MEMORY)")
+	limitVar(f, &l.Connections, mostItems, "connections", "keep at most `N` connections open, an eighth of them for one address (HUB_CONNECTIONS)")
 	return c
 }
 
