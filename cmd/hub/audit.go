@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,6 +59,7 @@ func (a *app) auditCommand() *cobra.Command {
 			if filter.Action != "" && !action.MatchString(filter.Action) {
 				return cmdline.Usagef("--action is an action such as token.revoke, or its first part, such as token, not %q", filter.Action)
 			}
+			filter.Account = strings.TrimPrefix(filter.Account, "@") // as tool writes it
 			return a.showAudit(c, filter)
 		},
 	}

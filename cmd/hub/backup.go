@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +117,7 @@ func (a *app) restoreCommand() *cobra.Command {
 			return a.print(backedUp{"restored", 1, args[0], rows}, func(w io.Writer) { fmt.Fprintf(w, "Restored %s\n", args[0]) })
 		},
 	}
-	limitVar(c.Flags(), &maxRow, mostBytes, "max-row", "the longest row that a backup may have, in `BYTES`; the restore needs about six times as much memory")
+	limitVar(c.Flags(), &maxRow, mostBytes, "max-row", "the longest row that a backup may have, in `BYTES`; the restore needs about nine times as much memory")
 	return c
 }
 
@@ -139,6 +140,7 @@ func (a *app) restore(ctx context.Context, in io.Reader, maxRow int64) (rows int
 	if in, err = store.CheckBackup(in); err != nil { // before a database is created
 		return 0, err
 	}
+	debug.SetMemoryLimit(6*maxRow + ownMemory) // rows that are read need it; SQLite's are not counted
 	o, err := a.blobOptions(store.Options{Create: true, MaxRow: maxRow})
 	if err != nil {
 		return 0, err
