@@ -80,10 +80,10 @@ func (c *call) needUser(what string) error {
 }
 
 // needUnrestricted refuses a token that is restricted what would give rights to others, or
-// to a token that is not: it then says what such a token does not do.
-func (c *call) needUnrestricted(doesNot string) error {
+// to a token that is not: it then says what such a token cannot do.
+func (c *call) needUnrestricted(cannot string) error {
 	if c.who.only.OnlyAccount != "" {
-		return problemf(http.StatusForbidden, wire.CodeNotPermitted, "a token that is restricted to %s %s", c.who.only, doesNot).
+		return problemf(http.StatusForbidden, wire.CodeNotPermitted, "a token that is restricted to %s %s", c.who.only, cannot).
 			hint("use a token that is not restricted")
 	}
 	return nil

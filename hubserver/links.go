@@ -57,7 +57,7 @@ func (s *Server) createInvitation(c *call) error {
 	if err := c.permit(req.Account, wire.Admin, wire.ScopeAdminResource); err != nil {
 		return err
 	}
-	if err := c.needUnrestricted("invites nobody"); err != nil {
+	if err := c.needUnrestricted("cannot invite people"); err != nil {
 		return err
 	}
 	return c.issueLink(&store.Link{

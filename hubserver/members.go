@@ -57,7 +57,7 @@ func (s *Server) setMember(c *call) error {
 	if rank(req.Role) <= 0 {
 		return invalidBody("/role", "the role is reader, writer or admin")
 	}
-	if err := c.needUnrestricted("changes no roles"); err != nil {
+	if err := c.needUnrestricted("cannot change roles"); err != nil {
 		return err
 	}
 	org, user := c.member()

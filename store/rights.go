@@ -23,7 +23,8 @@ func (tx *Tx) ChangeRights(ctx context.Context, accounts ...string) error {
 	return tx.rightsLock(ctx, "pg_advisory_xact_lock", accounts...)
 }
 
-// rightsLock takes the locks in the order of their accounts, so that nobody waits in a circle.
+// rightsLock takes the locks in the order of their accounts, so that no two transactions
+// wait for each other.
 func (tx *Tx) rightsLock(ctx context.Context, lock string, accounts ...string) error {
 	if !tx.postgres() {
 		return nil
