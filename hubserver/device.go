@@ -72,7 +72,7 @@ func (s *Server) startDevice(c *call) error {
 		return invalidBody("/client", "the name of the client has at most %d printable characters", maxClient)
 	}
 	secret := newSecret()
-	d := &store.Device{Hash: pat.Hash(secret), Code: newCode(), Client: req.Client, Address: strings.TrimPrefix(c.client(), addressMark)}
+	d := &store.Device{Hash: pat.Hash(secret), Code: newCode(), Client: req.Client, Address: network(c.address())}
 	err := s.Store.Write(c.ctx(), func(tx *store.Tx) error { return tx.CreateDevice(c.ctx(), d) })
 	if errors.Is(err, store.ErrTooMany) || errors.Is(err, store.ErrExists) {
 		return problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "too many terminals wait for a token").

@@ -248,13 +248,18 @@ func (c *caller) tryWithin(ctx context.Context, method, path string, body any, h
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.hub.client.Do(req.WithContext(ctx))
+	return c.send(req.WithContext(ctx))
+}
+
+// send sends a request that [caller.request] has made.
+func (c *caller) send(req *http.Request) (*answer, error) {
+	resp, err := c.hub.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
-	return &answer{t: c.hub, call: method + " " + path, status: resp.StatusCode, header: resp.Header, body: data}, err
+	return &answer{t: c.hub, call: req.Method + " " + strings.TrimPrefix(req.URL.String(), c.hub.url), status: resp.StatusCode, header: resp.Header, body: data}, err
 }
 
 func (c *caller) request(method, path string, body any, headers ...header) (*http.Request, error) {

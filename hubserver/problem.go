@@ -123,7 +123,7 @@ func toProblem(err error) *problem {
 			with("Retry-After", "1").because(err)
 	case errors.As(err, &config):
 		return damaged("the stored bytes of the config of "+config.Project.String()+" are damaged", err).
-			hint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
+			hint(store.ConfigRemedy)
 	case errors.Is(err, store.ErrDamaged): // what it names may not be what the caller may see
 		return damaged(store.ErrDamaged.Error(), err).
 			hint("the hub's administrator finds what is damaged in its log, by the request id, and hub fsck says what replaces it")

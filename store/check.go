@@ -170,7 +170,7 @@ func (c *checker) projects(ctx context.Context) error {
 
 // configs checks a project's config, and the revisions that it had.
 func (c *checker) configs(ctx context.Context, r ref.Ref) error {
-	remedy := "replace it: tool push NAME --force, or tool restore NAME REVISION --force"
+	remedy := ConfigRemedy
 	_, err := c.Config(ctx, r)
 	if errors.Is(err, ErrNotFound) {
 		remedy = "restore the project with tool project restore " + r.String() + ", then " + remedy

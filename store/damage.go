@@ -34,6 +34,9 @@ func (e *DamagedBlob) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
 // DamagedConfig says that the config of a project is damaged. It is an ErrDamaged.
 type DamagedConfig struct{ Project ref.Ref }
 
+// ConfigRemedy says how a damaged config comes right.
+const ConfigRemedy = "replace it: tool push NAME --force, or tool restore NAME REVISION --force"
+
 func (e *DamagedConfig) Error() string {
 	return fmt.Sprintf("%v: the config of %s", ErrDamaged, e.Project)
 }

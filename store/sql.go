@@ -258,11 +258,11 @@ func (v *View) destinations(dest any, columns []string) []any {
 
 // modelColumns names the columns of a model, so that a later release can add some: SELECT *
 // would end what PostgreSQL has prepared.
-func modelColumns[T any](prefix string) string {
+func modelColumns[T any]() string {
 	table := sqlitedialect.New().Tables().Get(reflect.TypeFor[*T]())
 	names := make([]string, len(table.Fields))
 	for i, f := range table.Fields {
-		names[i] = prefix + f.Name
+		names[i] = f.Name
 	}
 	return strings.Join(names, ", ")
 }

@@ -120,7 +120,7 @@ func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*
 	return &Published{Version: *v, First: first}, tx.addSchema(ctx, v, b.Schema)
 }
 
-var versionColumns = modelColumns[StackVersion]("")
+var versionColumns = modelColumns[StackVersion]()
 
 // lockedStack returns the stack's row, locked, after making it where it is absent, and one
 // version of it, nil for none.

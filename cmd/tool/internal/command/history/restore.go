@@ -114,7 +114,7 @@ func (r *restore) restoreConfig(ctx context.Context) (bool, error) {
 	for again := false; ; again = true {
 		current, err := r.hub.Config(ctx, r.project, "")
 		if hubclient.HasCode(err, wire.CodeDamaged) {
-			return r.replaceDamaged(ctx, entry, former, err)
+			return r.replaceDamaged(ctx, former, err)
 		}
 		if err != nil {
 			return false, err
@@ -138,7 +138,7 @@ func (r *restore) restoreConfig(ctx context.Context) (bool, error) {
 
 // replaceDamaged restores a config where the present one is damaged. That needs --force,
 // because nothing can be shown of what is replaced.
-func (r *restore) replaceDamaged(ctx context.Context, entry *wire.ConfigEntry, former flat.Config, damaged error) (bool, error) {
+func (r *restore) replaceDamaged(ctx context.Context, former flat.Config, damaged error) (bool, error) {
 	if !r.force || r.dryRun {
 		return false, failure.Of(r.hub.Fault(damaged)).WithHint("a restore with --force replaces it").
 			Try(r.line("restore", r.revision).Flag("--force"))
