@@ -25,9 +25,9 @@ var (
 		login logout init status list view update edit check completion version diff log show restore
 		token revoke invite rate-limit preview`)
 	codes = strings.Fields(`unauthorized token_expired token_revoked not_permitted missing_scope not_found
-		project_exists last_admin stack_not_published api_not_found project_deleted api_in_use version_exists version_not_newer revision_changed
+		project_exists last_admin stack_not_published api_not_found api_in_use version_exists version_not_newer revision_changed
 		precondition_required invalid_json invalid_body invalid_description too_large unsupported_media_type
-		rate_limited idempotency_mismatch idempotency_in_flight address_refused unknown_route method_not_allowed
+		rate_limited idempotency_mismatch address_refused unknown_route method_not_allowed
 		set_exists plan_outdated bot_mismatch unavailable storage_full damaged internal
 		no_token not_logged_in token_malformed insecure_origin unreachable timeout redirected not_a_hub not_recorded no_config
 		no_settings no_base_files would_undo_edits conflict interrupted invalid_file invalid_name no_destination

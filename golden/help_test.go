@@ -142,7 +142,7 @@ func TestCodes_EachIsShownByAScript(t *testing.T) {
 	// What a hub says to other clients, or what only an older hub, a broken disk or a broken
 	// program brings about.
 	elsewhere := strings.Fields(`precondition_required invalid_json unsupported_media_type
-		idempotency_mismatch idempotency_in_flight method_not_allowed set_exists plan_outdated bot_mismatch
+		idempotency_mismatch method_not_allowed set_exists plan_outdated bot_mismatch
 		storage_full internal interrupted unsupported_by_hub`)
 	for _, code := range codes {
 		found := regexp.MustCompile(`"code": ?"` + code + `"`).Match(shown.Bytes())

@@ -25,7 +25,7 @@ func usageOf(t *testing.T, args ...string) string {
 func TestHubServe_RejectsImpossibleLimits(t *testing.T) {
 	for _, flag := range []string{
 		"--config-bytes", "--config-keys", "--config-depth", "--description-bytes", "--bundle-bytes",
-		"--base-files", "--base-file-bytes", "--base-files-bytes", "--plan-bytes",
+		"--base-files", "--base-file-bytes", "--base-files-bytes",
 	} {
 		for _, value := range []string{"-5", "-1", "0", "9223372036854775807", "99999999999999999999", "1.5", ""} {
 			if said := usageOf(t, "serve", flag+"="+value, "--db", "none"); !strings.Contains(said, flag) || !strings.Contains(said, "from 1 to") {

@@ -3,7 +3,6 @@ package golden_test
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -245,12 +244,17 @@ func hubUnderLoad(b *testing.B, name string, db database) *loaded {
 	h.origin = strings.TrimSpace(h.origin)
 	h.admin(b, "account", "create", "alice")
 	token := h.token(b, "alice", "write:catalog")
-	const columns = "stack_account, stack_slug, stack_version, api_account, api_slug, visibility, created_at, created_by"
+	(&world{t: b, hub: h, origin: h.origin, token: token}).projects(1)
 	numbers := fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)", *loadRecords)
-	execute(b, h.db, "INSERT INTO projects (account, slug, "+columns+") "+numbers+
-		" SELECT 'alice', 'p' || i, 'alice', 'web', '1.0.0', 'alice', 'pets', 'private', 1, 'alice' FROM n")
-	execute(b, h.db, "INSERT INTO configs (account, slug, revision, has_config, updated_at, updated_by, updated_via, body) "+numbers+
-		fmt.Sprintf(" SELECT 'alice', 'p' || i, '%x', false, 0, '', '', '{}' FROM n", sha256.Sum256([]byte("{}"))))
+	execute(b, h.db, "INSERT INTO resources (account_id, kind, slug, created_at, created_by) "+numbers+
+		" SELECT account_id, kind, 'p' || i, created_at, created_by FROM n, resources WHERE slug = 'p0'")
+	execute(b, h.db, "INSERT INTO projects (id, stack_id, stack_version, api_id, visibility) "+
+		"SELECT r.id, p.stack_id, p.stack_version, p.api_id, p.visibility FROM resources r, projects p "+
+		"WHERE r.kind = 'project' AND r.id <> p.id")
+	const columns = "kind, n, nth, total, digest, parent, by_user, via, token, request_id, push, message, at, files, " +
+		"bytes, added, changed, removed, base, body"
+	execute(b, h.db, "INSERT INTO revisions (project_id, "+columns+") SELECT r.id, "+columns+
+		" FROM resources r, revisions v WHERE r.kind = 'project' AND r.id <> v.project_id AND v.n = 1")
 	s.origin, s.process = h.origin, h.cmd.Process
 	const path, put = "/v1/projects/alice/p%d/config", "/v1/projects/alice/p%d/client-config"
 	body := `{"settings":` + document() + `}`

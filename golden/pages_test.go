@@ -41,7 +41,7 @@ func TestPages_CommandsWorkWhenPasted(t *testing.T) {
 	}
 	paths := []string{
 		"/", "/?q=web", "/@alice", "/sign-in", "/tokens", "/device", "/@alice/web/files", "/@alice/web", "/@alice/web?q=none", "/@alice/web/preview", "/@alice/web/files",
-		"/@alice/web/edit", "/@alice/web/history", "/@alice/web/history?of=files", entry[0], entry[1], "/@alice/web/settings",
+		"/@alice/web/history", "/@alice/web/history?of=files", entry[0], entry[1], "/@alice/web/settings",
 	}
 	var last []string // what deletes the project
 	for _, path := range paths {

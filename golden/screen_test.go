@@ -27,7 +27,7 @@ func edited(t *testing.T) *world {
 func (w *world) date() {
 	w.t.Helper()
 	written := time.Now().Add(-3*time.Hour - 30*time.Minute)
-	execute(w.t, w.hub.db, fmt.Sprintf("UPDATE configs SET updated_at = %d", written.UnixMicro()))
+	execute(w.t, w.hub.db, fmt.Sprintf("UPDATE revisions SET at = %d WHERE kind = 'config'", written.UnixMicro()))
 }
 
 // show compares a screen with testdata/screen/name.txt.

@@ -82,7 +82,7 @@ func TestOutput_HasNoWholeToken(t *testing.T) {
 				}
 			}
 		}
-		for _, args := range [][]string{{"account", "create", token}, {token}, {"token", "revoke", token}, {"token", "create", "--user", token, "--name", "x"}, {"gc", "--grace", token}, {"--" + token}} {
+		for _, args := range [][]string{{"account", "create", token}, {token}, {"token", "revoke", token}, {"token", "create", "--user", token, "--name", "x"}, {"gc", "--audit-days", token}, {"--" + token}} {
 			c := exec.Command(program("hub"), args...)
 			c.Env = append(w.env, "HUB_DB="+w.hub.db)
 			if out, _ := c.CombinedOutput(); longToken.Match(out) || strings.Contains(string(out), token[13:25]) {

@@ -176,8 +176,6 @@ func BenchmarkPushOfEverything(b *testing.B) {
 			versus(b, 1.3, func() time.Duration {
 				w.forget()
 				w.must("project", "rm", "web", "--force")
-				execute(b, w.hub.db, "DELETE FROM contents")
-				execute(b, w.hub.db, "DELETE FROM packs")
 				w.must("project", "create", "web")
 				return timed(w.pushFiles)
 			}, func() time.Duration {

@@ -145,13 +145,14 @@ func (s *stressed) hold(i int, request string) net.Conn {
 	return conn
 }
 
-// refused reads the response to a request for which there is no room. It says when to come back.
+// refused reads the response to a request for which there is no room, because of the caller's other ones. It
+// says when to come back.
 func (s *stressed) refused(conn net.Conn) {
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
 		s.t.Errorf("one reader more than there is room for: %s, Retry-After %q", resp.Status, resp.Header.Get("Retry-After"))
 	}
 }

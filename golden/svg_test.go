@@ -37,6 +37,11 @@ var (
 func (term *terminal) picture(title string, p paper, replace func(string) string) string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
+	return term.drawn(title, p, replace)
+}
+
+// drawn is picture for a caller that holds the lock.
+func (term *terminal) drawn(title string, p paper, replace func(string) string) string {
 	columns, _ := term.screen.Size()
 	rows := strings.Count(term.lines(), "\n")
 	width, height := columns*cellWidth+2*margin, rows*cellHeight+2*margin
@@ -151,9 +156,19 @@ type story struct {
 // paint compares the screen with the next picture of the story.
 func (s *story) paint(term *terminal, name, title string) {
 	s.t.Helper()
+	s.paintWith(term, "", name, title)
+}
+
+// paintWith paints once the picture contains a part, which may come and go.
+func (s *story) paintWith(term *terminal, part, name, title string) {
+	s.t.Helper()
 	s.n++
-	text := term.picture(title, dark, func(run string) string {
-		return times.ReplaceAllString(strings.ReplaceAll(run, s.hub.origin, "http://hub.example.com"), "0.1 s")
+	var text string
+	term.until("has "+part, func(string) bool {
+		text = term.drawn(title, dark, func(run string) string {
+			return times.ReplaceAllString(strings.ReplaceAll(run, s.hub.origin, "http://hub.example.com"), "0.1 s")
+		})
+		return strings.Contains(text, part)
 	})
 	golden(s.t, fmt.Sprintf("picture/%d-%s.svg", s.n, name), text)
 }
@@ -170,7 +185,8 @@ func TestPictures_MatchProgram(t *testing.T) {
 	s.paint(term, "start", "The first screen of tool project create: hub, identity, stack, and an offer to publish it")
 	term.press(enter)
 	term.wait("@alice/app is available")
-	s.paint(term, "slug", "The slug is held against the rule and the hub as it is typed")
+	const cursor = `fill="#1d1f21"> </text>` // blinks
+	s.paintWith(term, cursor, "slug", "The slug is validated as it is typed, and checked for availability")
 	s.talk(term, []turn{
 		{"@alice/app is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
 		{"> Register", "", enter}, {"> Not now", "", "\x1b[A"}, {"> Push", "", enter},

@@ -236,11 +236,8 @@ func TestTrust_FullDisk(t *testing.T) {
 	w := newWorld(t, `{"basePath": "src", "n": 0}`)
 	w.hub.stop(t)
 	db := filepath.Join(disk, "hub.db")
-	file := filepath.Join(t.TempDir(), "backup")
-	w.hub.admin(t, "backup", file)
-	moved := &hub{db: "sqlite:" + db}
-	moved.admin(t, "restore", file)
-	w.hub = startHub(t, moved.db, "--listen", w.hub.listen)
+	w.hub.admin(t, "backup", db)
+	w.hub = startHub(t, "sqlite:"+db, "--listen", w.hub.listen)
 	w.scatter(4, 40<<10)
 	w.pushFiles()
 	refused := 0

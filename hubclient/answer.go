@@ -129,8 +129,6 @@ func (c *Client) refusal(resp *http.Response, body []byte, version string) *Erro
 		e.again = true
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		e.again, e.lost = true, true
-	default:
-		e.again = e.Code == wire.CodeIdempotencyInFlight
 	}
 	return e
 }

@@ -3,7 +3,6 @@ package hubclient
 import (
 	"context"
 	"net/url"
-	"strconv"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -13,16 +12,12 @@ import (
 type Description struct {
 	Document []byte // OpenAPI 2.0 or 3.x, in JSON or YAML
 	Name     string // of its file, such as pets.yaml: the title of a description that has none
-	Strict   bool   // reject a description with errors
 }
 
 func (d Description) query() url.Values {
 	query := url.Values{}
 	if d.Name != "" {
 		query.Set("name", d.Name)
-	}
-	if d.Strict {
-		query.Set("strict", "true")
 	}
 	return query
 }
@@ -48,7 +43,7 @@ func (c *Client) ImportAPI(ctx context.Context, body wire.ImportAPI, purpose str
 	if err := r.jsonBody(body); err != nil {
 		return nil, err
 	}
-	return c.register(ctx, r, purpose, body.Account, body.Slug, body.URL, strconv.FormatBool(body.Strict))
+	return c.register(ctx, r, purpose, body.Account, body.Slug, body.URL)
 }
 
 func (c *Client) register(ctx context.Context, r request, purpose string, what ...string) (*wire.API, error) {
@@ -78,11 +73,9 @@ func (c *Client) UpdateAPI(ctx context.Context, api ref.Ref, d Description) (*wi
 }
 
 // UpdateAPIFrom is [Client.UpdateAPI] with the description that the hub fetches from address.
-func (c *Client) UpdateAPIFrom(ctx context.Context, api ref.Ref, address string, strict bool) (*wire.API, error) {
+func (c *Client) UpdateAPIFrom(ctx context.Context, api ref.Ref, address string) (*wire.API, error) {
 	r := to(wire.OpPutDocument, api)
-	query := Description{Strict: strict}.query()
-	query.Set("url", address)
-	r.query(query)
+	r.query(url.Values{"url": {address}})
 	return result[wire.API](ctx, c, r)
 }
 

@@ -3,7 +3,6 @@ package hubclient
 import (
 	"context"
 
-	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -26,43 +25,24 @@ func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, err
 type FileSet struct {
 	Snapshot tree.Snapshot // its Digest may be empty
 	Open     Opener        // may be called by several goroutines
-	Base     tree.Base     // what the hub probably stores; only a delta to it is sent
+	Base     tree.Base     // what the hub probably stores, so that only changes are sent
+
+	// All sends each blob, also those that the hub has, which replaces damaged ones. A
+	// conditional push ignores it.
+	All bool
 
 	// OnProgress, if not nil, receives how many files and bytes the hub has so far,
 	// including what it had before the push. Neither number decreases.
 	OnProgress func(files int, bytes int64)
 }
 
-// plan asks which blobs a push of this manifest, in JSON, has to upload. The hub gives a
-// lease on the others.
-func (c *Client) plan(ctx context.Context, r ref.Ref, manifest []byte) (*wire.Plan, error) {
+// planBaseFiles asks which of the digests the project lacks, and whether it has the tree.
+func (c *Client) planBaseFiles(ctx context.Context, r ref.Ref, p wire.PlanBaseFiles) (*wire.PlannedBaseFiles, error) {
 	req := to(wire.OpPlanBaseFiles, r)
-	req.set("Content-Type", "application/json")
-	if n := len(manifest); n > compressNear || n > compressAbove && !c.near() {
-		req.set("Content-Encoding", "zstd")
-		manifest = compress(manifest)
+	if err := req.jsonBody(p); err != nil {
+		return nil, err
 	}
-	req.bytesBody(manifest)
-	return result[wire.Plan](ctx, c, req)
-}
-
-// near reports whether the hub runs on this machine, where compressing costs more than
-// it saves.
-func (c *Client) near() bool { return loopbackName(c.base.Hostname()) }
-
-// A plan request above this many bytes is compressed. A hub on this machine may be
-// behind a tunnel, so very large requests to it are compressed, too.
-const (
-	compressAbove = 4 << 10
-	compressNear  = 4 << 20
-)
-
-func compress(data []byte) []byte {
-	var b []byte
-	for part := data; len(part) > 0; part = part[min(len(part), frame.Size):] {
-		b = frame.Append(b, part[:min(len(part), frame.Size)])
-	}
-	return b
+	return result[wire.PlannedBaseFiles](ctx, c, req)
 }
 
 // PutBaseFiles replaces the base files of an existing project. It uploads the blobs that
@@ -73,7 +53,9 @@ func (c *Client) PutBaseFiles(ctx context.Context, r ref.Ref, files FileSet) (*w
 
 // ReplaceBaseFiles is PutBaseFiles if the project's present tree is current, "" for none.
 // Otherwise the error is revision_changed, or set_exists.
-func (c *Client) ReplaceBaseFiles(ctx context.Context, r ref.Ref, files FileSet, current string) (*wire.BaseFilesWritten, error) {
+func (c *Client) ReplaceBaseFiles(
+	ctx context.Context, r ref.Ref, files FileSet, current string,
+) (*wire.BaseFilesWritten, error) {
 	condition := map[string]string{"If-None-Match": "*"}
 	if current != "" {
 		condition = map[string]string{"If-Match": `"` + current + `"`}

@@ -15,18 +15,10 @@ func (c *Client) StartDevice(ctx context.Context, client string) (*wire.Device, 
 }
 
 // DeviceToken returns the token that was approved. Until then the error is
-// authorization_pending, or slow_down if the calls come too often; it is access_denied or
-// expired_token if there will be none.
+// authorization_pending; it is access_denied or expired_token if there will be none.
 func (c *Client) DeviceToken(ctx context.Context, deviceCode string) (*wire.DeviceToken, error) {
 	var t wire.DeviceToken
 	return &t, c.device(ctx, wire.OpDeviceToken, wire.DeviceCode{DeviceCode: deviceCode}, &t)
-}
-
-// CancelDevice makes sure that no token is approved any more, and revokes one that was
-// returned.
-func (c *Client) CancelDevice(ctx context.Context, deviceCode string) error {
-	var done wire.DeviceCancelled
-	return c.device(ctx, wire.OpCancelDevice, wire.DeviceCode{DeviceCode: deviceCode}, &done)
 }
 
 func (c *Client) device(ctx context.Context, op wire.Op, body, v any) error {

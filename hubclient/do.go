@@ -152,7 +152,7 @@ type tries struct {
 
 func (c *Client) newTries() *tries {
 	return &tries{
-		timeout: c.opts.Timeout, waiting: c.opts.Waiting, near: c.near(),
+		timeout: c.opts.Timeout, waiting: c.opts.Waiting, near: loopbackName(c.base.Hostname()),
 		waits: backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait},
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"hash"
 	"io"
 	"net/http"
-	"net/url"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -24,33 +23,13 @@ import (
 // size and digest, or fails before its end. After a broken connection, each is called
 // again for the file that was interrupted. The error is plan_outdated if the hub's base
 // files changed, or the error of each.
-func (c *Client) DownloadBaseFiles(ctx context.Context, r ref.Ref, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error) error {
-	return c.download(ctx, &download{project: r, set: set, each: each})
-}
-
-// DownloadChangedBaseFiles is DownloadBaseFiles for the files of set that are not the same in
-// base, which the hub had before.
-func (c *Client) DownloadChangedBaseFiles(ctx context.Context, r ref.Ref, base, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error) error {
-	same := make(map[tree.Entry]bool, len(base.Files))
-	for _, e := range base.Files {
-		same[e] = true
+func (c *Client) DownloadBaseFiles(
+	ctx context.Context, r ref.Ref, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error,
+) error {
+	d := &download{
+		client: c, project: r, set: set, each: each, files: make(map[string]tree.Entry, len(set.Files)), done: map[string]bool{},
 	}
-	changed := *set
-	changed.Files = nil
-	unchanged := map[string]tree.Entry{}
 	for _, e := range set.Files {
-		if same[e] {
-			unchanged[e.Path] = e
-		} else {
-			changed.Files = append(changed.Files, e)
-		}
-	}
-	return c.download(ctx, &download{project: r, base: base.Tree, unchanged: unchanged, set: &changed, each: each})
-}
-
-func (c *Client) download(ctx context.Context, d *download) error {
-	d.client, d.files, d.done = c, make(map[string]tree.Entry, len(d.set.Files)), map[string]bool{}
-	for _, e := range d.set.Files {
 		d.files[e.Path] = e
 	}
 	tries := c.newTries()
@@ -72,16 +51,10 @@ func (c *Client) download(ctx context.Context, d *download) error {
 type download struct {
 	client  *Client
 	project ref.Ref
-	base    string // of a download of what changed: the digest of the tree before
 	set     *wire.BaseFiles
-
-	// The files that are the same in the tree before. A hub that no longer keeps that tree
-	// sends them too.
-	unchanged map[string]tree.Entry
-
-	each  func(tree.Entry, io.Reader) error
-	files map[string]tree.Entry // by path
-	done  map[string]bool       // paths that each was called for successfully
+	each    func(tree.Entry, io.Reader) error
+	files   map[string]tree.Entry // by path
+	done    map[string]bool       // paths that each was called for successfully
 }
 
 // ownError is an error of the caller's each.
@@ -90,9 +63,6 @@ type ownError struct{ error }
 func (d *download) attempt(ctx context.Context) error {
 	r := to(wire.OpGetBaseFilesArchive, d.project)
 	r.set("Accept-Encoding", "zstd")
-	if d.base != "" {
-		r.query(url.Values{"base": {d.base}})
-	}
 	req, err := d.client.newRequest(ctx, r)
 	if err != nil {
 		return err
@@ -153,7 +123,7 @@ func (d *download) isSnapshot(etag string) bool {
 // read calls each for the files of the archive that are not done.
 func (d *download) read(archive *tar.Reader) error {
 	seen := make(map[string]bool, len(d.files))
-	for left := len(d.files); left > 0; {
+	for range d.files {
 		header, err := archive.Next()
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
@@ -161,19 +131,11 @@ func (d *download) read(archive *tar.Reader) error {
 		if err != nil {
 			return err
 		}
-		e, wanted := d.files[header.Name]
-		ok := wanted
-		if !wanted {
-			e, ok = d.unchanged[header.Name]
-		}
+		e, ok := d.files[header.Name]
 		if !ok || seen[header.Name] || header.Typeflag != tar.TypeReg || header.Size != e.Size {
 			return fmt.Errorf("%q is unknown, has another size, or is repeated", header.Name)
 		}
 		seen[e.Path] = true
-		if !wanted {
-			continue
-		}
-		left--
 		if err := d.receive(e, archive); err != nil {
 			return err
 		}

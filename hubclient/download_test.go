@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -166,43 +165,16 @@ func TestDownload_RejectsWrongContent(t *testing.T) {
 	})
 }
 
-func TestDownloadChangedBaseFiles_TakesOnlyWhatChanged(t *testing.T) {
-	contents := map[string]string{"a": "alpha", "b": "new", "c": "charlie"}
-	files, _ := filesOf(contents)
-	former, _ := filesOf(map[string]string{"a": "alpha", "b": "old", "c": "charlie"})
-	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
-	base := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: former.Digest()}, Files: former}
-	for name, sent := range map[string]tree.Tree{"what changed": files[1:2], "everything": files} {
-		hub := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if got := r.URL.Query().Get("base"); got != base.Tree {
-				t.Errorf("base is %q", got)
-			}
-			sendArchive(w, set.Tree, archived(t, sent, contents))
-		})
-		var got []string
-		err := hub.Client.DownloadChangedBaseFiles(t.Context(), project, base, set, func(e tree.Entry, r io.Reader) error {
-			text, err := io.ReadAll(r)
-			got = append(got, e.Path+"="+string(text))
-			return err
-		})
-		if err != nil || !slices.Equal(got, []string{"b=new"}) {
-			t.Errorf("%s: %v %q", name, err, got)
-		}
-	}
-}
-
-func TestDownloadChangedBaseFiles_RejectsFilesThatTheSetDoesNotHave(t *testing.T) {
+func TestDownloadBaseFiles_RejectsFilesThatTheSetDoesNotHave(t *testing.T) {
 	contents := map[string]string{"a": "alpha", "b": "new", "x": "extra"}
 	all, _ := filesOf(contents)
-	files := tree.Tree(all[:2])
-	former, _ := filesOf(map[string]string{"a": "alpha", "b": "old"})
+	files := all[:2]
 	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
-	base := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: former.Digest()}, Files: former}
 	for name, sent := range map[string]tree.Tree{"unknown": {all[2], all[1]}, "repeated": {all[0], all[0], all[1]}} {
 		hub := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			sendArchive(w, set.Tree, archived(t, sent, contents))
 		})
-		err := hub.Client.DownloadChangedBaseFiles(t.Context(), project, base, set, func(_ tree.Entry, r io.Reader) error {
+		err := hub.DownloadBaseFiles(t.Context(), project, set, func(_ tree.Entry, r io.Reader) error {
 			_, err := io.Copy(io.Discard, r)
 			return err
 		})

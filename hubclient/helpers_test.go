@@ -20,11 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -37,6 +34,7 @@ type hub struct {
 	*hubclient.Client
 	requests atomic.Int64     // but for plans of base files
 	plan     http.HandlerFunc // answers those
+	handle   handler          // answers all others
 	dial     func(ctx context.Context, address string) (net.Conn, error)
 }
 
@@ -60,7 +58,7 @@ func newHub(t testing.TB, opts hubclient.Options, h handler) *hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &hub{Client: client, plan: lackAll}
+	b := &hub{Client: client, plan: lackAll, handle: h}
 	listener := newPipes()
 	var handlers sync.WaitGroup
 	server := &http.Server{ErrorLog: quiet, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +70,7 @@ func newHub(t testing.TB, opts hubclient.Options, h handler) *hub {
 			b.plan(w, r)
 			return
 		}
-		h(w, r, int(b.requests.Add(1)))
+		b.handle(w, r, int(b.requests.Add(1)))
 	})}
 	ctx, end := context.WithCancel(context.Background())
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -147,33 +145,23 @@ func (p *pipe) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// What makes and reads frames is made once, and must not belong to a bubble.
-var _ = must(frame.Decode(nil, frame.Append(nil, []byte("x"))))
-
-// readPlan reads the manifest of a plan.
-func readPlan(r *http.Request) (m wire.Manifest, err error) {
+// readPlan reads the request for a plan.
+func readPlan(r *http.Request) (p wire.PlanBaseFiles, err error) {
 	body, err := io.ReadAll(r.Body)
-	if err == nil && r.Header.Get("Content-Encoding") == "zstd" {
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)); err == nil {
-			defer z.Close()
-			body, err = z.DecodeAll(body, nil)
-		}
-	}
 	if err != nil {
-		return m, err
+		return p, err
 	}
-	return m, wire.Decode(body, &m)
+	return p, wire.Decode(body, &p)
 }
 
 // lackAll answers a plan as a hub that holds no content.
 func lackAll(w http.ResponseWriter, r *http.Request) {
-	m, err := readPlan(r)
+	p, err := readPlan(r)
 	if err != nil {
 		refuse(w, 422, wire.CodeInvalidBody)
 		return
 	}
-	answer(w, 200, wire.Plan{Missing: digestsOf(m.Files)})
+	answer(w, 200, wire.PlannedBaseFiles{Missing: p.Digests})
 }
 
 // digestsOf returns the digests of files, each once.
@@ -272,7 +260,7 @@ var uploads = map[string]struct {
 		return err
 	}, answering(200, wire.BaseFilesWritten{Project: project})},
 	"a bundle": {func(ctx context.Context, c *hubclient.Client, files tree.Tree, open hubclient.Opener) error {
-		_, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
+		_, err := c.PublishVersion(ctx, project, "1.0.0", hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 		return err
 	}, answering(201, wire.Published{StackVersion: wire.StackVersion{Version: "1.0.0"}})},
 }
@@ -369,7 +357,7 @@ func calls() []call {
 			return err
 		}, answering(200, wire.Deleted{Project: project, Existed: true})},
 		{"RestoreProject", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.RestoreProject(ctx, project)
+			_, err := c.RestoreProject(ctx, project, "web")
 			return err
 		}, answering(200, wire.Restored{Project: project})},
 		{"DeletedProjects", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
@@ -399,7 +387,7 @@ func calls() []call {
 		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Stack(ctx, project); return err },
 			answering(200, wire.Stack{Stack: "acme/base", Versions: []wire.StackVersion{version}})},
 		{"PublishVersion", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.PublishVersion(ctx, project, "1.0.0", files, open)
+			_, err := c.PublishVersion(ctx, project, "1.0.0", hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
 			return err
 		}, answering(201, wire.Published{StackVersion: version})},
 		{"UploadAPI", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
@@ -417,7 +405,7 @@ func calls() []call {
 			return err
 		}, answering(200, api)},
 		{"UpdateAPIFrom", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.UpdateAPIFrom(ctx, project, "https://example.com/api.yaml", false)
+			_, err := c.UpdateAPIFrom(ctx, project, "https://example.com/api.yaml")
 			return err
 		}, answering(200, api)},
 		{"DeleteAPI", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeleteAPI(ctx, project); return err },
@@ -448,8 +436,6 @@ func calls() []call {
 			_, err := c.DeviceToken(ctx, "d")
 			return err
 		}, answering(200, wire.DeviceToken{Token: token})},
-		{"CancelDevice", "POST", true, func(ctx context.Context, c *hubclient.Client) error { return c.CancelDevice(ctx, "d") },
-			answering(200, wire.DeviceCancelled{Cancelled: true})},
 		{"CreateLink", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.CreateLink(ctx, "/@acme/web")
 			return err

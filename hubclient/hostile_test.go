@@ -136,7 +136,6 @@ func oddAnswers() []odd {
 			`{"code":"internal","detail":`+quoted(long)+`,"hint":`+quoted(long)+`,"requestId":`+quoted(long)+`}`)),
 		says("a problem of an odd time", notAHub, problem("412 X", `{"code":"revision_changed","current":{"updatedAt":"yesterday"}}`)),
 		says("a key that came with another body", wire.CodeIdempotencyMismatch, problem("422 X", `{"code":"idempotency_mismatch"}`)),
-		says("a key that stays in flight", wire.CodeIdempotencyInFlight, problem("409 X", `{"code":"idempotency_in_flight"}`, "Retry-After: 1")),
 		says("an invalid ETag", notAHub, ok(`{}`, "ETag: \x80nonsense")),
 
 		endless("an endless status line", notAHub, "HTTP/1.1 200 ", "y"),

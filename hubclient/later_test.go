@@ -67,7 +67,6 @@ func fullAnswers() map[string]http.HandlerFunc {
 		"SetRateLimit":   of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),
 		"StartDevice":    of(200, device),
 		"DeviceToken":    of(200, wire.DeviceToken{Token: token}),
-		"CancelDevice":   of(200, wire.DeviceCancelled{Cancelled: true}),
 		"CreateLink":     of(201, oneTimeLink),
 		"Invite":         of(201, oneTimeLink),
 		"OpenAPI":        of(200, described()),
@@ -168,7 +167,7 @@ func TestClient_IgnoresUnknownMembersAtEveryDepth(t *testing.T) {
 		files, open := someFiles()
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { full["PutBaseFiles"](w, r) })
 		b.plan = newer(t, func(w http.ResponseWriter, _ *http.Request) {
-			answer(w, 200, wire.Plan{Current: former, Missing: digestsOf(files)})
+			answer(w, 200, wire.PlannedBaseFiles{Current: former, Missing: digestsOf(files)})
 		}, nil)
 		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{}}); err != nil {
 			t.Error(err)

@@ -126,19 +126,19 @@ func TestAmbiguous_412IsFailureWhenOthersWrote(t *testing.T) {
 
 func TestAmbiguous_SeedIsSuccessOnlyWhenApplied(t *testing.T) {
 	files, open := someFiles()
-	lacks := wire.Plan{Missing: digestsOf(files)}
-	same := wire.Plan{Current: files.Digest(), Unchanged: true}
+	lacks := wire.PlannedBaseFiles{Missing: digestsOf(files)}
+	same := wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true}
 	exists := refused(412, wire.CodeSetExists)
 	for name, test := range map[string]struct {
-		plans []wire.Plan
+		plans []wire.PlannedBaseFiles
 		steps []step
 		ok    bool
 	}{
-		"it holds them":                  {[]wire.Plan{lacks, same}, []step{lost}, true},
-		"it holds others":                {[]wire.Plan{lacks, {Current: former, Missing: digestsOf(files)}}, []step{lost, exists}, false},
-		"it holds none":                  {[]wire.Plan{lacks, lacks}, []step{lost, answered(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: 3, Added: 3})}, true},
-		"no attempt was lost":            {[]wire.Plan{same}, []step{exists}, false},
-		"the former attempt was refused": {[]wire.Plan{lacks, same}, []step{refused(429, wire.CodeRateLimited), exists}, false},
+		"it holds them":                  {[]wire.PlannedBaseFiles{lacks, same}, []step{lost}, true},
+		"it holds others":                {[]wire.PlannedBaseFiles{lacks, {Current: former, Missing: digestsOf(files)}}, []step{lost, exists}, false},
+		"it holds none":                  {[]wire.PlannedBaseFiles{lacks, lacks}, []step{lost, answered(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: 3, Added: 3})}, true},
+		"no attempt was lost":            {[]wire.PlannedBaseFiles{same}, []step{exists}, false},
+		"the former attempt was refused": {[]wire.PlannedBaseFiles{lacks, same}, []step{refused(429, wire.CodeRateLimited), exists}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -220,7 +220,9 @@ func TestAmbiguous_VersionPublishedByOwnAttempt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
-				if p, err := c.PublishVersion(ctx, project, "1.0.0", files, open); err != nil || p.Already != test.already || p.Ambiguous != test.ambiguous {
+				set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}
+				p, err := c.PublishVersion(ctx, project, "1.0.0", set)
+				if err != nil || p.Already != test.already || p.Ambiguous != test.ambiguous {
 					t.Errorf("%+v, %v", p, err)
 				}
 			})

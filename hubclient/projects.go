@@ -115,11 +115,22 @@ func (c *Client) DeleteProject(ctx context.Context, r ref.Ref) (*Deletion, error
 	return &d, err
 }
 
-// RestoreProject restores a deleted project. It is not an error if the project was not
-// deleted; then Existed is true, unless an attempt whose response was lost has restored it.
-func (c *Client) RestoreProject(ctx context.Context, r ref.Ref) (*wire.Restored, error) {
+// RestoreProject restores a deleted project, under the slug as, or its own one if that is "". It is
+// not an error if the project was not deleted; then Existed is true, unless an attempt whose response
+// was lost has restored it.
+func (c *Client) RestoreProject(ctx context.Context, r ref.Ref, as string) (*wire.Restored, error) {
 	var restored wire.Restored
-	a, err := c.send(ctx, to(wire.OpRestoreProject, r), &restored)
+	req := to(wire.OpRestoreProject, r)
+	if as != "" {
+		var err error
+		if req.about, err = ref.New(r.Account(), as); err != nil {
+			return nil, &Error{Code: CodeInvalidName, Detail: err.Error()}
+		}
+		if err := req.jsonBody(wire.RestoreProject{As: as}); err != nil {
+			return nil, err
+		}
+	}
+	a, err := c.send(ctx, req, &restored)
 	restored.Existed = restored.Existed && err == nil && !a.lost
 	return &restored, err
 }

@@ -1,170 +1,66 @@
 package hubclient_test
 
 import (
-	"archive/tar"
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
-
-// received is what a push uploaded.
-type received struct {
-	manifest wire.Manifest
-	contents map[string]string // by digest
-}
-
-// receive reads a push as far as it comes, and holds its frames against the rules.
-func receive(r *http.Request) (got received, err error) {
-	got.contents = map[string]string{}
-	var plain []byte
-	for frames := frame.NewReader(r.Body); ; {
-		f, err := frames.Next(nil)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return got, err
-		}
-		piece, err := frame.Decode(nil, f)
-		if err != nil {
-			return got, err
-		}
-		plain = append(plain, piece...)
-	}
-	for archive := tar.NewReader(bytes.NewReader(plain)); ; {
-		h, err := archive.Next()
-		if err == io.EOF {
-			return got, nil
-		}
-		if err != nil {
-			return got, err
-		}
-		content, err := io.ReadAll(archive)
-		if err != nil {
-			return got, err
-		}
-		if name, ok := strings.CutPrefix(h.Name, wire.ContentMembers); ok {
-			got.contents[name] = string(content)
-		} else if err := wire.Decode(content, &got.manifest); err != nil {
-			return got, err
-		}
-	}
-}
 
 func written(files tree.Tree) wire.BaseFilesWritten {
 	return wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)}
 }
 
-func TestPushFiles_SendsMissingBlobsInFrames(t *testing.T) {
-	noise := make([]byte, 3<<20)
-	rand.Read(noise)
-	contents := map[string]string{"a": "alpha", "b": "", "copy": "alpha", "large": string(noise), "there": "the hub has it"}
+func TestPushFiles_SendsMissingBlobs(t *testing.T) {
+	contents := map[string]string{"a": "alpha", "b": "", "copy": "alpha", "there": "the hub has it"}
 	for i := range 3000 {
 		contents[fmt.Sprintf("many/%d", i)] = strings.Repeat(fmt.Sprint(i), 300)
 	}
 	files, open := filesOf(contents)
-	want := received{manifest: wire.Manifest{Tree: files.Digest(), Files: files}, contents: map[string]string{}}
-	plan := wire.Plan{}
-	for _, e := range files {
-		if e.Path != "there" && want.contents[e.SHA256] == "" {
-			want.contents[e.SHA256] = contents[e.Path]
-			plan.Missing = append(plan.Missing, e.SHA256)
-		}
-	}
+	want := sent(files, slices.Collect(maps.Values(contents))...)
+	delete(want.Contents, digest("the hub has it"))
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			got, err := receive(r)
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(received{})); diff != "" || err != nil {
-				t.Errorf("%v %.1000s", err, diff)
-			}
-			if h := r.Header; h.Get("Content-Type") != wire.BaseFilesType || h.Get("Content-Encoding") != "zstd" || h.Get("Expect") == "" {
-				t.Errorf("the header is %v", h)
-			}
+			wantSent(t, r, nil, want)
 			answer(w, 200, written(files))
 		})
-		b.plan = func(w http.ResponseWriter, r *http.Request) { answer(w, 200, plan) }
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
+		b.plan = func(w http.ResponseWriter, r *http.Request) {
+			answer(w, 200, wire.PlannedBaseFiles{Missing: slices.Sorted(maps.Keys(want.Contents))})
+		}
+		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}
+		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-func TestPushFiles_CompressesForRemoteHub(t *testing.T) {
-	contents := map[string]string{}
-	for i := range 40 {
-		contents[fmt.Sprint(i)] = strings.Repeat(fmt.Sprint(i, " some source code\n"), 30_000)
-	}
-	files, open := filesOf(contents)
-	for name, c := range map[string]struct {
-		origin     string
-		perFrame   time.Duration
-		compressed bool
-	}{
-		"far":                   {"http://hub.test", 0, true},
-		"near":                  {"http://localhost:4680", 0, false},
-		"near through a tunnel": {"http://127.0.0.1:4680", time.Second, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var last int64
-				opts := hubclient.Options{Origin: c.origin, Token: token, AllowHTTP: true}
-				b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, _ int) {
-					for frames := frame.NewReader(r.Body); ; {
-						f, err := frames.Next(nil)
-						if err != nil {
-							break
-						}
-						last = int64(len(f))
-						time.Sleep(c.perFrame) // of the bubble's time
-					}
-					answer(w, 200, written(files))
-				})
-				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
-					t.Fatal(err)
-				}
-				if compressed := last < 8<<10; compressed != c.compressed {
-					t.Errorf("the last frame, of 45 KB, is sent in %d bytes", last)
-				}
-			})
-		})
-	}
-}
-
-func TestPushFiles_SmallDeltaNeedsNoPlan(t *testing.T) {
+func TestPushFiles_SmallChangeNeedsNoPlan(t *testing.T) {
 	base, _ := filesOf(map[string]string{"a": "alpha", "b": "beta", "c": "gamma"})
 	files, open := filesOf(map[string]string{"a": "alpha", "b": "changed", "d": "alpha"})
-	d := tree.DeltaOf(base, files)
-	want := received{
-		manifest: wire.Manifest{Tree: files.Digest(), Base: base.Digest(), Put: d.Put, Remove: d.Remove},
-		contents: map[string]string{digest("changed"): "changed"},
-	}
+	want := sent(files, "changed")
+	want.Base = base.Digest()
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			got, err := receive(r)
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(received{})); diff != "" || err != nil {
-				t.Errorf("%v %s", err, diff)
-			}
+			wantSent(t, r, base, want)
 			if r.ContentLength < 0 || r.Header.Get("Expect") != "" {
 				t.Errorf("%d bytes, %v", r.ContentLength, r.Header)
 			}
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}); err != nil {
+		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
+		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
 			t.Error(err)
 		}
 	})
@@ -175,7 +71,7 @@ func TestPushFiles_SmallDeltaNeedsNoPlan(t *testing.T) {
 			if want := `{"tree":"` + files.Digest() + `"}`; string(body) != want {
 				t.Errorf("the question is %s", body)
 			}
-			answer(w, 200, wire.Plan{Current: files.Digest(), Unchanged: true})
+			answer(w, 200, wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true})
 		}
 		w, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{
 			Digest: files.Digest(), Files: func() tree.Tree { t.Error("what is there is looked up"); return nil },
@@ -186,12 +82,54 @@ func TestPushFiles_SmallDeltaNeedsNoPlan(t *testing.T) {
 	})
 }
 
+func TestPushFiles_SendsAllWhenAsked(t *testing.T) {
+	files, open := filesOf(map[string]string{"a": "alpha", "b": "beta"})
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+			wantSent(t, r, nil, sent(files, "alpha", "beta"))
+			if n == 1 {
+				hijack(w).Close()
+				return
+			}
+			answer(w, 200, written(files))
+		})
+		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
+		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(files), All: true}
+		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil || b.requests.Load() != 2 {
+			t.Errorf("%d requests, %v", b.requests.Load(), err)
+		}
+	})
+}
+
+func TestPushFiles_OneChangeOf10000IsSmall(t *testing.T) {
+	contents := map[string]string{}
+	for i := range 10_000 {
+		contents[fmt.Sprintf("src/area%02d/feature%02d/file%d.ts", i%7, i/7%37, i)] = fmt.Sprint(i)
+	}
+	base, _ := filesOf(contents)
+	contents["src/area00/feature00/file0.ts"] = "changed"
+	files, open := filesOf(contents)
+	b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.ContentLength < 0 || r.ContentLength > 2000 {
+			t.Errorf("it is %d bytes", r.ContentLength)
+		}
+		want := sent(files, "changed")
+		want.Base = base.Digest()
+		wantSent(t, r, base, want)
+		answer(w, 200, written(files))
+	})
+	set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
+	if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
+		t.Error(err)
+	}
+}
+
 // known is what a hub probably holds.
 func known(files tree.Tree) tree.Base {
 	return tree.Base{Digest: files.Digest(), Files: func() tree.Tree { return files }}
 }
 
-func lackNone(w http.ResponseWriter) { answer(w, 200, wire.Plan{}) }
+func lackNone(w http.ResponseWriter) { answer(w, 200, wire.PlannedBaseFiles{}) }
 
 func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 	base, _ := filesOf(map[string]string{"a": "alpha"})
@@ -200,22 +138,24 @@ func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var forms []string
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
-			got, err := receive(r)
+			got, err := receive(r, base)
 			if err != nil {
 				t.Error(err)
 			}
-			forms = append(forms, fmt.Sprintf("base %v, %d files, %d contents", got.manifest.Base != "", len(got.manifest.Files), len(got.contents)))
+			form := fmt.Sprintf("base %v, %d files, %d contents", got.Base != "", len(got.Files), len(got.Contents))
+			forms = append(forms, form)
 			if n < 3 {
 				outdated(w, r)
 				return
 			}
 			answer(w, 200, written(files))
 		})
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}); err != nil {
+		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
+		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
 			t.Error(err)
 		}
 		const full = "base false, 1 files, 1 contents"
-		if diff := cmp.Diff([]string{"base true, 0 files, 1 contents", full, full}, forms); diff != "" {
+		if diff := cmp.Diff([]string{"base true, 1 files, 1 contents", full, full}, forms); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -230,9 +170,9 @@ func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 
 func TestPushFiles_RejectsNonsensePlan(t *testing.T) {
 	files, open := someFiles()
-	for name, plan := range map[string]wire.Plan{
-		"contents of no file":        {Missing: []string{digest("other")}},
-		"the list that it was given": {NeedFull: true},
+	for name, plan := range map[string]wire.PlannedBaseFiles{
+		"contents of no file": {Missing: []string{digest("other")}},
+		"a content twice":     {Missing: []string{files[0].SHA256, files[0].SHA256}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -245,7 +185,7 @@ func TestPushFiles_RejectsNonsensePlan(t *testing.T) {
 	}
 }
 
-// What arrived before the connection broke is not sent again: the hub plans for it.
+// What arrived before the connection broke is not sent again: the hub does not lack it.
 func TestPushFiles_ResumesWithMissingBlobs(t *testing.T) {
 	contents := map[string]string{}
 	for i := range 30 {
@@ -256,22 +196,20 @@ func TestPushFiles_ResumesWithMissingBlobs(t *testing.T) {
 	files, open := filesOf(contents)
 	synctest.Test(t, func(t *testing.T) {
 		held := map[string]bool{}
-		var sent atomic.Int64
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
-			if n < 4 {
+			if n < 3 {
 				r.Body = io.NopCloser(io.LimitReader(r.Body, 1300<<10))
 			}
-			got, err := receive(r)
-			for d := range got.contents {
+			got, err := receive(r, nil)
+			for d := range got.Contents {
+				if held[d] {
+					t.Error("a content is sent again")
+				}
 				held[d] = true
-				sent.Add(1)
 			}
-			if n < 4 {
+			if n < 3 {
 				if err == nil {
 					t.Error("all of it came")
-				}
-				for _, e := range files[:8*n] { // which a hub reads from whole frames
-					held[e.SHA256] = true
 				}
 				hijack(w).Close()
 				return
@@ -279,7 +217,7 @@ func TestPushFiles_ResumesWithMissingBlobs(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) {
-			plan := wire.Plan{}
+			plan := wire.PlannedBaseFiles{}
 			for _, e := range files {
 				if !held[e.SHA256] {
 					plan.Missing = append(plan.Missing, e.SHA256)
@@ -288,8 +226,8 @@ func TestPushFiles_ResumesWithMissingBlobs(t *testing.T) {
 			answer(w, 200, plan)
 		}
 		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
-		if err != nil || sent.Load() > 8 || b.requests.Load() != 4 {
-			t.Errorf("%d contents came with the last of %d requests: %v", sent.Load(), b.requests.Load(), err)
+		if err != nil || len(held) != len(files) || b.requests.Load() != 3 {
+			t.Errorf("%d contents came with %d requests: %v", len(held), b.requests.Load(), err)
 		}
 	})
 }
@@ -303,59 +241,85 @@ func longSet(n int) (tree.Tree, hubclient.Opener) {
 	return filesOf(contents)
 }
 
-func TestPushFiles_SendsFullListOnlyWhenNeeded(t *testing.T) {
-	one := wire.Plan{Missing: []string{digest("7")}}
-	none := wire.Plan{NeedFull: true, AllMissing: true}
+func TestPushFiles_AsksByTreeFirstWhenThatIsShort(t *testing.T) {
+	current, _ := filesOf(map[string]string{"file7": "7", "other": "x"})
+	same, one := wire.PlannedBaseFiles{Unchanged: true}, wire.PlannedBaseFiles{Missing: []string{digest("7")}}
+	at := func(p wire.PlannedBaseFiles) wire.PlannedBaseFiles { p.Current = current.Digest(); return p }
 	for name, c := range map[string]struct {
 		files  int
 		base   tree.Tree
-		plans  []wire.Plan // one after the other
-		breaks int         // pushes that break before one comes through
+		plans  []wire.PlannedBaseFiles // one after the other
+		breaks int                     // pushes that break before one comes through
 		want   []string
 	}{
-		"the set is there":         {600, nil, []wire.Plan{{Unchanged: true}}, 0, []string{"question"}},
-		"another is there":         {600, nil, []wire.Plan{{NeedFull: true}, one}, 0, []string{"question", "list of 600", "push of 1"}},
-		"the hub knows no more":    {600, nil, []wire.Plan{{}, one}, 0, []string{"question", "list of 600", "push of 1"}},
-		"the account has none":     {600, nil, []wire.Plan{none}, 0, []string{"question", "push of 500"}},
-		"and the push breaks":      {600, nil, []wire.Plan{none, one}, 1, []string{"question", "push of 500", "list of 600", "push of 1"}},
-		"nor what it was thought":  {600, tree.Tree{}, []wire.Plan{none}, 0, []string{"delta of 600", "push of 500"}},
-		"a list that is not long":  {500, nil, []wire.Plan{one}, 0, []string{"list of 500", "push of 1"}},
-		"one that is by one":       {501, nil, []wire.Plan{{Unchanged: true}}, 0, []string{"question"}},
-		"all missing of a list":    {500, nil, []wire.Plan{{AllMissing: true, Missing: one.Missing}}, 0, []string{"list of 500", "push of 1"}},
-		"all missing of the asked": {600, nil, []wire.Plan{{AllMissing: true}}, 0, []string{"question", "push of 500"}},
+		"the set is there": {600, nil, []wire.PlannedBaseFiles{same}, 0, []string{"question"}},
+		"another is there": {
+			600, nil, []wire.PlannedBaseFiles{at(wire.PlannedBaseFiles{}), one}, 0,
+			[]string{"question", "plan of 500", "push of 1"},
+		},
+		"and the push breaks": {
+			600, nil, []wire.PlannedBaseFiles{{}, one, one}, 1,
+			[]string{"question", "plan of 500", "push of 1", "plan of 500", "push of 1"},
+		},
+		"it came before it broke": {
+			600, nil, []wire.PlannedBaseFiles{{}, one, same}, 1,
+			[]string{"question", "plan of 500", "push of 1", "plan of 500"},
+		},
+		"few files":            {500, nil, []wire.PlannedBaseFiles{one}, 0, []string{"plan of 400", "push of 1"}},
+		"few files, unchanged": {500, nil, []wire.PlannedBaseFiles{same}, 0, []string{"plan of 400"}},
+		"more by one":          {501, nil, []wire.PlannedBaseFiles{same}, 0, []string{"question"}},
+		"a base that it has": {
+			700, current, []wire.PlannedBaseFiles{at(one)}, 0, []string{"plan of 599", "push of 1, base"},
+		},
+		"a base, gone": {
+			700, current, []wire.PlannedBaseFiles{one, one}, 0, []string{"plan of 599", "plan of 600", "push of 1"},
+		},
+		"a base, and it breaks": {
+			700, current, []wire.PlannedBaseFiles{at(one), same}, 1,
+			[]string{"plan of 599", "push of 1, base", "plan of 599"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, open := longSet(c.files)
+			if c.base != nil {
+				one.Missing[0] = digest("8")
+				defer func() { one.Missing[0] = digest("7") }()
+			}
 			synctest.Test(t, func(t *testing.T) {
 				var calls []string
 				b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
-					got, err := receive(r)
-					if err != nil || len(got.manifest.Files) != len(files) {
-						t.Errorf("%d files, %v", len(got.manifest.Files), err)
+					got, err := receive(r, c.base)
+					if err != nil || len(got.Files) != len(files) {
+						t.Errorf("%d files, %v", len(got.Files), err)
 					}
-					if calls = append(calls, fmt.Sprintf("push of %d", len(got.contents))); n <= c.breaks {
+					call := fmt.Sprintf("push of %d", len(got.Contents))
+					if got.Base != "" {
+						call += ", base"
+					}
+					if calls = append(calls, call); n <= c.breaks {
 						hijack(w).Close()
 						return
 					}
 					answer(w, 200, written(files))
 				})
 				b.plan = func(w http.ResponseWriter, r *http.Request) {
-					m, err := readPlan(r)
-					if err != nil {
-						t.Error(err)
+					p, err := readPlan(r)
+					if err != nil || p.Tree != files.Digest() {
+						t.Errorf("the tree %s, %v", p.Tree, err)
 					}
-					switch {
-					case m.Files != nil:
-						calls = append(calls, fmt.Sprintf("list of %d", len(m.Files)))
-					case m.Base != "":
-						calls = append(calls, fmt.Sprintf("delta of %d", len(m.Put)))
-					default:
+					if p.Digests == nil {
 						calls = append(calls, "question")
+					} else {
+						calls = append(calls, fmt.Sprintf("plan of %d", len(p.Digests)))
 					}
 					answer(w, 200, c.plans[0])
 					c.plans = c.plans[1:]
 				}
-				if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(c.base)}); err != nil {
+				set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}
+				if c.base != nil {
+					set.Base = known(c.base)
+				}
+				if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
 					t.Error(err)
 				}
 				if diff := cmp.Diff(c.want, calls); diff != "" {
@@ -374,15 +338,13 @@ func TestSeedFiles_RefusedWithoutSendingBlobs(t *testing.T) {
 				answer(w, 201, wire.Project{Project: project, API: project})
 				return
 			}
-			if got, err := receive(r); len(got.manifest.Files) != len(files) || len(got.contents) != 0 {
-				t.Errorf("%d files, %d contents, %v", len(got.manifest.Files), len(got.contents), err)
-			}
+			wantSent(t, r, nil, sent(files))
 			refused(412, wire.CodeSetExists)(w, r)
 		})
 		plans := 0
 		b.plan = func(w http.ResponseWriter, _ *http.Request) {
 			plans++
-			answer(w, 200, wire.Plan{Current: files.Digest(), Unchanged: true})
+			answer(w, 200, wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true})
 		}
 		created, err := b.CreateProject(t.Context(), create)
 		if err != nil {
@@ -395,46 +357,17 @@ func TestSeedFiles_RefusedWithoutSendingBlobs(t *testing.T) {
 	})
 }
 
-func TestPushFiles_CompressesLargePlanForRemoteHub(t *testing.T) {
-	contents := map[string]string{}
-	for i := range 100 {
-		contents[fmt.Sprint("file", i)] = fmt.Sprint(i)
-	}
-	files, open := filesOf(contents)
-	for origin, encoding := range map[string]string{"http://hub.test": "zstd", "http://localhost:4680": ""} {
-		synctest.Test(t, func(t *testing.T) {
-			opts := hubclient.Options{Origin: origin, Token: token, AllowHTTP: true}
-			b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, _ int) {
-				io.Copy(io.Discard, r.Body)
-				answer(w, 200, written(files))
-			})
-			b.plan = func(w http.ResponseWriter, r *http.Request) {
-				if got := r.Header.Get("Content-Encoding"); got != encoding {
-					t.Errorf("%s: its encoding is %q", origin, got)
-				}
-				compressed := r.ContentLength < 4<<10
-				m, err := readPlan(r)
-				if err != nil || len(m.Files) != len(files) || compressed != (encoding != "") {
-					t.Errorf("%s: %d bytes name %d files: %v", origin, r.ContentLength, len(m.Files), err)
-				}
-				lackNone(w)
-			}
-			if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 func TestPushFiles_ComputesMissingDigest(t *testing.T) {
 	files, open := filesOf(map[string]string{"a": "alpha"})
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if got, err := receive(r); err != nil || got.manifest.Tree != files.Digest() {
-				t.Errorf("the tree %q, %v", got.manifest.Tree, err)
+		b := newHub(t, hubclient.Options{}, nil)
+		b.plan = func(w http.ResponseWriter, r *http.Request) {
+			p, err := readPlan(r)
+			if err != nil || p.Tree != files.Digest() {
+				t.Errorf("the tree %q, %v", p.Tree, err)
 			}
-			answer(w, 200, written(files))
-		})
+			answer(w, 200, wire.PlannedBaseFiles{Unchanged: true})
+		}
 		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: tree.Snapshot{Tree: files}, Open: open}); err != nil {
 			t.Error(err)
 		}

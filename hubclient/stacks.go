@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -39,17 +38,24 @@ type Publication struct {
 	Ambiguous bool
 }
 
-// PublishVersion publishes files as a version of a stack. It is not an error if the same
-// files are published as this version.
-func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files tree.Tree, open Opener) (*Publication, error) {
+// PublishVersion publishes files as a version of a stack, and sends all of them. It is not
+// an error if the same files are published as this version.
+func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files FileSet) (*Publication, error) {
+	p := c.newPush(r, files, nil)
 	req := to(wire.OpPutVersion, r, version)
-	req.archiveBody(files, open)
-	var p Publication
-	a, err := c.send(ctx, req, &p.Published)
+	err := req.setUpload(ctx, &upload{
+		list: compressList(files.Snapshot.Tree.Canonical(), nil), blobs: p.newBlobs(),
+		open: files.Open, onProgress: files.OnProgress,
+	})
 	if err != nil {
 		return nil, err
 	}
-	p.Already = a.status == http.StatusOK
-	p.Ambiguous = p.Already && a.lost
-	return &p, nil
+	var done Publication
+	a, err := c.send(ctx, req, &done.Published)
+	if err != nil {
+		return nil, err
+	}
+	done.Already = a.status == http.StatusOK
+	done.Ambiguous = done.Already && a.lost
+	return &done, nil
 }

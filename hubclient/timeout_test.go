@@ -174,7 +174,7 @@ func TestTimeout_UploadNotReadByHub(t *testing.T) {
 
 // A hub, or a proxy in front of it, may ignore Expect.
 func TestUpload_SendsBodyWithoutContinue(t *testing.T) {
-	files, open := someFiles()
+	files, open := filesOf(map[string]string{"large": strings.Repeat("x", 100_000)})
 	for _, timeout := range []time.Duration{4 * time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, hubclient.Options{Origin: origin, Timeout: timeout}, func(w http.ResponseWriter, _ *http.Request, _ int) {

@@ -1,39 +1,46 @@
 package hubclient
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
-	"example.com/projecthub/hubclient/frame"
+	"github.com/klauspost/compress/zstd"
+
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// upload is what one PUT of base files sends: a manifest and blobs in a tar, which is
-// split into zstd frames.
+// Opener opens the blob of an entry. The reader returns the entry's size and digest, or
+// fails; that error is then the error of the upload.
+type Opener func(tree.Entry) (io.ReadCloser, error)
+
+// upload is the body of a request that sends files: zstd frames, each after its length as
+// an unsigned varint. The first one is the list of files, the others are blobs, in any order.
 type upload struct {
-	manifest   []byte       // JSON
+	list       []byte       // a frame
 	blobs      []tree.Entry // an entry for each blob
-	near       bool         // the hub runs on this machine, see pace
 	open       Opener
-	onProgress func(files int, bytes int64)
+	onProgress func(files int, bytes int64) // may be nil
 }
 
 // setUpload sets u as the body. A small one is built at once. A large one is streamed,
 // and the hub may refuse it before it is sent.
 func (r *request) setUpload(ctx context.Context, u *upload) error {
-	r.set("Content-Type", wire.BaseFilesType)
-	r.set("Content-Encoding", "zstd")
-	if tree.Tree(u.blobs).Bytes()+int64(len(u.manifest)) >= maxUnplanned {
+	r.set("Content-Type", wire.UploadType)
+	if tree.Tree(u.blobs).Bytes()+int64(len(u.list)) >= maxUnplanned {
 		r.set("Expect", "100-continue")
 		r.length = -1
 		r.body = func(ctx context.Context) io.ReadCloser { return newUploadReader(ctx, u) }
 		return nil
 	}
-	u.near = false // a small body is always compressed
 	body := newUploadReader(ctx, u)
 	defer body.Close()
 	data, err := io.ReadAll(body)
@@ -45,158 +52,154 @@ func (r *request) setUpload(ctx context.Context, u *upload) error {
 	return err
 }
 
-// batch is a part of an upload with frames of its own: blobs that fit into one frame
-// together, or one large blob.
-type batch struct {
-	manifest []byte // only in the first batch
-	blobs    []tree.Entry
-	last     bool
-	frames   chan []byte
-	err      error // valid once frames is closed
-}
+const (
+	// A worker hands over its frames when they have so many bytes together.
+	partSize = 256 << 10
 
-// maxAhead is how many batches may be ready, or in work, before the one that is sent.
-const maxAhead = 8
+	// Only one file of more bytes than this is in memory at a time, which limits the
+	// memory of an upload: files may have 25 MiB and more.
+	largeFile = 1 << 20
+)
 
-// tarOverhead is the most that a tar adds to a blob: a header and padding.
-const tarOverhead = 1024
-
-// uploadReader is the body of an upload. Goroutines compress its batches in parallel.
+// uploadReader is the body of an upload. Workers read and compress blobs in parallel.
 type uploadReader struct {
-	upload  *upload
+	*upload
 	ctx     context.Context
 	cancel  context.CancelFunc
 	workers sync.WaitGroup
-
-	batches chan *batch // in upload order
-	current *batch
-	frame   []byte       // the frame that is sent
-	unread  []byte       // the rest of it
-	memory  frame.Memory // of sent frames
-	pace    pace
+	next    atomic.Int64  // index of the blob that is compressed next
+	large   chan struct{} // has a value while a large file is in memory
+	parts   chan part
+	current part // which is being sent
 
 	files int // sent so far
 	bytes int64
 }
 
+// part is some frames of an upload.
+type part struct {
+	frames net.Buffers
+	files  int
+	bytes  int64 // of these files
+	err    error // why a file could not be read
+}
+
 func newUploadReader(ctx context.Context, u *upload) *uploadReader {
-	r := &uploadReader{upload: u, batches: make(chan *batch, maxAhead), memory: make(frame.Memory, 2*maxAhead)}
-	r.pace.near = u.near
-	r.pace.raw.Store(u.near)
+	r := &uploadReader{upload: u, large: make(chan struct{}, 1), parts: make(chan part)}
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	todo := make(chan *batch)
-	r.workers.Go(func() { r.divide(todo) })
-	for range runtime.GOMAXPROCS(0) {
-		r.workers.Go(func() { r.work(todo) })
+	r.current.frames = net.Buffers{binary.AppendUvarint(nil, uint64(len(u.list))), u.list}
+	for range min(runtime.GOMAXPROCS(0), len(u.blobs)) {
+		r.workers.Go(r.work)
 	}
+	go func() {
+		r.workers.Wait()
+		close(r.parts)
+	}()
 	return r
 }
 
-// divide splits the upload into batches.
-func (r *uploadReader) divide(todo chan<- *batch) {
-	defer close(todo)
-	defer close(r.batches)
-	b := &batch{manifest: r.upload.manifest}
-	size := len(b.manifest)
-	for _, e := range r.upload.blobs {
-		if size > 0 && size+int(e.Size) > frame.Size-tarOverhead {
-			if !r.submit(b, todo) {
+// work compresses blobs until there are no more.
+func (r *uploadReader) work() {
+	var p part
+	var frames, frame []byte
+	var content bytes.Buffer
+	for i := r.next.Add(1); int(i) <= len(r.blobs); i = r.next.Add(1) {
+		e := r.blobs[i-1]
+		isLarge := e.Size > largeFile
+		if isLarge {
+			select {
+			case r.large <- struct{}{}:
+			case <-r.ctx.Done():
 				return
 			}
-			b, size = &batch{}, 0
 		}
-		b.blobs = append(b.blobs, e)
-		size += int(e.Size) + tarOverhead
-	}
-	b.last = true
-	r.submit(b, todo)
-}
-
-// submit hands a batch to the reader, and then to a worker. It returns false if the
-// upload is cancelled.
-func (r *uploadReader) submit(b *batch, todo chan<- *batch) bool {
-	b.frames = make(chan []byte, 1)
-	for _, to := range []chan<- *batch{r.batches, todo} {
-		select {
-		case to <- b:
-		case <-r.ctx.Done():
-			return false
+		if p.err = r.read(&content, e); p.err != nil {
+			r.send(p)
+			return
 		}
-	}
-	return true
-}
-
-func (r *uploadReader) work(todo <-chan *batch) {
-	w := &batchWriter{reader: r, copyBuffer: make([]byte, 64<<10)}
-	for b := range todo {
-		b.err = w.write(b)
-		close(b.frames)
-	}
-}
-
-// Read returns the frames in upload order. The error is a *bodyError if a blob could
-// not be read.
-func (r *uploadReader) Read(p []byte) (int, error) {
-	for len(r.unread) == 0 {
-		if err := r.next(); err != nil {
-			return 0, err
+		frame = compressor().EncodeAll(content.Bytes(), frame[:0])
+		frames = binary.AppendUvarint(frames, uint64(len(frame)))
+		p.files, p.bytes = p.files+1, p.bytes+e.Size
+		if len(frame) < partSize {
+			frames = append(frames, frame...)
+			p.frames = net.Buffers{frames}
+		} else {
+			p.frames = net.Buffers{frames, frame}
+			frame = nil
+		}
+		if isLarge {
+			content = bytes.Buffer{}
+		}
+		if len(frames) >= partSize || frame == nil {
+			if !r.send(p) {
+				return
+			}
+			p, frames = part{}, nil
+		}
+		if isLarge {
+			<-r.large
 		}
 	}
-	n := copy(p, r.unread)
-	r.unread = r.unread[n:]
-	return n, nil
+	if p.files > 0 {
+		r.send(p)
+	}
 }
 
-// next receives the next frame, or the next batch.
-func (r *uploadReader) next() error {
+// read reads a blob.
+func (r *uploadReader) read(content *bytes.Buffer, e tree.Entry) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	if r.frame != nil {
-		r.pace.sent(len(r.frame))
-		r.memory.Give(r.frame)
-		r.frame = nil
+	blob, err := r.open(e)
+	if err != nil {
+		return err
 	}
-	if r.current == nil {
-		return r.nextBatch()
+	defer blob.Close()
+	content.Reset()
+	content.Grow(int(e.Size) + bytes.MinRead)
+	if _, err := content.ReadFrom(io.LimitReader(blob, e.Size+1)); err != nil {
+		return err
 	}
-	select {
-	case f, ok := <-r.current.frames:
-		if !ok {
-			return r.endBatch()
-		}
-		r.frame, r.unread = f, f
-		r.pace.start()
-		return nil
-	case <-r.ctx.Done():
-		return r.ctx.Err()
+	if int64(content.Len()) != e.Size {
+		return fmt.Errorf("%q does not have the %d bytes of its entry", e.Path, e.Size)
 	}
-}
-
-func (r *uploadReader) nextBatch() error {
-	select {
-	case b, ok := <-r.batches:
-		if !ok {
-			return io.EOF
-		}
-		r.current = b
-		return nil
-	case <-r.ctx.Done():
-		return r.ctx.Err()
-	}
-}
-
-func (r *uploadReader) endBatch() error {
-	if err := r.current.err; err != nil {
-		return &bodyError{err}
-	}
-	for _, e := range r.current.blobs {
-		r.files++
-		r.bytes += e.Size
-	}
-	r.upload.onProgress(r.files, r.bytes)
-	r.current = nil
 	return nil
+}
+
+// send hands p over to Read. It returns false if the upload is cancelled.
+func (r *uploadReader) send(p part) bool {
+	select {
+	case r.parts <- p:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// Read returns the frames. The error is a *bodyError if a blob could not be read.
+func (r *uploadReader) Read(p []byte) (int, error) {
+	for r.ctx.Err() == nil {
+		if n, _ := r.current.frames.Read(p); n > 0 {
+			return n, nil
+		}
+		if r.current.files > 0 && r.onProgress != nil {
+			r.files, r.bytes = r.files+r.current.files, r.bytes+r.current.bytes
+			r.onProgress(r.files, r.bytes)
+		}
+		r.current = part{}
+		select {
+		case next, more := <-r.parts:
+			switch {
+			case next.err != nil:
+				return 0, &bodyError{next.err}
+			case !more && r.ctx.Err() == nil:
+				return 0, io.EOF
+			}
+			r.current = next
+		case <-r.ctx.Done():
+		}
+	}
+	return 0, r.ctx.Err()
 }
 
 // Close stops the workers and waits until they no longer call Open; not if the call
@@ -208,4 +211,39 @@ func (r *uploadReader) Close() error {
 		r.workers.Wait()
 	}
 	return nil
+}
+
+// compressor compresses blobs. It is created when it is first needed, because creating it
+// takes time.
+var compressor = sync.OnceValue(func() *zstd.Encoder {
+	return newEncoder(zstd.WithEncoderLevel(zstd.SpeedFastest))
+})
+
+// maxListWindow is the largest window of a list that hubs accept.
+const maxListWindow = 64 << 20
+
+func newEncoder(options ...zstd.EOption) *zstd.Encoder {
+	options = append(options, zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
+	e, err := zstd.NewWriter(nil, options...)
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return e
+}
+
+// compressList returns the frame of a list of files in canonical form. It takes about a
+// kilobyte for each file that is not the same in dictionary, another such list.
+func compressList(lines, dictionary []byte) []byte {
+	if len(dictionary) == 0 {
+		return compressor().EncodeAll(lines, nil)
+	}
+	window := 1 << 20 // for both
+	for window < len(lines)+len(dictionary) && window < maxListWindow {
+		window *= 2
+	}
+	// SpeedFastest finds next to nothing in a dictionary that is not a trained one.
+	e := newEncoder(zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderDictRaw(1, dictionary),
+		zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
+	defer e.Close()
+	return e.EncodeAll(lines, nil)
 }

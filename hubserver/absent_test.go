@@ -11,7 +11,7 @@ import (
 
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/store"
+	"example.com/projecthub/store/sqldb"
 	"example.com/projecthub/store/storetest"
 )
 
@@ -94,7 +94,7 @@ func TestAccess_PrivateLooksAbsentToStrangers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		t.Parallel()
 		other := storetest.SQLite
-		if store.Path(address) == "" {
+		if sqldb.Path(address) == "" {
 			other = storetest.Postgres
 		}
 		m := &matrix{testHub: newHub(t, address, nil), account: "acme", kind: "private"}

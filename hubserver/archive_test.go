@@ -217,7 +217,7 @@ func TestPutArchive_TruncatedChangesNothing(t *testing.T) {
 
 func TestPutArchive_LimitIsNamed(t *testing.T) {
 	smaller := func(cfg *hubserver.Config) {
-		cfg.Limits.BaseFiles, cfg.Limits.BaseFileBytes, cfg.Limits.BaseFilesBytes, cfg.Limits.PlanBytes = 20, 1000, 5000, 10_000
+		cfg.Limits.BaseFiles, cfg.Limits.BaseFileBytes, cfg.Limits.BaseFilesBytes = 20, 1000, 5000
 	}
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
@@ -262,7 +262,6 @@ func TestPutArchive_LimitIsNamed(t *testing.T) {
 		}{
 			"an archive, gzip": {"PUT", baseFiles, typed{"application/gzip", bytes.Repeat(gzipped(t, nil), 6000)}, ""},
 			"an archive, zstd": {"PUT", baseFiles, typed{"application/zstd", skipped}, ""},
-			"a list of files":  {"POST", baseFiles + "/plan", typed{"application/json", skipped}, "zstd"},
 		} {
 			headers := []header{}
 			if c.encoding != "" {

@@ -451,8 +451,8 @@ func TestGetArchive_WholeUnderConcurrentPushes(t *testing.T) {
 			writer := hub.as(name)
 			writers.Go(func() {
 				for i := range swaps / 2 {
-					body := uploadOf(t, full(treeOf(t, contents[(2*i+n)%sets])))
-					if a, err := writer.try("PUT", baseFiles, body, zstdEncoded); err != nil || a.status != 200 {
+					body := uploadOf(treeOf(t, contents[(2*i+n)%sets]))
+					if a, err := writer.try("PUT", baseFiles, body); err != nil || a.status != 200 {
 						t.Errorf("%v, %v", a, err)
 					}
 				}

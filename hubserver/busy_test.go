@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/store"
+	"example.com/projecthub/store/sqldb"
 	"example.com/projecthub/store/storetest"
 )
 
@@ -93,8 +93,8 @@ func TestPostgres_WritersThatWaitForALockDoNotDelayReads(t *testing.T) {
 	t.Parallel()
 	hub := newHub(t, storetest.Postgres(t)+"&lock_timeout=500ms", nil)
 	hub.project()
-	const callers = store.DefaultConnections + 8
-	unlock := sync.OnceFunc(hub.lockTable("configs"))
+	const callers = sqldb.DefaultConnections + 8
+	unlock := sync.OnceFunc(hub.lockTable("revisions"))
 	defer unlock()
 	alice := hub.as("alice")
 	var all sync.WaitGroup

@@ -1,6 +1,7 @@
 package hubserver_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -88,7 +89,7 @@ func TestLog_HasNoSecretFromAnyPlace(t *testing.T) {
 			t.Errorf("only %d panics", panics)
 		}
 		hub.log.lines(t) // each is one object
-		_, cookie, _ := strings.Cut(browser.cookie, ".")
+		_, cookie, _ := strings.Cut(browser.cookie, "=")
 		for where, text := range map[string]string{
 			"the log": hub.log.String(), "the log of panics": broken.String(), "/metrics": hub.admin("/metrics"),
 			"the goroutines": hub.admin("/debug/pprof/goroutine?debug=2"), "the heap": hub.admin("/debug/pprof/heap?debug=1"),
@@ -106,9 +107,25 @@ func TestLog_HasNoSecretFromAnyPlace(t *testing.T) {
 func (h *testHub) admin(path string) string {
 	h.Helper()
 	w := httptest.NewRecorder()
-	h.server.AdminServer().Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	h.server.AdminServer("localhost:0").Handler.ServeHTTP(w, r)
 	if w.Code != http.StatusOK {
 		h.Fatalf("%s: %d", path, w.Code)
 	}
 	return w.Body.String()
+}
+
+// reserved returns how many bytes of memory requests hold.
+func (h *testHub) reserved() (n int64) {
+	h.Helper()
+	for line := range strings.Lines(h.admin("/metrics")) {
+		if number, ok := strings.CutPrefix(line, "hub_memory_reserved_bytes "); ok {
+			if _, err := fmt.Sscan(number, &n); err != nil {
+				h.Fatal(err)
+			}
+			return n
+		}
+	}
+	h.Fatal("/metrics does not say how much is reserved")
+	return 0
 }

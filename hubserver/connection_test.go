@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -16,9 +18,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store"
 	"example.com/projecthub/store/storetest"
 )
 
@@ -292,7 +294,10 @@ func put(hub *testHub, length int, more ...string) string {
 }
 
 // What all requests share is made outside of every bubble.
-var _, _ = frame.Decode(nil, frame.Append(nil, []byte("x")))
+var (
+	_, _ = store.Decompress(nil, store.Compress([]byte("x")), 1)
+	_    = hubserver.New(hubserver.Config{PublicURL: publicURL, Log: slog.New(slog.DiscardHandler), Limits: hubserver.DefaultLimits})
+)
 
 func TestConnection_StalledBodyTimesOut(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
@@ -312,6 +317,44 @@ func TestConnection_StalledBodyTimesOut(t *testing.T) {
 		}
 		hub.as("alice").get(baseFiles).problem(404, wire.CodeNotFound)
 	})
+}
+
+// slow sends the start of a body, and waits until the hub holds as much as it should by then.
+func (h *testHub) slow(head string, length, sent int, holds int64) {
+	h.Helper()
+	l := h.dial()
+	l.send(fmt.Sprintf("%s\nContent-Type: application/json\nContent-Length: %d", head, length))
+	if _, err := l.Write(bytes.Repeat([]byte(" "), sent)); err != nil {
+		h.Fatal(err)
+	}
+	eventually(h.TB.(*testing.T), func() bool { return h.reserved() >= holds })
+}
+
+// Slow strangers must not keep others from logging in.
+func TestRoom_SlowStrangersKeepNobodyFromSigningIn(t *testing.T) {
+	hub := one(t, func(cfg *hubserver.Config) {
+		cfg.TrustedProxies, cfg.Limits.Memory = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, 4<<20
+	})
+	for i := range 20 { // together all that strangers may have
+		head := fmt.Sprintf("POST /v1/device HTTP/1.1\nX-Forwarded-For: 203.0.113.%d", i%3)
+		hub.slow(head, 64<<10, 36<<10, int64(i+1)*36<<10)
+	}
+	start := time.Now()
+	hub.terminal().poll().problem(400, wire.CodeAuthorizationPending)
+	hub.with("").post("/sign-in", form("token", hub.token("alice"), "to", "/")).want(303)
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// A slow description holds room for what came of it, not for the work that it will take.
+func TestRoom_SlowDescriptionLeavesRoomToOthers(t *testing.T) {
+	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.Memory = 16 << 20 })
+	hub.catalog()
+	head := "POST /v1/apis/upload?account=sam&slug=slow HTTP/1.1\nAuthorization: Bearer " + hub.token("sam", wire.Scopes...)
+	hub.slow(head, 2<<20+1, 2<<20, 2<<20)
+	large := strings.Replace(pets, "{", "{"+strings.Repeat(" ", 1<<20), 1)
+	hub.as("alice").post("/v1/apis/upload?account=acme&slug=large", large).want(201)
 }
 
 func TestConnection_SlowBodyIsAllowed(t *testing.T) {
@@ -348,7 +391,7 @@ func TestBody_GivesUpCallerBelowLeastRate(t *testing.T) {
 		if sent > 2000 {
 			t.Errorf("the hub took %d bytes before it gave up", sent)
 		}
-		if used, _ := hub.server.Reserved(); used != 0 {
+		if used := hub.reserved(); used != 0 {
 			t.Errorf("%d bytes are still reserved", used)
 		}
 	})
@@ -448,7 +491,8 @@ func TestConnection_StalledHeaderTimesOut(t *testing.T) {
 
 func TestConnection_SlowReaderIsAllowedStalledIsNot(t *testing.T) {
 	quiet(t, func(t *testing.T, hub *testHub, dial func() *line) {
-		big := bundle(t, "2.0.0", file{name: "noise", content: noise(1 << 20)})
+		content := noise(1 << 20)
+		big := bundle(t, "2.0.0", file{name: "noise", content: content})
 		hub.as("alice").put(site+"/versions/2.0.0", big).want(201)
 		head := fmt.Sprintf("GET %s/versions/2.0.0/bundle HTTP/1.1\nAuthorization: Bearer %s", site, hub.as("alice").token)
 		l := dial()
@@ -462,13 +506,13 @@ func TestConnection_SlowReaderIsAllowedStalledIsNot(t *testing.T) {
 			time.Sleep(hubserver.DefaultLimits.BodyIdle * 2 / 3)
 			_, err = io.CopyN(&got, resp.Body, 64<<10)
 		}
-		if err != io.EOF || !bytes.Equal(got.Bytes(), big.data) {
-			t.Errorf("%d of %d bytes came: %v", got.Len(), len(big.data), err)
+		if err != io.EOF || !bytes.Contains(got.Bytes(), []byte(content)) {
+			t.Errorf("%d bytes came, of a file of %d: %v", got.Len(), len(content), err)
 		}
 		l = dial()
 		l.send(head)
 		time.Sleep(3 * hubserver.DefaultLimits.BodyIdle)
-		if n, err := io.Copy(io.Discard, l); int(n) >= len(big.data) {
+		if n, err := io.Copy(io.Discard, l); int(n) >= len(content) {
 			t.Errorf("a reader that slept still got %d bytes, %v", n, err)
 		}
 	})
@@ -519,9 +563,9 @@ func TestShutdown_WaitsForRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := hub.server.HTTPServer()
+	server := hub.server.HTTPServer(nil)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- server.Serve(hub.server.Listener(listener)) }()
 	hub.url = "http://" + listener.Addr().String()
 	alice := hub.as("alice")
 	answers := make([]*answer, 8)

@@ -3,12 +3,15 @@ package hubserver
 import (
 	"log/slog"
 	"net/netip"
+	"strings"
 	"testing"
 )
 
 func TestConnections_LeavePlaceForOtherAddresses(t *testing.T) {
-	n := newConnections(&Config{
-		Limits: Limits{Connections: 16}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Log: slog.New(slog.DiscardHandler),
+	var log strings.Builder
+	n := newListener(nil, &Config{
+		Limits: Limits{Connections: 16}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	var open []func()
 	add := func(address string, want bool) {
@@ -44,5 +47,9 @@ func TestConnections_LeavePlaceForOtherAddresses(t *testing.T) {
 	}
 	if n.open != 0 || len(n.of) != 0 {
 		t.Errorf("%d are open, of %v", n.open, n.of)
+	}
+	lines := strings.Count(log.String(), "connections are refused")
+	if lines != 1 || !strings.Contains(log.String(), "address=192.0.2.1 ") {
+		t.Errorf("the log has %d lines for a minute in which several connections were refused:\n%s", lines, &log)
 	}
 }

@@ -233,6 +233,7 @@ func (c *contract) check(x *exchange) []error {
 var everywhere = []string{
 	"Content-Type", "Content-Length", "Content-Encoding", "Date", "Connection", "Transfer-Encoding",
 	"Cache-Control", "Vary", "X-Content-Type-Options", "Referrer-Policy", "Strict-Transport-Security",
+	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy",
 }
 
 func (c *contract) checkHeaders(response map[string]any, at string, x *exchange) (errs []error) {

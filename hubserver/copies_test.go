@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/store"
 )
 
 // copyOfWeb is the body that makes @acme/<slug> a copy of @acme/web.
@@ -28,10 +27,9 @@ func (a *answer) project() wire.Project {
 	return decoded[wire.Project](a)
 }
 
-func TestCreateProject_CopiesSharingBlobs(t *testing.T) {
+func TestCreateProject_CopiesWithBlobsOfItsOwn(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		tree := hub.furnished()
-		stored := hub.count("SELECT count(*) FROM contents")
 		source := hub.as("alice").get(web).project()
 		p := hub.as("alice").post("/v1/projects", copyOfWeb("pr-7")).want(201).project()
 		if p.Stack != source.Stack || p.StackVersion != source.StackVersion || p.API != source.API || p.Visibility != wire.Private {
@@ -40,12 +38,13 @@ func TestCreateProject_CopiesSharingBlobs(t *testing.T) {
 		if p.Config.Revision != source.Config.Revision || p.Config.UpdatedVia != wire.ViaCreate || p.Config.UpdatedBy != "alice" || p.BaseFiles == nil || p.BaseFiles.Tree != tree {
 			t.Errorf("config %+v, base files %+v, want those of %+v", p.Config, p.BaseFiles, source)
 		}
-		if n := hub.count("SELECT count(*) FROM contents"); n != stored {
-			t.Errorf("%d blobs are stored, there were %d", n, stored)
+		if n := hub.count("SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.slug = 'pr-7'"); n != 2 {
+			t.Errorf("the copy has %d blobs, want 2", n)
 		}
 		// What happens to one of them does not happen to the other.
 		hub.settings(`{"a": 2}`)
 		hub.as("anna").delete(web).want(200)
+		hub.purge()
 		copied := "/v1/projects/acme/pr-7"
 		if c := decoded[wire.Config](hub.as("alice").get(copied + "/config").want(200)); string(c.Config) != `{"a":1,"b":"two"}` {
 			t.Errorf("the copy's config is %s", c.Config)
@@ -63,7 +62,7 @@ func TestCreateProject_CopiesToAnotherAccount(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		tree := hub.furnished()
 		req := wire.CreateProject{Account: "alice", Slug: "mine", CopyOf: mustRef("@acme/web")}
-		for range 2 { // the second one finds the blobs
+		for range 2 {
 			p := hub.as("alice").post("/v1/projects", req).want(201).project()
 			if p.BaseFiles == nil || p.BaseFiles.Tree != tree {
 				t.Fatalf("base files %+v, want %s", p.BaseFiles, tree)
@@ -74,8 +73,8 @@ func TestCreateProject_CopiesToAnotherAccount(t *testing.T) {
 			}
 			req.Slug = "second"
 		}
-		if n := hub.count("SELECT count(*) FROM contents WHERE account = 'alice'"); n != 2 {
-			t.Errorf("alice has %d blobs, want 2", n)
+		if n := hub.count("SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.slug IN ('mine', 'second')"); n != 4 {
+			t.Errorf("the copies have %d blobs, want 4", n)
 		}
 	})
 }
@@ -168,7 +167,7 @@ func TestDeleteExpired_DeletesInTime(t *testing.T) {
 		}
 		deleteExpired(0)
 		hub.as("alice").get("/v1/projects/acme/pr-7").want(200)
-		hub.sql("UPDATE expiring_projects SET expires_at = 1 WHERE slug = 'pr-7'")
+		hub.sql("UPDATE projects SET expires_at = 1 WHERE id = (SELECT id FROM resources WHERE slug = 'pr-7')")
 		deleteExpired(1)
 		deleteExpired(0)
 		hub.as("alice").get("/v1/projects/acme/pr-7").problem(404, wire.CodeNotFound)
@@ -182,23 +181,19 @@ func TestDeleteExpired_DeletesInTime(t *testing.T) {
 	})
 }
 
-func TestDeleteExpired_StartsTheGracePeriodOfBlobs(t *testing.T) {
+func TestDeleteExpired_RemovesBlobs(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		expiring := newProject("pr-7")
 		expiring.ExpiresAt = time.Now().Add(time.Hour)
 		hub.as("alice").post("/v1/projects", expiring).want(201)
 		hub.as("alice").put("/v1/projects/acme/pr-7/preview/base-files", archive(t, file{name: "a", content: "x"})).want(200)
-		hub.sql("UPDATE contents SET touched_at = 1")
-		hub.sql("UPDATE expiring_projects SET expires_at = 1")
+		hub.sql("UPDATE projects SET expires_at = 1 WHERE expires_at <> 0")
 		if _, err := hub.server.DeleteExpired(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := hub.count("SELECT count(*) FROM contents WHERE touched_at > 1"); n != 1 {
-			t.Errorf("%d blobs have a new grace period, want 1", n)
-		}
-		if c, err := hub.store.Collect(t.Context(), store.MinGrace); err != nil || c.Blobs != 0 {
-			t.Errorf("collected %+v, %v", c, err)
+		if n := hub.count("SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.kind = 'project'"); n != 0 {
+			t.Errorf("%d blobs are left", n)
 		}
 	})
 }

@@ -46,8 +46,8 @@ func TestRestoreProject_BringsBackAll(t *testing.T) {
 // purge removes the one deleted project, which is no longer kept.
 func (h *testHub) purge() {
 	h.Helper()
-	h.sql("UPDATE deleted_projects SET kept_until = 1")
-	if n, err := h.store.PurgeDeleted(h.Context()); n != 1 || err != nil {
+	h.sql("UPDATE resources SET deleted_at = 1 WHERE deleted_at <> 0 AND kind = 'project'")
+	if n, err := h.store.Purge(h.Context()); n != 1 || err != nil {
 		h.Fatal(n, err)
 	}
 }
@@ -95,8 +95,7 @@ func TestRestoreProject_PublishesNoOtherAPI(t *testing.T) {
 	})
 }
 
-// Of a deleted project nothing answers, and its name is taken. Those who may restore it
-// learn how.
+// Of a deleted project nothing answers, and its name is free. Those who may restore it learn how.
 func TestDeleteProject_LeavesNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.furnished()
@@ -116,7 +115,7 @@ func TestDeleteProject_LeavesNothing(t *testing.T) {
 				t.Errorf("%s: status %d for a stranger", path, status)
 			}
 		}
-		for _, page := range []string{"", "/edit", "/preview", "/files", "/files/a", "/history", "/settings"} {
+		for _, page := range []string{"", "/preview", "/files", "/files/a", "/history", "/settings"} {
 			alice.get("/@acme/web" + page).want(404)
 		}
 		alice.put(clientCfg, `{"settings": {"a": 9}}`).problem(404, wire.CodeNotFound)
@@ -124,9 +123,6 @@ func TestDeleteProject_LeavesNothing(t *testing.T) {
 		alice.patch(web, `{"visibility": "private"}`).problem(404, wire.CodeNotFound)
 		alice.put(baseFiles, archive(t, file{name: "a"})).problem(404, wire.CodeNotFound)
 		alice.post("/v1/projects", copyOfWeb("copy")).problem(422, wire.CodeInvalidBody)
-		if p := alice.post("/v1/projects", newProject("web")).problem(409, wire.CodeProjectDeleted); !strings.Contains(p.Hint, "tool project restore @acme/web") {
-			t.Errorf("hint %q", p.Hint)
-		}
 		for name, hint := range map[string]bool{"alice": true, "rita": false} {
 			if p := hub.as(name).get(web).problem(404, wire.CodeNotFound); strings.Contains(p.Hint, "it can be restored until") != hint {
 				t.Errorf("%s gets the hint %q", name, p.Hint)
@@ -135,6 +131,12 @@ func TestDeleteProject_LeavesNothing(t *testing.T) {
 		if list := decoded[wire.Projects](alice.get("/v1/projects").want(200)); len(list.Projects) != 0 {
 			t.Errorf("it is listed: %+v", list)
 		}
+		alice.post("/v1/projects", newProject("web")).want(201)
+		if p := alice.post(restored, nil).problem(409, wire.CodeProjectExists); !strings.Contains(p.Hint, "tool project restore @acme/web --as web-old") {
+			t.Errorf("hint %q", p.Hint)
+		}
+		alice.post(restored, `{"as": "web-old"}`).want(200)
+		alice.get("/v1/projects/acme/web-old/config").want(200)
 	})
 }
 
@@ -174,7 +176,7 @@ func TestDeleteProject_DoesNotKeepOneThatExpires(t *testing.T) {
 				t.Errorf("%+v", d)
 			}
 		}
-		if n := hub.count("SELECT count(*) FROM deleted_projects"); n != 0 {
+		if n := hub.count("SELECT count(*) FROM resources WHERE deleted_at <> 0"); n != 0 {
 			t.Errorf("%d are kept", n)
 		}
 	})

@@ -42,9 +42,9 @@ func TestDisabledAccount_HidesItsPublicProjects(t *testing.T) {
 			})
 		}
 		shown(true)
-		change(func(tx *store.Tx) (bool, error) { return tx.DisableAccount(t.Context(), "acme") })
+		change(func(tx *store.Tx) (bool, error) { return tx.DisableAccount("acme") })
 		shown(false)
-		change(func(tx *store.Tx) (bool, error) { return tx.EnableAccount(t.Context(), "acme") })
+		change(func(tx *store.Tx) (bool, error) { return tx.EnableAccount("acme") })
 		shown(true)
 	})
 }

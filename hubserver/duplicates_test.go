@@ -1,7 +1,11 @@
 package hubserver_test
 
 import (
+	"archive/tar"
+	"bytes"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -10,7 +14,7 @@ import (
 )
 
 // repetitive returns a set of files in which few contents, an empty one among them,
-// are repeated at distances on both sides of the size of a pack.
+// are repeated at distances of all sizes.
 func repetitive(r *rand.Rand, contents []string) map[string]string {
 	files := map[string]string{}
 	for i := range 5 + r.IntN(30) {
@@ -44,7 +48,7 @@ func TestBaseFiles_EqualAndEmptyFiles(t *testing.T) {
 			// Each set starts without stored contents, and with those of the set before.
 			for _, stored := range []string{"nothing", "the set before"} {
 				if stored == "nothing" {
-					hub.sql("DELETE FROM contents")
+					hub.sql("DELETE FROM blobs")
 				}
 				got := decoded[wire.BaseFilesWritten](alice.put(baseFiles, archive(t, members(files)...)).want(200))
 				if want := treeOf(t, files).Digest(); got.Tree != want {
@@ -53,8 +57,9 @@ func TestBaseFiles_EqualAndEmptyFiles(t *testing.T) {
 				hub.wantFiles(files)
 				before := files
 				files = repetitive(r, contents)
-				p := decoded[wire.Plan](alice.post(plan, delta(treeOf(t, before), treeOf(t, files))).want(200))
-				alice.put(baseFiles, uploadOf(t, delta(treeOf(t, before), treeOf(t, files)), missing(p, files)...), zstdEncoded).want(200)
+				from, to := treeOf(t, before), treeOf(t, files)
+				p := decoded[wire.PlannedBaseFiles](alice.post(plan, question(to)).want(200))
+				alice.put(baseFiles+"?base="+from.Digest(), deltaOf(from, to, missing(p, files)...)).want(200)
 				hub.wantFiles(files)
 				files = repetitive(r, contents)
 				alice.push(files)
@@ -75,7 +80,20 @@ func TestPublish_EqualAndEmptyFiles(t *testing.T) {
 			if got.FileCount != len(files)+1 {
 				t.Errorf("%s has %d files, want %d", version, got.FileCount, len(files)+1)
 			}
-			if got := hub.as("rita").get(site + "/versions/" + version + "/bundle").want(200).body; string(got) != string(b.data) {
+			sent := map[string]string{"stack.json": manifest(version).content}
+			for _, f := range files {
+				sent[f.name] = f.content
+			}
+			stored := map[string]string{}
+			r := tar.NewReader(bytes.NewReader(hub.as("rita").get(site + "/versions/" + version + "/bundle").want(200).body))
+			for h, err := r.Next(); err == nil; h, err = r.Next() {
+				content, err := io.ReadAll(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stored[h.Name] = string(content)
+			}
+			if !maps.Equal(stored, sent) {
 				t.Errorf("%s: the bundle is not what was published", version)
 			}
 		}

@@ -144,18 +144,18 @@ func (h *testHub) settings(settings string) string {
 // demote makes a member of acme a mere reader.
 func (h *testHub) demote(user string) {
 	h.Helper()
-	h.write(func(tx *store.Tx) error { return tx.SetMember(h.Context(), "acme", user, "reader") })
+	h.write(func(tx *store.Tx) error { return tx.SetMember("acme", user, "reader") })
 }
 
 func (h *testHub) disable(account string) {
 	h.Helper()
-	h.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(h.Context(), account); return err })
+	h.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(account); return err })
 }
 
 func (h *testHub) revoke(token string) {
 	h.Helper()
 	h.write(func(tx *store.Tx) error {
-		_, err := tx.RevokeToken(h.Context(), pat.Hash(token))
+		_, err := tx.RevokeToken(pat.Hash(token))
 		return err
 	})
 }

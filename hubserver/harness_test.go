@@ -21,6 +21,7 @@ import (
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/hubserver/fetch"
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/sqldb"
 	"example.com/projecthub/store/storetest"
 )
 
@@ -86,9 +87,9 @@ func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string, 
 		change(&cfg)
 	}
 	hub := &testHub{TB: t, server: hubserver.New(cfg), store: cfg.Store, address: address, url: publicURL, log: log, mu: &sync.Mutex{}, callers: map[string]*caller{}}
-	hub.write(func(tx *store.Tx) error { return makeAccounts(t.Context(), tx) })
-	server := hub.server.HTTPServer()
-	go server.Serve(listener)
+	hub.write(func(tx *store.Tx) error { return makeAccounts(tx) })
+	server := hub.server.HTTPServer(nil)
+	go server.Serve(hub.server.Listener(listener))
 	transport := &http.Transport{DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 16}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
@@ -102,21 +103,21 @@ func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string, 
 }
 
 // makeAccounts creates the accounts, unless another hub on the database has done so.
-func makeAccounts(ctx context.Context, tx *store.Tx) error {
-	if _, err := tx.Account(ctx, "acme"); err == nil {
+func makeAccounts(tx *store.Tx) error {
+	if _, err := tx.Account("acme"); err == nil {
 		return nil
 	}
-	if err := tx.CreateAccount(ctx, "acme", store.KindOrg); err != nil {
+	if err := tx.CreateAccount("acme", store.KindOrg); err != nil {
 		return err
 	}
 	for _, user := range []struct{ name, role string }{{"anna", "admin"}, {"alice", "writer"}, {"rita", "reader"}, {"sam", ""}} {
-		if err := tx.CreateAccount(ctx, user.name, store.KindUser); err != nil {
+		if err := tx.CreateAccount(user.name, store.KindUser); err != nil {
 			return err
 		}
 		if user.role == "" {
 			continue
 		}
-		if err := tx.SetMember(ctx, "acme", user.name, user.role); err != nil {
+		if err := tx.SetMember("acme", user.name, user.role); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func (h *testHub) count(query string) (n int) {
 func (h *testHub) open() *sql.DB {
 	h.Helper()
 	driver, address := "pgx", h.address
-	if path := store.Path(h.address); path != "" {
+	if path := sqldb.Path(h.address); path != "" {
 		driver, address = "sqlite", path
 	}
 	db, err := sql.Open(driver, address)
@@ -179,7 +180,7 @@ func (h *testHub) tokenUntil(user string, end store.Time, scopes ...wire.Scope) 
 		names[i] = string(s)
 	}
 	h.write(func(tx *store.Tx) error {
-		return tx.CreateToken(h.Context(), &store.Token{
+		return tx.CreateToken(&store.Token{
 			Hash: pat.Hash(token), Shown: pat.Shown(token), Name: "test", Owner: user, Scopes: strings.Join(names, " "), ExpiresAt: end,
 		})
 	})
@@ -458,4 +459,24 @@ func (h *testHub) rows(db *sql.DB, query string) (all [][]string) {
 		h.Fatal(err)
 	}
 	return all
+}
+
+// resource returns the id of what has a name.
+func (h *testHub) resource(account, kind, slug string) int64 {
+	h.Helper()
+	r, err := h.store.View(h.Context()).ResourceByName(account, kind, slug)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return r.ID
+}
+
+// collect removes the blobs of a project of acme that nothing names, and returns how many.
+func (h *testHub) collect(slug string, grace time.Duration) int {
+	h.Helper()
+	n, err := h.store.Collect(h.Context(), h.resource("acme", store.KindProject, slug), grace)
+	if err != nil {
+		h.Error(err)
+	}
+	return n
 }

@@ -41,7 +41,7 @@ func hostileHub(t *testing.T) (hub *testHub, names []string) {
 	hub.write(func(tx *store.Tx) error {
 		for i, p := range all {
 			token := &store.Token{Hash: pat.Hash(pat.New()), Shown: fmt.Sprintf("hubpat_%05d", i), Name: p, Owner: "alice"}
-			if err := tx.CreateToken(t.Context(), token); err != nil {
+			if err := tx.CreateToken(token); err != nil {
 				return err
 			}
 		}

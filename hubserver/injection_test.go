@@ -23,7 +23,7 @@ var injections = []string{
 func TestInjection_ChangesAndBreaksNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		m := &matrix{testHub: hub}
-		hub.write(func(tx *store.Tx) error { return tx.CreateAccount(t.Context(), "olga", store.KindUser) })
+		hub.write(func(tx *store.Tx) error { return tx.CreateAccount("olga", store.KindUser) })
 		m.kind = "private"
 		for _, m.account = range []string{"olga", "acme"} {
 			m.furnishKind()

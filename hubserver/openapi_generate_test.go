@@ -82,11 +82,7 @@ func (d responseDoc) response(content object) object {
 		headers[name] = header
 	}
 	if len(d.Codes) > 0 {
-		code := object{"enum": d.Codes}
-		if len(d.Codes) == 1 {
-			code = object{"const": d.Codes[0]}
-		}
-		particular := object{"properties": object{"code": code}}
+		particular := object{"properties": object{"code": object{"type": "string", "enum": d.Codes}}}
 		if d.Required != nil {
 			particular["required"] = d.Required
 		}
@@ -180,7 +176,7 @@ func responses(e *wire.Endpoint, d operationDoc) object {
 			if d.ETag {
 				r.Headers["ETag"] = refTo("headers", "ETag")
 			}
-			if e.Keyed {
+			if e.Keyed && status == "201" {
 				r.Headers["Location"] = refTo("headers", "Location")
 			}
 		}
@@ -206,7 +202,7 @@ var pathParameter = regexp.MustCompile(`\{(\w)(\w*)\}`)
 
 func parameters(e *wire.Endpoint, d operationDoc) (all []any) {
 	for _, name := range pathParameter.FindAllStringSubmatch(e.Path, -1) {
-		all = append(all, refTo("parameters", strings.ToUpper(name[1])+name[2]))
+		all = append(all, refTo("parameters", "Path"+strings.ToUpper(name[1])+name[2]))
 	}
 	all = append(all, d.Parameters...)
 	if e.Account == wire.InBot {

@@ -249,11 +249,25 @@ func TestRestrictedToken_CreatesNoTokens(t *testing.T) {
 		}
 		session.post("/tokens/revoke", form("id", created.ID)).want(303) // as if there were none
 		c.get("/v1/whoami").want(200)
-		session.post("/tokens", form("name", "minted", "scope", "write:config", "lifetime", "1")).want(422).shows("creates no tokens")
-		session.post("/device", hub.terminal().approval("write:config")).want(422).shows("creates no tokens")
+		session.post("/tokens", form("name", "minted", "scope", "write:config", "lifetime", "1")).want(403).shows("creates no tokens")
+		session.post("/device", hub.terminal().approval("write:config")).want(403).shows("creates no tokens")
 		if n := hub.count("SELECT count(*) FROM tokens WHERE name NOT IN ('test', 'ci', 'narrow')"); n != 0 {
 			t.Errorf("%d tokens were created", n)
 		}
+	})
+}
+
+// A former project of the name is another one.
+func TestRestrictedToken_RestoresNothing(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.as("alice").delete(web).want(200)
+		hub.as("alice").post("/v1/projects", newProject("web")).want(201)
+		_, only := hub.as("alice").create(wire.CreateToken{Name: "p", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
+		only.post(web+"/restore", `{"as": "former"}`).problem(403, wire.CodeNotPermitted)
+		only.post(web+"/restore", nil).problem(403, wire.CodeNotPermitted)
+		_, whole := hub.as("alice").create(wire.CreateToken{Name: "a", Scopes: wire.Scopes, Restriction: wire.Restriction{Account: "acme"}})
+		whole.post(web+"/restore", `{"as": "former"}`).want(200)
 	})
 }
 

@@ -91,7 +91,7 @@ func TestPage_ShowsPrivateProjectToMembers(t *testing.T) {
 				}
 			}
 		}
-		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "rita"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember("acme", "rita"); return err })
 		hub.as("rita").get("/@acme/web").want(404)
 	})
 }
@@ -247,16 +247,4 @@ func TestPage_IsCompressedForThoseWhoAcceptIt(t *testing.T) {
 	if a := hub.with("").post("/sign-in", form("token", "x"), header{"Accept-Encoding": "gzip"}).want(422); a.header.Get("Content-Encoding") != "" {
 		t.Errorf("the response to a form is compressed: %v", a.header)
 	}
-}
-
-// A search reads the names of all projects: however many strangers search, they leave the
-// connections of the database to others.
-func TestHome_SearchesHaveAQueueOfTheirOwn(t *testing.T) {
-	hub := one(t, nil)
-	stranger := hub.with("")
-	release := hub.server.FillSearches()
-	stranger.get("/?q=web").want(503)
-	stranger.get("/").want(200)
-	release()
-	stranger.get("/?q=web").want(200)
 }

@@ -107,7 +107,7 @@ func atOnce(t *testing.T, n int, ask func(i int) (*answer, error)) map[int]int {
 func TestCreateProject_FailureLeavesNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
-		hub.write(func(tx *store.Tx) error { return tx.CreateAccount(t.Context(), "other", store.KindOrg) })
+		hub.write(func(tx *store.Tx) error { return tx.CreateAccount("other", store.KindOrg) })
 		ok := `{"account": "acme", "slug": "web", "stack": "acme/site", "api": {"account": "acme", "slug": "pets"}`
 		for name, c := range map[string]struct {
 			body    string
@@ -256,7 +256,7 @@ func TestWhoami(t *testing.T) {
 		if len(me.Scopes) != 0 || me.ExpiresAt == nil || !me.ExpiresAt.Equal(end.Time()) {
 			t.Errorf("%+v, want no scope and the end %v", me, end.Time())
 		}
-		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(t.Context(), "acme"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("acme"); return err })
 		me = decoded[wire.Whoami](hub.as("alice").get("/v1/whoami").want(200))
 		if diff := cmp.Diff([]wire.AccountRole{{Account: "alice", Role: wire.Admin}}, me.Accounts); diff != "" {
 			t.Error(diff)
@@ -303,7 +303,7 @@ func TestEditProject_NeedsReaderOnWhatItBinds(t *testing.T) {
 		hub.catalog()
 		alice := hub.as("alice")
 		alice.post("/v1/projects", wire.CreateProject{Account: "alice", Slug: "mine", Stack: "acme/site", API: mustRef("@acme/pets")}).want(201)
-		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "alice"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember("acme", "alice"); return err })
 		const mine = "/v1/projects/alice/mine"
 		alice.patch(mine, `{"stackVersion": "1.0.0"}`).problem(403, wire.CodeNotPermitted)
 		alice.patch(mine, `{"api": {"account": "acme", "slug": "none"}}`).problem(403, wire.CodeNotPermitted)

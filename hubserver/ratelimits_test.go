@@ -70,7 +70,7 @@ func TestRateLimit_EqualLimitsChangeNothing(t *testing.T) {
 				hub.as(who).post(rateLimit+"botId=x", body).want(200)
 			}
 		}
-		if n := hub.count("SELECT count(*) FROM rate_limits WHERE updated_by = 'alice'"); n != 1 {
+		if n := hub.count("SELECT count(*) FROM bots WHERE updated_by = 'alice'"); n != 1 {
 			t.Errorf("alice is the writer of %d configurations, want 1", n)
 		}
 		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'rate-limit.set'"); n != 1 {

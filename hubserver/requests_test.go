@@ -241,6 +241,28 @@ func TestRequest_JSONBodyRules(t *testing.T) {
 	}
 }
 
+func TestResponse_IsolatesItsOrigin(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	for path, status := range map[string]int{
+		"/": 200, "/@acme/web": 404, "/static/style.css": 200, config: 401, "/nothing": 404, "/v1/openapi.json": 200,
+	} {
+		a := hub.with("").get(path).want(status)
+		for name, want := range map[string]string{
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			if got := a.header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
+			}
+		}
+		for _, feature := range []string{"camera", "microphone", "geolocation", "display-capture", "usb"} {
+			if !strings.Contains(a.header.Get("Permissions-Policy"), feature+"=()") {
+				t.Errorf("%s: %s is not switched off", path, feature)
+			}
+		}
+	}
+}
+
 func TestAuthenticate_AcceptsBearerOnly(t *testing.T) {
 	hub := one(t, nil)
 	token := hub.token("alice")
@@ -250,7 +272,7 @@ func TestAuthenticate_AcceptsBearerOnly(t *testing.T) {
 	for authorization, status := range map[string]int{
 		"Bearer " + token: 200, "bearer " + token: 200, "BEARER   " + token + " ": 200,
 		token: 401, "Basic " + token: 401, "Bearer": 401, "Bearer ": 401, "Bearer " + token[:len(token)-1]: 401, "Bearer " + token + "x": 401, "Bearer " + strings.ToUpper(token): 401,
-		"Bearer " + token + "," + token: 401, "Bearer\t" + token: 401, strings.Repeat("B", 60_000): 401,
+		"Bearer " + token + "," + token: 401, "Bearer\t" + token: 401, strings.Repeat("B", 15_000): 401,
 	} {
 		if got := ask(authorization); got != status {
 			t.Errorf("Authorization %.60q: status %d, want %d", authorization, got, status)
@@ -291,7 +313,7 @@ func TestAuthenticate_RevocationCountsOnEveryReplica(t *testing.T) {
 			alice.delete(tokens + "/" + created.ID).want(200)
 			other.with(user.token).get(config).problem(401, wire.CodeTokenRevoked)
 
-			hub.write(func(tx *store.Tx) error { return tx.SetMember(t.Context(), "acme", "sam", "writer") })
+			hub.write(func(tx *store.Tx) error { return tx.SetMember("acme", "sam", "writer") })
 			other.with(sam.token).put(clientCfg, `{}`).want(200)
 			anna.delete("/v1/members/acme/sam").want(200)
 			other.with(sam.token).put(clientCfg, `{}`).problem(403, wire.CodeNotPermitted)

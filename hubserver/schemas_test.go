@@ -99,7 +99,7 @@ func TestSettings_AreWrittenWhenSchemaIsDamaged(t *testing.T) {
 		hub.project()
 		published := schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: themeSchema})
 		hub.as("alice").put(site+"/versions/9.0.0", published).want(201)
-		hub.flip("stack_schemas", "body")
+		hub.flip("blobs", "body", "sha256 = '"+sha([]byte(themeSchema))+"'")
 		w := decoded[wire.ConfigWritten](hub.as("alice").put(clientCfg, `{"settings": {"color": "teal"}}`).want(200))
 		if len(w.Findings) != 1 || !strings.Contains(w.Findings[0].Detail, "could not be checked") {
 			t.Errorf("findings %v, want that the settings could not be checked", w.Findings)

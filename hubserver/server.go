@@ -1,237 +1,140 @@
-// Package hubserver is the hub's HTTP side: the route table, who may call what,
-// one file a resource, and the answers of the contract in hubclient/wire.
+// Package hubserver puts a hub together: it mounts the handlers of packages api and page on a router,
+// and serves them. What is atomic, the store decides.
 //
-// It keeps nothing in memory that another replica would need, and leaves every
-// decision about what is atomic to the store.
+// It keeps nothing in memory that another hub on the same database would need, and must not know what
+// a handler does.
 package hubserver
 
 import (
+	"cmp"
 	"context"
-	"log/slog"
+	"fmt"
 	"net/http"
-	"net/netip"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
 
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver/fetch"
-	"example.com/projecthub/hubserver/ratelimit"
+	"example.com/projecthub/hubserver/api"
+	"example.com/projecthub/hubserver/page"
+	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
 
-// Config is what a hub is made of. Every field is needed, except where it says otherwise.
-type Config struct {
-	Store     *store.Store
-	PublicURL string // the origin under which people reach the hub
-	// PreviewURL is the origin of the preview's frame, on another host than PublicURL; "": that
-	// of PreviewOrigin, and without one there are no previews.
-	PreviewURL string
-	Version    string
-	Log        *slog.Logger
-	Limits     Limits
-	Fetch      *fetch.Fetcher // for importing API descriptions
-	// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed. It may be empty.
-	TrustedProxies []netip.Prefix
-}
+// Config is what a hub is made of.
+type Config = request.Config
 
-// Limits bound what a hub takes. Sizes are bytes.
-type Limits struct {
-	ConfigBytes      int64
-	ConfigKeys       int
-	ConfigDepth      int
-	DescriptionBytes int64
-	BundleBytes      int64
-	BaseFiles        int
-	BaseFileBytes    int64
-	BaseFilesBytes   int64
-	PlanBytes        int64         // of a manifest of base files
-	BodyIdle         time.Duration // of waiting for the next [minRate] bytes of a body or response
-	Memory           int64         // of all requests together
-	Connections      int           // that are open
-}
+// Limits bound what a hub takes.
+type Limits = request.Limits
 
 // DefaultLimits are the limits that the contract names.
-var DefaultLimits = Limits{
-	ConfigBytes:      1 << 20,
-	ConfigKeys:       10_000,
-	ConfigDepth:      32,
-	DescriptionBytes: 16 << 20,
-	BundleBytes:      64 << 20,
-	BaseFiles:        20_000,
-	BaseFileBytes:    25 << 20,
-	BaseFilesBytes:   1 << 30,
-	PlanBytes:        16 << 20,
-	BodyIdle:         30 * time.Second,
-	Memory:           128 << 20,
-	Connections:      8192,
-}
-
-// maxJSON bounds a JSON body that has no limit of its own, and what is stored
-// around a config in the body that carries it.
-const maxJSON = 64 << 10
+var DefaultLimits = request.DefaultLimits
 
 // Server answers a hub's requests.
 type Server struct {
-	Config
+	*request.Hub
 	router      *httprouter.Router
-	origins     *http.CrossOriginProtection
-	previewHost string // of PreviewURL
+	previewHost http.Handler
 	description []byte // OpenAPI, as JSON
-	memory      *memory
-	connections *connections
-	measures    *measures
-	watches     *watches
-	uses        uses
-	polls       polls
-	limiter     *ratelimit.Limiter
-	draining    atomic.Bool
-	running     running
+	watches     *api.Watches
 }
 
-// New returns a hub on an open and migrated store.
+// New returns a hub on an open and migrated store. It panics if its parts do not match, which is a
+// mistake in the program.
 func New(cfg Config) *Server {
-	cfg.Log = slog.New(tokenless{cfg.Log.Handler()})
-	described, err := describe(cfg.PublicURL, cfg.Limits)
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	origins := http.NewCrossOriginProtection()
-	if err := origins.AddTrustedOrigin(cfg.PublicURL); err != nil { // a proxy may change the Host
-		panic(err) // the caller has parsed it
-	}
 	if cfg.PreviewURL == "" {
-		cfg.PreviewURL = PreviewOrigin(cfg.PublicURL)
+		cfg.PreviewURL = page.PreviewOrigin(cfg.PublicURL)
 	}
-	s := &Server{Config: cfg, previewHost: hostOf(cfg.PreviewURL), router: httprouter.New(), origins: origins, description: described, memory: newMemory(cfg.Limits.Memory), connections: newConnections(&cfg), measures: newMeasures(), limiter: ratelimit.New(cfg.Store)}
-	s.watches = newWatches(func(ctx context.Context, r ref.Ref) (state store.ProjectState, err error) {
-		err = s.Store.Read(ctx, func(v *store.View) (err error) {
-			state, err = v.ProjectState(ctx, r)
-			return err
-		})
-		return state, err
-	})
-	s.router.RedirectTrailingSlash = false
-	s.router.RedirectFixedPath = false
-	s.router.HandleOPTIONS = false
-	s.router.NotFound = s.plain(unknownPattern, s.unknownRoute)
-	s.router.MethodNotAllowed = s.plain(otherMethodPattern, s.methodNotAllowed)
-	s.registerAll(wire.Endpoints, s.handlers())
-	s.observe()
+	hub, err := request.New(cfg)
+	description, malformed := describe(cfg.PublicURL, cfg.Limits)
+	if err := cmp.Or(err, malformed); err != nil {
+		panic(err) // the caller has parsed the address, and the description is part of the program
+	}
+	hub.CountBot, hub.AddDeleted, hub.FailurePage = api.CountBot, api.AddDeleted, page.FailurePage
+	s := &Server{Hub: hub, router: httprouter.New(), description: description, watches: api.NewWatches(cfg.Store)}
+	hub.Wrote = s.watches.Wrote
+	s.router.RedirectTrailingSlash, s.router.RedirectFixedPath, s.router.HandleOPTIONS = false, false, false
+	s.router.NotFound = hub.Plain("unknown", page.UnknownRoute)
+	s.router.MethodNotAllowed = hub.Plain("method not allowed", request.MethodNotAllowed)
+	s.previewHost = hub.Plain("preview host", page.PreviewFile)
+	s.mount(wire.Endpoints, s.routes())
 	return s
 }
 
+// routes returns the handlers of all endpoints.
+func (s *Server) routes() []request.Route {
+	return slices.Concat(api.Routes(), s.watches.Routes(), page.Routes(), []request.Route{
+		{Op: wire.OpHealth, Handle: s.health},
+		{Op: wire.OpReady, Handle: s.ready},
+		{Op: wire.OpOpenAPI, Handle: s.openAPI},
+	})
+}
+
+// mount adds each endpoint with its handler to the router, and HEAD where the method is GET.
+func (s *Server) mount(endpoints []wire.Endpoint, routes []request.Route) {
+	handlers := map[wire.Op]request.Handler{}
+	for _, r := range routes {
+		handlers[r.Op] = r.Handle
+	}
+	for i := range endpoints {
+		e := &endpoints[i]
+		f := handlers[e.Op]
+		if f == nil {
+			panic(fmt.Sprintf("%s %s has no handler", e.Method, e.Path))
+		}
+		s.router.Handle(e.Method, request.Pattern(e), s.Handle(e.Method, e, f))
+		if e.Method == http.MethodGet {
+			s.router.Handle(http.MethodHead, request.Pattern(e), s.Handle(http.MethodHead, e, f))
+		}
+	}
+	if len(handlers) != len(endpoints) || len(routes) != len(endpoints) {
+		panic(fmt.Sprintf("%d handlers for %d endpoints", len(routes), len(endpoints)))
+	}
+}
+
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.isPreviewHost(r) {
-		s.plain(previewHostPattern, s.previewFile).ServeHTTP(w, r)
-		return
-	}
-	// The router looks at the decoded path, where this would pass for a separator.
-	if strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F") {
+	switch {
+	case page.IsPreviewHost(r, s.PreviewURL):
+		s.previewHost.ServeHTTP(w, r)
+	case strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F"): // the router would take it for a separator
 		s.router.NotFound.ServeHTTP(w, r)
-		return
-	}
-	s.router.ServeHTTP(w, r)
-}
-
-// call is one request on its way through the hub.
-type call struct {
-	s        *Server
-	w        *responseWriter
-	r        *http.Request
-	params   httprouter.Params
-	op       wire.Op // "": the path is no endpoint's
-	id       string
-	who      *caller      // nil: anonymous
-	page     bool         // the response is HTML, that to a failure too
-	reserved *reservation // what it has reserved; nil: nothing
-	parts    [parts]int64 // of what an upload has reserved
-
-	granted       []grant  // what the caller was permitted
-	writesConfig  bool     // its transactions do
-	changesRights []string // accounts whose rights its transactions change
-}
-
-func (c *call) ctx() context.Context { return c.r.Context() }
-
-// handler answers a request or returns why it does not: a *problem, or an error
-// of the store, which becomes one.
-type handler func(c *call) error
-
-// plain serves h to any caller, without checking the token.
-func (s *Server) plain(pattern string, h handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil, pattern, h) })
-}
-
-// serve runs one handler with all that every answer has: a request id, the hub's
-// version, a log line, and a problem for an error or a panic.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, params httprouter.Params, pattern string, h handler) {
-	start := time.Now()
-	control := http.NewResponseController(w)
-	control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
-	b := newBody(r, s.Limits.BodyIdle, control)
-	c := &call{s: s, params: params, id: newRequestID()}
-	c.w = &responseWriter{ResponseWriter: w, body: b, draining: &s.draining, pace: pace{idle: s.Limits.BodyIdle}}
-	c.r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
-	c.r.Body = b
-	c.r.URL.RawQuery = storableQuery(c.r.URL.RawQuery)
-	for i := range params {
-		params[i].Value = storable(params[i].Value)
-	}
-	s.setCommon(w.Header(), c.id)
-	cut := false
-	defer func() {
-		// The response is sent last, so that its log line is there when it arrives.
-		if !cut && c.send() != nil {
-			panic(http.ErrAbortHandler) // ends the connection: no other request on it is handled
-		}
-	}()
-	defer c.done()
-	defer func() {
-		if p := recover(); p != nil {
-			s.Log.Error("panic", "request", c.id, "route", pattern, "panic", p, "stack", string(debug.Stack()))
-			cut = !c.fail(pattern, errInternal)
-		}
-		took := time.Since(start)
-		s.measures.note(c.r.Method, pattern, c.w.status, took)
-		s.logRequest(c, pattern, cut, took)
-		if cut {
-			panic(http.ErrAbortHandler) // ends the connection, so that what was sent does not look whole
-		}
-	}()
-	if err := h(c); err != nil {
-		cut = !c.fail(pattern, err)
+	default:
+		s.router.ServeHTTP(w, r)
 	}
 }
 
-// unknownRoute responds to people and clients differently, by the path.
-func (s *Server) unknownRoute(c *call) error {
-	path := c.r.URL.Path
-	reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
-	if reads && (strings.HasPrefix(path, "/@") || !strings.HasPrefix(path, "/v1/") && strings.Contains(c.r.Header.Get("Accept"), "text/html")) {
-		c.page = true
-		if err := c.view(); err != nil {
-			return err
-		}
-		return c.absentPage("", "")
-	}
-	p := problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.r.URL.EscapedPath())
-	if strings.HasPrefix(path, "/v1/") {
-		_ = p.hint("the client may be newer than the hub (version %s)", s.Version)
-	}
-	return p
+// health responds as long as the process runs.
+func (s *Server) health(c *request.Call) error {
+	return c.JSON(http.StatusOK, wire.Status{Status: "ok", Version: s.Version})
 }
 
-func (s *Server) methodNotAllowed(c *call) error {
-	// The router names OPTIONS, which it was told not to answer.
-	methods := strings.Split(c.w.Header().Get("Allow"), ", ")
-	allow := strings.Join(slices.DeleteFunc(methods, func(m string) bool { return m == http.MethodOptions }), ", ")
-	c.w.Header().Set("Allow", allow)
-	return problemf(http.StatusMethodNotAllowed, wire.CodeMethodNotAllowed, "%s does not support %s", c.r.URL.Path, c.r.Method).
-		hint("it supports %s", allow)
+// ready responds with 200 if requests can be served: the hub is not about to stop, and the database
+// responds and takes writes.
+func (s *Server) ready(c *request.Call) error {
+	if s.IsDraining() {
+		return request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "this hub is about to stop").
+			WithHeader("Retry-After", "1")
+	}
+	ctx, cancel := context.WithTimeout(c.Ctx(), 5*time.Second)
+	defer cancel()
+	if err := s.Store.Ready(ctx); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	return c.JSON(http.StatusOK, wire.Status{Status: "ready", Version: s.Version})
+}
+
+func (s *Server) openAPI(c *request.Call) error {
+	c.Send(http.StatusOK, "application/json", s.description)
+	return nil
+}
+
+// DeleteExpired deletes the projects whose time has come, and returns how many.
+func (s *Server) DeleteExpired(ctx context.Context) (int, error) {
+	deleted, err := s.Store.DeleteExpired(ctx)
+	for _, project := range deleted {
+		s.watches.Wrote(project.ID)
+	}
+	return len(deleted), err
 }

@@ -48,9 +48,17 @@ func (h *testHub) sessionOf(user, behind string, scopes ...wire.Scope) *caller {
 	}
 	secret := (rand.Text() + rand.Text())[:43]
 	h.write(func(tx *store.Tx) error {
-		return tx.CreateSession(h.Context(), &store.Session{User: user, Hash: pat.Hash(secret), Token: behind, Scopes: strings.Join(names, " ")})
+		session := &store.Session{User: user, Hash: pat.Hash(secret), Scopes: strings.Join(names, " ")}
+		if behind != "" {
+			token, err := tx.Token(behind)
+			if err != nil {
+				return err
+			}
+			session.TokenID = token.ID
+		}
+		return tx.CreateSession(session)
 	})
-	return h.browsing(user + "." + secret)
+	return h.browsing(secret)
 }
 
 // browsing returns the browser that has a session's cookie.

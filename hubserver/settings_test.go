@@ -1,9 +1,11 @@
 package hubserver_test
 
 import (
+	"fmt"
 	"html"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
@@ -60,12 +62,32 @@ func TestSettingsPage_HidesVersionsOfUnreadableStack(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		hub.as("alice").post("/v1/projects", wire.CreateProject{Account: "alice", Slug: "mine", Stack: "acme/site", API: mustRef("@acme/pets")}).want(201)
-		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember(t.Context(), "acme", "alice"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember("acme", "alice"); return err })
 		alice := hub.session("alice")
 		if text := string(alice.get("/@alice/mine/settings").want(200).body); strings.Contains(text, "1.0.0</option>") || !strings.Contains(text, `name="stackVersion" value="latest"`) {
 			t.Error(text)
 		}
 		alice.post("/@alice/mine/settings", form("stackVersion", "1.0.0")).want(403)
 		alice.post("/@alice/mine/settings", form("visibility", "public", "stackVersion", "latest", "api", "@acme/pets")).want(303)
+	})
+}
+
+func TestSettingsPage_SaysWhetherADeletedProjectCanBeRestored(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		expiring := newProject("pr-7")
+		expiring.ExpiresAt = time.Now().Add(time.Hour)
+		hub.as("alice").post("/v1/projects", expiring).want(201)
+		alice := hub.session("alice")
+		text := string(alice.get("/@acme/web/settings").want(200).body)
+		days := int(store.KeptDeleted.Hours() / 24)
+		want := fmt.Sprintf("It can be restored for %d days: <code>tool project restore @acme/web</code>.", days)
+		if !strings.Contains(text, want) || strings.Contains(text, "cannot be") {
+			t.Errorf("the tab does not say %q:\n%s", want, text)
+		}
+		text = string(alice.get("/@acme/pr-7/settings").want(200).body)
+		if !strings.Contains(text, "cannot be restored") || strings.Contains(text, "can be restored") {
+			t.Errorf("the tab of a project that expires: %s", text)
+		}
 	})
 }

@@ -1,9 +1,12 @@
 package hubserver_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +24,7 @@ func TestPublish_BundleRoundTrip(t *testing.T) {
 		first := bundle(t, "1.0.0", file{name: "templates/a", content: "x", mode: 0o755})
 		p := decoded[wire.Published](alice.put(site+"/versions/1.0.0", first).want(201))
 		files := tree.Tree{entry("stack.json", tree.Regular, manifest("1.0.0").content), entry("templates/a", tree.Executable, "x")}
-		if p.Digest != files.Digest() || !p.FirstVersion || p.FileCount != 2 || p.SizeBytes != int64(len(first.data)) || p.PublishedBy != "alice" || p.PublishedAt.IsZero() {
+		if p.Digest != files.Digest() || !p.FirstVersion || p.FileCount != 2 || p.SizeBytes != files.Bytes() || p.PublishedBy != "alice" || p.PublishedAt.IsZero() {
 			t.Errorf("%+v", p)
 		}
 		second := typed{"application/zstd", zstded(t, tarOf(t, manifest("1.1.0")))}
@@ -29,10 +32,14 @@ func TestPublish_BundleRoundTrip(t *testing.T) {
 			t.Error("the second version calls itself the first")
 		}
 		rita := hub.as("rita")
-		for version, body := range map[string]typed{"1.0.0": first, "1.1.0": second} {
+		for version, want := range map[string][]string{"1.0.0": {"stack.json", "templates/a"}, "1.1.0": {"stack.json"}} {
 			a := rita.get(site + "/versions/" + version + "/bundle").want(200)
-			if !bytes.Equal(a.body, body.data) || a.header.Get("Content-Type") != body.mediaType {
-				t.Errorf("%s came back as %d bytes of %s", version, len(a.body), a.header.Get("Content-Type"))
+			if got := namesIn(t, a.body); !slices.Equal(got, want) || a.header.Get("Content-Type") != "application/x-tar" {
+				t.Errorf("%s came back as %v in %s", version, got, a.header.Get("Content-Type"))
+			}
+			compressed := rita.get(site+"/versions/"+version+"/bundle", header{"Accept-Encoding": "zstd"}).want(200)
+			if compressed.header.Get("Content-Encoding") != "zstd" || !bytes.Equal(inflated(compressed.body), a.body) {
+				t.Errorf("%s is another tar in zstd", version)
 			}
 			rita.get(site+"/versions/"+version+"/bundle", header{"If-None-Match": a.etag()}).want(304)
 			v := decoded[wire.StackVersion](rita.get(site + "/versions/" + version).want(200))
@@ -41,6 +48,21 @@ func TestPublish_BundleRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+// namesIn returns the names of the files in a tar.
+func namesIn(t *testing.T, data []byte) (names []string) {
+	t.Helper()
+	for r := tar.NewReader(bytes.NewReader(data)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
+	}
 }
 
 func TestPublish_SameFilesAreSameVersion(t *testing.T) {
@@ -159,7 +181,6 @@ func TestPublish_RejectsInvalidBundle(t *testing.T) {
 			"no JSON":              {named(`name: "@acme/site"`), 422, wire.CodeInvalidBody, "stack.json"},
 			"no manifest":          {gz(file{name: "x"}), 422, wire.CodeInvalidBody, "stack.json"},
 			"the manifest deeper":  {gz(file{name: "a/stack.json", content: manifest("1.0.0").content}), 422, wire.CodeInvalidBody, "stack.json"},
-			"uncompressed":         {archive(t, manifest("1.0.0")), 415, wire.CodeUnsupportedMediaType, "gzip or zstd"},
 			"a bad path":           {gz(manifest("1.0.0"), file{name: "../x"}), 422, wire.CodeInvalidBody, `"../x"`},
 			"a link":               {gz(manifest("1.0.0"), file{name: "l", kind: '2', link: "/etc/passwd"}), 422, wire.CodeInvalidBody, `"l"`},
 			"garbage":              {typed{"", gzipped(t, []byte(strings.Repeat("x", 600)))}, 422, wire.CodeInvalidBody, ""},
@@ -187,6 +208,19 @@ func TestPublish_AllowsUnknownManifestMembers(t *testing.T) {
 	hub.as("alice").put(site+"/versions/1.0.0", body).want(201)
 }
 
+func TestPublish_TakesAPlainTar(t *testing.T) {
+	hub := one(t, nil)
+	hub.as("alice").put(site+"/versions/1.0.0", archive(t, manifest("1.0.0"))).want(201)
+}
+
+func TestPublish_RefusesBuildMetadata(t *testing.T) {
+	hub := one(t, nil)
+	p := hub.as("alice").put(site+"/versions/1.0.0+build", bundle(t, "1.0.0+build")).problem(422, wire.CodeInvalidBody)
+	if !strings.Contains(p.Detail, "build metadata") || !strings.Contains(p.Hint, "publish it as 1.0.0") {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestPublish_LimitIsNamed(t *testing.T) {
 	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.BundleBytes = 1000 })
 	body := typed{"", append(bundle(t, "1.0.0").data, make([]byte, 1000)...)}
@@ -202,7 +236,7 @@ func TestVersion_InvalidIsNotFound(t *testing.T) {
 			path := site + "/versions/" + version
 			hub.as("rita").get(path).problem(404, wire.CodeNotFound)
 			hub.as("rita").get(path+"/bundle").problem(404, wire.CodeNotFound)
-			if version != "2.0.0" {
+			if version != "2.0.0" && version != "1.0.0+build" {
 				hub.as("alice").put(path, bundle(t, "1.0.0")).problem(404, wire.CodeNotFound)
 			}
 		}
@@ -231,7 +265,10 @@ func TestPublish_OneOfManyWins(t *testing.T) {
 			published := alice.get(path + "/bundle").want(200)
 			if n%2 == 1 { // the stack keeps another one
 				hub.write(func(tx *store.Tx) error {
-					_, _, err := tx.WithdrawVersion(t.Context(), mustRef("@acme/site"), version, false)
+					stack, err := tx.ResourceByName("acme", store.KindStack, "site")
+					if err == nil {
+						_, _, err = tx.WithdrawVersion(stack.ID, version, false)
+					}
 					return err
 				})
 			}

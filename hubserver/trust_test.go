@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"example.com/projecthub/store"
+	"example.com/projecthub/store/sqldb"
 )
 
 // Some tests repeat what they do a few times by default, and as often as SECURITY.md says
@@ -27,7 +27,7 @@ func (h *testHub) replicas(t testing.TB, n int) []*testHub {
 	t.Helper()
 	all := []*testHub{h}
 	for len(all) < n {
-		if store.Path(h.address) != "" {
+		if sqldb.Path(h.address) != "" {
 			all = append(all, h.replica())
 		} else {
 			all = append(all, newHub(t, h.address, nil))

@@ -1,10 +1,9 @@
 package hubserver_test
 
 import (
-	"archive/tar"
 	"bytes"
 	"crypto/rand"
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -16,11 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/projecthub/hubclient/frame"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/sqldb"
 )
 
 const plan = baseFiles + "/plan"
@@ -39,38 +38,38 @@ func treeOf(t testing.TB, contents map[string]string) tree.Tree {
 	return files
 }
 
-// full is the manifest that lists all of a set.
-func full(files tree.Tree) wire.Manifest {
-	return wire.Manifest{Tree: files.Digest(), Files: append([]tree.Entry{}, files...)}
-}
-
-// delta is the manifest that leads from one set to another.
-func delta(from, to tree.Tree) wire.Manifest {
-	d := tree.DeltaOf(from, to)
-	return wire.Manifest{Tree: to.Digest(), Base: from.Digest(), Put: d.Put, Remove: d.Remove}
-}
-
-// blob is the member of a push that uploads a blob.
-func blob(content string) file { return file{name: "blobs/" + sha([]byte(content)), content: content} }
-
-// uploadOf is a push of a manifest and members.
-func uploadOf(t testing.TB, m any, members ...file) typed {
-	t.Helper()
-	return framed(tarOf(t, append([]file{manifestMember(t, m)}, members...)...))
-}
-
-// manifestMember is the first member of a push: m in JSON, unless it is a text.
-func manifestMember(t testing.TB, m any) file {
-	t.Helper()
-	text, ok := m.(string)
-	if !ok {
-		data, err := wire.Encode(m)
-		if err != nil {
-			t.Fatal(err)
+// question asks for all that a set has.
+func question(files tree.Tree) wire.PlanBaseFiles {
+	q := wire.PlanBaseFiles{Tree: files.Digest()}
+	for _, e := range files {
+		if !slices.Contains(q.Digests, e.SHA256) {
+			q.Digests = append(q.Digests, e.SHA256)
 		}
-		text = string(data)
 	}
-	return file{name: "manifest.json", content: text}
+	return q
+}
+
+// uploadOf is a push of a list of files, and of these contents.
+func uploadOf(files tree.Tree, contents ...string) typed {
+	return upload(store.Compress(files.Canonical()), contents...)
+}
+
+// deltaOf is a push of a list that is compressed with another one.
+func deltaOf(base, files tree.Tree, contents ...string) typed {
+	return upload(store.CompressWith(files.Canonical(), base.Canonical()), contents...)
+}
+
+func upload(list []byte, contents ...string) typed {
+	body := framed(nil, list)
+	for _, content := range contents {
+		body = framed(body, store.Compress([]byte(content)))
+	}
+	return typed{wire.UploadType, body}
+}
+
+// framed appends a frame after its length.
+func framed(body, frame []byte) []byte {
+	return append(binary.AppendUvarint(body, uint64(len(frame))), frame...)
 }
 
 // noisy makes n contents of so many bytes that do not compress: f00, f01 and on.
@@ -84,51 +83,38 @@ func noisy(n, size int) map[string]string {
 	return contents
 }
 
-// blobs are the members that bring all contents of a set.
-func blobs(files tree.Tree, contents map[string]string) []file {
-	var members []file
-	for _, e := range files {
-		members = append(members, blob(contents[e.Path]))
+// all are the contents of a set in the order of their paths.
+func all(contents map[string]string) (list []string) {
+	for _, path := range slices.Sorted(maps.Keys(contents)) {
+		list = append(list, contents[path])
 	}
-	return members
+	return list
 }
-
-// framed is a tar as the body of a push.
-func framed(plain []byte) typed {
-	var body []byte
-	for part := range slices.Chunk(plain, frame.Size) {
-		body = frame.Append(body, part)
-	}
-	return typed{wire.BaseFilesType, body}
-}
-
-var zstdEncoded = header{"Content-Encoding": "zstd"}
 
 // push sends a set and the contents that are missing, as a plan says.
 func (c *caller) push(contents map[string]string) wire.BaseFilesWritten {
 	c.hub.Helper()
 	files := treeOf(c.hub, contents)
-	p := decoded[wire.Plan](c.post(plan, full(files)).want(200))
-	return decoded[wire.BaseFilesWritten](c.put(baseFiles, uploadOf(c.hub, full(files), missing(p, contents)...), zstdEncoded).want(200))
+	p := decoded[wire.PlannedBaseFiles](c.post(plan, question(files)).want(200))
+	return decoded[wire.BaseFilesWritten](c.put(baseFiles, uploadOf(files, missing(p, contents)...)).want(200))
 }
 
-// missing are the members that a plan asks for.
-func missing(p wire.Plan, contents map[string]string) []file {
+// missing are the contents that a plan asks for.
+func missing(p wire.PlannedBaseFiles, contents map[string]string) (list []string) {
 	byDigest := map[string]string{}
 	for _, content := range contents {
 		byDigest[sha([]byte(content))] = content
 	}
-	var members []file
 	for _, digest := range p.Missing {
-		members = append(members, blob(byDigest[digest]))
+		list = append(list, byDigest[digest])
 	}
-	return members
+	return list
 }
 
-// stored counts the contents of acme.
+// stored counts the contents of the project web.
 func (h *testHub) stored() int {
 	h.Helper()
-	return h.count("SELECT count(*) FROM contents WHERE account = 'acme'")
+	return h.count("SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.slug = 'web'")
 }
 
 func (h *testHub) wantFiles(contents map[string]string) {
@@ -137,7 +123,8 @@ func (h *testHub) wantFiles(contents map[string]string) {
 	for path, content := range contents {
 		want[path] = "0644 " + content
 	}
-	if diff := cmp.Diff(want, tarFiles(h.TB.(*testing.T), h.as("rita").get(baseFiles+"/archive").want(200).body)); diff != "" {
+	got := tarFiles(h.TB.(*testing.T), h.as("rita").get(baseFiles+"/archive").want(200).body)
+	if diff := cmp.Diff(want, got); diff != "" {
 		h.Errorf("the files (-want +got): %.2000s", diff)
 	}
 }
@@ -145,11 +132,11 @@ func (h *testHub) wantFiles(contents map[string]string) {
 func TestPutFiles_OnlyMissingBlobs(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		noise := make([]byte, 3<<20)
-		rand.Read(noise)
-		contents := map[string]string{"a": "alpha", "b/c": "", "big": string(noise), "same": "alpha", "text": strings.Repeat("some text ", 300_000)}
+		contents := map[string]string{
+			"a": "alpha", "b/c": "", "big": noisy(1, 3<<20)["f00"], "same": "alpha", "text": strings.Repeat("some text ", 300_000),
+		}
 		w := hub.as("alice").push(contents)
-		if w.Added != 5 || w.Uploaded != 4 || w.BaseFilesPushed != 5 {
+		if w.Added != 5 || w.Uploaded != 4 || w.BaseFilesPushed != 5 || w.BytesReceived < 3<<20 {
 			t.Errorf("the first push: %+v", w)
 		}
 		hub.wantFiles(contents)
@@ -167,20 +154,37 @@ func TestPlanFiles_Unchanged(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		none := strings.Repeat("0", 64)
-		p := decoded[wire.Plan](hub.as("alice").post(plan, wire.Manifest{Tree: none}).want(200))
-		if diff := cmp.Diff(wire.Plan{NeedFull: true, AllMissing: true, Missing: []string{}}, p); diff != "" {
-			t.Errorf("no set is there: %s", diff)
+		ask := func(q wire.PlanBaseFiles, want wire.PlannedBaseFiles) {
+			t.Helper()
+			if diff := cmp.Diff(want, decoded[wire.PlannedBaseFiles](hub.as("alice").post(plan, q).want(200))); diff != "" {
+				t.Errorf("%+v: %s", q, diff)
+			}
 		}
+		ask(wire.PlanBaseFiles{Tree: none}, wire.PlannedBaseFiles{Missing: []string{}})
 		w := hub.as("alice").push(map[string]string{"a": "alpha"})
-		p = decoded[wire.Plan](hub.as("alice").post(plan, wire.Manifest{Tree: w.Tree}).want(200))
-		if diff := cmp.Diff(wire.Plan{Current: w.Tree, Unchanged: true, Missing: []string{}}, p); diff != "" {
-			t.Errorf("the same set: %s", diff)
-		}
-		p = decoded[wire.Plan](hub.as("alice").post(plan, wire.Manifest{Tree: none}).want(200))
-		if diff := cmp.Diff(wire.Plan{Current: w.Tree, NeedFull: true, Missing: []string{}}, p); diff != "" {
-			t.Errorf("another set: %s", diff)
-		}
+		ask(wire.PlanBaseFiles{Tree: w.Tree}, wire.PlannedBaseFiles{Current: w.Tree, Unchanged: true, Missing: []string{}})
+		ask(wire.PlanBaseFiles{Tree: none}, wire.PlannedBaseFiles{Current: w.Tree, Missing: []string{}})
+		alpha := sha([]byte("alpha"))
+		ask(wire.PlanBaseFiles{Tree: w.Tree, Digests: []string{alpha}},
+			wire.PlannedBaseFiles{Current: w.Tree, Unchanged: true, Missing: []string{}})
+		ask(wire.PlanBaseFiles{Tree: none, Digests: []string{alpha, none}},
+			wire.PlannedBaseFiles{Current: w.Tree, Missing: []string{none}})
+		hub.sql("DELETE FROM blobs WHERE sha256 = '" + alpha + "'") // as after a repair
+		ask(wire.PlanBaseFiles{Tree: w.Tree, Digests: []string{alpha}},
+			wire.PlannedBaseFiles{Current: w.Tree, Missing: []string{alpha}})
 	})
+}
+
+func TestPlanFiles_RejectsInvalidBody(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	alice := hub.as("alice")
+	alice.post(plan, `{"tree": "1"`).problem(400, wire.CodeInvalidJSON)
+	alice.post(plan, `{"tree": "1"}`).problem(422, wire.CodeInvalidBody)
+	alice.post(plan, `{"tree": "`+sha(nil)+`", "digests": ["x"]}`).problem(422, wire.CodeInvalidBody)
+	alice.post(plan, `{"tree": "`+sha(nil)+`", "files": []}`).problem(422, wire.CodeInvalidBody)
+	alice.post(plan, wire.PlanBaseFiles{Tree: sha(nil), Digests: make([]string, 20_001)}).problem(413, wire.CodeTooLarge)
+	alice.post(plan, typed{"text/plain", []byte("{}")}).problem(415, wire.CodeUnsupportedMediaType)
 }
 
 func TestPutFiles_Delta(t *testing.T) {
@@ -192,23 +196,25 @@ func TestPutFiles_Delta(t *testing.T) {
 		before := treeOf(t, contents)
 		contents["a"], contents["d/e"] = "delta", "alpha"
 		delete(contents, "b")
-		m := delta(before, treeOf(t, contents))
-		if p := decoded[wire.Plan](alice.post(plan, m).want(200)); !slices.Equal(p.Missing, []string{sha([]byte("delta"))}) || p.NeedFull {
+		files := treeOf(t, contents)
+		p := decoded[wire.PlannedBaseFiles](alice.post(plan, question(files)).want(200))
+		if !slices.Equal(p.Missing, []string{sha([]byte("delta"))}) || p.Current != before.Digest() {
 			t.Errorf("the plan is %+v", p)
 		}
-		w := decoded[wire.BaseFilesWritten](alice.put(baseFiles, uploadOf(t, m, blob("delta")), zstdEncoded).want(200))
-		if w.Added != 1 || w.Changed != 1 || w.Removed != 1 || w.Uploaded != 1 || w.Tree != m.Tree {
+		on := baseFiles + "?base=" + before.Digest()
+		w := decoded[wire.BaseFilesWritten](alice.put(on, deltaOf(before, files, "delta")).want(200))
+		if w.Added != 1 || w.Changed != 1 || w.Removed != 1 || w.Uploaded != 1 || w.Tree != files.Digest() {
 			t.Errorf("%+v", w)
 		}
 		hub.wantFiles(contents)
 
 		// The same again, as after a lost answer.
-		if w := decoded[wire.BaseFilesWritten](alice.put(baseFiles, uploadOf(t, m, blob("delta")), zstdEncoded).want(200)); w.Added+w.Changed+w.Removed != 0 {
-			t.Errorf("again: %+v", w)
+		gone := alice.put(on, deltaOf(before, files, "delta")).problem(409, wire.CodePlanOutdated)
+		if gone.Current == nil || gone.Current.Revision != files.Digest() {
+			t.Errorf("again: %+v", gone)
 		}
-		if p := decoded[wire.Plan](alice.post(plan, delta(before, treeOf(t, map[string]string{"x": "x"}))).want(200)); !p.NeedFull || len(p.Missing) != 0 {
-			t.Errorf("a plan from a set that no longer exists: %+v", p)
-		}
+		alice.put(baseFiles+"?base=x", uploadOf(files)).problem(422, wire.CodeInvalidBody)
+		alice.put(baseFiles+"?base="+files.Digest(), deltaOf(before, files)).problem(422, wire.CodeInvalidBody)
 	})
 }
 
@@ -217,118 +223,85 @@ func TestPutFiles_OutdatedPlanIs409(t *testing.T) {
 		hub.project()
 		alice := hub.as("alice")
 		one, two, three := treeOf(t, map[string]string{"a": "1"}), treeOf(t, map[string]string{"a": "2"}), treeOf(t, map[string]string{"a": "2", "b": "3"})
-		p := alice.put(baseFiles, uploadOf(t, full(three), blob("2")), zstdEncoded).problem(409, wire.CodePlanOutdated)
+		p := alice.put(baseFiles, uploadOf(three, "2")).problem(409, wire.CodePlanOutdated)
 		if !slices.Equal(p.Missing, []string{sha([]byte("3"))}) || p.Current != nil {
 			t.Errorf("contents are missing: %+v", p)
 		}
-		if p := decoded[wire.Plan](alice.post(plan, full(three)).want(200)); !slices.Equal(p.Missing, []string{sha([]byte("3"))}) {
-			t.Errorf("what was uploaded is lost: %+v", p)
+		lost := func(want ...string) {
+			t.Helper()
+			p := decoded[wire.PlannedBaseFiles](alice.post(plan, question(three)).want(200))
+			if !slices.Equal(p.Missing, append([]string{}, want...)) {
+				t.Errorf("what was uploaded is lost: %+v", p)
+			}
 		}
+		lost(sha([]byte("3")))
 		alice.push(map[string]string{"a": "1"})
-		p = alice.put(baseFiles, uploadOf(t, delta(two, three), blob("3")), zstdEncoded).problem(409, wire.CodePlanOutdated)
+		p = alice.put(baseFiles+"?base="+two.Digest(), deltaOf(two, three, "3")).problem(409, wire.CodePlanOutdated)
 		if p.Current == nil || p.Current.Revision != one.Digest() || p.Missing != nil {
 			t.Errorf("another set is there: %+v", p)
 		}
 		hub.wantFiles(map[string]string{"a": "1"})
-		if p := decoded[wire.Plan](alice.post(plan, full(three)).want(200)); len(p.Missing) != 0 {
-			t.Errorf("what was uploaded is lost: %+v", p)
-		}
+		lost(sha([]byte("3")))
 	})
 }
 
-func TestPutFiles_BlobsBelongToAccount(t *testing.T) {
+func TestPutFiles_BlobsBelongToProject(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		hub.as("alice").push(map[string]string{"a": "a secret of acme"})
-		sam := hub.as("sam")
-		sam.put("/v1/stacks/sam/site/versions/1.0.0", typed{"application/gzip", gzipped(t, tarOf(t, file{name: "stack.json", content: `{"name": "@sam/site", "version": "1.0.0"}`}))}).want(201)
-		sam.post("/v1/apis/upload?account=sam&slug=pets", pets).want(201)
-		own := wire.CreateProject{Account: "sam", Slug: "web", Stack: "sam/site", API: mustRef("@sam/pets"), Visibility: wire.Private}
-		sam.post("/v1/projects", own).want(201)
-		m := full(treeOf(t, map[string]string{"mine": "a secret of acme"}))
-		const path = "/v1/projects/sam/web/preview/base-files"
-		if p := decoded[wire.Plan](sam.post(path+"/plan", m).want(200)); len(p.Missing) != 1 {
+		hub.as("alice").post("/v1/projects", newProject("other")).want(201)
+		hub.as("alice").push(map[string]string{"a": "a secret of web"})
+		const path = "/v1/projects/acme/other/preview/base-files"
+		files := treeOf(t, map[string]string{"mine": "a secret of web"})
+		_, restricted := hub.as("alice").create(wire.CreateToken{
+			Name: "other", Scopes: wire.Scopes, Restriction: onlyProject("acme", "other"),
+		})
+		if p := decoded[wire.PlannedBaseFiles](restricted.post(path+"/plan", question(files)).want(200)); len(p.Missing) != 1 {
 			t.Errorf("the plan is %+v", p)
 		}
-		if p := decoded[wire.Plan](sam.post(path+"/plan", wire.Manifest{Tree: m.Tree}).want(200)); !p.AllMissing {
-			t.Errorf("asked by its digest alone: %+v", p)
-		}
-		if p := sam.put(path, uploadOf(t, m), zstdEncoded).problem(409, wire.CodePlanOutdated); len(p.Missing) != 1 {
+		if p := restricted.put(path, uploadOf(files)).problem(409, wire.CodePlanOutdated); len(p.Missing) != 1 {
 			t.Errorf("the push: %+v", p)
 		}
-		sam.get(path).problem(404, wire.CodeNotFound)
-		sam.get(path+"/archive").problem(404, wire.CodeNotFound)
+		restricted.get(path).problem(404, wire.CodeNotFound)
+		restricted.get(path+"/archive").problem(404, wire.CodeNotFound)
 	})
 }
 
-func TestPlanFiles_Compressed(t *testing.T) {
-	hub := one(t, nil)
-	hub.project()
-	alice := hub.as("alice")
-	data, err := wire.Encode(full(treeOf(t, map[string]string{"a": "alpha"})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const json = "application/json"
-	if p := decoded[wire.Plan](alice.post(plan, typed{json, zstded(t, data)}, zstdEncoded).want(200)); len(p.Missing) != 1 {
-		t.Errorf("%+v", p)
-	}
-	alice.post(plan, typed{json, data}, zstdEncoded).problem(422, wire.CodeInvalidBody)
-	alice.post(plan, typed{json, zstded(t, data)[:20]}, zstdEncoded).problem(400, wire.CodeInvalidBody)
-	long := `{"tree": "` + sha(nil) + `", "base": "` + sha(nil) + `", "remove": [` + strings.Repeat(`"`+strings.Repeat("x", 1000)+`",`, 18_000) + `"x"]}`
-	alice.post(plan, typed{json, zstded(t, []byte(long))}, zstdEncoded).problem(413, wire.CodeTooLarge)
-	alice.post(plan, typed{json, data}, header{"Content-Encoding": "gzip"}).problem(415, wire.CodeUnsupportedMediaType)
-	alice.post(plan, typed{"text/plain", data}).problem(415, wire.CodeUnsupportedMediaType)
-	alice.post(plan, `{"tree": "1"`).problem(400, wire.CodeInvalidJSON)
-}
-
-// hostile are manifests that no set can have, with the status and what the answer says.
-func hostile(t *testing.T) map[string]struct {
-	manifest any
-	status   int
-	says     string
+// hostile are lists that no set can have, with the status and what the answer says.
+func hostile() map[string]struct {
+	list   string
+	status int
+	says   string
 } {
-	good := full(treeOf(t, map[string]string{"a": "alpha"}))
-	with := func(entries ...tree.Entry) wire.Manifest {
-		return wire.Manifest{Tree: tree.Tree(entries).Digest(), Files: entries}
-	}
 	digest := sha([]byte("alpha"))
-	sized := func(path string, size int64) tree.Entry {
-		return tree.Entry{Path: path, Mode: tree.Regular, Size: size, SHA256: digest}
+	line := func(path string, size int64) string {
+		return string(tree.Tree{{Path: path, Mode: tree.Regular, Size: size, SHA256: digest}}.Canonical())
 	}
-	var many []tree.Entry
+	var many string
 	for i := range 21 {
-		many = append(many, sized(fmt.Sprintf("f%02d", i), 5))
+		many += line(fmt.Sprintf("f%02d", i), 5)
 	}
-	other := good
-	other.Tree = strings.Repeat("0", 64)
 	type row = struct {
-		manifest any
-		status   int
-		says     string
+		list   string
+		status int
+		says   string
 	}
 	rows := map[string]row{
-		"no tree":                  {`{"files": []}`, 422, "/tree"},
-		"files and put":            {`{"tree": "` + good.Tree + `", "files": [], "put": []}`, 422, "not both"},
-		"put without base":         {`{"tree": "` + good.Tree + `", "put": [{"path": "a", "mode": "0644", "size": 5, "sha256": "` + digest + `"}]}`, 422, "/base"},
-		"an invalid base":          {`{"tree": "` + good.Tree + `", "base": "x"}`, 422, "/base"},
-		"an unknown member":        {`{"tree": "` + good.Tree + `", "files": [], "x": 1}`, 422, "/x"},
-		"another tree":             {other, 422, good.Tree},
-		"alike but for case":       {with(sized("A", 5), sized("a", 5)), 422, `"a"`},
-		"twice":                    {with(sized("a", 5), sized("a", 5)), 422, `"a"`},
-		"file and directory":       {with(sized("a", 5), sized("a/b", 5)), 422, `"a/b"`},
-		"a content with two sizes": {with(sized("a", 5), sized("b", 6)), 422, `"b"`},
-		"an invalid mode":          {with(tree.Entry{Path: "a", Mode: "0777", Size: 5, SHA256: digest}), 422, "0777"},
-		"a negative size":          {with(sized("a", -1)), 422, "negative"},
-		"an invalid digest":        {with(tree.Entry{Path: "a", Mode: tree.Regular, SHA256: "X"}), 422, "sha256"},
-		"too many files":           {with(many...), 413, "at most 20"},
-		"a large file":             {with(sized("big", 1001)), 413, `"big"`},
-		"a large set":              {with(sized("a", 999), sized("b", 999), sized("c", 999)), 413, "2000"},
+		"no line":                  {"text\n", 422, "list of files"},
+		"no end of a line":         {strings.TrimSuffix(line("a", 5), "\n"), 422, "list of files"},
+		"alike but for case":       {line("A", 5) + line("a", 5), 422, `"a"`},
+		"twice":                    {line("a", 5) + line("a", 5), 422, `"a"`},
+		"out of order":             {line("b", 5) + line("a", 5), 422, "list of files"},
+		"file and directory":       {line("a", 5) + line("a/b", 5), 422, `"a/b"`},
+		"a content with two sizes": {line("a", 5) + line("b", 6), 422, `"b"`},
+		"an invalid mode":          {strings.Replace(line("a", 5), "0644", "0777", 1), 422, "0777"},
+		"a negative size":          {line("a", -1), 422, "list of files"},
+		"an invalid digest":        {strings.Replace(line("a", 5), digest, strings.ToUpper(digest), 1), 422, "list of files"},
+		"too many files":           {many, 413, "at most 20"},
+		"a large file":             {line("big", 1001), 413, `"big"`},
+		"a large set":              {line("a", 999) + strings.ReplaceAll(line("b", 999)+line("c", 999), digest, sha(nil)), 413, "2000"},
 	}
 	for _, path := range badPaths() {
-		if strings.ToValidUTF8(path, "") == path {
-			rows["the path "+fmt.Sprintf("%.40q", path)] = row{with(sized(path, 5)), 422, "path"}
-		}
+		rows["the path "+fmt.Sprintf("%.40q", path)] = row{line(path, 5), 422, "list of files"}
 	}
 	return rows
 }
@@ -338,18 +311,14 @@ func smaller(cfg *hubserver.Config) {
 	cfg.Limits.BaseFiles, cfg.Limits.BaseFileBytes, cfg.Limits.BaseFilesBytes = 20, 1000, 2000
 }
 
-func TestPutFiles_RejectsInvalidManifest(t *testing.T) {
+func TestPutFiles_RejectsInvalidList(t *testing.T) {
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
-		for name, row := range hostile(t) {
-			for way, a := range map[string]*answer{
-				"planned": alice.post(plan, row.manifest),
-				"pushed":  alice.put(baseFiles, uploadOf(t, row.manifest, blob("alpha")), zstdEncoded),
-			} {
-				if a.status != row.status || !strings.Contains(string(a.body), strings.ReplaceAll(row.says, `"`, `\"`)) {
-					t.Errorf("%s, %s: status %d, want %d: %s", name, way, a.status, row.status, a.body)
-				}
+		for name, row := range hostile() {
+			a := alice.put(baseFiles, upload(store.Compress([]byte(row.list)), "alpha"))
+			if a.status != row.status || !strings.Contains(string(a.body), strings.ReplaceAll(row.says, `"`, `\"`)) {
+				t.Errorf("%s: status %d, want %d: %s", name, a.status, row.status, a.body)
 			}
 		}
 		alice.get(baseFiles).problem(404, wire.CodeNotFound)
@@ -363,280 +332,74 @@ func TestPutFiles_RejectsMismatchedUpload(t *testing.T) {
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
-		m := full(treeOf(t, map[string]string{"a": "alpha", "b": "beta"}))
-		manifest, err := wire.Encode(m)
-		if err != nil {
-			t.Fatal(err)
+		files := treeOf(t, map[string]string{"a": "alpha", "b": "beta"})
+		list, alpha := store.Compress(files.Canonical()), store.Compress([]byte("alpha"))
+		with := func(frames ...[]byte) typed {
+			body := framed(nil, list)
+			for _, f := range frames {
+				body = framed(body, f)
+			}
+			return typed{wire.UploadType, body}
 		}
-		named := func(name, content string) file { return file{name: name, content: content} }
-		alpha, digest := blob("alpha"), "blobs/"+sha([]byte("beta"))
-		plain := tarOf(t, named("manifest.json", string(manifest)), alpha)
-		bomb := frame.Append(nil, make([]byte, 5<<20))
+		whole := uploadOf(files, "alpha", "beta").data
 		for name, c := range map[string]struct {
 			body   typed
 			status int
 			says   string
 		}{
-			"another content":           {uploadOf(t, m, alpha, named(digest, "gama")), 422, digest},
-			"a shorter content":         {uploadOf(t, m, alpha, named(digest, "bet")), 422, "3 bytes"},
-			"a longer content":          {uploadOf(t, m, alpha, named(digest, "betaa")), 422, "5 bytes"},
-			"a content twice":           {uploadOf(t, m, alpha, alpha), 422, "already sent"},
-			"a content of no file":      {uploadOf(t, m, alpha, blob("gamma")), 422, "not in the manifest"},
-			"a file by its path":        {uploadOf(t, m, alpha, named("b", "beta")), 422, `\"b\"`},
-			"an invalid blob name":      {uploadOf(t, m, alpha, named("blobs/../b", "beta")), 422, "sha256"},
-			"a link":                    {uploadOf(t, m, alpha, file{name: digest, kind: tar.TypeSymlink, link: "/etc/passwd"}), 422, digest},
-			"a device":                  {uploadOf(t, m, alpha, file{name: digest, kind: tar.TypeChar}), 422, digest},
-			"no manifest":               {framed(tarOf(t, alpha)), 422, "manifest.json"},
-			"nothing":                   {framed(tarOf(t)), 422, "manifest.json"},
-			"no frame":                  {typed{wire.BaseFilesType, nil}, 422, "manifest.json"},
-			"an invalid manifest":       {uploadOf(t, "{", alpha), 400, "JSON"},
-			"a mere question":           {uploadOf(t, wire.Manifest{Tree: m.Tree}, alpha), 422, "no files"},
-			"no zstd":                   {typed{wire.BaseFilesType, plain}, 422, "not zstd"},
-			"no tar":                    {framed([]byte(strings.Repeat("text ", 1000))), 422, "tar"},
-			"a tar that breaks off":     {framed(plain[:len(plain)-1024-510]), 400, "ended"},
-			"a frame that breaks off":   {typed{wire.BaseFilesType, framed(plain).data[:100]}, 400, "ended"},
-			"a frame that is too large": {typed{wire.BaseFilesType, slices.Concat(framed(plain).data, bomb)}, 422, "4 MiB"},
-			"something after the end":   {framed(append(bytes.Clone(plain), "more"...)), 422, "after its end"},
-			"zeros without end":         {typed{wire.BaseFilesType, slices.Concat(framed(plain).data, bytes.Repeat(frame.Append(nil, make([]byte, 4<<20)), 10))}, 413, "too large"},
+			"another content":           {uploadOf(files, "alpha", "gama"), 422, "not in the list"},
+			"a content of no file":      {uploadOf(files, "alpha", "gamma"), 422, "not in the list"},
+			"nothing":                   {typed{wire.UploadType, nil}, 422, "no list of files"},
+			"a list that is no zstd":    {typed{wire.UploadType, framed(nil, files.Canonical())}, 422, "not a zstd frame"},
+			"a content that is no zstd": {with([]byte("alpha")), 422, "not a zstd frame"},
+			"a tar":                     {typed{wire.UploadType, tarOf(t, file{name: "a"})}, 422, "not a zstd frame"},
+			"two frames as one":         {with(slices.Concat(alpha, alpha)), 422, "one frame"},
+			"something after a frame":   {with(append(bytes.Clone(alpha), 0)), 422, "one frame"},
+			"an empty frame":            {with(nil), 422, "not a zstd frame"},
+			"a length that breaks off":  {typed{wire.UploadType, append(framed(nil, list), 0x80)}, 400, "ended"},
+			"a length without end": {
+				typed{wire.UploadType, append(framed(nil, list), bytes.Repeat([]byte{0xff}, 11)...)}, 422, "overflow",
+			},
+			"a length of no frame": {
+				typed{wire.UploadType, binary.AppendUvarint(framed(nil, list), 1<<63)}, 413, "too large",
+			},
+			"a frame that breaks off": {typed{wire.UploadType, whole[:len(whole)-3]}, 400, "ended"},
+			"a content that is too large": {
+				with(store.Compress(make([]byte, 5<<20))), 413, "too large",
+			},
 		} {
-			a := alice.put(baseFiles, c.body, zstdEncoded)
+			a := alice.put(baseFiles, c.body)
 			if a.status != c.status || !strings.Contains(string(a.body), c.says) {
 				t.Errorf("%s: status %d, want %d and %q: %s", name, a.status, c.status, c.says, a.body)
 			}
 		}
-		alice.put(baseFiles, framed(plain)).problem(415, wire.CodeUnsupportedMediaType)
-		alice.put(baseFiles, framed(plain), header{"Content-Encoding": "gzip"}).problem(415, wire.CodeUnsupportedMediaType)
+		for _, encoding := range []string{"gzip", "zstd"} {
+			alice.put(baseFiles, uploadOf(files), header{"Content-Encoding": encoding}).problem(415, wire.CodeUnsupportedMediaType)
+		}
 		alice.get(baseFiles).problem(404, wire.CodeNotFound)
-		if n := hub.stored(); n != 0 {
+		if n := hub.stored(); n > 1 {
 			t.Errorf("%d contents are stored", n)
 		}
+		alice.put(baseFiles, uploadOf(files, "alpha", "beta", "alpha")).want(200)
 	})
 }
 
 func TestPutFiles_LargeBlobAmongOthers(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
-	contents := noisy(39, 100<<10) // with the start of the large one, nearly a frame
+	contents := noisy(39, 100<<10)
 	contents["large"] = noisy(1, int(hubserver.DefaultLimits.BaseFileBytes))["f00"]
-	files := treeOf(t, contents)
-	plain := tarOf(t, append([]file{manifestMember(t, full(files))}, blobs(files, contents)...)...)
-	hub.as("alice").put(baseFiles, largeFrames(plain), zstdEncoded).want(200)
+	contents["zeros"] = strings.Repeat("\x00", int(hubserver.DefaultLimits.BaseFileBytes))
+	hub.as("alice").put(baseFiles, uploadOf(treeOf(t, contents), all(contents)...)).want(200)
 	hub.wantFiles(contents)
-}
-
-// largeFrames is a tar as the body of a push, in frames as large as the hub takes.
-func largeFrames(plain []byte) typed {
-	var body []byte
-	for part := range slices.Chunk(plain, frame.MaxSize) {
-		body = frame.Append(body, part)
-	}
-	return typed{wire.BaseFilesType, body}
-}
-
-func TestUpload_CutsLargeFramesIntoPacks(t *testing.T) {
-	each(t, func(t *testing.T, hub *testHub) {
-		hub.project()
-		contents := noisy(30, 100)
-		for i := range 6 {
-			contents[fmt.Sprintf("f%02d.large", 5*i)] = strings.Repeat(fmt.Sprint("text ", i), 600_000)
-		}
-		files := treeOf(t, contents)
-		plain := tarOf(t, append([]file{manifestMember(t, full(files))}, blobs(files, contents)...)...)
-		hub.as("alice").put(baseFiles, largeFrames(plain), zstdEncoded).want(200)
-		hub.wantFiles(contents)
-		if n := hub.count("SELECT max(length) FROM packs"); n > frame.Size {
-			t.Errorf("a pack holds %d bytes, want at most %d", n, frame.Size)
-		}
-	})
-}
-
-// decoded returns how many bytes of packs an archive of the set has to decode.
-func (h *testHub) decoded(files tree.Tree) (bytes int64) {
-	h.Helper()
-	err := h.store.Read(h.Context(), func(v *store.View) error {
-		reader := v.BlobReader("acme")
-		stored, err := reader.Locate(h.Context(), files)
-		for _, f := range stored {
-			err = errors.Join(err, reader.Copy(h.Context(), io.Discard, f.Blob))
-		}
-		bytes = reader.Decoded()
-		return err
-	})
-	if err != nil {
-		h.Fatal(err)
-	}
-	return bytes
-}
-
-func TestGetArchive_DecodesEachPackOnce(t *testing.T) {
-	hub := one(t, nil)
-	hub.project()
-	// Each frame holds a few tiny files that are far from each other in the set, and 3 MiB of zeros.
-	contents, large := map[string]string{}, map[string]string{}
-	var members [][]file
-	for i := range 8 {
-		var tiny []file
-		for j := range 20 {
-			text := fmt.Sprint("tiny ", i, j)
-			contents[fmt.Sprintf("%02d-%02d", j, i)] = text
-			tiny = append(tiny, blob(text))
-		}
-		zeros := fmt.Sprint(i) + strings.Repeat("\x00", 3<<20)
-		large[fmt.Sprint("large", i)] = zeros
-		members = append(members, append(tiny, blob(zeros)))
-	}
-	all := maps.Clone(contents)
-	maps.Copy(all, large)
-	end := func(files ...file) []byte { return bytes.TrimSuffix(tarOf(t, files...), make([]byte, 1024)) }
-	body := frame.Append(nil, end(manifestMember(t, full(treeOf(t, all)))))
-	for _, m := range members {
-		body = frame.Append(body, end(m...))
-	}
-	body = frame.Append(body, make([]byte, 1024))
-	hub.as("alice").put(baseFiles, typed{wire.BaseFilesType, body}, zstdEncoded).want(200)
-	files := treeOf(t, contents)
-	hub.as("alice").put(baseFiles, uploadOf(t, full(files)), zstdEncoded).want(200)
-	if bytes, limit := hub.decoded(files), files.Bytes()+8*frame.Size; bytes > limit {
-		t.Errorf("%d bytes are decoded for %d bytes of files in 8 frames, want at most %d", bytes, files.Bytes(), limit)
-	}
-	hub.wantFiles(contents)
-}
-
-func TestUpload_StoresOnlyContents(t *testing.T) {
-	hub := one(t, nil)
-	hub.project()
-	contents := map[string]string{"a": "alpha", "b": "beta"}
-	files := treeOf(t, contents)
-	m := manifestMember(t, full(files))
-	m.content += strings.Repeat(" ", 12<<10)
-	plain := tarOf(t, append([]file{m}, blobs(files, contents)...)...)
-	hub.as("alice").put(baseFiles, largeFrames(append(plain, make([]byte, 500<<10)...)), zstdEncoded).want(200)
-	hub.wantFiles(contents)
-	if n := hub.count("SELECT sum(length) FROM packs"); n > 4<<10 {
-		t.Errorf("the packs of 9 bytes of contents hold %d bytes", n)
-	}
-	second := blob("beta")
-	second.records = map[string]string{"comment": strings.Repeat("x", 300<<10)}
-	contents["c"] = "gamma"
-	body := framed(tarOf(t, manifestMember(t, full(treeOf(t, contents))), blob("alpha"), second, blob("gamma")))
-	p := hub.as("alice").put(baseFiles, body, zstdEncoded).problem(422, wire.CodeInvalidBody)
-	if !strings.Contains(p.Detail, second.name) {
-		t.Errorf("%q does not name %s", p.Detail, second.name)
-	}
-}
-
-// sparse is the member of a push that uploads a blob of so many bytes as a sparse
-// file: all after start is a hole.
-func sparse(t *testing.T, start string, size int) (content string, member []byte) {
-	t.Helper()
-	content = start + strings.Repeat("\x00", size-len(start))
-	var records string
-	for _, r := range []string{"GNU.sparse.major=0", "GNU.sparse.minor=1", "GNU.sparse.name=" + blob(content).name,
-		fmt.Sprint("GNU.sparse.size=", size), "GNU.sparse.numblocks=1", fmt.Sprint("GNU.sparse.map=0,", len(start))} {
-		n := len(r) + 2 + 2 // the length itself has two digits
-		if n > 99 {
-			n++
-		}
-		records += fmt.Sprintf("%d %s\n", n, r)
-	}
-	end := func(f file) []byte { return bytes.TrimSuffix(tarOf(t, f), make([]byte, 1024)) }
-	extended := end(file{name: "x", content: records})
-	copy(extended[:512], retyped(extended[:512], 'x'))
-	return content, append(extended, end(file{name: "s", content: start})...)
-}
-
-// retyped is a tar's header with another kind.
-func retyped(header []byte, kind byte) []byte {
-	h := bytes.Clone(header)
-	h[156] = kind
-	copy(h[148:156], "        ")
-	sum := 0
-	for _, b := range h {
-		sum += int(b)
-	}
-	copy(h[148:], fmt.Sprintf("%06o\x00 ", sum))
-	return h
-}
-
-func TestUpload_RejectsSparseFiles(t *testing.T) {
-	hub := one(t, nil)
-	hub.project()
-	content, member := sparse(t, "start", 2000)
-	other := strings.Repeat("other", 500)
-	files := treeOf(t, map[string]string{"other": other, "sparse": content})
-	plain := bytes.TrimSuffix(tarOf(t, manifestMember(t, full(files))), make([]byte, 1024))
-	plain = append(append(plain, member...), tarOf(t, blob(other))...)
-	p := hub.as("alice").put(baseFiles, framed(plain), zstdEncoded).problem(422, wire.CodeInvalidBody)
-	if !strings.Contains(p.Detail, "sparse") {
-		t.Errorf("%q does not say why", p.Detail)
-	}
-	if n := hub.stored(); n != 0 {
-		t.Errorf("%d contents are stored", n)
-	}
 }
 
 func TestPutFiles_DatabaseFailureIsNotBlamedOnCaller(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		const member = 200 * 512 // of a tar, with its header
-		contents := noisy(40, member-512)
-		files := treeOf(t, contents)
-		plain := tarOf(t, append([]file{manifestMember(t, full(files))}, blobs(files, contents)...)...)
-		first := len(plain)%member - 1024 // the manifest; so much is a tar's end
-		body := frame.Append(nil, plain[:first])
-		for part := range slices.Chunk(plain[first:], member) { // so that no content goes on in the next
-			body = frame.Append(body, part)
-		}
-		hub.sql("DROP TABLE packs")
-		hub.as("alice").put(baseFiles, typed{wire.BaseFilesType, body}, zstdEncoded).problem(500, wire.CodeInternal)
-	})
-}
-
-func TestPutFiles_RejectsMismatchedDelta(t *testing.T) {
-	each(t, func(t *testing.T, hub *testHub) {
-		hub.project()
-		alice := hub.as("alice")
-		base := treeOf(t, map[string]string{"a": "alpha", "b": "beta"})
-		alice.push(map[string]string{"a": "alpha", "b": "beta"})
-		good := delta(base, treeOf(t, map[string]string{"a": "alpha", "b": "beta", "c": "gamma"}))
-		change := func(f func(*wire.Manifest)) wire.Manifest {
-			m := good
-			m.Put = slices.Clone(m.Put)
-			f(&m)
-			return m
-		}
-		for name, c := range map[string]struct {
-			manifest wire.Manifest
-			says     string
-		}{
-			"another tree":          {change(func(m *wire.Manifest) { m.Put[0].Path = "d" }), "the tree"},
-			"a clash with the base": {change(func(m *wire.Manifest) { m.Put[0].Path = "A" }), `\"A\"`},
-			"below a file":          {change(func(m *wire.Manifest) { m.Put[0].Path = "a/x" }), `\"a/x\"`},
-			"removing nothing":      {change(func(m *wire.Manifest) { m.Remove = []string{"none"} }), `\"none\"`},
-			"a size that is wrong":  {change(func(m *wire.Manifest) { m.Put[0] = entry("c", tree.Regular, "alpha"); m.Put[0].Size = 7 }), ""},
-		} {
-			members := []file{blob("gamma")}
-			if c.says == "" {
-				members = nil
-			}
-			if a := alice.put(baseFiles, uploadOf(t, c.manifest, members...), zstdEncoded); a.status != 422 || !strings.Contains(string(a.body), c.says) {
-				t.Errorf("%s: status %d: %s", name, a.status, a.body)
-			}
-		}
-		hub.wantFiles(map[string]string{"a": "alpha", "b": "beta"})
-	})
-}
-
-func TestPutFiles_RejectsWrongSize(t *testing.T) {
-	each(t, func(t *testing.T, hub *testHub) {
-		hub.project()
-		alice := hub.as("alice")
-		alice.push(map[string]string{"a": "alpha"})
-		lie := entry("b", tree.Regular, "alpha")
-		lie.Size = 4
-		m := full(tree.Tree{lie})
-		alice.post(plan, m).problem(422, wire.CodeInvalidBody)
-		alice.put(baseFiles, uploadOf(t, m), zstdEncoded).problem(422, wire.CodeInvalidBody)
+		contents := noisy(80, 100<<10)
+		hub.sql("ALTER TABLE blobs RENAME TO gone")
+		hub.as("alice").put(baseFiles, uploadOf(treeOf(t, contents), all(contents)...)).problem(500, wire.CodeInternal)
 	})
 }
 
@@ -646,16 +409,15 @@ func (c *caller) cut(body typed, n int) {
 	c.breakOff(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body.data), body.data[:n]))
 }
 
-// breakOff sends the start of a push, from the header with its length, and
-// breaks the connection.
+// breakOff sends the start of a push, from the header with its length, and breaks the connection.
 func (c *caller) breakOff(start string) {
 	c.hub.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.hub.url, "http://"))
 	if err != nil {
 		c.hub.Fatal(err)
 	}
-	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Encoding: zstd\r\n%s",
-		baseFiles, c.token, wire.BaseFilesType, start)
+	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n%s",
+		baseFiles, c.token, wire.UploadType, start)
 	conn.(*net.TCPConn).CloseWrite()
 	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	io.Copy(io.Discard, conn) // until the hub is done with it
@@ -667,14 +429,14 @@ func TestPutFiles_BrokenPushKeepsBlobs(t *testing.T) {
 		hub.project()
 		contents := noisy(40, 100<<10)
 		files := treeOf(t, contents)
-		body := uploadOf(t, full(files), blobs(files, contents)...)
+		body := uploadOf(files, all(contents)...)
 		hub.as("alice").cut(body, len(body.data)*3/4)
-		p := decoded[wire.Plan](hub.as("alice").post(plan, full(files)).want(200))
-		if n := len(p.Missing); n < 8 || n > 22 { // a frame more than what was cut
+		p := decoded[wire.PlannedBaseFiles](hub.as("alice").post(plan, question(files)).want(200))
+		if n := len(p.Missing); n < 8 || n > 12 {
 			t.Errorf("%d of 40 contents are missing", n)
 		}
 		hub.as("alice").get(baseFiles).problem(404, wire.CodeNotFound)
-		w := decoded[wire.BaseFilesWritten](hub.as("alice").put(baseFiles, uploadOf(t, full(files), missing(p, contents)...), zstdEncoded).want(200))
+		w := decoded[wire.BaseFilesWritten](hub.as("alice").put(baseFiles, uploadOf(files, missing(p, contents)...)).want(200))
 		if w.Uploaded != len(p.Missing) {
 			t.Errorf("%+v", w)
 		}
@@ -682,105 +444,11 @@ func TestPutFiles_BrokenPushKeepsBlobs(t *testing.T) {
 	})
 }
 
-func TestPutFiles_BrokenPushKeepsNoWrongBlob(t *testing.T) {
-	each(t, func(t *testing.T, hub *testHub) {
-		hub.project()
-		contents := noisy(4, 10<<10)
-		files := treeOf(t, contents)
-		members := blobs(files, contents)
-		wrong := strings.TrimPrefix(members[1].name, "blobs/")
-		members[1].content = strings.Repeat("x", len(members[1].content))
-		var data []byte
-		for part := range slices.Chunk(tarOf(t, append([]file{manifestMember(t, full(files))}, members...)...), 15<<10) { // a content and a half
-			data = frame.Append(data, part)
-		}
-		body := typed{wire.BaseFilesType, data}
-		for cut := 1; cut < len(body.data); cut += len(body.data) / 20 {
-			hub.as("alice").cut(body, cut)
-			p := decoded[wire.Plan](hub.as("alice").post(plan, full(files)).want(200))
-			if !slices.Contains(p.Missing, wrong) {
-				t.Fatalf("cut after %d of %d bytes: what is missing is %v", cut, len(body.data), p.Missing)
-			}
-		}
-		hub.as("alice").push(contents)
-		hub.wantFiles(contents)
-	})
-}
-
-func TestPutFiles_BrokenPushKeepsNoPartialBlob(t *testing.T) {
-	each(t, func(t *testing.T, hub *testHub) {
-		hub.project()
-		contents := map[string]string{"a": "alpha", "b": "beta"}
-		files := treeOf(t, contents)
-		body := uploadOf(t, full(files), blob("alpha"), file{name: blob("beta").name, content: "atem"})
-		// That the connection breaks is known here before what is wrong in its last frame.
-		hub.as("alice").breakOff(fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nno chunk\r\n", len(body.data), body.data))
-		p := decoded[wire.Plan](hub.as("alice").post(plan, full(files)).want(200))
-		if len(p.Missing) != 2 {
-			t.Errorf("missing is %v, want both", p.Missing)
-		}
-	})
-}
-
-// noteWaiting makes the database note, in noted, how the transactions that INSERT
-// into or UPDATE a table wait for the disk: in full, or not at all.
-func (h *testHub) noteWaiting(write, table string) {
-	h.Helper()
-	if store.Path(h.address) != "" {
-		h.sql("CREATE TRIGGER note_" + table + " AFTER " + write + " ON " + table + " BEGIN INSERT INTO noted SELECT '" + table + "', synchronous = 2 FROM pragma_synchronous; END")
-		return
-	}
-	h.sql("CREATE FUNCTION note_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT '" + table + "', current_setting('synchronous_commit') = 'on'; RETURN NEW; END $$")
-	h.sql("CREATE TRIGGER note AFTER " + write + " ON " + table + " FOR EACH ROW EXECUTE FUNCTION note_" + table + "()")
-}
-
-func TestPutFiles_OneSyncedTransaction(t *testing.T) {
-	each(t, func(t *testing.T, hub *testHub) {
-		hub.project()
-		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
-		hub.noteWaiting("INSERT", "packs")
-		hub.noteWaiting("INSERT", "base_sets")
-		hub.as("alice").push(noisy(80, 100<<10))
-		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'base_sets' AND in_full"); n != 1 {
-			t.Errorf("%d transactions that name a set wait for the disk, want 1", n)
-		}
-		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'packs' AND NOT in_full"); n < 2 {
-			t.Errorf("%d packs were stored without a wait for the disk, want some", n)
-		}
-	})
-}
-
-func TestTokenUse_IsStoredByNoRequest(t *testing.T) {
-	each(t, func(t *testing.T, hub *testHub) {
-		hub.as("alice").get("/v1/whoami").want(200)
-		hub.sql("UPDATE tokens SET last_used_at = 1")
-		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
-		hub.noteWaiting("UPDATE", "tokens")
-		for range 2 {
-			hub.as("alice").get("/v1/whoami").want(200)
-		}
-		if n := hub.count("SELECT count(*) FROM noted"); n != 0 {
-			t.Errorf("requests stored %d uses", n)
-		}
-		for range 2 {
-			if err := hub.server.SaveTokenUses(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if n := hub.count("SELECT count(*) FROM noted WHERE NOT in_full"); n != 1 {
-			t.Errorf("%d uses were stored without a wait for the disk, want 1", n)
-		}
-		if n := hub.count("SELECT count(*) FROM tokens WHERE last_used_at > 1"); n != 1 {
-			t.Errorf("%d tokens are marked as used", n)
-		}
-	})
-}
-
 func TestSeedFiles_RefusedWhenFilesExist(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		seed := header{"Content-Encoding": "zstd", "If-None-Match": "*"}
-		body := uploadOf(t, full(treeOf(t, map[string]string{"a": "alpha"})), blob("alpha"))
+		seed := header{"If-None-Match": "*"}
+		body := uploadOf(treeOf(t, map[string]string{"a": "alpha"}), "alpha")
 		hub.as("alice").put(baseFiles, body, seed).want(200)
 		hub.as("alice").put(baseFiles, body, seed).problem(412, wire.CodeSetExists)
 	})
@@ -794,8 +462,193 @@ func TestPutArchive_EqualAddsNothing(t *testing.T) {
 			hub.as("alice").put(baseFiles, body).want(200)
 		}
 		hub.as("alice").push(map[string]string{"other": "alpha"})
-		if n, packs := hub.stored(), hub.count("SELECT count(*) FROM packs"); n != 2 || packs != 1 {
-			t.Errorf("%d contents in %d packs, want 2 in 1", n, packs)
+		if n, rows := hub.stored(), hub.count("SELECT count(*) FROM revisions WHERE kind = 'files'"); n != 2 || rows != 2 {
+			t.Errorf("%d contents in %d revisions, want 2 and 2", n, rows)
+		}
+	})
+}
+
+func TestPutFiles_BlobsBelongToAccount(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.as("alice").push(map[string]string{"a": "a secret of acme"})
+		sam := hub.as("sam")
+		kit := file{name: "stack.json", content: `{"name": "@sam/site", "version": "1.0.0"}`}
+		sam.put("/v1/stacks/sam/site/versions/1.0.0", typed{"application/gzip", gzipped(t, tarOf(t, kit))}).want(201)
+		sam.post("/v1/apis/upload?account=sam&slug=pets", pets).want(201)
+		own := wire.CreateProject{Account: "sam", Slug: "web", Stack: "sam/site", API: mustRef("@sam/pets"), Visibility: wire.Private}
+		sam.post("/v1/projects", own).want(201)
+		files := treeOf(t, map[string]string{"mine": "a secret of acme"})
+		const path = "/v1/projects/sam/web/preview/base-files"
+		if p := decoded[wire.PlannedBaseFiles](sam.post(path+"/plan", question(files)).want(200)); len(p.Missing) != 1 {
+			t.Errorf("the plan is %+v", p)
+		}
+		if p := decoded[wire.PlannedBaseFiles](sam.post(path+"/plan", wire.PlanBaseFiles{Tree: files.Digest()}).want(200)); p.Unchanged {
+			t.Errorf("asked by its digest alone: %+v", p)
+		}
+		if p := sam.put(path, uploadOf(files)).problem(409, wire.CodePlanOutdated); len(p.Missing) != 1 {
+			t.Errorf("the push: %+v", p)
+		}
+		sam.get(path).problem(404, wire.CodeNotFound)
+		sam.get(path+"/archive").problem(404, wire.CodeNotFound)
+	})
+}
+
+func TestPutFiles_BrokenPushKeepsNoWrongBlob(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		contents := noisy(4, 10<<10)
+		files := treeOf(t, contents)
+		sent := all(contents)
+		wrong := sha([]byte(sent[1]))
+		sent[1] = strings.Repeat("x", len(sent[1]))
+		body := uploadOf(files, sent...)
+		for cut := 1; cut < len(body.data); cut += len(body.data) / 20 {
+			hub.as("alice").cut(body, cut)
+			p := decoded[wire.PlannedBaseFiles](hub.as("alice").post(plan, question(files)).want(200))
+			if !slices.Contains(p.Missing, wrong) {
+				t.Fatalf("cut after %d of %d bytes: what is missing is %v", cut, len(body.data), p.Missing)
+			}
+		}
+		hub.as("alice").push(contents)
+		hub.wantFiles(contents)
+	})
+}
+
+func TestPutFiles_BrokenPushKeepsNoPartialBlob(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		files := treeOf(t, map[string]string{"a": "alpha", "b": "beta"})
+		body := uploadOf(files, "alpha", "atem")
+		// That the connection breaks is known here before what is wrong in its last frame.
+		hub.as("alice").breakOff(fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nno chunk\r\n", len(body.data), body.data))
+		p := decoded[wire.PlannedBaseFiles](hub.as("alice").post(plan, question(files)).want(200))
+		if !slices.Contains(p.Missing, sha([]byte("beta"))) {
+			t.Errorf("missing is %v, want beta", p.Missing)
+		}
+		if n := hub.count("SELECT count(*) FROM blobs WHERE sha256 = '" + sha([]byte("atem")) + "'"); n != 0 {
+			t.Errorf("%d blobs that no list names are stored", n)
+		}
+	})
+}
+
+// noteWaiting makes the database note, in noted, how the transactions that INSERT
+// into or UPDATE a table wait for the disk: in full, or not at all.
+func (h *testHub) noteWaiting(write, table string) {
+	h.Helper()
+	if sqldb.Path(h.address) != "" {
+		h.sql("CREATE TRIGGER note_" + table + " AFTER " + write + " ON " + table +
+			" BEGIN INSERT INTO noted SELECT '" + table + "', synchronous = 2 FROM pragma_synchronous; END")
+		return
+	}
+	h.sql("CREATE FUNCTION note_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT '" + table + "', current_setting('synchronous_commit') = 'on'; RETURN NEW; END $$")
+	h.sql("CREATE TRIGGER note AFTER " + write + " ON " + table + " FOR EACH ROW EXECUTE FUNCTION note_" + table + "()")
+}
+
+func TestPutFiles_SyncsAllTransactions(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
+		hub.noteWaiting("INSERT", "blobs")
+		hub.noteWaiting("INSERT", "revisions")
+		hub.as("alice").push(noisy(80, 100<<10))
+		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'revisions' AND in_full"); n != 1 {
+			t.Errorf("%d transactions that name a set wait for the disk, want 1", n)
+		}
+		if n := hub.count("SELECT count(*) FROM noted WHERE what = 'blobs' AND in_full"); n != 80 {
+			t.Errorf("%d blobs were stored with a wait for the disk, want 80", n)
+		}
+	})
+}
+
+func TestTokenUse_IsStoredByNoRequest(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.as("alice").get("/v1/whoami").want(200)
+		hub.sql("UPDATE tokens SET used_at = 1")
+		hub.sql("CREATE TABLE noted (what text, in_full boolean)")
+		hub.noteWaiting("UPDATE", "tokens")
+		for range 2 {
+			hub.as("alice").get("/v1/whoami").want(200)
+		}
+		if n := hub.count("SELECT count(*) FROM noted"); n != 0 {
+			t.Errorf("requests stored %d uses", n)
+		}
+		for range 2 {
+			if err := hub.server.SaveUses(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := hub.count("SELECT count(*) FROM noted"); n != 1 {
+			t.Errorf("%d uses were stored, want 1", n)
+		}
+		if n := hub.count("SELECT count(*) FROM tokens WHERE used_at > 1"); n != 1 {
+			t.Errorf("%d tokens are marked as used", n)
+		}
+	})
+}
+
+// resized is a set that claims another size of a file.
+func resized(files tree.Tree, path string, size int64) tree.Tree {
+	files = slices.Clone(files)
+	files[slices.IndexFunc(files, func(e tree.Entry) bool { return e.Path == path })].Size = size
+	return files
+}
+
+func TestPutFiles_RejectsAnotherSizeOfAStoredBlob(t *testing.T) {
+	evil := string(tarOf(t, file{name: "../../evil", content: "x"}))
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		contents := map[string]string{"a": "alpha", "p.bin": evil}
+		alice.push(contents)
+		refused := func(a *answer) {
+			t.Helper()
+			if p := a.problem(422, wire.CodeInvalidBody); !strings.Contains(p.Detail, `"p.bin"`) {
+				t.Error(p.Detail)
+			}
+		}
+		for _, size := range []int64{0, 3, int64(len(evil)) + 512} {
+			refused(alice.put(baseFiles, uploadOf(resized(treeOf(t, contents), "p.bin", size))))
+		}
+		hub.wantFiles(contents)
+
+		stack := map[string]string{"stack.json": manifest("1.1.0").content, "p.bin": evil}
+		files := treeOf(t, stack)
+		const versions = site + "/versions/"
+		alice.put(versions+"1.1.0", uploadOf(files, all(stack)...)).want(201)
+		stack["stack.json"] = manifest("1.2.0").content
+		files = resized(treeOf(t, stack), "p.bin", 0)
+		refused(alice.put(versions+"1.2.0", uploadOf(files, stack["stack.json"])))
+		alice.get(versions+"1.2.0").problem(404, wire.CodeNotFound)
+	})
+}
+
+func TestGetArchive_RejectsAnotherSizeOfAStoredBlob(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.as("alice").push(map[string]string{"a": "alpha", "b": "beta"})
+		files := resized(treeOf(t, map[string]string{"a": "alpha", "b": "beta"}), "a", 0)
+		id := hub.count("SELECT id FROM resources WHERE kind = 'project'")
+		before, err := hub.store.View(t.Context()).Newest(int64(id), store.Files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := store.PrepareFiles(before, files, map[string]bool{sha([]byte("alpha")): true}, store.Author{User: "alice"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = hub.store.Write(t.Context(), func(tx *store.Tx) error {
+			_, _, err := tx.WriteFiles(int64(id), w)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hub.as("rita").get(baseFiles+"/archive").problem(500, wire.CodeDamaged)
+		var problems []string
+		_, err = hub.store.Check(t.Context(), false, func(p store.Problem) { problems = append(problems, p.Cause.Error()) })
+		if err != nil || len(problems) != 1 || !strings.Contains(problems[0], `"a"`) {
+			t.Errorf("%q, %v", problems, err)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"example.com/projecthub/hubclient/wire"
@@ -42,7 +43,7 @@ func TestPages_SayOnEachTabWhoWroteTheConfig(t *testing.T) {
 	hub.settings(`{"title": "First"}`)
 	hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
 	b := signedIn(t, hub, "anna")
-	for i, tab := range []string{"", "/preview", "/files", "/history", "/settings", "/edit?key=title"} {
+	for i, tab := range []string{"", "/preview", "/files", "/history", "/settings"} {
 		do(t, b, chromedp.Navigate(hub.url+"/@acme/web"+tab))
 		if tab == "" {
 			await(t, b, `editor.dataset.ready === "true"`)
@@ -52,6 +53,40 @@ func TestPages_SayOnEachTabWhoWroteTheConfig(t *testing.T) {
 		await(t, b, `document.getElementById("written").textContent === "Config written just now by %s through the API"`, who)
 	}
 	b.quiet(t)
+}
+
+func TestConfigPage_ShowsTheConfigWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"theme": {"colour": "teal"}, "title": "Pets"}`)
+	b := newBrowser(t)
+	off := emulation.SetScriptExecutionDisabledParams{Value: true}
+	if _, err := chromedp.Call(b.Context, emulation.SetScriptExecutionDisabled, off); err != nil {
+		t.Fatal(err)
+	}
+	for user, edits := range map[string]bool{"alice": true, "rita": false} {
+		b.signIn(t, hub.session(user))
+		do(t, b, chromedp.Steps(
+			chromedp.EmulateViewport(320, 800),
+			chromedp.Navigate(hub.url+"/@acme/web"),
+			chromedp.SendKeys("#editor [type=search]", "teal\r"),
+			chromedp.WaitVisible("#editor [value=teal]"),
+		))
+		for column, want := range map[string]string{"th": "theme.colour", "td": `"teal"`} {
+			if got := do(t, b, chromedp.Text("#editor tbody "+column)); got != want {
+				t.Errorf("%s reads %q, want %q", user, got, want)
+			}
+		}
+		const says = `document.querySelector("noscript .notice")?.innerText ?? ""`
+		got := do(t, b, chromedp.Evaluate[string](says))
+		if strings.Contains(got, "Editing here needs JavaScript") != edits {
+			t.Errorf("%s is told %q", user, got)
+		}
+		if wide := do(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > 320 {
+			t.Errorf("the page of %s is %d pixels wide", user, wide)
+		}
+	}
 }
 
 func TestBrowser_SignsInByLinkAndRestoresARevision(t *testing.T) {

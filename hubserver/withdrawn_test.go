@@ -18,7 +18,7 @@ func TestWithdrawnVersion_IsKeptAndNoted(t *testing.T) {
 			t.Errorf("use %q", w.UseStackVersion)
 		}
 		hub.write(func(tx *store.Tx) error {
-			_, _, err := tx.WithdrawVersion(t.Context(), mustRef("@acme/site"), "1.1.0", false)
+			_, _, err := tx.WithdrawVersion(hub.resource("acme", store.KindStack, "site"), "1.1.0", false)
 			return err
 		})
 		p := decoded[wire.Project](alice.get(web).want(200))

@@ -1,14 +1,13 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"github.com/uptrace/bun"
+	"example.com/projecthub/store/sqldb"
 )
 
-// Kinds of account.
+// Kinds of accounts.
 const (
 	KindUser = "user"
 	KindOrg  = "org"
@@ -16,112 +15,58 @@ const (
 
 // Account owns projects, stacks, APIs and bots.
 type Account struct {
-	bun.BaseModel `bun:"table:accounts"`
-
-	Name       string `bun:",pk"`
-	Kind       string
-	CreatedAt  Time
-	DisabledAt Time
+	ID                    int64
+	Name, Kind            string
+	CreatedAt, DisabledAt Time
 }
 
-// Member gives a user a role on an org.
-type Member struct {
-	bun.BaseModel `bun:"table:members"`
+const accountColumns = "id, name, kind, created_at, disabled_at"
 
-	User    string `bun:"user_name,pk"`
-	Account string `bun:",pk"`
-	Role    string
+func accountFields(a *Account) []any {
+	return sqldb.Row(&a.ID, &a.Name, &a.Kind, &a.CreatedAt, &a.DisabledAt)
 }
 
 // CreateAccount adds an account; ErrExists when the name is taken.
-func (tx *Tx) CreateAccount(ctx context.Context, name, kind string) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
+func (tx *Tx) CreateAccount(name, kind string) error {
+	added, err := tx.change("INSERT INTO accounts (name, kind, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+		name, kind, tx.Now())
+	if err == nil && !added { // PostgreSQL would otherwise end the transaction
+		err = ErrExists
 	}
-	_, err = tx.db.NewInsert().Model(&Account{Name: name, Kind: kind, CreatedAt: now}).Exec(ctx)
 	return err
 }
 
-// Account returns the account called name, or ErrNotFound.
-func (v *View) Account(ctx context.Context, name string) (*Account, error) {
-	a := &Account{Name: name}
-	return a, wrap(v.db.NewSelect().Model(a).WherePK().Scan(ctx))
+// Account returns the account of that name; a *[NoAccountError] when there is none.
+func (v View) Account(name string) (*Account, error) {
+	a := &Account{}
+	err := v.One(accountFields(a), "SELECT "+accountColumns+" FROM accounts WHERE name = ?", name)
+	if errors.Is(err, ErrNotFound) {
+		err = &NoAccountError{name}
+	}
+	return a, err
 }
 
 // Accounts returns all accounts in the order of their names.
-func (v *View) Accounts(ctx context.Context) ([]Account, error) {
-	var all []Account
-	return all, v.db.NewSelect().Model(&all).Order("name").Scan(ctx)
+func (v View) Accounts() ([]Account, error) {
+	return sqldb.All(v, accountFields, "SELECT "+accountColumns+" FROM accounts ORDER BY name")
 }
 
-// DisableAccount takes from an account's users, and from its own tokens, the
-// right to do anything, and hides its public projects. It reports whether the
-// account was enabled; ErrNotFound when no account has that name.
-func (tx *Tx) DisableAccount(ctx context.Context, name string) (changed bool, err error) {
-	if err := tx.ChangeRights(ctx, name); err != nil {
-		return false, err
-	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return false, err
-	}
-	return tx.setDisabled(ctx, name, now, "disabled_at = 0")
+// DisableAccount takes from an account's users, bots and tokens the right to do anything, and hides
+// its public projects. It reports whether the account was enabled.
+func (tx *Tx) DisableAccount(name string) (changed bool, err error) {
+	return tx.switchAccount("UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at = 0", tx.Now(), name)
 }
 
 // EnableAccount undoes [Tx.DisableAccount], and reports whether the account was disabled.
-func (tx *Tx) EnableAccount(ctx context.Context, name string) (changed bool, err error) {
-	return tx.setDisabled(ctx, name, 0, "disabled_at <> 0")
+func (tx *Tx) EnableAccount(name string) (changed bool, err error) {
+	return tx.switchAccount("UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at <> 0", 0, name)
 }
 
-func (tx *Tx) setDisabled(ctx context.Context, name string, at Time, condition string) (changed bool, err error) {
-	n, err := affected(tx.db.NewUpdate().Model((*Account)(nil)).Set("disabled_at = ?", at).
-		Where("name = ?", name).Where(condition).Exec(ctx))
-	if err != nil || n > 0 {
-		return n > 0, err
+func (tx *Tx) switchAccount(text string, at Time, name string) (changed bool, err error) {
+	if changed, err = tx.change(text, at, name); err == nil && !changed {
+		_, err = tx.Account(name)
 	}
-	if _, err = tx.Account(ctx, name); errors.Is(err, ErrNotFound) {
-		return false, &NoAccountError{name}
-	}
-	return false, err
-}
-
-// SetMember gives user a role on org, in place of a former one.
-func (tx *Tx) SetMember(ctx context.Context, org, user, role string) error {
-	if err := tx.needMember(ctx, org, user); err != nil {
-		return err
-	}
-	if err := tx.ChangeRights(ctx, user); err != nil {
-		return err
-	}
-	_, err := tx.db.NewInsert().Model(&Member{User: user, Account: org, Role: role}).
-		On("CONFLICT (user_name, account) DO UPDATE").Set("role = EXCLUDED.role").Exec(ctx)
-	return err
-}
-
-// needMember checks that user can have a role on org.
-func (v *View) needMember(ctx context.Context, org, user string) error {
-	if err := v.needKind(ctx, org, KindOrg); err != nil {
-		return err
-	}
-	return v.needKind(ctx, user, KindUser)
-}
-
-func (v *View) needKind(ctx context.Context, name, kind string) error {
-	a, err := v.needAccount(ctx, name)
-	if err == nil && a.Kind != kind {
-		return &KindError{name, a.Kind, kind}
-	}
-	return err
-}
-
-// needAccount is [View.Account] with a [NoAccountError].
-func (v *View) needAccount(ctx context.Context, name string) (*Account, error) {
-	a, err := v.Account(ctx, name)
-	if errors.Is(err, ErrNotFound) {
-		return nil, &NoAccountError{name}
-	}
-	return a, err
+	return changed, err
 }
 
 // NoAccountError says that the account Name does not exist. It is an ErrNotFound.
@@ -138,77 +83,98 @@ func (e *KindError) Error() string {
 	return fmt.Sprintf("%s is %s, not %s", e.Name, article[e.Is], article[e.Needed])
 }
 
-// RemoveMember takes user's role on org away and reports whether there was one.
-// Both have to be there, as for SetMember.
-func (tx *Tx) RemoveMember(ctx context.Context, org, user string) (bool, error) {
-	if err := tx.needMember(ctx, org, user); err != nil {
-		return false, err
+// accountOf returns the account of that name, which must be of a kind.
+func (v View) accountOf(name, kind string) (*Account, error) {
+	a, err := v.Account(name)
+	if err == nil && a.Kind != kind {
+		return nil, &KindError{name, a.Kind, kind}
 	}
-	if err := tx.ChangeRights(ctx, user); err != nil {
-		return false, err
-	}
-	n, err := affected(tx.db.NewDelete().Model(&Member{User: user, Account: org}).WherePK().Exec(ctx))
-	return n > 0, err
+	return a, err
 }
 
-// ErrLastAdmin says that an org would have no admin left.
-var ErrLastAdmin = errors.New("the last admin")
+// lockAccount makes other writes that lock the account wait for the end of this one: those that
+// create or revoke its tokens and sessions. It is locked before rows of its tokens are.
+func (tx *Tx) lockAccount(id int64) error {
+	return tx.One(sqldb.Row(new(int64)), "SELECT id FROM accounts WHERE id = ? @lock", id)
+}
 
-// KeepAdmin returns ErrLastAdmin unless org has another admin than user, whose account is
-// not disabled. No other transaction takes that one away meanwhile.
-func (tx *Tx) KeepAdmin(ctx context.Context, org, user string) error {
-	lock := tx.db.NewSelect().Model(&Account{Name: org}).WherePK()
-	if tx.postgres() {
-		lock = lock.For("NO KEY UPDATE")
-	}
-	if err := lock.Scan(ctx); err != nil {
+// Member gives a user a role on an org.
+type Member struct{ User, Account, Role string }
+
+const selectMembers = `SELECT u.name, o.name, m.role
+	FROM members m JOIN accounts u ON u.id = m.user_id JOIN accounts o ON o.id = m.account_id `
+
+func memberFields(m *Member) []any { return sqldb.Row(&m.User, &m.Account, &m.Role) }
+
+// SetMember gives a user a role on an org, in place of a former one.
+func (tx *Tx) SetMember(org, user, role string) error {
+	o, u, err := tx.member(org, user)
+	if err != nil {
 		return err
 	}
-	others, err := tx.db.NewSelect().Model((*Member)(nil)).Join("JOIN accounts AS a ON a.name = member.user_name AND a.disabled_at = 0").
-		Where("member.account = ?", org).Where("member.role = 'admin'").Where("member.user_name <> ?", user).Limit(1).Count(ctx)
-	if err == nil && others == 0 {
-		return ErrLastAdmin
+	return tx.exec(`INSERT INTO members (account_id, user_id, role) VALUES (?, ?, ?)
+		ON CONFLICT (user_id, account_id) DO UPDATE SET role = excluded.role`, o.ID, u.ID, role)
+}
+
+// RemoveMember removes a user from an org, and reports whether the user was a member.
+func (tx *Tx) RemoveMember(org, user string) (bool, error) {
+	o, u, err := tx.member(org, user)
+	if err != nil {
+		return false, err
 	}
-	return err
+	return tx.change("DELETE FROM members WHERE account_id = ? AND user_id = ?", o.ID, u.ID)
 }
 
-// Members returns at most n members of org after the one with a name, in the order of
-// their names.
-func (v *View) Members(ctx context.Context, org, after string, n int) ([]Member, error) {
-	if err := v.needKind(ctx, org, KindOrg); err != nil {
-		return nil, err
+// member returns an org, locked so that changes of its members wait for each other, and a user.
+func (tx *Tx) member(org, user string) (o, u *Account, err error) {
+	if o, err = tx.accountOf(org, KindOrg); err == nil {
+		err = tx.lockAccount(o.ID)
 	}
-	var all []Member
-	err := v.db.NewSelect().Model(&all).Where("account = ?", org).Where("user_name > ?", after).Order("user_name").Limit(int64(n)).Scan(ctx)
-	return all, err
-}
-
-// MembersOf returns the members of org in the order of their names.
-func (v *View) MembersOf(ctx context.Context, org string) ([]Member, error) {
-	if err := v.needKind(ctx, org, KindOrg); err != nil {
-		return nil, err
+	if err == nil {
+		u, err = tx.accountOf(user, KindUser)
 	}
-	var all []Member
-	return all, v.db.NewSelect().Model(&all).Where("account = ?", org).Order("user_name").Scan(ctx)
+	return o, u, err
 }
 
-// MembershipsOf returns the roles of user on orgs that are not disabled, in the orgs' order.
-func (v *View) MembershipsOf(ctx context.Context, user string) ([]Member, error) {
-	var all []Member
-	err := v.db.NewSelect().Model(&all).
-		Join("JOIN accounts AS a ON a.name = member.account AND a.disabled_at = 0").
-		Where("member.user_name = ?", user).Order("member.account").Scan(ctx)
-	return all, err
-}
-
-// RoleOf returns the role that user has on account as a member, "" for none.
-func (v *View) RoleOf(ctx context.Context, user, account string) (string, error) {
-	var role string
-	err := v.db.NewSelect().Model((*Member)(nil)).Column("member.role").
-		Join("JOIN accounts AS a ON a.name = member.account AND a.disabled_at = 0").
-		Where("member.user_name = ?", user).Where("member.account = ?", account).Scan(ctx, &role)
-	if errors.Is(wrap(err), ErrNotFound) {
+// LockMember returns the role of a user on an org, "" for none, and makes other changes of its
+// members wait for the end of the transaction.
+func (tx *Tx) LockMember(org, user string) (role string, err error) {
+	err = tx.One(sqldb.Row(new(int64)), "SELECT id FROM accounts WHERE name = ? @lock", org)
+	if errors.Is(err, ErrNotFound) {
 		return "", nil
 	}
-	return role, err
+	if err != nil {
+		return "", err
+	}
+	return tx.RoleOf(user, org)
+}
+
+// RoleOf returns the role that a user has on an account as a member, "" for none.
+func (v View) RoleOf(user, account string) (string, error) {
+	var m Member
+	err := v.One(memberFields(&m), selectMembers+"WHERE u.name = ? AND o.name = ? AND o.disabled_at = 0", user, account)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return m.Role, err
+}
+
+// HasOtherAdmin reports whether an org has another admin than a user, whose account is not disabled.
+// To rely on it, call [Tx.LockMember] before.
+func (v View) HasOtherAdmin(org, user string) (bool, error) {
+	return v.Exists(selectMembers+"WHERE o.name = ? AND u.name <> ? AND m.role = 'admin' AND u.disabled_at = 0", org, user)
+}
+
+// Members returns at most n members of an org after the one with a name, in the order of their names.
+func (v View) Members(org, after string, n int) ([]Member, error) {
+	if _, err := v.accountOf(org, KindOrg); err != nil {
+		return nil, err
+	}
+	return sqldb.All(v, memberFields,
+		selectMembers+"WHERE o.name = ? AND u.name > ? ORDER BY u.name LIMIT ?", org, after, n)
+}
+
+// MembershipsOf returns the roles of a user on orgs that are not disabled, in the order of their names.
+func (v View) MembershipsOf(user int64) ([]Member, error) {
+	return sqldb.All(v, memberFields, selectMembers+"WHERE u.id = ? AND o.disabled_at = 0 ORDER BY o.name", user)
 }

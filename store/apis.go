@@ -1,183 +1,135 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/uptrace/bun"
-
-	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/store/sqldb"
 )
 
 // API is a registered API description.
 type API struct {
-	bun.BaseModel `bun:"table:apis"`
-
-	Account   string `bun:",pk"`
-	Slug      string `bun:",pk"`
+	Resource
 	Title     string
 	Version   string
-	Format    string
-	SHA256    string `bun:"sha256"`
-	CreatedAt Time
-	CreatedBy string
-	UpdatedAt Time // 0: never
+	Format    string // openapi-3.1
+	MediaType string
+	Document  string // digests of blobs of the API: what came,
+	JSON      string // the same as JSON,
+	Targets   string // and what enrichments can refer to, as JSON
+	UpdatedAt Time   // 0: never
 	UpdatedBy string
 }
 
-// Document is the text of an API description.
-type Document struct {
-	MediaType string
-	Text      []byte
-	Findings  []byte // what is wrong in it, a JSON array; nil for nothing
-}
+const selectAPIs = `SELECT r.id, r.account_id, a.name, r.kind, r.slug, '', r.created_at, r.created_by,
+	i.title, i.version, i.format, i.media_type, i.document, i.json, i.targets, i.updated_at, i.updated_by
+	FROM apis i JOIN resources r ON r.id = i.id JOIN accounts a ON a.id = r.account_id WHERE r.deleted_at = 0 AND `
 
-// documentRow is what is stored of a document besides its pieces.
-type documentRow struct {
-	bun.BaseModel `bun:"table:api_documents"`
-
-	Account   string `bun:",pk"`
-	Slug      string `bun:",pk"`
-	MediaType string
-	Body      []byte // of an older row; else empty
-}
-
-func documentBody(account, slug string) *Body {
-	return &Body{kind: kindDocument, account: account, slug: slug}
-}
-
-// CreateAPI registers a description. With free, the slug is only a wish: it is
-// made unique in its account by -2, -3, …; otherwise a taken one is ErrExists.
-func (tx *Tx) CreateAPI(ctx context.Context, a *API, d *Document, free bool) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	a.CreatedAt = now
-	if free {
-		if a.Slug, err = tx.freeSlug(ctx, a.Account, a.Slug); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.db.NewInsert().Model(a).Exec(ctx); err != nil {
-		return err
-	}
-	row := &documentRow{Account: a.Account, Slug: a.Slug, MediaType: d.MediaType, Body: []byte{}}
-	if _, err := tx.db.NewInsert().Model(row).Exec(ctx); err != nil {
-		return err
-	}
-	if err := tx.setFindings(ctx, a.Account, a.Slug, d.Findings); err != nil {
-		return err
-	}
-	return tx.addPieces(ctx, documentBody(a.Account, a.Slug), slices.Collect(slices.Chunk(d.Text, PieceSize)))
-}
-
-// setFindings replaces the findings in the description of an API; nil: there are none.
-func (tx *Tx) setFindings(ctx context.Context, account, slug string, findings []byte) error {
-	if _, err := tx.db.NewRaw("DELETE FROM api_findings WHERE account = ? AND slug = ?", account, slug).Exec(ctx); err != nil || findings == nil {
-		return err
-	}
-	return tx.execLarge(ctx, "INSERT INTO api_findings (account, slug, findings) VALUES (?, ?, ?)", account, slug, findings)
-}
-
-// Findings returns the findings in the description of an API, a JSON array; nil for none.
-func (v *View) Findings(ctx context.Context, r ref.Ref) (findings []byte, err error) {
-	err = v.readLarge(ctx, []any{&findings}, "SELECT findings FROM api_findings WHERE account = ? AND slug = ?", r.Account(), r.Slug())
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	return findings, err
-}
-
-// freeSlug returns wish, or wish-N for an N from 2 on, that no API of account has. It
-// doubles N until one is free and then searches before it: N is the first free one
-// unless a caller chose some of these slugs.
-func (tx *Tx) freeSlug(ctx context.Context, account, wish string) (string, error) {
-	if tx.postgres() { // two registrations at once would find the same slug free
-		if _, err := tx.db.NewRaw("SELECT pg_advisory_xact_lock(hashtext(?))", "apis of "+account).Exec(ctx); err != nil {
-			return "", err
-		}
-	}
-	slug := func(n int) string {
-		if n == 1 {
-			return wish
-		}
-		return fmt.Sprintf("%s-%d", strings.TrimRight(wish, "-"), n)
-	}
-	for taken, free := 0, 0; ; {
-		if free == taken+1 {
-			return slug(free), nil
-		}
-		n := max(1, 2*taken)
-		if free > 0 {
-			n = (taken + free) / 2
-		}
-		exists, err := tx.db.NewSelect().Model((*API)(nil)).Where("account = ?", account).Where("slug = ?", slug(n)).Exists(ctx)
-		if err != nil {
-			return "", err
-		}
-		if exists {
-			taken = n
-		} else {
-			free = n
-		}
-	}
+func apiFields(a *API) []any {
+	return append(resourceFields(&a.Resource), &a.Title, &a.Version, &a.Format, &a.MediaType,
+		&a.Document, &a.JSON, &a.Targets, &a.UpdatedAt, &a.UpdatedBy)
 }
 
 // API returns a registered API, or ErrNotFound.
-func (v *View) API(ctx context.Context, r ref.Ref) (*API, error) {
-	a := &API{Account: r.Account(), Slug: r.Slug()}
-	return a, wrap(v.db.NewSelect().Model(a).WherePK().Scan(ctx))
+func (v View) API(id int64) (a API, err error) {
+	return a, v.One(apiFields(&a), selectAPIs+"i.id = ?", id)
 }
 
-// APIs returns a page of the APIs of accounts, after a row, by account and slug. Each
-// account is read from where the page before ended, so that late pages cost what the
-// first one does.
-func (v *View) APIs(ctx context.Context, accounts []string, after ref.Ref, limit int) ([]API, error) {
-	accounts, err := v.accountsWith(ctx, "apis", accounts, after)
-	if err != nil {
-		return nil, err
-	}
-	var page []API
-	for _, account := range accounts {
-		q := v.db.NewSelect().Model((*API)(nil)).Where("account = ?", account).Order("slug").Limit(int64(limit - len(page)))
-		if account == after.Account() {
-			q = q.Where("slug > ?", after.Slug())
+// APIs returns a page of the APIs of accounts, by account and slug.
+func (v View) APIs(accounts []string, after Name, limit int) ([]API, error) {
+	args := append(padded(accounts), after.Account, after.Account, after.Slug, limit)
+	return sqldb.All(v, apiFields, selectAPIs+"a.name IN ("+sqldb.List(len(args)-4)+`) AND a.disabled_at = 0
+		AND r.kind = 'api' AND a.name >= ? AND (a.name > ? OR r.slug > ?) ORDER BY a.name, r.slug LIMIT ?`, args...)
+}
+
+// AddAPI registers a description, of which blobs has the three contents, and returns its id and
+// slug. ErrExists when the slug is taken; with free, it is made unique by -2, -3, …
+func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err error) {
+	slug = a.Slug
+	for {
+		if free {
+			if slug, err = tx.freeSlug(a.AccountID, KindAPI, a.Slug); err != nil {
+				return 0, "", err
+			}
 		}
-		var part []API
-		if err := q.Scan(ctx, &part); err != nil {
-			return nil, err
-		}
-		if page = append(page, part...); len(page) >= limit {
+		id, err = tx.AddResource(a.AccountID, KindAPI, slug, a.CreatedBy)
+		if !free || !errors.Is(err, ErrExists) { // another transaction, which has committed, took it
 			break
 		}
 	}
-	return page, nil
-}
-
-// Document says what is stored as the text of a registered API, or returns ErrNotFound.
-func (v *View) Document(ctx context.Context, r ref.Ref) (*Body, error) {
-	a, err := v.API(ctx, r)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
-	b := documentBody(r.Account(), r.Slug())
-	b.SHA256 = a.SHA256
-	return v.measure(ctx, b)
+	if err := tx.PutBlobs(id, blobs); err != nil {
+		return 0, "", err
+	}
+	return id, slug, tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
 }
 
-// RepairDocument stores the text of a registered API again if it is the same and the
-// stored one is damaged.
-func (tx *Tx) RepairDocument(ctx context.Context, r ref.Ref, d *Document) (repaired bool, err error) {
-	body, err := tx.Document(ctx, r)
-	if err != nil || body.SHA256 != hexSum(d.Text) {
-		return false, err
+// freeSlug returns wish, or the first of wish-2, wish-3, … that no resource of the kind has.
+func (v View) freeSlug(account int64, kind, wish string) (string, error) {
+	stem := strings.TrimRight(wish, "-")
+	found, err := sqldb.Column[string](v, `SELECT slug FROM resources
+		WHERE account_id = ? AND kind = ? AND slug >= ? AND slug < ? AND deleted_at = 0`,
+		account, kind, stem, stem+".") // the character after a hyphen
+	taken := map[string]bool{}
+	for _, slug := range found {
+		taken[slug] = true
 	}
-	if err := tx.check(ctx, body); !errors.Is(err, ErrDamaged) {
-		return false, err
+	slug := wish
+	for n := 2; taken[slug]; n++ {
+		slug = fmt.Sprintf("%s-%d", stem, n)
 	}
-	return true, tx.replace(ctx, documentBody(r.Account(), r.Slug()), d.MediaType, slices.Collect(slices.Chunk(d.Text, PieceSize)))
+	return slug, err
+}
+
+// UpdateAPI replaces the description of an API, and reports whether its document is another one. The
+// same document again replaces blobs that may be damaged. after is what is stored then.
+func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, changed bool, err error) {
+	if err := tx.lock(id); err != nil {
+		return after, false, err
+	}
+	former, err := tx.API(id)
+	if err != nil {
+		return after, false, err
+	}
+	if err := tx.named(id); err != nil {
+		return after, false, err
+	}
+	if err := tx.PutBlobs(id, blobs); err != nil {
+		return after, false, err
+	}
+	if a.Document == former.Document {
+		// Another version of the hub may have listed other targets.
+		err = tx.exec("UPDATE apis SET json = ?, targets = ? WHERE id = ?", a.JSON, a.Targets, id)
+		former.JSON, former.Targets = a.JSON, a.Targets
+		return former, false, err
+	}
+	a.Resource, a.UpdatedAt, a.UpdatedBy = former.Resource, tx.Now(), by
+	return a, true, tx.exec(`UPDATE apis SET title = ?, version = ?, format = ?, media_type = ?, document = ?, json = ?,
+		targets = ?, updated_at = ?, updated_by = ? WHERE id = ?`,
+		a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets, a.UpdatedAt, a.UpdatedBy, id)
+}
+
+// DeleteAPI deletes an API. ErrReference when a project that is not deleted uses it, ErrNotFound when
+// it was deleted before.
+func (tx *Tx) DeleteAPI(id int64, by string) error {
+	if err := tx.lock(id); err != nil {
+		return err
+	}
+	users, err := tx.ProjectsUsing(id, 1)
+	if err == nil && len(users) > 0 {
+		err = ErrReference
+	}
+	if err == nil {
+		_, err = tx.trash(id, by)
+	}
+	return err
+}
+
+// ProjectsUsing returns projects that use an API, by account and slug.
+func (v View) ProjectsUsing(api int64, limit int) ([]Project, error) {
+	return sqldb.All(v, projectFields, selectProjects+"p.api_id = ? ORDER BY a.name, r.slug LIMIT ?", api, limit)
 }

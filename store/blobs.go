@@ -1,298 +1,211 @@
 package store
 
 import (
-	"cmp"
-	"context"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"time"
+	"strings"
 
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
+	"github.com/klauspost/compress/zstd"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/store/sqldb"
 )
 
-// Blob says where the bytes of a base file are stored, once for each account: in a
-// stream of bytes that is cut into packs.
+// Blob is what a file contains.
 type Blob struct {
-	bun.BaseModel `bun:"table:contents"`
-
-	Account   string `bun:",pk"`
-	SHA256    string `bun:"sha256,pk"`
-	Size      int64
-	Stream    string
-	Start     int64 // in the stream
-	TouchedAt Time  // when it was last added, leased, or removed from a snapshot
-}
-
-// Pack is a frame as it is stored: a piece of a stream.
-type Pack struct {
-	bun.BaseModel `bun:"table:packs"`
-
-	Account string `bun:",pk"`
-	Stream  string `bun:",pk"`
-	Start   int64  `bun:",pk"` // of its content in the stream
-	Length  int64  // of its content
-	Body    []byte // empty: in an object
-	Object  string // its name, "": none
-	Size    int64  // of the object
-}
-
-// Fresh is how long a lease needs no renewal, because a collection keeps blobs for
-// longer: see [MinGrace]. Only tests change it.
-var Fresh = time.Minute
-
-// chunk is how many rows a statement names at most.
-const chunk = 1000
-
-// SizeError says that a blob is stored with another size than was announced.
-type SizeError struct {
 	SHA256 string
-	Size   int64 // that it has
+	Size   int64
+	Body   []byte // one zstd frame
 }
 
-func (e *SizeError) Error() string {
-	return fmt.Sprintf("the blob %s has %d bytes", e.SHA256, e.Size)
+// NewBlob returns the blob of a content.
+func NewBlob(content []byte) Blob {
+	return Blob{SHA256: Digest(content), Size: int64(len(content)), Body: Compress(content)}
 }
 
-// AddBlobs stores packs and the blobs in them. A blob that the account has already
-// stays as it is, unless it is known to be damaged.
-func (tx *Tx) AddBlobs(ctx context.Context, account string, packs []Pack, blobs []Blob) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
+// Open returns the content of a blob, after it was checked. It uses the memory of buf if that is
+// large enough.
+func (b Blob) Open(buf []byte) ([]byte, error) {
+	content, err := Decompress(buf, b.Body, b.Size)
+	if err := b.checked(Digest(content), int64(len(content)), err); err != nil {
+		return nil, err
 	}
-	rows := uniqueByDigest(blobs)
-	stored, err := tx.insertBlobs(ctx, account, rows, now)
-	if err != nil {
-		return err
-	}
-	gone, err := tx.touchAll(ctx, account, digestsOf(stored), now)
-	if err != nil {
-		return err
-	}
-	if len(gone) > 0 {
-		return errRemoved
-	}
-	return tx.storePacks(ctx, account, packs, stored, now)
+	return content, nil
 }
 
-// errRemoved says that a collection removed, between two statements, a blob that is
-// to be stored. The transaction is run again.
-var errRemoved = fmt.Errorf("%w: blobs were removed meanwhile", ErrUnavailable)
-
-// insertBlobs stores those of rows that the account lacks, and returns the others.
-// rows are sorted by digest.
-//
-// A transaction inserts blobs before it locks stored ones, and does both in the
-// order of their digests. An INSERT waits for the transactions that inserted or locked
-// the row; a lock does not see rows that are not committed, and waits only for those
-// that locked the row. So no transactions wait for each other in a circle.
-func (tx *Tx) insertBlobs(ctx context.Context, account string, rows []Blob, now Time) (stored []Blob, err error) {
-	for i := range rows {
-		rows[i].Account, rows[i].TouchedAt = account, now
+// Verify is Open without the content: it needs little memory.
+func (b Blob) Verify() error {
+	// What is not content, such as a skippable frame, would not be hashed, and would be sent.
+	err := checkFrame(b.Body, uint64(b.Size), maxWindow)
+	hash, n := sha256.New(), int64(0)
+	if err == nil {
+		n, err = b.CopyTo(hash)
 	}
-	for part := range slices.Chunk(rows, chunk) {
-		var inserted []string
-		q := tx.db.NewInsert().Model(&part).On("CONFLICT (account, sha256) DO NOTHING").Returning("sha256")
-		if err := q.Scan(ctx, &inserted); err != nil && !errors.Is(wrap(err), ErrNotFound) {
-			return nil, err
+	return b.checked(hex.EncodeToString(hash.Sum(nil)), n, err)
+}
+
+// checked returns ErrDamaged if the content was not read, or has another digest or size.
+func (b Blob) checked(digest string, size int64, err error) error {
+	if err == nil && (digest != b.SHA256 || size != b.Size) {
+		err = errOther
+	}
+	if err != nil {
+		return fmt.Errorf("%w: blob %s: %w", ErrDamaged, b.SHA256, err)
+	}
+	return nil
+}
+
+// errOther says that a content does not have its digest.
+var errOther = errors.New("the content is another one")
+
+// CopyTo writes the content, which was verified before.
+func (b Blob) CopyTo(w io.Writer) (n int64, err error) {
+	d, err := zstd.NewReader(bytes.NewReader(b.Body), zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	return io.Copy(w, d)
+}
+
+// blobRows is how many blobs an INSERT has.
+const blobRows = 32
+
+// PutBlobs stores blobs for a write to come, and replaces those that are stored already, which
+// may be damaged. A sweep removes them after a day if nothing names them.
+func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
+	if err := tx.sweepLater(resource); err != nil {
+		return err
+	}
+	// In one order, so that two uploads do not wait for each other; and once, as PostgreSQL demands.
+	blobs = slices.Clone(blobs)
+	slices.SortFunc(blobs, func(a, b Blob) int { return strings.Compare(a.SHA256, b.SHA256) })
+	blobs = slices.CompactFunc(blobs, func(a, b Blob) bool { return a.SHA256 == b.SHA256 })
+	for len(blobs) > 0 {
+		n := blobRows
+		if len(blobs) < n {
+			n = 1 // so that there are two statements to prepare
 		}
-		slices.Sort(inserted)
-		for _, c := range part {
-			if _, found := slices.BinarySearch(inserted, c.SHA256); !found {
-				stored = append(stored, c)
-			}
+		args := make([]any, 0, 5*n)
+		for _, b := range blobs[:n] {
+			args = append(args, resource, b.SHA256, b.Size, tx.Now(), b.Body)
 		}
-	}
-	return stored, nil
-}
-
-// storePacks stores packs, and in them those of the blobs stored before that are
-// known to be damaged; the caller has locked these.
-func (tx *Tx) storePacks(ctx context.Context, account string, packs []Pack, stored []Blob, now Time) error {
-	removed, err := tx.removeDamaged(ctx, account, stored)
-	if err != nil {
-		return err
-	}
-	replaced := slices.DeleteFunc(stored, func(c Blob) bool { return !removed[c.SHA256] })
-	if _, err := tx.insertBlobs(ctx, account, replaced, now); err != nil {
-		return err
-	}
-	if err := tx.useObjects(ctx, account, packs); err != nil {
-		return err
-	}
-	for _, p := range packs {
-		err := tx.execLarge(ctx, "INSERT INTO packs (account, stream, start, length, body, object, size) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			account, p.Stream, p.Start, p.Length, p.Body, p.Object, p.Size)
+		err := tx.exec("INSERT INTO blobs (resource_id, sha256, size, at, body) VALUES "+
+			strings.Repeat(", (?, ?, ?, ?, ?)", n)[2:]+` ON CONFLICT (resource_id, sha256)
+			DO UPDATE SET size = excluded.size, at = excluded.at, body = excluded.body`, args...)
 		if err != nil {
 			return err
 		}
+		blobs = blobs[n:]
 	}
-	streams := make([]string, len(packs))
-	for i, p := range packs {
-		streams[i] = p.Stream
-	}
-	return tx.streamsChanged(ctx, account, streams)
+	return nil
 }
 
-func digestsOf(blobs []Blob) []string {
-	digests := make([]string, len(blobs))
-	for i, c := range blobs {
-		digests[i] = c.SHA256
+// Missing returns those of digests that a resource has no blob of.
+func (v View) Missing(resource int64, digests []string) (lacking []string, err error) {
+	stored := make(map[string]bool, len(digests))
+	for page := range slices.Chunk(digests, blobPage) {
+		where, args := ofPage(resource, page)
+		found, err := sqldb.Column[string](v, "SELECT sha256 FROM blobs "+where, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, digest := range found {
+			stored[digest] = true
+		}
+	}
+	for _, digest := range digests {
+		if !stored[digest] {
+			lacking = append(lacking, digest)
+		}
+	}
+	return lacking, nil
+}
+
+// lacks returns the digests of files that a resource has no blob of, with ErrMissing; ErrSize when a
+// blob has another size than its file, which a caller that does not send it may claim.
+func (v View) lacks(resource int64, files []tree.Entry) (lacking []string, err error) {
+	for page := range slices.Chunk(files, blobPage) {
+		where, args := ofPage(resource, digestsOf(page))
+		stored, err := sqldb.All(v, func(b *Blob) []any { return sqldb.Row(&b.SHA256, &b.Size) },
+			"SELECT sha256, size FROM blobs "+where, args...)
+		if err != nil {
+			return nil, err
+		}
+		sizes := make(map[string]int64, len(stored))
+		for _, b := range stored {
+			sizes[b.SHA256] = b.Size
+		}
+		for _, e := range page {
+			size, ok := sizes[e.SHA256]
+			if ok && size != e.Size {
+				return nil, fmt.Errorf("%q %w", e.Path, ErrSize)
+			}
+			if !ok {
+				lacking = append(lacking, e.SHA256)
+			}
+		}
+	}
+	if len(lacking) > 0 {
+		err = ErrMissing
+	}
+	return lacking, err
+}
+
+func digestsOf(files []tree.Entry) []string {
+	digests := make([]string, len(files))
+	for i, e := range files {
+		digests[i] = e.SHA256
 	}
 	return digests
 }
 
-// intersection returns the elements that two sorted lists have in common.
-func intersection(a, b []string) []string {
-	var both []string
-	for _, s := range a {
-		if _, found := slices.BinarySearch(b, s); found {
-			both = append(both, s)
-		}
-	}
-	return both
+// blobPage is how many digests a query has at most.
+const blobPage = 512
+
+// ofPage selects the blobs of a resource that a page of digests names.
+func ofPage(resource int64, page []string) (where string, args []any) {
+	digests := padded(page)
+	where = "WHERE resource_id = ? AND sha256 IN (" + sqldb.List(len(digests)) + ")"
+	return where, append([]any{resource}, digests...)
 }
 
-// uniqueByDigest returns blobs in the order of their keys, so that no two
-// transactions wait for each other, and each key once, because PostgreSQL refuses a
-// statement that would update a row twice. Of equal blobs the first one is kept.
-func uniqueByDigest(blobs []Blob) []Blob {
-	rows := slices.Clone(blobs)
-	slices.SortStableFunc(rows, func(a, b Blob) int { return cmp.Compare(a.SHA256, b.SHA256) })
-	return slices.CompactFunc(rows, func(a, b Blob) bool { return a.SHA256 == b.SHA256 })
-}
-
-// Lease leases blobs of account, sizes by digest: they are kept for the grace period.
-// It returns the digests of those that are missing or known to be damaged, sorted. The
-// error is a *SizeError when one has another size.
-func (tx *Tx) Lease(ctx context.Context, account string, sizes map[string]int64) ([]string, error) {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	missing, stale, err := tx.lookUp(ctx, account, sizes, now)
-	if err != nil {
-		return nil, err
-	}
-	gone, err := tx.touchAll(ctx, account, stale, now)
-	missing = append(missing, gone...)
-	slices.Sort(missing)
-	return missing, err
-}
-
-// lookUp looks for blobs, sizes by digest, and locks none. It returns the digests of
-// those that are missing or damaged, and of those whose lease has to be renewed, both
-// sorted. The error is a *SizeError when one has another size.
-func (v *View) lookUp(ctx context.Context, account string, sizes map[string]int64, now Time) (missing, stale []string, err error) {
-	digests := sorted(sizes)
-	if len(digests) > chunk { // one query that may save many
-		if any, err := v.HasBlobs(ctx, account); err != nil || !any {
-			return digests, nil, err
-		}
-	}
-	damaged, err := v.Damaged(ctx, account)
-	if err != nil {
-		return nil, nil, err
-	}
-	for part := range slices.Chunk(digests, chunk) {
-		there, err := v.blobs(ctx, account, part)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, digest := range part {
-			c, ok := there[digest]
-			switch {
-			case !ok || damaged[digest]:
-				missing = append(missing, digest)
-			case c.Size != sizes[digest]:
-				return nil, nil, &SizeError{digest, c.Size}
-			case c.TouchedAt.Time().Add(Fresh).Before(now.Time()):
-				stale = append(stale, digest)
-			}
-		}
-	}
-	return missing, stale, nil
-}
-
-// HasBlobs reports whether account has any blobs. The first push of an account need
-// not look for each of its files.
-func (v *View) HasBlobs(ctx context.Context, account string) (bool, error) {
-	return v.db.NewSelect().Model((*Blob)(nil)).Where("account = ?", account).Limit(1).Exists(ctx)
-}
-
-func sorted(sizes map[string]int64) []string {
-	digests := make([]string, 0, len(sizes))
-	for digest := range sizes {
-		digests = append(digests, digest)
-	}
-	slices.Sort(digests)
-	return digests
-}
-
-// touchAll touches blobs, locking them in the order of digests, which is sorted.
-// It returns those that are missing, sorted.
-func (tx *Tx) touchAll(ctx context.Context, account string, digests []string, now Time) (gone []string, err error) {
-	for part := range slices.Chunk(digests, chunk) {
-		var touched []string
-		q := tx.db.NewUpdate().Model((*Blob)(nil)).Set("touched_at = ?", now).
-			Where("account = ?", account).Where("sha256 IN (?)", tx.inOrder(account, part)).Returning("sha256")
-		if err := q.Scan(ctx, &touched); err != nil && !errors.Is(wrap(err), ErrNotFound) {
-			return nil, err
-		}
-		slices.Sort(touched)
-		for _, digest := range part {
-			if _, found := slices.BinarySearch(touched, digest); !found {
-				gone = append(gone, digest)
-			}
-		}
-	}
-	return gone, nil
-}
-
-// inOrder selects blobs for a change. PostgreSQL locks them in the order of their
-// digests, while it would not follow the order of a list.
-func (tx *Tx) inOrder(account string, digests []string) schema.QueryAppender {
-	if !tx.postgres() {
-		return bun.List(digests)
-	}
-	return tx.forUpdate(tx.db.NewSelect().Model((*Blob)(nil)).Column("sha256").
-		Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).OrderExpr("sha256"))
-}
-
-// touch restarts the grace period of blobs.
-func (tx *Tx) touch(ctx context.Context, account string, digests []string) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	slices.Sort(digests)
-	_, err = tx.touchAll(ctx, account, slices.Compact(digests), now)
-	return err
-}
-
-// Blobs returns blobs of account, by digest, without those that are missing.
-func (v *View) Blobs(ctx context.Context, account string, digests []string) (map[string]Blob, error) {
-	all := make(map[string]Blob, len(digests))
-	for part := range slices.Chunk(digests, chunk) {
-		there, err := v.blobs(ctx, account, part)
+// Blobs returns blobs by digest, which the caller has to Open; ErrMissing when one is not stored.
+func (v View) Blobs(resource int64, digests []string) (map[string]Blob, error) {
+	found := make(map[string]Blob, len(digests))
+	for page := range slices.Chunk(digests, blobPage) {
+		where, args := ofPage(resource, page)
+		blobs, err := sqldb.All(v, func(b *Blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.Body) },
+			"SELECT sha256, size, body FROM blobs "+where, args...)
 		if err != nil {
 			return nil, err
 		}
-		for digest, c := range there {
-			all[digest] = c
+		for _, b := range blobs {
+			found[b.SHA256] = b
 		}
 	}
-	return all, nil
+	for _, digest := range digests {
+		if _, ok := found[digest]; !ok {
+			return nil, fmt.Errorf("%w: %s", ErrMissing, digest)
+		}
+	}
+	return found, nil
 }
 
-func (v *View) blobs(ctx context.Context, account string, digests []string) (map[string]Blob, error) {
-	var rows []Blob
-	err := v.db.NewSelect().Model(&rows).Where("account = ?", account).Where("sha256 IN (?)", bun.List(digests)).Scan(ctx)
-	there := make(map[string]Blob, len(rows))
-	for _, c := range rows {
-		there[c.SHA256] = c
+// BlobSize returns the size of a content that can be opened at once; ErrMissing when it is not stored.
+func (v View) BlobSize(resource int64, digest string) (size int64, err error) {
+	err = v.One(sqldb.Row(&size), "SELECT size FROM blobs WHERE resource_id = ? AND sha256 = ?", resource, digest)
+	if errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%w: %s", ErrMissing, digest)
 	}
-	return there, err
+	if size < 0 || size > maxContent { // Open reads no more
+		err = fmt.Errorf("%w: blob %s: its size is %d", ErrDamaged, digest, size)
+	}
+	return size, err
 }

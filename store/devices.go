@@ -1,178 +1,209 @@
 package store
 
 import (
-	"context"
+	"cmp"
+	"crypto/rand"
 	"errors"
+	"net/netip"
+	"strings"
 	"time"
 
-	"github.com/uptrace/bun"
+	"example.com/projecthub/store/sqldb"
 )
 
 // States of a device.
 const (
-	DevicePending   = "pending"
-	DeviceApproved  = "approved"  // the terminal has not fetched its token yet
-	DeviceDenied    = "denied"    // by the user
-	DeviceCancelled = "cancelled" // by the terminal
-	DeviceDone      = "done"      // the terminal has its token
+	DevicePending  = "pending"
+	DeviceApproved = "approved" // the terminal has not fetched its token yet
+	DeviceDenied   = "denied"
+	DeviceDone     = "done" // the terminal has its token
 )
 
 // Limits of device logins.
 const (
-	DeviceLife        = 10 * time.Minute
-	DeviceEvery       = 2 * time.Second // the shortest time between two polls at first
-	maxDevices        = 50              // of one address that wait at a time
-	maxDevicesOverall = 5000
-	maxStarts         = 500 // of one address within [DeviceLife]
-	maxCodes          = 8   // wrong codes of a user within [DeviceLife]
+	DeviceLife  = 10 * time.Minute
+	DeviceEvery = 2 * time.Second // the shortest time between two polls
+
+	maxOfNetwork = 50 // that wait at a time
+	maxOfSite    = 200
+	maxDevices   = 5000
+	maxCodes     = 8 // wrong codes of a user within [DeviceLife]
 )
 
 // Device is a terminal that waits for a token.
 type Device struct {
-	bun.BaseModel `bun:"table:devices"`
-
-	Hash      string `bun:",pk"` // SHA-256 of the secret that the terminal has
+	Hash      string // SHA-256 of the secret that the terminal has
 	Code      string // that the user compares
 	Client    string // what the terminal calls itself
 	Address   string
 	State     string
-	User      string `bun:"user_name"` // who approved or denied it
-	Parent    string // hash of the token behind the approval; "": none
+	UserID    int64  // who approved or denied it; 0: not decided
+	User      string // name of that user
+	ParentID  int64  // of the token behind the approval; 0: none
+	TokenID   int64  // of the token that was fetched; 0: none
+	TokenHash string
 	Scopes    string // of the token, separated by spaces
 	EndsAt    Time   // when the token expires; 0: never
-	Token     string // hash of the token that was fetched
-	Every     int64  // microseconds between two polls, and
-	PolledAt  Time   // the last one: for hubs of a former release
-	CreatedAt Time
-	ExpiresAt Time
 
-	Expired bool `bun:",scanonly"` // as [View.Device] found it
+	CreatedAt, ExpiresAt Time
+
+	Expired  bool // as it was found
+	Disabled bool // the user is
 }
 
-// CreateDevice stores a terminal that waits from now on. Hash, Code, Client and Address
-// are the caller's. ErrTooMany if too many wait; ErrExists if the code is in use.
-func (tx *Tx) CreateDevice(ctx context.Context, d *Device) error {
-	if err := tx.ChangeRights(ctx, "devices of "+d.Address); err != nil { // so that the count is exact
-		return err
+const selectDevices = `SELECT d.hash, d.code, d.client, d.address, d.state, COALESCE(d.user_id, 0),
+	COALESCE(u.name, ''), COALESCE(d.parent_id, 0), COALESCE(d.token_id, 0), COALESCE(t.hash, ''),
+	d.scopes, d.ends_at, d.created_at, d.expires_at, d.expires_at <= @now, COALESCE(u.disabled_at, 0) <> 0
+	FROM devices d LEFT JOIN accounts u ON u.id = d.user_id LEFT JOIN tokens t ON t.id = d.token_id `
+
+func deviceFields(d *Device) []any {
+	return sqldb.Row(&d.Hash, &d.Code, &d.Client, &d.Address, &d.State, &d.UserID, &d.User, &d.ParentID, &d.TokenID,
+		&d.TokenHash, &d.Scopes, &d.EndsAt, &d.CreatedAt, &d.ExpiresAt, &d.Expired, &d.Disabled)
+}
+
+// The code that a user compares: consonants only, so that it spells nothing.
+const (
+	codeLetters = "BCDFGHJKLMNPQRSTVWXZ"
+	codeLength  = 8
+)
+
+// NewCode returns a random code, with a hyphen in the middle.
+func NewCode() string {
+	consonant := func(r rune) rune {
+		if strings.ContainsRune(codeLetters, r) {
+			return r
+		}
+		return -1
 	}
-	now, err := tx.Now(ctx)
+	letters := ""
+	for len(letters) < codeLength {
+		letters += strings.Map(consonant, rand.Text()) // each consonant is one of its letters
+	}
+	return CleanCode(letters[:codeLength])
+}
+
+// CleanCode returns a code as it is stored, in upper case and with its hyphen; "" if it is malformed.
+func CleanCode(typed string) string {
+	letters := strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToUpper(typed))
+	if len(letters) != codeLength || strings.Trim(letters, codeLetters) != "" {
+		return ""
+	}
+	return letters[:codeLength/2] + "-" + letters[codeLength/2:]
+}
+
+// networks returns the network and the site of an address: what one customer of a provider has, and what an
+// organisation has. Of IPv4, both are the address.
+func networks(address string) (network, site string) {
+	ip, err := netip.ParseAddr(address)
 	if err != nil {
-		return err
+		return address, address
 	}
-	if _, err := tx.db.NewDelete().Model((*Device)(nil)).Where("expires_at <= ?", now.add(-DeviceLife)).Exec(ctx); err != nil {
-		return err
+	if ip = ip.Unmap().WithZone(""); ip.Is4() {
+		return ip.String(), ip.String()
 	}
-	if err := tx.limitDevices(ctx, d.Address, now); err != nil {
-		return err
-	}
-	d.State, d.Every, d.CreatedAt, d.ExpiresAt = DevicePending, DeviceEvery.Microseconds(), now, now.add(DeviceLife)
-	_, err = tx.db.NewInsert().Model(d).Exec(ctx)
-	return err
+	return netip.PrefixFrom(ip, 56).Masked().String(), netip.PrefixFrom(ip, 48).Masked().String()
 }
 
-// limitDevices returns ErrTooMany if too many devices wait, or an address has started too
-// many: a device that is cancelled makes room for another one, but stays stored.
-func (tx *Tx) limitDevices(ctx context.Context, address string, now Time) error {
-	started := func() *bun.SelectQuery {
-		return tx.db.NewSelect().Model((*Device)(nil)).Where("expires_at > ?", now)
+// CreateDevice stores a terminal that waits from now on. Hash, Code, Client and Address are the caller's.
+// ErrTooMany if too many of the network or the site wait, ErrExists if the code is in use. If too many wait
+// in all, the oldest one of the busiest site is dropped: a stranger cannot keep others from logging in. Of equally busy
+// sites it is the one that came last, so that many sites of a stranger displace each other.
+func (tx *Tx) CreateDevice(d *Device) error {
+	now := tx.Now()
+	if err := tx.exec("DELETE FROM devices WHERE expires_at <= ?", now.Add(-DeviceLife)); err != nil {
+		return err
 	}
-	for _, of := range []struct {
-		most int64
-		q    *bun.SelectQuery
-	}{
-		{maxStarts, started().Where("address = ?", address)},
-		{maxDevices, started().Where("address = ?", address).Where("state = ?", DevicePending)},
-		{maxDevicesOverall, started().Where("state = ?", DevicePending)},
-	} {
-		n, err := of.q.Count(ctx)
+	network, site := networks(d.Address)
+	var all, ofNetwork, ofSite int
+	err := tx.One(sqldb.Row(&all, &ofNetwork, &ofSite), `SELECT COUNT(*), COUNT(CASE WHEN network = ? THEN 1 END),
+		COUNT(CASE WHEN site = ? THEN 1 END) FROM devices WHERE expires_at > ? AND state = 'pending'`, network, site, now)
+	switch {
+	case err != nil:
+		return err
+	case ofNetwork >= maxOfNetwork, ofSite >= maxOfSite:
+		return ErrTooMany
+	case all >= maxDevices:
+		err := tx.exec(`DELETE FROM devices WHERE hash = (SELECT hash FROM devices
+			WHERE expires_at > ? AND state = 'pending' AND site = (SELECT site FROM devices
+				WHERE expires_at > ? AND state = 'pending' GROUP BY site ORDER BY COUNT(*) DESC, MAX(created_at) DESC LIMIT 1)
+			ORDER BY created_at, hash LIMIT 1)`, now, now)
 		if err != nil {
 			return err
 		}
-		if n >= of.most {
-			return ErrTooMany
-		}
 	}
-	return nil
-}
-
-// denyDevices denies a token to the terminals that a user has approved, also to those
-// that had one and ask again, and returns how many there were.
-func (tx *Tx) denyDevices(ctx context.Context, user string) (int, error) {
-	return affected(tx.db.NewUpdate().Model((*Device)(nil)).Set("state = ?", DeviceDenied).Where("user_name = ?", user).
-		Where("state IN (?, ?)", DeviceApproved, DeviceDone).Exec(ctx))
-}
-
-// LockDevice is [View.Device] for a device that SaveDevice changes.
-func (tx *Tx) LockDevice(ctx context.Context, hash string) (*Device, error) {
-	d := &Device{Hash: hash}
-	return d, wrap(tx.forUpdate(tx.db.NewSelect().Model(d).WherePK()).Scan(ctx))
-}
-
-// SaveDevice stores the state, and the token, of a device that LockDevice returned.
-func (tx *Tx) SaveDevice(ctx context.Context, d *Device) error {
-	_, err := tx.db.NewUpdate().Model(d).Column("state", "token").WherePK().Exec(ctx)
+	d.State, d.CreatedAt, d.ExpiresAt = DevicePending, now, now.Add(DeviceLife)
+	added, err := tx.change(`INSERT INTO devices (hash, code, client, address, network, site, state, scopes, ends_at,
+		created_at, expires_at) VALUES (`+sqldb.List(11)+") ON CONFLICT DO NOTHING",
+		d.Hash, d.Code, d.Client, d.Address, network, site, d.State, "", 0, d.CreatedAt, d.ExpiresAt)
+	if err == nil && !added {
+		err = ErrExists
+	}
 	return err
 }
 
-// DecideDevice stores what a user decided about the device that waits with d.Code: its
-// state, and for an approval the rights of the token. It reports whether the device
-// waited: of any decisions about one device, one counts.
-func (tx *Tx) DecideDevice(ctx context.Context, d *Device) (bool, error) {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return false, err
-	}
-	n, err := affected(tx.db.NewUpdate().Model(d).Column("state", "user_name", "parent", "scopes", "ends_at").
-		Where("code = ?", d.Code).Where("state = ?", DevicePending).Where("expires_at > ?", now).Exec(ctx))
-	return n > 0, err
+// Device returns the device with this hash.
+func (v View) Device(hash string) (*Device, error) {
+	d := &Device{}
+	return d, v.One(deviceFields(d), selectDevices+"WHERE d.hash = ?", hash)
 }
 
-// codesOf is how many wrong codes a user has typed.
-type codesOf struct {
-	bun.BaseModel `bun:"table:device_attempts"`
-
-	User  string `bun:"user_name,pk"`
-	Since Time
-	Wrong int
-}
-
-// FindDevice returns the device that waits with a code that user has typed. ErrNotFound
-// if there is none, which counts as a wrong code; ErrTooMany after too many of those. The
-// caller commits the transaction in any case.
-func (tx *Tx) FindDevice(ctx context.Context, user, code string) (*Device, error) {
-	if err := tx.ChangeRights(ctx, "codes of "+user); err != nil { // so that the count is exact
-		return nil, err
+// LockDevice is [View.Device] for a device that [Tx.SaveDevice] changes.
+func (tx *Tx) LockDevice(hash string) (*Device, error) {
+	d, err := tx.Device(hash)
+	if err == nil && d.UserID != 0 { // in the order of a revocation of all that the user has
+		err = tx.lockAccount(d.UserID)
 	}
-	now, err := tx.Now(ctx)
+	if err == nil {
+		err = tx.One(sqldb.Row(new(string)), "SELECT hash FROM devices WHERE hash = ? @lock", hash)
+	}
 	if err != nil {
 		return nil, err
 	}
-	typed := &codesOf{User: user}
-	if err := wrap(tx.db.NewSelect().Model(typed).WherePK().Scan(ctx)); err != nil && !errors.Is(err, ErrNotFound) {
+	return tx.Device(hash)
+}
+
+// SaveDevice stores that a device has its token.
+func (tx *Tx) SaveDevice(d *Device, token int64) error {
+	return tx.exec("UPDATE devices SET state = ?, token_id = ? WHERE hash = ?", DeviceDone, token, d.Hash)
+}
+
+// DecideDevice stores what a user decided about a device that waits: its state, and for an approval the rights of
+// the token. It reports whether the device waited: of any decisions about one device, one counts.
+func (tx *Tx) DecideDevice(d *Device) (bool, error) {
+	return tx.change(`UPDATE devices SET state = ?, user_id = ?, parent_id = ?, scopes = ?, ends_at = ?
+		WHERE hash = ? AND state = 'pending' AND expires_at > ?`,
+		d.State, d.UserID, orNull(d.ParentID), d.Scopes, d.EndsAt, d.Hash, tx.Now())
+}
+
+// FindDevice returns the device that waits with a code that a user has typed. ErrNotFound if there is none, which
+// counts as a wrong code; ErrTooMany after too many of those. The caller commits the transaction in any case.
+func (tx *Tx) FindDevice(user int64, code string) (*Device, error) {
+	var wrong int
+	var since Time
+	err := tx.One(sqldb.Row(&wrong, &since), "SELECT wrong_codes, wrong_since FROM accounts WHERE id = ? @lock", user)
+	if err != nil {
 		return nil, err
 	}
-	if typed.Since <= now.add(-DeviceLife) {
-		typed.Since, typed.Wrong = now, 0
+	if since <= tx.Now().Add(-DeviceLife) {
+		wrong, since = 0, tx.Now()
 	}
-	if typed.Wrong >= maxCodes {
+	if wrong >= maxCodes {
 		return nil, ErrTooMany
 	}
 	d := &Device{}
-	err = wrap(tx.db.NewSelect().Model(d).Where("code = ?", code).Where("state = ?", DevicePending).Where("expires_at > ?", now).Scan(ctx))
+	err = tx.One(deviceFields(d), selectDevices+"WHERE d.code = ? AND d.state = 'pending' AND d.expires_at > ?",
+		code, tx.Now())
 	if !errors.Is(err, ErrNotFound) {
 		return d, err
 	}
-	typed.Wrong++
-	_, err = tx.db.NewInsert().Model(typed).On("CONFLICT (user_name) DO UPDATE").
-		Set("since = EXCLUDED.since").Set("wrong = EXCLUDED.wrong").Exec(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return nil, ErrNotFound
+	err = tx.exec("UPDATE accounts SET wrong_codes = ?, wrong_since = ? WHERE id = ?", wrong+1, since, user)
+	return nil, cmp.Or(err, ErrNotFound)
 }
 
-// Device returns the device with this hash, or ErrNotFound.
-func (v *View) Device(ctx context.Context, hash string) (*Device, error) {
-	d := &Device{Hash: hash}
-	return d, wrap(v.db.NewSelect().Model(d).ColumnExpr("?TableColumns").ColumnExpr("expires_at <= ? AS expired", v.nowExpr()).WherePK().Scan(ctx))
-}
+const pruneDevices = `DELETE FROM devices WHERE hash IN
+	(SELECT hash FROM devices WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`

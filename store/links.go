@@ -1,14 +1,12 @@
 package store
 
 import (
-	"context"
-	"errors"
 	"time"
 
-	"github.com/uptrace/bun"
+	"example.com/projecthub/store/sqldb"
 )
 
-// Kinds of link.
+// Kinds of links.
 const (
 	LinkSignIn     = "sign-in"
 	LinkInvitation = "invitation"
@@ -20,88 +18,82 @@ const (
 	AccountLinkLife = 24 * time.Hour // to sign in, and for invitations, which are sent to people
 )
 
-// maxLinks bounds how many links of one account can be used at a time.
+// maxLinks bounds how many links of one account can be used at a time that one token created, or no token: a weak token
+// cannot keep others from creating links.
 const maxLinks = 100
-
-// ErrTooMany says that there are as many of something as one account can have.
-var ErrTooMany = errors.New("too many")
 
 // Link does one thing once, for the browser in which it is opened.
 type Link struct {
-	bun.BaseModel `bun:"table:links"`
+	ID          int64
+	Hash        string // SHA-256 of the secret in the link
+	Kind        string
+	AccountID   int64
+	Account     string // its name: the user that signs in, or the org that invites
+	TokenID     int64  // with which it was created; 0: none
+	CreatedByID int64  // a user; 0: the hub's administrator
+	CreatedBy   string // name of that user
+	Scopes      string // of the session, separated by spaces
+	Role        string // that an invitation gives
+	Page        string // where the browser goes
 
-	Account   string `bun:",pk"` // the user that signs in, or the org that invites
-	Hash      string `bun:",pk"` // SHA-256 of the secret in the link
-	Kind      string
-	Token     string // hash of the token with which it was created; "": none
-	Scopes    string // of the session, separated by spaces
-	Role      string // that an invitation gives
-	Page      string // where the browser goes
-	CreatedBy string // a user; "": the hub's administrator
-	CreatedAt Time
-	ExpiresAt Time
-	UsedAt    Time
+	CreatedAt, ExpiresAt, UsedAt Time
+
+	Expired bool // as [View.Link] found it
+	Void    bool // the rights of the person who created it were taken away
 }
 
-// CreateLink stores a link that can be used for life from now on. ErrTooMany if the
-// account has too many that were not used.
-func (tx *Tx) CreateLink(ctx context.Context, l *Link, life time.Duration) error {
+// CreateLink stores a link of l.Account that can be used for a time from now on. ErrTooMany if the account has
+// too many of its token that were not used.
+func (tx *Tx) CreateLink(l *Link, life time.Duration) error {
 	kind := KindUser
 	if l.Kind == LinkInvitation {
 		kind = KindOrg
 	}
-	if err := tx.needKind(ctx, l.Account, kind); err != nil {
-		return err
-	}
-	now, err := tx.Now(ctx)
+	account, err := tx.accountOf(l.Account, kind)
 	if err != nil {
 		return err
 	}
-	_, err = tx.db.NewDelete().Model((*Link)(nil)).Where("account = ?", l.Account).
-		Where("expires_at <= ?", now.add(-AccountLinkLife)).Exec(ctx) // until then the page can say why it does not work
+	now := tx.Now()
+	l.AccountID, l.CreatedAt, l.ExpiresAt = account.ID, now, now.Add(life)
+	var open int
+	err = tx.One(sqldb.Row(&open), `SELECT COUNT(*) FROM links
+		WHERE account_id = ? AND COALESCE(token_id, 0) = ? AND used_at = 0 AND expires_at > ?`, l.AccountID, l.TokenID, now)
+	if err == nil && open >= maxLinks {
+		err = ErrTooMany
+	}
 	if err != nil {
 		return err
 	}
-	open, err := tx.db.NewSelect().Model((*Link)(nil)).Where("account = ?", l.Account).
-		Where("used_at = 0").Where("expires_at > ?", now).Count(ctx)
-	if err != nil {
-		return err
-	}
-	if open >= maxLinks {
-		return ErrTooMany
-	}
-	l.CreatedAt, l.ExpiresAt = now, now.add(life)
-	_, err = tx.db.NewInsert().Model(l).Exec(ctx)
-	return err
+	return tx.One(sqldb.Row(&l.ID), `INSERT INTO links (hash, kind, account_id, token_id, created_by, scopes, role, page,
+		created_at, expires_at) VALUES (`+sqldb.List(10)+") RETURNING id", l.Hash, l.Kind, l.AccountID, orNull(l.TokenID),
+		orNull(l.CreatedByID), l.Scopes, l.Role, l.Page, l.CreatedAt, l.ExpiresAt)
 }
 
-// Link returns the link of account with this hash, and whether it has expired;
-// ErrNotFound if there is none.
-func (v *View) Link(ctx context.Context, account, hash string) (l *Link, expired bool, err error) {
-	now, err := v.Now(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	l = &Link{Account: account, Hash: hash}
-	err = wrap(v.db.NewSelect().Model(l).WherePK().Scan(ctx))
-	return l, l.ExpiresAt <= now, err
+// Link returns the link with this hash.
+func (v View) Link(hash string) (*Link, error) {
+	l := &Link{}
+	return l, v.One(sqldb.Row(&l.ID, &l.Hash, &l.Kind, &l.AccountID, &l.Account, &l.TokenID, &l.CreatedByID, &l.CreatedBy,
+		&l.Scopes, &l.Role, &l.Page, &l.CreatedAt, &l.ExpiresAt, &l.UsedAt, &l.Expired, &l.Void),
+		`SELECT l.id, l.hash, l.kind, l.account_id, a.name, COALESCE(l.token_id, 0), COALESCE(l.created_by, 0),
+		COALESCE(u.name, ''), l.scopes, l.role, l.page, l.created_at, l.expires_at, l.used_at, l.expires_at <= @now,
+		a.disabled_at <> 0 OR COALESCE(u.disabled_at, 0) <> 0 OR
+			t.id IS NOT NULL AND (t.revoked_at <> 0 OR t.expires_at <> 0 AND t.expires_at <= @now) OR
+			l.kind = 'invitation' AND COALESCE(m.role, '') <> 'admin'
+		FROM links l JOIN accounts a ON a.id = l.account_id LEFT JOIN accounts u ON u.id = l.created_by
+		LEFT JOIN tokens t ON t.id = l.token_id
+		LEFT JOIN members m ON m.user_id = l.created_by AND m.account_id = l.account_id
+		WHERE l.hash = ?`, hash)
 }
 
-// UseLink marks a link as used, and reports whether it could be: of any transactions
-// that use one link, one can.
-func (tx *Tx) UseLink(ctx context.Context, account, hash string) (bool, error) {
-	now, err := tx.Now(ctx)
-	if err != nil {
+// UseLink marks a link as used, and reports whether it could be: of any transactions that use one link, one can.
+func (tx *Tx) UseLink(l *Link) (bool, error) {
+	if err := tx.lockAccount(l.AccountID); err != nil { // in the order of a revocation of all that the account has
 		return false, err
 	}
-	n, err := affected(tx.db.NewUpdate().Model((*Link)(nil)).Set("used_at = ?", now).
-		Where("account = ?", account).Where("hash = ?", hash).Where("used_at = 0").Where("expires_at > ?", now).Exec(ctx))
-	return n > 0, err
+	return tx.change("UPDATE links SET used_at = ? WHERE id = ? AND used_at = 0 AND expires_at > ?",
+		tx.Now(), l.ID, tx.Now())
 }
 
-// deleteLinks deletes the links that sign a user in, and the invitations of that user, and
-// returns how many there were.
-func (tx *Tx) deleteLinks(ctx context.Context, user string) (int, error) {
-	return affected(tx.db.NewDelete().Model((*Link)(nil)).
-		Where("account = ? AND kind = ? OR created_by = ? AND kind = ?", user, LinkSignIn, user, LinkInvitation).Exec(ctx))
-}
+// A link is kept for a day after it expired, so that the page can say why it does not work.
+const pruneLinks = `DELETE FROM links WHERE id IN
+	(SELECT id FROM links WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`

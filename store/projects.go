@@ -1,281 +1,246 @@
 package store
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
 
-	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/store/sqldb"
 )
 
-// Project binds a stack and an API.
+// Project is a project with what is shown with it.
 type Project struct {
-	bun.BaseModel `bun:"table:projects"`
-
-	Account      string `bun:",pk"`
-	Slug         string `bun:",pk"`
-	StackAccount string
-	StackSlug    string
-	StackVersion string // latest, or an exact version
-	APIAccount   string
-	APISlug      string
-	Visibility   string
-	CreatedAt    Time
-	CreatedBy    string
+	Resource
+	Bound
+	StackLatest string
+	Withdrawn   bool     // its stack version was withdrawn
+	ExpiresAt   Time     // when the hub deletes it; 0: never
+	Hidden      bool     // its account is disabled
+	Config      Revision // without its content; At 0: it was never written
+	Files       Revision // without its content; N 0: there are none
 }
 
-// ProjectView is a project with what is shown with it.
-type ProjectView struct {
-	Project
-
-	StackLatest   string
-	Withdrawn     bool           // its stack version was withdrawn
-	PublicPreview bool           // its stack version and API description are published with it
-	EnforceSchema bool           // its settings have to pass the stack's schema
-	ExpiresAt     Time           // when the hub deletes it, 0 for never
-	Hidden        bool           // the account is disabled
-	Config        ConfigState    `bun:"embed:config_"`
-	BaseFiles     BaseFilesState `bun:"embed:base_files_"`
-}
-
-// Errors of CreateProject, for what the new project would bind.
-var (
-	ErrStackNotPublished = errors.New("the stack version is not published")
-	ErrAPINotFound       = errors.New("the API is not registered")
-)
-
-// CreateProject adds a project with an empty config. ErrExists when the name is taken,
-// ErrDeleted when it is reserved, then ErrStackNotPublished and ErrAPINotFound. It never
-// changes a project.
-func (tx *Tx) CreateProject(ctx context.Context, p *Project) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	p.CreatedAt = now
-	taken, err := tx.db.NewSelect().Model((*Project)(nil)).
-		Where("account = ?", p.Account).Where("slug = ?", p.Slug).Exists(ctx)
-	if err != nil {
-		return err
-	}
-	if taken {
-		return tx.takenName(ctx, p)
-	}
-	if err := tx.checkBindings(ctx, p); err != nil {
-		return err
-	}
-	if _, err := tx.db.NewInsert().Model(p).Exec(ctx); err != nil {
-		return err
-	}
-	_, err = tx.db.NewInsert().Model(newConfig(p.Account, p.Slug)).Exec(ctx)
-	return err
-}
-
-// takenName returns ErrDeleted if a project's name is reserved, else ErrExists.
-func (tx *Tx) takenName(ctx context.Context, p *Project) error {
-	r, err := ref.New(p.Account, p.Slug)
-	if err == nil {
-		_, err = tx.Deleted(ctx, r)
-	}
-	switch {
-	case err == nil:
-		return ErrDeleted
-	case errors.Is(err, ErrNotFound):
-		return ErrExists
-	}
-	return err
-}
-
-// checkBindings returns ErrStackNotPublished or ErrAPINotFound if what p binds is not stored.
-func (tx *Tx) checkBindings(ctx context.Context, p *Project) error {
-	if _, err := tx.resolveStackVersion(ctx, p.StackAccount, p.StackSlug, p.StackVersion); errors.Is(err, ErrNotFound) {
-		return ErrStackNotPublished
-	} else if err != nil {
-		return err
-	}
-	known, err := tx.keepAPI(ctx, p.APIAccount, p.APISlug)
-	if err == nil && !known {
-		return ErrAPINotFound
-	}
-	return err
-}
-
-// EditProject applies change to a project's visibility and to what it binds, and reports
-// whether anything changed. ErrNotFound when there is no such project; otherwise it fails
-// as CreateProject does.
-func (tx *Tx) EditProject(ctx context.Context, r ref.Ref, change func(*Project)) (changed bool, err error) {
-	p, err := tx.lockedProject(ctx, r)
-	if err != nil {
-		return false, err
-	}
-	before := *p
-	if change(p); *p == before {
-		return false, nil
-	}
-	if err := tx.checkBindings(ctx, p); err != nil {
-		return false, err
-	}
-	_, err = tx.db.NewUpdate().Model(p).Column("visibility", "stack_version", "api_account", "api_slug").WherePK().Exec(ctx)
-	return true, err
-}
-
-// Project returns a project, or ErrNotFound.
-func (v *View) Project(ctx context.Context, r ref.Ref) (*ProjectView, error) {
-	p := &ProjectView{}
-	q := v.viewsOf("projects AS p").Where("p.account = ?", r.Account()).Where("p.slug = ?", r.Slug())
-	return p, wrap(q.Scan(ctx, p))
-}
-
-// IsPublic reports whether everyone may read the project. It reads hardly more of a private one
-// than of one that does not exist, so that the time tells strangers nothing.
-func (v *View) IsPublic(ctx context.Context, r ref.Ref) (is bool, err error) {
-	err = v.one(ctx, &is, `SELECT EXISTS (SELECT 1 FROM projects AS p WHERE p.account = ? AND p.slug = ? AND p.visibility = 'public'
-		AND NOT EXISTS (SELECT 1 FROM deleted_projects AS d WHERE d.account = p.account AND d.slug = p.slug)
-		AND NOT EXISTS (SELECT 1 FROM accounts AS a WHERE a.name = p.account AND a.disabled_at <> 0))`, r.Account(), r.Slug())
-	return is, err
-}
-
-// viewsOf selects the projects of from, as p, with what is shown with them,
-// without their contents.
-func (v *View) viewsOf(from string, args ...any) *bun.SelectQuery {
-	return v.db.NewSelect().TableExpr(from, args...).
-		ColumnExpr("p.*").
-		ColumnExpr("COALESCE(s.latest, '') AS stack_latest").
-		ColumnExpr("EXISTS (SELECT 1 FROM withdrawn_versions AS w WHERE w.account = p.stack_account AND w.slug = p.stack_slug AND w.version = p.stack_version) AS withdrawn").
-		ColumnExpr("(SELECT a.disabled_at <> 0 FROM accounts AS a WHERE a.name = p.account) AS hidden").
-		ColumnExpr("EXISTS (SELECT 1 FROM public_previews AS o WHERE o.account = p.account AND o.slug = p.slug) AS public_preview").
-		ColumnExpr("EXISTS (SELECT 1 FROM enforced_schemas AS e WHERE e.account = p.account AND e.slug = p.slug) AS enforce_schema").
-		ColumnExpr("COALESCE((SELECT x.expires_at FROM expiring_projects AS x WHERE x.account = p.account AND x.slug = p.slug), 0) AS expires_at").
-		ColumnExpr("c.revision AS config_revision, c.has_config AS config_has_config, c.updated_at AS config_updated_at").
-		ColumnExpr("c.updated_by AS config_updated_by, c.updated_via AS config_updated_via").
-		ColumnExpr("COALESCE(b.tree, '') AS base_files_tree, COALESCE(b.count, 0) AS base_files_count").
-		ColumnExpr("COALESCE(b.bytes, 0) AS base_files_bytes").
-		Join("JOIN configs AS c ON c.account = p.account AND c.slug = p.slug").
-		Join("LEFT JOIN stacks AS s ON s.account = p.stack_account AND s.slug = p.stack_slug").
-		Join("LEFT JOIN base_sets AS b ON b.account = p.account AND b.slug = p.slug")
-}
-
-// ProjectFilter says which projects a list holds.
-type ProjectFilter struct {
-	Accounts   []string // only of these; empty: none
-	PublicOnly bool
-	Also       string  // slug of a project that PublicOnly does not leave out; "": none
-	Search     string  // only those whose account/slug contains it
-	After      ref.Ref // only those that come later, by account and slug
-	Limit      int
-}
-
-// matching adds the filter's search to a query. Names contain none of the characters
-// that LIKE interprets, so that a search with one finds nothing.
-func (f ProjectFilter) matching(q *bun.SelectQuery) *bun.SelectQuery {
-	switch {
-	case f.Search == "":
-		return q
-	case strings.ContainsAny(f.Search, `%_\`):
-		return q.Where("1 = 0")
-	}
-	return q.Where("account || '/' || slug LIKE ?", "%"+strings.ToLower(f.Search)+"%")
-}
-
-// Projects returns a page of projects by account and slug. Each account is read
-// from where the page before ended, so that late pages cost what the first one does.
-func (v *View) Projects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
-	accounts, err := v.accountsWith(ctx, "projects", f.Accounts, f.After)
-	if err != nil {
-		return nil, err
-	}
-	var page []ProjectView
-	for _, account := range accounts {
-		q := notDeleted(v.db.NewSelect().Model((*Project)(nil))).Where("account = ?", account).
-			Order("slug").Limit(int64(f.Limit - len(page)))
-		if q = f.matching(q); f.PublicOnly {
-			q = q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-				q = q.Where("visibility = 'public'")
-				if f.Also != "" {
-					q = q.WhereOr("slug = ?", f.Also)
-				}
-				return q
-			})
-		}
-		if account == f.After.Account() {
-			q = q.Where("slug > ?", f.After.Slug())
-		}
-		part, err := v.viewPage(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		if page = append(page, part...); len(page) >= f.Limit {
-			break
-		}
-	}
-	return page, nil
-}
-
-// VisibleProjects is Projects with the public projects of all other accounts.
-func (v *View) VisibleProjects(ctx context.Context, f ProjectFilter) ([]ProjectView, error) {
-	page, err := v.Projects(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	q := notDeleted(v.db.NewSelect().Model((*Project)(nil))).Where("visibility = 'public'").
-		Where("(account, slug) > (?, ?)", f.After.Account(), f.After.Slug()).
-		Where("(SELECT a.disabled_at FROM accounts AS a WHERE a.name = project.account) = 0").
-		Order("account", "slug").Limit(int64(f.Limit))
-	if len(f.Accounts) > 0 {
-		q = q.Where("account NOT IN (?)", bun.List(f.Accounts))
-	}
-	public, err := v.viewPage(ctx, f.matching(q))
-	if err != nil {
-		return nil, err
-	}
-	page = append(page, public...)
-	slices.SortFunc(page, byName)
-	return page[:min(len(page), f.Limit)], nil
-}
-
-// viewPage returns the projects that q selects, with what is shown with them. They are
-// selected first, so that no database joins all rows before it counts.
-func (v *View) viewPage(ctx context.Context, q *bun.SelectQuery) (page []ProjectView, err error) {
-	err = v.viewsOf("(?) AS p", q).Scan(ctx, &page)
-	slices.SortFunc(page, byName)
-	return page, err
-}
-
-func byName(a, b ProjectView) int {
-	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Slug, b.Slug))
-}
-
-// accountsWith returns those of names that are not disabled and have rows in table, for
-// a page that begins after a row, in the order of their names.
-func (v *View) accountsWith(ctx context.Context, table string, names []string, after ref.Ref) (accounts []string, err error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	err = v.db.NewSelect().Model((*Account)(nil)).Column("name").
-		Where("name IN (?)", bun.List(names)).Where("name >= ?", after.Account()).Where("disabled_at = 0").
-		Where("(SELECT 1 FROM ? AS t WHERE t.account = account.name ORDER BY t.account, t.slug LIMIT 1) IS NOT NULL", bun.Name(table)).
-		Order("name").Scan(ctx, &accounts)
-	return accounts, err
+// Bound is what can be edited of a project, besides its visibility, and the stack, which cannot.
+type Bound struct {
+	Stack         Resource
+	StackVersion  string // latest, or an exact version
+	API           Resource
+	PublicPreview bool // its stack version and API description are published with it
+	EnforceSchema bool // its settings have to pass the stack's schema
 }
 
 // IsPublic reports whether everyone may read the project.
-func (v *ProjectView) IsPublic() bool { return v.Visibility == "public" && !v.Hidden }
+func (p *Project) IsPublic() bool { return p.Visibility == "public" && !p.Hidden }
 
-// lockProject makes those who change what belongs to a project queue, where
-// there may be no row of that yet. ErrNotFound when there is no such project. One that is
-// deleted meanwhile may be found: what is written then was written before it was deleted.
-func (tx *Tx) lockProject(ctx context.Context, r ref.Ref) error {
-	_, err := tx.lockedProject(ctx, r)
+// ResolvedVersion is the version of the stack that the project uses today.
+func (p *Project) ResolvedVersion() string {
+	if p.StackVersion == latest {
+		return p.StackLatest
+	}
+	return p.StackVersion
+}
+
+// latest is the stack version of a project that follows the highest release.
+const latest = "latest"
+
+const selectProjects = `SELECT r.id, r.account_id, a.name, r.kind, r.slug, p.visibility, r.created_at, r.created_by,
+	s.id, s.account_id, sa.name, s.kind, s.slug, p.stack_version, COALESCE(st.latest, ''),
+	COALESCE(sv.withdrawn_at, 0) <> 0, i.id, i.account_id, ia.name, i.kind, i.slug,
+	p.public_preview, p.enforce_schema, p.expires_at, a.disabled_at <> 0,
+	c.n, c.digest, CASE WHEN c.via = '' THEN 0 ELSE c.at END, c.by_user, c.via,
+	COALESCE(f.n, 0), COALESCE(f.digest, ''), COALESCE(f.files, 0), COALESCE(f.bytes, 0)
+	FROM projects p JOIN resources r ON r.id = p.id JOIN accounts a ON a.id = r.account_id
+	JOIN resources s ON s.id = p.stack_id JOIN accounts sa ON sa.id = s.account_id
+	LEFT JOIN stacks st ON st.id = p.stack_id
+	LEFT JOIN stack_versions sv ON sv.stack_id = p.stack_id AND sv.version = p.stack_version
+	JOIN resources i ON i.id = p.api_id JOIN accounts ia ON ia.id = i.account_id` + holds + `
+	WHERE r.deleted_at = 0 AND `
+
+// holds joins what a project holds now: a config, and perhaps files.
+const holds = `
+	JOIN revisions c ON c.project_id = r.id
+		AND c.n = (SELECT MAX(n) FROM revisions WHERE project_id = r.id AND kind = 'config')
+	LEFT JOIN revisions f ON f.project_id = r.id
+		AND f.n = (SELECT MAX(n) FROM revisions WHERE project_id = r.id AND kind = 'files')`
+
+func projectFields(p *Project) []any {
+	return append(resourceFields(&p.Resource),
+		&p.Stack.ID, &p.Stack.AccountID, &p.Stack.Account, &p.Stack.Kind, &p.Stack.Slug, &p.StackVersion, &p.StackLatest,
+		&p.Withdrawn, &p.API.ID, &p.API.AccountID, &p.API.Account, &p.API.Kind, &p.API.Slug, &p.PublicPreview,
+		&p.EnforceSchema, &p.ExpiresAt, &p.Hidden, &p.Config.N, &p.Config.Digest, &p.Config.At, &p.Config.User, &p.Config.Via,
+		&p.Files.N, &p.Files.Digest, &p.Files.Files, &p.Files.Bytes)
+}
+
+// Project returns a project, or ErrNotFound.
+func (v View) Project(id int64) (p Project, err error) {
+	return p, v.One(projectFields(&p), selectProjects+"p.id = ?", id)
+}
+
+// Errors of AddProject and EditProject.
+var (
+	ErrNotPublished = errors.New("the stack version is not published")
+	ErrNoAPI        = errors.New("there is no such API")
+)
+
+// AddProject adds a project with an empty config, which has no author. ErrExists when the name is
+// taken, then ErrNotPublished and ErrNoAPI. It never changes a project. An id of 0 is that of a stack or
+// an API that does not exist.
+func (tx *Tx) AddProject(p Project) (id int64, err error) {
+	if id, err = tx.AddResource(p.AccountID, KindProject, p.Slug, p.CreatedBy); err != nil {
+		return 0, err
+	}
+	if err := tx.checkBound(p.Bound); err != nil {
+		return 0, err
+	}
+	err = tx.exec(`INSERT INTO projects (id, stack_id, stack_version, api_id, visibility, enforce_schema, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, id, p.Stack.ID, p.StackVersion, p.API.ID, p.Visibility, p.EnforceSchema, p.ExpiresAt)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.add(id, Config, head{}, Revision{}, Revision{Digest: NoConfig, body: Compress(emptyConfig)})
+	return id, err
+}
+
+// checkBound returns ErrNotPublished or ErrNoAPI if what a project would bind does not exist. The
+// API's lock makes a deletion wait, which then finds the project.
+func (tx *Tx) checkBound(b Bound) error {
+	var published bool
+	err := tx.One(sqldb.Row(&published), `SELECT s.latest <> '' AND (v.version IS NOT NULL OR CAST(? AS TEXT) = 'latest')
+		FROM stacks s LEFT JOIN stack_versions v ON v.stack_id = s.id AND v.version = ?
+		WHERE s.id = ?`, b.StackVersion, b.StackVersion, b.Stack.ID)
+	if errors.Is(err, ErrNotFound) || err == nil && !published {
+		return ErrNotPublished
+	}
+	if err != nil {
+		return err
+	}
+	err = tx.One(sqldb.Row(new(int64)), "SELECT id FROM resources WHERE id = ? AND kind = 'api' AND deleted_at = 0 @lock",
+		b.API.ID)
+	if errors.Is(err, ErrNotFound) {
+		return ErrNoAPI
+	}
 	return err
 }
 
-func (tx *Tx) lockedProject(ctx context.Context, r ref.Ref) (*Project, error) {
-	p := &Project{Account: r.Account(), Slug: r.Slug()}
-	q := tx.db.NewSelect().Model(p).WherePK().
-		Where("EXISTS (SELECT 1 FROM configs AS c WHERE c.account = project.account AND c.slug = project.slug)")
-	return p, wrap(tx.forUpdate(q).Scan(ctx))
+// LockProject returns a project that other transactions cannot edit until the end of this one.
+func (tx *Tx) LockProject(id int64) (Project, error) {
+	if err := tx.lock(id); err != nil {
+		return Project{}, err
+	}
+	return tx.Project(id)
+}
+
+// EditProject replaces the visibility, the stack version, the API and the options of a project that
+// is locked. It fails as AddProject does.
+func (tx *Tx) EditProject(p Project, by string) error {
+	if err := tx.checkBound(p.Bound); err != nil {
+		return err
+	}
+	return tx.exec(`UPDATE projects SET visibility = ?, stack_version = ?, api_id = ?, public_preview = ?,
+		enforce_schema = ?, updated_at = ?, updated_by = ? WHERE id = ?`,
+		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, tx.Now(), by, p.ID)
+}
+
+// DeleteProject deletes a project, and returns until when it can be restored: 0 for one that expires,
+// so that the preview of a pull request can be created again. ErrNotFound when there is none.
+func (tx *Tx) DeleteProject(id int64, by string) (keptUntil Time, err error) {
+	p, err := tx.LockProject(id)
+	if err != nil {
+		return 0, err
+	}
+	if p.ExpiresAt == 0 {
+		return tx.trash(id, by)
+	}
+	return 0, tx.exec("DELETE FROM resources WHERE id = ?", id)
+}
+
+// RestoreProject restores a project, under a name. The tokens that were restricted to it stay revoked.
+// If the API that it binds was deleted, it binds the one that has its name now, which was never
+// published: previewEnded says that the preview was public. ErrExists when the name is taken, ErrNoAPI
+// when no API has that name.
+func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bool, err error) {
+	restored, err := tx.change(`UPDATE resources SET deleted_at = 0, deleted_by = '', slug = ?
+		WHERE id = ? AND deleted_at <> 0`, slug, t.ID)
+	if err == nil && !restored {
+		err = ErrNotFound
+	}
+	if err == nil {
+		p, err = tx.Project(t.ID)
+	}
+	if err != nil {
+		return p, false, err
+	}
+	now, err := tx.ResourceByName(p.API.Account, KindAPI, p.API.Slug)
+	if errors.Is(err, ErrNotFound) {
+		return p, false, ErrNoAPI
+	}
+	if err != nil || now.ID == p.API.ID {
+		return p, false, err
+	}
+	previewEnded, p.API, p.PublicPreview = p.PublicPreview, now, false
+	return p, previewEnded, tx.exec("UPDATE projects SET api_id = ?, public_preview = ? WHERE id = ?",
+		p.API.ID, p.PublicPreview, p.ID)
+}
+
+// ProjectFilter says which projects a list holds: those of accounts, and others.
+type ProjectFilter struct {
+	Accounts []string // all that these have
+	Project  int64    // also this one; 0: none
+	Public   bool     // also public ones
+	Within   string   // of all these only those of this account; "": all
+	Search   string   // and only those whose account/slug contains it
+	After    Name
+	Limit    int
+}
+
+// ListProjects returns a page of projects by account and slug.
+func (v View) ListProjects(f ProjectFilter) ([]Project, error) {
+	// CROSS has SQLite go through the accounts by name, so that it reads no more than the page.
+	q := v.Select().TableExpr("accounts AS a").Join("CROSS JOIN resources AS r").ColumnExpr("r.id").
+		Where("r.account_id = a.id AND r.kind = 'project' AND r.deleted_at = 0 AND a.disabled_at = 0").
+		Where("a.name >= ? AND (a.name > ? OR r.slug > ?)", f.After.Account, f.After.Account, f.After.Slug).
+		OrderExpr("a.name, r.slug").Limit(int64(f.Limit))
+	if f.Within != "" {
+		q = q.Where("a.name = ?", f.Within)
+	}
+	q = q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		q = q.Where("a.name IN (?)", bun.List(append([]string{""}, f.Accounts...)))
+		if f.Project != 0 {
+			q = q.WhereOr("r.id = ?", f.Project)
+		}
+		if f.Public {
+			q = q.WhereOr("EXISTS (SELECT 1 FROM projects AS p WHERE p.id = r.id AND p.visibility = 'public')")
+		}
+		return q
+	})
+	switch {
+	case strings.ContainsAny(f.Search, `%_\`): // no name contains what LIKE interprets
+		return nil, nil
+	case f.Search != "":
+		q = q.Where("a.name || '/' || r.slug LIKE ?", "%"+strings.ToLower(f.Search)+"%")
+	}
+	var ids []int64
+	if err := v.Scan(q, &ids); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	args := padded(ids)
+	found, err := sqldb.All(v, projectFields, selectProjects+"p.id IN ("+sqldb.List(len(args))+")", args...)
+	slices.SortFunc(found, func(a, b Project) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	return found, err
+}
+
+// ProjectState says what a project holds, and who wrote it.
+type ProjectState struct{ Config, Files WrittenBy }
+
+// WrittenBy says who wrote a revision. The digest is "" when there is none.
+type WrittenBy struct{ Digest, User, Via string }
+
+// ProjectState returns that of a project, or ErrNotFound.
+func (v View) ProjectState(id int64) (s ProjectState, err error) {
+	c, f := &s.Config, &s.Files
+	return s, v.One(sqldb.Row(&c.Digest, &c.User, &c.Via, &f.Digest, &f.User, &f.Via), `SELECT
+		c.digest, c.by_user, c.via, COALESCE(f.digest, ''), COALESCE(f.by_user, ''), COALESCE(f.via, '')
+		FROM resources r`+holds+" WHERE r.id = ? AND r.deleted_at = 0", id)
 }

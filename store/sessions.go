@@ -1,14 +1,11 @@
 package store
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/uptrace/bun"
+	"example.com/projecthub/store/sqldb"
 )
 
 // How long a session lasts: without a request, and at most.
@@ -17,154 +14,96 @@ const (
 	SessionLife = 30 * 24 * time.Hour
 )
 
-// maxSessions bounds how many sessions of one user are kept; the one that was used
-// least recently makes way.
+// maxSessions bounds how many sessions are kept that one token of a user began, or no token: a weak token cannot end
+// the sessions of others. The one that was used least recently is dropped.
 const maxSessions = 50
 
-// Session is a browser that is signed in, as the hub stores it: everything but the cookie.
+// Session is a browser that is signed in, as the hub keeps it: everything but the cookie.
 type Session struct {
-	bun.BaseModel `bun:"table:sessions"`
+	ID        int64
+	Hash      string // SHA-256 of the secret in the cookie
+	UserID    int64
+	User      string // name of that account
+	TokenID   int64  // of the token that signed in; 0: the user's own rights
+	TokenName string
+	Only      Restriction // of that token
+	Scopes    string      // separated by spaces
+	Agent     string      // what the browser calls itself
+	Address   string      // where it signed in from
 
-	User      string `bun:"user_name,pk"`
-	Hash      string `bun:",pk"` // SHA-256 of the secret in the cookie
-	Token     string // hash of the token that signed in; "": the user's own rights
-	Scopes    string // separated by spaces
-	Agent     string // what the browser calls itself
-	Address   string // where it signed in from
-	CreatedAt Time
-	ExpiresAt Time
-	SeenAt    Time
+	CreatedAt, ExpiresAt, SeenAt Time
 }
 
-// ID names a session in lists: the first 12 digits of its hash.
-func (s *Session) ID() string { return s.Hash[:idLength] }
-
-// SignedIn is what authentication needs to know of a session, as of now.
-type SignedIn struct {
-	Session
-	TokenName   string // of the token behind it
-	Restriction        // of that token
-	TokenEnds   Time   // when that expires; 0: never, or there is none
-	Ended       bool   // expired, idle for too long, or its token is revoked or expired
-	Disabled    bool   // the user's account is
-	Stale       bool   // the last use was stored more than a minute ago
-}
+// ShortID names a session in lists: the first 12 digits of its hash.
+func (s *Session) ShortID() string { return s.Hash[:min(idLength, len(s.Hash))] }
 
 // ScopeList returns the session's scopes.
 func (s *Session) ScopeList() []string { return strings.Fields(s.Scopes) }
 
-// errForeignToken is the error of a session that would have the rights of a token that
-// is not the user's: the tokens of bots are owned by the account, which may be a user.
+// errForeignToken is the error of a session that would have the rights of a token that is not the user's: the
+// tokens of bots are owned by the account, which may be a user.
 var errForeignToken = errors.New("the token is not one of the user")
 
-// CreateSession stores a session that begins now. User, Hash, Token, Scopes, Agent and
-// Address are the caller's; a session ends with its token. Sessions of the user that
-// have ended are deleted.
-func (tx *Tx) CreateSession(ctx context.Context, s *Session) error {
-	if err := tx.needKind(ctx, s.User, KindUser); err != nil {
-		return err
-	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	s.CreatedAt, s.SeenAt, s.ExpiresAt = now, now, now.add(SessionLife)
-	if s.Token != "" {
-		token, err := tx.Bearer(ctx, s.Token)
+// CreateSession stores a session that begins now. Hash, TokenID, Scopes, Agent and Address are the caller's, and
+// UserID or, without it, User; a session ends with its token. Those of the user that have ended are deleted.
+func (tx *Tx) CreateSession(s *Session) error {
+	if s.UserID == 0 {
+		user, err := tx.accountOf(s.User, KindUser)
 		if err != nil {
 			return err
 		}
-		if token.Owner != s.User || token.Bot != "" {
-			return errForeignToken
+		s.UserID = user.ID
+	}
+	if err := tx.lockAccount(s.UserID); err != nil { // so that no revocation misses it
+		return err
+	}
+	now := tx.Now()
+	s.CreatedAt, s.SeenAt, s.ExpiresAt = now, now, now.Add(SessionLife)
+	if s.TokenID != 0 {
+		var ends Time
+		err := tx.One(sqldb.Row(&ends), "SELECT expires_at FROM tokens WHERE id = ? AND account_id = ? AND bot_id IS NULL",
+			s.TokenID, s.UserID)
+		if errors.Is(err, ErrNotFound) {
+			err = errForeignToken
 		}
-		if token.ExpiresAt != 0 {
-			s.ExpiresAt = min(s.ExpiresAt, token.ExpiresAt)
-		}
-	}
-	if _, err := tx.db.NewInsert().Model(s).Exec(ctx); err != nil {
-		return err
-	}
-	return tx.purgeSessions(ctx, s.User, now)
-}
-
-// purgeSessions deletes the sessions of a user that have ended, and the oldest ones above
-// the limit.
-func (tx *Tx) purgeSessions(ctx context.Context, user string, now Time) error {
-	_, err := tx.db.NewDelete().Model((*Session)(nil)).Where("user_name = ?", user).
-		Where("expires_at <= ? OR seen_at <= ?", now, now.add(-SessionIdle)).Exec(ctx)
-	if err != nil {
-		return err
-	}
-	var hashes []string
-	err = tx.db.NewSelect().Model((*Session)(nil)).Column("hash").Where("user_name = ?", user).
-		OrderExpr("seen_at DESC, hash").Offset(maxSessions).Limit(chunk).Scan(ctx, &hashes)
-	if err != nil || len(hashes) == 0 {
-		return err
-	}
-	_, err = tx.db.NewDelete().Model((*Session)(nil)).Where("user_name = ?", user).Where("hash IN (?)", bun.List(hashes)).Exec(ctx)
-	return err
-}
-
-// sessionColumns names the columns, so that a later release can add some.
-const sessionColumns = "session.user_name, session.hash, session.token, session.scopes, session.agent, session.address, " +
-	"session.created_at, session.expires_at, session.seen_at"
-
-// SignedIn returns the session of user with this hash, or ErrNotFound.
-func (v *View) SignedIn(ctx context.Context, user, hash string) (*SignedIn, error) {
-	s, now := &SignedIn{}, v.nowSQL()
-	return s, v.one(ctx, s, fmt.Sprintf(`SELECT %[1]s,
-		COALESCE(t.name, '') AS token_name, COALESCE(t.expires_at, 0) AS token_ends,
-		COALESCE(t.only_account, '') AS only_account, COALESCE(t.only_slug, '') AS only_slug,
-		session.expires_at <= %[2]s OR session.seen_at <= %[2]s - %[3]d OR session.token <> '' AND
-			(t.hash IS NULL OR t.revoked_at <> 0 OR t.expires_at <> 0 AND t.expires_at <= %[2]s) AS ended,
-		a.disabled_at <> 0 AS disabled, session.seen_at < %[2]s - %[4]d AS stale
-		FROM sessions AS session JOIN accounts AS a ON a.name = session.user_name LEFT JOIN tokens AS t ON t.hash = session.token
-		WHERE session.user_name = ? AND session.hash = ?`, sessionColumns, now, SessionIdle.Microseconds(), time.Minute.Microseconds()), user, hash)
-}
-
-// SessionKey names a session.
-type SessionKey struct{ User, Hash string }
-
-// TouchSessions stores that sessions were used, a moment ago.
-func (tx *Tx) TouchSessions(ctx context.Context, keys []SessionKey) error {
-	slices.SortFunc(keys, func(a, b SessionKey) int { return strings.Compare(a.User+" "+a.Hash, b.User+" "+b.Hash) })
-	for _, key := range keys {
-		_, err := tx.db.NewUpdate().Model((*Session)(nil)).Set("seen_at = ?", tx.nowExpr()).
-			Where("user_name = ?", key.User).Where("hash = ?", key.Hash).Exec(ctx)
 		if err != nil {
 			return err
 		}
+		if ends != 0 {
+			s.ExpiresAt = min(s.ExpiresAt, ends)
+		}
 	}
-	return nil
+	err := tx.One(sqldb.Row(&s.ID), `INSERT INTO sessions (hash, user_id, token_id, scopes, agent, address, created_at,
+		expires_at, seen_at) VALUES (`+sqldb.List(9)+") RETURNING id", s.Hash, s.UserID, orNull(s.TokenID), s.Scopes,
+		s.Agent, s.Address, s.CreatedAt, s.ExpiresAt, s.SeenAt)
+	if err != nil {
+		return err
+	}
+	return tx.exec(`DELETE FROM sessions WHERE user_id = ? AND (expires_at <= ? OR seen_at <= ? OR
+		COALESCE(token_id, 0) = ? AND id NOT IN (SELECT id FROM sessions WHERE user_id = ? AND COALESCE(token_id, 0) = ?
+			ORDER BY seen_at DESC, id DESC LIMIT ?))`,
+		s.UserID, now, now.Add(-SessionIdle), s.TokenID, s.UserID, s.TokenID, maxSessions)
 }
 
 // Sessions returns the sessions of a user that have not ended, the latest used first.
-func (v *View) Sessions(ctx context.Context, user string) ([]SignedIn, error) {
-	now, err := v.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []SignedIn
-	err = v.db.NewSelect().TableExpr("sessions AS session").ColumnExpr("?", bun.Safe(sessionColumns)).ColumnExpr("COALESCE(t.name, '') AS token_name").
-		ColumnExpr("COALESCE(t.only_account, '') AS only_account, COALESCE(t.only_slug, '') AS only_slug").
-		Join("LEFT JOIN tokens AS t ON t.hash = session.token").
-		Where("session.user_name = ?", user).Where("session.expires_at > ?", now).Where("session.seen_at > ?", now.add(-SessionIdle)).
-		Where("session.token = '' OR t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > ?)", now).
-		OrderExpr("session.seen_at DESC, session.hash").Scan(ctx, &all)
-	return all, err
+func (v View) Sessions(user int64) ([]Session, error) {
+	return sqldb.All(v, func(s *Session) []any {
+		return sqldb.Row(&s.ID, &s.Hash, &s.UserID, &s.User, &s.TokenID, &s.TokenName, &s.Only.AccountID, &s.Only.ResourceID,
+			&s.Only.Account, &s.Only.Slug, &s.Scopes, &s.Agent, &s.Address, &s.CreatedAt, &s.ExpiresAt, &s.SeenAt)
+	}, `SELECT s.id, s.hash, s.user_id, u.name, COALESCE(t.id, 0), COALESCE(t.name, ''), COALESCE(t.only_account_id, 0),
+		COALESCE(t.resource_id, 0), COALESCE(o.name, ''), COALESCE(r.slug, ''),
+		s.scopes, s.agent, s.address, s.created_at, s.expires_at, s.seen_at
+		FROM sessions s JOIN accounts u ON u.id = s.user_id LEFT JOIN tokens t ON t.id = s.token_id
+		LEFT JOIN accounts o ON o.id = t.only_account_id LEFT JOIN resources r ON r.id = t.resource_id
+		WHERE s.user_id = ? AND s.expires_at > @now AND s.seen_at > @now - ?
+		AND (t.id IS NULL OR t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > @now))
+		ORDER BY s.seen_at DESC, s.id DESC`, user, SessionIdle.Microseconds())
 }
 
-// EndSession ends the sessions of user whose hash starts with id, and reports whether
-// there was one.
-func (tx *Tx) EndSession(ctx context.Context, user, id string) (bool, error) {
-	if err := tx.ChangeRights(ctx, user); err != nil {
-		return false, err
-	}
-	n, err := tx.endSessions(ctx, user, id)
-	return n > 0, err
+// EndSession ends the session with this hash, and reports whether there was one.
+func (tx *Tx) EndSession(hash string) (bool, error) {
+	return tx.change("DELETE FROM sessions WHERE hash = ?", hash)
 }
 
-func (tx *Tx) endSessions(ctx context.Context, user, id string) (int, error) {
-	return affected(tx.db.NewDelete().Model((*Session)(nil)).Where("user_name = ?", user).
-		Where("hash >= ?", id).Where("hash < ?", id+"~").Exec(ctx))
-}
+const pruneSessions = `DELETE FROM sessions WHERE id IN
+	(SELECT id FROM sessions WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`

@@ -3,164 +3,247 @@ package store_test
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"example.com/projecthub/store"
-	"example.com/projecthub/store/storetest"
 )
 
-// signIn stores a session of alice; token is the hash of the token behind it.
-func signIn(t *testing.T, s *store.Store, hash, token string) {
-	t.Helper()
-	write(t, s, func(tx *store.Tx) error {
-		return tx.CreateSession(t.Context(), &store.Session{User: "alice", Hash: hash, Token: token, Scopes: "write:config"})
-	})
-}
-
-func signedIn(t *testing.T, s *store.Store, user, hash string) (found *store.SignedIn, err error) {
-	t.Helper()
-	err = s.Read(t.Context(), func(v *store.View) (err error) {
-		found, err = v.SignedIn(t.Context(), user, hash)
-		return err
-	})
-	return found, err
-}
-
-func hashOf(i int) string { return fmt.Sprintf("%064x", i) }
-
 func TestSession_EndsWithWhatIsBehindIt(t *testing.T) {
-	ctx := t.Context()
 	hour := store.At(time.Now().Add(time.Hour))
+	idle := func(d time.Duration) string {
+		return fmt.Sprintf("UPDATE sessions SET seen_at = seen_at - %d", d.Microseconds())
+	}
 	for name, c := range map[string]struct {
-		token   *store.Token
-		change  func(tx *store.Tx) error
-		execute string
-		ended   bool
-		off     bool
+		token *store.Token
+		sql   string
+		ended bool
 	}{
-		"nothing changed":  {token: &store.Token{}},
-		"no token":         {},
-		"token expires":    {token: &store.Token{ExpiresAt: hour}, execute: "UPDATE tokens SET expires_at = 1", ended: true},
-		"session expires":  {execute: "UPDATE sessions SET expires_at = 1", ended: true},
-		"idle too long":    {execute: fmt.Sprintf("UPDATE sessions SET seen_at = seen_at - %d", store.SessionIdle.Microseconds()), ended: true},
-		"nearly too long":  {execute: fmt.Sprintf("UPDATE sessions SET seen_at = seen_at - %d", (store.SessionIdle - time.Minute).Microseconds())},
-		"token revoked":    {token: &store.Token{}, change: func(tx *store.Tx) error { _, err := tx.RevokeToken(ctx, hashOf(9)); return err }, ended: true},
-		"token is gone":    {token: &store.Token{}, execute: "DELETE FROM tokens", ended: true},
-		"account disabled": {change: func(tx *store.Tx) error { _, err := tx.DisableAccount(ctx, "alice"); return err }, off: true},
+		"nothing changed": {token: &store.Token{}},
+		"no token":        {},
+		"token expires":   {token: &store.Token{ExpiresAt: hour}, sql: "UPDATE tokens SET expires_at = 1", ended: true},
+		"token revoked":   {token: &store.Token{}, sql: "UPDATE tokens SET revoked_at = 1", ended: true},
+		"session expires": {sql: "UPDATE sessions SET expires_at = 1", ended: true},
+		"idle too long":   {sql: idle(store.SessionIdle), ended: true},
+		"nearly too long": {sql: idle(store.SessionIdle - time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, address string) {
-				s := open(t, address)
-				behind := ""
+			eachPeople(t, func(p *people) {
+				s := &store.Session{User: "alice", Hash: hashOf(1), Scopes: "write:config"}
 				if c.token != nil {
-					behind = hashOf(9)
-					token := *c.token
-					token.Hash, token.Owner, token.Name = behind, "alice", "laptop"
-					write(t, s, func(tx *store.Tx) error { return tx.CreateToken(ctx, &token) })
+					s.TokenID = p.token(9, *c.token).ID
 				}
-				signIn(t, s, hashOf(1), behind)
-				if c.change != nil {
-					write(t, s, c.change)
+				p.must(func(tx *store.Tx) error { return tx.CreateSession(s) })
+				if c.sql != "" {
+					p.sql(c.sql)
 				}
-				if c.execute != "" {
-					execute(t, address, c.execute)
+				a := p.access(store.Ask{Session: s.Hash, Account: "acme"})
+				if ended := a.Expired() || a.RevokedAt != 0; ended != c.ended || a.Role != "writer" || a.Session != s.ID {
+					p.Errorf("%+v", a)
 				}
-				found, err := signedIn(t, s, "alice", hashOf(1))
-				if err != nil || found.Ended != c.ended || found.Disabled != c.off {
-					t.Fatalf("%+v, %v", found, err)
+				if c.token != nil && c.token.ExpiresAt != 0 && (a.ExpiresAt != hour || a.TokenEnds == 0) {
+					p.Errorf("it expires at %v, the token at %v", a.ExpiresAt, hour)
 				}
-				if c.token != nil && c.token.ExpiresAt != 0 && found.ExpiresAt != hour {
-					t.Errorf("it expires at %v, the token at %v", found.ExpiresAt, hour)
+				all, err := p.view().Sessions(p.ids["alice"])
+				if (len(all) == 1) == c.ended || err != nil {
+					p.Errorf("listed: %+v, %v", all, err)
 				}
-				write(t, s, func(tx *store.Tx) error {
-					all, err := tx.Sessions(ctx, "alice")
-					if shown := len(all) == 1; shown == c.ended {
-						t.Errorf("listed: %v", all)
-					}
-					return err
-				})
 			})
 		})
 	}
 }
 
-func TestSession_IsFoundByUserAndHash(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store) {
-		ctx := t.Context()
-		write(t, s, func(tx *store.Tx) error { return tx.CreateAccount(ctx, "bob", store.KindUser) })
-		signIn(t, s, hashOf(1), "")
-		for _, other := range [][2]string{{"bob", hashOf(1)}, {"alice", hashOf(2)}, {"", hashOf(1)}} {
-			if _, err := signedIn(t, s, other[0], other[1]); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("%v: %v", other, err)
-			}
+func TestSession_IsOfAUserAndTheUsersToken(t *testing.T) {
+	eachPeople(t, func(p *people) {
+		foreign := p.token(1, store.Token{Owner: "sam"})
+		create := func(s *store.Session) error {
+			return p.Write(p.Context(), func(tx *store.Tx) error { return tx.CreateSession(s) })
 		}
-		err := s.Write(ctx, func(tx *store.Tx) error {
-			return tx.CreateSession(ctx, &store.Session{User: "acme", Hash: hashOf(3)})
+		if err := create(&store.Session{User: "alice", Hash: "a", TokenID: foreign.ID}); err == nil {
+			p.Error("a session begins with the token of another user")
+		}
+		if _, ok := errors.AsType[*store.KindError](create(&store.Session{User: "acme", Hash: "b"})); !ok {
+			p.Error("an org signs in")
+		}
+		if err := create(&store.Session{User: "alice", Hash: "c"}); err != nil {
+			p.Fatal(err)
+		}
+		p.must(func(tx *store.Tx) error {
+			for _, want := range []bool{true, false} {
+				if ended, err := tx.EndSession("c"); ended != want || err != nil {
+					p.Error(ended, err)
+				}
+			}
+			return nil
 		})
-		var kind *store.KindError
-		if !errors.As(err, &kind) {
-			t.Errorf("an org signs in: %v", err)
-		}
-		write(t, s, func(tx *store.Tx) error {
-			if ended, err := tx.EndSession(ctx, "bob", hashOf(1)); ended || err != nil {
-				t.Errorf("%v, %v", ended, err)
-			}
-			ended, err := tx.EndSession(ctx, "alice", hashOf(1)[:12])
-			if !ended {
-				t.Error("the session was not ended")
-			}
-			return err
-		})
-		if _, err := signedIn(t, s, "alice", hashOf(1)); !errors.Is(err, store.ErrNotFound) {
-			t.Error(err)
-		}
-	})
-}
-
-func TestSession_RevokingAllTokensEndsSessions(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store) {
-		signIn(t, s, hashOf(1), "")
-		write(t, s, func(tx *store.Tx) error { _, err := tx.RevokeTokensOf(t.Context(), "alice"); return err })
-		if _, err := signedIn(t, s, "alice", hashOf(1)); !errors.Is(err, store.ErrNotFound) {
-			t.Error(err)
-		}
 	})
 }
 
 func TestSession_KeepsBoundedNumberPerUser(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, address string) {
-		s := open(t, address)
-		signIn(t, s, hashOf(0), "")
-		execute(t, address, "UPDATE sessions SET expires_at = 1")
+	eachPeople(t, func(p *people) {
 		for i := range 60 {
-			signIn(t, s, hashOf(i+1), "")
-			execute(t, address, fmt.Sprintf("UPDATE sessions SET seen_at = created_at + %d WHERE hash = '%s'", i, hashOf(i+1)))
+			p.must(func(tx *store.Tx) error { return tx.CreateSession(&store.Session{User: "alice", Hash: hashOf(i)}) })
+			p.sql("UPDATE sessions SET seen_at = created_at + ? WHERE hash = ?", i, hashOf(i))
 		}
-		write(t, s, func(tx *store.Tx) error {
-			all, err := tx.Sessions(t.Context(), "alice")
-			if len(all) != 50 || slices.ContainsFunc(all, func(s store.SignedIn) bool { return s.Hash <= hashOf(10) }) {
-				t.Errorf("%d sessions are kept, the first %s", len(all), all[0].Hash)
-			}
-			return err
-		})
+		all, err := p.view().Sessions(p.ids["alice"])
+		if err != nil || len(all) != 50 || all[0].Hash != hashOf(59) || all[49].Hash != hashOf(10) {
+			p.Errorf("%d are kept, %v", len(all), err)
+		}
+		p.sql("UPDATE sessions SET seen_at = seen_at - 120000000")
+		if a := p.access(store.Ask{Session: hashOf(59)}); !a.Stale() {
+			p.Error("it was used lately")
+		}
+		p.must(func(tx *store.Tx) error { return tx.MarkUsed(nil, []int64{all[0].ID, 1 << 40}) })
+		if a := p.access(store.Ask{Session: hashOf(59)}); a.Stale() {
+			p.Error("its use was not stored")
+		}
 	})
 }
 
-func TestSession_TouchKeepsItAlive(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, address string) {
-		s := open(t, address)
-		signIn(t, s, hashOf(1), "")
-		execute(t, address, fmt.Sprintf("UPDATE sessions SET seen_at = seen_at - %d", 2*time.Minute.Microseconds()))
-		if found, err := signedIn(t, s, "alice", hashOf(1)); err != nil || !found.Stale {
-			t.Errorf("%+v, %v", found, err)
+// One that has stolen a weak token must not end the sessions of others.
+func TestSession_KeepsThoseOfOtherTokens(t *testing.T) {
+	eachPeople(t, func(p *people) {
+		ids := []int64{0, p.token(1, store.Token{}).ID, p.token(2, store.Token{}).ID}
+		for i := range 52 {
+			token := ids[min(i, 2)]
+			p.must(func(tx *store.Tx) error {
+				return tx.CreateSession(&store.Session{User: "alice", Hash: hashOf(i), TokenID: token})
+			})
+			p.sql("UPDATE sessions SET seen_at = created_at + ? WHERE hash = ?", i-100, hashOf(i))
 		}
-		write(t, s, func(tx *store.Tx) error {
-			return tx.TouchSessions(t.Context(), []store.SessionKey{{User: "alice", Hash: hashOf(1)}, {User: "nobody", Hash: hashOf(2)}})
+		all, err := p.view().Sessions(p.ids["alice"])
+		if err != nil || len(all) != 52 || all[51].Hash != hashOf(0) {
+			p.Errorf("%d are kept, %v", len(all), err)
+		}
+		p.must(func(tx *store.Tx) error {
+			return tx.CreateSession(&store.Session{User: "alice", Hash: "next", TokenID: ids[2]})
 		})
-		if found, err := signedIn(t, s, "alice", hashOf(1)); err != nil || found.Stale {
-			t.Errorf("%+v, %v", found, err)
+		if n := p.count("sessions WHERE token_id = " + fmt.Sprint(ids[2])); n != 50 || p.count("sessions") != 52 {
+			p.Errorf("%d of the token are kept", n)
+		}
+	})
+}
+
+func (p *people) link(l store.Link) error {
+	return p.Write(p.Context(), func(tx *store.Tx) error { return tx.CreateLink(&l, store.AccountLinkLife) })
+}
+
+func TestLink_IsUsedOnce(t *testing.T) {
+	eachPeople(t, func(p *people) {
+		for round := range 5 {
+			if err := p.link(store.Link{Account: "alice", Hash: hashOf(round), Kind: store.LinkSignIn}); err != nil {
+				p.Fatal(err)
+			}
+			l, err := p.view().Link(hashOf(round))
+			if err != nil || l.Expired || l.Void {
+				p.Fatalf("%+v, %v", l, err)
+			}
+			var used atomic.Int32
+			p.atOnce(8, func(s *store.Store, _ int) {
+				err := s.Write(p.Context(), func(tx *store.Tx) error {
+					ok, err := tx.UseLink(l)
+					if ok {
+						err = tx.CreateSession(&store.Session{UserID: l.AccountID, Hash: fmt.Sprint("s", round)})
+					}
+					return err
+				})
+				if err != nil {
+					p.Error(err)
+				}
+			})
+			if used.Store(int32(p.count("sessions"))); used.Load() != int32(round+1) {
+				p.Fatalf("%d sessions after %d links", used.Load(), round+1)
+			}
+		}
+	})
+}
+
+func TestLink_EndsWithTheRightsOfWhoCreatedIt(t *testing.T) {
+	disable := func(name string) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error { _, err := tx.DisableAccount(name); return err }
+	}
+	revoke := func(tx *store.Tx) error { _, err := tx.RevokeToken(hashOf(1)); return err }
+	demote := func(tx *store.Tx) error { return tx.SetMember("acme", "anna", "writer") }
+	for name, c := range map[string]struct {
+		change func(tx *store.Tx) error
+		sql    string
+		void   string // which link is
+	}{
+		"nothing":     {sql: "UPDATE accounts SET kind = kind"},
+		"the token":   {change: revoke, void: "sign-in"},
+		"its end":     {sql: "UPDATE tokens SET expires_at = 1", void: "sign-in"},
+		"the account": {change: disable("alice"), void: "sign-in"},
+		"the inviter": {change: disable("anna"), void: "invitation"},
+		"the org":     {change: disable("acme"), void: "invitation"},
+		"the role":    {change: demote, void: "invitation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachPeople(t, func(p *people) {
+				token := p.token(1, store.Token{})
+				err := errors.Join(
+					p.link(store.Link{
+						Hash: "sign-in", Account: "alice", Kind: store.LinkSignIn, TokenID: token.ID, CreatedByID: p.ids["alice"],
+					}),
+					p.link(store.Link{
+						Hash: "invitation", Account: "acme", Kind: store.LinkInvitation, Role: "reader", CreatedByID: p.ids["anna"],
+					}))
+				if err != nil {
+					p.Fatal(err)
+				}
+				if c.sql != "" {
+					p.sql(c.sql)
+				} else {
+					p.must(c.change)
+				}
+				for _, hash := range []string{"sign-in", "invitation"} {
+					l, err := p.view().Link(hash)
+					if err != nil || l.Void != (hash == c.void) {
+						p.Errorf("%s: %+v, %v", hash, l, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestLink_ExpiresAndIsBounded(t *testing.T) {
+	eachPeople(t, func(p *people) {
+		signIn := func(i int) store.Link {
+			return store.Link{Account: "alice", Hash: hashOf(i), Kind: store.LinkSignIn}
+		}
+		for i := range 100 {
+			if err := p.link(signIn(i)); err != nil {
+				p.Fatal(err)
+			}
+		}
+		if err := p.link(signIn(100)); !errors.Is(err, store.ErrTooMany) {
+			p.Error(err)
+		}
+		other := signIn(99999) // a weak token must not keep others from creating links
+		if other.TokenID = p.token(1, store.Token{}).ID; p.link(other) != nil {
+			p.Error("another token can create none")
+		}
+		p.sql("UPDATE links SET expires_at = 1 WHERE hash = ?", hashOf(1))
+		l, err := p.view().Link(hashOf(1))
+		if err != nil || !l.Expired {
+			p.Error(l, err)
+		}
+		p.must(func(tx *store.Tx) error {
+			used, err := tx.UseLink(l)
+			if used {
+				p.Error("it was used")
+			}
+			return err
+		})
+		if err := p.link(signIn(101)); err != nil {
+			p.Error(err)
+		}
+		for account, kind := range map[string]string{"acme": store.LinkSignIn, "alice": store.LinkInvitation} {
+			err := p.link(store.Link{Account: account, Hash: account, Kind: kind})
+			if _, ok := errors.AsType[*store.KindError](err); !ok {
+				p.Error(err)
+			}
 		}
 	})
 }

@@ -1,218 +1,208 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"slices"
 
-	"github.com/uptrace/bun"
-
-	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/store/sqldb"
 )
 
-// Stack is a published stack. Its row comes with its first version.
+// Stack is a published stack.
 type Stack struct {
-	bun.BaseModel `bun:"table:stacks"`
-
-	Account string `bun:",pk"`
-	Slug    string `bun:",pk"`
-	Latest  string // highest release that is not withdrawn; a pre-release only when there is no release
-	Newest  string // highest of all
+	Latest string // highest release that is not withdrawn; a pre-release only when there is no release
+	Newest string // highest of all
 }
 
 // StackVersion is one published version. It never changes, but it may be withdrawn.
 type StackVersion struct {
-	bun.BaseModel `bun:"table:stack_versions"`
-
-	Account     string `bun:",pk"`
-	Slug        string `bun:",pk"`
-	Version     string `bun:",pk"`
-	Digest      string
-	SizeBytes   int64
+	Version     string
+	Tree        string // digest of the list of its files
+	Schema      string // digest of the JSON Schema of its settings, one of its files; "": none
+	SizeBytes   int64  // of its files
 	FileCount   int
 	PublishedAt Time
 	PublishedBy string
-
-	WithdrawnAt Time `bun:",scanonly"` // 0: it was not withdrawn
+	WithdrawnAt Time // 0: it was not withdrawn
 }
 
-// Bundle is the content of a stack version, as it was sent.
-type Bundle struct {
-	MediaType string
-	Pieces    [][]byte // of at most [PieceSize]
-	Schema    []byte   // the JSON Schema of settings in it; nil: none
+const versionColumns = `version, tree, schema, size_bytes, file_count, published_at, published_by, withdrawn_at`
+
+func versionFields(v *StackVersion) []any {
+	return sqldb.Row(&v.Version, &v.Tree, &v.Schema, &v.SizeBytes, &v.FileCount,
+		&v.PublishedAt, &v.PublishedBy, &v.WithdrawnAt)
 }
 
-// bundleRow is what is stored of a bundle besides its pieces.
-type bundleRow struct {
-	bun.BaseModel `bun:"table:stack_bundles"`
-
-	Account   string `bun:",pk"`
-	Slug      string `bun:",pk"`
-	Version   string `bun:",pk"`
-	MediaType string
-	Body      []byte // of an older row; else empty
-}
-
-func bundleBody(account, slug, version string) *Body {
-	return &Body{kind: kindBundle, account: account, slug: slug, version: version}
-}
-
-// ErrVersionExists says that a version is published with other content.
-var ErrVersionExists = errors.New("this version is published with other content")
+// What a version cannot be published, or withdrawn, for.
+var (
+	ErrWithdrawn   = errors.New("this version was withdrawn")
+	ErrOnlyVersion = errors.New("the stack has no other version")
+)
 
 // NotNewerError says that a version is not above the newest one.
 type NotNewerError struct{ Newest string }
 
 func (e *NotNewerError) Error() string { return "the newest version is " + e.Newest }
 
-// Published is the outcome of PublishVersion.
-type Published struct {
-	Version StackVersion
-	Already bool // the same content was there before
-	First   bool // the stack came to be
-
-	Repaired bool // the content was there before, and damaged, or its schema
+// AddStack returns the stack of that name of an account, and adds it if it does not exist, for the files
+// of its first version. Until that is published, the stack does not exist for readers.
+func (tx *Tx) AddStack(account int64, slug, by string) (id int64, err error) {
+	id, err = tx.AddResource(account, KindStack, slug, by)
+	if errors.Is(err, ErrExists) {
+		err = tx.One(sqldb.Row(&id), `SELECT id FROM resources
+			WHERE account_id = ? AND kind = 'stack' AND slug = ? AND deleted_at = 0`, account, slug)
+		return id, err
+	}
+	if err == nil {
+		err = tx.exec("INSERT INTO stacks (id, latest, newest) VALUES (?, '', '')", id)
+	}
+	return id, err
 }
 
-// PublishVersion adds a version to a stack, which comes to be with its first one.
-// Publishing the same content again is not an error, and replaces a damaged one; ErrVersionExists,
-// ErrWithdrawn or a *NotNewerError is.
-func (tx *Tx) PublishVersion(ctx context.Context, v *StackVersion, b *Bundle) (*Published, error) {
-	stack, there, err := tx.lockedStack(ctx, v.Account, v.Slug, v.Version)
-	switch {
-	case err != nil:
-		return nil, err
-	case there != nil && there.WithdrawnAt != 0:
-		return nil, ErrWithdrawn
-	case there != nil && there.Digest == v.Digest:
-		bundle, err := tx.repairBundle(ctx, there, v, b)
-		if err != nil {
-			return nil, err
-		}
-		schema, err := tx.repairSchema(ctx, v, b.Schema)
-		return &Published{Version: *there, Already: true, Repaired: bundle || schema}, err
-	case there != nil:
-		return nil, ErrVersionExists
+// Stack returns a stack with its versions, newest first; ErrNotFound when it has none.
+func (v View) Stack(id int64) (s Stack, versions []StackVersion, err error) {
+	if s, err = v.stack(id); err != nil {
+		return s, nil, err
 	}
-	if stack.Newest != "" && version.Compare(v.Version, stack.Newest) <= 0 {
-		return nil, &NotNewerError{stack.Newest}
-	}
-	v.PublishedAt = tx.now
-	first := stack.Newest == ""
-	stack.Newest = v.Version
-	stack.Latest = version.Latest(stack.Latest, v.Version)
-	err = tx.send(ctx, "UPDATE stacks SET latest = ?, newest = ? WHERE account = ? AND slug = ?", stack.Latest, stack.Newest, v.Account, v.Slug)
-	if err != nil {
-		return nil, err
-	}
-	if err := tx.sendRow(ctx, v); err != nil {
-		return nil, err
-	}
-	row := &bundleRow{Account: v.Account, Slug: v.Slug, Version: v.Version, MediaType: b.MediaType, Body: []byte{}}
-	if err := tx.sendRow(ctx, row); err != nil {
-		return nil, err
-	}
-	if err := tx.addPieces(ctx, bundleBody(v.Account, v.Slug, v.Version), b.Pieces); err != nil {
-		return nil, err
-	}
-	return &Published{Version: *v, First: first}, tx.addSchema(ctx, v, b.Schema)
-}
-
-var versionColumns = modelColumns[StackVersion]()
-
-// lockedStack returns the stack's row, locked, after making it where it is absent, and one
-// version of it, nil for none.
-func (tx *Tx) lockedStack(ctx context.Context, account, slug, number string) (*Stack, *StackVersion, error) {
-	s := &Stack{}
-	v := &StackVersion{Account: account, Slug: slug, Version: number}
-	err := tx.send(ctx, "INSERT INTO stacks (account, slug, latest, newest) VALUES (?, ?, '', '') ON CONFLICT (account, slug) DO NOTHING", account, slug)
-	if err != nil {
-		return nil, nil, err
-	}
-	found := &question{dest: v, args: []any{account, slug, number}, query: "SELECT " + versionColumns + ", " + withdrawnAt + " FROM stack_versions AS v WHERE account = ? AND slug = ? AND version = ?"}
-	if err := tx.askWithNow(ctx,
-		&question{dest: s, args: []any{account, slug}, query: "SELECT account, slug, latest, newest FROM stacks WHERE account = ? AND slug = ?" + tx.lock()},
-		found); err != nil || found.found {
-		return s, v, err
-	}
-	return s, nil, nil
-}
-
-// Stack returns a stack with its versions, newest first, or ErrNotFound.
-func (v *View) Stack(ctx context.Context, r ref.Ref) (*Stack, []StackVersion, error) {
-	s := &Stack{Account: r.Account(), Slug: r.Slug()}
-	if err := wrap(v.db.NewSelect().Model(s).WherePK().Scan(ctx)); err != nil {
-		return nil, nil, err
-	}
-	var versions []StackVersion
-	if err := v.versions(r.Account(), r.Slug()).Scan(ctx, &versions); err != nil {
-		return nil, nil, err
-	}
+	versions, err = sqldb.All(v, versionFields,
+		"SELECT "+versionColumns+" FROM stack_versions WHERE stack_id = ?", id)
 	slices.SortFunc(versions, func(a, b StackVersion) int { return version.Compare(b.Version, a.Version) })
-	return s, versions, nil
+	if err == nil && len(versions) == 0 {
+		err = ErrNotFound
+	}
+	return s, versions, err
 }
 
-// Followers counts the projects that follow a stack's latest version, up to most.
-func (v *View) Followers(ctx context.Context, r ref.Ref, most int) (n int, err error) {
-	followers := notDeleted(v.db.NewSelect().Model((*Project)(nil))).ColumnExpr("1").Where("stack_account = ?", r.Account()).
-		Where("stack_slug = ?", r.Slug()).Where("stack_version = 'latest'").Limit(int64(most))
-	err = v.db.NewSelect().TableExpr("(?) AS f", followers).ColumnExpr("count(*)").Scan(ctx, &n)
-	return n, err
+func (v View) stack(id int64) (s Stack, err error) {
+	return s, v.One(sqldb.Row(&s.Latest, &s.Newest), `SELECT s.latest, s.newest FROM stacks s
+		JOIN resources r ON r.id = s.id AND r.deleted_at = 0 WHERE s.id = ?`, id)
 }
 
 // StackVersion returns one version, or ErrNotFound.
-func (v *View) StackVersion(ctx context.Context, r ref.Ref, number string) (*StackVersion, error) {
-	found := &StackVersion{}
-	return found, wrap(v.versions(r.Account(), r.Slug()).Where("v.version = ?", number).Scan(ctx, found))
+func (v View) StackVersion(id int64, number string) (found StackVersion, err error) {
+	return found, v.One(versionFields(&found), "SELECT "+versionColumns+
+		" FROM stack_versions WHERE stack_id = ? AND version = ?", id, number)
 }
 
-// Bundle says what is stored as the content of one version; ErrNotFound, or
-// ErrDamaged when that is not all of it.
-func (v *View) Bundle(ctx context.Context, r ref.Ref, number string) (*Body, error) {
-	published, err := v.StackVersion(ctx, r, number)
+// StackFiles returns the files of a version, or ErrNotFound.
+func (v View) StackFiles(id int64, number string) (tree.Tree, error) {
+	return v.files(id, 0, number)
+}
+
+// Followers counts the projects that follow a stack's latest version, up to most.
+func (v View) Followers(id int64, most int) (n int, err error) {
+	return n, v.One(sqldb.Row(&n), `SELECT count(*) FROM (SELECT 1 FROM projects p JOIN resources r ON r.id = p.id
+		WHERE p.stack_id = ? AND p.stack_version = 'latest' AND r.deleted_at = 0 LIMIT ?) f`, id, most)
+}
+
+// VersionWrite publishes a version. Its slow part is done: see PrepareVersion.
+type VersionWrite struct {
+	StackVersion
+	body   []byte
+	unsure []tree.Entry // a file for each blob that was not sent
+}
+
+// PrepareVersion compresses the list of files of a version. sent has the digests of the blobs that
+// were stored for it.
+func PrepareVersion(number string, files tree.Tree, schema string, sent map[string]bool, by string) VersionWrite {
+	content := files.Canonical()
+	return VersionWrite{
+		StackVersion: StackVersion{
+			Version: number, Tree: Digest(content), Schema: schema,
+			SizeBytes: files.Bytes(), FileCount: len(files), PublishedBy: by,
+		},
+		body: Compress(content), unsure: without(files, nil, sent),
+	}
+}
+
+// Published is the outcome of PublishVersion.
+type Published struct {
+	StackVersion
+	Already bool // the same files were published before
+	First   bool // it is the stack's first version
+}
+
+// PublishVersion adds a version to a stack. The same files again are no error, and replace a list that
+// may be damaged; others are ErrExists, a withdrawn version is ErrWithdrawn, one that is not above all
+// others a *NotNewerError. ErrMissing, with their digests, when blobs are not stored, and ErrSize when
+// one has another size.
+func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []string, err error) {
+	if err := tx.lock(id); err != nil {
+		return p, nil, err
+	}
+	stack, err := tx.stack(id)
 	if err != nil {
-		return nil, err
+		return p, nil, err
 	}
-	return v.bundle(ctx, published)
-}
-
-func (v *View) bundle(ctx context.Context, published *StackVersion) (*Body, error) {
-	b := bundleBody(published.Account, published.Slug, published.Version)
-	if _, err := v.measure(ctx, b); err != nil {
-		return nil, err
+	former, err := tx.StackVersion(id, w.Version)
+	again := err == nil
+	switch {
+	case again && former.WithdrawnAt != 0:
+		return p, nil, ErrWithdrawn
+	case again && former.Tree != w.Tree:
+		return p, nil, ErrExists
+	case again:
+	case !errors.Is(err, ErrNotFound):
+		return p, nil, err
+	case stack.Newest != "" && version.Compare(w.Version, stack.Newest) <= 0:
+		return p, nil, &NotNewerError{stack.Newest}
 	}
-	if b.Size != published.SizeBytes {
-		return nil, b.damaged("its size is another")
+	if lacking, err = tx.lacks(id, w.unsure); err != nil {
+		return p, lacking, err
 	}
-	return b, nil
-}
-
-// repairBundle stores the content of a version again if it is damaged.
-func (tx *Tx) repairBundle(ctx context.Context, there, v *StackVersion, b *Bundle) (repaired bool, err error) {
-	body, err := tx.bundle(ctx, there)
+	if again { // what is stored of it may be damaged
+		err := tx.exec("UPDATE stack_versions SET body = ?, schema = ? WHERE stack_id = ? AND version = ?",
+			w.body, w.Schema, id, w.Version)
+		return Published{StackVersion: former, Already: true}, nil, err
+	}
+	w.PublishedAt = tx.Now()
+	err = tx.exec("UPDATE stacks SET latest = ?, newest = ? WHERE id = ?",
+		version.Latest(stack.Latest, w.Version), w.Version, id)
 	if err == nil {
-		err = tx.check(ctx, body)
+		err = tx.named(id)
 	}
-	if !errors.Is(err, ErrDamaged) {
-		return false, err
+	if err == nil {
+		err = tx.exec("INSERT INTO stack_versions (stack_id, "+versionColumns+", body) VALUES ("+sqldb.List(10)+")",
+			id, w.Version, w.Tree, w.Schema, w.SizeBytes, w.FileCount, w.PublishedAt, w.PublishedBy, w.WithdrawnAt, w.body)
 	}
-	if err := tx.replace(ctx, bundleBody(v.Account, v.Slug, v.Version), b.MediaType, b.Pieces); err != nil {
-		return false, err
-	}
-	there.SizeBytes = v.SizeBytes // the same files may be compressed in another way
-	_, err = tx.db.NewUpdate().Model(there).Column("size_bytes").WherePK().Exec(ctx)
-	return true, err
+	return Published{StackVersion: w.StackVersion, First: stack.Newest == ""}, nil, err
 }
 
-// resolveStackVersion returns the exact version that number means, or ErrNotFound.
-func (v *View) resolveStackVersion(ctx context.Context, account, slug, number string) (string, error) {
-	if number == "latest" {
-		s := &Stack{Account: account, Slug: slug}
-		err := wrap(v.db.NewSelect().Model(s).WherePK().Scan(ctx))
-		return s.Latest, err
+// WithdrawVersion withdraws a version of a stack, or with undo has latest take it into account
+// again. It returns the latest version, and whether anything changed. ErrNotFound when there is no
+// such version, ErrOnlyVersion when no other one would be left.
+func (tx *Tx) WithdrawVersion(id int64, number string, undo bool) (latest string, changed bool, err error) {
+	if err := tx.lock(id); err != nil {
+		return "", false, err
 	}
-	found := &StackVersion{Account: account, Slug: slug, Version: number}
-	return number, wrap(v.db.NewSelect().Model(found).Column("version").WherePK().Scan(ctx))
+	stack, versions, err := tx.Stack(id)
+	if err != nil {
+		return "", false, err
+	}
+	at := tx.Now()
+	if undo {
+		at = 0
+	}
+	i := slices.IndexFunc(versions, func(v StackVersion) bool { return v.Version == number })
+	switch {
+	case i < 0:
+		return "", false, ErrNotFound
+	case (versions[i].WithdrawnAt == 0) == undo:
+		return stack.Latest, false, nil
+	}
+	versions[i].WithdrawnAt = at
+	for _, v := range versions {
+		if v.WithdrawnAt == 0 {
+			latest = version.Latest(latest, v.Version)
+		}
+	}
+	if latest == "" {
+		return "", false, ErrOnlyVersion
+	}
+	err = tx.exec("UPDATE stack_versions SET withdrawn_at = ? WHERE stack_id = ? AND version = ?", at, id, number)
+	if err == nil {
+		err = tx.exec("UPDATE stacks SET latest = ? WHERE id = ?", latest, id)
+	}
+	return latest, true, err
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,87 +14,90 @@ import (
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver"
+	"example.com/projecthub/hubserver/api"
 	"example.com/projecthub/store"
-	"example.com/projecthub/tui/escape"
 )
 
 type account struct {
-	Type       string    `json:"type,omitzero"`
-	Schema     int       `json:"schema,omitzero"`
 	Name       string    `json:"name"`
-	Kind       string    `json:"kind"`
+	Kind       string    `json:"kind,omitzero"`
 	CreatedAt  time.Time `json:"createdAt,omitzero"`
 	DisabledAt time.Time `json:"disabledAt,omitzero"`
 }
 
 func (a *app) accountCommand() *cobra.Command {
-	return cmdline.Group("account", "Manage accounts", a.accountCreate(), a.accountList(), a.accountLink(), a.accountDisable(), a.accountEnable())
+	disable := a.accountSwitch("disable", "Disable an account (its data stays)", (*store.Tx).DisableAccount,
+		"Disabled %s: its tokens and roles have no effect, and its public projects are hidden")
+	disable.Long = "Disable an account: its tokens and its members' roles have no effect, and its\n" +
+		"public projects are hidden. Its data stays. hub account enable undoes it."
+	enable := a.accountSwitch("enable", "Enable a disabled account", (*store.Tx).EnableAccount,
+		"Enabled %s: its tokens, roles and public projects are available again")
+	return cmdline.Group("account", "Manage accounts",
+		a.accountCreate(), a.accountList(), a.accountLink(), disable, enable)
 }
 
 func (a *app) accountCreate() *cobra.Command {
 	var org bool
-	c := &cobra.Command{
-		Use:     "create NAME",
-		Short:   "Create an account: a user, or an org with members",
-		Example: "  hub account create alice\n  hub account create acme --org",
-		Args:    cmdline.Exactly("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := a.command("create NAME", "Create an account: a user, or an org with members",
+		func(ctx context.Context, args []string) (r result, err error) {
 			name, kind := args[0], store.KindUser
 			if org {
 				kind = store.KindOrg
 			}
 			if !ref.ValidName(name) {
-				return cmdline.Usagef("%q is not an account: an account is %s", name, ref.Rule)
+				return r, cmdline.Usagef("%q is not an account: an account is %s", name, ref.Rule)
 			}
-			err := a.write(c.Context(), store.AuditRow{Account: name, Action: "account.create", Object: name, Detail: kind}, func(tx *store.Tx) error {
-				return tx.CreateAccount(c.Context(), name, kind)
-			})
+			row := store.AuditRow{Account: name, Action: "account.create", Object: name, Detail: kind}
+			err = a.write(ctx, row, func(tx *store.Tx) (bool, error) { return true, tx.CreateAccount(name, kind) })
 			if errors.Is(err, store.ErrExists) {
-				return a.hinted(fmt.Errorf("account %s already exists", name), "list all accounts", cmdline.Hub("account", "list"))
+				err = fmt.Errorf("account %s already exists", name)
+				err = hint(err, "list all accounts", a.line(cmdline.Hub("account", "list")))
 			}
-			if err != nil {
-				return err
-			}
-			return a.print(account{Type: "account", Schema: 1, Name: name, Kind: kind}, func(w io.Writer) {
-				fmt.Fprintf(w, "Created the %s %s\n", kind, name)
-			})
-		},
-	}
+			return result{"account", account{Name: name, Kind: kind}, fmt.Sprintf("Created the %s %s", kind, name)}, err
+		})
+	c.Example = "  hub account create alice\n  hub account create acme --org"
 	c.Flags().BoolVar(&org, "org", false, "create an org, which has members instead of tokens")
 	return c
 }
 
 func (a *app) accountList() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List accounts",
-		Args:  cmdline.Exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			list := []account{}
-			err := a.read(c.Context(), func(v *store.View) error {
-				rows, err := v.Accounts(c.Context())
-				for _, r := range rows {
-					list = append(list, account{Name: r.Name, Kind: r.Kind, CreatedAt: r.CreatedAt.Time(), DisabledAt: r.DisabledAt.Time()})
-				}
-				return err
-			})
-			if err != nil {
-				return err
+	return a.command("list", "List accounts", func(ctx context.Context, _ []string) (result, error) {
+		rows, err := read(ctx, a, store.View.Accounts)
+		var list []account
+		for _, r := range rows {
+			list = append(list, account{r.Name, r.Kind, r.CreatedAt.Time(), r.DisabledAt.Time()})
+		}
+		text := table("NAME\tKIND\tCREATED\tSTATE", list, func(r account) []string {
+			state := "active"
+			if !r.DisabledAt.IsZero() {
+				state = "disabled " + day(r.DisabledAt)
 			}
-			return a.print(map[string]any{"type": "accounts", "schema": 1, "accounts": list}, func(w io.Writer) {
-				table(w, "NAME\tKIND\tCREATED\tSTATE", func(row func(...any)) {
-					for _, r := range list {
-						state := "active"
-						if !r.DisabledAt.IsZero() {
-							state = "disabled " + day(r.DisabledAt)
-						}
-						row(r.Name, r.Kind, day(r.CreatedAt), state)
-					}
-				})
-			})
-		},
+			return []string{r.Name, r.Kind, day(r.CreatedAt), state}
+		})
+		return result{"accounts", map[string]any{"accounts": list}, text}, err
+	})
+}
+
+// accountSwitch returns a command that disables or enables an account.
+func (a *app) accountSwitch(
+	verb, short string, apply func(*store.Tx, string) (changed bool, err error), text string,
+) *cobra.Command {
+	return a.command(verb+" NAME", short, func(ctx context.Context, args []string) (result, error) {
+		name := args[0]
+		row := store.AuditRow{Account: name, Action: "account." + verb, Object: name}
+		err := a.write(ctx, row, func(tx *store.Tx) (bool, error) { return apply(tx, name) })
+		return result{verb + "d", account{Name: name}, fmt.Sprintf(text, name)}, err
+	})
+}
+
+// needEnabled fails unless an account exists and is enabled.
+func (a *app) needEnabled(tx *store.Tx, name string) error {
+	found, err := tx.Account(name)
+	if err != nil || found.DisabledAt == 0 {
+		return err
 	}
+	enable := cmdline.Hub("account", "enable").With(name)
+	return hint(fmt.Errorf("account %s is disabled", name), "enable it", a.line(enable))
 }
 
 // defaultURL is the address of a hub that was started without flags.
@@ -104,89 +106,44 @@ const defaultURL = "http://127.0.0.1:4680"
 // accountLink signs a user in who has no token, such as the first one.
 func (a *app) accountLink() *cobra.Command {
 	publicURL := defaultURL
-	c := &cobra.Command{
-		Use:   "link NAME",
-		Short: "Create a link that signs a user in, once",
-		Long: "Create a link that signs a user in to the hub's pages, and print it on stdout.\nIt works once, within 24 hours. " +
-			"The session has all rights of the user, who can\ncreate tokens on the page of tokens.",
-		Example: "  hub account link alice --public-url https://hub.example.com",
-		Args:    cmdline.Exactly("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := a.command("link NAME", "Create a link that signs a user in, once",
+		func(ctx context.Context, args []string) (r result, err error) {
 			origin, err := hubclient.ParseOrigin(publicURL)
 			if err != nil {
-				return cmdline.Usagef("--public-url: %v", err)
+				return r, cmdline.Usagef("--public-url: %v", err)
 			}
-			if err := a.createLink(c, origin, args[0]); err != nil || c.Flags().Changed("public-url") {
-				return err
+			user := args[0]
+			address, hash := api.NewLink(origin)
+			scopes := strings.Join(scopeNames(), " ")
+			link := &store.Link{Account: user, Hash: hash, Kind: store.LinkSignIn, Scopes: scopes, Page: "/"}
+			row := store.AuditRow{Account: user, Action: "link.create", Object: user}
+			err = a.write(ctx, row, func(tx *store.Tx) (bool, error) {
+				if err := a.needEnabled(tx, user); err != nil {
+					return false, err
+				}
+				return true, tx.CreateLink(link, store.AccountLinkLife)
+			})
+			if errors.Is(err, store.ErrTooMany) {
+				err = fmt.Errorf("%s has too many links that were not used: they expire within a day", user)
 			}
-			fmt.Fprintf(a.err, "note: the link is for a hub at %s; for one at another address, give --public-url\n", defaultURL)
-			return nil
-		},
-	}
+			if err != nil {
+				return r, err
+			}
+			if !a.json {
+				fmt.Fprintf(a.err, "This link signs in as %s, once, within 24 hours; it is shown once.\n", user)
+			}
+			if publicURL == defaultURL {
+				fmt.Fprintf(a.err, "note: the link is for a hub at %s; for one at another address, give --public-url\n", origin)
+			}
+			members := map[string]any{"user": user, "url": address, "expiresAt": link.ExpiresAt.Time()}
+			return result{"link", members, address}, nil
+		})
+	c.Long = "Create a link that signs a user in to the hub's pages, and print it on stdout.\n" +
+		"It works once, within 24 hours. The session has all rights of the user, who can\n" +
+		"create tokens on the page of tokens."
+	c.Example = "  hub account link alice --public-url https://hub.example.com"
 	c.Flags().StringVar(&publicURL, "public-url", publicURL, "set the `ORIGIN` that people use (HUB_PUBLIC_URL)")
 	return c
-}
-
-func (a *app) createLink(c *cobra.Command, origin, user string) error {
-	var scopes []string
-	for _, s := range wire.Scopes {
-		scopes = append(scopes, string(s))
-	}
-	address, hash := hubserver.NewLink(origin, user)
-	link := &store.Link{Account: user, Hash: hash, Kind: store.LinkSignIn, Scopes: strings.Join(scopes, " "), Page: "/"}
-	err := a.write(c.Context(), store.AuditRow{Account: user, Action: "link.create", Object: user}, func(tx *store.Tx) error {
-		if err := a.needEnabled(c.Context(), tx, user); err != nil {
-			return err
-		}
-		return tx.CreateLink(c.Context(), link, store.AccountLinkLife)
-	})
-	if errors.Is(err, store.ErrTooMany) {
-		return fmt.Errorf("%s has too many links that were not used: they expire within a day", user)
-	}
-	if err != nil {
-		return err
-	}
-	made := map[string]any{"type": "link", "schema": 1, "user": user, "url": address, "expiresAt": link.ExpiresAt.Time()}
-	return a.print(made, func(w io.Writer) {
-		fmt.Fprintf(a.err, "This link signs in as %s, once, within 24 hours; it is shown once.\n", user)
-		fmt.Fprintln(w, address)
-	})
-}
-
-func (a *app) accountDisable() *cobra.Command {
-	c := a.accountSwitch("disable", "disabled", "Disabled %s: its tokens and roles have no effect, and its public projects are hidden\n", (*store.Tx).DisableAccount)
-	c.Short = "Disable an account (its data stays)"
-	c.Long = "Disable an account: its tokens and its members' roles have no effect, and its\n" +
-		"public projects are hidden. Its data stays. hub account enable undoes it."
-	return c
-}
-
-func (a *app) accountEnable() *cobra.Command {
-	c := a.accountSwitch("enable", "enabled", "Enabled %s: its tokens, roles and public projects are available again\n", (*store.Tx).EnableAccount)
-	c.Short = "Enable a disabled account"
-	return c
-}
-
-func (a *app) accountSwitch(verb, done, text string, apply func(*store.Tx, context.Context, string) (bool, error)) *cobra.Command {
-	return &cobra.Command{
-		Use:  verb + " NAME",
-		Args: cmdline.Exactly("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			name := args[0]
-			err := a.change(c.Context(), store.AuditRow{Account: name, Action: "account." + verb, Object: name}, func(tx *store.Tx) (bool, error) {
-				return apply(tx, c.Context(), name)
-			})
-			if err != nil {
-				return err
-			}
-			return a.print(map[string]any{"type": done, "schema": 1, "name": name}, func(w io.Writer) { fmt.Fprintf(w, text, name) })
-		},
-	}
-}
-
-type member struct {
-	User string `json:"user"`
-	Role string `json:"role"`
 }
 
 func (a *app) memberCommand() *cobra.Command {
@@ -195,108 +152,51 @@ func (a *app) memberCommand() *cobra.Command {
 
 func (a *app) memberSet() *cobra.Command {
 	var role string
-	c := &cobra.Command{
-		Use:     "set ORG USER --role ROLE",
-		Short:   "Set a user's role in an org: reader, writer or admin",
-		Example: "  hub member set acme alice --role writer",
-		Args:    cmdline.Exactly("ORG", "USER"),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := a.command("set ORG USER --role ROLE", "Set a user's role in an org: reader, writer or admin",
+		func(ctx context.Context, args []string) (r result, err error) {
 			org, user := args[0], args[1]
-			switch wire.Role(role) {
-			case wire.Reader, wire.Writer, wire.Admin:
-			default:
-				return cmdline.Usagef("--role is reader, writer or admin, not %q", role)
+			if store.Rank(role) <= 0 {
+				return r, cmdline.Usagef("--role is reader, writer or admin, not %q", role)
 			}
-			err := a.write(c.Context(), store.AuditRow{Account: org, Action: "member.set", Object: user, Detail: role}, func(tx *store.Tx) error {
-				return tx.SetMember(c.Context(), org, user, role)
-			})
-			if err != nil {
-				return err
-			}
-			return a.print(map[string]any{"type": "member", "schema": 1, "org": org, "user": user, "role": role}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is %s of %s\n", user, role, org)
-			})
-		},
-	}
+			row := store.AuditRow{Account: org, Action: "member.set", Object: user, Detail: role}
+			err = a.write(ctx, row, func(tx *store.Tx) (bool, error) { return true, tx.SetMember(org, user, role) })
+			members := map[string]any{"org": org, "user": user, "role": role}
+			return result{"member", members, fmt.Sprintf("%s is %s of %s", user, role, org)}, err
+		})
+	c.Example = "  hub member set acme alice --role writer"
 	c.Flags().StringVar(&role, "role", "", "set the role to reader, writer or admin")
 	return c
 }
 
 func (a *app) memberList() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list ORG",
-		Short: "List the members of an org",
-		Args:  cmdline.Exactly("ORG"),
-		RunE: func(c *cobra.Command, args []string) error {
-			list := []member{}
-			err := a.read(c.Context(), func(v *store.View) error {
-				rows, err := v.MembersOf(c.Context(), args[0])
-				for _, r := range rows {
-					list = append(list, member{r.User, r.Role})
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return a.print(map[string]any{"type": "members", "schema": 1, "org": args[0], "members": list}, func(w io.Writer) {
-				table(w, "USER\tROLE", func(row func(...any)) {
-					for _, m := range list {
-						row(m.User, m.Role)
-					}
-				})
-			})
-		},
-	}
+	return a.command("list ORG", "List the members of an org", func(ctx context.Context, args []string) (result, error) {
+		rows, err := read(ctx, a, func(v store.View) ([]store.Member, error) {
+			return v.Members(args[0], "", math.MaxInt32)
+		})
+		var list []wire.Member
+		for _, r := range rows {
+			list = append(list, wire.Member{User: r.User, Role: wire.Role(r.Role)})
+		}
+		text := table("USER\tROLE", rows, func(r store.Member) []string { return []string{r.User, r.Role} })
+		return result{"members", map[string]any{"org": args[0], "members": list}, text}, err
+	})
 }
 
 func (a *app) memberRemove() *cobra.Command {
-	return &cobra.Command{
-		Use:   "remove ORG USER",
-		Short: "Remove a user from an org",
-		Args:  cmdline.Exactly("ORG", "USER"),
-		RunE: func(c *cobra.Command, args []string) error {
+	return a.command("remove ORG USER", "Remove a user from an org",
+		func(ctx context.Context, args []string) (result, error) {
 			org, user := args[0], args[1]
 			existed := false
-			err := a.change(c.Context(), store.AuditRow{Account: org, Action: "member.remove", Object: user}, func(tx *store.Tx) (_ bool, err error) {
-				existed, err = tx.RemoveMember(c.Context(), org, user)
+			row := store.AuditRow{Account: org, Action: "member.remove", Object: user}
+			err := a.write(ctx, row, func(tx *store.Tx) (_ bool, err error) {
+				existed, err = tx.RemoveMember(org, user)
 				return existed, err
 			})
-			if err != nil {
-				return err
+			text := "%s was not a member of %s"
+			if existed {
+				text = "Removed %s from %s"
 			}
-			return a.print(map[string]any{"type": "removed", "schema": 1, "org": org, "user": user, "existed": existed}, func(w io.Writer) {
-				if existed {
-					fmt.Fprintf(w, "Removed %s from %s\n", user, org)
-				} else {
-					fmt.Fprintf(w, "%s was not a member of %s\n", user, org)
-				}
-			})
-		},
-	}
+			members := map[string]any{"org": org, "user": user, "existed": existed}
+			return result{"removed", members, fmt.Sprintf(text, user, org)}, err
+		})
 }
-
-// table writes aligned columns, escaped.
-func table(w io.Writer, head string, rows func(row func(...any))) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	empty := true
-	rows(func(cells ...any) {
-		if empty {
-			fmt.Fprintln(t, head)
-			empty = false
-		}
-		for i, cell := range cells {
-			if i > 0 {
-				fmt.Fprint(t, "\t")
-			}
-			fmt.Fprint(t, escape.Line(fmt.Sprint(cell)))
-		}
-		fmt.Fprintln(t)
-	})
-	if empty {
-		fmt.Fprintln(t, "Nothing found")
-	}
-	_ = t.Flush() // w remembers it
-}
-
-func day(t time.Time) string { return t.UTC().Format("2006-01-02") }

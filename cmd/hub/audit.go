@@ -2,9 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"time"
@@ -28,13 +27,6 @@ type auditRow struct {
 	Address   string    `json:"address,omitzero"`
 }
 
-type auditResult struct {
-	Type   string     `json:"type"`
-	Schema int        `json:"schema"`
-	Rows   []auditRow `json:"rows"`
-	More   bool       `json:"more"` // older rows match, too
-}
-
 // mostAuditRows bounds how many rows are read into memory.
 const mostAuditRows = 100_000
 
@@ -43,33 +35,33 @@ var action = regexp.MustCompile(`^[a-z-]+(\.[a-z-]+)?$`)
 func (a *app) auditCommand() *cobra.Command {
 	filter := store.AuditFilter{Limit: 50}
 	since := ""
-	c := &cobra.Command{
-		Use:   "audit",
-		Short: "Show who changed what",
-		Long: "Show the rows of the audit log, newest first: every write, creation and\n" +
-			"deletion, every change of rights, and every token that was created or revoked.\n" +
-			"The actor hub is a command that was run on the hub's machine. Rows are kept for\n" +
-			"400 days, or as long as --audit-days of hub serve says.",
-		Example: "  hub audit --account acme --since 7d\n  hub audit --actor alice --action token\n  hub audit --action project.delete --limit 1000 --json",
-		Args:    cmdline.Exactly(),
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if filter.Since, err = parseSince(since); err != nil {
-				return cmdline.Usagef("--since: %v", err)
-			}
-			if filter.Action != "" && !action.MatchString(filter.Action) {
-				return cmdline.Usagef("--action is an action such as token.revoke, or its first part, such as token, not %q", filter.Action)
-			}
-			filter.Account = strings.TrimPrefix(filter.Account, "@") // as tool writes it
-			return a.showAudit(c, filter)
-		},
-	}
+	c := a.command("audit", "Show who changed what", func(ctx context.Context, _ []string) (r result, err error) {
+		if filter.Since, err = parseSince(since); err != nil {
+			return r, cmdline.Usagef("--since: %v", err)
+		}
+		if filter.Action != "" && !action.MatchString(filter.Action) {
+			const rule = "--action is an action such as token.revoke, or its first part, such as token, not %q"
+			return r, cmdline.Usagef(rule, filter.Action)
+		}
+		filter.Account = strings.TrimPrefix(filter.Account, "@") // as tool writes it
+		return a.auditRows(ctx, filter)
+	})
+	c.Long = "Show the rows of the audit log, newest first: every write, creation and\n" +
+		"deletion, every change of rights, and every token that was created or revoked.\n" +
+		"The actor hub is a command that was run on the hub's machine. Rows are kept for\n" +
+		"400 days, or as long as --audit-days of hub serve says."
+	c.Example = "  hub audit --account acme --since 7d\n  hub audit --actor alice --action token\n" +
+		"  hub audit --action project.delete --limit 1000 --json"
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&filter.Account, "account", "", "show what was done to this `ACCOUNT`, its projects, stacks, APIs, bots and tokens")
+	f.StringVar(&filter.Account, "account", "",
+		"show what was done to this `ACCOUNT`, its projects, stacks, APIs, bots and tokens")
 	f.StringVar(&filter.Actor, "actor", "", "show what this `USER` did")
-	f.StringVar(&filter.Action, "action", "", "show this `ACTION`, such as token.revoke, or all of a kind, such as token")
-	f.StringVar(&since, "since", "", "show what was done since this `TIME`: 12h, 7d, 4w, 2026-01-31 or 2026-01-31T12:00:00Z")
-	limitVar(f, &filter.Limit, mostAuditRows, "limit", "show at most `N` rows")
+	f.StringVar(&filter.Action, "action", "",
+		"show this `ACTION`, such as token.revoke, or all of a kind, such as token")
+	f.StringVar(&since, "since", "",
+		"show what was done since this `TIME`: 12h, 7d, 4w, 2026-01-31 or 2026-01-31T12:00:00Z")
+	limitVar(f, &filter.Limit, 1, mostAuditRows, "limit", "show at most `N` rows")
 	return c
 }
 
@@ -86,42 +78,38 @@ func parseSince(s string) (store.Time, error) {
 	}
 	ago, err := pat.ParseLifetime(s)
 	if err != nil || ago == 0 {
-		return 0, fmt.Errorf("%q is no time: give hours, days or weeks, such as 12h, 7d or 4w, a day such as 2026-01-31, or 2026-01-31T12:00:00Z", s)
+		return 0, fmt.Errorf("%q is no time: give hours, days or weeks, such as 12h, 7d or 4w, "+
+			"a day such as 2026-01-31, or 2026-01-31T12:00:00Z", s)
 	}
 	return store.At(time.Now().Add(-ago)), nil
 }
 
-func (a *app) showAudit(c *cobra.Command, filter store.AuditFilter) error {
+func (a *app) auditRows(ctx context.Context, filter store.AuditFilter) (result, error) {
 	wanted := filter.Limit
 	filter.Limit++ // to find out whether there are more
-	shown := auditResult{Type: "audit", Schema: 1, Rows: []auditRow{}}
-	err := a.read(c.Context(), func(v *store.View) error {
-		rows, err := v.AuditRows(c.Context(), filter)
+	rows, err := read(ctx, a, func(v store.View) ([]store.AuditRow, error) {
+		rows, err := v.AuditRows(filter)
 		if err == nil && len(rows) == 0 && filter.Account != "" {
-			if _, err = v.Account(c.Context(), filter.Account); errors.Is(err, store.ErrNotFound) { // it may be mistyped
-				err = &store.NoAccountError{Name: filter.Account}
-			}
+			_, err = v.Account(filter.Account) // it may be mistyped
 		}
-		shown.More = len(rows) > wanted
-		for _, r := range rows[:min(len(rows), wanted)] {
-			shown.Rows = append(shown.Rows, auditRow{
-				At: r.At.Time(), Account: r.Account, Actor: r.Actor, Token: r.Token, Action: r.Action,
-				Object: r.Object, Detail: r.Detail, RequestID: r.RequestID, Address: r.Address,
-			})
-		}
-		return err
+		return rows, err
 	})
-	if err != nil {
-		return err
-	}
-	return a.print(shown, func(w io.Writer) {
-		table(w, "TIME\tACCOUNT\tACTOR\tADDRESS\tACTION\tOBJECT\tDETAIL", func(row func(...any)) {
-			for _, r := range shown.Rows {
-				row(r.At.Format(time.RFC3339), r.Account, r.Actor, cmp.Or(r.Address, "-"), r.Action, r.Object, cmp.Or(r.Detail, "-"))
-			}
+	shown := struct {
+		Rows []auditRow `json:"rows"`
+		More bool       `json:"more"` // older rows match, too
+	}{More: len(rows) > wanted}
+	for _, r := range rows[:min(len(rows), wanted)] {
+		shown.Rows = append(shown.Rows, auditRow{
+			At: r.At.Time(), Account: r.Account, Actor: r.Actor, Token: r.Token, Action: r.Action,
+			Object: r.Object, Detail: r.Detail, RequestID: r.RequestID, Address: r.Address,
 		})
-		if shown.More {
-			fmt.Fprintf(a.err, "note: older rows are not shown: give a --limit above %d\n", wanted)
-		}
+	}
+	text := table("TIME\tACCOUNT\tACTOR\tADDRESS\tACTION\tOBJECT\tDETAIL", shown.Rows, func(r auditRow) []string {
+		address, detail := cmp.Or(r.Address, "-"), cmp.Or(r.Detail, "-")
+		return []string{r.At.Format(time.RFC3339), r.Account, r.Actor, address, r.Action, r.Object, detail}
 	})
+	if shown.More && !a.json {
+		fmt.Fprintf(a.err, "note: older rows are not shown: give a --limit above %d\n", wanted)
+	}
+	return result{"audit", shown, text}, err
 }

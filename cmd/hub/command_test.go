@@ -1,7 +1,11 @@
 package main
 
 import (
+	"io"
+	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 )
@@ -20,8 +24,20 @@ func TestLine_NamesTheDatabase(t *testing.T) {
 		{db: postgres, environment: postgres, want: "hub account list"},
 	} {
 		a := &app{db: c.db, getenv: func(string) string { return c.environment }}
-		if got := a.line(cmdline.Hub("account", "list")).String(); got != c.want {
+		if got := a.line(cmdline.Hub("account", "list")); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
+}
+
+func TestServe_HelpNamesTheVariableOfEachFlag(t *testing.T) {
+	serve, _, err := (&app{out: io.Discard, err: io.Discard}).root().Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if name := cmdline.Variable("HUB_", f.Name); !strings.Contains(f.Usage, name) {
+			t.Errorf("the help of --%s does not name %s: %s", f.Name, name, f.Usage)
+		}
+	})
 }

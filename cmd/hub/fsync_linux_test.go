@@ -101,8 +101,8 @@ type order struct {
 
 var call = regexp.MustCompile(`^(\d+) +(?:<\.\.\. )?(read|write|fsync|fdatasync)(?:\((\d+<[^>]*>)| resumed>)`)
 
-// request is how a write begins; the server may have read its first byte before.
-var request = regexp.MustCompile(`"P?(UT|OST) /`)
+// writing is how a write begins; the server may have read its first byte before.
+var writing = regexp.MustCompile(`"P?(UT|OST) /`)
 
 func (o *order) add(line string) {
 	found := call.FindStringSubmatch(line)
@@ -124,7 +124,7 @@ func (o *order) add(line string) {
 		if begins {
 			o.reading[thread] = file
 		}
-		if file = o.reading[thread]; ends && request.MatchString(line) {
+		if file = o.reading[thread]; ends && writing.MatchString(line) {
 			o.read[file] = o.begun
 		}
 	case "write":

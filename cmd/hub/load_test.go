@@ -61,10 +61,10 @@ func newLoad(t testing.TB, address string) *load {
 	s := storetest.Open(t, address)
 	defer s.Close()
 	err := s.Write(t.Context(), func(tx *store.Tx) error {
-		if err := tx.CreateAccount(t.Context(), "alice", store.KindUser); err != nil {
+		if err := tx.CreateAccount("alice", store.KindUser); err != nil {
 			return err
 		}
-		return tx.CreateToken(t.Context(), &store.Token{
+		return tx.CreateToken(&store.Token{
 			Hash: pat.Hash(l.token), Shown: pat.Shown(l.token), Name: "load", Owner: "alice", Scopes: "write:catalog admin:resource",
 		})
 	})
@@ -202,8 +202,7 @@ func (l *load) send(method, path, mediaType, key, body string) []byte {
 		switch {
 		case err == nil && status/100 == 2:
 			return answer
-		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusConflict,
-			status == http.StatusConflict && !bytes.Contains(answer, []byte("idempotency_in_flight")):
+		case err == nil && status != http.StatusServiceUnavailable:
 			l.Errorf("%s %s, attempt %d: %d %s", method, path, try, status, answer)
 			return nil
 		case time.Now().After(end):

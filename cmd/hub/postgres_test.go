@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -195,7 +194,7 @@ func TestPostgres_StatementsThatTakeTooLongAre503(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
-	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE configs"); err != nil { // even for reads
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE revisions"); err != nil { // even for reads
 		t.Fatal(err)
 	}
 	const path = "/v1/projects/alice/web/"
@@ -245,7 +244,7 @@ func pooler(t *testing.T, server *storetest.Server, name string) (address string
 		storetest.Missing(t, "pgbouncer: apt-get install pgbouncer")
 	}
 	port := server.StartPooler(map[string]string{"pool_mode": "transaction", "default_pool_size": "8", "max_client_conn": "200"})
-	return "postgres://postgres@127.0.0.1:" + port + "/" + name + "?sslmode=disable"
+	return "postgres://postgres@127.0.0.1:" + port + "/" + name + "?sslmode=disable&default_query_exec_mode=exec"
 }
 
 func TestPostgres_WorksBehindPgBouncer(t *testing.T) {
@@ -261,8 +260,7 @@ func TestPostgres_WorksBehindPgBouncer(t *testing.T) {
 			t.Errorf("hub gc: %v: %s", err, out)
 		}
 	}
-	backup := filepath.Join(t.TempDir(), "hub.backup")
-	for _, args := range [][]string{{"fsck", "--db", address}, {"backup", backup, "--db", address}, {"restore", backup, "--db", storetest.SQLite(t)}} {
+	for _, args := range [][]string{{"fsck", "--db", address}, {"copy", "--db", address, "--to", storetest.SQLite(t)}} {
 		if out, err := exec.Command(program(t), args...).CombinedOutput(); err != nil {
 			t.Errorf("hub %s: %v: %s", args[0], err, out)
 		}

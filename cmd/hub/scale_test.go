@@ -156,11 +156,14 @@ func (c *crowd) fill(b *testing.B) {
 	const numbers = "WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
 	accounts := fmt.Sprintf(numbers, 0, (c.projects-1)/perAccount)
 	execute("INSERT INTO accounts (name, kind, created_at, disabled_at) " + accounts + " SELECT 'org' || i, 'org', 0, 0 FROM n")
-	execute("INSERT INTO members (user_name, account, role) " + accounts + " SELECT 'alice', 'org' || i, 'admin' FROM n")
+	execute("INSERT INTO members (user_id, account_id, role) SELECT u.id, o.id, 'admin' " +
+		"FROM accounts u JOIN accounts o ON o.kind = 'org' WHERE u.name = 'alice'")
 	for first := 0; first < c.projects; first += 20 * perAccount {
 		n := fmt.Sprintf(numbers, first, min(first+20*perAccount, c.projects)-1)
-		for _, table := range []string{"projects", "configs", "config_history", "config_bodies"} {
-			rows, err := db.Query("SELECT * FROM " + table + " WHERE 1 = 0")
+		execute("INSERT INTO resources (account_id, kind, slug, created_at, created_by) " + n + fmt.Sprintf(
+			" SELECT a.id, 'project', 'p' || i, 1, 'alice' FROM n JOIN accounts a ON a.name = 'org' || (i / %d)", perAccount))
+		for _, table := range []struct{ name, key string }{{"projects", "id"}, {"revisions", "project_id"}} {
+			rows, err := db.Query("SELECT * FROM " + table.name + " WHERE 1 = 0")
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -169,11 +172,17 @@ func (c *crowd) fill(b *testing.B) {
 				b.Fatal(err)
 			}
 			rows.Close()
-			values := strings.Join(columns, ", ")
-			values = strings.Replace(values, "account,", fmt.Sprintf("'org' || (i / %d),", perAccount), 1)
-			values = strings.Replace(values, " slug,", " 'p' || i,", 1)
-			execute(fmt.Sprintf("INSERT INTO %s (%s) %s SELECT %s FROM n JOIN %s AS t ON t.account = 'alice' AND t.slug = 't' || (i %% %d)",
-				table, strings.Join(columns, ", "), n, values, table, templates))
+			values := "r.id"
+			for _, column := range columns[1:] {
+				values += ", t." + column
+			}
+			execute(fmt.Sprintf(`INSERT INTO %s (%s) %s SELECT %s FROM n
+				JOIN accounts a ON a.name = 'org' || (i / %d)
+				JOIN resources r ON r.account_id = a.id AND r.kind = 'project' AND r.slug = 'p' || i
+				JOIN accounts alice ON alice.name = 'alice'
+				JOIN resources c ON c.account_id = alice.id AND c.kind = 'project' AND c.slug = 't' || (i %% %d)
+				JOIN %s AS t ON t.%s = c.id`,
+				table.name, strings.Join(columns, ", "), n, values, perAccount, templates, table.name, table.key))
 		}
 	}
 	execute("ANALYZE")

@@ -23,10 +23,13 @@ type tlsOptions struct {
 }
 
 func (o *tlsOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.cert, "tls-cert", "", "speak TLS with the certificate chain in the PEM `FILE`, which is read again when it changes (HUB_TLS_CERT)")
+	f.StringVar(&o.cert, "tls-cert", "",
+		"speak TLS with the certificate chain in the PEM `FILE`, which is read again when it changes (HUB_TLS_CERT)")
 	f.StringVar(&o.key, "tls-key", "", "use the private key in the PEM `FILE` for --tls-cert (HUB_TLS_KEY)")
-	f.StringArrayVar(&o.domains, "tls-domain", nil, "speak TLS with a certificate for `NAME` from Let's Encrypt, whose terms of service you accept; it is renewed in time; repeatable (HUB_TLS_DOMAIN: separated by commas)")
-	f.StringVar(&o.acme, "tls-acme", "", "order certificates for --tls-domain from the ACME directory at `URL` (HUB_TLS_ACME)")
+	f.StringArrayVar(&o.domains, "tls-domain", nil, "speak TLS with a certificate for `NAME` from Let's Encrypt, whose "+
+		"terms of service you accept; it is renewed in time; repeatable (HUB_TLS_DOMAIN: separated by commas)")
+	f.StringVar(&o.acme, "tls-acme", "",
+		"order certificates for --tls-domain from the ACME directory at `URL` (HUB_TLS_ACME)")
 }
 
 func (o *tlsOptions) enabled() bool { return o.cert != "" || len(o.domains) > 0 }
@@ -87,7 +90,7 @@ func (o *tlsOptions) config(s *store.Store, log *slog.Logger) (c *tls.Config, st
 		c, err = certificate.Files(o.cert, o.key, log)
 	case len(o.domains) > 0:
 		var obtain func()
-		c, obtain = certificate.ACME(certificate.Order{Domains: o.domains, Directory: o.acme, Store: s, Log: log})
+		c, obtain = certificate.ACME(o.domains, o.acme, s, log)
 		start = func() { go obtain() }
 	}
 	return c, start, err

@@ -98,6 +98,28 @@ func CheckTogether(paths []string) error {
 	return nil
 }
 
+// directories yields the directories above path, the nearest first.
+func directories(path string) func(yield func(dir string) bool) {
+	return func(yield func(dir string) bool) {
+		for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
+			if !yield(path[:i]) {
+				return
+			}
+		}
+	}
+}
+
+func alike(path, other string) error {
+	if other == path {
+		return &PathError{path, "it is listed twice"}
+	}
+	return &PathError{path, fmt.Sprintf("it differs from %q only in case", other)}
+}
+
+func beneath(path, file string) error {
+	return &PathError{path, fmt.Sprintf("%q is a file, not a directory", file)}
+}
+
 // foldCherokee folds the letters that [cases.Fold] leaves as they are.
 func foldCherokee(r rune) rune {
 	if unicode.Is(unicode.Cherokee, r) {

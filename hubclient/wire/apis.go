@@ -11,7 +11,6 @@ type ImportAPI struct {
 	Account string `json:"account,omitzero"`
 	Slug    string `json:"slug,omitzero"`
 	URL     string `json:"url"`
-	Strict  bool   `json:"strict,omitzero"` // reject a description with errors
 }
 
 // API is a registered API description.
@@ -25,7 +24,6 @@ type API struct {
 	CreatedBy string    `json:"createdBy"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"` // of the description; absent: never
 	UpdatedBy string    `json:"updatedBy,omitzero"`
-	Findings  []Finding `json:"findings,omitzero"` // at most 100, errors first; nil in a list
 }
 
 // DeletedAPI is the response to the deletion of an API. Existed is false if there was none.

@@ -15,32 +15,6 @@ type BaseFiles struct {
 	Files     []tree.Entry `json:"files"`
 }
 
-// Manifest names a set of base files: by its digest alone, by all of its files, or by
-// the difference from a base that both sides know.
-type Manifest struct {
-	Tree   string       `json:"tree"`
-	Files  []tree.Entry `json:"files,omitzero"` // all of the set; null: not given
-	Base   string       `json:"base,omitzero"`  // digest of the set that put and remove start from
-	Put    []tree.Entry `json:"put,omitzero"`
-	Remove []string     `json:"remove,omitzero"`
-}
-
-// Plan is the response to a manifest: which blobs a push of it has to upload.
-type Plan struct {
-	Current    string   `json:"current,omitzero"` // digest of the stored set, "": none
-	Unchanged  bool     `json:"unchanged"`        // it is that of the manifest
-	NeedFull   bool     `json:"needFull"`         // the manifest has to list all files
-	AllMissing bool     `json:"allMissing"`       // with NeedFull: the account has no blobs, so no other plan is needed
-	Missing    []string `json:"missing"`          // digests of the blobs that the account lacks
-}
-
-// The media type of a push that uploads only missing blobs, and the members of its tar.
-const (
-	BaseFilesType  = "application/vnd.hub.base-files+tar"
-	ManifestMember = "manifest.json"
-	ContentMembers = "blobs/" // before the digest of a blob
-)
-
 // BaseFilesWritten is the response to a push of base files.
 type BaseFilesWritten struct {
 	Project         ref.Ref `json:"project"`
@@ -51,4 +25,23 @@ type BaseFilesWritten struct {
 	Removed         int     `json:"removed"`
 	Uploaded        int     `json:"uploaded"`      // blobs that this request uploaded
 	BytesReceived   int64   `json:"bytesReceived"` // of the body, as received
+}
+
+// UploadType is the media type of a push that uploads only missing blobs: a list of zstd frames, each
+// after its length as an unsigned varint. The first one is the list of files in canonical form, with
+// the one that ?base= names as its dictionary; the others are files, in any order.
+const UploadType = "application/vnd.hub.base-files"
+
+// PlanBaseFiles asks which blobs a push has to upload. Without digests it asks whether the project has
+// the tree.
+type PlanBaseFiles struct {
+	Tree    string   `json:"tree"`
+	Digests []string `json:"digests,omitzero"`
+}
+
+// PlannedBaseFiles is the response to PlanBaseFiles.
+type PlannedBaseFiles struct {
+	Current   string   `json:"current,omitzero"` // digest of the stored set, "": none
+	Unchanged bool     `json:"unchanged"`        // it is the tree, and none of the digests is missing
+	Missing   []string `json:"missing"`          // those of the digests that are not stored
 }

@@ -16,7 +16,7 @@ type Device struct {
 	Interval                int    `json:"interval"`                // seconds between two polls
 }
 
-// DeviceCode is the body of POST /v1/device/token and POST /v1/device/cancel.
+// DeviceCode is the body of POST /v1/device/token.
 type DeviceCode struct {
 	DeviceCode string `json:"deviceCode"`
 }
@@ -24,9 +24,4 @@ type DeviceCode struct {
 // DeviceToken is the token of a terminal that was approved.
 type DeviceToken struct {
 	Token string `json:"token"`
-}
-
-// DeviceCancelled is the response when a terminal no longer waits.
-type DeviceCancelled struct {
-	Cancelled bool `json:"cancelled"`
 }

@@ -19,7 +19,7 @@ type Endpoint struct {
 	Scope   Scope // the scope that the token needs; "": none
 	Public  bool  // a public project needs no token
 
-	// Keyed marks a POST that creates: sending it again is safe only with an
+	// Keyed marks a POST that creates, or restores under a name: sending it again is safe only with an
 	// Idempotency-Key. Once marks a POST that does something again each time it is sent.
 	// All other endpoints are idempotent.
 	Keyed, Once bool
@@ -105,8 +105,6 @@ const (
 	OpHomePage            Op = "getHomePage"
 	OpAccountPage         Op = "getAccountPage"
 	OpConfigPage          Op = "getConfigPage"
-	OpEditPage            Op = "getEditPage"
-	OpEditForm            Op = "sendEdit"
 	OpPreviewPage         Op = "getPreviewPage"
 	OpFilesPage           Op = "getFilesPage"
 	OpFilePage            Op = "getFilePage"
@@ -118,7 +116,6 @@ const (
 	OpUseLink             Op = "useLink"
 	OpStartDevice         Op = "startDevice"
 	OpDeviceToken         Op = "getDeviceToken"
-	OpCancelDevice        Op = "cancelDevice"
 	OpDevicePage          Op = "getDevicePage"
 	OpDecideDevice        Op = "decideDevice"
 	OpTokensPage          Op = "getTokensPage"
@@ -153,8 +150,10 @@ const FormType = "application/x-www-form-urlencoded"
 
 // Media types of archives, of API descriptions, and of pages with their forms.
 var (
-	formType         = []string{FormType}
-	archiveTypes     = []string{"application/x-tar", "application/gzip", "application/zstd", "application/octet-stream"}
+	formType     = []string{FormType}
+	archiveTypes = []string{
+		"application/x-tar", "application/gzip", "application/zstd", "application/octet-stream", UploadType,
+	}
 	descriptionTypes = []string{
 		"application/json", "application/yaml", "application/x-yaml", "text/yaml",
 		"application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/vnd.oai.openapi+yaml",
@@ -176,7 +175,7 @@ var Endpoints = []Endpoint{
 	{Op: OpGetProject, Method: http.MethodGet, Path: projectPath, Account: InPath, Role: Reader, Public: true, Response: Project{}},
 	{Op: OpEditProject, Method: http.MethodPatch, Path: projectPath, Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Request: EditProject{}, Response: Project{}},
 	{Op: OpDeleteProject, Method: http.MethodDelete, Path: projectPath, Account: InPath, Role: Writer, Scope: ScopeAdminResource, Response: Deleted{}},
-	{Op: OpRestoreProject, Method: http.MethodPost, Path: projectPath + "/restore", Account: InPath, Role: Writer, Scope: ScopeAdminResource, Response: Restored{}},
+	{Op: OpRestoreProject, Method: http.MethodPost, Path: projectPath + "/restore", Account: InPath, Role: Writer, Scope: ScopeAdminResource, Keyed: true, Request: RestoreProject{}, Response: Restored{}},
 	{Op: OpListDeleted, Method: http.MethodGet, Path: "/v1/deleted-projects", Account: AnyToken, Response: DeletedProjects{}},
 	{Op: OpGetEvents, Method: http.MethodGet, Path: projectPath + "/events", Account: InPath, Role: Reader, Public: true, Returns: []string{EventStream}},
 	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true, Response: Config{}},
@@ -185,10 +184,10 @@ var Endpoints = []Endpoint{
 	{Op: OpPutConfig, Method: http.MethodPut, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{Op: OpCheckConfig, Method: http.MethodPost, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{Op: OpGetBaseFiles, Method: http.MethodGet, Path: baseFilesPath, Account: InPath, Role: Reader, Public: true, Response: BaseFiles{}},
-	{Op: OpPutBaseFiles, Method: http.MethodPut, Path: baseFilesPath, Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: append(archiveTypes[:4:4], BaseFilesType), Response: BaseFilesWritten{}},
+	{Op: OpPutBaseFiles, Method: http.MethodPut, Path: baseFilesPath, Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: archiveTypes, Response: BaseFilesWritten{}},
 	{Op: OpGetBaseFilesHistory, Method: http.MethodGet, Path: baseFilesPath + "/history", Account: InPath, Role: Reader, Response: BaseFilesHistory{}},
 	{Op: OpRestoreBaseFiles, Method: http.MethodPost, Path: baseFilesPath + "/restore", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: RestoreBaseFiles{}, Response: BaseFilesWritten{}},
-	{Op: OpPlanBaseFiles, Method: http.MethodPost, Path: baseFilesPath + "/plan", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: Manifest{}, Response: Plan{}},
+	{Op: OpPlanBaseFiles, Method: http.MethodPost, Path: baseFilesPath + "/plan", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PlanBaseFiles{}, Response: PlannedBaseFiles{}},
 	{Op: OpGetBaseFilesArchive, Method: http.MethodGet, Path: baseFilesPath + "/archive", Account: InPath, Role: Reader, Public: true, Returns: []string{"application/x-tar"}},
 	{Op: OpPreviewStack, Method: http.MethodGet, Path: projectPath + "/preview/stack", Account: InPath, Role: Reader, Public: true, Returns: []string{"application/x-tar"}},
 	{Op: OpPreviewAPI, Method: http.MethodGet, Path: projectPath + "/preview/api", Account: InPath, Role: Reader, Public: true, Returns: []string{"application/json"}},
@@ -206,7 +205,7 @@ var Endpoints = []Endpoint{
 	{Op: OpPutVersion, Method: http.MethodPut, Path: versionPath, Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Accepts: archiveTypes, Response: Published{}},
 	{Op: OpGetVersion, Method: http.MethodGet, Path: versionPath, Account: InPath, Role: Reader, Response: StackVersion{}},
 	{Op: OpGetSettingsSchema, Method: http.MethodGet, Path: versionPath + "/settings-schema", Account: InPath, Role: Reader, Returns: []string{"application/json"}},
-	{Op: OpGetBundle, Method: http.MethodGet, Path: versionPath + "/bundle", Account: InPath, Role: Reader, Returns: []string{"application/gzip", "application/zstd"}},
+	{Op: OpGetBundle, Method: http.MethodGet, Path: versionPath + "/bundle", Account: InPath, Role: Reader, Returns: []string{"application/x-tar"}},
 
 	{Op: OpSetRateLimit, Method: http.MethodPost, Path: "/v1/rate-limit", Account: InBot, Role: Writer, Scope: ScopeAdminResource, Request: RateLimitConfig{}, Response: RateLimit{}},
 	{Op: OpGetRateLimit, Method: http.MethodGet, Path: "/v1/rate-limit", Account: InBot, Role: Reader, Response: RateLimit{}},
@@ -230,8 +229,6 @@ var Endpoints = []Endpoint{
 	{Op: OpHomePage, Method: http.MethodGet, Path: "/", Account: Anonymous, Returns: HTML},
 	{Op: OpAccountPage, Method: http.MethodGet, Path: "/@{account}", Account: Anonymous, Returns: HTML},
 	{Op: OpConfigPage, Method: http.MethodGet, Path: projectPage, Account: Anonymous, Returns: HTML},
-	{Op: OpEditPage, Method: http.MethodGet, Path: projectPage + "/edit", Account: Anonymous, Returns: HTML},
-	{Op: OpEditForm, Method: http.MethodPost, Path: projectPage + "/edit", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: formType, Returns: HTML},
 	{Op: OpPreviewPage, Method: http.MethodGet, Path: projectPage + "/preview", Account: Anonymous, Returns: HTML},
 	{Op: OpFilesPage, Method: http.MethodGet, Path: projectPage + "/files", Account: Anonymous, Returns: HTML},
 	{Op: OpFilePage, Method: http.MethodGet, Path: projectPage + "/files/{file}", Account: Anonymous, Returns: HTML},
@@ -248,7 +245,6 @@ var Endpoints = []Endpoint{
 	{Op: OpUseLink, Method: http.MethodPost, Path: "/link", Account: Anonymous, Accepts: formType, Returns: HTML},
 	{Op: OpStartDevice, Method: http.MethodPost, Path: "/v1/device", Account: Anonymous, Request: StartDevice{}, Response: Device{}},
 	{Op: OpDeviceToken, Method: http.MethodPost, Path: "/v1/device/token", Account: Anonymous, Request: DeviceCode{}, Response: DeviceToken{}},
-	{Op: OpCancelDevice, Method: http.MethodPost, Path: "/v1/device/cancel", Account: Anonymous, Request: DeviceCode{}, Response: DeviceCancelled{}},
 	{Op: OpDevicePage, Method: http.MethodGet, Path: "/device", Account: Anonymous, Returns: HTML},
 	{Op: OpDecideDevice, Method: http.MethodPost, Path: "/device", Account: Anonymous, Accepts: formType, Returns: HTML},
 	{Op: OpTokensPage, Method: http.MethodGet, Path: "/tokens", Account: Anonymous, Returns: HTML},

@@ -73,13 +73,11 @@ const (
 	CodeMissingScope         Code = "missing_scope"
 	CodeNotSignedIn          Code = "not_signed_in"         // no session, or it has ended
 	CodeAuthorizationPending Code = "authorization_pending" // of a terminal: nobody has decided yet
-	CodeSlowDown             Code = "slow_down"
 	CodeAccessDenied         Code = "access_denied"
 	CodeExpiredToken         Code = "expired_token"
 	CodeCrossSite            Code = "cross_site" // sent by a page of another origin
 	CodeNotFound             Code = "not_found"
 	CodeProjectExists        Code = "project_exists"
-	CodeProjectDeleted       Code = "project_deleted" // the name is reserved for a deleted project
 	CodeLastAdmin            Code = "last_admin"
 	CodeStackNotPublished    Code = "stack_not_published"
 	CodeAPINotFound          Code = "api_not_found"
@@ -90,7 +88,6 @@ const (
 	CodeRevisionChanged      Code = "revision_changed"
 	CodeRevisionNotKept      Code = "revision_not_kept"
 	CodePreconditionRequired Code = "precondition_required"
-	CodeMalformedRequest     Code = "malformed_request" // as HTTP; the status says how
 	CodeInvalidJSON          Code = "invalid_json"
 	CodeInvalidBody          Code = "invalid_body"
 	CodeInvalidDescription   Code = "invalid_description"
@@ -98,7 +95,6 @@ const (
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeRateLimited          Code = "rate_limited"
 	CodeIdempotencyMismatch  Code = "idempotency_mismatch"
-	CodeIdempotencyInFlight  Code = "idempotency_in_flight"
 	CodeAddressRefused       Code = "address_refused"
 	CodeUnknownRoute         Code = "unknown_route"
 	CodeMethodNotAllowed     Code = "method_not_allowed"

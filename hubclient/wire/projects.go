@@ -116,10 +116,15 @@ type DeletedProjects struct {
 	NextCursor string           `json:"nextCursor"`
 }
 
+// RestoreProject is the body of POST …/restore, which may be left out.
+type RestoreProject struct {
+	As string `json:"as,omitzero"` // the slug under which the project is restored; "": its own
+}
+
 // Restored is the response to the restoration of a project. Existed is true if the project
 // was not deleted.
 type Restored struct {
-	Project ref.Ref `json:"project"`
+	Project ref.Ref `json:"project"` // under its new name
 	Existed bool    `json:"existed"`
 }
 

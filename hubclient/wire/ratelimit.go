@@ -72,6 +72,7 @@ type RateLimit struct {
 	Limits   RateLimitConfig `json:"limits"`
 	Revision string          `json:"revision"` // of the limits
 	Usage    Usage           `json:"usage"`
+	Created  bool            `json:"created,omitzero"` // the request was the first to name the bot
 }
 
 // Usage is what a bot has used of the present calendar periods, in UTC.

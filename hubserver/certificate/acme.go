@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/crypto/acme"
@@ -20,152 +17,101 @@ import (
 	"example.com/projecthub/store"
 )
 
-// Order says which certificates to order, and where.
-type Order struct {
-	Domains   []string
-	Directory string // the address of an ACME authority; "": Let's Encrypt
-	Store     *store.Store
-	Log       *slog.Logger
-}
+// handshakeTime is how long a handshake waits for a certificate. Only tests change it.
+var handshakeTime = 10 * time.Second
 
-// authorityTimeout bounds one request to the authority.
-const authorityTimeout = 30 * time.Second
-
-// ACME returns a configuration with certificates of the domains, which are ordered when they
-// are first needed and renewed in time. The authority checks that the hub serves the domains
-// with a challenge on port 443. All hubs on a database share the certificates, and each can
-// answer the challenge of another. obtain has them ordered at once, and logs what fails.
-func ACME(o Order) (c *tls.Config, obtain func()) {
+// ACME returns a configuration with certificates of domains. The authority with an ACME directory, ""
+// for Let's Encrypt, issues them when they are first needed; they are renewed in time. It checks that
+// the hub serves the domains with a challenge on port 443. All hubs on a database share the
+// certificates, and each can answer the challenge of another. obtain orders them at once, and logs
+// what fails.
+func ACME(domains []string, directory string, s *store.Store, log *slog.Logger) (c *tls.Config, obtain func()) {
 	m := &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
-		Cache:      &shared{store: o.Store},
-		HostPolicy: autocert.HostWhitelist(o.Domains...),
-		Client:     &acme.Client{DirectoryURL: o.Directory, HTTPClient: &http.Client{Timeout: authorityTimeout}, UserAgent: "hub"},
+		Cache:      cache{s},
+		HostPolicy: autocert.HostWhitelist(domains...),
+		Client: &acme.Client{
+			DirectoryURL: directory, HTTPClient: &http.Client{Timeout: 30 * time.Second}, UserAgent: "hub",
+		},
 	}
-	orders := &orders{get: m.GetCertificate}
-	get := func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		// autocert looks up the challenge of any name.
-		if err := m.HostPolicy(hello.Context(), strings.ToLower(hello.ServerName)); err != nil {
+	var flights singleflight.Group
+	find := func(name string) <-chan singleflight.Result {
+		// A certificate with an ECDSA key, which all clients of TLS 1.2 with modern cipher suites support.
+		hello := &tls.ClientHelloInfo{ServerName: name, CipherSuites: suites}
+		return flights.DoChan(name, func() (any, error) {
+			for {
+				found, err := m.GetCertificate(hello)
+				if !errors.Is(err, errOrdered) {
+					return found, err
+				}
+				time.Sleep(pollEvery)
+			}
+		})
+	}
+	c = config(func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		name := strings.ToLower(hello.ServerName)
+		if err := m.HostPolicy(hello.Context(), name); err != nil { // autocert looks up the challenge of any name
 			return nil, err
 		}
-		if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) { // the authority checks the challenge
-			return m.GetCertificate(hello)
+		if len(hello.SupportedProtos) == 1 && hello.SupportedProtos[0] == acme.ALPNProto {
+			return m.GetCertificate(hello) // the authority checks the challenge
 		}
-		return orders.wait(hello)
-	}
-	c = config(get, o.Log)
+		select { // autocert alone keeps a handshake until the order has ended, for up to 5 minutes
+		case r := <-find(name):
+			return r.Val.(*tls.Certificate), r.Err
+		case <-hello.Context().Done():
+			return nil, hello.Context().Err()
+		case <-time.After(handshakeTime):
+			return nil, fmt.Errorf("there is no certificate for %s yet", name)
+		}
+	}, log)
 	c.NextProtos = append(c.NextProtos, acme.ALPNProto)
 	return c, func() {
-		for _, domain := range o.Domains {
-			if found, err := m.GetCertificate(modernHello(domain)); err != nil {
-				o.Log.Error("no certificate could be obtained", "domain", domain, "error", err)
+		for _, domain := range domains {
+			if r := <-find(domain); r.Err != nil {
+				log.Error("no certificate could be obtained", "domain", domain, "error", r.Err)
 			} else {
-				o.Log.Info("using a certificate", "domain", domain, "expires", leaf(found).NotAfter)
+				log.Info("using a certificate", "domain", domain, "expires", r.Val.(*tls.Certificate).Leaf.NotAfter)
 			}
 		}
 	}
 }
 
-// orders has one goroutine for each name and kind of key wait for a certificate, which may
-// be ordered meanwhile: handshakes wait for that one, and no longer than they may take.
-type orders struct {
-	get     get
-	flights singleflight.Group
-}
+// errOrdered says that another hub orders the certificate, or that this one failed to a short time ago.
+var errOrdered = errors.New("the certificate is being ordered")
 
-func (o *orders) wait(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	asked, key := modernHello(strings.ToLower(hello.ServerName)), "modern "
-	if !modern(hello) {
-		asked, key = &tls.ClientHelloInfo{ServerName: asked.ServerName}, "old "
-	}
-	done := o.flights.DoChan(key+asked.ServerName, func() (c any, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("a panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		return o.get(asked)
-	})
-	select {
-	case r := <-done:
-		c, _ := r.Val.(*tls.Certificate)
-		return c, r.Err
-	case <-hello.Context().Done():
-		return nil, fmt.Errorf("there is no certificate for %s yet: %w", asked.ServerName, hello.Context().Err())
-	}
-}
-
-// modernHello is a handshake for which autocert returns a certificate with an ECDSA key;
-// without the cipher suite it returns one with an RSA key.
-func modernHello(name string) *tls.ClientHelloInfo {
-	return &tls.ClientHelloInfo{ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
-}
-
-// modern reports whether a client supports certificates with an ECDSA key.
-func modern(hello *tls.ClientHelloInfo) bool {
-	return slices.Contains(hello.SignatureSchemes, tls.ECDSAWithP256AndSHA256) && slices.Contains(hello.SupportedCurves, tls.CurveP256) &&
-		(slices.Contains(hello.SupportedVersions, tls.VersionTLS13) || slices.ContainsFunc(hello.CipherSuites, func(suite uint16) bool {
-			return strings.HasPrefix(tls.CipherSuiteName(suite), "TLS_ECDHE_ECDSA_")
-		}))
-}
-
-// shared keeps what autocert needs in the database.
-type shared struct {
-	store   *store.Store
-	ordered sync.Map // names of certificates that this hub orders
-}
-
-// pollEvery is the time between two looks for a certificate that another hub orders.
+// pollEvery is the time between two reads of a certificate that another hub orders.
 const pollEvery = 500 * time.Millisecond
 
-// Get returns what is stored under a name. Of several hubs that need a certificate, one is
-// told that there is none, and orders it; the others wait for it.
-func (s *shared) Get(ctx context.Context, name string) ([]byte, error) {
-	for {
-		data, err := s.find(ctx, name)
-		if !errors.Is(err, store.ErrNotFound) {
-			return data, err
-		}
-		if strings.Contains(name, "+") && !strings.HasSuffix(name, "+rsa") {
-			return nil, autocert.ErrCacheMiss // a challenge, or the key of the account
-		}
-		_, ours := s.ordered.Load(name) // autocert orders it once
-		if ours {
-			return nil, autocert.ErrCacheMiss
-		}
-		err = s.store.Write(ctx, func(tx *store.Tx) (err error) {
-			ours, err = tx.OrderCertificate(ctx, name)
-			return err
-		})
-		if err != nil {
+// cache is an [autocert.Cache] in the database.
+type cache struct{ store *store.Store }
+
+// Get returns what is stored under a name. Of several hubs that need a certificate, one gets a cache
+// miss, and orders it. The others get errOrdered: they cannot wait here, where autocert holds the lock
+// of all its certificates.
+func (c cache) Get(ctx context.Context, name string) ([]byte, error) {
+	data, err := c.store.View(ctx).Certificate(name)
+	if !errors.Is(err, store.ErrNotFound) {
+		return data, err
+	}
+	ours := strings.Contains(name, "+") // a challenge, or the key of the account
+	if !ours {
+		if ours, err = c.store.OrderCertificate(ctx, name); err != nil {
 			return nil, err
 		}
-		if ours {
-			s.ordered.Store(name, true)
-			return nil, autocert.ErrCacheMiss
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pollEvery):
-		}
 	}
-}
-
-func (s *shared) find(ctx context.Context, name string) (data []byte, err error) {
-	err = s.store.Read(ctx, func(v *store.View) (err error) {
-		data, err = v.Certificate(ctx, name)
-		return err
-	})
-	return data, err
+	if !ours {
+		return nil, errOrdered
+	}
+	return nil, autocert.ErrCacheMiss
 }
 
 // Put stores data under a name.
-func (s *shared) Put(ctx context.Context, name string, data []byte) error {
-	return s.store.Write(ctx, func(tx *store.Tx) error { return tx.PutCertificate(ctx, name, data) })
+func (c cache) Put(ctx context.Context, name string, data []byte) error {
+	return c.store.Write(ctx, func(tx *store.Tx) error { return tx.PutCertificate(name, data) })
 }
 
 // Delete deletes what is stored under a name.
-func (s *shared) Delete(ctx context.Context, name string) error {
-	return s.store.Write(ctx, func(tx *store.Tx) error { return tx.DeleteCertificate(ctx, name) })
+func (c cache) Delete(ctx context.Context, name string) error {
+	return c.store.Write(ctx, func(tx *store.Tx) error { return tx.DeleteCertificate(name) })
 }

@@ -17,14 +17,17 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/hubserver/certificate"
 	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/store"
 	"example.com/projecthub/store/storetest"
 )
 
@@ -145,12 +148,12 @@ func startHub(t *testing.T, address string, listener net.Listener, directory str
 	h := &hub{listener: listener}
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	s := storetest.Open(t, address)
-	config, obtain := certificate.ACME(certificate.Order{Domains: []string{domain}, Directory: directory, Store: s, Log: log})
+	config, obtain := certificate.ACME([]string{domain}, directory, s, log)
 	h.obtain = obtain
 	server := hubserver.New(hubserver.Config{
 		Store: s, PublicURL: "https://" + domain, Log: log, Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
-	}).HTTPServer()
-	go server.ServeTLS(listener, config)
+	}).HTTPServer(config)
+	go server.ServeTLS(listener, "", "")
 	t.Cleanup(func() { server.Close() })
 	return h
 }
@@ -233,18 +236,40 @@ func TestACME_RenewsItsCertificate(t *testing.T) {
 	})
 }
 
-// An authority that does not respond must not gather handshakes.
-func TestACME_WaitsOnceForAllHandshakes(t *testing.T) {
-	var asked atomic.Int64
+// silentAuthority returns the configuration of a hub whose authority does not respond, and how
+// often it was asked.
+func silentAuthority(t *testing.T) (config *tls.Config, asked *atomic.Int64) {
+	t.Helper()
+	asked = new(atomic.Int64)
 	silent := make(chan struct{})
 	directory := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		asked.Add(1)
 		<-silent
 	}))
 	t.Cleanup(func() { close(silent); directory.Close() })
-	config, _ := certificate.ACME(certificate.Order{
-		Domains: []string{domain}, Directory: directory.URL, Store: storetest.Open(t, storetest.SQLite(t)), Log: slog.New(slog.DiscardHandler),
-	})
+	s := storetest.Open(t, storetest.SQLite(t))
+	config, _ = certificate.ACME([]string{domain}, directory.URL, s, slog.New(slog.DiscardHandler))
+	return config, asked
+}
+
+// A certificate may be ordered during a handshake, for longer than the caller may take.
+func TestACME_EndsHandshakesThatWaitForACertificate(t *testing.T) {
+	certificate.WaitShortly(t)
+	config, _ := silentAuthority(t)
+	for range 3 {
+		here, there := net.Pipe()
+		go tls.Client(there, &tls.Config{ServerName: domain, InsecureSkipVerify: true}).HandshakeContext(t.Context())
+		err := tls.Server(here, config).HandshakeContext(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "no certificate") {
+			t.Errorf("the handshake ends with %v", err)
+		}
+		here.Close()
+	}
+}
+
+// An authority that does not respond must not gather handshakes.
+func TestACME_WaitsOnceForAllHandshakes(t *testing.T) {
+	config, asked := silentAuthority(t)
 	ctx, give := context.WithCancel(t.Context())
 	defer give()
 	ended := make(chan error)
@@ -271,6 +296,44 @@ func TestACME_WaitsOnceForAllHandshakes(t *testing.T) {
 	await(t, "the end of all but the order", func() bool { return runtime.NumGoroutine() < before+handshakes/2 })
 	if n := asked.Load(); n != 1 {
 		t.Errorf("the authority was asked %d times", n)
+	}
+}
+
+// A hub that waits for the order of another hub serves its other domains meanwhile.
+func TestACME_ServesOtherDomainsWhileItWaits(t *testing.T) {
+	const other = "other.example.com"
+	s := storetest.Open(t, storetest.SQLite(t))
+	p := newPair(t, 90*24*time.Hour)
+	p.issue(other, 90*24*time.Hour)
+	key, err := os.ReadFile(p.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := os.ReadFile(p.cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Write(t.Context(), func(tx *store.Tx) error { return tx.PutCertificate(other, append(key, cert...)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ours, err := s.OrderCertificate(t.Context(), domain); err != nil || !ours { // as another hub does
+		t.Fatal(ours, err)
+	}
+	config, _ := certificate.ACME([]string{domain, other}, "https://127.0.0.1:1/dir", s, slog.New(slog.DiscardHandler))
+	handshake := func(name string, patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		here, there := net.Pipe()
+		defer here.Close()
+		go tls.Client(there, &tls.Config{ServerName: name, InsecureSkipVerify: true}).HandshakeContext(t.Context())
+		return tls.Server(here, config).HandshakeContext(ctx)
+	}
+	if err := handshake(domain, 200*time.Millisecond); err == nil {
+		t.Error("there is a certificate that was not ordered")
+	}
+	if err := handshake(other, time.Minute); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -219,6 +220,26 @@ func await(t *testing.T, what string, done func() bool) {
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+func TestFiles_RefuseCBC(t *testing.T) {
+	config := newPair(t, 100*24*time.Hour).config
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		if slices.Contains(suite.SupportedVersions, tls.VersionTLS13) {
+			continue
+		}
+		here, there := net.Pipe()
+		go tls.Client(there, &tls.Config{
+			InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{suite.ID},
+		}).HandshakeContext(t.Context())
+		err := tls.Server(here, config).HandshakeContext(t.Context())
+		here.Close()
+		accepted := strings.HasPrefix(suite.Name, "TLS_ECDHE_ECDSA_") && !strings.Contains(suite.Name, "CBC") &&
+			!strings.Contains(suite.Name, "RC4") // the key of the test is ECDSA
+		if accepted != (err == nil) {
+			t.Errorf("%s: %v", suite.Name, err)
 		}
 	}
 }

@@ -3,49 +3,37 @@ package description
 import (
 	"bytes"
 	"errors"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/hubclient/wire"
 )
 
-func readJSON(data []byte, grows func(int) error) (*node, error) {
-	if err := wire.CheckSyntax(data); err != nil {
-		return nil, badJSON(data, err)
+// readJSON reads a JSON text, and returns where its value begins.
+func readJSON(data []byte, b *budget) (*node, position, error) {
+	at := positionOf(data, bytes.IndexAny(data, "{["))
+	values := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("[")) + bytes.Count(data, []byte("{"))
+	if err := b.expect(values, valueCost); err != nil {
+		return nil, at, err
 	}
-	r := jsonReader{
-		// CheckSyntax has found no duplicate member.
-		decoder: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)),
-		place:   cursor{data: data, line: 1, column: 1},
-		budget:  newBudget(grows),
+	err := wire.CheckSyntax(data)
+	if syntax, ok := errors.AsType[*wire.SyntaxError](err); ok {
+		return nil, at, positionOf(data, int(syntax.Offset)).invalid("%v", syntax)
+	} else if err != nil {
+		return nil, at, invalid("%v", err)
 	}
-	return r.value(1)
+	// CheckSyntax has found no duplicate member.
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true))
+	root, err := readValue(data, decoder, "", b)
+	return root, at, err
 }
 
-func badJSON(data []byte, err error) error {
-	var syntax *wire.SyntaxError
-	if !errors.As(err, &syntax) {
-		return invalid("%v", err)
-	}
-	place := cursor{data: data, line: 1, column: 1}
-	place.advance(int(syntax.Offset))
-	return invalid("%s", at(place.line, place.column, syntax.Error()))
-}
-
-type jsonReader struct {
-	decoder *jsontext.Decoder
-	place   cursor
-	budget  budget
-}
-
-// value reads one value in depth arrays and objects, itself included when it is one.
-func (r *jsonReader) value(depth int) (*node, error) {
-	n := r.begin()
-	token, err := r.decoder.ReadToken()
+func readValue(data []byte, decoder *jsontext.Decoder, name string, b *budget) (*node, error) {
+	token, err := decoder.ReadToken()
 	if err != nil {
-		return nil, badJSON(r.place.data, err)
+		return nil, err
 	}
+	n := &node{name: name}
 	switch token.Kind() {
 	case '{':
 		n.kind = object
@@ -58,42 +46,59 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	case 't', 'f':
 		n.kind, n.text = boolean, token.String()
 	}
-	if err := r.budget.spend(n, depth); err != nil {
-		return nil, err
+	if decoder.StackDepth() > maxDepth {
+		return nil, positionOf(data, int(decoder.InputOffset())-1).invalid("%s", tooDeep)
 	}
-	if n.kind == array || n.kind == object {
-		err = r.children(n, depth)
+	if err := b.spend(n); err != nil || n.kind < array {
+		return n, err
 	}
-	return n, err
-}
-
-// begin returns a node at the position of the next token.
-func (r *jsonReader) begin() *node {
-	i := int(r.decoder.InputOffset())
-	for i < len(r.place.data) && strings.IndexByte(" \t\r\n,:", r.place.data[i]) >= 0 {
-		i++
-	}
-	r.place.advance(i)
-	return &node{line: r.place.line, column: r.place.column}
-}
-
-func (r *jsonReader) children(n *node, depth int) error {
-	for r.decoder.PeekKind() != ']' && r.decoder.PeekKind() != '}' {
+	for decoder.PeekKind() != ']' && decoder.PeekKind() != '}' {
 		name := ""
 		if n.kind == object {
-			token, err := r.decoder.ReadToken()
+			token, err := decoder.ReadToken()
 			if err != nil {
-				return badJSON(r.place.data, err)
+				return nil, err
 			}
 			name = token.String()
 		}
-		child, err := r.value(depth + 1)
+		child, err := readValue(data, decoder, name, b)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		child.name, child.parent = name, n
 		n.children = append(n.children, child)
 	}
-	_, err := r.decoder.ReadToken()
-	return err
+	_, err = decoder.ReadToken()
+	return n, err
+}
+
+// JSON returns the description as JSON. Numbers keep their text, and references stay
+// references.
+func (d *Description) JSON() []byte { return d.root.appendJSON(make([]byte, 0, d.JSONBytes)) }
+
+func (n *node) appendJSON(b []byte) []byte {
+	switch n.kind {
+	case null:
+		return append(b, "null"...)
+	case boolean, number:
+		return append(b, n.text...)
+	case text:
+		b, _ = jsontext.AppendQuote(b, n.text) // fails on what is not UTF-8, which was refused
+		return b
+	}
+	open, end := byte('['), byte(']')
+	if n.kind == object {
+		open, end = '{', '}'
+	}
+	b = append(b, open)
+	for i, child := range n.children {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if n.kind == object {
+			b, _ = jsontext.AppendQuote(b, child.name)
+			b = append(b, ':')
+		}
+		b = child.appendJSON(b)
+	}
+	return append(b, end)
 }

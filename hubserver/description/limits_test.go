@@ -49,9 +49,8 @@ func TestParse_HostileTextsMeetALimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := allocated()
-			reasons := refused(t, test.text)
-			if !strings.Contains(reasons[0].Detail, test.want) {
-				t.Errorf("%v, want %q", reasons, test.want)
+			if got := refused(t, test.text); !strings.Contains(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
 			}
 			if got := allocated() - before; got > 512<<20 {
 				t.Errorf("%d MiB were allocated", got>>20)
@@ -81,7 +80,6 @@ func TestParse_AllowsTheLimits(t *testing.T) {
 		"deep schemas":   schemas("3.0.0", repeat(3_000, `"A%": `+nested(48, `{"items": `, "{}", `, "type": "array"}`))),
 		"deep recursion": schemas("3.0.0", repeat(5_000, `"A%": {"items": {"$ref": "#/components/schemas/A%"}}`)),
 		"many schemas":   schemas("3.0.0", repeat(150_000, `"A%": {}`)),
-		"many links":     schemas("3.0.0", each(80_000, func(i int) string { return link(i, i+1) })+`,"A80000": {}`),
 	} {
 		t.Run(name, func(t *testing.T) { accepted(t, text) })
 	}
@@ -92,29 +90,4 @@ func TestParse_AllowsTheLimits(t *testing.T) {
 	} {
 		t.Run(name+" and one more", func(t *testing.T) { refused(t, text) })
 	}
-}
-
-// The values in a description are data: checking this default against its schema
-// would take 2 to the power of 40 steps.
-func TestParse_DoesNotValidateExamples(t *testing.T) {
-	accepted(t, schemas("3.0.0", each(40, func(i int) string {
-		next := fmt.Sprintf(`{"$ref": "#/components/schemas/A%d"}`, i+1)
-		return fmt.Sprintf(`"A%d": {"anyOf": [%s, %s]}`, i, next, next)
-	})+`, "A40": {"type": "string"}, "Z": {"allOf": [{"$ref": "#/components/schemas/A0"}], "default": 3}`))
-}
-
-// Following references would walk here from each of 20,000 schemas through all of
-// them, and through 10 to the power of 30 callbacks.
-func TestParse_ReferencesDoNotMultiply(t *testing.T) {
-	accepted(t, schemas("3.0.0", each(20_000, func(i int) string {
-		return fmt.Sprintf(`"A%d": {"properties": {"next": {"$ref": "#/components/schemas/A%d"}}}`, i, (i+1)%20_000)
-	})))
-	accepted(t, doc("3.0.0", `"paths": {}, "components": {"callbacks": {`+each(30, func(i int) string {
-		next := each(10, func(j int) string {
-			return fmt.Sprintf(`"c%d": {"$ref": "#/components/callbacks/C%d"}`, j, (i+1)%30)
-		})
-		return fmt.Sprintf(`"C%d": {"{$url}": {"post": {"callbacks": {%s}, "responses": {"200": {"description": "d"}}}}}`, i, next)
-	})+`}}`))
-	accepted(t, doc("2.0", `"consumes": [`+repeat(20_000, `"a/b%"`)+`], "paths": {`+repeat(5_000,
-		`"/a%": {"post": {"parameters": [{"in": "body", "name": "b", "schema": {}}], "responses": {"200": {"description": "d"}}}}`)+`}`))
 }

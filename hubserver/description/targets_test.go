@@ -44,44 +44,60 @@ components:
 		},
 		Complete: true,
 	}
-	got, err := description.Targets(t.Context(), []byte(yaml), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, accepted(t, yaml).Targets()); diff != "" {
 		t.Error(diff)
 	}
-	swagger, err := description.Targets(t.Context(), []byte(`{"swagger": "2.0", "definitions": {"Dog": {"properties": {"age": {}}}}}`), nil)
-	if err != nil || len(swagger.Schemas) != 1 || swagger.Schemas[0].Pointer != "#/definitions/Dog" {
-		t.Errorf("%+v, %v", swagger, err)
+	swagger := accepted(t, `{"swagger": "2.0", "paths": {}, "definitions": {"Dog": {"properties": {"age": {}}}}}`).Targets()
+	if len(swagger.Schemas) != 1 || swagger.Schemas[0].Pointer != "#/definitions/Dog" {
+		t.Errorf("%+v", swagger)
 	}
 }
 
 func TestTargets_AreBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString(`{"components": {"schemas": {"Large": {"properties": {`)
+	b.WriteString(`{"openapi": "3.1.0", "components": {"schemas": {"Large": {"properties": {`)
 	for i := range description.MaxTargets + 1 {
 		fmt.Fprintf(&b, `"p%d": {},`, i)
 	}
 	b.WriteString(`"last": {}}}}}}`)
-	got, err := description.Targets(t.Context(), []byte(b.String()), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := accepted(t, b.String()).Targets()
 	if got.Complete || len(got.Schemas[0].Properties) != description.MaxTargets-1 {
 		t.Errorf("%d properties, complete %t", len(got.Schemas[0].Properties), got.Complete)
 	}
 }
 
-func FuzzTargets(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"paths": {"/": {"get": {"operationId": 1}}}}`, `{"components": []}`, `{"components": {"schemas": {"a": {"allOf": {"x": 1}}}}}`, "paths:\n  a: b", `{"definitions": 1, "components": {"schemas": null}}`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := description.Targets(t.Context(), data, nil)
-		if (got == nil) == (err == nil) {
-			t.Errorf("%v and %v", got, err)
+// Each schema of these gets all properties of those after it.
+func TestTargets_ReferencesDoNotMultiply(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a circle": schemas("3.0.0", each(20_000, func(i int) string {
+			return fmt.Sprintf(`"A%d": {"properties": {"p%d": {}}, "$ref": "#/components/schemas/A%d"}`, i, i, (i+1)%20_000)
+		})),
+		"two ways": schemas("3.0.0", each(40, func(i int) string {
+			next := fmt.Sprintf(`{"$ref": "#/components/schemas/A%d"}`, i+1)
+			return fmt.Sprintf(`"A%d": {"allOf": [%s, %s]}`, i, next, next)
+		})+`, "A40": {"properties": {"a": {}}}`),
+		"many links": schemas("3.0.0", each(80_000, func(i int) string {
+			return fmt.Sprintf(`"A%d": {"$ref": "#/components/schemas/A%d"}`, i, i+1)
+		})+`, "A80000": {}`),
+	} {
+		if got := accepted(t, text).Targets(); got.Complete != (name == "two ways") {
+			t.Errorf("%s: complete %t", name, got.Complete)
 		}
-	})
+	}
+}
+
+func TestTargets_SkipWhatIsOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	for _, members := range []string{
+		`"paths": {"/": {"get": {"operationId": 1}}}`, `"paths": {"/": "b"}`, `"components": []`,
+		`"components": {"schemas": null}`, `"components": {}, "definitions": 1`,
+		`"components": {"schemas": {"a": {"allOf": {"x": 1}}}}`,
+		`"components": {"schemas": {"a": {"$ref": "#/paths/0/%zz"}}}`,
+	} {
+		if got := accepted(t, doc("3.1.0", members)).Targets(); !got.Complete || len(got.Operations)+len(got.Schemas) > 1 {
+			t.Errorf("%s: %+v", members, got)
+		}
+	}
 }

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"unicode/utf8"
-
-	"example.com/projecthub/hubclient/wire"
 )
 
-// Limits on a description besides its length. Checking it takes time and memory in
+// Limits on a description besides its length. Reading it takes time and memory in
 // proportion to the number of values.
 const (
 	maxDepth  = 100      // of nested arrays and objects, the outermost included
@@ -16,121 +14,115 @@ const (
 	maxText   = 32 << 20 // bytes of all names and scalars, counting each use of an alias
 )
 
-const (
-	mediaJSON = "application/json"
-	mediaYAML = "application/yaml"
-)
-
-// How much memory reading a value takes, in bytes. In YAML it is in the library's tree before.
-const (
-	valueCost     = 160
-	jsonValueCost = valueCost
-	yamlValueCost = 480
-)
-
-// treeMemory bounds the memory that the tree of a description takes.
-func treeMemory(data []byte) int64 {
-	begin := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
-	cost, values := int64(yamlValueCost), 0
-	if len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
-		cost = jsonValueCost
-		for _, mark := range []byte(",[{") {
-			values += bytes.Count(data, []byte{mark})
-		}
-	} else {
-		values = countMarks(data) - bytes.Count(data, []byte("\n")) - bytes.Count(data, []byte("\r")) // a new line alone begins no value
-	}
-	return 4*int64(len(data)) + cost*int64(min(values, maxValues))
-}
-
-// readTree reads a text whose first character is { or [ as JSON, any other as YAML.
-func readTree(data []byte, grows func(values int) error) (root *node, mediaType string, err error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if !utf8.Valid(data) {
-		return nil, "", notUTF8(data)
-	}
-	begin := bytes.TrimLeft(data, " \t\r\n")
-	if len(begin) == 0 {
-		return nil, "", invalid("the description is empty")
-	}
-	if begin[0] == '{' || begin[0] == '[' {
-		root, err = readJSON(data, grows)
-		mediaType = mediaJSON
-	} else {
-		root, err = readYAML(data, grows)
-		mediaType = mediaYAML
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	if root.kind != object {
-		return nil, "", &Invalid{[]wire.FieldError{root.reason("a description must be an object, not %v", root.kind)}}
-	}
-	return root, mediaType, nil
-}
-
-func notUTF8(data []byte) error {
-	place := cursor{data: data, line: 1, column: 1}
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			place.advance(i)
-			break
-		}
-		i += size
-	}
-	return invalid("%s", at(place.line, place.column, "the text is not UTF-8"))
-}
-
-// cursor turns offsets, which must not decrease, into lines and columns.
-type cursor struct {
-	data         []byte
-	offset       int
-	line, column int32
-}
-
-func (c *cursor) advance(offset int) {
-	passed := c.data[c.offset:offset]
-	c.offset = offset
-	if newline := bytes.LastIndexByte(passed, '\n'); newline >= 0 {
-		c.line += int32(bytes.Count(passed, []byte{'\n'}))
-		c.column = 1
-		passed = passed[newline+1:]
-	}
-	c.column += int32(utf8.RuneCount(passed))
-}
-
-// budget is what remains of the limits while a tree grows.
-type budget struct {
-	values, text int
-	grows        func(values int) error // called from time to time with the number of values
-}
-
-func newBudget(grows func(int) error) budget { return budget{maxValues, maxText, grows} }
-
-// growStep is how many values are read between two calls of grows.
-const growStep = 1 << 14
-
-// spend counts one value in depth arrays and objects, including itself if it is one.
-func (b *budget) spend(n *node, depth int) error {
-	b.values--
-	b.text -= len(n.text)
-	switch {
-	case (n.kind == array || n.kind == object) && depth > maxDepth:
-		return invalid("%s", at(n.line, n.column, tooDeep))
-	case b.values < 0:
-		return tooManyValues()
-	case b.text < 0:
-		return invalid("the description has more than %d MiB of text, counting each use of a YAML alias", maxText>>20)
-	}
-	if read := maxValues - b.values; read%growStep == 0 {
-		return b.grows(read)
-	}
-	return nil
-}
-
 var tooDeep = fmt.Sprintf("arrays and objects are nested more than %d deep", maxDepth)
 
 func tooManyValues() error {
 	return invalid("the description has more than %d values, counting each use of a YAML alias", maxValues)
+}
+
+// node is one value of a description, whether written in JSON or in YAML.
+type node struct {
+	kind     kind
+	name     string           // in the object around it
+	text     string           // a string's content; a number or boolean as JSON writes it
+	children []*node          // of an array or object, in their order
+	index    map[string]*node // of an object with many members, built when needed first
+}
+
+type kind byte
+
+const (
+	null kind = iota
+	boolean
+	number
+	text
+	array
+	object
+)
+
+func (k kind) String() string {
+	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
+}
+
+// members returns the members of an object; none of what is not an object.
+func (n *node) members() []*node {
+	if n == nil || n.kind != object {
+		return nil
+	}
+	return n.children
+}
+
+// member returns the member of an object, or nil.
+func (n *node) member(name string) *node {
+	members := n.members()
+	if len(members) > 16 {
+		if n.index == nil {
+			n.index = make(map[string]*node, len(members))
+			for _, m := range members {
+				n.index[m.name] = m
+			}
+		}
+		return n.index[name]
+	}
+	for _, m := range members {
+		if m.name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// has reports whether n has a member that is not null.
+func (n *node) has(name string) bool {
+	m := n.member(name)
+	return m != nil && m.kind != null
+}
+
+// valueCost is how much memory a value of a tree takes, in bytes.
+const valueCost = 160
+
+// budget bounds a tree while it grows.
+type budget struct {
+	bytes  int64                   // of the description
+	values int                     // so far
+	text   int                     // bytes of their names and scalars
+	need   func(bytes int64) error // see Reserve
+}
+
+// expect asks for the memory that it takes to read a text of about so many values.
+func (b *budget) expect(values int, cost int64) error {
+	return b.need(4*b.bytes + cost*int64(min(values, maxValues)))
+}
+
+// memory is how much the description and its tree take.
+func (b *budget) memory() int64 { return 2*b.bytes + valueCost*int64(b.values) }
+
+// spend counts one value.
+func (b *budget) spend(n *node) error {
+	b.values++
+	b.text += len(n.name) + len(n.text)
+	if b.values > maxValues {
+		return tooManyValues()
+	}
+	if b.text > maxText {
+		return invalid("the description has more than %d MiB of text, counting each use of a YAML alias", maxText>>20)
+	}
+	if b.values%(1<<14) == 0 {
+		return b.need(b.memory())
+	}
+	return nil
+}
+
+// position is a position in a text, from 1, in characters.
+type position struct{ line, column int }
+
+func positionOf(data []byte, offset int) position {
+	before := data[:offset]
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	return position{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(line) + 1}
+}
+
+// invalid says what is wrong at a position.
+func (p position) invalid(format string, args ...any) *Invalid {
+	return invalid("line %d, column %d: %s", p.line, p.column, fmt.Sprintf(format, args...))
 }

@@ -14,34 +14,51 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-func readYAML(data []byte, grows func(int) error) (*node, error) {
+// readYAML reads a YAML text, and returns where its value begins.
+func readYAML(data []byte, b *budget) (root *node, at position, err error) {
 	// The library's memory grows with the values, its time with the square of the
 	// %TAG directives: both have to be refused before it reads.
-	if countMarks(data) > 4*maxValues {
-		return nil, tooManyValues()
+	marks := countMarks(data)
+	if marks > 4*maxValues {
+		return nil, at, tooManyValues()
+	}
+	// A new line alone begins no value. The library reads all values into a tree of its own first.
+	values := marks - bytes.Count(data, []byte("\n")) - bytes.Count(data, []byte("\r"))
+	if err := b.expect(values, 3*valueCost); err != nil {
+		return nil, at, err
 	}
 	if bytes.HasPrefix(data, []byte("%TAG")) || bytes.Contains(data, []byte("\n%TAG")) {
-		return nil, invalid("%%TAG directives are not accepted")
+		return nil, at, invalid("%%TAG directives are not accepted")
 	}
 	if bytes.HasPrefix(data, []byte("%YAML 1.2")) {
 		data = append([]byte("#"), data[1:]...) // the library knows 1.2, but not by its name
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
-	if err := decoder.Decode(&document); err != nil {
-		return nil, badYAML(err)
+	err = decoder.Decode(&document)
+	if errors.Is(err, io.EOF) || len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
+		return nil, at, invalid("the description is empty")
 	}
-	if err := decoder.Decode(&second); err == nil {
-		return nil, invalid("line %d: a second YAML document begins, but a description is one document", max(second.Line, 1))
-	} else if !errors.Is(err, io.EOF) {
-		return nil, badYAML(err)
+	if err == nil {
+		if err = decoder.Decode(&second); err == nil {
+			return nil, at, invalid("line %d: a second YAML document begins, but a description is one document",
+				max(second.Line, 1))
+		}
 	}
-	r := yamlReader{budget: newBudget(grows)}
-	return r.value(document.Content[0], 1)
+	if !errors.Is(err, io.EOF) {
+		detail := strings.TrimPrefix(err.Error(), "yaml: ")
+		if strings.HasPrefix(detail, "exceeded max depth") {
+			detail = tooDeep
+		}
+		return nil, at, invalid("%s", clip(detail, 300))
+	}
+	r := yamlReader{budget: b}
+	root, err = r.value(document.Content[0], "", 1)
+	return root, positionIn(document.Content[0]), err
 }
 
-// countMarks counts the characters that can stand before a value in YAML, so
-// that there are at most twice as many values and names as it returns.
+// countMarks counts the characters that can precede a value in YAML, so that there are at
+// most twice as many values and names as it returns.
 func countMarks(data []byte) int {
 	n := 0
 	for i, c := range data {
@@ -57,116 +74,82 @@ func countMarks(data []byte) int {
 	return n
 }
 
-func badYAML(err error) error {
-	if errors.Is(err, io.EOF) {
-		return invalid("the description is empty")
-	}
-	detail := strings.TrimPrefix(err.Error(), "yaml: ")
-	if strings.HasPrefix(detail, "exceeded max depth") {
-		detail = tooDeep
-	}
-	return invalid("%s", clip(detail, spoken))
-}
-
 type yamlReader struct {
-	budget budget
+	budget *budget
 	open   []*yaml.Node // anchors whose aliases are being replaced, the outermost first
 }
 
-// value turns y, in depth arrays and objects, itself included when it is one, into a tree of its own.
-func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
+// value turns y into a tree of its own, which has this name in the object around it. It is in
+// depth arrays and objects, itself included when it is one.
+func (r *yamlReader) value(y *yaml.Node, name string, depth int) (*node, error) {
 	if y.Kind == yaml.AliasNode {
-		return r.alias(y, depth)
+		if slices.Contains(r.open, y.Alias) {
+			return nil, positionIn(y).invalid("the alias *%s refers to a value that contains it", clip(y.Value, 80))
+		}
+		r.open = append(r.open, y.Alias)
+		defer func() { r.open = r.open[:len(r.open)-1] }()
+		return r.value(y.Alias, name, depth)
 	}
-	n := &node{line: int32(y.Line), column: int32(y.Column)}
+	n := &node{kind: object, name: name}
 	switch y.Kind {
-	case yaml.MappingNode:
-		n.kind = object
-	case yaml.SequenceNode:
-		n.kind = array
 	case yaml.ScalarNode:
 		if err := n.setScalar(y); err != nil {
 			return nil, err
 		}
+	case yaml.SequenceNode:
+		n.kind = array
 	}
-	if err := r.budget.spend(n, depth); err != nil {
+	if n.kind >= array && depth > maxDepth {
+		return nil, positionIn(y).invalid("%s", tooDeep)
+	}
+	if err := r.budget.spend(n); err != nil {
 		return nil, err
 	}
-	switch n.kind {
-	case object:
+	if n.kind == object {
 		return n, r.members(n, y, depth)
-	case array:
-		return n, r.elements(n, y, depth)
+	}
+	for _, element := range y.Content {
+		child, err := r.value(element, "", depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n.children = append(n.children, child)
 	}
 	return n, nil
 }
 
-func (r *yamlReader) alias(y *yaml.Node, depth int) (*node, error) {
-	if slices.Contains(r.open, y.Alias) {
-		return nil, badNode(y, "the alias *%s refers to a value that contains it", clip(y.Value, quoted))
-	}
-	r.open = append(r.open, y.Alias)
-	defer func() { r.open = r.open[:len(r.open)-1] }()
-	return r.value(y.Alias, depth)
-}
-
-func (r *yamlReader) elements(n *node, y *yaml.Node, depth int) error {
-	for _, element := range y.Content {
-		child, err := r.value(element, depth+1)
-		if err != nil {
-			return err
-		}
-		child.parent = n
-		n.children = append(n.children, child)
-	}
-	return nil
-}
-
+// members reads the members of an object. Those of the value of <<, which is an object or
+// an array of objects, come last: the object's own precede them, and earlier objects later.
 func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
 	names := make(map[string]bool, len(y.Content)/2)
-	var merged *yaml.Node
+	var merge *yaml.Node
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, value := y.Content[i], y.Content[i+1]
-		name, err := memberName(key)
-		if err != nil {
-			return err
+		name := key
+		if key.Kind == yaml.AliasNode {
+			name = key.Alias
 		}
-		if names[name] {
-			return badNode(key, "duplicate member %s", quote(name))
+		if name.Kind != yaml.ScalarNode {
+			return positionIn(name).invalid("the name of a member must be a plain value")
 		}
-		names[name] = true
+		if names[name.Value] {
+			return positionIn(key).invalid("duplicate member %s", quote(name.Value))
+		}
+		names[name.Value] = true
 		if key.ShortTag() == "!!merge" {
-			merged = value
+			merge = value
 			continue
 		}
-		r.budget.text -= len(name)
-		child, err := r.value(value, depth+1)
+		child, err := r.value(value, name.Value, depth+1)
 		if err != nil {
 			return err
 		}
-		child.name, child.parent = name, n
 		n.children = append(n.children, child)
 	}
-	if merged == nil {
+	if merge == nil {
 		return nil
 	}
-	return r.merge(n, merged, names, depth)
-}
-
-func memberName(key *yaml.Node) (string, error) {
-	if key.Kind == yaml.AliasNode {
-		key = key.Alias
-	}
-	if key.Kind != yaml.ScalarNode {
-		return "", badNode(key, "the name of a member must be a plain value")
-	}
-	return key.Value, nil
-}
-
-// merge gives n the members of the value of <<: an object, or an array of
-// objects, of which the earlier take precedence. The own members of n take precedence over all.
-func (r *yamlReader) merge(n *node, y *yaml.Node, names map[string]bool, depth int) error {
-	from, err := r.value(y, depth+1)
+	from, err := r.value(merge, "", depth+1)
 	if err != nil {
 		return err
 	}
@@ -176,17 +159,16 @@ func (r *yamlReader) merge(n *node, y *yaml.Node, names map[string]bool, depth i
 	}
 	for _, source := range sources {
 		if source.kind != object {
-			return badNode(y, "<< merges objects, not %v", source.kind)
+			return positionIn(merge).invalid("<< merges objects, not %v", source.kind)
 		}
 		for _, child := range source.children {
 			if names[child.name] {
 				continue
 			}
 			names[child.name] = true
-			if err := r.budget.spend(child, depth); err != nil {
+			if err := r.budget.spend(child); err != nil {
 				return err
 			}
-			child.parent = n
 			n.children = append(n.children, child)
 		}
 	}
@@ -197,48 +179,50 @@ func (r *yamlReader) merge(n *node, y *yaml.Node, names map[string]bool, depth i
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 func (n *node) setScalar(y *yaml.Node) error {
+	n.text = y.Value
+	wanted := "a number"
 	switch tag := y.ShortTag(); tag {
 	case "!!null":
-		n.kind = null
+		n.kind, n.text = null, ""
+		return nil
 	case "!!str", "!!timestamp", "!!binary": // JSON has no times and no bytes
-		n.kind, n.text = text, y.Value
+		n.kind = text
+		return nil
 	case "!!bool":
-		var b bool
-		if y.Decode(&b) != nil {
-			return badNode(y, "%s is not a boolean", quote(y.Value))
-		}
-		n.kind, n.text = boolean, strconv.FormatBool(b)
+		n.kind, wanted = boolean, "a boolean"
 	case "!!int", "!!float":
-		n.kind, n.text = number, y.Value
-		if !jsonNumber.MatchString(y.Value) {
-			return n.setNumber(y)
+		n.kind = number
+		if jsonNumber.MatchString(y.Value) {
+			return nil
 		}
 	default:
-		return badNode(y, "the tag %s is not accepted", quote(tag))
+		return positionIn(y).invalid("the tag %s is not accepted", quote(tag))
 	}
-	return nil
-}
-
-// setNumber reads a number that is not written as in JSON: 0x1F, 1_000, .5
-func (n *node) setNumber(y *yaml.Node) error {
 	var v any
-	if y.Decode(&v) != nil {
-		return badNode(y, "%s is not a number", quote(y.Value))
-	}
-	switch v := v.(type) {
-	case int, int64, uint64:
-		n.text = fmt.Sprint(v)
-	case float64:
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return badNode(y, "%s is not a number in JSON", quote(y.Value))
+	if y.Decode(&v) == nil {
+		switch v := v.(type) {
+		case bool, int, int64, uint64: // True, 0x1F, 1_000
+			n.text = fmt.Sprint(v)
+			return nil
+		case float64: // .5
+			if !math.IsInf(v, 0) && !math.IsNaN(v) {
+				n.text = strconv.FormatFloat(v, 'g', -1, 64)
+				return nil
+			}
+			wanted = "a number in JSON"
 		}
-		n.text = strconv.FormatFloat(v, 'g', -1, 64)
-	default:
-		return badNode(y, "%s is not a number", quote(y.Value))
 	}
-	return nil
+	return positionIn(y).invalid("%s is not %s", quote(y.Value), wanted)
 }
 
-func badNode(y *yaml.Node, format string, args ...any) error {
-	return invalid("%s", at(int32(y.Line), int32(y.Column), fmt.Sprintf(format, args...)))
+func positionIn(y *yaml.Node) position { return position{y.Line, y.Column} }
+
+func quote(s string) string { return strconv.Quote(clip(s, 80)) }
+
+// clip truncates s to at most so many characters.
+func clip(s string, most int) string {
+	if r := []rune(s[:min(len(s), 4*(most+1))]); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }

@@ -17,9 +17,6 @@ func TestParse_YAMLSemantics(t *testing.T) {
 		"tagged strings":        "paths: {}\ncomponents: {schemas: {A: {title: !!str 5, description: !!binary aGk=}}}\n",
 		"block scalars":         "paths: {}\ncomponents: {schemas: {A: {}}}\nx-a: |\n  {% a %}\n  --- b\n",
 	} {
-		t.Run(name, func(t *testing.T) { valid(t, start+text) })
-	}
-	if found := faulty(t, start+"paths: {/a: {get: {responses: {200: {<<: {description: 5}}}}}}\n"); found[0].Pointer != "/paths/~1a/get/responses/200/description" {
-		t.Errorf("a merged member was not checked: %v", found)
+		t.Run(name, func(t *testing.T) { accepted(t, start+text) })
 	}
 }

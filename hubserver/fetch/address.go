@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -9,20 +10,23 @@ import (
 
 const maxURL = 2048 // bytes
 
-// parse reads an address that somebody wants fetched. The error quotes nothing of
-// it, because it may hold a password.
+// parse reads an address. Its error is an *InvalidURL, which does not quote the address, because that
+// may have a password.
 func parse(address string) (*url.URL, error) {
 	if len(address) > maxURL {
-		return nil, fmt.Errorf("it is longer than %d bytes", maxURL)
+		return nil, &InvalidURL{fmt.Sprintf("it is longer than %d bytes", maxURL)}
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("it is not a URL")
+		return nil, &InvalidURL{"it is not a URL"}
 	}
-	return u, check(u)
+	if err := check(u); err != nil {
+		return nil, &InvalidURL{err.Error()}
+	}
+	return u, nil
 }
 
-// check returns what is wrong with u on the face of it.
+// check returns why u cannot be fetched, as far as u itself shows.
 func check(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -45,14 +49,10 @@ func checkRedirect(from, to *url.URL) error {
 
 // port returns the port that u means.
 func port(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "https":
-		return "443"
-	default:
-		return "80"
+	if u.Scheme == "https" {
+		return cmp.Or(u.Port(), "443")
 	}
+	return cmp.Or(u.Port(), "80")
 }
 
 func portNumber(s string) (uint16, error) {

@@ -2,28 +2,27 @@ package fetch
 
 import "fmt"
 
-// InvalidURL says what the address alone shows: that it cannot be fetched by anyone.
+// InvalidURL says why an address cannot be fetched by any hub.
 type InvalidURL struct{ Why string }
 
 func (e *InvalidURL) Error() string { return "the url cannot be fetched: " + e.Why }
 
-// TooLarge says that there is a document, but that it has more than Limit bytes.
+// TooLarge says that a document has more than Limit bytes.
 type TooLarge struct{ Limit int64 }
 
 func (e *TooLarge) Error() string {
 	return fmt.Sprintf("the document is larger than %d bytes", e.Limit)
 }
 
-// Busy says that an account has as much in flight as it may have: a moment later will do.
+// Busy says that as much is fetched for an account as may be at once.
 type Busy struct{ Account string }
 
 func (e *Busy) Error() string {
 	return fmt.Sprintf("%d fetches of account %s are under way already", maxInFlight, e.Account)
 }
 
-// Refused says that there is no document, in the same words for everything that
-// can be the cause: were there others, they would tell a stranger what answers
-// behind the hub. The cause, which [errors.Unwrap] returns, is for the hub's log only.
+// Refused says that a document cannot be fetched, in the same words for all causes: others would tell a
+// stranger what answers in the hub's network. The cause, which [errors.Unwrap] returns, is for the log.
 type Refused struct{ cause error }
 
 func (e *Refused) Error() string {

@@ -1,11 +1,10 @@
-// Package fetch gets a document from an address that a stranger chose. It is the
-// only way out of a hub: whatever is fetched for a user goes through it.
+// Package fetch gets a document from an address that a stranger chose. It is the only way out of a
+// hub: all that is fetched for a user goes through it.
 //
-// It reaches nothing but public unicast addresses, and what the operator allows
-// besides, checked on the very address that is dialled, at each redirect anew. It
-// sends nothing of the hub's or of the user's, and it gives one answer for every
-// place that it did not reach, so that a caller cannot probe the hub's network. It
-// does not know what the document is.
+// It reaches public unicast addresses alone, and those that the hub's administrator allows. The
+// address that is dialled is checked, for each redirect again. A request has nothing of the hub's or
+// of the user's, and all failures look the same, so that a caller cannot probe the hub's network. The
+// package does not know what the document is.
 package fetch
 
 import (
@@ -21,6 +20,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,7 +33,7 @@ const (
 	defaultMax     = 16 << 20 // bytes of a document
 )
 
-// Options says who fetches, what may be fetched, and through what. All of it may be zero.
+// Options says who fetches, what may be fetched, and how. All of it may be zero.
 type Options struct {
 	Version  string   // of the hub; targets see it
 	Own      *url.URL // of the hub, which is not fetched
@@ -50,12 +50,14 @@ type Fetcher struct {
 	options   Options
 	guard     guard
 	transport *http.Transport
-	inFlight  limiter
+
+	mu       sync.Mutex
+	inFlight map[string]int // fetches of each account
 }
 
 // New returns a Fetcher.
 func New(options Options) *Fetcher {
-	f := &Fetcher{options: options, guard: guard(options.Allow)}
+	f := &Fetcher{options: options, guard: guard(options.Allow), inFlight: map[string]int{}}
 	if f.options.MaxBytes == 0 {
 		f.options.MaxBytes = defaultMax
 	}
@@ -84,58 +86,89 @@ func New(options Options) *Fetcher {
 	return f
 }
 
-// CheckURL returns an *[InvalidURL] when no fetcher could take address, whatever it allows.
+// CheckURL returns an *[InvalidURL] for an address that no fetcher takes.
 func CheckURL(address string) error {
-	if _, err := parse(address); err != nil {
-		return &InvalidURL{err.Error()}
-	}
-	return nil
+	_, err := parse(address)
+	return err
 }
 
-// Get returns the document at address, for account. The error is an *InvalidURL,
-// a *Busy, a *TooLarge or, whatever else went wrong, a *Refused.
+// Get returns the document at address, for account. The error is an *InvalidURL, a *Busy, a *TooLarge
+// or, for all other causes, a *Refused.
 //
-// read reads the document, of which it takes at most one byte beyond the limit; its
-// errors are wrapped. nil means [io.ReadAll].
-func (f *Fetcher) Get(ctx context.Context, account, address string, read ReadFunc) ([]byte, error) {
+// read reads all of a document, which may come slowly, and takes at most one byte beyond the limit;
+// its errors are wrapped. nil means [io.ReadAll].
+func (f *Fetcher) Get(
+	ctx context.Context, account, address string, read func(io.Reader) ([]byte, error),
+) ([]byte, error) {
 	u, err := parse(address)
 	if err != nil {
-		return nil, &InvalidURL{err.Error()}
+		return nil, err
 	}
-	if !f.inFlight.enter(account) {
+	if !f.count(account, 1) {
 		return nil, &Busy{account}
 	}
-	defer f.inFlight.leave(account)
+	defer f.count(account, -1)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	response, err := f.follow(ctx, u)
+	if err != nil {
+		return nil, &Refused{err}
+	}
+	defer response.Body.Close()
+	encoding, limit := response.Header.Get("Content-Encoding"), f.options.MaxBytes
+	switch host := response.Request.URL.Host; {
+	case response.StatusCode != http.StatusOK:
+		return nil, &Refused{fmt.Errorf("get from %s: status %s", host, response.Status)}
+	case encoding != "" && encoding != "identity":
+		return nil, &Refused{fmt.Errorf("get from %s: content encoding %q", host, encoding)}
+	case response.ContentLength > limit:
+		return nil, &TooLarge{limit}
+	}
 	if read == nil {
 		read = io.ReadAll
 	}
-	data, err := f.follow(ctx, u, read)
-	var tooLarge *TooLarge
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, tooLarge
-	case err != nil:
+	data, err := read(io.LimitReader(response.Body, limit+1))
+	if int64(len(data)) > limit {
+		return nil, &TooLarge{limit}
+	}
+	if err != nil {
 		return nil, &Refused{err}
 	}
 	return data, nil
 }
 
-// ReadFunc reads all of a document, which may come slowly, into memory.
-type ReadFunc func(io.Reader) ([]byte, error)
+// maxInFlight is how many documents are fetched for one account at once.
+const maxInFlight = 4
 
-// follow gets u, or what it redirects to.
-func (f *Fetcher) follow(ctx context.Context, u *url.URL, read ReadFunc) ([]byte, error) {
+// count adds n to what is in flight for account, unless that would be too much.
+func (f *Fetcher) count(account string, n int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.inFlight[account]+n > maxInFlight {
+		return false
+	}
+	if f.inFlight[account] += n; f.inFlight[account] == 0 {
+		delete(f.inFlight, account)
+	}
+	return true
+}
+
+// follow returns the response at u, or where u redirects to.
+func (f *Fetcher) follow(ctx context.Context, u *url.URL) (*http.Response, error) {
 	for range 1 + maxRedirects {
-		data, next, err := f.request(ctx, u, read)
+		response, err := f.request(ctx, u)
 		if err != nil {
 			return nil, fmt.Errorf("get from %s: %w", u.Host, err)
 		}
-		if next == nil {
-			return data, nil
+		if !slices.Contains([]int{301, 302, 303, 307, 308}, response.StatusCode) {
+			return response, nil
 		}
-		if err := checkRedirect(u, next); err != nil {
+		response.Body.Close()
+		next, err := response.Location()
+		if err == nil {
+			err = checkRedirect(u, next)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("redirect from %s: %w", u.Host, err)
 		}
 		u = next
@@ -143,57 +176,24 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL, read ReadFunc) ([]byte
 	return nil, fmt.Errorf("more than %d redirects, the last one to %s", maxRedirects, u.Host)
 }
 
-// request returns the document at u, or where u redirects to.
-func (f *Fetcher) request(ctx context.Context, u *url.URL, read ReadFunc) (data []byte, next *url.URL, err error) {
-	if f.isOwn(u) {
-		return nil, nil, errors.New("it is the hub itself")
+// request sends a request for u.
+func (f *Fetcher) request(ctx context.Context, u *url.URL) (*http.Response, error) {
+	own := f.options.Own
+	if own != nil && strings.EqualFold(own.Hostname(), u.Hostname()) && port(own) == port(u) {
+		return nil, errors.New("it is the hub itself")
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	request.Header.Set("User-Agent", "hub/"+f.options.Version)
 	request.Header.Set("Accept", "application/json, application/yaml, */*;q=0.5")
 	request.Header.Set("Accept-Encoding", "identity") // which also keeps the transport from inflating
-	response, err := f.transport.RoundTrip(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
-	if slices.Contains([]int{301, 302, 303, 307, 308}, response.StatusCode) {
-		next, err = response.Location()
-		return nil, next, err
-	}
-	data, err = f.read(response, read)
-	return data, nil, err
+	return f.transport.RoundTrip(request)
 }
 
-func (f *Fetcher) isOwn(u *url.URL) bool {
-	own := f.options.Own
-	return own != nil && strings.EqualFold(own.Hostname(), u.Hostname()) && port(own) == port(u)
-}
-
-func (f *Fetcher) read(response *http.Response, read ReadFunc) ([]byte, error) {
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %s", response.Status)
-	}
-	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return nil, fmt.Errorf("content encoding %q", encoding)
-	}
-	limit := f.options.MaxBytes
-	if response.ContentLength > limit {
-		return nil, &TooLarge{limit}
-	}
-	data, err := read(io.LimitReader(response.Body, limit+1))
-	if int64(len(data)) > limit {
-		return nil, &TooLarge{limit}
-	}
-	return data, err
-}
-
-// dial connects to a host that has nothing but permitted addresses. It resolves
-// once, and connects to what it has checked: a name that means another address a
-// moment later does not help.
+// dial connects to a host all of whose addresses may be fetched from. It looks the name up once, and
+// dials what it has checked, so that a name that soon means another address is of no use.
 func (f *Fetcher) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout) // [http.Transport] has detached it from the request's
 	defer cancel()
@@ -220,7 +220,7 @@ func (f *Fetcher) dial(ctx context.Context, _, address string) (net.Conn, error)
 	return nil, err
 }
 
-// resolve returns at least one place.
+// resolve returns at least one address.
 func (f *Fetcher) resolve(ctx context.Context, host, service string) ([]netip.AddrPort, error) {
 	number, err := portNumber(service)
 	if err != nil {

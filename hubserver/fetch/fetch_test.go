@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -237,10 +236,4 @@ func TestFetch_EndsWithContext(t *testing.T) {
 			t.Errorf("the cause is %v", errors.Unwrap(err))
 		}
 	})
-}
-
-func ExampleParseAllow() {
-	allow, err := fetch.ParseAllow("10.1.0.0/16:8080")
-	fmt.Println(allow, err)
-	// Output: 10.1.0.0/16:8080 <nil>
 }

@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// Allow is a range of addresses that may be fetched from although they are not
-// public, on one port or on 80 and 443.
+// Allow is a range of addresses that may be fetched from although they are not public.
 type Allow struct {
 	prefix netip.Prefix
 	port   uint16 // 0: 80 and 443
@@ -41,21 +40,13 @@ func ParseAllow(s string) (Allow, error) {
 	return Allow{prefix, port}, nil
 }
 
-// String returns what [ParseAllow] reads.
-func (a Allow) String() string {
-	if a.port == 0 {
-		return a.prefix.String()
-	}
-	return fmt.Sprintf("%s:%d", a.prefix, a.port)
-}
-
 func (a Allow) covers(to netip.AddrPort) bool {
 	return a.prefix.Contains(to.Addr()) && (to.Port() == a.port || a.port == 0 && isWeb(to.Port()))
 }
 
 func isWeb(port uint16) bool { return port == 80 || port == 443 }
 
-// guard decides what may be dialled: public addresses on 80 and 443, and what it lists.
+// guard decides what may be dialled: public addresses on ports 80 and 443, and what it lists.
 type guard []Allow
 
 func (g guard) check(to netip.AddrPort) error {
@@ -83,8 +74,7 @@ func (g guard) control(_, address string, _ syscall.RawConn) error {
 	return g.check(to)
 }
 
-// special are the addresses that look public and are not: those that IANA has set
-// aside, and one that Azure has.
+// special are addresses that look public and are not: those that IANA reserves, and one of Azure.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16",
@@ -93,8 +83,8 @@ var special = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
 )
 
-// globalUnicast is all of IPv6 that is given out for the Internet: what embeds, or
-// translates to, an IPv4 address is outside, or among the special ones.
+// globalUnicast is all of IPv6 that is assigned for the Internet. Addresses that embed an IPv4 address, or
+// are translated to one, are outside, or special.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 func isPublic(address netip.Addr) bool {

@@ -2,19 +2,33 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
 )
 
-// Files is the tab with a project's base files: a directory, the files that match a
-// search, or one file.
+var filesRoutes = []request.Route{
+	{Op: wire.OpFilesPage, Handle: tab("Files", filesPage)},
+	{Op: wire.OpFilePage, Handle: tab("Files", filesPage)},
+}
+
+// Files is the tab with a project's base files: a directory, the files that match a search, or one file.
 type Files struct {
-	Project
+	*Project
 	Path   string // of the directory or file; "" for the root
 	Trail  []Link // the directories on the way to it, and itself
 	Find   string // what was searched for
@@ -27,9 +41,6 @@ type Files struct {
 	Hidden string // why the file's content is not shown; "" if it is
 }
 
-// Link is a name with its address.
-type Link struct{ Name, URL string }
-
 // FileRow is a file or a directory in a list.
 type FileRow struct {
 	Link
@@ -40,25 +51,225 @@ type FileRow struct {
 
 // File is one base file.
 type File struct {
-	Size       int64
+	tree.Entry
 	Executable bool
-	SHA256     string
 	Lines      []string
 	Image      template.URL // its content, if it is an image; "" otherwise
+}
+
+// What a page of base files shows at most, and takes.
+const (
+	maxFileRows  = 500
+	maxFileText  = 256 << 10 // bytes
+	maxFileImage = 1 << 20   // bytes
+	maxFind      = 200
+
+	listMemoryFactor = 3 // times the size of a list of files, read
+	contentMemory    = 6 // times the size of a file: itself, stored and as an image in base64, in the page
+)
+
+// filesPage shows the Files tab.
+func filesPage(c *request.Call, p *Project) error {
+	q := c.R.URL.Query()
+	shown := &Files{Project: p, Path: strings.Trim(c.Param("file"), "/"), Find: q.Get("find")}
+	shown.Trail = trail(p.Ref, shown.Path)
+	if shown.Path != "" {
+		p.Title = shown.Path + " · " + p.Ref
+	}
+	if p.Files.N == 0 {
+		if shown.Path != "" {
+			return absentFile(c, shown)
+		}
+		return show(c, http.StatusOK, "files", shown)
+	}
+	list, err := c.View().Newest(p.ID, store.Files)
+	if err != nil {
+		return err
+	}
+	if err := c.Need(listMemoryFactor * int64(len(list.Content))); err != nil {
+		return err
+	}
+	files, err := tree.Read(list.Content)
+	if err != nil {
+		return err
+	}
+	i, ok := slices.BinarySearchFunc(files, shown.Path, func(e tree.Entry, path string) int {
+		return cmp.Compare(e.Path, path)
+	})
+	if ok {
+		return filePage(c, shown, files[i])
+	}
+	from := 0
+	if text := q.Get("from"); text != "" {
+		if from, err = strconv.Atoi(text); err != nil || from < 0 {
+			return request.InvalidBody("", "from must be a number of rows, not %q", text)
+		}
+	}
+	var rows []FileRow
+	if shown.Find != "" {
+		if len(shown.Find) > maxFind {
+			return request.InvalidBody("", "find has more than %d characters", maxFind)
+		}
+		rows = matching(p.Ref, files, shown.Find)
+	} else if rows = inDirectory(p.Ref, files, shown.Path); rows == nil {
+		return absentFile(c, shown)
+	}
+	shown.page(rows, from)
+	return show(c, http.StatusOK, "files", shown)
+}
+
+// absentFile responds with the page of a path that has no file. Its viewer may read the project.
+func absentFile(c *request.Call, shown *Files) error {
+	shown.Hidden = "There is no such file. A push may have removed it."
+	return show(c, http.StatusNotFound, "files", shown)
+}
+
+// page shows the rows from one on, as many as a page has.
+func (f *Files) page(rows []FileRow, from int) {
+	address := func(from int) string {
+		q := url.Values{}
+		if f.Find != "" {
+			q.Set("find", f.Find)
+		}
+		if from > 0 {
+			q.Set("from", strconv.Itoa(from))
+		}
+		return withQuery(fileURL(f.Ref, f.Path), q)
+	}
+	from = min(from, len(rows))
+	end := min(from+maxFileRows, len(rows))
+	if from > 0 {
+		f.First = address(0)
+	}
+	if end < len(rows) {
+		f.Next = address(end)
+	}
+	f.Rows, f.Shown, f.All = rows[from:end], end, len(rows)
+}
+
+// inDirectory lists what is directly in a directory, subdirectories first; nil if it is empty.
+func inDirectory(project string, files tree.Tree, dir string) (rows []FileRow) {
+	prefix := dir + "/"
+	if dir == "" {
+		prefix = ""
+	}
+	directories := map[string]int{} // their positions in rows
+	for _, e := range files {
+		rest, below := strings.CutPrefix(e.Path, prefix)
+		if !below {
+			continue
+		}
+		name, _, deeper := strings.Cut(rest, "/")
+		if !deeper {
+			rows = append(rows, fileRow(project, name, e))
+			continue
+		}
+		i, known := directories[name]
+		if !known {
+			i = len(rows)
+			directories[name] = i
+			rows = append(rows, FileRow{Link: Link{name, fileURL(project, prefix+name)}})
+		}
+		rows[i].Count++
+		rows[i].Size += e.Size
+	}
+	slices.SortStableFunc(rows, func(a, b FileRow) int { return cmp.Compare(min(b.Count, 1), min(a.Count, 1)) })
+	return rows
+}
+
+// matching lists the files whose path contains find, in any case.
+func matching(project string, files tree.Tree, find string) (rows []FileRow) {
+	find = strings.ToLower(find)
+	for _, e := range files {
+		if strings.Contains(strings.ToLower(e.Path), find) {
+			rows = append(rows, fileRow(project, e.Path, e))
+		}
+	}
+	return rows
+}
+
+func fileRow(project, name string, e tree.Entry) FileRow {
+	return FileRow{Link: Link{name, fileURL(project, e.Path)}, Size: e.Size, Executable: e.Mode == tree.Executable}
+}
+
+// fileURL returns the address of a base file's page.
+func fileURL(project, path string) string {
+	address := url.URL{Path: "/" + project + "/files"}
+	if path != "" {
+		address.Path += "/" + path
+	}
+	return address.EscapedPath()
+}
+
+// trail returns the way to path from the root.
+func trail(project, path string) []Link {
+	all := []Link{{"Files", fileURL(project, "")}}
+	if path == "" {
+		return all
+	}
+	names := strings.Split(path, "/")
+	for i, name := range names {
+		all = append(all, Link{name, fileURL(project, strings.Join(names[:i+1], "/"))})
+	}
+	return all
+}
+
+// filePage shows one file.
+func filePage(c *request.Call, shown *Files, e tree.Entry) error {
+	shown.File = &File{Entry: e, Executable: e.Mode == tree.Executable}
+	most := int64(maxFileText)
+	if isImageName(e.Path) {
+		most = maxFileImage
+	}
+	if e.Size > most {
+		shown.Hidden = "It is too large to be shown here."
+	} else if err := showContent(c, shown); err != nil {
+		return err
+	}
+	return show(c, http.StatusOK, "files", shown)
+}
+
+// showContent puts the content of a file on its page, as an image, as text, or as both.
+func showContent(c *request.Call, shown *Files) error {
+	file := shown.File
+	if err := c.Need(contentMemory * file.Size); err != nil {
+		return err
+	}
+	blobs, err := c.View().Blobs(shown.ID, []string{file.SHA256})
+	if errors.Is(err, store.ErrMissing) {
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	if err != nil {
+		return err
+	}
+	content, err := blobs[file.SHA256].Open(nil)
+	if err != nil {
+		return err
+	}
+	file.Image = imageURL(file.Path, content)
+	text := string(content)
+	isText := utf8.ValidString(text) && !strings.ContainsRune(text, 0) && file.Size <= maxFileText
+	switch {
+	case !isText && file.Image == "":
+		shown.Hidden = "It is binary."
+	case isText && text != "":
+		file.Lines = strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
+	}
+	return nil
 }
 
 // imageNames are the extensions of the images that a page shows.
 var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".svg"}
 
-// IsImageName reports whether a file with this name may be an image that a page shows.
-func IsImageName(name string) bool {
+// isImageName reports whether a file with this name may be an image that a page shows.
+func isImageName(name string) bool {
 	return slices.Contains(imageNames, strings.ToLower(path.Ext(name)))
 }
 
-// ImageURL returns a data URL with the content of an image, "" if it is none. The type
+// imageURL returns a data URL with the content of an image, "" for other content. The type
 // comes from the content, or is SVG, of which an img element runs and fetches nothing.
-func ImageURL(name string, content []byte) template.URL {
-	if !IsImageName(name) {
+func imageURL(name string, content []byte) template.URL {
+	if !isImageName(name) {
 		return ""
 	}
 	mediaType := http.DetectContentType(content)
@@ -73,8 +284,6 @@ func ImageURL(name string, content []byte) template.URL {
 	case !strings.HasPrefix(mediaType, "image/"):
 		return ""
 	}
-	return template.URL("data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString(content)) //nolint:gosec // its parts are of fixed alphabets
+	encoded := base64.StdEncoding.EncodeToString(content)
+	return template.URL("data:" + mediaType + ";base64," + encoded) //nolint:gosec // its parts are of fixed alphabets
 }
-
-// Render returns the page.
-func (f Files) Render() ([]byte, error) { return render("files", f) }

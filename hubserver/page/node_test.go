@@ -24,7 +24,8 @@ func TestScripts_PassTheirOwnTests(t *testing.T) {
 	if err != nil || len(tests) == 0 {
 		t.Fatalf("no tests: %v", err)
 	}
-	if output, err := exec.CommandContext(t.Context(), node, append([]string{"--test"}, tests...)...).CombinedOutput(); err != nil {
+	run := exec.CommandContext(t.Context(), node, append([]string{"--test"}, tests...)...)
+	if output, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
 }

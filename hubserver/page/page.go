@@ -1,46 +1,76 @@
-// Package page renders the hub's HTML pages, and embeds the files that they refer to.
+// Package page answers the calls of browsers with the hub's HTML pages, and embeds the files that
+// they refer to.
 //
-// It renders what it is given: it reads no store, checks no token and sees no request.
-// Each page is a struct with a Render method and a template of the same name; what all
-// pages have in common is in templates/layout.html, and the parts that several of them
-// use are in templates/parts.html.
+// A file is one subject: its handlers, and the structs that they fill for its templates. What all
+// pages have in common is in templates/layout.html, and the parts that several of them use are in
+// templates/parts.html.
 package page
 
 import (
-	"bytes"
-	"embed"
-	"fmt"
-	"html/template"
-	"io/fs"
-	"path"
+	"errors"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/dustin/go-humanize"
-
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver/page/static"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
 )
 
-//go:embed templates
-var files embed.FS
+// Routes returns the endpoints of pages with their handlers.
+func Routes() []request.Route {
+	return slices.Concat(
+		listRoutes, projectRoutes, settingsRoutes, historyRoutes, filesRoutes, staticRoutes,
+		signInRoutes, linkRoutes, deviceRoutes, tokenRoutes,
+	)
+}
 
 // Layout is what every page shows around its content.
 type Layout struct {
 	Title         string // of the window, without the hub's name
 	Origin        string // of the hub
+	HubName       string // its host, as people call it
 	User          string // who is signed in; "" for nobody
 	Here          string // path and query of this page, to return to after sign-in
 	Account, Slug string // what the page is about, for the breadcrumb; "" for nothing
 	Search        string // what was searched for
 }
 
-// HubName returns the hub's host, as people call it.
-func (l Layout) HubName() string {
-	_, host, _ := strings.Cut(l.Origin, "://")
-	return host
+func layout(c *request.Call, title string) Layout {
+	_, host, _ := strings.Cut(c.Hub.PublicURL, "://")
+	l := Layout{Title: title, Origin: c.Hub.PublicURL, HubName: host, Here: c.R.URL.RequestURI()}
+	if c.Access != nil {
+		l.User = c.Access.Name()
+	}
+	return l
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+// show responds with the page that the template of that name makes of data.
+func show(c *request.Call, status int, name string, data any) error {
+	body, err := render(name, data)
+	if err != nil {
+		return err
+	}
+	return respond(c, status, body)
+}
+
+func respond(c *request.Call, status int, body []byte) error {
+	setPolicy(c)
+	return c.Bytes(status, htmlType, c.Compress(body))
+}
+
+// seeOther sends the browser on to a path of this hub.
+func seeOther(c *request.Call, path string) error {
+	c.W.Header().Set("Location", path)
+	return respond(c, http.StatusSeeOther, nil)
+}
+
+func setPolicy(c *request.Call) {
+	c.W.Header().Set("Content-Security-Policy", Policy(c.Hub.PreviewURL))
+	c.W.Header().Set("Referrer-Policy", "same-origin")
 }
 
 // Policy returns the Content-Security-Policy of every page. frame is the origin of the
@@ -53,86 +83,109 @@ func Policy(frame string) string {
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; frame-src " + frame
 }
 
-// templates are the pages by name: base, the layout of a project's tabs, and one file a page.
-var templates = parse()
+// maxForm bounds the body of an HTML form, in bytes.
+const maxForm = 16 << 10
 
-// tabFiles are the pages that are shown as a tab of a project.
-var tabFiles = []string{"config.html", "edit.html", "preview.html", "files.html", "history.html", "settings.html"}
+// needSession makes the user of the session the caller. Without one it sends the browser to sign in
+// and to return to a path, and reports false.
+func needSession(c *request.Call, to string) (bool, error) {
+	if err := c.Visit(); err != nil {
+		return false, err
+	}
+	if c.Access != nil {
+		return true, nil
+	}
+	return false, seeOther(c, "/sign-in?"+url.Values{"to": {to}}.Encode())
+}
 
-func parse() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
-	all := map[string]*template.Template{}
-	names, err := fs.Glob(files, "templates/*.html")
+// roleOn returns the caller's role on an account, "" for none.
+func roleOn(c *request.Call, account string) (wire.Role, error) {
+	a, err := c.AccessTo(store.Ask{Account: account})
+	if refused, ok := errors.AsType[*request.Problem](err); ok && refused.Status == http.StatusUnauthorized {
+		return "", nil // there is no session, or it ended meanwhile
+	}
 	if err != nil {
-		panic(err) // the pattern is a constant
+		return "", err
 	}
-	for _, name := range names {
-		page := template.Must(base.Clone())
-		if slices.Contains(tabFiles, path.Base(name)) {
-			template.Must(page.ParseFS(files, "templates/project.html"))
-		}
-		all[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(page.ParseFS(files, name))
-	}
-	return all
+	return wire.Role(a.Role), nil
 }
 
-var functions = template.FuncMap{
-	"moment":  func(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") },
-	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"ago":     ago,
-	"via":     func(v string) string { return wire.Via(v).Phrase() },
-	"short":   short,
-	"bytes":   func(n int64) string { return humanize.IBytes(uint64(max(0, n))) },
-	"count":   count,
-	"plain":   plain,
-	"line":    func(s string) string { return escape(s, func(r rune) bool { return r == '\t' }) },
-	"number":  func(n int) string { return humanize.Comma(int64(n)) },
-	"inc":     func(n int) int { return n + 1 },
-	"static":  StaticURL,
-	"scripts": func(dir string) ([]string, error) { return fs.Glob(static.Files, dir+"/*.js") },
-	"list":    func(items ...string) []string { return items },
+// Absent is the page for what is private or does not exist; the two look the same.
+type Absent struct {
+	Layout
+	Name    string // "": the address is no page's, and is not repeated, since it may be made to be pasted
+	Command string // looks at it from a terminal
 }
 
-// short returns the first 12 characters of a digest.
-func short(digest string) string { return digest[:min(12, len(digest))] }
-
-// ago says how long ago t was, or how soon it is.
-func ago(t time.Time) string {
-	text := humanize.Time(t)
-	if text == "now" {
-		return "just now"
+// absentPage responds with that page. With name "" the address is not a page's.
+func absentPage(c *request.Call, name, command string) error {
+	absent := Absent{Layout: layout(c, "Not found"), Name: name, Command: command}
+	if name == "" {
+		absent.Here = "/"
 	}
-	if wait, ok := strings.CutSuffix(text, " from now"); ok {
-		return "in " + wait
-	}
-	return text
+	return show(c, http.StatusNotFound, "absent", absent)
 }
 
-// count returns n with the noun, in the plural where that is right.
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
+// UnknownRoute responds to a path that is no endpoint's: to people with a page, to clients with a
+// problem.
+func UnknownRoute(c *request.Call) error {
+	path := c.R.URL.Path
+	isRead := c.R.Method == http.MethodGet || c.R.Method == http.MethodHead
+	forPeople := strings.HasPrefix(path, "/@") ||
+		!strings.HasPrefix(path, "/v1/") && strings.Contains(c.R.Header.Get("Accept"), "text/html")
+	if !isRead || !forPeople {
+		return request.UnknownRoute(c)
 	}
-	return humanize.Comma(int64(n)) + " " + noun
+	c.Page = true
+	if err := c.Look(); err != nil {
+		return err
+	}
+	return absentPage(c, "", "")
 }
 
-// plain writes out characters that are invisible, or that change the text around them.
-func plain(s string) string { return escape(s, func(rune) bool { return false }) }
-
-func escape(s string, except func(rune) bool) string {
-	var b strings.Builder
-	for _, r := range s {
-		if tree.Unprintable(r) && !except(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+// Failure is the page for a request that failed.
+type Failure struct {
+	Layout
+	*request.Problem
 }
 
-func render(name string, data any) ([]byte, error) {
-	var b bytes.Buffer
-	err := templates[name].ExecuteTemplate(&b, "layout", data)
-	return b.Bytes(), err
+// FailurePage responds with the page of a problem.
+func FailurePage(c *request.Call, p *request.Problem) error {
+	body, err := render("failure", Failure{layout(c, p.Title), p})
+	setPolicy(c)
+	c.Send(p.Status, htmlType, body)
+	return err
+}
+
+// Name says in a few words what happened.
+func (f Failure) Name() string {
+	switch f.Status {
+	case http.StatusUnauthorized:
+		return "Sign in to continue"
+	case http.StatusForbidden:
+		return "You cannot do this"
+	case http.StatusTooManyRequests:
+		return "Too many requests"
+	case http.StatusServiceUnavailable:
+		return "The hub is busy"
+	case http.StatusInsufficientStorage:
+		return "The hub's disk is full"
+	}
+	if f.Status >= http.StatusInternalServerError {
+		return "The hub failed"
+	}
+	return "The request is not valid"
+}
+
+// sentence makes the detail of a problem a sentence of a page. It leaves out the pointer to a field,
+// next to which the page shows it.
+func sentence(detail string) string {
+	if detail == "" {
+		return ""
+	}
+	pointer, rest, ok := strings.Cut(detail, ": ")
+	if ok && strings.HasPrefix(pointer, "/") && !strings.Contains(pointer, " ") {
+		detail = rest
+	}
+	return strings.ToUpper(detail[:1]) + detail[1:] + "."
 }

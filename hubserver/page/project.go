@@ -1,47 +1,90 @@
 package page
 
 import (
+	"errors"
 	"net/http"
-	"time"
+	"net/url"
+	"slices"
+	"strings"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/page/preview"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
 )
+
+var projectRoutes = []request.Route{
+	{Op: wire.OpConfigPage, Handle: tab("Config", configPage)},
+	{Op: wire.OpPreviewPage, Handle: tab("Preview", previewPage)},
+}
 
 // Project is what every tab of a project's page shows.
 type Project struct {
 	Layout
-	Tab string // the name of the one that is shown
-
-	Ref                      string
-	Stack, Version, Resolved string
-	UseVersion               string // instead of Version, which was withdrawn; "": it was not
-	API, Visibility          string
-	CreatedBy                string
-	CreatedAt                time.Time
-	Revision                 string
-	UpdatedBy, UpdatedVia    string
-	UpdatedAt                time.Time // zero: the config was never written
-	CanWrite                 bool      // the viewer may change the project
-	Tree                     string    // "": there are no base files
-	FileCount                int
-	FileBytes                int64
+	*store.Project
+	Ref      string
+	Tab      string // the name of the tab that is shown
+	CanWrite bool   // the viewer may change the project
 }
 
+// Link is a name with its address.
+type Link struct{ Name, URL string }
+
 // Tabs lists the tabs in the order in which they are shown.
-func (p Project) Tabs() []Tab {
+func (p *Project) Tabs() []Link {
 	base := "/" + p.Ref
-	return []Tab{
+	return []Link{
 		{"Config", base}, {"Preview", base + "/preview"}, {"Files", base + "/files"},
 		{"History", base + "/history"}, {"Settings", base + "/settings"},
 	}
 }
 
-// Tab is one tab of a project's page.
-type Tab struct{ Name, URL string }
+// tab returns the handler of a tab, and of its form: answer gets the project that the path names. One
+// that the viewer may not read, or that is deleted meanwhile, looks the same as one that does not exist.
+func tab(name string, answer func(c *request.Call, p *Project) error) request.Handler {
+	return func(c *request.Call) error {
+		p, err := findProject(c, name)
+		if err == nil {
+			err = answer(c, p)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		r := c.Ref()
+		if r.IsZero() {
+			return absentPage(c, "", "")
+		}
+		return absentPage(c, r.String(), "tool project view "+r.String())
+	}
+}
+
+// findProject returns the project that the path names, or ErrNotFound.
+func findProject(c *request.Call, tab string) (*Project, error) {
+	if c.Endpoint.Account == wire.Anonymous { // for the others, the caller is known
+		if err := c.Look(); err != nil {
+			return nil, err
+		}
+	}
+	p, err := c.View().Project(c.Resource.ID)
+	if err == nil && !c.Has(wire.Reader) && !p.IsPublic() { // it was made private meanwhile
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	shown := &Project{
+		Layout: layout(c, p.String()), Project: &p, Ref: p.String(), Tab: tab, CanWrite: c.Has(wire.Writer),
+	}
+	shown.Layout.Account, shown.Layout.Slug = p.Account, p.Slug
+	return shown, nil
+}
 
 // Config is the tab with a project's config.
 type Config struct {
-	Project
+	*Project
 	Query     string // what was searched for
-	Found     int    // keys, of which Settings may be a part
+	Found     int64  // keys, of which Settings may be a part
 	Settings  []Setting
 	Next      string // the address of the next part; "" for the last one
 	Frame     Frame
@@ -49,19 +92,83 @@ type Config struct {
 	HasSchema bool // the stack version has a schema of settings that the viewer may read
 }
 
-// Setting is one key of the flat config with its value's text, and the address of the
-// page that edits it.
-type Setting struct{ Key, Value, Edit string }
+// Setting is one key of the flat config with its value's text.
+type Setting struct{ Key, Value string }
 
-// Render returns the page.
-func (c Config) Render() ([]byte, error) { return render("config", c) }
+const (
+	pageKeys     = 200 // that the Config tab lists without JavaScript
+	configMemory = 4   // times the size of a config that its page takes, read and written
+)
+
+// configPage shows the Config tab. Its script turns it into an editor; without JavaScript it lists
+// the keys from ?after= that contain ?q=, a part at a time.
+func configPage(c *request.Call, p *Project) error {
+	if err := c.Need(configMemory * c.Hub.Limits.ConfigBytes); err != nil {
+		return err
+	}
+	config, err := c.View().Newest(p.ID, store.Config)
+	if err != nil {
+		return err
+	}
+	settings, err := flat.Parse(config.Content)
+	if err != nil {
+		return err
+	}
+	frame, err := frameOf(c, p)
+	if err != nil {
+		return err
+	}
+	q := c.R.URL.Query()
+	shown := Config{Project: p, Query: q.Get("q"), Frame: frame, ReadsAPI: frame.onAPI != ""}
+	shown.list(settings, q.Get("after"))
+	if frame.onStack != "" {
+		version, err := c.View().StackVersion(p.Stack.ID, p.ResolvedVersion())
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		shown.HasSchema = version.Schema != ""
+	}
+	return show(c, http.StatusOK, "config", shown)
+}
+
+// list adds those settings that match the query: the first ones whose key is after the given one.
+func (s *Config) list(settings flat.Config, after string) {
+	words := strings.Fields(strings.ToLower(s.Query))
+	last := ""
+	for _, key := range settings.Keys() {
+		value, _ := settings.Get(key)
+		text := strings.ToLower(key + "\n" + value)
+		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
+			continue
+		}
+		s.Found++
+		switch {
+		case after != "" && key <= after:
+		case len(s.Settings) == pageKeys:
+			s.Next = "?" + url.Values{"q": {s.Query}, "after": {last}}.Encode()
+		default:
+			last = key
+			s.Settings = append(s.Settings, Setting{Key: key, Value: value})
+		}
+	}
+}
 
 // Preview is the tab with a project's preview.
 type Preview struct {
-	Project
-	Frame    Frame
-	IsPublic bool // what it is made from is published
-	CanOpen  bool // the viewer may change that
+	*Project
+	Frame   Frame
+	CanOpen bool // the viewer may publish what the preview is made from, or end that
+}
+
+// previewPage shows the Preview tab.
+func previewPage(c *request.Call, p *Project) error {
+	frame, err := frameOf(c, p)
+	if err != nil {
+		return err
+	}
+	ofAll := frame.onStack == wire.Admin && frame.onAPI == wire.Admin
+	canOpen := c.Role() == wire.Admin && (ofAll || p.PublicPreview) && p.IsPublic()
+	return show(c, http.StatusOK, "preview", Preview{p, frame, canOpen})
 }
 
 // Frame is what a page needs to show a preview.
@@ -69,71 +176,32 @@ type Frame struct {
 	Address  string // of the frame; "": the hub has no host for it
 	Packages string // the address of the packages that an app may import
 	Missing  []Missing
+
+	onStack, onAPI wire.Role // the viewer's role on the accounts of the stack and the API
 }
 
 // Missing is what the preview needs and the viewer may not read.
-type Missing struct{ What, Name, Account string }
-
-// Render returns the page.
-func (p Preview) Render() ([]byte, error) { return render("preview", p) }
-
-// Settings is the tab with what a project is bound to, and who may read it.
-type Settings struct {
-	Project
-	Versions []string // of the stack, newest first; none if the viewer may not read the stack
-	Saved    bool
-	Refused  string // why the form was refused
-	Field    string // the field that was refused
-	IsAdmin  bool   // the viewer may have the schema enforced
-	Form     SettingsForm
+type Missing struct {
+	What string
+	store.Resource
 }
 
-// SettingsForm is what the form of the tab holds.
-type SettingsForm struct {
-	Visibility, StackVersion, API string
-	EnforceSchema                 bool
-}
-
-// Render returns the page.
-func (s Settings) Render() ([]byte, error) { return render("settings", s) }
-
-// Absent is the page for what is private or does not exist; the two look the same.
-type Absent struct {
-	Layout
-	Name    string // "": the address is no page's, and is not repeated, since it may be made to be pasted
-	Command string // looks at it from a terminal
-}
-
-// Render returns the page.
-func (a Absent) Render() ([]byte, error) { return render("absent", a) }
-
-// Failure is the page for a request that failed.
-type Failure struct {
-	Layout
-	Status       int
-	Detail, Hint string
-	RequestID    string
-}
-
-// Name says in a few words what happened.
-func (f Failure) Name() string {
-	switch f.Status {
-	case http.StatusUnauthorized:
-		return "Sign in to continue"
-	case http.StatusForbidden:
-		return "You cannot do this"
-	case http.StatusTooManyRequests:
-		return "Too many requests"
-	case http.StatusServiceUnavailable:
-		return "The hub is busy"
-	case http.StatusInsufficientStorage:
-		return "The hub's disk is full"
+func frameOf(c *request.Call, p *Project) (f Frame, err error) {
+	f.Packages = "/static/" + preview.Packages.Name
+	if c.Hub.PreviewURL != "" {
+		f.Address = c.Hub.PreviewURL + "/preview/frame"
 	}
-	if f.Status >= http.StatusInternalServerError {
-		return "The hub failed"
+	if f.onStack, err = roleOn(c, p.Stack.Account); err != nil {
+		return f, err
 	}
-	return "The request is not valid"
+	if f.onAPI, err = roleOn(c, p.API.Account); err != nil {
+		return f, err
+	}
+	if f.onStack == "" && !p.PublicPreview {
+		f.Missing = append(f.Missing, Missing{"stack", p.Stack})
+	}
+	if f.onAPI == "" && !p.PublicPreview {
+		f.Missing = append(f.Missing, Missing{"API", p.API})
+	}
+	return f, nil
 }
-
-// Render returns the page.
-func (f Failure) Render() ([]byte, error) { return render("failure", f) }

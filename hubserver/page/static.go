@@ -6,19 +6,25 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"maps"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
 
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/page/preview"
 	"example.com/projecthub/hubserver/page/static"
+	"example.com/projecthub/hubserver/request"
 )
+
+var staticRoutes = []request.Route{{Op: wire.OpStatic, Handle: getStatic}}
 
 // served are the static files as browsers get them, by name.
 var served = read(static.Files)
 
-// digest names the present contents of all static files. It is part of their addresses,
+// staticDigest names the present contents of all static files. It is part of their addresses,
 // so that browsers may keep them, and the imports between scripts stay relative.
-var digest = digestOf(served)
+var staticDigest = digestOf(served)
 
 func read(all fs.FS) map[string][]byte {
 	contents := map[string][]byte{}
@@ -51,6 +57,8 @@ func withoutComments(script []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
+const digestLength = 12
+
 func digestOf(contents map[string][]byte) string {
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(contents)) {
@@ -61,26 +69,58 @@ func digestOf(contents map[string][]byte) string {
 	return hex.EncodeToString(hash.Sum(nil))[:digestLength]
 }
 
-const digestLength = 12
-
 // StaticURL returns the address of a static file.
-func StaticURL(name string) string { return "/static/" + digest + "/" + name }
+func StaticURL(name string) string { return "/static/" + staticDigest + "/" + name }
 
-// Static returns the file at an address below /static/, and whether the address names
-// its present content, so that it never changes. An address of another release's file
-// gets the present one.
-func Static(address string) (name string, content []byte, immutable bool, err error) {
+// Static returns the file at an address below /static/, nil for none, and whether the address names
+// its present content, so that it never changes. An address of another release's file gets the present one.
+func Static(address string) (name string, content []byte, isCurrent bool) {
 	of, rest, ok := strings.Cut(address, "/")
-	if name = address; ok && isDigest(of) {
+	if name = address; ok && len(of) == digestLength && strings.Trim(of, "0123456789abcdef") == "" {
 		name = rest
 	}
-	content, ok = served[name]
-	if !ok {
-		return name, nil, false, fs.ErrNotExist
-	}
-	return name, content, of == digest, nil
+	return name, served[name], of == staticDigest
 }
 
-func isDigest(s string) bool {
-	return len(s) == digestLength && strings.Trim(s, "0123456789abcdef") == ""
+// mediaTypes are those of the static files, by extension.
+var mediaTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// immutable is the Cache-Control of an address whose content never changes.
+const immutable = "public, max-age=31536000, immutable"
+
+// getStatic serves the files that pages refer to.
+func getStatic(c *request.Call) error {
+	address := strings.TrimPrefix(c.Param("file"), "/")
+	header := c.W.Header()
+	if address == preview.Packages.Name {
+		header.Set("Content-Security-Policy", Policy(c.Hub.PreviewURL))
+		sendImmutable(c, preview.Packages, "application/json")
+		return nil
+	}
+	name, file, isCurrent := Static(address)
+	if file == nil {
+		return request.NotFound("file " + c.R.URL.Path)
+	}
+	header.Set("Content-Security-Policy", Policy(c.Hub.PreviewURL))
+	header.Set("Cache-Control", "no-cache")
+	if isCurrent {
+		header.Set("Cache-Control", immutable)
+	}
+	c.Send(http.StatusOK, mediaTypes[path.Ext(name)], c.CompressStatic(name, file))
+	return nil
+}
+
+// sendImmutable responds with a file whose address changes with its content.
+func sendImmutable(c *request.Call, f preview.File, mediaType string) {
+	header := c.W.Header()
+	header.Set("Cache-Control", immutable)
+	header.Set("Vary", "Accept-Encoding")
+	if c.Accepts("gzip") {
+		header.Set("Content-Encoding", "gzip")
+		c.Send(http.StatusOK, mediaType, f.Gzipped)
+		return
+	}
+	c.Send(http.StatusOK, mediaType, f.Content())
 }

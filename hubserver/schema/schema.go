@@ -9,12 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+	"maps"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -36,14 +38,7 @@ const (
 	maxMemory   = 64 << 20 // bytes of findings, of which all are kept until the end
 )
 
-// Finding is what the schema does not allow.
-type Finding struct {
-	Pointer string // JSON pointer into the settings
-	Detail  string
-}
-
-// ErrTooExpensive says that settings were not checked to the end, because that would take
-// too long, or too much memory.
+// ErrTooExpensive says that a check was ended, because it takes too long or too much memory.
 var ErrTooExpensive = errors.New("the settings cannot be checked: the schema takes too long")
 
 // location is the address of a schema: nothing else is ever loaded.
@@ -52,13 +47,20 @@ const location = "hub:settings.schema.json"
 // Check returns an error unless text is a valid JSON Schema within the limits. Without
 // $schema, it is of draft 2020-12.
 func Check(text []byte) error {
-	_, err := compile(text, &budget{})
-	return err
+	c, err := (&budget{}).compiler(text)
+	if err != nil {
+		return err
+	}
+	if _, err = c.Compile(location); err != nil {
+		return plainError(err)
+	}
+	return nil
 }
 
-// Validate returns what the schema text does not allow in settings, a JSON object, at most
-// a hundred findings. The error is ErrTooExpensive, or that of [Check].
-func Validate(text, settings []byte) (findings []Finding, err error) {
+// Validate returns what a schema that has passed [Check] does not allow in settings, a JSON object: at
+// most a hundred findings, sorted by their pointers. The error is ErrTooExpensive, or says what else
+// prevents the check.
+func Validate(text, settings []byte) (findings []wire.FieldError, err error) {
 	defer func() {
 		if p := recover(); p == any(ErrTooExpensive) { //nolint:errorlint // what budget.take panics with
 			findings, err = nil, ErrTooExpensive
@@ -67,54 +69,64 @@ func Validate(text, settings []byte) (findings []Finding, err error) {
 		}
 	}()
 	b := &budget{end: time.Now().Add(maxTime)}
-	compiled, err := compile(text, b)
+	c, err := b.compiler(text)
 	if err != nil {
 		return nil, err
+	}
+	// With a vocabulary of our own, the library checks less of a schema itself: see Check.
+	c.RegisterVocabulary(&jsonschema.Vocabulary{URL: "hub:budget", Compile: b.limit})
+	c.AssertVocabs()
+	compiled, err := c.Compile(location)
+	if err != nil {
+		return nil, plainError(err)
 	}
 	instance, err := parse(settings)
 	if err != nil {
 		return nil, err
 	}
-	instance = withinRange(instance)
-	var invalid *jsonschema.ValidationError
-	switch err := compiled.Validate(instance); {
-	case err == nil:
-		return nil, nil
-	case errors.As(err, &invalid):
-		return collect(nil, invalid), nil
-	default:
+	err = compiled.Validate(withinRange(instance))
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
 		return nil, err
 	}
+	findings = collect(nil, invalid)
+	slices.SortStableFunc(findings, func(a, b wire.FieldError) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return findings, nil
 }
 
 func parse(text []byte) (any, error) {
 	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }
 
-// collect appends the findings of e: those of its causes, where it has any.
-func collect(findings []Finding, e *jsonschema.ValidationError) []Finding {
+// collect appends the findings of e, which are those of its causes if it has any.
+func collect(findings []wire.FieldError, e *jsonschema.ValidationError) []wire.FieldError {
 	if len(findings) >= maxFindings {
 		return findings
-	}
-	if len(e.Causes) == 0 {
-		detail := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-		if len(detail) > maxDetail {
-			detail = strings.ToValidUTF8(detail[:maxDetail], "") + "…"
-		}
-		var pointer strings.Builder
-		for _, name := range e.InstanceLocation {
-			pointer.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
-		}
-		return append(findings, Finding{pointer.String(), detail})
 	}
 	for _, cause := range e.Causes {
 		findings = collect(findings, cause)
 	}
-	return findings
+	if len(e.Causes) > 0 {
+		return findings
+	}
+	var pointer jsontext.Pointer
+	for _, name := range e.InstanceLocation {
+		pointer = pointer.AppendToken(name)
+	}
+	detail := clip(e.ErrorKind.LocalizedString(message.NewPrinter(language.English)), maxDetail)
+	return append(findings, wire.FieldError{Pointer: string(pointer), Detail: detail})
 }
 
-// compile compiles a schema, each evaluation of which takes from b.
-func compile(text []byte, b *budget) (*jsonschema.Schema, error) {
+// clip truncates text to about so many bytes.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// compiler returns a compiler that has a schema at location, and knows no other.
+func (b *budget) compiler(text []byte) (*jsonschema.Compiler, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("it is larger than %d KiB", MaxBytes>>10)
 	}
@@ -125,32 +137,21 @@ func compile(text []byte, b *budget) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := measure{}
-	if err := m.add(document, 1); err != nil {
+	objects := 0
+	if err := measure(document, 1, &objects); err != nil {
 		return nil, err
 	}
+	b.patterns = map[string]*pattern{}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) { return b.pattern(pattern) })
-	if err := c.AddResource(location, document); err != nil {
-		return nil, plainError(err)
-	}
-	compiled, err := c.Compile(location)
-	if err != nil {
-		return nil, plainError(err)
-	}
-	b.limit(reflect.ValueOf(compiled), map[any]bool{})
-	return compiled, nil
+	return c, c.AddResource(location, document)
 }
 
 // plainError shortens what the library says.
 func plainError(err error) error {
-	text := strings.ReplaceAll(err.Error(), location, "the schema")
-	if len(text) > 3*maxDetail {
-		text = strings.ToValidUTF8(text[:3*maxDetail], "") + "…"
-	}
-	return errors.New(text)
+	return errors.New(clip(strings.ReplaceAll(err.Error(), location, "the schema"), 3*maxDetail))
 }
 
 // noLoader refuses to load a schema that another one refers to.
@@ -160,19 +161,15 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("$ref to %q: a schema refers to itself only, nothing is fetched", url)
 }
 
-// measure checks the limits of a schema.
-type measure struct{ objects int }
-
-func (m *measure) add(v any, depth int) error {
+// measure checks the limits of a schema, and counts its objects and arrays.
+func measure(v any, depth int, objects *int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("it is nested more than %d levels deep", maxDepth)
 	}
 	var children []any
 	switch v := v.(type) {
 	case map[string]any:
-		for _, child := range v {
-			children = append(children, child)
-		}
+		children = slices.Collect(maps.Values(v))
 	case []any:
 		children = v
 	case json.Number:
@@ -183,11 +180,11 @@ func (m *measure) add(v any, depth int) error {
 	default:
 		return nil
 	}
-	if m.objects++; m.objects > maxObjects {
+	if *objects++; *objects > maxObjects {
 		return fmt.Errorf("it has more than %d objects and arrays", maxObjects)
 	}
 	for _, child := range children {
-		if err := m.add(child, depth+1); err != nil {
+		if err := measure(child, depth+1, objects); err != nil {
 			return err
 		}
 	}
@@ -250,53 +247,24 @@ func (b *budget) take(memory int) {
 	}
 }
 
-// format is a format that everything has: it takes from the budget.
-func (b *budget) format(schema *jsonschema.Schema) *jsonschema.Format {
+// limit has the schema that c compiles take from the budget when it is evaluated. A format does that,
+// because the library checks it before all that leads to other schemas.
+func (b *budget) limit(c *jsonschema.CompilerContext, _ map[string]any) (jsonschema.SchemaExt, error) {
+	schema := c.Enqueue(nil)
 	names := len(schema.Required)
 	for _, required := range schema.DependentRequired {
 		names += len(required)
 	}
 	for _, dependency := range schema.Dependencies {
-		if required, ok := dependency.([]string); ok {
-			names += len(required)
-		}
+		required, _ := dependency.([]string) // it may be a schema
+		names += len(required)
 	}
-	return &jsonschema.Format{Name: "budget", Validate: func(v any) error {
+	schema.Format = &jsonschema.Format{Name: "budget", Validate: func(v any) error {
 		object, _ := v.(map[string]any)
 		b.take(evaluationCost + nameCost*(names+len(object)))
 		return nil
 	}}
-}
-
-// limit has every schema that v leads to take from the budget.
-func (b *budget) limit(v reflect.Value, seen map[any]bool) {
-	switch v.Kind() {
-	case reflect.Interface:
-		b.limit(v.Elem(), seen)
-	case reflect.Pointer:
-		schema, ok := v.Interface().(*jsonschema.Schema)
-		if ok && schema != nil && !seen[schema] {
-			seen[schema] = true
-			schema.Format = b.format(schema)
-			b.limit(v.Elem(), seen)
-		} else if dynamic, ok := v.Interface().(*jsonschema.DynamicRef); ok && dynamic != nil {
-			b.limit(reflect.ValueOf(dynamic.Ref), seen)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				b.limit(v.Field(i), seen)
-			}
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			b.limit(v.Index(i), seen)
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			b.limit(v.MapIndex(key), seen)
-		}
-	}
+	return nil, nil
 }
 
 // pattern is a regular expression within the limits.
@@ -333,12 +301,8 @@ func (b *budget) pattern(text string) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.patterns == nil {
-		b.patterns = map[string]*pattern{}
-	}
-	p := &pattern{compiled, len(program.Inst), b}
-	b.patterns[text] = p
-	return p, nil
+	b.patterns[text] = &pattern{compiled, len(program.Inst), b}
+	return b.patterns[text], nil
 }
 
 // MatchString limits the time of one match, which is in proportion to both sizes.

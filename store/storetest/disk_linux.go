@@ -71,10 +71,10 @@ func (d *Disk) Cut(keep float64) {
 
 // Fail makes all syncs fail, until Heal. What they should have written is lost at the next
 // cut, and no later sync writes it: so Linux does.
-func (d *Disk) Fail() { d.t.Helper(); d.command("fail") }
+func (d *Disk) Fail() { d.command("fail") }
 
 // Protect makes the disk read-only, until Heal.
-func (d *Disk) Protect() { d.t.Helper(); d.command("readonly") }
+func (d *Disk) Protect() { d.command("readonly") }
 
 // Heal makes the disk well.
-func (d *Disk) Heal() { d.t.Helper(); d.command("heal") }
+func (d *Disk) Heal() { d.command("heal") }

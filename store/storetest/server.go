@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -28,7 +27,8 @@ type Server struct {
 func StartServer(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	s := newServer(t)
-	s.run(programOf(t, "initdb"), "-D", s.data(), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	s.run(programOf(t, "initdb"), "-D", s.data(), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8",
+		"--no-sync")
 	s.Start(settings...)
 	return s
 }
@@ -46,7 +46,9 @@ func newServer(t testing.TB) *Server {
 		os.RemoveAll(dir)
 	})
 	if os.Geteuid() == 0 {
-		s.as("chown", "postgres", dir)
+		if out, err := exec.Command("chown", "postgres", dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,16 +72,6 @@ func programOf(t testing.TB, name string) string {
 	return slices.Max(found)
 }
 
-// Missing skips a test that needs what the machine lacks, or fails it where skipping is
-// forbidden.
-func Missing(t testing.TB, need string) {
-	t.Helper()
-	if os.Getenv(RequireVariable) != "" {
-		t.Fatal("needs " + need)
-	}
-	t.Skip("needs " + need)
-}
-
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // command returns a command that runs as the server's user, which root cannot be.
@@ -96,43 +88,38 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 // run runs a program as the server's user.
 func (s *Server) run(name string, args ...string) {
 	s.t.Helper()
-	if out, err := s.command(name, args...).CombinedOutput(); err != nil {
-		s.t.Fatalf("%s: %v\n%s", name, err, out)
-	}
+	s.must(s.command(name, args...))
 }
 
-func (s *Server) as(name string, args ...string) {
+func (s *Server) must(c *exec.Cmd) {
 	s.t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		s.t.Fatalf("%s: %v\n%s", name, err, out)
+	if out, err := c.CombinedOutput(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		s.t.Fatalf("%s: %v\n%s%s", c.Path, err, out, log)
 	}
 }
 
 func (s *Server) control(args ...string) *exec.Cmd {
-	return s.command(programOf(s.t, "pg_ctl"), append([]string{"-D", s.data(), "-l", filepath.Join(s.dir, "log"), "-w"}, args...)...)
+	all := append([]string{"-D", s.data(), "-l", filepath.Join(s.dir, "log"), "-w"}, args...)
+	return s.command(programOf(s.t, "pg_ctl"), all...)
 }
 
 // Start starts a server that does not run. It survives the end of its processes, not that
 // of the machine, which tests cannot end.
 func (s *Server) Start(settings ...string) {
 	s.t.Helper()
-	options := []string{"-p", s.Port, "-k", s.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"}
+	options := "-p " + s.Port + " -k " + s.dir + " -c listen_addresses=127.0.0.1 -c fsync=off"
 	for _, setting := range settings {
-		options = append(options, "-c", setting)
+		options += " -c " + setting
 	}
-	if out, err := s.control("-o", strings.Join(options, " "), "start").CombinedOutput(); err != nil {
-		log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-		s.t.Fatalf("start PostgreSQL: %v\n%s%s", err, out, log)
-	}
+	s.must(s.control("-o", options, "start"))
 }
 
 // Kill ends the server as a crash does.
-func (s *Server) Kill() {
-	s.t.Helper()
-	if out, err := s.control("-m", "immediate", "stop").CombinedOutput(); err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
-	}
-}
+func (s *Server) Kill() { s.must(s.control("-m", "immediate", "stop")) }
+
+// Promote makes a standby take writes.
+func (s *Server) Promote() { s.must(s.control("promote")) }
 
 // Standby starts a server that follows s under a name, which s can name in
 // synchronous_standby_names.
@@ -143,14 +130,6 @@ func (s *Server) Standby(name string) *Server {
 		"-d", fmt.Sprintf("host=127.0.0.1 port=%s user=postgres application_name=%s", s.Port, name))
 	standby.Start()
 	return standby
-}
-
-// Promote makes a standby take writes.
-func (s *Server) Promote() {
-	s.t.Helper()
-	if out, err := s.control("promote").CombinedOutput(); err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
-	}
 }
 
 // Address returns the address of the server's database postgres, for its superuser.
@@ -177,8 +156,9 @@ func (s *Server) Configure(setting, value string) {
 func (s *Server) StartPooler(settings map[string]string) (port string) {
 	s.t.Helper()
 	p := newServer(s.t)
-	config := "[databases]\n* = host=127.0.0.1 port=" + s.Port + " user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " + p.Port +
-		"\nauth_type = any\nlogfile = " + filepath.Join(p.dir, "log") + "\nunix_socket_dir =\n"
+	config := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%s user=postgres\n[pgbouncer]\n"+
+		"listen_addr = 127.0.0.1\nlisten_port = %s\nauth_type = any\nlogfile = %s/log\nunix_socket_dir =\n",
+		s.Port, p.Port, p.dir)
 	for name, value := range settings {
 		config += name + " = " + value + "\n"
 	}

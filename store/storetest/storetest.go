@@ -24,6 +24,16 @@ const PostgresVariable = "HUB_TEST_POSTGRES"
 // RequireVariable names the environment variable that forbids skipping.
 const RequireVariable = "TEST_REQUIRE_ALL"
 
+// Missing skips a test that needs what the machine lacks, or fails it where skipping is
+// forbidden.
+func Missing(t testing.TB, need string) {
+	t.Helper()
+	if os.Getenv(RequireVariable) != "" {
+		t.Fatal("needs " + need)
+	}
+	t.Skip("needs " + need)
+}
+
 // Each runs f as one subtest a database. Without a PostgreSQL that part is
 // skipped, or fails where skipping is forbidden.
 func Each(t *testing.T, f func(t *testing.T, address string)) {
@@ -31,7 +41,7 @@ func Each(t *testing.T, f func(t *testing.T, address string)) {
 	t.Run("postgres", func(t *testing.T) { f(t, Postgres(t)) })
 }
 
-// SQLite returns the address of an SQLite file that is not there yet.
+// SQLite returns the address of an SQLite file that does not exist.
 func SQLite(t testing.TB) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "hub.db")
 }
@@ -41,11 +51,7 @@ func Postgres(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv(PostgresVariable)
 	if base == "" {
-		const message = "needs PostgreSQL: set " + PostgresVariable + " to postgres://USER:PASSWORD@HOST/DATABASE"
-		if os.Getenv(RequireVariable) != "" {
-			t.Fatal(message)
-		}
-		t.Skip(message)
+		Missing(t, "PostgreSQL: set "+PostgresVariable+" to postgres://USER:PASSWORD@HOST/DATABASE")
 	}
 	db, err := sql.Open("pgx", base)
 	if err != nil {

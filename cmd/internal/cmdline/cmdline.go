@@ -7,6 +7,7 @@ package cmdline
 
 import (
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,17 @@ func Of(c *cobra.Command) Line {
 	return Line{Program: words[0], Words: words[1:]}
 }
 
+// Command returns a command that runs run. The words of use between its name and the
+// first flag are its operands: it needs each of them, and takes no other.
+func Command(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
+	operands := strings.Fields(use)[1:]
+	isFlag := func(word string) bool { return strings.HasPrefix(strings.TrimPrefix(word, "["), "-") }
+	if first := slices.IndexFunc(operands, isFlag); first >= 0 {
+		operands = operands[:first]
+	}
+	return &cobra.Command{Use: use, Short: short, Args: Exactly(operands...), RunE: run}
+}
+
 // Group returns a command that only holds others. Alone it shows its help, or fails
 // where one JSON document is expected.
 func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
@@ -45,13 +57,18 @@ func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// FromEnvironment sets every flag that was not given from its variable: the prefix
-// and the flag's name in capitals. An empty variable is unset; one for a flag that
-// repeats contains several values, separated by commas.
+// Variable returns the name of the variable that sets a flag, such as HUB_PUBLIC_URL.
+func Variable(prefix, flag string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// FromEnvironment sets every flag that was not given from its [Variable]. An empty
+// variable is unset; one for a flag that repeats contains several values, separated
+// by commas.
 func FromEnvironment(c *cobra.Command, prefix string, getenv func(string) string) error {
 	var err error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		name := prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := Variable(prefix, f.Name)
 		value := getenv(name)
 		if value == "" || f.Changed || err != nil {
 			return

@@ -25,7 +25,7 @@ func run(t *testing.T, variables map[string]string, args ...string) (printed str
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		return cmdline.FromEnvironment(c, "APP_", func(name string) string { return variables[name] })
 	}
-	set := &cobra.Command{Use: "set", Args: cmdline.Exactly("ORG", "USER"), RunE: func(*cobra.Command, []string) error { return nil }}
+	set := cmdline.Command("set ORG USER [--time-limit DURATION]", "Set a role", func(*cobra.Command, []string) error { return nil })
 	set.Flags().DurationVar(&wait, "time-limit", 0, "")
 	set.Flags().StringArrayVar(&names, "name", nil, "")
 	root.AddCommand(cmdline.Group("member", "Manage members", set))
@@ -58,6 +58,19 @@ func TestUsageError_SaysWhatToType(t *testing.T) {
 		got, _, _ := run(t, nil, strings.Fields(line)...)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestCommand_NeedsTheOperandsOfItsUsage(t *testing.T) {
+	for use, want := range map[string]int{
+		"serve": 0, "list [--user ACCOUNT]": 0, "copy --to DATABASE": 0, "create NAME": 1, "set ORG USER --role ROLE": 2,
+	} {
+		c := cmdline.Command(use, "", nil)
+		for n := range 4 {
+			if err := c.Args(c, make([]string, n)); (err == nil) != (n == want) {
+				t.Errorf("%s with %d operands: %v", use, n, err)
+			}
 		}
 	}
 }

@@ -125,8 +125,8 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Type", "application/json")
 		out.Write(preview.Packages.Content())
 	default:
-		_, content, _, err := page.Static(strings.TrimPrefix(r.URL.Path, "/static/"))
-		if err != nil {
+		_, content, _ := page.Static(strings.TrimPrefix(r.URL.Path, "/static/"))
+		if content == nil {
 			http.NotFound(out, r)
 			return
 		}

@@ -89,3 +89,13 @@ func TestScripts_PassTheirOwnTests(t *testing.T) {
 		t.Errorf("%v\n%s", err, output)
 	}
 }
+
+func TestFile_InflatesItsContentOnce(t *testing.T) {
+	t.Parallel()
+	for _, file := range []preview.File{preview.Script, preview.Packages} {
+		first, second := file.Content(), file.Content()
+		if len(first) <= len(file.Gzipped) || &first[0] != &second[0] || len(first) != len(second) {
+			t.Errorf("%s: each caller gets bytes of their own", file.Name)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	_ "embed"
 	"io"
 	"strings"
+	"sync"
 )
 
 //go:embed frame.html
@@ -32,27 +33,31 @@ var sources string
 type File struct {
 	Name    string
 	Gzipped []byte
+	Content func() []byte // the file without compression; all callers share the bytes
 }
 
-// Content returns the file as it is without compression.
-func (f File) Content() []byte {
-	z, err := gzip.NewReader(bytes.NewReader(f.Gzipped))
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	content, err := io.ReadAll(z)
-	if err != nil {
-		panic(err)
-	}
-	return content
+// newFile returns a file that is inflated once, at the first call of Content: inflated for each
+// request, a few hundred responses to slow readers would fill the memory.
+func newFile(name string, gzipped []byte) File {
+	return File{name, gzipped, sync.OnceValue(func() []byte {
+		z, err := gzip.NewReader(bytes.NewReader(gzipped))
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		content, err := io.ReadAll(z)
+		if err != nil {
+			panic(err)
+		}
+		return content
+	})}
 }
 
 // Script is the frame's program. The preview host serves it, as /static/NAME.
-var Script = File{"preview-" + sources[:12] + ".js", script}
+var Script = newFile("preview-"+sources[:12]+".js", script)
 
 // Packages is the JSON of the packages that an app may import. The hub's own host serves
 // it, as /static/NAME.
-var Packages = File{"packages-" + sources[:12] + ".json", packages}
+var Packages = newFile("packages-"+sources[:12]+".json", packages)
 
 // Frame returns the document of the frame, the same for everyone.
 func Frame() []byte { return []byte(strings.ReplaceAll(frame, "{{.}}", Script.Name)) }
@@ -60,7 +65,10 @@ func Frame() []byte { return []byte(strings.ReplaceAll(frame, "{{.}}", Script.Na
 // Policy returns the frame's Content-Security-Policy. own is the origin of the preview
 // host, hub that of the page around it.
 func Policy(own, hub string) string {
-	return "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: data: " + own + "/static/" + Script.Name + "; " +
-		"style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; media-src blob: data:; worker-src blob:; child-src blob:; " +
-		"frame-src 'none'; connect-src 'none'; form-action 'none'; base-uri 'none'; webrtc 'block'; frame-ancestors " + hub
+	return "sandbox allow-scripts; default-src 'none'; " +
+		"script-src 'unsafe-inline' 'unsafe-eval' blob: data: " + own + "/static/" + Script.Name + "; " +
+		"style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; media-src blob: data:; " +
+		"worker-src blob:; child-src blob:; " +
+		"frame-src 'none'; connect-src 'none'; form-action 'none'; base-uri 'none'; webrtc 'block'; " +
+		"frame-ancestors " + hub
 }

@@ -49,18 +49,9 @@ type Source struct {
 	Problems []Problem // references that are left as they are
 }
 
-// Bundle reads the description called name, with the files to which it refers.
+// Bundle reads the description called name, with the files to which it refers. References
+// within the description itself are for a linter.
 func Bundle(read ReadFile, name string) (*Source, error) {
-	return load(read, name, false)
-}
-
-// Check is [Bundle] that also finds the references within the description that lead
-// nowhere.
-func Check(read ReadFile, name string) (*Source, error) {
-	return load(read, name, true)
-}
-
-func load(read ReadFile, name string, all bool) (*Source, error) {
 	b := &bundler{read: read, files: map[string]*file{}, homes: map[*yaml.Node]string{}, from: map[*yaml.Node]*file{}, open: map[*yaml.Node]bool{}, left: maxValues,
 		names: map[string]map[string]bool{}, last: map[string]int{}, indexes: map[*yaml.Node]map[string]*yaml.Node{}}
 	data, path, err := read(name)
@@ -69,7 +60,7 @@ func load(read ReadFile, name string, all bool) (*Source, error) {
 	}
 	b.bytes = len(data)
 	s := &Source{Document: data, Files: []string{path}}
-	if !all && !refersOutside(data) {
+	if !refersOutside(data) {
 		return s, nil
 	}
 	b.root = &file{path: path}

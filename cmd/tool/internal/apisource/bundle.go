@@ -12,7 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"example.com/projecthub/hubclient/oas"
+	"example.com/projecthub/cmd/tool/internal/apisource/oas"
 )
 
 // file is a file of the description.
@@ -369,6 +369,7 @@ func (b *bundler) find(ref *yaml.Node, f *file) (*yaml.Node, *file, error) {
 	}
 	name, fragment, _ := strings.Cut(ref.Value, "#")
 	in := f
+	inside := name == "" && f == b.root // which is for a linter
 	if name != "" {
 		var err error
 		if in, err = b.openFile(ref, name, f); err != nil || in == nil {
@@ -377,8 +378,8 @@ func (b *bundler) find(ref *yaml.Node, f *file) (*yaml.Node, *file, error) {
 	}
 	decoded, err := url.PathUnescape(fragment)
 	if err != nil || decoded != "" && decoded[0] != '/' {
-		if b.version >= oas.V31 && err == nil && name == "" {
-			return nil, nil, nil // an anchor
+		if inside || b.version >= oas.V31 && err == nil && name == "" { // an anchor
+			return nil, nil, nil
 		}
 		b.report(f, ref, "%q is not of the form FILE#/…", ref.Value)
 		return nil, nil, nil
@@ -392,7 +393,9 @@ func (b *bundler) find(ref *yaml.Node, f *file) (*yaml.Node, *file, error) {
 			break
 		}
 		if target = b.step(target, unescape(segment)); target == nil {
-			b.report(f, ref, "%q does not exist: %s has no #%s", ref.Value, in.path, decoded)
+			if !inside {
+				b.report(f, ref, "%q does not exist: %s has no #%s", ref.Value, in.path, decoded)
+			}
 			return nil, nil, nil
 		}
 	}

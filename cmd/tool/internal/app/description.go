@@ -18,9 +18,8 @@ type Description struct {
 	Notes []string // about references that lead nowhere
 }
 
-// ReadDescription reads the API description in a file of a local project. With strict,
-// references that lead nowhere are a failure.
-func ReadDescription(schema *workspace.Schema, strict bool) (Description, error) {
+// ReadDescription reads the API description in a file of a local project.
+func ReadDescription(schema *workspace.Schema) (Description, error) {
 	if _, err := schema.Read(); err != nil { // with the position of the source
 		return Description{}, err
 	}
@@ -37,9 +36,6 @@ func ReadDescription(schema *workspace.Schema, strict bool) (Description, error)
 		return d, nil
 	}
 	first := s.Problems[0].String()
-	if strict {
-		return Description{}, failure.New(failure.CodeInvalidFile, "%s", first)
-	}
 	if more := len(s.Problems) - 1; more > 0 {
 		first += fmt.Sprintf(" (and %d more)", more)
 	}

@@ -93,11 +93,14 @@ func (f *Files) notIn(base tree.Base) []*basefiles.File {
 	if base.Digest == "" {
 		return f.Files
 	}
-	put := tree.DeltaOf(base.Files(), f.Tree).Put
-	files := make([]*basefiles.File, 0, len(put))
-	for _, file := range f.Files { // in path order, as put is
-		if len(put) > 0 && put[0].Path == file.Path {
-			files, put = append(files, file), put[1:]
+	known := map[tree.Entry]bool{}
+	for _, e := range base.Files() {
+		known[e] = true
+	}
+	var files []*basefiles.File
+	for i, e := range f.Tree {
+		if !known[e] {
+			files = append(files, f.Files[i])
 		}
 	}
 	return files

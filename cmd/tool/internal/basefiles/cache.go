@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unsafe"
 
 	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient/tree"
@@ -71,7 +70,7 @@ func readCache(file string) cache {
 		crc32.Checksum(b[checksumEnd:], castagnoli()) != binary.LittleEndian.Uint32(b[len(cacheFormat):]) {
 		return cache{}
 	}
-	rest := unsafe.String(&b[checksumEnd], len(b)-checksumEnd) // avoids a copy; nothing else refers to b
+	rest := string(b[checksumEnd:])
 	c := cache{records: rest[tree.DigestSize:]}
 	if tree.ValidDigest(rest[:tree.DigestSize]) {
 		c.tree = rest[:tree.DigestSize]

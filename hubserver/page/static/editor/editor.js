@@ -1,5 +1,5 @@
 // editor.js turns the Config tab into an editor: it connects the model, the list, the
-// hub, its events and the draft. The page without JavaScript does the same by forms.
+// hub, its events and the draft. Without JavaScript the page shows the config alone.
 
 import { Adding } from "./adding.js";
 import { address, follow, nearest } from "./address.js";

@@ -91,7 +91,7 @@ var template = sync.OnceValues(func() (content []byte, err error) {
 	}
 	_, err = s.Migrate(ctx)
 	if err == nil {
-		err = s.Write(ctx, func(tx *store.Tx) error { return tx.CreateAccount(ctx, User, store.KindUser) })
+		err = s.Write(ctx, func(tx *store.Tx) error { return tx.CreateAccount(User, store.KindUser) })
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return nil, err
@@ -129,10 +129,10 @@ func (w *World) Intercept(f Interceptor) { w.before.Store(&f) }
 func (w *World) NewOrg(name string) {
 	w.Helper()
 	w.write(func(tx *store.Tx) error {
-		if err := tx.CreateAccount(w.Context(), name, store.KindOrg); err != nil {
+		if err := tx.CreateAccount(name, store.KindOrg); err != nil {
 			return err
 		}
-		return tx.SetMember(w.Context(), name, User, "admin")
+		return tx.SetMember(name, User, "admin")
 	})
 }
 
@@ -140,10 +140,10 @@ func (w *World) NewOrg(name string) {
 func (w *World) NewMember(org, name, role string) {
 	w.Helper()
 	w.write(func(tx *store.Tx) error {
-		if err := tx.CreateAccount(w.Context(), name, store.KindUser); err != nil {
+		if err := tx.CreateAccount(name, store.KindUser); err != nil {
 			return err
 		}
-		return tx.SetMember(w.Context(), org, name, role)
+		return tx.SetMember(org, name, role)
 	})
 }
 
@@ -159,7 +159,7 @@ func (w *World) NewToken(scopes string) string {
 	w.Helper()
 	token := pat.New()
 	w.write(func(tx *store.Tx) error {
-		return tx.CreateToken(w.Context(), &store.Token{
+		return tx.CreateToken(&store.Token{
 			Hash: pat.Hash(token), Shown: pat.Shown(token), Name: "test", Owner: User, Scopes: scopes,
 		})
 	})

@@ -43,7 +43,8 @@ func (w *World) publish(version string, contents map[string]string) {
 	open := func(e tree.Entry) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(contents[e.Path])), nil
 	}
-	if _, err := w.Client().PublishVersion(w.Context(), Stack, version, files, open); err != nil {
+	set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}
+	if _, err := w.Client().PublishVersion(w.Context(), Stack, version, set); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -61,7 +61,7 @@ func TestAPI_ShowsLongTextsOfTheHubInPart(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	long := strings.Repeat("x", 10_000)
-	shown := wire.API{API: w.Project(`{}`), Title: long, Findings: slices.Repeat([]wire.Finding{{Detail: long}}, 100)}
+	shown := wire.API{API: w.Project(`{}`), Title: long}
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		kind, status, answer := "application/json", http.StatusOK, any(shown)
 		switch r.URL.Path {
@@ -83,7 +83,7 @@ func TestAPI_ShowsLongTextsOfTheHubInPart(t *testing.T) {
 	})
 	for _, r := range []apptest.Result{
 		w.Run(api.Command, "list").Done().Prints("xxx…"),
-		w.Run(api.Command, "view", "@alice/web").Done().Prints("xxx…", "… and 50 more"),
+		w.Run(api.Command, "view", "@alice/web").Done().Prints("xxx…"),
 		w.Run(api.Command, "view", "@alice/none").Exits(1).Prints("xxx…"),
 	} {
 		if n := len(r.Out) + len(r.Err); n > 50_000 {
@@ -128,11 +128,6 @@ func TestUpdate_ReplacesTheDescription(t *testing.T) {
 	w.Write("openapi.json", `{"openapi": "3.1.0"}`)
 	w.Run(api.Command, "update", "@alice/web", "--from", "web", "--json").Fails("invalid_description", "update")
 	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "Shop"}, "paths": {}}`)
-	f := w.Run(api.Command, "update", "--strict", "--force", "--json").Fails("invalid_description", "update")
-	if hint, _ := f["hint"].(string); !strings.HasPrefix(hint, "@alice/web was not changed") {
-		t.Errorf("the hint is %q", hint)
-	}
-	w.Run(api.Command, "update", "--strict", "--force").Exits(1).Prints("error: update @alice/web: ")
 	w.Run(api.Command, "update", "--force").Done().Prints("title        Shop\n  format")
 	w.Run(api.Command, "update", "@alice/none", "--json").Fails("not_found", "update")
 	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")

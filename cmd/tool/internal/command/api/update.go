@@ -29,9 +29,8 @@ type Updated struct {
 
 // updateOptions are the flags of api update.
 type updateOptions struct {
-	from   app.Optional
-	force  bool
-	strict bool
+	from  app.Optional
+	force bool
 
 	api ref.Ref // once it is known
 }
@@ -72,7 +71,6 @@ description. A terminal asks first, unless --force is given.`,
 	fl.SortFlags = false
 	fl.Var(&o.from, "from", "take the source of this local `PROJECT` (default: the only one)")
 	fl.BoolVar(&o.force, "force", false, "replace without asking")
-	fl.BoolVar(&o.strict, "strict", false, "reject a description that violates OpenAPI")
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
 	return a.HubFlags(a.EnvFlag(c))
 }
@@ -89,7 +87,7 @@ func update(ctx context.Context, a *app.App, name string, o *updateOptions) erro
 	if err != nil {
 		return err
 	}
-	source, err := readSource(a, local, o.strict)
+	source, err := readSource(a, local)
 	if err != nil {
 		return err
 	}
@@ -114,13 +112,9 @@ func update(ctx context.Context, a *app.App, name string, o *updateOptions) erro
 			return a.Aborted(&app.Aborted{ProjectName: local.Name, Origin: hub.Origin()})
 		}
 	}
-	now, err := source.send(ctx, hub, api, o.strict)
+	now, err := source.send(ctx, hub, api)
 	if err != nil {
-		f := explain(hub, err, api)
-		if f.Code == wire.CodeInvalidDescription && o.strict && f.Hint == "" {
-			f = f.WithHint("%s was not changed; without --strict the hub reports such problems instead", api)
-		}
-		return f
+		return explain(hub, err, api)
 	}
 	r := Updated{Viewed: Viewed{API: *now, Origin: hub.Origin(), Notes: append([]string{}, source.notes...)}, Changed: now.SHA256 != former.SHA256}
 	if !r.Changed {
@@ -151,7 +145,7 @@ type source struct {
 }
 
 // readSource reads what source of a local project names.
-func readSource(a *app.App, local *workspace.Project, strict bool) (*source, error) {
+func readSource(a *app.App, local *workspace.Project) (*source, error) {
 	client, err := a.ReadClient(local)
 	if err != nil {
 		return nil, failure.At(app.StageRead, err)
@@ -163,7 +157,7 @@ func readSource(a *app.App, local *workspace.Project, strict bool) (*source, err
 	if schema.URL != "" {
 		return &source{name: schema.URL, url: schema.URL}, nil
 	}
-	read, err := app.ReadDescription(schema, strict)
+	read, err := app.ReadDescription(schema)
 	if err != nil {
 		return nil, failure.At(app.StageAPI, err)
 	}
@@ -171,9 +165,9 @@ func readSource(a *app.App, local *workspace.Project, strict bool) (*source, err
 	return &source{name: schema.File, text: read.Text, digest: hex.EncodeToString(sum[:]), notes: read.Notes}, nil
 }
 
-func (s *source) send(ctx context.Context, hub *identity.Hub, api ref.Ref, strict bool) (*wire.API, error) {
+func (s *source) send(ctx context.Context, hub *identity.Hub, api ref.Ref) (*wire.API, error) {
 	if s.url != "" {
-		return hub.UpdateAPIFrom(ctx, api, s.url, strict)
+		return hub.UpdateAPIFrom(ctx, api, s.url)
 	}
-	return hub.UpdateAPI(ctx, api, hubclient.Description{Document: s.text, Name: path.Base(s.name), Strict: strict})
+	return hub.UpdateAPI(ctx, api, hubclient.Description{Document: s.text, Name: path.Base(s.name)})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -74,16 +73,6 @@ func viewText(w *app.Printer, api wire.API, origin string, notes []string) {
 		w.Field("updated", "%s by %s", app.Ago(api.UpdatedAt), api.UpdatedBy)
 	}
 	w.Field("origin", "%s", origin)
-	for i, f := range api.Findings {
-		if i == 0 {
-			w.Line("Problems of the description (%d):", len(api.Findings))
-		}
-		if i == app.MaxShown {
-			w.Line("  … and %d more", len(api.Findings)-app.MaxShown)
-			break
-		}
-		w.Line("  %s", app.Cell(apisource.FindingText(f)))
-	}
 	w.Notes(notes)
 }
 

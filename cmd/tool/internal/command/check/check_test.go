@@ -94,9 +94,10 @@ func TestCheck_ReadsTheAPIDescription(t *testing.T) {
 	w.Run(check.Command, "web").Done()
 }
 
-func TestCheck_NamesDanglingReferences(t *testing.T) {
+func TestCheck_NamesDanglingReferencesToFiles(t *testing.T) {
 	w := world(t)
-	w.Write("openapi.json", "openapi: 3.0.0\npaths:\n  /a: {$ref: paths/a.yaml}\n  /b: {$ref: paths/b.yaml}\n")
+	w.Write("openapi.json", "openapi: 3.0.0\npaths:\n"+
+		"  /a: {$ref: paths/a.yaml}\n  /b: {$ref: paths/b.yaml}\n  /c: {$ref: '#/none'}\n")
 	w.Write("paths/a.yaml", "get:\n  responses: {'200': {$ref: '#/ok'}}\n")
 	lines(w,
 		`paths/a.yaml:2:29: "#/ok" does not exist: paths/a.yaml has no #/ok`,

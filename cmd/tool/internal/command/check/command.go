@@ -35,7 +35,8 @@ checked. Writes nothing.
 
 Each problem is printed with its file, and its line and column where they are
 known. Settings are checked by the usual keywords of JSON Schema; the hub checks
-by all of them.`,
+by all of them. Of an API description, check finds what keeps the hub from
+reading it; a linter such as Redocly or Spectral says more.`,
 		Example: `  tool check
   tool check web shop --json`,
 		Args:              app.Locals,

@@ -18,8 +18,8 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 )
 
-// description checks that the API description exists, that it can be parsed, and that what
-// it refers to exists. One at a URL is the hub's to fetch.
+// description checks that the API description exists, that it can be parsed, and that the
+// files to which it refers can be read. One at a URL is the hub's to fetch.
 func (f *findings) description(client *workspace.Client) {
 	if !client.Source.Present() {
 		return
@@ -37,12 +37,7 @@ func (f *findings) description(client *workspace.Client) {
 		f.fail(err, client.Source.At.File)
 		return
 	}
-	f.references(schema)
-}
-
-// references checks that what the description refers to exists, in other files too.
-func (f *findings) references(schema *workspace.Schema) {
-	s, err := apisource.Check(app.DescriptionFiles(schema), schema.File)
+	s, err := apisource.Bundle(app.DescriptionFiles(schema), schema.File)
 	if err != nil {
 		f.fail(err, schema.File)
 		return

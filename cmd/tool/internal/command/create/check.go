@@ -90,9 +90,6 @@ func missingScope(me *wire.Whoami) error {
 func (c *create) checkFree(ctx context.Context) error {
 	_, err := c.hub.Project(ctx, c.project)
 	switch {
-	case app.IsDeleted(err):
-		return failure.Failure{Code: wire.CodeProjectDeleted, Status: http.StatusConflict,
-			Reason: fmt.Errorf("%s was deleted, and its name is reserved for it while it can be restored", c.project)}
 	case app.IsNotFound(err):
 		return nil
 	case err != nil:

@@ -11,7 +11,6 @@ import (
 	"path"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -60,7 +59,6 @@ type create struct {
 	local     *workspace.Project
 	name      string // slug, or @account/slug
 	answers   ui.Answers
-	strict    bool // reject an API description with errors
 	checklist ui.Checklist
 
 	client  *workspace.Client
@@ -83,7 +81,7 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 	if err != nil {
 		return failure.Doing(err, from, "create %s", name)
 	}
-	c := &create{app: a, local: local, name: name, answers: o.answers, strict: o.strict, result: &Result{ProjectName: local.Name, Env: local.Env, Notes: []string{}}}
+	c := &create{app: a, local: local, name: name, answers: o.answers, result: &Result{ProjectName: local.Name, Env: local.Env, Notes: []string{}}}
 	fail := func(err error) error { return failure.Doing(err, local.Name, "create %s from %s", name, local.Name) }
 	if err := a.ConfirmHub(ctx); err != nil {
 		return fail(err)
@@ -247,7 +245,7 @@ func (c *create) readAPI(context.Context) (err error) {
 	if c.schema.URL != "" {
 		return nil
 	}
-	read, err := app.ReadDescription(c.schema, c.strict)
+	read, err := app.ReadDescription(c.schema)
 	c.text = read.Text
 	c.result.note(read.Notes)
 	return err
@@ -270,7 +268,6 @@ func (c *create) register(ctx context.Context) error {
 		return err
 	}
 	c.api, c.result.APIRegistered = registered.API, true
-	c.result.note(apisource.FindingsNotes(registered.Findings))
 	c.noteSimilar(ctx, registered)
 	return c.fill("api", c.api)
 }
@@ -280,9 +277,9 @@ func (c *create) register(ctx context.Context) error {
 func (c *create) upload(ctx context.Context) (*wire.API, error) {
 	purpose := "create " + c.project.String() + " from " + c.local.Name
 	if c.schema.URL != "" {
-		return c.hub.ImportAPI(ctx, wire.ImportAPI{Account: c.project.Account(), URL: c.schema.URL, Strict: c.strict}, purpose)
+		return c.hub.ImportAPI(ctx, wire.ImportAPI{Account: c.project.Account(), URL: c.schema.URL}, purpose)
 	}
-	d := hubclient.Description{Document: c.text, Name: path.Base(c.schema.File), Strict: c.strict}
+	d := hubclient.Description{Document: c.text, Name: path.Base(c.schema.File)}
 	return c.hub.UploadAPI(ctx, c.project.Account(), d, purpose)
 }
 
@@ -380,9 +377,6 @@ func (c *create) explain(err error) error {
 	case e.Code == wire.CodeProjectExists:
 		e.Hint = "nothing was changed; push updates an existing project"
 		e.Recipe = []cmdline.Line{c.pushLine()}
-	case e.Code == wire.CodeProjectDeleted:
-		e.Hint = "restore it, or use another name"
-		e.Recipe = []cmdline.Line{cmdline.Tool("project", "restore").With(c.project.String())}
 	case e.Code == wire.CodeStackNotPublished && !c.publishes():
 		// what is here is another version, so that publishing it would not help
 	case e.Code == wire.CodeStackNotPublished:

@@ -139,7 +139,7 @@ func (g *guide) publishLocal(ctx context.Context, local string) error {
 func (g *guide) free(ctx context.Context, r ref.Ref) (bool, error) {
 	_, err := g.hub.Project(ctx, r)
 	if app.IsNotFound(err) {
-		return !app.IsDeleted(err), nil
+		return true, nil
 	}
 	return false, err
 }

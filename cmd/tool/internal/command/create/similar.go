@@ -57,7 +57,7 @@ func (c *create) offerAPI(ctx context.Context) (stopped bool, err error) {
 	if err != nil || schema.URL != "" {
 		return false, nil
 	}
-	read, err := app.ReadDescription(schema, c.strict)
+	read, err := app.ReadDescription(schema)
 	if err != nil {
 		return false, nil
 	}

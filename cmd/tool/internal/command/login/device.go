@@ -16,14 +16,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// slower is how much longer to wait after each slow_down.
-const slower = 5 * time.Second
-
 // longest bounds how many seconds a hub has a terminal wait at first.
 const longest = 60
-
-// cancelTime bounds how long a terminal that gives up tells the hub so.
-const cancelTime = 2 * time.Second
 
 // approved returns the token that a user approves for this terminal in a browser.
 func approved(ctx context.Context, a *app.App, id identity.Identity) (token string, err error) {
@@ -36,14 +30,6 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 	if err != nil {
 		return "", explain(hub, err)
 	}
-	defer func() {
-		if err == nil || hubclient.HasCode(err, wire.CodeAccessDenied, wire.CodeExpiredToken) {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-		defer cancel()
-		_ = hub.CancelDevice(ctx, d.DeviceCode) // without it the code expires
-	}()
 	a.Diagnose("Your code: %s", d.UserCode)
 	a.Diagnose("Compare it, and approve this terminal, at this address:")
 	a.Diagnose("  %s", d.VerificationURIComplete)
@@ -68,10 +54,8 @@ func await(ctx context.Context, hub *identity.Hub, d *wire.Device) (string, erro
 		switch {
 		case err == nil:
 			return t.Token, nil
-		case !hubclient.HasCode(err, wire.CodeAuthorizationPending, wire.CodeSlowDown) || time.Now().After(expires):
+		case !hubclient.HasCode(err, wire.CodeAuthorizationPending) || time.Now().After(expires):
 			return "", explain(hub, err)
-		case hubclient.HasCode(err, wire.CodeSlowDown):
-			every += slower
 		}
 	}
 }
@@ -91,13 +75,16 @@ func explain(hub *identity.Hub, err error) error {
 	return e
 }
 
+// revokeTime bounds how long a terminal that could not store its token tells the hub so.
+const revokeTime = 2 * time.Second
+
 // revoke revokes the token that was approved, because it could not be stored, and says so
 // in the failure.
 func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error) error {
 	f := failure.Of(failed).At(stage)
 	hub, err := a.Reach(id)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 		defer cancel()
 		_, err = hub.RevokeToken(ctx, wire.TokenSelf)
 	}

@@ -163,7 +163,7 @@ func TestLogin_OlderHubApprovesNoTerminals(t *testing.T) {
 	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("paste a token instead")
 }
 
-func TestLogin_EndsWhenTheCodeExpiresThoughTheHubSaysToSlowDown(t *testing.T) {
+func TestLogin_EndsWhenTheCodeExpiresThoughTheHubSaysToWait(t *testing.T) {
 	w := apptest.New(t)
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	t.Setenv("PATH", t.TempDir()) // no browser can be started
@@ -180,10 +180,10 @@ func TestLogin_EndsWhenTheCodeExpiresThoughTheHubSaysToSlowDown(t *testing.T) {
 				t.Error("the code had expired")
 				return false
 			}
-			return apptest.Refuse(rw, http.StatusBadRequest, wire.CodeSlowDown, "slow down")
+			return apptest.Refuse(rw, http.StatusBadRequest, wire.CodeAuthorizationPending, "not yet")
 		}
 		return false
 	})
 	w.UI.Answers = []string{"browser"}
-	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("slow down (stage login)")
+	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("not yet (stage login)")
 }

@@ -243,7 +243,7 @@ func (s *source) readAPI(ctx context.Context, client *workspace.Client) ([]byte,
 			return nil, err
 		}
 		if schema.File != "" {
-			read, err := app.ReadDescription(schema, false)
+			read, err := app.ReadDescription(schema)
 			if err != nil {
 				return nil, err
 			}

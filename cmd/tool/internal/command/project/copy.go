@@ -88,9 +88,6 @@ func copyProject(ctx context.Context, a *app.App, from, name string, create wire
 			e.Hint = "nothing was changed; push to it, or delete it first"
 			e.Recipe = []cmdline.Line{cmdline.Tool("project", "view").With(target.String())}
 		}
-		if e.Code == wire.CodeProjectDeleted {
-			e = e.WithHint("restore it, or use another name").WithRecipe(cmdline.Tool("project", "restore").With(target.String()))
-		}
 		if he, ok := errors.AsType[*hubclient.Error](err); ok && len(he.Errors) == 1 && he.Errors[0].Pointer == "/copyOf" {
 			e = e.WithReason("there is no project %s on %s", source, hub.Origin()).
 				WithRecipe(app.OrRestore(err, source, cmdline.Tool("project", "list").With(source.Account())))

@@ -125,15 +125,19 @@ func TestRestore_FailsWithoutProjectOrScope(t *testing.T) {
 	w.Run(command, "restore", "@alice/web", "--json").Fails("missing_scope", "restore")
 }
 
-// The name of a deleted project is reserved.
-func TestCopy_OffersToRestore(t *testing.T) {
+// The name of a deleted project is free.
+func TestRestore_UnderAnotherName(t *testing.T) {
 	w := world(t)
 	w.Run(command, "copy", "@alice/web", "other").Done()
 	w.Run(command, "rm", "@alice/other", "--force").Done()
-	f := w.Run(command, "copy", "@alice/web", "other", "--json").Fails("project_deleted", "create")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project restore @alice/other") {
+	w.Run(command, "copy", "@alice/web", "other").Done()
+	f := w.Run(command, "restore", "@alice/other", "--json").Fails("project_exists", "restore")
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project restore @alice/other --as other-old") {
 		t.Errorf("%v", f)
 	}
+	w.Run(command, "restore", "@alice/other", "--as", "Other").Exits(2)
+	w.Run(command, "restore", "@alice/other", "--as", "other-old").Done().Prints("Restored @alice/other-old")
 }
 
 func TestRm_OfWhatIsGoneIsDone(t *testing.T) {

@@ -6,7 +6,6 @@ package publish
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -136,7 +135,9 @@ func (p *publish) publish(ctx context.Context, asks bool) (*Result, *app.Aborted
 	blobs := p.files.Blobs()
 	defer blobs.Close()
 	p.sent = true
-	done, err := p.hub.PublishVersion(ctx, p.stack, p.version, p.Tree, p.counted(blobs.Open))
+	done, err := p.hub.PublishVersion(ctx, p.stack, p.version, hubclient.FileSet{
+		Snapshot: p.Snapshot, Open: blobs.Open, OnProgress: p.report().Of(p.files, app.Uploading),
+	})
 	if err != nil {
 		return nil, nil, p.keepOrRestore(err)
 	}
@@ -326,36 +327,6 @@ func (p *publish) read(ctx context.Context) error {
 		return failure.At(app.StageRead, err)
 	}
 	return failure.At(app.StageStack, app.CheckManifest(p.local, p.files, p.Tree))
-}
-
-// counted reports the bytes that were read.
-func (p *publish) counted(open hubclient.Opener) hubclient.Opener {
-	told := p.report().Of(p.files, app.Uploading)
-	files, bytes := 0, int64(0)
-	return func(e tree.Entry) (io.ReadCloser, error) {
-		if e.Path == p.Tree[0].Path {
-			files, bytes = 0, 0 // the first one again: another attempt
-		}
-		before := files
-		files++
-		content, err := open(e)
-		return &sent{content, func(n int) {
-			bytes += int64(n)
-			told(before, bytes)
-		}}, err
-	}
-}
-
-// sent is a file that reports the bytes that were read.
-type sent struct {
-	io.ReadCloser
-	read func(n int)
-}
-
-func (s *sent) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
-	s.read(n)
-	return n, err
 }
 
 func (p *publish) sameVersion(v wire.StackVersion) bool { return v.Version == p.version }

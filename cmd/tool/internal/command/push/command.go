@@ -82,7 +82,7 @@ since, also after a push that was interrupted or timed out.`,
 	fl.BoolVar(&o.Files, "base-files", false, "push the base files too, replacing those on the hub")
 	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "push the base files and leave the config unchanged")
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
-	fl.BoolVar(&o.Force, "force", false, "overwrite without asking, and also a damaged config")
+	fl.BoolVar(&o.Force, "force", false, "overwrite without asking, and replace what is damaged")
 	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: no config yet)")
 	fl.Var(&o.IfTree, "if-tree", "replace only base files with this `DIGEST` (none: there are none yet)")
 	fl.BoolVar(&o.NoClobber, "no-clobber", false, "fail if others wrote the config, or the base files, since the last pull or push from here")

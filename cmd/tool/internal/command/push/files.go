@@ -236,6 +236,7 @@ func (p *push) pushFiles(ctx context.Context) (bool, error) {
 			if p.stored.checked {
 				return p.hub.ReplaceBaseFiles(ctx, p.destination, files, p.stored.tree)
 			}
+			files.All = p.opts.Force && !p.opts.Watch
 			return p.hub.PutBaseFiles(ctx, p.destination, files)
 		})
 		if err == nil {

@@ -66,6 +66,15 @@ func TestPush_AsksBeforeItRemovesFiles(t *testing.T) {
 	w.Run(push.Command, "web", "--base-files-only").Done()
 }
 
+func TestPush_SendsAllFilesWithForce(t *testing.T) {
+	w := withFiles(t)
+	again := w.Run(push.Command, "web", "--base-files-only", "--json").Done().JSON()
+	forced := w.Run(push.Command, "web", "--base-files-only", "--force", "--json").Done().JSON()
+	if again["baseFilesUploaded"] != 0.0 || forced["baseFilesUploaded"] != forced["baseFilesPushed"] {
+		t.Errorf("sent again: %v; by force: %v", again, forced)
+	}
+}
+
 func TestPush_PushesWithoutAQuestionWhatReplacesItsOwnFiles(t *testing.T) {
 	w := withFiles(t)
 	w.Write("src/index.html", "<h2>")

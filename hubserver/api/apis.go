@@ -1,0 +1,278 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/description"
+	"example.com/projecthub/hubserver/fetch"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var apiRoutes = []request.Route{
+	{Op: wire.OpUploadAPI, Handle: uploadAPI},
+	{Op: wire.OpImportAPI, Handle: importAPI},
+	{Op: wire.OpListAPIs, Handle: listAPIs},
+	{Op: wire.OpGetAPI, Handle: getAPI},
+	{Op: wire.OpGetDocument, Handle: getDocument},
+	{Op: wire.OpGetTargets, Handle: getTargets},
+	{Op: wire.OpPutDocument, Handle: putDocument},
+	{Op: wire.OpDeleteAPI, Handle: deleteAPI},
+}
+
+func uploadAPI(c *request.Call) error {
+	data, err := readDescription(c)
+	if err != nil {
+		return err
+	}
+	q := c.R.URL.Query()
+	if err := checkSlug("", q.Get("slug")); err != nil {
+		return err
+	}
+	if done, err := c.Repeated(); done || err != nil {
+		return err
+	}
+	to := store.Resource{AccountID: c.Access.AccountID, Account: c.AccountInQuery(), Slug: q.Get("slug")}
+	return register(c, to, data, q.Get("name"))
+}
+
+func checkSlug(pointer, slug string) error {
+	if slug != "" && !ref.ValidName(slug) {
+		return request.InvalidBody(pointer, "%q is not a slug: a slug is %s", slug, ref.Rule)
+	}
+	return nil
+}
+
+func importAPI(c *request.Call) error {
+	var req wire.ImportAPI
+	if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
+		return err
+	}
+	if err := checkSlug("/slug", req.Slug); err != nil {
+		return err
+	}
+	account := cmp.Or(req.Account, c.Access.Account)
+	if !ref.ValidName(account) {
+		return request.InvalidBody("/account", "%q is not an account: an account is %s", account, ref.Rule)
+	}
+	if err := fetch.CheckURL(req.URL); err != nil {
+		return fetchProblem(err)
+	}
+	owner, err := c.Permit(store.Ask{Account: account}, wire.Writer, wire.ScopeWriteCatalog)
+	if err != nil {
+		return err
+	}
+	if done, err := c.Repeated(); done || err != nil {
+		return err
+	}
+	data, err := fetchDescription(c, account, req.URL)
+	if err != nil {
+		return err
+	}
+	to := store.Resource{AccountID: owner.AccountID, Account: account, Slug: req.Slug}
+	return register(c, to, data, fileOf(req.URL))
+}
+
+// register stores a description as a new API, whose slug comes from its title unless r has one, and
+// responds with it.
+func register(c *request.Call, r store.Resource, data []byte, name string) error {
+	a, blobs, err := described(c, data, name)
+	if err != nil {
+		return err
+	}
+	a.Resource = r
+	a.Slug, a.CreatedBy = cmp.Or(r.Slug, description.Slug(a.Title)), c.Access.Name()
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		id, _, err := tx.AddAPI(a, blobs, r.Slug == "")
+		if err != nil {
+			return done, err
+		}
+		added, err := tx.API(id)
+		return request.Done{
+			Account: added.Account, Action: "api.register", Object: added.String(), Detail: added.Document, ResourceID: id,
+			Reply: &request.Reply{
+				Status: http.StatusCreated, Location: "/v1/apis/" + refTo(added.Resource).Path(), Body: toAPI(&added),
+			},
+		}, err
+	})
+	if errors.Is(err, store.ErrExists) {
+		return request.Problemf(http.StatusConflict, wire.CodeAPIExists, "%s already exists", a)
+	}
+	return err
+}
+
+func listAPIs(c *request.Call) error {
+	a, err := listParameters(c)
+	if err != nil {
+		return err
+	}
+	names := []string{a.account}
+	if a.account != "" {
+		_, err = c.Permit(store.Ask{Account: a.account}, wire.Reader, "")
+	} else {
+		names, err = accountsWith(c, wire.Reader)
+	}
+	if err != nil {
+		return err
+	}
+	page, err := c.View().APIs(names, a.after, a.limit+1) // one more, to find out whether there is another page
+	if err != nil {
+		return err
+	}
+	answer := wire.APIs{APIs: []wire.API{}}
+	for i := range page[:min(a.limit, len(page))] {
+		answer.APIs = append(answer.APIs, toAPI(&page[i]))
+	}
+	if len(page) > a.limit {
+		answer.NextCursor = page[a.limit-1].String()
+	}
+	return c.JSON(http.StatusOK, answer)
+}
+
+// registered returns the API that the path names, 404 if it does not exist.
+func registered(c *request.Call) (a store.API, err error) {
+	if err := c.NeedResource(); err != nil {
+		return a, err
+	}
+	a, err = c.View().API(c.Resource.ID)
+	return a, absent(c, err)
+}
+
+func getAPI(c *request.Call) error {
+	a, err := registered(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, toAPI(&a))
+}
+
+func getDocument(c *request.Call) error {
+	a, err := registered(c)
+	if err != nil || c.Unmodified(a.Document) {
+		return err
+	}
+	text, err := content(c, a.ID, a.Document)
+	if err != nil {
+		return err
+	}
+	// A browser must not show a document of a user as a page of the hub.
+	c.W.Header().Set("Content-Disposition", "attachment")
+	return c.Bytes(http.StatusOK, a.MediaType, text)
+}
+
+// getTargets lists what enrichments can refer to in an API.
+func getTargets(c *request.Call) error {
+	a, err := registered(c)
+	if err != nil {
+		return err
+	}
+	return sendContent(c, a.ID, a.Targets, a.Document, "application/json")
+}
+
+// putDocument replaces the description of a registered API: by the body, or by what the address of
+// the parameter url has.
+func putDocument(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	data, name, err := newDocument(c)
+	if err != nil {
+		return err
+	}
+	a, blobs, err := described(c, data, name)
+	if err != nil {
+		return err
+	}
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		after, changed, err := tx.UpdateAPI(c.Resource.ID, a, blobs, c.Access.Name())
+		if changed {
+			done = request.Done{Account: after.Account, Action: "api.update", Object: after.String(), Detail: after.Document}
+		}
+		done.Reply = &request.Reply{Status: http.StatusOK, Body: toAPI(&after)}
+		return done, err
+	})
+	return absent(c, err)
+}
+
+func newDocument(c *request.Call) (data []byte, name string, err error) {
+	q, err := c.Query()
+	if err != nil {
+		return nil, "", err
+	}
+	address := q.Get("url")
+	if address == "" {
+		data, err = readDescription(c)
+		return data, q.Get("name"), err
+	}
+	data, err = fetchDescription(c, c.Resource.Account, address)
+	return data, fileOf(address), err
+}
+
+// deleteAPI deletes an API that no project uses. It is not a failure if the API does not exist.
+func deleteAPI(c *request.Call) error {
+	none := &request.Reply{Status: http.StatusOK, Body: wire.DeletedAPI{API: c.Ref()}}
+	if c.Resource.ID == 0 {
+		return c.Reply(none)
+	}
+	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+		return request.Done{
+			Account: c.Resource.Account, Action: "api.delete", Object: c.Resource.String(),
+			Reply: &request.Reply{Status: http.StatusOK, Body: wire.DeletedAPI{API: c.Ref(), Existed: true}},
+		}, tx.DeleteAPI(c.Resource.ID, c.Access.Name())
+	})
+	if errors.Is(err, store.ErrReference) {
+		return apiInUse(c)
+	}
+	if isGone(err) {
+		return c.Reply(none)
+	}
+	return err
+}
+
+// mostUsers bounds how many projects a problem lists that use an API.
+const mostUsers = 50
+
+// apiInUse is the problem of a deletion of an API that projects use. It names those that the caller
+// may see.
+func apiInUse(c *request.Call) error {
+	mine, err := accountsWith(c, wire.Reader)
+	if err != nil {
+		return err
+	}
+	users, err := c.View().ProjectsUsing(c.Resource.ID, mostUsers+1)
+	if err != nil {
+		return err
+	}
+	p := request.Problemf(http.StatusConflict, wire.CodeAPIInUse, "projects use %s", c.Resource)
+	hidden := 0
+	for _, u := range users[:min(mostUsers, len(users))] {
+		if !slices.Contains(mine, u.Account) && !u.IsPublic() {
+			hidden++
+			continue
+		}
+		p.Errors = append(p.Errors, wire.FieldError{Detail: u.String()})
+	}
+	if hidden > 0 {
+		p.Errors = append(p.Errors, wire.FieldError{Detail: fmt.Sprintf("%d that you cannot see", hidden)})
+	}
+	if len(users) > mostUsers {
+		p.Errors = append(p.Errors, wire.FieldError{Detail: "and more"})
+	}
+	if len(p.Errors) == 1 {
+		p.Detail = fmt.Sprintf("%s is used by %s", c.Resource, p.Errors[0].Detail)
+	}
+	return p.WithHint("nothing was deleted: change the API of these projects, or delete them")
+}
+
+func toAPI(a *store.API) wire.API {
+	return wire.API{
+		API: refTo(a.Resource), Title: a.Title, Version: a.Version, Format: a.Format, SHA256: a.Document,
+		CreatedAt: a.CreatedAt.Time(), CreatedBy: a.CreatedBy, UpdatedAt: a.UpdatedAt.Time(), UpdatedBy: a.UpdatedBy,
+	}
+}

@@ -1,0 +1,374 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var baseFileRoutes = []request.Route{
+	{Op: wire.OpGetBaseFiles, Handle: getBaseFiles},
+	{Op: wire.OpPutBaseFiles, Handle: putBaseFiles},
+	{Op: wire.OpGetBaseFilesHistory, Handle: getBaseFilesHistory},
+	{Op: wire.OpRestoreBaseFiles, Handle: restoreBaseFiles},
+	{Op: wire.OpPlanBaseFiles, Handle: planBaseFiles},
+	{Op: wire.OpGetBaseFilesArchive, Handle: getBaseFilesArchive},
+}
+
+// getBaseFiles responds with the list of a project's base files, or with ?tree= of a set that it had.
+func getBaseFiles(c *request.Call) error {
+	set, err := askedFiles(c)
+	if err != nil || c.Unmodified(set.Digest) {
+		return err
+	}
+	files, err := filesIn(c, set)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, wire.BaseFiles{
+		BaseFilesSum: toBaseFilesSum(set), Files: files, UpdatedAt: set.At.Time(), UpdatedBy: set.User,
+	})
+}
+
+// askedFiles returns the set that the query asks for: the present one, or a former one.
+func askedFiles(c *request.Call) (set store.Revision, err error) {
+	if err := c.NeedResource(); err != nil {
+		return set, err
+	}
+	q, err := c.Query()
+	if err != nil {
+		return set, err
+	}
+	if !q.Has("tree") {
+		return presentFiles(c)
+	}
+	if err := needReader(c); err != nil {
+		return set, err
+	}
+	if err := checkDigest("tree", q.Get("tree")); err != nil {
+		return set, err
+	}
+	return formerFiles(c, q.Get("tree"))
+}
+
+// checkDigest refuses a parameter of the query that cannot be a digest.
+func checkDigest(name, digest string) error {
+	if tree.ValidDigest(digest) {
+		return nil
+	}
+	return request.InvalidBody("", "%s must be 64 lower-case hex digits, not %q", name, digest)
+}
+
+// listCost is how much memory a file of a set takes, in bytes: in its list, and as an entry.
+const listCost = 512
+
+// filesIn returns the files of a set, for which it takes room.
+func filesIn(c *request.Call, set store.Revision) (tree.Tree, error) {
+	if err := c.Need(listCost * set.Files); err != nil {
+		return nil, err
+	}
+	return tree.Read(set.Content)
+}
+
+// presentFiles returns the set of the project that the path names, 404 if it has none.
+func presentFiles(c *request.Call) (store.Revision, error) {
+	set, err := newestFiles(c, c.View())
+	if err == nil && set.N == 0 {
+		err = request.NotFound("base files in " + c.Ref().String())
+	}
+	return set, err
+}
+
+// newestFiles is presentFiles for a project that may have none: the set's N is 0 then. A damaged set is
+// an ErrDamaged, and has its digest.
+func newestFiles(c *request.Call, v store.View) (store.Revision, error) {
+	set, err := v.Newest(c.Resource.ID, store.Files)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	noteDamage(c, err)
+	return set, err
+}
+
+// noteDamage logs an error if it is one of damaged files.
+func noteDamage(c *request.Call, err error) {
+	if !errors.Is(err, store.ErrDamaged) {
+		return
+	}
+	c.Hub.Log.Error("stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
+		"request", c.ID, "project", c.Ref().String(), "error", err)
+}
+
+// formerFiles returns a set that the project has or had.
+func formerFiles(c *request.Call, digest string) (store.Revision, error) {
+	set, err := c.View().Revision(c.Resource.ID, store.Files, digest)
+	if errors.Is(err, store.ErrNotFound) {
+		err = treeNotKept(c, digest)
+	}
+	return set, err
+}
+
+// getBaseFilesArchive responds with all base files in a tar, or with ?base= with those that are not the
+// same in a former set.
+func getBaseFilesArchive(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	set, err := presentFiles(c)
+	if err != nil {
+		return err
+	}
+	files, err := filesIn(c, set)
+	if err != nil {
+		return err
+	}
+	if base := c.R.URL.Query().Get("base"); base != "" {
+		if files, err = changedSince(c, files, base); err != nil {
+			return err
+		}
+	}
+	err = sendTar(c, c.Resource.ID, set.Digest, files, set.At.Time())
+	noteDamage(c, err)
+	return err
+}
+
+// changedSince returns the files that are not the same in a former set of the project. It returns all
+// of them if the former set is not kept or damaged, or the caller must not know it: a public project may have been
+// private then.
+func changedSince(c *request.Call, files tree.Tree, base string) (tree.Tree, error) {
+	if err := checkDigest("base", base); err != nil {
+		return nil, err
+	}
+	if !c.Has(wire.Reader) {
+		return files, nil
+	}
+	former, err := c.View().Revision(c.Resource.ID, store.Files, base)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) {
+		return files, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	known, err := filesIn(c, former)
+	if err != nil {
+		return nil, err
+	}
+	same := make(map[tree.Entry]bool, len(known))
+	for _, e := range known {
+		same[e] = true
+	}
+	return slices.DeleteFunc(files, func(e tree.Entry) bool { return same[e] }), nil
+}
+
+// digestBytes is more than a digest takes in the JSON of a plan.
+const digestBytes = 128
+
+// planBaseFiles says which blobs a push has to upload. The tree alone is a quick question; with
+// digests, all of them are looked for, also if the project has the tree already: some may be lost.
+func planBaseFiles(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	var req wire.PlanBaseFiles
+	// Elements of a few bytes would take many times their bytes.
+	limit := min(request.MaxPlan, digestBytes*int64(c.Hub.Limits.BaseFiles)+request.MaxJSON)
+	if _, err := c.ReadJSON("the plan", limit, &req); err != nil {
+		return err
+	}
+	if !tree.ValidDigest(req.Tree) {
+		return request.InvalidBody("/tree", "a tree is 64 lower-case hex digits")
+	}
+	if err := checkSet(c, len(req.Digests), "", 0, 0); err != nil {
+		return err
+	}
+	for i, digest := range req.Digests {
+		if !tree.ValidDigest(digest) {
+			return request.InvalidBody(fmt.Sprint("/digests/", i), "a digest is 64 lower-case hex digits")
+		}
+	}
+	current, incomplete, err := c.View().NewestDigest(c.Resource.ID, store.Files)
+	if err != nil {
+		return err
+	}
+	missing, err := c.View().Missing(c.Resource.ID, req.Digests)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, wire.PlannedBaseFiles{
+		Current: current, Unchanged: current == req.Tree && len(missing) == 0 && !incomplete,
+		Missing: append([]string{}, missing...),
+	})
+}
+
+// putBaseFiles replaces the base files of a project: by those of a tar, or in the form that sends
+// only what the hub lacks.
+func putBaseFiles(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	u, err := newUpload(c, "the archive", archiveBytes(c))
+	if err != nil {
+		return err
+	}
+	before, err := filesBefore(c, c.View())
+	if err != nil {
+		return err
+	}
+	files, err := u.receive(c.Resource.ID, before)
+	if err != nil {
+		return err
+	}
+	via := wire.ViaPush
+	if c.Condition().New {
+		via = wire.ViaCreate
+	}
+	answer, err := writeFiles(c, before, filesWrite{
+		base: u.base, files: files, sent: u.sent, via: via, action: "base-files.write",
+	})
+	if err != nil {
+		return err
+	}
+	answer.Uploaded, answer.BytesReceived = u.uploaded, u.body.n
+	return c.JSON(http.StatusOK, answer)
+}
+
+// filesBefore returns the files that a write replaces, which may be damaged: 412 if they are not those
+// that the request is made for.
+func filesBefore(c *request.Call, v store.View) (before store.Revision, err error) {
+	condition := c.Condition()
+	before, err = newestFiles(c, v)
+	if err != nil && before.N == 0 {
+		return before, err
+	}
+	if condition.Holds(before.Digest, before.N > 0) {
+		return before, nil
+	}
+	if condition.New && before.N > 0 {
+		return before, request.Problemf(http.StatusPreconditionFailed, wire.CodeSetExists,
+			"%s already has base files", c.Ref())
+	}
+	p := request.RevisionChanged("the base files of " + c.Ref().String() + " are not those that the request was made for")
+	if before.N > 0 {
+		p.Current = &wire.Edit{Revision: before.Digest}
+	}
+	return before, p
+}
+
+// filesWrite replaces the files of a project.
+type filesWrite struct {
+	base   string // digest that the files before must have; "": any
+	files  tree.Tree
+	sent   map[string]bool // digests of blobs that were stored for it
+	via    wire.Via
+	action string // of the audit log
+}
+
+// writeFiles makes a write, which was prepared for the files before. If another write was first, it is
+// prepared again for what that has left, while others wait.
+func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.BaseFilesWritten, error) {
+	by, err := c.Author(string(w.via))
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := store.PrepareFiles(before, w.files, w.sent, by)
+	if err != nil {
+		return nil, err
+	}
+	var answer *wire.BaseFilesWritten
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		before, write := before, prepared
+		after, lacking, err := tx.WriteFiles(c.Resource.ID, write)
+		if errors.Is(err, store.ErrChanged) {
+			if before, err = filesBefore(c, tx.View); err != nil {
+				return done, err
+			}
+			if w.base != "" && w.base != before.Digest {
+				return done, planOutdated(before.Digest, nil)
+			}
+			if write, err = store.PrepareFiles(before, w.files, w.sent, by); err != nil {
+				return done, err
+			}
+			after, lacking, err = tx.WriteFiles(c.Resource.ID, write)
+		}
+		if errors.Is(err, store.ErrMissing) {
+			return done, planOutdated(before.Digest, lacking)
+		}
+		if errors.Is(err, store.ErrSize) {
+			return done, cannotTake("the list of files", "%v", err)
+		}
+		answer = &wire.BaseFilesWritten{Project: c.Ref(), Tree: after.Digest, BaseFilesPushed: len(w.files)}
+		if after.N != before.N {
+			answer.Added, answer.Changed, answer.Removed = after.Added, after.Changed, after.Removed
+			done = request.Done{
+				Account: c.Ref().Account(), Action: w.action, Object: c.Ref().String(), Detail: after.Digest,
+			}
+		}
+		return done, err
+	})
+	if err != nil {
+		return nil, absent(c, err)
+	}
+	c.Wrote()
+	return answer, nil
+}
+
+// planOutdated is the 409 of a push whose plan does not fit any more.
+func planOutdated(current string, missing []string) error {
+	p := request.Problemf(http.StatusConflict, wire.CodePlanOutdated, "the base files changed since the push was planned").
+		WithHint("plan it again")
+	if p.Missing = missing; missing != nil {
+		p.Detail = fmt.Sprintf("%d blobs that the file set names are missing", len(missing))
+	}
+	if current != "" {
+		p.Current = &wire.Edit{Revision: current}
+	}
+	return p
+}
+
+// restoreBaseFiles makes a former set of base files the present one.
+func restoreBaseFiles(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	var req wire.RestoreBaseFiles
+	body, err := c.ReadJSON("the body", request.MaxJSON, &req)
+	if err != nil {
+		return err
+	}
+	if !tree.ValidDigest(req.Tree) {
+		return request.InvalidBody("/tree", "must be 64 lower-case hex digits, not %q", req.Tree)
+	}
+	if _, conditional := c.R.Header["If-Match"]; !conditional {
+		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a restore needs If-Match").
+			WithHint("send the digest of the base files that it is to replace")
+	}
+	answer, err := RestoreFiles(c, req.Tree)
+	if err != nil {
+		return err
+	}
+	answer.BytesReceived = int64(len(body))
+	return c.JSON(http.StatusOK, answer)
+}
+
+// RestoreFiles makes a former set of base files the present one, if the request's conditions are met.
+func RestoreFiles(c *request.Call, digest string) (*wire.BaseFilesWritten, error) {
+	before, err := filesBefore(c, c.View())
+	if err != nil {
+		return nil, err
+	}
+	former, err := formerFiles(c, digest)
+	if err != nil {
+		return nil, err
+	}
+	files, err := filesIn(c, former)
+	if err != nil {
+		return nil, err
+	}
+	return writeFiles(c, before, filesWrite{files: files, via: wire.ViaRestore, action: "base-files.restore"})
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var botRoutes = []request.Route{
+	{Op: wire.OpListBots, Handle: listBots},
+	{Op: wire.OpPutBot, Handle: putBot},
+	{Op: wire.OpDeleteBot, Handle: deleteBot},
+}
+
+func listBots(c *request.Call) error {
+	cursor, limit, err := pageAsked(c)
+	if err != nil {
+		return err
+	}
+	after, ok := strings.CutPrefix(cursor, "after:")
+	if cursor != "" && !ok {
+		return invalidCursor()
+	}
+	bots, err := c.View().Bots(c.Access.AccountID, after, limit+1)
+	if err != nil {
+		return err
+	}
+	var answer wire.Bots
+	answer.Bots, answer.NextCursor = pageOf(bots, limit, toBot, func(b *store.Bot) string { return "after:" + b.Name() })
+	return c.JSON(http.StatusOK, answer)
+}
+
+// putBot creates a bot that can have tokens, unless it exists.
+func putBot(c *request.Call) error {
+	name, by := c.Ref().String(), c.Access.Name()
+	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		bot, err := tx.LockBot(c.Access.AccountID, "", name)
+		if err == nil {
+			done.Reply = &request.Reply{Status: http.StatusOK, Body: toBot(bot)}
+			return done, tx.AdoptBot(bot.ID, by)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return done, err
+		}
+		account := c.Ref().Account()
+		bot = &store.Bot{
+			AccountID: c.Access.AccountID, Account: account, BotRefID: name, CreatedBy: by, UpdatedBy: by,
+		}
+		done = request.Done{Account: account, Action: "bot.create", Object: name}
+		done.Reply = &request.Reply{Status: http.StatusCreated, Body: toBot(bot)}
+		return done, tx.AddBot(bot)
+	})
+}
+
+// deleteBot deletes a bot and its tokens. It is not a failure if the bot does not exist.
+func deleteBot(c *request.Call) error {
+	name := c.Ref().String()
+	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		answer := wire.DeletedBot{Bot: name}
+		bot, err := tx.LockBot(c.Access.AccountID, "", name)
+		switch {
+		case err == nil:
+			done = request.Done{Account: bot.Account, Action: "bot.delete", Object: name}
+			answer.Existed = true
+			answer.Revoked, err = tx.DeleteBot(bot)
+		case errors.Is(err, store.ErrNotFound):
+			err = nil
+		}
+		done.Reply = &request.Reply{Status: http.StatusOK, Body: answer}
+		return done, err
+	})
+}
+
+// pathBot returns the bot that the path names, as find finds it.
+func pathBot(c *request.Call, find func(account int64, id, refID string) (*store.Bot, error)) (*store.Bot, error) {
+	name := c.Ref().String()
+	bot, err := find(c.Access.AccountID, "", name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, request.NotFound("bot " + name)
+	}
+	return bot, err
+}
+
+func toBot(b *store.Bot) wire.Bot {
+	return wire.Bot{Account: b.Account, BotID: b.BotID, BotRefID: b.BotRefID}
+}

@@ -1,0 +1,324 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var configRoutes = []request.Route{
+	{Op: wire.OpGetConfig, Handle: getConfig},
+	{Op: wire.OpPutConfig, Handle: putConfig},
+	{Op: wire.OpCheckConfig, Handle: checkConfig},
+	{Op: wire.OpPatchConfig, Handle: patchConfig},
+	{Op: wire.OpGetConfigHistory, Handle: getConfigHistory},
+}
+
+// getConfig responds with the config of a project, or with ?revision= as it was.
+func getConfig(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	config, err := askedConfig(c)
+	if err != nil || c.Unmodified(config.Digest) {
+		return err
+	}
+	return c.Encode(http.StatusOK, wire.Config{
+		Project: c.Ref(), Config: jsontext.Value(config.Content),
+		ConfigState: wire.ConfigState{HasConfig: config.HasConfig(), Edit: toEdit(config)},
+	}.EncodeTo)
+}
+
+// askedConfig returns the config that the query asks for: the present one, or a former one.
+func askedConfig(c *request.Call) (config store.Revision, err error) {
+	q, err := c.Query()
+	if err != nil {
+		return config, err
+	}
+	if !q.Has("revision") {
+		return newestConfig(c)
+	}
+	if err := needReader(c); err != nil {
+		return config, err
+	}
+	digest := q.Get("revision")
+	if !tree.ValidDigest(digest) {
+		return config, request.InvalidBody("", "revision must be 64 lower-case hex digits, not %q", digest)
+	}
+	return formerConfig(c, digest)
+}
+
+// newestConfig returns the config of the project that the path names. One that is damaged is an
+// error, and has its digest.
+func newestConfig(c *request.Call) (store.Revision, error) {
+	var config store.Revision
+	var err error
+	if a := c.Access; a != nil && a.Config.N != 0 {
+		config, a.Config = a.Config, store.Revision{} // a second try reads it again
+		err = config.Decode()
+	} else {
+		config, err = c.View().Newest(c.Resource.ID, store.Config)
+	}
+	if errors.Is(err, store.ErrDamaged) {
+		return config, request.Damaged("the stored bytes of the config of "+c.Ref().String()+" are damaged", err).
+			WithHint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
+	}
+	return config, absent(c, err)
+}
+
+// toEdit says who wrote a revision, and when. Both are empty for the config of a new project.
+func toEdit(r store.Revision) wire.Edit {
+	if !r.Written() {
+		return wire.Edit{Revision: r.Digest}
+	}
+	return wire.Edit{Revision: r.Digest, UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via)}
+}
+
+func putConfig(c *request.Call) error {
+	via := wire.ViaPush
+	if q := c.R.URL.Query(); q.Has("restore") {
+		if n := q.Get("restore"); n != "1" {
+			return request.InvalidBody("", "restore must be 1, not %q", n)
+		}
+		via = wire.ViaRestore
+	}
+	return replaceConfig(c, configWrite{via: via})
+}
+
+// checkConfig answers as putConfig does, and writes nothing.
+func checkConfig(c *request.Call) error {
+	if n := c.R.URL.Query().Get("dryRun"); n != "1" {
+		return request.InvalidBody("", "dryRun must be 1, not %q: PUT replaces the config", n)
+	}
+	return replaceConfig(c, configWrite{via: wire.ViaPush, dryRun: true})
+}
+
+func replaceConfig(c *request.Call, w configWrite) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	body, err := c.ReadText("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON)
+	if err != nil {
+		return err
+	}
+	config, found, err := flat.FoldMember(body, "settings", "source") // see wire.PutConfig
+	if err != nil {
+		return request.BodyProblem(err)
+	}
+	if err := checkLimits(c, config); err != nil {
+		return err
+	}
+	if c.Condition().New {
+		w.via = wire.ViaCreate
+	}
+	if found {
+		w.config = &config
+	}
+	return answerConfig(c, w)
+}
+
+// patchConfig changes some keys of the config of a project.
+func patchConfig(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	var req wire.PatchConfig
+	if _, err := c.ReadJSON("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON, &req); err != nil {
+		return err
+	}
+	// What the request alone shows is checked before the condition.
+	if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
+		return invalidConfig(err)
+	}
+	if _, conditional := c.R.Header["If-Match"]; !conditional {
+		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
+			WithHint("send the ETag of the config that the change is based on")
+	}
+	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req})
+}
+
+// RestoreConfig makes the config what it was with a revision, if the request's conditions are met.
+func RestoreConfig(c *request.Call, digest string) error {
+	former, err := formerConfig(c, digest)
+	if err != nil {
+		return err
+	}
+	config, err := flat.Parse(former.Content)
+	if err != nil {
+		return err
+	}
+	if err := checkLimits(c, config); err != nil {
+		return err
+	}
+	_, err = writeConfig(c, configWrite{via: wire.ViaRestore, config: &config})
+	return err
+}
+
+type configWrite struct {
+	via    wire.Via
+	config *flat.Config      // the new config, or
+	patch  *wire.PatchConfig // what changes of the former one; without either, nothing is written
+	dryRun bool
+
+	condition store.Condition // of the request
+	by        store.Author
+}
+
+// apply returns the config that a write leaves.
+func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat.Config, err error) {
+	if w.config != nil {
+		return *w.config, nil
+	}
+	if config, err = flat.Parse(former.Content); err != nil || w.patch == nil {
+		return config, err
+	}
+	if config, err = config.Patch(w.patch.Set, w.patch.Remove); err != nil {
+		return config, invalidConfig(err)
+	}
+	return config, checkLimits(c, config)
+}
+
+// answerConfig writes a config, and responds with it as it is now and as it was before.
+func answerConfig(c *request.Call, w configWrite) error {
+	answer, err := writeConfig(c, w)
+	if err != nil {
+		return err
+	}
+	c.W.Header().Set("ETag", request.ETag(answer.Revision))
+	return c.Encode(http.StatusOK, answer.EncodeTo)
+}
+
+// tries bounds how often a write is tried again because another one was first.
+const tries = 5
+
+// writeConfig makes a write if the request's conditions are met.
+func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, err error) {
+	w.condition = c.Condition()
+	if w.by, err = c.Author(string(w.via)); err != nil {
+		return nil, err
+	}
+	for range tries {
+		answer, err = tryConfig(c, w)
+		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
+			return answer, absent(c, err)
+		}
+	}
+	return nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
+		"others keep changing the config of %s", c.Ref()).WithHeader("Retry-After", "1")
+}
+
+// tryConfig makes a write for the config that it reads. ErrChanged or ErrUnchecked when another write
+// was first.
+func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
+	before, damage := newestConfig(c)
+	if damage != nil && (before.N == 0 || w.config == nil) { // a new config replaces one that is damaged
+		return nil, damage
+	}
+	if !w.condition.HoldsConfig(before) {
+		return nil, configChanged(c, w.condition, before)
+	}
+	config, err := w.apply(c, before)
+	if err != nil {
+		return nil, err
+	}
+	rule, err := c.View().SettingsSchema(c.Resource.ID)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := checkSettings(c, rule, config)
+	changes := w.config != nil || w.patch != nil
+	switch must := rule.Enforced && changes; {
+	case err != nil && must:
+		return nil, err
+	case err != nil:
+		c.Hub.Log.Warn("settings were not checked", "request", c.ID, "project", c.Ref().String(), "error", err)
+		const unchecked = "the settings were written, but could not be checked against the stack's schema"
+		findings = []wire.FieldError{{Detail: unchecked}}
+	case must && len(findings) > 0:
+		return nil, settingsInvalid(findings)
+	}
+	after := store.Revision{Digest: config.Revision(), Content: config.Canonical()}
+	if changes && !w.dryRun {
+		if before, after, err = saveConfig(c, w, before, after.Content, rule.Digest); err != nil {
+			return nil, err
+		}
+	}
+	answer := &wire.ConfigWritten{
+		Project: c.Ref(), Config: jsontext.Value(after.Content), Revision: after.Digest,
+		EnrichmentCount: config.EnrichmentCount(), Findings: findings,
+		OverwroteExistingConfig: changes && before.HasConfig() && damage == nil,
+		StackVersion:            rule.Withdrawn, UseStackVersion: rule.UseVersion,
+	}
+	if answer.OverwroteExistingConfig {
+		answer.Replaced = &wire.Replaced{Config: jsontext.Value(before.Content), Edit: toEdit(before)}
+	}
+	return answer, nil
+}
+
+// saveConfig writes a config whose settings were checked against a schema, and returns the one before and the one
+// after.
+func saveConfig(
+	c *request.Call, w configWrite, former store.Revision, body []byte, schema string,
+) (before, after store.Revision, err error) {
+	write, err := store.PrepareConfig(former, body, w.by)
+	if err != nil {
+		return before, after, err
+	}
+	write.Checked = schema
+	if w.patch != nil {
+		w.condition.Match = []string{former.Digest}
+	}
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		before, after, err = tx.WriteConfig(c.Resource.ID, write, w.condition)
+		if err == nil && after.N != before.N {
+			done = request.Done{
+				Account: c.Ref().Account(), Action: "config.write", Object: c.Ref().String(),
+				Detail: before.Digest + " to " + after.Digest,
+			}
+		}
+		return done, err
+	})
+	if err == nil {
+		c.Wrote()
+	}
+	return before, after, err
+}
+
+// configChanged is the 412 of a write whose condition the config does not meet.
+func configChanged(c *request.Call, condition store.Condition, now store.Revision) error {
+	p := request.RevisionChanged("the config of " + c.Ref().String() + " is not the one that If-Match names")
+	condition.Match = nil
+	if !condition.HoldsConfig(now) {
+		p = request.RevisionChanged(c.Ref().String() + " already has a config")
+	}
+	edit := toEdit(now)
+	p.Current = &edit
+	if edit.UpdatedBy != "" {
+		p.Hint = "it was written by " + edit.UpdatedBy + " through " + edit.UpdatedVia.Phrase() +
+			" on " + request.FormatTime(edit.UpdatedAt)
+	}
+	return p
+}
+
+func checkLimits(c *request.Call, config flat.Config) error {
+	l := c.Hub.Limits
+	if err := config.Check(flat.Limits{Bytes: l.ConfigBytes, Keys: l.ConfigKeys, Depth: l.ConfigDepth}); err != nil {
+		return request.Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%v", err)
+	}
+	return nil
+}
+
+// invalidConfig converts errors of flat to a 422 whose pointers are into the body.
+func invalidConfig(err error) error {
+	if conflict, ok := errors.AsType[*flat.ConflictError](err); ok {
+		return request.InvalidBody(conflict.Pointer, "%s", conflict.Detail)
+	}
+	return request.BodyProblem(err)
+}

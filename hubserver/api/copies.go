@@ -1,0 +1,99 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+// createCopy creates a project that begins as a copy of another one. It is a creation: a name that is
+// taken is a conflict.
+func createCopy(c *request.Call, req *wire.CreateProject) error {
+	if err := newName(req); err != nil {
+		return err
+	}
+	for _, field := range []struct {
+		pointer string
+		given   bool
+	}{{"/stack", req.Stack != ""}, {"/stackVersion", req.StackVersion != ""}, {"/api", !req.API.IsZero()}} {
+		if field.given {
+			return request.InvalidBody(field.pointer, "a copy has that of the project that copyOf names: leave it out")
+		}
+	}
+	visibility := cmp.Or(req.Visibility, wire.Private)
+	if err := checkProject(wire.Latest, visibility); err != nil {
+		return err
+	}
+	owner, err := c.Permit(store.Ask{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
+	if err != nil {
+		return err
+	}
+	source, wasPublic, err := readable(c, req)
+	if err != nil {
+		return err
+	}
+	p := store.Project{Bound: source.Bound}
+	p.AccountID, p.Account, p.Slug, p.CreatedBy = owner.AccountID, req.Account, req.Slug, c.Access.Name()
+	p.Visibility, p.PublicPreview = string(visibility), false
+	if err := permitBindings(c, &p.Bound); err != nil {
+		return err
+	}
+	by, err := c.Author(string(wire.ViaCreate))
+	if err != nil {
+		return err
+	}
+	return insertProject(c, p, req.ExpiresAt, func(tx *store.Tx, id int64) error {
+		now, err := tx.LockProject(source.ID)
+		if err == nil && wasPublic && !now.IsPublic() {
+			return c.NotPermitted("", source.Account, wire.Reader)
+		}
+		if err == nil {
+			err = tx.CopyProject(id, source.ID, by)
+		}
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return noSource(req)
+		case errors.Is(err, store.ErrMissing), errors.Is(err, store.ErrSize):
+			return fmt.Errorf("%w: of the base files of %s: %w", store.ErrDamaged, source, err)
+		}
+		return err
+	})
+}
+
+// readable returns the project that a copy begins as, of which the caller may read everything: as its
+// account's reader, or because it is public.
+func readable(c *request.Call, req *wire.CreateProject) (p store.Project, isPublic bool, err error) {
+	ask := store.Ask{Account: req.CopyOf.Account(), Kind: store.KindProject, Slug: req.CopyOf.Slug()}
+	a, refused := c.Permit(ask, wire.Reader, "")
+	if a == nil {
+		return p, false, refused
+	}
+	id := a.Resource.ID
+	if refused != nil {
+		r, err := c.View().PublicProject(ask.Account, ask.Slug)
+		if errors.Is(err, store.ErrNotFound) {
+			return p, false, refused
+		}
+		if err != nil {
+			return p, false, err
+		}
+		id, isPublic = r.ID, true
+	}
+	p, err = c.View().Project(id)
+	if errors.Is(err, store.ErrNotFound) {
+		absent := noSource(req)
+		if atLeast(a.Role, wire.Writer) {
+			AddDeleted(c, ask, absent)
+		}
+		return p, false, absent
+	}
+	return p, isPublic, err
+}
+
+func noSource(req *wire.CreateProject) *request.Problem {
+	return request.InvalidBody("/copyOf", "there is no project %s", req.CopyOf)
+}

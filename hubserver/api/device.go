@@ -1,0 +1,122 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var deviceRoutes = []request.Route{
+	{Op: wire.OpStartDevice, Handle: withBody(startDevice)},
+	{Op: wire.OpDeviceToken, Handle: withBody(deviceToken)},
+}
+
+// maxClient bounds what a terminal calls itself, in bytes.
+const maxClient = 100
+
+// startDevice lets a terminal wait for a token.
+func startDevice(c *request.Call, req *wire.StartDevice) error {
+	req.Client = cmp.Or(req.Client, "a terminal")
+	if len(req.Client) > maxClient || request.CheckName(req.Client) != nil {
+		return request.InvalidBody("/client", "the name of the client has at most %d printable characters", maxClient)
+	}
+	secret, code := request.NewSecret(), store.NewCode()
+	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+		return request.Done{}, tx.CreateDevice(&store.Device{
+			Hash: pat.Hash(secret), Code: code, Client: req.Client, Address: c.Address(),
+		})
+	})
+	if errors.Is(err, store.ErrTooMany) || errors.Is(err, store.ErrExists) {
+		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "too many terminals wait for a token").
+			WithHeader("Retry-After", "60").Because(err)
+	}
+	if err != nil {
+		return err
+	}
+	address := c.Hub.PublicURL + "/device"
+	return c.JSON(http.StatusOK, wire.Device{
+		DeviceCode: secret, UserCode: code, VerificationURI: address,
+		VerificationURIComplete: address + "?" + url.Values{"code": {code}}.Encode(),
+		ExpiresIn:               int(store.DeviceLife / time.Second), Interval: int(store.DeviceEvery / time.Second),
+	})
+}
+
+func expiredToken() *request.Problem {
+	return request.Problemf(http.StatusBadRequest, wire.CodeExpiredToken, "the code has expired or was cancelled").
+		WithHint("start again")
+}
+
+func accessDenied() *request.Problem {
+	return request.Problemf(http.StatusBadRequest, wire.CodeAccessDenied, "the user denied the request")
+}
+
+// notApproved is why a device gets no token; nil if a user has approved it.
+func notApproved(d *store.Device) error {
+	switch {
+	case d.Expired:
+		return expiredToken()
+	case d.State == store.DevicePending:
+		return request.Problemf(http.StatusBadRequest, wire.CodeAuthorizationPending, "the user has not decided yet")
+	case d.State == store.DeviceDenied, d.Disabled:
+		return accessDenied()
+	}
+	return nil
+}
+
+// deviceToken gives the token to the terminal, once a user has approved it. A terminal that lost the response asks
+// again, and gets another token in place of the first. Until the approval it only reads: callers without a token
+// should not delay the writes of others.
+func deviceToken(c *request.Call, req *wire.DeviceCode) error {
+	hash := pat.Hash(req.DeviceCode)
+	d, err := c.View().Device(hash)
+	if err == nil {
+		err = notApproved(d)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		err = expiredToken()
+	}
+	if err != nil {
+		return err
+	}
+	secret := pat.New()
+	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		d, err := tx.LockDevice(hash)
+		if err == nil {
+			err = notApproved(d)
+		}
+		if err != nil {
+			return done, err
+		}
+		token := &store.Token{
+			Hash: pat.Hash(secret), Shown: pat.Shown(secret), Name: d.Client, AccountID: d.UserID, ParentID: d.ParentID,
+			Scopes: d.Scopes, ExpiresAt: d.EndsAt,
+		}
+		if d.TokenID == 0 {
+			err = tx.MintToken(token)
+		} else {
+			var former *store.RevokedToken
+			if former, err = tx.ReplaceToken(token, d.TokenHash); err == nil {
+				replaced := request.Revocation(d.User, d.User, former)
+				replaced.Detail = "replaced"
+				done.Also = []request.Done{replaced}
+			}
+		}
+		if errors.Is(err, store.ErrRevoked) || errors.Is(err, store.ErrTooMany) {
+			return done, accessDenied()
+		}
+		if err != nil {
+			return done, err
+		}
+		done.Account, done.Actor = d.User, d.User
+		done.Action, done.Object, done.Detail = "token.create", token.ShortID(), d.Scopes
+		done.Reply = &request.Reply{Status: http.StatusOK, Body: wire.DeviceToken{Token: secret}}
+		return done, tx.SaveDevice(d, token.ID)
+	})
+}

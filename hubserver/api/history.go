@@ -1,0 +1,99 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+func getConfigHistory(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	cursor, limit, err := pageAsked(c)
+	if err != nil {
+		return err
+	}
+	before := int64(0)
+	if cursor != "" {
+		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil || before < 1 {
+			return invalidCursor()
+		}
+	}
+	revisions, err := c.View().History(c.Resource.ID, store.Config, before, limit+1)
+	if err != nil {
+		return err
+	}
+	var answer wire.ConfigHistory
+	number := func(r *store.Revision) string { return strconv.FormatInt(r.N, 10) }
+	answer.Entries, answer.NextCursor = pageOf(revisions, limit, toConfigEntry, number)
+	return c.JSON(http.StatusOK, answer)
+}
+
+func toConfigEntry(r *store.Revision) wire.ConfigEntry {
+	return wire.ConfigEntry{
+		Edit: toEdit(*r), Parent: r.Parent, TokenName: r.Token, RequestID: r.Request,
+		Added: r.Added, Changed: r.Changed, Removed: r.Removed,
+	}
+}
+
+// getBaseFilesHistory responds with the sets of base files that a project has and had.
+func getBaseFilesHistory(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	most := int(c.Hub.Store.Retention.Lists)
+	revisions, err := c.View().History(c.Resource.ID, store.Files, 0, most)
+	if err != nil {
+		return err
+	}
+	var answer wire.BaseFilesHistory
+	answer.Entries, _ = pageOf(revisions, most, toBaseFilesEntry, nil)
+	return c.JSON(http.StatusOK, answer)
+}
+
+func toBaseFilesEntry(r *store.Revision) wire.BaseFilesEntry {
+	return wire.BaseFilesEntry{
+		BaseFilesSum: toBaseFilesSum(*r), Parent: r.Parent,
+		UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via), TokenName: r.Token, RequestID: r.Request,
+		Added: r.Added, Changed: r.Changed, Removed: r.Removed,
+	}
+}
+
+func toBaseFilesSum(r store.Revision) wire.BaseFilesSum {
+	return wire.BaseFilesSum{Tree: r.Digest, Count: int(r.Files), Bytes: r.Bytes}
+}
+
+// needReader refuses a caller who may read the project only because it is public. What a project was
+// is for those who can read the account: it may have become public after something was removed.
+func needReader(c *request.Call) error {
+	if c.Access == nil {
+		return c.Unauthenticated()
+	}
+	_, err := c.Permit(askFor(c.Resource), wire.Reader, "")
+	return err
+}
+
+// formerConfig returns a revision of the config that was written and is kept.
+func formerConfig(c *request.Call, digest string) (store.Revision, error) {
+	former, err := c.View().Revision(c.Resource.ID, store.Config, digest)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !former.Written() {
+		return former, request.Problemf(http.StatusNotFound, wire.CodeRevisionNotKept,
+			"revision %s of the config of %s is not kept", digest, c.Ref()).
+			WithHint("the hub keeps a limited number of revisions: list them with %s",
+				"/v1/projects/"+c.Ref().Path()+"/config/history")
+	}
+	return former, err
+}
+
+// treeNotKept is the failure of a request for a tree that the history does not have.
+func treeNotKept(c *request.Call, digest string) error {
+	return request.Problemf(http.StatusNotFound, wire.CodeRevisionNotKept,
+		"the set of base files %s of %s is not kept", digest, c.Ref()).
+		WithHint("the hub keeps the last %d: list them with /v1/projects/%s/preview/base-files/history",
+			c.Hub.Store.Retention.Lists, c.Ref().Path())
+}

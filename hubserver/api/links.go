@@ -1,0 +1,84 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var linkRoutes = []request.Route{
+	{Op: wire.OpCreateLink, Handle: withBody(createLink)},
+	{Op: wire.OpCreateInvitation, Handle: withBody(createInvitation)},
+}
+
+// NewLink returns the address of a new link to a hub, and the hash that is stored of its secret.
+func NewLink(publicURL string) (address, hash string) {
+	secret := request.NewSecret()
+	return publicURL + "/link?" + url.Values{"code": {secret}}.Encode(), pat.Hash(secret)
+}
+
+// createLink creates a link that signs a browser in with the rights of the token.
+func createLink(c *request.Call, req *wire.CreateLink) error {
+	if req.Page != "" && request.LocalPath(req.Page) != req.Page {
+		return request.InvalidBody("/page", "the page is a path of this hub, such as /@acme/web")
+	}
+	if c.Access.Session != 0 {
+		return request.Problemf(http.StatusForbidden, wire.CodeNotPermitted,
+			"a session creates no links: they would outlive it")
+	}
+	if err := c.NeedUser("sign in"); err != nil {
+		return err
+	}
+	return issueLink(c, store.Link{
+		Account: c.Access.Account, Kind: store.LinkSignIn, Scopes: c.Access.Scopes, Page: request.LocalPath(req.Page),
+	}, store.PageLinkLife, "link.create")
+}
+
+// createInvitation creates a link that gives one person a role in an org.
+func createInvitation(c *request.Call, req *wire.CreateInvitation) error {
+	if !ref.ValidName(req.Account) {
+		return request.InvalidBody("/account", "an account is %s", ref.Rule)
+	}
+	if !isRole(req.Role) {
+		return request.InvalidBody("/role", "the role is reader, writer or admin")
+	}
+	if _, err := c.Permit(store.Ask{Account: req.Account}, wire.Admin, wire.ScopeAdminResource); err != nil {
+		return err
+	}
+	if err := c.NeedUnrestricted("cannot invite people"); err != nil {
+		return err
+	}
+	return issueLink(c, store.Link{
+		Account: req.Account, Kind: store.LinkInvitation, Role: string(req.Role), Page: "/@" + req.Account,
+	}, store.AccountLinkLife, "invitation.create")
+}
+
+// issueLink stores a link that ends with the token of the request.
+func issueLink(c *request.Call, link store.Link, life time.Duration, action string) error {
+	var address string
+	address, link.Hash = NewLink(c.Hub.PublicURL)
+	link.TokenID, link.CreatedByID = c.Access.TokenID, c.Access.Caller.AccountID
+	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+		l := link
+		err := tx.CreateLink(&l, life)
+		return request.Done{
+			Account: l.Account, Action: action, Object: l.Account, Detail: l.Role,
+			Reply: &request.Reply{Status: http.StatusCreated, Body: wire.Link{URL: address, ExpiresAt: l.ExpiresAt.Time()}},
+		}, err
+	})
+	if kind, ok := errors.AsType[*store.KindError](err); ok {
+		return request.InvalidBody("/account", "%v", kind)
+	}
+	if errors.Is(err, store.ErrTooMany) {
+		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
+			"%s has too many links that were not used", link.Account).WithHeader("Retry-After", "60")
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+// refTo is the ref of a row, which was checked when it was written.
+func refTo(r store.Resource) ref.Ref { return refOf(r.Account, r.Slug) }
+
+func refOf(account, slug string) ref.Ref {
+	r, _ := ref.New(account, slug)
+	return r
+}
+
+func atLeast(role string, needed wire.Role) bool {
+	return store.Rank(role) >= store.Rank(string(needed))
+}
+
+const (
+	defaultPage = 50
+	maxPage     = 200
+)
+
+// pageLimit returns how many items the query asks for.
+func pageLimit(q url.Values) (int, error) {
+	text := q.Get("limit")
+	if text == "" {
+		return defaultPage, nil
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 || limit > maxPage {
+		return 0, request.InvalidBody("", "limit must be a number from 1 to %d, not %q", maxPage, text)
+	}
+	return limit, nil
+}
+
+// pageAsked returns which page of a list the query asks for: at most limit items after a cursor, "" for the first page.
+func pageAsked(c *request.Call) (cursor string, limit int, err error) {
+	q, err := c.Query()
+	if err == nil {
+		limit, err = pageLimit(q)
+	}
+	return q.Get("cursor"), limit, err
+}
+
+func invalidCursor() error {
+	return request.InvalidBody("", "invalid cursor: send the nextCursor of a page")
+}
+
+// Page returns which page of a list by account and slug a query asks for.
+func Page(q url.Values) (after store.Name, limit int, err error) {
+	if limit, err = pageLimit(q); err != nil {
+		return after, 0, err
+	}
+	if text := q.Get("cursor"); text != "" {
+		last, err := ref.Parse(text)
+		if err != nil {
+			return after, 0, invalidCursor()
+		}
+		after = store.Name{Account: last.Account(), Slug: last.Slug()}
+	}
+	return after, limit, nil
+}
+
+// pageOf returns the items of a page, and the cursor of the next one. One row more than the page has was read, if
+// there is another page.
+func pageOf[Row, Item any](
+	rows []Row, limit int, show func(*Row) Item, cursor func(*Row) string,
+) (items []Item, next string) {
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = cursor(&rows[limit-1])
+	}
+	items = []Item{}
+	for i := range rows {
+		items = append(items, show(&rows[i]))
+	}
+	return items, next
+}
+
+// asked is the page of a list of resources that a query asks for.
+type asked struct {
+	account string // "": all that the caller has a role on
+	after   store.Name
+	limit   int
+}
+
+func listParameters(c *request.Call) (a asked, err error) {
+	q, err := c.Query()
+	if err != nil {
+		return a, err
+	}
+	if a.account = q.Get("account"); a.account != "" && !ref.ValidName(a.account) {
+		return a, request.InvalidBody("", "%q is not an account: an account is %s", a.account, ref.Rule)
+	}
+	a.after, a.limit, err = Page(q)
+	return a, err
+}
+
+// Accounts returns the accounts on which the caller has a role, in the order of their names.
+func Accounts(c *request.Call) ([]wire.AccountRole, error) {
+	if c.Access.IsBot() {
+		return []wire.AccountRole{{Account: c.Access.Account, Role: wire.Writer}}, nil
+	}
+	all := []wire.AccountRole{{Account: c.Access.Account, Role: wire.Admin}}
+	members, err := c.View().MembershipsOf(c.Access.Caller.AccountID)
+	for _, m := range members {
+		all = append(all, wire.AccountRole{Account: m.Account, Role: wire.Role(m.Role)})
+	}
+	if only := c.Access.Only; only.AccountID != 0 {
+		all = slices.DeleteFunc(all, func(a wire.AccountRole) bool {
+			return only.ResourceID != 0 || a.Account != only.Account
+		})
+	}
+	slices.SortFunc(all, func(a, b wire.AccountRole) int { return strings.Compare(a.Account, b.Account) })
+	return all, err
+}
+
+// accountsWith returns the names of the accounts on which the caller has a role, at least the needed one.
+func accountsWith(c *request.Call, needed wire.Role) (names []string, err error) {
+	all, err := Accounts(c)
+	for _, a := range all {
+		if atLeast(string(a.Role), needed) {
+			names = append(names, a.Account)
+		}
+	}
+	return names, err
+}
+
+// content returns what a blob contains, after it was checked. It takes room for it.
+func content(c *request.Call, resource int64, digest string) ([]byte, error) {
+	size, err := c.View().BlobSize(resource, digest)
+	if err == nil {
+		err = c.NeedAtMost(2 * size) // as it is stored, too
+	}
+	var blobs map[string]store.Blob
+	if err == nil {
+		blobs, err = c.View().Blobs(resource, []string{digest})
+	}
+	if errors.Is(err, store.ErrMissing) {
+		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return blobs[digest].Open(nil)
+}

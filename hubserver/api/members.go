@@ -1,0 +1,103 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+// Members join by an invitation, so that these endpoints do not reveal which users exist.
+var memberRoutes = []request.Route{
+	{Op: wire.OpListMembers, Handle: listMembers},
+	{Op: wire.OpSetMember, Handle: withBody(setMember)},
+	{Op: wire.OpRemoveMember, Handle: removeMember},
+}
+
+func listMembers(c *request.Call) error {
+	after, limit, err := pageAsked(c)
+	if err != nil {
+		return err
+	}
+	if after != "" && !ref.ValidName(after) {
+		return invalidCursor()
+	}
+	answer := wire.Members{Account: c.AccountInQuery()}
+	members, err := c.View().Members(answer.Account, after, limit+1)
+	if kind, ok := errors.AsType[*store.KindError](err); ok { // a user's own account
+		return request.InvalidBody("", "%v", kind)
+	}
+	if err != nil {
+		return err
+	}
+	show := func(m *store.Member) wire.Member { return wire.Member{User: m.User, Role: wire.Role(m.Role)} }
+	answer.Members, answer.NextCursor = pageOf(members, limit, show, func(m *store.Member) string { return m.User })
+	return c.JSON(http.StatusOK, answer)
+}
+
+func isRole(r wire.Role) bool { return store.Rank(string(r)) > 0 }
+
+func setMember(c *request.Call, req *wire.SetMember) error {
+	if !isRole(req.Role) {
+		return request.InvalidBody("/role", "the role is reader, writer or admin")
+	}
+	if err := c.NeedUnrestricted("cannot change roles"); err != nil {
+		return err
+	}
+	org, user := c.Param("account"), c.Param("user")
+	return c.Write(func(tx *store.Tx) (request.Done, error) {
+		done := request.Done{Reply: &request.Reply{Status: http.StatusOK, Body: wire.Member{User: user, Role: req.Role}}}
+		has, err := tx.LockMember(org, user)
+		switch {
+		case err != nil || has == string(req.Role):
+			return done, err
+		case has == "":
+			return done, request.NotFound("member "+user+" of "+org).
+				WithHint("people join by an invitation: tool member invite %s --role %s", org, req.Role)
+		}
+		if err := keepAdmin(tx, org, user, has); err != nil {
+			return done, err
+		}
+		done.Account, done.Action, done.Object, done.Detail = org, "member.set", user, string(req.Role)
+		return done, tx.SetMember(org, user, string(req.Role))
+	})
+}
+
+// removeMember removes a user from an org. It is not a failure if the user is no member.
+func removeMember(c *request.Call) error {
+	if err := c.NeedUnrestricted("removes no members"); err != nil {
+		return err
+	}
+	org, user := c.Param("account"), c.Param("user")
+	return c.Write(func(tx *store.Tx) (request.Done, error) {
+		answer := wire.RemovedMember{Account: org, User: user}
+		has, err := tx.LockMember(org, user)
+		if err != nil || has == "" {
+			return request.Done{Reply: &request.Reply{Status: http.StatusOK, Body: answer}}, err
+		}
+		if err := keepAdmin(tx, org, user, has); err != nil {
+			return request.Done{}, err
+		}
+		answer.Existed, err = tx.RemoveMember(org, user)
+		return request.Done{
+			Account: org, Action: "member.remove", Object: user,
+			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
+		}, err
+	})
+}
+
+// keepAdmin refuses to take the role admin from the last one who has it.
+func keepAdmin(tx *store.Tx, org, user, has string) error {
+	if has != string(wire.Admin) {
+		return nil
+	}
+	other, err := tx.HasOtherAdmin(org, user)
+	if err == nil && !other {
+		return request.Problemf(http.StatusConflict, wire.CodeLastAdmin, "%s is the last admin of %s", user, org).
+			WithHint("make another member admin first: tool member set %s USER --role admin", org)
+	}
+	return err
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var previewRoutes = []request.Route{
+	{Op: wire.OpPreviewStack, Handle: previewStack},
+	{Op: wire.OpPreviewAPI, Handle: previewAPI},
+}
+
+// previewStack responds with the files of a stack version as a tar: that of the project, or another
+// one by ?version=.
+func previewStack(c *request.Call) error {
+	p, err := project(c)
+	if err != nil {
+		return err
+	}
+	number, isPublic := p.ResolvedVersion(), p.PublicPreview
+	if other := c.R.URL.Query().Get("version"); other != "" && other != number {
+		number, isPublic = other, false
+	}
+	if err := mayPreview(c, "stack", p.Stack, isPublic); err != nil {
+		return err
+	}
+	v, err := versionOf(c, p.Stack.ID, p.Stack.String(), number)
+	if err != nil {
+		return err
+	}
+	c.W.Header().Set("Stack-Version", number)
+	return sendVersion(c, p.Stack.ID, &v)
+}
+
+// previewAPI responds with the description of the project's API in its JSON form.
+func previewAPI(c *request.Call) error {
+	p, err := project(c)
+	if err != nil {
+		return err
+	}
+	if err := mayPreview(c, "API", p.API, p.PublicPreview); err != nil {
+		return err
+	}
+	a, err := c.View().API(p.API.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return request.NotFound("API " + p.API.String())
+	}
+	if err != nil {
+		return err
+	}
+	return sendContent(c, a.ID, a.JSON, a.Document, "application/json")
+}
+
+// mayPreview checks that the caller may read the stack or the API of a project, which its preview
+// needs: by a role on its account, or because the project's preview is public.
+func mayPreview(c *request.Call, what string, bound store.Resource, isPublic bool) error {
+	if isPublic {
+		return nil
+	}
+	a, err := c.AccessTo(store.Ask{Account: bound.Account})
+	if err != nil || atLeast(a.Role, wire.Reader) {
+		return err
+	}
+	return request.Problemf(http.StatusForbidden, wire.CodeNotPermitted,
+		"the preview needs the %s %s, which %s may not read", what, bound, c.Access.Name()).
+		WithHint("ask an admin of %s for the role reader", bound.Account)
+}

@@ -1,0 +1,342 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var projectRoutes = []request.Route{
+	{Op: wire.OpCreateProject, Handle: withBody(createProject)},
+	{Op: wire.OpListProjects, Handle: listProjects},
+	{Op: wire.OpGetProject, Handle: getProject},
+	{Op: wire.OpEditProject, Handle: editProject},
+}
+
+func createProject(c *request.Call, req *wire.CreateProject) error {
+	if !req.CopyOf.IsZero() {
+		return createCopy(c, req)
+	}
+	if err := newName(req); err != nil {
+		return err
+	}
+	stack, err := ref.ParsePath(req.Stack)
+	if err != nil {
+		return request.InvalidBody("/stack", "%v", err)
+	}
+	if req.API.IsZero() {
+		return request.InvalidBody("/api", "is required: {account, slug}")
+	}
+	stackVersion, visibility := cmp.Or(req.StackVersion, wire.Latest), cmp.Or(req.Visibility, wire.Private)
+	if err := checkProject(stackVersion, visibility); err != nil {
+		return err
+	}
+	owner, err := c.Permit(store.Ask{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
+	if err != nil {
+		return err
+	}
+	p := store.Project{Bound: store.Bound{
+		Stack:        store.Resource{Account: stack.Account(), Kind: store.KindStack, Slug: stack.Slug()},
+		StackVersion: stackVersion,
+		API:          store.Resource{Account: req.API.Account(), Kind: store.KindAPI, Slug: req.API.Slug()},
+	}}
+	p.AccountID, p.Account, p.Slug, p.CreatedBy = owner.AccountID, req.Account, req.Slug, c.Access.Name()
+	p.Visibility = string(visibility)
+	if err := permitBindings(c, &p.Bound); err != nil {
+		return err
+	}
+	return insertProject(c, p, req.ExpiresAt, func(*store.Tx, int64) error { return nil })
+}
+
+func newName(req *wire.CreateProject) error {
+	pointer := "/slug"
+	if !ref.ValidName(req.Account) {
+		pointer = "/account"
+	}
+	if _, err := ref.New(req.Account, req.Slug); err != nil {
+		return request.InvalidBody(pointer, "%v", err)
+	}
+	return nil
+}
+
+func checkProject(stackVersion string, visibility wire.Visibility) error {
+	if stackVersion != wire.Latest && !version.Valid(stackVersion) {
+		return request.InvalidBody("/stackVersion", "%q is neither latest nor a version such as 1.2.0", stackVersion)
+	}
+	if visibility != wire.Private && visibility != wire.Public {
+		return request.InvalidBody("/visibility", "%q is neither private nor public", visibility)
+	}
+	return nil
+}
+
+// permitBindings refuses a stack or an API that the caller may not read, and finds both by their names.
+func permitBindings(c *request.Call, b *store.Bound) error {
+	for _, bound := range []*store.Resource{&b.Stack, &b.API} {
+		a, err := c.Permit(askFor(*bound), wire.Reader, "")
+		if err != nil {
+			return err
+		}
+		*bound = a.Resource
+	}
+	return nil
+}
+
+func askFor(r store.Resource) store.Ask {
+	return store.Ask{Account: r.Account, Kind: r.Kind, Slug: r.Slug}
+}
+
+// insertProject creates a project, and fills it in the same transaction.
+func insertProject(c *request.Call, p store.Project, expires time.Time, fill func(tx *store.Tx, id int64) error) error {
+	p.ExpiresAt = store.At(expires)
+	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		id, err := tx.AddProject(p)
+		if err != nil {
+			return done, err
+		}
+		if p.ExpiresAt != 0 && p.ExpiresAt <= tx.Now() {
+			return done, request.InvalidBody("/expiresAt", "%s has passed", request.FormatTime(expires))
+		}
+		if err := fill(tx, id); err != nil {
+			return done, err
+		}
+		created, err := tx.Project(id)
+		return request.Done{
+			Account: p.Account, Action: "project.create", Object: p.String(), Detail: p.StackVersion, ResourceID: id,
+			Reply: &request.Reply{
+				Status: http.StatusCreated, Location: "/v1/projects/" + refTo(p.Resource).Path(), Body: toProject(c, &created),
+			},
+		}, err
+	})
+	return boundProblem(err, &p)
+}
+
+// boundProblem turns the errors of creating or editing a project into problems.
+func boundProblem(err error, p *store.Project) error {
+	switch {
+	case errors.Is(err, store.ErrExists):
+		return request.Problemf(http.StatusConflict, wire.CodeProjectExists, "%s already exists", p.Resource).
+			WithHint("nothing was changed; push updates an existing project")
+	case errors.Is(err, store.ErrNotPublished):
+		lacks := "is not published"
+		if p.StackVersion != wire.Latest {
+			lacks = "has no published version " + p.StackVersion
+		}
+		return request.Problemf(http.StatusUnprocessableEntity, wire.CodeStackNotPublished,
+			"the stack %s %s", p.Stack, lacks).WithHint("publish it first")
+	case errors.Is(err, store.ErrNoAPI):
+		return request.Problemf(http.StatusUnprocessableEntity, wire.CodeAPINotFound,
+			"the API %s is not registered here", p.API)
+	}
+	return err
+}
+
+func listProjects(c *request.Call) error {
+	a, err := listParameters(c)
+	if err != nil {
+		return err
+	}
+	filter, err := visible(c, a.account)
+	if err != nil {
+		return err
+	}
+	filter.After, filter.Limit = a.after, a.limit+1
+	found, err := c.View().ListProjects(filter)
+	if err != nil {
+		return err
+	}
+	var answer wire.Projects
+	show := func(p *store.Project) wire.Project { return toProject(c, p) }
+	answer.Projects, answer.NextCursor = pageOf(found, a.limit, show, (*store.Project).String)
+	return c.JSON(http.StatusOK, answer)
+}
+
+// visible returns which projects of an account, or with "" of the caller's accounts, the caller may see.
+func visible(c *request.Call, account string) (f store.ProjectFilter, err error) {
+	if only := c.Access.Only; only.ResourceID != 0 && (account == "" || account == only.Account) {
+		a, err := c.AccessTo(store.Ask{Account: only.Account, Kind: store.KindProject, Slug: only.Slug})
+		if err == nil && atLeast(a.Role, wire.Reader) {
+			return store.ProjectFilter{Project: a.Resource.ID, Public: true, Within: only.Account}, nil
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+	if account == "" {
+		f.Accounts, err = accountsWith(c, wire.Reader)
+		return f, err
+	}
+	a, err := c.AccessTo(store.Ask{Account: account})
+	if err == nil && atLeast(a.Role, wire.Reader) {
+		f.Accounts = []string{account}
+	}
+	f.Public, f.Within = true, account
+	return f, err
+}
+
+func getProject(c *request.Call) error {
+	p, err := project(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, toProject(c, &p))
+}
+
+// project returns the project that the path names, 404 if it does not exist.
+func project(c *request.Call) (p store.Project, err error) {
+	if err := c.NeedResource(); err != nil {
+		return p, err
+	}
+	p, err = c.View().Project(c.Resource.ID)
+	return p, absent(c, err)
+}
+
+// absent turns a missing row of what the path names into a 404.
+func absent(c *request.Call, err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		c.Resource = store.Resource{} // it was deleted meanwhile
+		return c.NeedResource()
+	}
+	return err
+}
+
+func editProject(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	var req wire.EditProject
+	if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
+		return err
+	}
+	p, err := Edit(c, &req)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, p)
+}
+
+// Edit changes the project that the path names. To bind another version or API one needs the role
+// reader on its account, as for creating the project.
+func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error) {
+	if err := checkProject(cmp.Or(req.StackVersion, wire.Latest), cmp.Or(req.Visibility, wire.Private)); err != nil {
+		return shown, err
+	}
+	before, err := project(c)
+	if err != nil {
+		return shown, err
+	}
+	after, err := edited(c, req, before)
+	if err != nil {
+		return shown, err
+	}
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		now, err := tx.LockProject(before.ID)
+		if err != nil {
+			return done, err
+		}
+		if now.Bound != before.Bound || now.Visibility != before.Visibility { // the rights were checked for those
+			return done, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
+				"somebody else edited %s at the same time", before).WithHeader("Retry-After", "1")
+		}
+		if after.Bound != before.Bound || after.Visibility != before.Visibility {
+			done = request.Done{
+				Account: before.Account, Action: "project.edit", Object: before.String(), Detail: summary(&after),
+			}
+			if err := tx.EditProject(after, c.Access.Name()); err != nil {
+				return done, err
+			}
+		}
+		now, err = tx.Project(before.ID)
+		shown = toProject(c, &now)
+		return done, err
+	})
+	return shown, absent(c, boundProblem(err, &after))
+}
+
+// edited returns what an edit makes of a project, if the caller may do that.
+func edited(c *request.Call, req *wire.EditProject, before store.Project) (after store.Project, err error) {
+	after = before
+	after.Visibility = cmp.Or(string(req.Visibility), before.Visibility)
+	var admin []store.Resource // the caller has to be an admin of these
+	if req.StackVersion != "" && req.StackVersion != before.StackVersion {
+		stack, err := c.Permit(askFor(before.Stack), wire.Reader, "")
+		if err != nil {
+			return after, err
+		}
+		after.StackVersion = req.StackVersion
+		// The preview stays public only if an admin of the stack publishes another version with it.
+		if after.PublicPreview = before.PublicPreview && atLeast(stack.Role, wire.Admin); after.PublicPreview {
+			admin = append(admin, before.Stack)
+		}
+	}
+	if !req.API.IsZero() && req.API != refTo(before.API) {
+		ask := store.Ask{Account: req.API.Account(), Kind: store.KindAPI, Slug: req.API.Slug()}
+		api, err := c.Permit(ask, wire.Reader, "")
+		if err != nil {
+			return after, err
+		}
+		after.API, after.PublicPreview = api.Resource, false
+	}
+	if req.EnforceSchema != nil && *req.EnforceSchema != before.EnforceSchema {
+		after.EnforceSchema = *req.EnforceSchema
+		admin = append(admin, before.Resource)
+	}
+	if req.PublicPreview != nil {
+		after.PublicPreview = *req.PublicPreview
+		admin = append(admin, before.Resource)
+		if after.PublicPreview {
+			admin = append(admin, after.Stack, after.API)
+		}
+	}
+	for _, r := range admin {
+		if _, err := c.Permit(askFor(r), wire.Admin, ""); err != nil {
+			return after, err
+		}
+	}
+	return after, nil
+}
+
+// summary says in the audit log what a project is after an edit.
+func summary(p *store.Project) string {
+	detail := fmt.Sprintf("%s, stack %s, API %s", p.Visibility, p.StackVersion, p.API)
+	if p.PublicPreview {
+		detail += ", public preview"
+	}
+	if p.EnforceSchema {
+		detail += ", schema enforced"
+	}
+	return detail
+}
+
+func toProject(c *request.Call, p *store.Project) wire.Project {
+	shown := wire.Project{
+		Project:              refTo(p.Resource),
+		Stack:                refTo(p.Stack).Path(),
+		StackVersion:         p.StackVersion,
+		ResolvedStackVersion: p.ResolvedVersion(),
+		API:                  refTo(p.API),
+		Visibility:           wire.Visibility(p.Visibility),
+		PublicPreview:        p.PublicPreview,
+		EnforceSchema:        p.EnforceSchema,
+		URL:                  c.Hub.PublicURL + "/" + p.String(),
+		CreatedAt:            p.CreatedAt.Time(),
+		CreatedBy:            p.CreatedBy,
+		ExpiresAt:            p.ExpiresAt.Time(),
+		Config:               wire.ConfigState{HasConfig: p.Config.HasConfig(), Edit: toEdit(p.Config)},
+	}
+	if p.Withdrawn {
+		shown.UseStackVersion = p.StackLatest
+	}
+	if p.Files.N != 0 {
+		files := toBaseFilesSum(p.Files)
+		shown.BaseFiles = &files
+	}
+	return shown
+}

@@ -1,0 +1,238 @@
+package api
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+// Media types of uploads besides [wire.UploadType]: a tar, and a compressed one.
+const (
+	plain = "application/x-tar"
+	gz    = "application/gzip"
+	zst   = "application/zstd"
+)
+
+// upload is the body of a request with files: a tar, see archive, or frames.
+type upload struct {
+	c     *request.Call
+	form  string // wire.UploadType, or the compression of a tar; "": its first bytes decide
+	base  string // of frames, see there
+	limit int64  // of bytes in a tar, or in frames of files
+	body  *limitedReader
+	r     *bufio.Reader
+
+	sent     map[string]bool // digests of the blobs that were stored
+	uploaded int             // files that came
+}
+
+// newUpload checks how the request says that its files come. The body, which what names for messages,
+// has at most limit bytes, and so many more if it has a list of files.
+func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
+	if err := c.NeedMediaType(plain, gz, zst, wire.UploadType, "application/octet-stream", ""); err != nil {
+		return nil, err
+	}
+	named, _, _ := mime.ParseMediaType(c.R.Header.Get("Content-Type"))
+	encoding := c.R.Header.Get("Content-Encoding")
+	u := &upload{c: c, base: c.R.URL.Query().Get("base"), limit: limit, sent: map[string]bool{}}
+	frames := named == wire.UploadType
+	switch {
+	case frames && encoding != "":
+		return nil, request.Unsupported("%s must not have a Content-Encoding", named)
+	case frames && u.base != "" && !tree.ValidDigest(u.base):
+		return nil, checkDigest("base", u.base)
+	case !frames && u.base != "":
+		return nil, request.InvalidBody("", "base is for a body of the type %s", wire.UploadType)
+	case encoding == "gzip":
+		u.form = gz
+	case encoding == "zstd":
+		u.form = zst
+	case encoding != "":
+		return nil, request.Unsupported("the archive's Content-Encoding must be gzip or zstd, not %q", encoding)
+	case frames || named == gz || named == zst:
+		u.form = named
+	}
+	if frames {
+		limit += request.MaxPlan
+	}
+	if c.R.ContentLength > limit {
+		return nil, request.TooLarge(what, limit)
+	}
+	u.body = &limitedReader{r: c.R.Body, what: what, limit: limit}
+	u.r = bufio.NewReaderSize(u.body, 64<<10)
+	return u, nil
+}
+
+// limitedReader reads a body, and counts it. Its errors are problems.
+type limitedReader struct {
+	r        io.Reader
+	what     string
+	limit, n int64
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.n += int64(n); l.n > l.limit {
+		return 0, request.TooLarge(l.what, l.limit)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = request.BrokenBody(err)
+	}
+	return n, err
+}
+
+// receive stores the files that come, and returns all that the resource is to have. before are those
+// that it has.
+func (u *upload) receive(resource int64, before store.Revision) (tree.Tree, error) {
+	if u.form == wire.UploadType {
+		return u.receiveFrames(resource, before)
+	}
+	return u.receiveTar(resource)
+}
+
+// checkSet checks a set of n files, bytes together, against the limits; the last one is at path and
+// of this size.
+func checkSet(c *request.Call, n int, path string, size, bytes int64) error {
+	l := c.Hub.Limits
+	switch {
+	case n > l.BaseFiles:
+		return request.Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge,
+			"too many files: this hub accepts at most %d", l.BaseFiles)
+	case size > l.BaseFileBytes:
+		return request.TooLarge(fmt.Sprintf("the file %q", path), l.BaseFileBytes)
+	case bytes > l.BaseFilesBytes:
+		return request.TooLarge("the set of files", l.BaseFilesBytes)
+	}
+	return nil
+}
+
+const (
+	// batchBytes is how many bytes are stored in one transaction. What has come stays when an upload
+	// breaks, so that the next one need not send it again.
+	batchBytes = 2 << 20
+	// firstNeed is what an upload needs besides what comes: buffers, and to decompress.
+	firstNeed = 1 << 20
+)
+
+// store stores the blobs that next returns until io.EOF, while next reads others. After an error of
+// next, what came before is stored.
+func (u *upload) store(resource int64, next func() (store.Blob, error)) error {
+	if err := u.c.Need(firstNeed); err != nil { // before two goroutines need some
+		return err
+	}
+	// What came before a caller was gone is stored.
+	r := u.c.R
+	u.c.R = r.WithContext(context.WithoutCancel(r.Context()))
+	defer func() { u.c.R = r }()
+	group, ctx := errgroup.WithContext(u.c.Ctx())
+	batches := make(chan []store.Blob)
+	group.Go(func() error {
+		for batch := range batches {
+			err := u.c.Write(func(tx *store.Tx) (request.Done, error) { return request.Done{}, tx.PutBlobs(resource, batch) })
+			if err != nil {
+				u.c.StopReading()
+				return err
+			}
+			for _, b := range batch {
+				u.c.Free(int64(len(b.Body)))
+			}
+		}
+		return nil
+	})
+	var broken error
+	for broken == nil && ctx.Err() == nil {
+		var batch []store.Blob
+		if batch, broken = u.batch(next); len(batch) == 0 {
+			break
+		}
+		select {
+		case batches <- batch:
+		case <-ctx.Done():
+		}
+	}
+	close(batches)
+	if errors.Is(broken, io.EOF) {
+		broken = nil
+	}
+	return cmp.Or(group.Wait(), broken)
+}
+
+// batch returns the next blobs that are to be stored together, also with an error of next.
+func (u *upload) batch(next func() (store.Blob, error)) (batch []store.Blob, err error) {
+	for size := 0; size < batchBytes; {
+		b, err := next()
+		if err != nil {
+			return batch, err
+		}
+		u.uploaded++
+		if u.sent[b.SHA256] {
+			u.c.Free(int64(len(b.Body)))
+			continue
+		}
+		u.sent[b.SHA256] = true
+		batch, size = append(batch, b), size+len(b.Body)
+	}
+	return batch, nil
+}
+
+// read reads n bytes, for which it takes room as they come.
+func (u *upload) read(r io.Reader, n int64) ([]byte, error) {
+	var data []byte
+	for have := int64(0); have < n; {
+		more := min(n-have, max(have, 64<<10)) // at most as much as has come
+		if err := u.c.Need(more); err != nil {
+			return nil, err
+		}
+		grown := make([]byte, have+more)
+		copy(grown, data)
+		if _, err := io.ReadFull(r, grown[have:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, u.problem(err)
+		}
+		data, have = grown, have+more
+	}
+	return data, nil
+}
+
+// problem says what is wrong with the bytes of an upload.
+func (u *upload) problem(err error) error {
+	_, isProblem := errors.AsType[*request.Problem](err)
+	switch {
+	case isProblem:
+		return err
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return badArchive("its zstd window is larger than %d MiB", MaxWindow>>20)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return request.BrokenBody(err)
+	case u.form == wire.UploadType:
+		return badUpload("%v", err)
+	}
+	return badArchive("it is not a complete tar, or not compressed as declared").Because(err)
+}
+
+func badArchive(format string, args ...any) *request.Problem {
+	return cannotTake("the archive", format, args...)
+}
+
+func badUpload(format string, args ...any) *request.Problem {
+	return cannotTake("the upload", format, args...)
+}
+
+func cannotTake(what, format string, args ...any) *request.Problem {
+	return request.InvalidBody("", "%s cannot be taken: %s", what, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/fileschema"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/hubserver/schema"
+	"example.com/projecthub/store"
+)
+
+var schemaRoutes = []request.Route{
+	{Op: wire.OpGetSettingsSchema, Handle: getSettingsSchema},
+	{Op: wire.OpGetFileSchema, Handle: getFileSchema},
+}
+
+func getSettingsSchema(c *request.Call) error {
+	v, err := stackVersion(c)
+	if err != nil {
+		return err
+	}
+	if v.Schema == "" {
+		return request.NotFound("settings schema in version " + v.Version + " of the stack " + c.Ref().String())
+	}
+	return sendContent(c, c.Resource.ID, v.Schema, v.Schema, "application/json")
+}
+
+// getFileSchema responds with the JSON Schema of a file in .tool, for an editor.
+func getFileSchema(c *request.Call) error {
+	name := c.Param("name")
+	found, ok := fileschema.Get(name)
+	if !ok {
+		return request.NotFound("schema " + name)
+	}
+	c.W.Header().Set("Cache-Control", "public, max-age=3600")
+	if c.Unmodified(found.SHA256) {
+		return nil
+	}
+	return c.Bytes(http.StatusOK, "application/schema+json", found.Text)
+}
+
+// checkCost is how much memory a byte of a schema, and of a config, takes during a check.
+const checkCost = 16
+
+// checkSettings returns what the schema of a project's stack version does not allow in a config:
+// nothing without a schema. That the check is not possible is a finding, too.
+func checkSettings(c *request.Call, rule store.SettingsSchema, config flat.Config) ([]wire.FieldError, error) {
+	if rule.Digest == "" {
+		return nil, nil
+	}
+	text, err := content(c, rule.StackID, rule.Digest)
+	if err != nil {
+		return nil, err
+	}
+	settings := config.Unfold()
+	memory := checkCost * int64(len(text)+len(settings))
+	if err := c.Need(memory); err != nil {
+		return nil, err
+	}
+	defer c.Free(memory)
+	findings, err := schema.Validate(text, settings)
+	if err != nil {
+		return []wire.FieldError{{Detail: err.Error()}}, nil
+	}
+	return findings, nil
+}
+
+// settingsInvalid refuses settings that the schema does not allow.
+func settingsInvalid(findings []wire.FieldError) *request.Problem {
+	first := findings[0].Detail
+	if findings[0].Pointer != "" {
+		first = findings[0].Pointer + ": " + first
+	}
+	if len(findings) > 1 {
+		first += fmt.Sprintf(" (and %d more)", len(findings)-1)
+	}
+	p := request.Problemf(http.StatusUnprocessableEntity, wire.CodeSettingsInvalid,
+		"the stack's schema does not allow these settings: %s", first)
+	p.Errors = findings
+	return p
+}

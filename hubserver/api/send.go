@@ -1,0 +1,163 @@
+package api
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+// A part of an archive is read together: few files of few bytes.
+const (
+	partFiles = 256
+	partBytes = 4 << 20
+)
+
+// sendTar responds with files of a resource in a tar, whose ETag is the digest of their list: in zstd
+// if the caller accepts it. Every file is checked before its first byte is sent.
+func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at time.Time) error {
+	encoding := ""
+	if c.Accepts("zstd") {
+		encoding = "zstd"
+	}
+	c.W.Header().Set("Vary", "Accept-Encoding")
+	if c.UnmodifiedIn(digest, encoding) {
+		return nil
+	}
+	need := int64(0)
+	for part := range parts(files) {
+		need = max(need, part.Bytes()+min(part.Bytes(), MaxWindow)) // as they are stored, and decompressed
+	}
+	if err := c.NeedAtMost(need); err != nil {
+		return err
+	}
+	c.W.Header().Set("Content-Type", "application/x-tar")
+	if encoding != "" {
+		c.W.Header().Set("Content-Encoding", encoding)
+	}
+	if c.R.Method == http.MethodHead {
+		c.W.WriteHeader(http.StatusOK)
+		return nil
+	}
+	w := &archiveWriter{call: c, zstd: encoding != "", at: at.Truncate(time.Second)}
+	for part := range parts(files) {
+		if err := w.part(resource, part); err != nil {
+			return err
+		}
+	}
+	w.head.Write(make([]byte, 1024)) // the end of a tar
+	return w.flush()
+}
+
+// parts splits files into parts.
+func parts(files tree.Tree) iter.Seq[tree.Tree] {
+	return func(yield func(tree.Tree) bool) {
+		for len(files) > 0 {
+			n, bytes := 1, files[0].Size
+			for n < len(files) && n < partFiles && bytes+files[n].Size <= partBytes {
+				bytes += files[n].Size
+				n++
+			}
+			if !yield(files[:n]) {
+				return
+			}
+			files = files[n:]
+		}
+	}
+}
+
+// archiveWriter writes a tar. In zstd, the frames of the files are in it as they are stored, and what
+// is between them is in frames of its own: all frames together are one zstd stream.
+type archiveWriter struct {
+	call *request.Call
+	zstd bool
+	at   time.Time
+	head bytes.Buffer // what comes before the next file
+	buf  []byte
+}
+
+func (w *archiveWriter) part(resource int64, part tree.Tree) error {
+	digests := make([]string, len(part))
+	for i, e := range part {
+		digests[i] = e.SHA256
+	}
+	blobs, err := w.call.View().Blobs(resource, digests)
+	if errors.Is(err, store.ErrMissing) {
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range part {
+		if err := w.file(e, blobs[e.SHA256]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *archiveWriter) file(e tree.Entry, b store.Blob) (err error) {
+	large := e.Size > partBytes
+	switch {
+	case b.Size != e.Size: // the tar would have other members than the list
+		err = fmt.Errorf("%w: %q %w", store.ErrDamaged, e.Path, store.ErrSize)
+	case large:
+		err = b.Verify()
+	default:
+		w.buf, err = b.Open(w.buf)
+	}
+	if err != nil {
+		return err
+	}
+	mode, err := strconv.ParseInt(string(e.Mode), 8, 64)
+	if err != nil {
+		return err
+	}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: e.Path, Size: e.Size, Mode: mode, ModTime: w.at}
+	if err := tar.NewWriter(&w.head).WriteHeader(h); err != nil {
+		return err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.head.Write(make([]byte, -e.Size&511)) // a tar consists of blocks of 512 bytes
+	switch {
+	case w.zstd:
+		_, err = w.call.W.Write(b.Body)
+	case large:
+		_, err = b.CopyTo(w.call.W)
+	default:
+		_, err = w.call.W.Write(w.buf)
+	}
+	return err
+}
+
+func (w *archiveWriter) flush() error {
+	head := w.head.Bytes()
+	if w.zstd {
+		head = store.Compress(head)
+	}
+	_, err := w.call.W.Write(head)
+	w.head.Reset()
+	return err
+}
+
+// sendContent responds with what a blob contains, whose ETag is tag.
+func sendContent(c *request.Call, resource int64, digest, tag, mediaType string) error {
+	if c.Unmodified(tag) {
+		return nil
+	}
+	text, err := content(c, resource, digest)
+	if err != nil {
+		return err
+	}
+	return c.Bytes(http.StatusOK, mediaType, text)
+}

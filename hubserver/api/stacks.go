@@ -1,0 +1,264 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"example.com/projecthub/hubclient/previewmodule"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/version"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/hubserver/schema"
+	"example.com/projecthub/store"
+)
+
+var stackRoutes = []request.Route{
+	{Op: wire.OpGetStack, Handle: getStack},
+	{Op: wire.OpPutVersion, Handle: putVersion},
+	{Op: wire.OpGetVersion, Handle: getVersion},
+	{Op: wire.OpGetBundle, Handle: getBundle},
+}
+
+// stackManifest is the file at the root of a version that names the stack and the version.
+const stackManifest = "stack.json"
+
+// maxStackManifest bounds it, in bytes.
+const maxStackManifest = 1 << 20
+
+// putVersion publishes files as a version of the stack that the path names, which the first version
+// creates.
+func putVersion(c *request.Call) error {
+	number := c.Param("version")
+	if err := newVersion(c, number); err != nil {
+		return err
+	}
+	u, err := newUpload(c, "the bundle", c.Hub.Limits.BundleBytes)
+	if err != nil {
+		return err
+	}
+	id := c.Resource.ID
+	if id == 0 { // the files that come need a stack that they belong to
+		err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
+			id, err = tx.AddStack(c.Access.AccountID, c.Ref().Slug(), c.Access.Name())
+			return done, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	files, err := u.receive(id, store.Revision{})
+	if err != nil {
+		return err
+	}
+	settings, err := checkVersion(c, id, files)
+	if err != nil {
+		return err
+	}
+	w := store.PrepareVersion(number, files, settings, u.sent, c.Access.Name())
+	var lacking []string
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		var p store.Published
+		if p, lacking, err = tx.PublishVersion(id, w); err != nil {
+			return done, err
+		}
+		status := http.StatusOK
+		if !p.Already {
+			status = http.StatusCreated
+			done = request.Done{Account: c.Ref().Account(), Action: "stack.publish", Object: c.Ref().String(), Detail: number}
+		}
+		done.Reply = &request.Reply{
+			Status: status, Body: wire.Published{StackVersion: toStackVersion(c, &p.StackVersion), FirstVersion: p.First},
+		}
+		return done, nil
+	})
+	return publishProblem(err, c.Ref(), number, lacking)
+}
+
+// newVersion checks the number of a version that is to be published.
+func newVersion(c *request.Call, number string) error {
+	release, _, build := strings.Cut(number, "+")
+	switch {
+	case version.Valid(number):
+		return nil
+	case build && version.Valid(release):
+		return request.InvalidBody("", "the version %s has build metadata, which says nothing about which of two versions "+
+			"is the later one: %s with another build would be the same version", number, release).
+			WithHint("publish it as %s, or raise version in %s", release, stackManifest)
+	}
+	return noVersion(number, c.Ref().String())
+}
+
+func noVersion(number, stack string) error {
+	return request.NotFound("version " + number + " of the stack " + stack)
+}
+
+// checkVersion checks that the files, which are stored, are those of the name and the version under
+// which they are sent, and include what their manifest names. It returns the digest of the JSON Schema
+// of settings, "" for none.
+func checkVersion(c *request.Call, stack int64, files tree.Tree) (settings string, err error) {
+	file, ok := find(files, stackManifest)
+	switch {
+	case !ok:
+		return "", badArchive("it has no %s", stackManifest)
+	case file.Size > maxStackManifest:
+		return "", badArchive("its %s is larger than %d KiB", stackManifest, maxStackManifest>>10)
+	}
+	manifest, err := content(c, stack, file.SHA256)
+	if err != nil {
+		return "", err
+	}
+	if err := checkManifest(manifest, c.Ref(), c.Param("version")); err != nil {
+		return "", err
+	}
+	module, err := previewmodule.Parse(manifest)
+	if err != nil {
+		return "", badArchive("its %s: %v", stackManifest, err)
+	}
+	if module != nil {
+		if _, ok := find(files, module.Module); !ok {
+			return "", badArchive("its %s names %s as preview.module, which it does not contain", stackManifest, module.Module)
+		}
+	}
+	path, err := wire.SettingsSchema(manifest)
+	if err != nil {
+		return "", badArchive("its %s: %v", stackManifest, err)
+	}
+	if path == "" {
+		return "", nil
+	}
+	if file, ok = find(files, path); !ok {
+		return "", badArchive("its %s names the settings schema %s, which is not in the bundle", stackManifest, path)
+	}
+	text, err := content(c, stack, file.SHA256)
+	if err != nil {
+		return "", err
+	}
+	if err := schema.Check(text); err != nil {
+		return "", badArchive("%s is not a JSON Schema that the hub can use: %v", path, err)
+	}
+	return file.SHA256, nil
+}
+
+func find(files tree.Tree, path string) (tree.Entry, bool) {
+	i := slices.IndexFunc(files, func(e tree.Entry) bool { return e.Path == path })
+	if i < 0 {
+		return tree.Entry{}, false
+	}
+	return files[i], true
+}
+
+func checkManifest(manifest []byte, stack ref.Ref, number string) error {
+	var found struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	if err := wire.Decode(manifest, &found, json.RejectUnknownMembers(false)); err != nil {
+		return badArchive("malformed %s: %v", stackManifest, err)
+	}
+	if found.Name != stack.String() || found.Version != number {
+		return badArchive("its %s names %s version %s, not %s version %s",
+			stackManifest, found.Name, found.Version, stack, number)
+	}
+	return nil
+}
+
+func publishProblem(err error, stack ref.Ref, number string, lacking []string) error {
+	notNewer, older := errors.AsType[*store.NotNewerError](err)
+	switch {
+	case errors.Is(err, store.ErrWithdrawn):
+		return request.Problemf(http.StatusConflict, wire.CodeVersionExists,
+			"%s %s was withdrawn, and cannot be published again", stack, number).WithHint("raise version in %s", stackManifest)
+	case errors.Is(err, store.ErrExists):
+		return request.Problemf(http.StatusConflict, wire.CodeVersionExists,
+			"%s %s is already published with other files, and a published version never changes", stack, number).
+			WithHint("raise version in %s", stackManifest)
+	case older:
+		return request.Problemf(http.StatusConflict, wire.CodeVersionNotNewer,
+			"%s is not above %s, the newest version of %s", number, notNewer.Newest, stack).
+			WithHint("raise version in %s above %s", stackManifest, notNewer.Newest)
+	case errors.Is(err, store.ErrMissing):
+		p := request.Problemf(http.StatusConflict, wire.CodePlanOutdated, "%d files are not stored", len(lacking))
+		p.Missing = lacking
+		return p.WithHint("send them, too")
+	case errors.Is(err, store.ErrSize):
+		return cannotTake("the list of files", "%v", err)
+	}
+	return err
+}
+
+func getStack(c *request.Call) error {
+	if err := c.NeedResource(); err != nil {
+		return err
+	}
+	row, versions, err := c.View().Stack(c.Resource.ID)
+	if err != nil {
+		return absent(c, err)
+	}
+	answer := wire.Stack{Stack: c.Ref().Path(), Latest: row.Latest, Versions: make([]wire.StackVersion, len(versions))}
+	for i := range versions {
+		answer.Versions[i] = toStackVersion(c, &versions[i])
+	}
+	if atLeast(c.Access.Role, wire.Writer) {
+		n, err := c.View().Followers(c.Resource.ID, wire.MostFollowers)
+		if err != nil {
+			return err
+		}
+		answer.Followers = &n
+	}
+	return c.JSON(http.StatusOK, answer)
+}
+
+func getVersion(c *request.Call) error {
+	v, err := stackVersion(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, toStackVersion(c, &v))
+}
+
+// stackVersion returns the version that the path names, 404 if it does not exist.
+func stackVersion(c *request.Call) (store.StackVersion, error) {
+	return versionOf(c, c.Resource.ID, c.Ref().String(), c.Param("version"))
+}
+
+// versionOf returns a version of a stack, 404 if it does not exist.
+func versionOf(c *request.Call, id int64, stack, number string) (v store.StackVersion, err error) {
+	if !version.Valid(number) {
+		return v, noVersion(number, stack)
+	}
+	v, err = c.View().StackVersion(id, number)
+	if errors.Is(err, store.ErrNotFound) {
+		err = noVersion(number, stack)
+	}
+	return v, err
+}
+
+// getBundle responds with the files of a version in a tar.
+func getBundle(c *request.Call) error {
+	v, err := stackVersion(c)
+	if err != nil {
+		return err
+	}
+	return sendVersion(c, c.Resource.ID, &v)
+}
+
+func sendVersion(c *request.Call, stack int64, v *store.StackVersion) error {
+	files, err := c.View().StackFiles(stack, v.Version)
+	if err != nil {
+		return err
+	}
+	return sendTar(c, stack, v.Tree, files, v.PublishedAt.Time())
+}
+
+func toStackVersion(c *request.Call, v *store.StackVersion) wire.StackVersion {
+	return wire.StackVersion{
+		Stack: c.Ref().Path(), Version: v.Version, Digest: v.Tree, SizeBytes: v.SizeBytes, FileCount: v.FileCount,
+		PublishedAt: v.PublishedAt.Time(), PublishedBy: v.PublishedBy, WithdrawnAt: v.WithdrawnAt.Time(),
+	}
+}

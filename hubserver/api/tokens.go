@@ -1,0 +1,253 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var tokenRoutes = []request.Route{
+	{Op: wire.OpCreateToken, Handle: withBody(createToken)},
+	{Op: wire.OpListTokens, Handle: listTokens},
+	{Op: wire.OpRevokeToken, Handle: revokeToken},
+	{Op: wire.OpCreateBotToken, Handle: withBody(createBotToken)},
+	{Op: wire.OpListBotTokens, Handle: listBotTokens},
+	{Op: wire.OpRevokeBotToken, Handle: revokeBotToken},
+}
+
+// createToken creates a token of the caller, which is revoked with the one of the request.
+func createToken(c *request.Call, req *wire.CreateToken) error {
+	if err := c.NeedTokens(); err != nil {
+		return err
+	}
+	secret, token, err := c.NewToken(req.Name, req.Scopes)
+	if err != nil {
+		return err
+	}
+	if token.Only, err = restriction(c, req.Restriction); err != nil {
+		return err
+	}
+	token.AccountID, token.Owner, token.ParentID = c.Access.Caller.AccountID, c.Access.Account, c.Access.TokenID
+	return c.Write(func(tx *store.Tx) (request.Done, error) {
+		t := token
+		err := mint(c, tx, &t, t.Owner, req.Lifetime)
+		created := wire.CreatedToken{TokenInfo: toTokenInfo(&t), Token: secret}
+		return request.Done{
+			Account: t.Owner, Action: "token.create", Object: t.ShortID(), Detail: t.Scopes,
+			Reply: &request.Reply{Status: http.StatusCreated, Body: created},
+		}, err
+	})
+}
+
+func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
+	if err := c.NeedTokens(); err != nil {
+		return err
+	}
+	secret, token, err := c.NewToken(req.Name, req.Scopes)
+	if err != nil {
+		return err
+	}
+	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		bot, err := pathBot(c, tx.LockBot)
+		if err != nil {
+			return done, err
+		}
+		t := token
+		t.AccountID, t.BotID = bot.AccountID, bot.ID
+		if err := mint(c, tx, &t, bot.BotRefID, req.Lifetime); err != nil {
+			return done, err
+		}
+		created := wire.BotToken{
+			Bot: bot.BotRefID, ID: t.ShortID(), Name: t.Name, Token: secret, Scopes: toScopes(t.ScopeList()),
+			ExpiresAt: orNever(t.ExpiresAt),
+		}
+		return request.Done{
+			Account: bot.Account, Action: "token.create", Object: t.ShortID(), Detail: bot.BotRefID + " " + t.Scopes,
+			Reply: &request.Reply{Status: http.StatusCreated, Body: created},
+		}, tx.AdoptBot(bot.ID, c.Access.Name())
+	})
+}
+
+// mint stores a token of a user, or a bot, that lives for a lifetime, "" for the default.
+func mint(c *request.Call, tx *store.Tx, t *store.Token, owner, lifetime string) error {
+	var err error
+	if t.ExpiresAt, err = c.TokenEnd(lifetime, tx.Now()); err != nil {
+		return err
+	}
+	return c.Mint(tx, t, owner)
+}
+
+// restriction returns what a new token is to be restricted to. The caller needs a role there.
+func restriction(c *request.Call, asked wire.Restriction) (only store.Restriction, err error) {
+	account := cmp.Or(asked.Account, asked.Project.Account())
+	switch {
+	case account == "":
+		return only, nil
+	case asked.Account != "" && !asked.Project.IsZero():
+		return only, request.InvalidBody("/project", "give an account or a project, not both")
+	case !ref.ValidName(account):
+		return only, request.InvalidBody("/account", "an account is %s", ref.Rule)
+	}
+	ask := store.Ask{Account: account}
+	if !asked.Project.IsZero() {
+		ask.Kind, ask.Slug = store.KindProject, asked.Project.Slug()
+	}
+	found, err := c.Permit(ask, wire.Reader, "")
+	if err != nil {
+		return only, err
+	}
+	if ask.Slug != "" && found.Resource.ID == 0 {
+		return only, request.InvalidBody("/project", "there is no project %s", asked.Project)
+	}
+	return store.Restriction{
+		AccountID: found.AccountID, ResourceID: found.Resource.ID, Account: account, Slug: ask.Slug,
+	}, nil
+}
+
+// listTokens lists the valid tokens of the caller and of the bots of the caller's account. A restricted token sees
+// those that are restricted at least as much.
+func listTokens(c *request.Call) error {
+	if err := c.NeedUser("list tokens"); err != nil {
+		return err
+	}
+	tokens, err := c.View().ValidTokens(c.Access.Caller.AccountID)
+	if err != nil {
+		return err
+	}
+	answer := wire.Tokens{Tokens: []wire.TokenInfo{}}
+	for i := range tokens {
+		if !c.Access.Only.Allows(tokens[i].Only) {
+			continue
+		}
+		info := toTokenInfo(&tokens[i])
+		info.Self = c.Access.Session == 0 && tokens[i].ID == c.Access.TokenID
+		answer.Tokens = append(answer.Tokens, info)
+	}
+	return c.JSON(http.StatusOK, answer)
+}
+
+func listBotTokens(c *request.Call) error {
+	bot, err := pathBot(c, c.View().Bot)
+	if err != nil {
+		return err
+	}
+	tokens, err := c.View().BotTokens(bot.ID)
+	if err != nil {
+		return err
+	}
+	answer := wire.BotTokens{Bot: bot.BotRefID, Tokens: []wire.TokenInfo{}}
+	for i := range tokens {
+		info := toTokenInfo(&tokens[i])
+		info.Bot = "" // the answer names it
+		answer.Tokens = append(answer.Tokens, info)
+	}
+	return c.JSON(http.StatusOK, answer)
+}
+
+// shortID is the length of an ID of a token.
+const shortID = 12
+
+// revokeToken revokes a token of the caller: that of the request, which needs no scope, or one by its ID. It is not a
+// failure if that is revoked already.
+func revokeToken(c *request.Call) error {
+	id, own := c.Param("id"), c.Access.Hash[:shortID]
+	self := c.Access.Session == 0 && (id == wire.TokenSelf || id == own)
+	if self {
+		id = own
+	} else if err := c.NeedUser("revoke other tokens"); err != nil {
+		return err
+	}
+	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		token, err := tx.TokenOf(c.Access.Caller.AccountID, id)
+		switch {
+		case errors.Is(err, store.ErrNotFound), err == nil && !c.Access.Only.Allows(token.Only):
+			if err = c.NeedScope(wire.ScopeAdminResource); err == nil { // as for one that exists
+				err = noSuchToken(id, c.Access.Name())
+			}
+		case err == nil && !self:
+			err = c.MayRevoke(token.ScopeList())
+		}
+		if err != nil {
+			return done, err
+		}
+		revoked, err := tx.RevokeToken(token.Hash)
+		if err != nil {
+			return done, err
+		}
+		answer := wire.RevokedToken{ID: revoked.ShortID(), Name: revoked.Name, Self: self}
+		for _, t := range revoked.With {
+			answer.AlsoRevoked = append(answer.AlsoRevoked, wire.TokenName{ID: t.ShortID(), Name: t.Name})
+		}
+		done = request.Revocation(c.Access.Account, "", revoked)
+		done.Reply = &request.Reply{Status: http.StatusOK, Body: answer}
+		return done, nil
+	})
+}
+
+// revokeBotToken revokes a token of a bot. It is not a failure if that is revoked already.
+func revokeBotToken(c *request.Call) error {
+	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		bot, err := pathBot(c, tx.Bot)
+		if err != nil {
+			return done, err
+		}
+		token, err := tx.TokenOf(bot.AccountID, c.Param("id"))
+		if errors.Is(err, store.ErrNotFound) || err == nil && token.BotID != bot.ID {
+			return done, noSuchToken(c.Param("id"), bot.BotRefID)
+		}
+		if err != nil {
+			return done, err
+		}
+		revoked, err := tx.RevokeToken(token.Hash)
+		if err != nil {
+			return done, err
+		}
+		answer := wire.RevokedBotToken{Bot: bot.BotRefID, ID: revoked.ShortID(), Name: revoked.Name}
+		return request.Done{
+			Account: bot.Account, Action: "token.revoke", Object: answer.ID, Detail: bot.BotRefID,
+			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
+		}, nil
+	})
+}
+
+func noSuchToken(id, owner string) error {
+	return request.NotFound(fmt.Sprintf("token %.12s of %s", id, owner))
+}
+
+func toTokenInfo(t *store.Token) wire.TokenInfo {
+	return wire.TokenInfo{
+		ID: t.ShortID(), Name: t.Name, Shown: t.Shown, Scopes: toScopes(t.ScopeList()), CreatedAt: t.CreatedAt.Time(),
+		ExpiresAt: orNever(t.ExpiresAt), LastUsedAt: orNever(t.UsedAt), Bot: t.BotRefID, Restriction: toRestriction(t.Only),
+	}
+}
+
+func toRestriction(r store.Restriction) wire.Restriction {
+	if r.ResourceID == 0 {
+		return wire.Restriction{Account: r.Account}
+	}
+	return wire.Restriction{Project: refOf(r.Account, r.Slug)}
+}
+
+func toScopes(names []string) []wire.Scope {
+	scopes := []wire.Scope{}
+	for _, name := range names {
+		scopes = append(scopes, wire.Scope(name))
+	}
+	return scopes
+}
+
+// orNever returns nil for a time that is not set.
+func orNever(t store.Time) *time.Time {
+	if t == 0 {
+		return nil
+	}
+	at := t.Time()
+	return &at
+}

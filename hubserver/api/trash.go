@@ -1,0 +1,151 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
+	"example.com/projecthub/store"
+)
+
+var trashRoutes = []request.Route{
+	{Op: wire.OpDeleteProject, Handle: deleteProject},
+	{Op: wire.OpRestoreProject, Handle: restoreProject},
+	{Op: wire.OpListDeleted, Handle: listDeleted},
+}
+
+// deleteProject deletes a project, which can be restored for some time. It is not a failure if the
+// project does not exist.
+func deleteProject(c *request.Call) error {
+	none := &request.Reply{Status: http.StatusOK, Body: wire.Deleted{Project: c.Ref()}}
+	if c.Resource.ID == 0 {
+		return c.Reply(none)
+	}
+	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+		until, err := tx.DeleteProject(c.Resource.ID, c.Access.Name())
+		answer := wire.Deleted{Project: c.Ref(), Existed: true, RestorableUntil: until.Time()}
+		return request.Done{
+			Account: c.Resource.Account, Action: "project.delete", Object: c.Resource.String(),
+			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
+		}, err
+	})
+	if isGone(err) {
+		return c.Reply(none)
+	}
+	if err == nil {
+		c.Wrote()
+	}
+	return err
+}
+
+// isGone reports whether a deletion failed because another one was first.
+func isGone(err error) bool {
+	p, ok := errors.AsType[*request.Problem](err)
+	return errors.Is(err, store.ErrNotFound) || ok && p.Code == wire.CodeNotFound
+}
+
+// restoreProject restores the project of that name that was deleted last, under its name or another
+// one.
+func restoreProject(c *request.Call) error {
+	var req wire.RestoreProject
+	if c.R.ContentLength != 0 {
+		if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
+			return err
+		}
+	}
+	slug := cmp.Or(req.As, c.Ref().Slug())
+	if !ref.ValidName(slug) {
+		return request.InvalidBody("/as", "%q is not a slug: a slug is %s", slug, ref.Rule)
+	}
+	if c.Access.Only.ResourceID != 0 { // what was deleted is another one than the token's: it ended the tokens of its own
+		return c.NeedUnrestricted("restores nothing")
+	}
+	if repeated, err := c.Repeated(); repeated || err != nil { // then the project is not deleted any more
+		return err
+	}
+	trashed, err := c.View().Trashed(c.Access.AccountID, store.KindProject, c.Ref().Slug())
+	switch {
+	case errors.Is(err, store.ErrNotFound) && req.As == "" && c.Resource.ID != 0:
+		return c.JSON(http.StatusOK, wire.Restored{Project: c.Ref(), Existed: true})
+	case errors.Is(err, store.ErrNotFound):
+		return noDeleted(c)
+	case err != nil:
+		return err
+	}
+	as := refOf(trashed.Account, slug)
+	var p store.Project
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		var previewEnded bool
+		p, previewEnded, err = tx.RestoreProject(trashed, slug)
+		done = request.Done{
+			Account: trashed.Account, Action: "project.restore", Object: as.String(), ResourceID: trashed.ID,
+			Reply: &request.Reply{Status: http.StatusOK, Body: wire.Restored{Project: as}},
+		}
+		if previewEnded {
+			done.Detail = "the public preview ended: the API is another one"
+		}
+		return done, err
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return noDeleted(c)
+	case errors.Is(err, store.ErrExists):
+		return request.Problemf(http.StatusConflict, wire.CodeProjectExists, "%s already exists", as).
+			WithHint("restore it under another name: tool project restore %s --as %s-old", c.Ref(), slug)
+	case errors.Is(err, store.ErrNoAPI):
+		return request.Problemf(http.StatusConflict, wire.CodeAPINotFound,
+			"the API %s, which %s uses, was deleted", p.API, c.Ref()).
+			WithHint("register it again under this name, then restore the project")
+	}
+	return err
+}
+
+func noDeleted(c *request.Call) error { return request.NotFound("deleted project " + c.Ref().String()) }
+
+// listDeleted responds with the deleted projects that the caller's roles allow to restore.
+func listDeleted(c *request.Call) error {
+	a, err := listParameters(c)
+	if err != nil {
+		return err
+	}
+	names := []string{a.account}
+	if a.account != "" {
+		_, err = c.Permit(store.Ask{Account: a.account}, wire.Writer, "")
+	} else {
+		names, err = accountsWith(c, wire.Writer)
+	}
+	if err != nil {
+		return err
+	}
+	deleted, err := c.View().Trash(store.KindProject, names, a.after, a.limit+1)
+	if err != nil {
+		return err
+	}
+	var answer wire.DeletedProjects
+	answer.Projects, answer.NextCursor = pageOf(deleted, a.limit, toDeletedProject, (*store.Trashed).String)
+	return c.JSON(http.StatusOK, answer)
+}
+
+func toDeletedProject(t *store.Trashed) wire.DeletedProject {
+	return wire.DeletedProject{
+		Project: refTo(t.Resource), DeletedAt: t.DeletedAt.Time(), DeletedBy: t.DeletedBy,
+		RestorableUntil: t.KeptUntil().Time(),
+	}
+}
+
+// AddDeleted adds to a problem about a project that does not exist that it was deleted.
+func AddDeleted(c *request.Call, project store.Ask, p *request.Problem) {
+	owner, err := c.AccessTo(store.Ask{Account: project.Account})
+	if err != nil {
+		return
+	}
+	t, err := c.View().Trashed(owner.AccountID, store.KindProject, project.Slug)
+	if err != nil {
+		return
+	}
+	p.RestorableUntil = t.KeptUntil().Time()
+	_ = p.WithHint("%s deleted it; it can be restored until %s", t.DeletedBy, request.FormatTime(p.RestorableUntil))
+}

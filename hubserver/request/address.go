@@ -1,0 +1,93 @@
+package request
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Address is that of the caller. Behind trusted proxies it is the last address of
+// X-Forwarded-For that is not one of theirs: what comes before it is the caller's word.
+func (c *Call) Address() string {
+	address := host(c.R.RemoteAddr)
+	hops := strings.Split(strings.Join(c.R.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		ip, ok := parseAddress(strings.TrimSpace(hop))
+		if !ok || !isTrusted(address, c.Hub.TrustedProxies) {
+			break
+		}
+		address = ip.String()
+	}
+	return address
+}
+
+// parseAddress reads an address, which some proxies write with a port.
+func parseAddress(address string) (netip.Addr, bool) {
+	ip, err := netip.ParseAddr(strings.Trim(host(address), "[]"))
+	return ip.Unmap().WithZone(""), err == nil
+}
+
+func isTrusted(address string, proxies []netip.Prefix) bool {
+	ip, ok := parseAddress(address)
+	return ok && slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// host returns a network address without its port.
+func host(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	return host
+}
+
+// Network names the network of the caller's address: all of the address for IPv4, the 64 bits that
+// one caller may have for IPv6.
+func (c *Call) Network() string { return network(c.Address()) }
+
+func network(address string) string {
+	if ip, err := netip.ParseAddr(address); err == nil && ip.Is6() && !ip.Is4In6() {
+		if network, err := ip.WithZone("").Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return address
+}
+
+// LimitedNetwork names the network of a connection that counts against a limit for each, "" for one
+// without: there are many callers behind a proxy, and this machine is its owner's.
+func LimitedNetwork(address string, proxies []netip.Prefix) string {
+	address = host(address)
+	if IsLoopback(address) || isTrusted(address, proxies) {
+		return ""
+	}
+	return network(address)
+}
+
+// IsLoopback reports whether a host is this machine by its name or its address.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// IsOpen reports whether tokens can be read in transit to a hub at this address.
+func IsOpen(address *url.URL) bool {
+	return address.Scheme == "http" && !IsLoopback(address.Hostname())
+}
+
+// maxReturn bounds a path to return to, in bytes.
+const maxReturn = 2 << 10
+
+// LocalPath returns the path and query of this hub that a browser is to go to, "/" for what a browser
+// would not look for on this hub. Browsers take \ for / and leave out control characters, so what has
+// any is refused.
+func LocalPath(to string) string {
+	if _, err := url.Parse(to); err != nil || len(to) > maxReturn ||
+		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+		strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r >= 0x7f }) {
+		return "/"
+	}
+	return to
+}

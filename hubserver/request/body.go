@@ -1,0 +1,270 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"hash"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"example.com/projecthub/hubclient/wire"
+)
+
+// MinRate is how much has to pass of a body or a response within [Limits.BodyIdle] of waiting for the
+// caller, or all that is left of it, in bytes. It makes the least rate at which a request may hold
+// memory.
+const MinRate = 64 << 10
+
+// bodyTime is how long a body may take: less than the store keeps blobs that nothing names yet.
+const bodyTime = 12 * time.Hour
+
+// pace is what is left of the time for the next [MinRate] bytes. Only waiting for the caller counts,
+// not the time that the hub takes.
+type pace struct {
+	idle   time.Duration
+	waited time.Duration // since bytes was 0
+	bytes  int64
+}
+
+// left returns after how long a wait the caller is given up.
+func (p *pace) left() time.Duration { return p.idle - p.waited }
+
+// passed counts n bytes that came or went in this time.
+func (p *pace) passed(n int, took time.Duration) {
+	p.bytes += int64(n)
+	p.waited += took
+	if p.bytes >= MinRate {
+		*p = pace{idle: p.idle}
+	}
+}
+
+// body gives each read of a request's body a deadline, so that a large body may take long but one
+// that is silent, or hardly comes, may not.
+type body struct {
+	io.ReadCloser
+	pace    pace
+	end     time.Time
+	control *http.ResponseController
+	hash    hash.Hash // of what was read; nil: not needed
+	stream  bool      // of HTTP/2: net/http ends it without its connection
+	closes  bool      // the connection ends with the response, see newBody
+	waiting bool      // the caller asked for leave to send, which the first read gives
+	ended   bool      // nothing more comes
+	failed  error     // what ended it before its time
+	stopped atomic.Bool
+}
+
+func newBody(r *http.Request, idle time.Duration, control *http.ResponseController) *body {
+	// A proxy that believes the Content-Length of a chunked body sees the next request elsewhere.
+	closes := r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
+	return &body{
+		ReadCloser: r.Body, pace: pace{idle: idle}, end: time.Now().Add(bodyTime), control: control,
+		stream: r.ProtoMajor == 2, closes: closes,
+		waiting: r.Header.Get("Expect") != "", ended: r.ContentLength == 0,
+	}
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.failed != nil {
+		return 0, b.failed
+	}
+	b.waiting = false
+	_ = b.control.SetReadDeadline(time.Now().Add(min(b.pace.left(), time.Until(b.end))))
+	if b.stopped.Load() {
+		return 0, context.Canceled
+	}
+	start := time.Now()
+	n, err := b.ReadCloser.Read(p)
+	b.pace.passed(n, time.Since(start))
+	if b.hash != nil {
+		b.hash.Write(p[:n])
+	}
+	switch err {
+	case nil:
+	case io.EOF:
+		b.ended = true
+		_ = b.control.SetReadDeadline(time.Time{}) // or it would end the connection while the handler works
+	default:
+		b.ended, b.failed = true, err
+	}
+	return n, err
+}
+
+// Discarding what is left of a refused body lets the caller read the response instead of a broken
+// connection.
+const (
+	discardBytes = 1 << 20
+	discardTime  = time.Second
+)
+
+// discard reads what is left, before the response. It reports whether the body came to its end,
+// without which the connection is of no further use; a deadline then ends the server's own wait for
+// the rest.
+func (b *body) discard() bool {
+	if b.stream { // what was not read would stay in memory until the caller has read the response
+		_ = b.ReadCloser.Close()
+		return true
+	}
+	if b.ended { // after StopReading, net/http takes the caller of the connection's next request for gone
+		return b.failed == nil && !b.stopped.Load()
+	}
+	_ = b.control.SetReadDeadline(time.Now().Add(discardTime))
+	if b.waiting {
+		return false
+	}
+	if _, err := io.CopyN(io.Discard, b.ReadCloser, discardBytes); !errors.Is(err, io.EOF) {
+		return false
+	}
+	_ = b.control.SetReadDeadline(time.Time{})
+	return true
+}
+
+// StopReading ends a read of the body that waits in another goroutine, because the call has failed.
+func (c *Call) StopReading() {
+	c.W.body.stopped.Store(true)
+	_ = c.W.body.control.SetReadDeadline(time.Now())
+}
+
+// ReadJSON reads a JSON body of at most limit bytes into v, which is what names for messages: 415,
+// 413, 400, 422 in this order.
+func (c *Call) ReadJSON(what string, limit int64, v any) ([]byte, error) {
+	data, err := c.ReadText(what, limit)
+	if err != nil {
+		return nil, err
+	}
+	return data, BodyProblem(wire.Decode(data, v))
+}
+
+// ReadText reads a body that should be JSON.
+func (c *Call) ReadText(what string, limit int64) ([]byte, error) {
+	if err := c.NeedMediaType("application/json"); err != nil {
+		return nil, err
+	}
+	if c.R.Header.Get("Content-Encoding") != "" {
+		return nil, Unsupported("a JSON body must not have a Content-Encoding")
+	}
+	return c.ReadAll(what, limit)
+}
+
+// ReadForm reads the fields of an HTML form.
+func (c *Call) ReadForm(limit int64) (url.Values, error) {
+	if err := c.NeedMediaType(wire.FormType); err != nil {
+		return nil, err
+	}
+	data, err := c.ReadAll("the form", limit)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := url.ParseQuery(storableQuery(string(data)))
+	if err != nil {
+		return nil, Problemf(http.StatusBadRequest, wire.CodeInvalidBody, "malformed form: %v", err)
+	}
+	return fields, nil
+}
+
+// BodyProblem turns the errors of decoding a body into problems.
+func BodyProblem(err error) error {
+	if syntax, ok := errors.AsType[*wire.SyntaxError](err); ok {
+		return Problemf(http.StatusBadRequest, wire.CodeInvalidJSON,
+			"the body is not valid JSON at byte %d: %v", syntax.Offset, syntax.Err)
+	}
+	if shape, ok := errors.AsType[*wire.ShapeError](err); ok {
+		return InvalidBody(shape.Pointer, "%s", shape.Detail)
+	}
+	return err
+}
+
+// NeedMediaType refuses a body of another type. With "" among the allowed, none may be named.
+func (c *Call) NeedMediaType(allowed ...string) error {
+	header := c.R.Header.Get("Content-Type")
+	mediaType, _, err := mime.ParseMediaType(header)
+	if header != "" && err != nil || !slices.Contains(allowed, mediaType) {
+		return Unsupported("the body's Content-Type must be %s, not %q", allowed[0], header)
+	}
+	return nil
+}
+
+// ReadAll reads the whole body, 413 beyond limit.
+func (c *Call) ReadAll(what string, limit int64) ([]byte, error) {
+	if c.R.ContentLength > limit {
+		return nil, TooLarge(what, limit)
+	}
+	if err := c.hold().mayHold(max(c.R.ContentLength, 0) * shares[c.room].factor); err != nil {
+		return nil, err
+	}
+	data, err := c.ReadUpTo(c.R.Body, limit)
+	switch {
+	case c.W.body.failed != nil:
+		return nil, BrokenBody(c.W.body.failed)
+	case err != nil:
+		return nil, err
+	case int64(len(data)) > limit:
+		return nil, TooLarge(what, limit)
+	}
+	return data, nil
+}
+
+// freeBody is the size up to which a body takes no room, in bytes: callers who send more slowly, and take all
+// the room, do not keep others from signing in.
+const freeBody = 4 << 10
+
+// ReadUpTo reads all of r, at most limit bytes and one more. It takes room for the bytes as they come, and once
+// they are complete, as much as it takes to work with them: a slow caller should not hold that all the time.
+func (c *Call) ReadUpTo(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(&charged{Reader: r, call: c}, limit+1))
+	if n := int64(len(data)); err == nil && n > freeBody && n <= limit {
+		err = c.Need(n * (shares[c.room].factor - 1))
+	}
+	return data, err
+}
+
+// charged takes room for what a reader returns.
+type charged struct {
+	io.Reader
+	call *Call
+	read int64
+	paid int64
+}
+
+func (r *charged) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.read += int64(n)
+	if r.read <= freeBody {
+		return n, err
+	}
+	refused := r.call.hold().mayHold(r.read * shares[r.call.room].factor)
+	if refused == nil {
+		refused = r.call.Need(r.read - r.paid)
+	}
+	if refused != nil {
+		return n, refused
+	}
+	r.paid = r.read
+	return n, err
+}
+
+// BrokenBody is the answer to a body that could not be read to its end.
+func BrokenBody(err error) *Problem {
+	detail := "the body ended before it was whole"
+	_, trailer := errors.AsType[textproto.ProtocolError](err)
+	_, network := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		detail = "the body stopped coming"
+	case trailer:
+		detail = "the body is malformed: its trailer is invalid"
+	case errors.Is(err, io.ErrUnexpectedEOF), network, errors.Is(err, context.Canceled):
+	default: // net/http's error for a chunk, which has no type
+		detail = "the body is malformed: " + strings.TrimPrefix(err.Error(), "http: ")
+	}
+	return Problemf(http.StatusBadRequest, wire.CodeInvalidBody, "%s", detail).Because(err)
+}

@@ -1,0 +1,228 @@
+package request
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// authenticate returns the owner of the request's token, or else of its session; nil if it has neither.
+func (c *Call) authenticate() (*store.Access, error) {
+	header := c.R.Header.Get("Authorization")
+	if header == "" {
+		return c.signedIn()
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || !pat.Valid(token) {
+		return nil, Unauthorized(wire.CodeUnauthorized, "the Authorization header has no valid token")
+	}
+	ask := c.about()
+	ask.Token = pat.Hash(token)
+	ask.Config = c.Endpoint != nil && slices.Contains(aboutConfig, c.Endpoint.Op)
+	a, err := lookUp(c.View(), ask)
+	if a != nil && a.ExpiresAt != 0 {
+		c.W.Header().Set(wire.TokenExpires, a.ExpiresAt.Time().Format(http.TimeFormat))
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Hub.noteUse(a)
+	return a, nil
+}
+
+// aboutConfig are the endpoints that need the newest config, which is read with the rights.
+var aboutConfig = []wire.Op{wire.OpGetConfig, wire.OpPutConfig, wire.OpPatchConfig, wire.OpCheckConfig}
+
+// signedIn returns the user of the request's session, nil if it has none. One that has ended counts as
+// none: browsers go on sending its cookie.
+func (c *Call) signedIn() (*store.Access, error) {
+	ask := c.about()
+	if ask.Session = c.SessionHash(); ask.Session == "" {
+		return nil, nil
+	}
+	a, err := lookUp(c.View(), ask)
+	if _, ended := errors.AsType[*Problem](err); ended {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Hub.noteUse(a)
+	return a, nil
+}
+
+// lookUp returns what there is for the owner of a token or session, or why that is not valid.
+func lookUp(v store.View, ask store.Ask) (*store.Access, error) {
+	a, err := v.Access(ask)
+	unknown := errors.Is(err, store.ErrNotFound)
+	switch isSession := ask.Session != ""; {
+	case err != nil && !unknown:
+		return nil, err
+	case isSession && (unknown || a.RevokedAt != 0 || a.Expired() || a.Disabled):
+		return a, Unauthorized(wire.CodeNotSignedIn, noToken)
+	case unknown:
+		return nil, unknownToken()
+	case a.RevokedAt != 0:
+		return a, Unauthorized(wire.CodeTokenRevoked, "the token was revoked")
+	case a.Expired():
+		return a, Unauthorized(wire.CodeTokenExpired, "the token expired on "+a.ExpiresAt.Time().Format("2 January 2006"))
+	case a.Disabled:
+		return a, Unauthorized(wire.CodeUnauthorized, "the account "+a.Account+" is disabled").
+			WithHint("none of its tokens works: ask the hub's administrator")
+	}
+	return a, nil
+}
+
+// Unauthenticated is the 401 of a request that has neither a token nor a session. A page's script
+// learns from its code that the user is to sign in again.
+func (c *Call) Unauthenticated() *Problem {
+	if c.R.Header.Get("Sec-Fetch-Site") != "" || len(c.R.CookiesNamed(c.Hub.CookieName())) > 0 {
+		return Unauthorized(wire.CodeNotSignedIn, noToken).WithHint("sign in: %s/sign-in", c.Hub.PublicURL)
+	}
+	return Unauthorized(wire.CodeUnauthorized, noToken)
+}
+
+// Role is the caller's role on what the path or the query names, "" for none.
+func (c *Call) Role() wire.Role {
+	if c.Access == nil {
+		return ""
+	}
+	return wire.Role(c.Access.Role)
+}
+
+// Has reports whether the caller's role on what the path or the query names is at least needed.
+func (c *Call) Has(needed wire.Role) bool {
+	return store.Rank(string(c.Role())) >= store.Rank(string(needed))
+}
+
+func (c *Call) Scopes() []wire.Scope {
+	var scopes []wire.Scope
+	for _, scope := range c.Access.ScopeList() {
+		scopes = append(scopes, wire.Scope(scope))
+	}
+	return scopes
+}
+
+// NotPermitted says that the caller's role on account, "" for none, is not the one that is needed.
+func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Problem {
+	verb := map[wire.Role]string{wire.Reader: "read from", wire.Writer: "write to", wire.Admin: "manage"}[needed]
+	shown, isName := account, ref.ValidName(account)
+	if !isName { // it cannot be on any hub, nor be pasted from a hint
+		shown = strconv.Quote(account)
+	}
+	p := Problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %s", c.Access.Name(), verb, shown)
+	if has != "" {
+		p.Detail += "; the role is " + string(has)
+	}
+	switch {
+	case c.Access.IsBot():
+		return p.WithHint("a bot is a writer in its own account only")
+	case c.Access.Only.AccountID != 0:
+		return p.WithHint("the token is restricted to %s", c.Access.Only)
+	case isName:
+		return p.WithHint("if %[1]s is an org, the hub's administrator can allow it: hub member set %[1]s %s --role %s",
+			account, c.Access.Name(), needed)
+	}
+	return p
+}
+
+// NeedUser refuses a bot what only users do.
+func (c *Call) NeedUser(what string) error {
+	if c.Access.IsBot() {
+		return Problemf(http.StatusForbidden, wire.CodeNotPermitted, "a bot cannot %s", what).
+			WithHint("send the request with the token of a user")
+	}
+	return nil
+}
+
+// NeedUnrestricted refuses a token that is restricted what would give rights to others, or to a token
+// that is not: it then says what such a token cannot do.
+func (c *Call) NeedUnrestricted(cannot string) error {
+	if c.Access.Only.AccountID != 0 {
+		return Problemf(http.StatusForbidden, wire.CodeNotPermitted,
+			"a token that is restricted to %s %s", c.Access.Only, cannot).WithHint("use a token that is not restricted")
+	}
+	return nil
+}
+
+// NeedScope refuses a token, or a session, that lacks a scope.
+func (c *Call) NeedScope(scope wire.Scope) error {
+	if wire.HasScope(c.Scopes(), scope) {
+		return nil
+	}
+	if c.Access.Session != 0 {
+		return Problemf(http.StatusForbidden, wire.CodeMissingScope,
+			"the token behind this session lacks the scope %s", scope).WithHint("sign in with a token that has it")
+	}
+	p := Problemf(http.StatusForbidden, wire.CodeMissingScope, "the token lacks the scope %s", scope)
+	if c.Access.IsBot() {
+		return p.WithHint("create one that has it: tool bot token %s --name NAME --scope %s", c.Access.Name(), scope)
+	}
+	// The page comes first, as few users reach the hub's machine. It offers the scopes of its session alone.
+	return p.WithHint("create one that has it on the hub's page /tokens, or ask the hub's administrator: "+
+		"hub token create --user %s --name NAME --scope %s", c.Access.Name(), scope)
+}
+
+// shown is what logs may show of what the caller authenticated with.
+func (c *Call) shown() string {
+	if c.Access.Session != 0 {
+		return "session " + c.Access.Hash[:12]
+	}
+	return c.Access.Shown
+}
+
+// CookieName is the name of the cookie that holds the secret of a session. Cookies of one host are
+// shared by its ports, so on a development machine the port tells hubs apart. Browsers take the prefix
+// __Host- only over TLS.
+func (h *Hub) CookieName() string {
+	origin, err := url.Parse(h.PublicURL)
+	switch {
+	case err == nil && origin.Scheme == "https":
+		return "__Host-hub-session"
+	case err == nil && origin.Port() != "":
+		return "hub-session-" + origin.Port()
+	}
+	return "hub-session"
+}
+
+// SecretLength is the length of what [NewSecret] returns.
+const SecretLength = 43
+
+// NewSecret returns 256 random bits as text. The store gets its [pat.Hash].
+func NewSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// SessionHash returns the hash of the secret in the request's cookie, "" if it has none. Of several
+// cookies, which another program on the host may have set, none counts.
+func (c *Call) SessionHash() string {
+	cookies := c.R.CookiesNamed(c.Hub.CookieName())
+	if len(cookies) != 1 || len(cookies[0].Value) != SecretLength {
+		return ""
+	}
+	return pat.Hash(cookies[0].Value)
+}
+
+// SetCookie gives the browser the secret of a session; "" takes it away.
+func (c *Call) SetCookie(secret string) {
+	cookie := &http.Cookie{
+		Name: c.Hub.CookieName(), Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: strings.HasPrefix(c.Hub.PublicURL, "https://"), MaxAge: int(store.SessionLife.Seconds()),
+	}
+	if secret == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(c.W, cookie)
+}

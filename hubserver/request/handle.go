@@ -1,0 +1,281 @@
+package request
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// Call is one request on its way through the hub.
+type Call struct {
+	Hub      *Hub
+	W        *ResponseWriter
+	R        *http.Request
+	Params   httprouter.Params
+	ID       string
+	Endpoint *wire.Endpoint // nil: the path is no endpoint's
+	Page     bool           // the response is HTML, that to a failure too
+
+	// Access is who calls, and what there is for the caller of what the path or the query names. It is
+	// nil without a token or session, and at endpoints that need none until the handler calls Look or
+	// Visit.
+	Access *store.Access
+	// Resource is what the path names. ID 0: it does not exist for this caller, or the path names none.
+	Resource store.Resource
+
+	route  *route
+	grants []grant
+	room   Room
+	held   *hold // nil: nothing yet
+	cut    bool  // the response had begun when the call failed
+}
+
+// Handler answers a call, or returns why it does not: a *Problem, or an error of the store, which
+// becomes one.
+type Handler func(c *Call) error
+
+// Route is an endpoint with its handler.
+type Route struct {
+	Op     wire.Op
+	Handle Handler
+}
+
+// Pattern returns an endpoint's path as the router takes it, by which logs and metrics name it.
+func Pattern(e *wire.Endpoint) string {
+	return strings.NewReplacer("{file}", "*file", "{", ":", "}", "").Replace(e.Path)
+}
+
+// Handle returns how the router serves requests of a method, which is that of an endpoint, or HEAD: f
+// answers those who may call it. It panics if the endpoint does not say who that is, which is a
+// mistake in the program.
+func (h *Hub) Handle(method string, e *wire.Endpoint, f Handler) httprouter.Handle {
+	if err := checkEndpoint(e); err != nil {
+		panic(fmt.Sprintf("%s %s: %v", e.Method, e.Path, err))
+	}
+	of := h.newRoute(method, Pattern(e))
+	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		h.newCall(w, r, params, of, e).serve(func(c *Call) error {
+			if err := h.origins.Check(r); err != nil {
+				return Problemf(http.StatusForbidden, wire.CodeCrossSite,
+					"a page of another origin may not send this request").Because(err)
+			}
+			if err := c.admit(); err != nil {
+				return err
+			}
+			return f(c)
+		})
+	}
+}
+
+// checkEndpoint refuses an endpoint that does not say what its caller needs.
+func checkEndpoint(e *wire.Endpoint) error {
+	switch {
+	case e.Account == 0:
+		return errors.New("it does not say what the caller needs")
+	case (e.Account == wire.Anonymous || e.Account == wire.AnyToken) != (e.Role == ""):
+		return errors.New("it needs a role without an account, or an account without a role")
+	case store.Rank(string(e.Role)) < 0:
+		return fmt.Errorf("unknown role %q", e.Role)
+	case e.Scope != "" && !slices.Contains(wire.Scopes, e.Scope):
+		return fmt.Errorf("unknown scope %q", e.Scope)
+	}
+	return nil
+}
+
+// Plain serves f to any caller, for what is no endpoint. Logs and metrics name it by pattern, and
+// metrics by no method: callers could send any number of them.
+func (h *Hub) Plain(pattern string, f Handler) http.Handler {
+	of := h.newRoute("", pattern)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.newCall(w, r, nil, of, nil).serve(f) })
+}
+
+// serve runs a handler. An error, or a panic, becomes a problem; each request is counted and logged.
+func (c *Call) serve(f Handler) {
+	start := time.Now()
+	defer c.release()
+	defer func() {
+		if p := recover(); p != nil {
+			c.Hub.Log.Error("panic", "request", c.ID, "route", c.route.pattern, "panic", p, "stack", string(debug.Stack()))
+			c.fail(errors.New("panic"))
+		}
+		took := time.Since(start)
+		c.route.note(c.W.status, took)
+		c.log(took)
+		if c.cut {
+			panic(http.ErrAbortHandler) // ends the connection, so that what was sent does not look whole
+		}
+	}()
+	err := checkFields(c.R.Header)
+	if err == nil {
+		err = f(c)
+	}
+	if err != nil {
+		c.fail(err)
+	}
+}
+
+// fail responds with the problem of err, unless a response has begun.
+func (c *Call) fail(err error) {
+	p := ToProblem(err)
+	c.logFailure(p)
+	if c.cut = c.W.status != 0; !c.cut {
+		c.writeProblem(p)
+	}
+}
+
+// permissions switches off what neither a page nor an app in the preview needs.
+const permissions = "accelerometer=(), bluetooth=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), " +
+	"hid=(), magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=()"
+
+// maxFields is how many header fields a request may have. Each takes many times its bytes.
+const maxFields = 100
+
+func checkFields(header http.Header) error {
+	n := 0
+	for _, values := range header {
+		n += len(values)
+	}
+	if n <= maxFields {
+		return nil
+	}
+	return Problemf(http.StatusRequestHeaderFieldsTooLarge, wire.CodeTooLarge,
+		"the request has %d header fields: this hub accepts at most %d", n, maxFields).WithHeader("Connection", "close")
+}
+
+// newCall returns the call of a request, and sets the headers that every response has.
+func (h *Hub) newCall(
+	w http.ResponseWriter, r *http.Request, params httprouter.Params, of *route, e *wire.Endpoint,
+) *Call {
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
+	c := &Call{Hub: h, Params: params, Endpoint: e, ID: strings.ToLower(rand.Text()[:16]), route: of}
+	b := newBody(r, h.Limits.BodyIdle, control)
+	c.W = &ResponseWriter{ResponseWriter: w, hub: h, body: b, pace: pace{idle: h.Limits.BodyIdle}}
+	c.R = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
+	c.R.Body = b
+	c.R.URL.RawQuery = storableQuery(c.R.URL.RawQuery)
+	for i := range params {
+		params[i].Value = storable(params[i].Value)
+	}
+	if e != nil {
+		c.Page, c.room = slices.Equal(e.Returns, wire.HTML), roomOf(e)
+		if e.Keyed && c.R.Header.Get(idempotencyKey) != "" {
+			b.hash = sha256.New()
+			_, _ = io.WriteString(b.hash, c.R.URL.RawQuery+"\n")
+		}
+	}
+	header := w.Header()
+	header.Set("X-Request-Id", c.ID)
+	header.Set("Hub-Version", h.Version)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Permissions-Policy", permissions)
+	if strings.HasPrefix(h.PublicURL, "https://") { // browsers then send the cookie to no plain http
+		header.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	return c
+}
+
+func (c *Call) Ctx() context.Context     { return c.R.Context() }
+func (c *Call) View() store.View         { return c.Hub.Store.View(c.Ctx()) }
+func (c *Call) Param(name string) string { return c.Params.ByName(name) }
+
+// Query returns the parameters of the query, 422 if it is malformed.
+func (c *Call) Query() (url.Values, error) {
+	q, err := url.ParseQuery(c.R.URL.RawQuery)
+	if err != nil {
+		return nil, InvalidBody("", "malformed query: %v", err)
+	}
+	return q, nil
+}
+
+// Ref returns the ref that the path names, the zero one if it names none that is valid. Handlers of
+// endpoints that need a role on an account get a valid one.
+func (c *Call) Ref() ref.Ref {
+	r, _ := c.pathRef()
+	return r
+}
+
+func (c *Call) pathRef() (ref.Ref, error) {
+	return ref.New(c.Param("account"), cmp.Or(c.Param("slug"), c.Param("user")))
+}
+
+// NeedResource returns a 404 unless there is what the path names, for this caller.
+func (c *Call) NeedResource() error {
+	if c.Resource.ID != 0 {
+		return nil
+	}
+	about := c.about()
+	p := absent(about)
+	if about.Kind == store.KindProject && c.Has(wire.Writer) {
+		c.Hub.AddDeleted(c, about, p)
+	}
+	return p
+}
+
+// absent is the 404 about a resource that does not exist.
+func absent(a store.Ask) *Problem {
+	kind := a.Kind
+	if kind == store.KindAPI {
+		kind = "API"
+	}
+	return NotFound(kind + " @" + a.Account + "/" + a.Slug)
+}
+
+// UnknownRoute responds to a path that is no endpoint's.
+func UnknownRoute(c *Call) error {
+	p := Problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.R.URL.EscapedPath())
+	if strings.HasPrefix(c.R.URL.Path, "/v1/") {
+		return p.WithHint("the client may be newer than the hub (version %s)", c.Hub.Version)
+	}
+	return p.WithHint("the routes of this hub: %s/v1/openapi.json", c.Hub.PublicURL)
+}
+
+// MethodNotAllowed responds to a path that is an endpoint's for other methods. The router has put them
+// into the header, and OPTIONS, which it was told not to answer.
+func MethodNotAllowed(c *Call) error {
+	allow := strings.NewReplacer(", OPTIONS", "", "OPTIONS, ", "").Replace(c.W.Header().Get("Allow"))
+	c.W.Header().Set("Allow", allow)
+	return Problemf(http.StatusMethodNotAllowed, wire.CodeMethodNotAllowed,
+		"%s does not support %s", c.R.URL.Path, c.R.Method).WithHint("it supports %s", allow)
+}
+
+// substitute is the control character of that name. Like what it replaces, no name has it.
+const substitute = "\x1a"
+
+// storable returns s with substitutes for what no text in the database has: NUL, and bytes
+// that are not UTF-8. A query with either fails, where nothing is to be found.
+func storable(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", substitute), substitute)
+}
+
+// storableQuery is storable for a query, or a form. A malformed one stays so.
+func storableQuery(encoded string) string {
+	parts := strings.Split(encoded, "&")
+	for i, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		plain, err := url.QueryUnescape(value)
+		if err == nil && plain != storable(plain) && !strings.Contains(part, ";") { // which no query may have
+			parts[i] = name + "=" + url.QueryEscape(storable(plain))
+		}
+	}
+	return strings.Join(parts, "&")
+}

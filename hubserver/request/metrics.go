@@ -1,0 +1,93 @@
+package request
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+)
+
+// route is a pattern of paths, by which logs name a request, and what /metrics shows of its requests: a
+// counter for each class of status, and the quantiles of their times. All exist from the start, so that
+// no caller can add one.
+type route struct {
+	pattern string
+	classes [5]*metrics.Counter // by the first digit of the status, from 1
+	seconds *metrics.Summary
+}
+
+func (h *Hub) newRoute(method, pattern string) *route {
+	labels := fmt.Sprintf("method=%q,route=%q", method, pattern)
+	seconds := h.metrics.GetOrCreateSummaryExt(
+		"hub_request_seconds{"+labels+"}", 5*time.Minute, []float64{0.5, 0.9, 0.99, 1})
+	r := &route{pattern: pattern, seconds: seconds}
+	for i := range r.classes {
+		r.classes[i] = h.metrics.GetOrCreateCounter(fmt.Sprintf("hub_requests_total{%s,status=\"%dxx\"}", labels, i+1))
+	}
+	return r
+}
+
+// note counts a request.
+func (r *route) note(status int, took time.Duration) {
+	if status < 100 || status > 599 { // no response has begun
+		return
+	}
+	r.classes[status/100-1].Inc()
+	r.seconds.Update(took.Seconds())
+}
+
+// AdminServer serves /metrics, in the format of Prometheus, and /debug/pprof/. It is for
+// the hub's administrators alone: it asks for no token, and profiles show what the hub does.
+// It does not serve the command line, which may have the password of the database. address is where
+// it listens; requests for other hosts are refused, because a page of another origin could have a
+// browser send them by letting its own name lead to this machine.
+func (h *Hub) AdminServer(address string) *http.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		h.metrics.WritePrometheus(w)
+		metrics.WriteProcessMetrics(w)
+	})
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	own := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.Trim(host(r.Host), "[]") // a port may be forwarded
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if !IsLoopback(name) && name != host(address) && (local == nil || name != host(local.String())) {
+			http.Error(w, "this address does not serve "+strconv.Quote(r.Host), http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	return &http.Server{Handler: own, ReadHeaderTimeout: 10 * time.Second}
+}
+
+// observe adds gauges of what the hub holds.
+func (h *Hub) observe() {
+	gauge := func(name string, f func() int64) {
+		h.metrics.NewGauge(name, func() float64 { return float64(f()) })
+	}
+	gauge(fmt.Sprintf("hub_build_info{version=%q}", h.Version), func() int64 { return 1 })
+	gauge("hub_memory_limit_bytes", func() int64 { return h.Limits.Memory })
+	gauge("hub_memory_reserved_bytes", func() (used int64) {
+		for _, r := range h.rooms {
+			used += r.used.Load()
+		}
+		return used
+	})
+	gauge(`hub_database_connections{use="read"}`, func() int64 {
+		read, _ := h.Store.Connections()
+		return int64(read)
+	})
+	gauge(`hub_database_connections{use="write"}`, func() int64 {
+		_, write := h.Store.Connections()
+		return int64(write)
+	})
+}

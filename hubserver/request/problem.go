@@ -1,0 +1,158 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/store"
+)
+
+// Problem is a response that is not a success.
+type Problem struct {
+	wire.Problem
+	header http.Header
+	cause  error // for the log
+}
+
+func (p *Problem) Error() string { return p.Detail }
+func (p *Problem) Unwrap() error { return p.cause }
+
+// Problemf returns a problem with a detail.
+func Problemf(status int, code wire.Code, format string, args ...any) *Problem {
+	detail := fmt.Sprintf(format, args...)
+	return &Problem{Problem: wire.Problem{Status: status, Code: code, Detail: detail}, header: http.Header{}}
+}
+
+// WithHint sets what the caller can do about the problem.
+func (p *Problem) WithHint(format string, args ...any) *Problem {
+	p.Hint = fmt.Sprintf(format, args...)
+	return p
+}
+
+// WithHeader sets a header of the response.
+func (p *Problem) WithHeader(name, value string) *Problem {
+	p.header.Set(name, value)
+	return p
+}
+
+// Because keeps the cause for the log.
+func (p *Problem) Because(err error) *Problem {
+	p.cause = err
+	return p
+}
+
+// noToken is the detail of a 401 for a request without a token.
+const noToken = "this needs a token"
+
+// Unauthorized is a 401.
+func Unauthorized(code wire.Code, detail string) *Problem {
+	challenge := `Bearer realm="hub"`
+	if detail != noToken {
+		challenge += `, error="invalid_token"`
+	}
+	return Problemf(http.StatusUnauthorized, code, "%s", detail).WithHeader("WWW-Authenticate", challenge)
+}
+
+// unknownToken is the 401 for a token that the hub does not know, or not any more.
+func unknownToken() *Problem {
+	return Unauthorized(wire.CodeUnauthorized, "this hub does not know the token")
+}
+
+// NotFound is a 404 that names what.
+func NotFound(what string) *Problem {
+	return Problemf(http.StatusNotFound, wire.CodeNotFound, "there is no %s", what)
+}
+
+// InvalidBody is a 422 about the value at pointer in the request's body.
+func InvalidBody(pointer, format string, args ...any) *Problem {
+	detail := fmt.Sprintf(format, args...)
+	p := Problemf(http.StatusUnprocessableEntity, wire.CodeInvalidBody, "%s", detail)
+	if pointer != "" {
+		p.Detail = pointer + ": " + detail
+	}
+	p.Errors = []wire.FieldError{{Pointer: pointer, Detail: detail}}
+	return p
+}
+
+// TooLarge is a 413 about what is above a limit in bytes.
+func TooLarge(what string, limit int64) *Problem {
+	return Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge,
+		"%s is too large: this hub accepts at most %d bytes", what, limit)
+}
+
+// Unsupported is a 415.
+func Unsupported(format string, args ...any) *Problem {
+	return Problemf(http.StatusUnsupportedMediaType, wire.CodeUnsupportedMediaType, format, args...)
+}
+
+// RevisionChanged is a 412.
+func RevisionChanged(detail string) *Problem {
+	return Problemf(http.StatusPreconditionFailed, wire.CodeRevisionChanged, "%s", detail)
+}
+
+// Damaged is the 500 of stored data that are damaged.
+func Damaged(detail string, cause error) *Problem {
+	return Problemf(http.StatusInternalServerError, wire.CodeDamaged, "%s", detail).Because(cause)
+}
+
+// ToProblem converts any error that a handler can return.
+func ToProblem(err error) *Problem {
+	var p *Problem
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, store.ErrNotFound): // it was deleted while the request ran
+		return NotFound("such project, stack or API any more")
+	case errors.Is(err, store.ErrFull):
+		return Problemf(http.StatusInsufficientStorage, wire.CodeStorageFull, "the hub's disk is full").Because(err)
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's database does not answer").
+			WithHeader("Retry-After", "1").Because(err)
+	case errors.Is(err, context.Canceled): // net/http takes the end of what a caller sends for the end of the caller
+		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
+			"the connection was closed, or half of it, before the response").WithHeader("Retry-After", "1").Because(err)
+	case errors.Is(err, store.ErrDamaged): // what it names may not be what the caller may see
+		return Damaged(store.ErrDamaged.Error(), err).WithHint(
+			"the hub's administrator finds what is damaged in its log, by the request id, and hub fsck says what replaces it")
+	}
+	return Problemf(http.StatusInternalServerError, wire.CodeInternal, "internal error").
+		WithHint("the hub's administrator finds the cause in its log, by the request id").Because(err)
+}
+
+// Fit returns text as valid UTF-8.
+func Fit(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+// FormatTime writes t for people, in UTC.
+func FormatTime(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") }
+
+// writeProblem responds with p. Its texts become valid UTF-8, because they may quote what a caller sent.
+func (c *Call) writeProblem(p *Problem) {
+	p.RequestID, p.Type, p.Title = c.ID, "about:blank", http.StatusText(p.Status)
+	p.Detail, p.Hint = Fit(p.Detail), Fit(p.Hint)
+	for i, e := range p.Errors {
+		p.Errors[i] = wire.FieldError{Pointer: Fit(e.Pointer), Detail: Fit(e.Detail)}
+	}
+	header := c.W.Header()
+	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag"} { // of the response that failed
+		header.Del(name)
+	}
+	for name, values := range p.header {
+		header[name] = values
+	}
+	if c.Page && c.Hub.FailurePage != nil {
+		if err := c.Hub.FailurePage(c, p); err != nil {
+			c.Hub.Log.Error("a page cannot be written", "request", c.ID, "error", err)
+		}
+		return
+	}
+	encoded, err := wire.Encode(p.Problem)
+	if err != nil {
+		c.Hub.Log.Error("a problem cannot be written", "request", c.ID, "error", err)
+	}
+	c.Send(p.Status, "application/problem+json", encoded)
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/projecthub/store/sqldb"
+)
+
+// Kinds of resources.
+const (
+	KindProject = "project"
+	KindStack   = "stack"
+	KindAPI     = "api"
+)
+
+// Resource is a project, a stack or an API: what has a name in an account.
+type Resource struct {
+	ID         int64
+	AccountID  int64
+	Account    string // its name
+	Kind       string
+	Slug       string
+	Visibility string // of a project: private or public
+	CreatedAt  Time
+	CreatedBy  string
+}
+
+// String returns @account/slug.
+func (r Resource) String() string { return "@" + r.Account + "/" + r.Slug }
+
+// Ask says who calls, and what the request is about.
+type Ask struct {
+	Token   string // SHA-256 of a token, or
+	Session string // of the secret in a cookie
+	Account string // name; "": none
+	Kind    string // of a resource of the account; "": none
+	Slug    string
+	Config  bool // with a Token: the newest config of the project, too
+}
+
+// Access is who calls, and what there is for the caller.
+type Access struct {
+	Caller
+	AccountID int64    // of the account that was asked for; 0: there is none, or it is disabled
+	Role      string   // on the account, or on the resource: admin, writer, reader; "": none
+	Resource  Resource // ID 0: there is none of that name for this caller
+	Config    Revision // of the project, if it was asked for and is small, not decoded; N 0: there is none
+}
+
+// Caller is the owner of a token, or of a session.
+type Caller struct {
+	AccountID int64  // of the user, or the account that owns the bot
+	Account   string // its name
+	Disabled  bool   // the account is
+	Kind      string // of the account: user, org
+	BotID     int64  // 0: a user
+	BotRefID  string // @account/slug of a bot
+
+	TokenID   int64  // of the token, or of the one behind the session; 0: a session without one
+	TokenHash string // of that token
+	Shown     string // its first 12 characters
+	TokenName string
+	Session   int64  // 0: a token
+	Hash      string // of the token or the session
+	Scopes    string // separated by spaces
+	Only      Restriction
+	ExpiresAt Time // 0: never
+	TokenEnds Time // when the token, or the one behind the session, expires; 0: never, or there is none
+	RevokedAt Time // of a session also: its token ended, or it was idle for too long
+	UsedAt    Time
+	Now       Time // when this was read
+}
+
+// ScopeList returns the scopes of the token or session.
+func (c *Caller) ScopeList() []string { return strings.Fields(c.Scopes) }
+
+// IsBot reports whether the caller is a bot: a writer in its own account, and nothing else.
+func (c *Caller) IsBot() bool { return c.BotID != 0 }
+
+// Name is the name of the user, or the bot's @account/slug.
+func (c *Caller) Name() string {
+	if c.IsBot() {
+		return c.BotRefID
+	}
+	return c.Account
+}
+
+// Expired reports whether the token or session had expired when it was read.
+func (c *Caller) Expired() bool { return c.ExpiresAt != 0 && c.ExpiresAt <= c.Now }
+
+// Stale reports whether the last use was stored more than a minute before.
+func (c *Caller) Stale() bool { return c.UsedAt < c.Now.Add(-time.Minute) }
+
+// Restriction is the account, or the one resource of it, that a token may use alone; the zero
+// value: it is not restricted.
+type Restriction struct {
+	AccountID  int64
+	ResourceID int64 // 0: all of the account
+	Account    string
+	Slug       string // of the resource
+}
+
+// String returns @account or @account/slug, "" for none.
+func (r Restriction) String() string {
+	switch {
+	case r.AccountID == 0:
+		return ""
+	case r.ResourceID == 0:
+		return "@" + r.Account
+	}
+	return "@" + r.Account + "/" + r.Slug
+}
+
+// Allows reports whether a token that is restricted to r may use what another names.
+func (r Restriction) Allows(other Restriction) bool {
+	return r.AccountID == 0 || r.AccountID == other.AccountID && (r.ResourceID == 0 || r.ResourceID == other.ResourceID)
+}
+
+// Roles, from the least on.
+var roles = []string{"", "reader", "writer", "admin"}
+
+// Rank orders roles: the higher, the more they may do. It is -1 for an unknown one.
+func Rank(role string) int { return slices.Index(roles, role) }
+
+// Access returns who calls, and what there is of what the request is about; ErrNotFound when token
+// and session are unknown. Nothing of a resource is read for a stranger, to whom the time would
+// tell whether it exists.
+func (v View) Access(a Ask) (*Access, error) {
+	text, hash := byToken, a.Token
+	if a.Session != "" {
+		text, hash = bySession, a.Session
+	}
+	if a.Config {
+		text = byTokenWithConfig
+	}
+	r := &Access{Resource: Resource{Account: a.Account, Kind: a.Kind, Slug: a.Slug}}
+	r.Hash = hash
+	to := sqldb.Row(&r.Caller.AccountID, &r.Account, &r.Disabled, &r.Caller.Kind, &r.BotID, &r.BotRefID,
+		&r.TokenID, &r.TokenHash, &r.Shown, &r.TokenName, &r.Session, &r.Scopes, &r.ExpiresAt, &r.RevokedAt, &r.UsedAt,
+		&r.TokenEnds, &r.Only.AccountID, &r.Only.ResourceID, &r.Only.Account, &r.Only.Slug,
+		&r.Now, &r.AccountID, &r.Role,
+		&r.Resource.ID, &r.Resource.Visibility, &r.Resource.CreatedAt, &r.Resource.CreatedBy)
+	if c := &r.Config; a.Config {
+		to = append(to, &c.N, &c.Digest, &c.User, &c.Via, &c.At, &c.body)
+	}
+	if err := v.One(to, text, a.Account, a.Kind, a.Slug, hash); err != nil {
+		return nil, err
+	}
+	r.Resource.AccountID = r.AccountID
+	about := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
+	if !r.Only.Allows(about) {
+		r.Role, r.Resource.ID, r.Config = "", 0, Revision{}
+	}
+	return r, nil
+}
+
+// The parts of the queries. A stranger's row has no role, and so no resource.
+const (
+	accessColumns = `SELECT u.id, u.name, u.disabled_at <> 0, u.kind, COALESCE(b.id, 0), COALESCE(b.bot_ref_id, ''),
+		COALESCE(t.id, 0), COALESCE(t.hash, ''), COALESCE(t.shown, ''), COALESCE(t.name, ''), `
+	accessRest = `COALESCE(t.expires_at, 0), COALESCE(t.only_account_id, 0), COALESCE(t.resource_id, 0),
+		COALESCE(oa.name, ''), COALESCE(ores.slug, ''), @now, COALESCE(o.id, 0),
+		CASE WHEN b.id IS NOT NULL THEN CASE WHEN o.id = u.id THEN 'writer' ELSE '' END
+			WHEN o.id = u.id THEN 'admin' ELSE COALESCE(m.role, '') END,
+		COALESCE(r.id, 0), COALESCE(p.visibility, ''), COALESCE(r.created_at, 0), COALESCE(r.created_by, '')`
+	accessTables = `
+		LEFT JOIN bots b ON b.id = t.bot_id
+		LEFT JOIN accounts oa ON oa.id = t.only_account_id
+		LEFT JOIN resources ores ON ores.id = t.resource_id
+		LEFT JOIN accounts o ON o.name = ? AND o.disabled_at = 0
+		LEFT JOIN members m ON m.user_id = u.id AND m.account_id = o.id AND t.bot_id IS NULL
+		LEFT JOIN resources r ON r.account_id = CASE WHEN o.id = u.id OR m.role IS NOT NULL THEN o.id END
+			AND r.kind = ? AND r.slug = ? AND r.deleted_at = 0
+		LEFT JOIN projects p ON p.id = r.id`
+	tokenColumns = accessColumns + `0, t.scopes, t.expires_at, t.revoked_at, t.used_at, ` + accessRest
+	tokenTables  = ` FROM tokens t JOIN accounts u ON u.id = t.account_id` + accessTables
+	byToken      = tokenColumns + tokenTables + ` WHERE t.hash = ?`
+	// To read a config takes a fifth less with one query than with two, on PostgreSQL more. A larger one is
+	// read when it is needed: this one is in memory, without room for it, while a slow body comes.
+	byTokenWithConfig = tokenColumns + `, COALESCE(c.n, 0), COALESCE(c.digest, ''), COALESCE(c.by_user, ''),
+		COALESCE(c.via, ''), COALESCE(c.at, 0), c.body` + tokenTables + `
+		LEFT JOIN revisions c ON c.project_id = p.id
+			AND c.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
+			AND length(c.body) <= 16384
+		WHERE t.hash = ?`
+	// 43200000000 is SessionIdle.
+	bySession = accessColumns + `s.id, s.scopes, s.expires_at,
+		CASE WHEN s.seen_at + 43200000000 <= @now THEN s.seen_at + 43200000000
+			WHEN t.expires_at <> 0 AND t.expires_at <= @now THEN t.expires_at ELSE COALESCE(t.revoked_at, 0) END,
+		s.seen_at, ` + accessRest + `
+		FROM sessions s JOIN accounts u ON u.id = s.user_id
+		LEFT JOIN tokens t ON t.id = s.token_id` + accessTables + ` WHERE s.hash = ?`
+)
+
+// PublicProject returns a public project, for a caller without rights; ErrNotFound when there is
+// no such project, or it is private.
+func (v View) PublicProject(account, slug string) (Resource, error) {
+	r := Resource{Account: account, Kind: KindProject, Slug: slug, Visibility: "public"}
+	return r, v.One(sqldb.Row(&r.ID, &r.AccountID, &r.CreatedAt, &r.CreatedBy),
+		`SELECT r.id, r.account_id, r.created_at, r.created_by FROM accounts a
+		JOIN resources r ON r.account_id = a.id AND r.kind = 'project' AND r.slug = ? AND r.deleted_at = 0
+		JOIN projects p ON p.id = r.id AND p.visibility = 'public'
+		WHERE a.name = ? AND a.disabled_at = 0`, slug, account)
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"example.com/projecthub/store/sqldb"
+)
+
+// Answer is the first answer to a request that had an Idempotency-Key.
+type Answer struct {
+	Caller     string // such as user:12 or bot:7
+	Route      string // method and path
+	Key        string
+	BodyHash   string
+	ResourceID int64 // that was created; 0: none
+	Status     int   // 0 in the transaction of the request alone
+	Location   string
+	Body       []byte
+}
+
+// answersKept is how long an answer is repeated.
+const answersKept = 24 * time.Hour
+
+// FirstAnswer returns the answer that is stored for the key of a, nil for none. One about a resource
+// that was deleted is none: the same request may create it again.
+func (v View) FirstAnswer(a Answer) (*Answer, error) {
+	first := a
+	err := v.One(sqldb.Row(&first.BodyHash, &first.ResourceID, &first.Status, &first.Location, &first.Body),
+		`SELECT a.body_hash, COALESCE(a.resource_id, 0), a.status, a.location, a.body
+		FROM answers a LEFT JOIN resources r ON r.id = a.resource_id
+		WHERE a.caller = ? AND a.route = ? AND a.key = ? AND a.status <> 0 AND a.created_at >= @now - ?
+		AND COALESCE(r.deleted_at, 0) = 0`, a.Caller, a.Route, a.Key, answersKept.Microseconds())
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return &first, err
+}
+
+// ClaimAnswer claims the key of a for a transaction: another transaction that claims it waits until
+// this one ends, however it ends. It returns nil when the request may run, and the first answer when
+// there is one.
+func (tx *Tx) ClaimAnswer(a Answer) (*Answer, error) {
+	now := tx.Now()
+	claimed, err := tx.change(`INSERT INTO answers (caller, route, key, body_hash, created_at, status, location, body)
+		VALUES (?, ?, ?, ?, ?, 0, '', ?) ON CONFLICT (caller, route, key) DO UPDATE
+		SET body_hash = excluded.body_hash, created_at = excluded.created_at, status = 0, resource_id = NULL
+		WHERE answers.status = 0 OR answers.created_at < ?
+		OR EXISTS (SELECT 1 FROM resources r WHERE r.id = answers.resource_id AND r.deleted_at <> 0)`,
+		a.Caller, a.Route, a.Key, a.BodyHash, now, []byte{}, now.Add(-answersKept))
+	if err != nil || claimed {
+		return nil, err
+	}
+	return tx.FirstAnswer(a)
+}
+
+// SaveAnswer stores the answer whose key the transaction has claimed.
+func (tx *Tx) SaveAnswer(a Answer) error {
+	return tx.exec(`UPDATE answers SET resource_id = ?, status = ?, location = ?, body = ?
+		WHERE caller = ? AND route = ? AND key = ?`,
+		orNull(a.ResourceID), a.Status, a.Location, a.Body, a.Caller, a.Route, a.Key)
+}
+
+const pruneAnswers = `DELETE FROM answers WHERE (caller, route, key) IN
+	(SELECT caller, route, key FROM answers WHERE created_at < ? ORDER BY created_at LIMIT ?)`

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"example.com/projecthub/store/sqldb"
+)
+
+// table is a table of the schema.
+type table struct {
+	name    string
+	columns []string
+	isBool  []bool // of each column; SQLite has numbers for truth
+	counted bool   // its ids are the next of a sequence
+}
+
+// tables are all tables, each after those that it refers to.
+func tables() (all []table) {
+	creates := regexp.MustCompile(`(?s)CREATE TABLE (\w+) \(\n(.*?)\n\);`)
+	columns := regexp.MustCompile(`(\w+) +(ID|NAME|BIGINT|BOOLEAN|BYTES)\b`)
+	for _, created := range creates.FindAllStringSubmatch(schema, -1) {
+		t := table{name: created[1]}
+		for _, column := range columns.FindAllStringSubmatch(created[2], -1) {
+			t.columns, t.isBool = append(t.columns, column[1]), append(t.isBool, column[2] == "BOOLEAN")
+			t.counted = t.counted || column[2] == "ID"
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// ErrNotEmpty says that a database has rows already.
+var ErrNotEmpty = errors.New("the database is not empty")
+
+// ErrUnfinished says that a database has a part of the rows of another one.
+var ErrUnfinished = errors.New("the database is incomplete: a copy to it is still running, or was interrupted")
+
+// copying is the name in tasks that a database has until a copy to it has ended.
+const copying = "copying"
+
+// whole returns ErrUnfinished for a database whose copy has not ended.
+func (s *Store) whole(ctx context.Context) error {
+	unfinished, err := s.View(ctx).Exists("SELECT 1 FROM tasks WHERE name = ?", copying)
+	if unfinished {
+		err = ErrUnfinished
+	}
+	return err
+}
+
+// CopyTo copies all rows, as they are at one moment, to another store, which may be of the other kind
+// of database, and must be migrated and have no rows: else ErrNotEmpty. After another error, or when it
+// is interrupted, the other one has some, and is ErrUnfinished from then on.
+func (s *Store) CopyTo(ctx context.Context, to *Store) error {
+	for _, t := range tables() {
+		some, err := to.View(ctx).Exists("SELECT 1 FROM " + t.name)
+		if err != nil {
+			return err
+		}
+		if some {
+			return fmt.Errorf("%w: it has rows in %s", ErrNotEmpty, t.name)
+		}
+	}
+	err := to.Write(ctx, func(tx *Tx) error {
+		return tx.exec("INSERT INTO tasks (name, ran_at) VALUES (?, ?)", copying, tx.Now())
+	})
+	if err != nil {
+		return err
+	}
+	err = s.Snapshot(ctx, func(v View) error {
+		for _, t := range tables() {
+			if err := t.copy(ctx, v, to); err != nil {
+				return fmt.Errorf("copy the table %s: %w", t.name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return to.Write(ctx, func(tx *Tx) error { return tx.exec("DELETE FROM tasks WHERE name = ?", copying) })
+}
+
+// A transaction of a copy has so many rows, or bytes, at most, or one more.
+const (
+	copyRows  = 200
+	copyBytes = 4 << 20
+)
+
+func (t table) copy(ctx context.Context, from View, to *Store) error {
+	columns := strings.Join(t.columns, ", ")
+	insert := "INSERT INTO " + t.name + " (" + columns + ") VALUES (" + sqldb.List(len(t.columns)) + ")"
+	var rows [][]any
+	bytes := 0
+	flush := func() error {
+		err := to.Write(ctx, func(tx *Tx) error {
+			for _, row := range rows {
+				if err := tx.exec(insert, row...); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		rows, bytes = rows[:0], 0
+		return err
+	}
+	err := sqldb.Each(from, t.fields, func(row []any) error {
+		for i, field := range row {
+			switch f := field.(type) {
+			case *bool:
+				row[i] = *f
+			case *any:
+				row[i] = *f
+				if body, ok := row[i].([]byte); ok {
+					bytes += len(body)
+				}
+			}
+		}
+		rows = append(rows, row)
+		if len(rows) < copyRows && bytes < copyBytes {
+			return nil
+		}
+		return flush()
+	}, "SELECT "+columns+" FROM "+t.name+" ORDER BY 1") // a token is added after its parent
+	if err == nil {
+		err = flush()
+	}
+	if err == nil && t.counted {
+		err = t.copySequence(ctx, from, to)
+	}
+	return err
+}
+
+// fields has the columns of a row go to new values.
+func (t table) fields(row *[]any) []any {
+	*row = make([]any, len(t.columns))
+	for i := range *row {
+		(*row)[i] = new(any)
+		if t.isBool[i] {
+			(*row)[i] = new(bool)
+		}
+	}
+	return *row
+}
+
+// copySequence has the other store go on with the next id, as none is used twice.
+func (t table) copySequence(ctx context.Context, from View, to *Store) error {
+	last := "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = '" + t.name + "'"
+	if from.IsPostgres() {
+		last = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM " + t.name + "_id_seq"
+	}
+	var id int64
+	if err := from.One(sqldb.Row(&id), last); err != nil || id == 0 {
+		return err
+	}
+	return to.Write(ctx, func(tx *Tx) error {
+		if tx.IsPostgres() {
+			return tx.One(sqldb.Row(new(int64)), "SELECT setval('"+t.name+"_id_seq', ?)", id)
+		}
+		updated, err := tx.change("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", id, t.name)
+		if err == nil && !updated {
+			err = tx.exec("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", t.name, id)
+		}
+		return err
+	})
+}
+
+// Backup writes a copy of an SQLite database, as it is at one moment, to a new file, which is on disk
+// when Backup returns. The copy has no certificates, since their keys are secret.
+// errors.ErrUnsupported on PostgreSQL, which has programs of its own for this.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	return s.CopyInto(ctx, path, "DELETE FROM certificates")
+}

@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/store/sqldb"
+)
+
+// Problem is something stored that is damaged or missing.
+type Problem struct {
+	Cause  error  // names it
+	Remedy string // how to repair it
+}
+
+// remedies are how to repair a resource, by kind.
+var remedies = map[string]string{
+	KindProject: "push the base files again: tool push NAME --base-files; a config: tool push NAME --force",
+	KindStack:   "publish the version again: tool publish NAME --force",
+	KindAPI:     "upload the description again: tool api update",
+}
+
+// Checked counts what Check has read.
+type Checked struct{ Blobs, Projects, Stacks, APIs int } // of stacks: versions
+
+// older is how to repair a revision that is not the newest of its kind.
+const older = "it is an older revision: hub fsck --repair deletes it, unless a newer one needs it"
+
+// deleteBlob removes a damaged blob, unless it was uploaded again since.
+const deleteBlob = "DELETE FROM blobs WHERE resource_id = ? AND sha256 = ? AND at = ?"
+
+// deletion removes a damaged row of a resource.
+type deletion struct {
+	resource int64
+	text     string
+	args     []any
+}
+
+// Check reads all that is stored and calls found with what is not as it was stored. With repair,
+// it removes damaged blobs, and has the next upload of the same files send them, and missing ones, again.
+// It also removes damaged revisions, so that sweeps go on: not the newest of a kind, nor the base of one
+// that is kept.
+func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n Checked, err error) {
+	var damaged []deletion
+	err = s.Snapshot(ctx, func(v View) error {
+		err := v.One(sqldb.Row(&n.Projects, &n.Stacks, &n.APIs), `SELECT (SELECT count(*) FROM projects),
+			(SELECT count(*) FROM stack_versions), (SELECT count(*) FROM apis)`)
+		if err != nil {
+			return err
+		}
+		all, err := sqldb.All(v, resourceFields, "SELECT "+resourceColumns+resourceTables+"ORDER BY r.id")
+		for _, r := range all {
+			if err := v.check(r, &n, &damaged, found); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	if err != nil || !repair {
+		return n, err
+	}
+	for _, d := range slices.Backward(damaged) { // a base after those that have it
+		err := s.Write(ctx, func(tx *Tx) error {
+			if err := tx.sweepLater(d.resource); err != nil { // what a revision named may be removed
+				return err
+			}
+			// First, since an upload locks the resource before its blobs.
+			err := tx.exec("UPDATE resources SET incomplete = TRUE WHERE id = ? AND kind = 'project'", d.resource)
+			if err != nil {
+				return err
+			}
+			return tx.exec(d.text, d.args...)
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// check is Check for one resource.
+func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Problem)) error {
+	report := func(what string, err error) {
+		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), remedies[r.Kind]})
+	}
+	type blob struct {
+		Blob
+		at Time
+	}
+	const reported = -1
+	known := map[string]int64{} // sizes of the blobs that are stored
+	var buf []byte
+	err := sqldb.Each(v, func(b *blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
+		func(b blob) (err error) {
+			n.Blobs++
+			known[b.SHA256] = b.Size
+			if buf, err = b.Open(buf); err != nil {
+				known[b.SHA256] = reported
+				report("", err)
+				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, b.SHA256, b.at}})
+			}
+			return v.Context().Err()
+		}, "SELECT sha256, size, at, body FROM blobs WHERE resource_id = ? ORDER BY sha256", r.ID)
+	if err != nil {
+		return err
+	}
+	newest, err := sqldb.Column[int64](v, "SELECT MAX(n) FROM revisions WHERE project_id = ? GROUP BY kind", r.ID)
+	if err != nil {
+		return err
+	}
+	reportRevision := func(n int64, what string, err error) {
+		if n == 0 || slices.Contains(newest, n) {
+			report(what, err)
+			return
+		}
+		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), older})
+		*damaged = append(*damaged, deletion{r.ID, `DELETE FROM revisions WHERE project_id = ? AND n = ? AND NOT EXISTS (
+			SELECT 1 FROM revisions d WHERE d.project_id = revisions.project_id AND d.base = revisions.n)`, []any{r.ID, n}})
+	}
+	configs, err := sqldb.Column[int64](v,
+		"SELECT n FROM revisions WHERE project_id = ? AND kind = 'config' ORDER BY n", r.ID)
+	if err != nil {
+		return err
+	}
+	for _, n := range configs {
+		if _, err := v.Numbered(r.ID, n); errors.Is(err, ErrDamaged) {
+			reportRevision(n, "config: ", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return v.eachNamed(r.ID, func(e tree.Entry) {
+		size, stored := known[e.SHA256]
+		if size == reported || stored && (size == e.Size || e.Path == "") || e.SHA256 == "" {
+			return
+		}
+		known[e.SHA256] = reported
+		if !stored {
+			*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // there is none
+		}
+		err := fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
+		if e.Path != "" {
+			err = fmt.Errorf("%w of %q", err, e.Path)
+		}
+		if stored {
+			err = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
+		}
+		report("", err)
+	}, func(n int64, version string, err error) error {
+		if !errors.Is(err, ErrDamaged) {
+			return err
+		}
+		what := "list of files: "
+		if version != "" {
+			what = version + ": " + what
+		}
+		reportRevision(n, what, err)
+		return nil
+	})
+}

@@ -1,0 +1,291 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"example.com/projecthub/store/sqldb"
+)
+
+// RevisionKind says what a revision is one of.
+type RevisionKind string
+
+// Kinds of revisions.
+const (
+	Config RevisionKind = "config" // its content is canonical JSON
+	Files  RevisionKind = "files"  // its content is the canonical form of a tree
+)
+
+// Revision is a config or a set of files that a project holds, or held.
+type Revision struct {
+	N      int64  // counts the revisions of a project, of both kinds
+	Digest string // SHA-256 of the content
+	Parent string // digest of the revision before
+	Author
+	At                      Time
+	Files, Bytes            int64
+	Added, Changed, Removed int
+	Content                 []byte
+	Damaged                 bool // the content cannot be read
+
+	base     int64  // see encode
+	body     []byte // of the row
+	baseBody []byte // of the row base
+}
+
+// NoConfig is the digest of a config that has no member, such as that of a new project.
+const NoConfig = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+// HasConfig reports whether a config has a member.
+func (r Revision) HasConfig() bool { return r.Digest != NoConfig }
+
+// Written reports whether a caller wrote the revision. A new project has a config without an author,
+// which no history shows.
+func (r Revision) Written() bool { return r.Via != "" }
+
+// asParent is the digest of a revision that can be restored, "" for another one.
+func (r Revision) asParent() string {
+	if r.Damaged || !r.Written() {
+		return ""
+	}
+	return r.Digest
+}
+
+// Author says who writes, how and why.
+type Author struct {
+	User, Via, Token, Request string
+	Push                      string // the same in the config and the files of one push
+	Message                   string
+}
+
+// headColumns are those of a revision but its content, in the order of headFields.
+const headColumns = `r.n, r.digest, r.parent, r.by_user, r.via, r.token, r.request_id, r.push, r.message,
+	r.at, r.files, r.bytes, r.added, r.changed, r.removed`
+
+// A revision and the body of its base come from one query, so that no write can drop the base in between.
+const selectRevisions = "SELECT " + headColumns + `, r.base, r.body, b.body
+	FROM revisions r LEFT JOIN revisions b ON b.project_id = r.project_id AND b.n = r.base `
+
+func headFields(r *Revision) []any {
+	return sqldb.Row(&r.N, &r.Digest, &r.Parent, &r.User, &r.Via, &r.Token, &r.Request, &r.Push, &r.Message,
+		&r.At, &r.Files, &r.Bytes, &r.Added, &r.Changed, &r.Removed)
+}
+
+func revisionFields(r *Revision) []any { return append(headFields(r), &r.base, &r.body, &r.baseBody) }
+
+// Newest returns what a project holds now; ErrNotFound when it never held any. One that is damaged
+// is an ErrDamaged, and has all but its content: a write may replace it.
+func (v View) Newest(project int64, kind RevisionKind) (Revision, error) {
+	return v.revision("WHERE r.project_id = ? AND r.kind = ? ORDER BY r.n DESC LIMIT 1", project, kind)
+}
+
+// Revision returns the latest revision with that digest.
+func (v View) Revision(project int64, kind RevisionKind, digest string) (Revision, error) {
+	return v.revision("WHERE r.project_id = ? AND r.kind = ? AND r.digest = ? ORDER BY r.n DESC LIMIT 1",
+		project, kind, digest)
+}
+
+// Numbered returns a revision by its number; ErrNotFound when it was dropped.
+func (v View) Numbered(project int64, n int64) (Revision, error) {
+	return v.revision("WHERE r.project_id = ? AND r.n = ?", project, n)
+}
+
+func (v View) revision(where string, args ...any) (r Revision, err error) {
+	if err = v.One(revisionFields(&r), selectRevisions+where, args...); err != nil {
+		return r, err
+	}
+	return r, r.Decode()
+}
+
+// Decode sets the content, or Damaged with an ErrDamaged.
+func (r *Revision) Decode() error {
+	err := r.decode()
+	if err != nil {
+		r.Damaged, r.Content, r.base, r.body = true, nil, 0, nil
+	}
+	return err
+}
+
+// NewestDigest returns the digest of what a project holds, "" for none, and whether files may be
+// missing since a repair.
+func (v View) NewestDigest(project int64, kind RevisionKind) (digest string, incomplete bool, err error) {
+	last, err := v.head(project, kind)
+	return last.digest, last.incomplete, err
+}
+
+// head is the newest revision of a kind, as far as the next one needs it; the zero value: none.
+type head struct {
+	n, nth, total int64
+	digest        string
+	newest        int64 // number of the newest one of both kinds
+	at            Time  // when this was read
+	incomplete    bool  // files may be missing since a repair
+}
+
+func (v View) head(project int64, kind RevisionKind) (h head, err error) {
+	err = v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete), `
+		SELECT n, nth, total + length(body), digest, (SELECT MAX(n) FROM revisions WHERE project_id = ?), @now,
+		(SELECT incomplete FROM resources WHERE id = project_id) FROM revisions
+		WHERE project_id = ? AND kind = ? ORDER BY n DESC LIMIT 1`, project, project, kind)
+	if errors.Is(err, ErrNotFound) {
+		err = v.One(sqldb.Row(&h.newest), "SELECT COALESCE(MAX(n), 0) FROM revisions WHERE project_id = ?", project)
+	}
+	return h, err
+}
+
+// History returns the revisions of a kind that callers wrote, the newest first, without their
+// contents: at most so many that are older than the one with the number before; 0: the newest.
+func (v View) History(project int64, kind RevisionKind, before int64, most int) ([]Revision, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	return sqldb.All(v, headFields, "SELECT "+headColumns+` FROM revisions r
+		WHERE r.project_id = ? AND r.kind = ? AND r.via <> '' AND r.n < ? ORDER BY r.n DESC LIMIT ?`,
+		project, kind, before, most)
+}
+
+// add adds a revision in place of the one before, after last, and drops those that are no longer kept.
+// The caller has locked the project, and read last since.
+func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
+	r.N, r.At = last.newest+1, last.at
+	if last.n == 0 {
+		r.At = tx.Now()
+	}
+	err := tx.exec(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
+		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
+		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token,
+		r.Request, r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
+	if errors.Is(err, ErrExists) { // without the lock, the primary key would still compare and set
+		err = ErrChanged
+	}
+	if err == nil && before.Damaged { // each check would report it for as long as history is kept
+		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND n = ?", project, before.N)
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, tx.trim(project, kind, head{n: r.N, nth: last.nth + 1, total: last.total + int64(len(r.body)), at: r.At})
+}
+
+// Retention says what a project keeps: the newest configs and those that are younger than Age, but
+// no more than Bytes of their bodies; and the newest lists of files. It always keeps the newest one.
+type Retention struct {
+	Revisions int64 // configs
+	Age       time.Duration
+	Bytes     int64
+	Lists     int64
+}
+
+// DefaultRetention is what a hub keeps.
+var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes: 64 << 20, Lists: 20}
+
+// of is what is kept of a kind.
+func (k Retention) of(kind RevisionKind) Retention {
+	if kind == Files {
+		return Retention{Revisions: k.Lists, Bytes: 1 << 40}
+	}
+	return k
+}
+
+// trim drops the oldest revisions of a kind that are not kept, but for one: the list that the
+// first one that is kept has as its dictionary, and so all later ones that have an earlier one.
+func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
+	k := tx.keep.of(kind)
+	if newest.nth <= k.Revisions && newest.total <= k.Bytes {
+		return nil
+	}
+	var first, base int64 // first is found by the index, after those to drop
+	err := tx.One(sqldb.Row(&first, &base), `SELECT n, base FROM revisions WHERE project_id = ? AND kind = ?
+		AND (total >= ? AND (nth > ? OR at > ?) OR n = ?) ORDER BY n LIMIT 1`, project, kind,
+		newest.total-k.Bytes, newest.nth-k.Revisions, newest.at.Add(-k.Age), newest.n)
+	if err == nil {
+		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND kind = ? AND n < ? AND n <> ?",
+			project, kind, first, base)
+	}
+	return err
+}
+
+// TrimHistories drops the configs that have become too old, unless a hub did so within a time, and returns
+// in how many projects: a write drops those of its own project alone.
+func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed int, err error) {
+	if due, err := s.due(ctx, "trim histories", every); err != nil || !due {
+		return 0, err
+	}
+	now, err := s.View(ctx).Now()
+	if err != nil {
+		return 0, err
+	}
+	due, err := sqldb.Column[int64](s.View(ctx), `SELECT p.id FROM projects p
+		JOIN revisions o ON o.project_id = p.id
+			AND o.n = (SELECT MIN(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
+		JOIN revisions l ON l.project_id = p.id
+			AND l.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
+		WHERE o.at <= ? AND o.nth <= l.nth - ?`, now.Add(-s.Retention.Age), s.Retention.Revisions)
+	for _, project := range due {
+		err := s.Write(ctx, func(tx *Tx) error {
+			if err := tx.lock(project); errors.Is(err, ErrNotFound) {
+				return nil // it was purged meanwhile
+			} else if err != nil {
+				return err
+			}
+			last, err := tx.head(project, Config)
+			if err != nil {
+				return err
+			}
+			return tx.trim(project, Config, last)
+		})
+		if err != nil {
+			return trimmed, err
+		}
+		trimmed++
+	}
+	return trimmed, err
+}
+
+// encode sets the row's body. Two lists of 10,000 files that differ in one are 410 KB each in
+// zstd, and 1 KB with the other one as the dictionary. That is the list of the row before, or
+// the one that it has itself, so that two rows are enough to read any; until an eighth changed.
+func (r *Revision) encode(before Revision) error {
+	base, whole, dictionary := before.N, before.body, before.Content
+	if before.base != 0 {
+		content, err := Decompress(nil, before.baseBody, maxContent)
+		if err != nil {
+			return err
+		}
+		base, whole, dictionary = before.base, before.baseBody, content
+	}
+	if len(whole) > 0 {
+		r.base, r.body = base, CompressWith(r.Content, dictionary)
+	}
+	if len(whole) == 0 || len(r.body) > len(whole)/8 {
+		r.base, r.body = 0, Compress(r.Content)
+	}
+	return nil
+}
+
+// decode sets the content.
+func (r *Revision) decode() (err error) {
+	if r.base == 0 {
+		r.Content, err = Decompress(nil, r.body, maxContent)
+	} else if r.Content, err = Decompress(nil, r.baseBody, maxContent); err == nil {
+		r.Content, err = DecompressWith(r.body, r.Content, maxContent)
+	}
+	if err == nil && Digest(r.Content) != r.Digest {
+		err = errOther
+	}
+	if err != nil {
+		return fmt.Errorf("%w: revision %d: %w", ErrDamaged, r.N, err)
+	}
+	return nil
+}
+
+// Digest returns the SHA-256 of a content.
+func Digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,122 @@
+package sqldb_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"example.com/projecthub/store/sqldb"
+	"example.com/projecthub/store/storetest"
+)
+
+// smallDisk mounts a file system of 16 MiB.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skipf("needs root, to mount a small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func TestWrite_FullDisk(t *testing.T) {
+	t.Parallel()
+	dir := smallDisk(t)
+	db := open(t, "sqlite:"+filepath.Join(dir, "hub.db"))
+	filler := filepath.Join(dir, "filler")
+	file, err := os.Create(filler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	zeros, err := os.Open("/dev/zero")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer zeros.Close()
+	if _, err := io.Copy(file, zeros); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	large := func(tx *sqldb.Tx) error {
+		_, err := tx.Exec("INSERT INTO names (name, body) VALUES (?, ?)", "large", make([]byte, 2<<20))
+		return err
+	}
+	if err := db.Write(t.Context(), large); !errors.Is(err, sqldb.ErrFull) {
+		t.Errorf("on a full disk: %v, want ErrFull", err)
+	}
+	if got := stored(t, db); len(got) != 0 {
+		t.Errorf("stored are %v", got)
+	}
+	if err := db.Ready(t.Context()); err != nil {
+		t.Errorf("a full disk is no reason not to be ready: %v", err)
+	}
+	if err := os.Truncate(filler, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Write(t.Context(), large); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+}
+
+// After a failed sync, a later one succeeds without the pages that the failed one should have written.
+func TestWrite_AfterAFailedSyncIsKept(t *testing.T) {
+	t.Parallel()
+	d := storetest.NewDisk(t)
+	address := "sqlite:" + filepath.Join(d.Dir, "hub.db")
+	db := open(t, address)
+	if err := addName(t.Context(), db, "before"); err != nil {
+		t.Fatal(err)
+	}
+	d.Fail()
+	if err := addName(t.Context(), db, "refused"); !errors.Is(err, sqldb.ErrUnavailable) {
+		t.Errorf("while the disk fails to sync: %v", err)
+	}
+	if err := db.Ready(t.Context()); !errors.Is(err, sqldb.ErrUnavailable) {
+		t.Errorf("ready while the disk fails to sync: %v", err)
+	}
+	d.Heal()
+	if err := db.Ready(t.Context()); err != nil {
+		t.Errorf("ready once the disk is well: %v", err)
+	}
+	if err := addName(t.Context(), db, "acknowledged"); err != nil {
+		t.Fatal(err)
+	}
+	d.Protect() // so that closing writes nothing
+	db.Close()
+	d.Cut(0)
+	again := open(t, address)
+	defer again.Close() // before the disk goes
+	for _, name := range []string{"before", "acknowledged"} {
+		if err := addName(t.Context(), again, name); !errors.Is(err, sqldb.ErrExists) {
+			t.Errorf("%s after a power cut: %v", name, err)
+		}
+	}
+}
+
+// The directories of a file are synced when it is created, and not each time it is opened.
+func TestOpen_SyncsDirectoriesOfANewFileOnly(t *testing.T) {
+	parent := t.TempDir()
+	watch, err := syscall.InotifyInit1(syscall.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(watch)
+	if _, err := syscall.InotifyAddWatch(watch, parent, syscall.IN_OPEN); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		openEmpty(t, "sqlite:"+filepath.Join(parent, "data", "hub.db")).Close()
+		n, err := syscall.Read(watch, make([]byte, 4<<10))
+		if opened := err == nil && n > 0; opened != want || err != nil && err != syscall.EAGAIN {
+			t.Errorf("the parent directory was opened: %v, %v; want %v", opened, err, want)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package sqldb
+
+import "time"
+
+// Time is a moment in microseconds since 1970 in UTC; 0 means never.
+type Time int64
+
+// At returns the Time of t.
+func At(t time.Time) Time {
+	if t.IsZero() {
+		return 0
+	}
+	return Time(t.UnixMicro())
+}
+
+// Time returns t as a time in UTC, the zero time for never.
+func (t Time) Time() time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(t)).UTC()
+}
+
+// Add returns the time d later.
+func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
+
+// Now is the time of the database, so that hubs with different clocks agree; SQLite has one hub,
+// there it is the process's.
+func (v View) Now() (at Time, err error) {
+	if !v.IsPostgres() {
+		return At(time.Now()), nil
+	}
+	return at, v.One(Row(&at), "SELECT @now")
+}
+
+// Now is when it was first asked for. A transaction in which a statement fails commits nothing.
+func (tx *Tx) Now() Time {
+	if tx.at == 0 {
+		tx.at, _ = tx.View.Now()
+	}
+	return tx.at
+}
