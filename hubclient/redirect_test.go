@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
@@ -148,35 +149,38 @@ func TestRedirect_GetFollowsThreeWithinOrigin(t *testing.T) {
 }
 
 func TestRedirect_LeavesNoConnectionOpen(t *testing.T) {
-	listener := newPipes()
-	defer listener.Close()
-	var conns []*pipe
-	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/3" {
-			redirect(w, 307, map[string]string{"/v1/whoami": "/1", "/1": "/2", "/2": "/3"}[r.URL.Path])
-			io.WriteString(w, "a body")
-			return
+	synctest.Test(t, func(t *testing.T) {
+		listener := newPipes()
+		defer listener.Close()
+		var conns []*pipe
+		go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/3" {
+				redirect(w, 307, map[string]string{"/v1/whoami": "/1", "/1": "/2", "/2": "/3"}[r.URL.Path])
+				io.WriteString(w, "a body")
+				return
+			}
+			answer(w, 200, wire.Whoami{User: "alice"})
+		}))
+		c, err := hubclient.New(hubclient.Options{Origin: origin, Token: token})
+		if err != nil {
+			t.Fatal(err)
 		}
-		answer(w, 200, wire.Whoami{User: "alice"})
-	}))
-	c, err := hubclient.New(hubclient.Options{Origin: origin, Token: token})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.DialBy(func(ctx context.Context, address string) (net.Conn, error) {
-		conn, err := listener.dial(ctx, address)
-		conns = append(conns, conn.(*pipe))
-		return conn, err
+		c.DialBy(func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := listener.dial(ctx, address)
+			conns = append(conns, conn.(*pipe))
+			return conn, err
+		})
+		if _, err := c.Whoami(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.CloseIdle()
+		synctest.Wait() // the transport closes what is not idle yet once it is
+		for i, conn := range conns {
+			if !conn.closed.Load() {
+				t.Errorf("connection %d of %d is open", i+1, len(conns))
+			}
+		}
 	})
-	if _, err := c.Whoami(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	c.CloseIdle()
-	for i, conn := range conns {
-		if !conn.closed.Load() {
-			t.Errorf("connection %d of %d is open", i+1, len(conns))
-		}
-	}
 }
 
 func TestRedirect_InvalidIsNotAHub(t *testing.T) {
