@@ -2,7 +2,9 @@ package api
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -195,8 +197,9 @@ func answerConfig(c *request.Call, w configWrite) error {
 	return c.Encode(http.StatusOK, answer.EncodeTo)
 }
 
-// tries bounds how often a write is tried again because another one was first.
-const tries = 5
+// patience bounds how long a write is tried again because others were first. Of many who write the same
+// config, one is first each time.
+const patience = 5 * time.Second
 
 // writeConfig makes a write if the request's conditions are met.
 func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, err error) {
@@ -204,11 +207,12 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 	if w.by, err = c.Author(string(w.via)); err != nil {
 		return nil, err
 	}
-	for range tries {
+	for began := time.Now(); time.Since(began) < patience; {
 		answer, err = tryConfig(c, w)
 		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
 			return answer, absent(c, err)
 		}
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that those that lost do not meet again
 	}
 	return nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 		"others keep changing the config of %s", c.Ref()).WithHeader("Retry-After", "1")
