@@ -38,15 +38,17 @@ type Ask struct {
 	Kind    string // of a resource of the account; "": none
 	Slug    string
 	Config  bool // with a Token: the newest config of the project, too
+	Schema  bool // with Config: the schema of its settings, too
 }
 
 // Access is who calls, and what there is for the caller.
 type Access struct {
 	Caller
-	AccountID int64    // of the account that was asked for; 0: there is none, or it is disabled
-	Role      string   // on the account, or on the resource: admin, writer, reader; "": none
-	Resource  Resource // ID 0: there is none of that name for this caller
-	Config    Revision // of the project, if it was asked for and is small, not decoded; N 0: there is none
+	AccountID int64          // of the account that was asked for; 0: there is none, or it is disabled
+	Role      string         // on the account, or on the resource: admin, writer, reader; "": none
+	Resource  Resource       // ID 0: there is none of that name for this caller
+	Config    Revision       // of the project, if it was asked for and is small, not decoded; N 0: there is none
+	Schema    SettingsSchema // of the project, if it was asked for; StackID 0: there is none
 }
 
 // Caller is the owner of a token, or of a session.
@@ -132,7 +134,10 @@ func (v View) Access(a Ask) (*Access, error) {
 	if a.Session != "" {
 		text, hash = bySession, a.Session
 	}
-	if a.Config {
+	switch {
+	case a.Schema:
+		text = byTokenWithSchema
+	case a.Config:
 		text = byTokenWithConfig
 	}
 	r := &Access{Resource: Resource{Account: a.Account, Kind: a.Kind, Slug: a.Slug}}
@@ -145,13 +150,16 @@ func (v View) Access(a Ask) (*Access, error) {
 	if c := &r.Config; a.Config {
 		to = append(to, &c.N, &c.Digest, &c.User, &c.Via, &c.At, &c.body)
 	}
+	if a.Schema {
+		to = append(to, r.Schema.fields()...)
+	}
 	if err := v.One(to, text, a.Account, a.Kind, a.Slug, hash); err != nil {
 		return nil, err
 	}
 	r.Resource.AccountID = r.AccountID
 	about := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
 	if !r.Only.Allows(about) {
-		r.Role, r.Resource.ID, r.Config = "", 0, Revision{}
+		r.Role, r.Resource.ID, r.Config, r.Schema = "", 0, Revision{}, SettingsSchema{}
 	}
 	return r, nil
 }
@@ -179,12 +187,15 @@ const (
 	byToken      = tokenColumns + tokenTables + ` WHERE t.hash = ?`
 	// To read a config takes a fifth less with one query than with two, on PostgreSQL more. A larger one is
 	// read when it is needed: this one is in memory, without room for it, while a slow body comes.
-	byTokenWithConfig = tokenColumns + `, COALESCE(c.n, 0), COALESCE(c.digest, ''), COALESCE(c.by_user, ''),
-		COALESCE(c.via, ''), COALESCE(c.at, 0), c.body` + tokenTables + `
+	byTokenWithConfig = tokenColumns + configColumns + tokenTables + configTables + ` WHERE t.hash = ?`
+	byTokenWithSchema = tokenColumns + configColumns + `, ` + schemaColumns + tokenTables + configTables +
+		schemaTables + ` WHERE t.hash = ?`
+	configColumns = `, COALESCE(c.n, 0), COALESCE(c.digest, ''), COALESCE(c.by_user, ''),
+		COALESCE(c.via, ''), COALESCE(c.at, 0), c.body`
+	configTables = `
 		LEFT JOIN revisions c ON c.project_id = p.id
 			AND c.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
-			AND length(c.body) <= 16384
-		WHERE t.hash = ?`
+			AND length(c.body) <= 16384`
 	// 43200000000 is SessionIdle.
 	bySession = accessColumns + `s.id, s.scopes, s.expires_at,
 		CASE WHEN s.seen_at + 43200000000 <= @now THEN s.seen_at + 43200000000

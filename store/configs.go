@@ -103,20 +103,23 @@ type SettingsSchema struct {
 
 // SettingsSchema returns that of a project.
 func (v View) SettingsSchema(project int64) (s SettingsSchema, err error) {
-	var withdrawn bool
-	var latest string
-	err = v.One(sqldb.Row(&s.StackID, &s.Version, &s.Digest, &s.Enforced, &withdrawn, &latest),
-		`SELECT s.id, COALESCE(sv.version, ''), COALESCE(sv.schema, ''), p.enforce_schema,
-		p.stack_version <> 'latest' AND COALESCE(sv.withdrawn_at, 0) <> 0, s.latest`+schemaTables+"WHERE p.id = ?", project)
-	if withdrawn {
-		s.Withdrawn, s.UseVersion = s.Version, latest
-	}
+	err = v.One(s.fields(), "SELECT "+schemaColumns+" FROM projects p"+schemaTables+" WHERE p.id = ?", project)
 	return s, err
 }
 
-const schemaTables = `
-	FROM projects p JOIN stacks s ON s.id = p.stack_id LEFT JOIN stack_versions sv ON sv.stack_id = s.id
-		AND sv.version = CASE p.stack_version WHEN 'latest' THEN s.latest ELSE p.stack_version END `
+func (s *SettingsSchema) fields() []any {
+	return sqldb.Row(&s.StackID, &s.Version, &s.Digest, &s.Enforced, &s.Withdrawn, &s.UseVersion)
+}
+
+// The schema of the project p, for queries of one row. Without a project, the columns are zero.
+const (
+	schemaColumns = `COALESCE(s.id, 0), COALESCE(sv.version, ''), COALESCE(sv.schema, ''), COALESCE(p.enforce_schema, FALSE),
+		CASE WHEN p.stack_version <> 'latest' AND sv.withdrawn_at <> 0 THEN sv.version ELSE '' END,
+		CASE WHEN p.stack_version <> 'latest' AND sv.withdrawn_at <> 0 THEN s.latest ELSE '' END`
+	schemaTables = `
+		LEFT JOIN stacks s ON s.id = p.stack_id LEFT JOIN stack_versions sv ON sv.stack_id = s.id
+			AND sv.version = CASE p.stack_version WHEN 'latest' THEN s.latest ELSE p.stack_version END`
+)
 
 // configHead is the head of a project's configs, and the digest of the schema that the next one must
 // pass, "" for none.
@@ -124,7 +127,7 @@ func (tx *Tx) configHead(project int64) (h head, must string, err error) {
 	err = tx.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &must),
 		`SELECT r.n, r.nth, r.total + length(r.body), r.digest,
 		(SELECT MAX(n) FROM revisions WHERE project_id = p.id), @now,
-		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END`+schemaTables+`
+		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END FROM projects p`+schemaTables+`
 		JOIN revisions r ON r.project_id = p.id
 			AND r.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
 		WHERE p.id = ?`, project)

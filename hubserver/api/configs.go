@@ -232,7 +232,7 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	if err != nil {
 		return nil, err
 	}
-	rule, err := c.View().SettingsSchema(c.Resource.ID)
+	rule, err := settingsSchema(c)
 	if err != nil {
 		return nil, err
 	}
@@ -264,6 +264,15 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 		answer.Replaced = &wire.Replaced{Config: jsontext.Value(before.Content), Edit: toEdit(before)}
 	}
 	return answer, nil
+}
+
+// settingsSchema returns the schema of the settings of the project that the path names.
+func settingsSchema(c *request.Call) (rule store.SettingsSchema, err error) {
+	if a := c.Access; a != nil && a.Schema.StackID != 0 {
+		rule, a.Schema = a.Schema, store.SettingsSchema{} // a second try reads it again
+		return rule, nil
+	}
+	return c.View().SettingsSchema(c.Resource.ID)
 }
 
 // saveConfig writes a config whose settings were checked against a schema, and returns the one before and the one

@@ -28,7 +28,10 @@ func (c *Call) authenticate() (*store.Access, error) {
 	}
 	ask := c.about()
 	ask.Token = pat.Hash(token)
-	ask.Config = c.Endpoint != nil && slices.Contains(aboutConfig, c.Endpoint.Op)
+	if c.Endpoint != nil {
+		ask.Schema = slices.Contains(writesConfig, c.Endpoint.Op)
+		ask.Config = ask.Schema || c.Endpoint.Op == wire.OpGetConfig
+	}
 	a, err := lookUp(c.View(), ask)
 	if a != nil && a.ExpiresAt != 0 {
 		c.W.Header().Set(wire.TokenExpires, a.ExpiresAt.Time().Format(http.TimeFormat))
@@ -40,8 +43,9 @@ func (c *Call) authenticate() (*store.Access, error) {
 	return a, nil
 }
 
-// aboutConfig are the endpoints that need the newest config, which is read with the rights.
-var aboutConfig = []wire.Op{wire.OpGetConfig, wire.OpPutConfig, wire.OpPatchConfig, wire.OpCheckConfig}
+// writesConfig are the endpoints that need the newest config, and the schema of its settings: both are
+// read with the rights.
+var writesConfig = []wire.Op{wire.OpPutConfig, wire.OpPatchConfig, wire.OpCheckConfig}
 
 // signedIn returns the user of the request's session, nil if it has none. One that has ended counts as
 // none: browsers go on sending its cookie.
