@@ -25,17 +25,6 @@ type account struct {
 	DisabledAt time.Time `json:"disabledAt,omitzero"`
 }
 
-func (a *app) accountCommand() *cobra.Command {
-	disable := a.accountSwitch("disable", "Disable an account (its data stays)", (*store.Tx).DisableAccount,
-		"Disabled %s: its tokens and roles have no effect, and its public projects are hidden")
-	disable.Long = "Disable an account: its tokens and its members' roles have no effect, and its\n" +
-		"public projects are hidden. Its data stays. hub account enable undoes it."
-	enable := a.accountSwitch("enable", "Enable a disabled account", (*store.Tx).EnableAccount,
-		"Enabled %s: its tokens, roles and public projects are available again")
-	return cmdline.Group("account", "Manage accounts",
-		a.accountCreate(), a.accountList(), a.accountLink(), disable, enable)
-}
-
 func (a *app) accountCreate() *cobra.Command {
 	var org bool
 	c := a.command("create NAME", "Create an account: a user, or an org with members",
@@ -64,18 +53,31 @@ func (a *app) accountList() *cobra.Command {
 	return a.command("list", "List accounts", func(ctx context.Context, _ []string) (result, error) {
 		rows, err := read(ctx, a, store.View.Accounts)
 		var list []account
+		var lines [][]string
 		for _, r := range rows {
 			list = append(list, account{r.Name, r.Kind, r.CreatedAt.Time(), r.DisabledAt.Time()})
-		}
-		text := table("NAME\tKIND\tCREATED\tSTATE", list, func(r account) []string {
 			state := "active"
-			if !r.DisabledAt.IsZero() {
-				state = "disabled " + day(r.DisabledAt)
+			if r.DisabledAt != 0 {
+				state = "disabled " + day(r.DisabledAt.Time())
 			}
-			return []string{r.Name, r.Kind, day(r.CreatedAt), state}
-		})
+			lines = append(lines, []string{r.Name, r.Kind, day(r.CreatedAt.Time()), state})
+		}
+		text := table("NAME\tKIND\tCREATED\tSTATE", lines)
 		return result{"accounts", map[string]any{"accounts": list}, text}, err
 	})
+}
+
+func (a *app) accountDisable() *cobra.Command {
+	c := a.accountSwitch("disable", "Disable an account (its data stays)", (*store.Tx).DisableAccount,
+		"Disabled %s: its tokens and roles have no effect, and its public projects are hidden")
+	c.Long = "Disable an account: its tokens and its members' roles have no effect, and its\n" +
+		"public projects are hidden. Its data stays. hub account enable undoes it."
+	return c
+}
+
+func (a *app) accountEnable() *cobra.Command {
+	return a.accountSwitch("enable", "Enable a disabled account", (*store.Tx).EnableAccount,
+		"Enabled %s: its tokens, roles and public projects are available again")
 }
 
 // accountSwitch returns a command that disables or enables an account.
@@ -146,10 +148,6 @@ func (a *app) accountLink() *cobra.Command {
 	return c
 }
 
-func (a *app) memberCommand() *cobra.Command {
-	return cmdline.Group("member", "Manage org members", a.memberSet(), a.memberList(), a.memberRemove())
-}
-
 func (a *app) memberSet() *cobra.Command {
 	var role string
 	c := a.command("set ORG USER --role ROLE", "Set a user's role in an org: reader, writer or admin",
@@ -174,11 +172,12 @@ func (a *app) memberList() *cobra.Command {
 			return v.Members(args[0], "", math.MaxInt32)
 		})
 		var list []wire.Member
+		var lines [][]string
 		for _, r := range rows {
 			list = append(list, wire.Member{User: r.User, Role: wire.Role(r.Role)})
+			lines = append(lines, []string{r.User, r.Role})
 		}
-		text := table("USER\tROLE", rows, func(r store.Member) []string { return []string{r.User, r.Role} })
-		return result{"members", map[string]any{"org": args[0], "members": list}, text}, err
+		return result{"members", map[string]any{"org": args[0], "members": list}, table("USER\tROLE", lines)}, err
 	})
 }
 

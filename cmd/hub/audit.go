@@ -44,7 +44,34 @@ func (a *app) auditCommand() *cobra.Command {
 			return r, cmdline.Usagef(rule, filter.Action)
 		}
 		filter.Account = strings.TrimPrefix(filter.Account, "@") // as tool writes it
-		return a.auditRows(ctx, filter)
+		wanted := filter.Limit
+		filter.Limit++ // to find out whether there are more
+		rows, err := read(ctx, a, func(v store.View) ([]store.AuditRow, error) {
+			rows, err := v.AuditRows(filter)
+			if err == nil && len(rows) == 0 && filter.Account != "" {
+				_, err = v.Account(filter.Account) // it may be mistyped
+			}
+			return rows, err
+		})
+		shown := struct {
+			Rows []auditRow `json:"rows"`
+			More bool       `json:"more"` // older rows match, too
+		}{More: len(rows) > wanted}
+		var lines [][]string
+		for _, r := range rows[:min(len(rows), wanted)] {
+			shown.Rows = append(shown.Rows, auditRow{
+				At: r.At.Time(), Account: r.Account, Actor: r.Actor, Token: r.Token, Action: r.Action,
+				Object: r.Object, Detail: r.Detail, RequestID: r.RequestID, Address: r.Address,
+			})
+			lines = append(lines, []string{
+				r.At.Time().Format(time.RFC3339), r.Account, r.Actor, cmp.Or(r.Address, "-"), r.Action, r.Object,
+				cmp.Or(r.Detail, "-"),
+			})
+		}
+		if shown.More && !a.json {
+			fmt.Fprintf(a.err, "note: older rows are not shown: give a --limit above %d\n", wanted)
+		}
+		return result{"audit", shown, table("TIME\tACCOUNT\tACTOR\tADDRESS\tACTION\tOBJECT\tDETAIL", lines)}, err
 	})
 	c.Long = "Show the rows of the audit log, newest first: every write, creation and\n" +
 		"deletion, every change of rights, and every token that was created or revoked.\n" +
@@ -82,34 +109,4 @@ func parseSince(s string) (store.Time, error) {
 			"a day such as 2026-01-31, or 2026-01-31T12:00:00Z", s)
 	}
 	return store.At(time.Now().Add(-ago)), nil
-}
-
-func (a *app) auditRows(ctx context.Context, filter store.AuditFilter) (result, error) {
-	wanted := filter.Limit
-	filter.Limit++ // to find out whether there are more
-	rows, err := read(ctx, a, func(v store.View) ([]store.AuditRow, error) {
-		rows, err := v.AuditRows(filter)
-		if err == nil && len(rows) == 0 && filter.Account != "" {
-			_, err = v.Account(filter.Account) // it may be mistyped
-		}
-		return rows, err
-	})
-	shown := struct {
-		Rows []auditRow `json:"rows"`
-		More bool       `json:"more"` // older rows match, too
-	}{More: len(rows) > wanted}
-	for _, r := range rows[:min(len(rows), wanted)] {
-		shown.Rows = append(shown.Rows, auditRow{
-			At: r.At.Time(), Account: r.Account, Actor: r.Actor, Token: r.Token, Action: r.Action,
-			Object: r.Object, Detail: r.Detail, RequestID: r.RequestID, Address: r.Address,
-		})
-	}
-	text := table("TIME\tACCOUNT\tACTOR\tADDRESS\tACTION\tOBJECT\tDETAIL", shown.Rows, func(r auditRow) []string {
-		address, detail := cmp.Or(r.Address, "-"), cmp.Or(r.Detail, "-")
-		return []string{r.At.Format(time.RFC3339), r.Account, r.Actor, address, r.Action, r.Object, detail}
-	})
-	if shown.More && !a.json {
-		fmt.Fprintf(a.err, "note: older rows are not shown: give a --limit above %d\n", wanted)
-	}
-	return result{"audit", shown, text}, err
 }

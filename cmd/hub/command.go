@@ -95,7 +95,12 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
 	root.AddCommand(
 		a.serveCommand(), a.migrateCommand(), a.backupCommand(), a.copyCommand(), a.fsckCommand(), a.gcCommand(),
-		a.auditCommand(), a.accountCommand(), a.memberCommand(), a.tokenCommand(), a.stackCommand(),
+		a.auditCommand(),
+		cmdline.Group("account", "Manage accounts",
+			a.accountCreate(), a.accountList(), a.accountLink(), a.accountDisable(), a.accountEnable()),
+		cmdline.Group("member", "Manage org members", a.memberSet(), a.memberList(), a.memberRemove()),
+		cmdline.Group("token", "Manage tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke()),
+		cmdline.Group("stack", "Manage stacks", a.stackWithdraw()),
 	)
 	return root
 }
@@ -138,7 +143,6 @@ func hint(err error, text string, recipe ...string) error { return &hintedError{
 
 // fail prints a failure with what to do about it.
 func (a *app) fail(err error) {
-	accounts, migrate, fsck := cmdline.Hub("account", "list"), cmdline.Hub("migrate"), cmdline.Hub("fsck")
 	switch {
 	case errors.As(err, new(*hintedError)):
 	case errors.As(err, new(*store.MissingError)):
@@ -148,13 +152,13 @@ func (a *app) fail(err error) {
 	case errors.Is(err, store.ErrInUse):
 		err = hint(err, "stop it first, or give another database with --db or HUB_DB")
 	case errors.As(err, new(*store.NoAccountError)):
-		err = hint(err, "list all accounts, or create one with hub account create", a.line(accounts))
+		err = hint(err, "list all accounts, or create one with hub account create", a.line(cmdline.Hub("account", "list")))
 	case errors.Is(err, store.ErrSchemaOld):
-		err = hint(err, "update it", a.line(migrate))
+		err = hint(err, "update it", a.line(cmdline.Hub("migrate")))
 	case errors.Is(err, store.ErrRights):
 		err = hint(err, "give the role its rights, which cmd/hub/README.md lists, or use another one")
 	case errors.Is(err, store.ErrDamaged):
-		err = hint(err, "list what is damaged, and what to do about it", a.line(fsck))
+		err = hint(err, "list what is damaged, and what to do about it", a.line(cmdline.Hub("fsck")))
 	}
 	hinted := &hintedError{}
 	errors.As(err, &hinted)
@@ -201,8 +205,8 @@ func (a *app) print(r result) error {
 	return nil
 }
 
-// table returns a line for each row in aligned columns, escaped.
-func table[T any](head string, rows []T, cells func(T) []string) string {
+// table returns rows of cells in aligned columns, escaped.
+func table(head string, rows [][]string) string {
 	if len(rows) == 0 {
 		return "Nothing found"
 	}
@@ -210,11 +214,10 @@ func table[T any](head string, rows []T, cells func(T) []string) string {
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, head)
 	for _, row := range rows {
-		line := cells(row)
-		for i := range line {
-			line[i] = escape.Line(line[i])
+		for i := range row {
+			row[i] = escape.Line(row[i])
 		}
-		fmt.Fprint(t, "\n", strings.Join(line, "\t"))
+		fmt.Fprint(t, "\n", strings.Join(row, "\t"))
 	}
 	_ = t.Flush() // to memory
 	return text.String()

@@ -71,22 +71,17 @@ func (a *app) open(ctx context.Context, flag, address string, o store.Options) (
 		return nil, hint(err, "check that PostgreSQL runs and has this database and role, and that the address is right")
 	case err != nil && !strings.Contains(err.Error(), path):
 		err = fmt.Errorf("database %s: %w", path, err)
-		if isReadOnly(path) {
-			const instead = "its disk is read-only, and SQLite has to write next to the file: copy it, and its log, to another disk"
-			return nil, hint(err, instead, "cp "+cmdline.Quote(path)+"* DIRECTORY")
+		f, readOnly := os.OpenFile(path, os.O_RDWR, 0)
+		if readOnly == nil {
+			f.Close()
+		}
+		if errors.Is(readOnly, syscall.EROFS) {
+			return nil, hint(err, "its disk is read-only, and SQLite has to write next to the file: copy it, and its log, "+
+				"to another disk", "cp "+cmdline.Quote(path)+"* DIRECTORY")
 		}
 		return nil, hint(err, "check the file, its rights and its disk; a backup can take its place")
 	}
 	return s, err
-}
-
-// isReadOnly reports whether a file is on a disk that is read-only.
-func isReadOnly(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err == nil {
-		f.Close()
-	}
-	return errors.Is(err, syscall.EROFS)
 }
 
 // withMigrated runs f with the database that a flag names, locked, and created or updated in steps.
@@ -130,11 +125,9 @@ func copyAgain(err error, address string) error {
 		return err
 	}
 	recipe := []string{"hub copy --db FORMER --to " + cmdline.Quote(shownDB(address))}
-	if path := store.Path(address); path != "" {
-		remove := "rm -f " + cmdline.Quote(path)
-		for _, suffix := range []string{"-wal", "-shm"} { // a log that is left would change the next file
-			remove += " " + cmdline.Quote(path+suffix)
-		}
+	if path := store.Path(address); path != "" { // a log that is left would change the next file
+		quote := cmdline.Quote
+		remove := "rm -f " + quote(path) + " " + quote(path+"-wal") + " " + quote(path+"-shm")
 		recipe = append([]string{remove}, recipe...)
 	}
 	return hint(err, "if hub copy is not running, delete this database, and copy the former one again", recipe...)
@@ -212,7 +205,18 @@ func (a *app) copyCommand() *cobra.Command {
 			if to == "" {
 				return result{}, cmdline.Usagef("--to is the empty database: sqlite:PATH or postgres://…")
 			}
-			err := a.withStore(ctx, func(s *store.Store) error { return a.copyTo(ctx, s, to) })
+			err := a.withStore(ctx, func(from *store.Store) error {
+				return a.withMigrated(ctx, "--to", to, store.Options{}, func(target *store.Store, _ []string) error {
+					err := from.CopyTo(ctx, target)
+					switch {
+					case errors.Is(err, store.ErrNotEmpty):
+						return hint(err, "give a new database with --to: nothing is replaced")
+					case err != nil && ctx.Err() == nil:
+						return hint(err, "the new database has a part of the rows: delete it before you try again")
+					}
+					return err
+				})
+			})
 			return result{"copied", map[string]any{"to": shownDB(to)}, "Copied to " + shownDB(to)}, err
 		})
 	c.Long = "Copy all that the database holds at one moment to an empty database of the same\n" +
@@ -221,17 +225,4 @@ func (a *app) copyCommand() *cobra.Command {
 	c.Example = "  hub copy --to postgres://hub@db.example.com/hub"
 	c.Flags().StringVar(&to, "to", "", "copy to this `DATABASE`: sqlite:PATH or postgres://…")
 	return c
-}
-
-func (a *app) copyTo(ctx context.Context, s *store.Store, address string) error {
-	return a.withMigrated(ctx, "--to", address, store.Options{}, func(to *store.Store, _ []string) error {
-		err := s.CopyTo(ctx, to)
-		switch {
-		case errors.Is(err, store.ErrNotEmpty):
-			return hint(err, "give a new database with --to: nothing is replaced")
-		case err != nil && ctx.Err() == nil:
-			return hint(err, "the new database has a part of the rows: delete it before you try again")
-		}
-		return err
-	})
 }

@@ -38,14 +38,12 @@ func startMaintenance(ctx context.Context, hub *hubserver.Server, keepAudit time
 
 // repeat calls f now, and then once in a period, until ctx ends.
 func repeat(ctx context.Context, period time.Duration, f func()) {
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
-	for {
+	for ticks := time.Tick(period); ; {
 		f()
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-ticks:
 		}
 	}
 }

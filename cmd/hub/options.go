@@ -1,14 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -29,8 +30,9 @@ type serveOptions struct {
 	importAllow, trustedProxies []string
 	allow                       []fetch.Allow
 	keep                        store.Retention
-	days, auditDays             int // that revisions, and rows of the audit log, are kept at least
-	tls                         tlsOptions
+	days, auditDays             int    // that revisions, and rows of the audit log, are kept at least
+	tlsCert, tlsKey, tlsACME    string // without tlsCert and tlsDomains, the hub speaks plain HTTP
+	tlsDomains                  []string
 	drainDelay                  time.Duration
 	connections                 int
 	given                       cmdline.Line
@@ -50,7 +52,13 @@ func (o *serveOptions) addFlags(f *pflag.FlagSet) {
 		"let API import reach the non-public `CIDR[:PORT]`; repeatable (HUB_IMPORT_ALLOW: separated by commas)")
 	f.StringArrayVar(&o.trustedProxies, "trusted-proxy", nil,
 		"believe X-Forwarded-For from proxies in `CIDR`; repeatable (HUB_TRUSTED_PROXY: separated by commas)")
-	o.tls.addFlags(f)
+	f.StringVar(&o.tlsCert, "tls-cert", "",
+		"speak TLS with the certificate chain in the PEM `FILE`, which is read again when it changes (HUB_TLS_CERT)")
+	f.StringVar(&o.tlsKey, "tls-key", "", "use the private key in the PEM `FILE` for --tls-cert (HUB_TLS_KEY)")
+	f.StringArrayVar(&o.tlsDomains, "tls-domain", nil, "speak TLS with a certificate for `NAME` from Let's Encrypt, "+
+		"whose terms of service you accept; it is renewed in time; repeatable (HUB_TLS_DOMAIN: separated by commas)")
+	f.StringVar(&o.tlsACME, "tls-acme", "",
+		"order certificates for --tls-domain from the ACME directory at `URL` (HUB_TLS_ACME)")
 	f.DurationVar(&o.drainDelay, "drain-delay", 0, "after SIGTERM, fail /readyz and keep serving for this `DURATION`, "+
 		"so that a load balancer notices (HUB_DRAIN_DELAY)")
 	limitVar(f, &o.connections, store.MinConnections, mostConnections, "db-connections",
@@ -75,10 +83,12 @@ func (o *serveOptions) addFlags(f *pflag.FlagSet) {
 
 // check refuses options that would make the hub unusable, and completes the configuration.
 func (o *serveOptions) check(stderr io.Writer) (err error) {
-	if err := o.tls.check(o.given); err != nil {
+	if err := o.checkTLS(); err != nil {
 		return err
 	}
-	o.PublicURL = cmp.Or(o.PublicURL, o.tls.publicURL())
+	if o.PublicURL == "" && len(o.tlsDomains) > 0 {
+		o.PublicURL = "https://" + o.tlsDomains[0]
+	}
 	logs := map[string]slog.Handler{"text": slog.NewTextHandler(stderr, nil), "json": slog.NewJSONHandler(stderr, nil)}
 	host, _, listenErr := net.SplitHostPort(o.listen)
 	_, _, adminErr := net.SplitHostPort(o.adminListen)
@@ -112,8 +122,14 @@ func (o *serveOptions) check(stderr io.Writer) (err error) {
 				"previews, and share the hub's host; use another name, such as preview.%s", o.PreviewURL, name)
 		}
 	}
-	if err := o.tls.checkOrigins(o.PublicURL, o.PreviewURL); err != nil {
-		return err
+	speaksTLS := o.tlsCert != "" || len(o.tlsDomains) > 0
+	if speaksTLS && o.PublicURL != "" && !strings.HasPrefix(o.PublicURL, "https://") {
+		return cmdline.Usagef("--public-url %s does not begin with https://, although the hub speaks TLS", o.PublicURL)
+	}
+	for _, origin := range []string{o.PublicURL, o.PreviewURL} {
+		if name := hostname(origin); len(o.tlsDomains) > 0 && origin != "" && !slices.Contains(o.tlsDomains, name) {
+			return cmdline.Usagef("there is no certificate for %s: add --tls-domain %s", origin, cmdline.Quote(name))
+		}
 	}
 	for _, entry := range o.importAllow {
 		allow, err := fetch.ParseAllow(entry)
@@ -132,6 +148,31 @@ func (o *serveOptions) check(stderr io.Writer) (err error) {
 			return cmdline.Usagef(reason, entry)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, network.Masked())
+	}
+	return nil
+}
+
+// checkTLS refuses flags about TLS that do not fit together.
+func (o *serveOptions) checkTLS() error {
+	const together = "--tls-cert and --tls-key are used together"
+	switch {
+	case o.tlsKey == "" && o.tlsCert != "":
+		return cmdline.Usagef(together).Try(o.given.Flag("--tls-key", "hub.key"))
+	case o.tlsCert == "" && o.tlsKey != "":
+		return cmdline.Usagef(together).Try(o.given.Flag("--tls-cert", "hub.crt"))
+	case o.tlsCert != "" && len(o.tlsDomains) > 0:
+		return cmdline.Usagef("--tls-cert and --tls-domain cannot be used together")
+	case o.tlsACME != "" && len(o.tlsDomains) == 0:
+		return cmdline.Usagef("--tls-acme needs --tls-domain: the name for which to order a certificate")
+	}
+	for _, name := range o.tlsDomains {
+		if !strings.Contains(name, ".") || strings.ContainsAny(name, "*:/ ") || net.ParseIP(name) != nil {
+			return cmdline.Usagef("--tls-domain %q is not a host name, such as hub.example.com", name)
+		}
+	}
+	u, err := url.Parse(o.tlsACME)
+	if o.tlsACME != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+		return cmdline.Usagef("--tls-acme %q is not an https:// address", o.tlsACME)
 	}
 	return nil
 }

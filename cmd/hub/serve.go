@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +18,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubserver"
+	"example.com/projecthub/hubserver/certificate"
 	"example.com/projecthub/hubserver/fetch"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
@@ -77,9 +79,16 @@ func (a *app) given(c *cobra.Command) cmdline.Line {
 
 // serve serves until ctx ends.
 func (a *app) serve(ctx context.Context, s *store.Store, o *serveOptions) error {
-	secure, obtain, err := o.tls.config(s, o.Log)
-	if err != nil {
-		return err
+	var secure *tls.Config        // nil: plain HTTP
+	var obtainCertificates func() // nil: there is nothing to obtain
+	switch {
+	case o.tlsCert != "":
+		var err error
+		if secure, err = certificate.Files(o.tlsCert, o.tlsKey, o.Log); err != nil {
+			return err
+		}
+	case len(o.tlsDomains) > 0:
+		secure, obtainCertificates = certificate.ACME(o.tlsDomains, o.tlsACME, s, o.Log)
 	}
 	listener, err := a.listen("--listen", o.listen)
 	if err != nil {
@@ -87,7 +96,7 @@ func (a *app) serve(ctx context.Context, s *store.Store, o *serveOptions) error 
 	}
 	defer listener.Close()
 	scheme := "http://"
-	if o.tls.enabled() {
+	if secure != nil {
 		scheme = "https://"
 	}
 	o.PublicURL = cmp.Or(o.PublicURL, scheme+listener.Addr().String())
@@ -123,7 +132,9 @@ func (a *app) serve(ctx context.Context, s *store.Store, o *serveOptions) error 
 	}
 	defer startMaintenance(ctx, hub, days(o.auditDays))()
 	o.Log.Info("serving", "listen", listener.Addr().String(), "public-url", o.PublicURL, "version", o.Version)
-	obtain()
+	if obtainCertificates != nil {
+		go obtainCertificates()
+	}
 	fmt.Fprintln(a.out, o.PublicURL)
 	return serveUntil(ctx, hub, hub.HTTPServer(secure), hub.Listener(listener), o.drainDelay)
 }

@@ -14,10 +14,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-func (a *app) stackCommand() *cobra.Command {
-	return cmdline.Group("stack", "Manage stacks", a.stackWithdraw())
-}
-
 func (a *app) stackWithdraw() *cobra.Command {
 	undo := false
 	c := a.command("withdraw ACCOUNT/SLUG VERSION", "Withdraw a version of a stack from latest",
@@ -29,7 +25,39 @@ func (a *app) stackWithdraw() *cobra.Command {
 			if !semver.Valid(args[1]) {
 				return r, cmdline.Usagef("%q is not a version, such as 1.2.0", args[1])
 			}
-			return a.withdraw(ctx, stack, args[1], undo)
+			number, action := args[1], "stack.withdraw"
+			if undo {
+				action = "stack.unwithdraw"
+			}
+			latest, changed := "", false
+			row := store.AuditRow{Account: stack.Account(), Action: action, Object: stack.String(), Detail: number}
+			err = a.write(ctx, row, func(tx *store.Tx) (bool, error) {
+				r, err := tx.ResourceByName(stack.Account(), store.KindStack, stack.Slug())
+				if err == nil {
+					latest, changed, err = tx.WithdrawVersion(r.ID, number, undo)
+				}
+				if errors.Is(err, store.ErrNotFound) {
+					err = noVersion(tx.View, r.ID, stack, number, undo)
+				}
+				return changed, err
+			})
+			if errors.Is(err, store.ErrOnlyVersion) {
+				err = fmt.Errorf("%s is the only version of %s that is left", number, stack)
+				err = hint(err, "publish another version first: tool publish")
+			}
+			text := "Withdrew %s of %s; latest is %s"
+			switch {
+			case undo && changed:
+				text = "Undid the withdrawal of %s of %s; latest is %s"
+			case undo:
+				text = "%s of %s was not withdrawn; latest is %s"
+			case !changed:
+				text = "%s of %s was withdrawn before; latest is %s"
+			}
+			members := map[string]any{
+				"stack": stack.Path(), "version": number, "withdrawn": !undo, "changed": changed, "latest": latest,
+			}
+			return result{"withdrawn", members, fmt.Sprintf(text, number, stack, latest)}, err
 		})
 	c.Long = "Withdraw a published version of a stack: latest skips it from now on. Its number\n" +
 		"and its bytes are kept, and projects that are pinned to it continue; tool push,\n" +
@@ -39,42 +67,6 @@ func (a *app) stackWithdraw() *cobra.Command {
 	c.Example = "  hub stack withdraw acme/site 1.3.0\n  hub stack withdraw acme/site 1.3.0 --undo"
 	c.Flags().BoolVar(&undo, "undo", false, "undo the withdrawal, so that latest can be this version again")
 	return c
-}
-
-func (a *app) withdraw(ctx context.Context, stack ref.Ref, number string, undo bool) (result, error) {
-	action := "stack.withdraw"
-	if undo {
-		action = "stack.unwithdraw"
-	}
-	latest, changed := "", false
-	row := store.AuditRow{Account: stack.Account(), Action: action, Object: stack.String(), Detail: number}
-	err := a.write(ctx, row, func(tx *store.Tx) (bool, error) {
-		r, err := tx.ResourceByName(stack.Account(), store.KindStack, stack.Slug())
-		if err == nil {
-			latest, changed, err = tx.WithdrawVersion(r.ID, number, undo)
-		}
-		if errors.Is(err, store.ErrNotFound) {
-			err = noVersion(tx.View, r.ID, stack, number, undo)
-		}
-		return changed, err
-	})
-	if errors.Is(err, store.ErrOnlyVersion) {
-		err = fmt.Errorf("%s is the only version of %s that is left", number, stack)
-		err = hint(err, "publish another version first: tool publish")
-	}
-	text := "Withdrew %s of %s; latest is %s"
-	switch {
-	case undo && changed:
-		text = "Undid the withdrawal of %s of %s; latest is %s"
-	case undo:
-		text = "%s of %s was not withdrawn; latest is %s"
-	case !changed:
-		text = "%s of %s was withdrawn before; latest is %s"
-	}
-	members := map[string]any{
-		"stack": stack.Path(), "version": number, "withdrawn": !undo, "changed": changed, "latest": latest,
-	}
-	return result{"withdrawn", members, fmt.Sprintf(text, number, stack, latest)}, err
 }
 
 // noVersion is the failure of withdrawing a version that does not exist, or undoing that.
@@ -92,12 +84,12 @@ func noVersion(v store.View, id int64, stack ref.Ref, number string, undo bool) 
 			candidates = append(candidates, version.Version)
 		}
 	}
-	known := "its newest versions: " + strings.Join(candidates, ", ")
+	known := "its newest versions: "
 	switch {
 	case undo && len(candidates) == 0:
 		known = "none of its versions is withdrawn"
 	case undo:
-		known = "withdrawn are: " + strings.Join(candidates, ", ")
+		known = "withdrawn are: "
 	}
-	return hint(fmt.Errorf("%s has no version %s", stack, number), known)
+	return hint(fmt.Errorf("%s has no version %s", stack, number), known+strings.Join(candidates, ", "))
 }

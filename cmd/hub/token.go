@@ -62,10 +62,6 @@ func scopeNames() (names []string) {
 	return names
 }
 
-func (a *app) tokenCommand() *cobra.Command {
-	return cmdline.Group("token", "Manage tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
-}
-
 func (a *app) tokenCreate() *cobra.Command {
 	var user, name, expires string
 	var scopes []string
@@ -79,7 +75,47 @@ func (a *app) tokenCreate() *cobra.Command {
 				}
 				return r, e
 			}
-			return r, a.createToken(ctx, user, name, expires, scopes)
+			if request.CheckName(name) != nil {
+				return r, cmdline.Usagef("--name must have 1 to 128 printable characters")
+			}
+			for _, s := range scopes {
+				if !slices.Contains(scopeNames(), s) {
+					return r, cmdline.Usagef("unknown scope %q: scopes are %s", s, strings.Join(scopeNames(), ", "))
+				}
+			}
+			lifetime, err := pat.ParseLifetime(expires)
+			if err != nil {
+				return r, cmdline.Usagef("--expires: %v", err)
+			}
+			secret := pat.New()
+			slices.Sort(scopes)
+			row := store.Token{
+				Hash: pat.Hash(secret), Shown: pat.Shown(secret), Name: name, Owner: user,
+				Scopes: strings.Join(slices.Compact(scopes), " "),
+			}
+			audit := store.AuditRow{Account: user, Action: "token.create", Object: row.ShortID(), Detail: row.Scopes}
+			err = a.write(ctx, audit, func(tx *store.Tx) (bool, error) {
+				if err := a.needEnabled(tx, user); err != nil {
+					return false, err
+				}
+				if lifetime > 0 {
+					row.ExpiresAt = tx.Now().Add(lifetime)
+				}
+				return true, tx.CreateToken(&row)
+			})
+			if err != nil {
+				return r, err
+			}
+			made := toToken(row)
+			made.Token = secret
+			if !a.json {
+				fmt.Fprintln(a.err, "This token is shown once; the hub keeps only its hash.")
+			}
+			if err := a.print(result{"token", made, secret}); err != nil {
+				revoke := a.line(cmdline.Hub("token", "revoke").With(row.ShortID()))
+				return r, fmt.Errorf("%w: the token is lost; revoke it: %s", err, revoke)
+			}
+			return r, nil
 		})
 	c.Long = "Create a personal access token and print it on stdout. The hub keeps only its\nhash.\n\n" +
 		"A token without a scope can only read. Scopes: write:config (push to a project),\n" +
@@ -93,84 +129,40 @@ func (a *app) tokenCreate() *cobra.Command {
 	return c
 }
 
-// createToken creates a token of a user, and prints it.
-func (a *app) createToken(ctx context.Context, user, name, expires string, scopes []string) error {
-	if request.CheckName(name) != nil {
-		return cmdline.Usagef("--name must have 1 to 128 printable characters")
-	}
-	for _, s := range scopes {
-		if !slices.Contains(scopeNames(), s) {
-			return cmdline.Usagef("unknown scope %q: scopes are %s", s, strings.Join(scopeNames(), ", "))
-		}
-	}
-	lifetime, err := pat.ParseLifetime(expires)
-	if err != nil {
-		return cmdline.Usagef("--expires: %v", err)
-	}
-	secret := pat.New()
-	slices.Sort(scopes)
-	row := store.Token{
-		Hash: pat.Hash(secret), Shown: pat.Shown(secret), Name: name, Owner: user,
-		Scopes: strings.Join(slices.Compact(scopes), " "),
-	}
-	audit := store.AuditRow{Account: user, Action: "token.create", Object: row.ShortID(), Detail: row.Scopes}
-	err = a.write(ctx, audit, func(tx *store.Tx) (bool, error) {
-		if err := a.needEnabled(tx, user); err != nil {
-			return false, err
-		}
-		if lifetime > 0 {
-			row.ExpiresAt = tx.Now().Add(lifetime)
-		}
-		return true, tx.CreateToken(&row)
-	})
-	if err != nil {
-		return err
-	}
-	made := toToken(row)
-	made.Token = secret
-	if !a.json {
-		fmt.Fprintln(a.err, "This token is shown once; the hub keeps only its hash.")
-	}
-	if err := a.print(result{"token", made, secret}); err != nil {
-		revoke := a.line(cmdline.Hub("token", "revoke").With(row.ShortID()))
-		return fmt.Errorf("%w: the token is lost; revoke it: %s", err, revoke)
-	}
-	return nil
-}
-
 func (a *app) tokenList() *cobra.Command {
 	var user string
 	c := a.command("list [--user ACCOUNT]", "List tokens without their secrets",
 		func(ctx context.Context, _ []string) (result, error) {
 			rows, err := read(ctx, a, func(v store.View) ([]store.Token, error) { return v.Tokens(user) })
 			list := toTokens(rows)
-			text := table("ID\tUSER\tNAME\tSTARTS\tSCOPES\tSTATE\tLAST USED", list, token.cells)
+			var lines [][]string
+			for _, t := range list {
+				scopes, used := cmp.Or(strings.Join(t.Scopes, ","), "read"), "never"
+				if t.Only != "" {
+					scopes += " on " + t.Only
+				}
+				if !t.LastUsedAt.IsZero() {
+					used = t.LastUsedAt.Format("2006-01-02 15:04")
+				}
+				lines = append(lines, []string{t.ID, t.User, t.Name, t.Shown + "…", scopes, t.state(), used})
+			}
+			text := table("ID\tUSER\tNAME\tSTARTS\tSCOPES\tSTATE\tLAST USED", lines)
 			return result{"tokens", map[string]any{"tokens": list}, text}, err
 		})
 	c.Flags().StringVar(&user, "user", "", "list only the tokens of this user or org, and of its bots")
 	return c
 }
 
-// cells are the token's line in a table.
-func (t token) cells() []string {
-	scopes := cmp.Or(strings.Join(t.Scopes, ","), "read")
-	if t.Only != "" {
-		scopes += " on " + t.Only
-	}
-	state := "active, never expires"
+func (t token) state() string {
 	switch {
 	case !t.RevokedAt.IsZero():
-		state = "revoked " + day(t.RevokedAt)
-	case t.ExpiresAt != nil && t.ExpiresAt.Before(time.Now()):
-		state = "expired " + day(*t.ExpiresAt)
-	case t.ExpiresAt != nil:
-		state = "active until " + day(*t.ExpiresAt)
+		return "revoked " + day(t.RevokedAt)
+	case t.ExpiresAt == nil:
+		return "active, never expires"
+	case t.ExpiresAt.Before(time.Now()):
+		return "expired " + day(*t.ExpiresAt)
 	}
-	used := "never"
-	if !t.LastUsedAt.IsZero() {
-		used = t.LastUsedAt.Format("2006-01-02 15:04")
-	}
-	return []string{t.ID, t.User, t.Name, t.Shown + "…", scopes, state, used}
+	return "active until " + day(*t.ExpiresAt)
 }
 
 func (a *app) tokenRevoke() *cobra.Command {

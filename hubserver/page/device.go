@@ -5,15 +5,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
-
-var deviceRoutes = []request.Route{
-	{Op: wire.OpDevicePage, Handle: devicePage},
-	{Op: wire.OpDecideDevice, Handle: decideDevice},
-}
 
 const devicePath = "/device"
 
@@ -53,14 +47,7 @@ func showDevice(c *request.Call, status int, shown Device) error {
 var decisions = map[string]string{"approve": store.DeviceApproved, "deny": store.DeviceDenied}
 
 // decideDevice shows which terminal a code is of, and then approves or denies it.
-func decideDevice(c *request.Call) error {
-	form, err := c.ReadForm(maxForm)
-	if err != nil {
-		return err
-	}
-	if signedIn, err := needSession(c, devicePath); !signedIn {
-		return err
-	}
+func decideDevice(c *request.Call, form url.Values) error {
 	code, decision := store.CleanCode(form.Get("code")), form.Get("decision")
 	// A session that creates no tokens denies none to others, nor uses up the user's attempts.
 	if refused, ok := errors.AsType[*request.Problem](c.NeedTokens()); ok {
@@ -69,7 +56,7 @@ func decideDevice(c *request.Call) error {
 	state := decisions[decision]
 	var d *store.Device
 	var wrong error // of the code; the transaction commits, so that a wrong code counts
-	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		d, wrong = tx.FindDevice(c.Access.Caller.AccountID, code)
 		if errors.Is(wrong, store.ErrNotFound) || errors.Is(wrong, store.ErrTooMany) {
 			return done, nil

@@ -16,15 +16,9 @@ import (
 	"unicode/utf8"
 
 	"example.com/projecthub/hubclient/tree"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
-
-var filesRoutes = []request.Route{
-	{Op: wire.OpFilesPage, Handle: tab("Files", filesPage)},
-	{Op: wire.OpFilePage, Handle: tab("Files", filesPage)},
-}
 
 // Files is the tab with a project's base files: a directory, the files that match a search, or one file.
 type Files struct {
@@ -72,9 +66,13 @@ const (
 func filesPage(c *request.Call, p *Project) error {
 	q := c.R.URL.Query()
 	shown := &Files{Project: p, Path: strings.Trim(c.Param("file"), "/"), Find: q.Get("find")}
-	shown.Trail = trail(p.Ref, shown.Path)
+	shown.Trail = []Link{{"Files", fileURL(p.Ref, "")}}
 	if shown.Path != "" {
 		p.Title = shown.Path + " · " + p.Ref
+		names := strings.Split(shown.Path, "/")
+		for i, name := range names {
+			shown.Trail = append(shown.Trail, Link{name, fileURL(p.Ref, strings.Join(names[:i+1], "/"))})
+		}
 	}
 	if p.Files.N == 0 {
 		if shown.Path != "" {
@@ -114,7 +112,25 @@ func filesPage(c *request.Call, p *Project) error {
 	} else if rows = inDirectory(p.Ref, files, shown.Path); rows == nil {
 		return absentFile(c, shown)
 	}
-	shown.page(rows, from)
+	address := func(from int) string {
+		q := url.Values{}
+		if shown.Find != "" {
+			q.Set("find", shown.Find)
+		}
+		if from > 0 {
+			q.Set("from", strconv.Itoa(from))
+		}
+		return withQuery(fileURL(p.Ref, shown.Path), q)
+	}
+	from = min(from, len(rows))
+	shown.All, shown.Shown = len(rows), min(from+maxFileRows, len(rows))
+	shown.Rows = rows[from:shown.Shown]
+	if from > 0 {
+		shown.First = address(0)
+	}
+	if shown.Shown < shown.All {
+		shown.Next = address(shown.Shown)
+	}
 	return show(c, http.StatusOK, "files", shown)
 }
 
@@ -122,29 +138,6 @@ func filesPage(c *request.Call, p *Project) error {
 func absentFile(c *request.Call, shown *Files) error {
 	shown.Hidden = "There is no such file. A push may have removed it."
 	return show(c, http.StatusNotFound, "files", shown)
-}
-
-// page shows the rows from one on, as many as a page has.
-func (f *Files) page(rows []FileRow, from int) {
-	address := func(from int) string {
-		q := url.Values{}
-		if f.Find != "" {
-			q.Set("find", f.Find)
-		}
-		if from > 0 {
-			q.Set("from", strconv.Itoa(from))
-		}
-		return withQuery(fileURL(f.Ref, f.Path), q)
-	}
-	from = min(from, len(rows))
-	end := min(from+maxFileRows, len(rows))
-	if from > 0 {
-		f.First = address(0)
-	}
-	if end < len(rows) {
-		f.Next = address(end)
-	}
-	f.Rows, f.Shown, f.All = rows[from:end], end, len(rows)
 }
 
 // inDirectory lists what is directly in a directory, subdirectories first; nil if it is empty.
@@ -192,7 +185,7 @@ func fileRow(project, name string, e tree.Entry) FileRow {
 	return FileRow{Link: Link{name, fileURL(project, e.Path)}, Size: e.Size, Executable: e.Mode == tree.Executable}
 }
 
-// fileURL returns the address of a base file's page.
+// fileURL returns the address of the page of a file or a directory, "" for the root.
 func fileURL(project, path string) string {
 	address := url.URL{Path: "/" + project + "/files"}
 	if path != "" {
@@ -201,80 +194,53 @@ func fileURL(project, path string) string {
 	return address.EscapedPath()
 }
 
-// trail returns the way to path from the root.
-func trail(project, path string) []Link {
-	all := []Link{{"Files", fileURL(project, "")}}
-	if path == "" {
-		return all
-	}
-	names := strings.Split(path, "/")
-	for i, name := range names {
-		all = append(all, Link{name, fileURL(project, strings.Join(names[:i+1], "/"))})
-	}
-	return all
-}
+// images are the extensions of the images that a page shows.
+var images = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".svg"}
 
-// filePage shows one file.
+// filePage shows one file, as an image, as text, or as both.
 func filePage(c *request.Call, shown *Files, e tree.Entry) error {
-	shown.File = &File{Entry: e, Executable: e.Mode == tree.Executable}
-	most := int64(maxFileText)
-	if isImageName(e.Path) {
-		most = maxFileImage
-	}
-	if e.Size > most {
+	file := &File{Entry: e, Executable: e.Mode == tree.Executable}
+	shown.File = file
+	extension := strings.ToLower(path.Ext(e.Path))
+	isImage := slices.Contains(images, extension)
+	if e.Size > maxFileImage || e.Size > maxFileText && !isImage {
 		shown.Hidden = "It is too large to be shown here."
-	} else if err := showContent(c, shown); err != nil {
+		return show(c, http.StatusOK, "files", shown)
+	}
+	if err := c.Need(contentMemory * e.Size); err != nil {
 		return err
 	}
-	return show(c, http.StatusOK, "files", shown)
-}
-
-// showContent puts the content of a file on its page, as an image, as text, or as both.
-func showContent(c *request.Call, shown *Files) error {
-	file := shown.File
-	if err := c.Need(contentMemory * file.Size); err != nil {
-		return err
-	}
-	blobs, err := c.View().Blobs(shown.ID, []string{file.SHA256})
+	blobs, err := c.View().Blobs(shown.ID, []string{e.SHA256})
 	if errors.Is(err, store.ErrMissing) {
 		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	if err != nil {
 		return err
 	}
-	content, err := blobs[file.SHA256].Open(nil)
+	content, err := blobs[e.SHA256].Open(nil)
 	if err != nil {
 		return err
 	}
-	file.Image = imageURL(file.Path, content)
+	if isImage {
+		file.Image = imageURL(extension, content)
+	}
 	text := string(content)
-	isText := utf8.ValidString(text) && !strings.ContainsRune(text, 0) && file.Size <= maxFileText
+	isText := utf8.ValidString(text) && !strings.ContainsRune(text, 0) && e.Size <= maxFileText
 	switch {
 	case !isText && file.Image == "":
 		shown.Hidden = "It is binary."
 	case isText && text != "":
 		file.Lines = strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 	}
-	return nil
-}
-
-// imageNames are the extensions of the images that a page shows.
-var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".svg"}
-
-// isImageName reports whether a file with this name may be an image that a page shows.
-func isImageName(name string) bool {
-	return slices.Contains(imageNames, strings.ToLower(path.Ext(name)))
+	return show(c, http.StatusOK, "files", shown)
 }
 
 // imageURL returns a data URL with the content of an image, "" for other content. The type
 // comes from the content, or is SVG, of which an img element runs and fetches nothing.
-func imageURL(name string, content []byte) template.URL {
-	if !isImageName(name) {
-		return ""
-	}
+func imageURL(extension string, content []byte) template.URL {
 	mediaType := http.DetectContentType(content)
 	switch {
-	case strings.EqualFold(path.Ext(name), ".svg"):
+	case extension == ".svg":
 		if !utf8.Valid(content) {
 			return ""
 		}

@@ -15,11 +15,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var historyRoutes = []request.Route{
-	{Op: wire.OpHistoryPage, Handle: tab("History", historyPage)},
-	{Op: wire.OpHistoryForm, Handle: tab("History", historyForm)},
-}
-
 // History is the tab with the history of a project: of its config, or of its base files.
 type History struct {
 	*Project
@@ -37,8 +32,8 @@ type History struct {
 // Written is an entry of a history.
 type Written struct {
 	store.Revision
-	URL       string
 	IsCurrent bool
+	URL       string // in a list
 }
 
 // Entry is an entry with what it changed, and what restoring it would change.
@@ -119,9 +114,10 @@ func fillEntries(c *request.Call, shown *History) error {
 	if err != nil {
 		return err
 	}
-	path, address := "/"+shown.Ref+"/history", url.Values{}
+	path, address, entry := "/"+shown.Ref+"/history", url.Values{}, "?revision="
 	if shown.OfFiles {
 		address.Set("of", "files")
+		entry = "?of=files&tree="
 	}
 	if before > 0 {
 		shown.First = withQuery(path, address)
@@ -132,17 +128,9 @@ func fillEntries(c *request.Call, shown *History) error {
 		shown.Next = withQuery(path, address)
 	}
 	for i, r := range entries {
-		shown.Entries = append(shown.Entries, shown.written(r, before == 0 && i == 0))
+		shown.Entries = append(shown.Entries, Written{r, before == 0 && i == 0, path + entry + r.Digest})
 	}
 	return nil
-}
-
-func (h *History) written(r store.Revision, isCurrent bool) Written {
-	query := "?revision="
-	if h.OfFiles {
-		query = "?of=files&tree="
-	}
-	return Written{r, "/" + h.Ref + "/history" + query + r.Digest, isCurrent}
 }
 
 // entryMemory is how many times the size of what a revision has an entry takes: three of them, read
@@ -171,7 +159,7 @@ func fillEntry(c *request.Call, shown *History, digest string) error {
 	if err != nil {
 		return err
 	}
-	shown.Entry = &Entry{Written: shown.written(is, now.Digest == digest), Current: now.Digest}
+	shown.Entry = &Entry{Written: Written{Revision: is, IsCurrent: now.Digest == digest}, Current: now.Digest}
 	if shown.Entry.Restore, err = compare(now.Content, is.Content); err != nil {
 		return err
 	}

@@ -12,11 +12,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var linkRoutes = []request.Route{
-	{Op: wire.OpLinkPage, Handle: linkPage},
-	{Op: wire.OpUseLink, Handle: useLink},
-}
-
 // OneTimeLink is the page of a link that works once, with the button that uses it.
 type OneTimeLink struct {
 	Layout
@@ -170,20 +165,15 @@ func join(c *request.Call, tx *store.Tx, link *store.Link, name string) (secret 
 	if err != nil {
 		return "", done, err
 	}
-	secret, session, err := startSession(c, tx, &store.Session{User: name, Scopes: allScopes()})
+	var scopes []string // a user's own session has all
+	for _, s := range wire.Scopes {
+		scopes = append(scopes, string(s))
+	}
+	secret, session, err := startSession(c, tx, &store.Session{User: name, Scopes: strings.Join(scopes, " ")})
 	return secret, request.Done{
 		Account: name, Actor: name, Action: "account.create", Object: name,
 		Detail: store.KindUser + ", invited by " + link.CreatedBy, Also: []request.Done{joined, session},
 	}, err
-}
-
-// allScopes are those of a user's own session.
-func allScopes() string {
-	var names []string
-	for _, s := range wire.Scopes {
-		names = append(names, string(s))
-	}
-	return strings.Join(names, " ")
 }
 
 // giveRole gives user the role of an invitation, unless the user has a higher one.

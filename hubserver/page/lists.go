@@ -11,11 +11,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var listRoutes = []request.Route{
-	{Op: wire.OpHomePage, Handle: homePage},
-	{Op: wire.OpAccountPage, Handle: accountPage},
-}
-
 const (
 	listMemory = 512 << 10 // that a page with a list takes, in bytes
 	maxSearch  = 2*64 + 1  // characters: nothing longer is a part of account/slug

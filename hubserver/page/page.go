@@ -10,7 +10,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"example.com/projecthub/hubclient/wire"
@@ -20,10 +19,30 @@ import (
 
 // Routes returns the endpoints of pages with their handlers.
 func Routes() []request.Route {
-	return slices.Concat(
-		listRoutes, projectRoutes, settingsRoutes, historyRoutes, filesRoutes, staticRoutes,
-		signInRoutes, linkRoutes, deviceRoutes, tokenRoutes,
-	)
+	return []request.Route{
+		{Op: wire.OpHomePage, Handle: homePage},
+		{Op: wire.OpAccountPage, Handle: accountPage},
+		{Op: wire.OpConfigPage, Handle: tab("Config", configPage)},
+		{Op: wire.OpPreviewPage, Handle: tab("Preview", previewPage)},
+		{Op: wire.OpFilesPage, Handle: tab("Files", filesPage)},
+		{Op: wire.OpFilePage, Handle: tab("Files", filesPage)},
+		{Op: wire.OpHistoryPage, Handle: tab("History", historyPage)},
+		{Op: wire.OpHistoryForm, Handle: tab("History", historyForm)},
+		{Op: wire.OpSettingsPage, Handle: tab("Settings", settingsPage)},
+		{Op: wire.OpSettingsForm, Handle: tab("Settings", settingsForm)},
+		{Op: wire.OpSignInPage, Handle: signInPage},
+		{Op: wire.OpSignIn, Handle: signIn},
+		{Op: wire.OpSignOut, Handle: signOut},
+		{Op: wire.OpLinkPage, Handle: linkPage},
+		{Op: wire.OpUseLink, Handle: useLink},
+		{Op: wire.OpDevicePage, Handle: devicePage},
+		{Op: wire.OpDecideDevice, Handle: ownForm(devicePath, decideDevice)},
+		{Op: wire.OpTokensPage, Handle: tokensPage},
+		{Op: wire.OpTokenForm, Handle: ownForm(tokensPath, tokenForm)},
+		{Op: wire.OpRevokeForm, Handle: ownForm(tokensPath, revokeForm)},
+		{Op: wire.OpEndSession, Handle: ownForm(tokensPath, endSession)},
+		{Op: wire.OpStatic, Handle: getStatic},
+	}
 }
 
 // Layout is what every page shows around its content.
@@ -98,6 +117,21 @@ func needSession(c *request.Call, to string) (bool, error) {
 	return false, seeOther(c, "/sign-in?"+url.Values{"to": {to}}.Encode())
 }
 
+// ownForm returns the handler of a form for users who are signed in: others are sent to sign in, and
+// to return to a path.
+func ownForm(to string, answer func(c *request.Call, form url.Values) error) request.Handler {
+	return func(c *request.Call) error {
+		form, err := c.ReadForm(maxForm)
+		if err != nil {
+			return err
+		}
+		if signedIn, err := needSession(c, to); !signedIn {
+			return err
+		}
+		return answer(c, form)
+	}
+}
+
 // roleOn returns the caller's role on an account, "" for none.
 func roleOn(c *request.Call, account string) (wire.Role, error) {
 	a, err := c.AccessTo(store.Ask{Account: account})
@@ -159,19 +193,18 @@ func FailurePage(c *request.Call, p *request.Problem) error {
 
 // Name says in a few words what happened.
 func (f Failure) Name() string {
-	switch f.Status {
-	case http.StatusUnauthorized:
+	switch {
+	case f.Status == http.StatusUnauthorized:
 		return "Sign in to continue"
-	case http.StatusForbidden:
+	case f.Status == http.StatusForbidden:
 		return "You cannot do this"
-	case http.StatusTooManyRequests:
+	case f.Status == http.StatusTooManyRequests:
 		return "Too many requests"
-	case http.StatusServiceUnavailable:
+	case f.Status == http.StatusServiceUnavailable:
 		return "The hub is busy"
-	case http.StatusInsufficientStorage:
+	case f.Status == http.StatusInsufficientStorage:
 		return "The hub's disk is full"
-	}
-	if f.Status >= http.StatusInternalServerError {
+	case f.Status >= http.StatusInternalServerError:
 		return "The hub failed"
 	}
 	return "The request is not valid"

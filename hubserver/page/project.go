@@ -14,11 +14,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var projectRoutes = []request.Route{
-	{Op: wire.OpConfigPage, Handle: tab("Config", configPage)},
-	{Op: wire.OpPreviewPage, Handle: tab("Preview", previewPage)},
-}
-
 // Project is what every tab of a project's page shows.
 type Project struct {
 	Layout
@@ -51,11 +46,8 @@ func tab(name string, answer func(c *request.Call, p *Project) error) request.Ha
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		r := c.Ref()
-		if r.IsZero() {
-			return absentPage(c, "", "")
-		}
-		return absentPage(c, r.String(), "tool project view "+r.String())
+		name := c.Ref().String()
+		return absentPage(c, name, "tool project view "+name)
 	}
 }
 
@@ -120,7 +112,23 @@ func configPage(c *request.Call, p *Project) error {
 	}
 	q := c.R.URL.Query()
 	shown := Config{Project: p, Query: q.Get("q"), Frame: frame, ReadsAPI: frame.onAPI != ""}
-	shown.list(settings, q.Get("after"))
+	words, after, last := strings.Fields(strings.ToLower(shown.Query)), q.Get("after"), ""
+	for _, key := range settings.Keys() {
+		value, _ := settings.Get(key)
+		text := strings.ToLower(key + "\n" + value)
+		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
+			continue
+		}
+		shown.Found++
+		switch {
+		case after != "" && key <= after:
+		case len(shown.Settings) == pageKeys:
+			shown.Next = "?" + url.Values{"q": {shown.Query}, "after": {last}}.Encode()
+		default:
+			last = key
+			shown.Settings = append(shown.Settings, Setting{Key: key, Value: value})
+		}
+	}
 	if frame.onStack != "" {
 		version, err := c.View().StackVersion(p.Stack.ID, p.ResolvedVersion())
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -129,28 +137,6 @@ func configPage(c *request.Call, p *Project) error {
 		shown.HasSchema = version.Schema != ""
 	}
 	return show(c, http.StatusOK, "config", shown)
-}
-
-// list adds those settings that match the query: the first ones whose key is after the given one.
-func (s *Config) list(settings flat.Config, after string) {
-	words := strings.Fields(strings.ToLower(s.Query))
-	last := ""
-	for _, key := range settings.Keys() {
-		value, _ := settings.Get(key)
-		text := strings.ToLower(key + "\n" + value)
-		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
-			continue
-		}
-		s.Found++
-		switch {
-		case after != "" && key <= after:
-		case len(s.Settings) == pageKeys:
-			s.Next = "?" + url.Values{"q": {s.Query}, "after": {last}}.Encode()
-		default:
-			last = key
-			s.Settings = append(s.Settings, Setting{Key: key, Value: value})
-		}
-	}
 }
 
 // Preview is the tab with a project's preview.

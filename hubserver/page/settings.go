@@ -13,11 +13,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var settingsRoutes = []request.Route{
-	{Op: wire.OpSettingsPage, Handle: tab("Settings", settingsPage)},
-	{Op: wire.OpSettingsForm, Handle: tab("Settings", settingsForm)},
-}
-
 // Settings is the tab with what a project is bound to, and who may read it.
 type Settings struct {
 	*Project
@@ -55,28 +50,20 @@ func showSettings(c *request.Call, status int, shown Settings) error {
 			return err
 		}
 		if role != "" {
-			if shown.Versions, err = versionsOf(c, shown.Project, shown.Form.StackVersion); err != nil {
+			_, versions, err := c.View().Stack(shown.Stack.ID)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
+			}
+			shown.Versions = []string{wire.Latest}
+			for _, version := range versions[:min(len(versions), maxVersions)] {
+				shown.Versions = append(shown.Versions, version.Version)
+			}
+			if chosen := shown.Form.StackVersion; !slices.Contains(shown.Versions, chosen) {
+				shown.Versions = append(shown.Versions, chosen)
 			}
 		}
 	}
 	return show(c, status, "settings", shown)
-}
-
-// versionsOf returns what a project may be bound to, with what the form holds.
-func versionsOf(c *request.Call, p *Project, chosen string) ([]string, error) {
-	_, versions, err := c.View().Stack(p.Stack.ID)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
-	all := []string{wire.Latest}
-	for _, version := range versions[:min(len(versions), maxVersions)] {
-		all = append(all, version.Version)
-	}
-	if !slices.Contains(all, chosen) {
-		all = append(all, chosen)
-	}
-	return all, nil
 }
 
 // settingsForm changes the project as the form of the Settings tab says.

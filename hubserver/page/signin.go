@@ -8,16 +8,9 @@ import (
 
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
-
-var signInRoutes = []request.Route{
-	{Op: wire.OpSignInPage, Handle: signInPage},
-	{Op: wire.OpSignIn, Handle: signIn},
-	{Op: wire.OpSignOut, Handle: signOut},
-}
 
 // SignIn is the page that asks for a token.
 type SignIn struct {
@@ -31,11 +24,10 @@ type SignIn struct {
 // page returns; without one, that of the directory in which it runs.
 func (s SignIn) Command() string {
 	path, _, _ := strings.Cut(strings.TrimPrefix(s.To, "/"), "?")
-	parts := strings.Split(path, "/")
-	if len(parts) >= 2 {
-		if r, err := ref.Parse(parts[0] + "/" + parts[1]); err == nil {
-			return "tool project view " + r.String() + " --web"
-		}
+	account, below, _ := strings.Cut(path, "/")
+	slug, _, _ := strings.Cut(below, "/")
+	if r, err := ref.Parse(account + "/" + slug); err == nil {
+		return "tool project view " + r.String() + " --web"
 	}
 	return "tool project view --web"
 }

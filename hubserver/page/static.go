@@ -4,30 +4,27 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
-	"maps"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/page/preview"
 	"example.com/projecthub/hubserver/page/static"
 	"example.com/projecthub/hubserver/request"
 )
 
-var staticRoutes = []request.Route{{Op: wire.OpStatic, Handle: getStatic}}
+// served are the static files as browsers get them, by name. staticDigest names their present contents:
+// it is part of their addresses, so that browsers may keep them, and the imports between scripts stay
+// relative.
+var served, staticDigest = read(static.Files)
 
-// served are the static files as browsers get them, by name.
-var served = read(static.Files)
+const digestLength = 12
 
-// staticDigest names the present contents of all static files. It is part of their addresses,
-// so that browsers may keep them, and the imports between scripts stay relative.
-var staticDigest = digestOf(served)
-
-func read(all fs.FS) map[string][]byte {
-	contents := map[string][]byte{}
+func read(all fs.FS) (contents map[string][]byte, digest string) {
+	contents = map[string][]byte{}
+	hash := sha256.New()
 	err := fs.WalkDir(all, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -37,12 +34,13 @@ func read(all fs.FS) map[string][]byte {
 			content = withoutComments(content)
 		}
 		contents[name] = content
+		fmt.Fprintf(hash, "%s\x00%x", name, sha256.Sum256(content))
 		return err
 	})
 	if err != nil {
 		panic(err) // they are embedded
 	}
-	return contents
+	return contents, hex.EncodeToString(hash.Sum(nil))[:digestLength]
 }
 
 // withoutComments empties the lines of a script that are comments, which are a fifth of
@@ -55,18 +53,6 @@ func withoutComments(script []byte) []byte {
 		}
 	}
 	return bytes.Join(lines, []byte("\n"))
-}
-
-const digestLength = 12
-
-func digestOf(contents map[string][]byte) string {
-	hash := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(contents)) {
-		sum := sha256.Sum256(contents[name])
-		hash.Write([]byte(name + "\x00"))
-		hash.Write(sum[:])
-	}
-	return hex.EncodeToString(hash.Sum(nil))[:digestLength]
 }
 
 // StaticURL returns the address of a static file.

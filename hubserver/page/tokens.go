@@ -14,14 +14,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-// A signed-in user creates tokens here, and by approving a terminal. The rule for them is that of package request.
-var tokenRoutes = []request.Route{
-	{Op: wire.OpTokensPage, Handle: tokensPage},
-	{Op: wire.OpTokenForm, Handle: tokenForm},
-	{Op: wire.OpRevokeForm, Handle: revokeForm},
-	{Op: wire.OpEndSession, Handle: endSession},
-}
-
 const tokensPath = "/tokens"
 
 // Tokens is the page with a user's own tokens and sessions.
@@ -182,14 +174,7 @@ func chosen(c *request.Call, tx *store.Tx, form url.Values) (scopes string, ends
 }
 
 // tokenForm creates a token of the user, and shows it once.
-func tokenForm(c *request.Call) error {
-	form, err := c.ReadForm(maxForm)
-	if err != nil {
-		return err
-	}
-	if signedIn, err := needSession(c, tokensPath); !signedIn {
-		return err
-	}
+func tokenForm(c *request.Call, form url.Values) error {
 	name := strings.TrimSpace(form.Get("name"))
 	secret, token, err := c.NewToken(name, nil)
 	if err == nil {
@@ -214,10 +199,10 @@ func tokenForm(c *request.Call) error {
 	return showTokens(c, http.StatusOK, Tokens{Created: secret, Name: name})
 }
 
-// revokeForm ends one of the user's own tokens.
-func revokeForm(c *request.Call) error {
-	return endOne(c, func(tx *store.Tx, id string) (done request.Done, err error) {
-		t, err := tx.TokenOf(c.Access.Caller.AccountID, id)
+// revokeForm ends one of the user's own tokens. It is not a failure if that has ended already.
+func revokeForm(c *request.Call, form url.Values) error {
+	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		t, err := tx.TokenOf(c.Access.Caller.AccountID, form.Get("id"))
 		if errors.Is(err, store.ErrNotFound) || err == nil && !c.Access.Only.Allows(t.Only) {
 			return done, nil
 		}
@@ -233,11 +218,16 @@ func revokeForm(c *request.Call) error {
 		}
 		return request.Revocation(c.Access.Account, "", revoked), nil
 	})
+	if err != nil {
+		return err
+	}
+	return seeOther(c, tokensPath)
 }
 
-// endSession ends one of the user's own sessions.
-func endSession(c *request.Call) error {
-	return endOne(c, func(tx *store.Tx, id string) (done request.Done, err error) {
+// endSession ends one of the user's own sessions. It is not a failure if that has ended already.
+func endSession(c *request.Call, form url.Values) error {
+	id := form.Get("id")
+	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		all, err := tx.Sessions(c.Access.Caller.AccountID)
 		i := slices.IndexFunc(all, func(s store.Session) bool { return s.ShortID() == id && c.Access.Only.Allows(s.Only) })
 		if err != nil || i < 0 {
@@ -249,18 +239,6 @@ func endSession(c *request.Call) error {
 		_, err = tx.EndSession(all[i].Hash)
 		return request.Done{Account: c.Access.Account, Action: "session.end", Object: id}, err
 	})
-}
-
-// endOne ends what the id of a form names, and returns to the list. It is not a failure if that has ended already.
-func endOne(c *request.Call, end func(tx *store.Tx, id string) (request.Done, error)) error {
-	form, err := c.ReadForm(maxForm)
-	if err != nil {
-		return err
-	}
-	if signedIn, err := needSession(c, tokensPath); !signedIn {
-		return err
-	}
-	err = c.Write(func(tx *store.Tx) (request.Done, error) { return end(tx, form.Get("id")) })
 	if err != nil {
 		return err
 	}
