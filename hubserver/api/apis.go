@@ -15,17 +15,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var apiRoutes = []request.Route{
-	{Op: wire.OpUploadAPI, Handle: uploadAPI},
-	{Op: wire.OpImportAPI, Handle: importAPI},
-	{Op: wire.OpListAPIs, Handle: listAPIs},
-	{Op: wire.OpGetAPI, Handle: getAPI},
-	{Op: wire.OpGetDocument, Handle: getDocument},
-	{Op: wire.OpGetTargets, Handle: getTargets},
-	{Op: wire.OpPutDocument, Handle: putDocument},
-	{Op: wire.OpDeleteAPI, Handle: deleteAPI},
-}
-
 func uploadAPI(c *request.Call) error {
 	data, err := readDescription(c)
 	if err != nil {
@@ -49,11 +38,7 @@ func checkSlug(pointer, slug string) error {
 	return nil
 }
 
-func importAPI(c *request.Call) error {
-	var req wire.ImportAPI
-	if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
-		return err
-	}
+func importAPI(c *request.Call, req *wire.ImportAPI) error {
 	if err := checkSlug("/slug", req.Slug); err != nil {
 		return err
 	}
@@ -112,34 +97,21 @@ func listAPIs(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	names := []string{a.account}
-	if a.account != "" {
-		_, err = c.Permit(store.Ask{Account: a.account}, wire.Reader, "")
-	} else {
-		names, err = accountsWith(c, wire.Reader)
-	}
+	names, err := a.accounts(c, wire.Reader)
 	if err != nil {
 		return err
 	}
-	page, err := c.View().APIs(names, a.after, a.limit+1) // one more, to find out whether there is another page
+	found, err := c.View().APIs(names, a.after, a.limit+1)
 	if err != nil {
 		return err
 	}
-	answer := wire.APIs{APIs: []wire.API{}}
-	for i := range page[:min(a.limit, len(page))] {
-		answer.APIs = append(answer.APIs, toAPI(&page[i]))
-	}
-	if len(page) > a.limit {
-		answer.NextCursor = page[a.limit-1].String()
-	}
+	var answer wire.APIs
+	answer.APIs, answer.NextCursor = pageOf(found, a.limit, toAPI, (*store.API).String)
 	return c.JSON(http.StatusOK, answer)
 }
 
-// registered returns the API that the path names, 404 if it does not exist.
+// registered returns the API that the path names, 404 if it was deleted meanwhile.
 func registered(c *request.Call) (a store.API, err error) {
-	if err := c.NeedResource(); err != nil {
-		return a, err
-	}
 	a, err = c.View().API(c.Resource.ID)
 	return a, absent(c, err)
 }
@@ -178,9 +150,6 @@ func getTargets(c *request.Call) error {
 // putDocument replaces the description of a registered API: by the body, or by what the address of
 // the parameter url has.
 func putDocument(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	data, name, err := newDocument(c)
 	if err != nil {
 		return err

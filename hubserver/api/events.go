@@ -14,17 +14,9 @@ import (
 // keepAlive is the time between two lines that only keep a stream of events open.
 const keepAlive = 15 * time.Second
 
-// Routes returns the endpoints of events.
-func (w *Watches) Routes() []request.Route {
-	return []request.Route{{Op: wire.OpGetEvents, Handle: w.getEvents}}
-}
-
 // getEvents responds with a stream of events that ends when the caller goes, may no longer read the
 // project, or the hub stops.
 func (w *Watches) getEvents(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	p, leave, err := w.join(c)
 	if err != nil {
 		return err

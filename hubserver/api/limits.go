@@ -19,12 +19,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var limitRoutes = []request.Route{
-	{Op: wire.OpSetRateLimit, Handle: withBody(setRateLimit)},
-	{Op: wire.OpGetRateLimit, Handle: getRateLimit},
-	{Op: wire.OpTakeRateLimit, Handle: takeRateLimit},
-}
-
 // setRateLimit replaces the limits of a bot. A bot that is not known yet is registered under the names in the query.
 func setRateLimit(c *request.Call, req *wire.RateLimitConfig) error {
 	limits := store.Limits{req.MinuteLimit, req.HourLimit, req.DayLimit, req.WeekLimit, req.MonthLimit, req.YearLimit}

@@ -107,6 +107,15 @@ func listParameters(c *request.Call) (a asked, err error) {
 	return a, err
 }
 
+// accounts returns the names of the accounts whose resources are listed. The caller needs a role there.
+func (a asked) accounts(c *request.Call, needed wire.Role) ([]string, error) {
+	if a.account == "" {
+		return accountsWith(c, needed)
+	}
+	_, err := c.Permit(store.Ask{Account: a.account}, needed, "")
+	return []string{a.account}, err
+}
+
 // Accounts returns the accounts on which the caller has a role, in the order of their names.
 func Accounts(c *request.Call) ([]wire.AccountRole, error) {
 	if c.Access.IsBot() {

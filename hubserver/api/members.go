@@ -10,13 +10,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-// Members join by an invitation, so that these endpoints do not reveal which users exist.
-var memberRoutes = []request.Route{
-	{Op: wire.OpListMembers, Handle: listMembers},
-	{Op: wire.OpSetMember, Handle: withBody(setMember)},
-	{Op: wire.OpRemoveMember, Handle: removeMember},
-}
-
 func listMembers(c *request.Call) error {
 	after, limit, err := pageAsked(c)
 	if err != nil {
@@ -40,6 +33,8 @@ func listMembers(c *request.Call) error {
 
 func isRole(r wire.Role) bool { return store.Rank(string(r)) > 0 }
 
+// setMember gives a member another role. People join by an invitation, so that this does not reveal
+// which users exist.
 func setMember(c *request.Call, req *wire.SetMember) error {
 	if !isRole(req.Role) {
 		return request.InvalidBody("/role", "the role is reader, writer or admin")

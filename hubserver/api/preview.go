@@ -9,11 +9,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var previewRoutes = []request.Route{
-	{Op: wire.OpPreviewStack, Handle: previewStack},
-	{Op: wire.OpPreviewAPI, Handle: previewAPI},
-}
-
 // previewStack responds with the files of a stack version as a tar: that of the project, or another
 // one by ?version=.
 func previewStack(c *request.Call) error {

@@ -14,13 +14,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var projectRoutes = []request.Route{
-	{Op: wire.OpCreateProject, Handle: withBody(createProject)},
-	{Op: wire.OpListProjects, Handle: listProjects},
-	{Op: wire.OpGetProject, Handle: getProject},
-	{Op: wire.OpEditProject, Handle: editProject},
-}
-
 func createProject(c *request.Call, req *wire.CreateProject) error {
 	if !req.CopyOf.IsZero() {
 		return createCopy(c, req)
@@ -189,11 +182,8 @@ func getProject(c *request.Call) error {
 	return c.JSON(http.StatusOK, toProject(c, &p))
 }
 
-// project returns the project that the path names, 404 if it does not exist.
+// project returns the project that the path names, 404 if it was deleted meanwhile.
 func project(c *request.Call) (p store.Project, err error) {
-	if err := c.NeedResource(); err != nil {
-		return p, err
-	}
 	p, err = c.View().Project(c.Resource.ID)
 	return p, absent(c, err)
 }
@@ -207,15 +197,8 @@ func absent(c *request.Call, err error) error {
 	return err
 }
 
-func editProject(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
-	var req wire.EditProject
-	if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
-		return err
-	}
-	p, err := Edit(c, &req)
+func editProject(c *request.Call, req *wire.EditProject) error {
+	p, err := Edit(c, req)
 	if err != nil {
 		return err
 	}
@@ -335,8 +318,7 @@ func toProject(c *request.Call, p *store.Project) wire.Project {
 		shown.UseStackVersion = p.StackLatest
 	}
 	if p.Files.N != 0 {
-		files := toBaseFilesSum(p.Files)
-		shown.BaseFiles = &files
+		shown.BaseFiles = new(toBaseFilesSum(p.Files))
 	}
 	return shown
 }

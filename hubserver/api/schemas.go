@@ -12,11 +12,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var schemaRoutes = []request.Route{
-	{Op: wire.OpGetSettingsSchema, Handle: getSettingsSchema},
-	{Op: wire.OpGetFileSchema, Handle: getFileSchema},
-}
-
 func getSettingsSchema(c *request.Call) error {
 	v, err := stackVersion(c)
 	if err != nil {

@@ -18,13 +18,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var stackRoutes = []request.Route{
-	{Op: wire.OpGetStack, Handle: getStack},
-	{Op: wire.OpPutVersion, Handle: putVersion},
-	{Op: wire.OpGetVersion, Handle: getVersion},
-	{Op: wire.OpGetBundle, Handle: getBundle},
-}
-
 // stackManifest is the file at the root of a version that names the stack and the version.
 const stackManifest = "stack.json"
 
@@ -193,9 +186,6 @@ func publishProblem(err error, stack ref.Ref, number string, lacking []string) e
 }
 
 func getStack(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	row, versions, err := c.View().Stack(c.Resource.ID)
 	if err != nil {
 		return absent(c, err)

@@ -13,15 +13,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var tokenRoutes = []request.Route{
-	{Op: wire.OpCreateToken, Handle: withBody(createToken)},
-	{Op: wire.OpListTokens, Handle: listTokens},
-	{Op: wire.OpRevokeToken, Handle: revokeToken},
-	{Op: wire.OpCreateBotToken, Handle: withBody(createBotToken)},
-	{Op: wire.OpListBotTokens, Handle: listBotTokens},
-	{Op: wire.OpRevokeBotToken, Handle: revokeBotToken},
-}
-
 // createToken creates a token of the caller, which is revoked with the one of the request.
 func createToken(c *request.Call, req *wire.CreateToken) error {
 	if err := c.NeedTokens(); err != nil {
@@ -248,6 +239,5 @@ func orNever(t store.Time) *time.Time {
 	if t == 0 {
 		return nil
 	}
-	at := t.Time()
-	return &at
+	return new(t.Time())
 }

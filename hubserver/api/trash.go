@@ -11,12 +11,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var trashRoutes = []request.Route{
-	{Op: wire.OpDeleteProject, Handle: deleteProject},
-	{Op: wire.OpRestoreProject, Handle: restoreProject},
-	{Op: wire.OpListDeleted, Handle: listDeleted},
-}
-
 // deleteProject deletes a project, which can be restored for some time. It is not a failure if the
 // project does not exist.
 func deleteProject(c *request.Call) error {
@@ -111,12 +105,7 @@ func listDeleted(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	names := []string{a.account}
-	if a.account != "" {
-		_, err = c.Permit(store.Ask{Account: a.account}, wire.Writer, "")
-	} else {
-		names, err = accountsWith(c, wire.Writer)
-	}
+	names, err := a.accounts(c, wire.Writer)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var whoamiRoutes = []request.Route{{Op: wire.OpWhoami, Handle: whoami}}
-
 func whoami(c *request.Call) error {
 	all, err := Accounts(c)
 	if err != nil {
