@@ -150,7 +150,18 @@ func getTargets(c *request.Call) error {
 // putDocument replaces the description of a registered API: by the body, or by what the address of
 // the parameter url has.
 func putDocument(c *request.Call) error {
-	data, name, err := newDocument(c)
+	q, err := c.Query()
+	if err != nil {
+		return err
+	}
+	var data []byte
+	name := q.Get("name")
+	if address := q.Get("url"); address != "" {
+		name = fileOf(address)
+		data, err = fetchDescription(c, c.Resource.Account, address)
+	} else {
+		data, err = readDescription(c)
+	}
 	if err != nil {
 		return err
 	}
@@ -167,20 +178,6 @@ func putDocument(c *request.Call) error {
 		return done, err
 	})
 	return absent(c, err)
-}
-
-func newDocument(c *request.Call) (data []byte, name string, err error) {
-	q, err := c.Query()
-	if err != nil {
-		return nil, "", err
-	}
-	address := q.Get("url")
-	if address == "" {
-		data, err = readDescription(c)
-		return data, q.Get("name"), err
-	}
-	data, err = fetchDescription(c, c.Resource.Account, address)
-	return data, fileOf(address), err
 }
 
 // deleteAPI deletes an API that no project uses. It is not a failure if the API does not exist.
@@ -221,11 +218,11 @@ func apiInUse(c *request.Call) error {
 	p := request.Problemf(http.StatusConflict, wire.CodeAPIInUse, "projects use %s", c.Resource)
 	hidden := 0
 	for _, u := range users[:min(mostUsers, len(users))] {
-		if !slices.Contains(mine, u.Account) && !u.IsPublic() {
+		if slices.Contains(mine, u.Account) || u.IsPublic() {
+			p.Errors = append(p.Errors, wire.FieldError{Detail: u.String()})
+		} else {
 			hidden++
-			continue
 		}
-		p.Errors = append(p.Errors, wire.FieldError{Detail: u.String()})
 	}
 	if hidden > 0 {
 		p.Errors = append(p.Errors, wire.FieldError{Detail: fmt.Sprintf("%d that you cannot see", hidden)})

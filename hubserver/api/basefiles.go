@@ -14,16 +14,7 @@ import (
 
 // getBaseFiles responds with the list of a project's base files, or with ?tree= of a set that it had.
 func getBaseFiles(c *request.Call) error {
-	digest, err := formerAsked(c, "tree")
-	if err != nil {
-		return err
-	}
-	var set store.Revision
-	if digest != "" {
-		set, err = formerFiles(c, digest)
-	} else {
-		set, err = presentFiles(c)
-	}
+	set, err := askedRevision(c, "tree", formerFiles, presentFiles)
 	if err != nil || c.Unmodified(set.Digest) {
 		return err
 	}

@@ -14,16 +14,7 @@ import (
 
 // getConfig responds with the config of a project, or with ?revision= as it was.
 func getConfig(c *request.Call) error {
-	digest, err := formerAsked(c, "revision")
-	if err != nil {
-		return err
-	}
-	var config store.Revision
-	if digest != "" {
-		config, err = formerConfig(c, digest)
-	} else {
-		config, err = newestConfig(c)
-	}
+	config, err := askedRevision(c, "revision", formerConfig, newestConfig)
 	if err != nil || c.Unmodified(config.Digest) {
 		return err
 	}

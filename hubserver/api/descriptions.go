@@ -40,12 +40,10 @@ func fetchDescription(c *request.Call, account, address string) ([]byte, error) 
 	data, err := c.Hub.Fetch.Get(c.Ctx(), account, address, func(r io.Reader) ([]byte, error) {
 		return c.ReadUpTo(r, c.Hub.Limits.DescriptionBytes)
 	})
-	if err != nil {
-		return nil, fetchProblem(err)
-	}
-	return data, nil
+	return data, fetchProblem(err)
 }
 
+// fetchProblem converts the errors of fetching a description.
 func fetchProblem(err error) error {
 	if own, ok := errors.AsType[*request.Problem](err); ok { // not enough memory
 		return own

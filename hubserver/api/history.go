@@ -62,22 +62,31 @@ func toBaseFilesSum(r store.Revision) wire.BaseFilesSum {
 	return wire.BaseFilesSum{Tree: r.Digest, Count: int(r.Files), Bytes: r.Bytes}
 }
 
-// formerAsked returns the digest that a parameter of the query has, "" without it: what the project is
-// now is asked for. What it was is for those who can read the account, also if it is public: it may have
-// become public after something was removed.
-func formerAsked(c *request.Call, parameter string) (digest string, err error) {
+// askedRevision returns the revision whose digest a parameter of the query has, without it the present
+// one. What a project was is for those who can read the account, also if the project is public: it may
+// have become public after something was removed.
+func askedRevision(
+	c *request.Call, parameter string,
+	former func(*request.Call, string) (store.Revision, error), present func(*request.Call) (store.Revision, error),
+) (r store.Revision, err error) {
 	q, err := c.Query()
-	if err != nil || !q.Has(parameter) {
-		return "", err
+	if err != nil {
+		return r, err
+	}
+	if !q.Has(parameter) {
+		return present(c)
 	}
 	if c.Access == nil {
-		return "", c.Unauthenticated()
+		return r, c.Unauthenticated()
 	}
 	if _, err := c.Permit(askFor(c.Resource), wire.Reader, ""); err != nil {
-		return "", err
+		return r, err
 	}
-	digest = q.Get(parameter)
-	return digest, checkDigest(parameter, digest)
+	digest := q.Get(parameter)
+	if err := checkDigest(parameter, digest); err != nil {
+		return r, err
+	}
+	return former(c, digest)
 }
 
 // formerConfig returns a revision of the config that was written and is kept.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
@@ -50,9 +49,8 @@ func restoreProject(c *request.Call) error {
 			return err
 		}
 	}
-	slug := cmp.Or(req.As, c.Ref().Slug())
-	if !ref.ValidName(slug) {
-		return request.InvalidBody("/as", "%q is not a slug: a slug is %s", slug, ref.Rule)
+	if err := checkSlug("/as", req.As); err != nil {
+		return err
 	}
 	if c.Access.Only.ResourceID != 0 { // what was deleted is another one than the token's: it ended the tokens of its own
 		return c.NeedUnrestricted("restores nothing")
@@ -69,6 +67,7 @@ func restoreProject(c *request.Call) error {
 	case err != nil:
 		return err
 	}
+	slug := cmp.Or(req.As, trashed.Slug)
 	as := refOf(trashed.Account, slug)
 	var p store.Project
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
