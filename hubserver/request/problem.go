@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -141,9 +142,7 @@ func (c *Call) writeProblem(p *Problem) {
 	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag"} { // of the response that failed
 		header.Del(name)
 	}
-	for name, values := range p.header {
-		header[name] = values
-	}
+	maps.Copy(header, p.header)
 	if c.Page && c.Hub.FailurePage != nil {
 		if err := c.Hub.FailurePage(c, p); err != nil {
 			c.Hub.Log.Error("a page cannot be written", "request", c.ID, "error", err)
