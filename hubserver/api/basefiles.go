@@ -68,11 +68,10 @@ func newestFiles(c *request.Call, v store.View) (store.Revision, error) {
 
 // noteDamage logs an error if it is one of damaged files.
 func noteDamage(c *request.Call, err error) {
-	if !errors.Is(err, store.ErrDamaged) {
-		return
+	if errors.Is(err, store.ErrDamaged) {
+		c.Hub.Log.Error("stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
+			"request", c.ID, "project", c.Ref().String(), "error", err)
 	}
-	c.Hub.Log.Error("stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
-		"request", c.ID, "project", c.Ref().String(), "error", err)
 }
 
 // getBaseFilesArchive responds with all base files in a tar, or with ?base= with those that are not the

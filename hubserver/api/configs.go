@@ -36,7 +36,8 @@ func newestConfig(c *request.Call) (store.Revision, error) {
 		config, err = c.View().Newest(c.Resource.ID, store.Config)
 	}
 	if errors.Is(err, store.ErrDamaged) {
-		return config, request.Damaged("the stored bytes of the config of "+c.Ref().String()+" are damaged", err).
+		return config, request.Problemf(http.StatusInternalServerError, wire.CodeDamaged,
+			"the stored bytes of the config of %s are damaged", c.Ref()).Because(err).
 			WithHint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
 	}
 	return config, absent(c, err)

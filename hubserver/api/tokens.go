@@ -135,9 +135,8 @@ func listBotTokens(c *request.Call) error {
 	}
 	answer := wire.BotTokens{Bot: bot.BotRefID, Tokens: []wire.TokenInfo{}}
 	for i := range tokens {
-		info := toTokenInfo(&tokens[i])
-		info.Bot = "" // the answer names it
-		answer.Tokens = append(answer.Tokens, info)
+		tokens[i].BotRefID = "" // the answer names it
+		answer.Tokens = append(answer.Tokens, toTokenInfo(&tokens[i]))
 	}
 	return c.JSON(http.StatusOK, answer)
 }

@@ -71,14 +71,12 @@ func (c *Call) allow() error {
 
 // allowPublic lets any caller read a public project. It returns the refusal for all else.
 func (c *Call) allowPublic(refused error) error {
-	if !c.Endpoint.Public {
-		return refused
+	if c.Endpoint.Public {
+		if err := c.findPublic(); err != nil || c.Resource.ID != 0 {
+			return err
+		}
 	}
-	err := c.findPublic()
-	if err == nil && c.Resource.ID == 0 {
-		return refused
-	}
-	return err
+	return refused
 }
 
 // findPublic looks for a public project of the name that the path names.
