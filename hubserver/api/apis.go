@@ -182,11 +182,7 @@ func putDocument(c *request.Call) error {
 
 // deleteAPI deletes an API that no project uses. It is not a failure if the API does not exist.
 func deleteAPI(c *request.Call) error {
-	none := &request.Reply{Status: http.StatusOK, Body: wire.DeletedAPI{API: c.Ref()}}
-	if c.Resource.ID == 0 {
-		return c.Reply(none)
-	}
-	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+	err := deletion(c, wire.DeletedAPI{API: c.Ref()}, func(tx *store.Tx) (request.Done, error) {
 		return request.Done{
 			Account: c.Resource.Account, Action: "api.delete", Object: c.Resource.String(),
 			Reply: &request.Reply{Status: http.StatusOK, Body: wire.DeletedAPI{API: c.Ref(), Existed: true}},
@@ -194,9 +190,6 @@ func deleteAPI(c *request.Call) error {
 	})
 	if errors.Is(err, store.ErrReference) {
 		return apiInUse(c)
-	}
-	if isGone(err) {
-		return c.Reply(none)
 	}
 	return err
 }

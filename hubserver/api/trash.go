@@ -13,11 +13,7 @@ import (
 // deleteProject deletes a project, which can be restored for some time. It is not a failure if the
 // project does not exist.
 func deleteProject(c *request.Call) error {
-	none := &request.Reply{Status: http.StatusOK, Body: wire.Deleted{Project: c.Ref()}}
-	if c.Resource.ID == 0 {
-		return c.Reply(none)
-	}
-	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+	err := deletion(c, wire.Deleted{Project: c.Ref()}, func(tx *store.Tx) (request.Done, error) {
 		until, err := tx.DeleteProject(c.Resource.ID, c.Access.Name())
 		answer := wire.Deleted{Project: c.Ref(), Existed: true, RestorableUntil: until.Time()}
 		return request.Done{
@@ -25,19 +21,24 @@ func deleteProject(c *request.Call) error {
 			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
 		}, err
 	})
-	if isGone(err) {
-		return c.Reply(none)
-	}
 	if err == nil {
 		c.Wrote()
 	}
 	return err
 }
 
-// isGone reports whether a deletion failed because another one was first.
-func isGone(err error) bool {
+// deletion is [request.Call.Write] for the deletion of what the path names. If that does not exist, or
+// another deletion was first, it responds with none.
+func deletion(c *request.Call, none any, f func(tx *store.Tx) (request.Done, error)) error {
+	err := store.ErrNotFound
+	if c.Resource.ID != 0 {
+		err = c.Write(f)
+	}
 	p, ok := errors.AsType[*request.Problem](err)
-	return errors.Is(err, store.ErrNotFound) || ok && p.Code == wire.CodeNotFound
+	if errors.Is(err, store.ErrNotFound) || ok && p.Code == wire.CodeNotFound {
+		return c.JSON(http.StatusOK, none)
+	}
+	return err
 }
 
 // restoreProject restores the project of that name that was deleted last, under its name or another
