@@ -144,7 +144,7 @@ func getTargets(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	return sendContent(c, a.ID, a.Targets, a.Document, "application/json")
+	return sendContent(c, a.ID, a.Targets, a.Document)
 }
 
 // putDocument replaces the description of a registered API: by the body, or by what the address of

@@ -47,7 +47,7 @@ func previewAPI(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	return sendContent(c, a.ID, a.JSON, a.Document, "application/json")
+	return sendContent(c, a.ID, a.JSON, a.Document)
 }
 
 // mayPreview checks that the caller may read the stack or the API of a project, which its preview
