@@ -139,8 +139,6 @@ func titleOf(name string) string {
 		}
 		return -1
 	}, strings.ToValidUTF8(name, ""))
-	if name = strings.Trim(name[:min(len(name), maxTitle)], " ./"); name == "" {
-		return "API"
-	}
-	return strings.ToValidUTF8(name, "")
+	name = strings.Trim(name[:min(len(name), maxTitle)], " ./")
+	return cmp.Or(strings.ToValidUTF8(name, ""), "API")
 }
