@@ -9,10 +9,10 @@ import (
 
 func TestConnections_LeavePlaceForOtherAddresses(t *testing.T) {
 	var log strings.Builder
-	n := newListener(nil, &Config{
+	n := &listener{of: map[string]int{}, cfg: &Config{
 		Limits: Limits{Connections: 16}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
-	})
+	}}
 	var open []func()
 	add := func(address string, want bool) {
 		t.Helper()

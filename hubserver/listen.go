@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -46,30 +45,21 @@ func (s *Server) HTTPServer(config *tls.Config) *http.Server {
 
 // Listener returns a listener that accepts at most Limits.Connections of l's connections at
 // a time, an eighth of them from one address, and closes others at once.
-func (s *Server) Listener(l net.Listener) net.Listener { return newListener(l, &s.Config) }
+func (s *Server) Listener(l net.Listener) net.Listener {
+	return &listener{Listener: l, cfg: &s.Config, of: map[string]int{}}
+}
 
 // listener counts open connections, which take memory beyond Limits.Memory, and descriptors,
 // without which SQLite cannot open its file.
 type listener struct {
 	net.Listener
-	most    int
-	each    int // of one address
-	proxies []netip.Prefix
-	log     *slog.Logger
+	cfg *Config
 
 	mu      sync.Mutex
 	open    int
 	of      map[string]int // open connections of each address with a limit
 	refused int            // since the log said so
 	logged  time.Time
-}
-
-func newListener(l net.Listener, cfg *Config) *listener {
-	most := cfg.Limits.Connections
-	return &listener{
-		Listener: l, most: most, each: max(1, most/8),
-		proxies: cfg.TrustedProxies, log: cfg.Log, of: map[string]int{},
-	}
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -87,13 +77,13 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // add counts a connection from an address, and reports false if there is no room for it.
 func (l *listener) add(address string) (remove func(), ok bool) {
-	name := request.LimitedNetwork(address, l.proxies)
+	name := request.LimitedNetwork(address, l.cfg.TrustedProxies)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open >= l.most || name != "" && l.of[name] >= l.each {
+	if most := l.cfg.Limits.Connections; l.open >= most || name != "" && l.of[name] >= max(1, most/8) {
 		l.refused++
 		if now := time.Now(); now.Sub(l.logged) >= time.Minute {
-			l.log.Warn("connections are refused: too many are open, in all or from one address (--connections)",
+			l.cfg.Log.Warn("connections are refused: too many are open, in all or from one address (--connections)",
 				"open", l.open, "address", address, "of_address", l.of[name], "refused", l.refused)
 			l.logged, l.refused = now, 0
 		}

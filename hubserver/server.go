@@ -65,7 +65,7 @@ func New(cfg Config) *Server {
 
 // routes returns the handlers of all endpoints.
 func (s *Server) routes() []request.Route {
-	return slices.Concat(api.Routes(), s.watches.Routes(), page.Routes(), []request.Route{
+	return slices.Concat(api.Routes(s.watches), page.Routes(), []request.Route{
 		{Op: wire.OpHealth, Handle: s.health},
 		{Op: wire.OpReady, Handle: s.ready},
 		{Op: wire.OpOpenAPI, Handle: s.openAPI},

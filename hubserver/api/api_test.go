@@ -59,7 +59,7 @@ func newHub(t *testing.T, address string, limits request.Limits) *hub {
 	}
 	shared.AddDeleted = api.AddDeleted
 	router := httprouter.New()
-	for _, r := range append(api.Routes(), api.NewWatches(s).Routes()...) {
+	for _, r := range api.Routes(api.NewWatches(s)) {
 		e := r.Op.Endpoint()
 		router.Handle(e.Method, request.Pattern(e), shared.Handle(e.Method, e, r.Handle))
 	}

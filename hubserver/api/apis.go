@@ -15,17 +15,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var apiRoutes = []request.Route{
-	{Op: wire.OpUploadAPI, Handle: uploadAPI},
-	{Op: wire.OpImportAPI, Handle: importAPI},
-	{Op: wire.OpListAPIs, Handle: listAPIs},
-	{Op: wire.OpGetAPI, Handle: getAPI},
-	{Op: wire.OpGetDocument, Handle: getDocument},
-	{Op: wire.OpGetTargets, Handle: getTargets},
-	{Op: wire.OpPutDocument, Handle: putDocument},
-	{Op: wire.OpDeleteAPI, Handle: deleteAPI},
-}
-
 func uploadAPI(c *request.Call) error {
 	data, err := readDescription(c)
 	if err != nil {
@@ -49,11 +38,7 @@ func checkSlug(pointer, slug string) error {
 	return nil
 }
 
-func importAPI(c *request.Call) error {
-	var req wire.ImportAPI
-	if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
-		return err
-	}
+func importAPI(c *request.Call, req *wire.ImportAPI) error {
 	if err := checkSlug("/slug", req.Slug); err != nil {
 		return err
 	}
@@ -112,34 +97,21 @@ func listAPIs(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	names := []string{a.account}
-	if a.account != "" {
-		_, err = c.Permit(store.Ask{Account: a.account}, wire.Reader, "")
-	} else {
-		names, err = accountsWith(c, wire.Reader)
-	}
+	names, err := a.accounts(c, wire.Reader)
 	if err != nil {
 		return err
 	}
-	page, err := c.View().APIs(names, a.after, a.limit+1) // one more, to find out whether there is another page
+	found, err := c.View().APIs(names, a.after, a.limit+1)
 	if err != nil {
 		return err
 	}
-	answer := wire.APIs{APIs: []wire.API{}}
-	for i := range page[:min(a.limit, len(page))] {
-		answer.APIs = append(answer.APIs, toAPI(&page[i]))
-	}
-	if len(page) > a.limit {
-		answer.NextCursor = page[a.limit-1].String()
-	}
+	var answer wire.APIs
+	answer.APIs, answer.NextCursor = pageOf(found, a.limit, toAPI, (*store.API).String)
 	return c.JSON(http.StatusOK, answer)
 }
 
-// registered returns the API that the path names, 404 if it does not exist.
+// registered returns the API that the path names, 404 if it was deleted meanwhile.
 func registered(c *request.Call) (a store.API, err error) {
-	if err := c.NeedResource(); err != nil {
-		return a, err
-	}
 	a, err = c.View().API(c.Resource.ID)
 	return a, absent(c, err)
 }
@@ -172,16 +144,24 @@ func getTargets(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	return sendContent(c, a.ID, a.Targets, a.Document, "application/json")
+	return sendContent(c, a.ID, a.Targets, a.Document)
 }
 
 // putDocument replaces the description of a registered API: by the body, or by what the address of
 // the parameter url has.
 func putDocument(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
+	q, err := c.Query()
+	if err != nil {
 		return err
 	}
-	data, name, err := newDocument(c)
+	var data []byte
+	name := q.Get("name")
+	if address := q.Get("url"); address != "" {
+		name = fileOf(address)
+		data, err = fetchDescription(c, c.Resource.Account, address)
+	} else {
+		data, err = readDescription(c)
+	}
 	if err != nil {
 		return err
 	}
@@ -200,27 +180,9 @@ func putDocument(c *request.Call) error {
 	return absent(c, err)
 }
 
-func newDocument(c *request.Call) (data []byte, name string, err error) {
-	q, err := c.Query()
-	if err != nil {
-		return nil, "", err
-	}
-	address := q.Get("url")
-	if address == "" {
-		data, err = readDescription(c)
-		return data, q.Get("name"), err
-	}
-	data, err = fetchDescription(c, c.Resource.Account, address)
-	return data, fileOf(address), err
-}
-
 // deleteAPI deletes an API that no project uses. It is not a failure if the API does not exist.
 func deleteAPI(c *request.Call) error {
-	none := &request.Reply{Status: http.StatusOK, Body: wire.DeletedAPI{API: c.Ref()}}
-	if c.Resource.ID == 0 {
-		return c.Reply(none)
-	}
-	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+	err := deletion(c, wire.DeletedAPI{API: c.Ref()}, func(tx *store.Tx) (request.Done, error) {
 		return request.Done{
 			Account: c.Resource.Account, Action: "api.delete", Object: c.Resource.String(),
 			Reply: &request.Reply{Status: http.StatusOK, Body: wire.DeletedAPI{API: c.Ref(), Existed: true}},
@@ -228,9 +190,6 @@ func deleteAPI(c *request.Call) error {
 	})
 	if errors.Is(err, store.ErrReference) {
 		return apiInUse(c)
-	}
-	if isGone(err) {
-		return c.Reply(none)
 	}
 	return err
 }
@@ -252,11 +211,11 @@ func apiInUse(c *request.Call) error {
 	p := request.Problemf(http.StatusConflict, wire.CodeAPIInUse, "projects use %s", c.Resource)
 	hidden := 0
 	for _, u := range users[:min(mostUsers, len(users))] {
-		if !slices.Contains(mine, u.Account) && !u.IsPublic() {
+		if slices.Contains(mine, u.Account) || u.IsPublic() {
+			p.Errors = append(p.Errors, wire.FieldError{Detail: u.String()})
+		} else {
 			hidden++
-			continue
 		}
-		p.Errors = append(p.Errors, wire.FieldError{Detail: u.String()})
 	}
 	if hidden > 0 {
 		p.Errors = append(p.Errors, wire.FieldError{Detail: fmt.Sprintf("%d that you cannot see", hidden)})

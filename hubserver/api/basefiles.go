@@ -12,18 +12,9 @@ import (
 	"example.com/projecthub/store"
 )
 
-var baseFileRoutes = []request.Route{
-	{Op: wire.OpGetBaseFiles, Handle: getBaseFiles},
-	{Op: wire.OpPutBaseFiles, Handle: putBaseFiles},
-	{Op: wire.OpGetBaseFilesHistory, Handle: getBaseFilesHistory},
-	{Op: wire.OpRestoreBaseFiles, Handle: restoreBaseFiles},
-	{Op: wire.OpPlanBaseFiles, Handle: planBaseFiles},
-	{Op: wire.OpGetBaseFilesArchive, Handle: getBaseFilesArchive},
-}
-
 // getBaseFiles responds with the list of a project's base files, or with ?tree= of a set that it had.
 func getBaseFiles(c *request.Call) error {
-	set, err := askedFiles(c)
+	set, err := askedRevision(c, "tree", formerFiles, presentFiles)
 	if err != nil || c.Unmodified(set.Digest) {
 		return err
 	}
@@ -34,27 +25,6 @@ func getBaseFiles(c *request.Call) error {
 	return c.JSON(http.StatusOK, wire.BaseFiles{
 		BaseFilesSum: toBaseFilesSum(set), Files: files, UpdatedAt: set.At.Time(), UpdatedBy: set.User,
 	})
-}
-
-// askedFiles returns the set that the query asks for: the present one, or a former one.
-func askedFiles(c *request.Call) (set store.Revision, err error) {
-	if err := c.NeedResource(); err != nil {
-		return set, err
-	}
-	q, err := c.Query()
-	if err != nil {
-		return set, err
-	}
-	if !q.Has("tree") {
-		return presentFiles(c)
-	}
-	if err := needReader(c); err != nil {
-		return set, err
-	}
-	if err := checkDigest("tree", q.Get("tree")); err != nil {
-		return set, err
-	}
-	return formerFiles(c, q.Get("tree"))
 }
 
 // checkDigest refuses a parameter of the query that cannot be a digest.
@@ -98,28 +68,15 @@ func newestFiles(c *request.Call, v store.View) (store.Revision, error) {
 
 // noteDamage logs an error if it is one of damaged files.
 func noteDamage(c *request.Call, err error) {
-	if !errors.Is(err, store.ErrDamaged) {
-		return
+	if errors.Is(err, store.ErrDamaged) {
+		c.Hub.Log.Error("stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
+			"request", c.ID, "project", c.Ref().String(), "error", err)
 	}
-	c.Hub.Log.Error("stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
-		"request", c.ID, "project", c.Ref().String(), "error", err)
-}
-
-// formerFiles returns a set that the project has or had.
-func formerFiles(c *request.Call, digest string) (store.Revision, error) {
-	set, err := c.View().Revision(c.Resource.ID, store.Files, digest)
-	if errors.Is(err, store.ErrNotFound) {
-		err = treeNotKept(c, digest)
-	}
-	return set, err
 }
 
 // getBaseFilesArchive responds with all base files in a tar, or with ?base= with those that are not the
 // same in a former set.
 func getBaseFilesArchive(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	set, err := presentFiles(c)
 	if err != nil {
 		return err
@@ -172,9 +129,6 @@ const digestBytes = 128
 // planBaseFiles says which blobs a push has to upload. The tree alone is a quick question; with
 // digests, all of them are looked for, also if the project has the tree already: some may be lost.
 func planBaseFiles(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	var req wire.PlanBaseFiles
 	// Elements of a few bytes would take many times their bytes.
 	limit := min(request.MaxPlan, digestBytes*int64(c.Hub.Limits.BaseFiles)+request.MaxJSON)
@@ -209,9 +163,6 @@ func planBaseFiles(c *request.Call) error {
 // putBaseFiles replaces the base files of a project: by those of a tar, or in the form that sends
 // only what the hub lacks.
 func putBaseFiles(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	u, err := newUpload(c, "the archive", archiveBytes(c))
 	if err != nil {
 		return err
@@ -333,9 +284,6 @@ func planOutdated(current string, missing []string) error {
 
 // restoreBaseFiles makes a former set of base files the present one.
 func restoreBaseFiles(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	var req wire.RestoreBaseFiles
 	body, err := c.ReadJSON("the body", request.MaxJSON, &req)
 	if err != nil {

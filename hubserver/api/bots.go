@@ -10,12 +10,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var botRoutes = []request.Route{
-	{Op: wire.OpListBots, Handle: listBots},
-	{Op: wire.OpPutBot, Handle: putBot},
-	{Op: wire.OpDeleteBot, Handle: deleteBot},
-}
-
 func listBots(c *request.Call) error {
 	cursor, limit, err := pageAsked(c)
 	if err != nil {

@@ -9,26 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
 
-var configRoutes = []request.Route{
-	{Op: wire.OpGetConfig, Handle: getConfig},
-	{Op: wire.OpPutConfig, Handle: putConfig},
-	{Op: wire.OpCheckConfig, Handle: checkConfig},
-	{Op: wire.OpPatchConfig, Handle: patchConfig},
-	{Op: wire.OpGetConfigHistory, Handle: getConfigHistory},
-}
-
 // getConfig responds with the config of a project, or with ?revision= as it was.
 func getConfig(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
-	config, err := askedConfig(c)
+	config, err := askedRevision(c, "revision", formerConfig, newestConfig)
 	if err != nil || c.Unmodified(config.Digest) {
 		return err
 	}
@@ -36,25 +24,6 @@ func getConfig(c *request.Call) error {
 		Project: c.Ref(), Config: jsontext.Value(config.Content),
 		ConfigState: wire.ConfigState{HasConfig: config.HasConfig(), Edit: toEdit(config)},
 	}.EncodeTo)
-}
-
-// askedConfig returns the config that the query asks for: the present one, or a former one.
-func askedConfig(c *request.Call) (config store.Revision, err error) {
-	q, err := c.Query()
-	if err != nil {
-		return config, err
-	}
-	if !q.Has("revision") {
-		return newestConfig(c)
-	}
-	if err := needReader(c); err != nil {
-		return config, err
-	}
-	digest := q.Get("revision")
-	if !tree.ValidDigest(digest) {
-		return config, request.InvalidBody("", "revision must be 64 lower-case hex digits, not %q", digest)
-	}
-	return formerConfig(c, digest)
 }
 
 // newestConfig returns the config of the project that the path names. One that is damaged is an
@@ -69,7 +38,8 @@ func newestConfig(c *request.Call) (store.Revision, error) {
 		config, err = c.View().Newest(c.Resource.ID, store.Config)
 	}
 	if errors.Is(err, store.ErrDamaged) {
-		return config, request.Damaged("the stored bytes of the config of "+c.Ref().String()+" are damaged", err).
+		return config, request.Problemf(http.StatusInternalServerError, wire.CodeDamaged,
+			"the stored bytes of the config of %s are damaged", c.Ref()).Because(err).
 			WithHint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
 	}
 	return config, absent(c, err)
@@ -128,9 +98,6 @@ func replaceConfig(c *request.Call, w configWrite) error {
 
 // patchConfig changes some keys of the config of a project.
 func patchConfig(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	var req wire.PatchConfig
 	if _, err := c.ReadJSON("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON, &req); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -13,9 +12,6 @@ import (
 // createCopy creates a project that begins as a copy of another one. It is a creation: a name that is
 // taken is a conflict.
 func createCopy(c *request.Call, req *wire.CreateProject) error {
-	if err := newName(req); err != nil {
-		return err
-	}
 	for _, field := range []struct {
 		pointer string
 		given   bool
@@ -24,8 +20,7 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 			return request.InvalidBody(field.pointer, "a copy has that of the project that copyOf names: leave it out")
 		}
 	}
-	visibility := cmp.Or(req.Visibility, wire.Private)
-	if err := checkProject(wire.Latest, visibility); err != nil {
+	if err := checkProject("", req.Visibility); err != nil {
 		return err
 	}
 	owner, err := c.Permit(store.Ask{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
@@ -36,17 +31,15 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	if err != nil {
 		return err
 	}
-	p := store.Project{Bound: source.Bound}
-	p.AccountID, p.Account, p.Slug, p.CreatedBy = owner.AccountID, req.Account, req.Slug, c.Access.Name()
-	p.Visibility, p.PublicPreview = string(visibility), false
-	if err := permitBindings(c, &p.Bound); err != nil {
+	bound := source.Bound
+	if err := permitBindings(c, &bound); err != nil {
 		return err
 	}
 	by, err := c.Author(string(wire.ViaCreate))
 	if err != nil {
 		return err
 	}
-	return insertProject(c, p, req.ExpiresAt, func(tx *store.Tx, id int64) error {
+	return insertProject(c, owner.AccountID, req, bound, func(tx *store.Tx, id int64) error {
 		now, err := tx.LockProject(source.ID)
 		if err == nil && wasPublic && !now.IsPublic() {
 			return c.NotPermitted("", source.Account, wire.Reader)

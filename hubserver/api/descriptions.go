@@ -40,12 +40,10 @@ func fetchDescription(c *request.Call, account, address string) ([]byte, error) 
 	data, err := c.Hub.Fetch.Get(c.Ctx(), account, address, func(r io.Reader) ([]byte, error) {
 		return c.ReadUpTo(r, c.Hub.Limits.DescriptionBytes)
 	})
-	if err != nil {
-		return nil, fetchProblem(err)
-	}
-	return data, nil
+	return data, fetchProblem(err)
 }
 
+// fetchProblem converts the errors of fetching a description.
 func fetchProblem(err error) error {
 	if own, ok := errors.AsType[*request.Problem](err); ok { // not enough memory
 		return own
@@ -141,8 +139,6 @@ func titleOf(name string) string {
 		}
 		return -1
 	}, strings.ToValidUTF8(name, ""))
-	if name = strings.Trim(name[:min(len(name), maxTitle)], " ./"); name == "" {
-		return "API"
-	}
-	return strings.ToValidUTF8(name, "")
+	name = strings.Trim(name[:min(len(name), maxTitle)], " ./")
+	return cmp.Or(strings.ToValidUTF8(name, ""), "API")
 }

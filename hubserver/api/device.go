@@ -13,11 +13,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var deviceRoutes = []request.Route{
-	{Op: wire.OpStartDevice, Handle: withBody(startDevice)},
-	{Op: wire.OpDeviceToken, Handle: withBody(deviceToken)},
-}
-
 // maxClient bounds what a terminal calls itself, in bytes.
 const maxClient = 100
 

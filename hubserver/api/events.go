@@ -1,9 +1,12 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/projecthub/hubclient/wire"
@@ -14,17 +17,9 @@ import (
 // keepAlive is the time between two lines that only keep a stream of events open.
 const keepAlive = 15 * time.Second
 
-// Routes returns the endpoints of events.
-func (w *Watches) Routes() []request.Route {
-	return []request.Route{{Op: wire.OpGetEvents, Handle: w.getEvents}}
-}
-
 // getEvents responds with a stream of events that ends when the caller goes, may no longer read the
 // project, or the hub stops.
 func (w *Watches) getEvents(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	p, leave, err := w.join(c)
 	if err != nil {
 		return err
@@ -106,4 +101,143 @@ func flush(c *request.Call, text string) error {
 		return err
 	}
 	return c.W.Flush()
+}
+
+// How many streams of events are open at once in this process. All callers without a token together
+// have at most half of them.
+const (
+	maxStreams       = 1024
+	maxCallerStreams = 32
+)
+
+// pollEvery is the time between two reads of a project that is watched: other hubs write to the same
+// database. Events are sent within a second.
+const pollEvery = 900 * time.Millisecond
+
+// recheckEvery is the time between two checks of the rights of a caller whose stream is open. They are
+// checked before each event, too.
+const recheckEvery = 5 * time.Second
+
+// Watches are the projects that streams of this process watch. Each is read once for all its streams.
+type Watches struct {
+	RecheckEvery time.Duration // recheckEvery, except in tests
+
+	store    *store.Store
+	stopping chan struct{}
+	Stop     func() // ends all streams
+
+	mu       sync.Mutex
+	projects map[int64]*watch
+	streams  map[string]int // that are open: of each caller, of strangers and of all
+}
+
+// watch is a project with the streams about it.
+type watch struct {
+	streams int
+	now     atomic.Pointer[seen]
+	wake    chan struct{} // has an element when this process has changed the project
+	cancel  context.CancelFunc
+}
+
+// seen is what a project was when it was read; the zero state: it was not read yet.
+type seen struct {
+	state   store.ProjectState
+	deleted bool
+	changed chan struct{} // closed when there is a newer one
+}
+
+// NewWatches returns the watches of a hub with that store.
+func NewWatches(s *store.Store) *Watches {
+	stopping := make(chan struct{})
+	return &Watches{
+		RecheckEvery: recheckEvery, store: s, stopping: stopping, Stop: sync.OnceFunc(func() { close(stopping) }),
+		projects: map[int64]*watch{}, streams: map[string]int{},
+	}
+}
+
+// Groups of callers. No account or address is called so.
+const (
+	everyone  = "all callers"
+	strangers = "callers without a token"
+)
+
+// join opens a stream about the project of a call, and returns what closes it; a problem when too many
+// are open.
+func (w *Watches) join(c *request.Call) (p *watch, leave func(), err error) {
+	caller := c.Network()
+	counted := []string{everyone, strangers, caller}
+	if c.Access != nil {
+		caller = c.Access.Account
+		counted = []string{everyone, caller}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.streams[caller] >= maxCallerStreams:
+		return nil, nil, request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
+			"you have %d streams of events open", maxCallerStreams).WithHeader("Retry-After", "2")
+	case w.streams[everyone] >= maxStreams, c.Access == nil && w.streams[strangers] >= maxStreams/2:
+		return nil, nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
+			"the hub is too busy for this request").WithHeader("Retry-After", "2")
+	}
+	project := c.Resource.ID
+	if p = w.projects[project]; p == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		p = &watch{wake: make(chan struct{}, 1), cancel: cancel}
+		p.now.Store(&seen{changed: make(chan struct{})})
+		w.projects[project] = p
+		go w.poll(ctx, project, p)
+	}
+	p.streams++
+	for _, name := range counted {
+		w.streams[name]++
+	}
+	return p, func() { w.leave(project, p, counted) }, nil
+}
+
+// leave closes a stream, and with the last one of a project ends its watch.
+func (w *Watches) leave(project int64, p *watch, counted []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range counted {
+		if w.streams[name]--; w.streams[name] == 0 {
+			delete(w.streams, name)
+		}
+	}
+	if p.streams--; p.streams == 0 {
+		p.cancel()
+		delete(w.projects, project)
+	}
+}
+
+// Wrote has a project read now, because this process has changed it.
+func (w *Watches) Wrote(project int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.projects[project]; p != nil {
+		select {
+		case p.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// poll reads a project until ctx ends. While the database does not answer, nothing is new.
+func (w *Watches) poll(ctx context.Context, project int64, p *watch) {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		state, err := w.store.View(ctx).ProjectState(project)
+		deleted, last := errors.Is(err, store.ErrNotFound), p.now.Load()
+		if (err == nil || deleted) && (state != last.state || deleted != last.deleted) {
+			p.now.Store(&seen{state, deleted, make(chan struct{})})
+			close(last.changed)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		case <-ticker.C:
+		}
+	}
 }

@@ -46,7 +46,7 @@ func (f *frames) list(dictionary []byte) (tree.Tree, error) {
 	const limit = request.MaxPlan
 	frame, err := f.frame(what, limit)
 	if errors.Is(err, io.EOF) {
-		return nil, badUpload("it has no list of files")
+		return nil, cannotTake("the upload", "it has no list of files")
 	}
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (f *frames) next() (b store.Blob, err error) {
 		f.buf = nil
 	}
 	if size, ok := f.want[b.SHA256]; !ok || size != b.Size {
-		return b, badUpload("a file of %d bytes, with the SHA-256 %s, is not in the list", b.Size, b.SHA256)
+		return b, cannotTake("the upload", "a file of %d bytes, with the SHA-256 %s, is not in the list", b.Size, b.SHA256)
 	}
 	return b, nil
 }
@@ -134,7 +134,7 @@ func (f *frames) open(frame, dictionary []byte, what string, limit int64) (conte
 		return nil, request.TooLarge(what, limit)
 	}
 	if err != nil {
-		return nil, badUpload("%s is not a zstd frame as the hub takes it: %v", what, err)
+		return nil, cannotTake("the upload", "%s is not a zstd frame as the hub takes it: %v", what, err)
 	}
 	return content, nil
 }

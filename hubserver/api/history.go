@@ -11,9 +11,6 @@ import (
 )
 
 func getConfigHistory(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	cursor, limit, err := pageAsked(c)
 	if err != nil {
 		return err
@@ -43,9 +40,6 @@ func toConfigEntry(r *store.Revision) wire.ConfigEntry {
 
 // getBaseFilesHistory responds with the sets of base files that a project has and had.
 func getBaseFilesHistory(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	most := int(c.Hub.Store.Retention.Lists)
 	revisions, err := c.View().History(c.Resource.ID, store.Files, 0, most)
 	if err != nil {
@@ -68,14 +62,31 @@ func toBaseFilesSum(r store.Revision) wire.BaseFilesSum {
 	return wire.BaseFilesSum{Tree: r.Digest, Count: int(r.Files), Bytes: r.Bytes}
 }
 
-// needReader refuses a caller who may read the project only because it is public. What a project was
-// is for those who can read the account: it may have become public after something was removed.
-func needReader(c *request.Call) error {
-	if c.Access == nil {
-		return c.Unauthenticated()
+// askedRevision returns the revision whose digest a parameter of the query has, without it the present
+// one. What a project was is for those who can read the account, also if the project is public: it may
+// have become public after something was removed.
+func askedRevision(
+	c *request.Call, parameter string,
+	former func(*request.Call, string) (store.Revision, error), present func(*request.Call) (store.Revision, error),
+) (r store.Revision, err error) {
+	q, err := c.Query()
+	if err != nil {
+		return r, err
 	}
-	_, err := c.Permit(askFor(c.Resource), wire.Reader, "")
-	return err
+	if !q.Has(parameter) {
+		return present(c)
+	}
+	if c.Access == nil {
+		return r, c.Unauthenticated()
+	}
+	if _, err := c.Permit(askFor(c.Resource), wire.Reader, ""); err != nil {
+		return r, err
+	}
+	digest := q.Get(parameter)
+	if err := checkDigest(parameter, digest); err != nil {
+		return r, err
+	}
+	return former(c, digest)
 }
 
 // formerConfig returns a revision of the config that was written and is kept.
@@ -90,10 +101,14 @@ func formerConfig(c *request.Call, digest string) (store.Revision, error) {
 	return former, err
 }
 
-// treeNotKept is the failure of a request for a tree that the history does not have.
-func treeNotKept(c *request.Call, digest string) error {
-	return request.Problemf(http.StatusNotFound, wire.CodeRevisionNotKept,
-		"the set of base files %s of %s is not kept", digest, c.Ref()).
-		WithHint("the hub keeps the last %d: list them with /v1/projects/%s/preview/base-files/history",
-			c.Hub.Store.Retention.Lists, c.Ref().Path())
+// formerFiles returns a set that the project has or had.
+func formerFiles(c *request.Call, digest string) (store.Revision, error) {
+	set, err := c.View().Revision(c.Resource.ID, store.Files, digest)
+	if errors.Is(err, store.ErrNotFound) {
+		return set, request.Problemf(http.StatusNotFound, wire.CodeRevisionNotKept,
+			"the set of base files %s of %s is not kept", digest, c.Ref()).
+			WithHint("the hub keeps the last %d: list them with /v1/projects/%s/preview/base-files/history",
+				c.Hub.Store.Retention.Lists, c.Ref().Path())
+	}
+	return set, err
 }

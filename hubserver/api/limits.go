@@ -2,8 +2,6 @@ package api
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,12 +16,6 @@ import (
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
-
-var limitRoutes = []request.Route{
-	{Op: wire.OpSetRateLimit, Handle: withBody(setRateLimit)},
-	{Op: wire.OpGetRateLimit, Handle: getRateLimit},
-	{Op: wire.OpTakeRateLimit, Handle: takeRateLimit},
-}
 
 // setRateLimit replaces the limits of a bot. A bot that is not known yet is registered under the names in the query.
 func setRateLimit(c *request.Call, req *wire.RateLimitConfig) error {
@@ -48,10 +40,9 @@ func setRateLimit(c *request.Call, req *wire.RateLimitConfig) error {
 		bot, err = tx.LockBot(c.Access.AccountID, id, refID)
 		created = errors.Is(err, store.ErrNotFound)
 		revision := ""
-		switch {
-		case err == nil:
+		if err == nil {
 			revision = limitsRevision(bot.Limits)
-		case !created:
+		} else if !created {
 			return done, err
 		}
 		if !condition.Holds(revision, !created) {
@@ -134,13 +125,13 @@ func botNames(c *request.Call) (id, refID string, err error) {
 
 // limitsRevision names the content of a configuration.
 func limitsRevision(limits store.Limits) string {
-	h := sha256.New()
+	var set []byte
 	for p, limit := range limits {
 		if limit != nil {
-			fmt.Fprintf(h, "%v %d\n", store.Period(p), *limit)
+			set = fmt.Appendf(set, "%v %d\n", store.Period(p), *limit)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return store.Digest(set)
 }
 
 // CountBot counts the request of a bot against its limits.

@@ -13,11 +13,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var linkRoutes = []request.Route{
-	{Op: wire.OpCreateLink, Handle: withBody(createLink)},
-	{Op: wire.OpCreateInvitation, Handle: withBody(createInvitation)},
-}
-
 // NewLink returns the address of a new link to a hub, and the hash that is stored of its secret.
 func NewLink(publicURL string) (address, hash string) {
 	secret := request.NewSecret()

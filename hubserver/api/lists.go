@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -107,34 +105,13 @@ func listParameters(c *request.Call) (a asked, err error) {
 	return a, err
 }
 
-// Accounts returns the accounts on which the caller has a role, in the order of their names.
-func Accounts(c *request.Call) ([]wire.AccountRole, error) {
-	if c.Access.IsBot() {
-		return []wire.AccountRole{{Account: c.Access.Account, Role: wire.Writer}}, nil
+// accounts returns the names of the accounts whose resources are listed. The caller needs a role there.
+func (a asked) accounts(c *request.Call, needed wire.Role) ([]string, error) {
+	if a.account == "" {
+		return accountsWith(c, needed)
 	}
-	all := []wire.AccountRole{{Account: c.Access.Account, Role: wire.Admin}}
-	members, err := c.View().MembershipsOf(c.Access.Caller.AccountID)
-	for _, m := range members {
-		all = append(all, wire.AccountRole{Account: m.Account, Role: wire.Role(m.Role)})
-	}
-	if only := c.Access.Only; only.AccountID != 0 {
-		all = slices.DeleteFunc(all, func(a wire.AccountRole) bool {
-			return only.ResourceID != 0 || a.Account != only.Account
-		})
-	}
-	slices.SortFunc(all, func(a, b wire.AccountRole) int { return strings.Compare(a.Account, b.Account) })
-	return all, err
-}
-
-// accountsWith returns the names of the accounts on which the caller has a role, at least the needed one.
-func accountsWith(c *request.Call, needed wire.Role) (names []string, err error) {
-	all, err := Accounts(c)
-	for _, a := range all {
-		if atLeast(string(a.Role), needed) {
-			names = append(names, a.Account)
-		}
-	}
-	return names, err
+	_, err := c.Permit(store.Ask{Account: a.account}, needed, "")
+	return []string{a.account}, err
 }
 
 // content returns what a blob contains, after it was checked. It takes room for it.

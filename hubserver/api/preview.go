@@ -9,11 +9,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var previewRoutes = []request.Route{
-	{Op: wire.OpPreviewStack, Handle: previewStack},
-	{Op: wire.OpPreviewAPI, Handle: previewAPI},
-}
-
 // previewStack responds with the files of a stack version as a tar: that of the project, or another
 // one by ?version=.
 func previewStack(c *request.Call) error {
@@ -52,7 +47,7 @@ func previewAPI(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	return sendContent(c, a.ID, a.JSON, a.Document, "application/json")
+	return sendContent(c, a.ID, a.JSON, a.Document)
 }
 
 // mayPreview checks that the caller may read the stack or the API of a project, which its preview

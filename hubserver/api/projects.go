@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
@@ -14,19 +13,16 @@ import (
 	"example.com/projecthub/store"
 )
 
-var projectRoutes = []request.Route{
-	{Op: wire.OpCreateProject, Handle: withBody(createProject)},
-	{Op: wire.OpListProjects, Handle: listProjects},
-	{Op: wire.OpGetProject, Handle: getProject},
-	{Op: wire.OpEditProject, Handle: editProject},
-}
-
 func createProject(c *request.Call, req *wire.CreateProject) error {
+	pointer := "/slug"
+	if !ref.ValidName(req.Account) {
+		pointer = "/account"
+	}
+	if _, err := ref.New(req.Account, req.Slug); err != nil {
+		return request.InvalidBody(pointer, "%v", err)
+	}
 	if !req.CopyOf.IsZero() {
 		return createCopy(c, req)
-	}
-	if err := newName(req); err != nil {
-		return err
 	}
 	stack, err := ref.ParsePath(req.Stack)
 	if err != nil {
@@ -35,43 +31,30 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if req.API.IsZero() {
 		return request.InvalidBody("/api", "is required: {account, slug}")
 	}
-	stackVersion, visibility := cmp.Or(req.StackVersion, wire.Latest), cmp.Or(req.Visibility, wire.Private)
-	if err := checkProject(stackVersion, visibility); err != nil {
+	if err := checkProject(req.StackVersion, req.Visibility); err != nil {
 		return err
 	}
 	owner, err := c.Permit(store.Ask{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
 	if err != nil {
 		return err
 	}
-	p := store.Project{Bound: store.Bound{
+	bound := store.Bound{
 		Stack:        store.Resource{Account: stack.Account(), Kind: store.KindStack, Slug: stack.Slug()},
-		StackVersion: stackVersion,
+		StackVersion: cmp.Or(req.StackVersion, wire.Latest),
 		API:          store.Resource{Account: req.API.Account(), Kind: store.KindAPI, Slug: req.API.Slug()},
-	}}
-	p.AccountID, p.Account, p.Slug, p.CreatedBy = owner.AccountID, req.Account, req.Slug, c.Access.Name()
-	p.Visibility = string(visibility)
-	if err := permitBindings(c, &p.Bound); err != nil {
+	}
+	if err := permitBindings(c, &bound); err != nil {
 		return err
 	}
-	return insertProject(c, p, req.ExpiresAt, func(*store.Tx, int64) error { return nil })
+	return insertProject(c, owner.AccountID, req, bound, func(*store.Tx, int64) error { return nil })
 }
 
-func newName(req *wire.CreateProject) error {
-	pointer := "/slug"
-	if !ref.ValidName(req.Account) {
-		pointer = "/account"
-	}
-	if _, err := ref.New(req.Account, req.Slug); err != nil {
-		return request.InvalidBody(pointer, "%v", err)
-	}
-	return nil
-}
-
+// checkProject checks what a request says of a project, "" for nothing.
 func checkProject(stackVersion string, visibility wire.Visibility) error {
-	if stackVersion != wire.Latest && !version.Valid(stackVersion) {
+	if stackVersion != "" && stackVersion != wire.Latest && !version.Valid(stackVersion) {
 		return request.InvalidBody("/stackVersion", "%q is neither latest nor a version such as 1.2.0", stackVersion)
 	}
-	if visibility != wire.Private && visibility != wire.Public {
+	if visibility != "" && visibility != wire.Private && visibility != wire.Public {
 		return request.InvalidBody("/visibility", "%q is neither private nor public", visibility)
 	}
 	return nil
@@ -93,16 +76,20 @@ func askFor(r store.Resource) store.Ask {
 	return store.Ask{Account: r.Account, Kind: r.Kind, Slug: r.Slug}
 }
 
-// insertProject creates a project, and fills it in the same transaction.
-func insertProject(c *request.Call, p store.Project, expires time.Time, fill func(tx *store.Tx, id int64) error) error {
-	p.ExpiresAt = store.At(expires)
+// insertProject creates a project of an account with these bindings, and fills it in the same transaction.
+func insertProject(
+	c *request.Call, account int64, req *wire.CreateProject, bound store.Bound, fill func(tx *store.Tx, id int64) error,
+) error {
+	p := store.Project{Bound: bound, ExpiresAt: store.At(req.ExpiresAt)}
+	p.AccountID, p.Account, p.Slug, p.CreatedBy = account, req.Account, req.Slug, c.Access.Name()
+	p.Visibility = string(cmp.Or(req.Visibility, wire.Private))
 	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		id, err := tx.AddProject(p)
 		if err != nil {
 			return done, err
 		}
 		if p.ExpiresAt != 0 && p.ExpiresAt <= tx.Now() {
-			return done, request.InvalidBody("/expiresAt", "%s has passed", request.FormatTime(expires))
+			return done, request.InvalidBody("/expiresAt", "%s has passed", request.FormatTime(req.ExpiresAt))
 		}
 		if err := fill(tx, id); err != nil {
 			return done, err
@@ -189,11 +176,8 @@ func getProject(c *request.Call) error {
 	return c.JSON(http.StatusOK, toProject(c, &p))
 }
 
-// project returns the project that the path names, 404 if it does not exist.
+// project returns the project that the path names, 404 if it was deleted meanwhile.
 func project(c *request.Call) (p store.Project, err error) {
-	if err := c.NeedResource(); err != nil {
-		return p, err
-	}
 	p, err = c.View().Project(c.Resource.ID)
 	return p, absent(c, err)
 }
@@ -207,15 +191,8 @@ func absent(c *request.Call, err error) error {
 	return err
 }
 
-func editProject(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
-	var req wire.EditProject
-	if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
-		return err
-	}
-	p, err := Edit(c, &req)
+func editProject(c *request.Call, req *wire.EditProject) error {
+	p, err := Edit(c, req)
 	if err != nil {
 		return err
 	}
@@ -225,7 +202,7 @@ func editProject(c *request.Call) error {
 // Edit changes the project that the path names. To bind another version or API one needs the role
 // reader on its account, as for creating the project.
 func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error) {
-	if err := checkProject(cmp.Or(req.StackVersion, wire.Latest), cmp.Or(req.Visibility, wire.Private)); err != nil {
+	if err := checkProject(req.StackVersion, req.Visibility); err != nil {
 		return shown, err
 	}
 	before, err := project(c)
@@ -335,8 +312,7 @@ func toProject(c *request.Call, p *store.Project) wire.Project {
 		shown.UseStackVersion = p.StackLatest
 	}
 	if p.Files.N != 0 {
-		files := toBaseFilesSum(p.Files)
-		shown.BaseFiles = &files
+		shown.BaseFiles = new(toBaseFilesSum(p.Files))
 	}
 	return shown
 }

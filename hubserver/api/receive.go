@@ -220,17 +220,13 @@ func (u *upload) problem(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return request.BrokenBody(err)
 	case u.form == wire.UploadType:
-		return badUpload("%v", err)
+		return cannotTake("the upload", "%v", err)
 	}
 	return badArchive("it is not a complete tar, or not compressed as declared").Because(err)
 }
 
 func badArchive(format string, args ...any) *request.Problem {
 	return cannotTake("the archive", format, args...)
-}
-
-func badUpload(format string, args ...any) *request.Problem {
-	return cannotTake("the upload", format, args...)
 }
 
 func cannotTake(what, format string, args ...any) *request.Problem {

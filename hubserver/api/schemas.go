@@ -12,11 +12,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var schemaRoutes = []request.Route{
-	{Op: wire.OpGetSettingsSchema, Handle: getSettingsSchema},
-	{Op: wire.OpGetFileSchema, Handle: getFileSchema},
-}
-
 func getSettingsSchema(c *request.Call) error {
 	v, err := stackVersion(c)
 	if err != nil {
@@ -25,7 +20,7 @@ func getSettingsSchema(c *request.Call) error {
 	if v.Schema == "" {
 		return request.NotFound("settings schema in version " + v.Version + " of the stack " + c.Ref().String())
 	}
-	return sendContent(c, c.Resource.ID, v.Schema, v.Schema, "application/json")
+	return sendContent(c, c.Resource.ID, v.Schema, v.Schema)
 }
 
 // getFileSchema responds with the JSON Schema of a file in .tool, for an editor.

@@ -150,8 +150,8 @@ func (w *archiveWriter) flush() error {
 	return err
 }
 
-// sendContent responds with what a blob contains, whose ETag is tag.
-func sendContent(c *request.Call, resource int64, digest, tag, mediaType string) error {
+// sendContent responds with the JSON that a blob contains, whose ETag is tag.
+func sendContent(c *request.Call, resource int64, digest, tag string) error {
 	if c.Unmodified(tag) {
 		return nil
 	}
@@ -159,5 +159,5 @@ func sendContent(c *request.Call, resource int64, digest, tag, mediaType string)
 	if err != nil {
 		return err
 	}
-	return c.Bytes(http.StatusOK, mediaType, text)
+	return c.Bytes(http.StatusOK, "application/json", text)
 }

@@ -18,13 +18,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var stackRoutes = []request.Route{
-	{Op: wire.OpGetStack, Handle: getStack},
-	{Op: wire.OpPutVersion, Handle: putVersion},
-	{Op: wire.OpGetVersion, Handle: getVersion},
-	{Op: wire.OpGetBundle, Handle: getBundle},
-}
-
 // stackManifest is the file at the root of a version that names the stack and the version.
 const stackManifest = "stack.json"
 
@@ -101,7 +94,7 @@ func noVersion(number, stack string) error {
 // checkVersion checks that the files, which are stored, are those of the name and the version under
 // which they are sent, and include what their manifest names. It returns the digest of the JSON Schema
 // of settings, "" for none.
-func checkVersion(c *request.Call, stack int64, files tree.Tree) (settings string, err error) {
+func checkVersion(c *request.Call, id int64, files tree.Tree) (settings string, err error) {
 	file, ok := find(files, stackManifest)
 	switch {
 	case !ok:
@@ -109,12 +102,20 @@ func checkVersion(c *request.Call, stack int64, files tree.Tree) (settings strin
 	case file.Size > maxStackManifest:
 		return "", badArchive("its %s is larger than %d KiB", stackManifest, maxStackManifest>>10)
 	}
-	manifest, err := content(c, stack, file.SHA256)
+	manifest, err := content(c, id, file.SHA256)
 	if err != nil {
 		return "", err
 	}
-	if err := checkManifest(manifest, c.Ref(), c.Param("version")); err != nil {
-		return "", err
+	var named struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	if err := wire.Decode(manifest, &named, json.RejectUnknownMembers(false)); err != nil {
+		return "", badArchive("malformed %s: %v", stackManifest, err)
+	}
+	if stack, number := c.Ref().String(), c.Param("version"); named.Name != stack || named.Version != number {
+		return "", badArchive("its %s names %s version %s, not %s version %s",
+			stackManifest, named.Name, named.Version, stack, number)
 	}
 	module, err := previewmodule.Parse(manifest)
 	if err != nil {
@@ -135,7 +136,7 @@ func checkVersion(c *request.Call, stack int64, files tree.Tree) (settings strin
 	if file, ok = find(files, path); !ok {
 		return "", badArchive("its %s names the settings schema %s, which is not in the bundle", stackManifest, path)
 	}
-	text, err := content(c, stack, file.SHA256)
+	text, err := content(c, id, file.SHA256)
 	if err != nil {
 		return "", err
 	}
@@ -151,21 +152,6 @@ func find(files tree.Tree, path string) (tree.Entry, bool) {
 		return tree.Entry{}, false
 	}
 	return files[i], true
-}
-
-func checkManifest(manifest []byte, stack ref.Ref, number string) error {
-	var found struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	}
-	if err := wire.Decode(manifest, &found, json.RejectUnknownMembers(false)); err != nil {
-		return badArchive("malformed %s: %v", stackManifest, err)
-	}
-	if found.Name != stack.String() || found.Version != number {
-		return badArchive("its %s names %s version %s, not %s version %s",
-			stackManifest, found.Name, found.Version, stack, number)
-	}
-	return nil
 }
 
 func publishProblem(err error, stack ref.Ref, number string, lacking []string) error {
@@ -193,9 +179,6 @@ func publishProblem(err error, stack ref.Ref, number string, lacking []string) e
 }
 
 func getStack(c *request.Call) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	row, versions, err := c.View().Stack(c.Resource.ID)
 	if err != nil {
 		return absent(c, err)

@@ -153,22 +153,17 @@ func (u *upload) inflate() (io.ReadCloser, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	form := u.form
-	switch {
-	case form != "":
-	case bytes.HasPrefix(first, []byte{0x1f, 0x8b}):
-		form = gz
-	case bytes.HasPrefix(first, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		form = zst
+	is := func(form string, magic ...byte) bool {
+		return u.form == form || u.form == "" && bytes.HasPrefix(first, magic)
 	}
-	switch form {
-	case gz:
+	switch {
+	case is(gz, 0x1f, 0x8b):
 		z, err := gzip.NewReader(u.r)
 		if err != nil {
 			return nil, badArchive("it is not gzip")
 		}
 		return z, nil
-	case zst:
+	case is(zst, 0x28, 0xb5, 0x2f, 0xfd):
 		return u.unzstd(first)
 	}
 	return io.NopCloser(u.r), nil

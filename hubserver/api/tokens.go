@@ -13,15 +13,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-var tokenRoutes = []request.Route{
-	{Op: wire.OpCreateToken, Handle: withBody(createToken)},
-	{Op: wire.OpListTokens, Handle: listTokens},
-	{Op: wire.OpRevokeToken, Handle: revokeToken},
-	{Op: wire.OpCreateBotToken, Handle: withBody(createBotToken)},
-	{Op: wire.OpListBotTokens, Handle: listBotTokens},
-	{Op: wire.OpRevokeBotToken, Handle: revokeBotToken},
-}
-
 // createToken creates a token of the caller, which is revoked with the one of the request.
 func createToken(c *request.Call, req *wire.CreateToken) error {
 	if err := c.NeedTokens(); err != nil {
@@ -144,9 +135,8 @@ func listBotTokens(c *request.Call) error {
 	}
 	answer := wire.BotTokens{Bot: bot.BotRefID, Tokens: []wire.TokenInfo{}}
 	for i := range tokens {
-		info := toTokenInfo(&tokens[i])
-		info.Bot = "" // the answer names it
-		answer.Tokens = append(answer.Tokens, info)
+		tokens[i].BotRefID = "" // the answer names it
+		answer.Tokens = append(answer.Tokens, toTokenInfo(&tokens[i]))
 	}
 	return c.JSON(http.StatusOK, answer)
 }
@@ -248,6 +238,5 @@ func orNever(t store.Time) *time.Time {
 	if t == 0 {
 		return nil
 	}
-	at := t.Time()
-	return &at
+	return new(t.Time())
 }

@@ -5,26 +5,15 @@ import (
 	"errors"
 	"net/http"
 
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
 
-var trashRoutes = []request.Route{
-	{Op: wire.OpDeleteProject, Handle: deleteProject},
-	{Op: wire.OpRestoreProject, Handle: restoreProject},
-	{Op: wire.OpListDeleted, Handle: listDeleted},
-}
-
 // deleteProject deletes a project, which can be restored for some time. It is not a failure if the
 // project does not exist.
 func deleteProject(c *request.Call) error {
-	none := &request.Reply{Status: http.StatusOK, Body: wire.Deleted{Project: c.Ref()}}
-	if c.Resource.ID == 0 {
-		return c.Reply(none)
-	}
-	err := c.Write(func(tx *store.Tx) (request.Done, error) {
+	err := deletion(c, wire.Deleted{Project: c.Ref()}, func(tx *store.Tx) (request.Done, error) {
 		until, err := tx.DeleteProject(c.Resource.ID, c.Access.Name())
 		answer := wire.Deleted{Project: c.Ref(), Existed: true, RestorableUntil: until.Time()}
 		return request.Done{
@@ -32,19 +21,24 @@ func deleteProject(c *request.Call) error {
 			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
 		}, err
 	})
-	if isGone(err) {
-		return c.Reply(none)
-	}
 	if err == nil {
 		c.Wrote()
 	}
 	return err
 }
 
-// isGone reports whether a deletion failed because another one was first.
-func isGone(err error) bool {
+// deletion is [request.Call.Write] for the deletion of what the path names. If that does not exist, or
+// another deletion was first, it responds with none.
+func deletion(c *request.Call, none any, f func(tx *store.Tx) (request.Done, error)) error {
+	err := store.ErrNotFound
+	if c.Resource.ID != 0 {
+		err = c.Write(f)
+	}
 	p, ok := errors.AsType[*request.Problem](err)
-	return errors.Is(err, store.ErrNotFound) || ok && p.Code == wire.CodeNotFound
+	if errors.Is(err, store.ErrNotFound) || ok && p.Code == wire.CodeNotFound {
+		return c.JSON(http.StatusOK, none)
+	}
+	return err
 }
 
 // restoreProject restores the project of that name that was deleted last, under its name or another
@@ -56,9 +50,8 @@ func restoreProject(c *request.Call) error {
 			return err
 		}
 	}
-	slug := cmp.Or(req.As, c.Ref().Slug())
-	if !ref.ValidName(slug) {
-		return request.InvalidBody("/as", "%q is not a slug: a slug is %s", slug, ref.Rule)
+	if err := checkSlug("/as", req.As); err != nil {
+		return err
 	}
 	if c.Access.Only.ResourceID != 0 { // what was deleted is another one than the token's: it ended the tokens of its own
 		return c.NeedUnrestricted("restores nothing")
@@ -75,6 +68,7 @@ func restoreProject(c *request.Call) error {
 	case err != nil:
 		return err
 	}
+	slug := cmp.Or(req.As, trashed.Slug)
 	as := refOf(trashed.Account, slug)
 	var p store.Project
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
@@ -111,12 +105,7 @@ func listDeleted(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	names := []string{a.account}
-	if a.account != "" {
-		_, err = c.Permit(store.Ask{Account: a.account}, wire.Writer, "")
-	} else {
-		names, err = accountsWith(c, wire.Writer)
-	}
+	names, err := a.accounts(c, wire.Writer)
 	if err != nil {
 		return err
 	}

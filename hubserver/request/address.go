@@ -49,9 +49,7 @@ func (c *Call) Network() string { return network(c.Address()) }
 
 func network(address string) string {
 	if ip, err := netip.ParseAddr(address); err == nil && ip.Is6() && !ip.Is4In6() {
-		if network, err := ip.WithZone("").Prefix(64); err == nil {
-			return network.String()
-		}
+		return netip.PrefixFrom(ip.WithZone(""), 64).Masked().String()
 	}
 	return address
 }

@@ -60,7 +60,7 @@ func (c *Call) allow() error {
 	}
 	c.Resource = c.Access.Resource
 	if e.Account == wire.InPath {
-		if _, err := c.pathRef(); err != nil {
+		if c.Ref().IsZero() {
 			return NotFound(c.R.URL.Path)
 		}
 		return nil
@@ -71,14 +71,12 @@ func (c *Call) allow() error {
 
 // allowPublic lets any caller read a public project. It returns the refusal for all else.
 func (c *Call) allowPublic(refused error) error {
-	if !c.Endpoint.Public {
-		return refused
+	if c.Endpoint.Public {
+		if err := c.findPublic(); err != nil || c.Resource.ID != 0 {
+			return err
+		}
 	}
-	err := c.findPublic()
-	if err == nil && c.Resource.ID == 0 {
-		return refused
-	}
-	return err
+	return refused
 }
 
 // findPublic looks for a public project of the name that the path names.
@@ -124,27 +122,19 @@ func (c *Call) Visit() (err error) {
 // about says what the request is about, as its path or its query names it. In a query without an
 // account it is the caller's own, whose name is "" until it is known.
 func (c *Call) about() store.Ask {
-	switch e := c.Endpoint; {
+	ask, e := store.Ask{Account: c.Param("account"), Slug: c.Param("slug")}, c.Endpoint
+	switch {
 	case e == nil:
-		return store.Ask{}
 	case e.Account == wire.InQuery || e.Account == wire.InBot:
 		return store.Ask{Account: c.AccountInQuery()}
-	default:
-		return store.Ask{Account: c.Param("account"), Kind: kindOf(e), Slug: c.Param("slug")}
-	}
-}
-
-// kindOf returns the kind of the resource that the path of an endpoint names, "" for none.
-func kindOf(e *wire.Endpoint) string {
-	switch {
 	case e.AboutProject():
-		return store.KindProject
+		ask.Kind = store.KindProject
 	case strings.HasPrefix(e.Path, "/v1/apis/{account}/{slug}"):
-		return store.KindAPI
+		ask.Kind = store.KindAPI
 	case strings.HasPrefix(e.Path, "/v1/stacks/{account}/{slug}"):
-		return store.KindStack
+		ask.Kind = store.KindStack
 	}
-	return ""
+	return ask
 }
 
 // AccountInQuery returns the account on which a role is needed, as the query names it; by default the

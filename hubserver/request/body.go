@@ -237,18 +237,15 @@ type charged struct {
 
 func (r *charged) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	r.read += int64(n)
-	if r.read <= freeBody {
-		return n, err
+	if r.read += int64(n); r.read > freeBody {
+		if refused := r.call.hold().mayHold(r.read * shares[r.call.room].factor); refused != nil {
+			return n, refused
+		}
+		if refused := r.call.Need(r.read - r.paid); refused != nil {
+			return n, refused
+		}
+		r.paid = r.read
 	}
-	refused := r.call.hold().mayHold(r.read * shares[r.call.room].factor)
-	if refused == nil {
-		refused = r.call.Need(r.read - r.paid)
-	}
-	if refused != nil {
-		return n, refused
-	}
-	r.paid = r.read
 	return n, err
 }
 

@@ -210,12 +210,8 @@ func (c *Call) Query() (url.Values, error) {
 // Ref returns the ref that the path names, the zero one if it names none that is valid. Handlers of
 // endpoints that need a role on an account get a valid one.
 func (c *Call) Ref() ref.Ref {
-	r, _ := c.pathRef()
+	r, _ := ref.New(c.Param("account"), cmp.Or(c.Param("slug"), c.Param("user")))
 	return r
-}
-
-func (c *Call) pathRef() (ref.Ref, error) {
-	return ref.New(c.Param("account"), cmp.Or(c.Param("slug"), c.Param("user")))
 }
 
 // NeedResource returns a 404 unless there is what the path names, for this caller.

@@ -45,11 +45,7 @@ func (c *Call) logFailure(p *Problem) {
 type tokenless struct{ slog.Handler }
 
 func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
-	attrs := make([]slog.Attr, 0, r.NumAttrs())
-	r.Attrs(func(a slog.Attr) bool {
-		attrs = append(attrs, a)
-		return true
-	})
+	attrs := slices.AppendSeq(make([]slog.Attr, 0, r.NumAttrs()), r.Attrs)
 	clean := slog.NewRecord(r.Time, r.Level, withoutTokens(r.Message), r.PC)
 	clean.AddAttrs(cleaned(attrs)...)
 	return h.Handler.Handle(ctx, clean)

@@ -71,23 +71,20 @@ func (h *Hub) AdminServer(address string) *http.Server {
 
 // observe adds gauges of what the hub holds.
 func (h *Hub) observe() {
-	gauge := func(name string, f func() int64) {
-		h.metrics.NewGauge(name, func() float64 { return float64(f()) })
-	}
-	gauge(fmt.Sprintf("hub_build_info{version=%q}", h.Version), func() int64 { return 1 })
-	gauge("hub_memory_limit_bytes", func() int64 { return h.Limits.Memory })
-	gauge("hub_memory_reserved_bytes", func() (used int64) {
+	h.metrics.NewGauge(fmt.Sprintf("hub_build_info{version=%q}", h.Version), func() float64 { return 1 })
+	h.metrics.NewGauge("hub_memory_limit_bytes", func() float64 { return float64(h.Limits.Memory) })
+	h.metrics.NewGauge("hub_memory_reserved_bytes", func() (used float64) {
 		for _, r := range h.rooms {
-			used += r.used.Load()
+			used += float64(r.used.Load())
 		}
 		return used
 	})
-	gauge(`hub_database_connections{use="read"}`, func() int64 {
+	h.metrics.NewGauge(`hub_database_connections{use="read"}`, func() float64 {
 		read, _ := h.Store.Connections()
-		return int64(read)
+		return float64(read)
 	})
-	gauge(`hub_database_connections{use="write"}`, func() int64 {
+	h.metrics.NewGauge(`hub_database_connections{use="write"}`, func() float64 {
 		_, write := h.Store.Connections()
-		return int64(write)
+		return float64(write)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -95,11 +96,6 @@ func RevisionChanged(detail string) *Problem {
 	return Problemf(http.StatusPreconditionFailed, wire.CodeRevisionChanged, "%s", detail)
 }
 
-// Damaged is the 500 of stored data that are damaged.
-func Damaged(detail string, cause error) *Problem {
-	return Problemf(http.StatusInternalServerError, wire.CodeDamaged, "%s", detail).Because(cause)
-}
-
 // ToProblem converts any error that a handler can return.
 func ToProblem(err error) *Problem {
 	var p *Problem
@@ -117,7 +113,7 @@ func ToProblem(err error) *Problem {
 		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 			"the connection was closed, or half of it, before the response").WithHeader("Retry-After", "1").Because(err)
 	case errors.Is(err, store.ErrDamaged): // what it names may not be what the caller may see
-		return Damaged(store.ErrDamaged.Error(), err).WithHint(
+		return Problemf(http.StatusInternalServerError, wire.CodeDamaged, "%v", store.ErrDamaged).Because(err).WithHint(
 			"the hub's administrator finds what is damaged in its log, by the request id, and hub fsck says what replaces it")
 	}
 	return Problemf(http.StatusInternalServerError, wire.CodeInternal, "internal error").
@@ -141,9 +137,7 @@ func (c *Call) writeProblem(p *Problem) {
 	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag"} { // of the response that failed
 		header.Del(name)
 	}
-	for name, values := range p.header {
-		header[name] = values
-	}
+	maps.Copy(header, p.header)
 	if c.Page && c.Hub.FailurePage != nil {
 		if err := c.Hub.FailurePage(c, p); err != nil {
 			c.Hub.Log.Error("a page cannot be written", "request", c.ID, "error", err)

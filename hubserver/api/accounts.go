@@ -3,6 +3,8 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -10,11 +12,59 @@ import (
 	"example.com/projecthub/store"
 )
 
-// Members join by an invitation, so that these endpoints do not reveal which users exist.
-var memberRoutes = []request.Route{
-	{Op: wire.OpListMembers, Handle: listMembers},
-	{Op: wire.OpSetMember, Handle: withBody(setMember)},
-	{Op: wire.OpRemoveMember, Handle: removeMember},
+func whoami(c *request.Call) error {
+	all, err := Accounts(c)
+	if err != nil {
+		return err
+	}
+	only := c.Access.Only
+	me := wire.Whoami{
+		TokenName: c.Access.TokenName, Scopes: c.Scopes(), Accounts: all,
+		ExpiresAt: orNever(c.Access.ExpiresAt), Restriction: toRestriction(only),
+	}
+	if only.ResourceID != 0 {
+		a, err := c.AccessTo(store.Ask{Account: only.Account, Kind: store.KindProject, Slug: only.Slug})
+		if err != nil {
+			return err
+		}
+		me.Projects = []wire.ProjectRole{{Project: refOf(only.Account, only.Slug), Role: wire.Role(a.Role)}}
+	}
+	if c.Access.IsBot() {
+		me.Bot = c.Access.BotRefID
+	} else {
+		me.User = c.Access.Account
+	}
+	return c.JSON(http.StatusOK, me)
+}
+
+// Accounts returns the accounts on which the caller has a role, in the order of their names.
+func Accounts(c *request.Call) ([]wire.AccountRole, error) {
+	if c.Access.IsBot() {
+		return []wire.AccountRole{{Account: c.Access.Account, Role: wire.Writer}}, nil
+	}
+	all := []wire.AccountRole{{Account: c.Access.Account, Role: wire.Admin}}
+	members, err := c.View().MembershipsOf(c.Access.Caller.AccountID)
+	for _, m := range members {
+		all = append(all, wire.AccountRole{Account: m.Account, Role: wire.Role(m.Role)})
+	}
+	if only := c.Access.Only; only.AccountID != 0 {
+		all = slices.DeleteFunc(all, func(a wire.AccountRole) bool {
+			return only.ResourceID != 0 || a.Account != only.Account
+		})
+	}
+	slices.SortFunc(all, func(a, b wire.AccountRole) int { return strings.Compare(a.Account, b.Account) })
+	return all, err
+}
+
+// accountsWith returns the names of the accounts on which the caller has a role, at least the needed one.
+func accountsWith(c *request.Call, needed wire.Role) (names []string, err error) {
+	all, err := Accounts(c)
+	for _, a := range all {
+		if atLeast(string(a.Role), needed) {
+			names = append(names, a.Account)
+		}
+	}
+	return names, err
 }
 
 func listMembers(c *request.Call) error {
@@ -40,6 +90,8 @@ func listMembers(c *request.Call) error {
 
 func isRole(r wire.Role) bool { return store.Rank(string(r)) > 0 }
 
+// setMember gives a member another role. People join by an invitation, so that this does not reveal
+// which users exist.
 func setMember(c *request.Call, req *wire.SetMember) error {
 	if !isRole(req.Role) {
 		return request.InvalidBody("/role", "the role is reader, writer or admin")
