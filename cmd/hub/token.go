@@ -209,10 +209,13 @@ func (a *app) readHashes() (hashes []string, err error) {
 		}
 		hashes = append(hashes, pat.Hash(secret))
 	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("stdin: %w", err)
+	}
 	if len(hashes) == 0 {
 		return nil, errors.New("stdin contains no token")
 	}
-	return hashes, lines.Err()
+	return hashes, nil
 }
 
 // minID is the shortest start of an ID that names a token.

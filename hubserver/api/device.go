@@ -44,7 +44,7 @@ func startDevice(c *request.Call, req *wire.StartDevice) error {
 }
 
 func expiredToken() *request.Problem {
-	return request.Problemf(http.StatusBadRequest, wire.CodeExpiredToken, "the code has expired or was cancelled").
+	return request.Problemf(http.StatusBadRequest, wire.CodeExpiredToken, "the code has expired").
 		WithHint("start again")
 }
 
@@ -85,6 +85,9 @@ func deviceToken(c *request.Call, req *wire.DeviceCode) error {
 		d, err := tx.LockDevice(hash)
 		if err == nil {
 			err = notApproved(d)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			err = expiredToken()
 		}
 		if err != nil {
 			return done, err

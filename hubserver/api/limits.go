@@ -112,8 +112,8 @@ func botNames(c *request.Call) (id, refID string, err error) {
 		return "", "", request.InvalidBody("", "botRefId or botId is needed in the query")
 	}
 	invalid := func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }
-	for name, value := range map[string]string{"botId": id, "botRefId": refID} {
-		if utf8.RuneCountInString(value) > maxBotName || strings.ContainsFunc(value, invalid) {
+	for _, name := range []string{"botId", "botRefId"} {
+		if value := q.Get(name); utf8.RuneCountInString(value) > maxBotName || strings.ContainsFunc(value, invalid) {
 			return "", "", request.InvalidBody("", "%s must be 1 to %d printable characters without spaces", name, maxBotName)
 		}
 	}

@@ -72,7 +72,10 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	case first != nil:
 		return c.repeat(first, key.BodyHash)
 	case done.Reply != nil:
-		return c.Reply(done.Reply)
+		if done.Reply.Location != "" {
+			c.W.Header().Set("Location", done.Reply.Location)
+		}
+		return c.JSON(done.Reply.Status, done.Reply.Body)
 	}
 	return nil
 }
@@ -161,13 +164,6 @@ func saveAnswer(tx *store.Tx, a store.Answer, done Done) (err error) {
 		return err
 	}
 	return tx.SaveAnswer(a)
-}
-
-func (c *Call) Reply(r *Reply) error {
-	if r.Location != "" {
-		c.W.Header().Set("Location", r.Location)
-	}
-	return c.JSON(r.Status, r.Body)
 }
 
 // Limits of what an author may say in the query.
