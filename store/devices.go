@@ -204,6 +204,3 @@ func (tx *Tx) FindDevice(user int64, code string) (*Device, error) {
 	err = tx.exec("UPDATE accounts SET wrong_codes = ?, wrong_since = ? WHERE id = ?", wrong+1, since, user)
 	return nil, cmp.Or(err, ErrNotFound)
 }
-
-const pruneDevices = `DELETE FROM devices WHERE hash IN
-	(SELECT hash FROM devices WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`

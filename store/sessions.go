@@ -104,6 +104,3 @@ func (v View) Sessions(user int64) ([]Session, error) {
 func (tx *Tx) EndSession(hash string) (bool, error) {
 	return tx.change("DELETE FROM sessions WHERE hash = ?", hash)
 }
-
-const pruneSessions = `DELETE FROM sessions WHERE id IN
-	(SELECT id FROM sessions WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`

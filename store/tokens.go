@@ -259,9 +259,3 @@ func (tx *Tx) RevokeTokensOf(owner string) (r Revoked, err error) {
 // KeepTokens is how long tokens that were revoked or have expired are kept, so that lists and
 // refusals say so. The audit log keeps what happened to them.
 const KeepTokens = 90 * 24 * time.Hour
-
-// A token with which others were created stays until they are deleted, so that to revoke what it was
-// created with reaches them.
-const pruneTokens = `DELETE FROM tokens WHERE id IN (SELECT t.id FROM tokens t
-	WHERE COALESCE(NULLIF(t.revoked_at, 0), NULLIF(t.expires_at, 0)) < ?
-	AND NOT EXISTS (SELECT 1 FROM tokens c WHERE c.parent_id = t.id) LIMIT ?)`
