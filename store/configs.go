@@ -58,7 +58,7 @@ func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, af
 	if err := tx.lock(project); err != nil {
 		return before, after, err
 	}
-	last, must, err := tx.configHead(project)
+	last, err := tx.head(project, Config)
 	if err != nil {
 		return before, after, err
 	}
@@ -73,7 +73,7 @@ func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, af
 	if !c.HoldsConfig(w.before) {
 		return w.before, after, ErrChanged
 	}
-	if must != "" && must != w.Checked {
+	if last.schema != "" && last.schema != w.Checked {
 		return w.before, after, ErrUnchecked
 	}
 	if w.after.Digest == last.digest && !w.before.Damaged {
@@ -117,19 +117,6 @@ func (v View) SettingsSchema(project int64) (s SettingsSchema, err error) {
 const schemaTables = `
 	FROM projects p JOIN stacks s ON s.id = p.stack_id LEFT JOIN stack_versions sv ON sv.stack_id = s.id
 		AND sv.version = CASE p.stack_version WHEN 'latest' THEN s.latest ELSE p.stack_version END `
-
-// configHead is the head of a project's configs, and the digest of the schema that the next one must
-// pass, "" for none.
-func (tx *Tx) configHead(project int64) (h head, must string, err error) {
-	err = tx.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &must),
-		`SELECT r.n, r.nth, r.total + length(r.body), r.digest,
-		(SELECT MAX(n) FROM revisions WHERE project_id = p.id), @now,
-		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END`+schemaTables+`
-		JOIN revisions r ON r.project_id = p.id
-			AND r.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
-		WHERE p.id = ?`, project)
-	return h, must, err
-}
 
 // emptyConfig is the config of a project to which none was written.
 var emptyConfig = []byte("{}")

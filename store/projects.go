@@ -99,7 +99,7 @@ func (tx *Tx) AddProject(p Project) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = tx.add(id, Config, head{}, Revision{}, Revision{Digest: NoConfig, body: Compress(emptyConfig)})
+	_, err = tx.add(id, Config, head{at: tx.Now()}, Revision{}, Revision{Digest: NoConfig, body: Compress(emptyConfig)})
 	return id, err
 }
 
@@ -225,8 +225,8 @@ func (v View) ListProjects(f ProjectFilter) ([]Project, error) {
 	if err := v.Scan(q, &ids); err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	args := padded(ids)
-	found, err := sqldb.All(v, projectFields, selectProjects+"p.id IN ("+sqldb.List(len(args))+")", args...)
+	ofThese, args := in(ids)
+	found, err := sqldb.All(v, projectFields, selectProjects+"p.id "+ofThese, args...)
 	slices.SortFunc(found, func(a, b Project) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
 	return found, err
 }

@@ -118,24 +118,25 @@ func (v View) NewestDigest(project int64, kind RevisionKind) (digest string, inc
 	return last.digest, last.incomplete, err
 }
 
-// head is the newest revision of a kind, as far as the next one needs it; the zero value: none.
+// head is the newest revision of a kind, as far as the next one needs it; n 0: there is none.
 type head struct {
 	n, nth, total int64
 	digest        string
-	newest        int64 // number of the newest one of both kinds
-	at            Time  // when this was read
-	incomplete    bool  // files may be missing since a repair
+	newest        int64  // number of the newest one of both kinds
+	at            Time   // when this was read
+	incomplete    bool   // files may be missing since a repair
+	schema        string // digest of the one that the next config must pass; "": none
 }
 
 func (v View) head(project int64, kind RevisionKind) (h head, err error) {
-	err = v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete), `
-		SELECT n, nth, total + length(body), digest, (SELECT MAX(n) FROM revisions WHERE project_id = ?), @now,
-		(SELECT incomplete FROM resources WHERE id = project_id) FROM revisions
-		WHERE project_id = ? AND kind = ? ORDER BY n DESC LIMIT 1`, project, project, kind)
-	if errors.Is(err, ErrNotFound) {
-		err = v.One(sqldb.Row(&h.newest), "SELECT COALESCE(MAX(n), 0) FROM revisions WHERE project_id = ?", project)
-	}
-	return h, err
+	return h, v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
+		`SELECT COALESCE(r.n, 0), COALESCE(r.nth, 0), COALESCE(r.total + length(r.body), 0), COALESCE(r.digest, ''),
+		(SELECT COALESCE(MAX(n), 0) FROM revisions WHERE project_id = p.id), @now,
+		(SELECT incomplete FROM resources WHERE id = p.id),
+		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END`+schemaTables+`
+		LEFT JOIN revisions r ON r.project_id = p.id
+			AND r.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = ?)
+		WHERE p.id = ?`, kind, project)
 }
 
 // History returns the revisions of a kind that callers wrote, the newest first, without their
@@ -153,9 +154,6 @@ func (v View) History(project int64, kind RevisionKind, before int64, most int) 
 // The caller has locked the project, and read last since.
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
-	if last.n == 0 {
-		r.At = tx.Now()
-	}
 	err := tx.exec(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
 		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
 		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token,
