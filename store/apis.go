@@ -38,9 +38,10 @@ func (v View) API(id int64) (a API, err error) {
 
 // APIs returns a page of the APIs of accounts, by account and slug.
 func (v View) APIs(accounts []string, after Name, limit int) ([]API, error) {
-	args := append(padded(accounts), after.Account, after.Account, after.Slug, limit)
-	return sqldb.All(v, apiFields, selectAPIs+"a.name IN ("+sqldb.List(len(args)-4)+`) AND a.disabled_at = 0
-		AND r.kind = 'api' AND a.name >= ? AND (a.name > ? OR r.slug > ?) ORDER BY a.name, r.slug LIMIT ?`, args...)
+	ofThese, args := in(accounts)
+	return sqldb.All(v, apiFields, selectAPIs+"a.name "+ofThese+` AND a.disabled_at = 0 AND r.kind = 'api'
+		AND a.name >= ? AND (a.name > ? OR r.slug > ?) ORDER BY a.name, r.slug LIMIT ?`,
+		append(args, after.Account, after.Account, after.Slug, limit)...)
 }
 
 // AddAPI registers a description, of which blobs has the three contents, and returns its id and

@@ -206,9 +206,9 @@ func (tx *Tx) RevokeToken(id string) (*RevokedToken, error) {
 	}
 	slices.Sort(ended)
 	for part := range slices.Chunk(ended, 512) {
-		ids := padded(part)
-		where := "WHERE t.id <> ? AND t.id IN (" + sqldb.List(len(ids)) + ") ORDER BY t.id"
-		all, err := sqldb.All(tx, tokenFields, selectPATs+where, append([]any{token}, ids...)...)
+		ofThese, ids := in(part)
+		all, err := sqldb.All(tx, tokenFields, selectPATs+"WHERE t.id "+ofThese+" AND t.id <> ? ORDER BY t.id",
+			append(ids, token)...)
 		if err != nil {
 			return nil, err
 		}
