@@ -59,14 +59,14 @@ func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err
 			break
 		}
 	}
-	if err != nil {
-		return 0, "", err
+	if err == nil {
+		err = tx.PutBlobs(id, blobs)
 	}
-	if err := tx.PutBlobs(id, blobs); err != nil {
-		return 0, "", err
+	if err == nil {
+		err = tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
 	}
-	return id, slug, tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
+	return id, slug, err
 }
 
 // freeSlug returns wish, or the first of wish-2, wish-3, … that no resource of the kind has.

@@ -80,7 +80,7 @@ const blobRows = 32
 // PutBlobs stores blobs for a write to come, and replaces those that are stored already, which
 // may be damaged. A sweep removes them after a day if nothing names them.
 func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
-	if err := tx.sweepLater(resource); err != nil {
+	if err := tx.sweepLater(resource, 0); err != nil {
 		return err
 	}
 	// In one order, so that two uploads do not wait for each other; and once, as PostgreSQL demands.

@@ -18,10 +18,7 @@ func (tx *Tx) CopyProject(id, source int64, by Author) error {
 		return err
 	}
 	if config.Written() {
-		empty, err := tx.Newest(id, Config)
-		if err != nil {
-			return err
-		}
+		empty := Revision{N: 1, Digest: NoConfig, Content: emptyConfig} // that every project begins with
 		write, err := PrepareConfig(empty, config.Content, by)
 		if err != nil {
 			return err

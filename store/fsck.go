@@ -64,7 +64,7 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 	}
 	for _, d := range slices.Backward(damaged) { // a base after those that have it
 		err := s.Write(ctx, func(tx *Tx) error {
-			if err := tx.sweepLater(d.resource); err != nil { // what a revision named may be removed
+			if err := tx.sweepLater(d.resource, 0); err != nil { // what a revision named may be removed
 				return err
 			}
 			// First, since an upload locks the resource before its blobs.
@@ -83,8 +83,19 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 
 // check is Check for one resource.
 func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Problem)) error {
-	report := func(what string, err error) {
-		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), remedies[r.Kind]})
+	newest, err := sqldb.Column[int64](v, "SELECT MAX(n) FROM revisions WHERE project_id = ? GROUP BY kind", r.ID)
+	if err != nil {
+		return err
+	}
+	report := func(revision int64, what string, err error) { // 0: not of a revision
+		remedy := remedies[r.Kind]
+		if revision != 0 && !slices.Contains(newest, revision) {
+			remedy = older
+			*damaged = append(*damaged, deletion{r.ID, `DELETE FROM revisions WHERE project_id = ? AND n = ? AND NOT EXISTS (
+				SELECT 1 FROM revisions d WHERE d.project_id = revisions.project_id AND d.base = revisions.n)`,
+				[]any{r.ID, revision}})
+		}
+		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), remedy})
 	}
 	type blob struct {
 		Blob
@@ -93,32 +104,19 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 	const reported = -1
 	known := map[string]int64{} // sizes of the blobs that are stored
 	var buf []byte
-	err := sqldb.Each(v, func(b *blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
+	err = sqldb.Each(v, func(b *blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
 		func(b blob) (err error) {
 			n.Blobs++
 			known[b.SHA256] = b.Size
 			if buf, err = b.Open(buf); err != nil {
 				known[b.SHA256] = reported
-				report("", err)
+				report(0, "", err)
 				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, b.SHA256, b.at}})
 			}
 			return v.Context().Err()
 		}, "SELECT sha256, size, at, body FROM blobs WHERE resource_id = ? ORDER BY sha256", r.ID)
 	if err != nil {
 		return err
-	}
-	newest, err := sqldb.Column[int64](v, "SELECT MAX(n) FROM revisions WHERE project_id = ? GROUP BY kind", r.ID)
-	if err != nil {
-		return err
-	}
-	reportRevision := func(n int64, what string, err error) {
-		if n == 0 || slices.Contains(newest, n) {
-			report(what, err)
-			return
-		}
-		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), older})
-		*damaged = append(*damaged, deletion{r.ID, `DELETE FROM revisions WHERE project_id = ? AND n = ? AND NOT EXISTS (
-			SELECT 1 FROM revisions d WHERE d.project_id = revisions.project_id AND d.base = revisions.n)`, []any{r.ID, n}})
 	}
 	configs, err := sqldb.Column[int64](v,
 		"SELECT n FROM revisions WHERE project_id = ? AND kind = 'config' ORDER BY n", r.ID)
@@ -127,7 +125,7 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 	}
 	for _, n := range configs {
 		if _, err := v.Numbered(r.ID, n); errors.Is(err, ErrDamaged) {
-			reportRevision(n, "config: ", err)
+			report(n, "config: ", err)
 		} else if err != nil {
 			return err
 		}
@@ -148,7 +146,7 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 		if stored {
 			err = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
 		}
-		report("", err)
+		report(0, "", err)
 	}, func(n int64, version string, err error) error {
 		if !errors.Is(err, ErrDamaged) {
 			return err
@@ -157,7 +155,7 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 		if version != "" {
 			what = version + ": " + what
 		}
-		reportRevision(n, what, err)
+		report(n, what, err)
 		return nil
 	})
 }

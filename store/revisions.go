@@ -103,10 +103,18 @@ func (v View) revision(where string, args ...any) (r Revision, err error) {
 }
 
 // Decode sets the content, or Damaged with an ErrDamaged.
-func (r *Revision) Decode() error {
-	err := r.decode()
+func (r *Revision) Decode() (err error) {
+	if r.base == 0 {
+		r.Content, err = Decompress(nil, r.body, maxContent)
+	} else if r.Content, err = Decompress(nil, r.baseBody, maxContent); err == nil {
+		r.Content, err = DecompressWith(r.body, r.Content, maxContent)
+	}
+	if err == nil && Digest(r.Content) != r.Digest {
+		err = errOther
+	}
 	if err != nil {
 		r.Damaged, r.Content, r.base, r.body = true, nil, 0, nil
+		err = fmt.Errorf("%w: revision %d: %w", ErrDamaged, r.N, err)
 	}
 	return err
 }
@@ -182,18 +190,13 @@ type Retention struct {
 // DefaultRetention is what a hub keeps.
 var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes: 64 << 20, Lists: 20}
 
-// of is what is kept of a kind.
-func (k Retention) of(kind RevisionKind) Retention {
-	if kind == Files {
-		return Retention{Revisions: k.Lists, Bytes: 1 << 40}
-	}
-	return k
-}
-
 // trim drops the oldest revisions of a kind that are not kept, but for one: the list that the
 // first one that is kept has as its dictionary, and so all later ones that have an earlier one.
 func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
-	k := tx.keep.of(kind)
+	k := tx.keep
+	if kind == Files {
+		k = Retention{Revisions: k.Lists, Bytes: 1 << 40}
+	}
 	if newest.nth <= k.Revisions && newest.total <= k.Bytes {
 		return nil
 	}
@@ -214,16 +217,12 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 	if due, err := s.due(ctx, "trim histories", every); err != nil || !due {
 		return 0, err
 	}
-	now, err := s.View(ctx).Now()
-	if err != nil {
-		return 0, err
-	}
 	due, err := sqldb.Column[int64](s.View(ctx), `SELECT p.id FROM projects p
 		JOIN revisions o ON o.project_id = p.id
 			AND o.n = (SELECT MIN(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
 		JOIN revisions l ON l.project_id = p.id
 			AND l.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
-		WHERE o.at <= ? AND o.nth <= l.nth - ?`, now.Add(-s.Retention.Age), s.Retention.Revisions)
+		WHERE o.at <= @now - ? AND o.nth <= l.nth - ?`, s.Retention.Age.Microseconds(), s.Retention.Revisions)
 	for _, project := range due {
 		err := s.Write(ctx, func(tx *Tx) error {
 			if err := tx.lock(project); errors.Is(err, ErrNotFound) {
@@ -262,22 +261,6 @@ func (r *Revision) encode(before Revision) error {
 	}
 	if len(whole) == 0 || len(r.body) > len(whole)/8 {
 		r.base, r.body = 0, Compress(r.Content)
-	}
-	return nil
-}
-
-// decode sets the content.
-func (r *Revision) decode() (err error) {
-	if r.base == 0 {
-		r.Content, err = Decompress(nil, r.body, maxContent)
-	} else if r.Content, err = Decompress(nil, r.baseBody, maxContent); err == nil {
-		r.Content, err = DecompressWith(r.body, r.Content, maxContent)
-	}
-	if err == nil && Digest(r.Content) != r.Digest {
-		err = errOther
-	}
-	if err != nil {
-		return fmt.Errorf("%w: revision %d: %w", ErrDamaged, r.N, err)
 	}
 	return nil
 }

@@ -19,18 +19,13 @@ const Grace = 24 * time.Hour
 
 // named says to a sweep that reads meanwhile that blobs of a resource are named now that were not
 // before. The caller has locked the resource.
-func (tx *Tx) named(resource int64) error {
-	if err := tx.exec("UPDATE resources SET writes = writes + 1 WHERE id = ?", resource); err != nil {
-		return err
-	}
-	return tx.sweepLater(resource)
-}
+func (tx *Tx) named(resource int64) error { return tx.sweepLater(resource, 1) }
 
 // sweepLater has a sweep be due once what is stored now may be removed. It locks the resource, so that
-// a sweep that ends meanwhile waits, and finds it.
-func (tx *Tx) sweepLater(resource int64) error {
-	return tx.exec("UPDATE resources SET sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END WHERE id = ?",
-		tx.Now().Add(Grace), resource)
+// a sweep that ends meanwhile waits, and finds it. named is 1 if blobs are named now, else 0.
+func (tx *Tx) sweepLater(resource, named int64) error {
+	return tx.exec(`UPDATE resources SET writes = writes + ?,
+		sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END WHERE id = ?`, named, tx.Now().Add(Grace), resource)
 }
 
 // Sweep collects each resource whose sweep is due, and returns how many blobs it removed. One that
@@ -204,7 +199,7 @@ func (v View) files(resource, n int64, version string) (tree.Tree, error) {
 		err = v.One(sqldb.Row(&r.Digest, &r.body),
 			"SELECT tree, body FROM stack_versions WHERE stack_id = ? AND version = ?", resource, version)
 		if err == nil {
-			err = r.decode()
+			err = r.Decode()
 		}
 	}
 	if err != nil {
