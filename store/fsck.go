@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/store/sqldb"
 )
 
@@ -130,32 +129,33 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 			return err
 		}
 	}
-	return v.eachNamed(r.ID, func(e tree.Entry) {
-		size, stored := known[e.SHA256]
-		if size == reported || stored && (size == e.Size || e.Path == "") || e.SHA256 == "" {
-			return
-		}
-		known[e.SHA256] = reported
-		if !stored {
-			*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // there is none
-		}
-		err := fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
-		if e.Path != "" {
-			err = fmt.Errorf("%w of %q", err, e.Path)
-		}
-		if stored {
-			err = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
-		}
-		report(0, "", err)
-	}, func(n int64, version string, err error) error {
-		if !errors.Is(err, ErrDamaged) {
+	return v.eachList(r.ID, func(l list, err error) error {
+		switch {
+		case err != nil && !errors.Is(err, ErrDamaged):
 			return err
+		case err != nil && l.version != "":
+			report(0, l.version+": list of files: ", err)
+		case err != nil:
+			report(l.n, "list of files: ", err)
 		}
-		what := "list of files: "
-		if version != "" {
-			what = version + ": " + what
+		for _, e := range l.files {
+			size, stored := known[e.SHA256]
+			if size == reported || stored && (size == e.Size || e.Path == "") || e.SHA256 == "" {
+				continue
+			}
+			known[e.SHA256] = reported
+			if !stored {
+				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // there is none
+			}
+			err := fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
+			if e.Path != "" {
+				err = fmt.Errorf("%w of %q", err, e.Path)
+			}
+			if stored {
+				err = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
+			}
+			report(0, "", err)
 		}
-		report(n, what, err)
 		return nil
 	})
 }
