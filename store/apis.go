@@ -102,14 +102,12 @@ func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, ch
 	if err := tx.PutBlobs(id, blobs); err != nil {
 		return after, false, err
 	}
-	if a.Document == former.Document {
-		// Another version of the hub may have listed other targets.
-		err = tx.exec("UPDATE apis SET json = ?, targets = ? WHERE id = ?", a.JSON, a.Targets, id)
-		former.JSON, former.Targets = a.JSON, a.Targets
-		return former, false, err
+	changed = a.Document != former.Document
+	if a.Resource, a.UpdatedAt, a.UpdatedBy = former.Resource, tx.Now(), by; !changed {
+		former.JSON, former.Targets = a.JSON, a.Targets // another version of the hub may have listed other targets
+		a = former
 	}
-	a.Resource, a.UpdatedAt, a.UpdatedBy = former.Resource, tx.Now(), by
-	return a, true, tx.exec(`UPDATE apis SET title = ?, version = ?, format = ?, media_type = ?, document = ?, json = ?,
+	return a, changed, tx.exec(`UPDATE apis SET title = ?, version = ?, format = ?, media_type = ?, document = ?, json = ?,
 		targets = ?, updated_at = ?, updated_by = ? WHERE id = ?`,
 		a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets, a.UpdatedAt, a.UpdatedBy, id)
 }
