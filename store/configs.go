@@ -55,10 +55,7 @@ func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 // again changes nothing. ErrChanged, with the config before, when the condition does not hold;
 // ErrUnchecked when the settings have to pass a schema that they were not checked against.
 func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, after Revision, err error) {
-	if err := tx.lock(project); err != nil {
-		return before, after, err
-	}
-	last, err := tx.head(project, Config)
+	last, err := tx.lockHead(project, Config)
 	if err != nil {
 		return before, after, err
 	}

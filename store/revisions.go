@@ -147,6 +147,14 @@ func (v View) head(project int64, kind RevisionKind) (h head, err error) {
 		WHERE p.id = ?`, kind, project)
 }
 
+// lockHead is head of a project that is locked until the end of the transaction: see lock.
+func (tx *Tx) lockHead(project int64, kind RevisionKind) (head, error) {
+	if err := tx.lock(project); err != nil {
+		return head{}, err
+	}
+	return tx.head(project, kind)
+}
+
 // History returns the revisions of a kind that callers wrote, the newest first, without their
 // contents: at most so many that are older than the one with the number before; 0: the newest.
 func (v View) History(project int64, kind RevisionKind, before int64, most int) ([]Revision, error) {
@@ -159,7 +167,7 @@ func (v View) History(project int64, kind RevisionKind, before int64, most int) 
 }
 
 // add adds a revision in place of the one before, after last, and drops those that are no longer kept.
-// The caller has locked the project, and read last since.
+// last is from lockHead.
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
 	err := tx.exec(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
@@ -225,16 +233,14 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 		WHERE o.at <= @now - ? AND o.nth <= l.nth - ?`, s.Retention.Age.Microseconds(), s.Retention.Revisions)
 	for _, project := range due {
 		err := s.Write(ctx, func(tx *Tx) error {
-			if err := tx.lock(project); errors.Is(err, ErrNotFound) {
-				return nil // it was purged meanwhile
-			} else if err != nil {
-				return err
+			last, err := tx.lockHead(project, Config)
+			if errors.Is(err, ErrNotFound) { // it was purged meanwhile
+				return nil
 			}
-			last, err := tx.head(project, Config)
-			if err != nil {
-				return err
+			if err == nil {
+				err = tx.trim(project, Config, last)
 			}
-			return tx.trim(project, Config, last)
+			return err
 		})
 		if err != nil {
 			return trimmed, err
