@@ -48,7 +48,6 @@ var (
 	ErrAddress      = sqldb.ErrAddress
 	ErrInUse        = sqldb.ErrInUse
 	ErrSchemaOld    = sqldb.ErrSchemaOld
-	ErrSchemaNew    = sqldb.ErrSchemaNew
 	ErrSchemaRights = sqldb.ErrSchemaRights
 	ErrRights       = sqldb.ErrRights
 
