@@ -107,23 +107,17 @@ func (tx *Tx) MintToken(t *Token) error {
 	if err := tx.lockAccount(t.AccountID); err != nil { // so that no revocation misses it
 		return err
 	}
-	if t.ParentID != 0 {
-		ok, err := tx.Exists("SELECT 1 FROM tokens t WHERE t.id = ?"+valid, t.ParentID)
-		if err == nil && !ok {
-			err = ErrRevoked
-		}
-		if err != nil {
-			return err
-		}
-	}
+	var hasParent bool
 	var n int
-	err := tx.One(sqldb.Row(&n),
-		"SELECT COUNT(*) FROM tokens t WHERE t.account_id = ? AND COALESCE(t.bot_id, 0) = ?"+valid, t.AccountID, t.BotID)
-	if err == nil && n >= maxTokens {
-		err = ErrTooMany
-	}
-	if err != nil {
+	err := tx.One(sqldb.Row(&hasParent, &n), "SELECT EXISTS (SELECT 1 FROM tokens t WHERE t.id = ?"+valid+`), COUNT(*)
+		FROM tokens t WHERE t.account_id = ? AND COALESCE(t.bot_id, 0) = ?`+valid, t.ParentID, t.AccountID, t.BotID)
+	switch {
+	case err != nil:
 		return err
+	case t.ParentID != 0 && !hasParent:
+		return ErrRevoked
+	case n >= maxTokens:
+		return ErrTooMany
 	}
 	return tx.CreateToken(t)
 }
