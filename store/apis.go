@@ -102,9 +102,10 @@ func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, ch
 	if err := tx.PutBlobs(id, blobs); err != nil {
 		return after, false, err
 	}
+	a.Resource, a.UpdatedAt, a.UpdatedBy = former.Resource, tx.Now(), by
 	changed = a.Document != former.Document
-	if a.Resource, a.UpdatedAt, a.UpdatedBy = former.Resource, tx.Now(), by; !changed {
-		former.JSON, former.Targets = a.JSON, a.Targets // another version of the hub may have listed other targets
+	if !changed { // another version of the hub may have listed other targets
+		former.JSON, former.Targets = a.JSON, a.Targets
 		a = former
 	}
 	return a, changed, tx.exec(`UPDATE apis SET title = ?, version = ?, format = ?, media_type = ?, document = ?, json = ?,

@@ -108,10 +108,14 @@ func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
 }
 
 // Missing returns those of digests that a resource has no blob of.
-func (v View) Missing(resource int64, digests []string) ([]string, error) {
+func (v View) Missing(resource int64, digests []string) (lacking []string, err error) {
 	found, err := v.stored(resource, digests, "NULL")
-	isStored := func(digest string) bool { _, ok := found[digest]; return ok }
-	return slices.DeleteFunc(slices.Clone(digests), isStored), err
+	for _, digest := range digests {
+		if _, ok := found[digest]; !ok {
+			lacking = append(lacking, digest)
+		}
+	}
+	return lacking, err
 }
 
 // lacks returns the digests of files that a resource has no blob of, with ErrMissing; ErrSize when a
@@ -173,8 +177,10 @@ func (v View) stored(resource int64, digests []string, body string) (map[string]
 	for page := range slices.Chunk(digests, blobPage) {
 		where, args := ofPage(resource, page)
 		err := sqldb.Each(v, func(b *Blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.Body) },
-			func(b Blob) error { found[b.SHA256] = b; return nil },
-			"SELECT sha256, size, "+body+" FROM blobs "+where, args...)
+			func(b Blob) error {
+				found[b.SHA256] = b
+				return nil
+			}, "SELECT sha256, size, "+body+" FROM blobs "+where, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -72,7 +72,7 @@ const (
 func NewCode() string {
 	code := ""
 	for len(code) < codeLength {
-		i, _ := rand.Int(rand.Reader, big.NewInt(int64(len(codeLetters)))) // fails never
+		i, _ := rand.Int(rand.Reader, big.NewInt(int64(len(codeLetters)))) // never fails
 		code += string(codeLetters[i.Int64()])
 	}
 	return CleanCode(code)
