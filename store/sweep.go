@@ -92,11 +92,10 @@ func (s *Store) Collect(ctx context.Context, resource int64, grace time.Duration
 	switch {
 	case errors.Is(err, ErrDamaged):
 		again = Grace
+	case errors.Is(err, ErrChanged):
+		again, err = time.Minute, nil // the next sweep reads again
 	case err != nil:
 		again = time.Minute
-	}
-	if errors.Is(err, ErrChanged) {
-		err = nil // the next sweep reads again
 	}
 	return removed, errors.Join(err, s.Write(ctx, func(tx *Tx) error { return tx.swept(resource, before, again) }))
 }
