@@ -82,6 +82,27 @@ func TestFilesPage_ShowsDirectoriesAndFiles(t *testing.T) {
 	})
 }
 
+// Each line of a page takes many times the byte that an empty one has in the file.
+func TestFilesPage_BoundsTheLinesOfAFile(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.catalog()
+	hub.publicProject("web")
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg"/>`
+	hub.as("alice").put(baseFiles, archive(t,
+		file{name: "most.txt", content: strings.Repeat("\n", 20_000)}, file{name: "more.txt", content: strings.Repeat("\n", 256<<10)},
+		file{name: "more.svg", content: svg + strings.Repeat("\n", 200<<10)},
+	)).want(200)
+	for name, want := range map[string]string{
+		"most.txt": `id="L20000"`, "more.txt": "It has too many lines to be shown here.", "more.svg": `<img src="data:image/svg`,
+	} {
+		text := string(hub.with("").get("/@acme/web/files/" + name).want(200).body)
+		if !strings.Contains(text, want) || len(text) > 1<<20 {
+			t.Errorf("%s: a page of %d bytes, want %q in it: %.2000s", name, len(text), want, text)
+		}
+	}
+}
+
 func TestFilesPage_PagesThroughManyFiles(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)

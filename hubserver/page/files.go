@@ -55,11 +55,13 @@ type File struct {
 const (
 	maxFileRows  = 500
 	maxFileText  = 256 << 10 // bytes
-	maxFileImage = 1 << 20   // bytes
+	maxFileLines = 20_000
+	maxFileImage = 1 << 20 // bytes
 	maxFind      = 200
 
-	listMemoryFactor = 3 // times the size of a list of files, read
-	contentMemory    = 6 // times the size of a file: itself, stored and as an image in base64, in the page
+	listMemoryFactor = 3   // times the size of a list of files, read
+	contentMemory    = 6   // times the size of a file: itself, stored and as an image in base64, in the page
+	lineMemory       = 256 // bytes for a line of a text, of which the page has 40 besides the text
 )
 
 // filesPage shows the Files tab.
@@ -226,10 +228,16 @@ func filePage(c *request.Call, shown *Files, e tree.Entry) error {
 	}
 	text := string(content)
 	isText := utf8.ValidString(text) && !strings.ContainsRune(text, 0) && e.Size <= maxFileText
+	lines := int64(strings.Count(text, "\n"))
 	switch {
 	case !isText && file.Image == "":
 		shown.Hidden = "It is binary."
-	case isText && text != "":
+	case lines > maxFileLines && file.Image == "":
+		shown.Hidden = "It has too many lines to be shown here."
+	case isText && text != "" && lines <= maxFileLines:
+		if err := c.Need(lineMemory * lines); err != nil {
+			return err
+		}
 		file.Lines = strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 	}
 	return show(c, http.StatusOK, "files", shown)
