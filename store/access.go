@@ -56,13 +56,11 @@ type Caller struct {
 	AccountID int64  // of the user, or the account that owns the bot
 	Account   string // its name
 	Disabled  bool   // the account is
-	Kind      string // of the account: user, org
 	BotID     int64  // 0: a user
 	BotRefID  string // @account/slug of a bot
 
 	TokenID   int64  // of the token, or of the one behind the session; 0: a session without one
-	TokenHash string // of that token
-	Shown     string // its first 12 characters
+	Shown     string // the first 12 characters of that token
 	TokenName string
 	Session   int64  // 0: a token
 	Hash      string // of the token or the session
@@ -142,8 +140,8 @@ func (v View) Access(a Ask) (*Access, error) {
 	}
 	r := &Access{Resource: Resource{Account: a.Account, Kind: a.Kind, Slug: a.Slug}}
 	r.Hash = hash
-	to := sqldb.Row(&r.Caller.AccountID, &r.Account, &r.Disabled, &r.Caller.Kind, &r.BotID, &r.BotRefID,
-		&r.TokenID, &r.TokenHash, &r.Shown, &r.TokenName, &r.Session, &r.Scopes, &r.ExpiresAt, &r.RevokedAt, &r.UsedAt,
+	to := sqldb.Row(&r.Caller.AccountID, &r.Account, &r.Disabled, &r.BotID, &r.BotRefID,
+		&r.TokenID, &r.Shown, &r.TokenName, &r.Session, &r.Scopes, &r.ExpiresAt, &r.RevokedAt, &r.UsedAt,
 		&r.TokenEnds, &r.Only.AccountID, &r.Only.ResourceID, &r.Only.Account, &r.Only.Slug,
 		&r.Now, &r.AccountID, &r.Role,
 		&r.Resource.ID, &r.Resource.Visibility, &r.Resource.CreatedAt, &r.Resource.CreatedBy)
@@ -166,8 +164,8 @@ func (v View) Access(a Ask) (*Access, error) {
 
 // The parts of the queries. A stranger's row has no role, and so no resource.
 const (
-	accessColumns = `SELECT u.id, u.name, u.disabled_at <> 0, u.kind, COALESCE(b.id, 0), COALESCE(b.bot_ref_id, ''),
-		COALESCE(t.id, 0), COALESCE(t.hash, ''), COALESCE(t.shown, ''), COALESCE(t.name, ''), `
+	accessColumns = `SELECT u.id, u.name, u.disabled_at <> 0, COALESCE(b.id, 0), COALESCE(b.bot_ref_id, ''),
+		COALESCE(t.id, 0), COALESCE(t.shown, ''), COALESCE(t.name, ''), `
 	accessRest = `COALESCE(t.expires_at, 0), COALESCE(t.only_account_id, 0), COALESCE(t.resource_id, 0),
 		COALESCE(oa.name, ''), COALESCE(ores.slug, ''), @now, COALESCE(o.id, 0),
 		CASE WHEN b.id IS NOT NULL THEN CASE WHEN o.id = u.id THEN 'writer' ELSE '' END

@@ -140,19 +140,10 @@ func (tx *Tx) member(org, user string) (o, u *Account, err error) {
 // members wait for the end of the transaction.
 func (tx *Tx) LockMember(org, user string) (role string, err error) {
 	err = tx.One(sqldb.Row(new(int64)), "SELECT id FROM accounts WHERE name = ? @lock", org)
-	if errors.Is(err, ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return tx.RoleOf(user, org)
-}
-
-// RoleOf returns the role that a user has on an account as a member, "" for none.
-func (v View) RoleOf(user, account string) (string, error) {
 	var m Member
-	err := v.One(memberFields(&m), selectMembers+"WHERE u.name = ? AND o.name = ? AND o.disabled_at = 0", user, account)
+	if err == nil {
+		err = tx.One(memberFields(&m), selectMembers+"WHERE u.name = ? AND o.name = ? AND o.disabled_at = 0", user, org)
+	}
 	if errors.Is(err, ErrNotFound) {
 		err = nil
 	}

@@ -60,6 +60,3 @@ func (tx *Tx) SaveAnswer(a Answer) error {
 		WHERE caller = ? AND route = ? AND key = ?`,
 		orNull(a.ResourceID), a.Status, a.Location, a.Body, a.Caller, a.Route, a.Key)
 }
-
-const pruneAnswers = `DELETE FROM answers WHERE (caller, route, key) IN
-	(SELECT caller, route, key FROM answers WHERE created_at < ? ORDER BY created_at LIMIT ?)`

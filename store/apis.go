@@ -38,9 +38,10 @@ func (v View) API(id int64) (a API, err error) {
 
 // APIs returns a page of the APIs of accounts, by account and slug.
 func (v View) APIs(accounts []string, after Name, limit int) ([]API, error) {
-	args := append(padded(accounts), after.Account, after.Account, after.Slug, limit)
-	return sqldb.All(v, apiFields, selectAPIs+"a.name IN ("+sqldb.List(len(args)-4)+`) AND a.disabled_at = 0
-		AND r.kind = 'api' AND a.name >= ? AND (a.name > ? OR r.slug > ?) ORDER BY a.name, r.slug LIMIT ?`, args...)
+	ofThese, args := in(accounts)
+	return sqldb.All(v, apiFields, selectAPIs+"a.name "+ofThese+` AND a.disabled_at = 0 AND r.kind = 'api'
+		AND a.name >= ? AND (a.name > ? OR r.slug > ?) ORDER BY a.name, r.slug LIMIT ?`,
+		append(args, after.Account, after.Account, after.Slug, limit)...)
 }
 
 // AddAPI registers a description, of which blobs has the three contents, and returns its id and
@@ -58,14 +59,14 @@ func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err
 			break
 		}
 	}
-	if err != nil {
-		return 0, "", err
+	if err == nil {
+		err = tx.PutBlobs(id, blobs)
 	}
-	if err := tx.PutBlobs(id, blobs); err != nil {
-		return 0, "", err
+	if err == nil {
+		err = tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
 	}
-	return id, slug, tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
+	return id, slug, err
 }
 
 // freeSlug returns wish, or the first of wish-2, wish-3, … that no resource of the kind has.
@@ -101,14 +102,13 @@ func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, ch
 	if err := tx.PutBlobs(id, blobs); err != nil {
 		return after, false, err
 	}
-	if a.Document == former.Document {
-		// Another version of the hub may have listed other targets.
-		err = tx.exec("UPDATE apis SET json = ?, targets = ? WHERE id = ?", a.JSON, a.Targets, id)
-		former.JSON, former.Targets = a.JSON, a.Targets
-		return former, false, err
-	}
 	a.Resource, a.UpdatedAt, a.UpdatedBy = former.Resource, tx.Now(), by
-	return a, true, tx.exec(`UPDATE apis SET title = ?, version = ?, format = ?, media_type = ?, document = ?, json = ?,
+	changed = a.Document != former.Document
+	if !changed { // another version of the hub may have listed other targets
+		former.JSON, former.Targets = a.JSON, a.Targets
+		a = former
+	}
+	return a, changed, tx.exec(`UPDATE apis SET title = ?, version = ?, format = ?, media_type = ?, document = ?, json = ?,
 		targets = ?, updated_at = ?, updated_by = ? WHERE id = ?`,
 		a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets, a.UpdatedAt, a.UpdatedBy, id)
 }

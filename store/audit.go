@@ -58,5 +58,3 @@ func (v View) AuditRows(f AuditFilter) (rows []AuditRow, err error) {
 	}
 	return rows, v.Scan(q)
 }
-
-const pruneAudit = "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?)"

@@ -80,7 +80,7 @@ const blobRows = 32
 // PutBlobs stores blobs for a write to come, and replaces those that are stored already, which
 // may be damaged. A sweep removes them after a day if nothing names them.
 func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
-	if err := tx.sweepLater(resource); err != nil {
+	if err := tx.sweepLater(resource, 0); err != nil {
 		return err
 	}
 	// In one order, so that two uploads do not wait for each other; and once, as PostgreSQL demands.
@@ -109,42 +109,26 @@ func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
 
 // Missing returns those of digests that a resource has no blob of.
 func (v View) Missing(resource int64, digests []string) (lacking []string, err error) {
-	stored := make(map[string]bool, len(digests))
-	for page := range slices.Chunk(digests, blobPage) {
-		where, args := ofPage(resource, page)
-		found, err := sqldb.Column[string](v, "SELECT sha256 FROM blobs "+where, args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, digest := range found {
-			stored[digest] = true
-		}
-	}
+	found, err := v.stored(resource, digests, "NULL")
 	for _, digest := range digests {
-		if !stored[digest] {
+		if _, ok := found[digest]; !ok {
 			lacking = append(lacking, digest)
 		}
 	}
-	return lacking, nil
+	return lacking, err
 }
 
 // lacks returns the digests of files that a resource has no blob of, with ErrMissing; ErrSize when a
 // blob has another size than its file, which a caller that does not send it may claim.
 func (v View) lacks(resource int64, files []tree.Entry) (lacking []string, err error) {
 	for page := range slices.Chunk(files, blobPage) {
-		where, args := ofPage(resource, digestsOf(page))
-		stored, err := sqldb.All(v, func(b *Blob) []any { return sqldb.Row(&b.SHA256, &b.Size) },
-			"SELECT sha256, size FROM blobs "+where, args...)
+		found, err := v.stored(resource, digestsOf(page), "NULL")
 		if err != nil {
 			return nil, err
 		}
-		sizes := make(map[string]int64, len(stored))
-		for _, b := range stored {
-			sizes[b.SHA256] = b.Size
-		}
 		for _, e := range page {
-			size, ok := sizes[e.SHA256]
-			if ok && size != e.Size {
+			b, ok := found[e.SHA256]
+			if ok && b.Size != e.Size {
 				return nil, fmt.Errorf("%q %w", e.Path, ErrSize)
 			}
 			if !ok {
@@ -171,28 +155,34 @@ const blobPage = 512
 
 // ofPage selects the blobs of a resource that a page of digests names.
 func ofPage(resource int64, page []string) (where string, args []any) {
-	digests := padded(page)
-	where = "WHERE resource_id = ? AND sha256 IN (" + sqldb.List(len(digests)) + ")"
-	return where, append([]any{resource}, digests...)
+	ofThese, digests := in(page)
+	return "WHERE resource_id = ? AND sha256 " + ofThese, append([]any{resource}, digests...)
 }
 
 // Blobs returns blobs by digest, which the caller has to Open; ErrMissing when one is not stored.
 func (v View) Blobs(resource int64, digests []string) (map[string]Blob, error) {
+	found, err := v.stored(resource, digests, "body")
+	for _, digest := range digests {
+		if _, ok := found[digest]; err == nil && !ok {
+			err = fmt.Errorf("%w: %s", ErrMissing, digest)
+		}
+	}
+	return found, err
+}
+
+// stored returns the blobs of a resource that digests name, by digest. body is the column, or NULL
+// for blobs without it.
+func (v View) stored(resource int64, digests []string, body string) (map[string]Blob, error) {
 	found := make(map[string]Blob, len(digests))
 	for page := range slices.Chunk(digests, blobPage) {
 		where, args := ofPage(resource, page)
-		blobs, err := sqldb.All(v, func(b *Blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.Body) },
-			"SELECT sha256, size, body FROM blobs "+where, args...)
+		err := sqldb.Each(v, func(b *Blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.Body) },
+			func(b Blob) error {
+				found[b.SHA256] = b
+				return nil
+			}, "SELECT sha256, size, "+body+" FROM blobs "+where, args...)
 		if err != nil {
 			return nil, err
-		}
-		for _, b := range blobs {
-			found[b.SHA256] = b
-		}
-	}
-	for _, digest := range digests {
-		if _, ok := found[digest]; !ok {
-			return nil, fmt.Errorf("%w: %s", ErrMissing, digest)
 		}
 	}
 	return found, nil

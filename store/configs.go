@@ -55,10 +55,7 @@ func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 // again changes nothing. ErrChanged, with the config before, when the condition does not hold;
 // ErrUnchecked when the settings have to pass a schema that they were not checked against.
 func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, after Revision, err error) {
-	if err := tx.lock(project); err != nil {
-		return before, after, err
-	}
-	last, must, err := tx.configHead(project)
+	last, err := tx.lockHead(project, Config)
 	if err != nil {
 		return before, after, err
 	}
@@ -73,7 +70,7 @@ func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, af
 	if !c.HoldsConfig(w.before) {
 		return w.before, after, ErrChanged
 	}
-	if must != "" && must != w.Checked {
+	if last.schema != "" && last.schema != w.Checked {
 		return w.before, after, ErrUnchecked
 	}
 	if w.after.Digest == last.digest && !w.before.Damaged {
@@ -113,26 +110,14 @@ func (s *SettingsSchema) fields() []any {
 
 // The schema of the project p, for queries of one row. Without a project, the columns are zero.
 const (
-	schemaColumns = `COALESCE(s.id, 0), COALESCE(sv.version, ''), COALESCE(sv.schema, ''), COALESCE(p.enforce_schema, FALSE),
+	schemaColumns = `COALESCE(s.id, 0), COALESCE(sv.version, ''), COALESCE(sv.schema, ''),
+		COALESCE(p.enforce_schema, FALSE),
 		CASE WHEN p.stack_version <> 'latest' AND sv.withdrawn_at <> 0 THEN sv.version ELSE '' END,
 		CASE WHEN p.stack_version <> 'latest' AND sv.withdrawn_at <> 0 THEN s.latest ELSE '' END`
 	schemaTables = `
 		LEFT JOIN stacks s ON s.id = p.stack_id LEFT JOIN stack_versions sv ON sv.stack_id = s.id
 			AND sv.version = CASE p.stack_version WHEN 'latest' THEN s.latest ELSE p.stack_version END`
 )
-
-// configHead is the head of a project's configs, and the digest of the schema that the next one must
-// pass, "" for none.
-func (tx *Tx) configHead(project int64) (h head, must string, err error) {
-	err = tx.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &must),
-		`SELECT r.n, r.nth, r.total + length(r.body), r.digest,
-		(SELECT MAX(n) FROM revisions WHERE project_id = p.id), @now,
-		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END FROM projects p`+schemaTables+`
-		JOIN revisions r ON r.project_id = p.id
-			AND r.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
-		WHERE p.id = ?`, project)
-	return h, must, err
-}
 
 // emptyConfig is the config of a project to which none was written.
 var emptyConfig = []byte("{}")

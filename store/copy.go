@@ -108,15 +108,15 @@ func (t table) copy(ctx context.Context, from View, to *Store) error {
 		return err
 	}
 	err := sqldb.Each(from, t.fields, func(row []any) error {
-		for i, field := range row {
-			switch f := field.(type) {
-			case *bool:
-				row[i] = *f
-			case *any:
-				row[i] = *f
-				if body, ok := row[i].([]byte); ok {
-					bytes += len(body)
+		for i := range row {
+			row[i] = *row[i].(*any)
+			switch value := row[i].(type) {
+			case int64:
+				if t.isBool[i] {
+					row[i] = value != 0
 				}
+			case []byte:
+				bytes += len(value)
 			}
 		}
 		rows = append(rows, row)
@@ -139,9 +139,6 @@ func (t table) fields(row *[]any) []any {
 	*row = make([]any, len(t.columns))
 	for i := range *row {
 		(*row)[i] = new(any)
-		if t.isBool[i] {
-			(*row)[i] = new(bool)
-		}
 	}
 	return *row
 }
@@ -160,11 +157,10 @@ func (t table) copySequence(ctx context.Context, from View, to *Store) error {
 		if tx.IsPostgres() {
 			return tx.One(sqldb.Row(new(int64)), "SELECT setval('"+t.name+"_id_seq', ?)", id)
 		}
-		updated, err := tx.change("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", id, t.name)
-		if err == nil && !updated {
-			err = tx.exec("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", t.name, id)
+		if err := tx.exec("DELETE FROM sqlite_sequence WHERE name = ?", t.name); err != nil {
+			return err
 		}
-		return err
+		return tx.exec("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", t.name, id)
 	})
 }
 

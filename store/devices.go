@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
+	"math/big"
 	"net/netip"
 	"strings"
 	"time"
@@ -69,17 +70,12 @@ const (
 
 // NewCode returns a random code, with a hyphen in the middle.
 func NewCode() string {
-	consonant := func(r rune) rune {
-		if strings.ContainsRune(codeLetters, r) {
-			return r
-		}
-		return -1
+	code := ""
+	for len(code) < codeLength {
+		i, _ := rand.Int(rand.Reader, big.NewInt(int64(len(codeLetters)))) // never fails
+		code += string(codeLetters[i.Int64()])
 	}
-	letters := ""
-	for len(letters) < codeLength {
-		letters += strings.Map(consonant, rand.Text()) // each consonant is one of its letters
-	}
-	return CleanCode(letters[:codeLength])
+	return CleanCode(code)
 }
 
 // CleanCode returns a code as it is stored, in upper case and with its hyphen; "" if it is malformed.
@@ -204,6 +200,3 @@ func (tx *Tx) FindDevice(user int64, code string) (*Device, error) {
 	err = tx.exec("UPDATE accounts SET wrong_codes = ?, wrong_since = ? WHERE id = ?", wrong+1, since, user)
 	return nil, cmp.Or(err, ErrNotFound)
 }
-
-const pruneDevices = `DELETE FROM devices WHERE hash IN
-	(SELECT hash FROM devices WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`

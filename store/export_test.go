@@ -4,7 +4,8 @@ import "example.com/projecthub/store/sqldb"
 
 // AddRevision adds the config of a new project, which nobody wrote.
 func (tx *Tx) AddEmptyConfig(project int64) error {
-	_, err := tx.add(project, Config, head{}, Revision{}, Revision{Digest: NoConfig, body: Compress(emptyConfig)})
+	empty := Revision{Digest: NoConfig, body: Compress(emptyConfig)}
+	_, err := tx.add(project, Config, head{at: tx.Now()}, Revision{}, empty)
 	return err
 }
 

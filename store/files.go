@@ -37,10 +37,7 @@ func PrepareFiles(before Revision, files tree.Tree, sent map[string]bool, by Aut
 // WriteFiles replaces the files of a project. ErrChanged when it no longer holds those before,
 // ErrMissing, with their digests, when blobs are not there, and ErrSize when one has another size.
 func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking []string, err error) {
-	if err := tx.lock(project); err != nil {
-		return after, nil, err
-	}
-	last, err := tx.head(project, Files)
+	last, err := tx.lockHead(project, Files)
 	if err != nil {
 		return after, nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/store/sqldb"
 )
 
@@ -64,7 +63,7 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 	}
 	for _, d := range slices.Backward(damaged) { // a base after those that have it
 		err := s.Write(ctx, func(tx *Tx) error {
-			if err := tx.sweepLater(d.resource); err != nil { // what a revision named may be removed
+			if err := tx.sweepLater(d.resource, 0); err != nil { // what a revision named may be removed
 				return err
 			}
 			// First, since an upload locks the resource before its blobs.
@@ -83,8 +82,19 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 
 // check is Check for one resource.
 func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Problem)) error {
-	report := func(what string, err error) {
-		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), remedies[r.Kind]})
+	newest, err := sqldb.Column[int64](v, "SELECT MAX(n) FROM revisions WHERE project_id = ? GROUP BY kind", r.ID)
+	if err != nil {
+		return err
+	}
+	report := func(revision int64, what string, err error) { // 0: not of a revision
+		remedy := remedies[r.Kind]
+		if revision != 0 && !slices.Contains(newest, revision) {
+			remedy = older
+			*damaged = append(*damaged, deletion{r.ID, `DELETE FROM revisions WHERE project_id = ? AND n = ? AND NOT EXISTS (
+				SELECT 1 FROM revisions d WHERE d.project_id = revisions.project_id AND d.base = revisions.n)`,
+				[]any{r.ID, revision}})
+		}
+		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), remedy})
 	}
 	type blob struct {
 		Blob
@@ -93,32 +103,19 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 	const reported = -1
 	known := map[string]int64{} // sizes of the blobs that are stored
 	var buf []byte
-	err := sqldb.Each(v, func(b *blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
+	err = sqldb.Each(v, func(b *blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
 		func(b blob) (err error) {
 			n.Blobs++
 			known[b.SHA256] = b.Size
 			if buf, err = b.Open(buf); err != nil {
 				known[b.SHA256] = reported
-				report("", err)
+				report(0, "", err)
 				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, b.SHA256, b.at}})
 			}
 			return v.Context().Err()
 		}, "SELECT sha256, size, at, body FROM blobs WHERE resource_id = ? ORDER BY sha256", r.ID)
 	if err != nil {
 		return err
-	}
-	newest, err := sqldb.Column[int64](v, "SELECT MAX(n) FROM revisions WHERE project_id = ? GROUP BY kind", r.ID)
-	if err != nil {
-		return err
-	}
-	reportRevision := func(n int64, what string, err error) {
-		if n == 0 || slices.Contains(newest, n) {
-			report(what, err)
-			return
-		}
-		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), older})
-		*damaged = append(*damaged, deletion{r.ID, `DELETE FROM revisions WHERE project_id = ? AND n = ? AND NOT EXISTS (
-			SELECT 1 FROM revisions d WHERE d.project_id = revisions.project_id AND d.base = revisions.n)`, []any{r.ID, n}})
 	}
 	configs, err := sqldb.Column[int64](v,
 		"SELECT n FROM revisions WHERE project_id = ? AND kind = 'config' ORDER BY n", r.ID)
@@ -127,37 +124,38 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 	}
 	for _, n := range configs {
 		if _, err := v.Numbered(r.ID, n); errors.Is(err, ErrDamaged) {
-			reportRevision(n, "config: ", err)
+			report(n, "config: ", err)
 		} else if err != nil {
 			return err
 		}
 	}
-	return v.eachNamed(r.ID, func(e tree.Entry) {
-		size, stored := known[e.SHA256]
-		if size == reported || stored && (size == e.Size || e.Path == "") || e.SHA256 == "" {
-			return
-		}
-		known[e.SHA256] = reported
-		if !stored {
-			*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // there is none
-		}
-		err := fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
-		if e.Path != "" {
-			err = fmt.Errorf("%w of %q", err, e.Path)
-		}
-		if stored {
-			err = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
-		}
-		report("", err)
-	}, func(n int64, version string, err error) error {
-		if !errors.Is(err, ErrDamaged) {
+	return v.eachList(r.ID, func(l list, err error) error {
+		switch {
+		case err != nil && !errors.Is(err, ErrDamaged):
 			return err
+		case err != nil && l.version != "":
+			report(0, l.version+": list of files: ", err)
+		case err != nil:
+			report(l.n, "list of files: ", err)
 		}
-		what := "list of files: "
-		if version != "" {
-			what = version + ": " + what
+		for _, e := range l.files {
+			size, stored := known[e.SHA256]
+			if size == reported || stored && (size == e.Size || e.Path == "") || e.SHA256 == "" {
+				continue
+			}
+			known[e.SHA256] = reported
+			if !stored {
+				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // there is none
+			}
+			err := fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
+			if e.Path != "" {
+				err = fmt.Errorf("%w of %q", err, e.Path)
+			}
+			if stored {
+				err = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
+			}
+			report(0, "", err)
 		}
-		reportRevision(n, what, err)
 		return nil
 	})
 }

@@ -93,7 +93,3 @@ func (tx *Tx) UseLink(l *Link) (bool, error) {
 	return tx.change("UPDATE links SET used_at = ? WHERE id = ? AND used_at = 0 AND expires_at > ?",
 		tx.Now(), l.ID, tx.Now())
 }
-
-// A link is kept for a day after it expired, so that the page can say why it does not work.
-const pruneLinks = `DELETE FROM links WHERE id IN
-	(SELECT id FROM links WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/store/sqldb"
 )
 
@@ -99,7 +100,7 @@ func (tx *Tx) AddProject(p Project) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = tx.add(id, Config, head{}, Revision{}, Revision{Digest: NoConfig, body: Compress(emptyConfig)})
+	_, err = tx.add(id, Config, head{at: tx.Now()}, Revision{}, Revision{Digest: NoConfig, body: Compress(emptyConfig)})
 	return id, err
 }
 
@@ -184,6 +185,54 @@ func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bo
 		p.API.ID, p.PublicPreview, p.ID)
 }
 
+// CopyProject gives a project that was just added the config and the base files of another one: as
+// revisions of its own, with blobs of its own. ErrNotFound when the other one does not exist.
+func (tx *Tx) CopyProject(id, source int64, by Author) error {
+	if _, err := tx.LockProject(source); err != nil { // so that both are of one moment
+		return err
+	}
+	config, err := tx.Newest(source, Config)
+	if err != nil {
+		return err
+	}
+	if config.Written() {
+		empty := Revision{N: 1, Digest: NoConfig, Content: emptyConfig} // that every project begins with
+		write, err := PrepareConfig(empty, config.Content, by)
+		if err != nil {
+			return err
+		}
+		if _, _, err := tx.WriteConfig(id, write, Condition{}); err != nil {
+			return err
+		}
+	}
+	files, err := tx.Newest(source, Files)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list, err := tree.Read(files.Content)
+	if err != nil {
+		return err
+	}
+	for page := range slices.Chunk(without(list, nil, nil), blobPage) {
+		where, args := ofPage(source, digestsOf(page))
+		err := tx.exec(`INSERT INTO blobs (resource_id, sha256, size, at, body)
+			SELECT CAST(? AS BIGINT), sha256, size, CAST(? AS BIGINT), body FROM blobs `+where,
+			append([]any{id, tx.Now()}, args...)...)
+		if err != nil {
+			return err
+		}
+	}
+	write, err := PrepareFiles(Revision{}, list, nil, by)
+	if err != nil {
+		return err
+	}
+	_, _, err = tx.WriteFiles(id, write)
+	return err
+}
+
 // ProjectFilter says which projects a list holds: those of accounts, and others.
 type ProjectFilter struct {
 	Accounts []string // all that these have
@@ -225,8 +274,8 @@ func (v View) ListProjects(f ProjectFilter) ([]Project, error) {
 	if err := v.Scan(q, &ids); err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	args := padded(ids)
-	found, err := sqldb.All(v, projectFields, selectProjects+"p.id IN ("+sqldb.List(len(args))+")", args...)
+	ofThese, args := in(ids)
+	found, err := sqldb.All(v, projectFields, selectProjects+"p.id "+ofThese, args...)
 	slices.SortFunc(found, func(a, b Project) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
 	return found, err
 }

@@ -61,12 +61,12 @@ func (v View) Trashed(account int64, kind, slug string) (t Trashed, err error) {
 // Trash returns a page of the deleted resources of a kind, by account and slug: of those of one
 // name the one that Trashed returns.
 func (v View) Trash(kind string, accounts []string, after Name, limit int) ([]Trashed, error) {
-	args := append(padded(accounts), kind, after.Account, after.Account, after.Slug, limit)
-	return sqldb.All(v, trashedFields, selectTrashed+"WHERE a.name IN ("+sqldb.List(len(args)-5)+`)
-		AND r.kind = ? AND r.deleted_at <> 0 AND r.id = (
-			SELECT n.id FROM resources n WHERE n.account_id = r.account_id AND n.kind = r.kind AND n.slug = r.slug
+	ofThese, args := in(accounts)
+	return sqldb.All(v, trashedFields, selectTrashed+"WHERE a.name "+ofThese+` AND r.kind = ? AND r.deleted_at <> 0
+		AND r.id = (SELECT n.id FROM resources n WHERE n.account_id = r.account_id AND n.kind = r.kind AND n.slug = r.slug
 			AND n.deleted_at <> 0 ORDER BY n.deleted_at DESC, n.id DESC LIMIT 1)
-		AND (a.name > ? OR a.name = ? AND r.slug > ?) ORDER BY a.name, r.slug LIMIT ?`, args...)
+		AND (a.name > ? OR a.name = ? AND r.slug > ?) ORDER BY a.name, r.slug LIMIT ?`,
+		append(args, kind, after.Account, after.Account, after.Slug, limit)...)
 }
 
 // Name is @account/slug, after which the next page of a list begins; the zero value: the first one.

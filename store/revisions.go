@@ -103,10 +103,18 @@ func (v View) revision(where string, args ...any) (r Revision, err error) {
 }
 
 // Decode sets the content, or Damaged with an ErrDamaged.
-func (r *Revision) Decode() error {
-	err := r.decode()
+func (r *Revision) Decode() (err error) {
+	if r.base == 0 {
+		r.Content, err = Decompress(nil, r.body, maxContent)
+	} else if r.Content, err = Decompress(nil, r.baseBody, maxContent); err == nil {
+		r.Content, err = DecompressWith(r.body, r.Content, maxContent)
+	}
+	if err == nil && Digest(r.Content) != r.Digest {
+		err = errOther
+	}
 	if err != nil {
 		r.Damaged, r.Content, r.base, r.body = true, nil, 0, nil
+		err = fmt.Errorf("%w: revision %d: %w", ErrDamaged, r.N, err)
 	}
 	return err
 }
@@ -118,24 +126,33 @@ func (v View) NewestDigest(project int64, kind RevisionKind) (digest string, inc
 	return last.digest, last.incomplete, err
 }
 
-// head is the newest revision of a kind, as far as the next one needs it; the zero value: none.
+// head is the newest revision of a kind, as far as the next one needs it; n 0: there is none.
 type head struct {
 	n, nth, total int64
 	digest        string
-	newest        int64 // number of the newest one of both kinds
-	at            Time  // when this was read
-	incomplete    bool  // files may be missing since a repair
+	newest        int64  // number of the newest one of both kinds
+	at            Time   // when this was read
+	incomplete    bool   // files may be missing since a repair
+	schema        string // digest of the one that the next config must pass; "": none
 }
 
 func (v View) head(project int64, kind RevisionKind) (h head, err error) {
-	err = v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete), `
-		SELECT n, nth, total + length(body), digest, (SELECT MAX(n) FROM revisions WHERE project_id = ?), @now,
-		(SELECT incomplete FROM resources WHERE id = project_id) FROM revisions
-		WHERE project_id = ? AND kind = ? ORDER BY n DESC LIMIT 1`, project, project, kind)
-	if errors.Is(err, ErrNotFound) {
-		err = v.One(sqldb.Row(&h.newest), "SELECT COALESCE(MAX(n), 0) FROM revisions WHERE project_id = ?", project)
+	return h, v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
+		`SELECT COALESCE(r.n, 0), COALESCE(r.nth, 0), COALESCE(r.total + length(r.body), 0), COALESCE(r.digest, ''),
+		(SELECT COALESCE(MAX(n), 0) FROM revisions WHERE project_id = p.id), @now,
+		(SELECT incomplete FROM resources WHERE id = p.id),
+		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END FROM projects p`+schemaTables+`
+		LEFT JOIN revisions r ON r.project_id = p.id
+			AND r.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = ?)
+		WHERE p.id = ?`, kind, project)
+}
+
+// lockHead is head of a project that is locked until the end of the transaction: see lock.
+func (tx *Tx) lockHead(project int64, kind RevisionKind) (head, error) {
+	if err := tx.lock(project); err != nil {
+		return head{}, err
 	}
-	return h, err
+	return tx.head(project, kind)
 }
 
 // History returns the revisions of a kind that callers wrote, the newest first, without their
@@ -150,12 +167,9 @@ func (v View) History(project int64, kind RevisionKind, before int64, most int) 
 }
 
 // add adds a revision in place of the one before, after last, and drops those that are no longer kept.
-// The caller has locked the project, and read last since.
+// last is from lockHead.
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
-	if last.n == 0 {
-		r.At = tx.Now()
-	}
 	err := tx.exec(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
 		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
 		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token,
@@ -184,18 +198,13 @@ type Retention struct {
 // DefaultRetention is what a hub keeps.
 var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes: 64 << 20, Lists: 20}
 
-// of is what is kept of a kind.
-func (k Retention) of(kind RevisionKind) Retention {
-	if kind == Files {
-		return Retention{Revisions: k.Lists, Bytes: 1 << 40}
-	}
-	return k
-}
-
 // trim drops the oldest revisions of a kind that are not kept, but for one: the list that the
 // first one that is kept has as its dictionary, and so all later ones that have an earlier one.
 func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
-	k := tx.keep.of(kind)
+	k := tx.keep
+	if kind == Files {
+		k = Retention{Revisions: k.Lists, Bytes: 1 << 40}
+	}
 	if newest.nth <= k.Revisions && newest.total <= k.Bytes {
 		return nil
 	}
@@ -216,28 +225,22 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 	if due, err := s.due(ctx, "trim histories", every); err != nil || !due {
 		return 0, err
 	}
-	now, err := s.View(ctx).Now()
-	if err != nil {
-		return 0, err
-	}
 	due, err := sqldb.Column[int64](s.View(ctx), `SELECT p.id FROM projects p
 		JOIN revisions o ON o.project_id = p.id
 			AND o.n = (SELECT MIN(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
 		JOIN revisions l ON l.project_id = p.id
 			AND l.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
-		WHERE o.at <= ? AND o.nth <= l.nth - ?`, now.Add(-s.Retention.Age), s.Retention.Revisions)
+		WHERE o.at <= @now - ? AND o.nth <= l.nth - ?`, s.Retention.Age.Microseconds(), s.Retention.Revisions)
 	for _, project := range due {
 		err := s.Write(ctx, func(tx *Tx) error {
-			if err := tx.lock(project); errors.Is(err, ErrNotFound) {
-				return nil // it was purged meanwhile
-			} else if err != nil {
-				return err
+			last, err := tx.lockHead(project, Config)
+			if errors.Is(err, ErrNotFound) { // it was purged meanwhile
+				return nil
 			}
-			last, err := tx.head(project, Config)
-			if err != nil {
-				return err
+			if err == nil {
+				err = tx.trim(project, Config, last)
 			}
-			return tx.trim(project, Config, last)
+			return err
 		})
 		if err != nil {
 			return trimmed, err
@@ -264,22 +267,6 @@ func (r *Revision) encode(before Revision) error {
 	}
 	if len(whole) == 0 || len(r.body) > len(whole)/8 {
 		r.base, r.body = 0, Compress(r.Content)
-	}
-	return nil
-}
-
-// decode sets the content.
-func (r *Revision) decode() (err error) {
-	if r.base == 0 {
-		r.Content, err = Decompress(nil, r.body, maxContent)
-	} else if r.Content, err = Decompress(nil, r.baseBody, maxContent); err == nil {
-		r.Content, err = DecompressWith(r.body, r.Content, maxContent)
-	}
-	if err == nil && Digest(r.Content) != r.Digest {
-		err = errOther
-	}
-	if err != nil {
-		return fmt.Errorf("%w: revision %d: %w", ErrDamaged, r.N, err)
 	}
 	return nil
 }

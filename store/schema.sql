@@ -3,7 +3,7 @@
 --   NAME   SQLite: TEXT                                PostgreSQL: TEXT COLLATE "C", which sorts by byte, too
 --   BYTES  SQLite: BLOB                                PostgreSQL: BYTEA
 -- An id is never used twice. Times are microseconds since 1970 in UTC, 0: never. A digest is a SHA-256 in 64 hex
--- digits, '': none. model/store has the queries of revisions and blobs, and a test that tries this schema.
+-- digits, '': none.
 --
 -- Not in it: who looks at a project at the moment (presence). Each hub keeps that in memory, for the event streams
 -- that it serves, sends it over them, and tells other hubs by PostgreSQL's NOTIFY. Nothing is lost when a hub ends.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,5 +106,26 @@ func (tx *Tx) EndSession(hash string) (bool, error) {
 	return tx.change("DELETE FROM sessions WHERE hash = ?", hash)
 }
 
-const pruneSessions = `DELETE FROM sessions WHERE id IN
-	(SELECT id FROM sessions WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`
+// usesRows is how many ids an UPDATE has.
+const usesRows = 64
+
+// MarkUsed stores that tokens and sessions, by id, were used a moment ago.
+func (tx *Tx) MarkUsed(tokens, sessions []int64) error {
+	if err := tx.markUsed("tokens", "used_at", tokens); err != nil {
+		return err
+	}
+	return tx.markUsed("sessions", "seen_at", sessions)
+}
+
+func (tx *Tx) markUsed(table, column string, ids []int64) error {
+	slices.Sort(ids) // they are locked in their order, as by a revocation, so that none waits for the other
+	for part := range slices.Chunk(ids, usesRows) {
+		ofThese, args := in(part)
+		err := tx.exec("UPDATE "+table+" SET "+column+" = ? WHERE id IN (SELECT id FROM "+table+
+			" WHERE id "+ofThese+" ORDER BY id @lock)", append([]any{tx.Now()}, args...)...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

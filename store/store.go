@@ -10,6 +10,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"slices"
 
 	"example.com/projecthub/store/sqldb"
 )
@@ -47,7 +48,6 @@ var (
 	ErrAddress      = sqldb.ErrAddress
 	ErrInUse        = sqldb.ErrInUse
 	ErrSchemaOld    = sqldb.ErrSchemaOld
-	ErrSchemaNew    = sqldb.ErrSchemaNew
 	ErrSchemaRights = sqldb.ErrSchemaRights
 	ErrRights       = sqldb.ErrRights
 
@@ -148,21 +148,18 @@ func (tx *Tx) lock(resource int64) error {
 	return tx.One(sqldb.Row(new(int64)), "SELECT id FROM resources WHERE id = ? AND deleted_at = 0 @lock", resource)
 }
 
-// padded returns ids or names as arguments, filled up so that there are few statements to prepare:
-// no row has the id 0, or the name "".
-func padded[T any](list []T) []any {
+// in returns the condition that a column has one of the ids or names, and its arguments, filled up so
+// that there are few statements to prepare: no row has the id 0, or the name "".
+func in[T any](list []T) (condition string, args []any) {
 	size := 8
 	for size < len(list) {
 		size *= 8
 	}
-	args := make([]any, size)
-	for i := range args {
-		args[i] = *new(T)
-		if i < len(list) {
-			args[i] = list[i]
-		}
+	args = make([]any, 0, size)
+	for _, value := range append(slices.Clip(list), make([]T, size-len(list))...) {
+		args = append(args, value)
 	}
-	return args
+	return "IN (" + sqldb.List(size) + ")", args
 }
 
 // orNull is a value as a column takes it that may be null: the zero value is none.

@@ -19,18 +19,13 @@ const Grace = 24 * time.Hour
 
 // named says to a sweep that reads meanwhile that blobs of a resource are named now that were not
 // before. The caller has locked the resource.
-func (tx *Tx) named(resource int64) error {
-	if err := tx.exec("UPDATE resources SET writes = writes + 1 WHERE id = ?", resource); err != nil {
-		return err
-	}
-	return tx.sweepLater(resource)
-}
+func (tx *Tx) named(resource int64) error { return tx.sweepLater(resource, 1) }
 
 // sweepLater has a sweep be due once what is stored now may be removed. It locks the resource, so that
-// a sweep that ends meanwhile waits, and finds it.
-func (tx *Tx) sweepLater(resource int64) error {
-	return tx.exec("UPDATE resources SET sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END WHERE id = ?",
-		tx.Now().Add(Grace), resource)
+// a sweep that ends meanwhile waits, and finds it. named is 1 if blobs are named now, else 0.
+func (tx *Tx) sweepLater(resource, named int64) error {
+	return tx.exec(`UPDATE resources SET writes = writes + ?,
+		sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END WHERE id = ?`, named, tx.Now().Add(Grace), resource)
 }
 
 // Sweep collects each resource whose sweep is due, and returns how many blobs it removed. One that
@@ -97,11 +92,10 @@ func (s *Store) Collect(ctx context.Context, resource int64, grace time.Duration
 	switch {
 	case errors.Is(err, ErrDamaged):
 		again = Grace
+	case errors.Is(err, ErrChanged):
+		again, err = time.Minute, nil // the next sweep reads again
 	case err != nil:
 		again = time.Minute
-	}
-	if errors.Is(err, ErrChanged) {
-		err = nil // the next sweep reads again
 	}
 	return removed, errors.Join(err, s.Write(ctx, func(tx *Tx) error { return tx.swept(resource, before, again) }))
 }
@@ -139,7 +133,10 @@ func (tx *Tx) removeBlobs(resource, writes int64, before Time, page []string) (r
 // time.
 func (v View) unnamed(resource int64, before Time) (digests []string, err error) {
 	named := map[string]bool{}
-	err = v.eachNamed(resource, func(e tree.Entry) { named[e.SHA256] = true }, func(_ int64, _ string, err error) error {
+	err = v.eachList(resource, func(l list, err error) error {
+		for _, e := range l.files {
+			named[e.SHA256] = true
+		}
 		if errors.Is(err, ErrNotFound) { // a write dropped this one; one without its base is damaged
 			return nil
 		}
@@ -152,43 +149,37 @@ func (v View) unnamed(resource int64, before Time) (digests []string, err error)
 	return slices.DeleteFunc(stored, func(digest string) bool { return named[digest] }), err
 }
 
-// eachNamed calls f for each blob that a resource names, with the file, or the digest alone. Of a list
-// that cannot be read it calls failed, with the number of the revision or the version of a stack, and ends
-// if that returns an error.
-func (v View) eachNamed(
-	resource int64, f func(tree.Entry), failed func(n int64, version string, err error) error,
-) error {
-	type list struct {
-		n       int64  // of the revision of a project
-		version string // of the stack
-		schema  string // digest of one of the version's files; "": none
-	}
-	lists, err := sqldb.All(v, func(l *list) []any { return sqldb.Row(&l.n, &l.version, &l.schema) },
+// list is a list of files by which a resource names blobs: a revision of a project, or a version of a
+// stack. What an API names are files without a path.
+type list struct {
+	n       int64  // of the revision
+	version string // of the stack
+	digest  string // of the schema, one of the version's files, or of what an API names; "": none
+	files   tree.Tree
+}
+
+// eachList calls f for each list of a resource, with an error if it cannot be read, until f fails.
+func (v View) eachList(resource int64, f func(l list, err error) error) error {
+	lists, err := sqldb.All(v, func(l *list) []any { return sqldb.Row(&l.n, &l.version, &l.digest) },
 		`SELECT n, '', '' FROM revisions WHERE project_id = ? AND kind = 'files'
-		UNION ALL SELECT 0, version, schema FROM stack_versions WHERE stack_id = ? ORDER BY 1, 2`, resource, resource)
-	if err != nil {
-		return err
-	}
+		UNION ALL SELECT 0, version, schema FROM stack_versions WHERE stack_id = ?
+		UNION ALL SELECT 0, '', document FROM apis WHERE id = ?
+		UNION ALL SELECT 0, '', json FROM apis WHERE id = ?
+		UNION ALL SELECT 0, '', targets FROM apis WHERE id = ? ORDER BY 1, 2`,
+		resource, resource, resource, resource, resource)
 	for _, l := range lists {
-		files, err := v.files(resource, l.n, l.version)
-		isSchema := func(e tree.Entry) bool { return e.SHA256 == l.schema }
-		if err == nil && l.schema != "" && !slices.ContainsFunc(files, isSchema) {
-			err = fmt.Errorf("%w: it does not have the schema of settings %s", ErrDamaged, l.schema)
+		var unread error
+		if l.n == 0 && l.version == "" {
+			l.files = tree.Tree{{SHA256: l.digest}}
+		} else {
+			l.files, unread = v.files(resource, l.n, l.version)
 		}
-		if err != nil {
-			if err := failed(l.n, l.version, err); err != nil {
-				return err
-			}
+		isDigest := func(e tree.Entry) bool { return e.SHA256 == l.digest }
+		if unread == nil && l.digest != "" && !slices.ContainsFunc(l.files, isDigest) {
+			unread = fmt.Errorf("%w: it does not have the schema of settings %s", ErrDamaged, l.digest)
 		}
-		for _, e := range files {
-			f(e)
-		}
-	}
-	described, err := sqldb.All(v, func(d *[3]string) []any { return sqldb.Row(&d[0], &d[1], &d[2]) },
-		"SELECT document, json, targets FROM apis WHERE id = ?", resource)
-	for _, digests := range described {
-		for _, digest := range digests {
-			f(tree.Entry{SHA256: digest})
+		if err := f(l, unread); err != nil {
+			return err
 		}
 	}
 	return err
@@ -204,7 +195,7 @@ func (v View) files(resource, n int64, version string) (tree.Tree, error) {
 		err = v.One(sqldb.Row(&r.Digest, &r.body),
 			"SELECT tree, body FROM stack_versions WHERE stack_id = ? AND version = ?", resource, version)
 		if err == nil {
-			err = r.decode()
+			err = r.Decode()
 		}
 	}
 	if err != nil {

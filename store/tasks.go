@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -29,17 +30,26 @@ func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned
 		return p, err
 	}
 	for _, old := range []struct {
-		deleted *int
-		text    string // deletes at most so many rows from before a time
-		age     time.Duration
+		deleted          *int
+		table, key, from string // from before a time
+		age              time.Duration
 	}{
-		{&p.Answers, pruneAnswers, answersKept}, {&p.Audit, pruneAudit, audit}, {&p.Tokens, pruneTokens, KeepTokens},
-		{&p.Sessions, pruneSessions, SessionLife}, {&p.Links, pruneLinks, AccountLinkLife},
-		{&p.Devices, pruneDevices, DeviceLife},
+		{&p.Answers, "answers", "caller, route, key", "created_at < ? ORDER BY created_at", answersKept},
+		{&p.Audit, "audit", "id", "at < ? ORDER BY at", audit},
+		// A token with which others were created stays until they are deleted, so that to revoke what it was
+		// created with reaches them.
+		{&p.Tokens, "tokens", "id", `COALESCE(NULLIF(revoked_at, 0), NULLIF(expires_at, 0)) < ?
+			AND NOT EXISTS (SELECT 1 FROM tokens c WHERE c.parent_id = tokens.id)`, KeepTokens},
+		{&p.Sessions, "sessions", "id", "seen_at < ? ORDER BY seen_at", SessionLife},
+		// The page can say for a day why a link that has expired does not work.
+		{&p.Links, "links", "id", "expires_at < ? ORDER BY expires_at", AccountLinkLife},
+		{&p.Devices, "devices", "hash", "expires_at < ? ORDER BY expires_at", DeviceLife},
 	} {
+		text := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT ?)",
+			old.table, old.key, old.from)
 		for n := pruned; n == pruned; *old.deleted += n {
 			err := s.Write(ctx, func(tx *Tx) (err error) {
-				n, err = tx.count(old.text, tx.Now().Add(-old.age), pruned)
+				n, err = tx.count(text, tx.Now().Add(-old.age), pruned)
 				return err
 			})
 			if err != nil {

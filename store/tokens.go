@@ -107,23 +107,17 @@ func (tx *Tx) MintToken(t *Token) error {
 	if err := tx.lockAccount(t.AccountID); err != nil { // so that no revocation misses it
 		return err
 	}
-	if t.ParentID != 0 {
-		ok, err := tx.Exists("SELECT 1 FROM tokens t WHERE t.id = ?"+valid, t.ParentID)
-		if err == nil && !ok {
-			err = ErrRevoked
-		}
-		if err != nil {
-			return err
-		}
-	}
+	var hasParent bool
 	var n int
-	err := tx.One(sqldb.Row(&n),
-		"SELECT COUNT(*) FROM tokens t WHERE t.account_id = ? AND COALESCE(t.bot_id, 0) = ?"+valid, t.AccountID, t.BotID)
-	if err == nil && n >= maxTokens {
-		err = ErrTooMany
-	}
-	if err != nil {
+	err := tx.One(sqldb.Row(&hasParent, &n), "SELECT EXISTS (SELECT 1 FROM tokens t WHERE t.id = ?"+valid+`), COUNT(*)
+		FROM tokens t WHERE t.account_id = ? AND COALESCE(t.bot_id, 0) = ?`+valid, t.ParentID, t.AccountID, t.BotID)
+	switch {
+	case err != nil:
 		return err
+	case t.ParentID != 0 && !hasParent:
+		return ErrRevoked
+	case n >= maxTokens:
+		return ErrTooMany
 	}
 	return tx.CreateToken(t)
 }
@@ -206,9 +200,9 @@ func (tx *Tx) RevokeToken(id string) (*RevokedToken, error) {
 	}
 	slices.Sort(ended)
 	for part := range slices.Chunk(ended, 512) {
-		ids := padded(part)
-		where := "WHERE t.id <> ? AND t.id IN (" + sqldb.List(len(ids)) + ") ORDER BY t.id"
-		all, err := sqldb.All(tx, tokenFields, selectPATs+where, append([]any{token}, ids...)...)
+		ofThese, ids := in(part)
+		all, err := sqldb.All(tx, tokenFields, selectPATs+"WHERE t.id "+ofThese+" AND t.id <> ? ORDER BY t.id",
+			append(ids, token)...)
 		if err != nil {
 			return nil, err
 		}
@@ -259,9 +253,3 @@ func (tx *Tx) RevokeTokensOf(owner string) (r Revoked, err error) {
 // KeepTokens is how long tokens that were revoked or have expired are kept, so that lists and
 // refusals say so. The audit log keeps what happened to them.
 const KeepTokens = 90 * 24 * time.Hour
-
-// A token with which others were created stays until they are deleted, so that to revoke what it was
-// created with reaches them.
-const pruneTokens = `DELETE FROM tokens WHERE id IN (SELECT t.id FROM tokens t
-	WHERE COALESCE(NULLIF(t.revoked_at, 0), NULLIF(t.expires_at, 0)) < ?
-	AND NOT EXISTS (SELECT 1 FROM tokens c WHERE c.parent_id = t.id) LIMIT ?)`

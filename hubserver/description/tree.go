@@ -94,9 +94,6 @@ func (b *budget) expect(values int, cost int64) error {
 	return b.need(4*b.bytes + cost*int64(min(values, maxValues)))
 }
 
-// memory is how much the description and its tree take.
-func (b *budget) memory() int64 { return 2*b.bytes + valueCost*int64(b.values) }
-
 // spend counts one value.
 func (b *budget) spend(n *node) error {
 	b.values++
@@ -108,7 +105,7 @@ func (b *budget) spend(n *node) error {
 		return invalid("the description has more than %d MiB of text, counting each use of a YAML alias", maxText>>20)
 	}
 	if b.values%(1<<14) == 0 {
-		return b.need(b.memory())
+		return b.need(2*b.bytes + valueCost*int64(b.values)) // the description and its tree
 	}
 	return nil
 }

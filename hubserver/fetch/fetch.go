@@ -201,28 +201,7 @@ func (f *Fetcher) dial(ctx context.Context, _, address string) (net.Conn, error)
 	if err != nil {
 		return nil, err
 	}
-	places, err := f.resolve(ctx, host, service)
-	if err != nil {
-		return nil, err
-	}
-	for _, to := range places {
-		if err := f.guard.check(to); err != nil {
-			return nil, err
-		}
-	}
-	for _, to := range places[:min(len(places), maxAddresses)] {
-		conn, failed := f.options.Dial(ctx, to)
-		if failed == nil {
-			return conn, nil
-		}
-		err = errors.Join(err, failed)
-	}
-	return nil, err
-}
-
-// resolve returns at least one address.
-func (f *Fetcher) resolve(ctx context.Context, host, service string) ([]netip.AddrPort, error) {
-	number, err := portNumber(service)
+	port, err := portNumber(service)
 	if err != nil {
 		return nil, err
 	}
@@ -235,9 +214,17 @@ func (f *Fetcher) resolve(ctx context.Context, host, service string) ([]netip.Ad
 	if len(addresses) == 0 {
 		return nil, fmt.Errorf("%s has no address", host)
 	}
-	places := make([]netip.AddrPort, len(addresses))
-	for i, address := range addresses {
-		places[i] = netip.AddrPortFrom(address, number)
+	for _, to := range addresses {
+		if err := f.guard.check(netip.AddrPortFrom(to, port)); err != nil {
+			return nil, err
+		}
 	}
-	return places, nil
+	for _, to := range addresses[:min(len(addresses), maxAddresses)] {
+		conn, failed := f.options.Dial(ctx, netip.AddrPortFrom(to, port))
+		if failed == nil {
+			return conn, nil
+		}
+		err = errors.Join(err, failed)
+	}
+	return nil, err
 }

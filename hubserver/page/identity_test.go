@@ -129,9 +129,12 @@ func (s *site) signIn(token string) string {
 	return cookies[0].Value
 }
 
-func (s *site) role(user string) string {
+func (s *site) role(user string) (role string) {
 	s.Helper()
-	role, err := s.store.View(s.Context()).RoleOf(user, "acme")
+	err := s.store.Write(s.Context(), func(tx *store.Tx) (err error) {
+		role, err = tx.LockMember("acme", user)
+		return err
+	})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func Validate(text, settings []byte) (findings []wire.FieldError, err error) {
 	if err != nil {
 		return nil, plainError(err)
 	}
-	instance, err := parse(settings)
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(settings))
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,6 @@ func Validate(text, settings []byte) (findings []wire.FieldError, err error) {
 	findings = collect(nil, invalid)
 	slices.SortStableFunc(findings, func(a, b wire.FieldError) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return findings, nil
-}
-
-func parse(text []byte) (any, error) {
-	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }
 
 // collect appends the findings of e, which are those of its causes if it has any.
@@ -133,7 +129,7 @@ func (b *budget) compiler(text []byte) (*jsonschema.Compiler, error) {
 	if err := wire.CheckSyntax(text); err != nil {
 		return nil, err
 	}
-	document, err := parse(text)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"strings"
 	"syscall"
 
@@ -14,10 +15,8 @@ func endUnanswered(network, _ string, conn syscall.RawConn) error {
 		return nil
 	}
 	var err error
-	if failed := conn.Control(func(fd uintptr) {
+	failed := conn.Control(func(fd uintptr) {
 		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(lockTime.Milliseconds()))
-	}); failed != nil {
-		return failed
-	}
-	return err
+	})
+	return cmp.Or(failed, err)
 }

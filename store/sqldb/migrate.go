@@ -43,10 +43,7 @@ func (db *DB) Migrate(ctx context.Context, steps ...Step) (done []string, err er
 	if errors.Is(err, ErrRights) {
 		err = fmt.Errorf("%w: %w", ErrSchemaRights, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return done, nil
+	return done, err
 }
 
 func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (done []string, err error) {

@@ -3,7 +3,6 @@ package sqldb
 import (
 	"context"
 	"database/sql"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -196,19 +195,18 @@ type numbered struct{ runner }
 var (
 	pgWords = strings.NewReplacer("@now", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"@lock", "FOR NO KEY UPDATE", "@share", "FOR SHARE")
-	placeholder = regexp.MustCompile(`\?`)
-	texts       sync.Map // of text with numbers by text
+	texts sync.Map // of text with numbers by text
 )
 
 func number(text string) string {
 	if known, ok := texts.Load(text); ok {
 		return known.(string)
 	}
-	n := 0
-	numbered := placeholder.ReplaceAllStringFunc(pgWords.Replace(text), func(string) string {
-		n++
-		return "$" + strconv.Itoa(n)
-	})
+	parts := strings.Split(pgWords.Replace(text), "?")
+	for i := range parts[1:] {
+		parts[i] += "$" + strconv.Itoa(i+1)
+	}
+	numbered := strings.Join(parts, "")
 	texts.Store(text, numbered)
 	return numbered
 }

@@ -131,14 +131,15 @@ func (db *DB) Snapshot(ctx context.Context, f func(v View) error) error {
 		return unavailable(err)
 	}
 	defer tx.Rollback()
-	if !db.IsPostgres() {
-		return f(View{ctx: ctx, db: &prepared{db: tx}, of: db, long: true})
+	v := View{ctx: ctx, db: &prepared{db: tx}, of: db, long: true}
+	if db.IsPostgres() {
+		v.db = numbered{tx}
+		_, err = tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0")
 	}
-	if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0; "+
-		"SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+	if err != nil {
 		return wrap(err)
 	}
-	return f(View{ctx: ctx, db: numbered{tx}, of: db, long: true})
+	return f(v)
 }
 
 // Tx is a transaction: a view that also writes.
