@@ -60,6 +60,45 @@ func roomOf(e *wire.Endpoint) Room {
 	return Changing
 }
 
+// Need takes so many more bytes of memory for the call, for which it may wait five seconds. It fails with 413
+// if they can never fit, 429 if the client's other calls leave too little, and 503 if those of others do. The
+// memory is given back when the call ends, or by [Call.Free]. Once one Need has returned, several goroutines of
+// the call may call both.
+func (c *Call) Need(bytes int64) error { return c.hold().need(c.Ctx(), bytes) }
+
+// NeedAtMost is [Call.Need] for what may be larger than the room, and cannot be made smaller: it then takes
+// all that the call can have, instead of failing with a 413.
+func (c *Call) NeedAtMost(bytes int64) error {
+	h := c.hold()
+	return h.need(c.Ctx(), min(bytes, h.most-h.bytes.Load()))
+}
+
+// Free gives back so many bytes that Need has taken.
+func (c *Call) Free(bytes int64) { c.hold().free(bytes) }
+
+// hold returns what the call holds of its room, which it enters first.
+func (c *Call) hold() *hold {
+	if c.held == nil {
+		c.held = c.Hub.rooms[c.room].enter(c.client())
+	}
+	return c.held
+}
+
+// client returns for whom the call takes memory.
+func (c *Call) client() client {
+	if c.Access != nil {
+		return client{name: c.Access.Caller.Account}
+	}
+	return client{name: c.Network(), isStranger: true}
+}
+
+// release gives back all that the call holds.
+func (c *Call) release() {
+	if c.held != nil {
+		c.held.leave()
+	}
+}
+
 // room is the state of a Room. Memory is taken as it is needed: a request that announces a large body and
 // sends nothing holds nothing. Sizes are bytes.
 type room struct {
@@ -200,44 +239,5 @@ func (h *hold) leave() {
 	}
 	if h.of.calls--; h.of.calls == 0 {
 		delete(h.room.clients, h.client)
-	}
-}
-
-// Need takes so many more bytes of memory for the call. It fails with 413 if they can never fit, 429 if for
-// five seconds the client's own calls leave too little, and 503 if those of others do. The memory is given
-// back when the call ends, or by [Call.Free]. Once one Need has returned, several goroutines of the call may
-// call both.
-func (c *Call) Need(bytes int64) error { return c.hold().need(c.Ctx(), bytes) }
-
-// NeedAtMost is [Call.Need] for what may be larger than the room, and cannot be made smaller: it then takes
-// all that the call can have, instead of failing with a 413.
-func (c *Call) NeedAtMost(bytes int64) error {
-	h := c.hold()
-	return h.need(c.Ctx(), min(bytes, h.most-h.bytes.Load()))
-}
-
-// Free gives back so many bytes that Need has taken.
-func (c *Call) Free(bytes int64) { c.hold().free(bytes) }
-
-// hold returns what the call holds of its room, which it enters first.
-func (c *Call) hold() *hold {
-	if c.held == nil {
-		c.held = c.Hub.rooms[c.room].enter(c.client())
-	}
-	return c.held
-}
-
-// client returns for whom the call takes memory.
-func (c *Call) client() client {
-	if c.Access != nil {
-		return client{name: c.Access.Caller.Account}
-	}
-	return client{name: c.Network(), isStranger: true}
-}
-
-// release gives back all that the call holds.
-func (c *Call) release() {
-	if c.held != nil {
-		c.held.leave()
 	}
 }
