@@ -116,7 +116,7 @@ func listAPIs(c *request.Call) error {
 // registered returns the row of the API that the path names, 404 if it was deleted meanwhile.
 func registered(c *request.Call) (a store.API, err error) {
 	a, err = c.View().API(c.Resource.ID)
-	return a, absent(c, err)
+	return a, resourceProblem(c, err)
 }
 
 func getAPI(c *request.Call) error {
@@ -179,7 +179,7 @@ func putDocument(c *request.Call) error {
 		done.Reply = &request.Reply{Status: http.StatusOK, Body: toAPI(&after)}
 		return done, err
 	})
-	return absent(c, err)
+	return resourceProblem(c, err)
 }
 
 // deleteAPI deletes an API that no project uses. It is not a failure if the API does not exist.

@@ -262,7 +262,7 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 		return done, err
 	})
 	if err != nil {
-		return nil, absent(c, err)
+		return nil, resourceProblem(c, err)
 	}
 	c.Wrote()
 	return answer, nil

@@ -42,7 +42,7 @@ func newestConfig(c *request.Call) (store.Revision, error) {
 			"the stored bytes of the config of %s are damaged", c.Ref()).Because(err).
 			WithHint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
 	}
-	return config, absent(c, err)
+	return config, resourceProblem(c, err)
 }
 
 // toEdit returns who wrote a revision, and when. Both are empty for the config that a new project has.
@@ -183,7 +183,7 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 	for began := time.Now(); time.Since(began) < patience; {
 		answer, err = tryConfig(c, w)
 		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
-			return answer, absent(c, err)
+			return answer, resourceProblem(c, err)
 		}
 		time.Sleep(rand.N(20 * time.Millisecond)) // so that those that were not first do not meet again
 	}

@@ -86,15 +86,15 @@ func pageOf[Row, Item any](
 	return items, next
 }
 
-// asked is which page of a list of resources a query asks for.
-type asked struct {
+// listQuery is which page of a list of resources a query asks for.
+type listQuery struct {
 	account string // "": all that the caller has a role on
 	after   store.Name
 	limit   int
 }
 
 // listParameters reads ?account=, ?cursor= and ?limit=: 422 if one is invalid.
-func listParameters(c *request.Call) (a asked, err error) {
+func listParameters(c *request.Call) (a listQuery, err error) {
 	q, err := c.Query()
 	if err != nil {
 		return a, err
@@ -107,7 +107,7 @@ func listParameters(c *request.Call) (a asked, err error) {
 }
 
 // accounts returns the names of the accounts to list: 403 if the caller lacks the role on the one that was asked for.
-func (a asked) accounts(c *request.Call, needed wire.Role) ([]string, error) {
+func (a listQuery) accounts(c *request.Call, needed wire.Role) ([]string, error) {
 	if a.account == "" {
 		return accountsWith(c, needed)
 	}

@@ -184,11 +184,11 @@ func getProject(c *request.Call) error {
 // project returns the project that the path names, 404 if it was deleted meanwhile.
 func project(c *request.Call) (p store.Project, err error) {
 	p, err = c.View().Project(c.Resource.ID)
-	return p, absent(c, err)
+	return p, resourceProblem(c, err)
 }
 
-// absent turns an ErrNotFound about what the path names into a 404. It returns other errors as they are.
-func absent(c *request.Call, err error) error {
+// resourceProblem turns an ErrNotFound about what the path names into a 404. It returns other errors as they are.
+func resourceProblem(c *request.Call, err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		c.Resource = store.Resource{} // it was deleted meanwhile
 		return c.NeedResource()
@@ -239,7 +239,7 @@ func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error
 		shown = toProject(c, &now)
 		return done, err
 	})
-	return shown, absent(c, boundProblem(err, &after))
+	return shown, resourceProblem(c, boundProblem(err, &after))
 }
 
 // edited returns the project after an edit: 403 unless the caller has the role that each change needs.

@@ -21,9 +21,9 @@ import (
 
 // Media types of uploads besides [wire.UploadType]: a tar, and a compressed one.
 const (
-	plain = "application/x-tar"
-	gz    = "application/gzip"
-	zst   = "application/zstd"
+	tarType  = "application/x-tar"
+	gzipType = "application/gzip"
+	zstdType = "application/zstd"
 )
 
 // upload is the body of a request with files: a tar (see archive), or frames.
@@ -42,7 +42,7 @@ type upload struct {
 // newUpload checks the headers of a request with files, 415, 422 or 413, and reads nothing yet. Messages call the
 // body what. It may have limit bytes, and [request.MaxPlan] more if it begins with a list of files.
 func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
-	if err := c.NeedMediaType(plain, gz, zst, wire.UploadType, "application/octet-stream", ""); err != nil {
+	if err := c.NeedMediaType(tarType, gzipType, zstdType, wire.UploadType, "application/octet-stream", ""); err != nil {
 		return nil, err
 	}
 	named, _, _ := mime.ParseMediaType(c.R.Header.Get("Content-Type"))
@@ -57,12 +57,12 @@ func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
 	case !frames && u.base != "":
 		return nil, request.InvalidBody("", "base is for a body of the type %s", wire.UploadType)
 	case encoding == "gzip":
-		u.form = gz
+		u.form = gzipType
 	case encoding == "zstd":
-		u.form = zst
+		u.form = zstdType
 	case encoding != "":
 		return nil, request.Unsupported("the archive's Content-Encoding must be gzip or zstd, not %q", encoding)
-	case frames || named == gz || named == zst:
+	case frames || named == gzipType || named == zstdType:
 		u.form = named
 	}
 	if frames {

@@ -184,7 +184,7 @@ func publishProblem(err error, stack ref.Ref, number string, lacking []string) e
 func getStack(c *request.Call) error {
 	row, versions, err := c.View().Stack(c.Resource.ID)
 	if err != nil {
-		return absent(c, err)
+		return resourceProblem(c, err)
 	}
 	answer := wire.Stack{Stack: c.Ref().Path(), Latest: row.Latest, Versions: make([]wire.StackVersion, len(versions))}
 	for i := range versions {

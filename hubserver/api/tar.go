@@ -158,13 +158,13 @@ func (u *upload) inflate() (io.ReadCloser, error) {
 		return u.form == form || u.form == "" && bytes.HasPrefix(first, magic)
 	}
 	switch {
-	case is(gz, 0x1f, 0x8b):
+	case is(gzipType, 0x1f, 0x8b):
 		z, err := gzip.NewReader(u.r)
 		if err != nil {
 			return nil, badArchive("it is not gzip")
 		}
 		return z, nil
-	case is(zst, 0x28, 0xb5, 0x2f, 0xfd):
+	case is(zstdType, 0x28, 0xb5, 0x2f, 0xfd):
 		return u.unzstd(first)
 	}
 	return io.NopCloser(u.r), nil

@@ -221,7 +221,7 @@ func (c *Call) permitAgain(v store.View) error {
 		case store.Rank(a.Role) < store.Rank(string(g.role)):
 			return c.NotPermitted(wire.Role(a.Role), g.ask.Account, g.role)
 		case g.resource != 0 && a.Resource.ID == 0:
-			return absent(g.ask)
+			return noResource(g.ask)
 		case g.resource != 0 && a.Resource.ID != g.resource:
 			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is another %s now",
 				g.ask.Account, g.ask.Slug, g.ask.Kind).WithHint("send the request again")
@@ -242,7 +242,7 @@ func (c *Call) Recheck() (err error) {
 		return err
 	}
 	if again.Resource.ID != c.Resource.ID {
-		return absent(c.about())
+		return noResource(c.about())
 	}
 	return nil
 }

@@ -227,15 +227,15 @@ func (c *Call) NeedResource() error {
 		return nil
 	}
 	about := c.about()
-	p := absent(about)
+	p := noResource(about)
 	if about.Kind == store.KindProject && c.Has(wire.Writer) {
 		c.Hub.AddDeleted(c, about, p)
 	}
 	return p
 }
 
-// absent is the 404 about a resource that does not exist.
-func absent(a store.Ask) *Problem {
+// noResource is the 404 about a resource that does not exist.
+func noResource(a store.Ask) *Problem {
 	kind := a.Kind
 	if kind == store.KindAPI {
 		kind = "API"
