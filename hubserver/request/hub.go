@@ -50,14 +50,14 @@ type Limits struct {
 	ConfigBytes      int64         `json:"configBytes"`
 	ConfigKeys       int           `json:"configKeys"`
 	ConfigDepth      int           `json:"configDepth"`
-	DescriptionBytes int64         `json:"descriptionBytes"`
-	BundleBytes      int64         `json:"bundleBytes"`
-	BaseFiles        int           `json:"baseFiles"`
-	BaseFileBytes    int64         `json:"baseFileBytes"`
-	BaseFilesBytes   int64         `json:"baseFilesBytes"`
-	BodyIdle         time.Duration `json:"-"` // how long to wait for the next [MinRate] bytes of a body or response
-	Memory           int64         `json:"-"` // for all requests; a [Room] is a part of it
-	Connections      int           `json:"-"` // open at once
+	DescriptionBytes int64         `json:"descriptionBytes"` // of an API
+	BundleBytes      int64         `json:"bundleBytes"`      // the archive of a stack version
+	BaseFiles        int           `json:"baseFiles"`        // how many files a project has, or a stack version
+	BaseFileBytes    int64         `json:"baseFileBytes"`    // each of these files
+	BaseFilesBytes   int64         `json:"baseFilesBytes"`   // all of these files together
+	BodyIdle         time.Duration `json:"-"`                // how long to wait for the next [MinRate] bytes of a body or response
+	Memory           int64         `json:"-"`                // for all requests; a [Room] is a part of it
+	Connections      int           `json:"-"`                // open at once
 }
 
 // DefaultLimits are the limits of a hub that sets no others.

@@ -22,7 +22,7 @@ type Room int
 // The rooms.
 const (
 	Changing   Room = iota // JSON that is read, checked and stored
-	Reading                // responses to GET
+	Reading                // all other responses to GET
 	Uploading              // files and lists of them
 	Describing             // API descriptions
 	rooms

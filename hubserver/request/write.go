@@ -34,7 +34,7 @@ type Reply struct {
 }
 
 // Write runs f in a transaction of the store, and responds with the Reply of what f returns. All that a
-// call writes for its caller goes through here. The transaction first checks the caller's rights again,
+// handler writes for the caller goes through here. The transaction first checks the caller's rights again,
 // because the request may have begun long ago, and last adds the rows of the audit log. If the endpoint
 // is Keyed and the request has an Idempotency-Key, the first answer is saved, and repeated for a day; an
 // error is not saved. f may run more than once: it must assign all that it sets outside anew.
