@@ -209,16 +209,16 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings, err := checkSettings(c, rule, config)
 	changes := w.config != nil || w.patch != nil
-	switch must := rule.Enforced && changes; {
-	case err != nil && must:
+	findings, err := checkSettings(c, rule, config)
+	switch enforced := rule.Enforced && changes; {
+	case err != nil && enforced:
 		return nil, err
 	case err != nil:
 		c.Hub.Log.Warn("settings were not checked", "request", c.ID, "project", c.Ref().String(), "error", err)
 		const unchecked = "the settings were written, but could not be checked against the stack's schema"
 		findings = []wire.FieldError{{Detail: unchecked}}
-	case must && len(findings) > 0:
+	case enforced && len(findings) > 0:
 		return nil, settingsInvalid(findings)
 	}
 	after := store.Revision{Digest: config.Revision(), Content: config.Canonical()}
