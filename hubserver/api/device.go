@@ -21,7 +21,7 @@ const maxClient = 100
 func startDevice(c *request.Call, req *wire.StartDevice) error {
 	req.Client = cmp.Or(req.Client, "a terminal")
 	if len(req.Client) > maxClient || request.CheckName(req.Client) != nil {
-		return request.InvalidBody("/client", "the name of the client has at most %d printable characters", maxClient)
+		return request.InvalidBody("/client", "the name of the client must be printable, and have at most %d bytes", maxClient)
 	}
 	secret, code := request.NewSecret(), store.NewCode()
 	err := c.Write(func(tx *store.Tx) (request.Done, error) {
