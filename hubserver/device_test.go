@@ -234,6 +234,11 @@ func TestDevice_BoundedPerAddress(t *testing.T) {
 		for _, body := range []string{`{"client": "a\u001bb"}`, `{"client": "` + strings.Repeat("x", 101) + `"}`, `{"scopes": []}`} {
 			hub.with("").post("/v1/device", body).problem(422, wire.CodeInvalidBody)
 		}
+		long := wire.StartDevice{Client: strings.Repeat("é", 51)}
+		p := hub.with("").post("/v1/device", long).problem(422, wire.CodeInvalidBody)
+		if !strings.Contains(p.Detail, "100 bytes") {
+			t.Errorf("51 characters: %s", p.Detail)
+		}
 	})
 }
 

@@ -15,7 +15,7 @@ const (
 	KindAPI     = "api"
 )
 
-// Resource is a project, a stack or an API: what has a name in an account.
+// Resource is a project, a stack or an API: they have names in an account.
 type Resource struct {
 	ID         int64
 	AccountID  int64
@@ -30,46 +30,46 @@ type Resource struct {
 // String returns @account/slug.
 func (r Resource) String() string { return "@" + r.Account + "/" + r.Slug }
 
-// Ask says who calls, and what the request is about.
+// Ask is what [View.Access] looks up: a caller, and the account and the resource that the request names.
 type Ask struct {
-	Token   string // SHA-256 of a token, or
-	Session string // of the secret in a cookie
-	Account string // name; "": none
+	Token   string // SHA-256 of the caller's token; "": see Session
+	Session string // SHA-256 of the secret in the caller's cookie
+	Account string // name of an account; "": none
 	Kind    string // of a resource of the account; "": none
-	Slug    string
-	Config  bool // with a Token: the newest config of the project, too
-	Schema  bool // with Config: the schema of its settings, too
+	Slug    string // of the resource
+	Config  bool   // with Token: read the newest config of the project, too
+	Schema  bool   // with Config: read the schema of its settings, too
 }
 
-// Access is who calls, and what there is for the caller.
+// Access is a caller, and the caller's role on what was asked for.
 type Access struct {
 	Caller
 	AccountID int64          // of the account that was asked for; 0: there is none, or it is disabled
 	Role      string         // on the account, or on the resource: admin, writer, reader; "": none
-	Resource  Resource       // ID 0: there is none of that name for this caller
+	Resource  Resource       // has the names that were asked for; ID 0: no such resource, or no role on it
 	Config    Revision       // of the project, if it was asked for and is small, not decoded; N 0: there is none
 	Schema    SettingsSchema // of the project, if it was asked for; StackID 0: there is none
 }
 
 // Caller is the owner of a token, or of a session.
 type Caller struct {
-	AccountID int64  // of the user, or the account that owns the bot
+	AccountID int64  // of the user, or of the account that owns the bot
 	Account   string // its name
-	Disabled  bool   // the account is
+	Disabled  bool   // whether the account is
 	BotID     int64  // 0: a user
 	BotRefID  string // @account/slug of a bot
 
 	TokenID   int64  // of the token, or of the one behind the session; 0: a session without one
 	Shown     string // the first 12 characters of that token
 	TokenName string
-	Session   int64  // 0: a token
-	Hash      string // of the token or the session
+	Session   int64  // ID of the session; 0: the caller sent a token
+	Hash      string // SHA-256 of the token, or of the session's secret
 	Scopes    string // separated by spaces
 	Only      Restriction
-	ExpiresAt Time // 0: never
+	ExpiresAt Time // of the token or the session; 0: never
 	TokenEnds Time // when the token, or the one behind the session, expires; 0: never, or there is none
-	RevokedAt Time // of a session also: its token ended, or it was idle for too long
-	UsedAt    Time
+	RevokedAt Time // of a session: its token was revoked or has expired, or it was idle for too long; 0: never
+	UsedAt    Time // the last use that was stored
 	Now       Time // when this was read
 }
 
@@ -79,7 +79,7 @@ func (c *Caller) ScopeList() []string { return strings.Fields(c.Scopes) }
 // IsBot reports whether the caller is a bot: a writer in its own account, and nothing else.
 func (c *Caller) IsBot() bool { return c.BotID != 0 }
 
-// Name is the name of the user, or the bot's @account/slug.
+// Name returns the name of the user, or the bot's @account/slug.
 func (c *Caller) Name() string {
 	if c.IsBot() {
 		return c.BotRefID
@@ -90,11 +90,11 @@ func (c *Caller) Name() string {
 // Expired reports whether the token or session had expired when it was read.
 func (c *Caller) Expired() bool { return c.ExpiresAt != 0 && c.ExpiresAt <= c.Now }
 
-// Stale reports whether the last use was stored more than a minute before.
+// Stale reports whether the last use that was stored is older than a minute, so that this one should be stored.
 func (c *Caller) Stale() bool { return c.UsedAt < c.Now.Add(-time.Minute) }
 
-// Restriction is the account, or the one resource of it, that a token may use alone; the zero
-// value: it is not restricted.
+// Restriction is the only account, or the only resource of it, that a token may use. The zero value is no
+// restriction.
 type Restriction struct {
 	AccountID  int64
 	ResourceID int64 // 0: all of the account
@@ -113,20 +113,20 @@ func (r Restriction) String() string {
 	return "@" + r.Account + "/" + r.Slug
 }
 
-// Allows reports whether a token that is restricted to r may use what another names.
+// Allows reports whether a token that is restricted to r may use what other names; the zero value is everything.
 func (r Restriction) Allows(other Restriction) bool {
 	return r.AccountID == 0 || r.AccountID == other.AccountID && (r.ResourceID == 0 || r.ResourceID == other.ResourceID)
 }
 
-// Roles, from the least on.
+// roles are in the order of their rights.
 var roles = []string{"", "reader", "writer", "admin"}
 
-// Rank orders roles: the higher, the more they may do. It is -1 for an unknown one.
+// Rank returns a number by which roles compare: a higher one has more rights. It is -1 for an unknown role.
 func Rank(role string) int { return slices.Index(roles, role) }
 
-// Access returns who calls, and what there is of what the request is about; ErrNotFound when token
-// and session are unknown. Nothing of a resource is read for a stranger, to whom the time would
-// tell whether it exists.
+// Access looks up a caller, and what the request names. ErrNotFound if the token or session is unknown; the caller of
+// Access has to check whether it is revoked, expired or disabled. For a caller without a role it reads nothing of a
+// resource: the time that takes would reveal whether it exists.
 func (v View) Access(a Ask) (*Access, error) {
 	text, hash := byToken, a.Token
 	if a.Session != "" {
@@ -162,7 +162,7 @@ func (v View) Access(a Ask) (*Access, error) {
 	return r, nil
 }
 
-// The parts of the queries. A stranger's row has no role, and so no resource.
+// The parts of the queries. The row of a caller without a role has no resource.
 const (
 	accessColumns = `SELECT u.id, u.name, u.disabled_at <> 0, COALESCE(b.id, 0), COALESCE(b.bot_ref_id, ''),
 		COALESCE(t.id, 0), COALESCE(t.shown, ''), COALESCE(t.name, ''), `
@@ -183,8 +183,8 @@ const (
 	tokenColumns = accessColumns + `0, t.scopes, t.expires_at, t.revoked_at, t.used_at, ` + accessRest
 	tokenTables  = ` FROM tokens t JOIN accounts u ON u.id = t.account_id` + accessTables
 	byToken      = tokenColumns + tokenTables + ` WHERE t.hash = ?`
-	// To read a config takes a fifth less with one query than with two, on PostgreSQL more. A larger one is
-	// read when it is needed: this one is in memory, without room for it, while a slow body comes.
+	// A request that needs the config takes a fifth less with one query than with two, on PostgreSQL even less. A
+	// large config is read later, when it is needed: this one is in memory while a slow body arrives.
 	byTokenWithConfig = tokenColumns + configColumns + tokenTables + configTables + ` WHERE t.hash = ?`
 	byTokenWithSchema = tokenColumns + configColumns + `, ` + schemaColumns + tokenTables + configTables +
 		schemaTables + ` WHERE t.hash = ?`
@@ -203,8 +203,8 @@ const (
 		LEFT JOIN tokens t ON t.id = s.token_id` + accessTables + ` WHERE s.hash = ?`
 )
 
-// PublicProject returns a public project, for a caller without rights; ErrNotFound when there is
-// no such project, or it is private.
+// PublicProject returns a public project by its name. ErrNotFound if it does not exist, is private, or its account
+// is disabled.
 func (v View) PublicProject(account, slug string) (Resource, error) {
 	r := Resource{Account: account, Kind: KindProject, Slug: slug, Visibility: "public"}
 	return r, v.One(sqldb.Row(&r.ID, &r.AccountID, &r.CreatedAt, &r.CreatedBy),

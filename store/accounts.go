@@ -26,17 +26,17 @@ func accountFields(a *Account) []any {
 	return sqldb.Row(&a.ID, &a.Name, &a.Kind, &a.CreatedAt, &a.DisabledAt)
 }
 
-// CreateAccount adds an account; ErrExists when the name is taken.
+// CreateAccount adds an account; ErrExists if the name is taken.
 func (tx *Tx) CreateAccount(name, kind string) error {
 	added, err := tx.change("INSERT INTO accounts (name, kind, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
 		name, kind, tx.Now())
-	if err == nil && !added { // PostgreSQL would otherwise end the transaction
+	if err == nil && !added { // without ON CONFLICT, PostgreSQL would roll back the transaction
 		err = ErrExists
 	}
 	return err
 }
 
-// Account returns the account of that name; a *[NoAccountError] when there is none.
+// Account returns the account with that name; a *[NoAccountError] if there is none.
 func (v View) Account(name string) (*Account, error) {
 	a := &Account{}
 	err := v.One(accountFields(a), "SELECT "+accountColumns+" FROM accounts WHERE name = ?", name)
@@ -46,18 +46,18 @@ func (v View) Account(name string) (*Account, error) {
 	return a, err
 }
 
-// Accounts returns all accounts in the order of their names.
+// Accounts returns all accounts, ordered by name.
 func (v View) Accounts() ([]Account, error) {
 	return sqldb.All(v, accountFields, "SELECT "+accountColumns+" FROM accounts ORDER BY name")
 }
 
-// DisableAccount takes from an account's users, bots and tokens the right to do anything, and hides
-// its public projects. It reports whether the account was enabled.
+// DisableAccount disables an account: its tokens and sessions, and those of its bots, work no longer, members have no
+// role on it, and its public projects are hidden. It reports whether the account was enabled.
 func (tx *Tx) DisableAccount(name string) (changed bool, err error) {
 	return tx.switchAccount("UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at = 0", tx.Now(), name)
 }
 
-// EnableAccount undoes [Tx.DisableAccount], and reports whether the account was disabled.
+// EnableAccount reverses [Tx.DisableAccount], and reports whether the account was disabled.
 func (tx *Tx) EnableAccount(name string) (changed bool, err error) {
 	return tx.switchAccount("UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at <> 0", 0, name)
 }
@@ -75,7 +75,7 @@ type NoAccountError struct{ Name string }
 func (e *NoAccountError) Error() string        { return "account " + e.Name + " does not exist" }
 func (e *NoAccountError) Is(target error) bool { return target == ErrNotFound }
 
-// KindError says that an account is of one kind where another is needed.
+// KindError says that the account Name is of the kind Is, where the kind Needed is required.
 type KindError struct{ Name, Is, Needed string }
 
 func (e *KindError) Error() string {
@@ -83,7 +83,7 @@ func (e *KindError) Error() string {
 	return fmt.Sprintf("%s is %s, not %s", e.Name, article[e.Is], article[e.Needed])
 }
 
-// accountOf returns the account of that name, which must be of a kind.
+// accountOf returns the account with that name; a *[KindError] if it is of another kind.
 func (v View) accountOf(name, kind string) (*Account, error) {
 	a, err := v.Account(name)
 	if err == nil && a.Kind != kind {
@@ -92,8 +92,8 @@ func (v View) accountOf(name, kind string) (*Account, error) {
 	return a, err
 }
 
-// lockAccount makes other writes that lock the account wait for the end of this one: those that
-// create or revoke its tokens and sessions. It is locked before rows of its tokens are.
+// lockAccount makes other transactions that lock the account wait until this one ends: those that create or revoke its
+// tokens and sessions. It comes before locks of those, so that no two transactions wait for each other.
 func (tx *Tx) lockAccount(id int64) error {
 	return tx.One(sqldb.Row(new(int64)), "SELECT id FROM accounts WHERE id = ? @lock", id)
 }
@@ -106,7 +106,7 @@ const selectMembers = `SELECT u.name, o.name, m.role
 
 func memberFields(m *Member) []any { return sqldb.Row(&m.User, &m.Account, &m.Role) }
 
-// SetMember gives a user a role on an org, in place of a former one.
+// SetMember sets the role of a user on an org.
 func (tx *Tx) SetMember(org, user, role string) error {
 	o, u, err := tx.member(org, user)
 	if err != nil {
@@ -150,13 +150,13 @@ func (tx *Tx) LockMember(org, user string) (role string, err error) {
 	return m.Role, err
 }
 
-// HasOtherAdmin reports whether an org has another admin than a user, whose account is not disabled.
-// To rely on it, call [Tx.LockMember] before.
+// HasOtherAdmin reports whether an org has an admin besides a user, one whose account is not disabled. It stays true
+// until the end of a transaction that has called [Tx.LockMember] before.
 func (v View) HasOtherAdmin(org, user string) (bool, error) {
 	return v.Exists(selectMembers+"WHERE o.name = ? AND u.name <> ? AND m.role = 'admin' AND u.disabled_at = 0", org, user)
 }
 
-// Members returns at most n members of an org after the one with a name, in the order of their names.
+// Members returns at most n members of an org, ordered by name, beginning after the name after.
 func (v View) Members(org, after string, n int) ([]Member, error) {
 	if _, err := v.accountOf(org, KindOrg); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (v View) Members(org, after string, n int) ([]Member, error) {
 		selectMembers+"WHERE o.name = ? AND u.name > ? ORDER BY u.name LIMIT ?", org, after, n)
 }
 
-// MembershipsOf returns the roles of a user on orgs that are not disabled, in the order of their names.
+// MembershipsOf returns the roles of a user on orgs that are not disabled, ordered by the names of the orgs.
 func (v View) MembershipsOf(user int64) ([]Member, error) {
 	return sqldb.All(v, memberFields, selectMembers+"WHERE u.id = ? AND o.disabled_at = 0 ORDER BY o.name", user)
 }

@@ -7,14 +7,14 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Answer is the first answer to a request that had an Idempotency-Key.
+// Answer is the first answer to a request with an Idempotency-Key. Caller, Route and Key identify it.
 type Answer struct {
 	Caller     string // such as user:12 or bot:7
 	Route      string // method and path
 	Key        string
-	BodyHash   string
-	ResourceID int64 // that was created; 0: none
-	Status     int   // 0 in the transaction of the request alone
+	BodyHash   string // of the request
+	ResourceID int64  // that was created; 0: none
+	Status     int    // 0: claimed, and not saved yet
 	Location   string
 	Body       []byte
 }
@@ -22,8 +22,8 @@ type Answer struct {
 // answersKept is how long an answer is repeated.
 const answersKept = 24 * time.Hour
 
-// FirstAnswer returns the answer that is stored for the key of a, nil for none. One about a resource
-// that was deleted is none: the same request may create it again.
+// FirstAnswer returns the saved answer with the key of a, nil if there is none. Once the resource that it created is
+// deleted it counts as none: the same request may create another one.
 func (v View) FirstAnswer(a Answer) (*Answer, error) {
 	first := a
 	err := v.One(sqldb.Row(&first.BodyHash, &first.ResourceID, &first.Status, &first.Location, &first.Body),
@@ -37,9 +37,8 @@ func (v View) FirstAnswer(a Answer) (*Answer, error) {
 	return &first, err
 }
 
-// ClaimAnswer claims the key of a for a transaction: another transaction that claims it waits until
-// this one ends, however it ends. It returns nil when the request may run, and the first answer when
-// there is one.
+// ClaimAnswer claims the key of a for the transaction: another one that claims it waits until this one ends, by a
+// commit or not. It returns nil if the request may run, else the first answer.
 func (tx *Tx) ClaimAnswer(a Answer) (*Answer, error) {
 	now := tx.Now()
 	claimed, err := tx.change(`INSERT INTO answers (caller, route, key, body_hash, created_at, status, location, body)

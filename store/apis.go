@@ -15,9 +15,9 @@ type API struct {
 	Version   string
 	Format    string // openapi-3.1
 	MediaType string
-	Document  string // digests of blobs of the API: what came,
-	JSON      string // the same as JSON,
-	Targets   string // and what enrichments can refer to, as JSON
+	Document  string // digest of a blob of the API: the description as it was uploaded
+	JSON      string // digest of another: the description as JSON
+	Targets   string // digest of another: what enrichments can refer to, as JSON
 	UpdatedAt Time   // 0: never
 	UpdatedBy string
 }
@@ -36,7 +36,7 @@ func (v View) API(id int64) (a API, err error) {
 	return a, v.One(apiFields(&a), selectAPIs+"i.id = ?", id)
 }
 
-// APIs returns a page of the APIs of accounts, by account and slug.
+// APIs returns a page of the APIs of accounts, ordered by account and slug.
 func (v View) APIs(accounts []string, after Name, limit int) ([]API, error) {
 	ofThese, args := in(accounts)
 	return sqldb.All(v, apiFields, selectAPIs+"a.name "+ofThese+` AND a.disabled_at = 0 AND r.kind = 'api'
@@ -44,8 +44,8 @@ func (v View) APIs(accounts []string, after Name, limit int) ([]API, error) {
 		append(args, after.Account, after.Account, after.Slug, limit)...)
 }
 
-// AddAPI registers a description, of which blobs has the three contents, and returns its id and
-// slug. ErrExists when the slug is taken; with free, it is made unique by -2, -3, …
+// AddAPI adds an API with its blobs, and returns its id and slug. If the slug is taken, it is an ErrExists, or with
+// free the slug gets a suffix: -2, -3, …
 func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err error) {
 	slug = a.Slug
 	for {
@@ -55,7 +55,7 @@ func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err
 			}
 		}
 		id, err = tx.AddResource(a.AccountID, KindAPI, slug, a.CreatedBy)
-		if !free || !errors.Is(err, ErrExists) { // another transaction, which has committed, took it
+		if !free || !errors.Is(err, ErrExists) { // another transaction has taken it, and committed, meanwhile
 			break
 		}
 	}
@@ -69,7 +69,7 @@ func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err
 	return id, slug, err
 }
 
-// freeSlug returns wish, or the first of wish-2, wish-3, … that no resource of the kind has.
+// freeSlug returns the first of wish, wish-2, wish-3, … that no resource of the kind has.
 func (v View) freeSlug(account int64, kind, wish string) (string, error) {
 	stem := strings.TrimRight(wish, "-")
 	found, err := sqldb.Column[string](v, `SELECT slug FROM resources
@@ -86,8 +86,8 @@ func (v View) freeSlug(account int64, kind, wish string) (string, error) {
 	return slug, err
 }
 
-// UpdateAPI replaces the description of an API, and reports whether its document is another one. The
-// same document again replaces blobs that may be damaged. after is what is stored then.
+// UpdateAPI replaces the description of an API, returns the API after that, and reports whether its document has
+// changed. The same document again replaces blobs that may be damaged.
 func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, changed bool, err error) {
 	if err := tx.lock(id); err != nil {
 		return after, false, err
@@ -113,8 +113,8 @@ func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, ch
 		a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets, a.UpdatedAt, a.UpdatedBy, id)
 }
 
-// DeleteAPI deletes an API. ErrReference when a project that is not deleted uses it, ErrNotFound when
-// it was deleted before.
+// DeleteAPI deletes an API. ErrReference if a project uses it that is not deleted, ErrNotFound if the API was deleted
+// before.
 func (tx *Tx) DeleteAPI(id int64, by string) error {
 	if err := tx.lock(id); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (tx *Tx) DeleteAPI(id int64, by string) error {
 	return err
 }
 
-// ProjectsUsing returns projects that use an API, by account and slug.
+// ProjectsUsing returns at most limit projects that use an API, ordered by account and slug.
 func (v View) ProjectsUsing(api int64, limit int) ([]Project, error) {
 	return sqldb.All(v, projectFields, selectProjects+"p.api_id = ? ORDER BY a.name, r.slug LIMIT ?", api, limit)
 }

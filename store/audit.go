@@ -12,14 +12,14 @@ type AuditRow struct {
 
 	ID        int64
 	At        Time
-	Account   string // whose thing it is
-	Actor     string // a user, or "hub" for a command run on the hub's machine
-	Token     string // the first characters of the token
+	Account   string // that owns the object
+	Actor     string // a user or a bot; "hub": a command on the hub's machine, or a periodic task
+	Token     string // the first characters of the token, or "session" and those of its hash
 	Action    string // such as config.write
 	Object    string // such as @acme/web
 	Detail    string // such as a revision
 	RequestID string
-	Address   string // of the caller's network peer
+	Address   string // the caller's IP address
 }
 
 // Audit adds a row, whose ID and At are set here.
@@ -38,7 +38,7 @@ type AuditFilter struct {
 	Limit   int // of rows, which is required
 }
 
-// AuditRows returns the newest rows that a filter matches, newest first.
+// AuditRows returns the rows that a filter selects, newest first.
 func (v View) AuditRows(f AuditFilter) (rows []AuditRow, err error) {
 	q := v.Select().Model(&rows).Order("id DESC").Limit(int64(f.Limit))
 	if f.Account != "" {

@@ -16,10 +16,10 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Blob is what a file contains.
+// Blob is the content of a file, as it is stored.
 type Blob struct {
-	SHA256 string
-	Size   int64
+	SHA256 string // of the content, in hex
+	Size   int64  // of the content, in bytes
 	Body   []byte // one zstd frame
 }
 
@@ -28,8 +28,8 @@ func NewBlob(content []byte) Blob {
 	return Blob{SHA256: Digest(content), Size: int64(len(content)), Body: Compress(content)}
 }
 
-// Open returns the content of a blob, after it was checked. It uses the memory of buf if that is
-// large enough.
+// Open returns the content of a blob, in the memory of buf if that is large enough. ErrDamaged if it does not have the
+// digest and the size.
 func (b Blob) Open(buf []byte) ([]byte, error) {
 	content, err := Decompress(buf, b.Body, b.Size)
 	if err := b.checked(Digest(content), int64(len(content)), err); err != nil {
@@ -38,9 +38,9 @@ func (b Blob) Open(buf []byte) ([]byte, error) {
 	return content, nil
 }
 
-// Verify is Open without the content: it needs little memory.
+// Verify is Open without returning the content, in little memory.
 func (b Blob) Verify() error {
-	// What is not content, such as a skippable frame, would not be hashed, and would be sent.
+	// A skippable frame, say, would be sent but not hashed.
 	err := checkFrame(b.Body, uint64(b.Size), maxWindow)
 	hash, n := sha256.New(), int64(0)
 	if err == nil {
@@ -49,7 +49,7 @@ func (b Blob) Verify() error {
 	return b.checked(hex.EncodeToString(hash.Sum(nil)), n, err)
 }
 
-// checked returns ErrDamaged if the content was not read, or has another digest or size.
+// checked returns ErrDamaged if the content could not be read, or has not the digest and the size of the blob.
 func (b Blob) checked(digest string, size int64, err error) error {
 	if err == nil && (digest != b.SHA256 || size != b.Size) {
 		err = errOther
@@ -60,10 +60,10 @@ func (b Blob) checked(digest string, size int64, err error) error {
 	return nil
 }
 
-// errOther says that a content does not have its digest.
+// errOther says that a content has another digest or size than it should.
 var errOther = errors.New("the content is another one")
 
-// CopyTo writes the content, which was verified before.
+// CopyTo writes the content to w. It does not check it: see Verify.
 func (b Blob) CopyTo(w io.Writer) (n int64, err error) {
 	d, err := zstd.NewReader(bytes.NewReader(b.Body), zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
@@ -74,16 +74,16 @@ func (b Blob) CopyTo(w io.Writer) (n int64, err error) {
 	return io.Copy(w, d)
 }
 
-// blobRows is how many blobs an INSERT has.
+// blobRows is how many blobs an INSERT has, at most.
 const blobRows = 32
 
-// PutBlobs stores blobs for a write to come, and replaces those that are stored already, which
-// may be damaged. A sweep removes them after a day if nothing names them.
+// PutBlobs stores blobs for a later write that names them. It replaces those that are stored already, because they may
+// be damaged. A sweep deletes them after a day if nothing names them.
 func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
 	if err := tx.sweepLater(resource, 0); err != nil {
 		return err
 	}
-	// In one order, so that two uploads do not wait for each other; and once, as PostgreSQL demands.
+	// In one order, so that two uploads do not deadlock; and each once, as PostgreSQL demands.
 	blobs = slices.Clone(blobs)
 	slices.SortFunc(blobs, func(a, b Blob) int { return strings.Compare(a.SHA256, b.SHA256) })
 	blobs = slices.CompactFunc(blobs, func(a, b Blob) bool { return a.SHA256 == b.SHA256 })
@@ -107,7 +107,7 @@ func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
 	return nil
 }
 
-// Missing returns those of digests that a resource has no blob of.
+// Missing returns the digests of which a resource has no blob.
 func (v View) Missing(resource int64, digests []string) (lacking []string, err error) {
 	found, err := v.stored(resource, digests, "NULL")
 	for _, digest := range digests {
@@ -118,8 +118,8 @@ func (v View) Missing(resource int64, digests []string) (lacking []string, err e
 	return lacking, err
 }
 
-// lacks returns the digests of files that a resource has no blob of, with ErrMissing; ErrSize when a
-// blob has another size than its file, which a caller that does not send it may claim.
+// lacks returns the digests of files of which a resource has no blob, with ErrMissing. ErrSize if a blob has not the
+// size that the list of files says: a caller who does not send the blob can claim any.
 func (v View) lacks(resource int64, files []tree.Entry) (lacking []string, err error) {
 	for page := range slices.Chunk(files, blobPage) {
 		found, err := v.stored(resource, digestsOf(page), "NULL")
@@ -153,13 +153,14 @@ func digestsOf(files []tree.Entry) []string {
 // blobPage is how many digests a query has at most.
 const blobPage = 512
 
-// ofPage selects the blobs of a resource that a page of digests names.
+// ofPage returns the WHERE for the blobs of a resource with a page of digests, and its arguments.
 func ofPage(resource int64, page []string) (where string, args []any) {
 	ofThese, digests := in(page)
 	return "WHERE resource_id = ? AND sha256 " + ofThese, append([]any{resource}, digests...)
 }
 
-// Blobs returns blobs by digest, which the caller has to Open; ErrMissing when one is not stored.
+// Blobs returns the blobs of a resource with these digests, by digest, not checked yet; ErrMissing if one is not
+// stored.
 func (v View) Blobs(resource int64, digests []string) (map[string]Blob, error) {
 	found, err := v.stored(resource, digests, "body")
 	for _, digest := range digests {
@@ -170,8 +171,8 @@ func (v View) Blobs(resource int64, digests []string) (map[string]Blob, error) {
 	return found, err
 }
 
-// stored returns the blobs of a resource that digests name, by digest. body is the column, or NULL
-// for blobs without it.
+// stored returns those of the blobs that a resource has, by digest. body is the column of that name, or NULL to leave
+// the bodies out.
 func (v View) stored(resource int64, digests []string, body string) (map[string]Blob, error) {
 	found := make(map[string]Blob, len(digests))
 	for page := range slices.Chunk(digests, blobPage) {
@@ -188,7 +189,8 @@ func (v View) stored(resource int64, digests []string, body string) (map[string]
 	return found, nil
 }
 
-// BlobSize returns the size of a content that can be opened at once; ErrMissing when it is not stored.
+// BlobSize returns the size of a blob's content. ErrMissing if it is not stored, ErrDamaged if the size is not one that
+// Open can read.
 func (v View) BlobSize(resource int64, digest string) (size int64, err error) {
 	err = v.One(sqldb.Row(&size), "SELECT size FROM blobs WHERE resource_id = ? AND sha256 = ?", resource, digest)
 	if errors.Is(err, ErrNotFound) {

@@ -6,7 +6,8 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Bot is known by BotID, by BotRefID, or by both. What it may use are its limits; see limits.go.
+// Bot has a BotID, a BotRefID, or both: the names by which people and other systems know it. See limits.go about its
+// limits.
 type Bot struct {
 	ID        int64
 	AccountID int64
@@ -14,7 +15,7 @@ type Bot struct {
 	BotID     string // "": none
 	BotRefID  string // "": none; @account/slug of a bot that has tokens
 	Limits    Limits
-	CreatedBy string // "": it was only named by a limit
+	CreatedBy string // "": it exists only because limits were set for it
 	UpdatedAt Time   // of its limits
 	UpdatedBy string
 }
@@ -29,14 +30,14 @@ func botFields(b *Bot) []any {
 		&b.CreatedBy, &b.UpdatedAt, &b.UpdatedBy)
 }
 
-// Name is both names of a bot, which have no spaces.
+// Name returns both names of a bot with a space between them, which no name contains. Lists are ordered by it.
 func (b *Bot) Name() string { return b.BotRefID + " " + b.BotID }
 
-// ErrBotMismatch says that two names do not belong to the same bot.
+// ErrBotMismatch says that two names are not those of one bot.
 var ErrBotMismatch = errors.New("botId and botRefId are not of the same bot")
 
-// Bot returns the bot of an account with these names, one of which may be empty. ErrBotMismatch when one of two
-// names is known, but not as that of a bot with the other: a bot never gets a second name later, since a mistyped
+// Bot returns the bot of an account with these names, one of which may be empty. ErrNotFound if no bot has either;
+// ErrBotMismatch if a bot has one of two names, but not the other. A bot never gets its second name later: a mistyped
 // one would stay.
 func (v View) Bot(account int64, botID, botRefID string) (*Bot, error) {
 	found, err := sqldb.All(v, botFields,
@@ -52,7 +53,7 @@ func (v View) Bot(account int64, botID, botRefID string) (*Bot, error) {
 	return &found[0], nil
 }
 
-// LockBot is [View.Bot] for a bot that is created or changed: others that create one of the account wait.
+// LockBot is [View.Bot] for a bot that is then created or changed. Others that do so in the account wait.
 func (tx *Tx) LockBot(account int64, botID, botRefID string) (*Bot, error) {
 	if err := tx.lockAccount(account); err != nil {
 		return nil, err
@@ -60,15 +61,15 @@ func (tx *Tx) LockBot(account int64, botID, botRefID string) (*Bot, error) {
 	return tx.Bot(account, botID, botRefID)
 }
 
-// Bots returns at most n bots of an account after the one with a [Bot.Name], in the order of these names.
+// Bots returns at most n bots of an account, ordered by [Bot.Name], beginning after the name after.
 func (v View) Bots(account int64, after string, n int) ([]Bot, error) {
 	const name = "COALESCE(b.bot_ref_id, '') || ' ' || COALESCE(b.bot_id, '')"
 	return sqldb.All(v, botFields,
 		selectBots+"WHERE b.account_id = ? AND "+name+" > ? ORDER BY "+name+" LIMIT ?", account, after, n)
 }
 
-// AddBot adds a bot, which [Tx.LockBot] did not find. AccountID, BotID, BotRefID, Limits, CreatedBy and UpdatedBy
-// are the caller's.
+// AddBot adds a bot that [Tx.LockBot] did not find. The caller sets AccountID, BotID, BotRefID, Limits, CreatedBy and
+// UpdatedBy; AddBot sets ID and UpdatedAt.
 func (tx *Tx) AddBot(b *Bot) (err error) {
 	b.UpdatedAt = tx.Now()
 	l := b.Limits
@@ -78,13 +79,13 @@ func (tx *Tx) AddBot(b *Bot) (err error) {
 		l[0], l[1], l[2], l[3], l[4], l[5], b.UpdatedAt, orNull(b.CreatedBy), b.UpdatedAt, b.UpdatedBy)
 }
 
-// AdoptBot says who created a bot that was only named by a limit, so that it can have tokens.
+// AdoptBot sets who created a bot that existed only because limits were set for it, so that it can have tokens.
 func (tx *Tx) AdoptBot(bot int64, by string) error {
 	return tx.exec("UPDATE bots SET created_by = ? WHERE id = ? AND created_by IS NULL", by, bot)
 }
 
-// DeleteBot deletes a bot with its limits, its usage and its tokens, and returns how many of those were valid. What
-// it wrote keeps its name.
+// DeleteBot deletes a bot with its limits, its usage and its tokens, and returns how many of the tokens were valid.
+// Revisions that it wrote keep its name.
 func (tx *Tx) DeleteBot(b *Bot) (revoked int, err error) {
 	valid, err := tx.BotTokens(b.ID)
 	if err != nil {

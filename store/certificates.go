@@ -7,7 +7,8 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Certificate returns what autocert has cached under a name; ErrNotFound without it.
+// Certificate returns what autocert has cached under a name: a certificate with its key, or its account's key.
+// ErrNotFound if there is nothing.
 func (v View) Certificate(name string) (data []byte, err error) {
 	return data, v.One(sqldb.Row(&data), "SELECT data FROM certificates WHERE name = ?", name)
 }
@@ -23,11 +24,11 @@ func (tx *Tx) DeleteCertificate(name string) error {
 	return tx.exec("DELETE FROM certificates WHERE name = ?", name)
 }
 
-// orderTime is how long one hub alone may order a certificate.
+// orderTime is how long only one hub may order a certificate.
 const orderTime = 2 * time.Minute
 
-// OrderCertificate reports whether the caller is the one hub that may now order the certificate with
-// a name, which is not stored: authorities issue few for one name.
+// OrderCertificate reports whether this hub may now order the certificate with a name, which is not stored. Only one
+// hub may at a time, because authorities issue few for one name.
 func (s *Store) OrderCertificate(ctx context.Context, name string) (bool, error) {
 	return s.due(ctx, "certificate "+name, orderTime)
 }

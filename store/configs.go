@@ -7,39 +7,41 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Condition is what must hold for a write: If-Match and If-None-Match.
+// Condition is a condition of a write on the present revision, as in If-Match and If-None-Match. All its parts must be
+// met.
 type Condition struct {
-	Match   []string // the project holds one of these digests; nil: any
-	Exists  bool     // the project holds something
-	NoMatch []string // the project holds none of these
-	New     bool     // the project holds nothing
+	Match   []string // it has one of these digests; nil: any
+	Exists  bool     // there is one
+	NoMatch []string // it has none of these digests
+	New     bool     // there is none
 }
 
-// Holds reports whether the condition is met by what the project holds, if it holds something.
-func (c Condition) Holds(digest string, something bool) bool {
-	if c.New && something || c.Exists && !something || slices.Contains(c.NoMatch, digest) {
+// Holds reports whether the condition is met by the present revision, which has this digest if it exists.
+func (c Condition) Holds(digest string, exists bool) bool {
+	if c.New && exists || c.Exists && !exists || slices.Contains(c.NoMatch, digest) {
 		return false
 	}
 	return c.Match == nil || slices.Contains(c.Match, digest)
 }
 
-// ConfigWrite replaces a config. Its slow part is done: see PrepareConfig.
+// ConfigWrite is a prepared write of a config: see PrepareConfig and [Tx.WriteConfig].
 type ConfigWrite struct {
-	// Checked is the digest of the schema that the settings pass, "" when they were not checked.
+	// Checked is the digest of the schema that the settings pass, "" if they were not checked.
 	Checked string
 
-	before Revision // that the counts are relative to
+	before Revision // that after was compared with
 	after  Revision
 }
 
-// PrepareConfig hashes, compresses and compares the body of a config, in canonical form, with the
-// config before, which may be damaged. If that has changed when the config is written, it is
-// compared again.
+// PrepareConfig prepares a write outside of its transaction: it hashes and compresses the body of a config, which is in
+// canonical form, and compares it with the config before, which may be damaged. If another write was first, WriteConfig
+// compares again.
 func PrepareConfig(before Revision, body []byte, by Author) (ConfigWrite, error) {
 	after := Revision{Digest: Digest(body), Author: by, Content: body, body: Compress(body)}
 	return ConfigWrite{after: after}.relativeTo(before)
 }
 
+// relativeTo returns w compared with another config before.
 func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 	content := before.Content
 	if before.Damaged {
@@ -51,9 +53,9 @@ func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 	return w, err
 }
 
-// WriteConfig writes a config, and returns the one before and the one after. The same config
-// again changes nothing. ErrChanged, with the config before, when the condition does not hold;
-// ErrUnchecked when the settings have to pass a schema that they were not checked against.
+// WriteConfig writes a config, and returns the revisions before and after. If before has the same content, it writes
+// nothing, and returns that twice. ErrChanged, with the config before, if the condition is not met; ErrUnchecked if the
+// settings have to pass a schema that they were not checked against.
 func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, after Revision, err error) {
 	last, err := tx.lockHead(project, Config)
 	if err != nil {
@@ -80,25 +82,25 @@ func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, af
 	return w.before, after, err
 }
 
-// HoldsConfig reports whether the condition is met by a config: every project has one, and it is
-// something once it has a member.
+// HoldsConfig is Holds for a config. Every project has one, so Exists is always met; but for New an empty one does not
+// exist.
 func (c Condition) HoldsConfig(r Revision) bool {
 	c.Exists = false
 	return c.Holds(r.Digest, r.HasConfig())
 }
 
-// SettingsSchema is the JSON Schema of the settings of a project.
+// SettingsSchema says which JSON Schema the settings of a project have to pass: that of its stack version.
 type SettingsSchema struct {
 	StackID  int64
 	Version  string // of the stack, resolved
 	Digest   string // of a blob of the stack; "": the version has no schema
-	Enforced bool   // settings that it does not allow are refused
+	Enforced bool   // settings that do not pass are refused, not only reported
 
-	// If the project's stack version was withdrawn: that one, and the one to use instead.
+	// If the project's stack version was withdrawn: this version, and the one to use instead.
 	Withdrawn, UseVersion string
 }
 
-// SettingsSchema returns that of a project.
+// SettingsSchema returns the schema of a project; ErrNotFound if the project does not exist.
 func (v View) SettingsSchema(project int64) (s SettingsSchema, err error) {
 	err = v.One(s.fields(), "SELECT "+schemaColumns+" FROM projects p"+schemaTables+" WHERE p.id = ?", project)
 	return s, err

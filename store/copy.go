@@ -14,11 +14,11 @@ import (
 type table struct {
 	name    string
 	columns []string
-	isBool  []bool // of each column; SQLite has numbers for truth
-	counted bool   // its ids are the next of a sequence
+	isBool  []bool // for each column; SQLite returns booleans as numbers
+	counted bool   // its ids come from a sequence
 }
 
-// tables are all tables, each after those that it refers to.
+// tables returns all tables in the order of schema.sql: each after those that it refers to.
 func tables() (all []table) {
 	creates := regexp.MustCompile(`(?s)CREATE TABLE (\w+) \(\n(.*?)\n\);`)
 	columns := regexp.MustCompile(`(\w+) +(ID|NAME|BIGINT|BOOLEAN|BYTES)\b`)
@@ -36,13 +36,13 @@ func tables() (all []table) {
 // ErrNotEmpty says that a database has rows already.
 var ErrNotEmpty = errors.New("the database is not empty")
 
-// ErrUnfinished says that a database has a part of the rows of another one.
+// ErrUnfinished says that a copy to a database has not ended, or was interrupted.
 var ErrUnfinished = errors.New("the database is incomplete: a copy to it is still running, or was interrupted")
 
-// copying is the name in tasks that a database has until a copy to it has ended.
+// copying is the name of a row in tasks, which a database has until a copy to it has ended.
 const copying = "copying"
 
-// whole returns ErrUnfinished for a database whose copy has not ended.
+// whole returns ErrUnfinished if a copy to the database has not ended.
 func (s *Store) whole(ctx context.Context) error {
 	unfinished, err := s.View(ctx).Exists("SELECT 1 FROM tasks WHERE name = ?", copying)
 	if unfinished {
@@ -51,9 +51,9 @@ func (s *Store) whole(ctx context.Context) error {
 	return err
 }
 
-// CopyTo copies all rows, as they are at one moment, to another store, which may be of the other kind
-// of database, and must be migrated and have no rows: else ErrNotEmpty. After another error, or when it
-// is interrupted, the other one has some, and is ErrUnfinished from then on.
+// CopyTo copies all rows, as they are at one moment, to another store, which may use the other kind of database. That
+// must be migrated, and have no rows: ErrNotEmpty. If the copy fails later, or is interrupted, the other store has a
+// part of the rows: Migrate and CheckSchema return ErrUnfinished for it.
 func (s *Store) CopyTo(ctx context.Context, to *Store) error {
 	for _, t := range tables() {
 		some, err := to.View(ctx).Exists("SELECT 1 FROM " + t.name)
@@ -84,12 +84,13 @@ func (s *Store) CopyTo(ctx context.Context, to *Store) error {
 	return to.Write(ctx, func(tx *Tx) error { return tx.exec("DELETE FROM tasks WHERE name = ?", copying) })
 }
 
-// A transaction of a copy has so many rows, or bytes, at most, or one more.
+// A transaction of a copy ends once it has so many rows, or bytes.
 const (
 	copyRows  = 200
 	copyBytes = 4 << 20
 )
 
+// copy copies the rows of a table, and then its sequence.
 func (t table) copy(ctx context.Context, from View, to *Store) error {
 	columns := strings.Join(t.columns, ", ")
 	insert := "INSERT INTO " + t.name + " (" + columns + ") VALUES (" + sqldb.List(len(t.columns)) + ")"
@@ -124,7 +125,7 @@ func (t table) copy(ctx context.Context, from View, to *Store) error {
 			return nil
 		}
 		return flush()
-	}, "SELECT "+columns+" FROM "+t.name+" ORDER BY 1") // a token is added after its parent
+	}, "SELECT "+columns+" FROM "+t.name+" ORDER BY 1") // so a token comes after its parent
 	if err == nil {
 		err = flush()
 	}
@@ -134,7 +135,7 @@ func (t table) copy(ctx context.Context, from View, to *Store) error {
 	return err
 }
 
-// fields has the columns of a row go to new values.
+// fields sets row to new values, one for each column, and returns it.
 func (t table) fields(row *[]any) []any {
 	*row = make([]any, len(t.columns))
 	for i := range *row {
@@ -143,7 +144,7 @@ func (t table) fields(row *[]any) []any {
 	return *row
 }
 
-// copySequence has the other store go on with the next id, as none is used twice.
+// copySequence sets the last used id in the other store, so that none is used twice.
 func (t table) copySequence(ctx context.Context, from View, to *Store) error {
 	last := "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = '" + t.name + "'"
 	if from.IsPostgres() {
@@ -164,9 +165,9 @@ func (t table) copySequence(ctx context.Context, from View, to *Store) error {
 	})
 }
 
-// Backup writes a copy of an SQLite database, as it is at one moment, to a new file, which is on disk
-// when Backup returns. The copy has no certificates, since their keys are secret.
-// errors.ErrUnsupported on PostgreSQL, which has programs of its own for this.
+// Backup writes a copy of an SQLite database, as it is at one moment, to a new file, which is on disk when Backup
+// returns. The copy has no certificates, because their keys are secret. It fails as [sqldb.DB.CopyInto] does;
+// PostgreSQL has programs of its own for this.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	return s.CopyInto(ctx, path, "DELETE FROM certificates")
 }

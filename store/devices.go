@@ -25,13 +25,13 @@ const (
 	DeviceLife  = 10 * time.Minute
 	DeviceEvery = 2 * time.Second // the shortest time between two polls
 
-	maxOfNetwork = 50 // that wait at a time
+	maxOfNetwork = 50 // that wait at a time, see networks
 	maxOfSite    = 200
 	maxDevices   = 5000
-	maxCodes     = 8 // wrong codes of a user within [DeviceLife]
+	maxCodes     = 8 // wrong codes that a user may type within [DeviceLife]
 )
 
-// Device is a terminal that waits for a token.
+// Device is a terminal that waits for a token (RFC 8628).
 type Device struct {
 	Hash      string // SHA-256 of the secret that the terminal has
 	Code      string // that the user compares
@@ -48,8 +48,8 @@ type Device struct {
 
 	CreatedAt, ExpiresAt Time
 
-	Expired  bool // as it was found
-	Disabled bool // the user is
+	Expired  bool // when it was read
+	Disabled bool // whether the user is
 }
 
 const selectDevices = `SELECT d.hash, d.code, d.client, d.address, d.state, COALESCE(d.user_id, 0),
@@ -62,7 +62,7 @@ func deviceFields(d *Device) []any {
 		&d.TokenHash, &d.Scopes, &d.EndsAt, &d.CreatedAt, &d.ExpiresAt, &d.Expired, &d.Disabled)
 }
 
-// The code that a user compares: consonants only, so that it spells nothing.
+// The code that a user compares: consonants only, so that it spells no word.
 const (
 	codeLetters = "BCDFGHJKLMNPQRSTVWXZ"
 	codeLength  = 8
@@ -92,8 +92,8 @@ func CleanCode(typed string) string {
 	return letters[:codeLength/2] + "-" + letters[codeLength/2:]
 }
 
-// networks returns the network and the site of an address: what one customer of a provider has, and what an
-// organisation has. Of IPv4, both are the address.
+// networks returns the network and the site of an address. For IPv6 they are its /56, which one customer of a provider
+// has, and its /48, which an organisation has. For IPv4 both are the address.
 func networks(address string) (network, site string) {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -105,10 +105,12 @@ func networks(address string) (network, site string) {
 	return netip.PrefixFrom(ip, 56).Masked().String(), netip.PrefixFrom(ip, 48).Masked().String()
 }
 
-// CreateDevice stores a terminal that waits from now on. Hash, Code, Client and Address are the caller's.
-// ErrTooMany if too many of the network or the site wait, ErrExists if the code is in use. If too many wait
-// in all, the oldest one of the busiest site is dropped: a stranger cannot keep others from logging in. Of equally busy
-// sites it is the one that came last, so that many sites of a stranger displace each other.
+// CreateDevice stores a terminal that waits from now on. The caller sets Hash, Code, Client and Address. ErrTooMany if
+// too many of its network or its site wait, ErrExists if the code is in use.
+//
+// If too many wait in all, the oldest one of the busiest site is dropped, so that nobody can keep others from logging
+// in. Of equally busy sites it is the one with the newest terminal, so that somebody with many sites displaces their
+// own.
 func (tx *Tx) CreateDevice(d *Device) error {
 	now := tx.Now()
 	if err := tx.exec("DELETE FROM devices WHERE expires_at <= ?", now.Add(-DeviceLife)); err != nil {
@@ -151,7 +153,7 @@ func (v View) Device(hash string) (*Device, error) {
 // LockDevice is [View.Device] for a device that [Tx.SaveDevice] changes.
 func (tx *Tx) LockDevice(hash string) (*Device, error) {
 	d, err := tx.Device(hash)
-	if err == nil && d.UserID != 0 { // in the order of a revocation of all that the user has
+	if err == nil && d.UserID != 0 { // in the same order as RevokeTokensOf
 		err = tx.lockAccount(d.UserID)
 	}
 	if err == nil {
@@ -163,21 +165,21 @@ func (tx *Tx) LockDevice(hash string) (*Device, error) {
 	return tx.Device(hash)
 }
 
-// SaveDevice stores that a device has its token.
+// SaveDevice stores the token, by id, that a terminal was given.
 func (tx *Tx) SaveDevice(d *Device, token int64) error {
 	return tx.exec("UPDATE devices SET state = ?, token_id = ? WHERE hash = ?", DeviceDone, token, d.Hash)
 }
 
-// DecideDevice stores what a user decided about a device that waits: its state, and for an approval the rights of
-// the token. It reports whether the device waited: of any decisions about one device, one counts.
+// DecideDevice stores what a user has decided about a terminal: its State, and for an approval the rights of the token.
+// It reports whether the terminal was still waiting: only the first decision counts.
 func (tx *Tx) DecideDevice(d *Device) (bool, error) {
 	return tx.change(`UPDATE devices SET state = ?, user_id = ?, parent_id = ?, scopes = ?, ends_at = ?
 		WHERE hash = ? AND state = 'pending' AND expires_at > ?`,
 		d.State, d.UserID, orNull(d.ParentID), d.Scopes, d.EndsAt, d.Hash, tx.Now())
 }
 
-// FindDevice returns the device that waits with a code that a user has typed. ErrNotFound if there is none, which
-// counts as a wrong code; ErrTooMany after too many of those. The caller commits the transaction in any case.
+// FindDevice returns the waiting terminal with a code that a user has typed. ErrNotFound if there is none, which counts
+// as a wrong code; ErrTooMany after too many of those. The transaction must be committed even then, to keep the count.
 func (tx *Tx) FindDevice(user int64, code string) (*Device, error) {
 	var wrong int
 	var since Time

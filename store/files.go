@@ -4,18 +4,18 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// FilesWrite replaces the files of a project. Its slow part is done: see PrepareFiles.
+// FilesWrite is a prepared write of the files of a project: see PrepareFiles and [Tx.WriteFiles].
 type FilesWrite struct {
 	before Revision
 	after  Revision
-	files  tree.Tree
-	sent   map[string]bool
-	unsure []tree.Entry // a file for each blob that may be missing, or may have another size
+	files  tree.Tree       // of after
+	sent   map[string]bool // digests
+	unsure []tree.Entry    // a file for each blob that may be missing, or may have another size
 }
 
-// PrepareFiles compares and compresses a list of files. The write is made for the files before, which
-// may be damaged; the zero value: there are none. sent has the digests of the blobs that were stored
-// for it.
+// PrepareFiles prepares a write outside of its transaction: it compresses a list of files, and compares it with the one
+// before, which may be damaged; the zero value means that there is none. sent has the digests of the blobs that the
+// upload has stored.
 func PrepareFiles(before Revision, files tree.Tree, sent map[string]bool, by Author) (FilesWrite, error) {
 	former, err := tree.Read(before.Content)
 	if err != nil {
@@ -30,12 +30,12 @@ func PrepareFiles(before Revision, files tree.Tree, sent map[string]bool, by Aut
 	if after.Digest != before.Digest || before.Damaged {
 		err = after.encode(before)
 	}
-	// A sweep removes neither what the files before name, nor what was stored within a day.
+	// The blobs of former and sent are stored: a sweep deletes neither what a list names, nor what is younger than a day.
 	return FilesWrite{before, after, files, sent, without(files, former, sent)}, err
 }
 
-// WriteFiles replaces the files of a project. ErrChanged when it no longer holds those before,
-// ErrMissing, with their digests, when blobs are not there, and ErrSize when one has another size.
+// WriteFiles replaces the files of a project. ErrChanged if the present ones are not those that the write was prepared
+// for; ErrMissing, with their digests, if blobs are not stored; ErrSize if one has another size.
 func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking []string, err error) {
 	last, err := tx.lockHead(project, Files)
 	if err != nil {
@@ -65,8 +65,8 @@ func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking [
 	return after, nil, err
 }
 
-// without returns a file for each blob that files name, except those that others name with the same
-// size and those sent.
+// without returns a file for each blob that files name, except the blobs that others name with the same size, and those
+// in sent.
 func without(files, others tree.Tree, sent map[string]bool) (unsure []tree.Entry) {
 	type blob struct {
 		sha256 string

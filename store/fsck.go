@@ -9,39 +9,40 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Problem is something stored that is damaged or missing.
+// Problem is a row that is damaged or missing.
 type Problem struct {
-	Cause  error  // names it
+	Cause  error  // what is wrong with what
 	Remedy string // how to repair it
 }
 
-// remedies are how to repair a resource, by kind.
+// remedies say how to repair a resource, by kind.
 var remedies = map[string]string{
 	KindProject: "push the base files again: tool push NAME --base-files; a config: tool push NAME --force",
 	KindStack:   "publish the version again: tool publish NAME --force",
 	KindAPI:     "upload the description again: tool api update",
 }
 
-// Checked counts what Check has read.
-type Checked struct{ Blobs, Projects, Stacks, APIs int } // of stacks: versions
+// Checked counts what Check has read. Stacks counts their versions.
+type Checked struct{ Blobs, Projects, Stacks, APIs int }
 
-// older is how to repair a revision that is not the newest of its kind.
+// older is the remedy for a revision that is not the newest of its kind.
 const older = "it is an older revision: hub fsck --repair deletes it, unless a newer one needs it"
 
 // deleteBlob removes a damaged blob, unless it was uploaded again since.
 const deleteBlob = "DELETE FROM blobs WHERE resource_id = ? AND sha256 = ? AND at = ?"
 
-// deletion removes a damaged row of a resource.
+// deletion is the deletion of a damaged row of a resource.
 type deletion struct {
 	resource int64
 	text     string
 	args     []any
 }
 
-// Check reads all that is stored and calls found with what is not as it was stored. With repair,
-// it removes damaged blobs, and has the next upload of the same files send them, and missing ones, again.
-// It also removes damaged revisions, so that sweeps go on: not the newest of a kind, nor the base of one
-// that is kept.
+// Check reads all that is stored, compares it with its digests, and calls found for what is damaged or missing.
+//
+// With repair it then deletes damaged blobs, and marks their projects as incomplete, so that the next upload of the
+// same files sends these blobs, and missing ones, again. It also deletes damaged revisions, which would end each
+// sweep, except the newest of a kind, and the dictionary of a revision that is kept.
 func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n Checked, err error) {
 	var damaged []deletion
 	err = s.Snapshot(ctx, func(v View) error {
@@ -61,12 +62,12 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 	if err != nil || !repair {
 		return n, err
 	}
-	for _, d := range slices.Backward(damaged) { // a base after those that have it
+	for _, d := range slices.Backward(damaged) { // a dictionary after the revisions that need it
 		err := s.Write(ctx, func(tx *Tx) error {
-			if err := tx.sweepLater(d.resource, 0); err != nil { // what a revision named may be removed
+			if err := tx.sweepLater(d.resource, 0); err != nil { // for the blobs that only a deleted revision named
 				return err
 			}
-			// First, since an upload locks the resource before its blobs.
+			// The resource comes before the blob, as in an upload, so that the two do not deadlock.
 			err := tx.exec("UPDATE resources SET incomplete = TRUE WHERE id = ? AND kind = 'project'", d.resource)
 			if err != nil {
 				return err
@@ -101,7 +102,7 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 		at Time
 	}
 	const reported = -1
-	known := map[string]int64{} // sizes of the blobs that are stored
+	known := map[string]int64{} // sizes of the stored blobs, or reported
 	var buf []byte
 	err = sqldb.Each(v, func(b *blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
 		func(b blob) (err error) {
@@ -145,7 +146,7 @@ func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Prob
 			}
 			known[e.SHA256] = reported
 			if !stored {
-				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // there is none
+				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // deletes none
 			}
 			err := fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
 			if e.Path != "" {

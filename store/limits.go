@@ -10,7 +10,7 @@ import (
 // Period is a kind of calendar window in UTC.
 type Period int
 
-// The periods that limits are set for. Weeks are those of ISO 8601.
+// The periods of limits. Weeks begin on Monday, as in ISO 8601.
 const (
 	Minute Period = iota
 	Hour
@@ -26,7 +26,7 @@ var periodNames = [Periods]string{"minute", "hour", "day", "week", "month", "yea
 
 func (p Period) String() string { return periodNames[p] }
 
-// End returns when the window ends that contains t.
+// End returns the end of the window that contains t.
 func (p Period) End(t Time) Time {
 	at := t.Time()
 	year, month, day := at.Date()
@@ -63,7 +63,7 @@ type Window struct {
 	Ends  Time
 }
 
-// Remaining is how many requests are left, the highest number without a limit.
+// Remaining returns how many requests are left; math.MaxInt64 without a limit.
 func (w Window) Remaining() int64 {
 	if w.Limit < 0 {
 		return math.MaxInt64
@@ -71,13 +71,14 @@ func (w Window) Remaining() int64 {
 	return max(w.Limit-w.Used, 0)
 }
 
-// Usage is what a bot has used.
+// Usage is what a bot has used of its limits.
 type Usage struct {
-	Now     Time
+	Now     Time // when this was read
 	Windows [Periods]Window
 }
 
-// Refuses returns the period that refuses n more requests, of several the one that ends last, and how long it lasts.
+// Refuses returns a period whose limit does not allow n more requests, and how long it still lasts: of several the one
+// that ends last.
 func (u *Usage) Refuses(n int64) (p Period, wait time.Duration) {
 	for i, w := range u.Windows {
 		if left := w.Ends.Time().Sub(u.Now.Time()); w.Remaining() < n && left >= wait {
@@ -87,11 +88,11 @@ func (u *Usage) Refuses(n int64) (p Period, wait time.Duration) {
 	return p, wait
 }
 
-// maxUsed is where counting ends: the highest limit.
+// maxUsed is the highest number that is counted: the highest limit.
 const maxUsed = 1_000_000_000_000_000
 
-// TakeLimit admits n requests of a bot, or none of them, and returns what it then has used. ErrNotFound when there is
-// no such bot.
+// TakeLimit counts n requests of a bot if all its limits allow them, else none, and returns what the bot has used then.
+// admitted says whether they were counted. ErrNotFound if the bot does not exist.
 func (tx *Tx) TakeLimit(bot, n int64) (u *Usage, admitted bool, err error) {
 	if u, err = tx.usage(bot, " @lock"); err != nil {
 		return nil, false, err
@@ -126,8 +127,8 @@ func (v View) usage(bot int64, lock string) (*Usage, error) {
 		COALESCE(hour_limit, -1), hour_used, hour_until, COALESCE(day_limit, -1), day_used, day_until,
 		COALESCE(week_limit, -1), week_used, week_until, COALESCE(month_limit, -1), month_used, month_until,
 		COALESCE(year_limit, -1), year_used, year_until FROM bots WHERE id = ?`+lock, bot)
-	// A window that has ended counts as unused, and the next one begins with the next request. Its end
-	// never goes back, so that a clock that does begins no new one.
+	// A window that has ended counts as unused; the next request begins another one. As the end of a window is stored,
+	// a clock that is set back begins none.
 	for i := range u.Windows {
 		if w := &u.Windows[i]; w.Ends <= u.Now {
 			w.Used, w.Ends = 0, Period(i).End(u.Now)

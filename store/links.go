@@ -14,15 +14,15 @@ const (
 
 // How long links can be used.
 const (
-	PageLinkLife    = time.Minute    // to a page, for the browser next to the terminal
-	AccountLinkLife = 24 * time.Hour // to sign in, and for invitations, which are sent to people
+	PageLinkLife    = time.Minute    // of one that a terminal opens in a browser
+	AccountLinkLife = 24 * time.Hour // of one that is sent to a person, such as an invitation
 )
 
-// maxLinks bounds how many links of one account can be used at a time that one token created, or no token: a weak token
-// cannot keep others from creating links.
+// maxLinks bounds how many unused links an account has for each token that created them, and without a token. The count
+// is by token, so that a weak token cannot keep others from creating links.
 const maxLinks = 100
 
-// Link does one thing once, for the browser in which it is opened.
+// Link is the address of a page that can be used once: it signs a browser in, or gives the user who opens it a role.
 type Link struct {
 	ID          int64
 	Hash        string // SHA-256 of the secret in the link
@@ -38,12 +38,13 @@ type Link struct {
 
 	CreatedAt, ExpiresAt, UsedAt Time
 
-	Expired bool // as [View.Link] found it
-	Void    bool // the rights of the person who created it were taken away
+	Expired bool // when it was read
+	Void    bool // its account or creator is disabled, its token ended, or its creator is no admin any more
 }
 
-// CreateLink stores a link of l.Account that can be used for a time from now on. ErrTooMany if the account has
-// too many of its token that were not used.
+// CreateLink stores a link that can be used for a time from now on. The caller sets Hash, Kind, Account, TokenID,
+// CreatedByID, Scopes, Role and Page. ErrTooMany if the account has too many unused ones of the same token; a
+// *[NoAccountError] or *[KindError] unless Account is a user, or for an invitation an org.
 func (tx *Tx) CreateLink(l *Link, life time.Duration) error {
 	kind := KindUser
 	if l.Kind == LinkInvitation {
@@ -85,9 +86,9 @@ func (v View) Link(hash string) (*Link, error) {
 		WHERE l.hash = ?`, hash)
 }
 
-// UseLink marks a link as used, and reports whether it could be: of any transactions that use one link, one can.
+// UseLink marks a link as used, and reports whether it could still be used: only the first transaction can.
 func (tx *Tx) UseLink(l *Link) (bool, error) {
-	if err := tx.lockAccount(l.AccountID); err != nil { // in the order of a revocation of all that the account has
+	if err := tx.lockAccount(l.AccountID); err != nil { // in the same order as RevokeTokensOf
 		return false, err
 	}
 	return tx.change("UPDATE links SET used_at = ? WHERE id = ? AND used_at = 0 AND expires_at > ?",

@@ -11,11 +11,11 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Project is a project with what is shown with it.
+// Project is a project with what lists and pages show of it.
 type Project struct {
 	Resource
 	Bound
-	StackLatest string
+	StackLatest string   // the latest version of its stack
 	Withdrawn   bool     // its stack version was withdrawn
 	ExpiresAt   Time     // when the hub deletes it; 0: never
 	Hidden      bool     // its account is disabled
@@ -23,7 +23,7 @@ type Project struct {
 	Files       Revision // without its content; N 0: there are none
 }
 
-// Bound is what can be edited of a project, besides its visibility, and the stack, which cannot.
+// Bound is what a project is bound to: a stack, which it keeps, and what can be edited.
 type Bound struct {
 	Stack         Resource
 	StackVersion  string // latest, or an exact version
@@ -35,7 +35,7 @@ type Bound struct {
 // IsPublic reports whether everyone may read the project.
 func (p *Project) IsPublic() bool { return p.Visibility == "public" && !p.Hidden }
 
-// ResolvedVersion is the version of the stack that the project uses today.
+// ResolvedVersion returns the version of the stack that the project uses at present.
 func (p *Project) ResolvedVersion() string {
 	if p.StackVersion == latest {
 		return p.StackLatest
@@ -59,7 +59,7 @@ const selectProjects = `SELECT r.id, r.account_id, a.name, r.kind, r.slug, p.vis
 	JOIN resources i ON i.id = p.api_id JOIN accounts ia ON ia.id = i.account_id` + holds + `
 	WHERE r.deleted_at = 0 AND `
 
-// holds joins what a project holds now: a config, and perhaps files.
+// holds joins the present revisions of a project: c, its config, and f, its files, if it has any.
 const holds = `
 	JOIN revisions c ON c.project_id = r.id
 		AND c.n = (SELECT MAX(n) FROM revisions WHERE project_id = r.id AND kind = 'config')
@@ -85,9 +85,8 @@ var (
 	ErrNoAPI        = errors.New("there is no such API")
 )
 
-// AddProject adds a project with an empty config, which has no author. ErrExists when the name is
-// taken, then ErrNotPublished and ErrNoAPI. It never changes a project. An id of 0 is that of a stack or
-// an API that does not exist.
+// AddProject adds a project with an empty config, which has no author. It never changes a project: ErrExists if the
+// name is taken. ErrNotPublished or ErrNoAPI if the stack version or the API does not exist, also for an id of 0.
 func (tx *Tx) AddProject(p Project) (id int64, err error) {
 	if id, err = tx.AddResource(p.AccountID, KindProject, p.Slug, p.CreatedBy); err != nil {
 		return 0, err
@@ -104,8 +103,8 @@ func (tx *Tx) AddProject(p Project) (id int64, err error) {
 	return id, err
 }
 
-// checkBound returns ErrNotPublished or ErrNoAPI if what a project would bind does not exist. The
-// API's lock makes a deletion wait, which then finds the project.
+// checkBound returns ErrNotPublished or ErrNoAPI if the stack version or the API of a project does not exist. It locks
+// the API, so that a deletion waits, and then finds the project.
 func (tx *Tx) checkBound(b Bound) error {
 	var published bool
 	err := tx.One(sqldb.Row(&published), `SELECT s.latest <> '' AND (v.version IS NOT NULL OR CAST(? AS TEXT) = 'latest')
@@ -125,7 +124,7 @@ func (tx *Tx) checkBound(b Bound) error {
 	return err
 }
 
-// LockProject returns a project that other transactions cannot edit until the end of this one.
+// LockProject returns a project, which other transactions cannot edit until the end of this one.
 func (tx *Tx) LockProject(id int64) (Project, error) {
 	if err := tx.lock(id); err != nil {
 		return Project{}, err
@@ -144,8 +143,8 @@ func (tx *Tx) EditProject(p Project, by string) error {
 		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, tx.Now(), by, p.ID)
 }
 
-// DeleteProject deletes a project, and returns until when it can be restored: 0 for one that expires,
-// so that the preview of a pull request can be created again. ErrNotFound when there is none.
+// DeleteProject deletes a project, and returns until when it can be restored. One that expires, such as a preview of a
+// pull request, is deleted for good: keptUntil is 0 then. ErrNotFound if the project does not exist.
 func (tx *Tx) DeleteProject(id int64, by string) (keptUntil Time, err error) {
 	p, err := tx.LockProject(id)
 	if err != nil {
@@ -157,10 +156,10 @@ func (tx *Tx) DeleteProject(id int64, by string) (keptUntil Time, err error) {
 	return 0, tx.exec("DELETE FROM resources WHERE id = ?", id)
 }
 
-// RestoreProject restores a project, under a name. The tokens that were restricted to it stay revoked.
-// If the API that it binds was deleted, it binds the one that has its name now, which was never
-// published: previewEnded says that the preview was public. ErrExists when the name is taken, ErrNoAPI
-// when no API has that name.
+// RestoreProject restores a project under the name slug. The tokens that were restricted to it stay revoked. If its API
+// was deleted, it is bound to the API that has this name now, whose description nobody has published: a public preview
+// ends, which previewEnded reports. ErrNotFound if the project is not deleted any more, ErrExists if the name is taken,
+// ErrNoAPI if no API has the name of its API.
 func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bool, err error) {
 	restored, err := tx.change(`UPDATE resources SET deleted_at = 0, deleted_by = '', slug = ?
 		WHERE id = ? AND deleted_at <> 0`, slug, t.ID)
@@ -185,10 +184,10 @@ func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bo
 		p.API.ID, p.PublicPreview, p.ID)
 }
 
-// CopyProject gives a project that was just added the config and the base files of another one: as
-// revisions of its own, with blobs of its own. ErrNotFound when the other one does not exist.
+// CopyProject copies the config and the base files of the project source, with their blobs, to the project id, which
+// was just added. Both become revisions of by. ErrNotFound if source does not exist.
 func (tx *Tx) CopyProject(id, source int64, by Author) error {
-	if _, err := tx.LockProject(source); err != nil { // so that both are of one moment
+	if _, err := tx.LockProject(source); err != nil { // so that config and files are of one moment
 		return err
 	}
 	config, err := tx.Newest(source, Config)
@@ -196,7 +195,7 @@ func (tx *Tx) CopyProject(id, source int64, by Author) error {
 		return err
 	}
 	if config.Written() {
-		empty := Revision{N: 1, Digest: NoConfig, Content: emptyConfig} // that every project begins with
+		empty := Revision{N: 1, Digest: NoConfig, Content: emptyConfig} // the first revision of every project
 		write, err := PrepareConfig(empty, config.Content, by)
 		if err != nil {
 			return err
@@ -233,20 +232,21 @@ func (tx *Tx) CopyProject(id, source int64, by Author) error {
 	return err
 }
 
-// ProjectFilter says which projects a list holds: those of accounts, and others.
+// ProjectFilter says which projects a list has. Accounts, Project and Public add projects to it; Within and Search
+// leave others out.
 type ProjectFilter struct {
-	Accounts []string // all that these have
+	Accounts []string // all projects of these
 	Project  int64    // also this one; 0: none
 	Public   bool     // also public ones
-	Within   string   // of all these only those of this account; "": all
-	Search   string   // and only those whose account/slug contains it
-	After    Name
-	Limit    int
+	Within   string   // only those of this account; "": of all
+	Search   string   // only those whose account/slug contains it; "": all
+	After    Name     // see Name
+	Limit    int      // how many at most
 }
 
-// ListProjects returns a page of projects by account and slug.
+// ListProjects returns a page of projects, ordered by account and slug.
 func (v View) ListProjects(f ProjectFilter) ([]Project, error) {
-	// CROSS has SQLite go through the accounts by name, so that it reads no more than the page.
+	// CROSS makes SQLite read the accounts in the order of their names, so that it reads no more than the page.
 	q := v.Select().TableExpr("accounts AS a").Join("CROSS JOIN resources AS r").ColumnExpr("r.id").
 		Where("r.account_id = a.id AND r.kind = 'project' AND r.deleted_at = 0 AND a.disabled_at = 0").
 		Where("a.name >= ? AND (a.name > ? OR r.slug > ?)", f.After.Account, f.After.Account, f.After.Slug).
@@ -265,7 +265,7 @@ func (v View) ListProjects(f ProjectFilter) ([]Project, error) {
 		return q
 	})
 	switch {
-	case strings.ContainsAny(f.Search, `%_\`): // no name contains what LIKE interprets
+	case strings.ContainsAny(f.Search, `%_\`): // special in LIKE, and in no name
 		return nil, nil
 	case f.Search != "":
 		q = q.Where("a.name || '/' || r.slug LIKE ?", "%"+strings.ToLower(f.Search)+"%")
@@ -280,13 +280,13 @@ func (v View) ListProjects(f ProjectFilter) ([]Project, error) {
 	return found, err
 }
 
-// ProjectState says what a project holds, and who wrote it.
+// ProjectState is which config and which files a project has at present, and who wrote them.
 type ProjectState struct{ Config, Files WrittenBy }
 
-// WrittenBy says who wrote a revision. The digest is "" when there is none.
+// WrittenBy is the digest of a revision, "" for none, and who wrote it.
 type WrittenBy struct{ Digest, User, Via string }
 
-// ProjectState returns that of a project, or ErrNotFound.
+// ProjectState returns the state of a project, or ErrNotFound.
 func (v View) ProjectState(id int64) (s ProjectState, err error) {
 	c, f := &s.Config, &s.Files
 	return s, v.One(sqldb.Row(&c.Digest, &c.User, &c.Via, &f.Digest, &f.User, &f.Via), `SELECT

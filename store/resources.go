@@ -20,13 +20,13 @@ func resourceFields(r *Resource) []any {
 	return sqldb.Row(&r.ID, &r.AccountID, &r.Account, &r.Kind, &r.Slug, &r.Visibility, &r.CreatedAt, &r.CreatedBy)
 }
 
-// ResourceByName returns a resource that is not deleted. It asks for no rights: see [View.Access].
+// ResourceByName returns a resource that is not deleted, or ErrNotFound. It checks no rights: see [View.Access].
 func (v View) ResourceByName(account, kind, slug string) (r Resource, err error) {
 	return r, v.One(resourceFields(&r), "SELECT "+resourceColumns+resourceTables+
 		"WHERE a.name = ? AND r.kind = ? AND r.slug = ? AND r.deleted_at = 0", account, kind, slug)
 }
 
-// AddResource adds a resource; ErrExists when the name is taken.
+// AddResource adds a resource; ErrExists if the name is taken.
 func (tx *Tx) AddResource(account int64, kind, slug, by string) (id int64, err error) {
 	err = tx.One(sqldb.Row(&id), `INSERT INTO resources (account_id, kind, slug, created_at, created_by)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, account, kind, slug, tx.Now(), by)
@@ -43,7 +43,7 @@ type Trashed struct {
 	DeletedBy string
 }
 
-// KeptUntil is when the resource is purged, at the earliest.
+// KeptUntil returns until when the resource can be restored. Then it is purged.
 func (t Trashed) KeptUntil() Time { return t.DeletedAt.Add(KeptDeleted) }
 
 func trashedFields(t *Trashed) []any {
@@ -52,14 +52,14 @@ func trashedFields(t *Trashed) []any {
 
 const selectTrashed = "SELECT " + resourceColumns + ", r.deleted_at, r.deleted_by" + resourceTables
 
-// Trashed returns the resource of that name that was deleted last, or ErrNotFound.
+// Trashed returns the resource that was deleted last under that name, or ErrNotFound.
 func (v View) Trashed(account int64, kind, slug string) (t Trashed, err error) {
 	return t, v.One(trashedFields(&t), selectTrashed+`WHERE r.account_id = ? AND r.kind = ? AND r.slug = ?
 		AND r.deleted_at <> 0 ORDER BY r.deleted_at DESC, r.id DESC LIMIT 1`, account, kind, slug)
 }
 
-// Trash returns a page of the deleted resources of a kind, by account and slug: of those of one
-// name the one that Trashed returns.
+// Trash returns a page of the deleted resources of a kind, ordered by account and slug: for each name the one that
+// Trashed returns.
 func (v View) Trash(kind string, accounts []string, after Name, limit int) ([]Trashed, error) {
 	ofThese, args := in(accounts)
 	return sqldb.All(v, trashedFields, selectTrashed+"WHERE a.name "+ofThese+` AND r.kind = ? AND r.deleted_at <> 0
@@ -69,11 +69,11 @@ func (v View) Trash(kind string, accounts []string, after Name, limit int) ([]Tr
 		append(args, kind, after.Account, after.Account, after.Slug, limit)...)
 }
 
-// Name is @account/slug, after which the next page of a list begins; the zero value: the first one.
+// Name is the account and the slug after which a page of a list begins. The zero value is before all names.
 type Name struct{ Account, Slug string }
 
-// trash deletes a resource, which is locked, so that it can be restored, and revokes the tokens that
-// are restricted to it, and with them their sessions.
+// trash deletes a resource, which the caller has locked, so that it can be restored until keptUntil. It revokes the
+// tokens that are restricted to it, which ends their sessions.
 func (tx *Tx) trash(id int64, by string) (keptUntil Time, err error) {
 	err = tx.exec("UPDATE resources SET deleted_at = ?, deleted_by = ? WHERE id = ?", tx.Now(), by, id)
 	if err == nil {
@@ -82,22 +82,22 @@ func (tx *Tx) trash(id int64, by string) (keptUntil Time, err error) {
 	return tx.Now().Add(KeptDeleted), err
 }
 
-// Purge removes for good what was deleted too long ago, and returns how many resources. A stack or
-// an API that a project uses is kept until that one is purged.
+// Purge deletes for good the resources that can no longer be restored, and returns how many. A stack or an API that a
+// project uses, even a deleted one, is kept until the project is purged.
 func (s *Store) Purge(ctx context.Context) (purged int, err error) {
 	removed, err := s.removeDue(ctx, `r.deleted_at <> 0 AND r.deleted_at <= @now - ?
 		ORDER BY CASE r.kind WHEN 'project' THEN 0 ELSE 1 END, r.id`, KeptDeleted, "purge", "")
 	return len(removed), err
 }
 
-// DeleteExpired deletes the projects whose time has come, and returns which.
+// DeleteExpired deletes for good the projects whose ExpiresAt has passed, and returns them.
 func (s *Store) DeleteExpired(ctx context.Context) (deleted []Resource, err error) {
 	return s.removeDue(ctx, "p.expires_at <> 0 AND p.expires_at <= @now - ? ORDER BY r.id", 0, "delete", "expired")
 }
 
-// removeDue removes the resources that a condition selects, with a row of the audit log for each, and
-// returns them. Any number of hubs may call it at once: one of them removes each. What others refer to
-// is kept.
+// removeDue deletes for good the resources that a condition selects, with a row of the audit log for each, and returns
+// them. age is the argument of the condition. Any number of hubs may call it at once: each resource is deleted by one
+// of them. A resource to which another refers is kept.
 func (s *Store) removeDue(ctx context.Context, where string, age time.Duration, verb, detail string) (
 	removed []Resource, err error,
 ) {
@@ -108,7 +108,7 @@ func (s *Store) removeDue(ctx context.Context, where string, age time.Duration, 
 	for _, r := range due {
 		existed := false
 		err := s.Write(ctx, func(tx *Tx) (err error) {
-			// Unless it was restored meanwhile.
+			// deleted_at is another one if the resource was restored meanwhile.
 			existed, err = tx.change("DELETE FROM resources WHERE id = ? AND deleted_at = ?", r.ID, r.DeletedAt)
 			if err != nil || !existed {
 				return err

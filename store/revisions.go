@@ -12,30 +12,30 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// RevisionKind says what a revision is one of.
+// RevisionKind says what a revision contains.
 type RevisionKind string
 
 // Kinds of revisions.
 const (
-	Config RevisionKind = "config" // its content is canonical JSON
-	Files  RevisionKind = "files"  // its content is the canonical form of a tree
+	Config RevisionKind = "config" // canonical JSON, see package flat
+	Files  RevisionKind = "files"  // a list of files, see tree.Tree
 )
 
-// Revision is a config or a set of files that a project holds, or held.
+// Revision is the config of a project, or its list of files, after one write.
 type Revision struct {
 	N      int64  // counts the revisions of a project, of both kinds
 	Digest string // SHA-256 of the content
 	Parent string // digest of the revision before
 	Author
 	At                      Time
-	Files, Bytes            int64
-	Added, Changed, Removed int
+	Files, Bytes            int64 // number and size of the files; 0 in a config
+	Added, Changed, Removed int   // files, or keys of the config, since the revision before
 	Content                 []byte
 	Damaged                 bool // the content cannot be read
 
-	base     int64  // see encode
-	body     []byte // of the row
-	baseBody []byte // of the row base
+	base     int64  // number of the revision that is the dictionary, see encode; 0: none
+	body     []byte // the compressed content
+	baseBody []byte // body of the revision base
 }
 
 // NoConfig is the digest of a config that has no member, such as that of a new project.
@@ -44,11 +44,11 @@ const NoConfig = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff
 // HasConfig reports whether a config has a member.
 func (r Revision) HasConfig() bool { return r.Digest != NoConfig }
 
-// Written reports whether a caller wrote the revision. A new project has a config without an author,
-// which no history shows.
+// Written reports whether a caller wrote the revision. The config of a new project has no author, and no history shows
+// it.
 func (r Revision) Written() bool { return r.Via != "" }
 
-// asParent is the digest of a revision that can be restored, "" for another one.
+// asParent returns the digest of the revision if it can be restored, else "".
 func (r Revision) asParent() string {
 	if r.Damaged || !r.Written() {
 		return ""
@@ -58,16 +58,16 @@ func (r Revision) asParent() string {
 
 // Author says who writes, how and why.
 type Author struct {
-	User, Via, Token, Request string
+	User, Via, Token, Request string // names of the user and the token, the way, the ID of the request
 	Push                      string // the same in the config and the files of one push
 	Message                   string
 }
 
-// headColumns are those of a revision but its content, in the order of headFields.
+// headColumns are the columns of a revision without its content, in the order of headFields.
 const headColumns = `r.n, r.digest, r.parent, r.by_user, r.via, r.token, r.request_id, r.push, r.message,
 	r.at, r.files, r.bytes, r.added, r.changed, r.removed`
 
-// A revision and the body of its base come from one query, so that no write can drop the base in between.
+// A revision and the body of its base are read by one query, so that no write can drop the base in between.
 const selectRevisions = "SELECT " + headColumns + `, r.base, r.body, b.body
 	FROM revisions r LEFT JOIN revisions b ON b.project_id = r.project_id AND b.n = r.base `
 
@@ -78,19 +78,19 @@ func headFields(r *Revision) []any {
 
 func revisionFields(r *Revision) []any { return append(headFields(r), &r.base, &r.body, &r.baseBody) }
 
-// Newest returns what a project holds now; ErrNotFound when it never held any. One that is damaged
-// is an ErrDamaged, and has all but its content: a write may replace it.
+// Newest returns the present revision of a kind; ErrNotFound if there is none. If it is damaged, it is returned with an
+// ErrDamaged and without its content: a write may replace it.
 func (v View) Newest(project int64, kind RevisionKind) (Revision, error) {
 	return v.revision("WHERE r.project_id = ? AND r.kind = ? ORDER BY r.n DESC LIMIT 1", project, kind)
 }
 
-// Revision returns the latest revision with that digest.
+// Revision returns the newest revision with that digest; ErrNotFound if none is kept, ErrDamaged as Newest.
 func (v View) Revision(project int64, kind RevisionKind, digest string) (Revision, error) {
 	return v.revision("WHERE r.project_id = ? AND r.kind = ? AND r.digest = ? ORDER BY r.n DESC LIMIT 1",
 		project, kind, digest)
 }
 
-// Numbered returns a revision by its number; ErrNotFound when it was dropped.
+// Numbered returns a revision by its number; ErrNotFound if it is not kept, ErrDamaged as Newest.
 func (v View) Numbered(project int64, n int64) (Revision, error) {
 	return v.revision("WHERE r.project_id = ? AND r.n = ?", project, n)
 }
@@ -102,7 +102,7 @@ func (v View) revision(where string, args ...any) (r Revision, err error) {
 	return r, r.Decode()
 }
 
-// Decode sets the content, or Damaged with an ErrDamaged.
+// Decode decompresses and checks the content, or sets Damaged and returns an ErrDamaged.
 func (r *Revision) Decode() (err error) {
 	if r.base == 0 {
 		r.Content, err = Decompress(nil, r.body, maxContent)
@@ -119,21 +119,23 @@ func (r *Revision) Decode() (err error) {
 	return err
 }
 
-// NewestDigest returns the digest of what a project holds, "" for none, and whether files may be
+// NewestDigest returns the digest of the present revision of a kind, "" if there is none, and whether files may be
 // missing since a repair.
 func (v View) NewestDigest(project int64, kind RevisionKind) (digest string, incomplete bool, err error) {
 	last, err := v.head(project, kind)
 	return last.digest, last.incomplete, err
 }
 
-// head is the newest revision of a kind, as far as the next one needs it; n 0: there is none.
+// head is what the next revision of a kind needs of the newest one; n 0: there is none.
 type head struct {
-	n, nth, total int64
-	digest        string
-	newest        int64  // number of the newest one of both kinds
-	at            Time   // when this was read
-	incomplete    bool   // files may be missing since a repair
-	schema        string // digest of the one that the next config must pass; "": none
+	n, nth int64  // its number, and its number among those of its kind
+	total  int64  // bytes of the bodies of all of its kind up to it, also of dropped ones
+	digest string // of its content
+
+	newest     int64  // number of the newest revision of both kinds
+	at         Time   // when this was read
+	incomplete bool   // files may be missing since a repair
+	schema     string // digest of the schema that the next config must pass; "": none
 }
 
 func (v View) head(project int64, kind RevisionKind) (h head, err error) {
@@ -147,7 +149,7 @@ func (v View) head(project int64, kind RevisionKind) (h head, err error) {
 		WHERE p.id = ?`, kind, project)
 }
 
-// lockHead is head of a project that is locked until the end of the transaction: see lock.
+// lockHead is head, after it has locked the project until the end of the transaction: see lock.
 func (tx *Tx) lockHead(project int64, kind RevisionKind) (head, error) {
 	if err := tx.lock(project); err != nil {
 		return head{}, err
@@ -155,8 +157,8 @@ func (tx *Tx) lockHead(project int64, kind RevisionKind) (head, error) {
 	return tx.head(project, kind)
 }
 
-// History returns the revisions of a kind that callers wrote, the newest first, without their
-// contents: at most so many that are older than the one with the number before; 0: the newest.
+// History returns at most so many revisions of a kind that callers wrote, newest first, without their contents. They
+// are older than the revision with the number before; 0 begins with the newest.
 func (v View) History(project int64, kind RevisionKind, before int64, most int) ([]Revision, error) {
 	if before == 0 {
 		before = math.MaxInt64
@@ -166,18 +168,18 @@ func (v View) History(project int64, kind RevisionKind, before int64, most int) 
 		project, kind, before, most)
 }
 
-// add adds a revision in place of the one before, after last, and drops those that are no longer kept.
-// last is from lockHead.
+// add adds a revision after the one before, and drops those that are no longer kept. last is what lockHead has returned
+// for its kind.
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
 	err := tx.exec(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
 		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
 		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token,
 		r.Request, r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
-	if errors.Is(err, ErrExists) { // without the lock, the primary key would still compare and set
+	if errors.Is(err, ErrExists) { // the lock prevents that; without it, the primary key would
 		err = ErrChanged
 	}
-	if err == nil && before.Damaged { // each check would report it for as long as history is kept
+	if err == nil && before.Damaged { // it is of no use, and each hub fsck would report it
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND n = ?", project, before.N)
 	}
 	if err != nil {
@@ -186,20 +188,20 @@ func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revisio
 	return r, tx.trim(project, kind, head{n: r.N, nth: last.nth + 1, total: last.total + int64(len(r.body)), at: r.At})
 }
 
-// Retention says what a project keeps: the newest configs and those that are younger than Age, but
-// no more than Bytes of their bodies; and the newest lists of files. It always keeps the newest one.
+// Retention says which revisions a project keeps: the newest configs and those that are younger than Age, but no more
+// than Bytes; and the newest lists of files. The newest one of each kind is always kept.
 type Retention struct {
-	Revisions int64 // configs
-	Age       time.Duration
-	Bytes     int64
-	Lists     int64
+	Revisions int64         // how many configs
+	Age       time.Duration // of configs
+	Bytes     int64         // of the bodies of configs
+	Lists     int64         // how many lists of files
 }
 
-// DefaultRetention is what a hub keeps.
+// DefaultRetention is what a hub keeps by default.
 var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes: 64 << 20, Lists: 20}
 
-// trim drops the oldest revisions of a kind that are not kept, but for one: the list that the
-// first one that is kept has as its dictionary, and so all later ones that have an earlier one.
+// trim drops the oldest revisions of a kind, as tx.keep says. Of those it spares one: the dictionary of the first
+// revision that is kept. Later ones have the same dictionary, or one that is kept.
 func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	k := tx.keep
 	if kind == Files {
@@ -208,7 +210,7 @@ func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	if newest.nth <= k.Revisions && newest.total <= k.Bytes {
 		return nil
 	}
-	var first, base int64 // first is found by the index, after those to drop
+	var first, base int64 // the first revision to keep, and its dictionary
 	err := tx.One(sqldb.Row(&first, &base), `SELECT n, base FROM revisions WHERE project_id = ? AND kind = ?
 		AND (total >= ? AND (nth > ? OR at > ?) OR n = ?) ORDER BY n LIMIT 1`, project, kind,
 		newest.total-k.Bytes, newest.nth-k.Revisions, newest.at.Add(-k.Age), newest.n)
@@ -219,8 +221,8 @@ func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	return err
 }
 
-// TrimHistories drops the configs that have become too old, unless a hub did so within a time, and returns
-// in how many projects: a write drops those of its own project alone.
+// TrimHistories drops the configs that have become too old, and returns in how many projects. A write does so in its
+// own project only. It does nothing if a hub did so within the time every.
 func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed int, err error) {
 	if due, err := s.due(ctx, "trim histories", every); err != nil || !due {
 		return 0, err
@@ -250,9 +252,10 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 	return trimmed, err
 }
 
-// encode sets the row's body. Two lists of 10,000 files that differ in one are 410 KB each in
-// zstd, and 1 KB with the other one as the dictionary. That is the list of the row before, or
-// the one that it has itself, so that two rows are enough to read any; until an eighth changed.
+// encode compresses the content of a list of files into body. Of two lists of 10,000 files that differ in one, each is
+// 410 KB in zstd, but 1 KB with the other one as its dictionary. The dictionary is the list before if that has none,
+// else the dictionary of that: so each list is read from at most two rows. Once the body would be larger than an eighth
+// of the dictionary's, the list gets none.
 func (r *Revision) encode(before Revision) error {
 	base, whole, dictionary := before.N, before.body, before.Content
 	if before.base != 0 {
@@ -271,7 +274,7 @@ func (r *Revision) encode(before Revision) error {
 	return nil
 }
 
-// Digest returns the SHA-256 of a content.
+// Digest returns the SHA-256 of a content, in 64 lower-case hex digits.
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])

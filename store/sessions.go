@@ -9,17 +9,17 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// How long a session lasts: without a request, and at most.
+// How long a session lasts: without a request, and in all.
 const (
 	SessionIdle = 12 * time.Hour
 	SessionLife = 30 * 24 * time.Hour
 )
 
-// maxSessions bounds how many sessions are kept that one token of a user began, or no token: a weak token cannot end
-// the sessions of others. The one that was used least recently is dropped.
+// maxSessions bounds how many sessions of a user are kept for each token that began them, and without a token. The
+// least recently used one is dropped. The count is by token, so that a weak token cannot end the sessions of others.
 const maxSessions = 50
 
-// Session is a browser that is signed in, as the hub keeps it: everything but the cookie.
+// Session is a browser that is signed in, as it is stored: everything but the secret in its cookie.
 type Session struct {
 	ID        int64
 	Hash      string // SHA-256 of the secret in the cookie
@@ -35,18 +35,18 @@ type Session struct {
 	CreatedAt, ExpiresAt, SeenAt Time
 }
 
-// ShortID names a session in lists: the first 12 digits of its hash.
+// ShortID returns the first 12 digits of the session's hash, its ID in lists.
 func (s *Session) ShortID() string { return s.Hash[:min(idLength, len(s.Hash))] }
 
 // ScopeList returns the session's scopes.
 func (s *Session) ScopeList() []string { return strings.Fields(s.Scopes) }
 
-// errForeignToken is the error of a session that would have the rights of a token that is not the user's: the
-// tokens of bots are owned by the account, which may be a user.
+// errForeignToken is the error of a session with a token that is not the user's own. That of a bot is not, even if the
+// user's account owns the bot.
 var errForeignToken = errors.New("the token is not one of the user")
 
-// CreateSession stores a session that begins now. Hash, TokenID, Scopes, Agent and Address are the caller's, and
-// UserID or, without it, User; a session ends with its token. Those of the user that have ended are deleted.
+// CreateSession stores a session that begins now, and ends no later than its token. The caller sets Hash, TokenID,
+// Scopes, Agent and Address, and UserID or else User. It deletes the user's sessions that have ended.
 func (tx *Tx) CreateSession(s *Session) error {
 	if s.UserID == 0 {
 		user, err := tx.accountOf(s.User, KindUser)
@@ -86,7 +86,7 @@ func (tx *Tx) CreateSession(s *Session) error {
 		s.UserID, now, now.Add(-SessionIdle), s.TokenID, s.UserID, s.TokenID, maxSessions)
 }
 
-// Sessions returns the sessions of a user that have not ended, the latest used first.
+// Sessions returns the sessions of a user that have not ended, the most recently used first.
 func (v View) Sessions(user int64) ([]Session, error) {
 	return sqldb.All(v, func(s *Session) []any {
 		return sqldb.Row(&s.ID, &s.Hash, &s.UserID, &s.User, &s.TokenID, &s.TokenName, &s.Only.AccountID, &s.Only.ResourceID,
@@ -106,10 +106,10 @@ func (tx *Tx) EndSession(hash string) (bool, error) {
 	return tx.change("DELETE FROM sessions WHERE hash = ?", hash)
 }
 
-// usesRows is how many ids an UPDATE has.
+// usesRows is how many ids an UPDATE has, at most.
 const usesRows = 64
 
-// MarkUsed stores that tokens and sessions, by id, were used a moment ago.
+// MarkUsed stores that tokens and sessions, by id, were used now.
 func (tx *Tx) MarkUsed(tokens, sessions []int64) error {
 	if err := tx.markUsed("tokens", "used_at", tokens); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (tx *Tx) MarkUsed(tokens, sessions []int64) error {
 }
 
 func (tx *Tx) markUsed(table, column string, ids []int64) error {
-	slices.Sort(ids) // they are locked in their order, as by a revocation, so that none waits for the other
+	slices.Sort(ids) // rows are locked in this order, as by a revocation, so that the two do not deadlock
 	for part := range slices.Chunk(ids, usesRows) {
 		ofThese, args := in(part)
 		err := tx.exec("UPDATE "+table+" SET "+column+" = ? WHERE id IN (SELECT id FROM "+table+

@@ -9,13 +9,13 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Stack is a published stack.
+// Stack is what is stored of a stack in addition to its [Resource].
 type Stack struct {
-	Latest string // highest release that is not withdrawn; a pre-release only when there is no release
-	Newest string // highest of all
+	Latest string // highest release that is not withdrawn; a pre-release only if there is no release; "": no version
+	Newest string // highest version of all; "": none
 }
 
-// StackVersion is one published version. It never changes, but it may be withdrawn.
+// StackVersion is a published version of a stack. It never changes, but it may be withdrawn.
 type StackVersion struct {
 	Version     string
 	Tree        string // digest of the list of its files
@@ -34,19 +34,19 @@ func versionFields(v *StackVersion) []any {
 		&v.PublishedAt, &v.PublishedBy, &v.WithdrawnAt)
 }
 
-// What a version cannot be published, or withdrawn, for.
+// Why a version cannot be published or withdrawn.
 var (
 	ErrWithdrawn   = errors.New("this version was withdrawn")
 	ErrOnlyVersion = errors.New("the stack has no other version")
 )
 
-// NotNewerError says that a version is not above the newest one.
+// NotNewerError says that a version is not above Newest, the newest one of the stack.
 type NotNewerError struct{ Newest string }
 
 func (e *NotNewerError) Error() string { return "the newest version is " + e.Newest }
 
-// AddStack returns the stack of that name of an account, and adds it if it does not exist, for the files
-// of its first version. Until that is published, the stack does not exist for readers.
+// AddStack returns the id of the stack with that name, which it adds if it does not exist, so that blobs of its first
+// version can be stored. Until that is published, [View.Stack] does not find the stack.
 func (tx *Tx) AddStack(account int64, slug, by string) (id int64, err error) {
 	id, err = tx.AddResource(account, KindStack, slug, by)
 	if errors.Is(err, ErrExists) {
@@ -60,7 +60,7 @@ func (tx *Tx) AddStack(account int64, slug, by string) (id int64, err error) {
 	return id, err
 }
 
-// Stack returns a stack with its versions, newest first; ErrNotFound when it has none.
+// Stack returns a stack with its versions, newest first; ErrNotFound if it has none.
 func (v View) Stack(id int64) (s Stack, versions []StackVersion, err error) {
 	if s, err = v.stack(id); err != nil {
 		return s, nil, err
@@ -79,7 +79,7 @@ func (v View) stack(id int64) (s Stack, err error) {
 		JOIN resources r ON r.id = s.id AND r.deleted_at = 0 WHERE s.id = ?`, id)
 }
 
-// StackVersion returns one version, or ErrNotFound.
+// StackVersion returns a version of a stack, or ErrNotFound.
 func (v View) StackVersion(id int64, number string) (found StackVersion, err error) {
 	return found, v.One(versionFields(&found), "SELECT "+versionColumns+
 		" FROM stack_versions WHERE stack_id = ? AND version = ?", id, number)
@@ -90,21 +90,21 @@ func (v View) StackFiles(id int64, number string) (tree.Tree, error) {
 	return v.files(id, 0, number)
 }
 
-// Followers counts the projects that follow a stack's latest version, up to most.
+// Followers returns how many projects follow the latest version of a stack. It counts no more than most.
 func (v View) Followers(id int64, most int) (n int, err error) {
 	return n, v.One(sqldb.Row(&n), `SELECT count(*) FROM (SELECT 1 FROM projects p JOIN resources r ON r.id = p.id
 		WHERE p.stack_id = ? AND p.stack_version = 'latest' AND r.deleted_at = 0 LIMIT ?) f`, id, most)
 }
 
-// VersionWrite publishes a version. Its slow part is done: see PrepareVersion.
+// VersionWrite is a prepared publication of a version: see PrepareVersion and [Tx.PublishVersion].
 type VersionWrite struct {
 	StackVersion
-	body   []byte
+	body   []byte       // the list of files, compressed
 	unsure []tree.Entry // a file for each blob that was not sent
 }
 
-// PrepareVersion compresses the list of files of a version. sent has the digests of the blobs that
-// were stored for it.
+// PrepareVersion prepares a publication outside of its transaction: it compresses the list of files. schema is the
+// digest of the JSON Schema of the settings, "" for none; sent has the digests of the blobs that the upload has stored.
 func PrepareVersion(number string, files tree.Tree, schema string, sent map[string]bool, by string) VersionWrite {
 	content := files.Canonical()
 	return VersionWrite{
@@ -116,17 +116,17 @@ func PrepareVersion(number string, files tree.Tree, schema string, sent map[stri
 	}
 }
 
-// Published is the outcome of PublishVersion.
+// Published is the result of PublishVersion.
 type Published struct {
 	StackVersion
 	Already bool // the same files were published before
 	First   bool // it is the stack's first version
 }
 
-// PublishVersion adds a version to a stack. The same files again are no error, and replace a list that
-// may be damaged; others are ErrExists, a withdrawn version is ErrWithdrawn, one that is not above all
-// others a *NotNewerError. ErrMissing, with their digests, when blobs are not stored, and ErrSize when
-// one has another size.
+// PublishVersion adds a version to a stack. If it is published already, with the same files, it succeeds and
+// replaces the stored list, which may be damaged; with other files it is an ErrExists. ErrWithdrawn if the version
+// was withdrawn, a *NotNewerError if it is not above all others; ErrMissing, with their digests, if blobs are not
+// stored, and ErrSize if one has another size.
 func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []string, err error) {
 	if err := tx.lock(id); err != nil {
 		return p, nil, err
@@ -169,9 +169,9 @@ func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []s
 	return Published{StackVersion: w.StackVersion, First: stack.Newest == ""}, nil, err
 }
 
-// WithdrawVersion withdraws a version of a stack, or with undo has latest take it into account
-// again. It returns the latest version, and whether anything changed. ErrNotFound when there is no
-// such version, ErrOnlyVersion when no other one would be left.
+// WithdrawVersion withdraws a version of a stack, or with undo reverses that. It returns which version is the latest
+// then, and whether anything changed. ErrNotFound if the version does not exist, ErrOnlyVersion if no other one
+// would be left.
 func (tx *Tx) WithdrawVersion(id int64, number string, undo bool) (latest string, changed bool, err error) {
 	if err := tx.lock(id); err != nil {
 		return "", false, err

@@ -1,9 +1,13 @@
 // Package store keeps a hub's rows: accounts, tokens, projects with their config and base files,
-// stacks, APIs and rate limits, in SQLite or in PostgreSQL.
+// stacks, APIs and rate limits, in SQLite or in PostgreSQL. schema.sql explains the tables.
 //
-// One file a subject, with its SQL in it. A View reads. Write is the only way to change something:
-// what is atomic is decided here. The package must know no HTTP, no shape of JSON and no permission.
-// Ids name rows; names are looked up once, by [View.Access].
+// Each subject has a file, with its SQL in it. A [View] reads. [Store.Write] is the only way to change
+// something: it runs methods of [Tx] in a transaction, so what is atomic is decided here. What takes long,
+// such as to compress a list of files, is done before, by a function called Prepare….
+//
+// The package must not know HTTP, or the types of package wire. It says which role a caller has
+// ([View.Access]), but refuses nothing for the lack of one. Its methods name rows by id: names are looked up
+// once, with the rights.
 package store
 
 import (
@@ -30,7 +34,7 @@ type Time = sqldb.Time
 // MissingError says that an SQLite file does not exist.
 type MissingError = sqldb.MissingError
 
-// At returns the Time of a time of Go, Path the SQLite file that an address names.
+// At converts a time of package time. Path returns the SQLite file that an address names.
 var (
 	At   = sqldb.At
 	Path = sqldb.Path
@@ -51,19 +55,19 @@ var (
 	ErrSchemaRights = sqldb.ErrSchemaRights
 	ErrRights       = sqldb.ErrRights
 
-	ErrChanged   = errors.New("another write was first") // what a write was prepared for has changed
+	ErrChanged   = errors.New("another write was first") // what the write was prepared for has changed
 	ErrUnchecked = errors.New("the settings have to pass another schema than the one they were checked against")
 	ErrMissing   = errors.New("blobs are missing")
 	ErrSize      = errors.New("does not have the size of the blob with its sha256")
 )
 
-// DefaultConnections and MinConnections are numbers of connections to PostgreSQL.
+// DefaultConnections and MinConnections are how many connections to PostgreSQL may be open, by default and at least.
 const (
 	DefaultConnections = sqldb.DefaultConnections
 	MinConnections     = sqldb.MinConnections
 )
 
-// Open opens the database at address, sqlite:PATH or postgres://…, without migrating it.
+// Open opens the database at address, sqlite:PATH or postgres://…, without migrating it. It fails as [sqldb.Open] does.
 func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	db, err := sqldb.Open(ctx, address, opts)
 	if err != nil {
@@ -75,15 +79,15 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 //go:embed schema.sql
 var schema string
 
-// steps change the schema, in their order. Until the first release there is one, edited in place.
+// steps are the changes of the schema, in order. Until the first release there is one, which is edited in place.
 var steps = []sqldb.Step{{Name: "0001", SQL: schema, Postgres: `
-	-- They are compressed.
+	-- Bodies are compressed already.
 	ALTER TABLE blobs ALTER body SET STORAGE EXTERNAL;
 	ALTER TABLE revisions ALTER body SET STORAGE EXTERNAL;
 	ALTER TABLE stack_versions ALTER body SET STORAGE EXTERNAL;`}}
 
-// Migrate updates the schema, and returns the names of the steps that it took; ErrUnfinished when a
-// copy to the database has not ended.
+// Migrate updates the schema, and returns the names of the steps that it took: see [sqldb.DB.Migrate].
+// ErrUnfinished if a copy to the database has not ended.
 func (s *Store) Migrate(ctx context.Context) (taken []string, err error) {
 	if taken, err = s.DB.Migrate(ctx, steps...); err == nil {
 		err = s.whole(ctx)
@@ -100,17 +104,17 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	return s.whole(ctx)
 }
 
-// View reads for one request.
+// View reads for one request: outside of a transaction, or inside (see Tx).
 type View struct{ sqldb.View }
 
 // Tx is a transaction: a view that also writes.
 type Tx struct {
 	View
 	tx   *sqldb.Tx
-	keep Retention
+	keep Retention // of the store
 }
 
-// View returns a view that reads what is committed.
+// View returns a view outside of any transaction: each query reads what is committed when it runs.
 func (s *Store) View(ctx context.Context) View { return View{s.DB.View(ctx)} }
 
 // Write runs f in a transaction, which is on disk when Write returns nil. f may run more than once:
@@ -119,12 +123,12 @@ func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	return s.DB.Write(ctx, func(tx *sqldb.Tx) error { return f(&Tx{View{tx.View}, tx, s.Retention}) })
 }
 
-// Snapshot runs f with a view of what is committed now: see [sqldb.DB.Snapshot].
+// Snapshot runs f with a view of one moment: see [sqldb.DB.Snapshot].
 func (s *Store) Snapshot(ctx context.Context, f func(View) error) error {
 	return s.DB.Snapshot(ctx, func(v sqldb.View) error { return f(View{v}) })
 }
 
-// Now is when the transaction began.
+// Now returns the transaction's time, the same each time: see [sqldb.Tx.Now].
 func (tx *Tx) Now() Time { return tx.tx.Now() }
 
 // exec changes rows.
@@ -142,8 +146,8 @@ func (tx *Tx) change(text string, args ...any) (bool, error) {
 	return n > 0, err
 }
 
-// lock makes other writes that lock the resource wait for the end of this one. On SQLite all do.
-// ErrNotFound when it was deleted.
+// lock makes other transactions that lock the resource wait until this one ends; on SQLite all wait anyway.
+// ErrNotFound if the resource was deleted.
 func (tx *Tx) lock(resource int64) error {
 	return tx.One(sqldb.Row(new(int64)), "SELECT id FROM resources WHERE id = ? AND deleted_at = 0 @lock", resource)
 }
@@ -162,7 +166,7 @@ func in[T any](list []T) (condition string, args []any) {
 	return "IN (" + sqldb.List(size) + ")", args
 }
 
-// orNull is a value as a column takes it that may be null: the zero value is none.
+// orNull returns a value for a column that may be null: null for the zero value.
 func orNull[T comparable](value T) any {
 	if value == *new(T) {
 		return nil

@@ -11,25 +11,25 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Grace is how long a blob is kept that nothing names. No upload may take longer.
+// Grace is how long a blob is kept although nothing names it. No upload may take longer.
 const Grace = 24 * time.Hour
 
-// A resource names blobs by lists of files, in its revisions or its versions, or by the digests in
-// its row of apis. All else may be swept once it is older than the grace period.
+// A sweep deletes the blobs of a resource that nothing names, once they are older than the grace period. A resource
+// names blobs in the lists of files of its revisions or versions, or as an API in the digests of its row.
 
-// named says to a sweep that reads meanwhile that blobs of a resource are named now that were not
-// before. The caller has locked the resource.
+// named tells a sweep that reads at the same time that the transaction names other blobs of a resource than before. The
+// caller has locked the resource.
 func (tx *Tx) named(resource int64) error { return tx.sweepLater(resource, 1) }
 
-// sweepLater has a sweep be due once what is stored now may be removed. It locks the resource, so that
-// a sweep that ends meanwhile waits, and finds it. named is 1 if blobs are named now, else 0.
+// sweepLater makes a sweep due after the grace period, when it may delete what is stored now. It locks the resource, so
+// that a sweep that ends at the same time waits, and sees this. named is 1 if the transaction names blobs, else 0.
 func (tx *Tx) sweepLater(resource, named int64) error {
 	return tx.exec(`UPDATE resources SET writes = writes + ?,
 		sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END WHERE id = ?`, named, tx.Now().Add(Grace), resource)
 }
 
-// Sweep collects each resource whose sweep is due, and returns how many blobs it removed. One that
-// cannot be read, since it is damaged, is left as it is for a day, and no reason not to go on.
+// Sweep collects each resource whose sweep is due, and returns how many blobs it has deleted. If one fails, it goes on
+// with the others, and returns all errors; a damaged resource is due again after a day.
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	return s.sweep(ctx, "SELECT id FROM resources WHERE sweep_at <> 0 AND sweep_at <= @now ORDER BY sweep_at")
 }
@@ -58,13 +58,13 @@ func (s *Store) sweep(ctx context.Context, query string) (removed int, err error
 	return removed, failed
 }
 
-// Collect removes the blobs of a resource that it does not name, except those that were stored
-// within the grace period, and returns how many.
+// Collect deletes the blobs of a resource that it does not name, except those that were stored within the grace period,
+// and returns how many.
 //
-// No write loses a blob to it. What a push uploads is younger than the grace period. What it
-// finds to be stored, it checks again in the transaction that adds its revision; that and each
-// removal lock the resource, and a removal ends the collection if the resource's counter of writes
-// is not what it was before the lists were read. Any other doubt ends it with an error.
+// No write loses a blob to it. The blobs that a push uploads are younger than the grace period. Whether the others are
+// stored, the push checks again in the transaction that adds its revision. That transaction and each deletion here lock
+// the resource; and a deletion ends the collection if resources.writes is not what it was before the lists were read.
+// Any other doubt ends it with an error.
 func (s *Store) Collect(ctx context.Context, resource int64, grace time.Duration) (removed int, err error) {
 	v := s.View(ctx)
 	var writes int64
@@ -88,7 +88,7 @@ func (s *Store) Collect(ctx context.Context, resource int64, grace time.Duration
 			break
 		}
 	}
-	var again time.Duration // until a sweep removes what this one did not
+	var again time.Duration // until the next sweep, if this one has not ended
 	switch {
 	case errors.Is(err, ErrDamaged):
 		again = Grace
@@ -100,13 +100,13 @@ func (s *Store) Collect(ctx context.Context, resource int64, grace time.Duration
 	return removed, errors.Join(err, s.Write(ctx, func(tx *Tx) error { return tx.swept(resource, before, again) }))
 }
 
-// swept says when the next sweep is due: when what is young now may be removed, or after a time, if this
-// one has not ended.
+// swept sets when the next sweep is due: after the time again; or, if that is 0, after the grace period if there are
+// blobs since before, else never.
 func (tx *Tx) swept(resource int64, before Time, again time.Duration) error {
 	if again > 0 {
 		return tx.exec("UPDATE resources SET sweep_at = ? WHERE id = ?", tx.Now().Add(again), resource)
 	}
-	// This waits for uploads: the next statement then sees their blobs.
+	// This locks the resource, and so waits for uploads: the next statement sees their blobs.
 	if err := tx.exec("UPDATE resources SET sweep_at = 0 WHERE id = ?", resource); err != nil {
 		return err
 	}
@@ -115,7 +115,8 @@ func (tx *Tx) swept(resource int64, before Time, again time.Duration) error {
 		tx.Now().Add(Grace), resource, before)
 }
 
-// removeBlobs removes a page of blobs, unless something was named since, or they were uploaded again.
+// removeBlobs deletes those of a page of blobs that were not uploaded again since. ErrChanged if resources.writes is
+// not writes any more.
 func (tx *Tx) removeBlobs(resource, writes int64, before Time, page []string) (removed int, err error) {
 	var now int64
 	err = tx.One(sqldb.Row(&now), "SELECT writes FROM resources WHERE id = ? @lock", resource)
@@ -129,15 +130,14 @@ func (tx *Tx) removeBlobs(resource, writes int64, before Time, page []string) (r
 	return tx.count("DELETE FROM blobs "+where+" AND at < ?", append(args, before)...)
 }
 
-// unnamed returns the digests of blobs that a resource does not name, and that were stored before a
-// time.
+// unnamed returns the digests of the blobs of a resource that were stored before a time, and that it does not name.
 func (v View) unnamed(resource int64, before Time) (digests []string, err error) {
 	named := map[string]bool{}
 	err = v.eachList(resource, func(l list, err error) error {
 		for _, e := range l.files {
 			named[e.SHA256] = true
 		}
-		if errors.Is(err, ErrNotFound) { // a write dropped this one; one without its base is damaged
+		if errors.Is(err, ErrNotFound) { // a write has dropped it meanwhile; one without its dictionary is damaged
 			return nil
 		}
 		return err
@@ -149,16 +149,16 @@ func (v View) unnamed(resource int64, before Time) (digests []string, err error)
 	return slices.DeleteFunc(stored, func(digest string) bool { return named[digest] }), err
 }
 
-// list is a list of files by which a resource names blobs: a revision of a project, or a version of a
-// stack. What an API names are files without a path.
+// list is a list of files that a resource names: of a revision, or of a stack version. Each blob of an API is a list
+// with one file without a path.
 type list struct {
 	n       int64  // of the revision
 	version string // of the stack
-	digest  string // of the schema, one of the version's files, or of what an API names; "": none
+	digest  string // of the schema, one of the version's files, or of the API's blob; "": none
 	files   tree.Tree
 }
 
-// eachList calls f for each list of a resource, with an error if it cannot be read, until f fails.
+// eachList calls f for each list of a resource, until f fails; with an error if the list cannot be read.
 func (v View) eachList(resource int64, f func(l list, err error) error) error {
 	lists, err := sqldb.All(v, func(l *list) []any { return sqldb.Row(&l.n, &l.version, &l.digest) },
 		`SELECT n, '', '' FROM revisions WHERE project_id = ? AND kind = 'files'

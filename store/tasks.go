@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// due reports whether this hub is the one that now runs a periodic task, which no hub did within a time.
+// due reports whether no hub has run a periodic task within the time every. It notes that this hub runs it now.
 func (s *Store) due(ctx context.Context, name string, every time.Duration) (due bool, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
 		due, err = tx.change(`INSERT INTO tasks (name, ran_at) VALUES (?, ?)
@@ -17,14 +17,14 @@ func (s *Store) due(ctx context.Context, name string, every time.Duration) (due 
 	return due, err
 }
 
-// Pruned counts the rows that Prune deleted.
+// Pruned counts the rows that Prune has deleted.
 type Pruned struct{ Answers, Audit, Tokens, Sessions, Links, Devices int }
 
 // pruned is how many rows Prune deletes in one transaction.
 const pruned = 1000
 
-// Prune deletes what has ended long ago, and rows of the audit log that are older than a time,
-// unless a hub did so within another time. When it fails, it has deleted some.
+// Prune deletes answers, tokens, sessions, links and devices that ended long ago, and rows of the audit log that are
+// older than audit. It does nothing if a hub did so within the time every. If it fails, it has deleted some.
 func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned, err error) {
 	if due, err := s.due(ctx, "prune", every); err != nil || !due {
 		return p, err

@@ -9,7 +9,7 @@ import (
 	"example.com/projecthub/store/sqldb"
 )
 
-// Token is a personal access token as the hub keeps it: everything but the token.
+// Token is a personal access token as it is stored: everything but the token itself.
 type Token struct {
 	ID        int64
 	Hash      string // SHA-256 of the token
@@ -19,7 +19,7 @@ type Token struct {
 	Owner     string // name of that account: a user, or the account of a bot
 	BotID     int64  // 0: a user's token
 	BotRefID  string // of the bot
-	ParentID  int64  // of the token with which it was created, and ends; 0: none
+	ParentID  int64  // of the token with which it was created, and is revoked; 0: none
 	Scopes    string // separated by spaces
 	Only      Restriction
 	CreatedAt Time
@@ -28,10 +28,10 @@ type Token struct {
 	UsedAt    Time
 }
 
-// idLength is how many digits of a hash name a token or a session in lists.
+// idLength is how many digits of a hash are the short ID of a token or a session.
 const idLength = 12
 
-// ShortID names a token in lists and for its revocation: the first 12 digits of its hash.
+// ShortID returns the first 12 digits of the token's hash, its ID in lists and for its revocation.
 func (t *Token) ShortID() string { return t.Hash[:min(idLength, len(t.Hash))] }
 
 // ScopeList returns the token's scopes.
@@ -66,7 +66,7 @@ func (v View) TokenOf(account int64, id string) (*Token, error) {
 		account, id, id+"~")
 }
 
-// Tokens returns the tokens of one account and of its bots, of all with owner "", oldest first.
+// Tokens returns the tokens of an account and of its bots, oldest first; with owner "" those of all accounts.
 func (v View) Tokens(owner string) ([]Token, error) {
 	if owner == "" {
 		return sqldb.All(v, tokenFields, selectPATs+"ORDER BY a.name, t.created_at, t.id")
@@ -91,7 +91,7 @@ func (v View) BotTokens(bot int64) ([]Token, error) {
 	return sqldb.All(v, tokenFields, selectPATs+"WHERE t.bot_id = ?"+valid+"ORDER BY t.created_at, t.id", bot)
 }
 
-// What a caller can tell apart about tokens.
+// Errors of creating and revoking tokens, sessions, links and devices.
 var (
 	ErrRevoked   = errors.New("what the token would be created with was revoked, or has expired")
 	ErrTooMany   = errors.New("too many") // as many as one account can have
@@ -101,8 +101,8 @@ var (
 // maxTokens bounds how many valid tokens of one user or bot [Tx.MintToken] creates.
 const maxTokens = 200
 
-// MintToken is [Tx.CreateToken] for a user. The token ends when its parent is revoked; ErrRevoked if that has ended
-// already, ErrTooMany if the user or bot has too many.
+// MintToken is [Tx.CreateToken] on behalf of a user, for the user or a bot. ErrRevoked if the parent is revoked or has
+// expired, ErrTooMany if the user or the bot has 200 valid tokens.
 func (tx *Tx) MintToken(t *Token) error {
 	if err := tx.lockAccount(t.AccountID); err != nil { // so that no revocation misses it
 		return err
@@ -122,8 +122,8 @@ func (tx *Tx) MintToken(t *Token) error {
 	return tx.CreateToken(t)
 }
 
-// ReplaceToken revokes the token former, and creates another one of the same user in its place, which ends
-// with it, since a list on a page may still show the former one. ErrRevoked if that was revoked already.
+// ReplaceToken revokes the token former, and creates another one of the same user in its place. former becomes its
+// parent: a list that still shows former can so revoke the new one. ErrRevoked if former was revoked already.
 func (tx *Tx) ReplaceToken(t *Token, former string) (*RevokedToken, error) {
 	revoked, err := tx.RevokeToken(former)
 	if err == nil && revoked.WasRevoked {
@@ -136,8 +136,9 @@ func (tx *Tx) ReplaceToken(t *Token, former string) (*RevokedToken, error) {
 	return revoked, tx.CreateToken(t)
 }
 
-// CreateToken stores a token for an existing user, or bot of the account. Hash, Shown, Name, Scopes, ExpiresAt,
-// ParentID, Only and BotID are the caller's, and AccountID or, without it, Owner.
+// CreateToken stores a token of a user, or of a bot of the account. The caller sets Hash, Shown, Name, Scopes,
+// ExpiresAt, ParentID, Only and BotID, and AccountID or else Owner; CreateToken sets ID, AccountID and CreatedAt. A
+// *[KindError] if the account of a user's token is an org.
 func (tx *Tx) CreateToken(t *Token) error {
 	if t.AccountID == 0 {
 		a, err := tx.Account(t.Owner)
@@ -149,7 +150,7 @@ func (tx *Tx) CreateToken(t *Token) error {
 		}
 		t.AccountID = a.ID
 	}
-	if t.Only.ResourceID != 0 { // so that its deletion does not miss the token
+	if t.Only.ResourceID != 0 { // so that a deletion of the resource does not miss the token
 		if err := tx.lock(t.Only.ResourceID); err != nil {
 			return err
 		}
@@ -161,15 +162,15 @@ func (tx *Tx) CreateToken(t *Token) error {
 		orNull(t.Only.AccountID), orNull(t.Only.ResourceID), t.CreatedAt, t.ExpiresAt, t.RevokedAt)
 }
 
-// RevokedToken is what [Tx.RevokeToken] ended.
+// RevokedToken is what [Tx.RevokeToken] has revoked.
 type RevokedToken struct {
 	Token
-	WasRevoked bool    // before
-	With       []Token // that were valid and created with it, oldest first
+	WasRevoked bool    // it was revoked before
+	With       []Token // valid tokens that were created with it, directly or not, oldest first
 }
 
-// RevokeToken revokes the token whose hash starts with id, and the valid ones that were created with it. To revoke
-// twice is not an error. ErrNotFound or ErrAmbiguous if id does not name exactly one token.
+// RevokeToken revokes the token whose hash starts with id, and the valid ones that were created with it. It succeeds
+// also if the token was revoked before. ErrNotFound or ErrAmbiguous if id does not name exactly one token.
 func (tx *Tx) RevokeToken(id string) (*RevokedToken, error) {
 	found, err := sqldb.All(tx, func(t *Token) []any { return sqldb.Row(&t.ID, &t.AccountID) },
 		"SELECT id, account_id FROM tokens WHERE hash >= ? AND hash < ? LIMIT 2", id, id+"~")
@@ -182,12 +183,12 @@ func (tx *Tx) RevokeToken(id string) (*RevokedToken, error) {
 		return nil, ErrAmbiguous
 	}
 	token := found[0].ID
-	// No token is created meanwhile that would miss this. Other revocations do not wait.
+	// So that no token is created meanwhile, which this would miss. Other revocations do not wait.
 	err = tx.One(sqldb.Row(new(int64)), "SELECT id FROM accounts WHERE id = ? @share", found[0].AccountID)
 	if err != nil {
 		return nil, err
 	}
-	// One that has expired stays as it is: there may be any number of those.
+	// Expired ones stay as they are: there may be any number of them.
 	ended, err := tx.revokeAll(`id = ? OR (expires_at = 0 OR expires_at > @now) AND id IN (WITH RECURSIVE ended (id) AS (
 		SELECT id FROM tokens WHERE parent_id = ? UNION SELECT c.id FROM tokens c JOIN ended ON c.parent_id = ended.id)
 		SELECT id FROM ended)`, token, token)
@@ -217,16 +218,16 @@ func (tx *Tx) revokeAll(where string, args ...any) ([]int64, error) {
 		"WHERE revoked_at = 0 AND ("+where+") ORDER BY id @lock) RETURNING id", append([]any{tx.Now()}, args...)...)
 }
 
-// Revoked counts what [Tx.RevokeTokensOf] ended.
+// Revoked counts what [Tx.RevokeTokensOf] has ended.
 type Revoked struct {
 	Tokens   int // that were not revoked before
 	Sessions int
 	Links    int // and invitations
-	Devices  int // terminals that a token was approved for
+	Devices  int // terminals for which the user has approved a token
 }
 
-// RevokeTokensOf revokes every token of an account and of its bots, and of a user every session, link and approval
-// of a terminal.
+// RevokeTokensOf revokes all tokens of an account and of its bots. Of a user it also ends all sessions, links and
+// approvals of terminals.
 func (tx *Tx) RevokeTokensOf(owner string) (r Revoked, err error) {
 	a, err := tx.Account(owner)
 	if err == nil {
@@ -250,6 +251,6 @@ func (tx *Tx) RevokeTokensOf(owner string) (r Revoked, err error) {
 	return r, err
 }
 
-// KeepTokens is how long tokens that were revoked or have expired are kept, so that lists and
-// refusals say so. The audit log keeps what happened to them.
+// KeepTokens is how long revoked and expired tokens are kept, so that lists show them, and errors can say what is wrong
+// with them. The audit log keeps what happened to them.
 const KeepTokens = 90 * 24 * time.Hour

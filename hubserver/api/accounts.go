@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/store"
 )
 
+// whoami responds with who the caller is, and with the token's or session's rights.
 func whoami(c *request.Call) error {
 	all, err := Accounts(c)
 	if err != nil {
@@ -37,7 +38,8 @@ func whoami(c *request.Call) error {
 	return c.JSON(http.StatusOK, me)
 }
 
-// Accounts returns the accounts on which the caller has a role, in the order of their names.
+// Accounts returns the accounts on which the caller has a role, ordered by name. With a restricted token or
+// session it is the account that this is restricted to; none if that is a project.
 func Accounts(c *request.Call) ([]wire.AccountRole, error) {
 	if c.Access.IsBot() {
 		return []wire.AccountRole{{Account: c.Access.Account, Role: wire.Writer}}, nil
@@ -56,7 +58,7 @@ func Accounts(c *request.Call) ([]wire.AccountRole, error) {
 	return all, err
 }
 
-// accountsWith returns the names of the accounts on which the caller has a role, at least the needed one.
+// accountsWith returns the names of the accounts on which the caller has at least the needed role.
 func accountsWith(c *request.Call, needed wire.Role) (names []string, err error) {
 	all, err := Accounts(c)
 	for _, a := range all {
@@ -67,6 +69,7 @@ func accountsWith(c *request.Call, needed wire.Role) (names []string, err error)
 	return names, err
 }
 
+// listMembers responds with a page of the members of an org, ordered by name.
 func listMembers(c *request.Call) error {
 	after, limit, err := pageAsked(c)
 	if err != nil {
@@ -88,9 +91,10 @@ func listMembers(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
+// isRole reports whether a member can have the role.
 func isRole(r wire.Role) bool { return store.Rank(string(r)) > 0 }
 
-// setMember gives a member another role. People join by an invitation, so that this does not reveal
+// setMember changes the role of a member. New members join by an invitation: to add a user by name would reveal
 // which users exist.
 func setMember(c *request.Call, req *wire.SetMember) error {
 	if !isRole(req.Role) {
@@ -118,7 +122,7 @@ func setMember(c *request.Call, req *wire.SetMember) error {
 	})
 }
 
-// removeMember removes a user from an org. It is not a failure if the user is no member.
+// removeMember removes a user from an org. It succeeds also if the user is no member.
 func removeMember(c *request.Call) error {
 	if err := c.NeedUnrestricted("removes no members"); err != nil {
 		return err
@@ -141,7 +145,7 @@ func removeMember(c *request.Call) error {
 	})
 }
 
-// keepAdmin refuses to take the role admin from the last one who has it.
+// keepAdmin returns a 409 if the user, whose role is has, is the only admin of the org.
 func keepAdmin(tx *store.Tx, org, user, has string) error {
 	if has != string(wire.Admin) {
 		return nil

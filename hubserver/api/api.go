@@ -1,8 +1,9 @@
-// Package api answers the calls of the hub's JSON API. One file a resource; a handler reads from
-// top to bottom: load, check, act, answer. What all calls have in common is package request's.
+// Package api has the handlers of the hub's JSON API, one file for each resource. A handler reads from top to
+// bottom: load, check, act, answer. Package request has done what all calls have in common before a handler
+// runs: the caller is known, and has the role and the scope that the endpoint needs.
 //
-// This package is the only place where a row becomes a shape of package wire. It must not know
-// pages.
+// This package alone turns rows of the store into the types of package wire, by functions such as toProject. It
+// must not know pages, SQL, or how a call is authenticated.
 package api
 
 import (
@@ -10,7 +11,7 @@ import (
 	"example.com/projecthub/hubserver/request"
 )
 
-// Routes returns the endpoints with their handlers.
+// Routes returns the endpoints of the API with their handlers; w are the streams of events.
 func Routes(w *Watches) []request.Route {
 	return []request.Route{
 		{Op: wire.OpWhoami, Handle: whoami},
@@ -76,7 +77,7 @@ func Routes(w *Watches) []request.Route {
 	}
 }
 
-// withBody returns a handler that reads the JSON body of the request first.
+// withBody returns a handler that reads the JSON body of the request first: 415, 413, 400 or 422.
 func withBody[T any](handle func(c *request.Call, req *T) error) request.Handler {
 	return func(c *request.Call) error {
 		req := new(T)
@@ -87,7 +88,7 @@ func withBody[T any](handle func(c *request.Call, req *T) error) request.Handler
 	}
 }
 
-// withResource returns a handler that refuses calls about what does not exist, for their callers.
+// withResource returns a handler that fails with a 404 if what the path names does not exist for the caller.
 func withResource(handle request.Handler) request.Handler {
 	return func(c *request.Call) error {
 		if err := c.NeedResource(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"example.com/projecthub/store"
 )
 
+// uploadAPI registers the description in the body as a new API.
 func uploadAPI(c *request.Call) error {
 	data, err := readDescription(c)
 	if err != nil {
@@ -31,6 +32,7 @@ func uploadAPI(c *request.Call) error {
 	return register(c, to, data, q.Get("name"))
 }
 
+// checkSlug returns a 422 about the value at pointer for an invalid slug; "" is valid.
 func checkSlug(pointer, slug string) error {
 	if slug != "" && !ref.ValidName(slug) {
 		return request.InvalidBody(pointer, "%q is not a slug: a slug is %s", slug, ref.Rule)
@@ -38,6 +40,7 @@ func checkSlug(pointer, slug string) error {
 	return nil
 }
 
+// importAPI registers the description at an address as a new API.
 func importAPI(c *request.Call, req *wire.ImportAPI) error {
 	if err := checkSlug("/slug", req.Slug); err != nil {
 		return err
@@ -64,8 +67,8 @@ func importAPI(c *request.Call, req *wire.ImportAPI) error {
 	return register(c, to, data, fileOf(req.URL))
 }
 
-// register stores a description as a new API, whose slug comes from its title unless r has one, and
-// responds with it.
+// register stores a description as a new API of the account in r, and responds with it. The slug is r's, or
+// comes from the title. name is the description's file, see described.
 func register(c *request.Call, r store.Resource, data []byte, name string) error {
 	a, blobs, err := described(c, data, name)
 	if err != nil {
@@ -110,10 +113,10 @@ func listAPIs(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// registered returns the API that the path names, 404 if it was deleted meanwhile.
+// registered returns the row of the API that the path names, 404 if it was deleted meanwhile.
 func registered(c *request.Call) (a store.API, err error) {
 	a, err = c.View().API(c.Resource.ID)
-	return a, absent(c, err)
+	return a, resourceProblem(c, err)
 }
 
 func getAPI(c *request.Call) error {
@@ -133,12 +136,12 @@ func getDocument(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	// A browser must not show a document of a user as a page of the hub.
+	// A browser must not show a user's document as a page of the hub.
 	c.W.Header().Set("Content-Disposition", "attachment")
 	return c.Bytes(http.StatusOK, a.MediaType, text)
 }
 
-// getTargets lists what enrichments can refer to in an API.
+// getTargets responds with what enrichments can refer to in an API: its operations and schemas.
 func getTargets(c *request.Call) error {
 	a, err := registered(c)
 	if err != nil {
@@ -147,8 +150,7 @@ func getTargets(c *request.Call) error {
 	return sendContent(c, a.ID, a.Targets, a.Document)
 }
 
-// putDocument replaces the description of a registered API: by the body, or by what the address of
-// the parameter url has.
+// putDocument replaces the description of a registered API by the body, or by the document at ?url=.
 func putDocument(c *request.Call) error {
 	q, err := c.Query()
 	if err != nil {
@@ -177,7 +179,7 @@ func putDocument(c *request.Call) error {
 		done.Reply = &request.Reply{Status: http.StatusOK, Body: toAPI(&after)}
 		return done, err
 	})
-	return absent(c, err)
+	return resourceProblem(c, err)
 }
 
 // deleteAPI deletes an API that no project uses. It is not a failure if the API does not exist.
@@ -194,11 +196,10 @@ func deleteAPI(c *request.Call) error {
 	return err
 }
 
-// mostUsers bounds how many projects a problem lists that use an API.
+// mostUsers bounds how many projects that use an API a problem lists.
 const mostUsers = 50
 
-// apiInUse is the problem of a deletion of an API that projects use. It names those that the caller
-// may see.
+// apiInUse is the 409 of the deletion of an API that projects use. It names those that the caller may see.
 func apiInUse(c *request.Call) error {
 	mine, err := accountsWith(c, wire.Reader)
 	if err != nil {

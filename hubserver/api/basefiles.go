@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// getBaseFiles responds with the list of a project's base files, or with ?tree= of a set that it had.
+// getBaseFiles responds with the list of a project's base files, or with ?tree=DIGEST with a former list.
 func getBaseFiles(c *request.Call) error {
 	set, err := askedRevision(c, "tree", formerFiles, presentFiles)
 	if err != nil || c.Unmodified(set.Digest) {
@@ -27,7 +27,7 @@ func getBaseFiles(c *request.Call) error {
 	})
 }
 
-// checkDigest refuses a parameter of the query that cannot be a digest.
+// checkDigest returns a 422 for a parameter of the query that cannot be a digest.
 func checkDigest(name, digest string) error {
 	if tree.ValidDigest(digest) {
 		return nil
@@ -35,10 +35,10 @@ func checkDigest(name, digest string) error {
 	return request.InvalidBody("", "%s must be 64 lower-case hex digits, not %q", name, digest)
 }
 
-// listCost is how much memory a file of a set takes, in bytes: in its list, and as an entry.
+// listCost is how much memory one file takes in a list and as a [tree.Entry], in bytes.
 const listCost = 512
 
-// filesIn returns the files of a set, for which it takes room.
+// filesIn returns the files in a list, for which it takes room.
 func filesIn(c *request.Call, set store.Revision) (tree.Tree, error) {
 	if err := c.Need(listCost * set.Files); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func filesIn(c *request.Call, set store.Revision) (tree.Tree, error) {
 	return tree.Read(set.Content)
 }
 
-// presentFiles returns the set of the project that the path names, 404 if it has none.
+// presentFiles returns the base files of the project that the path names, 404 if it has none.
 func presentFiles(c *request.Call) (store.Revision, error) {
 	set, err := newestFiles(c, c.View())
 	if err == nil && set.N == 0 {
@@ -55,8 +55,8 @@ func presentFiles(c *request.Call) (store.Revision, error) {
 	return set, err
 }
 
-// newestFiles is presentFiles for a project that may have none: the set's N is 0 then. A damaged set is
-// an ErrDamaged, and has its digest.
+// newestFiles is presentFiles for a project that may have none: N is 0 then. If the list is damaged, it returns
+// an ErrDamaged together with the revision, which then has a digest and no content.
 func newestFiles(c *request.Call, v store.View) (store.Revision, error) {
 	set, err := v.Newest(c.Resource.ID, store.Files)
 	if errors.Is(err, store.ErrNotFound) {
@@ -66,7 +66,7 @@ func newestFiles(c *request.Call, v store.View) (store.Revision, error) {
 	return set, err
 }
 
-// noteDamage logs an error if it is one of damaged files.
+// noteDamage logs an ErrDamaged about base files, with what to do about it.
 func noteDamage(c *request.Call, err error) {
 	if errors.Is(err, store.ErrDamaged) {
 		c.Hub.Log.Error("stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
@@ -74,8 +74,8 @@ func noteDamage(c *request.Call, err error) {
 	}
 }
 
-// getBaseFilesArchive responds with all base files in a tar, or with ?base= with those that are not the
-// same in a former set.
+// getBaseFilesArchive responds with a tar of all base files, or with ?base=DIGEST of those that the former list
+// does not have as they are now.
 func getBaseFilesArchive(c *request.Call) error {
 	set, err := presentFiles(c)
 	if err != nil {
@@ -95,9 +95,8 @@ func getBaseFilesArchive(c *request.Call) error {
 	return err
 }
 
-// changedSince returns the files that are not the same in a former set of the project. It returns all
-// of them if the former set is not kept or damaged, or the caller must not know it: a public project may have been
-// private then.
+// changedSince returns the files without those that a former list of the project has, too. It returns all of them
+// if that list is damaged or not kept, or if the caller must not know it: a public project may have been private.
 func changedSince(c *request.Call, files tree.Tree, base string) (tree.Tree, error) {
 	if err := checkDigest("base", base); err != nil {
 		return nil, err
@@ -123,14 +122,14 @@ func changedSince(c *request.Call, files tree.Tree, base string) (tree.Tree, err
 	return slices.DeleteFunc(files, func(e tree.Entry) bool { return same[e] }), nil
 }
 
-// digestBytes is more than a digest takes in the JSON of a plan.
+// digestBytes bounds what a digest takes in the JSON of a plan, in bytes: 64, quotes, a comma and white space.
 const digestBytes = 128
 
-// planBaseFiles says which blobs a push has to upload. The tree alone is a quick question; with
-// digests, all of them are looked for, also if the project has the tree already: some may be lost.
+// planBaseFiles responds with which blobs a push has to upload. A plan without digests is a quick check whether
+// the tree has changed. With digests all blobs are looked up, even if it has not: some may be lost.
 func planBaseFiles(c *request.Call) error {
 	var req wire.PlanBaseFiles
-	// Elements of a few bytes would take many times their bytes.
+	// Decoded, elements of a few bytes would take many times their size.
 	limit := min(request.MaxPlan, digestBytes*int64(c.Hub.Limits.BaseFiles)+request.MaxJSON)
 	if _, err := c.ReadJSON("the plan", limit, &req); err != nil {
 		return err
@@ -160,8 +159,8 @@ func planBaseFiles(c *request.Call) error {
 	})
 }
 
-// putBaseFiles replaces the base files of a project: by those of a tar, or in the form that sends
-// only what the hub lacks.
+// putBaseFiles replaces the base files of a project by those of a tar, or by those of a list, of which only the
+// blobs that the hub lacks are sent (see frames).
 func putBaseFiles(c *request.Call) error {
 	u, err := newUpload(c, "the archive", archiveBytes(c))
 	if err != nil {
@@ -189,8 +188,8 @@ func putBaseFiles(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// filesBefore returns the files that a write replaces, which may be damaged: 412 if they are not those
-// that the request is made for.
+// filesBefore returns the base files that a write replaces, which may be damaged: 412 if they do not meet the
+// request's condition.
 func filesBefore(c *request.Call, v store.View) (before store.Revision, err error) {
 	condition := c.Condition()
 	before, err = newestFiles(c, v)
@@ -211,17 +210,17 @@ func filesBefore(c *request.Call, v store.View) (before store.Revision, err erro
 	return before, p
 }
 
-// filesWrite replaces the files of a project.
+// filesWrite is a write of the base files of a project.
 type filesWrite struct {
-	base   string // digest that the files before must have; "": any
+	base   string // digest that the list before it must have; "": any
 	files  tree.Tree
-	sent   map[string]bool // digests of blobs that were stored for it
+	sent   map[string]bool // digests of the blobs that its upload has stored
 	via    wire.Via
 	action string // of the audit log
 }
 
-// writeFiles makes a write, which was prepared for the files before. If another write was first, it is
-// prepared again for what that has left, while others wait.
+// writeFiles makes a write. It is prepared for the files before, outside the transaction. If another write was
+// first, it is prepared again inside, for the files that this has left.
 func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.BaseFilesWritten, error) {
 	by, err := c.Author(string(w.via))
 	if err != nil {
@@ -233,7 +232,7 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 	}
 	var answer *wire.BaseFilesWritten
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
-		before, write := before, prepared
+		before, write := before, prepared // copies, because this may run again
 		after, lacking, err := tx.WriteFiles(c.Resource.ID, write)
 		if errors.Is(err, store.ErrChanged) {
 			if before, err = filesBefore(c, tx.View); err != nil {
@@ -263,13 +262,14 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 		return done, err
 	})
 	if err != nil {
-		return nil, absent(c, err)
+		return nil, resourceProblem(c, err)
 	}
 	c.Wrote()
 	return answer, nil
 }
 
-// planOutdated is the 409 of a push whose plan does not fit any more.
+// planOutdated is the 409 of a push whose plan is no longer right: other files are current now, or blobs are
+// missing.
 func planOutdated(current string, missing []string) error {
 	p := request.Problemf(http.StatusConflict, wire.CodePlanOutdated, "the base files changed since the push was planned").
 		WithHint("plan it again")
@@ -282,7 +282,7 @@ func planOutdated(current string, missing []string) error {
 	return p
 }
 
-// restoreBaseFiles makes a former set of base files the present one.
+// restoreBaseFiles makes a former list of base files the present one: 428 without If-Match.
 func restoreBaseFiles(c *request.Call) error {
 	var req wire.RestoreBaseFiles
 	body, err := c.ReadJSON("the body", request.MaxJSON, &req)
@@ -304,7 +304,8 @@ func restoreBaseFiles(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// RestoreFiles makes a former set of base files the present one, if the request's conditions are met.
+// RestoreFiles makes the former list with this digest the present one, if the request's conditions are met: 404
+// if it is not kept, 412.
 func RestoreFiles(c *request.Call, digest string) (*wire.BaseFilesWritten, error) {
 	before, err := filesBefore(c, c.View())
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"example.com/projecthub/store"
 )
 
+// listBots responds with a page of the bots of an account.
 func listBots(c *request.Call) error {
 	cursor, limit, err := pageAsked(c)
 	if err != nil {
@@ -28,7 +29,7 @@ func listBots(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// putBot creates a bot that can have tokens, unless it exists.
+// putBot creates a bot that can have tokens. One that exists only by its rate limits becomes such a bot.
 func putBot(c *request.Call) error {
 	name, by := c.Ref().String(), c.Access.Name()
 	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
@@ -50,7 +51,7 @@ func putBot(c *request.Call) error {
 	})
 }
 
-// deleteBot deletes a bot and its tokens. It is not a failure if the bot does not exist.
+// deleteBot deletes a bot and its tokens. It succeeds also if the bot does not exist.
 func deleteBot(c *request.Call) error {
 	name := c.Ref().String()
 	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
@@ -69,7 +70,8 @@ func deleteBot(c *request.Call) error {
 	})
 }
 
-// pathBot returns the bot that the path names, as find finds it.
+// pathBot returns the bot that the path names, 404 if it does not exist. find is [store.View.Bot] or
+// [store.Tx.LockBot].
 func pathBot(c *request.Call, find func(account int64, id, refID string) (*store.Bot, error)) (*store.Bot, error) {
 	name := c.Ref().String()
 	bot, err := find(c.Access.AccountID, "", name)

@@ -14,7 +14,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// getConfig responds with the config of a project, or with ?revision= as it was.
+// getConfig responds with the config of a project, or with ?revision=DIGEST with a former one.
 func getConfig(c *request.Call) error {
 	config, err := askedRevision(c, "revision", formerConfig, newestConfig)
 	if err != nil || c.Unmodified(config.Digest) {
@@ -26,13 +26,13 @@ func getConfig(c *request.Call) error {
 	}.EncodeTo)
 }
 
-// newestConfig returns the config of the project that the path names. One that is damaged is an
-// error, and has its digest.
+// newestConfig returns the config of the project that the path names. If it is damaged, it returns a problem
+// together with the revision, which then has a digest and no content.
 func newestConfig(c *request.Call) (store.Revision, error) {
 	var config store.Revision
 	var err error
 	if a := c.Access; a != nil && a.Config.N != 0 {
-		config, a.Config = a.Config, store.Revision{} // a second try reads it again
+		config, a.Config = a.Config, store.Revision{} // read with the rights; a second try reads it again
 		err = config.Decode()
 	} else {
 		config, err = c.View().Newest(c.Resource.ID, store.Config)
@@ -42,10 +42,10 @@ func newestConfig(c *request.Call) (store.Revision, error) {
 			"the stored bytes of the config of %s are damaged", c.Ref()).Because(err).
 			WithHint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
 	}
-	return config, absent(c, err)
+	return config, resourceProblem(c, err)
 }
 
-// toEdit says who wrote a revision, and when. Both are empty for the config of a new project.
+// toEdit returns who wrote a revision, and when. Both are empty for the config that a new project has.
 func toEdit(r store.Revision) wire.Edit {
 	if !r.Written() {
 		return wire.Edit{Revision: r.Digest}
@@ -53,6 +53,7 @@ func toEdit(r store.Revision) wire.Edit {
 	return wire.Edit{Revision: r.Digest, UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via)}
 }
 
+// putConfig replaces the config of a project, or with ?restore=1 does so on behalf of a restore.
 func putConfig(c *request.Call) error {
 	via := wire.ViaPush
 	if q := c.R.URL.Query(); q.Has("restore") {
@@ -64,7 +65,7 @@ func putConfig(c *request.Call) error {
 	return replaceConfig(c, configWrite{via: via})
 }
 
-// checkConfig answers as putConfig does, and writes nothing.
+// checkConfig answers as putConfig would, and writes nothing.
 func checkConfig(c *request.Call) error {
 	if n := c.R.URL.Query().Get("dryRun"); n != "1" {
 		return request.InvalidBody("", "dryRun must be 1, not %q: PUT replaces the config", n)
@@ -72,6 +73,7 @@ func checkConfig(c *request.Call) error {
 	return replaceConfig(c, configWrite{via: wire.ViaPush, dryRun: true})
 }
 
+// replaceConfig reads the config in the body, and makes the write with it.
 func replaceConfig(c *request.Call, w configWrite) error {
 	if err := c.NeedResource(); err != nil {
 		return err
@@ -96,13 +98,13 @@ func replaceConfig(c *request.Call, w configWrite) error {
 	return answerConfig(c, w)
 }
 
-// patchConfig changes some keys of the config of a project.
+// patchConfig changes some keys of the config of a project: 428 without If-Match.
 func patchConfig(c *request.Call) error {
 	var req wire.PatchConfig
 	if _, err := c.ReadJSON("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON, &req); err != nil {
 		return err
 	}
-	// What the request alone shows is checked before the condition.
+	// What is wrong with the request itself is reported before its condition.
 	if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
 		return invalidConfig(err)
 	}
@@ -113,7 +115,8 @@ func patchConfig(c *request.Call) error {
 	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req})
 }
 
-// RestoreConfig makes the config what it was with a revision, if the request's conditions are met.
+// RestoreConfig writes the former config with this digest again, if the request's conditions are met: 404 if
+// it is not kept, 412.
 func RestoreConfig(c *request.Call, digest string) error {
 	former, err := formerConfig(c, digest)
 	if err != nil {
@@ -130,17 +133,19 @@ func RestoreConfig(c *request.Call, digest string) error {
 	return err
 }
 
+// configWrite is a write of a config. It has a new config, or a patch of the present one; with neither it
+// writes nothing, and is answered with the present one.
 type configWrite struct {
 	via    wire.Via
-	config *flat.Config      // the new config, or
-	patch  *wire.PatchConfig // what changes of the former one; without either, nothing is written
-	dryRun bool
+	config *flat.Config
+	patch  *wire.PatchConfig
+	dryRun bool // check and answer only
 
 	condition store.Condition // of the request
 	by        store.Author
 }
 
-// apply returns the config that a write leaves.
+// apply returns what the config is after the write.
 func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat.Config, err error) {
 	if w.config != nil {
 		return *w.config, nil
@@ -154,7 +159,7 @@ func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat
 	return config, checkLimits(c, config)
 }
 
-// answerConfig writes a config, and responds with it as it is now and as it was before.
+// answerConfig makes a write, and responds with the config, and the one that it replaced.
 func answerConfig(c *request.Call, w configWrite) error {
 	answer, err := writeConfig(c, w)
 	if err != nil {
@@ -164,11 +169,12 @@ func answerConfig(c *request.Call, w configWrite) error {
 	return c.Encode(http.StatusOK, answer.EncodeTo)
 }
 
-// patience bounds how long a write is tried again because others were first. Of many who write the same
-// config, one is first each time.
+// patience bounds how long a write is tried again because another write was first. Of many writes of the same
+// config at once, one succeeds each time.
 const patience = 5 * time.Second
 
-// writeConfig makes a write if the request's conditions are met.
+// writeConfig makes a write if the request's conditions are met, 412 if not. It tries again as long as another
+// write is first.
 func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, err error) {
 	w.condition = c.Condition()
 	if w.by, err = c.Author(string(w.via)); err != nil {
@@ -177,19 +183,19 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 	for began := time.Now(); time.Since(began) < patience; {
 		answer, err = tryConfig(c, w)
 		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
-			return answer, absent(c, err)
+			return answer, resourceProblem(c, err)
 		}
-		time.Sleep(rand.N(20 * time.Millisecond)) // so that those that lost do not meet again
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that those that were not first do not meet again
 	}
 	return nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 		"others keep changing the config of %s", c.Ref()).WithHeader("Retry-After", "1")
 }
 
-// tryConfig makes a write for the config that it reads. ErrChanged or ErrUnchecked when another write
-// was first.
+// tryConfig reads the config, checks the write against it, and makes it. It fails with ErrChanged if the config
+// was changed meanwhile, and with ErrUnchecked if the schema was.
 func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	before, damage := newestConfig(c)
-	if damage != nil && (before.N == 0 || w.config == nil) { // a new config replaces one that is damaged
+	if damage != nil && (before.N == 0 || w.config == nil) { // a whole config may replace one that is damaged
 		return nil, damage
 	}
 	if !w.condition.HoldsConfig(before) {
@@ -203,16 +209,16 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings, err := checkSettings(c, rule, config)
 	changes := w.config != nil || w.patch != nil
-	switch must := rule.Enforced && changes; {
-	case err != nil && must:
+	findings, err := checkSettings(c, rule, config)
+	switch enforced := rule.Enforced && changes; {
+	case err != nil && enforced:
 		return nil, err
 	case err != nil:
 		c.Hub.Log.Warn("settings were not checked", "request", c.ID, "project", c.Ref().String(), "error", err)
 		const unchecked = "the settings were written, but could not be checked against the stack's schema"
 		findings = []wire.FieldError{{Detail: unchecked}}
-	case must && len(findings) > 0:
+	case enforced && len(findings) > 0:
 		return nil, settingsInvalid(findings)
 	}
 	after := store.Revision{Digest: config.Revision(), Content: config.Canonical()}
@@ -233,17 +239,17 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	return answer, nil
 }
 
-// settingsSchema returns the schema of the settings of the project that the path names.
+// settingsSchema returns which schema the settings of the project that the path names have to pass.
 func settingsSchema(c *request.Call) (rule store.SettingsSchema, err error) {
 	if a := c.Access; a != nil && a.Schema.StackID != 0 {
-		rule, a.Schema = a.Schema, store.SettingsSchema{} // a second try reads it again
+		rule, a.Schema = a.Schema, store.SettingsSchema{} // read with the rights; a second try reads it again
 		return rule, nil
 	}
 	return c.View().SettingsSchema(c.Resource.ID)
 }
 
-// saveConfig writes a config whose settings were checked against a schema, and returns the one before and the one
-// after.
+// saveConfig writes a config, and returns the revisions before and after. schema is the digest of the schema that the
+// settings were checked against, "" for none.
 func saveConfig(
 	c *request.Call, w configWrite, former store.Revision, body []byte, schema string,
 ) (before, after store.Revision, err error) {
@@ -271,7 +277,7 @@ func saveConfig(
 	return before, after, err
 }
 
-// configChanged is the 412 of a write whose condition the config does not meet.
+// configChanged is the 412 of a write whose condition is not met by the config as it is now.
 func configChanged(c *request.Call, condition store.Condition, now store.Revision) error {
 	p := request.RevisionChanged("the config of " + c.Ref().String() + " is not the one that If-Match names")
 	condition.Match = nil
@@ -287,6 +293,7 @@ func configChanged(c *request.Call, condition store.Condition, now store.Revisio
 	return p
 }
 
+// checkLimits returns a 413 for a config beyond the hub's limits.
 func checkLimits(c *request.Call, config flat.Config) error {
 	l := c.Hub.Limits
 	if err := config.Check(flat.Limits{Bytes: l.ConfigBytes, Keys: l.ConfigKeys, Depth: l.ConfigDepth}); err != nil {
@@ -295,7 +302,7 @@ func checkLimits(c *request.Call, config flat.Config) error {
 	return nil
 }
 
-// invalidConfig converts errors of flat to a 422 whose pointers are into the body.
+// invalidConfig converts an error of package flat to a 422, whose pointer is one into the request's body.
 func invalidConfig(err error) error {
 	if conflict, ok := errors.AsType[*flat.ConflictError](err); ok {
 		return request.InvalidBody(conflict.Pointer, "%s", conflict.Detail)

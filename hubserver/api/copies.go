@@ -9,8 +9,8 @@ import (
 	"example.com/projecthub/store"
 )
 
-// createCopy creates a project that begins as a copy of another one. It is a creation: a name that is
-// taken is a conflict.
+// createCopy creates a project with the stack, the API, the config and the base files of another one: 409 if the
+// name is taken.
 func createCopy(c *request.Call, req *wire.CreateProject) error {
 	for _, field := range []struct {
 		pointer string
@@ -27,7 +27,7 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	if err != nil {
 		return err
 	}
-	source, wasPublic, err := readable(c, req)
+	source, onlyPublic, err := copySource(c, req)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	}
 	return insertProject(c, owner.AccountID, req, bound, func(tx *store.Tx, id int64) error {
 		now, err := tx.LockProject(source.ID)
-		if err == nil && wasPublic && !now.IsPublic() {
+		if err == nil && onlyPublic && !now.IsPublic() {
 			return c.NotPermitted("", source.Account, wire.Reader)
 		}
 		if err == nil {
@@ -57,9 +57,9 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	})
 }
 
-// readable returns the project that a copy begins as, of which the caller may read everything: as its
-// account's reader, or because it is public.
-func readable(c *request.Call, req *wire.CreateProject) (p store.Project, isPublic bool, err error) {
+// copySource returns the project to copy. The caller must be a reader of it, or it must be public; onlyPublic
+// says that the caller is no reader.
+func copySource(c *request.Call, req *wire.CreateProject) (p store.Project, onlyPublic bool, err error) {
 	ask := store.Ask{Account: req.CopyOf.Account(), Kind: store.KindProject, Slug: req.CopyOf.Slug()}
 	a, refused := c.Permit(ask, wire.Reader, "")
 	if a == nil {
@@ -74,7 +74,7 @@ func readable(c *request.Call, req *wire.CreateProject) (p store.Project, isPubl
 		if err != nil {
 			return p, false, err
 		}
-		id, isPublic = r.ID, true
+		id, onlyPublic = r.ID, true
 	}
 	p, err = c.View().Project(id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -84,7 +84,7 @@ func readable(c *request.Call, req *wire.CreateProject) (p store.Project, isPubl
 		}
 		return p, false, absent
 	}
-	return p, isPublic, err
+	return p, onlyPublic, err
 }
 
 func noSource(req *wire.CreateProject) *request.Problem {

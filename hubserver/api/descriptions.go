@@ -17,14 +17,14 @@ import (
 	"example.com/projecthub/store"
 )
 
-// descriptionTypes are the media types of an upload; the content decides its format.
+// descriptionTypes are the media types of an uploaded description. Its content decides how it is parsed.
 var descriptionTypes = []string{
 	"application/json", "application/yaml", "application/x-yaml", "text/yaml",
 	"application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/vnd.oai.openapi+yaml",
 	"application/octet-stream", "",
 }
 
-// readDescription reads a description from the body.
+// readDescription reads a description from the body: 415 or 413.
 func readDescription(c *request.Call) ([]byte, error) {
 	if err := c.NeedMediaType(descriptionTypes...); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func readDescription(c *request.Call) ([]byte, error) {
 	return c.ReadAll("the description", c.Hub.Limits.DescriptionBytes)
 }
 
-// fetchDescription reads a description from an address on behalf of account.
+// fetchDescription fetches a description from an address on behalf of an account, whose fetches are bounded.
 func fetchDescription(c *request.Call, account, address string) ([]byte, error) {
 	data, err := c.Hub.Fetch.Get(c.Ctx(), account, address, func(r io.Reader) ([]byte, error) {
 		return c.ReadUpTo(r, c.Hub.Limits.DescriptionBytes)
@@ -43,7 +43,7 @@ func fetchDescription(c *request.Call, account, address string) ([]byte, error) 
 	return data, fetchProblem(err)
 }
 
-// fetchProblem converts the errors of fetching a description.
+// fetchProblem converts an error of package fetch to a problem.
 func fetchProblem(err error) error {
 	if own, ok := errors.AsType[*request.Problem](err); ok { // not enough memory
 		return own
@@ -64,7 +64,7 @@ func fetchProblem(err error) error {
 	return err
 }
 
-// fileOf returns the name of the file at an address, "" for none.
+// fileOf returns the last part of an address's path, "" if the address is invalid.
 func fileOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -73,14 +73,16 @@ func fileOf(address string) string {
 	return path.Base(u.Path)
 }
 
-// maxAsJSON bounds what a description is as JSON, in bytes.
+// maxAsJSON bounds a description in its JSON form, in bytes.
 const maxAsJSON = 48 << 20
 
 // maxTitle bounds the title and the version of a description, in bytes.
 const maxTitle = 1000
 
-// described returns the API of a description, and the blobs that it names. All that the hub ever says
-// about a description is computed here. One without a title gets the name of its file.
+// described parses a description, and returns the row of its API, still without a name, and its blobs: the
+// document, the targets and, unless the document is JSON, its JSON form. All that the hub ever says about a
+// description is computed here, once. Without a title of its own it gets one from name, its file: 422 if it
+// is no description.
 func described(c *request.Call, data []byte, name string) (a store.API, blobs []store.Blob, err error) {
 	held := shareOfBody * int64(len(data))
 	found, err := description.Parse(c.Ctx(), data, func(bytes int64) error {
@@ -111,12 +113,12 @@ func described(c *request.Call, data []byte, name string) (a store.API, blobs []
 		Document: blobs[0].SHA256, JSON: blobs[0].SHA256, Targets: blobs[1].SHA256,
 	}
 	if found.MediaType != "application/json" {
-		// As JSON it can be six times as long, and hardly ever is.
+		// The JSON form can be six times as long, and hardly ever is.
 		if err := c.NeedAtMost(found.JSONBytes); err != nil {
 			return a, nil, err
 		}
 		text := found.JSON()
-		if len(text) > maxAsJSON { // of characters that JSON escapes, or of aliases
+		if len(text) > maxAsJSON { // JSON escapes characters, and repeats what an alias stands for
 			return a, nil, request.Problemf(http.StatusUnprocessableEntity, wire.CodeInvalidDescription,
 				"the API description is larger than %d MiB as JSON", maxAsJSON>>20)
 		}
@@ -126,10 +128,10 @@ func described(c *request.Call, data []byte, name string) (a store.API, blobs []
 	return a, blobs, nil
 }
 
-// shareOfBody is how much memory for each byte of a description is left of what was taken to read it.
+// shareOfBody is how much memory for each byte of a description is still held from reading it, in bytes.
 const shareOfBody = 4
 
-// titleOf returns a title for the description in a file.
+// titleOf returns a title for a description in a file of that name.
 func titleOf(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.TrimSuffix(name, path.Ext(name))

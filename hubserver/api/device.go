@@ -13,14 +13,15 @@ import (
 	"example.com/projecthub/store"
 )
 
-// maxClient bounds what a terminal calls itself, in bytes.
+// maxClient bounds the name by which a terminal is shown to its user, in bytes.
 const maxClient = 100
 
-// startDevice lets a terminal wait for a token.
+// startDevice starts a login of a terminal without a browser (RFC 8628): it responds with a secret for the
+// terminal, and a code that the user approves on the page.
 func startDevice(c *request.Call, req *wire.StartDevice) error {
 	req.Client = cmp.Or(req.Client, "a terminal")
 	if len(req.Client) > maxClient || request.CheckName(req.Client) != nil {
-		return request.InvalidBody("/client", "the name of the client has at most %d printable characters", maxClient)
+		return request.InvalidBody("/client", "the name of the client must be printable, and have at most %d bytes", maxClient)
 	}
 	secret, code := request.NewSecret(), store.NewCode()
 	err := c.Write(func(tx *store.Tx) (request.Done, error) {
@@ -43,16 +44,18 @@ func startDevice(c *request.Call, req *wire.StartDevice) error {
 	})
 }
 
+// expiredToken is the 400 about a code that is unknown or expired.
 func expiredToken() *request.Problem {
 	return request.Problemf(http.StatusBadRequest, wire.CodeExpiredToken, "the code has expired").
 		WithHint("start again")
 }
 
+// accessDenied is the 400 about a terminal that gets no token.
 func accessDenied() *request.Problem {
 	return request.Problemf(http.StatusBadRequest, wire.CodeAccessDenied, "the user denied the request")
 }
 
-// notApproved is why a device gets no token; nil if a user has approved it.
+// notApproved returns why a terminal gets no token yet, or ever; nil if its user has approved it.
 func notApproved(d *store.Device) error {
 	switch {
 	case d.Expired:
@@ -65,9 +68,9 @@ func notApproved(d *store.Device) error {
 	return nil
 }
 
-// deviceToken gives the token to the terminal, once a user has approved it. A terminal that lost the response asks
-// again, and gets another token in place of the first. Until the approval it only reads: callers without a token
-// should not delay the writes of others.
+// deviceToken responds with a new token for the terminal, once its user has approved it. If the response is lost, the
+// terminal asks again, and the next token replaces the first. Until the approval nothing is written: callers without
+// a token must not delay the writes of others.
 func deviceToken(c *request.Call, req *wire.DeviceCode) error {
 	hash := pat.Hash(req.DeviceCode)
 	d, err := c.View().Device(hash)

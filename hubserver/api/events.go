@@ -14,11 +14,11 @@ import (
 	"example.com/projecthub/store"
 )
 
-// keepAlive is the time between two lines that only keep a stream of events open.
+// keepAlive is the time between two comments that keep an idle stream open.
 const keepAlive = 15 * time.Second
 
-// getEvents responds with a stream of events that ends when the caller goes, may no longer read the
-// project, or the hub stops.
+// getEvents responds with a stream of server-sent events about a project. It ends when the caller is gone or may
+// no longer read the project, when the project is deleted, and when the hub stops.
 func (w *Watches) getEvents(c *request.Call) error {
 	p, leave, err := w.join(c)
 	if err != nil {
@@ -49,7 +49,7 @@ func (w *Watches) getEvents(c *request.Call) error {
 			if _, refused := errors.AsType[*request.Problem](checked); refused {
 				return nil
 			}
-			if checked == nil { // else the database does not answer: later
+			if checked == nil { // else the database does not answer: it is tried again later
 				if sendChanges(c, sent, now.state) != nil {
 					return nil
 				}
@@ -73,7 +73,7 @@ func (w *Watches) getEvents(c *request.Call) error {
 	}
 }
 
-// sendChanges sends an event about each part of a project that is not what was sent before.
+// sendChanges sends an event about the config, and one about the base files, if they are not what was sent last.
 func sendChanges(c *request.Call, sent, now store.ProjectState) error {
 	if config := now.Config; config.Digest != sent.Config.Digest {
 		event := wire.ConfigEvent{Revision: config.Digest, By: config.User, Via: wire.Via(config.Via)}
@@ -103,24 +103,25 @@ func flush(c *request.Call, text string) error {
 	return c.W.Flush()
 }
 
-// How many streams of events are open at once in this process. All callers without a token together
-// have at most half of them.
+// How many streams of events may be open at once in this process. All callers without a token together
+// may have half of them.
 const (
 	maxStreams       = 1024
-	maxCallerStreams = 32
+	maxCallerStreams = 32 // of one account, or one network without a token
 )
 
-// pollEvery is the time between two reads of a project that is watched: other hubs write to the same
-// database. Events are sent within a second.
+// pollEvery is the time between two reads of a watched project, because other hubs can write to the same
+// database: an event is sent within a second.
 const pollEvery = 900 * time.Millisecond
 
-// recheckEvery is the time between two checks of the rights of a caller whose stream is open. They are
-// checked before each event, too.
+// recheckEvery is the time between two checks of a caller's rights while a stream is open. They are also
+// checked before each event.
 const recheckEvery = 5 * time.Second
 
-// Watches are the projects that streams of this process watch. Each is read once for all its streams.
+// Watches are the streams of events of this process, and the projects that they are about. Each project is read
+// once for all its streams.
 type Watches struct {
-	RecheckEvery time.Duration // recheckEvery, except in tests
+	RecheckEvery time.Duration // between two checks of a caller's rights; tests shorten it
 
 	store    *store.Store
 	stopping chan struct{}
@@ -128,25 +129,25 @@ type Watches struct {
 
 	mu       sync.Mutex
 	projects map[int64]*watch
-	streams  map[string]int // that are open: of each caller, of strangers and of all
+	streams  map[string]int // how many are open: by caller (account or network), strangers, everyone
 }
 
-// watch is a project with the streams about it.
+// watch is a project that streams are about.
 type watch struct {
-	streams int
+	streams int // how many are open
 	now     atomic.Pointer[seen]
-	wake    chan struct{} // has an element when this process has changed the project
-	cancel  context.CancelFunc
+	wake    chan struct{}      // has an element when this process has changed the project
+	cancel  context.CancelFunc // ends its poll
 }
 
-// seen is what a project was when it was read; the zero state: it was not read yet.
+// seen is what a project was when it was last read; the zero state: it was not read yet.
 type seen struct {
 	state   store.ProjectState
 	deleted bool
 	changed chan struct{} // closed when there is a newer one
 }
 
-// NewWatches returns the watches of a hub with that store.
+// NewWatches returns the streams of a hub with that store, of which none is open.
 func NewWatches(s *store.Store) *Watches {
 	stopping := make(chan struct{})
 	return &Watches{
@@ -155,14 +156,14 @@ func NewWatches(s *store.Store) *Watches {
 	}
 }
 
-// Groups of callers. No account or address is called so.
+// Groups of callers. No account or network has such a name.
 const (
 	everyone  = "all callers"
 	strangers = "callers without a token"
 )
 
-// join opens a stream about the project of a call, and returns what closes it; a problem when too many
-// are open.
+// join adds a stream about the project of a call, and returns the project's watch. leave removes the stream. It
+// fails with a 429 or a 503 if too many streams are open.
 func (w *Watches) join(c *request.Call) (p *watch, leave func(), err error) {
 	caller := c.Network()
 	counted := []string{everyone, strangers, caller}
@@ -195,7 +196,7 @@ func (w *Watches) join(c *request.Call) (p *watch, leave func(), err error) {
 	return p, func() { w.leave(project, p, counted) }, nil
 }
 
-// leave closes a stream, and with the last one of a project ends its watch.
+// leave removes a stream, and with the last one of a project its watch.
 func (w *Watches) leave(project int64, p *watch, counted []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,7 +211,7 @@ func (w *Watches) leave(project int64, p *watch, counted []string) {
 	}
 }
 
-// Wrote has a project read now, because this process has changed it.
+// Wrote lets poll read a project now, because this process has changed it.
 func (w *Watches) Wrote(project int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,7 +223,7 @@ func (w *Watches) Wrote(project int64) {
 	}
 }
 
-// poll reads a project until ctx ends. While the database does not answer, nothing is new.
+// poll reads a project again and again until ctx ends. While the database does not answer, it counts as unchanged.
 func (w *Watches) poll(ctx context.Context, project int64, p *watch) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()

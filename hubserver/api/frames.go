@@ -13,17 +13,19 @@ import (
 	"example.com/projecthub/store"
 )
 
-// frames are an upload of the media type [wire.UploadType]: zstd frames, each after its length as an
-// unsigned varint. The first one is the list of files: a line for each, in the form whose SHA-256 is
-// the digest of the files. With ?base=DIGEST, the list that has this digest is its dictionary. The
-// others are the files that the hub lacks, in any order, and are stored as they come.
+// frames is an upload of the media type [wire.UploadType]: zstd frames, each after its length as an
+// unsigned varint. The first one is the list of files, with a line for each, whose SHA-256 is the digest
+// of the list (the tree). With ?base=DIGEST, its dictionary is the present list of the project, which must
+// have this digest. The other frames are the files that the hub lacks, in any order, and are stored as
+// they are.
 type frames struct {
 	*upload
-	want map[string]int64 // sizes of the files that may come, by digest
+	want map[string]int64 // sizes of the files in the list, by digest
 	sum  int64            // bytes of the frames of files so far
-	buf  []byte           // for a content
+	buf  []byte           // for the content of a file
 }
 
+// receiveFrames is receive for frames.
 func (u *upload) receiveFrames(resource int64, before store.Revision) (tree.Tree, error) {
 	if u.base != "" && (u.base != before.Digest || before.Damaged) {
 		return nil, planOutdated(before.Digest, nil)
@@ -40,7 +42,7 @@ func (u *upload) receiveFrames(resource int64, before store.Revision) (tree.Tree
 	return files, u.store(resource, f.next)
 }
 
-// list reads the list of files.
+// list reads and checks the list of files, and sets want.
 func (f *frames) list(dictionary []byte) (tree.Tree, error) {
 	const what = "the list of files"
 	const limit = request.MaxPlan
@@ -77,7 +79,7 @@ func (f *frames) list(dictionary []byte) (tree.Tree, error) {
 	return files, nil
 }
 
-// next reads the next file, io.EOF after the last one.
+// next reads the frame of a file, and checks that the file is in the list; io.EOF after the last one.
 func (f *frames) next() (b store.Blob, err error) {
 	limit := f.c.Hub.Limits.BaseFileBytes
 	if b.Body, err = f.frame("a file", limit); err != nil {
@@ -100,7 +102,7 @@ func (f *frames) next() (b store.Blob, err error) {
 	return b, nil
 }
 
-// frame reads the next frame, of a content of at most limit bytes; io.EOF after the last one.
+// frame reads the next frame, whose content has at most limit bytes; io.EOF after the last one.
 func (f *frames) frame(what string, limit int64) ([]byte, error) {
 	n, err := binary.ReadUvarint(f.r)
 	switch {
@@ -114,9 +116,9 @@ func (f *frames) frame(what string, limit int64) ([]byte, error) {
 	return f.read(f.r, int64(n))
 }
 
-// open decompresses a frame, for which there has to be room meanwhile.
+// open decompresses a frame, for whose content it takes room while it does so. Messages call the content what.
 func (f *frames) open(frame, dictionary []byte, what string, limit int64) (content []byte, err error) {
-	size := int64(128 << 10) // of a block, which need not declare its size
+	size := int64(128 << 10) // of one block: a frame need not declare its size
 	var h zstd.Header
 	if err := h.Decode(frame); err == nil && h.HasFCS {
 		size = int64(min(h.FrameContentSize, uint64(limit)))

@@ -10,6 +10,7 @@ import (
 	"example.com/projecthub/store"
 )
 
+// getConfigHistory responds with a page of the revisions of a config, newest first.
 func getConfigHistory(c *request.Call) error {
 	cursor, limit, err := pageAsked(c)
 	if err != nil {
@@ -38,7 +39,8 @@ func toConfigEntry(r *store.Revision) wire.ConfigEntry {
 	}
 }
 
-// getBaseFilesHistory responds with the sets of base files that a project has and had.
+// getBaseFilesHistory responds with the revisions of a project's list of base files, newest first. It has no
+// pages: the hub keeps few.
 func getBaseFilesHistory(c *request.Call) error {
 	most := int(c.Hub.Store.Retention.Lists)
 	revisions, err := c.View().History(c.Resource.ID, store.Files, 0, most)
@@ -62,8 +64,8 @@ func toBaseFilesSum(r store.Revision) wire.BaseFilesSum {
 	return wire.BaseFilesSum{Tree: r.Digest, Count: int(r.Files), Bytes: r.Bytes}
 }
 
-// askedRevision returns the revision whose digest a parameter of the query has, without it the present
-// one. What a project was is for those who can read the account, also if the project is public: it may
+// askedRevision returns the former revision with the digest that a parameter of the query names, or the present
+// one without the parameter. A former revision needs the role reader even of a public project: the project may
 // have become public after something was removed.
 func askedRevision(
 	c *request.Call, parameter string,
@@ -89,7 +91,7 @@ func askedRevision(
 	return former(c, digest)
 }
 
-// formerConfig returns a revision of the config that was written and is kept.
+// formerConfig returns the revision of the config with this digest, 404 if it is not kept or was never written.
 func formerConfig(c *request.Call, digest string) (store.Revision, error) {
 	former, err := c.View().Revision(c.Resource.ID, store.Config, digest)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !former.Written() {
@@ -101,7 +103,7 @@ func formerConfig(c *request.Call, digest string) (store.Revision, error) {
 	return former, err
 }
 
-// formerFiles returns a set that the project has or had.
+// formerFiles returns the revision of the base files with this digest, 404 if it is not kept.
 func formerFiles(c *request.Call, digest string) (store.Revision, error) {
 	set, err := c.View().Revision(c.Resource.ID, store.Files, digest)
 	if errors.Is(err, store.ErrNotFound) {

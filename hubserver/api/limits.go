@@ -17,7 +17,8 @@ import (
 	"example.com/projecthub/store"
 )
 
-// setRateLimit replaces the limits of a bot. A bot that is not known yet is registered under the names in the query.
+// setRateLimit replaces the rate limits of a bot. An unknown bot is created, with the names in the query and without
+// tokens.
 func setRateLimit(c *request.Call, req *wire.RateLimitConfig) error {
 	limits := store.Limits{req.MinuteLimit, req.HourLimit, req.DayLimit, req.WeekLimit, req.MonthLimit, req.YearLimit}
 	for p, limit := range limits {
@@ -63,6 +64,7 @@ func setRateLimit(c *request.Call, req *wire.RateLimitConfig) error {
 	return answerRateLimit(c, bot, created, err)
 }
 
+// getRateLimit responds with the rate limits of a bot, and how much of them it has used.
 func getRateLimit(c *request.Call) error {
 	id, refID, err := botNames(c)
 	if err != nil {
@@ -72,7 +74,7 @@ func getRateLimit(c *request.Call) error {
 	return answerRateLimit(c, bot, false, err)
 }
 
-// botProblem converts the error of a look-up of the bot that the query names.
+// botProblem converts an error of looking up the bot that the query names.
 func botProblem(c *request.Call, err error) error {
 	switch {
 	case errors.Is(err, store.ErrBotMismatch):
@@ -83,7 +85,7 @@ func botProblem(c *request.Call, err error) error {
 	return err
 }
 
-// answerRateLimit responds with the limits of a bot, or with why they were not read or stored.
+// answerRateLimit responds with the limits of a bot, and their use; err is that of reading or storing them.
 func answerRateLimit(c *request.Call, bot *store.Bot, created bool, err error) error {
 	if err != nil {
 		return botProblem(c, err)
@@ -104,7 +106,8 @@ func answerRateLimit(c *request.Call, bot *store.Bot, created bool, err error) e
 
 const maxBotName = 128 // characters
 
-// botNames returns the names of the bot that the query has. A ref may be written without its @.
+// botNames returns the bot's names in the query, ?botId= and ?botRefId=: 422 if both are missing or one is invalid.
+// The @ of a ref may be missing.
 func botNames(c *request.Call) (id, refID string, err error) {
 	q := c.R.URL.Query()
 	id, refID = q.Get("botId"), q.Get("botRefId")
@@ -123,7 +126,7 @@ func botNames(c *request.Call) (id, refID string, err error) {
 	return id, refID, nil
 }
 
-// limitsRevision names the content of a configuration.
+// limitsRevision returns the digest of limits, which is their ETag.
 func limitsRevision(limits store.Limits) string {
 	var set []byte
 	for p, limit := range limits {
@@ -134,7 +137,7 @@ func limitsRevision(limits store.Limits) string {
 	return store.Digest(set)
 }
 
-// CountBot counts the request of a bot against its limits.
+// CountBot counts the request of a bot against its limits, and sets the headers about them: 429 if it has used one up.
 func CountBot(c *request.Call) error {
 	var usage *store.Usage
 	var admitted bool
@@ -148,8 +151,8 @@ func CountBot(c *request.Call) error {
 	return spent(c, usage, admitted, c.Access.Name(), 1)
 }
 
-// takeRateLimit counts requests that a bot makes to another system. A bot needs no scope to count its own, and asking
-// is then not counted as well.
+// takeRateLimit counts n requests that a bot makes to another system. A bot needs no scope to count its own requests,
+// and this request is then not counted in addition. A bot that counts for another one does need it, and is counted.
 func takeRateLimit(c *request.Call) error {
 	id, refID, err := botNames(c)
 	if err != nil {
@@ -188,8 +191,8 @@ func takeRateLimit(c *request.Call) error {
 	return c.JSON(http.StatusOK, wire.Taken{Bot: toBot(bot), Taken: n, Remaining: toRemaining(usage)})
 }
 
-// spent says in the response's header what is left of the limits of the bot that people know as name, and returns
-// why n requests were not admitted.
+// spent sets the headers about what is left of a bot's limits. It returns a 429 if n requests were not admitted;
+// name is what its message calls the bot.
 func spent(c *request.Call, u *store.Usage, admitted bool, name string, n int64) error {
 	setRateLimitFields(c.W.Header(), u)
 	if admitted {
@@ -212,8 +215,8 @@ var periodSeconds = [store.Periods]int64{60, 3600, 86400, 7 * 86400, 30 * 86400,
 // maxInteger is the largest integer of a structured field.
 const maxInteger = 999_999_999_999_999
 
-// setRateLimitFields sets RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-10, if any period is
-// limited.
+// setRateLimitFields sets RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers-10 says, if any
+// period is limited.
 func setRateLimitFields(header http.Header, u *store.Usage) {
 	var policies, limits []string
 	for i, w := range u.Windows {
@@ -224,7 +227,7 @@ func setRateLimitFields(header http.Header, u *store.Usage) {
 		limits = append(limits, fmt.Sprintf("%q;r=%d;t=%d", store.Period(i), min(w.Remaining(), maxInteger),
 			seconds(w.Ends.Time().Sub(u.Now.Time()))))
 	}
-	header.Del("RateLimit-Policy") // those of a bot that takes for another
+	header.Del("RateLimit-Policy") // of the caller, if it is a bot that takes for another one
 	header.Del("RateLimit")
 	if len(policies) > 0 {
 		header.Set("RateLimit-Policy", strings.Join(policies, ", "))
@@ -232,7 +235,7 @@ func setRateLimitFields(header http.Header, u *store.Usage) {
 	}
 }
 
-// seconds rounds up.
+// seconds returns d in seconds, rounded up.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 func toUsage(u *store.Usage) wire.Usage {
@@ -251,7 +254,7 @@ func toRemaining(u *store.Usage) wire.Remaining {
 	return wire.Remaining{Minute: all[0], Hour: all[1], Day: all[2], Week: all[3], Month: all[4], Year: all[5]}
 }
 
-// limited returns n for a window with a limit.
+// limited returns n for a window with a limit, nil for one without.
 func limited(w store.Window, n int64) *int64 {
 	if w.Limit < 0 {
 		return nil

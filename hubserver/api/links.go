@@ -13,13 +13,13 @@ import (
 	"example.com/projecthub/store"
 )
 
-// NewLink returns the address of a new link to a hub, and the hash that is stored of its secret.
+// NewLink returns the address of a new link to the hub at publicURL, and the hash of its secret, which is stored.
 func NewLink(publicURL string) (address, hash string) {
 	secret := request.NewSecret()
 	return publicURL + "/link?" + url.Values{"code": {secret}}.Encode(), pat.Hash(secret)
 }
 
-// createLink creates a link that signs a browser in with the rights of the token.
+// createLink creates a link that signs a browser in with the rights of the request's token.
 func createLink(c *request.Call, req *wire.CreateLink) error {
 	if req.Page != "" && request.LocalPath(req.Page) != req.Page {
 		return request.InvalidBody("/page", "the page is a path of this hub, such as /@acme/web")
@@ -55,7 +55,7 @@ func createInvitation(c *request.Call, req *wire.CreateInvitation) error {
 	}, store.AccountLinkLife, "invitation.create")
 }
 
-// issueLink stores a link that ends with the token of the request.
+// issueLink stores a link, and responds with its address. It is valid no longer than the token of the request.
 func issueLink(c *request.Call, link store.Link, life time.Duration, action string) error {
 	var address string
 	address, link.Hash = NewLink(c.Hub.PublicURL)

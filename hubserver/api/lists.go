@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// refTo is the ref of a row, which was checked when it was written.
+// refTo returns the ref of a resource, whose name was checked when it was stored.
 func refTo(r store.Resource) ref.Ref { return refOf(r.Account, r.Slug) }
 
 func refOf(account, slug string) ref.Ref {
@@ -42,7 +42,7 @@ func pageLimit(q url.Values) (int, error) {
 	return limit, nil
 }
 
-// pageAsked returns which page of a list the query asks for: at most limit items after a cursor, "" for the first page.
+// pageAsked returns the cursor and the limit of the query: at most limit items after the cursor, "" for the first page.
 func pageAsked(c *request.Call) (cursor string, limit int, err error) {
 	q, err := c.Query()
 	if err == nil {
@@ -55,7 +55,7 @@ func invalidCursor() error {
 	return request.InvalidBody("", "invalid cursor: send the nextCursor of a page")
 }
 
-// Page returns which page of a list by account and slug a query asks for.
+// Page is pageAsked for a list in the order of accounts and slugs. The zero name is before all others.
 func Page(q url.Values) (after store.Name, limit int, err error) {
 	if limit, err = pageLimit(q); err != nil {
 		return after, 0, err
@@ -70,8 +70,8 @@ func Page(q url.Values) (after store.Name, limit int, err error) {
 	return after, limit, nil
 }
 
-// pageOf returns the items of a page, and the cursor of the next one. One row more than the page has was read, if
-// there is another page.
+// pageOf returns the items of a page, and the cursor of the next page, "" if this is the last. The caller has read
+// up to limit+1 rows: one more row says that there is another page.
 func pageOf[Row, Item any](
 	rows []Row, limit int, show func(*Row) Item, cursor func(*Row) string,
 ) (items []Item, next string) {
@@ -86,14 +86,15 @@ func pageOf[Row, Item any](
 	return items, next
 }
 
-// asked is the page of a list of resources that a query asks for.
-type asked struct {
+// listQuery is which page of a list of resources a query asks for.
+type listQuery struct {
 	account string // "": all that the caller has a role on
 	after   store.Name
 	limit   int
 }
 
-func listParameters(c *request.Call) (a asked, err error) {
+// listParameters reads ?account=, ?cursor= and ?limit=: 422 if one is invalid.
+func listParameters(c *request.Call) (a listQuery, err error) {
 	q, err := c.Query()
 	if err != nil {
 		return a, err
@@ -105,8 +106,8 @@ func listParameters(c *request.Call) (a asked, err error) {
 	return a, err
 }
 
-// accounts returns the names of the accounts whose resources are listed. The caller needs a role there.
-func (a asked) accounts(c *request.Call, needed wire.Role) ([]string, error) {
+// accounts returns the names of the accounts to list: 403 if the caller lacks the role on the one that was asked for.
+func (a listQuery) accounts(c *request.Call, needed wire.Role) ([]string, error) {
 	if a.account == "" {
 		return accountsWith(c, needed)
 	}
@@ -114,7 +115,8 @@ func (a asked) accounts(c *request.Call, needed wire.Role) ([]string, error) {
 	return []string{a.account}, err
 }
 
-// content returns what a blob contains, after it was checked. It takes room for it.
+// content returns the content of a blob, for which it takes room: ErrDamaged if it is missing or not what its digest
+// says.
 func content(c *request.Call, resource int64, digest string) ([]byte, error) {
 	size, err := c.View().BlobSize(resource, digest)
 	if err == nil {

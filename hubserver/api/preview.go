@@ -9,8 +9,8 @@ import (
 	"example.com/projecthub/store"
 )
 
-// previewStack responds with the files of a stack version as a tar: that of the project, or another
-// one by ?version=.
+// previewStack responds with a tar of the files of the project's stack version, or with ?version= of another
+// version of its stack.
 func previewStack(c *request.Call) error {
 	p, err := project(c)
 	if err != nil {
@@ -50,8 +50,8 @@ func previewAPI(c *request.Call) error {
 	return sendContent(c, a.ID, a.JSON, a.Document)
 }
 
-// mayPreview checks that the caller may read the stack or the API of a project, which its preview
-// needs: by a role on its account, or because the project's preview is public.
+// mayPreview returns a 403 unless the caller may read the stack or the API of a project, bound, in its preview:
+// by a role on bound's account, or because the project's preview is public.
 func mayPreview(c *request.Call, what string, bound store.Resource, isPublic bool) error {
 	if isPublic {
 		return nil

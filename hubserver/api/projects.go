@@ -13,6 +13,7 @@ import (
 	"example.com/projecthub/store"
 )
 
+// createProject creates a project with a stack and an API, or as a copy of another project.
 func createProject(c *request.Call, req *wire.CreateProject) error {
 	pointer := "/slug"
 	if !ref.ValidName(req.Account) {
@@ -49,7 +50,7 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	return insertProject(c, owner.AccountID, req, bound, func(*store.Tx, int64) error { return nil })
 }
 
-// checkProject checks what a request says of a project, "" for nothing.
+// checkProject returns a 422 for an invalid version or visibility; "" is valid.
 func checkProject(stackVersion string, visibility wire.Visibility) error {
 	if stackVersion != "" && stackVersion != wire.Latest && !version.Valid(stackVersion) {
 		return request.InvalidBody("/stackVersion", "%q is neither latest nor a version such as 1.2.0", stackVersion)
@@ -60,7 +61,8 @@ func checkProject(stackVersion string, visibility wire.Visibility) error {
 	return nil
 }
 
-// permitBindings refuses a stack or an API that the caller may not read, and finds both by their names.
+// permitBindings looks up the stack and the API of b by their names, and sets their rows: 403 if the caller may
+// not read one. One that does not exist has ID 0.
 func permitBindings(c *request.Call, b *store.Bound) error {
 	for _, bound := range []*store.Resource{&b.Stack, &b.API} {
 		a, err := c.Permit(askFor(*bound), wire.Reader, "")
@@ -72,11 +74,13 @@ func permitBindings(c *request.Call, b *store.Bound) error {
 	return nil
 }
 
+// askFor returns what asks for a resource by its name.
 func askFor(r store.Resource) store.Ask {
 	return store.Ask{Account: r.Account, Kind: r.Kind, Slug: r.Slug}
 }
 
-// insertProject creates a project of an account with these bindings, and fills it in the same transaction.
+// insertProject creates a project of an account with a stack and an API, and responds with it. fill is called
+// in the same transaction with the new ID.
 func insertProject(
 	c *request.Call, account int64, req *wire.CreateProject, bound store.Bound, fill func(tx *store.Tx, id int64) error,
 ) error {
@@ -145,7 +149,8 @@ func listProjects(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// visible returns which projects of an account, or with "" of the caller's accounts, the caller may see.
+// visible returns the filter for the projects of an account that the caller may see; "" stands for all accounts
+// on which the caller has a role.
 func visible(c *request.Call, account string) (f store.ProjectFilter, err error) {
 	if only := c.Access.Only; only.ResourceID != 0 && (account == "" || account == only.Account) {
 		a, err := c.AccessTo(store.Ask{Account: only.Account, Kind: store.KindProject, Slug: only.Slug})
@@ -179,11 +184,11 @@ func getProject(c *request.Call) error {
 // project returns the project that the path names, 404 if it was deleted meanwhile.
 func project(c *request.Call) (p store.Project, err error) {
 	p, err = c.View().Project(c.Resource.ID)
-	return p, absent(c, err)
+	return p, resourceProblem(c, err)
 }
 
-// absent turns a missing row of what the path names into a 404.
-func absent(c *request.Call, err error) error {
+// resourceProblem turns an ErrNotFound about what the path names into a 404. It returns other errors as they are.
+func resourceProblem(c *request.Call, err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		c.Resource = store.Resource{} // it was deleted meanwhile
 		return c.NeedResource()
@@ -199,8 +204,8 @@ func editProject(c *request.Call, req *wire.EditProject) error {
 	return c.JSON(http.StatusOK, p)
 }
 
-// Edit changes the project that the path names. To bind another version or API one needs the role
-// reader on its account, as for creating the project.
+// Edit changes the project that the path names, and returns it. Another version of the stack, or another API,
+// needs the role reader there, as when the project was created.
 func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error) {
 	if err := checkProject(req.StackVersion, req.Visibility); err != nil {
 		return shown, err
@@ -234,21 +239,21 @@ func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error
 		shown = toProject(c, &now)
 		return done, err
 	})
-	return shown, absent(c, boundProblem(err, &after))
+	return shown, resourceProblem(c, boundProblem(err, &after))
 }
 
-// edited returns what an edit makes of a project, if the caller may do that.
+// edited returns the project after an edit: 403 unless the caller has the role that each change needs.
 func edited(c *request.Call, req *wire.EditProject, before store.Project) (after store.Project, err error) {
 	after = before
 	after.Visibility = cmp.Or(string(req.Visibility), before.Visibility)
-	var admin []store.Resource // the caller has to be an admin of these
+	var admin []store.Resource // of which the caller must be an admin
 	if req.StackVersion != "" && req.StackVersion != before.StackVersion {
 		stack, err := c.Permit(askFor(before.Stack), wire.Reader, "")
 		if err != nil {
 			return after, err
 		}
 		after.StackVersion = req.StackVersion
-		// The preview stays public only if an admin of the stack publishes another version with it.
+		// The preview would show another version to everybody: it stays public only for an admin of the stack.
 		if after.PublicPreview = before.PublicPreview && atLeast(stack.Role, wire.Admin); after.PublicPreview {
 			admin = append(admin, before.Stack)
 		}
@@ -280,7 +285,7 @@ func edited(c *request.Call, req *wire.EditProject, before store.Project) (after
 	return after, nil
 }
 
-// summary says in the audit log what a project is after an edit.
+// summary describes an edited project for the audit log.
 func summary(p *store.Project) string {
 	detail := fmt.Sprintf("%s, stack %s, API %s", p.Visibility, p.StackVersion, p.API)
 	if p.PublicPreview {

@@ -21,28 +21,28 @@ import (
 
 // Media types of uploads besides [wire.UploadType]: a tar, and a compressed one.
 const (
-	plain = "application/x-tar"
-	gz    = "application/gzip"
-	zst   = "application/zstd"
+	tarType  = "application/x-tar"
+	gzipType = "application/gzip"
+	zstdType = "application/zstd"
 )
 
-// upload is the body of a request with files: a tar, see archive, or frames.
+// upload is the body of a request with files: a tar (see archive), or frames.
 type upload struct {
 	c     *request.Call
-	form  string // wire.UploadType, or the compression of a tar; "": its first bytes decide
-	base  string // of frames, see there
-	limit int64  // of bytes in a tar, or in frames of files
+	form  string // wire.UploadType, or the media type of a compressed tar; "": its first bytes decide
+	base  string // digest of the dictionary, see frames
+	limit int64  // of a tar, or of all frames of files together, in bytes
 	body  *limitedReader
-	r     *bufio.Reader
+	r     *bufio.Reader // of body
 
 	sent     map[string]bool // digests of the blobs that were stored
-	uploaded int             // files that came
+	uploaded int             // files that were received, duplicates too
 }
 
-// newUpload checks how the request says that its files come. The body, which what names for messages,
-// has at most limit bytes, and so many more if it has a list of files.
+// newUpload checks the headers of a request with files, 415, 422 or 413, and reads nothing yet. Messages call the
+// body what. It may have limit bytes, and [request.MaxPlan] more if it begins with a list of files.
 func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
-	if err := c.NeedMediaType(plain, gz, zst, wire.UploadType, "application/octet-stream", ""); err != nil {
+	if err := c.NeedMediaType(tarType, gzipType, zstdType, wire.UploadType, "application/octet-stream", ""); err != nil {
 		return nil, err
 	}
 	named, _, _ := mime.ParseMediaType(c.R.Header.Get("Content-Type"))
@@ -57,12 +57,12 @@ func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
 	case !frames && u.base != "":
 		return nil, request.InvalidBody("", "base is for a body of the type %s", wire.UploadType)
 	case encoding == "gzip":
-		u.form = gz
+		u.form = gzipType
 	case encoding == "zstd":
-		u.form = zst
+		u.form = zstdType
 	case encoding != "":
 		return nil, request.Unsupported("the archive's Content-Encoding must be gzip or zstd, not %q", encoding)
-	case frames || named == gz || named == zst:
+	case frames || named == gzipType || named == zstdType:
 		u.form = named
 	}
 	if frames {
@@ -76,7 +76,7 @@ func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
 	return u, nil
 }
 
-// limitedReader reads a body, and counts it. Its errors are problems.
+// limitedReader counts the bytes of a body, and fails beyond limit. Its errors are problems, but io.EOF.
 type limitedReader struct {
 	r        io.Reader
 	what     string
@@ -94,8 +94,8 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// receive stores the files that come, and returns all that the resource is to have. before are those
-// that it has.
+// receive reads the body, stores its files as blobs of the resource, and returns the list of all files that the
+// upload is about. before is the list that the resource has, which may be the dictionary of the new one.
 func (u *upload) receive(resource int64, before store.Revision) (tree.Tree, error) {
 	if u.form == wire.UploadType {
 		return u.receiveFrames(resource, before)
@@ -103,8 +103,8 @@ func (u *upload) receive(resource int64, before store.Revision) (tree.Tree, erro
 	return u.receiveTar(resource)
 }
 
-// checkSet checks a set of n files, bytes together, against the limits; the last one is at path and
-// of this size.
+// checkSet returns a 413 if n files with so many bytes in all, of which the last one has this path and size, are
+// beyond the limits.
 func checkSet(c *request.Call, n int, path string, size, bytes int64) error {
 	l := c.Hub.Limits
 	switch {
@@ -120,20 +120,20 @@ func checkSet(c *request.Call, n int, path string, size, bytes int64) error {
 }
 
 const (
-	// batchBytes is how many bytes are stored in one transaction. What has come stays when an upload
-	// breaks, so that the next one need not send it again.
+	// batchBytes is how many bytes are stored in one transaction, at least. What was stored stays when an
+	// upload breaks, so that the next one need not send it again.
 	batchBytes = 2 << 20
-	// firstNeed is what an upload needs besides what comes: buffers, and to decompress.
+	// firstNeed is how much memory an upload takes for buffers and decompression, in bytes.
 	firstNeed = 1 << 20
 )
 
-// store stores the blobs that next returns until io.EOF, while next reads others. After an error of
-// next, what came before is stored.
+// store stores the blobs that next returns until io.EOF, in batches; one batch is stored while next reads another.
+// If next fails, the blobs before are stored, and its error is returned.
 func (u *upload) store(resource int64, next func() (store.Blob, error)) error {
-	if err := u.c.Need(firstNeed); err != nil { // before two goroutines need some
+	if err := u.c.Need(firstNeed); err != nil { // the first Need must return before two goroutines call it
 		return err
 	}
-	// What came before a caller was gone is stored.
+	// What was received is stored even if the caller is gone meanwhile.
 	r := u.c.R
 	u.c.R = r.WithContext(context.WithoutCancel(r.Context()))
 	defer func() { u.c.R = r }()
@@ -170,7 +170,7 @@ func (u *upload) store(resource int64, next func() (store.Blob, error)) error {
 	return cmp.Or(group.Wait(), broken)
 }
 
-// batch returns the next blobs that are to be stored together, also with an error of next.
+// batch returns the next blobs to store together, also if next fails after some.
 func (u *upload) batch(next func() (store.Blob, error)) (batch []store.Blob, err error) {
 	for size := 0; size < batchBytes; {
 		b, err := next()
@@ -188,11 +188,11 @@ func (u *upload) batch(next func() (store.Blob, error)) (batch []store.Blob, err
 	return batch, nil
 }
 
-// read reads n bytes, for which it takes room as they come.
+// read reads n bytes, for which it takes room as they arrive: n is what the caller says.
 func (u *upload) read(r io.Reader, n int64) ([]byte, error) {
 	var data []byte
 	for have := int64(0); have < n; {
-		more := min(n-have, max(have, 64<<10)) // at most as much as has come
+		more := min(n-have, max(have, 64<<10)) // at most as much as has arrived
 		if err := u.c.Need(more); err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (u *upload) read(r io.Reader, n int64) ([]byte, error) {
 	return data, nil
 }
 
-// problem says what is wrong with the bytes of an upload.
+// problem converts an error of reading or decompressing an upload to a problem.
 func (u *upload) problem(err error) error {
 	_, isProblem := errors.AsType[*request.Problem](err)
 	switch {
@@ -225,10 +225,12 @@ func (u *upload) problem(err error) error {
 	return badArchive("it is not a complete tar, or not compressed as declared").Because(err)
 }
 
+// badArchive is the 422 of an archive with invalid content.
 func badArchive(format string, args ...any) *request.Problem {
 	return cannotTake("the archive", format, args...)
 }
 
+// cannotTake is a 422 that says why what was sent cannot be used.
 func cannotTake(what, format string, args ...any) *request.Problem {
 	return request.InvalidBody("", "%s cannot be taken: %s", what, fmt.Sprintf(format, args...))
 }

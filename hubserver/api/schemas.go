@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/store"
 )
 
+// getSettingsSchema responds with the JSON Schema of the settings that a stack version names.
 func getSettingsSchema(c *request.Call) error {
 	v, err := stackVersion(c)
 	if err != nil {
@@ -23,7 +24,7 @@ func getSettingsSchema(c *request.Call) error {
 	return sendContent(c, c.Resource.ID, v.Schema, v.Schema)
 }
 
-// getFileSchema responds with the JSON Schema of a file in .tool, for an editor.
+// getFileSchema responds with the JSON Schema of a file in .tool, for editors.
 func getFileSchema(c *request.Call) error {
 	name := c.Param("name")
 	found, ok := fileschema.Get(name)
@@ -37,11 +38,11 @@ func getFileSchema(c *request.Call) error {
 	return c.Bytes(http.StatusOK, "application/schema+json", found.Text)
 }
 
-// checkCost is how much memory a byte of a schema, and of a config, takes during a check.
+// checkCost is how much memory each byte of a schema and of a config takes during a check, in bytes.
 const checkCost = 16
 
-// checkSettings returns what the schema of a project's stack version does not allow in a config:
-// nothing without a schema. That the check is not possible is a finding, too.
+// checkSettings returns what the schema of a project's stack version does not allow in a config; nothing
+// without a schema. A schema that cannot be applied to the config is one finding, which says so.
 func checkSettings(c *request.Call, rule store.SettingsSchema, config flat.Config) ([]wire.FieldError, error) {
 	if rule.Digest == "" {
 		return nil, nil
@@ -63,7 +64,7 @@ func checkSettings(c *request.Call, rule store.SettingsSchema, config flat.Confi
 	return findings, nil
 }
 
-// settingsInvalid refuses settings that the schema does not allow.
+// settingsInvalid is the 422 about settings that an enforced schema does not allow.
 func settingsInvalid(findings []wire.FieldError) *request.Problem {
 	first := findings[0].Detail
 	if findings[0].Pointer != "" {

@@ -15,14 +15,14 @@ import (
 	"example.com/projecthub/store"
 )
 
-// A part of an archive is read together: few files of few bytes.
+// A part of an archive is read by one query: at most so many files and bytes, or one larger file.
 const (
 	partFiles = 256
 	partBytes = 4 << 20
 )
 
-// sendTar responds with files of a resource in a tar, whose ETag is the digest of their list: in zstd
-// if the caller accepts it. Every file is checked before its first byte is sent.
+// sendTar responds with files of a resource in a tar, in zstd if the caller accepts it. digest is that of the list
+// of all files, and the ETag. Every file is checked before its first byte is sent. The files are dated at.
 func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at time.Time) error {
 	encoding := ""
 	if c.Accepts("zstd") {
@@ -57,7 +57,7 @@ func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at
 	return w.flush()
 }
 
-// parts splits files into parts.
+// parts splits files into parts that are read together.
 func parts(files tree.Tree) iter.Seq[tree.Tree] {
 	return func(yield func(tree.Tree) bool) {
 		for len(files) > 0 {
@@ -74,16 +74,17 @@ func parts(files tree.Tree) iter.Seq[tree.Tree] {
 	}
 }
 
-// archiveWriter writes a tar. In zstd, the frames of the files are in it as they are stored, and what
-// is between them is in frames of its own: all frames together are one zstd stream.
+// archiveWriter writes a tar. In zstd, the stored frame of each file is sent as it is, and the headers between two
+// files in a frame of their own: all frames together are one zstd stream.
 type archiveWriter struct {
 	call *request.Call
 	zstd bool
-	at   time.Time
-	head bytes.Buffer // what comes before the next file
-	buf  []byte
+	at   time.Time    // modification time of the files
+	head bytes.Buffer // padding of the last file and header of the next one, not sent yet
+	buf  []byte       // content of a file
 }
 
+// part writes the files of a part.
 func (w *archiveWriter) part(resource int64, part tree.Tree) error {
 	digests := make([]string, len(part))
 	for i, e := range part {
@@ -104,6 +105,7 @@ func (w *archiveWriter) part(resource int64, part tree.Tree) error {
 	return nil
 }
 
+// file checks a blob, and writes it as the content of a file.
 func (w *archiveWriter) file(e tree.Entry, b store.Blob) (err error) {
 	large := e.Size > partBytes
 	switch {
@@ -140,6 +142,7 @@ func (w *archiveWriter) file(e tree.Entry, b store.Blob) (err error) {
 	return err
 }
 
+// flush writes head.
 func (w *archiveWriter) flush() error {
 	head := w.head.Bytes()
 	if w.zstd {
@@ -150,7 +153,7 @@ func (w *archiveWriter) flush() error {
 	return err
 }
 
-// sendContent responds with the JSON that a blob contains, whose ETag is tag.
+// sendContent responds with a blob that contains JSON, with the ETag tag.
 func sendContent(c *request.Call, resource int64, digest, tag string) error {
 	if c.Unmodified(tag) {
 		return nil

@@ -18,14 +18,13 @@ import (
 	"example.com/projecthub/store"
 )
 
-// stackManifest is the file at the root of a version that names the stack and the version.
+// stackManifest is the file at the root of each version that says which stack and version it is.
 const stackManifest = "stack.json"
 
-// maxStackManifest bounds it, in bytes.
+// maxStackManifest bounds the manifest, in bytes.
 const maxStackManifest = 1 << 20
 
-// putVersion publishes files as a version of the stack that the path names, which the first version
-// creates.
+// putVersion publishes files as a version of the stack that the path names. The first upload creates the stack.
 func putVersion(c *request.Call) error {
 	number := c.Param("version")
 	if err := newVersion(c, number); err != nil {
@@ -36,7 +35,7 @@ func putVersion(c *request.Call) error {
 		return err
 	}
 	id := c.Resource.ID
-	if id == 0 { // the files that come need a stack that they belong to
+	if id == 0 { // blobs are stored for a stack, so it must exist first
 		err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
 			id, err = tx.AddStack(c.Access.AccountID, c.Ref().Slug(), c.Access.Name())
 			return done, err
@@ -73,7 +72,7 @@ func putVersion(c *request.Call) error {
 	return publishProblem(err, c.Ref(), number, lacking)
 }
 
-// newVersion checks the number of a version that is to be published.
+// newVersion checks the number of a version to publish: 422 with build metadata, 404 if it is no version.
 func newVersion(c *request.Call, number string) error {
 	release, _, build := strings.Cut(number, "+")
 	switch {
@@ -87,13 +86,14 @@ func newVersion(c *request.Call, number string) error {
 	return noVersion(number, c.Ref().String())
 }
 
+// noVersion is the 404 about a version of a stack.
 func noVersion(number, stack string) error {
 	return request.NotFound("version " + number + " of the stack " + stack)
 }
 
-// checkVersion checks that the files, which are stored, are those of the name and the version under
-// which they are sent, and include what their manifest names. It returns the digest of the JSON Schema
-// of settings, "" for none.
+// checkVersion checks the files of a version, whose blobs are stored: the manifest must have the stack and the
+// version of the path, and the files that it names must exist. It returns the digest of the JSON Schema of the
+// settings, "" for none.
 func checkVersion(c *request.Call, id int64, files tree.Tree) (settings string, err error) {
 	file, ok := find(files, stackManifest)
 	switch {
@@ -146,6 +146,7 @@ func checkVersion(c *request.Call, id int64, files tree.Tree) (settings string, 
 	return file.SHA256, nil
 }
 
+// find returns the entry of the file with that path.
 func find(files tree.Tree, path string) (tree.Entry, bool) {
 	i := slices.IndexFunc(files, func(e tree.Entry) bool { return e.Path == path })
 	if i < 0 {
@@ -154,6 +155,7 @@ func find(files tree.Tree, path string) (tree.Entry, bool) {
 	return files[i], true
 }
 
+// publishProblem converts the errors of publishing a version; lacking are the digests of missing blobs.
 func publishProblem(err error, stack ref.Ref, number string, lacking []string) error {
 	notNewer, older := errors.AsType[*store.NotNewerError](err)
 	switch {
@@ -178,10 +180,11 @@ func publishProblem(err error, stack ref.Ref, number string, lacking []string) e
 	return err
 }
 
+// getStack responds with a stack and its versions; for its writers, also with how many projects follow latest.
 func getStack(c *request.Call) error {
 	row, versions, err := c.View().Stack(c.Resource.ID)
 	if err != nil {
-		return absent(c, err)
+		return resourceProblem(c, err)
 	}
 	answer := wire.Stack{Stack: c.Ref().Path(), Latest: row.Latest, Versions: make([]wire.StackVersion, len(versions))}
 	for i := range versions {
@@ -222,7 +225,7 @@ func versionOf(c *request.Call, id int64, stack, number string) (v store.StackVe
 	return v, err
 }
 
-// getBundle responds with the files of a version in a tar.
+// getBundle responds with a tar of the files of a version.
 func getBundle(c *request.Call) error {
 	v, err := stackVersion(c)
 	if err != nil {

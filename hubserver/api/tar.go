@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// maxHeaders bounds what a tar has between two contents, in bytes: the headers of a member, whose
-	// records take far more memory than their text, and padding.
+	// maxHeaders bounds what a tar has between the contents of two files, in bytes: padding, and headers, whose
+	// records take far more memory than their text.
 	maxHeaders = 64 << 10
-	// tarOverhead bounds what a tar has for a file besides its content, in bytes: headers and padding.
-	// It leaves room for directories.
+	// tarOverhead bounds what a tar has for a file in addition to its content, in bytes: headers and padding,
+	// and those of directories.
 	tarOverhead = 4 << 10
-	// endMark is how many zeros a tar has after its last file, at least, in bytes. The output of a
-	// program that was interrupted has none, and must not replace a set.
+	// endMark is how many bytes of zeros a tar has at its end, at least. The output of an interrupted program
+	// has none, and must not replace the files of a project.
 	endMark = 512
-	// MaxWindow bounds the memory that a zstd stream may ask for.
+	// MaxWindow bounds the window of a zstd stream, in bytes.
 	MaxWindow = 8 << 20
-	// leastWindow is the zstd window that every frame of a stream may have, in bytes. A larger one is
-	// allowed when the first frame has it.
+	// leastWindow is the zstd window that every frame of a stream may have, in bytes. The frames may have a
+	// larger one if the first frame has it.
 	leastWindow = 1 << 20
 )
 
-// archiveBytes is the largest tar that a set of files within the limits can need.
+// archiveBytes is the size of the largest tar of files within the limits, in bytes.
 func archiveBytes(c *request.Call) int64 {
 	return c.Hub.Limits.BaseFilesBytes + int64(c.Hub.Limits.BaseFiles+1)*tarOverhead
 }
@@ -43,9 +43,10 @@ type archive struct {
 	stream *tarStream
 	tar    *tar.Reader
 	files  []tree.Entry // so far
-	bytes  int64        // of these
+	bytes  int64        // sum of their sizes
 }
 
+// receiveTar is receive for a tar.
 func (u *upload) receiveTar(resource int64) (tree.Tree, error) {
 	inflated, err := u.inflate()
 	if err != nil {
@@ -64,7 +65,7 @@ func (u *upload) receiveTar(resource int64) (tree.Tree, error) {
 	return files, nil
 }
 
-// next reads the next file, and compresses it; io.EOF after the last one.
+// next reads the next file and compresses it; io.EOF after the last one.
 func (a *archive) next() (b store.Blob, err error) {
 	h, err := a.header()
 	if err != nil {
@@ -91,7 +92,7 @@ func (a *archive) next() (b store.Blob, err error) {
 	return b, a.c.Need(int64(len(b.Body)))
 }
 
-// header returns that of the next regular file. After the last one it reads the rest.
+// header returns the header of the next regular file; io.EOF after the last one, once the rest was read.
 func (a *archive) header() (*tar.Header, error) {
 	for {
 		a.stream.headers, a.stream.zeros = maxHeaders, 0
@@ -121,12 +122,12 @@ func (a *archive) header() (*tar.Header, error) {
 	}
 }
 
-// tarStream is a tar without its compression.
+// tarStream reads a decompressed tar, and bounds it and its headers.
 type tarStream struct {
 	r        io.Reader
-	limit, n int64
-	headers  int // bytes that may pass while headers are read; 0: any number
-	zeros    int // bytes at the end of what passed
+	limit, n int64 // of all bytes
+	headers  int   // bytes that may be read until the next content begins; 0: any number
+	zeros    int   // how many zero bytes were read last
 }
 
 func (s *tarStream) Read(p []byte) (int, error) {
@@ -147,7 +148,7 @@ func (s *tarStream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflate returns a tar without its compression.
+// inflate returns the decompressed tar.
 func (u *upload) inflate() (io.ReadCloser, error) {
 	first, err := u.r.Peek(zstd.HeaderMaxSize)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -157,20 +158,20 @@ func (u *upload) inflate() (io.ReadCloser, error) {
 		return u.form == form || u.form == "" && bytes.HasPrefix(first, magic)
 	}
 	switch {
-	case is(gz, 0x1f, 0x8b):
+	case is(gzipType, 0x1f, 0x8b):
 		z, err := gzip.NewReader(u.r)
 		if err != nil {
 			return nil, badArchive("it is not gzip")
 		}
 		return z, nil
-	case is(zst, 0x28, 0xb5, 0x2f, 0xfd):
+	case is(zstdType, 0x28, 0xb5, 0x2f, 0xfd):
 		return u.unzstd(first)
 	}
 	return io.NopCloser(u.r), nil
 }
 
-// unzstd returns the content of a zstd stream that begins with first. There is room for its window
-// before it is made.
+// unzstd decompresses a zstd stream that begins with first. It takes room for the window before the decoder
+// allocates that.
 func (u *upload) unzstd(first []byte) (io.ReadCloser, error) {
 	window := uint64(MaxWindow)
 	var header zstd.Header

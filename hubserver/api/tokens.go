@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// createToken creates a token of the caller, which is revoked with the one of the request.
+// createToken creates a token of the caller, which is revoked when the token of the request is.
 func createToken(c *request.Call, req *wire.CreateToken) error {
 	if err := c.NeedTokens(); err != nil {
 		return err
@@ -37,6 +37,7 @@ func createToken(c *request.Call, req *wire.CreateToken) error {
 	})
 }
 
+// createBotToken creates a token of the bot that the path names.
 func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
 	if err := c.NeedTokens(); err != nil {
 		return err
@@ -66,7 +67,7 @@ func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
 	})
 }
 
-// mint stores a token of a user, or a bot, that lives for a lifetime, "" for the default.
+// mint is [request.Call.Mint] with the end of a lifetime, see [request.Call.TokenEnd].
 func mint(c *request.Call, tx *store.Tx, t *store.Token, owner, lifetime string) error {
 	var err error
 	if t.ExpiresAt, err = c.TokenEnd(lifetime, tx.Now()); err != nil {
@@ -75,7 +76,7 @@ func mint(c *request.Call, tx *store.Tx, t *store.Token, owner, lifetime string)
 	return c.Mint(tx, t, owner)
 }
 
-// restriction returns what a new token is to be restricted to. The caller needs a role there.
+// restriction returns what a new token is restricted to: 422 if that is invalid, 403 if the caller has no role there.
 func restriction(c *request.Call, asked wire.Restriction) (only store.Restriction, err error) {
 	account := cmp.Or(asked.Account, asked.Project.Account())
 	switch {
@@ -102,8 +103,8 @@ func restriction(c *request.Call, asked wire.Restriction) (only store.Restrictio
 	}, nil
 }
 
-// listTokens lists the valid tokens of the caller and of the bots of the caller's account. A restricted token sees
-// those that are restricted at least as much.
+// listTokens responds with the valid tokens of the caller, and of the bots of the caller's account. A restricted token
+// sees only those that are restricted at least as much.
 func listTokens(c *request.Call) error {
 	if err := c.NeedUser("list tokens"); err != nil {
 		return err
@@ -124,6 +125,7 @@ func listTokens(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
+// listBotTokens responds with the valid tokens of a bot.
 func listBotTokens(c *request.Call) error {
 	bot, err := pathBot(c, c.View().Bot)
 	if err != nil {
@@ -141,11 +143,11 @@ func listBotTokens(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// shortID is the length of an ID of a token.
+// shortID is the length of the ID of a token, the first part of its hash.
 const shortID = 12
 
-// revokeToken revokes a token of the caller: that of the request, which needs no scope, or one by its ID. It is not a
-// failure if that is revoked already.
+// revokeToken revokes a token of the caller, by its ID, and those that were created with it. The token of the request
+// needs no scope. It succeeds also if the token is revoked already.
 func revokeToken(c *request.Call) error {
 	id, own := c.Param("id"), c.Access.Hash[:shortID]
 	self := c.Access.Session == 0 && (id == wire.TokenSelf || id == own)
@@ -158,7 +160,7 @@ func revokeToken(c *request.Call) error {
 		token, err := tx.TokenOf(c.Access.Caller.AccountID, id)
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && !c.Access.Only.Allows(token.Only):
-			if err = c.NeedScope(wire.ScopeAdminResource); err == nil { // as for one that exists
+			if err = c.NeedScope(wire.ScopeAdminResource); err == nil { // as MayRevoke of one that exists
 				err = noSuchToken(id, c.Access.Name())
 			}
 		case err == nil && !self:
@@ -181,7 +183,7 @@ func revokeToken(c *request.Call) error {
 	})
 }
 
-// revokeBotToken revokes a token of a bot. It is not a failure if that is revoked already.
+// revokeBotToken revokes a token of a bot. It succeeds also if the token is revoked already.
 func revokeBotToken(c *request.Call) error {
 	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		bot, err := pathBot(c, tx.Bot)
@@ -207,6 +209,7 @@ func revokeBotToken(c *request.Call) error {
 	})
 }
 
+// noSuchToken is the 404 about a token of an owner.
 func noSuchToken(id, owner string) error {
 	return request.NotFound(fmt.Sprintf("token %.12s of %s", id, owner))
 }

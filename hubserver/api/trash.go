@@ -10,8 +10,8 @@ import (
 	"example.com/projecthub/store"
 )
 
-// deleteProject deletes a project, which can be restored for some time. It is not a failure if the
-// project does not exist.
+// deleteProject deletes a project, which can be restored for some time. It succeeds also if the project does not
+// exist.
 func deleteProject(c *request.Call) error {
 	err := deletion(c, wire.Deleted{Project: c.Ref()}, func(tx *store.Tx) (request.Done, error) {
 		until, err := tx.DeleteProject(c.Resource.ID, c.Access.Name())
@@ -27,8 +27,8 @@ func deleteProject(c *request.Call) error {
 	return err
 }
 
-// deletion is [request.Call.Write] for the deletion of what the path names. If that does not exist, or
-// another deletion was first, it responds with none.
+// deletion is [request.Call.Write] for the deletion of what the path names. If that does not exist, or another
+// request has deleted it meanwhile, it responds with none.
 func deletion(c *request.Call, none any, f func(tx *store.Tx) (request.Done, error)) error {
 	err := store.ErrNotFound
 	if c.Resource.ID != 0 {
@@ -41,8 +41,7 @@ func deletion(c *request.Call, none any, f func(tx *store.Tx) (request.Done, err
 	return err
 }
 
-// restoreProject restores the project of that name that was deleted last, under its name or another
-// one.
+// restoreProject restores the last deleted project of the name in the path, under that name or another one.
 func restoreProject(c *request.Call) error {
 	var req wire.RestoreProject
 	if c.R.ContentLength != 0 {
@@ -53,10 +52,10 @@ func restoreProject(c *request.Call) error {
 	if err := checkSlug("/as", req.As); err != nil {
 		return err
 	}
-	if c.Access.Only.ResourceID != 0 { // what was deleted is another one than the token's: it ended the tokens of its own
+	if c.Access.Only.ResourceID != 0 { // its own project is not deleted: that would have revoked the token
 		return c.NeedUnrestricted("restores nothing")
 	}
-	if repeated, err := c.Repeated(); repeated || err != nil { // then the project is not deleted any more
+	if repeated, err := c.Repeated(); repeated || err != nil { // else the first request's success would make this a 404
 		return err
 	}
 	trashed, err := c.View().Trashed(c.Access.AccountID, store.KindProject, c.Ref().Slug())
@@ -97,9 +96,10 @@ func restoreProject(c *request.Call) error {
 	return err
 }
 
+// noDeleted is the 404 about the deleted project that the path names.
 func noDeleted(c *request.Call) error { return request.NotFound("deleted project " + c.Ref().String()) }
 
-// listDeleted responds with the deleted projects that the caller's roles allow to restore.
+// listDeleted responds with a page of the deleted projects that the caller may restore.
 func listDeleted(c *request.Call) error {
 	a, err := listParameters(c)
 	if err != nil {
@@ -125,7 +125,8 @@ func toDeletedProject(t *store.Trashed) wire.DeletedProject {
 	}
 }
 
-// AddDeleted adds to a problem about a project that does not exist that it was deleted.
+// AddDeleted adds to a problem about a project that does not exist who has deleted it, and until when it can be
+// restored. It adds nothing if the project was not deleted.
 func AddDeleted(c *request.Call, project store.Ask, p *request.Problem) {
 	owner, err := c.AccessTo(store.Ask{Account: project.Account})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Address is that of the caller. Behind trusted proxies it is the last address of
-// X-Forwarded-For that is not one of theirs: what comes before it is the caller's word.
+// Address returns the caller's IP address. Behind trusted proxies it is the last address of
+// X-Forwarded-For that is not one of theirs: the caller can have written what is before it.
 func (c *Call) Address() string {
 	address := host(c.R.RemoteAddr)
 	hops := strings.Split(strings.Join(c.R.Header.Values("X-Forwarded-For"), ","), ",")
@@ -23,7 +23,7 @@ func (c *Call) Address() string {
 	return address
 }
 
-// parseAddress reads an address, which some proxies write with a port.
+// parseAddress parses an IP address, to which some proxies add a port.
 func parseAddress(address string) (netip.Addr, bool) {
 	ip, err := netip.ParseAddr(strings.Trim(host(address), "[]"))
 	return ip.Unmap().WithZone(""), err == nil
@@ -43,8 +43,8 @@ func host(address string) string {
 	return host
 }
 
-// Network names the network of the caller's address: all of the address for IPv4, the 64 bits that
-// one caller may have for IPv6.
+// Network returns the network of the caller's address: the whole address for IPv4; for IPv6 the first 64
+// bits, because one caller can have all addresses with these.
 func (c *Call) Network() string { return network(c.Address()) }
 
 func network(address string) string {
@@ -54,8 +54,8 @@ func network(address string) string {
 	return address
 }
 
-// LimitedNetwork names the network of a connection that counts against a limit for each, "" for one
-// without: there are many callers behind a proxy, and this machine is its owner's.
+// LimitedNetwork returns the network whose open connections are counted together and limited, "" for an
+// address without a limit: many callers are behind a trusted proxy, and loopback is the hub's own machine.
 func LimitedNetwork(address string, proxies []netip.Prefix) string {
 	address = host(address)
 	if IsLoopback(address) || isTrusted(address, proxies) {
@@ -78,9 +78,8 @@ func IsOpen(address *url.URL) bool {
 // maxReturn bounds a path to return to, in bytes.
 const maxReturn = 2 << 10
 
-// LocalPath returns the path and query of this hub that a browser is to go to, "/" for what a browser
-// would not look for on this hub. Browsers take \ for / and leave out control characters, so what has
-// any is refused.
+// LocalPath returns to if it is a path of this hub, which may have a query, and "/" for what could lead a
+// browser to another host. Browsers take \ for / and drop control characters, so these are refused.
 func LocalPath(to string) string {
 	if _, err := url.Parse(to); err != nil || len(to) > maxReturn ||
 		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||

@@ -10,14 +10,14 @@ import (
 	"example.com/projecthub/store"
 )
 
-// grant is a role that the caller was found to have, at least.
+// grant is a right that was checked: the caller had at least this role on what ask names.
 type grant struct {
 	ask      store.Ask
 	role     wire.Role
-	resource int64 // that the ask led to; 0: none
+	resource int64 // ID of what ask named; 0: no resource
 }
 
-// admit finds out who calls, and lets the call through to its handler or not.
+// admit finds out who the caller is, and returns an error unless the caller may use the endpoint.
 func (c *Call) admit() (err error) {
 	if c.Endpoint.Account == wire.Anonymous {
 		return nil
@@ -31,17 +31,16 @@ func (c *Call) admit() (err error) {
 	return c.allow()
 }
 
-// allow lets the caller through: 401, then 403 for the role, then 403 for the scope, then 404 for a
-// name that breaks its rule.
+// allow checks what the endpoint needs, in this order: 401 without a token, 403 for the role, 403 for the
+// scope, 404 for a path with an invalid name. It sets Resource.
 func (c *Call) allow() error {
 	e := c.Endpoint
 	switch {
 	case c.Access == nil:
 		return c.allowPublic(c.Unauthenticated())
-	case e.Account == wire.AnyToken || e.Account == wire.InBody: // handlers that read the account call Permit
+	case e.Account == wire.AnyToken || e.Account == wire.InBody: // the handler calls Permit for the account
 		return c.NeedScope(e.Scope)
-	case e.Account == wire.InPath:
-	case c.Access.Resource.Account == "": // the query names none: it is the caller's own
+	case e.Account != wire.InPath && c.Access.Resource.Account == "": // the query names none: it is the caller's own
 		own, err := c.AccessTo(c.about())
 		if err != nil {
 			return err
@@ -50,9 +49,9 @@ func (c *Call) allow() error {
 	}
 	role, scope := e.Role, e.Scope
 	switch {
-	case e.Op == wire.OpRemoveMember && c.Param("user") == c.Access.Name(): // each member may leave
+	case e.Op == wire.OpRemoveMember && c.Param("user") == c.Access.Name(): // members may leave
 		role = wire.Reader
-	case e.Op == wire.OpTakeRateLimit && c.Access.IsBot(): // its handler knows whether the bot asks about itself
+	case e.Op == wire.OpTakeRateLimit && c.Access.IsBot(): // the handler checks it, unless the bot counts its own
 		scope = ""
 	}
 	if err := c.permit(c.about(), c.Access, role, scope); err != nil {
@@ -65,11 +64,11 @@ func (c *Call) allow() error {
 		}
 		return nil
 	}
-	_, err := c.Query() // a malformed query is refused before anything is done with a part of it
+	_, err := c.Query() // a malformed query is refused before the handler uses a part of it
 	return err
 }
 
-// allowPublic lets any caller read a public project. It returns the refusal for all else.
+// allowPublic returns refused, except at a public endpoint for a public project, which it sets as Resource.
 func (c *Call) allowPublic(refused error) error {
 	if c.Endpoint.Public {
 		if err := c.findPublic(); err != nil || c.Resource.ID != 0 {
@@ -79,7 +78,7 @@ func (c *Call) allowPublic(refused error) error {
 	return refused
 }
 
-// findPublic looks for a public project of the name that the path names.
+// findPublic sets Resource to the project that the path names if it is public, else to the zero value.
 func (c *Call) findPublic() (err error) {
 	about := c.about()
 	if about.Kind != store.KindProject {
@@ -92,8 +91,8 @@ func (c *Call) findPublic() (err error) {
 	return err
 }
 
-// Look finds out who calls, and whether the caller may read what the path names, at an endpoint that
-// needs no token. An invalid token counts as none. Resource.ID is 0 if the caller may not read it.
+// Look sets Access and Resource at an endpoint that needs no token. An invalid token counts as none.
+// Resource.ID is 0 if the path names nothing that the caller may read.
 func (c *Call) Look() (err error) {
 	c.Access, err = c.authenticate()
 	if refused, ok := errors.AsType[*Problem](err); ok && refused.Status == http.StatusUnauthorized {
@@ -112,15 +111,15 @@ func (c *Call) Look() (err error) {
 	return c.findPublic()
 }
 
-// Visit makes the user of the session the caller, if there is one. Forms of pages are never sent
-// with a token.
+// Visit sets Access to the user of the session, nil if there is none. It ignores tokens: browsers send none
+// with a form.
 func (c *Call) Visit() (err error) {
 	c.Access, err = c.signedIn()
 	return err
 }
 
-// about says what the request is about, as its path or its query names it. In a query without an
-// account it is the caller's own, whose name is "" until it is known.
+// about returns what the path or the query names. Where a query names no account it is the caller's own,
+// "" as long as the caller is not known.
 func (c *Call) about() store.Ask {
 	ask, e := store.Ask{Account: c.Param("account"), Slug: c.Param("slug")}, c.Endpoint
 	switch {
@@ -153,9 +152,9 @@ func (c *Call) AccountInQuery() string {
 	return ""
 }
 
-// count counts the request of a bot.
+// count counts the request of a bot against its limits.
 func (c *Call) count() error {
-	if c.Access == nil || !c.Access.IsBot() || c.Endpoint.Op == wire.OpTakeRateLimit { // whose handler counts
+	if c.Access == nil || !c.Access.IsBot() || c.Endpoint.Op == wire.OpTakeRateLimit { // its handler counts
 		return nil
 	}
 	err := c.Hub.CountBot(c)
@@ -165,8 +164,8 @@ func (c *Call) count() error {
 	return err
 }
 
-// AccessTo returns what there is for the caller of what a names, whose Token and Session are left
-// empty. The handler decides what to do without a right.
+// AccessTo returns the caller's role on what a names, and that resource; the role may be "". a.Token and
+// a.Session are set here. It fails with a 401 without a valid token or session.
 func (c *Call) AccessTo(a store.Ask) (*store.Access, error) {
 	if c.Access == nil {
 		return nil, c.Unauthenticated()
@@ -174,9 +173,9 @@ func (c *Call) AccessTo(a store.Ask) (*store.Access, error) {
 	return lookUp(c.View(), c.credentials(a))
 }
 
-// Permit checks the caller's role on what a names, then the scope. [Call.Write] checks the role again,
-// and that a still leads to the same resource. To a caller without a role, an account that does not
-// exist looks like any other.
+// Permit is [Call.AccessTo] with a 403 unless the caller has the role, and the scope. [Call.Write] checks
+// the role again, and that a still names the same resource. A caller without a role gets the same 403
+// whether the account exists or not. With a 403 it returns the access, too.
 func (c *Call) Permit(a store.Ask, role wire.Role, scope wire.Scope) (*store.Access, error) {
 	found, err := c.AccessTo(a)
 	if err != nil {
@@ -185,6 +184,7 @@ func (c *Call) Permit(a store.Ask, role wire.Role, scope wire.Scope) (*store.Acc
 	return found, c.permit(a, found, role, scope)
 }
 
+// permit checks a role and a scope, and remembers the role for permitAgain.
 func (c *Call) permit(ask store.Ask, a *store.Access, needed wire.Role, scope wire.Scope) error {
 	if store.Rank(a.Role) < store.Rank(string(needed)) {
 		return c.NotPermitted(wire.Role(a.Role), ask.Account, needed)
@@ -193,7 +193,7 @@ func (c *Call) permit(ask store.Ask, a *store.Access, needed wire.Role, scope wi
 	return c.NeedScope(scope)
 }
 
-// credentials adds to an ask by what the caller was recognised.
+// credentials adds the caller's token or session to an ask.
 func (c *Call) credentials(a store.Ask) store.Ask {
 	if c.Access.Session != 0 {
 		a.Session = c.Access.Hash
@@ -203,14 +203,14 @@ func (c *Call) credentials(a store.Ask) store.Ask {
 	return a
 }
 
-// permitAgain checks in v that the caller still has the rights that let the call in, and that each
-// name leads to the same resource as then.
+// permitAgain checks in v that the token or session is still valid, that the caller still has each role
+// that was checked before, and that each name is still that of the same resource.
 func (c *Call) permitAgain(v store.View) error {
 	if c.Access == nil {
 		return nil
 	}
 	grants := c.grants
-	if len(grants) == 0 {
+	if len(grants) == 0 { // no role was needed, but a token
 		grants = []grant{{ask: c.credentials(store.Ask{})}}
 	}
 	for _, g := range grants {
@@ -221,7 +221,7 @@ func (c *Call) permitAgain(v store.View) error {
 		case store.Rank(a.Role) < store.Rank(string(g.role)):
 			return c.NotPermitted(wire.Role(a.Role), g.ask.Account, g.role)
 		case g.resource != 0 && a.Resource.ID == 0:
-			return absent(g.ask)
+			return noResource(g.ask)
 		case g.resource != 0 && a.Resource.ID != g.resource:
 			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is another %s now",
 				g.ask.Account, g.ask.Slug, g.ask.Kind).WithHint("send the request again")
@@ -230,8 +230,8 @@ func (c *Call) permitAgain(v store.View) error {
 	return nil
 }
 
-// Recheck returns an error unless the caller may still read what the path names, while a response
-// lasts.
+// Recheck checks during a long response that the caller may still use the endpoint, and that the path
+// still names the same resource.
 func (c *Call) Recheck() (err error) {
 	again := *c
 	again.grants, again.Resource = nil, store.Resource{}
@@ -242,7 +242,7 @@ func (c *Call) Recheck() (err error) {
 		return err
 	}
 	if again.Resource.ID != c.Resource.ID {
-		return absent(c.about())
+		return noResource(c.about())
 	}
 	return nil
 }

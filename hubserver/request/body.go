@@ -19,26 +19,25 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// MinRate is how much has to pass of a body or a response within [Limits.BodyIdle] of waiting for the
-// caller, or all that is left of it, in bytes. It makes the least rate at which a request may hold
-// memory.
+// MinRate is how many bytes of a body or a response must pass for each [Limits.BodyIdle] that the hub
+// waits for the caller; at the end, what is left. A slower request is ended, because it holds memory.
 const MinRate = 64 << 10
 
-// bodyTime is how long a body may take: less than the store keeps blobs that nothing names yet.
+// bodyTime is how long a body may take: less than the day for which the store keeps blobs that no list names.
 const bodyTime = 12 * time.Hour
 
-// pace is what is left of the time for the next [MinRate] bytes. Only waiting for the caller counts,
-// not the time that the hub takes.
+// pace measures the time for the next [MinRate] bytes. Only the time in reads and writes counts, when the
+// hub waits for the caller.
 type pace struct {
 	idle   time.Duration
 	waited time.Duration // since bytes was 0
 	bytes  int64
 }
 
-// left returns after how long a wait the caller is given up.
+// left returns how long the hub still waits for these bytes.
 func (p *pace) left() time.Duration { return p.idle - p.waited }
 
-// passed counts n bytes that came or went in this time.
+// passed counts n bytes that were read or written, and the time that this took.
 func (p *pace) passed(n int, took time.Duration) {
 	p.bytes += int64(n)
 	p.waited += took
@@ -47,24 +46,24 @@ func (p *pace) passed(n int, took time.Duration) {
 	}
 }
 
-// body gives each read of a request's body a deadline, so that a large body may take long but one
-// that is silent, or hardly comes, may not.
+// body gives each read of a request's body a deadline: a large body may take long, but one that stalls, or
+// is too slow, fails.
 type body struct {
 	io.ReadCloser
 	pace    pace
 	end     time.Time
 	control *http.ResponseController
-	hash    hash.Hash // of what was read; nil: not needed
-	stream  bool      // of HTTP/2: net/http ends it without its connection
-	closes  bool      // the connection ends with the response, see newBody
-	waiting bool      // the caller asked for leave to send, which the first read gives
-	ended   bool      // nothing more comes
-	failed  error     // what ended it before its time
-	stopped atomic.Bool
+	hash    hash.Hash   // of what was read; nil: not needed
+	stream  bool        // of HTTP/2: net/http can end it without its connection
+	closes  bool        // the connection is closed after the response, see newBody
+	waiting bool        // the caller sent Expect: 100-continue, and waits for the first read
+	ended   bool        // there is nothing more to read
+	failed  error       // the error of a read, nil if the body was complete
+	stopped atomic.Bool // see StopReading
 }
 
 func newBody(r *http.Request, idle time.Duration, control *http.ResponseController) *body {
-	// A proxy that believes the Content-Length of a chunked body sees the next request elsewhere.
+	// A proxy that believes the Content-Length of a chunked body would find the next request at another byte.
 	closes := r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
 	return &body{
 		ReadCloser: r.Body, pace: pace{idle: idle}, end: time.Now().Add(bodyTime), control: control,
@@ -92,7 +91,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case nil:
 	case io.EOF:
 		b.ended = true
-		_ = b.control.SetReadDeadline(time.Time{}) // or it would end the connection while the handler works
+		_ = b.control.SetReadDeadline(time.Time{}) // it would end the connection while the handler runs
 	default:
 		b.ended, b.failed = true, err
 	}
@@ -106,15 +105,15 @@ const (
 	discardTime  = time.Second
 )
 
-// discard reads what is left, before the response. It reports whether the body came to its end,
-// without which the connection is of no further use; a deadline then ends the server's own wait for
-// the rest.
+// discard reads what is left of the body, before the response. It reports whether the body was read to its
+// end. If not, the connection cannot be used again, and a deadline bounds how long net/http waits for the
+// rest.
 func (b *body) discard() bool {
-	if b.stream { // what was not read would stay in memory until the caller has read the response
+	if b.stream { // else what was received stays in memory until the caller has read the response
 		_ = b.ReadCloser.Close()
 		return true
 	}
-	if b.ended { // after StopReading, net/http takes the caller of the connection's next request for gone
+	if b.ended { // after StopReading, net/http would cancel the connection's next request
 		return b.failed == nil && !b.stopped.Load()
 	}
 	_ = b.control.SetReadDeadline(time.Now().Add(discardTime))
@@ -128,14 +127,14 @@ func (b *body) discard() bool {
 	return true
 }
 
-// StopReading ends a read of the body that waits in another goroutine, because the call has failed.
+// StopReading ends a read of the body in another goroutine, because the call has failed.
 func (c *Call) StopReading() {
 	c.W.body.stopped.Store(true)
 	_ = c.W.body.control.SetReadDeadline(time.Now())
 }
 
-// ReadJSON reads a JSON body of at most limit bytes into v, which is what names for messages: 415,
-// 413, 400, 422 in this order.
+// ReadJSON reads a JSON body of at most limit bytes into v, and returns its bytes. Messages call the body
+// what. It fails with 415, 413, 400 (not JSON) or 422 (not of v's shape), checked in this order.
 func (c *Call) ReadJSON(what string, limit int64, v any) ([]byte, error) {
 	data, err := c.ReadText(what, limit)
 	if err != nil {
@@ -144,7 +143,7 @@ func (c *Call) ReadJSON(what string, limit int64, v any) ([]byte, error) {
 	return data, BodyProblem(wire.Decode(data, v))
 }
 
-// ReadText reads a body that should be JSON.
+// ReadText is [Call.ReadJSON] without decoding: 415 or 413.
 func (c *Call) ReadText(what string, limit int64) ([]byte, error) {
 	if err := c.NeedMediaType("application/json"); err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func (c *Call) ReadText(what string, limit int64) ([]byte, error) {
 	return c.ReadAll(what, limit)
 }
 
-// ReadForm reads the fields of an HTML form.
+// ReadForm reads the fields of an HTML form of at most limit bytes: 415, 413 or 400.
 func (c *Call) ReadForm(limit int64) (url.Values, error) {
 	if err := c.NeedMediaType(wire.FormType); err != nil {
 		return nil, err
@@ -171,7 +170,7 @@ func (c *Call) ReadForm(limit int64) (url.Values, error) {
 	return fields, nil
 }
 
-// BodyProblem turns the errors of decoding a body into problems.
+// BodyProblem turns an error of [wire.Decode] into a 400 or a 422. It returns other errors as they are.
 func BodyProblem(err error) error {
 	if syntax, ok := errors.AsType[*wire.SyntaxError](err); ok {
 		return Problemf(http.StatusBadRequest, wire.CodeInvalidJSON,
@@ -183,7 +182,7 @@ func BodyProblem(err error) error {
 	return err
 }
 
-// NeedMediaType refuses a body of another type. With "" among the allowed, none may be named.
+// NeedMediaType refuses a body of another type with a 415. If "" is allowed, the Content-Type may be missing.
 func (c *Call) NeedMediaType(allowed ...string) error {
 	header := c.R.Header.Get("Content-Type")
 	mediaType, _, err := mime.ParseMediaType(header)
@@ -193,7 +192,7 @@ func (c *Call) NeedMediaType(allowed ...string) error {
 	return nil
 }
 
-// ReadAll reads the whole body, 413 beyond limit.
+// ReadAll reads the whole body, for which it takes room: 413 if it has more than limit bytes.
 func (c *Call) ReadAll(what string, limit int64) ([]byte, error) {
 	if c.R.ContentLength > limit {
 		return nil, TooLarge(what, limit)
@@ -213,12 +212,12 @@ func (c *Call) ReadAll(what string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// freeBody is the size up to which a body takes no room, in bytes: callers who send more slowly, and take all
-// the room, do not keep others from signing in.
+// freeBody is the size up to which a body takes no room, in bytes: callers who take all the room with slow
+// bodies do not keep others from signing in.
 const freeBody = 4 << 10
 
-// ReadUpTo reads all of r, at most limit bytes and one more. It takes room for the bytes as they come, and once
-// they are complete, as much as it takes to work with them: a slow caller should not hold that all the time.
+// ReadUpTo reads all of r, at most limit bytes and one more. It takes room for the bytes as they arrive. The
+// room for parsing and storing them it takes at the end, so that a slow caller does not hold it meanwhile.
 func (c *Call) ReadUpTo(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(&charged{Reader: r, call: c}, limit+1))
 	if n := int64(len(data)); err == nil && n > freeBody && n <= limit {
@@ -231,8 +230,8 @@ func (c *Call) ReadUpTo(r io.Reader, limit int64) ([]byte, error) {
 type charged struct {
 	io.Reader
 	call *Call
-	read int64
-	paid int64
+	read int64 // bytes so far
+	paid int64 // bytes for which room was taken
 }
 
 func (r *charged) Read(p []byte) (int, error) {
@@ -249,7 +248,7 @@ func (r *charged) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// BrokenBody is the answer to a body that could not be read to its end.
+// BrokenBody is the 400 about a body that could not be read to its end.
 func BrokenBody(err error) *Problem {
 	detail := "the body ended before it was whole"
 	_, trailer := errors.AsType[textproto.ProtocolError](err)
@@ -260,7 +259,7 @@ func BrokenBody(err error) *Problem {
 	case trailer:
 		detail = "the body is malformed: its trailer is invalid"
 	case errors.Is(err, io.ErrUnexpectedEOF), network, errors.Is(err, context.Canceled):
-	default: // net/http's error for a chunk, which has no type
+	default: // net/http's error about a malformed chunk, which has no type
 		detail = "the body is malformed: " + strings.TrimPrefix(err.Error(), "http: ")
 	}
 	return Problemf(http.StatusBadRequest, wire.CodeInvalidBody, "%s", detail).Because(err)

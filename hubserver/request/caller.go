@@ -16,7 +16,8 @@ import (
 	"example.com/projecthub/store"
 )
 
-// authenticate returns the owner of the request's token, or else of its session; nil if it has neither.
+// authenticate returns the caller by the request's token, else by its session; nil if it has neither. It
+// fails with a 401 if the token is invalid.
 func (c *Call) authenticate() (*store.Access, error) {
 	header := c.R.Header.Get("Authorization")
 	if header == "" {
@@ -43,12 +44,12 @@ func (c *Call) authenticate() (*store.Access, error) {
 	return a, nil
 }
 
-// writesConfig are the endpoints that need the newest config, and the schema of its settings: both are
-// read with the rights.
+// writesConfig are the endpoints that need the newest config, and the schema of its settings. Both are
+// read in the query that reads the rights.
 var writesConfig = []wire.Op{wire.OpPutConfig, wire.OpPatchConfig, wire.OpCheckConfig}
 
-// signedIn returns the user of the request's session, nil if it has none. One that has ended counts as
-// none: browsers go on sending its cookie.
+// signedIn returns the user of the request's session, nil if it has none. A session that has ended counts
+// as none, because browsers go on sending its cookie.
 func (c *Call) signedIn() (*store.Access, error) {
 	ask := c.about()
 	if ask.Session = c.SessionHash(); ask.Session == "" {
@@ -65,7 +66,8 @@ func (c *Call) signedIn() (*store.Access, error) {
 	return a, nil
 }
 
-// lookUp returns what there is for the owner of a token or session, or why that is not valid.
+// lookUp returns the owner of the token or session of an ask, with the rights that it asks for. If the token
+// or session is unknown, revoked or expired, or its account is disabled, it fails with a 401.
 func lookUp(v store.View, ask store.Ask) (*store.Access, error) {
 	a, err := v.Access(ask)
 	unknown := errors.Is(err, store.ErrNotFound)
@@ -87,8 +89,8 @@ func lookUp(v store.View, ask store.Ask) (*store.Access, error) {
 	return a, nil
 }
 
-// Unauthenticated is the 401 of a request that has neither a token nor a session. A page's script
-// learns from its code that the user is to sign in again.
+// Unauthenticated is the 401 of a request that has neither a token nor a session. The code that a browser
+// gets tells the page's script that the user must sign in again.
 func (c *Call) Unauthenticated() *Problem {
 	if c.R.Header.Get("Sec-Fetch-Site") != "" || len(c.R.CookiesNamed(c.Hub.CookieName())) > 0 {
 		return Unauthorized(wire.CodeNotSignedIn, noToken).WithHint("sign in: %s/sign-in", c.Hub.PublicURL)
@@ -96,7 +98,7 @@ func (c *Call) Unauthenticated() *Problem {
 	return Unauthorized(wire.CodeUnauthorized, noToken)
 }
 
-// Role is the caller's role on what the path or the query names, "" for none.
+// Role returns the caller's role on what the path or the query names, "" for none.
 func (c *Call) Role() wire.Role {
 	if c.Access == nil {
 		return ""
@@ -109,6 +111,7 @@ func (c *Call) Has(needed wire.Role) bool {
 	return store.Rank(string(c.Role())) >= store.Rank(string(needed))
 }
 
+// Scopes returns the scopes of the caller's token or session.
 func (c *Call) Scopes() []wire.Scope {
 	var scopes []wire.Scope
 	for _, scope := range c.Access.ScopeList() {
@@ -117,11 +120,11 @@ func (c *Call) Scopes() []wire.Scope {
 	return scopes
 }
 
-// NotPermitted says that the caller's role on account, "" for none, is not the one that is needed.
+// NotPermitted is the 403 of a caller whose role on an account, "" for none, is lower than the needed one.
 func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Problem {
 	verb := map[wire.Role]string{wire.Reader: "read from", wire.Writer: "write to", wire.Admin: "manage"}[needed]
 	shown, isName := account, ref.ValidName(account)
-	if !isName { // it cannot be on any hub, nor be pasted from a hint
+	if !isName { // no account can have it, and no hint should contain it
 		shown = strconv.Quote(account)
 	}
 	p := Problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %s", c.Access.Name(), verb, shown)
@@ -140,7 +143,7 @@ func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Pr
 	return p
 }
 
-// NeedUser refuses a bot what only users do.
+// NeedUser returns a 403 for a bot, which says what only users can do, such as "sign in".
 func (c *Call) NeedUser(what string) error {
 	if c.Access.IsBot() {
 		return Problemf(http.StatusForbidden, wire.CodeNotPermitted, "a bot cannot %s", what).
@@ -149,8 +152,8 @@ func (c *Call) NeedUser(what string) error {
 	return nil
 }
 
-// NeedUnrestricted refuses a token that is restricted what would give rights to others, or to a token
-// that is not: it then says what such a token cannot do.
+// NeedUnrestricted returns a 403 for a restricted token, whose rights must not pass to other users or to
+// other tokens. cannot completes its message: "cannot invite people".
 func (c *Call) NeedUnrestricted(cannot string) error {
 	if c.Access.Only.AccountID != 0 {
 		return Problemf(http.StatusForbidden, wire.CodeNotPermitted,
@@ -159,7 +162,7 @@ func (c *Call) NeedUnrestricted(cannot string) error {
 	return nil
 }
 
-// NeedScope refuses a token, or a session, that lacks a scope.
+// NeedScope returns a 403 for a token or a session without a scope.
 func (c *Call) NeedScope(scope wire.Scope) error {
 	if wire.HasScope(c.Scopes(), scope) {
 		return nil
@@ -172,12 +175,13 @@ func (c *Call) NeedScope(scope wire.Scope) error {
 	if c.Access.IsBot() {
 		return p.WithHint("create one that has it: tool bot token %s --name NAME --scope %s", c.Access.Name(), scope)
 	}
-	// The page comes first, as few users reach the hub's machine. It offers the scopes of its session alone.
+	// The page comes first, because few users have access to the hub's machine. But it offers only the scopes of
+	// its own session.
 	return p.WithHint("create one that has it on the hub's page /tokens, or ask the hub's administrator: "+
 		"hub token create --user %s --name NAME --scope %s", c.Access.Name(), scope)
 }
 
-// shown is what logs may show of what the caller authenticated with.
+// shown returns what logs may show of the caller's token or session.
 func (c *Call) shown() string {
 	if c.Access.Session != 0 {
 		return "session " + c.Access.Hash[:12]
@@ -199,18 +203,18 @@ func (h *Hub) CookieName() string {
 	return "hub-session"
 }
 
-// SecretLength is the length of what [NewSecret] returns.
+// SecretLength is the length of a secret of [NewSecret], in bytes.
 const SecretLength = 43
 
-// NewSecret returns 256 random bits as text. The store gets its [pat.Hash].
+// NewSecret returns 256 random bits as text. Only its [pat.Hash] is stored.
 func NewSecret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// SessionHash returns the hash of the secret in the request's cookie, "" if it has none. Of several
-// cookies, which another program on the host may have set, none counts.
+// SessionHash returns the hash of the secret in the request's cookie, "" if it has none. Several cookies of
+// that name count as none: another program on the host may have set one.
 func (c *Call) SessionHash() string {
 	cookies := c.R.CookiesNamed(c.Hub.CookieName())
 	if len(cookies) != 1 || len(cookies[0].Value) != SecretLength {
@@ -219,7 +223,7 @@ func (c *Call) SessionHash() string {
 	return pat.Hash(cookies[0].Value)
 }
 
-// SetCookie gives the browser the secret of a session; "" takes it away.
+// SetCookie sets the cookie with the secret of a session, and deletes it for "".
 func (c *Call) SetCookie(secret string) {
 	cookie := &http.Cookie{
 		Name: c.Hub.CookieName(), Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,

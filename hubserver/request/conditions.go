@@ -8,15 +8,15 @@ import (
 	"example.com/projecthub/store"
 )
 
-// ETag writes a revision or a digest as a strong entity tag.
+// ETag returns the strong entity tag of a revision or a digest.
 func ETag(revision string) string { return `"` + revision + `"` }
 
-// tags returns what the entity tags of a header contain, and whether * is among them. A tag without
-// quotes, or an empty one, is ignored, since the hub sends no such tag; so is a weak one, except in
+// tags returns the entity tags of a header without their quotes, and whether * is among them. A tag without
+// quotes, or an empty one, is ignored, because the hub sends no such tag; so is a weak one, except in
 // If-None-Match, which compares weakly (RFC 9110, 13.1.2).
 func (c *Call) tags(name string) (list []string, star bool) {
 	list = []string{}
-	for tag := range strings.SplitSeq(strings.Join(c.R.Header[name], ","), ",") { // the hub's contain no comma
+	for tag := range strings.SplitSeq(strings.Join(c.R.Header[name], ","), ",") { // the hub's tags contain no comma
 		tag = strings.TrimSpace(tag)
 		star = star || tag == "*"
 		if name == "If-None-Match" {
@@ -29,9 +29,9 @@ func (c *Call) tags(name string) (list []string, star bool) {
 	return list, star
 }
 
-// Condition returns If-Match and If-None-Match.
+// Condition returns the request's If-Match and If-None-Match as a condition of the store.
 func (c *Call) Condition() (cond store.Condition) {
-	if _, cond.Exists = c.R.Header["If-Match"]; cond.Exists { // also where a tag is that of nothing
+	if _, cond.Exists = c.R.Header["If-Match"]; cond.Exists { // also if none of its tags is valid
 		if match, star := c.tags("If-Match"); !star {
 			cond.Match = match
 		}
@@ -41,12 +41,11 @@ func (c *Call) Condition() (cond store.Condition) {
 }
 
 // Unmodified sets the ETag of a GET, and reports whether it has responded: with 304 if the caller has
-// that one already, with 412 if If-Match names others.
+// that revision already, with 412 if If-Match names only others.
 func (c *Call) Unmodified(revision string) bool { return c.UnmodifiedIn(revision, "") }
 
-// UnmodifiedIn is [Call.Unmodified] for a resource with several encodings, each with its own ETag;
-// without an encoding it is the revision. A caller that has the resource without encoding needs no
-// other one.
+// UnmodifiedIn is [Call.Unmodified] for a response in an encoding, which is a part of its ETag; with the
+// encoding "" the ETag is the revision. A caller that has the resource in no encoding gets a 304, too.
 func (c *Call) UnmodifiedIn(revision, encoding string) bool {
 	sent := revision
 	if encoding != "" {

@@ -30,19 +30,20 @@ type Call struct {
 	Params   httprouter.Params
 	ID       string
 	Endpoint *wire.Endpoint // nil: the path is no endpoint's
-	Page     bool           // the response is HTML, that to a failure too
+	Page     bool           // the response is HTML, also to a failure
 
-	// Access is who calls, and what there is for the caller of what the path or the query names. It is
-	// nil without a token or session, and at endpoints that need none until the handler calls Look or
+	// Access is the caller, and the caller's rights on what the path or the query names. It is nil
+	// without a token or session. At endpoints that need none it is nil until the handler calls Look or
 	// Visit.
 	Access *store.Access
-	// Resource is what the path names. ID 0: it does not exist for this caller, or the path names none.
+	// Resource is what the path names. ID 0: it does not exist, the caller may not know it, or the path
+	// names none.
 	Resource store.Resource
 
 	route  *route
-	grants []grant
+	grants []grant // the rights that Write checks again
 	room   Room
-	held   *hold // nil: nothing yet
+	held   *hold // memory of the room; nil: none was needed yet
 	cut    bool  // the response had begun when the call failed
 }
 
@@ -61,16 +62,16 @@ func Pattern(e *wire.Endpoint) string {
 	return strings.NewReplacer("{file}", "*file", "{", ":", "}", "").Replace(e.Path)
 }
 
-// Handle returns how the router serves requests of a method, which is that of an endpoint, or HEAD: f
-// answers those who may call it. It panics if the endpoint does not say who that is, which is a
-// mistake in the program.
+// Handle returns the router's handler of an endpoint for a method, which is the endpoint's or HEAD. It
+// calls f for callers who have the role and the scope that the endpoint needs. It panics if the endpoint
+// does not say which, a mistake in the program.
 func (h *Hub) Handle(method string, e *wire.Endpoint, f Handler) httprouter.Handle {
 	if err := checkEndpoint(e); err != nil {
 		panic(fmt.Sprintf("%s %s: %v", e.Method, e.Path, err))
 	}
-	of := h.newRoute(method, Pattern(e))
+	route := h.newRoute(method, Pattern(e))
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-		h.newCall(w, r, params, of, e).serve(func(c *Call) error {
+		h.newCall(w, r, params, route, e).serve(func(c *Call) error {
 			if err := h.origins.Check(r); err != nil {
 				return Problemf(http.StatusForbidden, wire.CodeCrossSite,
 					"a page of another origin may not send this request").Because(err)
@@ -98,11 +99,11 @@ func checkEndpoint(e *wire.Endpoint) error {
 	return nil
 }
 
-// Plain serves f to any caller, for what is no endpoint. Logs and metrics name it by pattern, and
-// metrics by no method: callers could send any number of them.
+// Plain serves f to any caller, for paths that are no endpoint's. Logs and metrics name it by pattern.
+// Metrics name no method: callers could invent any number of them.
 func (h *Hub) Plain(pattern string, f Handler) http.Handler {
-	of := h.newRoute("", pattern)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.newCall(w, r, nil, of, nil).serve(f) })
+	route := h.newRoute("", pattern)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.newCall(w, r, nil, route, nil).serve(f) })
 }
 
 // serve runs a handler. An error, or a panic, becomes a problem; each request is counted and logged.
@@ -118,7 +119,7 @@ func (c *Call) serve(f Handler) {
 		c.route.note(c.W.status, took)
 		c.log(took)
 		if c.cut {
-			panic(http.ErrAbortHandler) // ends the connection, so that what was sent does not look whole
+			panic(http.ErrAbortHandler) // ends the connection, so that the response does not look complete
 		}
 	}()
 	err := checkFields(c.R.Header)
@@ -143,9 +144,10 @@ func (c *Call) fail(err error) {
 const permissions = "accelerometer=(), bluetooth=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), " +
 	"hid=(), magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=()"
 
-// maxFields is how many header fields a request may have. Each takes many times its bytes.
+// maxFields is how many header fields a request may have. Each takes many times its bytes in memory.
 const maxFields = 100
 
+// checkFields refuses a request with too many header fields.
 func checkFields(header http.Header) error {
 	n := 0
 	for _, values := range header {
@@ -160,14 +162,14 @@ func checkFields(header http.Header) error {
 
 // newCall returns the call of a request, and sets the headers that every response has.
 func (h *Hub) newCall(
-	w http.ResponseWriter, r *http.Request, params httprouter.Params, of *route, e *wire.Endpoint,
+	w http.ResponseWriter, r *http.Request, params httprouter.Params, route *route, e *wire.Endpoint,
 ) *Call {
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // the last one of the connection's former request
-	c := &Call{Hub: h, Params: params, Endpoint: e, ID: strings.ToLower(rand.Text()[:16]), route: of}
+	_ = control.SetWriteDeadline(time.Time{}) // clears that of the connection's previous request
+	c := &Call{Hub: h, Params: params, Endpoint: e, ID: strings.ToLower(rand.Text()[:16]), route: route}
 	b := newBody(r, h.Limits.BodyIdle, control)
 	c.W = &ResponseWriter{ResponseWriter: w, hub: h, body: b, pace: pace{idle: h.Limits.BodyIdle}}
-	c.R = r.WithContext(r.Context()) // a copy: the server looks at its own request's body after us
+	c.R = r.WithContext(r.Context()) // a copy: net/http needs its own request's body after the handler
 	c.R.Body = b
 	c.R.URL.RawQuery = storableQuery(c.R.URL.RawQuery)
 	for i := range params {
@@ -194,8 +196,13 @@ func (h *Hub) newCall(
 	return c
 }
 
-func (c *Call) Ctx() context.Context     { return c.R.Context() }
-func (c *Call) View() store.View         { return c.Hub.Store.View(c.Ctx()) }
+// Ctx returns the context of the request, which ends when the caller is gone.
+func (c *Call) Ctx() context.Context { return c.R.Context() }
+
+// View returns a view of the store for the time of the call.
+func (c *Call) View() store.View { return c.Hub.Store.View(c.Ctx()) }
+
+// Param returns the value of a parameter of the path, "" if it has none of that name.
 func (c *Call) Param(name string) string { return c.Params.ByName(name) }
 
 // Query returns the parameters of the query, 422 if it is malformed.
@@ -207,28 +214,28 @@ func (c *Call) Query() (url.Values, error) {
 	return q, nil
 }
 
-// Ref returns the ref that the path names, the zero one if it names none that is valid. Handlers of
-// endpoints that need a role on an account get a valid one.
+// Ref returns the account and the slug, or the user, that the path names; the zero ref if they are
+// missing or invalid. It is valid where the endpoint finds its account in the path ([wire.InPath]).
 func (c *Call) Ref() ref.Ref {
 	r, _ := ref.New(c.Param("account"), cmp.Or(c.Param("slug"), c.Param("user")))
 	return r
 }
 
-// NeedResource returns a 404 unless there is what the path names, for this caller.
+// NeedResource returns a 404 if what the path names does not exist for this caller.
 func (c *Call) NeedResource() error {
 	if c.Resource.ID != 0 {
 		return nil
 	}
 	about := c.about()
-	p := absent(about)
+	p := noResource(about)
 	if about.Kind == store.KindProject && c.Has(wire.Writer) {
 		c.Hub.AddDeleted(c, about, p)
 	}
 	return p
 }
 
-// absent is the 404 about a resource that does not exist.
-func absent(a store.Ask) *Problem {
+// noResource is the 404 about a resource that does not exist.
+func noResource(a store.Ask) *Problem {
 	kind := a.Kind
 	if kind == store.KindAPI {
 		kind = "API"
@@ -236,7 +243,7 @@ func absent(a store.Ask) *Problem {
 	return NotFound(kind + " @" + a.Account + "/" + a.Slug)
 }
 
-// UnknownRoute responds to a path that is no endpoint's.
+// UnknownRoute is the [Handler] of paths that are no endpoint's: 404.
 func UnknownRoute(c *Call) error {
 	p := Problemf(http.StatusNotFound, wire.CodeUnknownRoute, "this hub has no route %s", c.R.URL.EscapedPath())
 	if strings.HasPrefix(c.R.URL.Path, "/v1/") {
@@ -245,8 +252,8 @@ func UnknownRoute(c *Call) error {
 	return p.WithHint("the routes of this hub: %s/v1/openapi.json", c.Hub.PublicURL)
 }
 
-// MethodNotAllowed responds to a path that is an endpoint's for other methods. The router has put them
-// into the header, and OPTIONS, which it was told not to answer.
+// MethodNotAllowed is the [Handler] of paths that are an endpoint's for other methods: 405. The router
+// has put these into the header, and OPTIONS, which it does not serve.
 func MethodNotAllowed(c *Call) error {
 	allow := strings.NewReplacer(", OPTIONS", "", "OPTIONS, ", "").Replace(c.W.Header().Get("Allow"))
 	c.W.Header().Set("Allow", allow)
@@ -254,16 +261,16 @@ func MethodNotAllowed(c *Call) error {
 		"%s does not support %s", c.R.URL.Path, c.R.Method).WithHint("it supports %s", allow)
 }
 
-// substitute is the control character of that name. Like what it replaces, no name has it.
+// substitute is the control character SUB. Like what it replaces, it is in no valid name.
 const substitute = "\x1a"
 
-// storable returns s with substitutes for what no text in the database has: NUL, and bytes
-// that are not UTF-8. A query with either fails, where nothing is to be found.
+// storable replaces what PostgreSQL refuses in a text, NUL and bytes that are not UTF-8, so that a
+// look-up of such a name finds nothing instead of failing.
 func storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", substitute), substitute)
 }
 
-// storableQuery is storable for a query, or a form. A malformed one stays so.
+// storableQuery is storable for an encoded query or form. What is malformed in it stays as it is.
 func storableQuery(encoded string) string {
 	parts := strings.Split(encoded, "&")
 	for i, part := range parts {

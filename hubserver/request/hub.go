@@ -2,9 +2,14 @@
 // rights, the body, the memory that it may take, conditions, idempotency, problems, the log line and
 // the metrics. A [Call] is one request; a [Hub] is what all of them share.
 //
-// The package must know no resource: it looks up who calls and the row of what the path names, and
-// nothing of what a project, a stack or an API has. What a resource says about itself, packages api
-// and page tell it, by their handlers and by the functions in Hub.
+// A request is served in this order: [Hub.Handle] makes a Call, refuses requests from other origins,
+// finds out who the caller is and checks role and scope; then the handler runs, and changes things in
+// [Call.Write] alone; at last an error becomes a [Problem], and the request is counted and logged.
+//
+// The package must not know what a project, a stack or an API contains. It looks up the caller and the
+// resource that the path names, and for the endpoints of a config passes on what the store read in the
+// same query. Packages api and page add what it must not know: by their handlers, and by the functions
+// in Hub.
 package request
 
 import (
@@ -40,22 +45,22 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 }
 
-// Limits bound what a hub takes. Sizes are bytes. The OpenAPI description shows them as JSON.
+// Limits bound what a hub accepts, sizes in bytes. Those with a name in JSON are in the OpenAPI description.
 type Limits struct {
 	ConfigBytes      int64         `json:"configBytes"`
 	ConfigKeys       int           `json:"configKeys"`
 	ConfigDepth      int           `json:"configDepth"`
-	DescriptionBytes int64         `json:"descriptionBytes"`
-	BundleBytes      int64         `json:"bundleBytes"`
-	BaseFiles        int           `json:"baseFiles"`
-	BaseFileBytes    int64         `json:"baseFileBytes"`
-	BaseFilesBytes   int64         `json:"baseFilesBytes"`
-	BodyIdle         time.Duration `json:"-"` // of waiting for the next [MinRate] bytes of a body or response
-	Memory           int64         `json:"-"` // that the rooms are parts of
-	Connections      int           `json:"-"` // that are open
+	DescriptionBytes int64         `json:"descriptionBytes"` // of an API
+	BundleBytes      int64         `json:"bundleBytes"`      // the archive of a stack version
+	BaseFiles        int           `json:"baseFiles"`        // how many files a project has, or a stack version
+	BaseFileBytes    int64         `json:"baseFileBytes"`    // each of these files
+	BaseFilesBytes   int64         `json:"baseFilesBytes"`   // all of these files together
+	BodyIdle         time.Duration `json:"-"`                // how long to wait for the next [MinRate] bytes of a body or response
+	Memory           int64         `json:"-"`                // for all requests; a [Room] is a part of it
+	Connections      int           `json:"-"`                // open at once
 }
 
-// DefaultLimits are the limits that the contract names.
+// DefaultLimits are the limits of a hub that sets no others.
 var DefaultLimits = Limits{
 	ConfigBytes:      1 << 20,
 	ConfigKeys:       10_000,
@@ -71,10 +76,10 @@ var DefaultLimits = Limits{
 }
 
 const (
-	// MaxJSON bounds a JSON body that has no limit of its own, and what is stored around a config in
-	// the body that carries it.
+	// MaxJSON bounds a JSON body that has no limit of its own, and what a body has in addition to a
+	// config, in bytes.
 	MaxJSON = 64 << 10
-	// MaxPlan bounds a plan of base files, and a list of them.
+	// MaxPlan bounds the body of a plan of base files, and a list of files, in bytes.
 	MaxPlan = 16 << 20
 )
 
@@ -87,10 +92,10 @@ type Hub struct {
 	CountBot func(c *Call) error
 	// FailurePage responds with the page of a problem. Without it, all problems are JSON.
 	FailurePage func(c *Call, p *Problem) error
-	// Wrote tells those who watch a project that this process has changed what it holds.
+	// Wrote is called after this process has changed a project, so that its streams of events send that.
 	Wrote func(project int64)
-	// AddDeleted adds to a 404 about a project when it was deleted, if it was, for callers who may
-	// restore it.
+	// AddDeleted adds to a 404 about a project, if it was deleted, until when it can be restored. It is
+	// called for callers with the role writer.
 	AddDeleted func(c *Call, project store.Ask, p *Problem)
 
 	origins  *http.CrossOriginProtection
@@ -99,7 +104,7 @@ type Hub struct {
 	draining atomic.Bool
 
 	mu               sync.Mutex
-	tokens, sessions map[int64]bool // that were used since that was last stored, by id
+	tokens, sessions map[int64]bool // ids of those that were used since the last SaveUses
 }
 
 // New returns a hub whose functions do nothing yet.
@@ -122,13 +127,15 @@ func New(cfg Config) (*Hub, error) {
 }
 
 // Drain makes /readyz fail, so that a load balancer sends no more requests. All requests that
-// arrive are still served. A connection of HTTP/1 ends with its next response: on one that is open
-// when the hub stops, a proxy could send a request at that moment.
-func (h *Hub) Drain()           { h.draining.Store(true) }
+// arrive are still served. A connection of HTTP/1 is closed after its next response: if it were open
+// when the hub stops, a proxy could send a request that is lost.
+func (h *Hub) Drain() { h.draining.Store(true) }
+
+// IsDraining reports whether [Hub.Drain] was called.
 func (h *Hub) IsDraining() bool { return h.draining.Load() }
 
-// noteUse notes that a token or a session was used, unless that was stored a moment ago. A request
-// need not wait for a write.
+// noteUse notes for [Hub.SaveUses] that a token or a session was used, unless a use was stored a moment
+// ago. So no request waits for this write.
 func (h *Hub) noteUse(a *store.Access) {
 	if !a.Stale() {
 		return
@@ -142,8 +149,8 @@ func (h *Hub) noteUse(a *store.Access) {
 	}
 }
 
-// SaveUses stores which tokens and sessions were used. A hub calls it about once a second, and when
-// it has answered its last request. What could not be stored is kept for the next call.
+// SaveUses stores which tokens and sessions were used. It is called about once a second, and after the
+// last request. What could not be stored is kept for the next call.
 func (h *Hub) SaveUses(ctx context.Context) error {
 	h.mu.Lock()
 	tokens, sessions := h.tokens, h.sessions

@@ -11,7 +11,7 @@ import (
 	"example.com/projecthub/hubclient/pat"
 )
 
-// log writes the one line that every request has.
+// log writes the line that every request has in the log.
 func (c *Call) log(took time.Duration) {
 	attrs := append(make([]slog.Attr, 0, 11), // as many as there can be
 		slog.String("request", c.ID), slog.String("method", c.R.Method), slog.String("route", c.route.pattern),
@@ -27,7 +27,7 @@ func (c *Call) log(took time.Duration) {
 	c.Hub.Log.LogAttrs(c.Ctx(), slog.LevelInfo, "request", attrs...)
 }
 
-// logFailure writes a line with the cause of a problem, unless the caller has gone.
+// logFailure writes a line with the cause of a problem, unless it has none or the caller is gone.
 func (c *Call) logFailure(p *Problem) {
 	if p.cause == nil || c.Ctx().Err() != nil {
 		return
@@ -40,8 +40,8 @@ func (c *Call) logFailure(p *Problem) {
 		"request", c.ID, "route", c.route.pattern, "status", p.Status, "cause", p.cause.Error())
 }
 
-// tokenless is a log that contains no whole token: callers put theirs in paths and addresses, where
-// they do not belong.
+// tokenless is a log without whole tokens. Some callers send theirs where it does not belong, such as in a
+// path.
 type tokenless struct{ slog.Handler }
 
 func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
@@ -63,7 +63,7 @@ const maxLogged = 2 << 10
 // cleaned shortens tokens and long texts in attrs.
 func cleaned(attrs []slog.Attr) []slog.Attr {
 	for i, a := range attrs {
-		if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny { // it has no text of a caller's
+		if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny { // no text
 			continue
 		}
 		text := withoutTokens(a.Value.String())

@@ -12,12 +12,12 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// route is a pattern of paths, by which logs name a request, and what /metrics shows of its requests: a
-// counter for each class of status, and the quantiles of their times. All exist from the start, so that
-// no caller can add one.
+// route is a pattern of paths, which stands for a request's path in logs, with the metrics of its requests:
+// a counter for each class of status, and quantiles of the durations. All routes exist from the start, so
+// that no caller can add one.
 type route struct {
 	pattern string
-	classes [5]*metrics.Counter // by the first digit of the status, from 1
+	classes [5]*metrics.Counter // index 0: status 1xx
 	seconds *metrics.Summary
 }
 
@@ -32,7 +32,7 @@ func (h *Hub) newRoute(method, pattern string) *route {
 	return r
 }
 
-// note counts a request.
+// note counts a request with its status and duration.
 func (r *route) note(status int, took time.Duration) {
 	if status < 100 || status > 599 { // no response has begun
 		return
@@ -41,11 +41,11 @@ func (r *route) note(status int, took time.Duration) {
 	r.seconds.Update(took.Seconds())
 }
 
-// AdminServer serves /metrics, in the format of Prometheus, and /debug/pprof/. It is for
-// the hub's administrators alone: it asks for no token, and profiles show what the hub does.
-// It does not serve the command line, which may have the password of the database. address is where
-// it listens; requests for other hosts are refused, because a page of another origin could have a
-// browser send them by letting its own name lead to this machine.
+// AdminServer returns a server of /metrics, in the format of Prometheus, and /debug/pprof/. It is for
+// the hub's administrators alone: it needs no token, and profiles show what the hub does. The command line
+// is not served, because it may contain the password of the database. address is where the server listens.
+// It refuses requests for other hosts: a page could have its own host name resolve to this machine, and let
+// a browser send them (DNS rebinding).
 func (h *Hub) AdminServer(address string) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -69,7 +69,7 @@ func (h *Hub) AdminServer(address string) *http.Server {
 	return &http.Server{Handler: own, ReadHeaderTimeout: 10 * time.Second}
 }
 
-// observe adds gauges of what the hub holds.
+// observe adds gauges of the version, of memory and of database connections.
 func (h *Hub) observe() {
 	h.metrics.NewGauge(fmt.Sprintf("hub_build_info{version=%q}", h.Version), func() float64 { return 1 })
 	h.metrics.NewGauge("hub_memory_limit_bytes", func() float64 { return float64(h.Limits.Memory) })

@@ -13,17 +13,18 @@ import (
 	"example.com/projecthub/store"
 )
 
-// Problem is a response that is not a success.
+// Problem is a response that is not a success: an error of a handler, sent as application/problem+json or
+// as a page.
 type Problem struct {
 	wire.Problem
-	header http.Header
-	cause  error // for the log
+	header http.Header // of the response
+	cause  error       // for the log
 }
 
 func (p *Problem) Error() string { return p.Detail }
 func (p *Problem) Unwrap() error { return p.cause }
 
-// Problemf returns a problem with a detail.
+// Problemf returns a problem with a detail, which is the message for people.
 func Problemf(status int, code wire.Code, format string, args ...any) *Problem {
 	detail := fmt.Sprintf(format, args...)
 	return &Problem{Problem: wire.Problem{Status: status, Code: code, Detail: detail}, header: http.Header{}}
@@ -50,7 +51,7 @@ func (p *Problem) Because(err error) *Problem {
 // noToken is the detail of a 401 for a request without a token.
 const noToken = "this needs a token"
 
-// Unauthorized is a 401.
+// Unauthorized is a 401. Its challenge says that the token is invalid, unless none was sent.
 func Unauthorized(code wire.Code, detail string) *Problem {
 	challenge := `Bearer realm="hub"`
 	if detail != noToken {
@@ -59,12 +60,12 @@ func Unauthorized(code wire.Code, detail string) *Problem {
 	return Problemf(http.StatusUnauthorized, code, "%s", detail).WithHeader("WWW-Authenticate", challenge)
 }
 
-// unknownToken is the 401 for a token that the hub does not know, or not any more.
+// unknownToken is the 401 for a token that the hub does not know, or no longer.
 func unknownToken() *Problem {
 	return Unauthorized(wire.CodeUnauthorized, "this hub does not know the token")
 }
 
-// NotFound is a 404 that names what.
+// NotFound is a 404: "there is no" what.
 func NotFound(what string) *Problem {
 	return Problemf(http.StatusNotFound, wire.CodeNotFound, "there is no %s", what)
 }
@@ -80,7 +81,7 @@ func InvalidBody(pointer, format string, args ...any) *Problem {
 	return p
 }
 
-// TooLarge is a 413 about what is above a limit in bytes.
+// TooLarge is a 413: what is larger than limit bytes.
 func TooLarge(what string, limit int64) *Problem {
 	return Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge,
 		"%s is too large: this hub accepts at most %d bytes", what, limit)
@@ -91,12 +92,13 @@ func Unsupported(format string, args ...any) *Problem {
 	return Problemf(http.StatusUnsupportedMediaType, wire.CodeUnsupportedMediaType, format, args...)
 }
 
-// RevisionChanged is a 412.
+// RevisionChanged is the 412 of a condition that is not met.
 func RevisionChanged(detail string) *Problem {
 	return Problemf(http.StatusPreconditionFailed, wire.CodeRevisionChanged, "%s", detail)
 }
 
-// ToProblem converts any error that a handler can return.
+// ToProblem converts an error of a handler: problems stay as they are, errors of the store and of the context
+// get their status, all others are a 500.
 func ToProblem(err error) *Problem {
 	var p *Problem
 	switch {
@@ -109,10 +111,10 @@ func ToProblem(err error) *Problem {
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's database does not answer").
 			WithHeader("Retry-After", "1").Because(err)
-	case errors.Is(err, context.Canceled): // net/http takes the end of what a caller sends for the end of the caller
+	case errors.Is(err, context.Canceled): // also by a caller that closed its sending half only
 		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 			"the connection was closed, or half of it, before the response").WithHeader("Retry-After", "1").Because(err)
-	case errors.Is(err, store.ErrDamaged): // what it names may not be what the caller may see
+	case errors.Is(err, store.ErrDamaged): // without err's text, which may name what the caller must not know
 		return Problemf(http.StatusInternalServerError, wire.CodeDamaged, "%v", store.ErrDamaged).Because(err).WithHint(
 			"the hub's administrator finds what is damaged in its log, by the request id, and hub fsck says what replaces it")
 	}
@@ -120,7 +122,7 @@ func ToProblem(err error) *Problem {
 		WithHint("the hub's administrator finds the cause in its log, by the request id").Because(err)
 }
 
-// Fit returns text as valid UTF-8.
+// Fit replaces what is not valid UTF-8 in text.
 func Fit(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // FormatTime writes t for people, in UTC.

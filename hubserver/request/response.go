@@ -14,21 +14,21 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// ResponseWriter notes what was answered, and gives each write a deadline.
+// ResponseWriter remembers status and size of the response, and gives each write a deadline.
 type ResponseWriter struct {
 	http.ResponseWriter
 	hub     *Hub
 	body    *body
 	pace    pace
-	status  int // 0: nothing was written
-	written int64
+	status  int   // 0: nothing was written
+	written int64 // bytes of the body
 }
 
-// WriteHeader reads what is left of the request before it sends the header.
+// WriteHeader discards what is left of the request's body before it sends the header.
 func (w *ResponseWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
-		// HTTP/2 says when the hub stops that it takes no other request.
+		// HTTP/2 has a frame of its own (GOAWAY) for a hub that stops.
 		if !w.body.discard() || w.body.closes || w.hub.IsDraining() && !w.body.stream {
 			w.Header().Set("Connection", "close")
 		}
@@ -43,7 +43,7 @@ func (w *ResponseWriter) Write(p []byte) (int, error) {
 	}
 	written := 0
 	for len(p) > 0 {
-		part := p[:min(int64(len(p)), MinRate-w.pace.bytes)] // to the end of what has to pass in time
+		part := p[:min(int64(len(p)), MinRate-w.pace.bytes)] // no further than the next deadline
 		p = p[len(part):]
 		w.extend()
 		start := time.Now()
@@ -64,13 +64,15 @@ func (w *ResponseWriter) Flush() error {
 	return w.body.control.Flush()
 }
 
+// extend sets the deadline of the next write.
 func (w *ResponseWriter) extend() { _ = w.body.control.SetWriteDeadline(time.Now().Add(w.pace.left())) }
 
+// JSON responds with v as JSON.
 func (c *Call) JSON(status int, v any) error {
 	return c.Encode(status, func(w io.Writer) error { return wire.EncodeTo(w, v) })
 }
 
-// Encode responds with JSON that encode writes.
+// Encode responds with the JSON that encode writes.
 func (c *Call) Encode(status int, encode func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := encode(&b); err != nil {
@@ -82,8 +84,8 @@ func (c *Call) Encode(status int, encode func(io.Writer) error) error {
 // smallResponse is the size up to which a response takes no room, in bytes.
 const smallResponse = 32 << 10
 
-// Bytes responds with b, which has room for as long as the caller takes to read it. What else the call
-// holds is given back.
+// Bytes responds with b, for which it takes room until the caller has read it. It gives back the room that
+// the call holds beyond that.
 func (c *Call) Bytes(status int, mediaType string, b []byte) error {
 	h := c.hold()
 	n := min(int64(len(b)), h.most) // it is in memory already
@@ -99,7 +101,7 @@ func (c *Call) Bytes(status int, mediaType string, b []byte) error {
 	return nil
 }
 
-// Send is [Call.Bytes] for what is in memory anyway, or what has its room.
+// Send is [Call.Bytes] without room: for a body that stays in memory anyway, or has its room already.
 func (c *Call) Send(status int, mediaType string, b []byte) {
 	c.W.Header().Set("Content-Type", mediaType)
 	c.W.Header().Set("Content-Length", strconv.Itoa(len(b)))
@@ -108,7 +110,7 @@ func (c *Call) Send(status int, mediaType string, b []byte) {
 		conn.Join()
 	}
 	c.W.WriteHeader(status)
-	_, _ = c.W.Write(b) // a caller that has gone needs no response
+	_, _ = c.W.Write(b) // it fails if the caller is gone, who then needs no response
 }
 
 // httpBuffer is the size of net/http's buffer of a connection, in bytes.
@@ -119,7 +121,8 @@ type (
 	joiner  interface{ Join() }
 )
 
-// WithConn adds to the context of the requests of a connection what makes one of its next two writes.
+// WithConn adds a connection to the context of its requests. Its Join makes the next two writes one: net/http
+// would send the header, with the start of the body, and the rest of a response in two packets.
 func WithConn(ctx context.Context, c joiner) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
@@ -127,8 +130,8 @@ func WithConn(ctx context.Context, c joiner) context.Context {
 // smallBody is the size up to which compression saves nothing, in bytes.
 const smallBody = 1 << 10
 
-// Compress returns a page as the caller accepts it, and says so in the headers. Responses to forms
-// are left alone: they may show a secret next to what was typed, whose length would tell of it.
+// Compress compresses a page if the caller accepts that, and sets the headers. It leaves responses to forms
+// alone: they may contain a secret next to text that was sent, and the compressed length would reveal it.
 func (c *Call) Compress(body []byte) []byte {
 	if c.R.Method != http.MethodGet && c.R.Method != http.MethodHead || !c.compresses(body) {
 		return body
@@ -136,8 +139,8 @@ func (c *Call) Compress(body []byte) []byte {
 	return gzipped(body)
 }
 
-// staticFiles are static files as they are sent compressed, by name. They are embedded, so that there
-// are few and they never change.
+// staticFiles are the compressed static files, by name. They are embedded in the program: they are few and
+// never change.
 var staticFiles sync.Map
 
 // CompressStatic is [Call.Compress] for a static file, which is compressed once.
@@ -152,7 +155,7 @@ func (c *Call) CompressStatic(name string, file []byte) []byte {
 	return sent.([]byte)
 }
 
-// compresses reports whether a body is sent compressed, and says so in the headers.
+// compresses reports whether a body is sent compressed, and sets the headers.
 func (c *Call) compresses(body []byte) bool {
 	c.W.Header().Set("Vary", "Accept-Encoding")
 	if len(body) <= smallBody || !c.Accepts("gzip") {
@@ -174,6 +177,7 @@ func gzipped(body []byte) []byte {
 
 var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
+// Accepts reports whether Accept-Encoding allows an encoding by its name.
 func (c *Call) Accepts(encoding string) bool {
 	for offer := range strings.SplitSeq(c.R.Header.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(offer), ";")

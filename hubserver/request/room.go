@@ -15,23 +15,25 @@ import (
 	"example.com/projecthub/store"
 )
 
-// Room is the memory of one kind of work. Each has its own, so that none waits for another.
+// Room is the memory for one kind of work. Each kind has its own, so that uploads, say, do not keep others
+// from reading. A call takes memory of its room by [Call.Need] before it uses it.
 type Room int
 
 // The rooms.
 const (
 	Changing   Room = iota // JSON that is read, checked and stored
-	Reading                // what is made from what is stored
+	Reading                // all other responses to GET
 	Uploading              // files and lists of them
 	Describing             // API descriptions
 	rooms
 )
 
-// share is what a room has. Together the rooms have more than there is, because they are never all
-// full: what lasts long, or as long as a caller wants, leaves a quarter of the memory to the rest.
+// share is a room's part of [Limits.Memory]. The sum of all parts is more than the whole, because the rooms
+// are hardly ever full at once. No room has more than three quarters, so that one kind of work, which may
+// take as long as callers want, leaves memory to the others.
 type share struct {
-	part   int64 // of the memory, in eighths
-	factor int64 // memory that a byte of a body takes until it is read, checked and stored
+	part   int64 // in eighths
+	factor int64 // bytes of memory for a byte of a body, until it is read, checked and stored
 }
 
 var shares = [rooms]share{
@@ -41,7 +43,7 @@ var shares = [rooms]share{
 	Describing: {part: 6, factor: 5},
 }
 
-// roomTime is how long a call waits for room.
+// roomTime is how long a call waits for memory of its room.
 const roomTime = 5 * time.Second
 
 // roomOf returns the room in which an endpoint works.
@@ -58,41 +60,80 @@ func roomOf(e *wire.Endpoint) Room {
 	return Changing
 }
 
-// room is the state of a Room. Memory is taken as it is needed: a caller that sends nothing, or a
-// length alone, holds nothing.
+// Need takes so many more bytes of memory for the call, for which it may wait five seconds. It fails with 413
+// if they can never fit, 429 if the client's other calls leave too little, and 503 if those of others do. The
+// memory is given back when the call ends, or by [Call.Free]. Once one Need has returned, several goroutines of
+// the call may call both.
+func (c *Call) Need(bytes int64) error { return c.hold().need(c.Ctx(), bytes) }
+
+// NeedAtMost is [Call.Need] for what may be larger than the room, and cannot be made smaller: it then takes
+// all that the call can have, instead of failing with a 413.
+func (c *Call) NeedAtMost(bytes int64) error {
+	h := c.hold()
+	return h.need(c.Ctx(), min(bytes, h.most-h.bytes.Load()))
+}
+
+// Free gives back so many bytes that Need has taken.
+func (c *Call) Free(bytes int64) { c.hold().free(bytes) }
+
+// hold returns what the call holds of its room, which it enters first.
+func (c *Call) hold() *hold {
+	if c.held == nil {
+		c.held = c.Hub.rooms[c.room].enter(c.client())
+	}
+	return c.held
+}
+
+// client returns for whom the call takes memory.
+func (c *Call) client() client {
+	if c.Access != nil {
+		return client{name: c.Access.Caller.Account}
+	}
+	return client{name: c.Network(), isStranger: true}
+}
+
+// release gives back all that the call holds.
+func (c *Call) release() {
+	if c.held != nil {
+		c.held.leave()
+	}
+}
+
+// room is the state of a Room. Memory is taken as it is needed: a request that announces a large body and
+// sends nothing holds nothing. Sizes are bytes.
 type room struct {
 	size      int64
-	all       *semaphore.Weighted
-	strangers *semaphore.Weighted // half: anyone can have many addresses
+	all       *semaphore.Weighted // for all calls
+	strangers *semaphore.Weighted // for calls without a token, half of it: anyone can have many addresses
 	used      atomic.Int64
 
 	mu      sync.Mutex
 	clients map[client]*usage
 }
 
-// client is whose memory a call takes: that of an account, which can have any number of bots, or of the
-// network of a caller who is not known.
+// client is for whom a call takes memory: an account, whose bots count with it, or a network, if the caller
+// has no token.
 type client struct {
-	name       string
-	isStranger bool
+	name       string // of the account or the network
+	isStranger bool   // no token
 }
 
-// usage is what one client holds in a room: a first call what it needs, all others together a
-// quarter. So no client fills a room, nor the line of those who wait for it, with many calls.
+// usage counts the calls of one client in a room. Its first call may take the whole room, the others
+// together a quarter of it: with many calls a client neither fills a room nor the queue for it.
 type usage struct {
 	calls  int
 	first  *hold
 	others *semaphore.Weighted
 }
 
-// hold is what one call holds of a room.
+// hold is the memory that one call holds of a room.
 type hold struct {
 	room   *room
 	client client
-	of     *usage
-	most   int64                 // that it can hold
-	limits []*semaphore.Weighted // all of which it takes from
-	bytes  atomic.Int64
+	of     *usage                // of the client
+	most   int64                 // bytes that it can ever hold
+	limits []*semaphore.Weighted // it takes from each of them, in this order
+	bytes  atomic.Int64          // that it holds
 }
 
 func newRoom(memory int64, s share) *room {
@@ -103,7 +144,7 @@ func newRoom(memory int64, s share) *room {
 	}
 }
 
-// enter lets a call of a client in, who holds nothing yet.
+// enter adds a call of a client to the room. It holds nothing yet.
 func (r *room) enter(who client) *hold {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,14 +182,14 @@ func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
 // need is [Call.Need].
 func (h *hold) need(ctx context.Context, n int64) error {
 	bytes := h.bytes.Load() + n
-	if n < 0 || bytes < 0 { // it comes from a row that is damaged
+	if n < 0 || bytes < 0 { // the size in a damaged row
 		return fmt.Errorf("%w: %d bytes of memory", store.ErrDamaged, n)
 	}
 	if err := h.mayHold(bytes); err != nil || n == 0 {
 		return err
 	}
 	isOther := h.limits[0] == h.of.others
-	if isOther && bytes > h.room.size/4 { // it would wait for itself
+	if isOther && bytes > h.room.size/4 { // it would wait for its own memory
 		return busy(isOther)
 	}
 	waits, cancel := context.WithTimeout(ctx, roomTime)
@@ -188,7 +229,7 @@ func (h *hold) free(n int64) {
 	}
 }
 
-// leave gives back what is left, and ends the call in the room.
+// leave gives back all that the call holds, and removes it from the room.
 func (h *hold) leave() {
 	h.free(h.bytes.Load())
 	h.room.mu.Lock()
@@ -198,40 +239,5 @@ func (h *hold) leave() {
 	}
 	if h.of.calls--; h.of.calls == 0 {
 		delete(h.room.clients, h.client)
-	}
-}
-
-// Need takes memory for the call, in bytes more than it has: 413 when that never fits, 429 when the
-// client's other calls, and 503 when those of others leave no room for five seconds. It is given back
-// when the call ends. After a first one, several goroutines of the call may need and free memory.
-func (c *Call) Need(bytes int64) error { return c.hold().need(c.Ctx(), bytes) }
-
-// NeedAtMost is [Call.Need] of at most what a call can ever have, for what cannot be smaller.
-func (c *Call) NeedAtMost(bytes int64) error {
-	h := c.hold()
-	return h.need(c.Ctx(), min(bytes, h.most-h.bytes.Load()))
-}
-
-func (c *Call) Free(bytes int64) { c.hold().free(bytes) }
-
-// hold returns what the call holds of its room.
-func (c *Call) hold() *hold {
-	if c.held == nil {
-		c.held = c.Hub.rooms[c.room].enter(c.client())
-	}
-	return c.held
-}
-
-func (c *Call) client() client {
-	if c.Access != nil {
-		return client{name: c.Access.Caller.Account}
-	}
-	return client{name: c.Network(), isStranger: true}
-}
-
-// release gives back all that the call holds.
-func (c *Call) release() {
-	if c.held != nil {
-		c.held.leave()
 	}
 }

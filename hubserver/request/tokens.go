@@ -17,12 +17,14 @@ import (
 // One rule for tokens, of users and of bots, in the API and on pages: a token has no more scopes than what creates
 // it, and lives no longer; a caller with all scopes of a token or session, or admin:resource, may revoke it.
 
-// Bearer returns the owner of a token that is sent elsewhere than in the Authorization header, a 401 if it is invalid.
+// Bearer returns the owner of a token that was sent in another place than the Authorization header, such as a form. It
+// fails with a 401 if the token is invalid.
 func (c *Call) Bearer(token string) (*store.Access, error) {
 	return lookUp(c.View(), store.Ask{Token: pat.Hash(token)})
 }
 
-// NeedTokens refuses callers who cannot create tokens: bots, and those whose token is restricted or can only read.
+// NeedTokens returns a 403 for callers who cannot create tokens: bots, and those whose token is restricted or can only
+// read.
 func (c *Call) NeedTokens() error {
 	if err := c.NeedUser("create tokens"); err != nil {
 		return err
@@ -40,7 +42,8 @@ func (c *Call) NeedTokens() error {
 	return c.NeedUnrestricted("creates no tokens")
 }
 
-// NewToken returns a token, and the row of it, whose scopes the caller has.
+// NewToken returns the secret of a new token, and its row, which is not stored yet. It fails with a 422 if the name is
+// invalid or a scope unknown, and with a 403 if the caller lacks a scope.
 func (c *Call) NewToken(name string, scopes []wire.Scope) (secret string, t store.Token, err error) {
 	if err := CheckName(name); err != nil {
 		return "", t, err
@@ -53,7 +56,7 @@ func (c *Call) NewToken(name string, scopes []wire.Scope) (secret string, t stor
 	return secret, t, nil
 }
 
-// OwnScopes returns scopes as a row has them. The caller must have them.
+// OwnScopes returns scopes in the form of a row, sorted and separated by spaces: 403 if the caller lacks one.
 func (c *Call) OwnScopes(scopes []wire.Scope) (string, error) {
 	var names []string
 	for _, scope := range scopes {
@@ -72,7 +75,7 @@ func (c *Call) OwnScopes(scopes []wire.Scope) (string, error) {
 // maxName bounds the name of a token, in characters.
 const maxName = 128
 
-// CheckName refuses a name of a token that lists could not show as it is.
+// CheckName returns a 422 unless a token's name has 1 to 128 printable characters.
 func CheckName(name string) error {
 	printable := !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 	if name == "" || !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName || !printable {
@@ -81,10 +84,11 @@ func CheckName(name string) error {
 	return nil
 }
 
+// defaultLifetime is how long a token lives if the request does not say.
 const defaultLifetime = "90d"
 
-// TokenEnd returns when a token expires that lives for a lifetime from now on, "" for the default; 0: never. It may
-// not outlive the caller's own.
+// TokenEnd returns when a new token expires, 0 for never. A lifetime is text such as 90d; "" is the default, or what is
+// left of the caller's own token, if that is shorter. A lifetime beyond the caller's own is a 403.
 func (c *Call) TokenEnd(lifetime string, now store.Time) (ends store.Time, err error) {
 	life, err := pat.ParseLifetime(cmp.Or(lifetime, defaultLifetime))
 	if err != nil {
@@ -105,7 +109,7 @@ func (c *Call) TokenEnd(lifetime string, now store.Time) (ends store.Time, err e
 		WithHint("give a shorter lifetime, or leave it out: the token then expires no later")
 }
 
-// Mint stores a token that the caller creates, of the user or bot that people know as owner.
+// Mint stores a token that the caller creates. Messages call its user or bot owner.
 func (c *Call) Mint(tx *store.Tx, t *store.Token, owner string) error {
 	err := tx.MintToken(t)
 	switch {
@@ -119,8 +123,8 @@ func (c *Call) Mint(tx *store.Tx, t *store.Token, owner string) error {
 	return err
 }
 
-// MayRevoke refuses to end a token or a session with a scope that the caller lacks, unless the caller has
-// admin:resource: a token that can only read could revoke all others.
+// MayRevoke returns a 403 if the token or session to revoke has a scope that the caller lacks, unless the caller has
+// admin:resource. Otherwise a token that can only read could revoke all others.
 func (c *Call) MayRevoke(scopes []string) error {
 	for _, scope := range scopes {
 		if !wire.HasScope(c.Scopes(), wire.Scope(scope)) {
@@ -130,8 +134,8 @@ func (c *Call) MayRevoke(scopes []string) error {
 	return nil
 }
 
-// Revocation returns the rows of the audit log about a token of an account that was revoked, and those that ended with
-// it. Without an actor it was the caller.
+// Revocation returns the rows of the audit log about a revoked token of an account, and the tokens that were revoked
+// with it. The actor is the user who did it, "" for the caller.
 func Revocation(account, actor string, t *store.RevokedToken) Done {
 	done := Done{Account: account, Actor: actor, Action: "token.revoke", Object: t.ShortID()}
 	for _, with := range t.With {

@@ -11,35 +11,35 @@ import (
 	"example.com/projecthub/store"
 )
 
-// Done says what a write did. Account, Action, Object and Detail are the row of the audit log;
-// without an Account nothing was changed, and there is no row.
+// Done says what a write did. Account, Action, Object and Detail are the row of the audit log; without
+// an Account there is no row: nothing was changed, or nothing that the log has.
 type Done struct {
-	Account string // whose thing it is
+	Account string // the account that owns the object
 	Action  string // such as config.write
 	Object  string // such as @acme/web
 	Detail  string // such as a revision
-	Actor   string // of a call without a caller
-	Token   string // likewise: what logs may show of it
+	Actor   string // who did it; "": the caller
+	Token   string // with an Actor: what logs may show of the token
 	Also    []Done // more rows
 
-	ResourceID int64  // that was created: a saved answer ends with it
+	ResourceID int64  // that was created: once it is deleted, the saved answer is not repeated
 	Reply      *Reply // what Write responds with; nil: the handler responds
 }
 
-// Reply is a response with JSON.
+// Reply is a response with the JSON of Body.
 type Reply struct {
 	Status   int
 	Location string // "": no such header
 	Body     any
 }
 
-// Write runs f in a transaction of the store. All that a call writes for its caller goes through
-// here: the request may have begun long ago, so the transaction checks the caller's rights again, and
-// adds the rows of the audit log. If the endpoint is Keyed and the request has an Idempotency-Key, the
-// first answer is saved, and repeated for a day; what is refused is tried again. f may run more than
-// once: it sets nothing but fresh values.
+// Write runs f in a transaction of the store, and responds with the Reply of what f returns. All that a
+// handler writes for the caller goes through here. The transaction first checks the caller's rights again,
+// because the request may have begun long ago, and last adds the rows of the audit log. If the endpoint
+// is Keyed and the request has an Idempotency-Key, the first answer is saved, and repeated for a day; an
+// error is not saved. f may run more than once: it must assign all that it sets outside anew.
 func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
-	key, err := c.newAnswer()
+	claim, err := c.newAnswer()
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 		if err := c.permitAgain(tx.View); err != nil {
 			return err
 		}
-		if key != nil {
-			if first, err = tx.ClaimAnswer(*key); first != nil || err != nil {
+		if claim != nil {
+			if first, err = tx.ClaimAnswer(*claim); first != nil || err != nil {
 				return err
 			}
 		}
@@ -61,8 +61,8 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 		if err := c.audit(tx, done); err != nil {
 			return err
 		}
-		if key != nil && done.Reply != nil {
-			return saveAnswer(tx, *key, done)
+		if claim != nil && done.Reply != nil {
+			return saveAnswer(tx, *claim, done)
 		}
 		return nil
 	})
@@ -70,7 +70,7 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	case err != nil:
 		return err
 	case first != nil:
-		return c.repeat(first, key.BodyHash)
+		return c.repeat(first, claim.BodyHash)
 	case done.Reply != nil:
 		if done.Reply.Location != "" {
 			c.W.Header().Set("Location", done.Reply.Location)
@@ -80,10 +80,10 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	return nil
 }
 
-// Wrote tells those who watch the project that the path names that it was changed.
+// Wrote calls [Hub.Wrote] for the project that the path names.
 func (c *Call) Wrote() { c.Hub.Wrote(c.Resource.ID) }
 
-// audit adds the rows of the audit log about what was done.
+// audit adds the rows of done to the audit log.
 func (c *Call) audit(tx *store.Tx, done Done) error {
 	if done.Account != "" {
 		row := store.AuditRow{
@@ -110,8 +110,8 @@ const (
 	maxKey         = 255 // bytes
 )
 
-// newAnswer returns the answer that is to be saved for the call, nil if it has no Idempotency-Key or
-// its endpoint takes none. The body has been read.
+// newAnswer returns the row for the answer to the call, still without the answer; nil if the request has no
+// Idempotency-Key or its endpoint ignores it. The body must have been read, because its hash is in the row.
 func (c *Call) newAnswer() (*store.Answer, error) {
 	h := c.W.body.hash
 	if h == nil {
@@ -130,22 +130,22 @@ func (c *Call) newAnswer() (*store.Answer, error) {
 	}, nil
 }
 
-// Repeated responds with the first answer to the call's Idempotency-Key, if there is one. A handler
-// asks it after it has read the body and checked the rights, and before what takes long or what a
-// first one may have changed.
+// Repeated responds with the first answer to the call's Idempotency-Key, and reports whether there is one.
+// A handler calls it once it has read the body and checked the rights, before what is slow, and before
+// checks whose result the first request may have changed.
 func (c *Call) Repeated() (bool, error) {
-	key, err := c.newAnswer()
-	if key == nil || err != nil {
+	claim, err := c.newAnswer()
+	if claim == nil || err != nil {
 		return false, err
 	}
-	first, err := c.View().FirstAnswer(*key)
+	first, err := c.View().FirstAnswer(*claim)
 	if first == nil || err != nil {
 		return false, err
 	}
-	return true, c.repeat(first, key.BodyHash)
+	return true, c.repeat(first, claim.BodyHash)
 }
 
-// repeat responds with the first answer again.
+// repeat responds with the first answer again, or with a 422 if the two requests have different bodies.
 func (c *Call) repeat(first *store.Answer, bodyHash string) error {
 	if first.BodyHash != bodyHash {
 		return Problemf(http.StatusUnprocessableEntity, wire.CodeIdempotencyMismatch,
@@ -157,7 +157,7 @@ func (c *Call) repeat(first *store.Answer, bodyHash string) error {
 	return c.Bytes(first.Status, "application/json", first.Body)
 }
 
-// saveAnswer saves what is responded, in the transaction of what was done.
+// saveAnswer saves the Reply of done, in the same transaction as what was done.
 func saveAnswer(tx *store.Tx, a store.Answer, done Done) (err error) {
 	a.Status, a.Location, a.ResourceID = done.Reply.Status, done.Reply.Location, done.ResourceID
 	if a.Body, err = wire.Encode(done.Reply.Body); err != nil {
@@ -166,14 +166,15 @@ func saveAnswer(tx *store.Tx, a store.Answer, done Done) (err error) {
 	return tx.SaveAnswer(a)
 }
 
-// Limits of what an author may say in the query.
+// Limits of the query parameters of Author.
 const (
 	maxMessage = 1000 // characters
 	maxPush    = 64   // bytes
 )
 
-// Author says who writes, through what, and why: ?message=, and ?push=, which joins the writes of one
-// push. What a browser writes comes from the page, unless it restores.
+// Author returns who writes, through what (via), and why: ?message=, and ?push=, an ID that all writes of one
+// push have. via is one of [wire.Via]; for a session it becomes page, unless it is a restore. It fails with a
+// 422 if a parameter is too long.
 func (c *Call) Author(via string) (store.Author, error) {
 	q, err := c.Query()
 	if err != nil {

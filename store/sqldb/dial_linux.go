@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endUnanswered has the kernel end a connection whose other machine is gone: without it, a
-// request waits for queryTime, and each connection of the pool has to find out on its own.
+// endUnanswered lets the kernel end a connection to a machine that is gone, after lockTime. Without it, a request
+// waits for queryTime, and so does one on each other connection of the pool.
 func endUnanswered(network, _ string, conn syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

@@ -26,8 +26,8 @@ var (
 	ErrAddress     = errors.New("malformed database address")
 )
 
-// wrap adds what a driver's error means to the callers of the package. Drivers are told apart by
-// their codes, never by their texts.
+// wrap adds the sentinel above that a driver's error stands for, if there is one. It goes by the codes of errors,
+// never by their texts.
 func wrap(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -39,7 +39,7 @@ func wrap(err error) error {
 		return meaning(err, postgresMeaning(pg.Code))
 	}
 	_, dial := errors.AsType[*pgconn.ConnectError](err)
-	_, broken := errors.AsType[net.Error](err) // the connection to PostgreSQL is
+	_, broken := errors.AsType[net.Error](err) // of the connection to PostgreSQL
 	if dial || broken || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) || pgconn.SafeToRetry(err) {
 		return meaning(err, ErrUnavailable)
@@ -55,7 +55,7 @@ func meaning(err, sentinel error) error {
 	return fmt.Errorf("%w: %w", sentinel, err)
 }
 
-// unavailable is wrap for an error that says no more than that the database could not be used.
+// unavailable is wrap for an error that means ErrUnavailable whatever its code is.
 func unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -104,7 +104,7 @@ func postgresMeaning(code string) error {
 	return nil
 }
 
-// isConflict reports whether PostgreSQL rolled back in favor of another transaction.
+// isConflict reports whether PostgreSQL has rolled back the transaction in favor of another one.
 func isConflict(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "40001" || pg.Code == "40P01")

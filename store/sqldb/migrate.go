@@ -14,9 +14,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Step is a change of the schema. Its text serves both databases: ID is the type of a primary key
-// that is never used twice, NAME a text that sorts by byte, BYTES binary data. Postgres is what
-// follows on PostgreSQL alone.
+// Step is a change of the schema. SQL serves both databases, with three types that differ: ID is a primary key
+// that is never used twice, NAME a text that sorts by byte, BYTES binary data. Postgres is SQL that follows on
+// PostgreSQL alone. Name says which steps a database has taken.
 type Step struct{ Name, SQL, Postgres string }
 
 // What a caller can tell apart about a schema.
@@ -26,11 +26,13 @@ var (
 	ErrSchemaRights = errors.New("the database's role has no right to change the schema")
 )
 
+// marks is the table of the steps that were taken.
 const marks = "bun_migrations"
 
-// Migrate takes the steps that were not taken, all in one transaction, and returns their names. On
-// SQLite the caller holds [DB.Lock]; on PostgreSQL any number of hubs may call it at once. A schema
-// that is up to date needs no right to change it; ErrSchemaRights when there is none.
+// Migrate takes the steps that the database has not taken yet, all in one transaction, and returns their names. On
+// SQLite the caller must hold [DB.Lock]; on PostgreSQL any number of hubs may call it at once. ErrSchemaNew if the
+// database has taken others; ErrSchemaRights if the role may not change the schema, which is no error if there is
+// nothing to change.
 func (db *DB) Migrate(ctx context.Context, steps ...Step) (done []string, err error) {
 	if err := db.CheckSchema(ctx, steps...); !errors.Is(err, ErrSchemaOld) {
 		return nil, err
@@ -47,7 +49,7 @@ func (db *DB) Migrate(ctx context.Context, steps ...Step) (done []string, err er
 }
 
 func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (done []string, err error) {
-	if db.IsPostgres() { // the number of the lock is any that nothing else uses
+	if db.IsPostgres() { // one hub at a time; nothing else uses this number
 		_, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; "+
 			"SELECT pg_advisory_xact_lock(7283940156)")
 		if err != nil {
@@ -88,7 +90,7 @@ func (db *DB) ddl(step Step) string {
 		" BYTES", " BYTEA", " NAME", ` TEXT COLLATE "C"`).Replace(step.SQL) + step.Postgres
 }
 
-// CheckSchema returns ErrSchemaOld unless all steps were taken, and ErrSchemaNew if there are others.
+// CheckSchema returns ErrSchemaOld if a step was not taken, and ErrSchemaNew if one was taken that is not in steps.
 func (db *DB) CheckSchema(ctx context.Context, steps ...Step) error {
 	taken, err := Column[string](db.View(ctx), "SELECT name FROM "+marks)
 	if isNoTable(err) {
@@ -108,8 +110,8 @@ func (db *DB) CheckSchema(ctx context.Context, steps ...Step) error {
 	return nil
 }
 
-// isNoTable reports whether a query named a table that does not exist. SQLite has no code for that
-// alone, only one for every statement that does not fit the schema.
+// isNoTable reports whether a query failed because its table does not exist. SQLite has no code for that alone: its
+// code stands for any statement that does not fit the schema.
 func isNoTable(err error) bool {
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		return lite.Code() == sqlite3.SQLITE_ERROR

@@ -15,17 +15,17 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// How many connections to PostgreSQL are opened by default, and at least.
+// How many connections to PostgreSQL may be open: by default, and at least.
 const (
 	DefaultConnections = 32
 	MinConnections     = 4
 )
 
-// connectTime bounds how long connecting to PostgreSQL takes, all hosts together.
+// connectTime bounds how long it takes to connect to PostgreSQL, over all hosts in the address.
 const connectTime = 5 * time.Second
 
-// sessionTimes are PostgreSQL's own limits, by setting, unless the address sets them. They end what
-// a hub that hangs or has lost its network would leave behind.
+// sessionTimes are PostgreSQL's own limits, by setting, unless the address sets them. They end transactions of a
+// hub that hangs or has lost its network.
 var sessionTimes = map[string]time.Duration{
 	"lock_timeout":                        lockTime,
 	"statement_timeout":                   queryTime,
@@ -42,7 +42,7 @@ func (db *DB) openPostgres(address string, connections int) error {
 	}
 	cfg.DialFunc = (&net.Dialer{Control: endUnanswered}).DialContext
 	limitConnect(cfg)
-	// Writers wait for each other's locks with their connections, so that reads need their own.
+	// A write that waits for a lock keeps its connection: reads need connections of their own.
 	forWrites := max(connections, MinConnections) / 2
 	db.writes = openPool(cfg, forWrites)
 	db.reads = openPool(cfg, max(connections, MinConnections)-forWrites)
@@ -50,12 +50,11 @@ func (db *DB) openPostgres(address string, connections int) error {
 	return nil
 }
 
-// limitConnect bounds the time to connect, which is that of each host. Of several hosts, the ones
-// that do not answer must leave time to connect to the one that does, and only the one that takes
-// writes is of use, whichever that is by now.
+// limitConnect bounds the time to connect to each host, so that hosts that do not answer leave time for the one
+// that does. Of several hosts, only the one that accepts writes is used, whichever that is at the moment.
 func limitConnect(cfg *pgx.ConnConfig) {
 	hosts := map[string]bool{net.JoinHostPort(cfg.Host, fmt.Sprint(cfg.Port)): true}
-	for _, other := range cfg.Fallbacks { // also the same host without TLS
+	for _, other := range cfg.Fallbacks { // which include the same host without TLS
 		hosts[net.JoinHostPort(other.Host, fmt.Sprint(other.Port))] = true
 	}
 	if cfg.ConnectTimeout == 0 {

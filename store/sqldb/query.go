@@ -10,12 +10,12 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Queries are SQL text with ? for each value, and are prepared: bun writes the values into the
-// text, so that the database compiles it for each request, which takes longer than to run it.
+// Queries are SQL text with ? for each value, and are prepared. bun would write the values into the text, and the
+// database would compile it for each request, which takes longer than to run it.
 //
-// Three words in a text differ between the databases: @now is the present, in microseconds; @lock at
-// the end of a SELECT locks its rows until the end of the transaction, and @share against @lock alone.
-// SQLite has one writer, which needs no such lock.
+// Three words in a text stand for what differs between the databases. @now is the present, in microseconds. @lock
+// at the end of a SELECT locks its rows until the end of the transaction; @share locks them, too, but only
+// against @lock. Both are empty on SQLite, which has one writer.
 
 // runner runs SQL on a pool or a connection.
 type runner interface {
@@ -31,20 +31,21 @@ type View struct {
 	long bool // see [DB.Snapshot]
 }
 
-// Context is that of the request.
+// Context returns the context of the request.
 func (v View) Context() context.Context { return v.ctx }
 
 // IsPostgres reports whether the database is PostgreSQL.
 func (v View) IsPostgres() bool { return v.of.IsPostgres() }
 
-// Row names where the columns of a row go: pointers.
+// Row returns its arguments: pointers to where the columns of a row are stored, in their order.
 func Row(fields ...any) []any { return fields }
 
-// Reader is a View, or a type that embeds one.
+// Reader is a View, or a type that embeds one, such as Tx.
 type Reader interface {
 	each(scan func(*sql.Rows) error, text string, args []any) error
 }
 
+// each calls scan for each row of a query.
 func (v View) each(scan func(*sql.Rows) error, text string, args []any) error {
 	ctx, cancel := v.limited()
 	defer cancel()
@@ -61,7 +62,7 @@ func (v View) each(scan func(*sql.Rows) error, text string, args []any) error {
 	return wrap(rows.Err())
 }
 
-// One reads the only row of a query; ErrNotFound when there is none, and for no other reason.
+// One reads the only row of a query. ErrNotFound means that there is no row, and nothing else.
 func (v View) One(to []any, text string, args ...any) error {
 	found := false
 	err := v.each(func(rows *sql.Rows) error {
@@ -79,7 +80,8 @@ func (v View) Exists(text string, args ...any) (exists bool, err error) {
 	return exists, v.One(Row(&exists), "SELECT EXISTS ("+text+")", args...)
 }
 
-// Each calls f with rows of T, whose columns go to fields, until f fails. f must not use v.
+// Each calls f with each row of a query, until f fails. fields returns where the columns are stored in a T. f must
+// not use v.
 func Each[T any](v Reader, fields func(*T) []any, f func(T) error, text string, args ...any) error {
 	return v.each(func(rows *sql.Rows) error {
 		var item T
@@ -90,7 +92,7 @@ func Each[T any](v Reader, fields func(*T) []any, f func(T) error, text string, 
 	}, text, args)
 }
 
-// All reads rows of T, whose columns go to fields.
+// All returns all rows of a query, see Each.
 func All[T any](v Reader, fields func(*T) []any, text string, args ...any) (list []T, err error) {
 	return list, Each(v, fields, func(item T) error {
 		list = append(list, item)
@@ -98,13 +100,13 @@ func All[T any](v Reader, fields func(*T) []any, text string, args ...any) (list
 	}, text, args...)
 }
 
-// Column reads rows of one column.
+// Column returns all rows of a query with one column.
 func Column[T any](v Reader, text string, args ...any) ([]T, error) {
 	return All(v, func(item *T) []any { return Row(item) }, text, args...)
 }
 
-// Exec changes rows, and returns how many; ErrExists when one is there already, ErrReference when
-// another one refers to it.
+// Exec changes rows, and returns how many. ErrExists if a row with that key exists already, ErrReference if
+// another row refers to one that would be deleted, or a row would refer to none.
 func (tx *Tx) Exec(text string, args ...any) (int, error) {
 	ctx, cancel := tx.limited()
 	defer cancel()
@@ -116,7 +118,7 @@ func (tx *Tx) Exec(text string, args ...any) (int, error) {
 	return int(n), err
 }
 
-// limited is the context of a statement. Nothing interrupts SQLite, see prepared.
+// limited returns the context of a statement. Nothing interrupts SQLite, see prepared.
 func (v View) limited() (context.Context, context.CancelFunc) {
 	if v.IsPostgres() && !v.long {
 		return context.WithTimeout(v.ctx, queryTime)
@@ -124,22 +126,22 @@ func (v View) limited() (context.Context, context.CancelFunc) {
 	return v.ctx, func() {}
 }
 
-// Select returns a query for a list with filters, where SQL would be put together. It reads what
-// is committed, also in a transaction.
+// Select returns a query of bun, for lists with filters, whose SQL would have to be put together. It does not see
+// what its own transaction has written.
 func (v View) Select() *bun.SelectQuery { return v.of.lists.NewSelect() }
 
-// Scan runs a query of [View.Select]. The destination is as bun takes it.
+// Scan runs a query of [View.Select]. dest is what bun's Scan takes.
 func (v View) Scan(q *bun.SelectQuery, dest ...any) error {
 	ctx, cancel := v.limited()
 	defer cancel()
 	return wrap(q.Scan(ctx, dest...))
 }
 
-// List returns n placeholders.
+// List returns n placeholders: "?, ?" for 2.
 func List(n int) string { return strings.Repeat(", ?", n)[2:] }
 
-// prepared is SQLite. It compiles each text once a connection, and nothing interrupts it: to watch
-// the context takes longer than most queries.
+// prepared is the runner of SQLite. It compiles each text once for each connection. A context does not interrupt a
+// query, because to watch it takes longer than most queries.
 type prepared struct {
 	db interface { // *sql.DB or *sql.Conn
 		PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
@@ -149,6 +151,7 @@ type prepared struct {
 
 var liteWords = strings.NewReplacer("@now", "CAST(unixepoch('subsec') * 1000000 AS INTEGER)", "@lock", "", "@share", "")
 
+// statement returns the compiled statement of a text.
 func (p *prepared) statement(text string) (*sql.Stmt, error) {
 	if known, ok := p.statements.Load(text); ok {
 		return known.(*sql.Stmt), nil
@@ -180,8 +183,8 @@ func (p *prepared) ExecContext(ctx context.Context, text string, args ...any) (s
 	return s.ExecContext(context.WithoutCancel(ctx), args...)
 }
 
-// close closes the statements: with one that is open, SQLite does not close the connection, nor
-// copy its log into the database file.
+// close closes the statements. As long as one is open, SQLite neither closes the connection nor copies its log
+// into the database file.
 func (p *prepared) close() {
 	p.statements.Range(func(_, s any) bool {
 		s.(*sql.Stmt).Close()
@@ -189,15 +192,17 @@ func (p *prepared) close() {
 	})
 }
 
-// numbered is PostgreSQL, whose placeholders are $1, $2, … pgx prepares each text once a connection.
+// numbered is the runner of PostgreSQL, whose placeholders are $1, $2, … pgx prepares each text once for each
+// connection.
 type numbered struct{ runner }
 
 var (
 	pgWords = strings.NewReplacer("@now", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"@lock", "FOR NO KEY UPDATE", "@share", "FOR SHARE")
-	texts sync.Map // of text with numbers by text
+	texts sync.Map // results of number, by text
 )
 
+// number returns a text as PostgreSQL takes it.
 func number(text string) string {
 	if known, ok := texts.Load(text); ok {
 		return known.(string)

@@ -1,8 +1,9 @@
-// Package sqldb opens a database, SQLite or PostgreSQL, and runs SQL in it.
+// Package sqldb opens a database, SQLite or PostgreSQL, and runs SQL in it. The same text runs on both, see
+// query.go.
 //
-// A View reads. Write is the only way to change something: it runs a function in a transaction,
-// which is on disk when Write returns. The package must know no table: what is stored is the
-// business of its callers.
+// A [View] reads. [DB.Write] is the only way to change something: it runs a function in a transaction, which is
+// on disk when Write returns. On SQLite, concurrent writes share one transaction, see writer.go. The package must
+// know no table but the one in which it marks the steps of the schema.
 package sqldb
 
 import (
@@ -22,12 +23,12 @@ import (
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	path   string  // of SQLite's file, absolute; "": PostgreSQL
-	writes *sql.DB // two pools, so that slow reads keep no write waiting for a connection
+	writes *sql.DB // a pool of its own, so that slow reads keep no write waiting for a connection
 	reads  *sql.DB
-	view   runner  // reads, with texts as the database takes them
-	lists  *bun.DB // reads, for lists with filters
-	writer *writer // of SQLite; nil: PostgreSQL
-	failed atomic.Bool
+	view   runner      // runs texts on reads
+	lists  *bun.DB     // builds queries for reads, see View.Select
+	writer *writer     // of SQLite; nil: PostgreSQL
+	failed atomic.Bool // SQLite's disk has refused a write, see Ready
 }
 
 // Options say how to open a database.
@@ -37,8 +38,8 @@ type Options struct {
 }
 
 const (
-	// lockTime bounds how long a transaction waits for others: for a connection that writes, for
-	// other programs on SQLite's file, and for each lock of PostgreSQL.
+	// lockTime bounds how long a transaction waits for others: for a connection to write with, for other
+	// programs that use SQLite's file, and for each lock of PostgreSQL.
 	lockTime = 5 * time.Second
 	// queryTime bounds one statement on PostgreSQL, the wait for a connection included.
 	queryTime = 30 * time.Second
@@ -73,7 +74,7 @@ func (db *DB) Close() error {
 		db.writer.close()
 		db.view.(*prepared).close()
 	}
-	return errors.Join(db.reads.Close(), db.writes.Close()) // the writer's last, which copies the log
+	return errors.Join(db.reads.Close(), db.writes.Close()) // the last one to close copies the log
 }
 
 // IsPostgres reports whether the database is PostgreSQL.
@@ -84,17 +85,17 @@ func (db *DB) Connections() (read, write int) {
 	return db.reads.Stats().InUse, db.writes.Stats().InUse
 }
 
-// ping asks the database whether it answers.
+// ping returns ErrUnavailable if the database does not answer.
 func (db *DB) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	return unavailable(db.reads.PingContext(ctx))
 }
 
-// Ready reports whether the database takes writes: ErrUnavailable after a write that SQLite's disk
-// refused, until one succeeds, and from a PostgreSQL that is read-only, such as a standby. After a
-// failure it writes itself, because where a load balancer asks it, no other writes come. A full
-// disk does not count: reads go on, and so do writes once there is space.
+// Ready returns nil if the database accepts writes. It returns ErrUnavailable after SQLite's disk has refused a
+// write, until one succeeds, and for a PostgreSQL that is read-only, such as a standby. After a failure it tries a
+// write itself: a load balancer that has seen the failure lets no other writes through. A full disk is no
+// failure: reads succeed, and so do writes as soon as there is space.
 func (db *DB) Ready(ctx context.Context) error {
 	if err := db.ping(ctx); err != nil {
 		return err
@@ -116,15 +117,15 @@ func (db *DB) Ready(ctx context.Context) error {
 	})
 }
 
-// View returns a view that reads what is committed.
+// View returns a view outside of any transaction: each query reads what is committed when it runs.
 func (db *DB) View(ctx context.Context) View { return View{ctx: ctx, db: db.view, of: db} }
 
-// Snapshot runs f with a view of what is committed now, without what is written meanwhile. It is for
-// tasks that read much and long: SQLite's log grows until f returns.
+// Snapshot runs f with a view of one moment, which does not see what is committed while f runs. It is for tasks
+// that read much. They may take long, but SQLite's log grows until f returns.
 func (db *DB) Snapshot(ctx context.Context, f func(v View) error) error {
 	opts := sql.TxOptions{ReadOnly: true}
 	if db.IsPostgres() {
-		opts.Isolation = sql.LevelRepeatableRead // SQLite knows no other
+		opts.Isolation = sql.LevelRepeatableRead // SQLite has no other
 	}
 	tx, err := db.reads.BeginTx(ctx, &opts)
 	if err != nil {
@@ -145,26 +146,27 @@ func (db *DB) Snapshot(ctx context.Context, f func(v View) error) error {
 // Tx is a transaction: a view that also writes.
 type Tx struct {
 	View
-	at Time // see Now
+	at Time // see Now; 0: nobody has asked yet
 }
 
 // Write runs f in a transaction, which is on disk when Write returns nil.
 //
-// f may run more than once: it sets variables outside of itself to fresh values only. Slow work is
-// done before: on SQLite all other writes wait for f, and share its commit. ErrUnavailable when the
-// transaction could not begin within 5 s, or end within a minute, or was rolled back too often.
+// f may run more than once, so it must assign anew whatever it sets outside of itself. Slow work belongs before
+// Write: on SQLite all other writes wait for f. ErrUnavailable if the transaction could not begin within 5 s, did
+// not end within a minute, or was rolled back ten times because of others.
 func (db *DB) Write(ctx context.Context, f func(tx *Tx) error) error {
 	if db.writer != nil {
 		return db.writer.run(ctx, f)
 	}
 	err := db.transact(ctx, f)
 	for try := 1; try < 10 && isConflict(err) && ctx.Err() == nil; try++ {
-		time.Sleep(rand.N(time.Duration(try) * 10 * time.Millisecond)) // so that those that lost do not meet again
+		time.Sleep(rand.N(time.Duration(try) * 10 * time.Millisecond)) // so that the same transactions do not meet again
 		err = db.transact(ctx, f)
 	}
 	return err
 }
 
+// transact is one try of Write on PostgreSQL.
 func (db *DB) transact(ctx context.Context, f func(tx *Tx) error) error {
 	waiting, stop := context.WithTimeout(ctx, lockTime)
 	conn, err := db.writes.Conn(waiting)

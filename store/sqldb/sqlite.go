@@ -25,8 +25,8 @@ type MissingError struct{ Path string }
 
 func (e *MissingError) Error() string { return "database " + e.Path + " does not exist" }
 
-// Path returns the absolute path of the SQLite file that an address names, "" for another address.
-// Links are followed, so that the files next to the database, such as its lock, have one path.
+// Path returns the absolute path of the SQLite file that an address names, "" for an address of PostgreSQL or a
+// malformed one. It follows symbolic links, so that the files next to the database, such as its lock, have one path.
 func Path(address string) string {
 	path, ok := strings.CutPrefix(address, "sqlite:")
 	if !ok || path == "" {
@@ -54,7 +54,7 @@ func (db *DB) openSQLite(ctx context.Context, create bool) error {
 	if err != nil {
 		return err
 	}
-	// One more reader than processors, since a thread that the system has paused keeps its connection.
+	// One more than processors, because a thread that the system has paused keeps its connection.
 	reads, err := openFile(db.path, min(4, 1+runtime.GOMAXPROCS(0)), "query_only(1)", "cache_size(-1500)")
 	if err != nil {
 		return errors.Join(err, writes.Close())
@@ -83,8 +83,8 @@ func openFile(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	return pool, nil
 }
 
-// createFile creates an empty file that only its owner can read, and syncs the directories above it,
-// which may be new, too. SQLite gives the files that it creates next to it the same mode.
+// createFile creates an empty file that only its owner can read, and syncs the directories above it, which may be
+// new, too. SQLite creates the files next to it with the same mode.
 func createFile(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -105,8 +105,8 @@ func createFile(path string) error {
 	}
 }
 
-// syncDirectory writes the names in a directory to the disk. Not every system and directory allows that:
-// only a disk that fails is an error.
+// syncDirectory writes the names in a directory to the disk. Some systems do not allow that, which is no error: only
+// a failure of the disk is one.
 func syncDirectory(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -119,12 +119,12 @@ func syncDirectory(path string) error {
 	return nil
 }
 
-// ErrInUse says that another hub holds the SQLite file.
+// ErrInUse says that another hub has locked the SQLite file.
 var ErrInUse = errors.New("another hub is running on this database")
 
-// Lock claims the database for one serving hub: SQLite by an operating system's lock on PATH.lock,
-// which ends with the process however that ends. PostgreSQL serves any number of hubs, so there
-// it does nothing. ErrInUse when it is taken.
+// Lock claims an SQLite file for one hub, by a lock of the operating system on PATH.lock, which ends with the
+// process, however that ends. ErrInUse if another hub has it. On PostgreSQL, which any number of hubs can use, it
+// does nothing.
 func (db *DB) Lock() (unlock func() error, err error) {
 	if db.IsPostgres() {
 		return func() error { return nil }, nil
@@ -141,12 +141,13 @@ func (db *DB) Lock() (unlock func() error, err error) {
 		}
 		return nil, fmt.Errorf("%s: %w%s", db.path, ErrInUse, holder)
 	}
-	_ = os.WriteFile(lock.Path(), []byte(strconv.Itoa(os.Getpid())), 0o600) // to name it, no more
+	_ = os.WriteFile(lock.Path(), []byte(strconv.Itoa(os.Getpid())), 0o600) // for the error of another hub
 	return lock.Unlock, nil
 }
 
-// CopyInto writes a copy of an SQLite database, as it is at one moment, to a new file, which is on
-// disk when CopyInto returns. prepare then changes the copy. Until it is whole, its name is path.part.
+// CopyInto writes a copy of an SQLite database, as it is at one moment, to a new file, which is on disk when
+// CopyInto returns. prepare is SQL that changes the copy. Until the copy is complete, its name is path.part.
+// [fs.ErrExist] if path exists, [errors.ErrUnsupported] on PostgreSQL.
 func (db *DB) CopyInto(ctx context.Context, path, prepare string) error {
 	if db.IsPostgres() {
 		return errors.ErrUnsupported
@@ -182,8 +183,8 @@ func (db *DB) CopyInto(ctx context.Context, path, prepare string) error {
 	return wrap(err)
 }
 
-// publish gives a file a name that no other file has. It fails if another copy has taken the file's own
-// name, because then nobody knows which of the two has written what.
+// publish renames a file to path, which must not exist. It fails if another copy has replaced the file under its
+// present name: nobody knows then which of the two has written what.
 func publish(f *os.File, path string) error {
 	own, err := f.Stat()
 	if err != nil {
@@ -192,15 +193,16 @@ func publish(f *os.File, path string) error {
 	if named, err := os.Lstat(f.Name()); err != nil || !os.SameFile(own, named) {
 		return fmt.Errorf("another backup to %s is running", path)
 	}
-	err = os.Link(f.Name(), path) // a rename would replace a file
+	err = os.Link(f.Name(), path) // a rename would replace an existing file
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(f.Name(), path) // not every file system has links
+		err = os.Rename(f.Name(), path) // some file systems have no links
 	}
 	return err
 }
 
+// copyInto copies the database to path, an empty file, and runs prepare there.
 func (db *DB) copyInto(ctx context.Context, path, prepare string) error {
-	source, err := openFile(db.path, 1) // VACUUM writes, so that a connection that only reads refuses it
+	source, err := openFile(db.path, 1) // one with query_only refuses VACUUM
 	if err != nil {
 		return err
 	}

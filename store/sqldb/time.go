@@ -24,8 +24,8 @@ func (t Time) Time() time.Time {
 // Add returns the time d later.
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
 
-// Now is the time of the database, so that hubs with different clocks agree; SQLite has one hub,
-// there it is the process's.
+// Now returns the time of PostgreSQL, on which all its hubs agree. An SQLite file has one hub: there it is the
+// time of the process.
 func (v View) Now() (at Time, err error) {
 	if !v.IsPostgres() {
 		return At(time.Now()), nil
@@ -33,7 +33,8 @@ func (v View) Now() (at Time, err error) {
 	return at, v.One(Row(&at), "SELECT @now")
 }
 
-// Now is when it was first asked for. A transaction in which a statement fails commits nothing.
+// Now returns the transaction's time, which is the same each time: on SQLite when f began, on PostgreSQL when Now
+// was first called. If the query for it fails, the transaction cannot commit, so the error needs no handling.
 func (tx *Tx) Now() Time {
 	if tx.at == 0 {
 		tx.at, _ = tx.View.Now()

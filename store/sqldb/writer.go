@@ -16,48 +16,49 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// writer runs all writes of SQLite, which has one writer at a time, on one connection. A commit
-// waits for the disk. So that writes do not wait for it one after the other, those that come
-// while the disk works share the next transaction, and its commit. Each has a savepoint: one
-// that fails takes back what it wrote, and nothing else. No write returns before the commit,
-// also one that fails, since its reason may be what another one wrote.
+// writer runs all writes of SQLite, which allows one at a time, on one connection. Each commit waits for the disk.
+// So that writes do not wait for it one after the other, those that arrive during a commit share the next
+// transaction and its commit. Each has a savepoint: one that fails rolls back what it wrote itself, and nothing
+// else. No write returns before the commit. That holds also for one that fails: what made it fail may have been
+// written by another one in the same transaction.
 type writer struct {
 	db    *DB
 	conn  *sql.Conn
-	on    *prepared // conn
+	on    *prepared // runs on conn
 	queue chan *write
-	ended chan struct{}
-	dirty atomic.Bool // something was written since the last checkpoint
-	turn  sync.Mutex  // held while a transaction runs
+	ended chan struct{} // closed when work returns
+	dirty atomic.Bool   // something was written since the last checkpoint
+	turn  sync.Mutex    // held while a transaction runs
 
 	closing sync.RWMutex // held for reading while a write is put into the queue
 	closed  bool
 }
 
+// write is a call of [DB.Write].
 type write struct {
 	ctx  context.Context
 	f    func(*Tx) error
-	err  error
-	done chan struct{}
+	err  error         // of f, or of the transaction
+	done chan struct{} // closed by end
 }
 
 // A transaction with so many writes, or that began so long ago, takes no more of them.
 const (
 	sharedWrites = 256
-	fewWrites    = 16 // are worth letting others run, who may be about to write
+	fewWrites    = 16 // with fewer, it lets other goroutines run first, which may be about to write
 )
 
 var sharedTime = 20 * time.Millisecond // a variable for tests
 
-// By default the commit that makes the log 4 MB long copies it into the database file. Here a
-// goroutine does, so that no write waits; only a log of 256 MB makes one wait. A log that was copied
-// is used again from its start, and cut to 8 MB, unless it is being read or written. On a busy hub it
-// always is: there it is emptied between two transactions once it has longLog pages.
+// By default the commit that makes the log 4 MB long copies it into the database file. Here a goroutine does that,
+// so that no write waits for it, unless the log has 256 MB. A copied log is used again from its start, and cut to
+// 8 MB, unless it is being read or written. On a busy hub it always is: there the goroutine empties it between two
+// transactions, once it has longLog pages.
 var writerPragmas = []string{"wal_autocheckpoint(65536)", "journal_size_limit(8388608)", "cache_size(-8000)"}
 
 const (
-	checkpoints = time.Second
-	longLog     = 4096
+	checkpoints = time.Second // between two copies of the log
+	longLog     = 4096        // pages of 4 KiB
 )
 
 func newWriter(ctx context.Context, db *DB) (*writer, error) {
@@ -84,6 +85,7 @@ func (w *writer) run(ctx context.Context, f func(*Tx) error) error {
 	return q.err
 }
 
+// enqueue adds a write to the queue, unless the writer is closed.
 func (w *writer) enqueue(q *write) error {
 	w.closing.RLock()
 	defer w.closing.RUnlock()
@@ -98,6 +100,7 @@ func (w *writer) enqueue(q *write) error {
 	}
 }
 
+// work runs the writes of the queue until it is closed.
 func (w *writer) work() {
 	defer close(w.ended)
 	for first := range w.queue {
@@ -112,8 +115,9 @@ func (w *writer) work() {
 	}
 }
 
-// share runs a write, and those that wait, in one transaction of at most so many. When it is rolled
-// back, each runs again, alone. The error says that another program has the database locked.
+// share runs a write, and those in the queue, in one transaction of at most so many. If SQLite rolls that back
+// because of one of them, this one fails; the others run again, each in a transaction of its own. An error means
+// that a transaction could not begin, as when another program has locked the database. All writes have ended then.
 func (w *writer) share(first *write, most int) error {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		first.end(err)
@@ -121,7 +125,7 @@ func (w *writer) share(first *write, most int) error {
 	}
 	began := time.Now()
 	var batch []*write
-	whole := true // the transaction is
+	whole := true // SQLite has not rolled back the transaction
 	for q := first; q != nil; q = w.next() {
 		batch = append(batch, q)
 		whole = w.one(q)
@@ -145,7 +149,7 @@ func (w *writer) share(first *write, most int) error {
 	}
 	_ = w.exec("ROLLBACK") // an error if SQLite has already
 	if last := batch[len(batch)-1]; !whole || most == 1 {
-		last.end(cmp.Or(last.err, commit)) // it is the reason
+		last.end(cmp.Or(last.err, commit)) // it is why the transaction was rolled back
 		batch = batch[:len(batch)-1]
 	}
 	var locked error
@@ -165,7 +169,7 @@ func (q *write) end(err error) {
 	close(q.done)
 }
 
-// next returns a write that waits, or nil.
+// next returns the next write of the queue, nil if it is empty.
 func (w *writer) next() *write {
 	select {
 	case q := <-w.queue:
@@ -175,8 +179,8 @@ func (w *writer) next() *write {
 	}
 }
 
-// one runs a write, and reports whether the transaction is still whole: when the disk is full,
-// or broken, SQLite rolls back all of it.
+// one runs a write, and reports whether the transaction is still whole: if the disk is full or broken, SQLite rolls
+// back all of it.
 func (w *writer) one(q *write) (whole bool) {
 	if q.err = q.ctx.Err(); q.err != nil {
 		return true
@@ -207,7 +211,7 @@ func call(f func(*Tx) error, tx *Tx) (err error) {
 	return f(tx)
 }
 
-// note returns err, after it kept that the disk refused to write: see [DB.Ready].
+// note returns err. If it says that the disk has refused a write, it sets failed: see [DB.Ready].
 func (w *writer) note(err error) error {
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch lite.Code() & 0xff { // the rest says more about the cause
@@ -218,11 +222,13 @@ func (w *writer) note(err error) error {
 	return err
 }
 
+// exec runs a statement about the transaction itself.
 func (w *writer) exec(text string) error {
 	_, err := w.on.ExecContext(context.Background(), text)
 	return w.note(wrap(err))
 }
 
+// checkpoint copies the log from time to time until the writer ends.
 func (w *writer) checkpoint() {
 	for {
 		select {
@@ -244,17 +250,17 @@ func (w *writer) copyLog() error {
 		return err
 	}
 	w.dirty.Store(true)   // try again
-	if copied < pages/2 { // a long read needs the rest, such as a backup
+	if copied < pages/2 { // a long read, such as a backup, still needs the rest
 		return nil
 	}
 	w.turn.Lock()
 	defer w.turn.Unlock()
-	// What reads the log now ends soon, and what begins to read needs it no longer.
+	// Present readers of the log end soon, and new ones do not need it.
 	_, err = w.db.writes.Exec("PRAGMA busy_timeout = 100; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = 5000")
 	return err
 }
 
-// close waits for the last write. Later ones fail.
+// close waits for all writes in the queue. Later ones fail.
 func (w *writer) close() {
 	w.closing.Lock()
 	if !w.closed {
