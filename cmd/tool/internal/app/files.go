@@ -8,6 +8,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
@@ -21,6 +22,7 @@ type FileOptions struct {
 	AllowEmpty  bool
 	ListSkipped bool
 	Report      Report
+	Limits      wire.Limits // the zero Limits: those of the hub
 }
 
 // Files is a chosen and hashed set of base files.
@@ -55,10 +57,23 @@ func (a *App) chooseFiles(ctx context.Context, local *workspace.Project, client 
 	if o.Report != nil {
 		o.Report(ui.Progress{Phase: Collecting})
 	}
-	return basefiles.Choose(ctx, basefiles.Options{
+	options := basefiles.Options{
 		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
-		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"),
-	})
+		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"), Limits: o.Limits,
+	}
+	selection, err := basefiles.Choose(ctx, options)
+	if o.Limits != (wire.Limits{}) || err == nil || failure.Of(err).Code != wire.CodeTooLarge {
+		return selection, err
+	}
+	// The hub is asked only where its limits decide, which spares others a request.
+	hub, hubErr := a.ConnectAnyway()
+	if hubErr == nil {
+		options.Limits, hubErr = hub.Limits(ctx)
+	}
+	if hubErr != nil {
+		return nil, err
+	}
+	return basefiles.Choose(ctx, options)
 }
 
 // ChooseFiles chooses and hashes the base files of a local project.

@@ -86,7 +86,8 @@ func (s *source) read(ctx context.Context) (*snapshot, error) {
 		return nil, failure.At(app.StageRead, err)
 	}
 	now.config, now.revision = config.Canonical(), config.Revision()
-	files, err := s.app.ChooseFiles(ctx, s.local, client, app.FileOptions{AllowEmpty: true, ListSkipped: true})
+	o := app.FileOptions{AllowEmpty: true, ListSkipped: true, Limits: basefiles.UsualLimits} // without the hub
+	files, err := s.app.ChooseFiles(ctx, s.local, client, o)
 	if err != nil {
 		return nil, failure.At(app.StageRead, err)
 	}
