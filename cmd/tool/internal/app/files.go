@@ -59,21 +59,40 @@ func (a *App) chooseFiles(ctx context.Context, local *workspace.Project, client 
 	}
 	options := basefiles.Options{
 		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
-		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"), Limits: o.Limits,
+		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"),
 	}
-	selection, err := basefiles.Choose(ctx, options)
-	if o.Limits != (wire.Limits{}) || err == nil || failure.Of(err).Code != wire.CodeTooLarge {
+	return a.within(ctx, o.Limits, func(l wire.Limits) (*basefiles.Selection, error) {
+		options.Limits = l
+		return basefiles.Choose(ctx, options)
+	})
+}
+
+// Bundle chooses the files of a local project's stack. limits are as in [FileOptions].
+func (a *App) Bundle(ctx context.Context, local *workspace.Project, limits wire.Limits) (*basefiles.Selection, error) {
+	return a.within(ctx, limits, func(l wire.Limits) (*basefiles.Selection, error) {
+		return basefiles.Bundle(ctx, basefiles.BundleOptions{
+			Workspace: local.Workspace.Dir, Project: local.Name, CacheDir: a.CacheDir("hashes"), Limits: l,
+		})
+	})
+}
+
+// within chooses files within limits. For the zero Limits these are the usual ones, or
+// where they are exceeded those of the hub, so that most commands need not ask it.
+func (a *App) within(
+	ctx context.Context, limits wire.Limits, choose func(wire.Limits) (*basefiles.Selection, error),
+) (*basefiles.Selection, error) {
+	selection, err := choose(limits)
+	if limits != (wire.Limits{}) || err == nil || failure.Of(err).Code != wire.CodeTooLarge {
 		return selection, err
 	}
-	// The hub is asked only where its limits decide, which spares others a request.
 	hub, hubErr := a.ConnectAnyway()
 	if hubErr == nil {
-		options.Limits, hubErr = hub.Limits(ctx)
+		limits, hubErr = hub.Limits(ctx)
 	}
 	if hubErr != nil {
 		return nil, err
 	}
-	return basefiles.Choose(ctx, options)
+	return choose(limits)
 }
 
 // ChooseFiles chooses and hashes the base files of a local project.

@@ -33,7 +33,7 @@ var UsualLimits = wire.Limits{BaseFiles: 20_000, BaseFileBytes: 25 << 20, BaseFi
 // CheckLimits returns how files exceed limits, nil if they do not.
 func CheckLimits(files tree.Tree, l wire.Limits) error {
 	if n := len(files); above(int64(n), int64(l.BaseFiles)) {
-		return fmt.Errorf("there are %d base files, and there may be %d at most", n, l.BaseFiles)
+		return fmt.Errorf("there are %d files, and there may be %d at most", n, l.BaseFiles)
 	}
 	for _, e := range files {
 		if above(e.Size, l.BaseFileBytes) {
@@ -41,7 +41,7 @@ func CheckLimits(files tree.Tree, l wire.Limits) error {
 		}
 	}
 	if n := files.Bytes(); above(n, l.BaseFilesBytes) {
-		return fmt.Errorf("the base files have %s together, and they may have %s at most", mib(n), mib(l.BaseFilesBytes))
+		return fmt.Errorf("the files have %s together, and they may have %s at most", mib(n), mib(l.BaseFilesBytes))
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func locate(workspace, root, cacheDir string) (*Selection, error) {
 	if is, err := os.Stat(resolved); err == nil && !is.IsDir() {
 		return nil, failure.New(failure.CodeInvalidFile, "%s is not a directory", shown(workspace, root))
 	}
-	return &Selection{workspace: inside, root: filepath.ToSlash(rel), cacheDir: cacheDir, limits: UsualLimits}, nil
+	return &Selection{workspace: inside, root: filepath.ToSlash(rel), cacheDir: cacheDir}, nil
 }
 
 func resolve(path string) (string, error) {

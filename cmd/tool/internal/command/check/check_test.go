@@ -131,8 +131,12 @@ func TestCheck_WarnsOfFilesThatOnlySomeHubsTake(t *testing.T) {
 	if err := os.Truncate(filepath.Join(w.Dir, "large"), basefiles.UsualLimits.BaseFileBytes+1); err != nil {
 		t.Fatal(err)
 	}
+	w.Write(".tool/web/wide", "")
+	if err := os.Truncate(filepath.Join(w.Dir, ".tool/web/wide"), basefiles.UsualLimits.BaseFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
 	w.Run(check.Command).Done().
-		Prints("large has 25.1 MiB, and a file may have 25 MiB at most, unless the hub's administrator allows more")
+		Prints("wide has 25.1 MiB", "large has 25.1 MiB, and a file may have 25 MiB at most, unless the hub's administrator allows more")
 }
 
 func TestCheck_NeedsProjectsThatExist(t *testing.T) {

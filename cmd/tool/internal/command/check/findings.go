@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -130,15 +131,14 @@ func (f *findings) stack(ctx context.Context, a *app.App, local *workspace.Proje
 	}
 	_, err = stack.Version()
 	f.fail(err, file)
-	bundle, err := basefiles.Bundle(ctx, basefiles.BundleOptions{
-		Workspace: local.Workspace.Dir, Project: local.Name, CacheDir: a.CacheDir("hashes"),
-	})
+	bundle, err := a.Bundle(ctx, local, noLimits)
 	if err != nil {
 		f.fail(err, file)
 		return nil
 	}
 	snapshot, err := bundle.Hash(ctx, nil)
 	if err == nil {
+		f.sizes(snapshot.Tree, file)
 		err = app.CheckManifest(local, bundle, snapshot.Tree)
 	}
 	if err != nil {
@@ -152,13 +152,20 @@ func (f *findings) stack(ctx context.Context, a *app.App, local *workspace.Proje
 
 // files checks the base files: their names, tokens in them, and their sizes.
 func (f *findings) files(ctx context.Context, a *app.App, local *workspace.Project, client *workspace.Client) {
-	none := wire.Limits{BaseFiles: math.MaxInt} // what hubs may refuse is a warning
-	files, err := a.ChooseFiles(ctx, local, client, app.FileOptions{AllowEmpty: true, Limits: none})
+	files, err := a.ChooseFiles(ctx, local, client, app.FileOptions{AllowEmpty: true, Limits: noLimits})
 	if err != nil {
 		f.fail(err, local.ClientPath())
 		return
 	}
-	if err := basefiles.CheckLimits(files.Tree, basefiles.UsualLimits); err != nil {
-		f.warn(fmt.Errorf("%w, unless the hub's administrator allows more", err), local.ClientPath())
+	f.sizes(files.Tree, local.ClientPath())
+}
+
+// noLimits are none: what only some hubs take is a warning.
+var noLimits = wire.Limits{BaseFiles: math.MaxInt}
+
+// sizes warns of files that are above the usual limits.
+func (f *findings) sizes(files tree.Tree, file string) {
+	if err := basefiles.CheckLimits(files, basefiles.UsualLimits); err != nil {
+		f.warn(fmt.Errorf("%w, unless the hub's administrator allows more", err), file)
 	}
 }

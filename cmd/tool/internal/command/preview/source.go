@@ -180,9 +180,7 @@ func contentOf(blobs *basefiles.Blobs, e tree.Entry) ([]byte, error) {
 
 // readStack reads what the module of the stack can import.
 func (s *source) readStack(ctx context.Context, now *snapshot) (*basefiles.Selection, error) {
-	bundle, err := basefiles.Bundle(ctx, basefiles.BundleOptions{
-		Workspace: s.local.Workspace.Dir, Project: s.local.Name, CacheDir: s.app.CacheDir("hashes"),
-	})
+	bundle, err := s.app.Bundle(ctx, s.local, basefiles.UsualLimits)
 	if err != nil {
 		return nil, err
 	}

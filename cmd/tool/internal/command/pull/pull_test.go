@@ -179,9 +179,9 @@ func TestPull_AsksBeforeItWritesMoreThanAPushMaySend(t *testing.T) {
 		total[i] = file(i, 25<<20)
 	}
 	for want, files := range map[string]tree.Tree{
-		"f00000 has 3072 MiB, and a file may have 25 MiB at most":                   {file(0, 3<<30)},
-		"there are 20001 base files, and there may be 20000 at most":                many,
-		"the base files have 1050 MiB together, and they may have 1024 MiB at most": total,
+		"f00000 has 3072 MiB, and a file may have 25 MiB at most":              {file(0, 3<<30)},
+		"there are 20001 files, and there may be 20000 at most":                many,
+		"the files have 1050 MiB together, and they may have 1024 MiB at most": total,
 	} {
 		downloads := 0
 		w.UI.Asked = nil

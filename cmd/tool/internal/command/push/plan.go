@@ -96,7 +96,7 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 	}
 	if p.opts.files() {
 		if err := basefiles.CheckLimits(p.files.Tree, limits); err != nil { // the hub would refuse them
-			return nil, failure.New(wire.CodeTooLarge, "%s would not take them: %w", p.hub.Origin(), err)
+			return nil, failure.New(wire.CodeTooLarge, "%s would not take the base files: %w", p.hub.Origin(), err)
 		}
 		if planned.BaseFiles, err = p.planFiles(ctx); err != nil {
 			return nil, err
