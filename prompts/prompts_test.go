@@ -146,7 +146,9 @@ func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 	for typed, want := range map[string]string{"y": "yes", "N": "no", "yes": "yes", "no": "no", "2": "no"} {
 		answer := ""
 		p, _ := plain(typed, "")
-		step := prompts.Step{Question: func() prompts.Question { return question }, Take: func(taken string) { answer = taken }}
+		step := prompts.Step{
+			Question: func() prompts.Question { return question }, Take: func(taken string) { answer = taken },
+		}
 		if err := p.Ask(t.Context(), step); err != nil || answer != want {
 			t.Errorf("typing %s answers %q, %v, want %q", typed, answer, err, want)
 		}

@@ -272,7 +272,8 @@ func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 		must(t, os.Truncate(name, basefiles.UsualLimits.BaseFileBytes))
 	}
 	_, err = basefiles.Choose(ctx, at(root))
-	e := wantFault(t, err, wire.CodeTooLarge, "the 42 selected files are 1025.1 MiB together, and a file set may be at most 1024 MiB")
+	e := wantFault(t, err, wire.CodeTooLarge,
+		"the 42 selected files are 1025.1 MiB together, and a file set may be at most 1024 MiB")
 	if want := "exclude it in .toolignore; the largest is sparse"; !strings.HasPrefix(e.Hint, want) {
 		t.Errorf("hint %q, want %q…", e.Hint, want)
 	}

@@ -257,7 +257,8 @@ func (w *World) Unprinted(done string, command Command, args ...string) {
 	w.Full = true
 	defer func() { w.Full = false }()
 	for _, form := range [][]string{{}, {"--json"}} {
-		w.Run(command, slices.Concat(args, form)...).Exits(1).Prints(done + ", but its result could not be written to stdout: no space left on device")
+		w.Run(command, slices.Concat(args, form)...).Exits(1).
+			Prints(done + ", but its result could not be written to stdout: no space left on device")
 	}
 }
 

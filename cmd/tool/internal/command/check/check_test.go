@@ -136,7 +136,8 @@ func TestCheck_WarnsOfFilesThatOnlySomeHubsTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Run(check.Command).Done().
-		Prints("wide has 25.1 MiB", "large has 25.1 MiB, and a file may have 25 MiB at most, unless the hub's administrator allows more")
+		Prints("wide has 25.1 MiB",
+			"large has 25.1 MiB, and a file may have 25 MiB at most, unless the hub's administrator allows more")
 }
 
 func TestCheck_NeedsProjectsThatExist(t *testing.T) {
