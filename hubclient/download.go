@@ -10,6 +10,8 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"os"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -31,6 +33,7 @@ func (c *Client) DownloadBaseFiles(
 	}
 	for _, e := range set.Files {
 		d.files[e.Path] = e
+		d.size += e.Size + memberBytes
 	}
 	tries := c.newTries()
 	for {
@@ -55,7 +58,13 @@ type download struct {
 	each    func(tree.Entry, io.Reader) error
 	files   map[string]tree.Entry // by path
 	done    map[string]bool       // paths that each was called for successfully
+	size    int64                 // of the archive at most, packed or not
+	idle    *time.Timer           // ends an attempt that waits for a file, or for more of one
 }
+
+// memberBytes is what a file takes of an archive at most, besides its content: headers with
+// its path, the padding, and what zstd adds.
+const memberBytes = 4 << 10
 
 // ownError is an error of the caller's each.
 type ownError struct{ error }
@@ -63,7 +72,9 @@ type ownError struct{ error }
 func (d *download) attempt(ctx context.Context) error {
 	r := to(wire.OpGetBaseFilesArchive, d.project)
 	r.set("Accept-Encoding", "zstd")
-	req, err := d.client.newRequest(ctx, r)
+	waiting, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	req, err := d.client.newRequest(waiting, r)
 	if err != nil {
 		return err
 	}
@@ -75,12 +86,17 @@ func (d *download) attempt(ctx context.Context) error {
 	if err := d.checkAnswer(req, resp); err != nil {
 		return err
 	}
-	z, err := zstd.NewReader(resp.Body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
+	// Headers without a file, and frames without content, would have no end.
+	packed := &io.LimitedReader{R: resp.Body, N: d.size}
+	z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
 		return err
 	}
 	defer z.Close()
-	err = d.read(tar.NewReader(z))
+	d.idle = time.AfterFunc(d.client.opts.Timeout, func() { end(os.ErrDeadlineExceeded) })
+	defer d.idle.Stop()
+	plain := &io.LimitedReader{R: z, N: d.size}
+	err = d.read(tar.NewReader(plain))
 	var own ownError
 	var known *Error
 	switch {
@@ -88,6 +104,10 @@ func (d *download) attempt(ctx context.Context) error {
 		return err
 	case errors.As(err, &own):
 		return own.error
+	case packed.N <= 0, plain.N <= 0:
+		return d.client.notAHub(resp.StatusCode, "its archive is larger than its files")
+	case errors.Is(context.Cause(waiting), os.ErrDeadlineExceeded):
+		return d.client.transportError(ctx, true, os.ErrDeadlineExceeded)
 	case errors.Is(err, io.ErrUnexpectedEOF), ctx.Err() != nil, brokeOff(err), timedOut(err):
 		return d.client.transportError(ctx, true, err)
 	}
@@ -124,7 +144,9 @@ func (d *download) isSnapshot(etag string) bool {
 func (d *download) read(archive *tar.Reader) error {
 	seen := make(map[string]bool, len(d.files))
 	for range d.files {
+		d.idle.Reset(d.client.opts.Timeout)
 		header, err := archive.Next()
+		d.idle.Stop()
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
 		}
@@ -145,10 +167,11 @@ func (d *download) read(archive *tar.Reader) error {
 
 // receive calls each for a file that is not done.
 func (d *download) receive(e tree.Entry, data io.Reader) error {
+	checked := &verifiedReader{r: data, left: e.Size, hash: sha256.New(), digest: e.SHA256, download: d}
 	if d.done[e.Path] {
-		return nil
+		_, err := io.Copy(io.Discard, checked)
+		return err
 	}
-	checked := &verifiedReader{r: data, left: e.Size, hash: sha256.New(), digest: e.SHA256}
 	if err := d.each(e, checked); err != nil {
 		if checked.failed != nil {
 			return checked.failed
@@ -166,6 +189,8 @@ type verifiedReader struct {
 	hash   hash.Hash
 	digest string
 	failed error
+
+	download *download
 }
 
 func (v *verifiedReader) Read(p []byte) (int, error) {
@@ -175,7 +200,9 @@ func (v *verifiedReader) Read(p []byte) (int, error) {
 	if v.left == 0 {
 		return 0, io.EOF
 	}
+	v.download.idle.Reset(v.download.client.opts.Timeout)
 	n, err := v.r.Read(p[:min(int64(len(p)), v.left)])
+	v.download.idle.Stop()
 	v.hash.Write(p[:n])
 	v.left -= int64(n)
 	switch {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
@@ -46,6 +47,66 @@ func sendArchive(w http.ResponseWriter, digest string, body []byte) {
 	w.Header().Set("Content-Encoding", "zstd")
 	w.Header().Set("ETag", `"`+digest+`-zstd"`)
 	w.Write(body)
+}
+
+// extension is a PAX extended header, which precedes a file.
+func extension(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	header := tar.Header{Name: "a", Size: 5, Typeflag: tar.TypeReg, PAXRecords: map[string]string{"comment": "c"}}
+	if err := w.WriteHeader(&header); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()[:1024] // and the file's own header
+}
+
+// A hub can send extended headers, and zstd frames that are skipped, without end: fast, or a
+// few bytes within each time-out.
+func TestDownloadBaseFiles_EndsWithoutFiles(t *testing.T) {
+	files, _ := filesOf(map[string]string{"a": "alpha"})
+	set := &wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
+	header := extension(t)
+	skipped := append([]byte{0x50, 0x2a, 0x4d, 0x18, 0, 4, 0, 0}, make([]byte, 1024)...)
+	for name, test := range map[string]struct {
+		pause time.Duration // between two pieces
+		skip  bool
+		code  wire.Code
+	}{
+		"extended headers":        {0, false, notAHub},
+		"skipped frames":          {0, true, notAHub},
+		"extended headers slowly": {50 * time.Second, false, hubclient.CodeTimeout},
+		"skipped frames slowly":   {50 * time.Second, true, hubclient.CodeTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hub := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+					sendArchive(w, set.Tree, nil)
+					z := must(zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)))
+					for range 1000 {
+						if test.skip {
+							w.Write(skipped)
+						} else {
+							z.Write(header)
+							z.Flush()
+						}
+						http.NewResponseController(w).Flush()
+						if pass(r.Context(), test.pause); r.Context().Err() != nil {
+							return
+						}
+					}
+				})
+				var err error
+				took := elapsed(func() {
+					err = hub.DownloadBaseFiles(t.Context(), project, set, func(tree.Entry, io.Reader) error { return nil })
+				})
+				wantCode(t, err, test.code)
+				if took > hubclient.DefaultTimeout || hub.requests.Load() != 1 {
+					t.Errorf("after %v and %d requests: %v", took, hub.requests.Load(), err)
+				}
+			})
+		})
+	}
 }
 
 func TestDownload_ResumesAfterBreak(t *testing.T) {

@@ -3,6 +3,7 @@ package prompts
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,23 @@ type Question struct {
 
 // Choice is one of those that a question offers.
 type Choice struct{ Value, Text string }
+
+// letter returns the one of yes and no that a typed y or n means where both can be
+// chosen, otherwise "".
+func (q Question) letter(typed string) string {
+	for _, value := range []string{yes, no} {
+		if !slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Value == value }) {
+			return ""
+		}
+	}
+	switch strings.ToLower(typed) {
+	case "y", yes:
+		return yes
+	case "n", no:
+		return no
+	}
+	return ""
+}
 
 // Step is a step of a dialog. What it asks may depend on the answers before.
 type Step struct {
@@ -173,6 +191,10 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // answer passes a message to the form, and continues when that answers the question.
 func (d *dialog) answer(msg tea.Msg) tea.Cmd {
+	if key, ok := msg.(tea.KeyMsg); ok && !key.Paste && d.form.letter(key.String()) != "" {
+		d.steps[d.at].Take(d.form.letter(key.String()))
+		return d.next()
+	}
 	before := d.form.value
 	cmd := d.form.update(msg)
 	if d.form.done() {

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"context"
 	"io"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -21,6 +22,19 @@ func Draw(t tui.Terminal, q Question, doing, remark string, rejected error) (loa
 	}
 	f.found(remark, rejected)
 	return loading, f.String()
+}
+
+// Press shows q, presses keys, and returns the answer, "" for none.
+func Press(q Question, keys ...tea.KeyMsg) (answer string) {
+	t := tui.Terminal{Out: io.Discard, Columns: 80, Rows: 24}
+	d := newDialog(context.Background(), Prompter{Terminal: t}, []Step{{
+		Question: func() Question { return q }, Take: func(taken string) { answer = taken },
+	}})
+	d.Update(begin{})
+	for _, key := range keys {
+		d.Update(key)
+	}
+	return answer
 }
 
 // View is the view that asks an overwrite question.

@@ -200,6 +200,9 @@ func (f *form) keys() []string {
 	if len(f.Choices) > 0 {
 		keys = []string{"↑/↓ move", "enter select"}
 	}
+	if f.letter(yes) != "" {
+		keys = append([]string{"y/n answer"}, keys...)
+	}
 	if f.back {
 		keys = append(keys, "esc back")
 	}

@@ -118,6 +118,9 @@ func (p Prompter) lineOf(ctx context.Context, q Question, prompt string) (string
 
 // accept turns what was typed into an answer, and says what a lookup finds.
 func (q Question) accept(ctx context.Context, typed string, say func(string, ...any)) (string, error) {
+	if letter := q.letter(typed); letter != "" {
+		return letter, nil
+	}
 	if typed == "" {
 		typed = q.Preset
 	} else if len(q.Choices) > 0 {

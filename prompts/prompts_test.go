@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient/ref"
@@ -122,6 +123,34 @@ func TestAsk_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	for _, part := range []string{"Invalid answer: a bad one.", "Invalid answer: taken already.", "free."} {
 		if !strings.Contains(shown.String(), part) {
 			t.Errorf("it does not say %s:\n%s", part, shown)
+		}
+	}
+}
+
+func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
+	question := prompts.Question{
+		Preset: "no", Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Leave it"}, {"show", "Show it"}},
+	}
+	for key, want := range map[string]string{"y": "yes", "n": "no", "s": ""} {
+		if answer := prompts.Press(question, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(key)}); answer != want {
+			t.Errorf("key %s answers %q, want %q", key, answer, want)
+		}
+	}
+	if answer := prompts.Press(question, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}); answer != "" {
+		t.Errorf("a pasted y answers %q", answer)
+	}
+	names := prompts.Question{Choices: []prompts.Choice{{"y", "y"}, {"yes", "yes"}}}
+	if answer := prompts.Press(names, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y")}); answer != "" {
+		t.Errorf("key y chooses %q of names", answer)
+	}
+	for typed, want := range map[string]string{"y": "yes", "N": "no", "yes": "yes", "no": "no", "2": "no"} {
+		answer := ""
+		p, _ := plain(typed, "")
+		step := prompts.Step{
+			Question: func() prompts.Question { return question }, Take: func(taken string) { answer = taken },
+		}
+		if err := p.Ask(t.Context(), step); err != nil || answer != want {
+			t.Errorf("typing %s answers %q, %v, want %q", typed, answer, err, want)
 		}
 	}
 }

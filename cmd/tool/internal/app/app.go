@@ -52,6 +52,7 @@ type App struct {
 
 	expiring expiring
 
+	owned          bool   // root was warned that another user owns the workspace
 	warned, agreed string // the origins of other hubs that were warned of, or agreed to
 }
 

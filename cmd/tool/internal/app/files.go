@@ -8,6 +8,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
@@ -21,6 +22,7 @@ type FileOptions struct {
 	AllowEmpty  bool
 	ListSkipped bool
 	Report      Report
+	Limits      wire.Limits // the zero Limits: those of the hub
 }
 
 // Files is a chosen and hashed set of base files.
@@ -55,10 +57,42 @@ func (a *App) chooseFiles(ctx context.Context, local *workspace.Project, client 
 	if o.Report != nil {
 		o.Report(ui.Progress{Phase: Collecting})
 	}
-	return basefiles.Choose(ctx, basefiles.Options{
+	options := basefiles.Options{
 		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
 		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"),
+	}
+	return a.within(ctx, o.Limits, func(l wire.Limits) (*basefiles.Selection, error) {
+		options.Limits = l
+		return basefiles.Choose(ctx, options)
 	})
+}
+
+// Bundle chooses the files of a local project's stack. limits are as in [FileOptions].
+func (a *App) Bundle(ctx context.Context, local *workspace.Project, limits wire.Limits) (*basefiles.Selection, error) {
+	return a.within(ctx, limits, func(l wire.Limits) (*basefiles.Selection, error) {
+		return basefiles.Bundle(ctx, basefiles.BundleOptions{
+			Workspace: local.Workspace.Dir, Project: local.Name, CacheDir: a.CacheDir("hashes"), Limits: l,
+		})
+	})
+}
+
+// within chooses files within limits. For the zero Limits these are the usual ones, or
+// where they are exceeded those of the hub, so that most commands need not ask it.
+func (a *App) within(
+	ctx context.Context, limits wire.Limits, choose func(wire.Limits) (*basefiles.Selection, error),
+) (*basefiles.Selection, error) {
+	selection, err := choose(limits)
+	if limits != (wire.Limits{}) || err == nil || failure.Of(err).Code != wire.CodeTooLarge {
+		return selection, err
+	}
+	hub, hubErr := a.ConnectAnyway()
+	if hubErr == nil {
+		limits, hubErr = hub.Limits(ctx)
+	}
+	if hubErr != nil {
+		return nil, err
+	}
+	return choose(limits)
 }
 
 // ChooseFiles chooses and hashes the base files of a local project.

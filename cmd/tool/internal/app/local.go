@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -19,7 +20,15 @@ import (
 // Workspace returns the workspace that the command works in.
 func (a *App) Workspace() (*workspace.Workspace, error) {
 	ws, err := workspace.Find(a.Dir)
-	return ws, failure.At("read", err)
+	if err != nil {
+		return nil, failure.At("read", err)
+	}
+	if uid := ws.OtherOwner(); uid != "" && uid != a.Getenv("SUDO_UID") && !a.owned {
+		a.owned = true
+		a.Warn(fmt.Sprintf("%s belongs to another user (id %s), whose files decide what tool does as root: "+
+			"run it as that user", ws.Dir, uid))
+	}
+	return ws, nil
 }
 
 // Path returns where a path leads that was typed where the command works. The

@@ -23,13 +23,19 @@ const schema = 1
 
 // Print prints a result: as JSON, or as what text writes.
 func (a *App) Print(kind string, v any, text func(p *Printer)) error {
+	return a.PrintDone(kind, wentThrough[kind], v, text)
+}
+
+// PrintDone is Print for a kind of result that not only commands have which write. done
+// says what was done, "" for nothing.
+func (a *App) PrintDone(kind, done string, v any, text func(p *Printer)) error {
 	a.releaseWarnings()
 	if a.JSON {
-		return PrintFailed(kind, a.printJSON(kind, v))
+		return unprinted(done, a.printJSON(kind, v))
 	}
 	p := a.Printer()
 	text(p)
-	return PrintFailed(kind, p.err)
+	return unprinted(done, p.err)
 }
 
 // PrintToken is Print for the one result that has a whole token: the one that was just
@@ -55,18 +61,24 @@ func (e *printError) Unwrap() error { return e.error }
 
 // wentThrough says of the results of commands that write what was done.
 var wentThrough = map[string]string{
-	"created": "the project was created", "copied": "the project was created", "pushed": "the push went through", "pulled": "the pull went through",
-	"removed": "the project is gone", "apiRemoved": "the API is gone", "published": "the version is published", "initialized": "the files were written",
-	"member": "the role was set", "memberRemoved": "the user is no member", "token": "the token was created", "tokensRevoked": "the tokens were revoked",
-	"botToken": "the token was created", "botTokensRevoked": "the tokens were revoked", "botRemoved": "the bot is gone", "loggedIn": "the login was stored", "loggedOut": "the login was removed", "aborted": "nothing was changed",
+	"created": "the project was created", "copied": "the project was created", "initialized": "the files were written",
+	"pushed": "the push went through", "pulled": "the pull went through", "published": "the version is published",
+	"restored": "the restore went through", "removed": "the project is gone", "apiRemoved": "the API is gone",
+	"bot": "the bot exists", "botRemoved": "the bot is gone", "invitation": "the invitation was created",
+	"member": "the role was set", "memberRemoved": "the user is no member",
+	"token": "the token was created", "tokensRevoked": "the tokens were revoked",
+	"botToken": "the token was created", "botTokensRevoked": "the tokens were revoked",
+	"loggedIn": "the login was stored", "loggedOut": "the login was removed",
+	"several": "all of them went through", "aborted": "nothing was changed",
 }
 
 // PrintFailed returns that the result of a command could not be written, nil for nil.
-func PrintFailed(kind string, err error) error {
+func PrintFailed(kind string, err error) error { return unprinted(wentThrough[kind], err) }
+
+func unprinted(done string, err error) error {
 	if err == nil {
 		return nil
 	}
-	done := wentThrough[kind]
 	if done != "" {
 		done += ", but "
 	}

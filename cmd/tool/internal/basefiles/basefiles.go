@@ -7,8 +7,10 @@
 package basefiles
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -21,14 +23,31 @@ import (
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
 )
 
-// Limits of a file set.
-const (
-	MaxFiles    = 20_000
-	MaxFileSize = 25 << 20 // bytes
-	MaxBytes    = 1 << 30  // of all files together
-)
+// UsualLimits are those of a hub whose administrator has not set others. A pull asks before
+// it writes more, because a hub can name any size.
+var UsualLimits = wire.Limits{BaseFiles: 20_000, BaseFileBytes: 25 << 20, BaseFilesBytes: 1 << 30}
+
+// CheckLimits returns how files exceed limits, nil if they do not.
+func CheckLimits(files tree.Tree, l wire.Limits) error {
+	if n := len(files); above(int64(n), int64(l.BaseFiles)) {
+		return fmt.Errorf("there are %d files, and there may be %d at most", n, l.BaseFiles)
+	}
+	for _, e := range files {
+		if above(e.Size, l.BaseFileBytes) {
+			return fmt.Errorf("%s has %s, and a file may have %s at most", e.Path, mib(e.Size), mib(l.BaseFileBytes))
+		}
+	}
+	if n := files.Bytes(); above(n, l.BaseFilesBytes) {
+		return fmt.Errorf("the files have %s together, and they may have %s at most", mib(n), mib(l.BaseFilesBytes))
+	}
+	return nil
+}
+
+// above reports that n is above a limit, of which 0 is none.
+func above(n, limit int64) bool { return limit > 0 && n > limit }
 
 // KnowsModes reports whether this platform has executable bits. Without them, the
 // mode of every file is [tree.Regular].
@@ -40,9 +59,10 @@ type Options struct {
 	Root      string   // the app root, a directory in Workspace; not relative to it
 	Generated []string // files that are never selected, relative to Workspace
 
-	AllowEmpty  bool   // allow no file or no app root
-	ListSkipped bool   // collect Selection.Skipped
-	CacheDir    string // for the cache of hashes; empty: no cache
+	AllowEmpty  bool        // allow no file or no app root
+	ListSkipped bool        // collect Selection.Skipped
+	CacheDir    string      // for the cache of hashes; empty: no cache
+	Limits      wire.Limits // of the hub; the zero Limits: UsualLimits
 }
 
 // Selection lists the files selected by the rules. It keeps no file open.
@@ -58,7 +78,8 @@ type Selection struct {
 	dirs      []string // directories that were read, relative to root, as spelled on disk
 	cacheDir  string
 	known     func() cache // nil without a cacheDir
-	remedy    string       // how the user can exclude a file
+	limits    wire.Limits
+	remedy    string // how the user can exclude a file
 }
 
 // Dirs returns the directories that were read, as absolute paths without symbolic links.
@@ -122,7 +143,7 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	if name := tree.ReservedIn(s.root); name != "" {
 		return nil, noBaseFiles("the app root %s is in %s, which no app is in", shown(o.Workspace, o.Root), name)
 	}
-	s.remedy = "exclude it in .toolignore"
+	s.remedy, s.limits = "exclude it in .toolignore", cmp.Or(o.Limits, UsualLimits)
 	own, err := s.readToolignore()
 	if err != nil {
 		return nil, err

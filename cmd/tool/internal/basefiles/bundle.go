@@ -1,19 +1,22 @@
 package basefiles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // BundleOptions configure [Bundle].
 type BundleOptions struct {
 	Workspace string
-	Project   string // local project, whose directory .tool/<Project> is the bundle's root
-	CacheDir  string // as in Options
+	Project   string      // local project, whose directory .tool/<Project> is the bundle's root
+	CacheDir  string      // as in Options
+	Limits    wire.Limits // likewise
 }
 
 // notBundled lists files of a local project that belong to one destination or one
@@ -36,7 +39,7 @@ func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.remedy = "move it out of " + s.name("")
+	s.remedy, s.limits = "move it out of "+s.name(""), cmp.Or(o.Limits, UsualLimits)
 	own := ignore.Compile([]byte(notBundled), builtInSource)
 	if err := s.walk(ctx, filter{rules: []*ignore.Rules{own, builtIn()}, never: never(nil)}); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func TestChoose_AppliesBuiltInRules(t *testing.T) {
@@ -258,20 +259,21 @@ func TestChoose_AllowsInvalidPathWhenExcluded(t *testing.T) {
 
 func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 	root := plant(t, named("a", "big file"))
-	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.MaxFileSize))
+	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.UsualLimits.BaseFileBytes))
 	choose(t, at(root))
-	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.MaxFileSize+1))
+	must(t, os.Truncate(filepath.Join(root, "big file"), basefiles.UsualLimits.BaseFileBytes+1))
 	_, err := basefiles.Choose(ctx, at(root))
-	wantFault(t, err, failure.CodeInvalidFile, `"big file" is too large: it is 25.1 MiB, and a file may be at most 25 MiB`)
+	wantFault(t, err, wire.CodeTooLarge, `"big file" is too large: it is 25.1 MiB, and a file may be at most 25 MiB`)
 
 	root = plant(t, named("a"))
 	for i := range 41 {
 		name := filepath.Join(root, fmt.Sprint("sparse", i))
 		write(t, name, "")
-		must(t, os.Truncate(name, basefiles.MaxFileSize))
+		must(t, os.Truncate(name, basefiles.UsualLimits.BaseFileBytes))
 	}
 	_, err = basefiles.Choose(ctx, at(root))
-	e := wantFault(t, err, failure.CodeInvalidFile, "the 42 selected files are 1025.1 MiB together, and a file set may be at most 1024 MiB")
+	e := wantFault(t, err, wire.CodeTooLarge,
+		"the 42 selected files are 1025.1 MiB together, and a file set may be at most 1024 MiB")
 	if want := "exclude it in .toolignore; the largest is sparse"; !strings.HasPrefix(e.Hint, want) {
 		t.Errorf("hint %q, want %q…", e.Hint, want)
 	}
@@ -280,24 +282,24 @@ func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 func TestChoose_LimitsFileCount(t *testing.T) {
 	root, one := t.TempDir(), filepath.Join(t.TempDir(), "one")
 	write(t, one, "content")
-	for i := range basefiles.MaxFiles {
+	for i := range basefiles.UsualLimits.BaseFiles {
 		name := filepath.Join(root, fmt.Sprintf("data/%d/%d", i/500, i))
 		if i%500 == 0 {
 			must(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		}
 		must(t, os.Link(one, name)) // much faster than a file for each
 	}
-	if s := choose(t, at(root)); len(s.Files) != basefiles.MaxFiles || !slices.IsSorted(paths(s)) {
+	if s := choose(t, at(root)); len(s.Files) != basefiles.UsualLimits.BaseFiles || !slices.IsSorted(paths(s)) {
 		t.Errorf("%d files, sorted: %v", len(s.Files), slices.IsSorted(paths(s)))
 	}
 	write(t, filepath.Join(root, "src/one"), "more")
 	_, err := basefiles.Choose(ctx, at(root))
-	e := wantFault(t, err, failure.CodeInvalidFile, "more than 20000 files are selected, the most that a file set may contain")
+	e := wantFault(t, err, wire.CodeTooLarge, "more than 20000 files are selected, the most that a file set may contain")
 	if e.Hint != "exclude it in .toolignore; data contains most of them" {
 		t.Errorf("hint %q", e.Hint)
 	}
 	write(t, filepath.Join(root, ".toolignore"), "data/1*/\n")
-	if s := choose(t, at(root)); len(s.Files) != basefiles.MaxFiles-11*500+2 {
+	if s := choose(t, at(root)); len(s.Files) != basefiles.UsualLimits.BaseFiles-11*500+2 {
 		t.Errorf("%d files without 11 of 40 directories", len(s.Files))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func noBaseFiles(format string, args ...any) error {
@@ -52,18 +53,21 @@ func (s *Selection) invalidPath(onDisk string, err error) error {
 }
 
 func (s *Selection) tooLarge(onDisk string, size int64) error {
-	return failure.New(failure.CodeInvalidFile, "%s is too large: it is %s, and a file may be at most %s", s.name(onDisk), mib(size), mib(MaxFileSize)).
+	return failure.New(wire.CodeTooLarge, "%s is too large: it is %s, and a file may be at most %s",
+		s.name(onDisk), mib(size), mib(s.limits.BaseFileBytes)).
 		WithHint("%s", s.remedy)
 }
 
 func (s *Selection) tooMuch() error {
 	largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })
-	return failure.New(failure.CodeInvalidFile, "the %d selected files are %s together, and a file set may be at most %s", len(s.Files), mib(s.Bytes), mib(MaxBytes)).
+	return failure.New(wire.CodeTooLarge, "the %d selected files are %s together, and a file set may be at most %s",
+		len(s.Files), mib(s.Bytes), mib(s.limits.BaseFilesBytes)).
 		WithHint("%s; the largest is %s, %s", s.remedy, s.name(largest.OnDisk), mib(largest.Size))
 }
 
 func (s *Selection) tooMany(root *folder) error {
-	e := failure.New(failure.CodeInvalidFile, "more than %d files are selected, the most that a file set may contain", MaxFiles)
+	e := failure.New(wire.CodeTooLarge, "more than %d files are selected, the most that a file set may contain",
+		s.limits.BaseFiles)
 	if len(root.below) == 0 {
 		return e.WithHint("%s", s.remedy)
 	}
@@ -97,7 +101,10 @@ func (s *Selection) tokenIn(onDisk string, line int, token string) error {
 // mib prints a size in MiB, rounded up to a tenth, so that a size above a limit
 // never looks equal to it.
 func mib(bytes int64) string {
-	tenths := (bytes*10 + 1<<20 - 1) >> 20
+	if bytes < 1<<20 {
+		return fmt.Sprintf("%d bytes", bytes)
+	}
+	tenths := bytes>>20*10 + (bytes%(1<<20)*10+1<<20-1)>>20
 	if tenths%10 == 0 {
 		return fmt.Sprintf("%d MiB", tenths/10)
 	}

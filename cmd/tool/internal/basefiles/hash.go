@@ -186,7 +186,7 @@ func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
 			return info{}, false, h.selection.unreadable(onDisk, err)
 		}
 	}
-	if is.Size > MaxFileSize {
+	if above(is.Size, h.selection.limits.BaseFileBytes) {
 		return info{}, false, h.selection.tooLarge(onDisk, is.Size)
 	}
 	reliable := !is.young()

@@ -16,6 +16,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func TestHash_ReturnsTreeOfFiles(t *testing.T) {
@@ -218,9 +219,9 @@ func TestHash_FailsByNameWhenFileKeepsChanging(t *testing.T) {
 func TestHash_FailsWhenFileGrowsBeyondLimit(t *testing.T) {
 	root := plant(t, named("f"))
 	s := choose(t, at(root))
-	must(t, os.Truncate(root+"/f", basefiles.MaxFileSize+1))
+	must(t, os.Truncate(root+"/f", basefiles.UsualLimits.BaseFileBytes+1))
 	_, err := s.Hash(ctx, nil)
-	wantFault(t, err, failure.CodeInvalidFile, "f is too large: it is 25.1 MiB, and a file may be at most 25 MiB")
+	wantFault(t, err, wire.CodeTooLarge, "f is too large: it is 25.1 MiB, and a file may be at most 25 MiB")
 }
 
 func TestHash_FailsByNameWhenFileIsGone(t *testing.T) {

@@ -59,10 +59,7 @@ func (r *Restore) descend(dir string, create bool) (*parent, error) {
 func openBelow(in *os.Root, name string, create bool) (*os.Root, error) {
 	before, err := in.Lstat(name)
 	if create && errors.Is(err, fs.ErrNotExist) {
-		if err = in.Mkdir(name, 0o755); err == nil {
-			err = owner.KeepNew(in, name)
-		}
-		if err == nil || errors.Is(err, fs.ErrExist) {
+		if err = owner.Mkdir(in, name); err == nil || errors.Is(err, fs.ErrExist) {
 			before, err = in.Lstat(name)
 		}
 	}

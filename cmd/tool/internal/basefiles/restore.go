@@ -261,7 +261,7 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 		}
 		err = errors.Join(f.Chmod(perm), owner.Keep(f, is))
 	} else {
-		err = owner.KeepNew(in, temporary)
+		err = owner.KeepNew(f, in, ".")
 	}
 	if err == nil {
 		_, err = io.Copy(f, content)

@@ -95,7 +95,7 @@ func (s *Selection) walk(ctx context.Context, c filter) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if w.found.Load() > MaxFiles {
+	if above(w.found.Load(), int64(s.limits.BaseFiles)) {
 		return s.tooMany(root)
 	}
 	s.Files = make([]*File, 0, w.found.Load())
@@ -142,7 +142,7 @@ func (w *walker) do(t task) {
 // read reads the directory d and closes it.
 func (w *walker) read(d *dir, f *folder) {
 	defer d.close()
-	if w.ctx.Err() != nil || w.found.Load() > MaxFiles {
+	if w.ctx.Err() != nil || above(w.found.Load(), int64(w.selection.limits.BaseFiles)) {
 		return
 	}
 	err := d.list(func(name []byte, kind kind) {
@@ -247,7 +247,7 @@ func (w *walker) choose(d *dir, f *folder, p location, is info) error {
 	if err := tree.CheckPath(p.path); err != nil {
 		return w.selection.invalidPath(p.onDisk, err)
 	}
-	if is.Size > MaxFileSize {
+	if above(is.Size, w.selection.limits.BaseFileBytes) {
 		return w.selection.tooLarge(p.onDisk, is.Size)
 	}
 	f.files = append(f.files, &File{p.path, p.onDisk, is.mode, is.Stamp})
@@ -321,7 +321,7 @@ func (s *Selection) check(lookalike bool) error {
 	for _, f := range s.Files {
 		s.Bytes += f.Size
 	}
-	if s.Bytes > MaxBytes {
+	if above(s.Bytes, s.limits.BaseFilesBytes) {
 		return s.tooMuch()
 	}
 	if !lookalike {

@@ -3,6 +3,7 @@
 package owner
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -18,19 +19,55 @@ func Keep(f *os.File, like fs.FileInfo) error {
 	return f.Chown(uid, gid)
 }
 
-// KeepNew gives a file or directory that was just created, name, the owner of the
-// directory that it is in.
-func KeepNew(in *os.Root, name string) error {
+// KeepNew gives f, a file or directory that was just created in dir, the owner of dir. It
+// knows f by its descriptor: another one may have its name by now.
+func KeepNew(f *os.File, in *os.Root, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	dir, err := in.Stat(path.Dir(name))
+	like, err := in.Stat(dir)
 	if err != nil {
 		return err
 	}
-	uid, gid, known := Of(dir)
-	if !known || uid == 0 && gid == 0 {
-		return nil
-	}
-	return in.Lchown(name, uid, gid)
+	return Keep(f, like)
 }
+
+// Mkdir creates a directory with the owner of the one that it is in.
+func Mkdir(in *os.Root, name string) error {
+	if err := in.Mkdir(name, 0o755); err != nil || os.Geteuid() != 0 {
+		return err
+	}
+	f, err := OpenDir(in, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return KeepNew(f, in, path.Dir(name))
+}
+
+// OpenDir opens a directory, but no link to one.
+func OpenDir(in *os.Root, name string) (*os.File, error) {
+	before, err := in.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, errReplaced
+	}
+	below, err := in.OpenRoot(name) // nothing but a directory, and waits for no FIFO
+	if err != nil {
+		return nil, err
+	}
+	defer below.Close()
+	f, err := below.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	if is, err := f.Stat(); err != nil || !os.SameFile(before, is) {
+		f.Close()
+		return nil, errors.Join(err, errReplaced)
+	}
+	return f, nil
+}
+
+var errReplaced = errors.New("it was replaced by another kind of file")

@@ -3,6 +3,7 @@
 package owner_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,22 +26,15 @@ func TestKeep_GivesNewFilesTheOwnerOfTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	is, err := root.Stat(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	f, err := root.Create("file")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := owner.Keep(f, is); err != nil {
+	if err := owner.KeepNew(f, root, "."); err != nil {
 		t.Fatal(err)
 	}
-	if err := root.Mkdir("dir", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := owner.KeepNew(root, "dir"); err != nil {
+	if err := owner.Mkdir(root, "dir"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file", "dir"} {
@@ -50,6 +44,64 @@ func TestKeep_GivesNewFilesTheOwnerOfTheDirectory(t *testing.T) {
 		}
 		if uid, gid, known := owner.Of(is); uid != nobody || gid != nobody || !known {
 			t.Errorf("%s belongs to %d:%d, %v", name, uid, gid, known)
+		}
+	}
+}
+
+// Who owns a directory can replace what root creates in it, before root changes the owner.
+func TestKeepNew_ChangesNoFileThatReplacedTheNewOne(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can change owners")
+	}
+	dir := t.TempDir()
+	ofRoot := filepath.Join(dir, "of root")
+	if err := os.WriteFile(ofRoot, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	theirs := filepath.Join(dir, "theirs")
+	if err := errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, nobody, nobody)); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	f, err := root.Create("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := errors.Join(root.Remove("file"), os.Link(ofRoot, filepath.Join(theirs, "file"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := owner.KeepNew(f, root, "."); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := os.Stat(ofRoot); err != nil {
+		t.Error(err)
+	} else if uid, _, _ := owner.Of(is); uid != 0 {
+		t.Errorf("a file of root belongs to %d", uid)
+	}
+}
+
+func TestMkdir_RefusesALinkThatReplacedTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for name, put := range map[string]func(string) error{
+		"file": func(name string) error { return os.WriteFile(name, nil, 0o600) },
+		"link": func(name string) error { return os.Symlink(".", name) },
+	} {
+		if err := put(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := owner.OpenDir(root, name); err == nil {
+			f.Close()
+			t.Errorf("a %s is opened as a directory", name)
 		}
 	}
 }

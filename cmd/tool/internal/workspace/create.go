@@ -201,7 +201,7 @@ func (c *creation) file(name string, text []byte) error {
 	c.all = append(c.all, name)
 	c.files = append(c.files, name)
 	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close(), owner.KeepNew(c.root, name)); err != nil {
+	if err = errors.Join(err, owner.KeepNew(f, c.root, path.Dir(name)), f.Close()); err != nil {
 		return unwritable(name, failure.Cause(err))
 	}
 	return nil
@@ -214,13 +214,11 @@ func (c *creation) directory(name string) error {
 	if err := c.directory(path.Dir(name)); err != nil {
 		return err
 	}
-	err := c.root.Mkdir(name, 0o755)
-	if err == nil {
-		c.all = append(c.all, name)
-		err = owner.KeepNew(c.root, name)
-	} else if errors.Is(err, fs.ErrExist) {
+	err := owner.Mkdir(c.root, name)
+	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
+	c.all = append(c.all, name) // or its owner could not be changed
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -30,6 +31,20 @@ type Workspace struct {
 	Dir string // absolute, without symlinks
 
 	root *os.Root // of Dir; closed by the runtime once the Workspace is out of use
+}
+
+// OtherOwner returns the id of another user who owns the workspace of root, "" for none.
+func (w *Workspace) OtherOwner() string {
+	for _, name := range []string{w.Dir, w.Path(toolDir)} {
+		info, err := os.Lstat(name)
+		if err != nil || os.Geteuid() != 0 {
+			return ""
+		}
+		if uid, _, _ := owner.Of(info); uid != 0 {
+			return strconv.Itoa(uid)
+		}
+	}
+	return ""
 }
 
 // Path returns where a path of the workspace, relative to it and with /, is.

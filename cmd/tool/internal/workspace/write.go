@@ -140,7 +140,7 @@ func (w *Workspace) createTemporary(file string) (f *os.File, name string, err e
 		return nil, "", fmt.Errorf("no file can be created next to it: %w", failure.Cause(err))
 	}
 	if old == nil {
-		err = owner.KeepNew(w.root, name)
+		err = owner.KeepNew(f, w.root, path.Dir(name))
 	} else {
 		err = errors.Join(f.Chmod(mode), owner.Keep(f, old)) // the umask may have taken something off the mode
 	}

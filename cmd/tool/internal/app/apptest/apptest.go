@@ -7,14 +7,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -41,6 +44,7 @@ type World struct {
 	UI     *UI
 	Env    map[string]string
 	Strict bool   // no questions can be asked
+	Full   bool   // nothing can be written to stdout
 	Stdin  string // what is typed where the UI is not asked
 
 	// Hub answers the requests that reach it.
@@ -225,8 +229,12 @@ type Command = func(*app.App) *cobra.Command
 func (w *World) Run(command Command, args ...string) Result {
 	w.Helper()
 	var out, errs bytes.Buffer
+	var stdout io.Writer = &out
+	if w.Full {
+		stdout = full{}
+	}
 	a := app.New(w.lookup, term.Streams{
-		In: strings.NewReader(w.Stdin), Out: &out, Err: &errs, InTTY: !w.Strict, OutTTY: !w.Strict,
+		In: strings.NewReader(w.Stdin), Out: stdout, Err: &errs, InTTY: !w.Strict, OutTTY: !w.Strict,
 	})
 	a.UI = w.UI
 	a.Cache = w.Env["TOOL_CACHE_DIR"]
@@ -236,6 +244,22 @@ func (w *World) Run(command Command, args ...string) Result {
 	root.AddCommand(c)
 	code := a.Execute(root, append([]string{c.Name(), "-C", w.Dir}, args...))
 	return Result{w, code, out.String(), errs.String()}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// Unprinted runs a command whose result cannot be written, and requires that it says what was done.
+func (w *World) Unprinted(done string, command Command, args ...string) {
+	w.Helper()
+	w.Full = true
+	defer func() { w.Full = false }()
+	for _, form := range [][]string{{}, {"--json"}} {
+		w.Run(command, slices.Concat(args, form)...).Exits(1).
+			Prints(done + ", but its result could not be written to stdout: no space left on device")
+	}
 }
 
 // lookup looks up an environment variable. An empty one is unset.

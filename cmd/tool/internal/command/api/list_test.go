@@ -125,6 +125,7 @@ func TestUpdate_ReplacesTheDescription(t *testing.T) {
 	if !strings.Contains(w.UI.Asked[0], "Replace the description of @alice/web?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
+	w.Unprinted("the API was updated", api.Command, "update", "--force")
 	w.Write("openapi.json", `{"openapi": "3.1.0"}`)
 	w.Run(api.Command, "update", "@alice/web", "--from", "web", "--json").Fails("invalid_description", "update")
 	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "Shop"}, "paths": {}}`)

@@ -120,7 +120,7 @@ func update(ctx context.Context, a *app.App, name string, o *updateOptions) erro
 	if !r.Changed {
 		r.Notes = append(r.Notes, "the hub had this description already")
 	}
-	return a.Print("api", r, func(w *app.Printer) { viewText(w, r.API, r.Origin, r.Notes) })
+	return a.PrintDone("api", "the API was updated", r, func(w *app.Printer) { viewText(w, r.API, r.Origin, r.Notes) })
 }
 
 func confirm(ctx context.Context, a *app.App, former *wire.API, s *source) (bool, error) {

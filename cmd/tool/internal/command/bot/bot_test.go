@@ -16,6 +16,7 @@ func TestBot_CreateListToken(t *testing.T) {
 	w.Run(bot.Command, "token", "@alice/ci", "--name", "x", "--json").Fails("not_found", "token")
 	w.Run(bot.Command, "create", "@alice/ci").Done().Prints("Created the bot @alice/ci\n  origin       " + w.Origin)
 	w.Run(bot.Command, "create", "@alice/ci").Done().Prints("exists already")
+	w.Unprinted("the bot exists", bot.Command, "create", "@alice/ci")
 	w.Run(bot.Command, "list", "--json").Done().Prints(`"botRefId":"@alice/ci"`)
 	v := w.Run(bot.Command, "token", "@alice/ci", "--name", "x", "--json").Done().JSON()
 	if token, _ := v["token"].(string); v["type"] != "botToken" || !pat.Valid(token) {

@@ -2,10 +2,13 @@ package check_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/command/check"
 )
 
@@ -120,6 +123,21 @@ func TestCheck_WarnsWithoutFailing(t *testing.T) {
 	w := world(t)
 	w.Write(".tool/web/client.json", `{"sauce": "x", "source": "openapi.json", "settings": {}}`)
 	w.Run(check.Command, "web").Done().Prints("1 warning", `.tool/web/client.json:1:2: warning: "sauce" is not used`)
+}
+
+func TestCheck_WarnsOfFilesThatOnlySomeHubsTake(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write("large", "")
+	if err := os.Truncate(filepath.Join(w.Dir, "large"), basefiles.UsualLimits.BaseFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	w.Write(".tool/web/wide", "")
+	if err := os.Truncate(filepath.Join(w.Dir, ".tool/web/wide"), basefiles.UsualLimits.BaseFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(check.Command).Done().
+		Prints("wide has 25.1 MiB",
+			"large has 25.1 MiB, and a file may have 25 MiB at most, unless the hub's administrator allows more")
 }
 
 func TestCheck_NeedsProjectsThatExist(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
+	"math"
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -12,6 +12,8 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // findings are what is wrong with a workspace.
@@ -129,15 +131,14 @@ func (f *findings) stack(ctx context.Context, a *app.App, local *workspace.Proje
 	}
 	_, err = stack.Version()
 	f.fail(err, file)
-	bundle, err := basefiles.Bundle(ctx, basefiles.BundleOptions{
-		Workspace: local.Workspace.Dir, Project: local.Name, CacheDir: a.CacheDir("hashes"),
-	})
+	bundle, err := a.Bundle(ctx, local, noLimits)
 	if err != nil {
 		f.fail(err, file)
 		return nil
 	}
 	snapshot, err := bundle.Hash(ctx, nil)
 	if err == nil {
+		f.sizes(snapshot.Tree, file)
 		err = app.CheckManifest(local, bundle, snapshot.Tree)
 	}
 	if err != nil {
@@ -149,33 +150,22 @@ func (f *findings) stack(ctx context.Context, a *app.App, local *workspace.Proje
 	return schema
 }
 
-// The limits of a hub that was not configured otherwise.
-const (
-	mostFiles = 20_000
-	mostBytes = 1 << 30
-	largest   = 25 << 20
-)
-
 // files checks the base files: their names, tokens in them, and their sizes.
 func (f *findings) files(ctx context.Context, a *app.App, local *workspace.Project, client *workspace.Client) {
-	files, err := a.ChooseFiles(ctx, local, client, app.FileOptions{AllowEmpty: true})
+	files, err := a.ChooseFiles(ctx, local, client, app.FileOptions{AllowEmpty: true, Limits: noLimits})
 	if err != nil {
 		f.fail(err, local.ClientPath())
 		return
 	}
-	if n := len(files.Tree); n > mostFiles {
-		f.warn(fmt.Errorf("%d base files: a hub takes 20,000 unless its administrator allows more", n), local.ClientPath())
-	}
-	if n := files.Tree.Bytes(); n > mostBytes {
-		f.warn(fmt.Errorf("%s of base files: a hub takes 1 GiB unless its administrator allows more", app.Bytes(n)), local.ClientPath())
-	}
-	root, err := client.AppRoot()
-	if err != nil {
-		return // reported
-	}
-	for _, e := range files.Tree {
-		if e.Size > largest {
-			f.warn(fmt.Errorf("%s: a hub takes files of 25 MiB unless its administrator allows more", app.Bytes(e.Size)), path.Join(root, e.Path))
-		}
+	f.sizes(files.Tree, local.ClientPath())
+}
+
+// noLimits are none: what only some hubs take is a warning.
+var noLimits = wire.Limits{BaseFiles: math.MaxInt}
+
+// sizes warns of files that are above the usual limits.
+func (f *findings) sizes(files tree.Tree, file string) {
+	if err := basefiles.CheckLimits(files, basefiles.UsualLimits); err != nil {
+		f.warn(fmt.Errorf("%w, unless the hub's administrator allows more", err), file)
 	}
 }

@@ -184,6 +184,7 @@ func TestRestore_InAPipeline(t *testing.T) {
 	}
 	wantConfig(t, w, `{"title":"second"}`)
 	w.Run(history.RestoreCommand, "web", revisions[1][:12]).Done().Prints("Restoring the config of @alice/web changes nothing")
+	w.Unprinted("the restore went through", history.RestoreCommand, "web", revisions[1][:12])
 	w.Run(history.RestoreCommand, "web", revisions[2][:12]).Done() // the undo
 	wantConfig(t, w, `{"title":"third"}`)
 }

@@ -24,5 +24,6 @@ func TestInvite(t *testing.T) {
 		!strings.HasPrefix(url, "http://hub.test/link?code=") {
 		t.Errorf("%v", v)
 	}
+	w.Unprinted("the invitation was created", member.Command, "invite", "acme", "--role", "admin")
 	w.Run(member.Command, "invite", "acme", "--role", "admin").Done().Prints("http://hub.test/link?code=", "gives        admin on @acme, once, until", "the link is a secret")
 }

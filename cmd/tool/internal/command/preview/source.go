@@ -86,7 +86,8 @@ func (s *source) read(ctx context.Context) (*snapshot, error) {
 		return nil, failure.At(app.StageRead, err)
 	}
 	now.config, now.revision = config.Canonical(), config.Revision()
-	files, err := s.app.ChooseFiles(ctx, s.local, client, app.FileOptions{AllowEmpty: true, ListSkipped: true})
+	o := app.FileOptions{AllowEmpty: true, ListSkipped: true, Limits: basefiles.UsualLimits} // without the hub
+	files, err := s.app.ChooseFiles(ctx, s.local, client, o)
 	if err != nil {
 		return nil, failure.At(app.StageRead, err)
 	}
@@ -179,9 +180,7 @@ func contentOf(blobs *basefiles.Blobs, e tree.Entry) ([]byte, error) {
 
 // readStack reads what the module of the stack can import.
 func (s *source) readStack(ctx context.Context, now *snapshot) (*basefiles.Selection, error) {
-	bundle, err := basefiles.Bundle(ctx, basefiles.BundleOptions{
-		Workspace: s.local.Workspace.Dir, Project: s.local.Name, CacheDir: s.app.CacheDir("hashes"),
-	})
+	bundle, err := s.app.Bundle(ctx, s.local, basefiles.UsualLimits)
 	if err != nil {
 		return nil, err
 	}

@@ -82,5 +82,5 @@ func edit(ctx context.Context, a *app.App, name string, change wire.EditProject)
 		return failure.Doing(app.Explain(hub, err).At(app.StageEdit).About(target, failure.Effects{}), "", "edit %s", target)
 	}
 	r := &Viewed{Project: *p, Origin: hub.Origin(), Notes: []string{}}
-	return a.Print("project", r, func(w *app.Printer) { viewText(w, r) })
+	return a.PrintDone("project", "the project was changed", r, func(w *app.Printer) { viewText(w, r) })
 }

@@ -110,6 +110,7 @@ func TestRestore(t *testing.T) {
 	w.Run(command, "view", "@alice/web").Prints("alice deleted it; it can be restored until", " project restore @alice/web --origin ")
 	w.Run(command, "restore", "@alice/web").Done().Prints("Restored @alice/web")
 	w.Run(command, "restore", "@alice/web").Done().Prints("@alice/web was not deleted")
+	w.Unprinted("the restore went through", command, "restore", "@alice/web")
 	w.Run(command, "view", "@alice/web").Done().Prints("written by alice")
 }
 
@@ -156,6 +157,7 @@ func TestRm_FailsWithoutScopeOrName(t *testing.T) {
 func TestEdit_ChangesWhatFlagsName(t *testing.T) {
 	w := world(t)
 	w.Run(command, "edit", "@alice/web", "--visibility", "public").Done().Prints("visibility   public", "version latest")
+	w.Unprinted("the project was changed", command, "edit", "@alice/web", "--visibility", "public")
 	w.Run(command, "set", "@alice/web", "--stack-version", "1.0.0").Done().Prints("visibility   public", "version 1.0.0")
 	w.Run(command, "edit", "@alice/web", "--stack-version", "9.9.9", "--json").Fails("stack_not_published", "edit")
 	w.Run(command, "edit", "@alice/web", "--api", "@alice/none", "--json").Fails("api_not_found", "edit")

@@ -318,9 +318,7 @@ func (p *publish) read(ctx context.Context) error {
 		return failure.At(app.StageStack, err)
 	}
 	p.raise()
-	if p.files, err = basefiles.Bundle(ctx, basefiles.BundleOptions{
-		Workspace: p.local.Workspace.Dir, Project: p.local.Name, CacheDir: p.app.CacheDir("hashes"),
-	}); err != nil {
+	if p.files, err = p.app.Bundle(ctx, p.local, wire.Limits{}); err != nil {
 		return failure.At(app.StageRead, err)
 	}
 	if p.Snapshot, err = p.files.Hash(ctx, p.report().Of(p.files, app.Hashing)); err != nil {

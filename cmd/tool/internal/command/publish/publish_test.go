@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/command/login"
 	"example.com/projecthub/cmd/tool/internal/command/publish"
 )
@@ -238,4 +241,24 @@ func TestPublish_GoesToTheHubOfTheEnvironment(t *testing.T) {
 	// An environment that the project does not have is not another hub's.
 	w.Env["TOOL_ENV"] = "staging"
 	w.Run(publish.Command, "web").Exits(2).Prints(`web has no environment "staging"`, "its environments: prod")
+}
+
+func TestPublish_SendsWhatTheHubTakes(t *testing.T) {
+	w := local(t)
+	w.Write(".tool/web/large", "")
+	if err := os.Truncate(filepath.Join(w.Dir, ".tool/web/large"), basefiles.UsualLimits.BaseFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(publish.Command, "web", "--json").Fails("too_large", "read")
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/v1/openapi.json" {
+			return false
+		}
+		rw.Header().Set("Content-Type", "application/json")
+		rw.Header().Set("Hub-Version", "1.0.0")
+		rw.Write([]byte(`{"info": {"x-limits": {"configBytes": 1}}}`))
+		return true
+	})
+	w.Run(publish.Command, "web", "--dry-run").Done().Prints("+ large")
+	w.Run(publish.Command, "web", "--json").Fails("too_large", "publish") // the hub itself
 }

@@ -44,7 +44,8 @@ both sides come from. Without it, every difference is a conflict.
 With --base-files the app's files are downloaded too, with --base-files-only
 nothing else is. A terminal asks before local files that differ are overwritten;
 a pipeline overwrites them only with --force. Files that the hub does not have
-are kept. --undo does not remove files that a pull added.`,
+are kept. --undo does not remove files that a pull added. More than 20,000
+files, 25 MiB in a file or 1 GiB in all need a yes, or --force.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,

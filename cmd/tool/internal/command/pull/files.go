@@ -55,6 +55,25 @@ func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
 	return &files{restore, set, filesPlace(dir), called}, nil
 }
 
+// confirmSize reports whether files may be written that are more or larger than usual.
+func (p *pull) confirmSize(ctx context.Context) (bool, error) {
+	why := basefiles.CheckLimits(p.files.set.Files, basefiles.UsualLimits)
+	if why == nil || p.opts.Force {
+		return true, nil
+	}
+	if !p.asks {
+		return false, failure.New(wire.CodeTooLarge, "the base files of %s are not written: %w", p.destination, why).
+			WithHint("if you expect so much, write them with --force").At(app.StageRead).
+			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
+	}
+	p.transfer.Hide()
+	return p.app.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Write that much to %s?", p.files.dir),
+		Facts: []string{fmt.Sprintf("Base files of %s: %v.", p.destination, why)},
+		Yes:   "Write it", No: "Write nothing",
+	})
+}
+
 // confirmFiles reports whether local files that differ may be overwritten.
 func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 	if p.files == nil || len(p.files.Changed) == 0 || p.opts.Force {

@@ -192,7 +192,9 @@ func (p *pull) prepare(ctx context.Context) (yes bool, err error) {
 	}
 	root, err := p.appRoot()
 	if err == nil && p.opts.files() {
-		p.files, err = p.fetchFiles(ctx, root)
+		if p.files, err = p.fetchFiles(ctx, root); err == nil {
+			return p.confirmSize(ctx)
+		}
 	}
 	return err == nil, err
 }

@@ -1,6 +1,8 @@
 package pull_test
 
 import (
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,8 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/pull"
 	"example.com/projecthub/cmd/tool/internal/command/push"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func wantSettings(t *testing.T, w *apptest.World, want string) {
@@ -158,4 +162,61 @@ func TestPull_WritesBaseFilesToAnotherDirectory(t *testing.T) {
 		t.Errorf("the copy is %s", got)
 	}
 	wantFile(t, w, "<p>here")
+}
+
+// A hub can name files of any size, and pack them into a few bytes.
+func TestPull_AsksBeforeItWritesMoreThanAPushMaySend(t *testing.T) {
+	w := apptest.Differing(t)
+	file := func(i int, size int64) tree.Entry {
+		return tree.Entry{Path: fmt.Sprintf("f%05d", i), Mode: tree.Regular, Size: size, SHA256: strings.Repeat("0", 64)}
+	}
+	many := make(tree.Tree, 20_001)
+	for i := range many {
+		many[i] = file(i, 0)
+	}
+	total := make(tree.Tree, 42)
+	for i := range total {
+		total[i] = file(i, 25<<20)
+	}
+	for want, files := range map[string]tree.Tree{
+		"f00000 has 3072 MiB, and a file may have 25 MiB at most":              {file(0, 3<<30)},
+		"there are 20001 files, and there may be 20000 at most":                many,
+		"the files have 1050 MiB together, and they may have 1024 MiB at most": total,
+	} {
+		downloads := 0
+		w.UI.Asked = nil
+		w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/preview/base-files/archive"):
+				downloads++
+				return apptest.Refuse(rw, http.StatusForbidden, wire.CodeNotPermitted, "no")
+			case strings.HasSuffix(r.URL.Path, "/preview/base-files"):
+				rw.Header().Set("Content-Type", "application/json")
+				rw.Header().Set("Hub-Version", "1.0.0")
+				set := wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}
+				body, err := wire.Encode(set)
+				if err != nil {
+					t.Error(err)
+				}
+				rw.Write(body)
+				return true
+			}
+			return false
+		})
+		f := w.Run(pull.Command, "web", "--base-files-only", "--json").Fails("too_large", "read")
+		hint := fmt.Sprint(f["reason"], f["hint"], f["recipe"])
+		if !strings.Contains(hint, want) || !strings.Contains(hint, "pull web --base-files-only --force") {
+			t.Errorf("%v, want %q", f, want)
+		}
+		w.UI.Answers = []string{"no", "yes"}
+		w.Run(pull.Command, "web", "--base-files-only").Done().Prints("Aborted")
+		if downloads > 0 {
+			t.Errorf("%q: %d downloads without a yes", want, downloads)
+		}
+		w.Run(pull.Command, "web", "--base-files-only").Exits(1)
+		w.Run(pull.Command, "web", "--base-files-only", "--json", "--force").Fails("not_permitted", "pull")
+		if downloads != 2 || len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], want) {
+			t.Errorf("%d downloads, asked %q", downloads, w.UI.Asked)
+		}
+	}
 }

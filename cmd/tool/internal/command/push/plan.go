@@ -3,7 +3,6 @@ package push
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
@@ -96,8 +95,8 @@ func (p *push) plan(ctx context.Context) (*Planned, error) {
 		}
 	}
 	if p.opts.files() {
-		if err := p.checkFiles(limits); err != nil {
-			return nil, err
+		if err := basefiles.CheckLimits(p.files.Tree, limits); err != nil { // the hub would refuse them
+			return nil, failure.New(wire.CodeTooLarge, "%s would not take the base files: %w", p.hub.Origin(), err)
 		}
 		if planned.BaseFiles, err = p.planFiles(ctx); err != nil {
 			return nil, err
@@ -125,25 +124,6 @@ func (p *push) checkConfig(ctx context.Context, planned *Planned, limits wire.Li
 	err := p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
 	if err != nil {
 		return failure.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
-	}
-	return nil
-}
-
-// checkFiles refuses base files that the hub would refuse.
-func (p *push) checkFiles(limits wire.Limits) error {
-	above := func(format string, args ...any) error {
-		return failure.New(wire.CodeTooLarge, "%s would not take them: %w", p.hub.Origin(), fmt.Errorf(format, args...))
-	}
-	if n := len(p.files.Tree); limits.BaseFiles > 0 && n > limits.BaseFiles {
-		return above("there are %d base files, and it takes %d at most", n, limits.BaseFiles)
-	}
-	for _, e := range p.files.Tree {
-		if limits.BaseFileBytes > 0 && e.Size > limits.BaseFileBytes {
-			return above("%s has %d bytes, and it takes %d for a file at most", e.Path, e.Size, limits.BaseFileBytes)
-		}
-	}
-	if n := p.files.Bytes; limits.BaseFilesBytes > 0 && n > limits.BaseFilesBytes {
-		return above("the base files have %d bytes together, and it takes %d at most", n, limits.BaseFilesBytes)
 	}
 	return nil
 }

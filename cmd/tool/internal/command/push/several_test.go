@@ -35,6 +35,9 @@ func TestPush_OfSeveralPrintsOneDocument(t *testing.T) {
 	if r["type"] != "several" || len(results) != 2 || fmt.Sprint(results[1].(map[string]any)["projectName"]) != "web2" {
 		t.Errorf("%v", r)
 	}
+	w.Full = true
+	w.Run(push.Command, "--all", "--json").Exits(1).Prints("all of them went through, but its result could not be written")
+	w.Full = false
 	for _, args := range [][]string{{"--all", "web"}, {"web", "web"}, {"--all", "--undo"}, {"web", "web2", "--project", "@alice/web"}, {""}} {
 		w.Run(push.Command, args...).Exits(2)
 	}

@@ -10,8 +10,9 @@ import (
 // summary prints the pushes of a watch, and counts what they did.
 type summary struct {
 	push   *push
-	pushes int
-	files  int // added, changed and removed
+	began  bool // the first push went through
+	pushes int  // that changed something
+	files  int  // added, changed and removed
 	bytes  int64
 
 	stop      func() // ends the watch
@@ -28,7 +29,7 @@ func (s *summary) report(r *Result, err error) {
 		return
 	case r == nil:
 		return // nothing changed
-	case s.pushes == 0:
+	case !s.began:
 		s.push.pushedText(out)
 		out.Line("  watching; ctrl-c ends it")
 	default:
@@ -39,10 +40,15 @@ func (s *summary) report(r *Result, err error) {
 		s.unwritten = err
 		s.stop()
 	}
-	s.pushes++
+	s.began = true
+	changed := 0
 	if f := r.FilesResult; f != nil {
-		s.files += f.Added + f.Changed + f.Removed
+		changed = f.Added + f.Changed + f.Removed
+		s.files += changed
 		s.bytes += f.Bytes
+	}
+	if changed > 0 || r.ConfigChanged {
+		s.pushes++
 	}
 }
 

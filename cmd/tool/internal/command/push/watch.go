@@ -36,7 +36,7 @@ func (p *push) watch(ctx context.Context) error {
 		return p.app.Aborted(no)
 	case s.unwritten != nil:
 		return p.doing(app.PrintFailed("pushed", s.unwritten), "push")
-	case s.pushes > 0 && p.app.EndedBy() == syscall.SIGINT:
+	case s.began && p.app.EndedBy() == syscall.SIGINT:
 		return s.end(err)
 	case err != nil:
 		return p.doing(err, "push")

@@ -144,7 +144,7 @@ func run(ctx context.Context, a *app.App, o Options) error {
 		}
 		return f
 	}
-	result := &Result{Origin: hub.Origin(), RateLimit: *current}
+	result, done := &Result{Origin: hub.Origin(), RateLimit: *current}, ""
 	if o.sets() {
 		limits := current.Limits
 		o.apply(&limits)
@@ -154,8 +154,9 @@ func run(ctx context.Context, a *app.App, o Options) error {
 			return app.Explain(hub, err).At("rate-limit")
 		}
 		result.RateLimit, result.Changed = *set, set.Revision != current.Revision
+		done = "the limits were set"
 	}
-	return a.Print("rateLimit", result, func(w *app.Printer) { show(w, result) })
+	return a.PrintDone("rateLimit", done, result, func(w *app.Printer) { show(w, result) })
 }
 
 // meant returns the bot of the hub whose slug was given as a botId. Limits of the botId

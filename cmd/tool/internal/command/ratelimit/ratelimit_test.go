@@ -34,6 +34,16 @@ func TestRateLimit_SetsAndShows(t *testing.T) {
 	}
 }
 
+func TestRateLimit_SaysThatTheLimitsWereSetWhenItCannotPrintThem(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Unprinted("the limits were set", ratelimit.Command, "crawler", "--minute", "60")
+	w.Full = true
+	if r := w.Run(ratelimit.Command, "crawler").Exits(1); strings.Contains(r.Err, "were set") {
+		t.Errorf("limits that were only shown: %s", r.Err)
+	}
+}
+
 func TestRateLimit_RefusesSlugOfBotAsBotID(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
