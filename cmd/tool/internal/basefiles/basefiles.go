@@ -18,7 +18,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -128,7 +127,7 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 		return nil, err
 	}
 	err = s.walk(ctx, filter{
-		rules: []*ignore.Rules{own, builtIn()},
+		own:   own,
 		never: never(generatedBelow(o, s.root)),
 		list:  o.ListSkipped,
 	})

@@ -19,22 +19,25 @@ import (
 
 // filter decides which files are selected.
 type filter struct {
-	rules []*ignore.Rules                // the first list with a matching rule decides
+	own   *ignore.Rules                  // decide before the built-in rules
 	never func(path string) (why string) // excluded whatever the rules say
 	list  bool                           // record skipped paths
 }
 
 // rule returns the rule that excludes path, or nil.
 func (c *filter) rule(path string, dir bool) *ignore.Rule {
-	for _, rules := range c.rules {
-		if rule := rules.Match(path, dir); rule != nil {
-			if rule.Keeps {
-				return nil
-			}
-			return rule
-		}
+	rule := c.own.Match(path, dir)
+	if rule == nil {
+		rule = matchSecret(path, dir)
 	}
-	return nil
+	if rule == nil {
+		_, others := builtIn()
+		rule = others.Match(path, dir)
+	}
+	if rule == nil || rule.Keeps {
+		return nil
+	}
+	return rule
 }
 
 // walker reads directories on all cores, each from its open parent.
