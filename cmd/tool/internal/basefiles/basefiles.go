@@ -60,9 +60,12 @@ type Selection struct {
 	remedy    string       // how the user can exclude a file
 }
 
+// Root returns the directory of the files, as an absolute path without symbolic links.
+func (s *Selection) Root() string { return filepath.Join(s.workspace, filepath.FromSlash(s.root)) }
+
 // Dirs returns the directories that were read, as absolute paths without symbolic links.
 func (s *Selection) Dirs() []string {
-	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	root := s.Root()
 	dirs := make([]string, len(s.dirs))
 	for i, dir := range s.dirs {
 		dirs[i] = filepath.Join(root, filepath.FromSlash(dir))
@@ -73,7 +76,7 @@ func (s *Selection) Dirs() []string {
 // Excluded returns the paths that rules exclude, absolute and without symbolic links;
 // only with ListSkipped. It does not list links and special files, which may become files.
 func (s *Selection) Excluded() []string {
-	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	root := s.Root()
 	var all []string
 	for _, skip := range s.Skipped {
 		if !isKind(skip.Why) {

@@ -86,7 +86,7 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 	if err := a.ConfirmHub(ctx); err != nil {
 		return fail(err)
 	}
-	asked, yes, err := c.confirmIgnored(ctx)
+	asked, yes, err := c.confirmSensitive(ctx)
 	if err != nil {
 		return fail(err)
 	}
@@ -125,22 +125,21 @@ func problem(err error) string {
 	return "failed"
 }
 
-// confirmIgnored asks a terminal whether a new project gets the base files that git
-// ignores, where there are any. What is wrong with them is reported by the creation.
-func (c *create) confirmIgnored(ctx context.Context) (asked, yes bool, err error) {
+// confirmSensitive asks a terminal whether a new project gets sensitive base files, where
+// there are any. What is wrong with them is reported by the creation.
+func (c *create) confirmSensitive(ctx context.Context) (asked, yes bool, err error) {
 	if !c.answers.BaseFiles || c.app.Strict() {
 		return false, true, nil
 	}
-	id, err := c.app.Identity()
+	if _, err := c.app.Identity(); err != nil {
+		return false, true, nil
+	}
+	files, err := c.app.SensitiveFiles(ctx, c.local)
 	if err != nil {
 		return false, true, nil
 	}
-	paths, err := c.app.IgnoredFiles(ctx, c.local)
-	if err != nil || len(paths) == 0 {
-		return false, true, nil
-	}
-	yes, err = c.app.ConfirmIgnored(ctx, c.name, id.Origin, paths)
-	return true, yes, err
+	asked, yes, err = c.app.ConfirmSensitive(ctx, c.name, files)
+	return asked && files.Unknown == nil, yes, err
 }
 
 func (c *create) run(ctx context.Context) error {
@@ -190,7 +189,7 @@ func (c *create) read(ctx context.Context) (err error) {
 	}
 	if c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: c.checklist.Update}); err == nil {
 		c.result.Notes = append(c.result.Notes, c.files.Notes...)
-		if note := app.GitIgnoredNote(c.files.GitIgnored(ctx, tree.Base{})(), "base file", "base files"); note != "" {
+		if note := c.files.Sensitive(ctx, tree.Base{})().Note("base file", "base files"); note != "" {
 			c.result.Notes = append(c.result.Notes, note)
 		}
 	}

@@ -169,7 +169,7 @@ func (p *push) planFiles(ctx context.Context) (*PlannedFiles, error) {
 		Tree:  p.stored.tree,
 		Count: len(p.files.Tree), Bytes: p.files.Bytes,
 		Added: diff.Added, Changed: diff.Changed, Removed: diff.Removed, Skipped: p.files.Skipped,
-		GitIgnored: p.ignored(),
+		GitIgnored: p.sensitive().Ignored,
 	}, nil
 }
 

@@ -59,7 +59,7 @@ type push struct {
 	app      *app.App
 	local    *workspace.Project
 	opts     Options
-	asks     bool // before a config is overwritten, and before ignored files are pushed
+	asks     bool // before a config is overwritten, and before sensitive files are pushed
 	transfer ui.Transfer
 
 	client      *workspace.Client
@@ -70,8 +70,8 @@ type push struct {
 	files       *app.Files
 	last        tree.Base // the base files that were last pushed or pulled
 	stored      stored
-	replans     int             // of the base files
-	ignored     func() []string // waits for the paths of files that git ignores
+	replans     int                  // of the base files
+	sensitive   func() app.Sensitive // waits for what is known of the files
 	result      *Result
 	done        failure.Effects
 
@@ -156,7 +156,7 @@ func (p *push) pushParts(ctx context.Context) (yes bool, err error) {
 	if err := p.prepare(ctx); err != nil {
 		return false, err
 	}
-	parts := []func(context.Context) (bool, error){p.confirmIgnored, p.checkStored}
+	parts := []func(context.Context) (bool, error){p.confirmSensitive, p.checkStored}
 	if p.opts.config() {
 		parts = append(parts, p.pushConfig)
 	}
@@ -177,14 +177,14 @@ func (p *push) noteIgnored(one, many string) {
 	if p.files == nil {
 		return
 	}
-	if note := app.GitIgnoredNote(p.ignored(), one, many); note != "" {
+	if note := p.sensitive().Note(one, many); note != "" {
 		p.result.Notes = append(p.result.Notes, note)
 	}
 }
 
-// confirmIgnored asks once for each destination whether files that git ignores are pushed
+// confirmSensitive asks once for each destination whether files that git ignores are pushed
 // there. Files that this machine has already pushed there are not asked about.
-func (p *push) confirmIgnored(ctx context.Context) (bool, error) {
+func (p *push) confirmSensitive(ctx context.Context) (bool, error) {
 	if !p.asks || p.files == nil {
 		return true, nil
 	}
@@ -192,13 +192,10 @@ func (p *push) confirmIgnored(ctx context.Context) (bool, error) {
 	if p.app.History().Consented(question) {
 		return true, nil
 	}
-	paths := p.ignored()
-	if len(paths) == 0 {
-		return true, nil
-	}
+	files := p.sensitive()
 	p.transfer.Hide()
-	yes, err := p.app.ConfirmIgnored(ctx, p.destination.String(), p.hub.Origin(), paths)
-	if yes {
+	asked, yes, err := p.app.ConfirmSensitive(ctx, p.destination.String(), files)
+	if asked && yes && files.Unknown == nil {
 		if err := p.app.History().Consent(question); err != nil {
 			p.result.Notes = append(p.result.Notes, "the answer could not be remembered: "+err.Error())
 		}
@@ -233,7 +230,7 @@ func (p *push) prepare(ctx context.Context) error {
 		if p.opts.DryRun { // lists all files that git ignores
 			known = tree.Base{}
 		}
-		p.ignored = p.files.GitIgnored(ctx, known)
+		p.sensitive = p.files.Sensitive(ctx, known)
 	}
 	return nil
 }

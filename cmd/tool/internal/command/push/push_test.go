@@ -331,6 +331,19 @@ func TestPush_AsksOnlyAboutIgnoredFilesThatItSends(t *testing.T) {
 	}
 }
 
+func TestPush_AsksWhereItIsNotKnownWhatGitIgnores(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write(".git/HEAD", "not a repository\n")
+	w.Write("a.txt", "a\n")
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web", "--base-files-only").Done().Prints("Aborted")
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "It is not known which files git ignores: git") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	w.Strict = true
+	w.Run(push.Command, "web", "--base-files-only").Done().Prints("note: it is not known which files git ignores: git")
+}
+
 func TestPush_ReplacesADamagedConfigWithForce(t *testing.T) {
 	w := apptest.Differing(t)
 	_, revision := w.Config(apptest.Stack)

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+)
+
+// Sensitive lists files that are perhaps not meant to leave this machine.
+type Sensitive struct {
+	Ignored []string // that git ignores
+	Unknown error    // why it is not known which files git ignores
+}
+
+func sensitive(ctx context.Context, root string, files []*basefiles.File) (s Sensitive) {
+	s.Ignored, s.Unknown = basefiles.GitIgnored(ctx, root, files)
+	return s
+}
+
+// SensitiveFiles returns the sensitive base files of a local project.
+func (a *App) SensitiveFiles(ctx context.Context, local *workspace.Project) (Sensitive, error) {
+	client, err := local.Client()
+	if err != nil {
+		return Sensitive{}, err
+	}
+	files, err := a.chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
+	if err != nil {
+		return Sensitive{}, err
+	}
+	return sensitive(ctx, files.Root(), files.Files), nil
+}
+
+// Note returns a note about files that git ignores, "" for none. one and many are the noun
+// for them.
+func (s Sensitive) Note(one, many string) string {
+	switch {
+	case s.Unknown != nil:
+		return "it is not known which files git ignores: " + s.Unknown.Error()
+	case len(s.Ignored) == 0:
+		return ""
+	}
+	return fmt.Sprintf("git ignores %s, such as %s: .toolignore says what is not pushed",
+		Count(len(s.Ignored), one, many), strings.Join(s.Ignored[:min(3, len(s.Ignored))], ", "))
+}
+
+// IgnoredConsent names the question whether files that git ignores are pushed to a project.
+func IgnoredConsent(origin string, project ref.Ref) string {
+	return "push files that git ignores to " + origin + " " + project.String()
+}
+
+// ConfirmSensitive asks whether sensitive files are pushed, if there are any.
+func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive) (asked, yes bool, err error) {
+	var facts []string
+	if len(s.Ignored) > 0 {
+		facts = append(facts, fmt.Sprintf("git ignores %s:", Count(len(s.Ignored), "file", "files")))
+		facts = append(facts, Shortened(s.Ignored)...)
+	}
+	if s.Unknown != nil {
+		facts = append(facts, "It is not known which files git ignores: "+s.Unknown.Error())
+	}
+	if facts == nil {
+		return false, true, nil
+	}
+	yes, err = a.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Push these files to %s?", project),
+		Facts: append(facts, "To leave files out, list them in .toolignore."),
+		Yes:   "Push them", No: "Push nothing",
+	})
+	return true, yes, err
+}
