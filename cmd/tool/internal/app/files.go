@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
@@ -83,9 +84,24 @@ func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive 
 	if f.Digest == base.Digest {
 		found <- Sensitive{}
 	} else {
-		go func() { found <- sensitive(ctx, f.Root(), f.notIn(base)) }()
+		go func() { found <- Ignored(ctx, f.Root(), f.notIn(base)) }()
 	}
 	return sync.OnceValue(func() Sensitive { return <-found })
+}
+
+// Secrets returns the files that hold secrets, relative to the workspace, without those that
+// are the same in base and those that allowed names.
+func (f *Files) Secrets(base tree.Base, allowed []string) (paths []string) {
+	isSecret := func(file *basefiles.File) bool { return file.Secret }
+	if !slices.ContainsFunc(f.Files, isSecret) { // as nearly always
+		return nil
+	}
+	for _, file := range f.notIn(base) {
+		if isSecret(file) {
+			paths = append(paths, f.InWorkspace(file))
+		}
+	}
+	return NotAllowed(paths, allowed)
 }
 
 // notIn returns the files that are not the same in base.

@@ -3,21 +3,31 @@ package app
 import (
 	"context"
 	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 )
 
 // Sensitive lists files that are perhaps not meant to leave this machine.
 type Sensitive struct {
+	Secrets []string // that hold secrets by their names, relative to the workspace
 	Ignored []string // that git ignores
 	Unknown error    // why it is not known which files git ignores
 }
 
-func sensitive(ctx context.Context, root string, files []*basefiles.File) (s Sensitive) {
+// Ignored finds out which files below root git ignores.
+func Ignored(ctx context.Context, root string, files []*basefiles.File) (s Sensitive) {
 	s.Ignored, s.Unknown = basefiles.GitIgnored(ctx, root, files)
 	return s
 }
@@ -28,11 +38,39 @@ func (a *App) SensitiveFiles(ctx context.Context, local *workspace.Project) (Sen
 	if err != nil {
 		return Sensitive{}, err
 	}
-	files, err := a.chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
+	selection, err := a.chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
 	if err != nil {
 		return Sensitive{}, err
 	}
-	return sensitive(ctx, files.Root(), files.Files), nil
+	s := Ignored(ctx, selection.Root(), selection.Files)
+	s.Secrets = (&Files{Selection: selection}).Secrets(tree.Base{}, nil)
+	return s, nil
+}
+
+// AllowSecrets adds the flag --allow-secrets.
+func AllowSecrets(c *cobra.Command, allowed *[]string) {
+	c.Flags().StringArrayVar(allowed, "allow-secrets", nil, "send this `FILE` of the workspace although such files hold secrets; repeatable")
+}
+
+// NotAllowed returns the paths that --allow-secrets does not name.
+func NotAllowed(paths, allowed []string) []string {
+	return slices.DeleteFunc(paths, func(name string) bool {
+		return slices.ContainsFunc(allowed, func(typed string) bool { return path.Clean(filepath.ToSlash(typed)) == name })
+	})
+}
+
+// RefuseSecrets refuses to send files that hold secrets. again is the command that did it.
+func RefuseSecrets(secrets []string, again cmdline.Line) error {
+	if len(secrets) == 0 {
+		return nil
+	}
+	shown := secrets[:min(3, len(secrets))]
+	for _, name := range shown {
+		again = again.Flag("--allow-secrets", name)
+	}
+	return failure.New(failure.CodeSecretFound, "%s would be sent, such as %s",
+		Count(len(secrets), "file that holds secrets", "files that hold secrets"), strings.Join(shown, ", ")).
+		WithHint("leave such files out with .toolignore, or allow each with --allow-secrets").Try(again)
 }
 
 // Note returns a note about files that git ignores, "" for none. one and many are the noun
@@ -56,6 +94,10 @@ func IgnoredConsent(origin string, project ref.Ref) string {
 // ConfirmSensitive asks whether sensitive files are pushed, if there are any.
 func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive) (asked, yes bool, err error) {
 	var facts []string
+	if len(s.Secrets) > 0 {
+		facts = append(facts, "Such files hold secrets:")
+		facts = append(facts, Shortened(s.Secrets)...)
+	}
 	if len(s.Ignored) > 0 {
 		facts = append(facts, fmt.Sprintf("git ignores %s:", Count(len(s.Ignored), "file", "files")))
 		facts = append(facts, Shortened(s.Ignored)...)

@@ -63,6 +63,9 @@ type Selection struct {
 // Root returns the directory of the files, as an absolute path without symbolic links.
 func (s *Selection) Root() string { return filepath.Join(s.workspace, filepath.FromSlash(s.root)) }
 
+// InWorkspace returns the path of a file relative to the workspace.
+func (s *Selection) InWorkspace(f *File) string { return path.Join(s.root, f.Path) }
+
 // Dirs returns the directories that were read, as absolute paths without symbolic links.
 func (s *Selection) Dirs() []string {
 	root := s.Root()
@@ -91,6 +94,7 @@ type File struct {
 	Path   string // in the tree: relative to the root, /-separated, in NFC
 	OnDisk string // the same path as spelled on disk
 	Mode   tree.Mode
+	Secret bool // a built-in rule excludes such files because of the secrets that they hold
 	Stamp
 }
 

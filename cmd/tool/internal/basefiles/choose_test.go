@@ -47,6 +47,33 @@ func TestChoose_AppliesToolignoreAfterBuiltInRules(t *testing.T) {
 	wantPaths(t, choose(t, at(root)), ".npmrc", ".toolignore", "b/private/a", "dist/a.js", "keep.tmp")
 }
 
+func TestChoose_MarksFilesThatHoldSecrets(t *testing.T) {
+	rules := "!.ENV\n!.ssh/\n!dist/\n!*.key\n"
+	root := plant(t, map[string]string{
+		".toolignore": rules, ".ENV": "", "a/.ssh/known": "", "a/.ssh/b/c": "", "dist/a": "", "a.key": "", "b": "", ".env.example": "",
+		".aws/.toolignore": rules, ".aws/cli/x": "", ".docker/config.json": "", ".docker/a": "",
+	})
+	for app, want := range map[string][]string{
+		".":       {".ENV", "a.key", "a/.ssh/b/c", "a/.ssh/known"},
+		".aws":    {".aws/.toolignore", ".aws/cli/x"}, // an app root is no way around the rules
+		".docker": nil,
+	} {
+		s := choose(t, basefiles.Options{Workspace: root, Root: filepath.Join(root, app)})
+		var secrets []string
+		for _, f := range s.Files {
+			if f.Secret {
+				secrets = append(secrets, s.InWorkspace(f))
+			}
+			if f.Path == "config.json" {
+				t.Errorf("%s: %s is selected", app, f.Path)
+			}
+		}
+		if diff := cmp.Diff(want, secrets); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", app, diff)
+		}
+	}
+}
+
 func TestChoose_ToolignoreAllowsCRLFAndBOM(t *testing.T) {
 	root := plant(t, map[string]string{".toolignore": "\ufeffa.txt\r\nb/\r\n", "a.txt": "", "b/c": "", "d": ""})
 	wantPaths(t, choose(t, at(root)), ".toolignore", "d")

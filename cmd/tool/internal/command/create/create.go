@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -59,6 +60,7 @@ type create struct {
 	local     *workspace.Project
 	name      string // slug, or @account/slug
 	answers   ui.Answers
+	allowed   []string // files that are sent although they hold secrets
 	checklist ui.Checklist
 
 	client  *workspace.Client
@@ -81,7 +83,7 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 	if err != nil {
 		return failure.Doing(err, from, "create %s", name)
 	}
-	c := &create{app: a, local: local, name: name, answers: o.answers, result: &Result{ProjectName: local.Name, Env: local.Env, Notes: []string{}}}
+	c := &create{app: a, local: local, name: name, answers: o.answers, allowed: o.allowed, result: &Result{ProjectName: local.Name, Env: local.Env, Notes: []string{}}}
 	fail := func(err error) error { return failure.Doing(err, local.Name, "create %s from %s", name, local.Name) }
 	if err := a.ConfirmHub(ctx); err != nil {
 		return fail(err)
@@ -138,8 +140,12 @@ func (c *create) confirmSensitive(ctx context.Context) (asked, yes bool, err err
 	if err != nil {
 		return false, true, nil
 	}
+	files.Secrets = app.NotAllowed(files.Secrets, c.allowed)
 	asked, yes, err = c.app.ConfirmSensitive(ctx, c.name, files)
-	return asked && files.Unknown == nil, yes, err
+	if yes {
+		c.allowed = slices.Concat(c.allowed, files.Secrets)
+	}
+	return asked && len(files.Ignored) > 0, yes, err
 }
 
 func (c *create) run(ctx context.Context) error {
@@ -188,6 +194,7 @@ func (c *create) read(ctx context.Context) (err error) {
 		return nil
 	}
 	if c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: c.checklist.Update}); err == nil {
+		err = app.RefuseSecrets(c.files.Secrets(tree.Base{}, c.allowed), c.app.Itself(c.name).Flag("--from", c.local.Name).Flag("--base-files"))
 		c.result.Notes = append(c.result.Notes, c.files.Notes...)
 		if note := c.files.Sensitive(ctx, tree.Base{})().Note("base file", "base files"); note != "" {
 			c.result.Notes = append(c.result.Notes, note)

@@ -161,6 +161,23 @@ func TestCreate_SendsNoSecretsInADescription(t *testing.T) {
 	}
 }
 
+func TestCreate_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {
+	w := published(t)
+	w.Write(".toolignore", "!.env\n")
+	w.Write(".env", "PASSWORD=hunter2\n")
+	w.UI.Answers = []string{"no"}
+	w.Run(command(w), "web", "--base-files").Done().Prints("Aborted")
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "Such files hold secrets:\n  .env") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	w.Strict = true
+	w.Run(command(w), "web", "--base-files", "--json").Fails("secret_found", "read")
+	w.Run(command(w), "web", "--base-files", "--allow-secrets", ".env").Done()
+	if set := w.BaseFiles(apptest.Stack); set[".env"] == 0 {
+		t.Errorf("the hub has %v", set)
+	}
+}
+
 func TestCreate_BundlesTheFilesOfADescription(t *testing.T) {
 	w := published(t)
 	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"}, "paths": {"/a": {"$ref": "paths/a.yaml"}, "/b": {"$ref": "paths/b.yaml"}}}`)

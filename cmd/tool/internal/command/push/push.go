@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -182,25 +183,42 @@ func (p *push) noteIgnored(one, many string) {
 	}
 }
 
-// confirmSensitive asks once for each destination whether files that git ignores are pushed
-// there. Files that this machine has already pushed there are not asked about.
+// confirmSensitive asks whether files that hold secrets are pushed, and once for each
+// destination about those that git ignores. Files that this machine has already pushed there
+// are not asked about. Where it does not ask, it refuses secrets that no flag allows.
 func (p *push) confirmSensitive(ctx context.Context) (bool, error) {
-	if !p.asks || p.files == nil {
+	if p.files == nil {
 		return true, nil
+	}
+	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
+	if !p.asks {
+		return true, failure.At(app.StageRead, app.RefuseSecrets(secrets, p.filesLine()))
 	}
 	question := app.IgnoredConsent(p.hub.Origin(), p.destination)
-	if p.app.History().Consented(question) {
-		return true, nil
+	var files app.Sensitive
+	if !p.app.History().Consented(question) {
+		files = p.sensitive()
 	}
-	files := p.sensitive()
+	files.Secrets = secrets
 	p.transfer.Hide()
 	asked, yes, err := p.app.ConfirmSensitive(ctx, p.destination.String(), files)
-	if asked && yes && files.Unknown == nil {
+	if yes {
+		p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, secrets) // in a watch
+	}
+	if asked && yes && len(files.Ignored) > 0 {
 		if err := p.app.History().Consent(question); err != nil {
 			p.result.Notes = append(p.result.Notes, "the answer could not be remembered: "+err.Error())
 		}
 	}
 	return yes, err
+}
+
+// filesLine is the command that pushes the same base files.
+func (p *push) filesLine() cmdline.Line {
+	if p.opts.FilesOnly {
+		return p.line("push").Flag("--base-files-only")
+	}
+	return p.line("push").Flag("--base-files")
 }
 
 // prepare does all that needs no answer of the hub. Failures come in the order of
