@@ -19,6 +19,9 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
+// SeeToolignore is the advice of a note about base files.
+const SeeToolignore = ": .toolignore says what is not pushed"
+
 // Sensitive lists files that are perhaps not meant to leave this machine.
 type Sensitive struct {
 	Secrets []string // that hold secrets by their names, relative to the workspace
@@ -32,8 +35,21 @@ func Ignored(ctx context.Context, root string, files []*basefiles.File) (s Sensi
 	return s
 }
 
+// And adds other files.
+func (s Sensitive) And(other Sensitive) Sensitive {
+	if s.Unknown == nil {
+		s.Unknown = other.Unknown
+	}
+	s.Secrets, s.Ignored = union(s.Secrets, other.Secrets), union(s.Ignored, other.Ignored)
+	return s
+}
+
+func union(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
 // SensitiveFiles returns the sensitive base files of a local project.
-func (a *App) SensitiveFiles(ctx context.Context, local *workspace.Project) (Sensitive, error) {
+func (a *App) SensitiveFiles(ctx context.Context, local *workspace.Project, allowed []string) (Sensitive, error) {
 	client, err := local.Client()
 	if err != nil {
 		return Sensitive{}, err
@@ -43,19 +59,21 @@ func (a *App) SensitiveFiles(ctx context.Context, local *workspace.Project) (Sen
 		return Sensitive{}, err
 	}
 	s := Ignored(ctx, selection.Root(), selection.Files)
-	s.Secrets = (&Files{Selection: selection}).Secrets(tree.Base{}, nil)
+	s.Secrets = (&Files{Selection: selection}).Secrets(tree.Base{}, allowed)
 	return s, nil
 }
 
 // AllowSecrets adds the flag --allow-secrets.
 func AllowSecrets(c *cobra.Command, allowed *[]string) {
-	c.Flags().StringArrayVar(allowed, "allow-secrets", nil, "send this `FILE` of the workspace although such files hold secrets; repeatable")
+	c.Flags().StringArrayVar(allowed, "allow-secrets", nil,
+		"send this `FILE` of the workspace although such files hold secrets; repeatable")
 }
 
 // NotAllowed returns the paths that --allow-secrets does not name.
 func NotAllowed(paths, allowed []string) []string {
 	return slices.DeleteFunc(paths, func(name string) bool {
-		return slices.ContainsFunc(allowed, func(typed string) bool { return path.Clean(filepath.ToSlash(typed)) == name })
+		is := func(typed string) bool { return path.Clean(filepath.ToSlash(typed)) == name }
+		return slices.ContainsFunc(allowed, is)
 	})
 }
 
@@ -70,20 +88,20 @@ func RefuseSecrets(secrets []string, again cmdline.Line) error {
 	}
 	return failure.New(failure.CodeSecretFound, "%s would be sent, such as %s",
 		Count(len(secrets), "file that holds secrets", "files that hold secrets"), strings.Join(shown, ", ")).
-		WithHint("leave such files out with .toolignore, or allow each with --allow-secrets").Try(again)
+		WithHint("leave such files out, or allow each with --allow-secrets").Try(again)
 }
 
 // Note returns a note about files that git ignores, "" for none. one and many are the noun
-// for them.
-func (s Sensitive) Note(one, many string) string {
+// for them, and advice says what to do about them.
+func (s Sensitive) Note(one, many, advice string) string {
 	switch {
 	case s.Unknown != nil:
 		return "it is not known which files git ignores: " + s.Unknown.Error()
 	case len(s.Ignored) == 0:
 		return ""
 	}
-	return fmt.Sprintf("git ignores %s, such as %s: .toolignore says what is not pushed",
-		Count(len(s.Ignored), one, many), strings.Join(s.Ignored[:min(3, len(s.Ignored))], ", "))
+	some := strings.Join(s.Ignored[:min(3, len(s.Ignored))], ", ")
+	return fmt.Sprintf("git ignores %s, such as %s%s", Count(len(s.Ignored), one, many), some, advice)
 }
 
 // IgnoredConsent names the question whether files that git ignores are pushed to a project.
@@ -91,9 +109,8 @@ func IgnoredConsent(origin string, project ref.Ref) string {
 	return "push files that git ignores to " + origin + " " + project.String()
 }
 
-// ConfirmSensitive asks whether sensitive files are pushed, if there are any.
-func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive) (asked, yes bool, err error) {
-	var facts []string
+// Facts says to a person what is sensitive; nil if nothing is.
+func (s Sensitive) Facts() (facts []string) {
 	if len(s.Secrets) > 0 {
 		facts = append(facts, "Such files hold secrets:")
 		facts = append(facts, Shortened(s.Secrets)...)
@@ -105,12 +122,18 @@ func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive)
 	if s.Unknown != nil {
 		facts = append(facts, "It is not known which files git ignores: "+s.Unknown.Error())
 	}
+	return facts
+}
+
+// ConfirmSensitive asks whether sensitive files are pushed, if there are any.
+func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive) (asked, yes bool, err error) {
+	facts := s.Facts()
 	if facts == nil {
 		return false, true, nil
 	}
 	yes, err = a.UI.Confirm(ctx, ui.YesNo{
 		Title: fmt.Sprintf("Push these files to %s?", project),
-		Facts: append(facts, "To leave files out, list them in .toolignore."),
+		Facts: append(facts, "To leave base files out, list them in .toolignore."),
 		Yes:   "Push them", No: "Push nothing",
 	})
 	return true, yes, err

@@ -104,5 +104,9 @@ func within(set map[string]bool, path string) bool {
 // repository, or refuse to check paths. A hook of git sets such variables.
 func elsewhere(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	return slices.Contains([]string{"GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_LITERAL_PATHSPECS"}, name)
+	switch name {
+	case "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_LITERAL_PATHSPECS":
+		return true
+	}
+	return false
 }

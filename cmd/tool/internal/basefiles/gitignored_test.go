@@ -85,7 +85,8 @@ func TestGitIgnored_FailsWhenItIsNotKnown(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(root, ".git"), 0o777))
 	app := filepath.Join(root, "app")
 	files := choose(t, basefiles.Options{Workspace: root, Root: app}).Files
-	if ignored, err := basefiles.GitIgnored(ctx, app, files); err == nil || !strings.Contains(err.Error(), "not a git repository") {
+	ignored, err := basefiles.GitIgnored(ctx, app, files)
+	if err == nil || !strings.Contains(err.Error(), "not a git repository") {
 		t.Errorf("a broken repository: %q, %v", ignored, err)
 	}
 	t.Setenv("PATH", t.TempDir())

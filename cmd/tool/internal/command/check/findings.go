@@ -173,6 +173,11 @@ func (f *findings) files(ctx context.Context, a *app.App, local *workspace.Proje
 	if err != nil {
 		return // reported
 	}
+	for _, file := range files.Files {
+		if file.Secret {
+			f.warn(errHoldsSecrets, files.InWorkspace(file))
+		}
+	}
 	for _, e := range files.Tree {
 		if e.Size > largest {
 			f.warn(fmt.Errorf("%s: a hub takes files of 25 MiB unless its administrator allows more", app.Bytes(e.Size)), path.Join(root, e.Path))

@@ -107,7 +107,8 @@ func (o *Options) check() error {
 		}
 	}
 	switch {
-	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty || o.Watch || o.AllowSecrets != nil):
+	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty ||
+		o.Watch || o.AllowSecrets != nil):
 		return cmdline.Usagef("--undo goes with --project alone")
 	case len(exclusive) > 1:
 		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")

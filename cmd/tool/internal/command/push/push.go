@@ -178,7 +178,7 @@ func (p *push) noteIgnored(one, many string) {
 	if p.files == nil {
 		return
 	}
-	if note := p.sensitive().Note(one, many); note != "" {
+	if note := p.sensitive().Note(one, many, app.SeeToolignore); note != "" {
 		p.result.Notes = append(p.result.Notes, note)
 	}
 }

@@ -350,9 +350,11 @@ func TestPush_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	unsent()
-	w.Run(push.Command, files("--dry-run")...).Done().Prints("2 files that hold secrets would be sent, such as .env, tls.key")
-	f := w.Run(push.Command, files("--force", "--json")...).Fails("secret_found", "read") // overwriting is another question
-	if recipe := fmt.Sprint(f["recipe"]); !strings.Contains(recipe, "push web --base-files-only --allow-secrets .env --allow-secrets tls.key") {
+	const note = "2 files that hold secrets would be sent, such as .env, tls.key"
+	w.Run(push.Command, files("--dry-run")...).Done().Prints(note)
+	f := w.Run(push.Command, files("--force", "--json")...).Fails("secret_found", "read") // which is about overwriting
+	recipe := fmt.Sprint(f["recipe"])
+	if !strings.Contains(recipe, "push web --base-files-only --allow-secrets .env --allow-secrets tls.key") {
 		t.Errorf("the recipe is %s", recipe)
 	}
 	w.Strict = true

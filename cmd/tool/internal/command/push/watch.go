@@ -78,7 +78,8 @@ func (w *watch) next() *push {
 	return &push{
 		app: p.app, local: p.local, transfer: p.transfer,
 		opts: Options{
-			Project: p.opts.Project, NoRecord: p.opts.NoRecord, AllowEmpty: p.opts.AllowEmpty, AllowSecrets: p.opts.AllowSecrets, FilesOnly: true,
+			Project: p.opts.Project, NoRecord: p.opts.NoRecord, FilesOnly: true,
+			AllowEmpty: p.opts.AllowEmpty, AllowSecrets: p.opts.AllowSecrets,
 		},
 	}
 }
