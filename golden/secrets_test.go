@@ -28,6 +28,7 @@ func TestPush_StartsGitWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	record := w.stub("git")
+	w.write(".git/HEAD", "ref: refs/heads/main\n")
 	w.env = append(w.env, "TOOL_HUB_TOKEN="+w.token, "TOOL_API_ORIGIN="+w.origin, "OTHER="+w.token, "HUB_DB=postgres://hub:secret@db/hub")
 	w.must("push", "web", "--base-files-only", "--no-input")
 	checkNoSecrets(t, record, w.token)

@@ -1,7 +1,7 @@
 package app
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/apisource"
@@ -14,7 +14,7 @@ import (
 // Description is an API description of a local project, with the files to which it refers.
 type Description struct {
 	Text  []byte
-	Files []string // that it was made of, relative to the workspace, with /
+	Files []string // that it was made of, relative to the workspace, with /, the source first
 	Notes []string // about references that lead nowhere
 }
 
@@ -23,7 +23,7 @@ func ReadDescription(schema *workspace.Schema) (Description, error) {
 	if _, err := schema.Read(); err != nil { // with the position of the source
 		return Description{}, err
 	}
-	s, err := apisource.Bundle(DescriptionFiles(schema), schema.File)
+	s, err := apisource.Bundle(schema.ReadFile, schema.File)
 	if err != nil {
 		return Description{}, failure.New(failure.CodeInvalidFile, "%w", err)
 	}
@@ -32,6 +32,9 @@ func ReadDescription(schema *workspace.Schema) (Description, error) {
 			WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 	}
 	d := Description{Text: s.Document, Files: s.Files}
+	if d.Files[0] != schema.File { // which is a link
+		d.Files = append([]string{schema.File}, d.Files...)
+	}
 	if len(s.Problems) == 0 {
 		return d, nil
 	}
@@ -43,13 +46,28 @@ func ReadDescription(schema *workspace.Schema) (Description, error) {
 	return d, nil
 }
 
-// DescriptionFiles reads the files of an API description, but none that probably holds
-// secrets: everyone who can see the API could read them.
-func DescriptionFiles(schema *workspace.Schema) apisource.ReadFile {
-	return func(name string) (data []byte, inside string, err error) {
-		if data, inside, err = schema.ReadFile(name); err == nil && inside != schema.File && basefiles.HoldsSecrets(inside) {
-			return nil, "", errors.New("such files hold secrets")
+// Sensitive finds out which of the files are sensitive; dir is the workspace. Everyone who
+// can see an API can read its description.
+func (d Description) Sensitive(ctx context.Context, dir string, allowed []string) Sensitive {
+	var files []*basefiles.File
+	var secrets []string
+	for _, name := range d.Files {
+		files = append(files, &basefiles.File{Path: name, OnDisk: name})
+		if basefiles.HoldsSecrets(name) {
+			secrets = append(secrets, name)
 		}
-		return data, inside, err
+	}
+	s := Ignored(ctx, dir, files)
+	s.Secrets = NotAllowed(secrets, allowed)
+	return s
+}
+
+// ListFiles lists on stderr the files of a description that has several, before it is sent.
+func (a *App) ListFiles(d Description) {
+	if len(d.Files) > 1 {
+		a.Diagnose("The API description is made of %d files:", len(d.Files))
+		for _, line := range Shortened(d.Files) {
+			a.Diagnose("%s", line)
+		}
 	}
 }

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
@@ -111,15 +111,31 @@ func (a *App) ChooseFiles(ctx context.Context, local *workspace.Project, client 
 	return f, nil
 }
 
-// GitIgnored starts to find out which files git ignores, of those that are not the same
-// in base, which the hub has had already. It returns a function that waits for the paths.
-func (f *Files) GitIgnored(ctx context.Context, base tree.Base) (paths func() []string) {
+// Sensitive starts to find out which files are sensitive, of those that are not the same
+// in base, which the hub has had already. It returns a function that waits for the answer.
+func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive {
+	found := make(chan Sensitive, 1)
 	if f.Digest == base.Digest {
-		return func() []string { return nil }
+		found <- Sensitive{}
+	} else {
+		go func() { found <- Ignored(ctx, f.Root(), f.notIn(base)) }()
 	}
-	found := make(chan []string, 1)
-	go func() { found <- f.Selection.GitIgnored(ctx, f.notIn(base)) }()
-	return sync.OnceValue(func() []string { return <-found })
+	return sync.OnceValue(func() Sensitive { return <-found })
+}
+
+// Secrets returns the files that hold secrets, relative to the workspace, without those that
+// are the same in base and those that allowed names.
+func (f *Files) Secrets(base tree.Base, allowed []string) (paths []string) {
+	isSecret := func(file *basefiles.File) bool { return file.Secret }
+	if !slices.ContainsFunc(f.Files, isSecret) { // as nearly always
+		return nil
+	}
+	for _, file := range f.notIn(base) {
+		if isSecret(file) {
+			paths = append(paths, f.InWorkspace(file))
+		}
+	}
+	return NotAllowed(paths, allowed)
 }
 
 // notIn returns the files that are not the same in base.
@@ -138,34 +154,6 @@ func (f *Files) notIn(base tree.Base) []*basefiles.File {
 		}
 	}
 	return files
-}
-
-// GitIgnoredNote returns a note about paths that git ignores, "" for none. one and many
-// are the noun for them.
-func GitIgnoredNote(paths []string, one, many string) string {
-	if len(paths) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("git ignores %s, such as %s: .toolignore says what is not pushed",
-		Count(len(paths), one, many), strings.Join(paths[:min(3, len(paths))], ", "))
-}
-
-// IgnoredFiles lists the base files of a local project that git ignores.
-func (a *App) IgnoredFiles(ctx context.Context, local *workspace.Project) ([]string, error) {
-	client, err := local.Client()
-	if err != nil {
-		return nil, err
-	}
-	selection, err := a.chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
-	if err != nil {
-		return nil, err
-	}
-	return selection.GitIgnored(ctx, selection.Files), nil
-}
-
-// IgnoredConsent names the question whether files that git ignores are pushed to a project.
-func IgnoredConsent(origin string, project ref.Ref) string {
-	return "push files that git ignores to " + origin + " " + project.String()
 }
 
 // Send calls upload with f, reports its progress to r, and expects the hub to have base.
@@ -218,13 +206,3 @@ const (
 	Uploading   = "uploading"
 	Downloading = "downloading"
 )
-
-// ConfirmIgnored asks whether base files are pushed that git ignores.
-func (a *App) ConfirmIgnored(ctx context.Context, project, origin string, paths []string) (bool, error) {
-	facts := append([]string{fmt.Sprintf("git ignores %s:", Count(len(paths), "base file", "base files"))}, Shortened(paths)...)
-	return a.UI.Confirm(ctx, ui.YesNo{
-		Title: fmt.Sprintf("Push files that git ignores to %s?", project),
-		Facts: append(facts, "To leave files out, list them in .toolignore."),
-		Yes:   "Push them", No: "Push nothing",
-	})
-}

@@ -20,7 +20,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -82,9 +81,15 @@ type Selection struct {
 	remedy    string // how the user can exclude a file
 }
 
+// Root returns the directory of the files, as an absolute path without symbolic links.
+func (s *Selection) Root() string { return filepath.Join(s.workspace, filepath.FromSlash(s.root)) }
+
+// InWorkspace returns the path of a file relative to the workspace.
+func (s *Selection) InWorkspace(f *File) string { return path.Join(s.root, f.Path) }
+
 // Dirs returns the directories that were read, as absolute paths without symbolic links.
 func (s *Selection) Dirs() []string {
-	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	root := s.Root()
 	dirs := make([]string, len(s.dirs))
 	for i, dir := range s.dirs {
 		dirs[i] = filepath.Join(root, filepath.FromSlash(dir))
@@ -95,7 +100,7 @@ func (s *Selection) Dirs() []string {
 // Excluded returns the paths that rules exclude, absolute and without symbolic links;
 // only with ListSkipped. It does not list links and special files, which may become files.
 func (s *Selection) Excluded() []string {
-	root := filepath.Join(s.workspace, filepath.FromSlash(s.root))
+	root := s.Root()
 	var all []string
 	for _, skip := range s.Skipped {
 		if !isKind(skip.Why) {
@@ -110,6 +115,7 @@ type File struct {
 	Path   string // in the tree: relative to the root, /-separated, in NFC
 	OnDisk string // the same path as spelled on disk
 	Mode   tree.Mode
+	Secret bool // a built-in rule excludes such files because of the secrets that they hold
 	Stamp
 }
 
@@ -149,7 +155,7 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 		return nil, err
 	}
 	err = s.walk(ctx, filter{
-		rules: []*ignore.Rules{own, builtIn()},
+		own:   own,
 		never: never(generatedBelow(o, s.root)),
 		list:  o.ListSkipped,
 	})

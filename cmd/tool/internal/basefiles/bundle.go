@@ -41,7 +41,7 @@ func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 	}
 	s.remedy, s.limits = "move it out of "+s.name(""), cmp.Or(o.Limits, UsualLimits)
 	own := ignore.Compile([]byte(notBundled), builtInSource)
-	if err := s.walk(ctx, filter{rules: []*ignore.Rules{own, builtIn()}, never: never(nil)}); err != nil {
+	if err := s.walk(ctx, filter{own: own, never: never(nil)}); err != nil {
 		return nil, err
 	}
 	return s, nil

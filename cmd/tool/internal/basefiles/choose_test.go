@@ -27,10 +27,16 @@ func TestChoose_AppliesBuiltInRules(t *testing.T) {
 		"x.tfstate", ".env", "a/.env", ".env.local", ".envrc", ".dev.vars", "tls.pem", "tls.key", "a.p12", "a.pfx",
 		"a.jks", "release.keystore", "id_ecdsa", "id_ecdsa.pub", ".aws/credentials", "a/.ssh/config", ".pgpass", ".git-credentials",
 		"x.tfstate.backup", ".tool-x.tmp", ".client.json.tool-x.tmp", "id_rsa", "id_rsa.pub", "id_ed25519", ".npmrc", ".netrc", ".pypirc",
+		"id_dsa", "a.ppk", "a.kdbx", "a/.docker/config.json", ".dockercfg", ".kube/config", "kubeconfig",
+		".gnupg/a", ".azure/a", "a/.config/gcloud/b/c", ".cargo/credentials", "a/.cargo/credentials.toml",
+		"a/.m2/settings.xml", ".htpasswd", ".vault-token", ".terraformrc", "prod.tfvars", ".s3cfg",
+		".boto", "a/auth.json", "credentials.json", "service-account-1.json", ".bash_history", "env.local", "prod.env",
+		"b/.ENV", "B.Pem", "b/ID_RSA", "b/.Aws/config", "b/.Kube/Config", "b/Credentials.JSON",
 	}
 	kept := []string{
-		".env.example", ".gitignore", "a/build/x", "a/coverage/x", "a/dist/x", "a/out/x", "environment.ts",
-		"index.html", "keys.ts", "node_modules.md", "src/log.ts",
+		".cargo/config.toml", ".config/a", ".docker/a", ".env.example", ".gitignore", ".kube/a", "Build/a",
+		"a/.ENV.Example", "a/build/x", "a/coverage/x", "a/dist/x", "a/out/x", "environment.ts", "index.html",
+		"keys.ts", "node_modules.md", "src/log.ts",
 	}
 	wantPaths(t, choose(t, at(plant(t, named(slices.Concat(out, kept)...)))), kept...)
 }
@@ -41,6 +47,33 @@ func TestChoose_AppliesToolignoreAfterBuiltInRules(t *testing.T) {
 		"dist/a.js":   "", ".npmrc": "", "a.tmp": "", "keep.tmp": "", "private/a": "", "b/private/a": "",
 	})
 	wantPaths(t, choose(t, at(root)), ".npmrc", ".toolignore", "b/private/a", "dist/a.js", "keep.tmp")
+}
+
+func TestChoose_MarksFilesThatHoldSecrets(t *testing.T) {
+	rules := "!.ENV\n!.ssh/\n!dist/\n!*.key\n"
+	root := plant(t, map[string]string{
+		".toolignore": rules, ".ENV": "", "a/.ssh/known": "", "a/.ssh/b/c": "", "dist/a": "", "a.key": "", "b": "",
+		".env.example": "", ".aws/.toolignore": rules, ".aws/cli/x": "", ".docker/config.json": "", ".docker/a": "",
+	})
+	for app, want := range map[string][]string{
+		".":       {".ENV", "a.key", "a/.ssh/b/c", "a/.ssh/known"},
+		".aws":    {".aws/.toolignore", ".aws/cli/x"}, // an app root is no way around the rules
+		".docker": nil,
+	} {
+		s := choose(t, basefiles.Options{Workspace: root, Root: filepath.Join(root, app)})
+		var secrets []string
+		for _, f := range s.Files {
+			if f.Secret {
+				secrets = append(secrets, s.InWorkspace(f))
+			}
+			if f.Path == "config.json" {
+				t.Errorf("%s: %s is selected", app, f.Path)
+			}
+		}
+		if diff := cmp.Diff(want, secrets); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", app, diff)
+		}
+	}
 }
 
 func TestChoose_ToolignoreAllowsCRLFAndBOM(t *testing.T) {

@@ -2,6 +2,10 @@ package basefiles
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,52 +13,81 @@ import (
 	"example.com/projecthub/cmd/tool/internal/child"
 )
 
-// GitIgnored returns the paths of the files that git ignores and does not track, which
-// are probably not meant to be pushed. The files are of s, in path order. It returns none
-// if git is not installed or the root is not in a repository.
-func (s *Selection) GitIgnored(ctx context.Context, files []*File) (paths []string) {
-	if len(files) == 0 {
-		return nil
+// GitIgnored returns the paths of those files below root that git ignores and does not
+// track, which are probably not meant to be sent. The files are in path order. It returns
+// none outside of a repository. An error means that it is not known what git ignores.
+func GitIgnored(ctx context.Context, root string, files []*File) (paths []string, err error) {
+	root, err = resolve(root)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	top, err := repository(root)
+	if err != nil || top == "" {
+		return nil, err
 	}
 	var names strings.Builder
 	for _, f := range files {
 		names.WriteString("./" + f.OnDisk + "\x00") // a colon at the start has a meaning
 	}
-	// Without the index, git reads only the rules above these files. It fails if no rule
-	// excludes any, as in most repositories.
-	excluded, err := s.git(ctx, names.String(), "check-ignore", "--no-index", "--stdin", "-z")
-	if err != nil {
-		return nil
+	// Without the index, git reads only the rules above these files.
+	excluded, err := git(ctx, top, root, names.String(), "check-ignore", "--no-index", "--stdin", "-z")
+	if err != nil || len(excluded) == 0 {
+		return nil, err
 	}
-	tracked, err := s.git(ctx, "", "ls-files", "-z")
+	tracked, err := git(ctx, top, root, "", "ls-files", "-z")
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	for _, f := range files {
 		if excluded["./"+f.OnDisk] && !within(tracked, f.OnDisk) {
 			paths = append(paths, f.Path)
 		}
 	}
-	return paths
+	return paths, nil
 }
 
-// git runs git in the root and returns the paths that it prints. It disables what makes git
-// run other programs: a file system monitor, and a transport with which a partial clone
-// fetches a missing object.
-func (s *Selection) git(ctx context.Context, stdin string, args ...string) (paths map[string]bool, err error) {
+// repository returns the nearest directory with a .git, at or above dir; "" for none. Git
+// itself would take a directory that looks like a bare repository, which may be among the
+// files, and would refuse the repository of another user.
+func repository(dir string) (string, error) {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			return dir, err
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", nil
+		}
+		dir = above
+	}
+}
+
+// git runs git in dir for the repository at top and returns the paths that it prints. It
+// disables what makes git run other programs: a file system monitor, and a transport with
+// which a partial clone fetches a missing object.
+func git(ctx context.Context, top, dir, stdin string, args ...string) (paths map[string]bool, err error) {
 	cmd, err := child.Command(ctx, "git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("git is not installed")
 	}
-	cmd.Dir = filepath.Join(s.workspace, filepath.FromSlash(s.root))
-	cmd.Env = append(slices.DeleteFunc(cmd.Env, elsewhere), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1") // a setting could allow any protocol
+	cmd.Dir = dir
+	cmd.Env = append(slices.DeleteFunc(cmd.Env, elsewhere), "GIT_DIR="+filepath.Join(top, ".git"), "GIT_WORK_TREE="+top,
+		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1") // a setting could allow any protocol
 	cmd.Stdin = strings.NewReader(stdin)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	paths = map[string]bool{}
-	for path := range strings.SplitSeq(string(out), "\x00") {
-		paths[path] = true
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1) { // 1: it found none
+		line, _, _ := strings.Cut(stderr.String(), "\n")
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, line)
 	}
-	return paths, err
+	paths = map[string]bool{}
+	for path := range strings.SplitAfterSeq(string(out), "\x00") {
+		if path, ok := strings.CutSuffix(path, "\x00"); ok {
+			paths[path] = true
+		}
+	}
+	return paths, nil
 }
 
 // within reports whether set contains path or a directory above it, as that of a submodule.
@@ -67,9 +100,13 @@ func within(set map[string]bool, path string) bool {
 	return set[path]
 }
 
-// elsewhere reports whether an environment variable makes git use another repository
-// than that of its directory, or refuse to check paths. A hook of git sets such variables.
+// elsewhere reports whether an environment variable makes git use a part of another
+// repository, or refuse to check paths. A hook of git sets such variables.
 func elsewhere(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_LITERAL_PATHSPECS"}, name)
+	switch name {
+	case "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_LITERAL_PATHSPECS":
+		return true
+	}
+	return false
 }

@@ -12,7 +12,12 @@ import (
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 )
 
-func gitIgnored(s *basefiles.Selection) []string { return s.GitIgnored(ctx, s.Files) }
+func gitIgnored(t *testing.T, o basefiles.Options) []string {
+	t.Helper()
+	ignored, err := basefiles.GitIgnored(ctx, o.Root, choose(t, o).Files)
+	must(t, err)
+	return ignored
+}
 
 func TestGitIgnored_ListsFilesThatGitWouldNotTrack(t *testing.T) {
 	root := plant(t, map[string]string{
@@ -33,7 +38,7 @@ func TestGitIgnored_ListsFilesThatGitWouldNotTrack(t *testing.T) {
 	t.Setenv("GIT_INDEX_FILE", "nowhere")
 	t.Setenv("GIT_LITERAL_PATHSPECS", "1")
 	want := []string{":odd", "[x]*", "a.draft", "c.bak", "private/a", "private/b/c", "sub/b.draft", "sub/private/d"}
-	if diff := cmp.Diff(want, gitIgnored(choose(t, app))); diff != "" {
+	if diff := cmp.Diff(want, gitIgnored(t, app)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -42,20 +47,51 @@ func TestGitIgnored_DetectsIgnoredAppRoot(t *testing.T) {
 	root := plant(t, map[string]string{".gitignore": "[a]pps/\n", "apps/[web]/a": "", "apps/[web]/src/b": "", "apps/w": ""})
 	git(t, root, "init", "-q")
 	app := basefiles.Options{Workspace: root, Root: filepath.Join(root, "apps/[web]")}
-	if diff := cmp.Diff([]string{"a", "src/b"}, gitIgnored(choose(t, app))); diff != "" {
+	if diff := cmp.Diff([]string{"a", "src/b"}, gitIgnored(t, app)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestGitIgnored_IsZeroWithoutGit(t *testing.T) {
-	s := choose(t, at(plant(t, named(".gitignore", "a"))))
-	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(t.TempDir()))
-	if paths := gitIgnored(s); len(paths) > 0 {
-		t.Errorf("outside a repository: %q", paths)
+func TestGitIgnored_IsZeroOutsideARepository(t *testing.T) {
+	if ignored := gitIgnored(t, at(plant(t, named(".gitignore", "a")))); len(ignored) > 0 {
+		t.Errorf("%q", ignored)
+	}
+}
+
+func TestGitIgnored_KnowsWhatGitItselfRefusesToTell(t *testing.T) {
+	plantIgnored := func() basefiles.Options {
+		root := plant(t, map[string]string{".gitignore": "private\n", "app/private": "", "app/a": ""})
+		git(t, root, "init", "-q")
+		return basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")}
+	}
+	t.Run("the repository of another user", func(t *testing.T) {
+		o := plantIgnored()
+		t.Setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+		if diff := cmp.Diff([]string{"private"}, gitIgnored(t, o)); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a bare repository in the app", func(t *testing.T) {
+		o := plantIgnored()
+		git(t, o.Root, "init", "-q", "--bare", ".")
+		if diff := cmp.Diff([]string{"private"}, gitIgnored(t, o)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestGitIgnored_FailsWhenItIsNotKnown(t *testing.T) {
+	root := plant(t, named("app/a", "b"))
+	must(t, os.Mkdir(filepath.Join(root, ".git"), 0o777))
+	app := filepath.Join(root, "app")
+	files := choose(t, basefiles.Options{Workspace: root, Root: app}).Files
+	ignored, err := basefiles.GitIgnored(ctx, app, files)
+	if err == nil || !strings.Contains(err.Error(), "not a git repository") {
+		t.Errorf("a broken repository: %q, %v", ignored, err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if paths := gitIgnored(s); len(paths) > 0 {
-		t.Errorf("without git: %q", paths)
+	if ignored, err := basefiles.GitIgnored(ctx, app, files); err == nil || err.Error() != "git is not installed" {
+		t.Errorf("without git: %q, %v", ignored, err)
 	}
 }
 
@@ -66,8 +102,7 @@ func TestGitIgnored_RunsNoProgramOfTheRepository(t *testing.T) {
 	must(t, os.WriteFile(trap, []byte("#!/bin/sh\ntouch '"+trap+".sprung'\n"), 0o777))
 	git(t, root, "add", "a")
 	git(t, root, "config", "core.fsmonitor", trap)
-	s := choose(t, at(root))
-	gitIgnored(s)
+	gitIgnored(t, at(root))
 	if _, err := os.Stat(trap + ".sprung"); err == nil {
 		t.Error("the repository's fsmonitor ran")
 	}
@@ -94,7 +129,7 @@ func TestGitIgnored_FetchesNothing(t *testing.T) {
 	}
 	tree := strings.TrimSpace(git(t, root, "rev-parse", "HEAD:other")) // which the sparse index names
 	must(t, os.Remove(filepath.Join(root, ".git", "objects", tree[:2], tree[2:])))
-	gitIgnored(choose(t, at(root)))
+	gitIgnored(t, at(root))
 	if _, err := os.Stat(sprung); err == nil {
 		t.Error("the repository's transport ran")
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -27,21 +28,24 @@ const (
 //go:embed built-in.gitignore
 var defaults []byte
 
-var builtIn = sync.OnceValue(func() *ignore.Rules {
-	return ignore.Compile(defaults, builtInSource)
+// builtIn returns the built-in rules: those of files that hold secrets, and the others.
+var builtIn = sync.OnceValues(func() (secrets, others *ignore.Rules) {
+	rest, named, _ := bytes.Cut(defaults, []byte("# What holds secrets"))
+	return ignore.Compile(named, builtInSource), ignore.Compile(rest, builtInSource)
 })
 
-// secrets are the built-in rules of files that hold secrets, the last ones.
-var secrets = sync.OnceValue(func() *ignore.Rules {
-	_, rules, _ := bytes.Cut(defaults, []byte("# What holds secrets.\n"))
-	return ignore.Compile(rules, builtInSource)
-})
+// matchSecret returns the built-in rule about files that hold secrets that decides, or nil.
+// It compares names without regard to case, because these files are read in any.
+func matchSecret(path string, dir bool) *ignore.Rule {
+	secrets, _ := builtIn()
+	return secrets.Match(strings.ToLower(path), dir)
+}
 
 // HoldsSecrets reports whether a built-in rule excludes a path because of the secrets that
 // such files hold.
 func HoldsSecrets(name string) bool {
 	for dir := false; name != "."; name, dir = path.Dir(name), true {
-		if rule := secrets().Match(name, dir); rule != nil && !rule.Keeps {
+		if rule := matchSecret(name, dir); rule != nil && !rule.Keeps {
 			return true
 		}
 	}

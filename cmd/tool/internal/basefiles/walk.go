@@ -19,22 +19,31 @@ import (
 
 // filter decides which files are selected.
 type filter struct {
-	rules []*ignore.Rules                // the first list with a matching rule decides
+	own   *ignore.Rules                  // decide before the built-in rules
 	never func(path string) (why string) // excluded whatever the rules say
 	list  bool                           // record skipped paths
+	above string                         // the root in the workspace, with a slash at its end; "" for the workspace
 }
 
-// rule returns the rule that excludes path, or nil.
-func (c *filter) rule(path string, dir bool) *ignore.Rule {
-	for _, rules := range c.rules {
-		if rule := rules.Match(path, dir); rule != nil {
-			if rule.Keeps {
-				return nil
-			}
-			return rule
-		}
+// rule returns the rule that excludes path, or nil; then it reports whether a built-in rule
+// would exclude path because of the secrets that such files hold.
+func (c *filter) rule(path string, dir bool) (excludes *ignore.Rule, secret bool) {
+	own := c.own.Match(path, dir)
+	if own != nil && !own.Keeps {
+		return own, false
 	}
-	return nil
+	rule := matchSecret(c.above+path, dir)
+	if own != nil {
+		return nil, rule != nil && !rule.Keeps
+	}
+	if rule == nil {
+		_, others := builtIn()
+		rule = others.Match(path, dir)
+	}
+	if rule == nil || rule.Keeps {
+		return nil, false
+	}
+	return rule, false
 }
 
 // walker reads directories on all cores, each from its open parent.
@@ -57,6 +66,7 @@ type folder struct {
 	below         []*folder
 	skipped       []Skip
 	links, others int
+	secret        bool // all files in it hold secrets
 	err           error
 }
 
@@ -82,6 +92,9 @@ func (p location) slash() location {
 // walk adds the files that c selects to s.
 func (s *Selection) walk(ctx context.Context, c filter) error {
 	s.lookUp()
+	if s.root != "." {
+		c.above = s.root + "/"
+	}
 	// More readers than cores, because some wait for the disk.
 	w := &walker{filter: c, selection: s, ctx: ctx, work: make(chan task), readers: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
 	defer close(w.work)
@@ -89,7 +102,7 @@ func (s *Selection) walk(ctx context.Context, c filter) error {
 	if err != nil {
 		return s.unreadable("", err)
 	}
-	root := &folder{}
+	root := &folder{secret: HoldsSecrets(c.above + "any file")}
 	w.start(task{d, root})
 	w.open.Wait()
 	if err := ctx.Err(); err != nil {
@@ -181,18 +194,20 @@ func (w *walker) visit(d *dir, f *folder, p location, kind kind) error {
 		w.skip(f, p, is.kind, why)
 		return nil
 	}
-	if rule := w.rule(p.path, is.kind == directory); rule != nil {
+	rule, secret := w.rule(p.path, is.kind == directory)
+	if rule != nil {
 		if w.list {
 			w.skip(f, p, is.kind, reason(rule))
 		}
 		return nil
 	}
+	secret = secret || f.secret
 	switch is.kind {
 	case directory:
-		f.below = append(f.below, &folder{location: p.slash()})
+		f.below = append(f.below, &folder{location: p.slash(), secret: secret})
 		return nil
 	case regular:
-		return w.choose(d, f, p, is)
+		return w.choose(d, f, p, is, secret)
 	case link:
 		f.links++
 	default:
@@ -234,7 +249,7 @@ func (w *walker) enter(d *dir, f, below *folder) error {
 	return nil
 }
 
-func (w *walker) choose(d *dir, f *folder, p location, is info) error {
+func (w *walker) choose(d *dir, f *folder, p location, is info, secret bool) error {
 	if is.mode == "" { // the listing knew only the kind
 		var err error
 		if is, err = w.stat(d, f, p); err != nil {
@@ -250,7 +265,7 @@ func (w *walker) choose(d *dir, f *folder, p location, is info) error {
 	if above(is.Size, w.selection.limits.BaseFileBytes) {
 		return w.selection.tooLarge(p.onDisk, is.Size)
 	}
-	f.files = append(f.files, &File{p.path, p.onDisk, is.mode, is.Stamp})
+	f.files = append(f.files, &File{p.path, p.onDisk, is.mode, secret, is.Stamp})
 	w.found.Add(1)
 	return nil
 }

@@ -135,6 +135,26 @@ func TestUpdate_ReplacesTheDescription(t *testing.T) {
 	w.Run(api.Command, "update", "--json").Fails("missing_scope", "update")
 }
 
+func TestUpdate_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{}`)
+	w.Local("@alice/web", `{}`)
+	w.Write(".tool/web/client.json", `{"api": "@alice/web", "source": "openapi.json", "settings": {}}`)
+	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Shop", "version": "7"},
+		"paths": {"/a": {"$ref": ".env"}}}`)
+	w.Write(".env", "{summary: hunter2}\n")
+	w.UI.Answers = []string{"no"}
+	w.Run(api.Command, "update").Done().Prints("Aborted", "made of 2 files:\n  openapi.json\n  .env")
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "Such files hold secrets:\n  .env") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	w.Run(api.Command, "update", "--force", "--json").Fails("secret_found", "api")
+	w.Strict = true
+	w.Run(api.Command, "update", "--json").Fails("secret_found", "api")
+	w.Run(api.Command, "update", "--allow-secrets", ".env").Done().Prints("title        Shop")
+}
+
 func TestRm_RefusesAnAPIThatProjectsUse(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)

@@ -29,8 +29,9 @@ type Updated struct {
 
 // updateOptions are the flags of api update.
 type updateOptions struct {
-	from  app.Optional
-	force bool
+	from    app.Optional
+	force   bool
+	allowed []string // files that are sent although they hold secrets
 
 	api ref.Ref // once it is known
 }
@@ -71,6 +72,7 @@ description. A terminal asks first, unless --force is given.`,
 	fl.SortFlags = false
 	fl.Var(&o.from, "from", "take the source of this local `PROJECT` (default: the only one)")
 	fl.BoolVar(&o.force, "force", false, "replace without asking")
+	app.AllowSecrets(c, &o.allowed)
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
 	return a.HubFlags(a.EnvFlag(c))
 }
@@ -105,8 +107,18 @@ func update(ctx context.Context, a *app.App, name string, o *updateOptions) erro
 	if err != nil {
 		return explain(hub, err, api)
 	}
-	if !a.Strict() && !o.force && former.SHA256 != source.digest {
-		if yes, err := confirm(ctx, a, former, source); err != nil {
+	if former.SHA256 != source.digest {
+		a.ListFiles(source.Description)
+		files := source.Sensitive(ctx, local.Workspace.Dir, o.allowed)
+		if a.Strict() || o.force {
+			again := a.Line().With(api.String()).Flag("--from", local.Name)
+			if err := app.RefuseSecrets(files.Secrets, again); err != nil {
+				return failure.At(app.StageAPI, err)
+			}
+			if note := files.Note("file of the description", "files of the description", ""); note != "" {
+				source.Notes = append(source.Notes, note)
+			}
+		} else if yes, err := confirm(ctx, a, former, source, files); err != nil {
 			return err
 		} else if !yes {
 			return a.Aborted(&app.Aborted{ProjectName: local.Name, Origin: hub.Origin()})
@@ -116,21 +128,24 @@ func update(ctx context.Context, a *app.App, name string, o *updateOptions) erro
 	if err != nil {
 		return explain(hub, err, api)
 	}
-	r := Updated{Viewed: Viewed{API: *now, Origin: hub.Origin(), Notes: append([]string{}, source.notes...)}, Changed: now.SHA256 != former.SHA256}
+	r := Updated{
+		Viewed:  Viewed{API: *now, Origin: hub.Origin(), Notes: append([]string{}, source.Notes...)},
+		Changed: now.SHA256 != former.SHA256,
+	}
 	if !r.Changed {
 		r.Notes = append(r.Notes, "the hub had this description already")
 	}
 	return a.PrintDone("api", "the API was updated", r, func(w *app.Printer) { viewText(w, r.API, r.Origin, r.Notes) })
 }
 
-func confirm(ctx context.Context, a *app.App, former *wire.API, s *source) (bool, error) {
+func confirm(ctx context.Context, a *app.App, former *wire.API, s *source, files app.Sensitive) (bool, error) {
 	return a.UI.Confirm(ctx, ui.YesNo{
 		Title: fmt.Sprintf("Replace the description of %s?", former.API),
-		Facts: []string{
+		Facts: append([]string{
 			fmt.Sprintf("Now   %s %s, registered by %s", former.Title, former.Version, former.CreatedBy),
 			"By    " + s.name,
 			"All projects that use the API get the new description.",
-		},
+		}, files.Facts()...),
 		Yes: "Replace it", No: "Leave it",
 	})
 }
@@ -139,9 +154,8 @@ func confirm(ctx context.Context, a *app.App, former *wire.API, s *source) (bool
 type source struct {
 	name   string // of the file, or the address
 	url    string // "" for a file
-	text   []byte
 	digest string // "" for an address
-	notes  []string
+	app.Description
 }
 
 // readSource reads what source of a local project names.
@@ -162,12 +176,12 @@ func readSource(a *app.App, local *workspace.Project) (*source, error) {
 		return nil, failure.At(app.StageAPI, err)
 	}
 	sum := sha256.Sum256(read.Text)
-	return &source{name: schema.File, text: read.Text, digest: hex.EncodeToString(sum[:]), notes: read.Notes}, nil
+	return &source{name: schema.File, digest: hex.EncodeToString(sum[:]), Description: read}, nil
 }
 
 func (s *source) send(ctx context.Context, hub *identity.Hub, api ref.Ref) (*wire.API, error) {
 	if s.url != "" {
 		return hub.UpdateAPIFrom(ctx, api, s.url)
 	}
-	return hub.UpdateAPI(ctx, api, hubclient.Description{Document: s.text, Name: path.Base(s.name)})
+	return hub.UpdateAPI(ctx, api, hubclient.Description{Document: s.Text, Name: path.Base(s.name)})
 }

@@ -107,6 +107,16 @@ func TestCheck_NamesDanglingReferencesToFiles(t *testing.T) {
 		`openapi.json:4:14: "paths/b.yaml" cannot be read: no such file or directory`)
 }
 
+func TestCheck_WarnsOfFilesThatHoldSecrets(t *testing.T) {
+	w := world(t)
+	w.Write(".toolignore", "!tls.key\n")
+	w.Write("tls.key", "key\n")
+	w.Write(".env", "{summary: a}\n")
+	w.Write("openapi.json", `{"openapi": "3.0.0", "paths": {"/a": {"$ref": ".env"}}}`)
+	const warning = ": warning: such files hold secrets"
+	w.Run(check.Command).Done().Prints("tls.key"+warning, ".env"+warning)
+}
+
 func TestCheck_ComparesSettingsWithTheSchemaInTheStack(t *testing.T) {
 	w := world(t)
 	w.Write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "s.json"}}`)

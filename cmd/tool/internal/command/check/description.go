@@ -13,10 +13,12 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"example.com/projecthub/cmd/tool/internal/apisource"
-	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 )
+
+var errHoldsSecrets = errors.New("such files hold secrets: a pipeline sends it only with --allow-secrets")
 
 // description checks that the API description exists, that it can be parsed, and that the
 // files to which it refers can be read. One at a URL is the hub's to fetch.
@@ -37,10 +39,15 @@ func (f *findings) description(client *workspace.Client) {
 		f.fail(err, client.Source.At.File)
 		return
 	}
-	s, err := apisource.Bundle(app.DescriptionFiles(schema), schema.File)
+	s, err := apisource.Bundle(schema.ReadFile, schema.File)
 	if err != nil {
 		f.fail(err, schema.File)
 		return
+	}
+	for _, name := range s.Files {
+		if basefiles.HoldsSecrets(name) {
+			f.warn(errHoldsSecrets, name)
+		}
 	}
 	for _, p := range s.Problems {
 		at := workspace.Position{File: p.File, Line: p.Line, Column: p.Column}

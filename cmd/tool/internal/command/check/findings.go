@@ -158,6 +158,11 @@ func (f *findings) files(ctx context.Context, a *app.App, local *workspace.Proje
 		return
 	}
 	f.sizes(files.Tree, local.ClientPath())
+	for _, file := range files.Files {
+		if file.Secret {
+			f.warn(errHoldsSecrets, files.InWorkspace(file))
+		}
+	}
 }
 
 // noLimits are none: what only some hubs take is a warning.

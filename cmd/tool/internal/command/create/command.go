@@ -22,6 +22,7 @@ type Publish func(ctx context.Context, a *app.App, local *workspace.Project) (st
 type options struct {
 	answers    ui.Answers
 	visibility string
+	allowed    []string // files that are sent although they hold secrets
 	given      func(flag string) bool
 	publish    Publish
 }
@@ -82,6 +83,7 @@ step.`,
 	fl.StringVar(&o.answers.StackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
 	fl.StringVar(&o.visibility, "visibility", string(wire.Private), "set who can see the project: `private|public`")
 	fl.BoolVar(&o.answers.BaseFiles, "base-files", false, "push the app's files too, for the preview")
+	app.AllowSecrets(c, &o.allowed)
 	o.given = fl.Changed
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
 	c.RegisterFlagCompletionFunc("stack-version", completeVersions(a, &o.answers.Local))

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -59,6 +60,7 @@ type create struct {
 	local     *workspace.Project
 	name      string // slug, or @account/slug
 	answers   ui.Answers
+	allowed   []string // files that are sent although they hold secrets
 	checklist ui.Checklist
 
 	client  *workspace.Client
@@ -68,7 +70,7 @@ type create struct {
 	project ref.Ref
 	api     ref.Ref // zero: to be registered
 	schema  *workspace.Schema
-	text    []byte // of a schema in a file
+	spec    app.Description // of a schema in a file
 	hub     *identity.Hub
 	result  *Result
 	created hubclient.Created
@@ -86,18 +88,19 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 	if err := a.ConfirmHub(ctx); err != nil {
 		return fail(err)
 	}
-	asked, yes, err := c.confirmIgnored(ctx)
-	if err != nil {
-		return fail(err)
-	}
-	if !yes {
-		return a.Aborted(&app.Aborted{ProjectName: local.Name})
-	}
 	stopped, err := c.offerAPI(ctx)
 	if err != nil {
 		return fail(err)
 	}
 	if stopped {
+		return a.Aborted(&app.Aborted{ProjectName: local.Name})
+	}
+	c.allowed = o.allowed
+	remember, yes, err := c.confirmSensitive(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	if !yes {
 		return a.Aborted(&app.Aborted{ProjectName: local.Name})
 	}
 	c.checklist = a.Checklist(stepNames...)
@@ -106,7 +109,7 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 	if err != nil {
 		return fail(c.fail(err))
 	}
-	if asked {
+	if remember {
 		if err := a.History().Consent(app.IgnoredConsent(c.result.Origin, c.result.Project)); err != nil {
 			c.result.Notes = append(c.result.Notes, "the answer about files that git ignores could not be remembered: "+err.Error())
 		}
@@ -125,22 +128,31 @@ func problem(err error) string {
 	return "failed"
 }
 
-// confirmIgnored asks a terminal whether a new project gets the base files that git
-// ignores, where there are any. What is wrong with them is reported by the creation.
-func (c *create) confirmIgnored(ctx context.Context) (asked, yes bool, err error) {
-	if !c.answers.BaseFiles || c.app.Strict() {
+// confirmSensitive lists the files of the API description that will be registered, and asks a
+// terminal whether sensitive ones of them, and sensitive base files, are sent. What is wrong
+// with them is reported by the creation. It returns whether to remember the answer.
+func (c *create) confirmSensitive(ctx context.Context) (remember, yes bool, err error) {
+	will := create{app: c.app, local: c.local, answers: c.answers}
+	if will.client, err = c.local.Client(); err != nil || will.readAPI(ctx) != nil {
 		return false, true, nil
 	}
-	id, err := c.app.Identity()
-	if err != nil {
+	c.app.ListFiles(will.spec)
+	if _, err := c.app.Identity(); err != nil || c.app.Strict() {
 		return false, true, nil
 	}
-	paths, err := c.app.IgnoredFiles(ctx, c.local)
-	if err != nil || len(paths) == 0 {
-		return false, true, nil
+	var files app.Sensitive
+	if c.answers.BaseFiles {
+		if files, err = c.app.SensitiveFiles(ctx, c.local, c.allowed); err != nil {
+			return false, true, nil
+		}
 	}
-	yes, err = c.app.ConfirmIgnored(ctx, c.name, id.Origin, paths)
-	return true, yes, err
+	remember = len(files.Ignored) > 0
+	files = files.And(will.spec.Sensitive(ctx, c.local.Workspace.Dir, c.allowed))
+	_, yes, err = c.app.ConfirmSensitive(ctx, c.name, files)
+	if yes {
+		c.allowed = slices.Concat(c.allowed, files.Secrets)
+	}
+	return remember, yes, err
 }
 
 func (c *create) run(ctx context.Context) error {
@@ -153,6 +165,7 @@ func (c *create) run(ctx context.Context) error {
 		{app.StageRead, stepCheck, c.read},
 		{app.StageStack, stepCheck, c.readStack},
 		{app.StageAPI, stepCheck, c.readAPI},
+		{app.StageAPI, stepCheck, c.checkDescription},
 		{app.StageCreate, stepCheck, c.check},
 		{app.StageAPI, stepAPI, c.register},
 		{app.StageCreate, stepProject, c.create},
@@ -189,8 +202,10 @@ func (c *create) read(ctx context.Context) (err error) {
 		return nil
 	}
 	if c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: c.checklist.Update}); err == nil {
+		err = app.RefuseSecrets(c.files.Secrets(tree.Base{}, c.allowed), c.again())
 		c.result.Notes = append(c.result.Notes, c.files.Notes...)
-		if note := app.GitIgnoredNote(c.files.GitIgnored(ctx, tree.Base{})(), "base file", "base files"); note != "" {
+		files := c.files.Sensitive(ctx, tree.Base{})()
+		if note := files.Note("base file", "base files", app.SeeToolignore); note != "" {
 			c.result.Notes = append(c.result.Notes, note)
 		}
 	}
@@ -245,10 +260,27 @@ func (c *create) readAPI(context.Context) (err error) {
 	if c.schema.URL != "" {
 		return nil
 	}
-	read, err := app.ReadDescription(c.schema)
-	c.text = read.Text
-	c.result.note(read.Notes)
+	c.spec, err = app.ReadDescription(c.schema)
+	c.result.note(c.spec.Notes)
 	return err
+}
+
+// checkDescription refuses secrets in what will be registered.
+func (c *create) checkDescription(ctx context.Context) error {
+	files := c.spec.Sensitive(ctx, c.local.Workspace.Dir, c.allowed)
+	if note := files.Note("file of the API description", "files of the API description", ""); note != "" {
+		c.result.note([]string{note})
+	}
+	return app.RefuseSecrets(files.Secrets, c.again())
+}
+
+// again is the command that creates the same project.
+func (c *create) again() cmdline.Line {
+	line := c.app.Itself(c.name).Flag("--from", c.local.Name)
+	if c.answers.BaseFiles {
+		line = line.Flag("--base-files")
+	}
+	return line
 }
 
 func (r *Result) note(notes []string) {
@@ -279,7 +311,7 @@ func (c *create) upload(ctx context.Context) (*wire.API, error) {
 	if c.schema.URL != "" {
 		return c.hub.ImportAPI(ctx, wire.ImportAPI{Account: c.project.Account(), URL: c.schema.URL}, purpose)
 	}
-	d := hubclient.Description{Document: c.text, Name: path.Base(c.schema.File)}
+	d := hubclient.Description{Document: c.spec.Text, Name: path.Base(c.schema.File)}
 	return c.hub.UploadAPI(ctx, c.project.Account(), d, purpose)
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +17,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/command/create"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/ref"
 )
 
 // published returns a World with a local project whose stack is published.
@@ -149,15 +151,65 @@ func TestCreate_SendsNoSecretsInADescription(t *testing.T) {
 	w := published(t)
 	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "`+w.Token+`", "version": "1"}, "paths": {}}`)
 	w.Run(command(w), "web", "--json").Fails("token_in_file", "api")
-	w.Write("deploy/.env", "PASSWORD=hunter2\n")
-	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"}, "paths": {"/a": {"$ref": "deploy/.env"}}}`)
-	w.Run(command(w), "web").Done().Prints(`"deploy/.env" cannot be read: such files hold secrets`)
-	files, err := ref.New("alice", "files")
-	if err != nil {
-		t.Fatal(err)
+	w.Write("deploy/.env", "{summary: hunter2}\n")
+	if err := os.Symlink("deploy/.env", filepath.Join(w.Dir, "link.yaml")); err != nil {
+		t.Skip("needs symbolic links: ", err)
 	}
-	if sent, err := w.Client().APIDocument(t.Context(), files); err != nil || strings.Contains(string(sent), "hunter2") {
-		t.Errorf("%s, %v", sent, err)
+	for _, description := range []string{"openapi.json", "deploy/.env", "link.yaml"} {
+		w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"},
+			"paths": {"/a": {"$ref": "link.yaml"}}}`)
+		w.Write(".tool/web/client.json", `{"source": "`+description+`", "settings": {}}`)
+		w.UI.Asked, w.UI.Answers, w.Strict = nil, []string{"no"}, false
+		w.Run(command(w), "web").Done().Prints("Aborted")
+		if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "Such files hold secrets:\n  deploy/.env") {
+			t.Errorf("%s: asked %q", description, w.UI.Asked)
+		}
+		w.Strict = true
+		f := w.Run(command(w), "web", "--json").Fails("secret_found", "api")
+		recipe := fmt.Sprint(f["recipe"])
+		if !strings.Contains(recipe, "create web --from web --allow-secrets deploy/.env") {
+			t.Errorf("%s: the recipe is %s", description, recipe)
+		}
+	}
+	if apis, err := w.Client().APIs(t.Context(), "alice"); err != nil || len(apis) > 0 {
+		t.Errorf("registered %v, %v", apis, err)
+	}
+	w.Write(".tool/web/client.json", `{"source": "openapi.json", "settings": {}}`)
+	w.Run(command(w), "web", "--allow-secrets", "deploy/.env").Done()
+}
+
+func TestCreate_AsksAboutFilesOfADescriptionThatGitIgnores(t *testing.T) {
+	w := published(t)
+	w.Write(".gitignore", "local.yaml\n")
+	if err := exec.Command("git", "init", "-q", w.Dir).Run(); err != nil {
+		t.Skip("needs git: ", err)
+	}
+	w.Write("local.yaml", "get: {}\n")
+	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"},
+			"paths": {"/a": {"$ref": "local.yaml"}}}`)
+	w.UI.Answers = []string{"no"}
+	w.Run(command(w), "web").Done().Prints("Aborted")
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "git ignores 1 file:\n  local.yaml") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	w.Strict = true
+	w.Run(command(w), "web").Done().Prints("git ignores 1 file of the API description, such as local.yaml")
+}
+
+func TestCreate_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {
+	w := published(t)
+	w.Write(".toolignore", "!.env\n")
+	w.Write(".env", "PASSWORD=hunter2\n")
+	w.UI.Answers = []string{"no"}
+	w.Run(command(w), "web", "--base-files").Done().Prints("Aborted")
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "Such files hold secrets:\n  .env") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	w.Strict = true
+	w.Run(command(w), "web", "--base-files", "--json").Fails("secret_found", "read")
+	w.Run(command(w), "web", "--base-files", "--allow-secrets", ".env").Done()
+	if set := w.BaseFiles(apptest.Stack); set[".env"] == 0 {
+		t.Errorf("the hub has %v", set)
 	}
 }
 
@@ -166,7 +218,11 @@ func TestCreate_BundlesTheFilesOfADescription(t *testing.T) {
 	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"}, "paths": {"/a": {"$ref": "paths/a.yaml"}, "/b": {"$ref": "paths/b.yaml"}}}`)
 	w.Write("paths/a.yaml", "get: {responses: {'200': {$ref: ../ok.yaml}}}\n")
 	w.Write("ok.yaml", "description: It worked.\n")
-	r := w.Run(command(w), "web", "--json").Done().JSON()
+	run := w.Run(command(w), "web", "--json").Done()
+	if !strings.Contains(run.Err, "made of 3 files:\n  openapi.json\n  paths/a.yaml\n  ok.yaml\n") {
+		t.Errorf("it does not list the files: %s", run.Err)
+	}
+	r := run.JSON()
 	notes := strings.Join(strings.Fields(strings.ReplaceAll(fmt.Sprint(r["notes"]), "\n", " ")), " ")
 	for _, want := range []string{
 		`the API description refers to what does not exist: openapi.json:1:`, `"paths/b.yaml" cannot be read`,

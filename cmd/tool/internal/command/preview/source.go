@@ -246,7 +246,7 @@ func (s *source) readAPI(ctx context.Context, client *workspace.Client) ([]byte,
 			if err != nil {
 				return nil, err
 			}
-			s.described = append([]string{schema.File}, read.Files...)
+			s.described = read.Files
 			api, err := toJSON(read.Text)
 			if err != nil {
 				return nil, failure.New(failure.CodeInvalidFile, "%s: %w", schema.File, err)

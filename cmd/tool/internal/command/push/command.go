@@ -19,6 +19,8 @@ type Options struct {
 	Files     bool // push the base files too
 	FilesOnly bool // push the base files alone
 
+	AllowSecrets []string // files that are pushed although they hold secrets
+
 	Force, DryRun, NoClobber, NoRecord, AllowEmpty, Undo, Watch bool
 
 	Format string // of a dry run
@@ -87,6 +89,7 @@ since, also after a push that was interrupted or timed out.`,
 	fl.Var(&o.IfTree, "if-tree", "replace only base files with this `DIGEST` (none: there are none yet)")
 	fl.BoolVar(&o.NoClobber, "no-clobber", false, "fail if others wrote the config, or the base files, since the last pull or push from here")
 	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json, nor the revision in pulled.json")
+	app.AllowSecrets(c, &o.AllowSecrets)
 	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "allow a push that removes all base files")
 	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
 	fl.BoolVar(&o.Undo, "undo", false, "restore the config and base files that the last push from this machine replaced")
@@ -104,7 +107,8 @@ func (o *Options) check() error {
 		}
 	}
 	switch {
-	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty || o.Watch):
+	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty ||
+		o.Watch || o.AllowSecrets != nil):
 		return cmdline.Usagef("--undo goes with --project alone")
 	case len(exclusive) > 1:
 		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")
@@ -122,6 +126,8 @@ func (o *Options) check() error {
 		return cmdline.Usagef("--watch and --dry-run exclude each other")
 	case o.AllowEmpty && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--allow-empty goes with --base-files or --base-files-only")
+	case o.AllowSecrets != nil && !o.Files && !o.FilesOnly:
+		return cmdline.Usagef("--allow-secrets goes with --base-files or --base-files-only")
 	case o.IfRevision.Given() && o.IfRevision.String() != noRevision && !tree.ValidDigest(o.IfRevision.String()):
 		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", o.IfRevision.String())
 	}

@@ -55,7 +55,13 @@ func (p *push) planAll(ctx context.Context) (*Planned, error) {
 		return nil, err
 	}
 	p.noteIgnored("base file", "base files")
-	return p.plan(ctx)
+	planned, err := p.plan(ctx)
+	if err == nil && p.files != nil {
+		if err := app.RefuseSecrets(p.files.Secrets(p.last, p.opts.AllowSecrets), p.filesLine()); err != nil {
+			planned.Notes = append(planned.Notes, err.Error()+", which a pipeline refuses without --allow-secrets")
+		}
+	}
+	return planned, err
 }
 
 func (p *push) plan(ctx context.Context) (*Planned, error) {
@@ -149,7 +155,7 @@ func (p *push) planFiles(ctx context.Context) (*PlannedFiles, error) {
 		Tree:  p.stored.tree,
 		Count: len(p.files.Tree), Bytes: p.files.Bytes,
 		Added: diff.Added, Changed: diff.Changed, Removed: diff.Removed, Skipped: p.files.Skipped,
-		GitIgnored: p.ignored(),
+		GitIgnored: p.sensitive().Ignored,
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,7 +60,7 @@ type push struct {
 	app      *app.App
 	local    *workspace.Project
 	opts     Options
-	asks     bool // before a config is overwritten, and before ignored files are pushed
+	asks     bool // before a config is overwritten, and before sensitive files are pushed
 	transfer ui.Transfer
 
 	client      *workspace.Client
@@ -70,8 +71,8 @@ type push struct {
 	files       *app.Files
 	last        tree.Base // the base files that were last pushed or pulled
 	stored      stored
-	replans     int             // of the base files
-	ignored     func() []string // waits for the paths of files that git ignores
+	replans     int                  // of the base files
+	sensitive   func() app.Sensitive // waits for what is known of the files
 	result      *Result
 	done        failure.Effects
 
@@ -156,7 +157,7 @@ func (p *push) pushParts(ctx context.Context) (yes bool, err error) {
 	if err := p.prepare(ctx); err != nil {
 		return false, err
 	}
-	parts := []func(context.Context) (bool, error){p.confirmIgnored, p.checkStored}
+	parts := []func(context.Context) (bool, error){p.confirmSensitive, p.checkStored}
 	if p.opts.config() {
 		parts = append(parts, p.pushConfig)
 	}
@@ -177,33 +178,47 @@ func (p *push) noteIgnored(one, many string) {
 	if p.files == nil {
 		return
 	}
-	if note := app.GitIgnoredNote(p.ignored(), one, many); note != "" {
+	if note := p.sensitive().Note(one, many, app.SeeToolignore); note != "" {
 		p.result.Notes = append(p.result.Notes, note)
 	}
 }
 
-// confirmIgnored asks once for each destination whether files that git ignores are pushed
-// there. Files that this machine has already pushed there are not asked about.
-func (p *push) confirmIgnored(ctx context.Context) (bool, error) {
-	if !p.asks || p.files == nil {
+// confirmSensitive asks whether files that hold secrets are pushed, and once for each
+// destination about those that git ignores. Files that this machine has already pushed there
+// are not asked about. Where it does not ask, it refuses secrets that no flag allows.
+func (p *push) confirmSensitive(ctx context.Context) (bool, error) {
+	if p.files == nil {
 		return true, nil
+	}
+	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
+	if !p.asks {
+		return true, failure.At(app.StageRead, app.RefuseSecrets(secrets, p.filesLine()))
 	}
 	question := app.IgnoredConsent(p.hub.Origin(), p.destination)
-	if p.app.History().Consented(question) {
-		return true, nil
+	var files app.Sensitive
+	if !p.app.History().Consented(question) {
+		files = p.sensitive()
 	}
-	paths := p.ignored()
-	if len(paths) == 0 {
-		return true, nil
-	}
+	files.Secrets = secrets
 	p.transfer.Hide()
-	yes, err := p.app.ConfirmIgnored(ctx, p.destination.String(), p.hub.Origin(), paths)
+	asked, yes, err := p.app.ConfirmSensitive(ctx, p.destination.String(), files)
 	if yes {
+		p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, secrets) // in a watch
+	}
+	if asked && yes && len(files.Ignored) > 0 {
 		if err := p.app.History().Consent(question); err != nil {
 			p.result.Notes = append(p.result.Notes, "the answer could not be remembered: "+err.Error())
 		}
 	}
 	return yes, err
+}
+
+// filesLine is the command that pushes the same base files.
+func (p *push) filesLine() cmdline.Line {
+	if p.opts.FilesOnly {
+		return p.line("push").Flag("--base-files-only")
+	}
+	return p.line("push").Flag("--base-files")
 }
 
 // prepare does all that needs no answer of the hub. Failures come in the order of
@@ -233,7 +248,7 @@ func (p *push) prepare(ctx context.Context) error {
 		if p.opts.DryRun { // lists all files that git ignores
 			known = tree.Base{}
 		}
-		p.ignored = p.files.GitIgnored(ctx, known)
+		p.sensitive = p.files.Sensitive(ctx, known)
 	}
 	return nil
 }

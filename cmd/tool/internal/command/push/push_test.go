@@ -331,6 +331,58 @@ func TestPush_AsksOnlyAboutIgnoredFilesThatItSends(t *testing.T) {
 	}
 }
 
+func TestPush_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write(".toolignore", "!.env\n!tls.key\n")
+	w.Write("a.txt", "a\n")
+	w.Write(".env", "PASSWORD=hunter2\n")
+	w.Write("tls.key", "key\n")
+	files := func(args ...string) []string { return append([]string{"web", "--base-files-only"}, args...) }
+	unsent := func() {
+		t.Helper()
+		if set := w.BaseFiles(apptest.Stack); len(set) > 0 {
+			t.Fatalf("the hub has %v", set)
+		}
+	}
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, files()...).Done().Prints("Aborted")
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "Such files hold secrets:\n  .env\n  tls.key") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	unsent()
+	const note = "2 files that hold secrets would be sent, such as .env, tls.key"
+	w.Run(push.Command, files("--dry-run")...).Done().Prints(note)
+	f := w.Run(push.Command, files("--force", "--json")...).Fails("secret_found", "read") // which is about overwriting
+	recipe := fmt.Sprint(f["recipe"])
+	if !strings.Contains(recipe, "push web --base-files-only --allow-secrets .env --allow-secrets tls.key") {
+		t.Errorf("the recipe is %s", recipe)
+	}
+	w.Strict = true
+	w.Run(push.Command, files("--json", "--allow-secrets", "./.env")...).Fails("secret_found", "read")
+	unsent()
+	w.Run(push.Command, files("--allow-secrets", "./.env", "--allow-secrets", "tls.key")...).Done()
+	if set := w.BaseFiles(apptest.Stack); set[".env"] == 0 || set["tls.key"] == 0 {
+		t.Errorf("the hub has %v", set)
+	}
+	w.Strict = false
+	w.Write("a.txt", "changed\n")
+	w.Run(push.Command, files()...).Done() // which has had the secrets
+	w.Run(push.Command, "web", "--allow-secrets", ".env").Exits(2)
+}
+
+func TestPush_AsksWhereItIsNotKnownWhatGitIgnores(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write(".git/HEAD", "not a repository\n")
+	w.Write("a.txt", "a\n")
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web", "--base-files-only").Done().Prints("Aborted")
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "It is not known which files git ignores: git") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	w.Strict = true
+	w.Run(push.Command, "web", "--base-files-only").Done().Prints("note: it is not known which files git ignores: git")
+}
+
 func TestPush_ReplacesADamagedConfigWithForce(t *testing.T) {
 	w := apptest.Differing(t)
 	_, revision := w.Config(apptest.Stack)

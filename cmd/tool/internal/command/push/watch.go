@@ -77,7 +77,10 @@ func (w *watch) next() *push {
 	p := w.first
 	return &push{
 		app: p.app, local: p.local, transfer: p.transfer,
-		opts: Options{Project: p.opts.Project, NoRecord: p.opts.NoRecord, AllowEmpty: p.opts.AllowEmpty, FilesOnly: true},
+		opts: Options{
+			Project: p.opts.Project, NoRecord: p.opts.NoRecord, FilesOnly: true,
+			AllowEmpty: p.opts.AllowEmpty, AllowSecrets: p.opts.AllowSecrets,
+		},
 	}
 }
 

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+)
+
+// SeeToolignore is the advice of a note about base files.
+const SeeToolignore = ": .toolignore says what is not pushed"
+
+// Sensitive lists files that are perhaps not meant to leave this machine.
+type Sensitive struct {
+	Secrets []string // that hold secrets by their names, relative to the workspace
+	Ignored []string // that git ignores
+	Unknown error    // why it is not known which files git ignores
+}
+
+// Ignored finds out which files below root git ignores.
+func Ignored(ctx context.Context, root string, files []*basefiles.File) (s Sensitive) {
+	s.Ignored, s.Unknown = basefiles.GitIgnored(ctx, root, files)
+	return s
+}
+
+// And adds other files.
+func (s Sensitive) And(other Sensitive) Sensitive {
+	if s.Unknown == nil {
+		s.Unknown = other.Unknown
+	}
+	s.Secrets, s.Ignored = union(s.Secrets, other.Secrets), union(s.Ignored, other.Ignored)
+	return s
+}
+
+func union(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
+// SensitiveFiles returns the sensitive base files of a local project.
+func (a *App) SensitiveFiles(ctx context.Context, local *workspace.Project, allowed []string) (Sensitive, error) {
+	client, err := local.Client()
+	if err != nil {
+		return Sensitive{}, err
+	}
+	selection, err := a.chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
+	if err != nil {
+		return Sensitive{}, err
+	}
+	s := Ignored(ctx, selection.Root(), selection.Files)
+	s.Secrets = (&Files{Selection: selection}).Secrets(tree.Base{}, allowed)
+	return s, nil
+}
+
+// AllowSecrets adds the flag --allow-secrets.
+func AllowSecrets(c *cobra.Command, allowed *[]string) {
+	c.Flags().StringArrayVar(allowed, "allow-secrets", nil,
+		"send this `FILE` of the workspace although such files hold secrets; repeatable")
+}
+
+// NotAllowed returns the paths that --allow-secrets does not name.
+func NotAllowed(paths, allowed []string) []string {
+	return slices.DeleteFunc(paths, func(name string) bool {
+		is := func(typed string) bool { return path.Clean(filepath.ToSlash(typed)) == name }
+		return slices.ContainsFunc(allowed, is)
+	})
+}
+
+// RefuseSecrets refuses to send files that hold secrets. again is the command that did it.
+func RefuseSecrets(secrets []string, again cmdline.Line) error {
+	if len(secrets) == 0 {
+		return nil
+	}
+	shown := secrets[:min(3, len(secrets))]
+	for _, name := range shown {
+		again = again.Flag("--allow-secrets", name)
+	}
+	return failure.New(failure.CodeSecretFound, "%s would be sent, such as %s",
+		Count(len(secrets), "file that holds secrets", "files that hold secrets"), strings.Join(shown, ", ")).
+		WithHint("leave such files out, or allow each with --allow-secrets").Try(again)
+}
+
+// Note returns a note about files that git ignores, "" for none. one and many are the noun
+// for them, and advice says what to do about them.
+func (s Sensitive) Note(one, many, advice string) string {
+	switch {
+	case s.Unknown != nil:
+		return "it is not known which files git ignores: " + s.Unknown.Error()
+	case len(s.Ignored) == 0:
+		return ""
+	}
+	some := strings.Join(s.Ignored[:min(3, len(s.Ignored))], ", ")
+	return fmt.Sprintf("git ignores %s, such as %s%s", Count(len(s.Ignored), one, many), some, advice)
+}
+
+// IgnoredConsent names the question whether files that git ignores are pushed to a project.
+func IgnoredConsent(origin string, project ref.Ref) string {
+	return "push files that git ignores to " + origin + " " + project.String()
+}
+
+// Facts says to a person what is sensitive; nil if nothing is.
+func (s Sensitive) Facts() (facts []string) {
+	if len(s.Secrets) > 0 {
+		facts = append(facts, "Such files hold secrets:")
+		facts = append(facts, Shortened(s.Secrets)...)
+	}
+	if len(s.Ignored) > 0 {
+		facts = append(facts, fmt.Sprintf("git ignores %s:", Count(len(s.Ignored), "file", "files")))
+		facts = append(facts, Shortened(s.Ignored)...)
+	}
+	if s.Unknown != nil {
+		facts = append(facts, "It is not known which files git ignores: "+s.Unknown.Error())
+	}
+	return facts
+}
+
+// ConfirmSensitive asks whether sensitive files are pushed, if there are any.
+func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive) (asked, yes bool, err error) {
+	facts := s.Facts()
+	if facts == nil {
+		return false, true, nil
+	}
+	yes, err = a.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Push these files to %s?", project),
+		Facts: append(facts, "To leave base files out, list them in .toolignore."),
+		Yes:   "Push them", No: "Push nothing",
+	})
+	return true, yes, err
+}
