@@ -30,12 +30,12 @@ func TestChoose_AppliesBuiltInRules(t *testing.T) {
 		"id_dsa", "a.ppk", "a.kdbx", "a/.docker/config.json", ".dockercfg", ".kube/config", "kubeconfig",
 		".gnupg/a", ".azure/a", "a/.config/gcloud/b/c", ".cargo/credentials", "a/.cargo/credentials.toml",
 		"a/.m2/settings.xml", ".htpasswd", ".vault-token", ".terraformrc", "prod.tfvars", ".s3cfg",
-		".boto", "a/auth.json", "credentials.json", "service-account-1.json", ".bash_history", "env.local", "prod.env",
+		".boto", "auth.json", ".composer/auth.json", "credentials.json", "service-account-1.json", ".bash_history", "env.local", "prod.env",
 		"b/.ENV", "B.Pem", "b/ID_RSA", "b/.Aws/config", "b/.Kube/Config", "b/Credentials.JSON",
 	}
 	kept := []string{
 		".cargo/config.toml", ".config/a", ".docker/a", ".env.example", ".gitignore", ".kube/a", "Build/a",
-		"a/.ENV.Example", "a/build/x", "a/coverage/x", "a/dist/x", "a/out/x", "environment.ts", "index.html",
+		"a/.ENV.Example", "a/auth.json", "a/build/x", "a/coverage/x", "a/dist/x", "a/out/x", "environment.ts", "index.html",
 		"keys.ts", "node_modules.md", "src/log.ts",
 	}
 	wantPaths(t, choose(t, at(plant(t, named(slices.Concat(out, kept)...)))), kept...)
