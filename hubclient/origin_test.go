@@ -246,3 +246,19 @@ func answerName(conn net.Conn, addresses []netip.Addr) {
 	}
 	conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...))
 }
+
+func TestStartDevice_RefusesThePageOfAnotherHub(t *testing.T) {
+	for _, d := range []wire.Device{
+		{VerificationURI: "https://other.test/device", VerificationURIComplete: "https://other.test/device?code=BBBB-BBBB"},
+		{VerificationURI: origin + "/device", VerificationURIComplete: "https://other.test/device?code=BBBB-BBBB"},
+		{VerificationURI: "https://other.test/device"},
+		{VerificationURI: origin + ".other.test/device"}, {VerificationURI: origin + "@other.test/device"}, {VerificationURI: "file:///etc/passwd"},
+	} {
+		d.DeviceCode, d.UserCode = "d", "BBBB-BBBB"
+		play(t, []step{answered(200, d)}, func(ctx context.Context, c *hubclient.Client) {
+			if _, err := c.StartDevice(ctx, "tool"); !hubclient.HasCode(err, hubclient.CodeRedirected) {
+				t.Errorf("%s %s: %v", d.VerificationURI, d.VerificationURIComplete, err)
+			}
+		})
+	}
+}

@@ -13,14 +13,14 @@ import (
 // browser can be started, as over SSH, it prints the link for one elsewhere.
 func (a *App) OpenPage(ctx context.Context, hub *identity.Hub, address string) error {
 	link, once := signedIn(ctx, hub, address)
-	err := child.OpenBrowser(a.Getenv, link)
+	err := child.OpenBrowser(a.Getenv, hub.Origin(), link)
 	out := a.Printer()
 	if err == nil { // what opens pages may still fail, or do nothing, without saying so
 		out.Line("Opening %s", address)
 		return out.Err()
 	}
 	if !errors.Is(err, child.ErrNoBrowser) {
-		return err
+		return Explain(hub, err)
 	}
 	out.Line("No browser could be started from here. The page is:")
 	out.Line("  %s", address)

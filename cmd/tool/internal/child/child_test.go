@@ -24,20 +24,24 @@ func TestEnvironment_HasNoSecrets(t *testing.T) {
 
 func TestOpenBrowser_RefusesWhatAnOpenerCouldActOn(t *testing.T) {
 	overSSH := func(name string) string { return map[string]string{"SSH_CONNECTION": "x"}[name] } // where none is started
+	const origin = "https://hub.example.com"
 	for _, address := range []string{
+		"https://hub.example.com", "http://hub.example.com/", "https://hub.example.com:8443/", "https://hub.example.com.evil.test/",
+		"https://hub.example.com@evil.test/", "https://evil.test/?https://hub.example.com/",
 		"", "file:///etc/passwd", "javascript:alert(1)", "-version", "http://", "https:///x", "http://user:secret@hub.example.com/",
 		"http://hub.example.com/ --renderer-cmd-prefix=id", "https://hub.example.com/\"&calc", "https://hub.example.com/'", "https://hub.example.com/`id`",
 		"https://hub.example.com/$(id)", "https://hub.example.com/;id", "https://hub.example.com/|id", "https://hub.example.com/<x>", "https://hub.example.com/\\x",
 		"https://hub.example.com/\n--version", "https://hub.example.com/\u202e", "https://hub.example.com/{a,b}", "https://hub.example.com/*",
 	} {
-		if err := child.OpenBrowser(overSSH, address); err == nil || errors.Is(err, child.ErrNoBrowser) {
+		if err := child.OpenBrowser(overSSH, origin, address); err == nil || errors.Is(err, child.ErrNoBrowser) {
 			t.Errorf("%q would be opened: %v", address, err)
 		}
 	}
-	for _, address := range []string{
-		"http://127.0.0.1:4680/@acme/web/preview", "https://hub.example.com/link?code=acme.AbC-_~&x=1%20#top", "http://[::1]:4680/device?code=ABCD-EFGH",
+	for origin, path := range map[string]string{
+		"http://127.0.0.1:4680": "/@acme/web/preview", origin: "/link?code=acme.AbC-_~&x=1%20#top", "http://[::1]:4680": "/device?code=ABCD-EFGH",
 	} {
-		if err := child.OpenBrowser(overSSH, address); !errors.Is(err, child.ErrNoBrowser) {
+		address := origin + path
+		if err := child.OpenBrowser(overSSH, origin, address); !errors.Is(err, child.ErrNoBrowser) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
