@@ -167,7 +167,7 @@ func TestDial_LoopbackNameLeadingElsewhereGetsNoToken(t *testing.T) {
 		seen := new(int)
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			*seen++
-			answer(w, 200, wire.Whoami{User: r.Header.Get("Authorization")})
+			answer(w, 200, wire.Whoami{User: "alice", TokenName: r.Header.Get("Authorization")})
 		}))
 		server.Listener.Close()
 		server.Listener = listener
@@ -200,7 +200,7 @@ func TestDial_LoopbackNameLeadingElsewhereGetsNoToken(t *testing.T) {
 			me, err := c.Whoami(t.Context())
 			if test.code != "" {
 				wantCode(t, err, test.code)
-			} else if err != nil || me.User != "Bearer "+token {
+			} else if err != nil || me.TokenName != "Bearer "+token {
 				t.Errorf("%+v, %v", me, err)
 			}
 			if *nearSeen != test.near || *farSeen != test.far {

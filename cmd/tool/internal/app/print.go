@@ -111,12 +111,17 @@ type Printer struct {
 	err   error
 }
 
-// Line writes one line.
+// Line writes one line, of two screens at most: texts of a hub may have any length.
 func (p *Printer) Line(format string, args ...any) {
+	p.Whole(ui.Shorten(fmt.Sprintf(format, args...), maxLine))
+}
+
+// Whole writes one line of any length.
+func (p *Printer) Whole(line string) {
 	if p.err != nil {
 		return
 	}
-	line := strings.TrimRight(escape.Line(fmt.Sprintf(format, args...)), " ")
+	line = strings.TrimRight(escape.Line(line), " ")
 	if p.log {
 		line = escape.Logged(line)
 	}
@@ -127,6 +132,7 @@ func (p *Printer) Line(format string, args ...any) {
 const (
 	maxCell  = 200
 	maxField = 2000
+	maxLine  = 4000
 )
 
 // Cell returns a text to be shown in a row.
