@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"example.com/projecthub/hubclient"
 )
@@ -12,14 +13,17 @@ import (
 // ErrNoBrowser says that a browser has to be opened by hand, elsewhere.
 var ErrNoBrowser = errors.New("no browser could be started")
 
-// OpenBrowser opens a page of a hub: only one of its origin. That no browser is shown may
-// go unnoticed, but over SSH none is started where nobody would see it.
-func OpenBrowser(getenv func(string) string, origin, address string) error {
+// openWithin is how long to wait for what opens a page. It may stay as long as the browser.
+const openWithin = time.Second
+
+// OpenBrowser opens a page of a hub: only one of its origin. It reports whether what opens
+// pages ended well. Over SSH none is started, where nobody would see it.
+func OpenBrowser(getenv func(string) string, origin, address string) (opened bool, err error) {
 	if err := hubclient.CheckPage(origin, address); err != nil {
-		return err
+		return false, err
 	}
 	if getenv("SSH_CONNECTION") != "" && getenv("DISPLAY")+getenv("WAYLAND_DISPLAY")+getenv("BROWSER") == "" {
-		return fmt.Errorf("%w: this is a terminal over SSH", ErrNoBrowser)
+		return false, fmt.Errorf("%w: this is a terminal over SSH", ErrNoBrowser)
 	}
 	opener := []string{"xdg-open"}
 	switch runtime.GOOS {
@@ -33,7 +37,17 @@ func OpenBrowser(getenv func(string) string, origin, address string) error {
 		err = command.Start()
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNoBrowser, err)
+		return false, fmt.Errorf("%w: %w", ErrNoBrowser, err)
 	}
-	return command.Process.Release()
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return false, fmt.Errorf("%w: %s: %w", ErrNoBrowser, opener[0], err)
+		}
+		return true, nil
+	case <-time.After(openWithin):
+		return false, nil
+	}
 }
