@@ -50,7 +50,7 @@ func TestHubServe_SaysWhatToDoAboutAPortInUse(t *testing.T) {
 	}
 }
 
-func TestProjectView_SaysWhichPageItOpens(t *testing.T) {
+func TestProjectView_PrintsLinkWhereNoBrowserOpens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	empty := t.TempDir()
@@ -64,8 +64,9 @@ func TestProjectView_SaysWhichPageItOpens(t *testing.T) {
 		c.Env = append(c.Env, "PATH="+empty)
 		term := open(t, c, size{120, 24}, false)
 		term.end()
-		if !strings.Contains(term.text(), w.hub.origin+"/@alice/web") {
-			t.Errorf("it does not show the address of the page:\n%s", term.text())
+		if text := term.text(); !strings.Contains(text, w.hub.origin+"/@alice/web") ||
+			!strings.Contains(text, w.hub.origin+"/link?code=") || strings.Contains(text, "Open") {
+			t.Errorf("it does not show the address of the page and a link:\n%s", text)
 		}
 	}
 }

@@ -44,3 +44,28 @@ func TestStatus_AsksAboutSeveralProjectsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestStatus_ShowsWhichHubItWaitsFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	target, err := url.Parse(w.hub.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub, seen := httputil.NewSingleHostReverseProxy(target), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		select {
+		case <-seen:
+			hub.ServeHTTP(answer, r)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(slow.Close)
+	term := w.open(usual, "status", "--origin", slow.URL, "--token", w.token)
+	term.wait("waiting for " + slow.URL)
+	close(seen)
+	term.ends(0)
+	if strings.Contains(term.text(), "waiting for") {
+		t.Errorf("the line is still shown:\n%s", term.text())
+	}
+}

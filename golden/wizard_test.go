@@ -240,7 +240,7 @@ func TestLogin_AsksForHubAndToken(t *testing.T) {
 		w := newEmpty(t)
 		term := w.open(s, "login")
 		w.talk(term, []turn{
-			{"Which hub?", "login-hub" + name, ctrlU + "nonsense"},
+			{"Which hub?", "login-hub" + name, "nonsense"},
 			{"✗ not of the form", "login-hub-wrong" + name, ctrlU + w.origin + enter},
 			{"> In a browser", "login-how" + name, down + enter},
 			{"Token for", "login-token" + name, w.token[:20]},

@@ -425,9 +425,11 @@ func TestTrace_EveryAttempt(t *testing.T) {
 func TestCall_WaitsForBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var before time.Time
-		opts := hubclient.Options{Origin: origin, Token: token, Before: func() {
+		answers := 0
+		opts := hubclient.Options{Origin: origin, Token: token, Before: func() func() {
 			time.Sleep(time.Second)
 			before = time.Now()
+			return func() { answers++ }
 		}}
 		b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, n int) {
 			if before.IsZero() {
@@ -440,8 +442,8 @@ func TestCall_WaitsForBefore(t *testing.T) {
 			}
 			answer(w, 200, wire.Whoami{User: "alice"})
 		})
-		if _, err := b.Whoami(t.Context()); err != nil || b.requests.Load() != 2 {
-			t.Errorf("%v after %d attempts", err, b.requests.Load())
+		if _, err := b.Whoami(t.Context()); err != nil || b.requests.Load() != 2 || answers != 2 {
+			t.Errorf("%v after %d attempts, %d answers", err, b.requests.Load(), answers)
 		}
 		if err := b.DownloadBaseFiles(t.Context(), project, &wire.BaseFiles{}, nil); err == nil {
 			t.Error("files came from nowhere")

@@ -1,19 +1,28 @@
 package hubclient
 
 import (
+	"slices"
+
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
 )
 
+// areVersions reports whether each is a version, latest, or absent.
+func areVersions(all ...string) bool {
+	return !slices.ContainsFunc(all, func(v string) bool { return v != "" && v != wire.Latest && !version.Valid(v) })
+}
+
 // check returns what is wrong with a response that was decoded into v, to a request
 // about a project; "" if nothing is. A missing member decodes as zero, and a proxy may
-// answer with the response to another request.
+// answer with the response to another request. What becomes a word of a command that is
+// printed has to be valid.
 func check(v any, about ref.Ref) string {
 	named := about
 	switch v := v.(type) {
 	case *wire.Whoami:
-		if v.Name() == "" {
+		if _, err := ref.Parse(v.Name()); err != nil && !ref.ValidName(v.Name()) {
 			return "it names no user or bot"
 		}
 	case *wire.Description:
@@ -22,6 +31,9 @@ func check(v any, about ref.Ref) string {
 		}
 	case *wire.Project:
 		named = v.Project
+		if !areVersions(v.StackVersion, v.ResolvedStackVersion, v.UseStackVersion) {
+			return "it names an invalid version"
+		}
 	case *wire.Deleted:
 		named = v.Project
 	case *wire.Restored:
@@ -33,8 +45,11 @@ func check(v any, about ref.Ref) string {
 		}
 	case *wire.ConfigWritten:
 		named = v.Project
-		if !tree.ValidDigest(v.Revision) {
+		if !tree.ValidDigest(v.Revision) || v.Replaced != nil && !tree.ValidDigest(v.Replaced.Revision) {
 			return "its config has no revision"
+		}
+		if !areVersions(v.StackVersion, v.UseStackVersion) {
+			return "it names an invalid version"
 		}
 	case *wire.BaseFiles:
 		if files, err := tree.New(v.Files); err != nil || files.Digest() != v.Tree {
@@ -52,8 +67,12 @@ func check(v any, about ref.Ref) string {
 		if len(v.Versions) == 0 {
 			return "its stack has no version"
 		}
+		isInvalid := func(v wire.StackVersion) bool { return !version.Valid(v.Version) }
+		if !areVersions(v.Latest) || slices.ContainsFunc(v.Versions, isInvalid) {
+			return "it names an invalid version"
+		}
 	case *wire.StackVersion:
-		if v.Version == "" {
+		if !version.Valid(v.Version) {
 			return "it names no version"
 		}
 	case *wire.Status:
@@ -134,7 +153,7 @@ func check(v any, about ref.Ref) string {
 			}
 		}
 	case *wire.Published:
-		if v.Version == "" {
+		if !version.Valid(v.Version) {
 			return "it names no version"
 		}
 	}

@@ -28,7 +28,7 @@ type Options struct {
 	Timeout   time.Duration  // without a byte moving; 0: [DefaultTimeout]
 	Roots     *x509.CertPool // nil: the system's
 	AllowHTTP bool           // send the token over plain http to a host that is not loopback
-	Before    func()         // called before every attempt, which waits for it; nil allowed
+	Before    func() func()  // called before every attempt, and what it returns when the hub has answered; nil allowed
 	Trace     func(Attempt)  // called after every attempt; nil allowed
 
 	// TokenExpires is called with the end of the token, after every response that states

@@ -1,6 +1,7 @@
 package hubclient
 
 import (
+	"cmp"
 	"context"
 
 	"example.com/projecthub/hubclient/ref"
@@ -8,10 +9,15 @@ import (
 )
 
 // StartDevice asks for a token that a user approves in a browser. client is what the
-// caller is called there.
+// caller is called there. The page is the hub's own: with that of another one, which it asks
+// in our place, the hub would get the token that a user approves there.
 func (c *Client) StartDevice(ctx context.Context, client string) (*wire.Device, error) {
 	var d wire.Device
-	return &d, c.device(ctx, wire.OpStartDevice, wire.StartDevice{Client: client}, &d)
+	if err := c.device(ctx, wire.OpStartDevice, wire.StartDevice{Client: client}, &d); err != nil {
+		return nil, err
+	}
+	d.VerificationURIComplete = cmp.Or(d.VerificationURIComplete, d.VerificationURI)
+	return &d, CheckPage(c.Origin(), d.VerificationURIComplete)
 }
 
 // DeviceToken returns the token that was approved. Until then the error is

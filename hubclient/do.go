@@ -281,7 +281,7 @@ const maxRedirects = 3
 // the same host.
 func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	if c.opts.Before != nil {
-		c.opts.Before()
+		defer c.opts.Before()()
 	}
 	for followed := 0; ; followed++ {
 		resp, err := c.transport.RoundTrip(req)

@@ -379,3 +379,37 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// What becomes a word of a printed command, or is shown as one.
+func TestResponse_WithAnInvalidNameOrVersionIsRefused(t *testing.T) {
+	const bad = "1.0.0; touch x"
+	whoami := func(ctx context.Context, c *hubclient.Client) error { _, err := c.Whoami(ctx); return err }
+	view := func(ctx context.Context, c *hubclient.Client) error { _, err := c.Project(ctx, project); return err }
+	push := func(ctx context.Context, c *hubclient.Client) error {
+		_, err := c.PutConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
+		return err
+	}
+	stack := func(ctx context.Context, c *hubclient.Client) error { _, err := c.Stack(ctx, project); return err }
+	revision := strings.Repeat("a", 64)
+	for _, a := range []struct {
+		call func(context.Context, *hubclient.Client) error
+		body any
+	}{
+		{whoami, wire.Whoami{User: bad}}, {whoami, wire.Whoami{User: strings.Repeat("x", 10_000)}},
+		{whoami, wire.Whoami{User: "alice", Bot: bad}},
+		{view, wire.Project{Project: project, StackVersion: bad}},
+		{view, wire.Project{Project: project, ResolvedStackVersion: bad}},
+		{view, wire.Project{Project: project, UseStackVersion: bad}},
+		{push, wire.ConfigWritten{Project: project, Revision: revision, UseStackVersion: bad}},
+		{push, wire.ConfigWritten{Project: project, Revision: revision, StackVersion: bad}},
+		{push, wire.ConfigWritten{Project: project, Revision: revision, Replaced: &wire.Replaced{Edit: wire.Edit{Revision: bad}}}},
+		{stack, wire.Stack{Latest: bad, Versions: []wire.StackVersion{{Version: "1.0.0"}}}},
+		{stack, wire.Stack{Latest: "1.0.0", Versions: []wire.StackVersion{{Version: bad}}}},
+	} {
+		play(t, []step{answered(200, a.body)}, func(ctx context.Context, c *hubclient.Client) {
+			if err := a.call(ctx, c); !hubclient.HasCode(err, hubclient.CodeNotAHub) || len(err.Error()) > 300 {
+				t.Errorf("%+v: %.200v", a.body, err)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package hubclient
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -34,6 +35,20 @@ func ParseOrigin(s string) (string, error) {
 		return "", errNoOrigin
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
+}
+
+// CheckPage refuses an address that is not that of a page of origin, as [ParseOrigin]
+// returns it: a hub could show another hub's page as its own. What opens an address may pass
+// it on through a shell, or divide it at its spaces, so no character of it acts on either.
+func CheckPage(origin, address string) error {
+	path, own := strings.CutPrefix(address, origin+"/")
+	if own && !strings.ContainsFunc(path, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-._~:/?#[]@&=+%,", r))
+	}) {
+		return nil
+	}
+	return &Error{Code: CodeRedirected, Detail: fmt.Sprintf("%s is not a page of %s", line(address), origin)}
 }
 
 // As in the DNS, in bytes.

@@ -167,7 +167,7 @@ func TestDial_LoopbackNameLeadingElsewhereGetsNoToken(t *testing.T) {
 		seen := new(int)
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			*seen++
-			answer(w, 200, wire.Whoami{User: r.Header.Get("Authorization")})
+			answer(w, 200, wire.Whoami{User: "alice", TokenName: r.Header.Get("Authorization")})
 		}))
 		server.Listener.Close()
 		server.Listener = listener
@@ -200,7 +200,7 @@ func TestDial_LoopbackNameLeadingElsewhereGetsNoToken(t *testing.T) {
 			me, err := c.Whoami(t.Context())
 			if test.code != "" {
 				wantCode(t, err, test.code)
-			} else if err != nil || me.User != "Bearer "+token {
+			} else if err != nil || me.TokenName != "Bearer "+token {
 				t.Errorf("%+v, %v", me, err)
 			}
 			if *nearSeen != test.near || *farSeen != test.far {
@@ -245,4 +245,20 @@ func answerName(conn net.Conn, addresses []netip.Addr) {
 		reply = append(reply, a.AsSlice()...)
 	}
 	conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...))
+}
+
+func TestStartDevice_RefusesThePageOfAnotherHub(t *testing.T) {
+	for _, d := range []wire.Device{
+		{VerificationURI: "https://other.test/device", VerificationURIComplete: "https://other.test/device?code=BBBB-BBBB"},
+		{VerificationURI: origin + "/device", VerificationURIComplete: "https://other.test/device?code=BBBB-BBBB"},
+		{VerificationURI: "https://other.test/device"},
+		{VerificationURI: origin + ".other.test/device"}, {VerificationURI: origin + "@other.test/device"}, {VerificationURI: "file:///etc/passwd"},
+	} {
+		d.DeviceCode, d.UserCode = "d", "BBBB-BBBB"
+		play(t, []step{answered(200, d)}, func(ctx context.Context, c *hubclient.Client) {
+			if _, err := c.StartDevice(ctx, "tool"); !hubclient.HasCode(err, hubclient.CodeRedirected) {
+				t.Errorf("%s %s: %v", d.VerificationURI, d.VerificationURIComplete, err)
+			}
+		})
+	}
 }

@@ -24,7 +24,7 @@ import (
 // secureHub returns a hub behind TLS, and its certificate as a pool.
 func secureHub(t *testing.T, configure func(*tls.Config)) (*httptest.Server, *x509.CertPool) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 200, wire.Whoami{User: r.Header.Get("Authorization")})
+		answer(w, 200, wire.Whoami{User: "alice", TokenName: r.Header.Get("Authorization")})
 	}))
 	server.TLS = &tls.Config{}
 	configure(server.TLS)
@@ -73,7 +73,7 @@ func TestTLS_OnlyTrustedCertificateGetsToken(t *testing.T) {
 			})
 			me, err := c.Whoami(t.Context())
 			if test.code == "" {
-				if err != nil || me.User != "Bearer "+token {
+				if err != nil || me.TokenName != "Bearer "+token {
 					t.Errorf("%+v, %v", me, err)
 				}
 				return
@@ -135,7 +135,7 @@ func callFromEnvironment() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("answered", strings.HasPrefix(me.User, "Bearer hubpat_"))
+	fmt.Println("answered", strings.HasPrefix(me.TokenName, "Bearer hubpat_"))
 }
 
 // proxy tunnels to a hub, and notes what it was asked.

@@ -22,6 +22,7 @@ type Question struct {
 	Preset  string   // the value that is selected, or typed already
 	Prompt  string   // the label of the input, such as: Slug
 	Secret  bool     // what is typed is not shown
+	Suggest bool     // Preset is the answer where nothing is typed, and not typed already
 
 	// Check rejects what is typed, at every key, or with CheckLast only when it is
 	// given as the answer. It must not wait for anything.
@@ -198,7 +199,7 @@ func (d *dialog) answer(msg tea.Msg) tea.Cmd {
 	before := d.form.value
 	cmd := d.form.update(msg)
 	if d.form.done() {
-		d.steps[d.at].Take(d.form.value)
+		d.steps[d.at].Take(d.form.answer(d.form.value))
 		return d.next()
 	}
 	if d.form.value != before {

@@ -37,6 +37,14 @@ func Press(q Question, keys ...tea.KeyMsg) (answer string) {
 	return answer
 }
 
+// Typed returns the answer to a question in whose form text is typed.
+func Typed(t tui.Terminal, q Question, text string) (answer string) {
+	f, cmd := newForm(q, Prompter{Terminal: t}, tui.NewTheme(io.Discard), false)
+	f.update(cmd())
+	f.update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)})
+	return f.answer(f.value)
+}
+
 // View is the view that asks an overwrite question.
 type View struct{ *overwriteView }
 

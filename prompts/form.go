@@ -38,6 +38,9 @@ type form struct {
 
 func newForm(q Question, p Prompter, th *tui.Theme, back bool) (*form, tea.Cmd) {
 	f := &form{Question: q, prompter: p, theme: th, back: back, value: q.Preset}
+	if q.Suggest {
+		f.value = ""
+	}
 	return f, f.build()
 }
 
@@ -53,6 +56,9 @@ func (f *form) field() huh.Field {
 		// Wrapped here: the form has rows for the lines that it is given.
 		title := strings.Join(tui.Wrap(escape.Line(f.Prompt), f.prompter.Terminal.Columns-frameColumns), "\n")
 		in := huh.NewInput().Title(title).Value(&f.value).Validate(f.validate)
+		if f.Suggest {
+			in.Placeholder(f.Preset)
+		}
 		if f.Secret {
 			in.EchoMode(huh.EchoModePassword)
 		}
@@ -94,13 +100,21 @@ func (f *form) update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
+// answer is what a text that is typed answers.
+func (f *form) answer(typed string) string {
+	if f.Suggest && typed == "" {
+		return f.Preset
+	}
+	return typed
+}
+
 func (f *form) done() bool { return f.huh.State == huh.StateCompleted }
 
 // validate rejects an answer that is known to be wrong. A lookup that has not ended
 // yet does not delay the answer.
 func (f *form) validate(typed string) error {
 	if f.Check != nil {
-		if err := f.Check(typed); err != nil {
+		if err := f.Check(f.answer(typed)); err != nil {
 			f.rejected = err
 			return err
 		}

@@ -155,6 +155,15 @@ func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 	}
 }
 
+func TestForm_TextReplacesASuggestion(t *testing.T) {
+	q := prompts.Question{Title: "Which hub?", Prompt: "Address", Preset: "http://127.0.0.1:4680", Suggest: true}
+	for text, want := range map[string]string{"": q.Preset, "https://hub.test": "https://hub.test"} {
+		if got := prompts.Typed(tui.Terminal{Columns: 80, Rows: 24}, q, text); got != want {
+			t.Errorf("%q answers %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestAsk_LoadErrorEnds(t *testing.T) {
 	broken := errors.New("broken")
 	p, _ := plain("one", "")

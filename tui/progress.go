@@ -14,6 +14,7 @@ import (
 // known yet how far it has to go.
 type Progress struct {
 	Phase             string // such as: uploading
+	Waits             bool   // for what Phase names, so that nothing is counted
 	Files, TotalFiles int
 	Bytes, TotalBytes int64
 }
@@ -21,6 +22,9 @@ type Progress struct {
 // Line writes progress after a phase has taken some time: files, bytes, rate and
 // the time that is left, as many of them as fit into width columns.
 func Line(p Progress, took time.Duration, width int) string {
+	if p.Waits {
+		return fmt.Sprintf("%s, %s", Shorten(p.Phase, width-len(", 10m")), roughly(took.Seconds()))
+	}
 	if p.TotalFiles == 0 {
 		return p.Phase + " files"
 	}
@@ -86,6 +90,9 @@ func (m meter) over() bool {
 // line is a line that is redrawn. Its parts stay where they are, and a terminal that
 // becomes narrower has no need to wrap it, down to 40 columns.
 func (m meter) line(now time.Time, width int) string {
+	if m.Waits {
+		return Line(m.Progress, now.Sub(m.start), width)
+	}
 	if m.TotalFiles == 0 {
 		return Shorten(m.Phase+" files", width)
 	}

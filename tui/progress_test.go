@@ -33,6 +33,7 @@ func TestLine_FitsWidth(t *testing.T) {
 		want string
 	}{
 		{tui.Progress{Phase: "collecting"}, "collecting files"},
+		{tui.Progress{Phase: "waiting for https://hub.example.com", Waits: true}, "waiting for https://hub.example.com, 1s"},
 		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 301}, "hashing 1 of 2 files, 1 B of 301 B, 1 B/s, 5m left"},
 		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 7201}, "hashing 1 of 2 files, 1 B of 7.0 KiB, 1 B/s, 2h left"},
 		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 1 << 30}, "hashing 1 of 2 files, 1 B of 1.0 GiB, 1 B/s, days left"},

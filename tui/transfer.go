@@ -108,10 +108,13 @@ const showAfter = 200 * time.Millisecond
 // NewTransfer returns a line on w, which has to be a terminal of so many columns.
 func NewTransfer(w io.Writer, columns int) *Transfer { return &Transfer{w: w, columns: columns} }
 
-// Update shows progress.
+// Update shows progress, or what is waited for where there is none.
 func (t *Transfer) Update(p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if p.Waits && t.timer != nil {
+		return
+	}
 	t.meter.update(p, time.Now())
 	switch {
 	case t.live != nil:
@@ -143,6 +146,20 @@ func (t *Transfer) Note(text string) bool {
 func (t *Transfer) Hide() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.hide()
+}
+
+// Answered takes the line away if it says what is waited for.
+func (t *Transfer) Answered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.meter.Waits {
+		t.hide()
+		t.meter = meter{}
+	}
+}
+
+func (t *Transfer) hide() {
 	if t.timer != nil {
 		t.timer.Stop()
 	}

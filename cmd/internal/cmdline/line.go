@@ -82,21 +82,22 @@ func (l Line) String() string {
 }
 
 // harmless are the characters in addition to letters and digits that no shell acts on
-// within a word.
+// within a word. zsh expands =word, and fish %self.
 const harmless = "/._-+@:,=%"
 
 func isHarmless(word string) bool {
-	return word != "" && word[0] != '=' && !strings.ContainsFunc(word, func(r rune) bool { // zsh expands =word
+	return word != "" && word[0] != '=' && word[0] != '%' && !strings.ContainsFunc(word, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(harmless, r))
 	})
 }
 
-// Quote returns a word as a POSIX shell reads it.
+// Quote returns a word as a POSIX shell and fish read it: each backslash is outside of the
+// quotes, within which fish acts on it.
 func Quote(word string) string {
 	if isHarmless(word) {
 		return word
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return "'" + strings.NewReplacer("'", `'\''`, `\`, `'\\'`).Replace(word) + "'"
 }
 
 // quotePowerShell returns a word as PowerShell reads it, which takes more kinds of

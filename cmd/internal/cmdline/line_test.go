@@ -24,6 +24,8 @@ func TestLine_IsWrittenForAShell(t *testing.T) {
 		{Hub("account", "create").With("alice").In("a"), "hub account create alice"},
 		{Tool("init").With(""), "tool init ''"},
 		{Tool("init").With("=web"), "tool init '=web'"},
+		{Tool("init").With("%self"), "tool init '%self'"},
+		{Tool("push").With(`\'; touch x #`), `tool push ''\\''\''; touch x #'`},
 	} {
 		if got := c.line.String(); got != c.want {
 			t.Errorf("%+v is written %s, want %s", c.line, got, c.want)
@@ -54,7 +56,7 @@ func TestQuote_IsReadBackByASh(t *testing.T) {
 		}
 		words = append(words, b.String())
 	}
-	for _, shell := range []string{"sh", "bash", "zsh"} {
+	for _, shell := range []string{"sh", "bash", "zsh", "fish"} {
 		path, err := exec.LookPath(shell)
 		if err != nil {
 			if shell == "sh" {
@@ -72,6 +74,28 @@ func TestQuote_IsReadBackByASh(t *testing.T) {
 		}
 		if diff := cmp.Diff(words, strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")); diff != "" {
 			t.Errorf("%s reads others: %s", shell, diff)
+		}
+	}
+}
+
+// fish acts on \\ and \' within single quotes, which other shells do not.
+func TestQuote_HasNoBackslashWithinQuotes(t *testing.T) {
+	for _, word := range []string{`\`, `\'`, `'\`, `a\\b`, `\'; touch x #`, `c:\new 'dir'\`} {
+		quoted, read := false, ""
+		for rest := Quote(word); rest != ""; rest = rest[1:] {
+			switch {
+			case rest[0] == '\'':
+				quoted = !quoted
+				continue
+			case rest[0] == '\\' && quoted:
+				t.Errorf("%s is quoted %s", word, Quote(word))
+			case rest[0] == '\\':
+				rest = rest[1:]
+			}
+			read += rest[:1]
+		}
+		if read != word || quoted {
+			t.Errorf("%s is quoted %s, which is read as %s", word, Quote(word), read)
 		}
 	}
 }

@@ -119,8 +119,11 @@ func (a *App) Progress() ui.Transfer {
 	if a.JSON {
 		return NoTransfer{}
 	}
-	return a.UI.Transfer(!a.Strict() && a.Streams.ErrTTY)
+	return a.UI.Transfer(a.watched())
 }
+
+// watched reports that a person watches stderr.
+func (a *App) watched() bool { return !a.Strict() && a.Streams.ErrTTY }
 
 // NoTransfer shows nothing.
 type NoTransfer struct{}
@@ -134,7 +137,7 @@ func (NoTransfer) Hide() {}
 // Checklist returns what shows the steps of a command to a person; elsewhere only
 // their transfers are mentioned.
 func (a *App) Checklist(names ...string) ui.Checklist {
-	if a.Strict() || !a.Streams.ErrTTY {
+	if !a.watched() {
 		return transfers{a.Progress()}
 	}
 	return a.UI.Checklist(names...)

@@ -81,7 +81,8 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 	}
 	opts := hubclient.Options{
 		UserAgent: "tool/" + cmdline.Version(Version), Timeout: a.Timeout, Roots: roots, AllowHTTP: a.Getenv("TOOL_ALLOW_HTTP") == "1",
-		Before: a.handled, TokenExpires: func(end time.Time) { a.expiring.note(id, end) },
+		Before:       func() func() { return a.waitFor(id.Origin) },
+		TokenExpires: func(end time.Time) { a.expiring.note(id, end) },
 	}
 	if a.Verbose {
 		opts.Trace = a.trace
@@ -90,6 +91,15 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 		opts.Waiting = a.waiting
 	}
 	return id.Connect(opts)
+}
+
+// waitFor shows that the hub is waited for, until answered is called.
+func (a *App) waitFor(hub string) (answered func()) {
+	a.handled()
+	if a.JSON {
+		return func() {}
+	}
+	return a.UI.WaitFor(hub, a.watched())
 }
 
 // waiting says why nothing happens: below what is going on, if that is on the terminal.

@@ -153,14 +153,15 @@ func (a *App) report(f failure.Failure) {
 		return
 	}
 	a.Diagnose("error: %s: %s (stage %s)", f.Action, f.Error(), f.Stage)
+	var lines []string
 	for _, field := range f.Fields {
-		a.Diagnose("  - %s", strings.TrimPrefix(field.Pointer+": "+field.Detail, ": "))
+		lines = append(lines, "- "+strings.TrimPrefix(field.Pointer+": "+field.Detail, ": "))
 	}
 	for _, finding := range f.Findings {
-		a.Diagnose("  %s", finding)
+		lines = append(lines, finding.String())
 	}
-	for _, line := range editLines(f.Edits) {
-		a.Diagnose("  %s", line)
+	for _, line := range Shortened(append(lines, editLines(f.Edits)...)) {
+		a.Diagnose("%s", line)
 	}
 	if f.Config != nil {
 		for _, line := range DifferenceLines(*f.Config) {
@@ -174,7 +175,7 @@ func (a *App) report(f failure.Failure) {
 		a.Diagnose("  hint: %s", f.Hint)
 	}
 	for _, line := range a.CommandTexts(f.Recipe) {
-		a.Diagnose("  try: %s", line)
+		a.PrinterTo(a.Streams.Err).Whole("  try: " + line)
 	}
 	if f.RequestID != "" {
 		a.Diagnose("  request: %s", f.RequestID)

@@ -9,21 +9,22 @@ import (
 	"example.com/projecthub/cmd/tool/internal/identity"
 )
 
-// OpenPage opens a page of a hub in a browser, signed in with the caller's rights. Where no
-// browser can be started, as over SSH, it prints the link for one elsewhere.
+// OpenPage opens a page of a hub in a browser, signed in with the caller's rights. It prints
+// the address and, unless a browser was opened for sure, a link for one elsewhere.
 func (a *App) OpenPage(ctx context.Context, hub *identity.Hub, address string) error {
-	link, once := signedIn(ctx, hub, address)
-	err := child.OpenBrowser(a.Getenv, link)
 	out := a.Printer()
-	if err == nil { // what opens pages may still fail, or do nothing, without saying so
-		out.Line("Opening %s", address)
+	out.Line("The page is %s", address)
+	link, once := signedIn(ctx, hub, address)
+	opened, err := child.OpenBrowser(a.Getenv, hub.Origin(), link)
+	switch {
+	case opened:
+		out.Line("Opened it in a browser")
 		return out.Err()
+	case errors.Is(err, child.ErrNoBrowser):
+		out.Line("No browser could be started from here")
+	case err != nil:
+		return Explain(hub, err)
 	}
-	if !errors.Is(err, child.ErrNoBrowser) {
-		return err
-	}
-	out.Line("No browser could be started from here. The page is:")
-	out.Line("  %s", address)
 	if once {
 		out.Line("This link signs you in, once and within a minute:")
 		out.Line("  %s", link)

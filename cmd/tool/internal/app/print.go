@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/tui/escape"
@@ -122,12 +123,17 @@ type Printer struct {
 	err   error
 }
 
-// Line writes one line.
+// Line writes one line, of two screens at most: texts of a hub may have any length.
 func (p *Printer) Line(format string, args ...any) {
+	p.Whole(ui.Shorten(fmt.Sprintf(format, args...), maxLine))
+}
+
+// Whole writes one line of any length.
+func (p *Printer) Whole(line string) {
 	if p.err != nil {
 		return
 	}
-	line := strings.TrimRight(escape.Line(fmt.Sprintf(format, args...)), " ")
+	line = strings.TrimRight(escape.Line(line), " ")
 	if p.log {
 		line = escape.Logged(line)
 	}
@@ -138,6 +144,7 @@ func (p *Printer) Line(format string, args ...any) {
 const (
 	maxCell  = 200
 	maxField = 2000
+	maxLine  = 4000
 )
 
 // Cell returns a text to be shown in a row.
@@ -155,13 +162,13 @@ func (p *Printer) Environment(name string) {
 	}
 }
 
-// Address writes a field with the address of a page, to be clicked where that is
-// possible.
-func (p *Printer) Address(name, address string) {
-	address = escape.Line(address)
-	if !p.links || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
+// Address writes a field with the address of a page, to be clicked where that is possible,
+// if it is the hub's own.
+func (p *Printer) Address(name, origin, address string) {
+	if !p.links || hubclient.CheckPage(origin, address) != nil {
 		p.Field(name, "%s", address)
 	} else if p.err == nil {
+		address = escape.Line(address)
 		_, p.err = fmt.Fprintf(p.w, "  %-12s \x1b]8;;%s\x1b\\%s\x1b]8;;\x1b\\\n", name, address, address)
 	}
 }

@@ -46,7 +46,7 @@ func Edit(e wire.Edit) string {
 	if e.UpdatedBy == "" {
 		return "never written"
 	}
-	return fmt.Sprintf("written by %s %s through %s", e.UpdatedBy, Ago(e.UpdatedAt), e.UpdatedVia.Phrase())
+	return fmt.Sprintf("written by %s %s through %s", Cell(e.UpdatedBy), Ago(e.UpdatedAt), e.UpdatedVia.Phrase())
 }
 
 // Scopes lists the scopes of a token, "read only" for none, and what it is restricted to.
@@ -120,11 +120,12 @@ func Changes(d flat.Difference) []Change {
 
 // line writes a change, with values of at most width columns.
 func (c Change) line(width int) string {
+	key := ui.Shorten(c.Key, max(width, maxCell))
 	if c.Sign == "~" {
 		from, to := ui.Values(c.Old, c.New, width)
-		return fmt.Sprintf("~ %s: %s → %s", c.Key, from, to)
+		return fmt.Sprintf("~ %s: %s → %s", key, from, to)
 	}
-	return fmt.Sprintf("%s %s: %s", c.Sign, c.Key, ui.Shorten(c.Old+c.New, width))
+	return fmt.Sprintf("%s %s: %s", c.Sign, key, ui.Shorten(c.Old+c.New, width))
 }
 
 // DifferenceLines writes a difference key by key: + added, ~ changed, - removed.
@@ -157,12 +158,9 @@ const maxKeys = 8
 // editLines writes edits of a config: who, through what, when, and which keys.
 func editLines(edits []failure.Edit) []string {
 	var lines []string
-	for _, e := range edits[:min(MaxShown, len(edits))] {
+	for _, e := range edits {
 		lines = append(lines, fmt.Sprintf("edit: %s through %s %s: %s",
-			e.UpdatedBy, e.UpdatedVia.Phrase(), Ago(e.UpdatedAt), keysText(e)))
-	}
-	if n := len(edits); n > MaxShown {
-		lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))
+			Cell(e.UpdatedBy), e.UpdatedVia.Phrase(), Ago(e.UpdatedAt), keysText(e)))
 	}
 	return lines
 }
@@ -189,7 +187,8 @@ func ConflictLines(conflicts flat.Conflicts) []string {
 	var lines []string
 	for _, c := range conflicts[:min(MaxShown, len(conflicts))] {
 		base, mine, theirs := ui.Conflict(c, maxValue)
-		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s", c.Key, orAbsent(mine), orAbsent(theirs), orAbsent(base)))
+		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s",
+			Cell(c.Key), orAbsent(mine), orAbsent(theirs), orAbsent(base)))
 	}
 	if n := len(conflicts); n > MaxShown {
 		lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))
@@ -215,8 +214,8 @@ func DifferenceSummary(d flat.Difference) string {
 // DestinationOf returns the hub project that a failure is about, "" for none.
 func DestinationOf(err error) string { return failure.Of(err).Project.String() }
 
-// Shortened returns lines to show below a question, indented, and says how many more
-// there are.
+// Shortened returns lines to show below a question or a failure, indented, and says how many
+// more there are.
 func Shortened(lines []string) []string {
 	var shown []string
 	for _, line := range lines[:min(MaxShown, len(lines))] {

@@ -1,10 +1,15 @@
 package app_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -37,5 +42,37 @@ func TestEdit_SaysHowLongAgo(t *testing.T) {
 	e := wire.Edit{UpdatedBy: "bob", UpdatedAt: time.Now().Add(-2 * time.Hour), UpdatedVia: wire.ViaPush}
 	if got := app.Edit(e); got != "written by bob 2 h ago through push" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a hub or a repository says takes two screens of 80 columns at most.
+func TestPrinter_LongTextsAreShortened(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	edit := failure.Edit{}
+	edit.UpdatedBy = long
+	e := &hubclient.Error{Code: wire.CodeInvalidBody, Detail: long, Errors: make([]wire.FieldError, 1000)}
+	for name, show := range map[string]func(a *app.App){
+		"line":    func(a *app.App) { a.Printer().Line("as %s", long) },
+		"notes":   func(a *app.App) { a.Printer().Notes([]string{long}) },
+		"warning": func(a *app.App) { a.Warn(long) },
+		"edit":    func(a *app.App) { a.Printer().Line("%s", app.Edit(edit.Edit)) },
+		"key": func(a *app.App) {
+			a.Printer().Whole(app.DifferenceLines(flat.Difference{Added: []flat.Entry{{Key: long}}})[0])
+		},
+		"errors": func(a *app.App) { a.ReportFailure(e) },
+		"findings": func(a *app.App) {
+			a.ReportFailure(failure.Failure{Reason: e, Findings: make([]failure.Finding, 1000)})
+		},
+		"edits": func(a *app.App) { a.ReportFailure(failure.Failure{Reason: e, Edits: []failure.Edit{edit}}) },
+	} {
+		var out strings.Builder
+		show(app.New(func(string) (string, bool) { return "", false }, term.Streams{Out: &out, Err: &out}))
+		rows := 0
+		for line := range strings.Lines(out.String()) {
+			rows += 1 + len(line)/80
+		}
+		if rows == 0 || rows > 110 {
+			t.Errorf("%s: %d rows", name, rows)
+		}
 	}
 }

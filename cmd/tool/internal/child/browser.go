@@ -4,22 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"runtime"
-	"strings"
+	"time"
+
+	"example.com/projecthub/hubclient"
 )
 
 // ErrNoBrowser says that a browser has to be opened by hand, elsewhere.
 var ErrNoBrowser = errors.New("no browser could be started")
 
-// OpenBrowser opens an address that a hub gave: only a web page's. That no browser is
-// shown may go unnoticed, but over SSH none is started where nobody would see it.
-func OpenBrowser(getenv func(string) string, address string) error {
-	if !isPage(address) {
-		return fmt.Errorf("%q is not the address of a web page", address)
+// openWithin is how long to wait for what opens a page. It may stay as long as the browser.
+const openWithin = time.Second
+
+// OpenBrowser opens a page of a hub: only one of its origin. It reports whether what opens
+// pages ended well. Over SSH none is started, where nobody would see it.
+func OpenBrowser(getenv func(string) string, origin, address string) (opened bool, err error) {
+	if err := hubclient.CheckPage(origin, address); err != nil {
+		return false, err
 	}
 	if getenv("SSH_CONNECTION") != "" && getenv("DISPLAY")+getenv("WAYLAND_DISPLAY")+getenv("BROWSER") == "" {
-		return fmt.Errorf("%w: this is a terminal over SSH", ErrNoBrowser)
+		return false, fmt.Errorf("%w: this is a terminal over SSH", ErrNoBrowser)
 	}
 	opener := []string{"xdg-open"}
 	switch runtime.GOOS {
@@ -33,17 +37,17 @@ func OpenBrowser(getenv func(string) string, address string) error {
 		err = command.Start()
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNoBrowser, err)
+		return false, fmt.Errorf("%w: %w", ErrNoBrowser, err)
 	}
-	return command.Process.Release()
-}
-
-// isPage reports whether address is that of a web page. What opens one, such as xdg-open with
-// BROWSER, may pass it on through a shell, or divide it into arguments at its spaces.
-func isPage(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
-		!strings.ContainsFunc(address, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~:/?#[]@&=+%,", r))
-		})
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return false, fmt.Errorf("%w: %s: %w", ErrNoBrowser, opener[0], err)
+		}
+		return true, nil
+	case <-time.After(openWithin):
+		return false, nil
+	}
 }

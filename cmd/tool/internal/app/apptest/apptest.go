@@ -59,18 +59,20 @@ func New(t testing.TB) *World {
 	t.Helper()
 	state := t.TempDir()
 	w := &World{TB: t, Dir: t.TempDir(), UI: &UI{t: t}, store: openStore(t)}
+	server := httptest.NewUnstartedServer(nil)
+	w.Origin = "http://" + server.Listener.Addr().String()
 	hub := hubserver.New(hubserver.Config{
-		Store: w.store, PublicURL: "http://hub.test", Version: "1.0.0", Log: slog.New(slog.DiscardHandler),
+		Store: w.store, PublicURL: w.Origin, Version: "1.0.0", Log: slog.New(slog.DiscardHandler),
 		Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
 	})
 	w.Hub = hub
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	server.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if before := w.before.Load(); before == nil || *before == nil || !(*before)(rw, r) {
 			hub.ServeHTTP(rw, r)
 		}
-	}))
+	})
+	server.Start()
 	t.Cleanup(server.Close)
-	w.Origin = server.URL
 	w.Token = w.NewToken("write:config write:catalog admin:resource")
 	w.Env = map[string]string{
 		"TOOL_HUB_TOKEN": w.Token, "TOOL_API_ORIGIN": w.Origin,

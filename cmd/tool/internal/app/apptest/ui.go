@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/ui"
@@ -25,6 +27,9 @@ type UI struct {
 	Transfers []string  // phases that were shown
 	Steps     []int     // of checklists
 	Ended     []string  // how checklists ended
+
+	WaitedFor sync.Map     // the hubs
+	Pending   atomic.Int32 // requests without an answer
 
 	t testing.TB
 }
@@ -161,6 +166,13 @@ func (u *UI) Transfer(bool) ui.Transfer { return (*transfer)(u) }
 
 // Checklist remembers the steps that are shown.
 func (u *UI) Checklist(names ...string) ui.Checklist { return (*checklist)(u) }
+
+// WaitFor remembers which hubs were waited for, and counts the requests without an answer.
+func (u *UI) WaitFor(hub string, _ bool) (answered func()) {
+	u.WaitedFor.Store(hub, true)
+	u.Pending.Add(1)
+	return func() { u.Pending.Add(-1) }
+}
 
 // Note shows nothing.
 func (u *UI) Note(string) bool { return false }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/term"
@@ -27,10 +28,13 @@ type terminal struct {
 	say     func(line string) // writes a line to stderr
 	status  func() string     // the hub and the identity
 	back    bool
-	drawing bool
+	drawing atomic.Bool
 
-	mu    sync.Mutex
-	shows noter // what was begun last; nil: nothing
+	mu       sync.Mutex
+	shows    noter         // what was begun last; nil: nothing
+	transfer *tui.Transfer // the one line of progress; nil: none yet
+	requests int           // that have no answer yet
+	answered func()        // ends what is shown of them
 }
 
 // noter is what can show a line below itself.
@@ -42,7 +46,7 @@ func NewTerminal(streams term.Streams, getenv func(string) string, say func(line
 }
 
 func (t *terminal) Plain() bool          { return t.plain }
-func (t *terminal) Drawing() bool        { return t.drawing }
+func (t *terminal) Drawing() bool        { return t.drawing.Load() }
 func (t *terminal) AllowBack(allow bool) { t.back = allow }
 
 func (t *terminal) terminal() tui.Terminal {
@@ -63,8 +67,8 @@ func (t *terminal) watched() tui.Terminal {
 
 // draw runs f while a view is on the terminal.
 func (t *terminal) draw(f func() error) error {
-	t.drawing = !t.plain
-	defer func() { t.drawing = false }()
+	t.drawing.Store(!t.plain)
+	defer t.drawing.Store(false)
 	return interrupted(f())
 }
 
@@ -137,16 +141,47 @@ func (t *terminal) Home(ctx context.Context, doing string, load func(context.Con
 }
 
 func (t *terminal) Transfer(watched bool) Transfer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.progress(watched)
+}
+
+func (t *terminal) progress(watched bool) Transfer {
 	switch {
 	case !watched:
 		return tui.NewLines(pipelineInterval, t.say)
 	case t.plain:
 		return tui.NewLines(plainInterval, t.say)
+	case t.transfer == nil:
+		v := t.watched()
+		t.transfer = tui.NewTransfer(v.Out, v.Columns)
 	}
-	v := t.watched()
-	transfer := tui.NewTransfer(v.Out, v.Columns)
-	t.show(transfer)
-	return transfer
+	t.shows = t.transfer
+	return t.transfer
+}
+
+// WaitFor may be called by several requests at once.
+func (t *terminal) WaitFor(hub string, watched bool) (answered func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.requests++; t.requests == 1 && !t.drawing.Load() {
+		line := t.progress(watched)
+		line.Update(Progress{Phase: "waiting for " + hub, Waits: true})
+		t.answered = line.Hide
+		if transfer, ok := line.(*tui.Transfer); ok { // which may show progress since
+			t.answered = transfer.Answered
+		}
+	}
+	return t.answer
+}
+
+func (t *terminal) answer() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.requests--; t.requests == 0 && t.answered != nil {
+		t.answered()
+		t.answered = nil
+	}
 }
 
 func (t *terminal) show(n noter) {
@@ -163,7 +198,7 @@ func (t *terminal) Note(text string) bool {
 }
 
 func (t *terminal) Checklist(names ...string) Checklist {
-	t.drawing = !t.plain
+	t.drawing.Store(!t.plain)
 	c := &checklist{tui.NewChecklist(t.watched(), names...), t, t.Transfer(true)}
 	t.show(c.list)
 	return c
@@ -190,5 +225,5 @@ func (c *checklist) Update(p Progress) {
 func (c *checklist) End(problem string) {
 	c.transfer.Hide()
 	c.list.End(problem)
-	c.terminal.drawing = false
+	c.terminal.drawing.Store(false)
 }

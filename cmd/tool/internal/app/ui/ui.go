@@ -85,6 +85,9 @@ type UI interface {
 	// Transfer shows progress: to a person who watches, else a line now and then.
 	Transfer(watched bool) Transfer
 	Checklist(names ...string) Checklist
+	// WaitFor shows that a hub is waited for, until answered is called, where nothing else
+	// is shown.
+	WaitFor(hub string, watched bool) (answered func())
 
 	// Note shows a line below what is going on, until that goes on. It returns false if
 	// nothing is shown that it could be below.

@@ -5,7 +5,7 @@ import "example.com/projecthub/cmd/tool/internal/app"
 func createdText(w *app.Printer, r *Result) {
 	w.Line("Created %s from %s", r.Project, r.ProjectName)
 	w.Environment(r.Env)
-	w.Address("page", r.URL)
+	w.Address("page", r.Origin, r.URL)
 	version := r.StackVersion
 	if r.ResolvedVersion != version {
 		version += ", now " + r.ResolvedVersion

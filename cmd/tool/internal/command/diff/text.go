@@ -34,7 +34,7 @@ func Text(w *app.Printer, r *Result, o Options) {
 		lines = app.FullDifferenceLines
 	}
 	for _, line := range lines(r.Changes) {
-		w.Line("    %s", line)
+		w.Whole("    " + line)
 	}
 	w.Notes(r.Notes)
 }

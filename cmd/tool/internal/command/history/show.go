@@ -137,7 +137,7 @@ func shownText(w *app.Printer, r *Shown, full bool) {
 			lines = app.FullDifferenceLines
 		}
 		for _, line := range lines(*r.Changes) {
-			w.Line("    %s", line)
+			w.Whole("    " + line)
 		}
 	} else {
 		w.Field("changes", "%d added, %d changed, %d removed", r.Added, r.ConfigEntry.Changed, r.Removed)

@@ -37,7 +37,7 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 					preset = id.Origin
 				}
 				return ui.Question{
-					Title: "Which hub?", Prompt: "Address, scheme://host[:port]", Preset: preset,
+					Title: "Which hub?", Prompt: "Address, scheme://host[:port]", Preset: preset, Suggest: true,
 					Check: func(typed string) error { _, err := hubclient.ParseOrigin(typed); return err },
 				}
 			},

@@ -30,10 +30,10 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 	if err != nil {
 		return "", explain(hub, err)
 	}
-	a.Diagnose("Your code: %s", d.UserCode)
-	a.Diagnose("Compare it, and approve this terminal, at this address:")
+	a.Diagnose("Your code: %s for %s", d.UserCode, hub.Origin())
+	a.Diagnose("Compare both, and approve this terminal, at this address:")
 	a.Diagnose("  %s", d.VerificationURIComplete)
-	if err := child.OpenBrowser(a.Getenv, d.VerificationURIComplete); err != nil {
+	if _, err := child.OpenBrowser(a.Getenv, hub.Origin(), d.VerificationURIComplete); err != nil {
 		a.Diagnose("Open that address in a browser: none could be started from here.")
 	}
 	a.Diagnose("Waiting for your approval; ctrl-c cancels.")

@@ -111,7 +111,8 @@ func TestLogin_IsApprovedInABrowser(t *testing.T) {
 		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "scope": {"write:config"}, "lifetime": {"30"}})
 	})
 	w.UI.Answers = []string{w.Origin, "browser"}
-	w.Run(login.Command).Done().Prints("Your code: ", "Compare it", "none could be started from here", "Logged in to "+w.Origin+" as alice", "write:config")
+	w.Run(login.Command).Done().Prints("Your code: ", "Compare both",
+		"none could be started from here", "Logged in to "+w.Origin+" as alice", "write:config")
 	if !strings.HasPrefix(w.UI.Asked[1], "How do you log in to "+w.Origin+"?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
@@ -173,7 +174,8 @@ func TestLogin_EndsWhenTheCodeExpiresThoughTheHubSaysToWait(t *testing.T) {
 		case "/v1/device":
 			rw.Header().Set("Content-Type", "application/json")
 			rw.Header().Set("Hub-Version", "1.0.0")
-			json.NewEncoder(rw).Encode(wire.Device{DeviceCode: "d", UserCode: "u", VerificationURI: "https://hub.test", Interval: -1})
+			d := wire.Device{DeviceCode: "d", UserCode: "u", VerificationURI: w.Origin + "/device", Interval: -1}
+			json.NewEncoder(rw).Encode(d)
 			return true
 		case "/v1/device/token":
 			if polls++; polls > 1 {
@@ -186,4 +188,30 @@ func TestLogin_EndsWhenTheCodeExpiresThoughTheHubSaysToWait(t *testing.T) {
 	})
 	w.UI.Answers = []string{"browser"}
 	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("not yet (stage login)")
+}
+
+func TestLogin_ShowsNoCodeOfAnotherHub(t *testing.T) {
+	w := apptest.New(t)
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	t.Setenv("PATH", t.TempDir()) // no browser can be started
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/v1/device":
+			rw.Header().Set("Content-Type", "application/json")
+			rw.Header().Set("Hub-Version", "1.0.0")
+			d := wire.Device{DeviceCode: "d", UserCode: "BBBB-CCCC", VerificationURI: "https://other.test/device", Interval: -1}
+			json.NewEncoder(rw).Encode(d)
+			return true
+		case "/v1/device/token":
+			t.Error("it asks for a token of another hub")
+		}
+		return false
+	})
+	w.UI.Answers = []string{"browser"}
+	r := w.Run(login.Command, "--origin", w.Origin).Exits(1).
+		Prints("https://other.test/device is not a page of "+w.Origin,
+			"hint: if that is the hub's address, give its origin with --origin")
+	if strings.Contains(r.Out+r.Err, "BBBB-CCCC") {
+		t.Errorf("it shows the code: %s", r.Err)
+	}
 }

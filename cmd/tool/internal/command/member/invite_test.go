@@ -21,9 +21,10 @@ func TestInvite(t *testing.T) {
 	v := w.Run(member.Command, "invite", "acme", "--role", "reader", "--json").Done().JSON()
 	url, _ := v["url"].(string)
 	if v["type"] != "invitation" || v["role"] != "reader" || v["account"] != "acme" ||
-		!strings.HasPrefix(url, "http://hub.test/link?code=") {
+		!strings.HasPrefix(url, w.Origin+"/link?code=") {
 		t.Errorf("%v", v)
 	}
 	w.Unprinted("the invitation was created", member.Command, "invite", "acme", "--role", "admin")
-	w.Run(member.Command, "invite", "acme", "--role", "admin").Done().Prints("http://hub.test/link?code=", "gives        admin on @acme, once, until", "the link is a secret")
+	w.Run(member.Command, "invite", "acme", "--role", "admin").Done().Prints(w.Origin+"/link?code=",
+		"gives        admin on @acme, once, until", "the link is a secret")
 }

@@ -15,11 +15,11 @@ func TestPreview_PrintsAddressOfTab(t *testing.T) {
 	w.Project(`{"title": "Web"}`)
 	w.Local("@alice/web", `{"title": "Web"}`)
 	r := w.Run(preview.Command, "web").Done()
-	if r.Out != "http://hub.test/@alice/web/preview\n" {
+	if r.Out != w.Origin+"/@alice/web/preview\n" {
 		t.Errorf("%q", r.Out)
 	}
 	v := w.Run(preview.Command, "web", "--json").Done().JSON()
-	if v["type"] != "preview" || v["url"] != "http://hub.test/@alice/web/preview" || v["local"] != false || v["projectName"] != "web" {
+	if v["type"] != "preview" || v["url"] != w.Origin+"/@alice/web/preview" || v["local"] != false || v["projectName"] != "web" {
 		t.Errorf("%v", v)
 	}
 	w.Local("@alice/none", `{}`)
@@ -43,7 +43,7 @@ func TestPreview_FollowsTheEnvironment(t *testing.T) {
 	w.Write(".tool/web/client.prod.json", `{"project": "@alice/web"}`)
 	w.Env["TOOL_ENV"] = "prod"
 	for _, args := range [][]string{{"web"}, {"web", "--env", "prod"}} {
-		if r := w.Run(preview.Command, args...).Done(); r.Out != "http://hub.test/@alice/web/preview\n" {
+		if r := w.Run(preview.Command, args...).Done(); r.Out != w.Origin+"/@alice/web/preview\n" {
 			t.Errorf("%q", r.Out)
 		}
 	}

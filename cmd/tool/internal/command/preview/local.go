@@ -49,7 +49,7 @@ func follow(ctx context.Context, a *app.App, from *source) error {
 		served <- s.serve(ctx)
 		stop()
 	}()
-	if err := announce(a, &Result{ProjectName: from.local.Name, URL: s.address(), Local: true}, s.link()); err != nil {
+	if err := announce(a, &Result{ProjectName: from.local.Name, URL: s.address(), Local: true}, s); err != nil {
 		return err
 	}
 	err = from.follow(ctx, w, s.show)
@@ -61,14 +61,14 @@ func follow(ctx context.Context, a *app.App, from *source) error {
 }
 
 // announce says where the preview is, and opens it for a person, by a link.
-func announce(a *app.App, r *Result, link string) error {
+func announce(a *app.App, r *Result, s *server) error {
 	if a.Strict() {
 		return a.Print("preview", r, func(w *app.Printer) { w.Line("%s", r.URL) })
 	}
 	out := a.Printer()
 	out.Line("Preview of %s: %s", r.ProjectName, r.URL)
 	out.Line("  follows edits of its files; ctrl-c ends it")
-	if err := child.OpenBrowser(a.Getenv, link); err != nil {
+	if _, err := child.OpenBrowser(a.Getenv, s.origin(), s.link()); err != nil {
 		a.Warn(err.Error() + "; open the address yourself")
 	}
 	return app.PrintFailed("preview", out.Err())

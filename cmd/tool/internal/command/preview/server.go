@@ -118,11 +118,14 @@ func hasIPv6() bool {
 	return true
 }
 
+// origin returns that of the page.
+func (s *server) origin() string { return "http://" + s.page }
+
 // address returns the page's address.
-func (s *server) address() string { return "http://" + s.page + "/" + s.token + "/" }
+func (s *server) address() string { return s.origin() + "/" + s.token + "/" }
 
 // link returns an address that leads to the page once.
-func (s *server) link() string { return "http://" + s.page + "/open/" + s.code }
+func (s *server) link() string { return s.origin() + "/open/" + s.code }
 
 // serve serves until ctx ends.
 func (s *server) serve(ctx context.Context) error {

@@ -97,7 +97,7 @@ func copyProject(ctx context.Context, a *app.App, from, name string, create wire
 	r := &Copied{Project: created.Project(), CopyOf: source, Origin: hub.Origin(), Notes: []string{}}
 	return a.Print("copied", r, func(w *app.Printer) {
 		w.Line("Created %s as a copy of %s", r.Project.Project, source)
-		projectFields(w, &r.Project)
+		projectFields(w, r.Origin, &r.Project)
 		w.Field("origin", "%s", r.Origin)
 		w.Notes(r.Notes)
 	})

@@ -1,6 +1,8 @@
 package project_test
 
 import (
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -35,7 +37,7 @@ func TestView(t *testing.T) {
 	w := world(t)
 	w.Run(command, "view").Done().Prints("@alice/web", "private", "base files")
 	w.Strict = true
-	w.Run(command, "view", "@alice/web", "--web").Done().Prints("http://hub.test")
+	w.Run(command, "view", "@alice/web", "--web").Done().Prints(w.Origin)
 	w.Run(command, "view", "@alice/none", "--json").Fails("not_found", "view")
 	w.Run(command, "view", "web").Exits(2).Prints(`"web" is not a project: a project is @account/slug`, "project view @alice/web")
 	w.Run(command, "edit", "web", "--visibility", "public").Exits(2).Prints("project edit @alice/web")
@@ -72,8 +74,9 @@ func TestView_WithoutABrowserPrintsALinkThatWorks(t *testing.T) {
 	w := world(t)
 	w.Env["SSH_CONNECTION"] = "192.0.2.1 50000 192.0.2.2 22"
 	out := w.Run(command, "view", "@alice/web", "--web").Done().
-		Prints("No browser could be started from here. The page is:\n  http://hub.test/@alice/web\n", "This link signs you in, once and within a minute:\n").Out
-	_, code, ok := strings.Cut(out, "  http://hub.test/link?")
+		Prints("The page is "+w.Origin+"/@alice/web\nNo browser could be started from here\n",
+			"This link signs you in, once and within a minute:\n").Out
+	_, code, ok := strings.Cut(out, "  "+w.Origin+"/link?")
 	if !ok {
 		t.Fatalf("it prints no link: %s", out)
 	}
@@ -86,7 +89,27 @@ func TestView_WithoutABrowserPrintsALinkThatWorks(t *testing.T) {
 	// Without a token there is no link to be had.
 	w.Run(command, "edit", "@alice/web", "--visibility", "public").Done()
 	delete(w.Env, "TOOL_HUB_TOKEN")
-	w.Run(command, "view", "@alice/web", "--web").Done().Prints("The page is:", "  http://hub.test/@alice/web\n")
+	w.Run(command, "view", "@alice/web", "--web").Done().Prints("The page is " + w.Origin + "/@alice/web\n")
+}
+
+func TestView_OpensAndLinksNoPageOfAnotherOrigin(t *testing.T) {
+	w := world(t)
+	w.Env["FORCE_HYPERLINK"] = "1"
+	w.Run(command, "view", "@alice/web").Done().Prints("\x1b]8;;" + w.Origin + "/@alice/web\x1b\\")
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		answer := httptest.NewRecorder()
+		w.Hub.ServeHTTP(answer, r)
+		maps.Copy(rw.Header(), answer.Header())
+		rw.Header().Del("Content-Length")
+		rw.WriteHeader(answer.Code)
+		io.WriteString(rw, strings.ReplaceAll(answer.Body.String(), w.Origin, "file:///other"))
+		return true
+	})
+	r := w.Run(command, "view", "@alice/web").Done().Prints("page         file:///other/@alice/web")
+	if strings.Contains(r.Out, "\x1b") {
+		t.Errorf("it links the page: %q", r.Out)
+	}
+	w.Run(command, "view", "@alice/web", "--web").Exits(1).Prints("file:///other/", "is not a page of "+w.Origin)
 }
 
 func TestRm_AsksForTheWholeName(t *testing.T) {

@@ -79,13 +79,13 @@ func wholeName(a *app.App, name string) string {
 
 func viewText(w *app.Printer, r *Viewed) {
 	w.Line("%s", r.Project.Project)
-	projectFields(w, &r.Project)
+	projectFields(w, r.Origin, &r.Project)
 	w.Notes(r.Notes)
 }
 
 // projectFields writes what the hub says about a project.
-func projectFields(w *app.Printer, r *wire.Project) {
-	w.Address("page", r.URL)
+func projectFields(w *app.Printer, origin string, r *wire.Project) {
+	w.Address("page", origin, r.URL)
 	stack := r.StackVersion
 	if r.ResolvedStackVersion != r.StackVersion {
 		stack += ", now " + r.ResolvedStackVersion

@@ -108,3 +108,11 @@ func TestStatus_ExitCode(t *testing.T) {
 	w.Local("@alice/none", `{}`)
 	w.Run(status.Command, "--exit-code").Exits(3)
 }
+
+func TestStatus_SaysWhichHubItWaitsFor(t *testing.T) {
+	w := apptest.New(t)
+	w.Run(status.Command).Done()
+	if _, waited := w.UI.WaitedFor.Load(w.Origin); !waited || w.UI.Pending.Load() != 0 {
+		t.Errorf("it waited for the hub: %v; %d requests have no answer", waited, w.UI.Pending.Load())
+	}
+}

@@ -1,0 +1,42 @@
+package ui_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/term"
+)
+
+// A hub that does not answer leaves no empty screen: what is waited for is shown until then.
+func TestTerminal_ShowsWhichHubIsWaitedFor(t *testing.T) {
+	frames := make(frames, 1000)
+	streams := term.Streams{In: strings.NewReader(""), Out: frames, Err: frames}
+	v := ui.NewTerminal(streams, func(string) string { return "" }, nil, nil)
+	one, two := v.WaitFor("https://hub.test", true), v.WaitFor("https://hub.test", true)
+	frames.await("waiting for https://hub.test, ")
+	one()
+	if !v.Note("trying again") { // the other request has no answer yet
+		t.Error("nothing is shown")
+	}
+	frames.await("trying again")
+	two()
+	if v.Note("over") {
+		t.Error("it is still shown")
+	}
+}
+
+// frames is what is drawn.
+type frames chan string
+
+func (f frames) Write(p []byte) (int, error) {
+	f <- string(p)
+	return len(p), nil
+}
+
+// await returns when text was drawn.
+func (f frames) await(text string) {
+	for all := ""; !strings.Contains(all, text); {
+		all += <-f
+	}
+}
