@@ -79,11 +79,11 @@ func LockTime(t *testing.T, d time.Duration) {
 	t.Cleanup(func() { lockTime = old })
 }
 
-// OnRename puts f in the place of the rename for the rest of the test.
-func OnRename(t *testing.T, f func(root *os.Root, from, to string) error) {
-	old := renameFile
-	renameFile = f
-	t.Cleanup(func() { renameFile = old })
+// OnExchange puts f in the place of the exchange of two files for the rest of the test.
+func OnExchange(t *testing.T, f func(root *os.Root, from, to string) error) {
+	old := exchangeFiles
+	exchangeFiles = f
+	t.Cleanup(func() { exchangeFiles = old })
 }
 
 // ReadResolved reads a path as if its symlinks had just been resolved.
