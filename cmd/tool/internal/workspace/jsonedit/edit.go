@@ -26,6 +26,8 @@ type editor struct {
 	text    []byte
 	style   style
 	splices []splice // in the order of the text
+
+	lineStart, lineEnd int // of the line that indentAt was last asked about
 }
 
 // splice puts text in the place of the bytes from start to end.
@@ -190,8 +192,16 @@ func (e *editor) leadStart(o Value, i int) int {
 	return end + bytes.IndexByte(e.text[end:], ',') + 1
 }
 
-// indentAt is the indentation of the line of a byte.
-func (e *editor) indentAt(offset int) string { return indentAt(e.text, offset) }
+// indentAt is the indentation of the line of a byte. It finds where a line starts once,
+// because a file may be one line.
+func (e *editor) indentAt(offset int) string {
+	if offset < e.lineStart || offset > e.lineEnd {
+		e.lineStart = lineStart(e.text[:offset])
+		line, _, _ := bytes.Cut(e.text[e.lineStart:], []byte("\n"))
+		e.lineEnd = e.lineStart + len(line)
+	}
+	return indentOf(e.text[e.lineStart:offset])
+}
 
 // Equal reports whether two values mean the same and spell their numbers alike.
 func Equal(a, b jsontext.Value) bool {

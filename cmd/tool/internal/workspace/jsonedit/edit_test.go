@@ -103,6 +103,19 @@ func TestEdit_DeepAndLongObjects(t *testing.T) {
 	}
 }
 
+// A line that is read again for each of its members takes a quarter of an hour here.
+func TestEdit_ReadsALongLineOnce(t *testing.T) {
+	var old strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&old, `"member %d":"old",`, i)
+	}
+	text := "{" + old.String() + `"z":1}`
+	want := strings.ReplaceAll(text, `"old"`, `"new"`)
+	if got := parse(t, text).Edit(parse(t, want).Members()); string(got) != want {
+		t.Error("the members were not replaced")
+	}
+}
+
 func FuzzEdit(f *testing.F) {
 	f.Add([]byte("{\n  \"a\": {\"b\": [1]}, \"c\": 2\n}\n"), []byte(`{"a":{"b":[2],"d":{}}}`))
 	f.Add([]byte("\ufeff{\r\n\t\"a\":1\r\n}"), []byte(`{}`))

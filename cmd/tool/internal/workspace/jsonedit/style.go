@@ -110,7 +110,7 @@ func lastLine(space []byte) []byte {
 // lineStart is the offset at which the last line of b starts.
 func lineStart(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 
-func indentAt(text []byte, offset int) string {
-	line := text[lineStart(text[:offset]):offset]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-}
+// indentAt is the indentation of the line of a byte.
+func indentAt(text []byte, offset int) string { return indentOf(text[lineStart(text[:offset]):offset]) }
+
+func indentOf(line []byte) string { return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]) }
