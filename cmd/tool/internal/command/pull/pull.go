@@ -61,6 +61,7 @@ type pull struct {
 	hub         *identity.Hub
 	config      flat.Config // the hub's
 	merged      flat.Config // what client.json is to have
+	edits       workspace.Edits
 	conflicts   flat.Conflicts
 	unknownBase bool // every difference is a conflict
 	current     *wire.Config
@@ -189,6 +190,9 @@ func (p *pull) prepare(ctx context.Context) (yes bool, err error) {
 		if yes, err := p.mergeSettings(ctx); err != nil || !yes {
 			return false, err
 		}
+		if p.edits, err = p.client.Plan(p.merged); err != nil {
+			return false, err
+		}
 	}
 	root, err := p.appRoot()
 	if err == nil && p.opts.files() {
@@ -211,6 +215,10 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	p.config, err = flat.Parse(p.current.Config)
 	if err != nil {
 		return failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+	}
+	if err := p.config.Check(workspace.ConfigLimits); err != nil {
+		f := failure.New(wire.CodeTooLarge, "the config of %s on %s cannot be pulled: %w", p.destination, p.hub.Origin(), err)
+		return f.WithHint("nothing was changed; make the config smaller on the project's page")
 	}
 	return nil
 }
@@ -255,7 +263,7 @@ func (p *pull) write() (*Result, error) {
 		}, nil
 	}
 	saved, notes := p.saveSettings(changes)
-	changed, err := p.client.Replace(p.merged)
+	changed, err := p.client.Apply(p.edits)
 	if err != nil {
 		if saved != nil {
 			_ = saved.Drop() // or it stays pending, and undo passes over it

@@ -135,7 +135,11 @@ func (p *pull) former() (*state.Entry, error) {
 // hub what they were.
 func (p *pull) restore(former *state.Entry) (*Result, error) {
 	changes := flat.Diff(p.settings, p.config)
-	changed, err := p.client.Replace(p.config)
+	edits, err := p.client.Plan(p.config)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := p.client.Apply(edits)
 	if err != nil {
 		return nil, err
 	}
