@@ -20,6 +20,7 @@ type Options struct {
 	Mine      bool // resolves every conflict
 	Theirs    bool
 	Undo      bool // the last pull
+	NoUndo    bool // save nothing for Undo
 }
 
 // files reports whether base files are pulled.
@@ -50,9 +51,7 @@ are kept. --undo does not remove files that a pull added.`,
   tool pull web --project @acme/web --no-input`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			switch {
-			case o.Undo && (o.Force || o.Files || o.FilesOnly || o.Output.Given()):
-				return cmdline.Usagef("--undo goes with --project alone")
-			case o.Undo && (o.Mine || o.Theirs):
+			case o.Undo && (o.Force || o.Files || o.FilesOnly || o.Output.Given() || o.Mine || o.Theirs || o.NoUndo):
 				return cmdline.Usagef("--undo goes with --project alone")
 			case o.Mine && o.Theirs || o.Force && (o.Mine || o.Theirs):
 				return cmdline.Usagef("--mine, --theirs and --force exclude each other")
@@ -79,6 +78,7 @@ are kept. --undo does not remove files that a pull added.`,
 	fl.BoolVar(&o.Theirs, "theirs", false, "take the hub's value of each key in conflict")
 	fl.BoolVar(&o.Force, "force", false, "replace settings and files that differ, without merging or asking")
 	fl.BoolVar(&o.Undo, "undo", false, "restore the settings and base files that the last pull replaced, without calling the hub")
+	fl.BoolVar(&o.NoUndo, "no-undo", false, "replace settings and files without saving them for --undo")
 	c.RegisterFlagCompletionFunc("output", app.Directories)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(a.EnvFlag(c))

@@ -10,6 +10,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
@@ -116,15 +117,10 @@ func (p *pull) filesFlag() string {
 	return "--base-files"
 }
 
-// writeFiles writes the files that are missing or differ, and saves those that it
-// replaces. Other files stay as they are.
-func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
+// writeFiles writes the files that are missing or differ. Other files stay as they are.
+func (p *pull) writeFiles(ctx context.Context, former *state.FileSet, r *Result) (err error) {
 	if p.files == nil {
 		return nil
-	}
-	former, err := p.saveFormer(r)
-	if err != nil {
-		return err
 	}
 	replaced := 0
 	defer func() { err = p.tellFormer(former, replaced, r, err) }()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,4 +74,30 @@ func many(keys int) string {
 		fmt.Fprintf(&b, `,"%06d":0`, i)
 	}
 	return b.String()[1:]
+}
+
+func TestPull_ReplacesNothingThatItCannotSave(t *testing.T) {
+	w := pushed(t)
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	w.Env["TOOL_STATE_DIR"] = filepath.Join(w.Dir, ".tool", "web", "client.json") // no directory
+	for _, flag := range []string{"--force", "--base-files", "--base-files-only"} {
+		w.Run(pull.Command, "web", "--force", flag, "--json").Fails("invalid_file", "write")
+		w.Run(pull.Command, "web", "--force", flag).Exits(1).
+			Prints("cannot be saved for --undo: ", "nothing was changed", "--no-undo", "--force")
+	}
+	wantSettings(t, w, `"title": "local"`)
+	wantFile(t, w, "<p>here")
+}
+
+func TestPull_SavesNothingWithNoUndo(t *testing.T) {
+	w := pushed(t)
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	if err := os.RemoveAll(w.Env["TOOL_STATE_DIR"]); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(pull.Command, "web", "--force", "--base-files", "--no-undo").Done()
+	wantSettings(t, w, `"title": "edited"`)
+	wantFile(t, w, "<p>hub")
+	wantNothingSaved(t, w)
+	w.Run(pull.Command, "web", "--undo", "--no-undo").Exits(2)
 }

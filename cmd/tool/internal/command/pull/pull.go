@@ -138,14 +138,19 @@ func (p *pull) pull(ctx context.Context) (*Result, *app.Aborted, error) {
 	if !yes {
 		return nil, &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
 	}
-	r, err := p.write()
+	former, err := p.saveFormer()
 	if err != nil {
 		return nil, nil, p.fail(failure.At(app.StageWrite, err))
 	}
+	r, err := p.write(ctx)
+	if err != nil {
+		_ = former.Remove() // it would be the latest, and restore nothing
+		return nil, nil, p.fail(failure.At(app.StageWrite, err))
+	}
 	r.Notes = append(r.Notes, p.app.RecordHub(p.local, p.hub.Origin())...)
-	if err := p.writeFiles(ctx, r); err != nil {
+	if err := p.writeFiles(ctx, former, r); err != nil {
 		f := p.fail(err)
-		if !p.opts.FilesOnly {
+		if r.SettingsChanged {
 			f.Hint = strings.TrimSuffix("the settings are pulled, the base files in part at most; "+f.Hint, "; ")
 		}
 		return nil, nil, f
@@ -254,7 +259,7 @@ func (p *pull) line(command string) cmdline.Line {
 }
 
 // write writes the config into client.json and records what was pulled.
-func (p *pull) write() (*Result, error) {
+func (p *pull) write(ctx context.Context) (*Result, error) {
 	changes := flat.Diff(p.settings, p.merged)
 	if p.opts.FilesOnly {
 		return &Result{
@@ -262,7 +267,13 @@ func (p *pull) write() (*Result, error) {
 			EnrichmentCount: p.settings.EnrichmentCount(), Changes: changes, Conflicts: flat.Conflicts{}, Notes: []string{},
 		}, nil
 	}
-	saved, notes := p.saveSettings(changes)
+	if err := context.Cause(ctx); err != nil { // all that follows is local, and ends soon
+		return nil, err
+	}
+	saved, notes, err := p.saveSettings(changes)
+	if err != nil {
+		return nil, err
+	}
 	changed, err := p.client.Apply(p.edits)
 	if err != nil {
 		if saved != nil {
