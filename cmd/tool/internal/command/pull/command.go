@@ -43,9 +43,11 @@ the hub's config. Commit .tool/<project>/pulled.json: it records the config that
 both sides come from. Without it, every difference is a conflict.
 
 With --base-files the app's files are downloaded too, with --base-files-only
-nothing else is. A terminal asks before local files that differ are overwritten;
-a pipeline overwrites them only with --force. Files that the hub does not have
-are kept. --undo does not remove files that a pull added.`,
+nothing else is. A terminal asks before local files that differ are overwritten,
+and before files are added that other programs run (such as .envrc, Makefile and
+executables) or that change what a push sends (.toolignore, .env); a pipeline
+does so only with --force. Files that the hub does not have are kept.
+--undo does not remove files that a pull added.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,
