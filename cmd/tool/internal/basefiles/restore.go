@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
@@ -323,6 +324,18 @@ func copyNew(in *os.Root, temporary, name string) error {
 		return err
 	}
 	return in.Remove(temporary)
+}
+
+// exchange exchanges two files, atomically if the system can.
+func exchange(in *os.Root, temporary, name string) error {
+	switch err := atomicfile.Exchange(in, temporary, name); {
+	case errors.Is(err, errors.ErrUnsupported):
+		return exchangeByName(in, temporary, name)
+	case errors.Is(err, fs.ErrNotExist):
+		return errChanged
+	default:
+		return err
+	}
 }
 
 // exchangeByName exchanges two files where the system cannot do so atomically. It

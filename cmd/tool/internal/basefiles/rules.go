@@ -44,12 +44,8 @@ func matchSecret(path string, dir bool) *ignore.Rule {
 // HoldsSecrets reports whether a built-in rule excludes a path because of the secrets that
 // such files hold.
 func HoldsSecrets(name string) bool {
-	for dir := false; name != "."; name, dir = path.Dir(name), true {
-		if rule := matchSecret(name, dir); rule != nil && !rule.Keeps {
-			return true
-		}
-	}
-	return false
+	secrets, _ := builtIn()
+	return excludes(secrets, strings.ToLower(name))
 }
 
 // reason returns the rule that excludes a path, for people.

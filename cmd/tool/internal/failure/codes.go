@@ -24,4 +24,5 @@ const (
 	CodeSomeFailed       wire.Code = "some_failed" // of several local projects
 	CodeCheckFailed      wire.Code = "check_failed"
 	CodeFilesDiffer      wire.Code = "files_differ"
+	CodeFilesUnconfirmed wire.Code = "files_unconfirmed"
 )

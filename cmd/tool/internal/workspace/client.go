@@ -178,6 +178,10 @@ func (c *Client) ownSettings() []jsonedit.Member {
 	return with(members, memberEnrichments, *c.enrichments)
 }
 
+// ConfigLimits bound the configs that are read and pulled. A long name above many leaves can
+// make a small file a huge config, and many levels a small config a huge file.
+var ConfigLimits = flat.Limits{Bytes: maxFile, Keys: 250_000, Depth: 100}
+
 // Config returns the settings as the flat config that a push makes of them.
 func (c *Client) Config() (flat.Config, error) {
 	settings, err := c.Settings()
@@ -186,8 +190,7 @@ func (c *Client) Config() (flat.Config, error) {
 	}
 	config, err := flat.Fold(settings)
 	if err == nil {
-		// A long name above many leaves could make a small file a huge config.
-		err = config.Check(flat.Limits{Bytes: maxFile})
+		err = config.Check(ConfigLimits)
 	}
 	if err != nil {
 		return flat.Config{}, c.settingsAt().invalid("settings: %w", err)

@@ -214,3 +214,13 @@ func FuzzClient(f *testing.F) {
 		}
 	})
 }
+
+func TestConfig_RefusesManyLevels(t *testing.T) {
+	for levels, want := range map[int]string{100: "", 101: "settings: the config's depth is 101, above the limit of 100"} {
+		settings := strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)
+		_, err := newClient(t, `{"settings": `+settings+`}`).Config()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d levels: %v", levels, err)
+		}
+	}
+}

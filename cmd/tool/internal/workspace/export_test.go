@@ -49,7 +49,7 @@ func SetField(text []byte, field, value string) ([]byte, error) {
 	return setField(doc, field, value), nil
 }
 
-// SetConfig is what Replace makes of a text.
+// SetConfig is what Plan makes of a text.
 func SetConfig(text []byte, config flat.Config) ([]byte, error) {
 	doc, err := parse("client.json", text)
 	if err != nil {
@@ -59,7 +59,16 @@ func SetConfig(text []byte, config flat.Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return setSettings(doc, nested), nil
+	return setSettings(doc, nested)
+}
+
+// Replace is Plan and Apply.
+func (c *Client) Replace(config flat.Config) (changed []string, err error) {
+	edits, err := c.Plan(config)
+	if err != nil {
+		return nil, err
+	}
+	return c.Apply(edits)
 }
 
 // OnSync puts f in the place of fsync for the rest of the test.
@@ -79,11 +88,11 @@ func LockTime(t *testing.T, d time.Duration) {
 	t.Cleanup(func() { lockTime = old })
 }
 
-// OnRename puts f in the place of the rename for the rest of the test.
-func OnRename(t *testing.T, f func(root *os.Root, from, to string) error) {
-	old := renameFile
-	renameFile = f
-	t.Cleanup(func() { renameFile = old })
+// OnExchange puts f in the place of the exchange of two files for the rest of the test.
+func OnExchange(t *testing.T, f func(root *os.Root, from, to string) error) {
+	old := exchangeFiles
+	exchangeFiles = f
+	t.Cleanup(func() { exchangeFiles = old })
 }
 
 // ReadResolved reads a path as if its symlinks had just been resolved.

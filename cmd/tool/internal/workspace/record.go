@@ -9,6 +9,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // Record writes value into the text member of client.json called field, project or
@@ -60,19 +61,46 @@ func fillField(d document, field, value string) []byte {
 	return setField(d, field, value)
 }
 
-// Replace edits the settings of client.json, and those of the environment, member by
-// member until they fold to config, and returns the files whose bytes changed. What the
-// environment's settings have is changed there, anything else in client.json. Enrichments
-// go where client.json has them, else into the settings. c is then what the files hold.
+// Edits are the files that hold the settings, and their new texts.
+type Edits []edit
+
+type edit struct {
+	doc  document
+	text []byte
+}
+
+// Plan edits the settings of client.json, and those of the environment, member by member
+// until they fold to config, but writes nothing. What the environment's settings have is
+// changed there, anything else in client.json. Enrichments go where client.json has them,
+// else into the settings. The failure is too_large when a file would not be read again.
+func (c *Client) Plan(config flat.Config) (Edits, error) {
+	nested, err := jsonedit.ParseValue(config.Unfold())
+	if err != nil {
+		return nil, notRecorded(fmt.Errorf("the settings of the config: %w", err))
+	}
+	if c.env == nil {
+		text, err := setSettings(c.doc, nested)
+		return Edits{{c.doc, text}}, err
+	}
+	over, own := membersOf(c.env.settings), c.ownSettings()
+	base, over := split(own, over, nested.Members)
+	edits := Edits{{c.env.doc, c.env.doc.Text()}, {c.doc, c.doc.Text()}}
+	if len(over) > 0 || c.env.settings != nil {
+		edits[0].text, err = c.env.doc.within(with(c.env.doc.Members(), memberSettings, jsonedit.Object(over)))
+	}
+	if err == nil && (len(base) > 0 || len(own) > 0) {
+		edits[1].text, err = setSettings(c.doc, jsonedit.Object(base))
+	}
+	return edits, err
+}
+
+// Apply writes what Plan returned, and returns the files whose bytes changed. c is then what
+// the files hold.
 //
 // When a file is no longer what c was read from, it stays as it is: whoever
 // confirmed the change has not seen those settings. That failure, and any other,
 // is not_recorded.
-func (c *Client) Replace(config flat.Config) (changed []string, err error) {
-	edits, err := c.edits(config)
-	if err != nil {
-		return nil, notRecorded(err)
-	}
+func (c *Client) Apply(edits Edits) (changed []string, err error) {
 	for i, e := range edits {
 		written, err := c.update(e.doc.name, func(latest document) ([]byte, error) {
 			if !bytes.Equal(latest.Text(), e.doc.Text()) {
@@ -91,35 +119,8 @@ func (c *Client) Replace(config flat.Config) (changed []string, err error) {
 	return changed, nil
 }
 
-// edit is a file and its new text.
-type edit struct {
-	doc  document
-	text []byte
-}
-
-// edits returns the files that config changes.
-func (c *Client) edits(config flat.Config) ([]edit, error) {
-	nested, err := jsonedit.ParseValue(config.Unfold())
-	if err != nil {
-		return nil, fmt.Errorf("the settings of the config: %w", err)
-	}
-	if c.env == nil {
-		return []edit{{c.doc, setSettings(c.doc, nested)}}, nil
-	}
-	over, own := membersOf(c.env.settings), c.ownSettings()
-	base, over := split(own, over, nested.Members)
-	edits := []edit{{c.env.doc, c.env.doc.Text()}, {c.doc, c.doc.Text()}}
-	if len(over) > 0 || c.env.settings != nil {
-		edits[0].text = c.env.doc.Edit(with(c.env.doc.Members(), memberSettings, jsonedit.Object(over)))
-	}
-	if len(base) > 0 || len(own) > 0 {
-		edits[1].text = setSettings(c.doc, jsonedit.Object(base))
-	}
-	return edits, nil
-}
-
 // takeBack restores files that were edited, as far as that is possible.
-func (c *Client) takeBack(edits []edit) {
+func (c *Client) takeBack(edits Edits) {
 	for _, e := range edits {
 		_, _ = c.local.Workspace.update(e.doc.name, func(text []byte) ([]byte, error) {
 			if bytes.Equal(text, e.text) {
@@ -131,7 +132,7 @@ func (c *Client) takeBack(edits []edit) {
 }
 
 // setSettings returns the text of d with other settings.
-func setSettings(d document, nested jsonedit.Value) []byte {
+func setSettings(d document, nested jsonedit.Value) ([]byte, error) {
 	members, settings := d.Members(), nested.Members
 	if _, atTop := d.Lookup(memberEnrichments); atTop {
 		settings = without(settings, memberEnrichments)
@@ -141,7 +142,17 @@ func setSettings(d document, nested jsonedit.Value) []byte {
 			members = without(members, memberEnrichments)
 		}
 	}
-	return d.Edit(with(members, memberSettings, jsonedit.Object(settings)))
+	return d.within(with(members, memberSettings, jsonedit.Object(settings)))
+}
+
+// within is the edited text of a file that can be read again.
+func (d document) within(want []jsonedit.Member) ([]byte, error) {
+	text, ok := d.EditWithin(maxFile, want)
+	if !ok || len(text) > maxFile {
+		return nil, failure.New(wire.CodeTooLarge, "%s would be larger than %d MiB", d.name, maxFile>>20).
+			WithHint("nothing was changed")
+	}
+	return text, nil
 }
 
 // CheckWritable reports, as a failure not_recorded, that the file which names the

@@ -190,7 +190,7 @@ func TestReplace_EditsMemberByMember(t *testing.T) {
 
 func TestReplace_LeavesUnchangedFileUntouched(t *testing.T) {
 	c := newClient(t, `{"settings": {"a": 1}}`)
-	workspace.OnRename(t, func(*os.Root, string, string) error { panic("client.json is written") })
+	workspace.OnExchange(t, func(*os.Root, string, string) error { panic("client.json is written") })
 	if changed, err := c.Replace(fold(t, `{"a": 1}`)); len(changed) > 0 || err != nil {
 		t.Errorf("Replace: changed %v, error %v", changed, err)
 	}

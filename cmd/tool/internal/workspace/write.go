@@ -13,14 +13,15 @@ import (
 	"strings"
 	"time"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 )
 
 // The steps of a write that tests make fail.
 var (
-	syncFile   = (*os.File).Sync
-	renameFile = (*os.Root).Rename
+	syncFile      = (*os.File).Sync
+	exchangeFiles = atomicfile.Exchange
 )
 
 // attempts is how often an edit is made anew because the file changed meanwhile.
@@ -95,31 +96,51 @@ func (w *Workspace) present(file string) ([]byte, error) {
 	return text, err
 }
 
-// replace puts text in the place of old by a rename.
+// replace puts text in the place of old. What another program saved in the file up to the
+// moment of that is back in its place when it returns errChanged.
 func (w *Workspace) replace(file string, old, text []byte) error {
 	f, temporary, err := w.createTemporary(file)
 	if err != nil {
 		return err
 	}
-	defer w.root.Remove(temporary) // nothing is left to remove after the rename
+	defer w.root.Remove(temporary) // which is the former file by then
 	if _, err = f.Write(text); err == nil {
 		err = syncFile(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return failure.Cause(err)
 	}
-	now, err := w.present(file)
-	if err != nil {
+	if err := w.unchanged(file, old); err != nil {
 		return err
 	}
-	if (now == nil) != (old == nil) || !bytes.Equal(now, old) {
+	err = errors.ErrUnsupported
+	if old != nil {
+		if err = exchangeFiles(w.root, temporary, file); err == nil {
+			if err = w.unchanged(temporary, old); err != nil {
+				return errors.Join(err, exchangeFiles(w.root, temporary, file))
+			}
+		}
+	}
+	switch {
+	case errors.Is(err, errors.ErrUnsupported): // a change since the comparison is lost
+		err = w.root.Rename(temporary, file)
+	case errors.Is(err, fs.ErrNotExist):
 		return errChanged
 	}
-	if err := renameFile(w.root, temporary, file); err != nil {
+	if err != nil {
 		return failure.Cause(err)
 	}
 	w.syncDir(path.Dir(file))
 	return nil
+}
+
+// unchanged returns errChanged if a file is not what was read.
+func (w *Workspace) unchanged(file string, old []byte) error {
+	now, err := w.present(file)
+	if err == nil && ((now == nil) != (old == nil) || !bytes.Equal(now, old)) {
+		return errChanged
+	}
+	return err
 }
 
 // createTemporary makes the file that will replace the given one, next to

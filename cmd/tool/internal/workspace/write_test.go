@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 )
@@ -28,7 +29,9 @@ func TestRecord_FailedWriteLeavesFileUnchanged(t *testing.T) {
 		inject       func(t *testing.T)
 	}{
 		{"full disk", "cannot be written: " + syscall.ENOSPC.Error(), func(t *testing.T) { workspace.OnSync(t, full) }},
-		{"failed rename", "cannot be written: " + syscall.EIO.Error(), func(t *testing.T) { workspace.OnRename(t, refused) }},
+		{"failed exchange", "cannot be written: " + syscall.EIO.Error(), func(t *testing.T) {
+			workspace.OnExchange(t, refused)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const text = `{"settings": {"a": 1}}`
@@ -70,7 +73,7 @@ func TestRecord_FailedDirectorySyncLosesNothing(t *testing.T) {
 	}
 }
 
-func TestRecord_SyncsBeforeAndAfterRename(t *testing.T) {
+func TestRecord_SyncsBeforeAndAfterExchange(t *testing.T) {
 	c := newClient(t, `{}`)
 	dir := c.Workspace().Dir
 	var steps []string
@@ -86,19 +89,64 @@ func TestRecord_SyncsBeforeAndAfterRename(t *testing.T) {
 		}
 		return f.Sync()
 	})
-	workspace.OnRename(t, func(root *os.Root, from, to string) error {
+	workspace.OnExchange(t, func(root *os.Root, from, to string) error {
 		if filepath.Dir(from) != filepath.Dir(to) || !strings.HasPrefix(filepath.Base(from), ".client.json.") || !strings.HasSuffix(from, ".tmp") {
-			t.Errorf("%s is renamed to %s", from, to)
+			t.Errorf("%s is exchanged with %s", from, to)
 		}
-		steps = append(steps, "rename")
-		return root.Rename(from, to)
+		steps = append(steps, "exchange")
+		return atomicfile.Exchange(root, from, to)
 	})
 	if _, err := c.Record("api", "@a/b"); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"sync {\n  \"api\": \"@a/b\"\n}", "rename", "sync directory"}
+	want := []string{"sync {\n  \"api\": \"@a/b\"\n}", "exchange", "sync directory"}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestRecord_KeepsWhatAnEditorSavesMeanwhile(t *testing.T) {
+	const saved = "{\n  \"settings\": {\"edited\": true}\n}\n"
+	editors := map[string]func(dir string) error{
+		"in place": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, clientJSON), []byte(saved), 0o644)
+		},
+		"by a rename": func(dir string) error {
+			if err := os.WriteFile(filepath.Join(dir, "new"), []byte(saved), 0o644); err != nil {
+				return err
+			}
+			return os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, clientJSON))
+		},
+	}
+	for name, save := range editors {
+		t.Run(name, func(t *testing.T) {
+			// The editor saves after tool compared the file, right before it replaces it.
+			c := newClient(t, `{"settings": {"a": 1}}`)
+			dir, calls := c.Workspace().Dir, 0
+			workspace.OnExchange(t, func(root *os.Root, from, to string) error {
+				if calls++; calls == 1 {
+					if err := save(dir); err != nil {
+						t.Error(err)
+					}
+				}
+				return atomicfile.Exchange(root, from, to)
+			})
+			_, err := c.Replace(fold(t, `{"a": 2}`))
+			wantFault(t, err, failure.CodeNotRecorded, clientJSON+": it was edited meanwhile")
+			if got := read(t, dir, clientJSON); got != saved {
+				t.Errorf("client.json is %s", got)
+			}
+			calls = 0
+			if _, err := c.Record("api", "@a/b"); err != nil {
+				t.Error(err)
+			}
+			if want := "{\n  \"settings\": {\"edited\": true},\n  \"api\": \"@a/b\"\n}\n"; read(t, dir, clientJSON) != want {
+				t.Errorf("client.json is %s", read(t, dir, clientJSON))
+			}
+			if got := files(t, dir); !cmp.Equal(got, []string{clientJSON}) {
+				t.Errorf("there are %v", got)
+			}
+		})
 	}
 }
 
@@ -143,8 +191,8 @@ func TestRecord_KilledWriterLeavesOldOrNewFile(t *testing.T) {
 	for step, want := range map[string]string{
 		"before sync":           old,
 		"after sync":            old,
-		"before rename":         old,
-		"after rename":          new,
+		"before exchange":       old,
+		"after exchange":        new,
 		"before directory sync": new,
 	} {
 		w := newWorkspace(t, map[string]string{clientJSON: old})
@@ -241,10 +289,10 @@ func killAt(t *testing.T, step string) {
 		reached("after sync")
 		return err
 	})
-	workspace.OnRename(t, func(root *os.Root, from, to string) error {
-		reached("before rename")
-		err := root.Rename(from, to)
-		reached("after rename")
+	workspace.OnExchange(t, func(root *os.Root, from, to string) error {
+		reached("before exchange")
+		err := atomicfile.Exchange(root, from, to)
+		reached("after exchange")
 		return err
 	})
 }

@@ -20,6 +20,7 @@ type Options struct {
 	Mine      bool // resolves every conflict
 	Theirs    bool
 	Undo      bool // the last pull
+	NoUndo    bool // save nothing for Undo
 }
 
 // files reports whether base files are pulled.
@@ -42,18 +43,18 @@ the hub's config. Commit .tool/<project>/pulled.json: it records the config that
 both sides come from. Without it, every difference is a conflict.
 
 With --base-files the app's files are downloaded too, with --base-files-only
-nothing else is. A terminal asks before local files that differ are overwritten;
-a pipeline overwrites them only with --force. Files that the hub does not have
-are kept. --undo does not remove files that a pull added. More than 20,000
-files, 25 MiB in a file or 1 GiB in all need a yes, or --force.`,
+nothing else is. A terminal asks before local files that differ are overwritten,
+and before files are added that other programs run (such as .envrc, Makefile and
+executables) or that change what a push sends (.toolignore, .env); a pipeline
+does so only with --force. Files that the hub does not have are kept.
+--undo does not remove files that a pull added. More than 20,000 files, 25 MiB
+in a file or 1 GiB in all need a yes, or --force.`,
 		Example: `  tool pull web
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			switch {
-			case o.Undo && (o.Force || o.Files || o.FilesOnly || o.Output.Given()):
-				return cmdline.Usagef("--undo goes with --project alone")
-			case o.Undo && (o.Mine || o.Theirs):
+			case o.Undo && (o.Force || o.Files || o.FilesOnly || o.Output.Given() || o.Mine || o.Theirs || o.NoUndo):
 				return cmdline.Usagef("--undo goes with --project alone")
 			case o.Mine && o.Theirs || o.Force && (o.Mine || o.Theirs):
 				return cmdline.Usagef("--mine, --theirs and --force exclude each other")
@@ -80,6 +81,7 @@ files, 25 MiB in a file or 1 GiB in all need a yes, or --force.`,
 	fl.BoolVar(&o.Theirs, "theirs", false, "take the hub's value of each key in conflict")
 	fl.BoolVar(&o.Force, "force", false, "replace settings and files that differ, without merging or asking")
 	fl.BoolVar(&o.Undo, "undo", false, "restore the settings and base files that the last pull replaced, without calling the hub")
+	fl.BoolVar(&o.NoUndo, "no-undo", false, "replace settings and files without saving them for --undo")
 	c.RegisterFlagCompletionFunc("output", app.Directories)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(a.EnvFlag(c))

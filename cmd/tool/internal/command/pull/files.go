@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
@@ -18,8 +20,9 @@ import (
 
 // FilesResult is what a pull did to the base files.
 type FilesResult struct {
-	Added   int `json:"baseFilesAdded"`
-	Changed int `json:"baseFilesChanged"`
+	Added      int      `json:"baseFilesAdded"`
+	Changed    int      `json:"baseFilesChanged"`
+	AddedPaths []string `json:"addedBaseFiles,omitzero"` // nil for an undo
 }
 
 // files are the base files of a pull.
@@ -74,39 +77,85 @@ func (p *pull) confirmSize(ctx context.Context) (bool, error) {
 	})
 }
 
-// confirmFiles reports whether local files that differ may be overwritten.
+// confirmFiles reports whether local files that differ may be overwritten, and those be
+// added that do more than being part of the app.
 func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
-	if p.files == nil || len(p.files.Changed) == 0 || p.opts.Force {
+	if p.files == nil || p.opts.Force {
 		return true, nil
 	}
-	var changed []string
-	for _, e := range p.files.Changed {
-		changed = append(changed, e.Path)
+	var added []string
+	for _, e := range p.files.Added {
+		if basefiles.ToConfirm(e) {
+			added = append(added, e.Path)
+		}
+	}
+	changed := paths(p.files.Changed)
+	if len(added)+len(changed) == 0 {
+		return true, nil
 	}
 	if !p.asks {
-		f := failure.New(failure.CodeFilesDiffer, "local files that differ from the hub's: %d, such as %s", len(changed), changed[0])
-		if p.output != "" {
-			return false, f.WithHint("--force overwrites them")
-		}
-		return false, f.WithHint("look at them, or overwrite them").
-			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
+		return false, p.unconfirmed(added, changed)
 	}
-	facts := []string{fmt.Sprintf("%s from those of %s:", app.Count(len(changed), "file differs", "files differ"), p.destination)}
-	names := make([]string, len(changed))
-	for i, path := range changed {
-		names[i] = "~ " + path
+	q := app.FilesQuestion{
+		Title: fmt.Sprintf("Overwrite files in %s?", p.files.dir), Yes: "Overwrite them", No: "Leave them",
+		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, added, changed) },
+	}
+	if n := len(changed); n > 0 {
+		differ := app.Count(n, "file differs", "files differ")
+		q.Facts = append(q.Facts, fmt.Sprintf("%s from those of %s:", differ, p.destination))
+	} else {
+		q.Title, q.Yes, q.No = fmt.Sprintf("Add files to %s?", p.files.dir), "Add them", "Pull nothing"
+	}
+	if n := len(added); n > 0 {
+		q.Facts = append(q.Facts, fmt.Sprintf("%s that %s:", app.Count(n, "file is added", "files are added"), whyConfirm))
+	}
+	for _, path := range added {
+		q.Names = append(q.Names, "+ "+path)
+	}
+	for _, path := range changed {
+		q.Names = append(q.Names, "~ "+path)
 	}
 	p.transfer.Hide()
-	return p.app.ConfirmFiles(ctx, app.FilesQuestion{
-		Title: fmt.Sprintf("Overwrite files in %s?", p.files.dir), Facts: facts, Names: names,
-		Yes: "Overwrite them", No: "Leave them",
-		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, changed) },
-	})
+	return p.app.ConfirmFiles(ctx, q)
 }
 
-// fileTexts reads the files that differ, here and on the hub.
-func (p *pull) fileTexts(ctx context.Context, changed []string) (flat.Difference, error) {
-	to, err := app.HubTexts(ctx, p.hub, p.destination, p.files.set, changed, p.transfer.Update)
+// whyConfirm says of files why they are not added unasked.
+const whyConfirm = "other programs run, or that change what a push sends"
+
+// unconfirmed is the failure of a pull that cannot ask about files.
+func (p *pull) unconfirmed(added, changed []string) error {
+	code, why := failure.CodeFilesUnconfirmed, []string{}
+	if n := len(changed); n > 0 {
+		code = failure.CodeFilesDiffer
+		why = append(why, fmt.Sprintf("local files that differ from the hub's: %d, such as %s", n, changed[0]))
+	}
+	if n := len(added); n > 0 {
+		some := strings.Join(added[:min(3, n)], ", ")
+		why = append(why, fmt.Sprintf("files would be added that %s: %d, such as %s", whyConfirm, n, some))
+	}
+	forced := p.line("pull").Flag("--base-files-only").Flag("--force")
+	if p.output != "" {
+		forced = forced.Flag("--output", p.opts.Output.String())
+	}
+	f := failure.New(code, "%s", strings.Join(why, "; ")).
+		WithHint("nothing was changed; look at them, or overwrite and add all files")
+	if !p.opts.FilesOnly {
+		f = f.Try(p.line("pull")) // which merges the settings: --force would replace them
+	}
+	return f.Try(forced)
+}
+
+func paths(files []tree.Entry) []string {
+	names := make([]string, len(files))
+	for i, e := range files {
+		names[i] = e.Path
+	}
+	return names
+}
+
+// fileTexts reads files that are added or differ, here and on the hub.
+func (p *pull) fileTexts(ctx context.Context, added, changed []string) (flat.Difference, error) {
+	to, err := app.HubTexts(ctx, p.hub, p.destination, p.files.set, slices.Concat(added, changed), p.transfer.Update)
 	p.transfer.Hide()
 	if err != nil {
 		return flat.Difference{}, err
@@ -124,7 +173,7 @@ func (p *pull) fileTexts(ctx context.Context, changed []string) (flat.Difference
 			return flat.Difference{}, failure.At(app.StageRead, err)
 		}
 	}
-	return app.FilesDifference(nil, changed, nil, from.Texts, to), nil
+	return app.FilesDifference(added, changed, nil, from.Texts, to), nil
 }
 
 // filesFlag is the flag that has the base files pulled.
@@ -135,15 +184,10 @@ func (p *pull) filesFlag() string {
 	return "--base-files"
 }
 
-// writeFiles writes the files that are missing or differ, and saves those that it
-// replaces. Other files stay as they are.
-func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
+// writeFiles writes the files that are missing or differ. Other files stay as they are.
+func (p *pull) writeFiles(ctx context.Context, former *state.FileSet, r *Result) (err error) {
 	if p.files == nil {
 		return nil
-	}
-	former, err := p.saveFormer(r)
-	if err != nil {
-		return err
 	}
 	replaced := 0
 	defer func() { err = p.tellFormer(former, replaced, r, err) }()
@@ -176,7 +220,8 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) (err error) {
 		}
 	}
 	r.BaseFilesPulled = len(p.files.set.Files)
-	r.FilesResult = &FilesResult{Added: len(p.files.Added), Changed: len(p.files.Changed)}
+	added := paths(p.files.Added)
+	r.FilesResult = &FilesResult{Added: len(added), Changed: len(p.files.Changed), AddedPaths: added}
 	if p.output == "" {
 		p.app.SyncState().SaveFiles(p.hub.Origin(), p.destination, tree.Snapshot{Tree: p.files.set.Files, Digest: p.files.set.Tree})
 		if err := p.local.RecordPulled(p.hub.Origin(), workspace.Pulled{Project: p.destination, Tree: p.files.set.Tree}); err != nil {

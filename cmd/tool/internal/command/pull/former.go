@@ -3,7 +3,6 @@ package pull
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -19,26 +19,30 @@ import (
 func filesPlace(dir string) string { return "pull base files " + dir }
 
 // saveFormer saves the files that are about to be replaced.
-func (p *pull) saveFormer(r *Result) (*state.FileSet, error) {
+func (p *pull) saveFormer() (*state.FileSet, error) {
+	if p.files == nil || p.opts.NoUndo {
+		return &state.FileSet{}, nil
+	}
 	settings := ""
-	if !r.Changes.Empty() {
+	if !flat.Diff(p.settings, p.merged).Empty() {
 		settings = p.merged.Revision()
 	}
 	last, _ := p.latestSettings() // what cannot be read cannot be put back either
 	former := p.app.History().NewFileSet(p.files.place, settings, last.ID())
+	var unsaved error
 	err := p.files.Save(func(f basefiles.Former) error {
-		return former.Add(state.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
+		unsaved = former.Add(state.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
+		return unsaved
 	})
 	if err == nil {
-		err = former.Commit()
+		unsaved = former.Commit()
 	}
-	if errors.Is(err, state.ErrNoDirectory) {
-		r.Notes = append(r.Notes, "the replaced base files could not be saved: "+state.ErrNoDirectory.Error())
-		return former, nil
+	if unsaved != nil {
+		err = p.notSaved("base files", unsaved)
 	}
 	if err != nil {
 		_ = former.Remove()
-		return nil, failure.At(app.StageWrite, err)
+		return nil, err
 	}
 	return former, nil
 }

@@ -61,6 +61,7 @@ type pull struct {
 	hub         *identity.Hub
 	config      flat.Config // the hub's
 	merged      flat.Config // what client.json is to have
+	edits       workspace.Edits
 	conflicts   flat.Conflicts
 	unknownBase bool // every difference is a conflict
 	current     *wire.Config
@@ -137,14 +138,19 @@ func (p *pull) pull(ctx context.Context) (*Result, *app.Aborted, error) {
 	if !yes {
 		return nil, &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
 	}
-	r, err := p.write()
+	former, err := p.saveFormer()
 	if err != nil {
 		return nil, nil, p.fail(failure.At(app.StageWrite, err))
 	}
+	r, err := p.write(ctx)
+	if err != nil {
+		_ = former.Remove() // it would be the latest, and restore nothing
+		return nil, nil, p.fail(failure.At(app.StageWrite, err))
+	}
 	r.Notes = append(r.Notes, p.app.RecordHub(p.local, p.hub.Origin())...)
-	if err := p.writeFiles(ctx, r); err != nil {
+	if err := p.writeFiles(ctx, former, r); err != nil {
 		f := p.fail(err)
-		if !p.opts.FilesOnly {
+		if r.SettingsChanged {
 			f.Hint = strings.TrimSuffix("the settings are pulled, the base files in part at most; "+f.Hint, "; ")
 		}
 		return nil, nil, f
@@ -189,6 +195,9 @@ func (p *pull) prepare(ctx context.Context) (yes bool, err error) {
 		if yes, err := p.mergeSettings(ctx); err != nil || !yes {
 			return false, err
 		}
+		if p.edits, err = p.client.Plan(p.merged); err != nil {
+			return false, err
+		}
 	}
 	root, err := p.appRoot()
 	if err == nil && p.opts.files() {
@@ -213,6 +222,10 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	p.config, err = flat.Parse(p.current.Config)
 	if err != nil {
 		return failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+	}
+	if err := p.config.Check(workspace.ConfigLimits); err != nil {
+		f := failure.New(wire.CodeTooLarge, "the config of %s on %s cannot be pulled: %w", p.destination, p.hub.Origin(), err)
+		return f.WithHint("nothing was changed; make the config smaller on the project's page")
 	}
 	return nil
 }
@@ -248,7 +261,7 @@ func (p *pull) line(command string) cmdline.Line {
 }
 
 // write writes the config into client.json and records what was pulled.
-func (p *pull) write() (*Result, error) {
+func (p *pull) write(ctx context.Context) (*Result, error) {
 	changes := flat.Diff(p.settings, p.merged)
 	if p.opts.FilesOnly {
 		return &Result{
@@ -256,8 +269,14 @@ func (p *pull) write() (*Result, error) {
 			EnrichmentCount: p.settings.EnrichmentCount(), Changes: changes, Conflicts: flat.Conflicts{}, Notes: []string{},
 		}, nil
 	}
-	saved, notes := p.saveSettings(changes)
-	changed, err := p.client.Replace(p.merged)
+	if err := context.Cause(ctx); err != nil { // all that follows is local, and ends soon
+		return nil, err
+	}
+	saved, notes, err := p.saveSettings(changes)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := p.client.Apply(p.edits)
 	if err != nil {
 		if saved != nil {
 			_ = saved.Drop() // or it stays pending, and undo passes over it

@@ -136,6 +136,65 @@ func TestPull_RefusesToOverwriteBaseFilesWithoutATerminal(t *testing.T) {
 	wantFile(t, w, "<p>here")
 }
 
+// taking returns a World whose hub has base files that came from elsewhere.
+func taking(t *testing.T) *apptest.World {
+	t.Helper()
+	w := apptest.Differing(t)
+	w.Write("src/index.html", "<p>hub")
+	w.Write(".toolignore", "!.env\n!.envrc\n")
+	w.Write(".envrc", "echo run")
+	w.Run(push.Command, "web", "--force", "--base-files").Done()
+	for _, name := range []string{"src/index.html", ".toolignore", ".envrc"} {
+		if err := os.Remove(filepath.Join(w.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Edit(apptest.Stack, "other", `1`)
+	return w
+}
+
+func TestPull_AddsNoFileUnaskedThatActs(t *testing.T) {
+	w := taking(t)
+	r := w.Run(pull.Command, "web", "--json", "--base-files").Fails("files_unconfirmed", "pull")
+	if reason := r["reason"].(string); !strings.Contains(reason, ": 2, such as .envrc, .toolignore") {
+		t.Errorf("reason: %s", reason)
+	}
+	w.Strict = true
+	w.Run(pull.Command, "web", "--base-files").Exits(1).
+		Prints("pull web --origin", "pull web --base-files-only --force --origin")
+	if got := w.Read(".tool/web/client.json"); strings.Contains(got, "other") {
+		t.Errorf("client.json is %s", got)
+	}
+	w.Write("src/index.html", "<p>here")
+	w.Run(pull.Command, "web", "--base-files-only").Exits(1).
+		Prints("such as src/index.html; files would be added", ".envrc")
+	if err := os.Remove(filepath.Join(w.Dir, "src", "index.html")); err != nil {
+		t.Fatal(err)
+	}
+	w.Strict = false
+	w.UI.Answers = []string{"yes", "no", "yes", "show", "yes"}
+	w.Run(pull.Command, "web", "--base-files").Done().Prints("Aborted")
+	for _, name := range []string{".envrc", ".toolignore", "src/index.html"} {
+		if _, err := os.Lstat(filepath.Join(w.Dir, name)); err == nil {
+			t.Errorf("%s was added", name)
+		}
+	}
+	w.Run(pull.Command, "web", "--base-files").Done().
+		Prints("4 (3 added, 0 changed)\n", "    + .envrc\n", "    + .toolignore\n", "    + src/index.html\n")
+	title, list := "Add files to the app root?", "+ .envrc"
+	if asked := w.UI.Asked[1]; !strings.Contains(asked, title) || !strings.Contains(asked, list) {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+}
+
+func TestPull_ListsAddedFiles(t *testing.T) {
+	w := taking(t)
+	r := w.Run(pull.Command, "web", "--json", "--base-files-only", "--force").Done().JSON()
+	if got := fmt.Sprint(r["addedBaseFiles"]); got != "[.envrc .toolignore src/index.html]" {
+		t.Errorf("added: %s", got)
+	}
+}
+
 func TestPull_UndoPutsBaseFilesAndSettingsBack(t *testing.T) {
 	w := pushed(t)
 	w.Edit(apptest.Stack, "title", `"edited"`)

@@ -34,6 +34,7 @@ func pulledText(w *app.Printer, r *Result, filesOnly bool) {
 	}
 	if r.FilesResult != nil {
 		w.Field("base files", "%s", pulledFiles(r))
+		w.Paths("+", r.AddedPaths, nil)
 	}
 	if r.UpdatedBy != "" {
 		w.Field("config", "written by %s %s through %s", r.UpdatedBy, app.Ago(r.UpdatedAt), r.UpdatedVia.Phrase())

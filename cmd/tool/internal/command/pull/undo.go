@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -13,14 +14,14 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// saveSettings saves the settings that are about to be replaced in the undo history.
-// The entry is nil if there is nothing to save, or it cannot be saved, as the notes say.
-func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes []string) {
-	if changes.Empty() {
-		return nil, []string{}
+// saveSettings saves the settings that are about to be replaced in the undo history. The
+// entry is nil if there is nothing to save.
+func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes []string, err error) {
+	if changes.Empty() || p.opts.NoUndo {
+		return nil, []string{}, nil
 	}
 	if saved = p.interrupted(); saved != nil {
-		return saved, p.savedNote()
+		return saved, p.savedNote(), nil
 	}
 	v := state.Value{
 		Name: p.place(), Config: p.settings.Canonical(), Written: p.merged.Revision(), At: time.Now(),
@@ -29,11 +30,28 @@ func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes 
 	if base := p.bases.At(p.hub.Origin()); base != nil {
 		v.Pulled.Project, v.Pulled.Revision = base.Project, base.Revision
 	}
-	saved, err := p.app.History().Begin(v)
-	if err != nil {
-		return nil, []string{err.Error()}
+	if saved, err = p.app.History().Begin(v); err != nil {
+		return nil, nil, p.notSaved("settings", errors.Unwrap(err))
 	}
-	return saved, p.savedNote()
+	return saved, p.savedNote(), nil
+}
+
+// notSaved is the failure of a pull that could not be undone.
+func (p *pull) notSaved(what string, err error) error {
+	again := p.line("pull").Flag("--no-undo")
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{p.filesFlag(), p.opts.files()}, {"--mine", p.opts.Mine}, {"--theirs", p.opts.Theirs}, {"--force", p.opts.Force}} {
+		if f.given {
+			again = again.Flag(f.name)
+		}
+	}
+	if p.output != "" {
+		again = again.Flag("--output", p.opts.Output.String())
+	}
+	return failure.New(failure.CodeInvalidFile, "the %s that the pull replaces cannot be saved for --undo: %w", what, err).
+		WithHint("nothing was changed; to replace them for good, add --no-undo").Try(again)
 }
 
 func (p *pull) savedNote() []string {
@@ -135,7 +153,11 @@ func (p *pull) former() (*state.Entry, error) {
 // hub what they were.
 func (p *pull) restore(former *state.Entry) (*Result, error) {
 	changes := flat.Diff(p.settings, p.config)
-	changed, err := p.client.Replace(p.config)
+	edits, err := p.client.Plan(p.config)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := p.client.Apply(edits)
 	if err != nil {
 		return nil, err
 	}

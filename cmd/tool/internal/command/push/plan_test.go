@@ -36,7 +36,7 @@ func TestPush_DryRunChecksLimitsOfAHubWithoutDryRuns(t *testing.T) {
 		return apptest.Refuse(rw, http.StatusMethodNotAllowed, wire.CodeMethodNotAllowed, "no POST")
 	})
 	w.Run(push.Command, "web", "--dry-run").Done()
-	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
+	deep := strings.Repeat(`{"a":`, 50) + "1" + strings.Repeat("}", 50)
 	w.Local("@alice/web", `{"title": [`+strings.NewReplacer("{", "[", `"a":`, "", "}", "]").Replace(deep)+`]}`)
 	w.Run(push.Command, "web", "--dry-run", "--json").Fails("too_large", "push")
 	if asked != 2 {

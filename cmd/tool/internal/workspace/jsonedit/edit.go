@@ -2,6 +2,7 @@ package jsonedit
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,16 +17,29 @@ import (
 // The members of want, no two of one name, may be those of the document, of another
 // one, or made by [Object] and [String]. When nothing changes, the text itself is returned.
 func (d *Document) Edit(want []Member) []byte {
+	text, _ := d.EditWithin(math.MaxInt, want)
+	return text
+}
+
+// EditWithin is Edit if it takes at most limit bytes of new text, indentation included, and
+// reports whether it does. Otherwise it stops before it writes more.
+func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
 	e := editor{text: d.text, style: styleOf(d)}
+	e.style.room = &limit
 	// An object without any white space shows no style: it gets lines, as a new file does.
 	e.object(d.root, want, string(d.root.Text) == "{}")
-	return e.apply()
+	if limit < 0 {
+		return nil, false
+	}
+	return e.apply(), true
 }
 
 type editor struct {
 	text    []byte
 	style   style
 	splices []splice // in the order of the text
+
+	lineStart, lineEnd int // of the line that indentAt was last asked about
 }
 
 // splice puts text in the place of the bytes from start to end.
@@ -66,6 +80,9 @@ func (e *editor) object(o Value, want []Member, lines bool) {
 	}
 	cut := 0 // members right before the present one that go
 	for i, m := range o.Members {
+		if *e.style.room < 0 {
+			return
+		}
 		w, ok := wanted[m.Name]
 		if !ok {
 			cut++
@@ -190,8 +207,18 @@ func (e *editor) leadStart(o Value, i int) int {
 	return end + bytes.IndexByte(e.text[end:], ',') + 1
 }
 
-// indentAt is the indentation of the line of a byte.
-func (e *editor) indentAt(offset int) string { return indentAt(e.text, offset) }
+// indentAt is the indentation of the line of a byte. It finds where a line starts once,
+// because a file may be one line.
+func (e *editor) indentAt(offset int) string {
+	if offset < e.lineStart || offset > e.lineEnd {
+		e.lineStart = lineStart(e.text[:offset])
+		line, _, _ := bytes.Cut(e.text[e.lineStart:], []byte("\n"))
+		e.lineEnd = e.lineStart + len(line)
+	}
+	indent := indentOf(e.text[e.lineStart:offset])
+	*e.style.room -= len(indent)
+	return indent
+}
 
 // Equal reports whether two values mean the same and spell their numbers alike.
 func Equal(a, b jsontext.Value) bool {

@@ -103,6 +103,45 @@ func TestEdit_DeepAndLongObjects(t *testing.T) {
 	}
 }
 
+// A line that is read again for each of its members takes a quarter of an hour here.
+func TestEdit_ReadsALongLineOnce(t *testing.T) {
+	var old strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&old, `"member %d":"old",`, i)
+	}
+	text := "{" + old.String() + `"z":1}`
+	want := strings.ReplaceAll(text, `"old"`, `"new"`)
+	if got := parse(t, text).Edit(parse(t, want).Members()); string(got) != want {
+		t.Error("the members were not replaced")
+	}
+}
+
+func TestEditWithin_StopsAtTheLimit(t *testing.T) {
+	const limit = 16 << 20
+	deep := `{"a":1,"k":` + strings.Repeat(`{"k":`, 9000) + "1" + strings.Repeat("}", 9001)
+	var many strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&many, `"m%d":{"a":1},`, i)
+	}
+	empty := strings.NewReplacer(`{"a":1}`, "{}").Replace(many.String())
+	wide := strings.Repeat(" ", 1<<20)
+	for name, c := range map[string]struct{ text, want string }{
+		"indentation of many levels":           {"{\n  \"a\": 1\n}", deep},
+		"the file's indentation for each":      {"{\n" + wide + `"a": 1` + "\n}", "{" + many.String() + `"z":1}`},
+		"the file's separator for each":        {`{"a": 1,` + wide + `"b": 2}`, "{" + many.String() + `"z":1}`},
+		"the indentation of each empty object": {"{\n" + wide + empty + "\"z\": {}}", "{" + many.String() + `"z":{}}`},
+	} {
+		if text, ok := parse(t, c.text).EditWithin(limit, parse(t, c.want).Members()); ok || text != nil {
+			t.Errorf("%s: %d bytes", name, len(text))
+		}
+	}
+	text := "{\n \"a\": 1\n}"
+	want := "{\n \"a\": {\n  \"b\": [\n   1,\n   \"\\\"{\"\n  ]\n }\n}"
+	if got, ok := parse(t, text).EditWithin(2*len(want), parse(t, want).Members()); !ok || string(got) != want {
+		t.Errorf("it is %q, %t", got, ok)
+	}
+}
+
 func FuzzEdit(f *testing.F) {
 	f.Add([]byte("{\n  \"a\": {\"b\": [1]}, \"c\": 2\n}\n"), []byte(`{"a":{"b":[2],"d":{}}}`))
 	f.Add([]byte("\ufeff{\r\n\t\"a\":1\r\n}"), []byte(`{}`))

@@ -12,6 +12,7 @@ type style struct {
 	newline string // "\n" or "\r\n"
 	unit    string // indentation of one level: spaces and tabs
 	colon   string // between a name and its value
+	room    *int   // bytes that may still be written; below 0 once something was left out
 }
 
 func styleOf(d *Document) style {
@@ -62,6 +63,9 @@ func (s style) spaced() bool { return len(strings.TrimRight(s.colon, " \t")) < l
 func (s style) join(members []Member, separator []byte, indent string, lines bool) []byte {
 	var b bytes.Buffer
 	for i, m := range members {
+		if *s.room -= len(separator) + len(m.Name) + len(s.colon); *s.room < 0 {
+			return nil
+		}
 		if i > 0 {
 			b.Write(separator)
 		}
@@ -75,6 +79,9 @@ func (s style) join(members []Member, separator []byte, indent string, lines boo
 // format writes a value, in several lines if it has content and they are asked for;
 // the line in which it starts has the given indentation.
 func (s style) format(v jsontext.Value, indent string, lines bool) []byte {
+	if *s.room -= s.size(v, indent, lines); *s.room < 0 {
+		return nil
+	}
 	v = v.Clone()
 	options := []jsontext.Options{
 		jsontext.SpaceAfterColon(s.spaced()),
@@ -87,6 +94,34 @@ func (s style) format(v jsontext.Value, indent string, lines bool) []byte {
 	must(v.Format(options...))
 	// A string holds no raw newline, so every newline is one between lines.
 	return bytes.ReplaceAll(v, []byte("\n"), []byte(s.newline))
+}
+
+// size is the length of what format returns, or a bit more: a small value of many levels
+// can become large by its indentation.
+func (s style) size(v jsontext.Value, indent string, lines bool) int {
+	size, level := len(v), 0
+	for i := 0; i < len(v); i++ {
+		switch v[i] {
+		case '"':
+			for i++; v[i] != '"'; i++ {
+				if v[i] == '\\' {
+					i++
+				}
+			}
+			continue
+		case '{', '[':
+			level++
+		case '}', ']':
+			level--
+		case ':', ',':
+		default:
+			continue
+		}
+		if size++; lines && v[i] != ':' {
+			size += len(s.newline) + len(indent) + level*len(s.unit)
+		}
+	}
+	return size
 }
 
 // must panics on an error that a parsed value cannot have.
@@ -110,7 +145,7 @@ func lastLine(space []byte) []byte {
 // lineStart is the offset at which the last line of b starts.
 func lineStart(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 
-func indentAt(text []byte, offset int) string {
-	line := text[lineStart(text[:offset]):offset]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-}
+// indentAt is the indentation of the line of a byte.
+func indentAt(text []byte, offset int) string { return indentOf(text[lineStart(text[:offset]):offset]) }
+
+func indentOf(line []byte) string { return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]) }

@@ -1,0 +1,33 @@
+package basefiles_test
+
+import (
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/basefiles"
+	"example.com/projecthub/hubclient/tree"
+)
+
+func TestToConfirm(t *testing.T) {
+	for _, path := range []string{
+		".toolignore", ".ToolIgnore", ".env", "api/.env.local", "keys/server.pem", ".ssh/config",
+		"dist/app.js", "node_modules/a/b.js",
+		".vscode/tasks.json", "web/.VSCode/settings.json", ".envrc", ".npmrc", ".yarnrc.yml",
+		".husky/pre-commit", ".gitattributes", "sub/.gitmodules", ".github/workflows/ci.yml", ".cargo/config.toml",
+		"Makefile", "lib/makefile", ".bashrc", ".zshenv", ".profile", "run.CMD",
+	} {
+		if !basefiles.ToConfirm(tree.Entry{Path: path, Mode: tree.Regular}) {
+			t.Errorf("%s is added unasked", path)
+		}
+	}
+	if !basefiles.ToConfirm(tree.Entry{Path: "run", Mode: tree.Executable}) {
+		t.Error("an executable file is added unasked")
+	}
+	for _, path := range []string{
+		"index.html", "img/.gitkeep", "src/main.ts", "package.json", ".env.example",
+		"toolignore", "docs/git.md", "assets/.well-known/x", "makefiles/a.txt",
+	} {
+		if basefiles.ToConfirm(tree.Entry{Path: path, Mode: tree.Regular}) {
+			t.Errorf("%s is not added unasked", path)
+		}
+	}
+}
