@@ -143,7 +143,7 @@ func taking(t *testing.T) *apptest.World {
 	w.Write("src/index.html", "<p>hub")
 	w.Write(".toolignore", "!.env\n!.envrc\n")
 	w.Write(".envrc", "echo run")
-	w.Run(push.Command, "web", "--force", "--base-files").Done()
+	w.Run(push.Command, "web", "--force", "--base-files", "--allow-secrets", ".envrc").Done()
 	for _, name := range []string{"src/index.html", ".toolignore", ".envrc"} {
 		if err := os.Remove(filepath.Join(w.Dir, name)); err != nil {
 			t.Fatal(err)
