@@ -24,8 +24,8 @@ The config is same, differs, local-ahead (changed here), hub-ahead (changed on
 the hub), both, or none (nothing to compare). If the hub cannot be queried, what
 is known without it is printed on stderr, and the exit code is 1.
 
-With --exit-code it is 3 if the settings of a project that has a destination are
-not the same as the hub's config, or cannot be compared.`,
+With --exit-code it is 3 if the settings of a project or an environment that has
+a destination are not the same as the hub's config, or cannot be compared.`,
 		Example:           "  tool status\n  tool status web --exit-code",
 		Args:              app.MaybeLocal,
 		ValidArgsFunction: a.CompleteLocal,
@@ -50,7 +50,7 @@ func run(ctx context.Context, a *app.App, name string, exitCode bool) error {
 		}
 		return err
 	}
-	if err := a.Print("status", r, func(w *app.Printer) { statusText(w, r) }); err != nil || !exitCode || r.same() {
+	if err := a.Print("status", r, func(w *app.Printer) { statusText(w, r) }); err != nil || !exitCode || same(r.Projects) {
 		return err
 	}
 	return app.ErrDiffers

@@ -22,7 +22,7 @@ func TestStatus_ShowsEachEnvironmentInALine(t *testing.T) {
 	w.Write(".tool/web/client.prod.json", `{"origin": "`+other.Origin+`", "project": "@alice/web", "settings": {"title": "live"}}`)
 	w.Write(".tool/web/client.staging.json", `{"project": "@alice/web"}`)
 	w.Run(status.Command).Done().Prints(
-		"  broken       no project yet, problem: .tool/web/client.broken.json:1:12: origin is a number",
+		"  broken       problem: .tool/web/client.broken.json:1:12: origin is a number",
 		"  new          no project yet: tool -C "+w.Dir+" project create web-new --from web --env new\n",
 		"note: there is no token for "+other.Origin+": tool -C "+w.Dir+" login --origin "+other.Origin,
 		"  prod         @alice/web on "+other.Origin+", unknown until you log in\n",

@@ -105,6 +105,8 @@ func environmentText(w *app.Printer, p Project, unknown string) string {
 		text += " on " + p.Origin
 	}
 	switch {
+	case p.Problem != "" && p.Project.IsZero():
+		return "problem: " + p.Problem
 	case p.Problem != "":
 		return text + ", problem: " + p.Problem
 	case p.Project.IsZero():

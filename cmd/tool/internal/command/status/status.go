@@ -75,11 +75,11 @@ type Project struct {
 	local  string // without the hub: how the settings compare with the last push or pull
 }
 
-// same reports whether the settings of all projects are the hub's configs. What is to be
-// on no hub is not compared.
-func (r *Result) same() bool {
-	return !slices.ContainsFunc(r.Projects, func(p Project) bool {
-		return p.Config != Same && (!p.Project.IsZero() || p.Problem != "")
+// same reports whether the settings of all projects, and of their environments, are the hub's configs.
+// What is to be on no hub is not compared.
+func same(projects []Project) bool {
+	return !slices.ContainsFunc(projects, func(p Project) bool {
+		return p.Config != Same && (!p.Project.IsZero() || p.Problem != "") || !same(p.Environments)
 	})
 }
 
@@ -213,18 +213,18 @@ func (s *status) destination(ctx context.Context, local *workspace.Project, p *P
 	}
 	p.DestinationSource = path.Base(local.ClientPath())
 	p.Authorized = s.me != nil && s.me.WritesTo(p.Project) && s.me.Has(wire.ScopeWriteConfig)
-	return s.config(ctx, client, p)
+	return s.config(ctx, local, client, p)
 }
 
 // config compares the local settings with the hub's config.
-func (s *status) config(ctx context.Context, client *workspace.Client, p *Project) error {
-	last := s.app.SyncState().Last(s.hub.Origin(), p.Project)
+func (s *status) config(ctx context.Context, local *workspace.Project, client *workspace.Client, p *Project) error {
+	last := s.last(local, p.Project)
 	if s.offline {
-		local, err := client.Config()
+		settings, err := client.Config()
 		switch {
 		case err != nil:
 			p.problem(err)
-		case last == local.Revision():
+		case last == settings.Revision():
 			p.local = "unchanged since the last push or pull"
 		case last != "":
 			p.local = "changed since the last push or pull"
@@ -245,15 +245,26 @@ func (s *status) config(ctx context.Context, client *workspace.Client, p *Projec
 			p.UsedVersion = view.StackVersion
 		}
 	}
-	local, err := client.Config()
+	settings, err := client.Config()
 	if err != nil {
 		p.problem(err)
 		return nil
 	}
 	if current.HasConfig {
-		p.Config = compare(local.Revision(), current.Revision, last)
+		p.Config = compare(settings.Revision(), current.Revision, last)
 	}
 	return nil
+}
+
+// last returns the revision that the settings and the hub's config once had in common, "" where none is
+// known: what pulled.json records is of the settings beside it, also in a fresh clone.
+func (s *status) last(local *workspace.Project, r ref.Ref) string {
+	if bases, err := local.Bases(); err == nil {
+		if base := bases.Of(s.hub.Origin(), r); base != nil {
+			return base.Revision
+		}
+	}
+	return s.app.SyncState().Last(s.hub.Origin(), r)
 }
 
 // hidden reports that the caller sees no such thing: it is absent, or not for them.

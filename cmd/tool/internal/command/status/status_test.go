@@ -107,6 +107,23 @@ func TestStatus_ExitCode(t *testing.T) {
 	w.Run(status.Command, "--exit-code").Exits(3)
 	w.Local("@alice/none", `{}`)
 	w.Run(status.Command, "--exit-code").Exits(3)
+	w.Local("@alice/web", `{"title": "hub"}`)
+	w.Write(".tool/web/client.new.json", `{}`)
+	w.Run(status.Command, "--exit-code").Done() // it is to be on no hub yet
+	w.Write(".tool/web/client.prod.json", `{"project": "@alice/web", "settings": {"title": "prod"}}`)
+	w.Run(status.Command, "--exit-code").Exits(3).Prints("prod         @alice/web, differs")
+}
+
+func TestStatus_KnowsTheBaseInAFreshClone(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Strict = true
+	w.Run(push.Command, "web", "--force").Done()
+	w.Env["TOOL_STATE_DIR"] = t.TempDir() // of another machine
+	w.Run(status.Command).Done().Prints("same")
+	w.Local("@alice/web", `{"title": "edited here"}`)
+	w.Run(status.Command).Done().Prints("local-ahead: changed here")
+	w.Edit(apptest.Stack, "title", `"edited there"`)
+	w.Run(status.Command).Done().Prints("both: changed here and on the hub")
 }
 
 func TestStatus_SaysWhichHubItWaitsFor(t *testing.T) {
