@@ -137,7 +137,7 @@ func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Pr
 	case c.Access.Only.AccountID != 0:
 		return p.WithHint("the token is restricted to %s", c.Access.Only)
 	case isName:
-		return p.WithHint("if %[1]s is an org, the hub's administrator can allow it: hub member set %[1]s %s --role %s",
+		return p.WithHint("if %[1]s is an org, an admin of it can allow it: tool member set %[1]s %s --role %s",
 			account, c.Access.Name(), needed)
 	}
 	return p

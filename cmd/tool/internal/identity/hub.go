@@ -53,7 +53,7 @@ func (id *Identity) explain(err error) failure.Failure {
 		case id.TokenSource == FromLogin: // another's would come before what is stored
 			f.Recipe = []cmdline.Line{id.loginLine()}
 		case f.Hint == "":
-			f.Hint = "ask the hub's administrator for another: hub token create"
+			f.Hint = "create another on the hub's page /tokens, or remove it and run tool login"
 		}
 	case f.Status == http.StatusForbidden && id.Token != "":
 		f = id.blame(f)

@@ -71,7 +71,8 @@ func (c *create) checkAccount(ctx context.Context) error {
 	case !me.Writes(account):
 		e := &hubclient.Error{Code: wire.CodeNotPermitted, Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("%s may not write to %s", me.Name(), account),
-			Hint:   fmt.Sprintf("if %s is an org, the hub's administrator can allow it: %s", account, cmdline.Hub("member", "set").With(account, me.Name()).Flag("--role", "writer"))}
+			Hint: fmt.Sprintf("if %s is an org, an admin of it can allow it: %s", account,
+				cmdline.Tool("member", "set").With(account, me.Name()).Flag("--role", "writer"))}
 		if slices.ContainsFunc(me.Accounts, func(a wire.AccountRole) bool { return a.Account == account }) {
 			e.Detail += "; the role is reader"
 		}
@@ -83,7 +84,7 @@ func (c *create) checkAccount(ctx context.Context) error {
 func missingScope(me *wire.Whoami) error {
 	return &hubclient.Error{Code: wire.CodeMissingScope, Status: http.StatusForbidden,
 		Detail: fmt.Sprintf("the token lacks the scope %s", wire.ScopeWriteCatalog),
-		Hint:   "create one that has it on the hub's page /tokens, or ask the hub's administrator: " + cmdline.Hub("token", "create").Flag("--user", me.Name()).Flag("--name", "NAME").Flag("--scope", string(wire.ScopeWriteCatalog)).String()}
+		Hint:   "log in again with tool login, or create a token that has it on the hub's page /tokens"}
 }
 
 // checkFree asks whether the slug is free.
