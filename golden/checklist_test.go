@@ -103,7 +103,7 @@ func TestChecklist_SaysBelowAStepWhyItWaits(t *testing.T) {
 	term := w.open(narrow, "project", "create", "shop")
 	term.below("trying again until")
 	if screen := regexp.MustCompile(`\s+`).ReplaceAllString(term.text(), " "); !strings.Contains(screen, "check the project") ||
-		!strings.Contains(screen, w.origin+" ") || strings.Index(screen, "trying again") > strings.Index(screen, "register the API") {
+		!strings.Contains(screen, w.origin+" ") || strings.Index(screen, "trying again") > strings.Index(screen, "create the project") {
 		t.Errorf("it shows\n%s", term.text())
 	}
 	isDown.Store(false)
@@ -192,6 +192,20 @@ func TestChecklist_PlainWritesEachStepOnce(t *testing.T) {
 				t.Errorf("%s: an escape code: %q", env, out)
 			}
 		}
+	}
+}
+
+// An API and a project that client.json names are neither registered nor recorded.
+func TestChecklist_LeavesOutWhatIsNotNeeded(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	w.must("project", "create", "web")
+	command := w.command("project", "create", "other")
+	command.Env = append(command.Env, "TERM=dumb")
+	term := open(t, command, usual, false)
+	term.ends(0)
+	if text := term.text(); !strings.Contains(text, "Step 3 of 3, upload the config: done") || strings.Contains(text, "register the API") {
+		t.Errorf("it says\n%s", text)
 	}
 }
 

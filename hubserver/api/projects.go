@@ -114,7 +114,7 @@ func boundProblem(err error, p *store.Project) error {
 	switch {
 	case errors.Is(err, store.ErrExists):
 		return request.Problemf(http.StatusConflict, wire.CodeProjectExists, "%s already exists", p.Resource).
-			WithHint("nothing was changed; push updates an existing project")
+			WithHint("push updates an existing project")
 	case errors.Is(err, store.ErrNotPublished):
 		lacks := "is not published"
 		if p.StackVersion != wire.Latest {

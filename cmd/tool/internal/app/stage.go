@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -34,11 +35,12 @@ type Aborted struct {
 	ProjectName string  `json:"projectName"`
 	Project     ref.Ref `json:"project,omitzero"`
 	Origin      string  `json:"origin,omitzero"`
+	Done        string  `json:"-"` // what was changed before, "": nothing
 }
 
 // Aborted prints that the person said no.
 func (a *App) Aborted(r *Aborted) error {
-	return a.Print("aborted", r, func(p *Printer) { p.Line("Aborted: nothing was changed") })
+	return a.Print("aborted", r, func(p *Printer) { p.Line("Aborted: %s", cmp.Or(r.Done, "nothing was changed")) })
 }
 
 // Explain returns err as a failure, with the hub's origin and what the identity knows of

@@ -133,6 +133,8 @@ func TestCheck_WarnsWithoutFailing(t *testing.T) {
 	w := world(t)
 	w.Write(".tool/web/client.json", `{"sauce": "x", "source": "openapi.json", "settings": {}}`)
 	w.Run(check.Command, "web").Done().Prints("1 warning", `.tool/web/client.json:1:2: warning: "sauce" is not used`)
+	w.Write(".tool/web/client.json", `{"settings": {"title": "`+strings.Repeat("x", 1<<20)+`"}}`)
+	w.Run(check.Command, "web").Done().Prints("1 warning", "unless the hub's administrator allows more")
 }
 
 func TestCheck_WarnsOfFilesThatOnlySomeHubsTake(t *testing.T) {

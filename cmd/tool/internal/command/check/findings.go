@@ -11,6 +11,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -105,9 +106,13 @@ func (f *findings) refs(client *workspace.Client) {
 // settings checks that the settings make a config, have no token in them, and are what the
 // schema allows, nil for none.
 func (f *findings) settings(client *workspace.Client, local *workspace.Project, schema []byte) {
-	if _, _, err := app.ReadConfig(client); err != nil {
+	config, _, err := app.ReadConfig(client)
+	if err != nil {
 		f.fail(err, local.ClientPath())
 		return
+	}
+	if err := config.Check(usualConfig); err != nil {
+		f.warn(fmt.Errorf("%w, unless the hub's administrator allows more", err), local.ClientPath())
 	}
 	if schema == nil {
 		return
@@ -149,6 +154,9 @@ func (f *findings) stack(ctx context.Context, a *app.App, local *workspace.Proje
 	f.fail(err, file)
 	return schema
 }
+
+// usualConfig are the limits of a hub that was not configured otherwise.
+var usualConfig = flat.Limits{Bytes: 1 << 20, Keys: 10_000, Depth: 32}
 
 // files checks the base files: their names, tokens in them, and their sizes.
 func (f *findings) files(ctx context.Context, a *app.App, local *workspace.Project, client *workspace.Client) {

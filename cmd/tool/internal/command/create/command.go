@@ -2,12 +2,14 @@ package create
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/version"
@@ -25,6 +27,24 @@ type options struct {
 	allowed    []string // files that are sent although they hold secrets
 	given      func(flag string) bool
 	publish    Publish
+	did        []string // what the wizard made on the way, such as: published @acme/web 1.0.0
+}
+
+// made says what the wizard made on the way to no project, "" for nothing.
+func (o *options) made() string {
+	if len(o.did) == 0 {
+		return ""
+	}
+	return strings.Join(o.did, ", ") + "; no project was created"
+}
+
+// fail adds to a failure what the wizard made, and what was to be done.
+func (o *options) fail(err error, local, action string) error {
+	f := failure.Of(err).At(app.StageCreate)
+	if f.Hint == "" && !f.Effects.ProjectCreated {
+		f.Hint = o.made()
+	}
+	return failure.Doing(f, local, "%s", action)
 }
 
 // Guided asks for what a project needs, and creates it from the local project.

@@ -25,14 +25,25 @@ import (
 
 // The steps of a create as people read them.
 const (
-	stepCheck = iota
-	stepAPI
-	stepProject
-	stepSeed
-	stepRecord
+	stepCheck   = "check the project"
+	stepAPI     = "register the API"
+	stepProject = "create the project"
+	stepSeed    = "upload the config"
+	stepRecord  = "update client.json"
 )
 
-var stepNames = []string{"check the project", "register the API", "create the project", "upload the config", "update client.json"}
+// steps returns the steps that are needed: of an API or a project that client.json names already, none.
+func (c *create) steps() []string {
+	all := []string{stepCheck, stepAPI, stepProject, stepSeed, stepRecord}
+	client, err := c.local.Client()
+	if err != nil {
+		return all
+	}
+	hasAPI, givenAPI := client.API.Present(), !c.answers.API.IsZero()
+	return slices.DeleteFunc(all, func(step string) bool {
+		return step == stepAPI && (hasAPI || givenAPI) || step == stepRecord && client.Project.Present() && (hasAPI || !givenAPI)
+	})
+}
 
 // Result is a project that was created.
 type Result struct {
@@ -84,7 +95,9 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 		return failure.Doing(err, from, "create %s", name)
 	}
 	c := &create{app: a, local: local, name: name, answers: o.answers, result: &Result{ProjectName: local.Name, Env: local.Env, Notes: []string{}}}
-	fail := func(err error) error { return failure.Doing(err, local.Name, "create %s from %s", name, local.Name) }
+	fail := func(err error) error {
+		return o.fail(err, local.Name, fmt.Sprintf("create %s from %s", name, local.Name))
+	}
 	if err := a.ConfirmHub(ctx); err != nil {
 		return fail(err)
 	}
@@ -93,7 +106,7 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 		return fail(err)
 	}
 	if stopped {
-		return a.Aborted(&app.Aborted{ProjectName: local.Name})
+		return a.Aborted(&app.Aborted{ProjectName: local.Name, Done: o.made()})
 	}
 	c.allowed = o.allowed
 	remember, yes, err := c.confirmSensitive(ctx)
@@ -101,10 +114,11 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 		return fail(err)
 	}
 	if !yes {
-		return a.Aborted(&app.Aborted{ProjectName: local.Name})
+		return a.Aborted(&app.Aborted{ProjectName: local.Name, Done: o.made()})
 	}
-	c.checklist = a.Checklist(stepNames...)
-	err = c.run(ctx)
+	steps := c.steps()
+	c.checklist = a.Checklist(steps...)
+	err = c.run(ctx, steps)
 	c.checklist.End(problem(err))
 	if err != nil {
 		return fail(c.fail(err))
@@ -155,11 +169,11 @@ func (c *create) confirmSensitive(ctx context.Context) (remember, yes bool, err 
 	return remember, yes, err
 }
 
-func (c *create) run(ctx context.Context) error {
-	step := -1
+func (c *create) run(ctx context.Context, steps []string) error {
+	at := -1
 	for _, part := range []struct {
 		stage string
-		step  int
+		step  string
 		do    func(context.Context) error
 	}{
 		{app.StageRead, stepCheck, c.read},
@@ -172,8 +186,8 @@ func (c *create) run(ctx context.Context) error {
 		{app.StageSeed, stepSeed, c.seed},
 		{app.StageWrite, stepRecord, c.record},
 	} {
-		if step != part.step {
-			step = part.step
+		if step := slices.Index(steps, part.step); step >= 0 && step != at {
+			at = step
 			c.checklist.Start(step)
 		}
 		if err := part.do(ctx); err != nil {
@@ -403,11 +417,14 @@ func (c *create) explain(err error) error {
 	switch {
 	case e.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
 		e.Hint = "the project was created; " + e.Hint // which says the line to add by hand
+	case c.done.ProjectCreated && !c.done.ConfigWritten && e.Code == wire.CodeTooLarge: // for a push, too
+		e.Hint = "the project was created without settings: make them smaller, then push"
+		e.Recipe = []cmdline.Line{c.pushLine()}
 	case c.done.ProjectCreated && e.Recipe == nil:
 		e.Hint = "the project was created, but its config or base files are incomplete"
 		e.Recipe = []cmdline.Line{c.pushLine()}
 	case e.Code == wire.CodeProjectExists:
-		e.Hint = "nothing was changed; push updates an existing project"
+		e.Hint = "push updates an existing project"
 		e.Recipe = []cmdline.Line{c.pushLine()}
 	case e.Code == wire.CodeStackNotPublished && !c.publishes():
 		// what is here is another version, so that publishing it would not help

@@ -129,6 +129,55 @@ func TestCreate_StopsInTheGuide(t *testing.T) {
 	w.Run(command(w)).Done().Prints("Aborted: nothing was changed")
 }
 
+// What was made on the way is named, whatever ends the creation.
+func TestCreate_SaysAfterANoWhatTheGuideMade(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Local("", `{}`)
+	w.Write(".gitignore", "secrets/\n")
+	w.Write("secrets/key.json", "{}")
+	if out, err := exec.Command("git", "init", "-q", w.Dir).CombinedOutput(); err != nil {
+		t.Skipf("needs git: %v %s", err, out)
+	}
+	w.UI.Answers = []string{"yes", "@alice/site", "no"}
+	w.Run(command(w), "--base-files").Done().Prints("Aborted: published @alice/web 1.0.0; no project was created")
+	w.UI.Answers = []string{"@alice/site", "yes"}
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return r.URL.Path == "/v1/projects" && r.Method == http.MethodPost && apptest.Refuse(rw, http.StatusConflict, "project_exists", "it exists")
+	})
+	if r := w.Run(command(w), "--base-files").Exits(1); strings.Contains(r.Err, "nothing was changed") {
+		t.Errorf("an API was registered: %s", r.Err)
+	}
+}
+
+func TestCreate_TakesTheNameOfADeletedProject(t *testing.T) {
+	w := published(t)
+	w.Run(command(w), "web").Done()
+	if _, err := w.Client().DeleteProject(t.Context(), apptest.Stack); err != nil {
+		t.Fatal(err)
+	}
+	w.Local("", `{"title": "again"}`)
+	w.Run(command(w), "web", "--json").Done()
+}
+
+func TestCreate_PresetsALocalProjectThatIsOnNoHub(t *testing.T) {
+	w := published(t)
+	w.Run(command(w), "web").Done()
+	w.Write(".tool/zoo/client.json", `{"settings": {}, "api": "@alice/web"}`)
+	w.Write(".tool/zoo/stack.json", `{"name": "@alice/web", "version": "1.0.0"}`)
+	w.UI.Answers = []string{"@alice/zoo"}
+	w.Run(command(w)).Done().Prints("Created @alice/zoo from zoo")
+}
+
+func TestCreate_SaysHowToPushSettingsThatAreTooLarge(t *testing.T) {
+	w := published(t)
+	w.Local("", `{"title": "`+strings.Repeat("x", 1<<20)+`"}`)
+	f := w.Run(command(w), "web", "--json").Fails("too_large", "seed")
+	if hint := f["hint"].(string); !strings.Contains(hint, "make them smaller, then push") || f["projectCreated"] != true {
+		t.Errorf("%v", f)
+	}
+}
+
 func TestCreate_NeedsANameWithoutATerminal(t *testing.T) {
 	w := published(t)
 	w.Strict = true

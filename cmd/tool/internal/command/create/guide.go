@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
@@ -27,21 +27,19 @@ func guided(ctx context.Context, a *app.App, o options) error {
 	if err != nil {
 		return failure.Doing(failure.At(app.StageCreate, err), o.answers.Local, "create a project")
 	}
-	g := &guide{app: a, hub: hub, publish: o.publish}
+	g := &guide{app: a, hub: hub, publish: o.publish, did: &o.did}
 	w, err := g.wizard(&o)
 	if err != nil {
 		return failure.Doing(err, o.answers.Local, "create a project")
 	}
 	err = a.UI.AskProject(ctx, w, &o.answers)
-	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) && len(g.did) > 0 {
-		return g.stopped(&app.Aborted{ProjectName: o.answers.Local, Project: o.answers.Project, Origin: hub.Origin()})
+	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) && len(o.did) > 0 {
+		return a.Aborted(&app.Aborted{
+			ProjectName: o.answers.Local, Project: o.answers.Project, Origin: hub.Origin(), Done: o.made(),
+		})
 	}
 	if err != nil {
-		f := failure.Of(err).At(app.StageCreate)
-		if len(g.did) > 0 && f.Hint == "" {
-			f.Hint = strings.Join(g.did, ", ") + "; no project was created"
-		}
-		return failure.Doing(f, o.answers.Local, "create a project")
+		return o.fail(err, o.answers.Local, "create a project")
 	}
 	return run(ctx, a, o.answers.Project.String(), o)
 }
@@ -51,16 +49,7 @@ type guide struct {
 	app     *app.App
 	hub     *identity.Hub
 	publish Publish
-	did     []string // what was made on the way, such as: published @acme/web 1.0.0
-}
-
-// stopped prints that the person decided against a project, and what there is all
-// the same.
-func (g *guide) stopped(r *app.Aborted) error {
-	if len(g.did) == 0 {
-		return g.app.Aborted(r)
-	}
-	return g.app.Print("aborted", r, func(w *app.Printer) { w.Line("Aborted: %s; no project was created", strings.Join(g.did, ", ")) })
+	did     *[]string // see options
 }
 
 // wizard returns what the wizard asks with, and fills in the local project where it is known.
@@ -90,8 +79,19 @@ func (g *guide) wizard(o *options) (ui.Wizard, error) {
 	if w.Locals, err = ws.Projects(); err != nil {
 		return w, failure.At(app.StageRead, err)
 	}
-	if len(w.Locals) > 0 {
-		answers.Local = app.Nearest(ws, w.Locals, dir)
+	if len(w.Locals) > 0 { // rather one that is on no hub yet
+		unnamed := slices.DeleteFunc(slices.Clone(w.Locals), func(name string) bool {
+			local, err := ws.Project(name)
+			if err != nil {
+				return true
+			}
+			client, err := local.Client()
+			return err != nil || client.Project.Present()
+		})
+		if len(unnamed) == 0 {
+			unnamed = w.Locals
+		}
+		answers.Local = app.Nearest(ws, unnamed, dir)
 	}
 	return w, nil
 }
@@ -111,7 +111,7 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 		start.Stack, _ = ref.New(me.User, name)
 	}
 	if _, err = workspace.Create(dir, name, start); err == nil {
-		g.did = append(g.did, "made .tool/"+name)
+		*g.did = append(*g.did, "made .tool/"+name)
 	}
 	return failure.At("init", err)
 }
@@ -131,7 +131,7 @@ func (g *guide) publishLocal(ctx context.Context, local string) error {
 	}
 	published, err := g.publish(ctx, g.app, p)
 	if err == nil {
-		g.did = append(g.did, "published "+published)
+		*g.did = append(*g.did, "published "+published)
 	}
 	return err
 }

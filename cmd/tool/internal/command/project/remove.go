@@ -23,8 +23,8 @@ func removeCommand(a *app.App) *cobra.Command {
 		Use:   "rm <name>",
 		Short: "Delete a hub project",
 		Long: `Delete a hub project with its config and base files. Local files are kept. It
-can be restored for 30 days with tool project restore; until then no other
-project can have its name. One that was created with --expires is gone at once.
+can be restored for 30 days with tool project restore. One that was created with
+--expires is gone at once.
 
 Deleting a project that does not exist succeeds. A terminal asks you to type the
 full name, unless --force is given. The token needs the scope admin:resource.`,

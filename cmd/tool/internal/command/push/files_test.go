@@ -110,6 +110,19 @@ func TestPush_AsksAgainWhenFilesChangedMeanwhile(t *testing.T) {
 	}
 }
 
+func TestPush_SaysAfterANoThatTheConfigWasWritten(t *testing.T) {
+	w := withFiles(t)
+	w.Edit(apptest.Stack, "title", `"theirs"`)
+	remove(t, w, "src/old.css")
+	w.UI.Answers = []string{"yes", "yes", "no"}
+	w.UI.Meanwhile = func(string) {
+		replaceFiles(t, w, "theirs.txt", "theirs")
+		w.UI.Meanwhile = nil
+	}
+	w.Run(push.Command, "web", "--base-files").Done().
+		Prints("Aborted: the config was written, the base files were not; to restore the previous config: tool -C ")
+}
+
 func TestPush_IfTreeReplacesOnlyThatTree(t *testing.T) {
 	w := withFiles(t)
 	w.Strict = true

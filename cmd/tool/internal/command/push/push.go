@@ -147,7 +147,11 @@ func (p *push) push(ctx context.Context) (*app.Aborted, error) {
 	case err != nil:
 		return nil, p.fail(err)
 	case !yes:
-		return &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
+		r := &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}
+		if p.done.ConfigWritten {
+			r.Done = p.halfHint(nil)
+		}
+		return r, nil
 	}
 	return nil, nil
 }
