@@ -69,10 +69,10 @@ func (p *Project) parseClient(text []byte) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{local: p, doc: doc}
-	if c.Project, err = doc.field(memberProject); err != nil {
+	if c.Project, err = doc.ref(memberProject); err != nil {
 		return nil, err
 	}
-	if c.API, err = doc.field(memberAPI); err != nil {
+	if c.API, err = doc.ref(memberAPI); err != nil {
 		return nil, err
 	}
 	if c.Source, err = doc.field(memberSource); err != nil {

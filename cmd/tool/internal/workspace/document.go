@@ -7,6 +7,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
+	"example.com/projecthub/hubclient/ref"
 )
 
 // Position is a line and column in a file of the workspace.
@@ -113,6 +114,15 @@ func (d document) field(name string) (Field, error) {
 		return Field{}, nil
 	}
 	return d.text(name, v)
+}
+
+// ref is field for the name of something on a hub, with or without its @, as in a command line.
+func (d document) ref(name string) (Field, error) {
+	f, err := d.field(name)
+	if r, invalid := ref.ParseTyped(f.Text); invalid == nil {
+		f.Text = r.String()
+	}
+	return f, err
 }
 
 // text returns v, which is called name in messages, as a text.

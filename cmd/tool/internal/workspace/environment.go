@@ -103,10 +103,10 @@ func parseEnvironment(name string, text []byte) (*environment, error) {
 	if e.origin, err = doc.origin(); err != nil {
 		return nil, err
 	}
-	if e.project, err = doc.field(memberProject); err != nil {
+	if e.project, err = doc.ref(memberProject); err != nil {
 		return nil, err
 	}
-	if e.api, err = doc.field(memberAPI); err != nil {
+	if e.api, err = doc.ref(memberAPI); err != nil {
 		return nil, err
 	}
 	v, ok := doc.Lookup(memberSettings)

@@ -152,6 +152,17 @@ func TestCheck_WarnsOfFilesThatOnlySomeHubsTake(t *testing.T) {
 			"large has 25.1 MiB, and a file may have 25 MiB at most, unless the hub's administrator allows more")
 }
 
+func TestCheck_NamesAFileOnce(t *testing.T) {
+	w := world(t)
+	w.Write(".tool/web/client.json", `{}`)
+	lines(w, `.tool/web/client.json: has no "settings"`)
+	w.Write(".tool/web/client.json", `{"settings": {}}`)
+	if err := os.Symlink("/etc/hosts", filepath.Join(w.Dir, ".tool/web/client.dev.json")); err != nil {
+		t.Skip(err)
+	}
+	lines(w, ".tool/web/client.dev.json: leads out of the workspace")
+}
+
 func TestCheck_NeedsProjectsThatExist(t *testing.T) {
 	w := world(t)
 	w.Run(check.Command, "web", "shop", "--json").Fails("no_local_project", "read")

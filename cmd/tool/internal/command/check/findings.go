@@ -37,6 +37,9 @@ func (f *findings) add(severity failure.Severity, err error, file string) {
 	if at, ok := errors.AsType[*workspace.Blamed](err); ok {
 		finding.File, finding.Line, finding.Column, finding.Detail = at.At.File, at.At.Line, at.At.Column, at.Err.Error()
 	}
+	if rest, names := strings.CutPrefix(finding.Detail, finding.File); names && strings.IndexAny(rest, ": ") == 0 {
+		finding.Detail = strings.TrimLeft(rest, ": ")
+	}
 	if !slices.Contains(f.all, finding) { // several parts read the same file
 		f.all = append(f.all, finding)
 	}

@@ -31,6 +31,12 @@ func TestPush_AsksBeforeItOverwrites(t *testing.T) {
 	wantConfig(t, w, `{"title":"local"}`)
 }
 
+func TestPush_ReadsADestinationAsACommandLineDoes(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Local("alice/web", `{"title": "local"}`)
+	w.Run(push.Command, "web", "--force").Done().Prints("Pushed web to @alice/web")
+}
+
 func TestPush_ChangesNothingAfterANo(t *testing.T) {
 	w := apptest.Differing(t)
 	w.UI.Answers = []string{"no"}
