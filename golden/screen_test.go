@@ -296,7 +296,7 @@ func TestProjectRm_RequiresFullName(t *testing.T) {
 	for _, c := range []struct {
 		name, keys string
 		code       int
-	}{{"rm-nothing", enter, 0}, {"rm-ctrl-c", ctrlC, 130}} {
+	}{{"rm-nothing", enter, 0}, {"rm-nothing", escape, 0}, {"rm-ctrl-c", ctrlC, 130}} {
 		term := w.open(usual, "project", "rm", "web")
 		term.wait("or nothing to cancel")
 		w.show(term, "rm-question")

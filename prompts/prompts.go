@@ -25,9 +25,10 @@ type Prompter struct {
 	CanGoBack bool   // from the first question too: the error is ErrBack
 }
 
-// TypeRef asks for r to be typed in full. An empty answer is a no.
+// TypeRef asks for r to be typed in full. An empty answer is a no, and so is escape.
 func (p Prompter) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
 	answer := ""
+	p.CanGoBack = !p.Terminal.Plain // where nothing typed cancels
 	err := p.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
@@ -42,5 +43,8 @@ func (p Prompter) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (b
 		},
 		Take: func(typed string) { answer = strings.TrimSpace(typed) },
 	})
+	if errors.Is(err, ErrBack) {
+		return false, nil
+	}
 	return err == nil && answer != "", err
 }

@@ -112,6 +112,16 @@ func TestView_OpensAndLinksNoPageOfAnotherOrigin(t *testing.T) {
 	w.Run(command, "view", "@alice/web", "--web").Exits(1).Prints("file:///other/", "is not a page of "+w.Origin)
 }
 
+func TestRm_FailuresNameTheLocalProject(t *testing.T) {
+	w := world(t)
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return r.Method == http.MethodDelete && apptest.Refuse(rw, http.StatusForbidden, "missing_scope", "no")
+	})
+	if f := w.Run(command, "rm", "web", "--force", "--json").Fails("missing_scope", "rm"); f["projectName"] != "web" {
+		t.Errorf("%v", f)
+	}
+}
+
 func TestRm_AsksForTheWholeName(t *testing.T) {
 	w := world(t)
 	w.UI.Answers = []string{"", "@alice/web"}

@@ -64,13 +64,13 @@ type Removed struct {
 
 // remove deletes a project, and asks first where it can.
 func remove(ctx context.Context, a *app.App, name, from string, force bool) error {
-	target, err := resolve(ctx, a, name, from)
+	target, local, err := resolve(ctx, a, name, from)
 	if err != nil {
-		return failure.Doing(failure.At(app.StageDestination, err), "", "delete %s", name)
+		return failure.Doing(failure.At(app.StageDestination, err), local, "delete %s", name)
 	}
 	hub, err := a.ConnectToWrite(ctx)
 	fail := func(err error) error {
-		return failure.Doing(app.Explain(hub, err).At(app.StageRemove).About(target, failure.Effects{}), "", "delete %s", name)
+		return failure.Doing(app.Explain(hub, err).At(app.StageRemove).About(target, failure.Effects{}), local, "delete %s", name)
 	}
 	if err != nil {
 		return fail(err)
@@ -81,7 +81,7 @@ func remove(ctx context.Context, a *app.App, name, from string, force bool) erro
 		case err != nil:
 			return fail(err)
 		case !yes:
-			return a.Aborted(&app.Aborted{Project: target, Origin: hub.Origin()})
+			return a.Aborted(&app.Aborted{ProjectName: local, Project: target, Origin: hub.Origin()})
 		}
 	}
 	r, err := removeFrom(ctx, hub, target)
@@ -154,15 +154,16 @@ func look(ctx context.Context, hub *identity.Hub, target ref.Ref) (existence, er
 }
 
 // resolve returns the project that a name means. A bare slug takes the account of
-// the local project: of its destination when that has this slug, else of its stack.
-func resolve(ctx context.Context, a *app.App, typed, from string) (ref.Ref, error) {
+// the local project, whose name is returned, too: of its destination when that has this slug,
+// else of its stack.
+func resolve(ctx context.Context, a *app.App, typed, from string) (target ref.Ref, name string, err error) {
 	if !ref.ValidName(typed) {
 		r, err := ref.ParseTyped(typed)
 		if err != nil {
-			return ref.Ref{}, failure.New(hubclient.CodeInvalidName, "%q names no project", typed).
+			return r, from, failure.New(hubclient.CodeInvalidName, "%q names no project", typed).
 				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
 		}
-		return r, a.UseEnvironmentHub(ctx)
+		return r, from, a.UseEnvironmentHub(ctx)
 	}
 	local, err := a.Local(ctx, from, a.FromLine(typed))
 	if err != nil {
@@ -171,22 +172,23 @@ func resolve(ctx context.Context, a *app.App, typed, from string) (ref.Ref, erro
 			e = e.WithHint("in which account is %s? Give its whole name, @account/%s", typed, typed)
 			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list")}
 		}
-		return ref.Ref{}, e
+		return target, from, e
 	}
 	if client, err := local.Client(); err == nil {
 		if r, err := ref.Parse(client.Project.Text); err == nil && r.Slug() == typed {
-			return r, nil
+			return r, local.Name, nil
 		}
 	}
 	stack, err := local.Stack()
 	if err != nil {
-		return ref.Ref{}, err
+		return target, local.Name, err
 	}
-	name, err := stack.Name()
+	of, err := stack.Name()
 	if err != nil {
-		return ref.Ref{}, err
+		return target, local.Name, err
 	}
-	return ref.New(name.Account(), typed)
+	target, err = ref.New(of.Account(), typed)
+	return target, local.Name, err
 }
 
 // missing says that there was nothing to delete, and which slug is near.
