@@ -9,6 +9,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // Description is an API description of a local project, with the files to which it refers.
@@ -70,4 +71,18 @@ func (a *App) ListFiles(d Description) {
 			a.Diagnose("%s", line)
 		}
 	}
+}
+
+// maxFindings bounds how many findings of a schema are shown.
+const maxFindings = 5
+
+// FindingNotes returns notes about settings that the stack's schema does not allow.
+func FindingNotes(findings []wire.FieldError) (notes []string) {
+	for i, f := range findings {
+		if i == maxFindings {
+			return append(notes, fmt.Sprintf("the stack's schema does not allow %d more settings", len(findings)-i))
+		}
+		notes = append(notes, "the stack's schema does not allow settings"+f.Pointer+": "+f.Detail)
+	}
+	return notes
 }

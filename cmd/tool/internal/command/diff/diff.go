@@ -3,6 +3,7 @@ package diff
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -90,10 +91,31 @@ func (c *comparison) compare(ctx context.Context) (*Result, error) {
 		return nil, failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", c.destination, c.hub.Origin(), err)
 	}
 	changes := flat.Diff(config, settings)
+	notes := []string{}
+	if !c.opts.To.Given() && !changes.Empty() {
+		notes = append(notes, c.findings(ctx, client)...)
+	}
 	return &Result{
 		ProjectName: c.local.Name, Env: c.local.Env, Project: c.destination, Origin: c.hub.Origin(), Same: changes.Empty(), Changes: changes,
-		Edit: there.Edit, HasConfig: there.HasConfig, Notes: []string{}, former: c.opts.To.Given(),
+		Edit: there.Edit, HasConfig: there.HasConfig, Notes: notes, former: c.opts.To.Given(),
 	}, nil
+}
+
+// findings returns notes about settings that the schema of the stack does not allow, for a caller who
+// may push them.
+func (c *comparison) findings(ctx context.Context, client *workspace.Client) []string {
+	_, body, err := app.ReadConfig(client)
+	if err != nil {
+		return nil
+	}
+	checked, err := c.hub.CheckConfig(ctx, c.destination, body, "")
+	if refused, ok := errors.AsType[*hubclient.Error](err); ok && refused.Code == wire.CodeSettingsInvalid {
+		return app.FindingNotes(refused.Errors)
+	}
+	if err != nil {
+		return nil
+	}
+	return app.FindingNotes(checked.Findings)
 }
 
 // config returns the config to compare with.

@@ -7,6 +7,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/diff"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func TestDiff_ShowsWhatAPushWouldChange(t *testing.T) {
@@ -23,6 +24,21 @@ func TestDiff_ShowsWhatAPushWouldChange(t *testing.T) {
 	if config, _ := w.Config(apptest.Stack); config != `{"gone":1,"title":"hub"}` {
 		t.Errorf("the hub has %s", config)
 	}
+}
+
+func TestDiff_NotesWhatTheSchemaDoesNotAllow(t *testing.T) {
+	w := apptest.Differing(t)
+	w.PublishSchema("2.0.0", `{"properties": {"title": {"type": "string"}}}`)
+	w.Local("@alice/web", `{"title": 1}`)
+	for _, enforce := range []bool{false, true} {
+		if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{EnforceSchema: &enforce}); err != nil {
+			t.Fatal(err)
+		}
+		w.Run(diff.Command, "web").Done().
+			Prints("note: the stack's schema does not allow settings/title: got number, want string")
+	}
+	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("") // of a reader
+	w.Run(diff.Command, "web").Done().Prints("web differs")
 }
 
 func TestDiff_ExitCode(t *testing.T) {

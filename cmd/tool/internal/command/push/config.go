@@ -121,6 +121,15 @@ func (p *push) confirmOverwrite(ctx context.Context, current *wire.Config, diff 
 		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.destination), "Push it"
 		q.Facts = append(q.Facts, "Config  none yet")
 	}
+	checked, err := p.hub.CheckConfig(ctx, p.destination, p.body, "")
+	switch {
+	case err == nil:
+		for _, note := range app.FindingNotes(checked.Findings) {
+			q.Facts = append(q.Facts, "Note    "+note)
+		}
+	case hubclient.HasCode(err, wire.CodeSettingsInvalid):
+		return false, err
+	} // what else is wrong, the push finds out
 	if again {
 		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
 	}
@@ -159,19 +168,6 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 	return e
 }
 
-// maxFindings bounds how many findings of a schema are shown.
-const maxFindings = 5
-
-func findingNotes(findings []wire.FieldError) (notes []string) {
-	for i, f := range findings {
-		if i == maxFindings {
-			return append(notes, fmt.Sprintf("the stack's schema does not allow %d more settings", len(findings)-i))
-		}
-		notes = append(notes, "the stack's schema does not allow settings"+f.Pointer+": "+f.Detail)
-	}
-	return notes
-}
-
 // wrote notes the hub's answer in the result. before is what the hub held before,
 // nil when that was no other config.
 func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
@@ -193,7 +189,7 @@ func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 	case r.OverwroteExistingConfig:
 		r.Notes = append(r.Notes, "the existing config was replaced")
 	}
-	r.Notes = append(r.Notes, findingNotes(w.Findings)...)
+	r.Notes = append(r.Notes, app.FindingNotes(w.Findings)...)
 	r.Notes = append(r.Notes, p.app.WithdrawnNotes(w)...)
 	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
 		p.saveReplaced(replaced, w.Revision)

@@ -120,7 +120,7 @@ func (p *push) checkConfig(ctx context.Context, planned *Planned, limits wire.Li
 	if planned.Authorized {
 		checked, err := p.hub.CheckConfig(ctx, p.destination, p.body, "")
 		if err == nil {
-			planned.Notes = append(planned.Notes, findingNotes(checked.Findings)...)
+			planned.Notes = append(planned.Notes, app.FindingNotes(checked.Findings)...)
 			planned.Notes = append(planned.Notes, p.app.WithdrawnNotes(checked)...)
 		}
 		if !hubclient.HasCode(err, hubclient.CodeUnsupportedByHub) {

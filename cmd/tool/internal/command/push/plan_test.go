@@ -25,6 +25,23 @@ func TestPush_DryRunAsksTheHubWhetherItAccepts(t *testing.T) {
 	wantConfig(t, w, `{"title":"hub"}`)
 }
 
+func TestPush_QuestionSaysWhatTheSchemaDoesNotAllow(t *testing.T) {
+	w := apptest.Differing(t)
+	w.PublishSchema("2.0.0", `{"properties": {"title": {"type": "string"}}}`)
+	w.Local("@alice/web", `{"title": 1}`)
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web").Done()
+	const want = "Note    the stack's schema does not allow settings/title: got number, want string"
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], want) {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
+	enforce := true
+	if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{EnforceSchema: &enforce}); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(push.Command, "web", "--json").Fails("settings_invalid", "push") // nothing is asked
+}
+
 func TestPush_DryRunChecksLimitsOfAHubWithoutDryRuns(t *testing.T) {
 	w := apptest.Differing(t)
 	asked := 0
