@@ -189,7 +189,7 @@ func hostname(origin string) string {
 const (
 	mostBytes = 1 << 40
 	mostItems = 10_000_000
-	mostDepth = 1000  // the parser of JSON takes 10,000
+	mostDepth = 100   // tool reads no more levels
 	mostDays  = 36500 // a hundred years
 
 	leastMemory     = 16 << 20 // a smaller budget is not enough for ordinary requests
