@@ -202,7 +202,7 @@ func (l *load) send(method, path, mediaType, key, body string) []byte {
 		switch {
 		case err == nil && status/100 == 2:
 			return answer
-		case err == nil && status != http.StatusServiceUnavailable:
+		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusBadGateway: // tool sends both again
 			l.Errorf("%s %s, attempt %d: %d %s", method, path, try, status, answer)
 			return nil
 		case time.Now().After(end):

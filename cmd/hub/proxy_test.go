@@ -248,8 +248,9 @@ func awaitLine(t *testing.T, text string, hubs ...*process) string {
 	return ""
 }
 
-// The hubs are replaced one after the other, as for an upgrade, while clients write: nothing
-// is lost, and no request is refused.
+// The hubs are replaced one after the other, as for an upgrade, while clients write: nothing is lost,
+// and Caddy, which asks the hubs whether they are ready, refuses no request. nginx does not ask: a
+// connection that it opens just when a hub stops is reset, and it sends no upload twice.
 func TestProxy_UpgradesOneHubAfterTheOther(t *testing.T) {
 	eachProxy(t, func(t *testing.T, p *proxied) {
 		p.begin(4)
@@ -268,7 +269,7 @@ func TestProxy_UpgradesOneHubAfterTheOther(t *testing.T) {
 		}
 		p.await(20)
 		p.end()
-		if n := p.retried.Load(); n > 0 {
+		if n := p.retried.Load(); n > 0 && strings.HasSuffix(t.Name(), "caddy") {
 			t.Errorf("%d requests were refused", n)
 		}
 	})
