@@ -18,7 +18,7 @@ import (
 // onFullDisk runs f with a hub whose disk fill makes full, and free makes empty again.
 func onFullDisk(t *testing.T, f func(t *testing.T, hub *testHub, fill, free func())) {
 	t.Run("sqlite", func(t *testing.T) {
-		dir := smallDisk(t)
+		dir := storetest.SmallDisk(t)
 		hub := newHub(t, "sqlite:"+filepath.Join(dir, "hub.db"), nil)
 		filler := filepath.Join(dir, "filler")
 		fill := func() {
@@ -55,21 +55,6 @@ func onFullDisk(t *testing.T, f func(t *testing.T, hub *testHub, fill, free func
 		}
 		f(t, hub, fill, func() { hub.sql("DROP FUNCTION no_space CASCADE") })
 	})
-}
-
-// smallDisk mounts a file system of 16 MiB.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
-		t.Skipf("needs root, to mount a small disk: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
 }
 
 // zeros never end.

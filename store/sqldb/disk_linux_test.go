@@ -12,24 +12,9 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-// smallDisk mounts a file system of 16 MiB.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
-		t.Skipf("needs root, to mount a small disk: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 func TestWrite_FullDisk(t *testing.T) {
 	t.Parallel()
-	dir := smallDisk(t)
+	dir := storetest.SmallDisk(t)
 	db := open(t, "sqlite:"+filepath.Join(dir, "hub.db"))
 	filler := filepath.Join(dir, "filler")
 	file, err := os.Create(filler)
