@@ -16,8 +16,8 @@ var run []byte
 // runRules match, in lower case, files that other programs run, or read what to run from.
 var runRules = sync.OnceValue(func() *ignore.Rules { return ignore.Compile(run, "") })
 
-// ToConfirm reports whether somebody should see a file before it is added to an app: it
-// says what a push takes along, or no push would take it along, or other programs run it.
+// ToConfirm reports whether a person is to be asked before a file is added to an app: it
+// says what a push sends, or no push would send it, or other programs run it.
 func ToConfirm(e tree.Entry) bool {
 	lower := strings.ToLower(e.Path) // as some file systems read it
 	_, others := builtIn()
