@@ -77,18 +77,27 @@ func NotAllowed(paths, allowed []string) []string {
 	})
 }
 
-// RefuseSecrets refuses to send files that hold secrets. again is the command that did it.
-func RefuseSecrets(secrets []string, again cmdline.Line) error {
+// maxAllowed bounds how many files a printed command allows: more are no oversight.
+const maxAllowed = 20
+
+// RefuseSecrets refuses to send files that hold secrets. again is the command that did it, without the
+// files that it allowed.
+func RefuseSecrets(secrets, allowed []string, again cmdline.Line) error {
 	if len(secrets) == 0 {
 		return nil
 	}
-	shown := secrets[:min(3, len(secrets))]
-	for _, name := range shown {
+	f := failure.New(failure.CodeSecretFound, "%s would be sent, such as %s",
+		Count(len(secrets), "file that holds secrets", "files that hold secrets"),
+		strings.Join(secrets[:min(3, len(secrets))], ", ")).
+		WithHint("leave such files out, or allow each with --allow-secrets")
+	named := slices.Concat(allowed, secrets)
+	if len(named) > maxAllowed {
+		return f
+	}
+	for _, name := range named {
 		again = again.Flag("--allow-secrets", name)
 	}
-	return failure.New(failure.CodeSecretFound, "%s would be sent, such as %s",
-		Count(len(secrets), "file that holds secrets", "files that hold secrets"), strings.Join(shown, ", ")).
-		WithHint("leave such files out, or allow each with --allow-secrets").Try(again)
+	return f.Try(again)
 }
 
 // Note returns a note about files that git ignores, "" for none. one and many are the noun

@@ -112,7 +112,7 @@ func update(ctx context.Context, a *app.App, name string, o *updateOptions) erro
 		files := source.Sensitive(ctx, local.Workspace.Dir, o.allowed)
 		if a.Strict() || o.force {
 			again := a.Line().With(api.String()).Flag("--from", local.Name)
-			if err := app.RefuseSecrets(files.Secrets, again); err != nil {
+			if err := app.RefuseSecrets(files.Secrets, o.allowed, again); err != nil {
 				return failure.At(app.StageAPI, err)
 			}
 			if note := files.Note("file of the description", "files of the description", ""); note != "" {

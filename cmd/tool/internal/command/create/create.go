@@ -216,7 +216,7 @@ func (c *create) read(ctx context.Context) (err error) {
 		return nil
 	}
 	if c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: c.checklist.Update}); err == nil {
-		err = app.RefuseSecrets(c.files.Secrets(tree.Base{}, c.allowed), c.again())
+		err = app.RefuseSecrets(c.files.Secrets(tree.Base{}, c.allowed), c.allowed, c.again())
 		c.result.Notes = append(c.result.Notes, c.files.Notes...)
 		files := c.files.Sensitive(ctx, tree.Base{})()
 		if note := files.Note("base file", "base files", app.SeeToolignore); note != "" {
@@ -285,7 +285,7 @@ func (c *create) checkDescription(ctx context.Context) error {
 	if note := files.Note("file of the API description", "files of the API description", ""); note != "" {
 		c.result.note([]string{note})
 	}
-	return app.RefuseSecrets(files.Secrets, c.again())
+	return app.RefuseSecrets(files.Secrets, c.allowed, c.again())
 }
 
 // again is the command that creates the same project.

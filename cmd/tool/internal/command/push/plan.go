@@ -57,7 +57,7 @@ func (p *push) planAll(ctx context.Context) (*Planned, error) {
 	p.noteIgnored("base file", "base files")
 	planned, err := p.plan(ctx)
 	if err == nil && p.files != nil {
-		if err := app.RefuseSecrets(p.files.Secrets(p.last, p.opts.AllowSecrets), p.filesLine()); err != nil {
+		if err := app.RefuseSecrets(p.files.Secrets(p.last, p.opts.AllowSecrets), p.opts.AllowSecrets, p.filesLine()); err != nil {
 			planned.Notes = append(planned.Notes, err.Error()+", which a pipeline refuses without --allow-secrets")
 		}
 	}

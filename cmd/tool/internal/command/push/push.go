@@ -196,7 +196,7 @@ func (p *push) confirmSensitive(ctx context.Context) (bool, error) {
 	}
 	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
 	if !p.asks {
-		return true, failure.At(app.StageRead, app.RefuseSecrets(secrets, p.filesLine()))
+		return true, failure.At(app.StageRead, app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine()))
 	}
 	question := app.IgnoredConsent(p.hub.Origin(), p.destination)
 	var files app.Sensitive

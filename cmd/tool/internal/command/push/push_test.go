@@ -364,7 +364,10 @@ func TestPush_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {
 		t.Errorf("the recipe is %s", recipe)
 	}
 	w.Strict = true
-	w.Run(push.Command, files("--json", "--allow-secrets", "./.env")...).Fails("secret_found", "read")
+	f = w.Run(push.Command, files("--json", "--allow-secrets", "./.env")...).Fails("secret_found", "read")
+	if recipe := fmt.Sprint(f["recipe"]); !strings.Contains(recipe, "--allow-secrets ./.env --allow-secrets tls.key") {
+		t.Errorf("the recipe forgets what was allowed: %s", recipe)
+	}
 	unsent()
 	w.Run(push.Command, files("--allow-secrets", "./.env", "--allow-secrets", "tls.key")...).Done()
 	if set := w.BaseFiles(apptest.Stack); set[".env"] == 0 || set["tls.key"] == 0 {
