@@ -113,7 +113,7 @@ func (b *body) discard() bool {
 		_ = b.ReadCloser.Close()
 		return true
 	}
-	if b.ended { // after StopReading, net/http would cancel the connection's next request
+	if b.ended { // StopReading's deadline could cancel the connection's next request
 		return b.failed == nil && !b.stopped.Load()
 	}
 	_ = b.control.SetReadDeadline(time.Now().Add(discardTime))
@@ -127,10 +127,11 @@ func (b *body) discard() bool {
 	return true
 }
 
-// StopReading ends a read of the body in another goroutine, because the call has failed.
+// StopReading ends reads of the body in another goroutine, because the call has failed. One that waits may go on
+// for discardTime: after a deadline, a chunked body cannot be read on, and the rest could not be discarded.
 func (c *Call) StopReading() {
 	c.W.body.stopped.Store(true)
-	_ = c.W.body.control.SetReadDeadline(time.Now())
+	_ = c.W.body.control.SetReadDeadline(time.Now().Add(discardTime))
 }
 
 // ReadJSON reads a JSON body of at most limit bytes into v, and returns its bytes. Messages call the body

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,6 +154,56 @@ func TestStopReading_EndsReads(t *testing.T) {
 	c.StopReading()
 	if _, err := c.R.Body.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("read: %v", err)
+	}
+}
+
+// signalling tells when its first read begins.
+type signalling struct {
+	io.ReadCloser
+	reading chan bool
+	once    sync.Once
+}
+
+func (s *signalling) Read(p []byte) (int, error) {
+	s.once.Do(func() { close(s.reading) })
+	return s.ReadCloser.Read(p)
+}
+
+// A caller who still sends when another goroutine finds that the call has failed reads the response: the hub
+// discards the rest first.
+func TestStopReading_LetsTheRestBeDiscarded(t *testing.T) {
+	stopped := make(chan bool)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		waiting := &signalling{ReadCloser: r.Body, reading: make(chan bool)}
+		r.Body = waiting
+		b := newBody(r, time.Minute, http.NewResponseController(w))
+		c := &Call{W: &ResponseWriter{ResponseWriter: w, hub: &Hub{}, body: b, pace: b.pace}}
+		go func() {
+			<-waiting.reading
+			c.StopReading()
+			close(stopped)
+		}()
+		if _, err := io.Copy(io.Discard, b); !errors.Is(err, context.Canceled) {
+			t.Errorf("read: %v", err)
+		}
+		c.W.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	sent, send := io.Pipe()
+	r, _ := http.NewRequest("PUT", server.URL, sent)
+	r.ContentLength = 100 << 10
+	go func() {
+		<-stopped
+		_, _ = send.Write(make([]byte, r.ContentLength))
+		send.Close()
+	}()
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusForbidden || res.Close {
+		t.Errorf("status %d, connection closed: %v", res.StatusCode, res.Close)
 	}
 }
 
