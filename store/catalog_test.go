@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -358,18 +359,29 @@ func TestDeleteExpired_DeletesInTime(t *testing.T) {
 	})
 }
 
+// copy copies the project source, which ends with the error want.
+func (c *catalog) copy(want error, source int64, slug string, by store.Author) (id int64) {
+	p := c.project(slug)
+	made, err := c.BeginCopy(c.Context(), source, p.Resource)
+	if err != nil {
+		c.Fatal(err)
+	}
+	p.ID = made.ID
+	c.write(want, func(tx *store.Tx) (err error) {
+		if id, err = tx.AddProject(p); err != nil {
+			return err
+		}
+		return tx.FinishCopy(id, made, by)
+	})
+	return id
+}
+
 func TestCopyProject_HasBlobsOfItsOwn(t *testing.T) {
 	eachCatalog(t, func(c *catalog) {
 		source := c.create(nil, c.project("web"))
 		c.fill(source, `{"a":1,"b":2}`, "x", "y", "x")
 		by := store.Author{User: "bob", Via: "create"}
-		var id, none int64
-		c.write(nil, func(tx *store.Tx) (err error) {
-			if id, err = tx.AddProject(c.project("copy")); err != nil {
-				return err
-			}
-			return tx.CopyProject(id, source, by)
-		})
+		id := c.copy(nil, source, "copy", by)
 		p, err := c.view().Project(id)
 		want, _ := c.view().Project(source)
 		same := p.Config.Digest == want.Config.Digest && p.Files.Digest == want.Files.Digest
@@ -389,12 +401,33 @@ func TestCopyProject_HasBlobsOfItsOwn(t *testing.T) {
 		if err != nil || len(list) != 3 || c.count("blobs WHERE resource_id = ?", id) != 2 {
 			t.Error(list, err)
 		}
-		c.write(store.ErrNotFound, func(tx *store.Tx) (err error) {
-			if none, err = tx.AddProject(c.project("none")); err != nil {
-				return err
-			}
-			return tx.CopyProject(none, source, by)
-		})
+		if _, err := c.BeginCopy(t.Context(), source, c.project("none").Resource); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a copy of a project that was deleted: %v", err)
+		}
+	})
+}
+
+// A copy copies in batches, shows nowhere until it is a project, and leaves nothing if it never becomes one.
+func TestBeginCopy_IsPurgedAfterADay(t *testing.T) {
+	eachCatalog(t, func(c *catalog) {
+		source := c.create(nil, c.project("web"))
+		c.fill(source, `{"a":1}`, strings.Repeat("x", 3<<20), strings.Repeat("y", 3<<20), strings.Repeat("z", 5<<20))
+		before := c.count("resources")
+		made, err := c.BeginCopy(t.Context(), source, c.project("copy").Resource)
+		if err != nil || c.count("blobs WHERE resource_id = ?", made.ID) != 3 {
+			t.Error(made.ID, err)
+		}
+		trash, err := c.view().Trash(store.KindProject, []string{"acme"}, store.Name{}, 10)
+		if err != nil || len(trash) != 0 || c.count("projects") != 1 {
+			t.Error(trash, err)
+		}
+		if n, err := c.Purge(t.Context()); n != 0 || err != nil {
+			t.Errorf("it was purged at once: %d, %v", n, err)
+		}
+		c.sql("UPDATE resources SET deleted_at = deleted_at - ? WHERE id = ?", store.Grace.Microseconds(), made.ID)
+		if n, err := c.Purge(t.Context()); n != 1 || err != nil || c.count("resources") != before {
+			t.Errorf("%d were purged, %v", n, err)
+		}
 	})
 }
 
@@ -404,13 +437,7 @@ func TestCopyProject_FailsWithoutABlob(t *testing.T) {
 		source := c.create(nil, c.project("web"))
 		c.fill(source, `{"a":1}`, "x", "y")
 		c.sql("DELETE FROM blobs WHERE resource_id = ? AND sha256 = ?", source, store.NewBlob([]byte("x")).SHA256)
-		c.write(store.ErrMissing, func(tx *store.Tx) error {
-			id, err := tx.AddProject(c.project("copy"))
-			if err != nil {
-				return err
-			}
-			return tx.CopyProject(id, source, store.Author{})
-		})
+		c.copy(store.ErrMissing, source, "copy", store.Author{})
 		if n := c.count("projects"); n != 1 {
 			t.Errorf("%d projects", n)
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -87,8 +88,15 @@ var (
 
 // AddProject adds a project with an empty config, which has no author. It never changes a project: ErrExists if the
 // name is taken. ErrNotPublished or ErrNoAPI if the stack version or the API does not exist, also for an id of 0.
+// p.ID is 0, or that of a [ProjectCopy] that becomes the project; ErrNotFound if that was purged.
 func (tx *Tx) AddProject(p Project) (id int64, err error) {
-	if id, err = tx.AddResource(p.AccountID, KindProject, p.Slug, p.CreatedBy); err != nil {
+	if p.ID == 0 {
+		id, err = tx.AddResource(p.AccountID, KindProject, p.Slug, p.CreatedBy)
+	} else {
+		err = tx.One(sqldb.Row(&id), `UPDATE resources SET kind = 'project', created_at = ?, deleted_at = 0, deleted_by = ''
+			WHERE id = ? AND kind = 'copy' RETURNING id`, tx.Now(), p.ID)
+	}
+	if err != nil {
 		return 0, err
 	}
 	if err := tx.checkBound(p.Bound); err != nil {
@@ -184,19 +192,71 @@ func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bo
 		p.API.ID, p.PublicPreview, p.ID)
 }
 
-// CopyProject copies the config and the base files of the project source, with their blobs, to the project id, which
-// was just added. Both become revisions of by. ErrNotFound if source does not exist.
-func (tx *Tx) CopyProject(id, source int64, by Author) error {
-	if _, err := tx.LockProject(source); err != nil { // so that config and files are of one moment
-		return err
+// ProjectCopy is a copy of a project that is being made.
+type ProjectCopy struct {
+	ID            int64    // of the project that it becomes; 0 if the source has no files, and so no blobs
+	config, files Revision // of the source, at one moment
+}
+
+// copiedBytes is how many bytes of files BeginCopy copies in a transaction, so that other writes do not wait for all.
+const copiedBytes = 4 << 20
+
+// BeginCopy reads the config and the files of the project source, and copies its blobs for a project in the account of
+// p, with its slug. AddProject and FinishCopy make it one; if they do not within a day, Purge deletes the blobs.
+// ErrNotFound if source does not exist.
+func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c ProjectCopy, err error) {
+	err = s.Write(ctx, func(tx *Tx) error {
+		c = ProjectCopy{}
+		if err := tx.lock(source); err != nil { // so that config and files are of one moment
+			return err
+		}
+		if c.config, err = tx.Newest(source, Config); err != nil {
+			return err
+		}
+		if c.files, err = tx.Newest(source, Files); err != nil {
+			return err
+		}
+		purged := tx.Now().Add(Grace)
+		return tx.One(sqldb.Row(&c.ID), `INSERT INTO resources
+			(account_id, kind, slug, created_at, created_by, deleted_at, deleted_by) VALUES (?, 'copy', ?, ?, ?, ?, 'hub')
+			RETURNING id`, p.AccountID, p.Slug, tx.Now(), p.CreatedBy, purged.Add(-KeptDeleted))
+	})
+	if errors.Is(err, ErrNotFound) && c.config.N != 0 { // it has no files
+		return c, nil
 	}
-	config, err := tx.Newest(source, Config)
 	if err != nil {
-		return err
+		return c, err
 	}
-	if config.Written() {
+	list, err := tree.Read(c.files.Content)
+	if err != nil {
+		return c, err
+	}
+	for blobs := without(list, nil, nil); len(blobs) > 0; {
+		n, size := 0, int64(0)
+		for n < min(len(blobs), blobPage) && (n == 0 || size+blobs[n].Size <= copiedBytes) {
+			size += blobs[n].Size
+			n++
+		}
+		where, args := ofPage(source, digestsOf(blobs[:n]))
+		err := s.Write(ctx, func(tx *Tx) error {
+			return tx.exec(`INSERT INTO blobs (resource_id, sha256, size, at, body)
+				SELECT CAST(? AS BIGINT), sha256, size, CAST(? AS BIGINT), body FROM blobs `+where,
+				append([]any{c.ID, tx.Now()}, args...)...)
+		})
+		if err != nil {
+			return c, err
+		}
+		blobs = blobs[n:]
+	}
+	return c, nil
+}
+
+// FinishCopy writes what a copy has of its source to the project id, which was just added, as revisions of by.
+// ErrMissing or ErrSize if the source lacked a blob.
+func (tx *Tx) FinishCopy(id int64, c ProjectCopy, by Author) error {
+	if c.config.Written() {
 		empty := Revision{N: 1, Digest: NoConfig, Content: emptyConfig} // the first revision of every project
-		write, err := PrepareConfig(empty, config.Content, by)
+		write, err := PrepareConfig(empty, c.config.Content, by)
 		if err != nil {
 			return err
 		}
@@ -204,25 +264,12 @@ func (tx *Tx) CopyProject(id, source int64, by Author) error {
 			return err
 		}
 	}
-	files, err := tx.Newest(source, Files)
-	if errors.Is(err, ErrNotFound) {
+	if c.files.N == 0 {
 		return nil
 	}
+	list, err := tree.Read(c.files.Content)
 	if err != nil {
 		return err
-	}
-	list, err := tree.Read(files.Content)
-	if err != nil {
-		return err
-	}
-	for page := range slices.Chunk(without(list, nil, nil), blobPage) {
-		where, args := ofPage(source, digestsOf(page))
-		err := tx.exec(`INSERT INTO blobs (resource_id, sha256, size, at, body)
-			SELECT CAST(? AS BIGINT), sha256, size, CAST(? AS BIGINT), body FROM blobs `+where,
-			append([]any{id, tx.Now()}, args...)...)
-		if err != nil {
-			return err
-		}
 	}
 	write, err := PrepareFiles(Revision{}, list, nil, by)
 	if err != nil {

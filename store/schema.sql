@@ -50,7 +50,7 @@ CREATE TABLE bots (
 CREATE TABLE resources (
   id         ID,
   account_id BIGINT NOT NULL REFERENCES accounts,
-  kind       NAME NOT NULL,               -- project, stack, api
+  kind       NAME NOT NULL,               -- project, stack, api; copy: becomes a project, or is purged after a day
   slug       NAME NOT NULL,
   created_at BIGINT NOT NULL,
   created_by NAME NOT NULL,

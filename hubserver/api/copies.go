@@ -39,13 +39,32 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	if err != nil {
 		return err
 	}
-	return insertProject(c, owner.AccountID, req, bound, func(tx *store.Tx, id int64) error {
+	if repeated, err := c.Repeated(); repeated || err != nil {
+		return err
+	}
+	row := store.Resource{AccountID: owner.AccountID, Account: req.Account, Slug: req.Slug, CreatedBy: c.Access.Name()}
+	_, err = c.View().ResourceByName(row.Account, store.KindProject, row.Slug)
+	if err == nil {
+		return boundProblem(store.ErrExists, &store.Project{Resource: row})
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	made, err := c.Hub.Store.BeginCopy(c.Ctx(), source.ID, row)
+	if errors.Is(err, store.ErrNotFound) {
+		return noSource(req)
+	}
+	if err != nil {
+		return err
+	}
+	row.ID = made.ID
+	return insertProject(c, row, req, bound, func(tx *store.Tx, id int64) error {
 		now, err := tx.LockProject(source.ID)
 		if err == nil && onlyPublic && !now.IsPublic() {
 			return c.NotPermitted("", source.Account, wire.Reader)
 		}
 		if err == nil {
-			err = tx.CopyProject(id, source.ID, by)
+			err = tx.FinishCopy(id, made, by)
 		}
 		switch {
 		case errors.Is(err, store.ErrNotFound):

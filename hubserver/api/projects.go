@@ -47,7 +47,8 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if err := permitBindings(c, &bound); err != nil {
 		return err
 	}
-	return insertProject(c, owner.AccountID, req, bound, func(*store.Tx, int64) error { return nil })
+	row := store.Resource{AccountID: owner.AccountID}
+	return insertProject(c, row, req, bound, func(*store.Tx, int64) error { return nil })
 }
 
 // checkProject returns a 422 for an invalid version or visibility; "" is valid.
@@ -79,13 +80,14 @@ func askFor(r store.Resource) store.Ask {
 	return store.Ask{Account: r.Account, Kind: r.Kind, Slug: r.Slug}
 }
 
-// insertProject creates a project of an account with a stack and an API, and responds with it. fill is called
-// in the same transaction with the new ID.
+// insertProject creates a project with a stack and an API, and responds with it. row has its account, and the ID of
+// a copy. fill is called in the same transaction with the new ID.
 func insertProject(
-	c *request.Call, account int64, req *wire.CreateProject, bound store.Bound, fill func(tx *store.Tx, id int64) error,
+	c *request.Call, row store.Resource, req *wire.CreateProject, bound store.Bound,
+	fill func(tx *store.Tx, id int64) error,
 ) error {
-	p := store.Project{Bound: bound, ExpiresAt: store.At(req.ExpiresAt)}
-	p.AccountID, p.Account, p.Slug, p.CreatedBy = account, req.Account, req.Slug, c.Access.Name()
+	p := store.Project{Resource: row, Bound: bound, ExpiresAt: store.At(req.ExpiresAt)}
+	p.Account, p.Slug, p.CreatedBy = req.Account, req.Slug, c.Access.Name()
 	p.Visibility = string(cmp.Or(req.Visibility, wire.Private))
 	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		id, err := tx.AddProject(p)
