@@ -207,6 +207,11 @@ func TestPublicPreview_EndsWithAnotherStackVersion(t *testing.T) {
 		hub.as("anna").patch(web, `{"publicPreview": true}`).want(200)
 		hub.as("anna").patch(web, `{"stackVersion": "latest"}`).want(200)
 		hub.with("").get(web + "/preview/stack").want(200)
+
+		hub.disable("vendor")
+		hub.with("").get(web+"/preview/stack").problem(401, wire.CodeUnauthorized)
+		hub.as("alice").get(web+"/preview/stack").problem(403, wire.CodeNotPermitted)
+		hub.with("").get(web + "/preview/api").want(200)
 	})
 }
 
@@ -248,10 +253,7 @@ func TestPublicPreview_IsNotOfAnAPIThatIsBoundMeanwhile(t *testing.T) {
 					t.Errorf("%v, %+v", err, a)
 				}
 			})
-			if sqldb.Path(hub.address) == "" {
-				for hub.count("SELECT count(*) FROM pg_locks WHERE locktype IN ('transactionid', 'tuple') AND NOT granted") == 0 && t.Context().Err() == nil {
-				}
-			}
+			hub.awaitLock()
 			p.Visibility, p.PublicPreview = "public", true
 			return tx.EditProject(p, "anna")
 		})
@@ -261,6 +263,14 @@ func TestPublicPreview_IsNotOfAnAPIThatIsBoundMeanwhile(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	})
+}
+
+// awaitLock returns once a transaction waits for a lock that another one holds; at once on SQLite, where it waits for
+// its turn.
+func (hub *testHub) awaitLock() {
+	const waiting = "SELECT count(*) FROM pg_locks WHERE locktype IN ('transactionid', 'tuple') AND NOT granted"
+	for sqldb.Path(hub.address) == "" && hub.count(waiting) == 0 && hub.Context().Err() == nil {
+	}
 }
 
 func gunzipped(t *testing.T, data []byte) []byte {

@@ -51,10 +51,12 @@ func previewAPI(c *request.Call) error {
 }
 
 // mayPreview returns a 403 unless the caller may read the stack or the API of a project, bound, in its preview:
-// by a role on bound's account, or because the project's preview is public.
+// by a role on bound's account, or because the project's preview is public and that account is not disabled.
 func mayPreview(c *request.Call, what string, bound store.Resource, isPublic bool) error {
 	if isPublic {
-		return nil
+		if owner, err := c.View().Account(bound.Account); err != nil || owner.DisabledAt == 0 {
+			return err
+		}
 	}
 	a, err := c.AccessTo(store.Ask{Account: bound.Account})
 	if err != nil || atLeast(a.Role, wire.Reader) {
