@@ -224,6 +224,29 @@ func TestInvitation_EndsWithRightsOfItsCreator(t *testing.T) {
 	}
 }
 
+// An invitation is accepted while the rights of the admin who sent it are taken away.
+func TestInvitation_EndsWithRightsThatAreTakenAwayMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		code := hub.as("anna").invitation(wire.Admin)
+		var accepted sync.WaitGroup
+		hub.write(func(tx *store.Tx) error {
+			err := tx.SetMember("acme", "anna", "reader")
+			accepted.Go(func() {
+				a, err := hub.with("").try("POST", "/link", form("code", code, "name", "nora"))
+				if err != nil || a.status != 404 {
+					t.Errorf("%v, %+v", err, a)
+				}
+			})
+			hub.awaitLock()
+			return err
+		})
+		accepted.Wait()
+		if n := hub.count("SELECT count(*) FROM accounts WHERE name = 'nora'"); n != 0 {
+			t.Errorf("%d accounts", n)
+		}
+	})
+}
+
 func TestInvitation_EndsWithEverythingOfItsCreator(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		code := hub.session("anna").invitation(wire.Admin) // behind which is no token

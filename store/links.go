@@ -86,11 +86,12 @@ func (v View) Link(hash string) (*Link, error) {
 		WHERE l.hash = ?`, hash)
 }
 
+// LockLink makes those wait who take away what the link was created with, until the end of the transaction. It comes
+// before the transaction reads whether the link can be used.
+func (tx *Tx) LockLink(l *Link) error { return tx.lockAccount(l.AccountID) } // in the same order as RevokeTokensOf
+
 // UseLink marks a link as used, and reports whether it could still be used: only the first transaction can.
 func (tx *Tx) UseLink(l *Link) (bool, error) {
-	if err := tx.lockAccount(l.AccountID); err != nil { // in the same order as RevokeTokensOf
-		return false, err
-	}
 	return tx.change("UPDATE links SET used_at = ? WHERE id = ? AND used_at = 0 AND expires_at > ?",
 		tx.Now(), l.ID, tx.Now())
 }

@@ -107,6 +107,9 @@ func useLink(c *request.Call) error {
 	var secret string // "": the browser keeps the session that it has
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		secret = ""
+		if err := tx.LockLink(link); err != nil {
+			return done, err
+		}
 		if _, err := findLink(tx.View, shown.Code); err != nil { // as it is now
 			return done, err
 		}
