@@ -191,8 +191,8 @@ const (
 	configColumns = `, COALESCE(c.n, 0), COALESCE(c.digest, ''), COALESCE(c.by_user, ''),
 		COALESCE(c.via, ''), COALESCE(c.at, 0), c.body`
 	configTables = `
-		LEFT JOIN revisions c ON c.project_id = p.id
-			AND c.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
+		LEFT JOIN revisions c ON c.project_id = p.id AND c.kind = 'config'
+			AND c.n = (SELECT n FROM revisions WHERE project_id = p.id AND kind = 'config' ORDER BY n DESC LIMIT 1)
 			AND length(c.body) <= 16384`
 	// 43200000000 is SessionIdle.
 	bySession = accessColumns + `s.id, s.scopes, s.expires_at,

@@ -62,10 +62,10 @@ const selectProjects = `SELECT r.id, r.account_id, a.name, r.kind, r.slug, p.vis
 
 // holds joins the present revisions of a project: c, its config, and f, its files, if it has any.
 const holds = `
-	JOIN revisions c ON c.project_id = r.id
-		AND c.n = (SELECT MAX(n) FROM revisions WHERE project_id = r.id AND kind = 'config')
-	LEFT JOIN revisions f ON f.project_id = r.id
-		AND f.n = (SELECT MAX(n) FROM revisions WHERE project_id = r.id AND kind = 'files')`
+	JOIN revisions c ON c.project_id = r.id AND c.kind = 'config'
+		AND c.n = (SELECT n FROM revisions WHERE project_id = r.id AND kind = 'config' ORDER BY n DESC LIMIT 1)
+	LEFT JOIN revisions f ON f.project_id = r.id AND f.kind = 'files'
+		AND f.n = (SELECT n FROM revisions WHERE project_id = r.id AND kind = 'files' ORDER BY n DESC LIMIT 1)`
 
 func projectFields(p *Project) []any {
 	return append(resourceFields(&p.Resource),

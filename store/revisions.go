@@ -141,12 +141,12 @@ type head struct {
 func (v View) head(project int64, kind RevisionKind) (h head, err error) {
 	return h, v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
 		`SELECT COALESCE(r.n, 0), COALESCE(r.nth, 0), COALESCE(r.total + length(r.body), 0), COALESCE(r.digest, ''),
-		(SELECT COALESCE(MAX(n), 0) FROM revisions WHERE project_id = p.id), @now,
+		COALESCE((SELECT n FROM revisions WHERE project_id = ? ORDER BY n DESC LIMIT 1), 0), @now,
 		(SELECT incomplete FROM resources WHERE id = p.id),
 		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END FROM projects p`+schemaTables+`
-		LEFT JOIN revisions r ON r.project_id = p.id
-			AND r.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = ?)
-		WHERE p.id = ?`, kind, project)
+		LEFT JOIN revisions r ON r.project_id = p.id AND r.kind = ?
+			AND r.n = (SELECT n FROM revisions WHERE project_id = ? AND kind = ? ORDER BY n DESC LIMIT 1)
+		WHERE p.id = ?`, project, kind, project, kind, project)
 }
 
 // lockHead is head, after it has locked the project until the end of the transaction: see lock.
@@ -231,7 +231,7 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 		JOIN revisions o ON o.project_id = p.id
 			AND o.n = (SELECT MIN(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
 		JOIN revisions l ON l.project_id = p.id
-			AND l.n = (SELECT MAX(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
+			AND l.n = (SELECT n FROM revisions WHERE project_id = p.id AND kind = 'config' ORDER BY n DESC LIMIT 1)
 		WHERE o.at <= @now - ? AND o.nth <= l.nth - ?`, s.Retention.Age.Microseconds(), s.Retention.Revisions)
 	for _, project := range due {
 		err := s.Write(ctx, func(tx *Tx) error {
