@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"strings"
@@ -110,151 +111,22 @@ func writeEntry(b *strings.Builder, before string, c *cobra.Command) {
 	fmt.Fprintf(b, "\n  %s%-*s %s", before, c.NamePadding(), c.Name(), c.Short)
 }
 
+//go:embed guide
+var guides embed.FS
+
 // topics returns the help that belongs to no command.
 func topics() []*cobra.Command {
-	return []*cobra.Command{
-		{Use: "environment", Short: "Environment variables", Long: environmentHelp},
-		{Use: "exit-codes", Short: "Exit codes and stages", Long: exitCodesHelp},
-		{Use: "results", Short: "JSON results", Long: resultsHelp},
+	list := []*cobra.Command{
+		{Use: "environment", Short: "Environment variables"},
+		{Use: "exit-codes", Short: "Exit codes and stages"},
+		{Use: "results", Short: "JSON results"},
 	}
+	for _, topic := range list {
+		text, err := guides.ReadFile("guide/" + topic.Use + ".txt")
+		if err != nil {
+			panic(err)
+		}
+		topic.Long = strings.Replace(strings.TrimSpace(string(text)), "DEFAULT_ORIGIN", identity.DefaultOrigin, 1)
+	}
+	return list
 }
-
-var environmentHelp = `Environment variables. An empty one counts as unset.
-
-  TOOL_HUB_TOKEN    personal access token, if --token is not given
-  TOOL_API_ORIGIN   hub's address, if --origin is not given
-  TOOL_ENV          environment of a project, if --env is not given
-  TOOL_CONFIG_DIR   directory of the login file (default: tool in the user's
-                    configuration directory)
-  TOOL_STATE_DIR    directory of the undo history of push and pull
-                    (default: tool in the user's state directory)
-  TOOL_CA_FILE      PEM certificates to trust in addition to the system's
-  TOOL_ALLOW_HTTP   1: send tokens over plain http beyond this machine too
-  HTTPS_PROXY       proxy for https
-  NO_PROXY          hosts that are reached without the proxy
-  CI                set, and not 0 or false: ask nothing, as with --no-input
-  ACCESSIBLE        1 asks in plain lines, for a screen reader; TERM=dumb too
-  NO_COLOR          any value: no colour
-  CLICOLOR_FORCE    1: colours on a terminal that does not say it has them
-  FORCE_HYPERLINK   1: the page's address is a link on a terminal that does not
-                    say it can show one; 0: it is not
-
-The token comes from --token, TOOL_HUB_TOKEN, or the login file. The address
-comes from --origin, the environment of --env, TOOL_API_ORIGIN, the login file
-if the token came from there too, or the default, ` + identity.DefaultOrigin + `.
-In a workspace whose .tool/hub.json names a hub, only the login of that hub is
-used. A stored token is sent to no other address than the one it was stored for,
-any other token to none that only the file of an environment names.`
-
-const exitCodesHelp = `Exit codes of every command.
-
-  0    done, or aborted by your own no
-  1    failed; with --json the result on stdout is of type failed
-  2    usage: an argument or a flag is missing, unknown or malformed
-  3    diff or status with --exit-code: something differs
-  129  the terminal was closed
-  130  ctrl-c, or the end of the input at a question
-  143  SIGTERM
-
-A failure names its stage:
-
-  read         the workspace, client.json, or the files to push
-  stack        stack.json (create, publish, preview)
-  destination  the choice of the hub project (push, pull, diff, log, show,
-               restore, rm, view, preview)
-  api          the API description or its registration (create, preview)
-  create       what the hub checks before it creates, and the creation
-  seed         the new project's first config or base files
-  push, pull, publish, rm
-               the calls to the hub
-  write        client.json, after the hub has done its part (create, pull)
-
-Every other command fails at a stage of its own name.`
-
-const resultsHelp = `With --json a command prints exactly one JSON document on stdout, except for a
-usage error. Members are only ever added.
-
-Every result has type, schema (1) and command; those that called a hub have
-origin, and those about a project in an environment have environment.
-
-  created      project, stack, stackVersion, resolvedStackVersion, api,
-               apiRegistered, visibility, url, revision, enrichmentCount,
-               baseFilesPushed, remoteWritten, projectName
-  copied       the new project as the hub describes it, copyOf
-  pushed       project, revision, configChanged, overwroteExistingConfig,
-               replaced, enrichmentCount, baseFilesPushed, remoteWritten,
-               projectName, and with base files: baseFilesAdded,
-               baseFilesChanged, baseFilesRemoved, baseFilesUploaded,
-               baseFilesSkipped, baseFilesBytesSent
-  planned      of push --dry-run: project, revision, hasConfig, config,
-               baseFiles, enrichmentCount, authorized; of publish --dry-run:
-               stack, version, latest, files, fileCount, bytes, digest,
-               firstVersion, alreadyPublished, followers, authorized
-  pulled       project, settingsChanged, changes, revision, updatedBy,
-               updatedAt, updatedVia, enrichmentCount, baseFilesPulled,
-               merged, conflicts (those that were resolved), keysTaken from the
-               hub, keysKept, projectName, and with base files: baseFilesAdded,
-               baseFilesChanged; after --undo no hub was asked, so that origin
-               and what was updated are absent; after --base-files-only
-               revision is absent
-  diff         project, same, changes (from the config to client.json's
-               settings), revision, updatedBy, updatedAt, updatedVia, hasConfig,
-               projectName
-  log          project, config or with --base-files baseFiles (entries, newest
-               first), more, projectName
-  revision     of show: project, revision, parent, updatedBy, updatedAt,
-               updatedVia, tokenName, requestId, added, changed, removed,
-               changes (null if what it replaced is not kept), projectName
-  restored     project, revision, replaced, changed, config or with --base-files
-               baseFiles, projectName; of restore --dry-run it is planned
-  published    stack, version, digest, sizeBytes, fileCount, firstVersion,
-               alreadyPublished, projectName
-  removed      project, existed; ambiguous if it is not known whether it existed
-  apis         apis
-  api          one API as the hub describes it; of api update: changed
-  apiRemoved   api, existed
-  aborted      projectName, project
-  loggedIn     user, scopes, expiresAt, restriction
-  loggedOut    existed, current
-  invitation   account, role, url, expiresAt
-  members      account, members
-  member       account, user, role
-  memberRemoved
-               account, user, existed; ambiguous if it is not known whether the
-               user was a member
-  bots         bots
-  bot          bot, existed
-  token        id, name, token, shown, scopes, account, project, createdAt,
-               expiresAt
-  tokens       tokens
-  tokensRevoked
-               tokens, each with alsoRevoked if others ended with it;
-               loggedOut
-  botToken     bot, id, name, token, scopes, expiresAt
-  botTokens    bot, tokens
-  botTokensRevoked
-               tokens
-  botRemoved   bot, existed, revoked; ambiguous if it is not known whether it
-               existed
-  rateLimit    bot, limits, revision, usage, changed
-  initialized  projectName, workspace, files
-  checked      workspace, projects, findings
-  several      results: the result of each of several local projects
-  status       identity, originSource, projects
-  projects     projects
-  project      one project as the hub describes it
-  preview      projectName, url, local
-  version      version, go, os, arch
-  failed       projectName, reason, stage, code, and if known hint, recipe,
-               status, requestId, errors, project, origin, current, config,
-               edits, conflicts, and what was already applied: projectCreated,
-               configWritten, baseFilesWritten, remoteWritten, settingsChanged
-               (in client.json); of check: findings; of
-               several local projects, code some_failed: results, those of
-               all of them, in order
-
-remoteWritten says that client.json was changed because project or api was
-recorded in it. A difference of configs is {"added": {key: value}, "changed":
-{key: {"from": value, "to": value}}, "removed": {key: value}} with flat keys.
-notes are sentences that text mode prints as note: lines. findings are
-{"severity", "projectName", "file", "line", "column", "detail"}.`
