@@ -15,22 +15,22 @@ import (
 // Command returns the command api.
 func Command(a *app.App) *cobra.Command {
 	return cmdline.Group("api", "List, view, update and delete registered APIs", a.ListCommand(&app.List{
-		Name: "api", Kind: "apis", Heading: "APIs", Short: "List registered APIs: yours, or those of an account", Find: find,
+		Name: "api", Heading: "APIs", Short: "List registered APIs: yours, or those of an account", Find: find,
 	}), viewCommand(a), updateCommand(a), removeCommand(a))
 }
 
-// Listed is a list of APIs.
-type Listed struct {
-	Origin  string     `json:"origin"`
-	Account string     `json:"account,omitzero"`
-	APIs    []wire.API `json:"apis"`
+// list is a list of APIs.
+type list struct {
+	app.Listing `json:",inline"`
+	APIs        []wire.API `json:"apis"`
 }
 
-func find(ctx context.Context, hub *identity.Hub, account string) (any, [][]string, error) {
-	all, err := hub.APIs(ctx, account)
-	var rows [][]string
+func (*list) Kind() string { return "apis" }
+
+func find(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+	all, err := hub.APIs(ctx, l.Account)
 	for _, v := range all {
-		rows = append(rows, []string{v.API.String(), v.Title + " " + v.Version, v.Format, "by " + v.CreatedBy + ", " + app.Ago(v.CreatedAt)})
+		l.Row(v.API.String(), v.Title+" "+v.Version, v.Format, "by "+v.CreatedBy+", "+app.Ago(v.CreatedAt))
 	}
-	return Listed{Origin: hub.Origin(), Account: account, APIs: all}, rows, err
+	return &list{l, all}, err
 }

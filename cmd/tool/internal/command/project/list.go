@@ -12,48 +12,52 @@ import (
 
 func listCommand(a *app.App) *cobra.Command {
 	deleted := false
-	l := &app.List{Name: "project", Kind: "projects", Heading: "projects", Short: "List your hub projects, or those of an account"}
-	l.Find = func(ctx context.Context, hub *identity.Hub, account string) (any, [][]string, error) {
+	l := &app.List{Name: "project", Heading: "projects", Short: "List your hub projects, or those of an account"}
+	l.Find = func(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
 		if deleted {
-			l.Heading = "deleted projects"
-			return findDeleted(ctx, hub, account)
+			return findDeleted(ctx, hub, l)
 		}
-		return findAll(ctx, hub, account)
+		return findAll(ctx, hub, l)
 	}
 	c := a.ListCommand(l)
+	c.PreRun = func(*cobra.Command, []string) {
+		if deleted {
+			l.Heading = "deleted projects"
+		}
+	}
 	c.Flags().BoolVar(&deleted, "deleted", false, "list deleted projects that can be restored instead")
 	return c
 }
 
-// ListedDeleted is a list of projects that can be restored.
-type ListedDeleted struct {
-	Origin   string                `json:"origin"`
-	Account  string                `json:"account,omitzero"`
-	Deleted  bool                  `json:"deleted"` // always true
-	Projects []wire.DeletedProject `json:"projects"`
-	Notes    []string              `json:"notes"`
+// listDeleted is a list of projects that can be restored.
+type listDeleted struct {
+	app.Listing `json:",inline"`
+	Deleted     bool                  `json:"deleted"` // always true
+	Projects    []wire.DeletedProject `json:"projects"`
+	app.Noted   `json:",inline"`
 }
 
-func findDeleted(ctx context.Context, hub *identity.Hub, account string) (any, [][]string, error) {
-	all, err := hub.DeletedProjects(ctx, account)
-	var rows [][]string
+func (*listDeleted) Kind() string { return "projects" }
+
+func findDeleted(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+	all, err := hub.DeletedProjects(ctx, l.Account)
 	for _, d := range all {
-		rows = append(rows, []string{d.Project.String(), "deleted by " + d.DeletedBy + ", " + app.Ago(d.DeletedAt), "can be restored until " + app.Time(d.RestorableUntil)})
+		l.Row(d.Project.String(), "deleted by "+d.DeletedBy+", "+app.Ago(d.DeletedAt), "can be restored until "+app.Time(d.RestorableUntil))
 	}
-	return ListedDeleted{Origin: hub.Origin(), Account: account, Deleted: true, Projects: all, Notes: []string{}}, rows, err
+	return &listDeleted{Listing: l, Deleted: true, Projects: all}, err
 }
 
-// Listed is a list of projects.
-type Listed struct {
-	Origin   string         `json:"origin"`
-	Account  string         `json:"account,omitzero"`
-	Projects []wire.Project `json:"projects"`
-	Notes    []string       `json:"notes"`
+// list is a list of projects.
+type list struct {
+	app.Listing `json:",inline"`
+	Projects    []wire.Project `json:"projects"`
+	app.Noted   `json:",inline"`
 }
 
-func findAll(ctx context.Context, hub *identity.Hub, account string) (any, [][]string, error) {
-	all, err := hub.Projects(ctx, account)
-	var rows [][]string
+func (*list) Kind() string { return "projects" }
+
+func findAll(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+	all, err := hub.Projects(ctx, l.Account)
 	for _, v := range all {
 		state := "no config"
 		if v.Config.HasConfig {
@@ -62,7 +66,7 @@ func findAll(ctx context.Context, hub *identity.Hub, account string) (any, [][]s
 		if !v.ExpiresAt.IsZero() {
 			state += ", expires " + app.Time(v.ExpiresAt)
 		}
-		rows = append(rows, []string{v.Project.String(), string(v.Visibility), "@" + v.Stack + " " + v.StackVersion, state})
+		l.Row(v.Project.String(), string(v.Visibility), "@"+v.Stack+" "+v.StackVersion, state)
 	}
-	return Listed{Origin: hub.Origin(), Account: account, Projects: all, Notes: []string{}}, rows, err
+	return &list{Listing: l, Projects: all}, err
 }
