@@ -70,7 +70,7 @@ func (act *Action) fail(hub *identity.Hub, err error) error {
 	if f.Action == "" {
 		f.Action = act.Doing
 	}
-	if (f.Code == wire.CodeNotFound || f.Code == wire.CodeLastAdmin) && act.Next.Program != "" {
+	if (f.Code == wire.CodeNotFound || f.Code == wire.CodeLastAdmin) && f.Recipe == nil && act.Next.Program != "" {
 		f = f.WithRecipe(OrRestore(err, act.Project, act.Next))
 	}
 	return f

@@ -42,7 +42,7 @@ func (a *App) PrintDone(kind, done string, v any, text func(p *Printer)) error {
 var wentThrough = map[string]string{
 	"created": "the project was created", "copied": "the project was created", "initialized": "the files were written",
 	"pushed": "the push went through", "pulled": "the pull went through", "published": "the version is published",
-	"restored": "the restore went through", "removed": "the project is gone", "apiRemoved": "the API is gone",
+	"restored": "the restore went through", "removed": "the project is gone",
 	"loggedIn": "the login was stored", "loggedOut": "the login was removed",
 	"several": "all of them went through",
 }
