@@ -43,7 +43,7 @@ type Action struct {
 	Next cmdline.Line // the next command if there is no such thing, or none would be left
 }
 
-// Call connects to the hub, does the action, and prints its result.
+// Call connects to the hub, does the action, and prints its result, unless that is nil.
 func (a *App) Call(ctx context.Context, act Action, do func(hub *identity.Hub) (Result, error)) error {
 	connect := func() (*identity.Hub, error) { return a.ConnectTo(ctx, act.Writes) }
 	if act.Anyone {
@@ -56,6 +56,9 @@ func (a *App) Call(ctx context.Context, act Action, do func(hub *identity.Hub) (
 	r, err := do(hub)
 	if err != nil {
 		return act.fail(hub, err)
+	}
+	if r == nil {
+		return nil
 	}
 	if r, ok := r.(interface{ answeredBy(origin string) }); ok {
 		r.answeredBy(hub.Origin())

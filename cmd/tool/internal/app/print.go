@@ -40,9 +40,9 @@ func (a *App) PrintDone(kind, done string, v any, text func(p *Printer)) error {
 
 // wentThrough says what was done, for kinds of results that do not say it themselves.
 var wentThrough = map[string]string{
-	"created": "the project was created", "copied": "the project was created", "initialized": "the files were written",
+	"created": "the project was created", "initialized": "the files were written",
 	"pushed": "the push went through", "pulled": "the pull went through", "published": "the version is published",
-	"restored": "the restore went through", "removed": "the project is gone",
+	"restored": "the restore went through",
 	"loggedIn": "the login was stored", "loggedOut": "the login was removed",
 	"several": "all of them went through",
 }
