@@ -69,36 +69,29 @@ func (a *App) ConfirmHub(ctx context.Context) error {
 	if err != nil || id.NeedToken() != nil || !id.UsesOtherHub() || a.Strict() || id.Origin == a.agreed {
 		return nil
 	}
-	yes, err := a.UI.Confirm(ctx, ui.YesNo{
+	err = Agreed(a.UI.Confirm(ctx, ui.YesNo{
 		Title: "Use another hub than the workspace's?",
 		Facts: []string{
 			fmt.Sprintf("Hub        %s (%s)", id.Origin, id.OriginSource.Phrase()),
 			fmt.Sprintf("Workspace  %s (%s)", id.Workspace, workspace.HubFile),
 		},
 		Yes: "Use it", No: "Change nothing",
-	})
-	switch {
-	case err != nil:
-		return err
-	case !yes:
-		return errDeclined
+	}))
+	if err == nil {
+		a.agreed = id.Origin
 	}
-	a.agreed = id.Origin
-	return nil
+	return err
 }
 
-// errDeclined says that a person does not want to use a hub.
-var errDeclined = errors.New("the hub was declined")
-
-// Settle prints that nothing was changed, if err says that a person declined the hub, and
+// Settle prints that nothing was changed, if err says that a person declined it, and
 // returns any other error.
 func (a *App) Settle(err error) error {
-	if !errors.Is(err, errDeclined) {
+	if !errors.Is(err, ErrDeclined) {
 		return err
 	}
 	f := failure.Of(err)
-	r := &Aborted{ProjectName: f.Local, Project: f.Project}
-	if id, err := a.Identity(); err == nil {
+	r := &Aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin}
+	if id, err := a.Identity(); err == nil && r.Origin == "" {
 		r.Origin = id.Origin
 	}
 	return a.Aborted(r)

@@ -7,19 +7,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/ref"
 )
 
 // List is a command that lists what an account has on the hub.
 type List struct {
-	Name    string // of the parent command, such as api
-	Kind    string // of the JSON result, such as apis
+	Name  string // of the parent command, such as api
+	Short string
+	// Find returns what is listed, in the listing.
+	Find func(ctx context.Context, hub *identity.Hub, l Listing) (Result, error)
+
 	Heading string // what is listed, in words, such as APIs
-	Short   string
-	// Find returns the result of account, or of all accounts of the caller, and its rows.
-	Find func(ctx context.Context, hub *identity.Hub, account string) (result any, rows [][]string, err error)
+}
+
+// Listing is the part of a result that lists what an account has.
+type Listing struct {
+	OnHub   `json:",inline"`
+	Account string `json:"account,omitzero"` // "": all of the caller's
+
+	Heading string     `json:"-"`
+	Rows    [][]string `json:"-"`
+}
+
+// Row adds a line to the text.
+func (l *Listing) Row(cells ...string) { l.Rows = append(l.Rows, cells) }
+
+// Text writes the rows.
+func (l *Listing) Text(w *Printer) {
+	if len(l.Rows) == 0 {
+		w.Line("No %s that you can see on %s", strings.TrimSuffix(l.Heading+" of "+l.Account, " of "), l.Origin)
+	}
+	w.Columns(l.Rows)
 }
 
 // ListCommand returns the command list.
@@ -34,19 +53,8 @@ func (a *App) ListCommand(l *List) *cobra.Command {
 			if account != "" && !ref.ValidName(account) {
 				return cmdline.Usagef("%q is not an account: an account is %s", account, ref.Rule)
 			}
-			hub, err := a.Connect()
-			if err != nil {
-				return failure.Doing(failure.At("list", err), "", "list %s", l.Heading)
-			}
-			result, rows, err := l.Find(ctx, hub, account)
-			if err != nil {
-				return failure.Doing(Explain(hub, err).At("list"), "", "list %s", l.Heading)
-			}
-			return a.Print(l.Kind, result, func(w *Printer) {
-				if len(rows) == 0 {
-					w.Line("No %s that you can see on %s", strings.TrimSuffix(l.Heading+" of "+account, " of "), hub.Origin())
-				}
-				w.Columns(rows)
+			return a.Call(ctx, Action{Doing: "list " + l.Heading}, func(hub *identity.Hub) (Result, error) {
+				return l.Find(ctx, hub, Listing{Account: account, Heading: l.Heading})
 			})
 		}),
 	})

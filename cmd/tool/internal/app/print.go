@@ -11,7 +11,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
@@ -39,52 +38,17 @@ func (a *App) PrintDone(kind, done string, v any, text func(p *Printer)) error {
 	return unprinted(done, p.err)
 }
 
-// PrintToken is Print for the one result that has a whole token: the one that was just
-// created. In text it is alone on stdout, and note goes to stderr.
-func (a *App) PrintToken(kind string, v any, token, note string) error {
-	a.releaseWarnings()
-	whole := func(document string) string { return document }
-	if a.JSON {
-		return PrintFailed(kind, a.writeJSON(kind, v, whole))
-	}
-	if _, err := fmt.Fprintln(a.Streams.Err, "note: "+note); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(a.Streams.Out, token)
-	return PrintFailed(kind, err)
-}
-
-// printError is a result that could not be written to stdout, which is where a failure
-// in JSON would go too.
-type printError struct{ error }
-
-func (e *printError) Unwrap() error { return e.error }
-
-// wentThrough says of the results of commands that write what was done.
+// wentThrough says what was done, for kinds of results that do not say it themselves.
 var wentThrough = map[string]string{
-	"created": "the project was created", "copied": "the project was created", "initialized": "the files were written",
+	"created": "the project was created", "initialized": "the files were written",
 	"pushed": "the push went through", "pulled": "the pull went through", "published": "the version is published",
-	"restored": "the restore went through", "removed": "the project is gone", "apiRemoved": "the API is gone",
-	"bot": "the bot exists", "botRemoved": "the bot is gone", "invitation": "the invitation was created",
-	"member": "the role was set", "memberRemoved": "the user is no member",
-	"token": "the token was created", "tokensRevoked": "the tokens were revoked",
-	"botToken": "the token was created", "botTokensRevoked": "the tokens were revoked",
+	"restored": "the restore went through",
 	"loggedIn": "the login was stored", "loggedOut": "the login was removed",
-	"several": "all of them went through", "aborted": "nothing was changed",
+	"several": "all of them went through",
 }
 
 // PrintFailed returns that the result of a command could not be written, nil for nil.
 func PrintFailed(kind string, err error) error { return unprinted(wentThrough[kind], err) }
-
-func unprinted(done string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if done != "" {
-		done += ", but "
-	}
-	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", done, failure.Cause(err))}
-}
 
 func (a *App) printJSON(kind string, v any) error { return a.writeJSON(kind, v, pat.Redact) }
 
@@ -119,13 +83,24 @@ type Printer struct {
 	w     io.Writer
 	typed func(cmdline.Line) string
 	links bool // addresses are shown as hyperlinks
-	log   bool // the lines go to the log of a pipeline, probably
-	err   error
+
+	env, origin string // of the result that is written
+
+	log bool // the lines go to the log of a pipeline, probably
+	err error
 }
 
 // Line writes one line, of two screens at most: texts of a hub may have any length.
 func (p *Printer) Line(format string, args ...any) {
 	p.Whole(ui.Shorten(fmt.Sprintf(format, args...), maxLine))
+}
+
+// Head writes the first line of a result, and below it the environment and the hub that the
+// result is about.
+func (p *Printer) Head(format string, args ...any) {
+	p.Line(format, args...)
+	p.Environment(p.env)
+	p.Field("origin", "%s", p.origin)
 }
 
 // Whole writes one line of any length.

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -8,7 +10,6 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -21,18 +22,39 @@ func CheckTokenID(id string, list cmdline.Line) error {
 	return cmdline.Usagef("%q is not the ID of a token: it has 12 digits of 0-9 and a-f", id).Try(list)
 }
 
-// ExplainRevocation explains why a token was not revoked, after others were. list is the
-// command that shows IDs.
-func ExplainRevocation(hub *identity.Hub, err error, revoked []string, list cmdline.Line) failure.Failure {
-	f := Explain(hub, err).At("revoke")
-	if f.Code == wire.CodeNotFound {
-		f = f.WithRecipe(list)
-	}
+// NotRevoked returns why the token that what names was not revoked, after others were.
+func NotRevoked(err error, what string, revoked []string) error {
+	f := failure.Of(err)
 	if len(revoked) > 0 {
 		f = f.WithHint("revoked before this failure: %s", strings.Join(revoked, ", "))
 	}
-	return f
+	return failure.Doing(f, "", "revoke %s", what)
 }
+
+// NewToken is the part of a result that has the one whole token: the one that was just
+// created. In text the token is alone on stdout, and the notes go to stderr.
+type NewToken struct {
+	Noted `json:",inline"`
+	token string
+}
+
+// CheckNewToken returns a token that the hub created, if it is one.
+func CheckNewToken(token string) (n NewToken, err error) {
+	if !pat.Valid(token) {
+		return n, errors.New("the hub's response has no valid token")
+	}
+	n.token = token
+	n.Note("this token is shown once; the hub keeps only its hash")
+	return n, nil
+}
+
+// Effect says that the token is valid.
+func (*NewToken) Effect() string { return "the token was created" }
+
+// Text writes the token.
+func (n *NewToken) Text(w *Printer) { _, w.err = fmt.Fprintln(w.w, n.token) }
+
+func (*NewToken) secret() {}
 
 // maxTokenName bounds the columns of a token's name in a list, which fits into 80.
 const maxTokenName = 24

@@ -6,6 +6,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -21,12 +22,12 @@ func TestCheckTokenID_NamesTheListOfIDs(t *testing.T) {
 	}
 }
 
-func TestExplainRevocation_SaysWhatWasRevokedBefore(t *testing.T) {
-	f := app.ExplainRevocation(nil, &hubclient.Error{Code: wire.CodeNotFound}, []string{"1f0c2d9b8a77"}, tokenList)
-	if f.Stage != "revoke" || f.Hint != "revoked before this failure: 1f0c2d9b8a77" || len(f.Recipe) != 1 || f.Recipe[0].String() != tokenList.String() {
+func TestNotRevoked_SaysWhatWasRevokedBefore(t *testing.T) {
+	f := failure.Of(app.NotRevoked(&hubclient.Error{Code: wire.CodeNotFound}, "the token 0", []string{"1f0c2d9b8a77"}))
+	if f.Action != "revoke the token 0" || f.Code != wire.CodeNotFound || f.Hint != "revoked before this failure: 1f0c2d9b8a77" {
 		t.Errorf("%+v", f)
 	}
-	if f := app.ExplainRevocation(nil, &hubclient.Error{Code: wire.CodeUnavailable}, nil, tokenList); f.Hint != "" || len(f.Recipe) != 0 {
+	if f := failure.Of(app.NotRevoked(&hubclient.Error{Code: wire.CodeUnavailable}, "the token 0", nil)); f.Hint != "" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -21,19 +21,19 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Updated is an API whose description was replaced.
-type Updated struct {
-	Viewed  `json:",inline"`
+// updated is an API whose description was replaced.
+type updated struct {
+	viewed  `json:",inline"`
 	Changed bool `json:"changed"`
 }
+
+func (*updated) Effect() string { return "the API was updated" }
 
 // updateOptions are the flags of api update.
 type updateOptions struct {
 	from    app.Optional
 	force   bool
 	allowed []string // files that are sent although they hold secrets
-
-	api ref.Ref // once it is known
 }
 
 func updateCommand(a *app.App) *cobra.Command {
@@ -53,19 +53,14 @@ description. A terminal asks first, unless --force is given.`,
 			if o.from.Given() && o.from.String() == "" {
 				return app.EmptyLocal("--from")
 			}
-			name := strings.Join(args, "")
-			o.api = ref.Ref{}
-			if name != "" {
+			var api ref.Ref
+			if name := strings.Join(args, ""); name != "" {
 				var err error
-				if o.api, err = app.ParseArgument(name, "an API"); err != nil {
+				if api, err = app.ParseArgument(name, "an API"); err != nil {
 					return err
 				}
 			}
-			err := update(ctx, a, name, &o)
-			if !o.api.IsZero() {
-				name = o.api.String()
-			}
-			return failure.Doing(failure.At("update", err), "", "%s", strings.TrimSpace("update "+name))
+			return update(ctx, a, api, &o)
 		}),
 	}
 	fl := c.Flags()
@@ -77,69 +72,61 @@ description. A terminal asks first, unless --force is given.`,
 	return a.HubFlags(a.EnvFlag(c))
 }
 
-// update replaces the description of the API that is named, else that of the local
-// project, and asks first where it can.
-func update(ctx context.Context, a *app.App, name string, o *updateOptions) error {
-	local, err := a.Local(ctx, o.from.String(), func(local string) cmdline.Line {
-		if name == "" {
-			return a.Line().Flag("--from", local)
+// update replaces the description of an API, which is that of the local project if it is
+// zero.
+func update(ctx context.Context, a *app.App, api ref.Ref, o *updateOptions) error {
+	act := app.Action{Doing: "update"}
+	again := a.Line()
+	if !api.IsZero() {
+		act.Doing, again = fmt.Sprintf("update %s", api), again.With(api.String())
+	}
+	local, err := a.Local(ctx, o.from.String(), func(local string) cmdline.Line { return again.Flag("--from", local) })
+	var s *source
+	if err == nil {
+		s, err = readSource(a, local)
+	}
+	if err == nil && api.IsZero() {
+		api, err = ofLocal(a, local)
+	}
+	if err != nil {
+		return failure.Doing(err, "", "%s", act.Doing)
+	}
+	act.Doing, act.Next = fmt.Sprintf("update %s", api), cmdline.Tool("api", "list").With(api.Account())
+	return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+		former, err := hub.API(ctx, api)
+		if err != nil {
+			return nil, missing(err, hub, api)
 		}
-		return a.FromLine(name)(local)
+		if former.SHA256 != s.digest {
+			if err := s.confirm(ctx, a, local, former, o); err != nil {
+				return nil, err
+			}
+		}
+		now, err := s.send(ctx, hub, api)
+		if err != nil {
+			return nil, missing(err, hub, api)
+		}
+		r := &updated{viewed: viewed{API: now, Noted: app.Noted{Notes: s.Notes}}, Changed: now.SHA256 != former.SHA256}
+		if !r.Changed {
+			r.Note("the hub had this description already")
+		}
+		return r, nil
 	})
-	if err != nil {
-		return err
-	}
-	source, err := readSource(a, local)
-	if err != nil {
-		return err
-	}
-	if o.api.IsZero() {
-		if o.api, err = ofLocal(a, local); err != nil {
-			return err
-		}
-	}
-	api := o.api
-	hub, err := a.Connect()
-	if err != nil {
-		return err
-	}
-	former, err := hub.API(ctx, api)
-	if err != nil {
-		return explain(hub, err, api)
-	}
-	if former.SHA256 != source.digest {
-		a.ListFiles(source.Description)
-		files := source.Sensitive(ctx, local.Workspace.Dir, o.allowed)
-		if a.Strict() || o.force {
-			again := a.Line().With(api.String()).Flag("--from", local.Name)
-			if err := app.RefuseSecrets(files.Secrets, o.allowed, again); err != nil {
-				return failure.At(app.StageAPI, err)
-			}
-			if note := files.Note("file of the description", "files of the description", ""); note != "" {
-				source.Notes = append(source.Notes, note)
-			}
-		} else if yes, err := confirm(ctx, a, former, source, files); err != nil {
-			return err
-		} else if !yes {
-			return a.Aborted(&app.Aborted{ProjectName: local.Name, Origin: hub.Origin()})
-		}
-	}
-	now, err := source.send(ctx, hub, api)
-	if err != nil {
-		return explain(hub, err, api)
-	}
-	r := Updated{
-		Viewed:  Viewed{API: *now, Origin: hub.Origin(), Notes: append([]string{}, source.Notes...)},
-		Changed: now.SHA256 != former.SHA256,
-	}
-	if !r.Changed {
-		r.Notes = append(r.Notes, "the hub had this description already")
-	}
-	return a.PrintDone("api", "the API was updated", r, func(w *app.Printer) { viewText(w, r.API, r.Origin, r.Notes) })
 }
 
-func confirm(ctx context.Context, a *app.App, former *wire.API, s *source, files app.Sensitive) (bool, error) {
-	return a.UI.Confirm(ctx, ui.YesNo{
+// confirm asks before a description is replaced. Where it does not ask, it refuses files that
+// hold secrets.
+func (s *source) confirm(ctx context.Context, a *app.App, local *workspace.Project, former *wire.API, o *updateOptions) error {
+	a.ListFiles(s.Description)
+	files := s.Sensitive(ctx, local.Workspace.Dir, o.allowed)
+	if a.Strict() || o.force {
+		if note := files.Note("file of the description", "files of the description", ""); note != "" {
+			s.Notes = append(s.Notes, note)
+		}
+		again := a.Line().With(former.API.String()).Flag("--from", local.Name)
+		return failure.At(app.StageAPI, app.RefuseSecrets(files.Secrets, o.allowed, again))
+	}
+	return app.Agreed(a.UI.Confirm(ctx, ui.YesNo{
 		Title: fmt.Sprintf("Replace the description of %s?", former.API),
 		Facts: append([]string{
 			fmt.Sprintf("Now   %s %s, registered by %s", former.Title, former.Version, former.CreatedBy),
@@ -147,7 +134,7 @@ func confirm(ctx context.Context, a *app.App, former *wire.API, s *source, files
 			"All projects that use the API get the new description.",
 		}, files.Facts()...),
 		Yes: "Replace it", No: "Leave it",
-	})
+	}))
 }
 
 // source is the description in a file, or at an address.

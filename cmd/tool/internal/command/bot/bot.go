@@ -3,12 +3,12 @@ package bot
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -17,33 +17,44 @@ import (
 // Command returns the command bot.
 func Command(a *app.App) *cobra.Command {
 	return cmdline.Group("bot", "Manage bots", createCommand(a), a.ListCommand(&app.List{
-		Name: "bot", Kind: "bots", Heading: "bots", Short: "List bots: those of your account, or of another one", Find: find,
+		Name: "bot", Heading: "bots", Short: "List bots: those of your account, or of another one", Find: find,
 	}), tokenCommand(a), removeCommand(a))
 }
 
-// Listed is a list of bots.
-type Listed struct {
-	Origin  string     `json:"origin"`
-	Account string     `json:"account,omitzero"`
-	Bots    []wire.Bot `json:"bots"`
+// list is a list of bots.
+type list struct {
+	app.Listing `json:",inline"`
+	Bots        []wire.Bot `json:"bots"`
 }
 
-func find(ctx context.Context, hub *identity.Hub, account string) (any, [][]string, error) {
-	all, err := hub.Bots(ctx, account)
-	var rows [][]string
+func (*list) Kind() string { return "bots" }
+
+func find(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+	all, err := hub.Bots(ctx, l.Account)
 	for _, b := range all {
-		rows = append(rows, []string{"@" + b.Account, b.BotRefID, b.BotID})
+		l.Row("@"+b.Account, b.BotRefID, b.BotID)
 	}
-	return Listed{Origin: hub.Origin(), Account: account, Bots: all}, rows, err
+	return &list{l, all}, err
 }
 
 func parse(text string) (ref.Ref, error) { return app.ParseArgument(text, "a bot") }
 
-// Created is a bot.
-type Created struct {
-	Origin  string   `json:"origin"`
-	Bot     wire.Bot `json:"bot"`
-	Existed bool     `json:"existed"`
+// created is a bot.
+type created struct {
+	app.OnHub `json:",inline"`
+	Bot       *wire.Bot `json:"bot"`
+	Existed   bool      `json:"existed"`
+}
+
+func (*created) Kind() string   { return "bot" }
+func (*created) Effect() string { return "the bot exists" }
+
+func (r *created) Text(w *app.Printer) {
+	if r.Existed {
+		w.Head("The bot %s exists already", r.Bot.BotRefID)
+	} else {
+		w.Head("Created the bot %s", r.Bot.BotRefID)
+	}
 }
 
 func createCommand(a *app.App) *cobra.Command {
@@ -57,22 +68,71 @@ func createCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hub, err := a.ConnectToWrite(ctx)
-			if err != nil {
-				return failure.Doing(failure.At("create", err), "", "create the bot %s", r)
-			}
-			bot, created, err := hub.CreateBot(ctx, r)
-			if err != nil {
-				return failure.Doing(app.Explain(hub, err).At("create"), "", "create the bot %s", r)
-			}
-			return a.Print("bot", Created{Origin: hub.Origin(), Bot: *bot, Existed: !created}, func(w *app.Printer) {
-				if created {
-					w.Line("Created the bot %s", r)
-				} else {
-					w.Line("The bot %s exists already", r)
-				}
-				w.Field("origin", "%s", hub.Origin())
+			act := app.Action{Doing: fmt.Sprintf("create the bot %s", r), Writes: true}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				bot, isNew, err := hub.CreateBot(ctx, r)
+				return &created{Bot: bot, Existed: !isNew}, err
 			})
 		}),
 	})
+}
+
+// removed is a bot that is gone.
+type removed struct {
+	app.OnHub `json:",inline"`
+	Bot       string `json:"bot"`
+	Existed   bool   `json:"existed"`
+	Revoked   int    `json:"revoked"` // valid tokens that were revoked
+
+	// Ambiguous: an earlier attempt, whose response was lost, may have deleted it.
+	Ambiguous bool `json:"ambiguous,omitzero"` // Existed is false then
+}
+
+func (*removed) Kind() string   { return "botRemoved" }
+func (*removed) Effect() string { return "the bot is gone" }
+
+func (r *removed) Text(w *app.Printer) {
+	switch {
+	case r.Existed:
+		w.Head("Deleted the bot %s; revoked tokens: %d", r.Bot, r.Revoked)
+	case r.Ambiguous:
+		w.Head("The bot %s does not exist now", r.Bot)
+	default:
+		w.Head("The bot %s was gone already", r.Bot)
+	}
+}
+
+func removeCommand(a *app.App) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "rm <@account/slug>",
+		Short: "Delete a bot and revoke its tokens",
+		Long: `Delete a bot with its rate limits, and revoke its tokens immediately. The
+history of configs keeps its name.
+
+Deleting a bot that does not exist succeeds. A terminal asks you to type the
+full name, unless --force is given. The token needs the scope admin:resource.`,
+		Example: "  tool bot rm @acme/ci",
+		Args:    cmdline.Exactly("<@account/slug>"),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			r, err := parse(args[0])
+			if err != nil {
+				return err
+			}
+			act := app.Action{Doing: fmt.Sprintf("delete the bot %s", r), Writes: true}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				title := fmt.Sprintf("Delete the bot %s for good?", r)
+				if err := a.ConfirmRef(ctx, force, title, "Its tokens are revoked, and its rate limits are deleted, too.", r); err != nil {
+					return nil, err
+				}
+				d, err := hub.DeleteBot(ctx, r)
+				if err != nil {
+					return nil, err
+				}
+				return &removed{Bot: r.String(), Existed: d.Existed, Revoked: d.Revoked, Ambiguous: d.Ambiguous}, nil
+			})
+		}),
+	}
+	c.Flags().BoolVar(&force, "force", false, "delete without asking")
+	return a.HubFlags(c)
 }

@@ -2,24 +2,25 @@ package bot
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Token is a token that was created.
-type Token struct {
-	Origin        string `json:"origin"`
-	wire.BotToken `json:",inline"`
-	Notes         []string `json:"notes"`
+// createdToken is a token that was created.
+type createdToken struct {
+	app.OnHub      `json:",inline"`
+	*wire.BotToken `json:",inline"`
+	app.NewToken   `json:",inline"`
 }
+
+func (*createdToken) Kind() string { return "botToken" }
 
 func tokenCommand(a *app.App) *cobra.Command {
 	var name, expires string
@@ -49,7 +50,18 @@ scope that yours lacks, and expires no later than yours.`,
 			for _, scope := range scopes {
 				request.Scopes = append(request.Scopes, wire.Scope(scope))
 			}
-			return failure.Doing(createToken(ctx, a, r, request), "", "create a token of %s", r)
+			act := app.Action{
+				Doing: fmt.Sprintf("create a token of %s", r), Writes: true,
+				Next: cmdline.Tool("bot", "create").With(r.String()),
+			}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				token, err := hub.CreateBotToken(ctx, r, request)
+				if err != nil {
+					return nil, err
+				}
+				secret, err := app.CheckNewToken(token.Token)
+				return &createdToken{BotToken: token, NewToken: secret}, err
+			})
 		}),
 	}
 	f := c.Flags()
@@ -60,30 +72,19 @@ scope that yours lacks, and expires no later than yours.`,
 	return a.HubFlags(c)
 }
 
-func createToken(ctx context.Context, a *app.App, r ref.Ref, request wire.CreateBotToken) error {
-	hub, err := a.ConnectToWrite(ctx)
-	if err != nil {
-		return failure.At("token", err)
-	}
-	token, err := hub.CreateBotToken(ctx, r, request)
-	if err == nil && !pat.Valid(token.Token) {
-		err = errors.New("the hub's response has no valid token")
-	}
-	if err != nil {
-		f := app.Explain(hub, err).At("token")
-		if f.Code == wire.CodeNotFound {
-			f = f.WithRecipe(cmdline.Tool("bot", "create").With(r.String()))
-		}
-		return f
-	}
-	shown := Token{Origin: hub.Origin(), BotToken: *token, Notes: []string{"this token is shown once; the hub keeps only its hash"}}
-	return a.PrintToken("botToken", shown, token.Token, shown.Notes[0])
+// tokens are the valid tokens of a bot.
+type tokens struct {
+	app.OnHub      `json:",inline"`
+	wire.BotTokens `json:",inline"`
 }
 
-// Tokens are the valid tokens of a bot.
-type Tokens struct {
-	Origin         string `json:"origin"`
-	wire.BotTokens `json:",inline"`
+func (*tokens) Kind() string { return "botTokens" }
+
+func (r *tokens) Text(w *app.Printer) {
+	if len(r.Tokens) == 0 {
+		w.Line("%s has no valid tokens", r.Bot)
+	}
+	w.Tokens(r.Tokens)
 }
 
 func listTokensCommand(a *app.App) *cobra.Command {
@@ -97,35 +98,28 @@ func listTokensCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hub, err := a.Connect()
-			if err != nil {
-				return failure.Doing(failure.At("list", err), "", "list the tokens of %s", r)
-			}
-			tokens, err := hub.BotTokens(ctx, r)
-			if err != nil {
-				f := app.Explain(hub, err).At("list")
-				if f.Code == wire.CodeNotFound {
-					f = f.WithRecipe(cmdline.Tool("bot", "list").With(r.Account()))
-				}
-				return failure.Doing(f, "", "list the tokens of %s", r)
-			}
-			result := Tokens{Origin: hub.Origin(), BotTokens: wire.BotTokens{Bot: r.String(), Tokens: tokens}}
-			return a.Print("botTokens", result, func(w *app.Printer) { tokensText(w, r, tokens) })
+			act := app.Action{Doing: fmt.Sprintf("list the tokens of %s", r), Next: cmdline.Tool("bot", "list").With(r.Account())}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				all, err := hub.BotTokens(ctx, r)
+				return &tokens{BotTokens: wire.BotTokens{Bot: r.String(), Tokens: all}}, err
+			})
 		}),
 	})
 }
 
-func tokensText(w *app.Printer, r ref.Ref, tokens []wire.TokenInfo) {
-	if len(tokens) == 0 {
-		w.Line("%s has no valid tokens", r)
-	}
-	w.Tokens(tokens)
+// revoked are tokens that were revoked.
+type revoked struct {
+	app.OnHub `json:",inline"`
+	Tokens    []wire.RevokedBotToken `json:"tokens"`
 }
 
-// Revoked are tokens that were revoked.
-type Revoked struct {
-	Origin string                 `json:"origin"`
-	Tokens []wire.RevokedBotToken `json:"tokens"`
+func (*revoked) Kind() string   { return "botTokensRevoked" }
+func (*revoked) Effect() string { return "the tokens were revoked" }
+
+func (r *revoked) Text(w *app.Printer) {
+	for _, t := range r.Tokens {
+		w.Line("Revoked %s (%s of %s)", t.ID, t.Name, t.Bot)
+	}
 }
 
 func revokeCommand(a *app.App) *cobra.Command {
@@ -141,36 +135,24 @@ func revokeCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, id := range args[1:] {
-				if err := app.CheckTokenID(id, listLine(r)); err != nil {
+			ids, list := args[1:], cmdline.Tool("bot", "token", "list").With(r.String())
+			for _, id := range ids {
+				if err := app.CheckTokenID(id, list); err != nil {
 					return err
 				}
 			}
-			return revoke(ctx, a, r, args[1:])
+			act := app.Action{Doing: fmt.Sprintf("revoke tokens of %s", r), Writes: true, Next: list}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				result := &revoked{}
+				for i, id := range ids {
+					t, err := hub.RevokeBotToken(ctx, r, id)
+					if err != nil {
+						return nil, app.NotRevoked(err, fmt.Sprintf("the token %s of %s", id, r), ids[:i])
+					}
+					result.Tokens = append(result.Tokens, *t)
+				}
+				return result, nil
+			})
 		}),
-	})
-}
-
-// listLine is the command that shows the IDs of a bot's tokens.
-func listLine(r ref.Ref) cmdline.Line { return cmdline.Tool("bot", "token", "list").With(r.String()) }
-
-// revoke revokes tokens one after the other. A failure says which ones it has revoked.
-func revoke(ctx context.Context, a *app.App, r ref.Ref, ids []string) error {
-	hub, err := a.ConnectToWrite(ctx)
-	if err != nil {
-		return failure.Doing(failure.At("revoke", err), "", "revoke tokens of %s", r)
-	}
-	result := Revoked{Origin: hub.Origin()}
-	for i, id := range ids {
-		revoked, err := hub.RevokeBotToken(ctx, r, id)
-		if err != nil {
-			return failure.Doing(app.ExplainRevocation(hub, err, ids[:i], listLine(r)), "", "revoke the token %s of %s", id, r)
-		}
-		result.Tokens = append(result.Tokens, *revoked)
-	}
-	return a.Print("botTokensRevoked", result, func(w *app.Printer) {
-		for _, t := range result.Tokens {
-			w.Line("Revoked %s (%s of %s)", t.ID, t.Name, t.Bot)
-		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -46,11 +45,70 @@ func checkRole(role string) error {
 	return cmdline.Usagef("--role is reader, writer or admin, not %q", role)
 }
 
-// Listed are the members of an org.
-type Listed struct {
-	Origin  string        `json:"origin"`
-	Account string        `json:"account"`
-	Members []wire.Member `json:"members"`
+// invitation is a link that gives one person a role.
+type invitation struct {
+	Account    string    `json:"account"`
+	Role       wire.Role `json:"role"`
+	app.OnHub  `json:",inline"`
+	*wire.Link `json:",inline"`
+	app.Noted  `json:",inline"`
+}
+
+func (*invitation) Kind() string   { return "invitation" }
+func (*invitation) Effect() string { return "the invitation was created" }
+
+func (r *invitation) Text(w *app.Printer) {
+	w.Line("%s", r.URL)
+	w.Field("gives", "%s on @%s, once, until %s", r.Role, r.Account, app.Time(r.ExpiresAt))
+}
+
+func inviteCommand(a *app.App) *cobra.Command {
+	var role string
+	c := &cobra.Command{
+		Use:   "invite <org> --role ROLE",
+		Short: "Create a link that invites one person to an org",
+		Long: `Create a link that gives one person a role in an org: reader, writer or admin.
+The link works once, within 24 hours, as long as you are admin of the org and
+your token is valid. The person who opens it joins as the user that is signed in
+there, or creates an account.`,
+		Example: "  tool member invite acme --role writer",
+		Args:    cmdline.Exactly("<org>"),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			org := args[0]
+			if err := checkRole(role); err != nil {
+				return err
+			}
+			if !ref.ValidName(org) {
+				return cmdline.Usagef("%q is not an org: an account is %s", org, ref.Rule)
+			}
+			act := app.Action{Doing: "invite to " + org, Writes: true}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				link, err := hub.CreateInvitation(ctx, org, wire.Role(role))
+				r := &invitation{Account: org, Role: wire.Role(role), Link: link}
+				r.Note("the link is a secret: send it to one person")
+				return r, err
+			})
+		}),
+	}
+	c.Flags().StringVar(&role, "role", "", "give the role reader, writer or admin")
+	return a.HubFlags(c)
+}
+
+// list are the members of an org.
+type list struct {
+	app.OnHub `json:",inline"`
+	Account   string        `json:"account"`
+	Members   []wire.Member `json:"members"`
+}
+
+func (*list) Kind() string { return "members" }
+
+func (r *list) Text(w *app.Printer) {
+	var rows [][]string
+	for _, m := range r.Members {
+		rows = append(rows, []string{m.User, string(m.Role)})
+	}
+	w.Columns(rows)
 }
 
 func listCommand(a *app.App) *cobra.Command {
@@ -64,31 +122,25 @@ func listCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hub, err := a.Connect()
-			if err != nil {
-				return failure.Doing(failure.At("list", err), "", "list the members of %s", names[0])
-			}
-			all, err := hub.Members(ctx, names[0])
-			if err != nil {
-				return failure.Doing(app.Explain(hub, err).At("list"), "", "list the members of %s", names[0])
-			}
-			return a.Print("members", Listed{Origin: hub.Origin(), Account: names[0], Members: all}, func(w *app.Printer) {
-				var rows [][]string
-				for _, m := range all {
-					rows = append(rows, []string{m.User, string(m.Role)})
-				}
-				w.Columns(rows)
+			act := app.Action{Doing: "list the members of " + names[0]}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				all, err := hub.Members(ctx, names[0])
+				return &list{Account: names[0], Members: all}, err
 			})
 		}),
 	})
 }
 
-// Set is a member with the role that was set.
-type Set struct {
-	Origin      string `json:"origin"`
-	Account     string `json:"account"`
-	wire.Member `json:",inline"`
+// set is a member with the role that was set.
+type set struct {
+	app.OnHub    `json:",inline"`
+	Account      string `json:"account"`
+	*wire.Member `json:",inline"`
 }
+
+func (*set) Kind() string          { return "member" }
+func (*set) Effect() string        { return "the role was set" }
+func (r *set) Text(w *app.Printer) { w.Head("%s is %s of %s", r.User, r.Role, r.Account) }
 
 func setCommand(a *app.App) *cobra.Command {
 	var role string
@@ -110,47 +162,44 @@ tool member invite adds a member.`,
 			if err != nil {
 				return err
 			}
-			return failure.Doing(set(ctx, a, names[0], names[1], wire.Role(role)), "", "set the role of %s in %s", names[1], names[0])
+			org, user := names[0], names[1]
+			act := app.Action{
+				Doing: fmt.Sprintf("set the role of %s in %s", user, org), Stage: app.StageEdit,
+				Writes: true, Next: cmdline.Tool("member", "list").With(org),
+			}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				m, err := hub.SetMember(ctx, org, user, wire.Role(role))
+				return &set{Account: org, Member: m}, err
+			})
 		}),
 	}
 	c.Flags().StringVar(&role, "role", "", "set the role to reader, writer or admin")
 	return a.HubFlags(c)
 }
 
-func set(ctx context.Context, a *app.App, org, user string, role wire.Role) error {
-	hub, err := a.ConnectToWrite(ctx)
-	if err != nil {
-		return failure.At(app.StageEdit, err)
-	}
-	m, err := hub.SetMember(ctx, org, user, role)
-	if err != nil {
-		return explain(hub, err, org).At(app.StageEdit)
-	}
-	return a.Print("member", Set{Origin: hub.Origin(), Account: org, Member: *m}, func(w *app.Printer) {
-		w.Line("%s is %s of %s", m.User, m.Role, org)
-		w.Field("origin", "%s", hub.Origin())
-	})
+// removed is a user who is no member.
+type removed struct {
+	app.OnHub `json:",inline"`
+	Account   string `json:"account"`
+	User      string `json:"user"`
+	Existed   bool   `json:"existed"`
+
+	// Ambiguous: an earlier attempt, whose response was lost, may have removed the user.
+	Ambiguous bool `json:"ambiguous,omitzero"` // Existed is false then
 }
 
-// explain adds the command that shows who the members are.
-func explain(hub *identity.Hub, err error, org string) failure.Failure {
-	f := app.Explain(hub, err)
-	if f.Code == wire.CodeNotFound || f.Code == wire.CodeLastAdmin {
-		f = f.WithRecipe(cmdline.Tool("member", "list").With(org))
+func (*removed) Kind() string   { return "memberRemoved" }
+func (*removed) Effect() string { return "the user is no member" }
+
+func (r *removed) Text(w *app.Printer) {
+	switch {
+	case r.Existed:
+		w.Head("Removed %s from %s", r.User, r.Account)
+	case r.Ambiguous:
+		w.Head("%s is not a member of %s now", r.User, r.Account)
+	default:
+		w.Head("%s was not a member of %s", r.User, r.Account)
 	}
-	return f
-}
-
-// Removed is a user who is no member.
-type Removed struct {
-	Origin  string `json:"origin"`
-	Account string `json:"account"`
-	User    string `json:"user"`
-	Existed bool   `json:"existed"`
-
-	// Ambiguous: whether the user was no member before, or an attempt without a response
-	// has removed them, is not known. Existed is then false.
-	Ambiguous bool `json:"ambiguous,omitzero"`
 }
 
 func removeCommand(a *app.App) *cobra.Command {
@@ -171,61 +220,47 @@ is given; where nothing can be asked, removing yourself needs --force.`,
 			if err != nil {
 				return err
 			}
-			return failure.Doing(remove(ctx, a, names[0], names[1], force), "", "remove %s from %s", names[1], names[0])
+			org, user := names[0], names[1]
+			act := app.Action{
+				Doing: fmt.Sprintf("remove %s from %s", user, org), Stage: app.StageRemove,
+				Writes: true, Next: cmdline.Tool("member", "list").With(org),
+			}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				if !force {
+					if err := confirm(ctx, a, hub, org, user); err != nil {
+						return nil, err
+					}
+				}
+				m, err := hub.RemoveMember(ctx, org, user)
+				if err != nil {
+					return nil, err
+				}
+				return &removed{Account: org, User: user, Existed: m.Existed, Ambiguous: m.Ambiguous}, nil
+			})
 		}),
 	}
 	c.Flags().BoolVar(&force, "force", false, "remove without asking")
 	return a.HubFlags(c)
 }
 
-func remove(ctx context.Context, a *app.App, org, user string, force bool) error {
-	hub, err := a.ConnectToWrite(ctx)
-	if err != nil {
-		return failure.At(app.StageRemove, err)
-	}
-	if !force {
-		yes, err := confirm(ctx, a, hub, org, user)
-		if err != nil {
-			return failure.At(app.StageRemove, err)
-		}
-		if !yes {
-			return a.Aborted(&app.Aborted{Origin: hub.Origin()})
-		}
-	}
-	m, err := hub.RemoveMember(ctx, org, user)
-	if err != nil {
-		return explain(hub, err, org).At(app.StageRemove)
-	}
-	result := Removed{Origin: hub.Origin(), Account: org, User: user, Existed: m.Existed, Ambiguous: m.Ambiguous}
-	return a.Print("memberRemoved", result, func(w *app.Printer) {
-		switch {
-		case m.Existed:
-			w.Line("Removed %s from %s", user, org)
-		case m.Ambiguous:
-			w.Line("%s is not a member of %s now", user, org)
-		default:
-			w.Line("%s was not a member of %s", user, org)
-		}
-		w.Field("origin", "%s", hub.Origin())
-	})
-}
-
 // confirm asks whether to remove a user. Where nothing can be asked, only the caller must
 // be removed with --force.
-func confirm(ctx context.Context, a *app.App, hub *identity.Hub, org, user string) (bool, error) {
+func confirm(ctx context.Context, a *app.App, hub *identity.Hub, org, user string) error {
 	me, err := hub.Whoami(ctx)
 	if err != nil {
-		return false, app.Explain(hub, err)
+		return err
 	}
 	fact := fmt.Sprintf("%s loses the role on %s and its projects immediately.", user, org)
 	if me.User == user {
 		if a.Strict() {
-			return false, cmdline.Usagef("%s is you: removing yourself needs --force", user)
+			return cmdline.Usagef("%s is you: removing yourself needs --force", user)
 		}
 		fact = "This is you: another admin has to invite you again."
 	}
 	if a.Strict() {
-		return true, nil
+		return nil
 	}
-	return a.UI.Confirm(ctx, ui.YesNo{Title: fmt.Sprintf("Remove %s from %s?", user, org), Facts: []string{fact}, Yes: "Remove", No: "Change nothing"})
+	return app.Agreed(a.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Remove %s from %s?", user, org), Facts: []string{fact}, Yes: "Remove", No: "Change nothing",
+	}))
 }

@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
@@ -46,7 +48,22 @@ copy, and the role reader on those of the project, its stack and its API.`,
 			if lifetime > 0 {
 				create.ExpiresAt = time.Now().Add(lifetime).UTC().Truncate(time.Second)
 			}
-			return copyProject(ctx, a, args[0], args[1], create)
+			source, err := app.ParseArgument(args[0], "a project")
+			if err != nil {
+				return err
+			}
+			act := app.Action{Doing: fmt.Sprintf("copy %s to %s", args[0], args[1]), Stage: app.StageCreate, Writes: true}
+			if act.Project, err = copyName(source, args[1]); err != nil {
+				return failure.Doing(failure.At(app.StageDestination, err), "", "%s", act.Doing)
+			}
+			create.Account, create.Slug, create.CopyOf = act.Project.Account(), act.Project.Slug(), source
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				created, err := hub.CreateProject(ctx, create)
+				if err != nil {
+					return nil, explainCopy(err, hub, source, act.Project)
+				}
+				return &copied{Project: created.Project(), CopyOf: source}, nil
+			})
 		}),
 	}
 	fl := c.Flags()
@@ -57,50 +74,34 @@ copy, and the role reader on those of the project, its stack and its API.`,
 	return a.HubFlags(c)
 }
 
-// Copied is a project that was created as a copy.
-type Copied struct {
+// copied is a project that was created as a copy.
+type copied struct {
 	wire.Project `json:",inline"`
-	CopyOf       ref.Ref  `json:"copyOf"`
-	Origin       string   `json:"origin"`
-	Notes        []string `json:"notes"`
+	CopyOf       ref.Ref `json:"copyOf"`
+	app.OnHub    `json:",inline"`
+	app.Noted    `json:",inline"`
 }
 
-// copyProject creates a project as a copy of another one.
-func copyProject(ctx context.Context, a *app.App, from, name string, create wire.CreateProject) error {
-	doing := func(err error) error { return failure.Doing(err, "", "copy %s to %s", from, name) }
-	source, err := app.ParseArgument(from, "a project")
-	if err != nil {
-		return err
+func (*copied) Kind() string   { return "copied" }
+func (*copied) Effect() string { return "the project was created" }
+
+func (r *copied) Text(w *app.Printer) {
+	w.Head("Created %s as a copy of %s", r.Project.Project, r.CopyOf)
+	projectFields(w, r.Origin, &r.Project)
+}
+
+// explainCopy adds the next command to why a project was not copied.
+func explainCopy(err error, hub *identity.Hub, source, target ref.Ref) error {
+	f := failure.Of(err)
+	if f.Code == wire.CodeProjectExists {
+		return f.WithHint("nothing was changed; push to it, or delete it first").
+			WithRecipe(cmdline.Tool("project", "view").With(target.String()))
 	}
-	target, err := copyName(source, name)
-	if err != nil {
-		return doing(failure.At(app.StageDestination, err))
+	if e, ok := errors.AsType[*hubclient.Error](err); ok && len(e.Errors) == 1 && e.Errors[0].Pointer == "/copyOf" {
+		return f.WithReason("there is no project %s on %s", source, hub.Origin()).
+			WithRecipe(app.OrRestore(err, source, cmdline.Tool("project", "list").With(source.Account())))
 	}
-	create.Account, create.Slug, create.CopyOf = target.Account(), target.Slug(), source
-	hub, err := a.ConnectToWrite(ctx)
-	var created hubclient.Created
-	if err == nil {
-		created, err = hub.CreateProject(ctx, create)
-	}
-	if err != nil {
-		e := app.Explain(hub, err).At(app.StageCreate).About(target, failure.Effects{})
-		if e.Code == wire.CodeProjectExists {
-			e.Hint = "nothing was changed; push to it, or delete it first"
-			e.Recipe = []cmdline.Line{cmdline.Tool("project", "view").With(target.String())}
-		}
-		if he, ok := errors.AsType[*hubclient.Error](err); ok && len(he.Errors) == 1 && he.Errors[0].Pointer == "/copyOf" {
-			e = e.WithReason("there is no project %s on %s", source, hub.Origin()).
-				WithRecipe(app.OrRestore(err, source, cmdline.Tool("project", "list").With(source.Account())))
-		}
-		return doing(e)
-	}
-	r := &Copied{Project: created.Project(), CopyOf: source, Origin: hub.Origin(), Notes: []string{}}
-	return a.Print("copied", r, func(w *app.Printer) {
-		w.Line("Created %s as a copy of %s", r.Project.Project, source)
-		projectFields(w, r.Origin, &r.Project)
-		w.Field("origin", "%s", r.Origin)
-		w.Notes(r.Notes)
-	})
+	return f
 }
 
 // copyName returns the project that a name means: a slug is in the account of the source.

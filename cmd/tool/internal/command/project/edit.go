@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -54,7 +56,16 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 					return cmdline.Usagef("--api is @account/slug: %v", err)
 				}
 			}
-			return edit(ctx, a, strings.Join(args, ""), change)
+			name := strings.Join(args, "")
+			target, err := target(ctx, a, name)
+			if err != nil {
+				return failure.Doing(failure.At(app.StageDestination, err), "", "%s", strings.TrimSpace("edit "+name))
+			}
+			act := app.Action{Doing: fmt.Sprintf("edit %s", target), Project: target, Writes: true}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				p, err := hub.EditProject(ctx, target, change)
+				return &viewed{Project: p, effect: "the project was changed"}, err
+			})
 		}),
 	}
 	fl := c.Flags()
@@ -65,22 +76,4 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 	fl.BoolVar(&enforce, "enforce-schema", false, "refuse settings that the stack's schema does not allow; =false only reports them")
 	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
 	return a.HubFlags(a.EnvFlag(c))
-}
-
-// edit changes the hub project that is named, else that of the only local one.
-func edit(ctx context.Context, a *app.App, name string, change wire.EditProject) error {
-	target, err := target(ctx, a, name)
-	if err != nil {
-		return failure.Doing(failure.At(app.StageDestination, err), "", "%s", strings.TrimSpace("edit "+name))
-	}
-	hub, err := a.ConnectToWrite(ctx)
-	var p *wire.Project
-	if err == nil {
-		p, err = hub.EditProject(ctx, target, change)
-	}
-	if err != nil {
-		return failure.Doing(app.Explain(hub, err).At(app.StageEdit).About(target, failure.Effects{}), "", "edit %s", target)
-	}
-	r := &Viewed{Project: *p, Origin: hub.Origin(), Notes: []string{}}
-	return a.PrintDone("project", "the project was changed", r, func(w *app.Printer) { viewText(w, r) })
 }

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -36,7 +37,18 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 			if from.Given() && from.String() == "" {
 				return app.EmptyLocal("--from")
 			}
-			return remove(ctx, a, args[0], from.String(), force)
+			act := app.Action{Doing: "delete " + args[0], Writes: true}
+			var err error
+			if act.Project, act.Local, err = resolve(ctx, a, args[0], from.String()); err != nil {
+				return failure.Doing(failure.At(app.StageDestination, err), act.Local, "%s", act.Doing)
+			}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				fact := "Its config and base files are deleted, too. It can be restored for 30 days."
+				if err := a.ConfirmRef(ctx, force, fmt.Sprintf("Delete %s?", act.Project), fact, act.Project); err != nil {
+					return nil, err
+				}
+				return remove(ctx, hub, act.Project)
+			})
 		}),
 	}
 	fl := c.Flags()
@@ -47,68 +59,40 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 	return a.HubFlags(a.EnvFlag(c))
 }
 
-// Removed is a project that is gone.
-type Removed struct {
-	Project ref.Ref `json:"project"`
-	Origin  string  `json:"origin"`
-	Existed bool    `json:"existed"` // false: it was gone already
+// removed is a project that is gone.
+type removed struct {
+	Project   ref.Ref `json:"project"`
+	app.OnHub `json:",inline"`
+	Existed   bool `json:"existed"` // false: it was gone already
 
 	RestorableUntil time.Time `json:"restorableUntil,omitzero"` // zero: it cannot be restored
 
-	Notes []string `json:"notes"`
+	app.Noted `json:",inline"`
 
-	// Ambiguous: whether it was gone already, or an attempt without a response has
-	// deleted it, is not known. Existed is then false.
-	Ambiguous bool `json:"ambiguous,omitzero"`
+	// Ambiguous: an earlier attempt, whose response was lost, may have deleted it.
+	Ambiguous bool `json:"ambiguous,omitzero"` // Existed is false then
 }
 
-// remove deletes a project, and asks first where it can.
-func remove(ctx context.Context, a *app.App, name, from string, force bool) error {
-	target, local, err := resolve(ctx, a, name, from)
-	if err != nil {
-		return failure.Doing(failure.At(app.StageDestination, err), local, "delete %s", name)
-	}
-	hub, err := a.ConnectToWrite(ctx)
-	fail := func(err error) error {
-		return failure.Doing(app.Explain(hub, err).At(app.StageRemove).About(target, failure.Effects{}), local, "delete %s", name)
-	}
-	if err != nil {
-		return fail(err)
-	}
-	if !a.Strict() && !force {
-		yes, err := a.UI.TypeRef(ctx, fmt.Sprintf("Delete %s?", target), "Its config and base files are deleted, too. It can be restored for 30 days.", target)
-		switch {
-		case err != nil:
-			return fail(err)
-		case !yes:
-			return a.Aborted(&app.Aborted{ProjectName: local, Project: target, Origin: hub.Origin()})
-		}
-	}
-	r, err := removeFrom(ctx, hub, target)
-	if err != nil {
-		return fail(err)
-	}
-	return a.Print("removed", r, func(w *app.Printer) { removedText(a, w, r) })
-}
+func (*removed) Kind() string   { return "removed" }
+func (*removed) Effect() string { return "the project is gone" }
 
-func removedText(a *app.App, w *app.Printer, r *Removed) {
+func (r *removed) Text(w *app.Printer) {
 	switch {
 	case r.Existed:
-		w.Line("Deleted %s", r.Project)
+		w.Head("Deleted %s", r.Project)
 	case r.Ambiguous:
-		w.Line("%s does not exist now", r.Project)
+		w.Head("%s does not exist now", r.Project)
 	default:
-		w.Line("%s was gone already", r.Project)
+		w.Head("%s was gone already", r.Project)
 	}
-	w.Field("origin", "%s", r.Origin)
 	if !r.RestorableUntil.IsZero() {
-		w.Field("restore", "until %s: %s", app.Time(r.RestorableUntil), a.CommandText(cmdline.Tool("project", "restore").With(r.Project.String())))
+		restore := cmdline.Tool("project", "restore").With(r.Project.String())
+		w.Field("restore", "until %s: %s", app.Time(r.RestorableUntil), w.Command(restore))
 	}
-	w.Notes(r.Notes)
 }
 
-// removeFrom deletes a project of a hub, and finds out whether it existed.
-func removeFrom(ctx context.Context, hub *identity.Hub, target ref.Ref) (*Removed, error) {
+// remove deletes a project, and finds out whether it existed.
+func remove(ctx context.Context, hub *identity.Hub, target ref.Ref) (*removed, error) {
 	before, err := look(ctx, hub, target)
 	if err != nil {
 		return nil, err
@@ -117,14 +101,14 @@ func removeFrom(ctx context.Context, hub *identity.Hub, target ref.Ref) (*Remove
 	if err != nil {
 		return nil, err
 	}
-	r := &Removed{Project: target, Origin: hub.Origin(), Existed: deleted.Existed || deleted.Ambiguous && before == present,
-		RestorableUntil: deleted.RestorableUntil, Notes: []string{}}
+	existed := deleted.Existed || deleted.Ambiguous && before == present
+	r := &removed{Project: target, Existed: existed, RestorableUntil: deleted.RestorableUntil}
 	switch {
 	case deleted.Ambiguous && before == hidden:
 		r.Ambiguous = true
-		r.Notes = append(r.Notes, fmt.Sprintf("%s does not exist: it was deleted by this command, in an attempt without a response, or did not exist before", target))
+		r.Note("%s does not exist: it was deleted by this command, in an attempt without a response, or did not exist before", target)
 	case !r.Existed:
-		r.Notes = append(r.Notes, missing(ctx, hub, target))
+		r.Note("%s", missing(ctx, hub, target))
 	}
 	return r, nil
 }
@@ -206,4 +190,69 @@ func missing(ctx context.Context, hub *identity.Hub, target ref.Ref) string {
 		note += fmt.Sprintf("; did you mean @%s/%s?", target.Account(), near)
 	}
 	return note
+}
+
+func restoreCommand(a *app.App) *cobra.Command {
+	as := ""
+	c := a.HubFlags(&cobra.Command{
+		Use:   "restore <@account/slug>",
+		Short: "Restore a deleted hub project",
+		Long: `Restore a deleted hub project as it was, with its config, its base files and
+their history. A project can be restored for 30 days after it was deleted; tool
+project list --deleted shows which. One that was created with --expires cannot.
+Restoring a project that is not deleted succeeds. Of several deleted projects
+with one name, the one that was deleted last is restored. --as restores it under
+another name of its account, such as when a new project uses its name.
+
+The token needs the scope admin:resource, as for deleting it.`,
+		Example: "  tool project restore @acme/web\n  tool project restore @acme/web --as web-old",
+		Args:    cmdline.Exactly("<@account/slug>"),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if as != "" && !ref.ValidName(as) {
+				return cmdline.Usagef("--as: %q is not a slug: a slug is %s", as, ref.Rule)
+			}
+			target, err := app.ParseArgument(args[0], "a project")
+			if err != nil {
+				return err
+			}
+			act := app.Action{Doing: "restore " + args[0], Writes: true, Project: target}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				done, err := hub.RestoreProject(ctx, target, as)
+				if err == nil {
+					return &restored{Project: done.Project, Existed: done.Existed}, nil
+				}
+				f := failure.Of(err)
+				switch f.Code {
+				case wire.CodeProjectExists:
+					again := cmdline.Tool("project", "restore").With(args[0]).Flag("--as", cmp.Or(as, target.Slug())+"-old")
+					f = f.WithHint("restore it under another name").WithRecipe(again)
+				case wire.CodeNotFound:
+					f = f.WithHint("list what can be restored").
+						WithRecipe(cmdline.Tool("project", "list").With(target.Account()).Flag("--deleted"))
+				}
+				return nil, f
+			})
+		}),
+	})
+	c.Flags().StringVar(&as, "as", "", "restore it under this `SLUG` (default its own)")
+	return c
+}
+
+// restored is a project that is there again.
+type restored struct {
+	Project   ref.Ref `json:"project"`
+	app.OnHub `json:",inline"`
+	Existed   bool `json:"existed"` // it was not deleted
+	app.Noted `json:",inline"`
+}
+
+func (*restored) Kind() string   { return "restored" }
+func (*restored) Effect() string { return "the restore went through" }
+
+func (r *restored) Text(w *app.Printer) {
+	if r.Existed {
+		w.Head("%s was not deleted", r.Project)
+	} else {
+		w.Head("Restored %s", r.Project)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -36,11 +37,11 @@ var periods = []period{
 	{"year", func(l *wire.RateLimitConfig) **int64 { return &l.YearLimit }, func(u *wire.Usage) *wire.PeriodUsage { return &u.Year }},
 }
 
-// Options say whose limits are shown, and which are set.
-type Options struct {
-	Bot       wire.Bot
-	Limits    map[string]int64 // by the name of the period
-	Unlimited []string
+// options say whose limits are shown, and which are set.
+type options struct {
+	bot       wire.Bot
+	limits    map[string]int64 // by the name of the period
+	unlimited []string
 }
 
 // Command returns the command rate-limit.
@@ -66,103 +67,127 @@ Periods are calendar periods in UTC: a day begins at midnight, a week on Monday.
 	f.StringArrayVar(&unlimited, "unlimited", nil, "remove the limit of this `PERIOD`; repeatable")
 	f.StringVar(&account, "account", "", "look for the botId in this account (default: yours)")
 	c.RunE = a.Run(func(ctx context.Context, args []string) error {
-		o := Options{Bot: wire.Bot{Account: account, BotID: args[0]}, Limits: map[string]int64{}, Unlimited: unlimited}
+		o := options{bot: wire.Bot{Account: account, BotID: args[0]}, limits: map[string]int64{}, unlimited: unlimited}
 		if r, err := ref.Parse(args[0]); err == nil && strings.HasPrefix(args[0], "@") {
-			o.Bot = wire.Bot{Account: r.Account(), BotRefID: r.String()}
+			o.bot = wire.Bot{Account: r.Account(), BotRefID: r.String()}
 			if account != "" && account != r.Account() {
 				return cmdline.Usagef("%s is a bot of %s, not of %s: leave out --account", r, r.Account(), account)
 			}
 		}
 		for i, p := range periods {
 			if f.Changed(p.name) {
-				o.Limits[p.name] = limits[i]
+				o.limits[p.name] = limits[i]
 			}
 		}
 		if err := o.check(); err != nil {
 			return err
 		}
-		return failure.Doing(run(ctx, a, o), "", "%s the rate limits of %s", o.verb(), args[0])
+		act := app.Action{Doing: "show the rate limits of " + args[0], Writes: o.sets(), Next: cmdline.Tool("bot", "list")}
+		if o.sets() {
+			act.Doing = "set the rate limits of " + args[0]
+		}
+		if o.bot.Account != "" {
+			act.Next = act.Next.With(o.bot.Account)
+		}
+		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) { return o.run(ctx, hub.Client) })
 	})
 	return a.HubFlags(c)
 }
 
-func (o *Options) sets() bool { return len(o.Limits)+len(o.Unlimited) > 0 }
+func (o *options) sets() bool { return len(o.limits)+len(o.unlimited) > 0 }
 
-func (o *Options) verb() string {
-	if o.sets() {
-		return "set"
+func (o *options) check() error {
+	if o.bot.Account != "" && !ref.ValidName(o.bot.Account) {
+		return cmdline.Usagef("%q is not an account: an account is %s", o.bot.Account, ref.Rule)
 	}
-	return "show"
-}
-
-func (o *Options) check() error {
-	if o.Bot.Account != "" && !ref.ValidName(o.Bot.Account) {
-		return cmdline.Usagef("%q is not an account: an account is %s", o.Bot.Account, ref.Rule)
-	}
-	for name, limit := range o.Limits {
+	for name, limit := range o.limits {
 		if limit < 0 || limit > wire.MaxLimit {
 			return cmdline.Usagef("--%s is a number from 0 to %d", name, int64(wire.MaxLimit))
 		}
 	}
-	for _, name := range o.Unlimited {
+	for _, name := range o.unlimited {
 		if !slices.ContainsFunc(periods, func(p period) bool { return p.name == name }) {
 			return cmdline.Usagef("--unlimited is minute, hour, day, week, month or year, not %q", name)
 		}
-		if _, both := o.Limits[name]; both {
+		if _, both := o.limits[name]; both {
 			return cmdline.Usagef("--%[1]s and --unlimited %[1]s exclude each other", name)
 		}
 	}
 	return nil
 }
 
-// Result is a bot with its limits and its usage.
-type Result struct {
-	Origin         string `json:"origin"`
-	wire.RateLimit `json:",inline"`
-	Changed        bool `json:"changed"`
+// result is a bot with its limits and its usage.
+type result struct {
+	app.OnHub       `json:",inline"`
+	*wire.RateLimit `json:",inline"`
+	Changed         bool `json:"changed"`
+
+	effect string // "": the limits were only read
 }
 
-func run(ctx context.Context, a *app.App, o Options) error {
-	hub, err := a.ConnectTo(ctx, o.sets())
-	if err != nil {
-		return failure.At("rate-limit", err)
+func (*result) Kind() string     { return "rateLimit" }
+func (r *result) Effect() string { return r.effect }
+
+// barWidth is the length of a bar, in columns.
+const barWidth = 20
+
+func (r *result) Text(w *app.Printer) {
+	name := r.Bot.BotRefID
+	if name == "" {
+		name = r.Bot.BotID + " of @" + r.Bot.Account
 	}
-	current, err := hub.RateLimit(ctx, o.Bot)
-	if failure.Of(err).Code == wire.CodeNotFound {
-		if meant, ok := o.meant(ctx, hub.Client); ok {
-			return failure.New(wire.CodeNotFound, "%s is not the botId of another system's bot, but %s is a bot of this hub", o.Bot.BotID, meant).
-				At("rate-limit").WithRecipe(o.line(meant))
+	w.Head("%s", name)
+	for _, p := range periods {
+		u := p.usage(&r.Usage)
+		if u.Limit == nil {
+			w.Field(p.name, "%-*s %d used, unlimited", barWidth, "", u.Used)
+			continue
+		}
+		layout := "15:04"
+		if time.Until(u.ResetsAt) > 24*time.Hour {
+			layout = "2006-01-02 15:04"
+		}
+		text := fmt.Sprintf("%d of %d used, until %s UTC", u.Used, *u.Limit, u.ResetsAt.UTC().Format(layout))
+		w.Field(p.name, "%s %s", ui.Bar(u.Used, *u.Limit, barWidth), text)
+	}
+}
+
+// run returns the limits, after it set those that are named.
+func (o *options) run(ctx context.Context, hub *hubclient.Client) (*result, error) {
+	current, err := hub.RateLimit(ctx, o.bot)
+	if hubclient.HasCode(err, wire.CodeNotFound) {
+		if meant, ok := o.meant(ctx, hub); ok {
+			return nil, failure.New(wire.CodeNotFound,
+				"%s is not the botId of another system's bot, but %s is a bot of this hub", o.bot.BotID, meant).Try(o.line(meant))
 		}
 		if o.sets() {
 			current, err = &wire.RateLimit{}, nil
 		}
 	}
+	if err != nil || !o.sets() {
+		return &result{RateLimit: current}, err
+	}
+	limits := current.Limits
+	for _, p := range periods {
+		if limit, ok := o.limits[p.name]; ok {
+			*p.limit(&limits) = &limit
+		}
+		if slices.Contains(o.unlimited, p.name) {
+			*p.limit(&limits) = nil
+		}
+	}
+	// With the revision, so that limits which somebody else sets meanwhile are not lost.
+	set, err := hub.SetRateLimit(ctx, o.bot, limits, current.Revision)
 	if err != nil {
-		f := app.Explain(hub, err).At("rate-limit")
-		if f.Code == wire.CodeNotFound {
-			f = f.WithRecipe(o.list())
-		}
-		return f
+		return nil, err
 	}
-	result, done := &Result{Origin: hub.Origin(), RateLimit: *current}, ""
-	if o.sets() {
-		limits := current.Limits
-		o.apply(&limits)
-		// With the revision, so that limits which somebody else sets meanwhile are not lost.
-		set, err := hub.SetRateLimit(ctx, o.Bot, limits, current.Revision)
-		if err != nil {
-			return app.Explain(hub, err).At("rate-limit")
-		}
-		result.RateLimit, result.Changed = *set, set.Revision != current.Revision
-		done = "the limits were set"
-	}
-	return a.PrintDone("rateLimit", done, result, func(w *app.Printer) { show(w, result) })
+	return &result{RateLimit: set, Changed: set.Revision != current.Revision, effect: "the limits were set"}, nil
 }
 
 // meant returns the bot of the hub whose slug was given as a botId. Limits of the botId
 // would not be those of the bot.
-func (o *Options) meant(ctx context.Context, hub *hubclient.Client) (r ref.Ref, ok bool) {
-	account := o.Bot.Account
+func (o *options) meant(ctx context.Context, hub *hubclient.Client) (r ref.Ref, ok bool) {
+	account := o.bot.Account
 	if account == "" {
 		who, err := hub.Whoami(ctx)
 		if err != nil {
@@ -170,7 +195,7 @@ func (o *Options) meant(ctx context.Context, hub *hubclient.Client) (r ref.Ref, 
 		}
 		account = who.User
 	}
-	r, err := ref.New(account, o.Bot.BotID)
+	r, err := ref.New(account, o.bot.BotID)
 	if err != nil {
 		return r, false
 	}
@@ -179,65 +204,15 @@ func (o *Options) meant(ctx context.Context, hub *hubclient.Client) (r ref.Ref, 
 }
 
 // line is the same command about another bot.
-func (o *Options) line(bot ref.Ref) cmdline.Line {
+func (o *options) line(bot ref.Ref) cmdline.Line {
 	line := cmdline.Tool("rate-limit").With(bot.String())
 	for _, p := range periods {
-		if limit, ok := o.Limits[p.name]; ok {
+		if limit, ok := o.limits[p.name]; ok {
 			line = line.Flag("--"+p.name, strconv.FormatInt(limit, 10))
 		}
 	}
-	for _, name := range o.Unlimited {
+	for _, name := range o.unlimited {
 		line = line.Flag("--unlimited", name)
 	}
 	return line
-}
-
-// list is the command that lists the bots of the same account.
-func (o *Options) list() cmdline.Line {
-	line := cmdline.Tool("bot", "list")
-	if o.Bot.Account != "" {
-		line = line.With(o.Bot.Account)
-	}
-	return line
-}
-
-// apply changes the limits that are named.
-func (o *Options) apply(limits *wire.RateLimitConfig) {
-	for _, p := range periods {
-		if limit, ok := o.Limits[p.name]; ok {
-			*p.limit(limits) = &limit
-		}
-		if slices.Contains(o.Unlimited, p.name) {
-			*p.limit(limits) = nil
-		}
-	}
-}
-
-// barWidth is the length of a bar, in columns.
-const barWidth = 20
-
-func show(w *app.Printer, r *Result) {
-	name := r.Bot.BotRefID
-	if name == "" {
-		name = r.Bot.BotID + " of @" + r.Bot.Account
-	}
-	w.Line("%s", name)
-	w.Field("origin", "%s", r.Origin)
-	for _, p := range periods {
-		u := p.usage(&r.Usage)
-		if u.Limit == nil {
-			w.Field(p.name, "%-*s %d used, unlimited", barWidth, "", u.Used)
-			continue
-		}
-		text := fmt.Sprintf("%d of %d used, until %s UTC", u.Used, *u.Limit, u.ResetsAt.UTC().Format(layout(u.ResetsAt)))
-		w.Field(p.name, "%s %s", ui.Bar(u.Used, *u.Limit, barWidth), text)
-	}
-}
-
-// layout is how the end of a period is written: with the date if it is not today.
-func layout(end time.Time) string {
-	if time.Until(end) > 24*time.Hour {
-		return "2006-01-02 15:04"
-	}
-	return "15:04"
 }

@@ -3,7 +3,6 @@ package token
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -23,12 +22,14 @@ func Command(a *app.App) *cobra.Command {
 	return cmdline.Group("token", "Manage your tokens", createCommand(a), listCommand(a), revokeCommand(a))
 }
 
-// Created is a token that was created.
-type Created struct {
-	Origin            string `json:"origin"`
-	wire.CreatedToken `json:",inline"`
-	Notes             []string `json:"notes"`
+// created is a token that was created.
+type created struct {
+	app.OnHub          `json:",inline"`
+	*wire.CreatedToken `json:",inline"`
+	app.NewToken       `json:",inline"`
 }
+
+func (*created) Kind() string { return "token" }
 
 // flags are those of create.
 type flags struct {
@@ -56,7 +57,15 @@ better: its tokens do not end with yours.`,
 			if err != nil {
 				return err
 			}
-			return failure.Doing(create(ctx, a, request), "", "create a token")
+			act := app.Action{Doing: "create a token", Writes: true}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				token, err := hub.CreateToken(ctx, request)
+				if err != nil {
+					return nil, err
+				}
+				secret, err := app.CheckNewToken(token.Token)
+				return &created{CreatedToken: token, NewToken: secret}, err
+			})
 		}),
 	}
 	fs := c.Flags()
@@ -102,27 +111,14 @@ func (f *flags) request() (r wire.CreateToken, err error) {
 	return r, nil
 }
 
-func create(ctx context.Context, a *app.App, request wire.CreateToken) error {
-	hub, err := a.ConnectToWrite(ctx)
-	if err != nil {
-		return failure.At("create", err)
-	}
-	token, err := hub.CreateToken(ctx, request)
-	if err == nil && !pat.Valid(token.Token) {
-		err = errors.New("the hub's response has no valid token")
-	}
-	if err != nil {
-		return app.Explain(hub, err).At("create")
-	}
-	shown := Created{Origin: hub.Origin(), CreatedToken: *token, Notes: []string{"this token is shown once; the hub keeps only its hash"}}
-	return a.PrintToken("token", shown, token.Token, shown.Notes[0])
+// list are the valid tokens of the caller.
+type list struct {
+	app.OnHub `json:",inline"`
+	Tokens    []wire.TokenInfo `json:"tokens"`
 }
 
-// Listed are the valid tokens of the caller.
-type Listed struct {
-	Origin string           `json:"origin"`
-	Tokens []wire.TokenInfo `json:"tokens"`
-}
+func (*list) Kind() string          { return "tokens" }
+func (r *list) Text(w *app.Printer) { w.Tokens(r.Tokens) }
 
 func listCommand(a *app.App) *cobra.Command {
 	return a.HubFlags(&cobra.Command{
@@ -131,25 +127,43 @@ func listCommand(a *app.App) *cobra.Command {
 		Example: "  tool token list",
 		Args:    cmdline.Exactly(),
 		RunE: a.Run(func(ctx context.Context, _ []string) error {
-			hub, err := a.Connect()
-			if err != nil {
-				return failure.Doing(failure.At("list", err), "", "list tokens")
-			}
-			tokens, err := hub.Tokens(ctx)
-			if err != nil {
-				return failure.Doing(app.Explain(hub, err).At("list"), "", "list tokens")
-			}
-			return a.Print("tokens", Listed{Origin: hub.Origin(), Tokens: tokens}, func(w *app.Printer) { w.Tokens(tokens) })
+			return a.Call(ctx, app.Action{Doing: "list tokens"}, func(hub *identity.Hub) (app.Result, error) {
+				tokens, err := hub.Tokens(ctx)
+				return &list{Tokens: tokens}, err
+			})
 		}),
 	})
 }
 
-// Revoked are tokens that were revoked.
-type Revoked struct {
-	Origin    string              `json:"origin"`
+// revoked are tokens that were revoked.
+type revoked struct {
+	app.OnHub `json:",inline"`
 	Tokens    []wire.RevokedToken `json:"tokens"`
 	LoggedOut bool                `json:"loggedOut"` // the stored token was one of them
-	Notes     []string            `json:"notes"`
+	app.Noted `json:",inline"`
+}
+
+func (*revoked) Kind() string   { return "tokensRevoked" }
+func (*revoked) Effect() string { return "the tokens were revoked" }
+
+func (r *revoked) Text(w *app.Printer) {
+	for _, t := range r.Tokens {
+		if t.ID == "" {
+			w.Line("The token in use was revoked already")
+			continue
+		}
+		w.Line("Revoked %s (%s)", t.ID, t.Name)
+		var also []string
+		for _, with := range t.AlsoRevoked {
+			also = append(also, fmt.Sprintf("%s (%s)", with.ID, with.Name))
+		}
+		if also != nil {
+			w.Line("Revoked with it: %s", cmdline.Shortlist(also, maxAlsoRevoked))
+		}
+	}
+	if r.LoggedOut {
+		w.Line("Logged out of %s", r.Origin)
+	}
 }
 
 func revokeCommand(a *app.App) *cobra.Command {
@@ -175,11 +189,8 @@ forgotten, too: this machine is logged out.`,
 					return err
 				}
 			}
-			hub, err := a.ConnectToWrite(ctx)
-			if err != nil {
-				return failure.Doing(failure.At("revoke", err), "", "revoke tokens")
-			}
-			return revoke(ctx, a, hub, args)
+			act := app.Action{Doing: "revoke tokens", Writes: true, Next: listLine}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) { return revoke(ctx, a, hub, args) })
 		}),
 	})
 }
@@ -192,41 +203,22 @@ const maxAlsoRevoked = 10
 
 // revoke revokes tokens one after the other, the one in use last. A failure says which
 // ones it has revoked.
-func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) error {
-	result := Revoked{Origin: hub.Origin(), Notes: []string{}}
+func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) (*revoked, error) {
+	r := &revoked{}
 	ids = inUseLast(ids, hub)
 	for i, id := range ids {
-		revoked, err := hub.RevokeToken(ctx, id)
+		t, err := hub.RevokeToken(ctx, id)
 		if err != nil {
-			return failure.Doing(app.ExplainRevocation(hub, err, ids[:i], listLine), "", "revoke the token %s", id)
+			return nil, app.NotRevoked(err, "the token "+id, ids[:i])
 		}
-		result.Tokens = append(result.Tokens, *revoked)
+		r.Tokens = append(r.Tokens, *t)
 		if id == wire.TokenSelf { // as the token in use is called by now; what the hub says of another one does not matter
-			if err := result.logOut(a, hub); err != nil {
-				return failure.Doing(failure.At("revoke", err), "", "log out")
+			if err := r.logOut(a, hub); err != nil {
+				return nil, failure.Doing(err, "", "log out")
 			}
 		}
 	}
-	return a.Print("tokensRevoked", result, func(w *app.Printer) {
-		for _, t := range result.Tokens {
-			if t.ID == "" {
-				w.Line("The token in use was revoked already")
-				continue
-			}
-			w.Line("Revoked %s (%s)", t.ID, t.Name)
-			var also []string
-			for _, with := range t.AlsoRevoked {
-				also = append(also, fmt.Sprintf("%s (%s)", with.ID, with.Name))
-			}
-			if also != nil {
-				w.Line("Revoked with it: %s", cmdline.Shortlist(also, maxAlsoRevoked))
-			}
-		}
-		if result.LoggedOut {
-			w.Line("Logged out of %s", result.Origin)
-		}
-		w.Notes(result.Notes)
-	})
+	return r, nil
 }
 
 // inUseLast puts the token in use behind the others, which it revokes.
@@ -244,9 +236,9 @@ func inUseLast(ids []string, hub *identity.Hub) []string {
 }
 
 // logOut forgets the token in use if it is the stored one.
-func (r *Revoked) logOut(a *app.App, hub *identity.Hub) error {
+func (r *revoked) logOut(a *app.App, hub *identity.Hub) error {
 	if hub.Identity.TokenSource != identity.FromLogin {
-		r.Notes = append(r.Notes, "the token that the "+hub.Identity.TokenSource.Phrase()+" gives is no longer valid")
+		r.Note("the token that the %s gives is no longer valid", hub.Identity.TokenSource.Phrase())
 		return nil
 	}
 	logins, err := a.Logins()

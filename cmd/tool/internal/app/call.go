@@ -1,0 +1,152 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Stages of a failure.
+const (
+	StageRead        = "read"
+	StageStack       = "stack"
+	StageDestination = "destination"
+	StageAPI         = "api"
+	StageCreate      = "create"
+	StageSeed        = "seed"
+	StagePush        = "push"
+	StagePull        = "pull"
+	StageWrite       = "write"
+	StagePublish     = "publish"
+	StageEdit        = "edit"
+	StageRemove      = "rm"
+	StageDiff        = "diff"
+)
+
+// Action is what a command does on a hub, as its failures say it.
+type Action struct {
+	Doing  string // such as: list the members of acme
+	Stage  string // "": the command's
+	Writes bool   // a person is asked before another hub than the workspace's is used
+	Anyone bool   // works without a token, too
+
+	Local   string  // name of the local project, "" for none
+	Project ref.Ref // on the hub; zero: none
+
+	Next cmdline.Line // the next command if there is no such thing, or none would be left
+}
+
+// Call connects to the hub, does the action, and prints its result, unless that is nil.
+func (a *App) Call(ctx context.Context, act Action, do func(hub *identity.Hub) (Result, error)) error {
+	connect := func() (*identity.Hub, error) { return a.ConnectTo(ctx, act.Writes) }
+	if act.Anyone {
+		connect = a.ConnectAnyway
+	}
+	hub, err := connect()
+	if err != nil {
+		return act.fail(nil, err)
+	}
+	r, err := do(hub)
+	if err != nil {
+		return act.fail(hub, err)
+	}
+	if r == nil {
+		return nil
+	}
+	if r, ok := r.(interface{ answeredBy(origin string) }); ok {
+		r.answeredBy(hub.Origin())
+	}
+	return failure.Doing(a.Show(r), act.Local, "%s", act.Doing)
+}
+
+// fail says what failed, unless err does, and adds the next command.
+func (act *Action) fail(hub *identity.Hub, err error) error {
+	f := Explain(hub, err).At(act.Stage)
+	f.Local, f.Project = act.Local, act.Project
+	if f.Action == "" {
+		f.Action = act.Doing
+	}
+	if (f.Code == wire.CodeNotFound || f.Code == wire.CodeLastAdmin) && f.Recipe == nil && act.Next.Program != "" {
+		f = f.WithRecipe(OrRestore(err, act.Project, act.Next))
+	}
+	return f
+}
+
+// ErrDeclined ends a command whose question was answered by no. Nothing is reported but
+// that nothing was changed.
+var ErrDeclined = errors.New("the question was answered by no")
+
+// ConfirmRef has a person type a whole name before what it names is deleted, unless force.
+func (a *App) ConfirmRef(ctx context.Context, force bool, title, fact string, r ref.Ref) error {
+	if force || a.Strict() {
+		return nil
+	}
+	return Agreed(a.UI.TypeRef(ctx, title, fact, r))
+}
+
+// Agreed returns the error of a question, and ErrDeclined if the answer was no.
+func Agreed(yes bool, err error) error {
+	if err == nil && !yes {
+		return ErrDeclined
+	}
+	return err
+}
+
+// Aborted is the result of a command whose question was answered by no.
+type Aborted struct {
+	ProjectName string  `json:"projectName"`
+	Project     ref.Ref `json:"project,omitzero"`
+	Origin      string  `json:"origin,omitzero"`
+	Done        string  `json:"-"` // what was changed before, "": nothing
+}
+
+// Kind returns the type of the JSON document.
+func (r *Aborted) Kind() string { return "aborted" }
+
+// Effect returns what was changed before.
+func (r *Aborted) Effect() string { return cmp.Or(r.Done, "nothing was changed") }
+
+// Text says that the person said no.
+func (r *Aborted) Text(w *Printer) { w.Line("Aborted: %s", r.Effect()) }
+
+// Aborted prints that the person said no.
+func (a *App) Aborted(r *Aborted) error { return a.Show(r) }
+
+// Explain returns err as a failure, with the hub's origin and what the identity knows of
+// its cause. hub is nil if no hub was known yet.
+func Explain(hub *identity.Hub, err error) failure.Failure {
+	if hub == nil {
+		return failure.Of(err)
+	}
+	f := failure.Of(hub.Fault(err))
+	f.Origin = hub.Origin()
+	return f
+}
+
+// IsInterrupted reports that the person or the system ended the command.
+func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
+
+// IsNotFound reports that the hub has no such thing.
+func IsNotFound(err error) bool { return hubclient.HasCode(err, wire.CodeNotFound) }
+
+// IsDeleted reports that the hub has no such project because it was deleted, and can restore it.
+func IsDeleted(err error) bool {
+	e, ok := errors.AsType[*hubclient.Error](err)
+	return ok && !e.RestorableUntil.IsZero()
+}
+
+// OrRestore returns the command that restores a project if err says that it was deleted,
+// otherwise line.
+func OrRestore(err error, project ref.Ref, line cmdline.Line) cmdline.Line {
+	if IsDeleted(err) {
+		return cmdline.Tool("project", "restore").With(project.String())
+	}
+	return line
+}

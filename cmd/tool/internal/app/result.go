@@ -1,0 +1,100 @@
+package app
+
+import (
+	"fmt"
+
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
+)
+
+// Result is what a command prints. One of a command that writes has a method Effect, too,
+// which says what was done if the result cannot be printed, such as: the role was set.
+type Result interface {
+	Kind() string // the type of the JSON document
+	Text(w *Printer)
+}
+
+// OnHub is the part of a result that names the hub. [App.Call] fills it in, and
+// [Printer.Head] writes it.
+type OnHub struct {
+	Origin string `json:"origin"`
+}
+
+func (h *OnHub) answeredBy(origin string) { h.Origin = origin }
+
+func (h *OnHub) where() (env, origin string) { return "", h.Origin }
+
+// About is the part of a result that names the project. [Target.About] returns it, and
+// [Printer.Head] writes its environment and its hub.
+type About struct {
+	ProjectName string  `json:"projectName,omitzero"`
+	Env         string  `json:"environment,omitzero"`
+	Project     ref.Ref `json:"project,omitzero"`
+	Origin      string  `json:"origin,omitzero"`
+}
+
+func (b *About) where() (env, origin string) { return b.Env, b.Origin }
+
+// Noted is the part of a result that has notes, which are written below its text.
+type Noted struct {
+	Notes []string `json:"notes"`
+}
+
+func (n *Noted) notes() []string { return n.Notes }
+
+// Note adds a note.
+func (n *Noted) Note(format string, args ...any) {
+	n.Notes = append(n.Notes, fmt.Sprintf(format, args...))
+}
+
+// Show prints a result: as JSON, or as text with its notes below.
+func (a *App) Show(r Result) error {
+	a.releaseWarnings()
+	effect, redact := "", pat.Redact
+	if r, ok := r.(interface{ Effect() string }); ok {
+		effect = r.Effect()
+	}
+	_, secret := r.(interface{ secret() })
+	if secret {
+		redact = func(document string) string { return document }
+	}
+	if a.JSON {
+		return unprinted(effect, a.writeJSON(r.Kind(), r, redact))
+	}
+	var notes []string
+	if r, ok := r.(interface{ notes() []string }); ok {
+		notes = r.notes()
+	}
+	if secret {
+		for _, note := range notes {
+			a.Diagnose("note: %s", note)
+		}
+		notes = nil
+	}
+	p := a.Printer()
+	if r, ok := r.(interface{ where() (env, origin string) }); ok {
+		p.env, p.origin = r.where()
+	}
+	r.Text(p)
+	p.Notes(notes)
+	return unprinted(effect, p.err)
+}
+
+// printError is a result that could not be written to stdout, which is where a failure
+// in JSON would go too.
+type printError struct{ error }
+
+func (e *printError) Unwrap() error { return e.error }
+
+// unprinted returns that a result could not be written, nil for nil. effect says what was
+// done, "" for nothing.
+func unprinted(effect string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if effect != "" {
+		effect += ", but "
+	}
+	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", effect, failure.Cause(err))}
+}

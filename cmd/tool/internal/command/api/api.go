@@ -1,0 +1,197 @@
+// Package api lists, shows, updates and deletes the APIs that are registered at the hub.
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+const argument = "<@account/slug>"
+
+// Command returns the command api.
+func Command(a *app.App) *cobra.Command {
+	return cmdline.Group("api", "List, view, update and delete registered APIs", a.ListCommand(&app.List{
+		Name: "api", Heading: "APIs", Short: "List registered APIs: yours, or those of an account", Find: find,
+	}), viewCommand(a), updateCommand(a), removeCommand(a))
+}
+
+// list is a list of APIs.
+type list struct {
+	app.Listing `json:",inline"`
+	APIs        []wire.API `json:"apis"`
+}
+
+func (*list) Kind() string { return "apis" }
+
+func find(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+	all, err := hub.APIs(ctx, l.Account)
+	for _, v := range all {
+		l.Row(v.API.String(), v.Title+" "+v.Version, v.Format, "by "+v.CreatedBy+", "+app.Ago(v.CreatedAt))
+	}
+	return &list{l, all}, err
+}
+
+// viewed is one API.
+type viewed struct {
+	*wire.API `json:",inline"`
+	app.OnHub `json:",inline"`
+	app.Noted `json:",inline"`
+}
+
+func (*viewed) Kind() string { return "api" }
+
+func (r *viewed) Text(w *app.Printer) {
+	w.Head("%s", r.API.API)
+	w.Field("title", "%s", r.Title)
+	if r.Version != "" {
+		w.Field("version", "%s", r.Version)
+	}
+	w.Field("format", "%s", r.Format)
+	w.Field("digest", "%s", r.SHA256)
+	w.Field("registered", "%s by %s", app.Ago(r.CreatedAt), r.CreatedBy)
+	if !r.UpdatedAt.IsZero() {
+		w.Field("updated", "%s by %s", app.Ago(r.UpdatedAt), r.UpdatedBy)
+	}
+}
+
+func viewCommand(a *app.App) *cobra.Command {
+	return a.HubFlags(a.EnvFlag(&cobra.Command{
+		Use:     "view [" + argument + "]",
+		Short:   "Show a registered API",
+		Long:    "Show a registered API. Without an argument it is the one of the only local\nproject. In an environment it is that of the environment, or one on its hub.",
+		Example: "  tool api view @acme/pets\n  tool api view --json",
+		Args:    cmdline.AtMost(argument),
+
+		ValidArgsFunction: app.FirstOnly(registered(a)),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			name := strings.Join(args, "")
+			act := app.Action{Doing: strings.TrimSpace("view " + name)}
+			target, err := target(ctx, a, name)
+			if err != nil {
+				return failure.Doing(err, "", "%s", act.Doing)
+			}
+			act.Next = cmdline.Tool("api", "list").With(target.Account())
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				found, err := hub.API(ctx, target)
+				return &viewed{API: found}, missing(err, hub, target)
+			})
+		}),
+	}))
+}
+
+// missing says which API there is not, if err says that.
+func missing(err error, hub *identity.Hub, target ref.Ref) error {
+	if app.IsNotFound(err) {
+		return failure.Of(err).WithReason("there is no API %s on %s", target, hub.Origin())
+	}
+	return err
+}
+
+// target returns the API that is named, else that of the only local project.
+func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
+	if name != "" {
+		return named(ctx, a, name)
+	}
+	local, err := a.Local(ctx, "", a.Itself)
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	return ofLocal(a, local)
+}
+
+// named returns the API of an argument, which is on the hub of the environment in use.
+func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
+	r, err := app.ParseArgument(name, "an API")
+	if err != nil {
+		return r, err
+	}
+	return r, a.UseEnvironmentHub(ctx)
+}
+
+// ofLocal returns the API that a local project's client.json names.
+func ofLocal(a *app.App, local *workspace.Project) (ref.Ref, error) {
+	client, err := a.ReadClient(local)
+	if err != nil {
+		return ref.Ref{}, failure.At(app.StageRead, err)
+	}
+	if !client.API.Present() {
+		return ref.Ref{}, failure.At(app.StageAPI, failure.New(failure.CodeInvalidFile, "%s names no API", local.ClientPath()).
+			WithHint("name one, as @account/slug").Try(cmdline.Tool("api", "list")))
+	}
+	r, err := ref.Parse(client.API.Text)
+	if err != nil {
+		return r, failure.At(app.StageAPI, failure.New(failure.CodeInvalidFile, "%s: api: %w", client.API.At, err))
+	}
+	return r, nil
+}
+
+// registered completes the name of a registered API.
+func registered(a *app.App) app.Completion {
+	return a.FromHub(func(ctx context.Context, hub *identity.Hub) ([]string, error) {
+		all, err := hub.APIs(ctx, "")
+		names := make([]string, len(all))
+		for i, v := range all {
+			names[i] = v.API.String()
+		}
+		return names, err
+	})
+}
+
+// removed is an API that is gone.
+type removed struct {
+	*wire.DeletedAPI `json:",inline"`
+	app.OnHub        `json:",inline"`
+}
+
+func (*removed) Kind() string   { return "apiRemoved" }
+func (*removed) Effect() string { return "the API is gone" }
+
+func (r *removed) Text(w *app.Printer) {
+	if r.Existed {
+		w.Head("Deleted the API %s", r.API)
+	} else {
+		w.Head("The API %s was gone already", r.API)
+	}
+}
+
+func removeCommand(a *app.App) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "rm " + argument,
+		Short: "Delete a registered API",
+		Long: `Delete a registered API, unless a project uses it. Deleting an API that does
+not exist succeeds. A terminal asks you to type the full name, unless --force is
+given. The token needs the scope admin:resource.`,
+		Example: "  tool api rm @acme/pets\n  tool api rm @acme/pets --force",
+		Args:    cmdline.Exactly(argument),
+
+		ValidArgsFunction: app.FirstOnly(registered(a)),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			target, err := named(ctx, a, args[0])
+			if err != nil {
+				return err
+			}
+			return a.Call(ctx, app.Action{Doing: fmt.Sprintf("delete %s", target)}, func(hub *identity.Hub) (app.Result, error) {
+				title := fmt.Sprintf("Delete the API %s for good?", target)
+				if err := a.ConfirmRef(ctx, force, title, "An API that projects use is not deleted.", target); err != nil {
+					return nil, err
+				}
+				deleted, err := hub.DeleteAPI(ctx, target)
+				return &removed{DeletedAPI: deleted}, err
+			})
+		}),
+	}
+	c.Flags().BoolVar(&force, "force", false, "delete without asking")
+	return a.HubFlags(a.EnvFlag(c))
+}

@@ -1,0 +1,221 @@
+// Package project copies, lists, shows, changes, deletes and restores projects of the hub.
+package project
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Command returns the command project. Its first subcommand, create, is another package's.
+func Command(a *app.App, create *cobra.Command) *cobra.Command {
+	return cmdline.Group("project", "Create, copy, list, view, edit, delete and restore hub projects",
+		create, copyCommand(a), listCommand(a), viewCommand(a), editCommand(a), removeCommand(a), restoreCommand(a))
+}
+
+func listCommand(a *app.App) *cobra.Command {
+	deleted := false
+	l := &app.List{Name: "project", Heading: "projects", Short: "List your hub projects, or those of an account"}
+	l.Find = func(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+		if deleted {
+			return findDeleted(ctx, hub, l)
+		}
+		return findAll(ctx, hub, l)
+	}
+	c := a.ListCommand(l)
+	c.PreRun = func(*cobra.Command, []string) {
+		if deleted {
+			l.Heading = "deleted projects"
+		}
+	}
+	c.Flags().BoolVar(&deleted, "deleted", false, "list deleted projects that can be restored instead")
+	return c
+}
+
+// listDeleted is a list of projects that can be restored.
+type listDeleted struct {
+	app.Listing `json:",inline"`
+	Deleted     bool                  `json:"deleted"` // always true
+	Projects    []wire.DeletedProject `json:"projects"`
+	app.Noted   `json:",inline"`
+}
+
+func (*listDeleted) Kind() string { return "projects" }
+
+func findDeleted(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+	all, err := hub.DeletedProjects(ctx, l.Account)
+	for _, d := range all {
+		l.Row(d.Project.String(), "deleted by "+d.DeletedBy+", "+app.Ago(d.DeletedAt), "can be restored until "+app.Time(d.RestorableUntil))
+	}
+	return &listDeleted{Listing: l, Deleted: true, Projects: all}, err
+}
+
+// list is a list of projects.
+type list struct {
+	app.Listing `json:",inline"`
+	Projects    []wire.Project `json:"projects"`
+	app.Noted   `json:",inline"`
+}
+
+func (*list) Kind() string { return "projects" }
+
+func findAll(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+	all, err := hub.Projects(ctx, l.Account)
+	for _, v := range all {
+		state := "no config"
+		if v.Config.HasConfig {
+			state = "config by " + v.Config.UpdatedBy + ", " + app.Ago(v.Config.UpdatedAt)
+		}
+		if !v.ExpiresAt.IsZero() {
+			state += ", expires " + app.Time(v.ExpiresAt)
+		}
+		l.Row(v.Project.String(), string(v.Visibility), "@"+v.Stack+" "+v.StackVersion, state)
+	}
+	return &list{Listing: l, Projects: all}, err
+}
+
+func viewCommand(a *app.App) *cobra.Command {
+	var web bool
+	c := &cobra.Command{
+		Use:     "view [<@account/slug>]",
+		Short:   "Show a hub project or open its page",
+		Long:    "Show a hub project or open its page. Without an argument it is the one of the\nonly local project. In an environment it is that of the environment, or one on\nits hub.",
+		Example: "  tool project view @acme/web\n  tool project view --web",
+		Args:    cmdline.AtMost("<@account/slug>"),
+
+		ValidArgsFunction: app.FirstOnly(a.HubProjects()),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			return View(ctx, a, strings.Join(args, ""), web)
+		}),
+	}
+	c.Flags().BoolVar(&web, "web", false, "open the page in a browser, signed in as you; print its address in a pipeline")
+	return a.HubFlags(a.EnvFlag(c))
+}
+
+// View shows the hub project that is named, else that of the only local one,
+// or opens its page.
+func View(ctx context.Context, a *app.App, name string, web bool) error {
+	act := app.Action{Doing: strings.TrimSpace("view " + name), Anyone: true}
+	target, err := target(ctx, a, name)
+	if err != nil {
+		return failure.Doing(failure.At(app.StageDestination, err), "", "%s", act.Doing)
+	}
+	act.Project, act.Next = target, cmdline.Tool("project", "list").With(target.Account())
+	return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+		p, err := hub.Project(ctx, target)
+		if err == nil && web && !a.Strict() {
+			return nil, failure.Doing(a.OpenPage(ctx, hub, p.URL), "", "open %s", p.URL)
+		}
+		return &viewed{Project: p, web: web}, err
+	})
+}
+
+// wholeName returns the ref that was probably meant by a part of it: the local
+// project's of that name, else one of the account that is logged in; "" for neither.
+func wholeName(a *app.App, name string) string {
+	if ws, err := a.Workspace(); err == nil {
+		if local, err := ws.Project(name); err == nil {
+			if client, err := local.Client(); err == nil && client.Project.Present() {
+				return client.Project.Text
+			}
+		}
+	}
+	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
+		return own.String()
+	}
+	return ""
+}
+
+// viewed is one project.
+type viewed struct {
+	*wire.Project `json:",inline"`
+	app.OnHub     `json:",inline"`
+	app.Noted     `json:",inline"`
+
+	web    bool // only the address of the page is printed
+	effect string
+}
+
+func (*viewed) Kind() string     { return "project" }
+func (r *viewed) Effect() string { return r.effect }
+
+func (r *viewed) Text(w *app.Printer) {
+	if r.web {
+		w.Line("%s", r.URL)
+		return
+	}
+	w.Line("%s", r.Project.Project)
+	projectFields(w, r.Origin, r.Project)
+}
+
+// projectFields writes what the hub says about a project.
+func projectFields(w *app.Printer, origin string, r *wire.Project) {
+	w.Address("page", origin, r.URL)
+	stack := r.StackVersion
+	if r.ResolvedStackVersion != r.StackVersion {
+		stack += ", now " + r.ResolvedStackVersion
+	}
+	if r.UseStackVersion != "" {
+		stack += ", which was withdrawn: use " + r.UseStackVersion
+	}
+	w.Field("stack", "@%s, version %s", r.Stack, stack)
+	w.Field("api", "%s", r.API)
+	w.Field("visibility", "%s", r.Visibility)
+	if r.EnforceSchema {
+		w.Field("settings", "refused unless the stack's schema allows them")
+	}
+	w.Field("config", "%s", app.Edit(r.Config.Edit))
+	w.Field("revision", "%s", r.Config.Revision)
+	if f := r.BaseFiles; f != nil {
+		w.Field("base files", "%s, %s", app.Count(f.Count, "file", "files"), app.Bytes(f.Bytes))
+	} else {
+		w.Field("base files", "none")
+	}
+	w.Field("created", "%s by %s", app.Ago(r.CreatedAt), r.CreatedBy)
+	if !r.ExpiresAt.IsZero() {
+		w.Field("expires", "%s", app.Time(r.ExpiresAt))
+	}
+}
+
+// target returns the hub project that is named, else that of the only local one.
+func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
+	if name != "" {
+		r, err := app.ParseArgument(name, "a project")
+		if e, ok := errors.AsType[*cmdline.UsageError](err); ok {
+			if whole := wholeName(a, name); whole != "" {
+				err = e.Try(a.Line().With(whole))
+			}
+		}
+		if err == nil {
+			err = a.UseEnvironmentHub(ctx)
+		}
+		return r, err
+	}
+	local, err := a.Local(ctx, "", func(local string) cmdline.Line {
+		if whole := wholeName(a, local); whole != "" {
+			return cmdline.Tool("project", "view").With(whole)
+		}
+		return cmdline.Tool("project", "list")
+	})
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	client, err := local.Client()
+	if err != nil {
+		return ref.Ref{}, err
+	}
+	r, err := app.Destination(local, client, nil)
+	if err != nil {
+		return r, failure.Of(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
+	}
+	return r, nil
+}
