@@ -154,20 +154,12 @@ func (c *Client) apply(e *environment) error {
 		c.API = e.api
 	}
 	c.Warnings = append(c.Warnings, e.warnings()...)
-	merged, err := c.Settings()
-	if err != nil { // there are none
+	if e.settings == nil {
 		return nil
 	}
-	v, err := jsonedit.ParseValue(merged)
-	if err != nil {
-		return err
-	}
-	if enrichments, ok := v.Lookup(memberEnrichments); ok && e.settings != nil {
-		at := c.doc
-		if own, ok := e.settings.Lookup(memberEnrichments); ok {
-			at, enrichments.Offset = e.doc, own.Offset
-		}
-		return checkEnrichments(at, "settings.enrichments", enrichments)
+	own, ok := e.settings.Lookup(memberEnrichments)
+	if v := overlaid(nil, &own); ok && v != nil {
+		return checkEnrichments(e.doc, "settings.enrichments", *v)
 	}
 	return nil
 }

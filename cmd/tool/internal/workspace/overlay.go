@@ -1,35 +1,23 @@
 package workspace
 
 import (
+	"iter"
+
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 )
 
 // overlay returns the members of base, changed by those of over: objects are merged, null
 // removes a member, and any other value replaces one.
 func overlay(base, over []jsonedit.Member) []jsonedit.Member {
-	changes := byName(over)
 	var merged []jsonedit.Member
-	for _, m := range base {
-		o, changed := changes[m.Name]
-		if !changed {
-			merged = append(merged, m)
-		} else if v := overlaid(&m.Value, &o); v != nil {
-			merged = append(merged, jsonedit.Member{Name: m.Name, Value: *v})
-		}
-	}
-	own := byName(base)
-	for _, m := range over {
-		if _, done := own[m.Name]; done {
-			continue
-		}
-		if v := overlaid(nil, &m.Value); v != nil {
-			merged = append(merged, jsonedit.Member{Name: m.Name, Value: *v})
-		}
+	for name, v := range together(base, over) {
+		merged = add(merged, name, overlaid(v[0], v[1]))
 	}
 	return merged
 }
 
-// overlaid returns the value of a member whose values are base and over, nil for an absent one.
+// overlaid returns the value of a member whose values are base and over. A nil value is an
+// absent one.
 func overlaid(base, over *jsonedit.Value) *jsonedit.Value {
 	switch {
 	case over == nil:
@@ -46,22 +34,9 @@ func overlaid(base, over *jsonedit.Value) *jsonedit.Value {
 // split returns base and over, changed so that their overlay is want: what over has is
 // changed there, anything else in base. What need not change stays as it is.
 func split(base, over, want []jsonedit.Member) (newBase, newOver []jsonedit.Member) {
-	bases, overs, wants := byName(base), byName(over), byName(want)
-	done := map[string]bool{}
-	for _, members := range [][]jsonedit.Member{base, over, want} {
-		for _, m := range members {
-			if done[m.Name] {
-				continue
-			}
-			done[m.Name] = true
-			b, o := splitMember(find(bases, m.Name), find(overs, m.Name), find(wants, m.Name))
-			if b != nil {
-				newBase = append(newBase, jsonedit.Member{Name: m.Name, Value: *b})
-			}
-			if o != nil {
-				newOver = append(newOver, jsonedit.Member{Name: m.Name, Value: *o})
-			}
-		}
+	for name, v := range together(base, over, want) {
+		b, o := splitMember(v[0], v[1], v[2])
+		newBase, newOver = add(newBase, name, b), add(newOver, name, o)
 	}
 	return newBase, newOver
 }
@@ -71,25 +46,29 @@ func splitMember(base, over, want *jsonedit.Value) (newBase, newOver *jsonedit.V
 	switch {
 	case same(overlaid(base, over), want):
 		return base, over
-	case over == nil:
+	case over == nil || base == nil && want == nil:
 		return want, nil
-	case want == nil && base == nil:
-		return nil, nil
 	case want == nil:
-		return base, &jsonedit.Value{Text: []byte("null")}
-	case isObject(over) && isObject(want) && (base == nil || isObject(base)):
+		return base, &null
+	case isObject(want) && (base == nil && isObject(over) || base != nil && isObject(base)):
 		return splitObjects(base, over, want)
 	case hasNull(want): // which would remove it
 		return want, nil
 	case same(base, want):
 		return base, nil
 	}
-	return base, difference(base, want)
+	return base, want
 }
 
 // splitObjects is splitMember for objects; base may be absent.
 func splitObjects(base, over, want *jsonedit.Value) (newBase, newOver *jsonedit.Value) {
-	b, o := split(membersOf(base), over.Members, want.Members)
+	overs := membersOf(over)
+	if !isObject(over) { // it is in the place of every member
+		for name := range together(membersOf(base), want.Members) {
+			overs = add(overs, name, &null)
+		}
+	}
+	b, o := split(membersOf(base), overs, want.Members)
 	if len(b) > 0 || base != nil && len(base.Members) == 0 {
 		v := jsonedit.Object(b)
 		newBase = &v
@@ -101,53 +80,44 @@ func splitObjects(base, over, want *jsonedit.Value) (newBase, newOver *jsonedit.
 	return newBase, newOver
 }
 
-// difference returns what makes want out of base, as an overlay.
-func difference(base, want *jsonedit.Value) *jsonedit.Value {
-	if base == nil || !isObject(base) || !isObject(want) {
-		return want
-	}
-	var changes []jsonedit.Member
-	wants := byName(want.Members)
-	for _, m := range base.Members {
-		w := find(wants, m.Name)
-		switch {
-		case w == nil:
-			changes = append(changes, jsonedit.Member{Name: m.Name, Value: jsonedit.Value{Text: []byte("null")}})
-		case !same(&m.Value, w):
-			changes = append(changes, jsonedit.Member{Name: m.Name, Value: *difference(&m.Value, w)})
+// together yields each name in the lists, and its value in each of them, nil for none.
+func together(lists ...[]jsonedit.Member) iter.Seq2[string, []*jsonedit.Value] {
+	values := map[string][]*jsonedit.Value{}
+	var names []string
+	for i, members := range lists {
+		for _, m := range members {
+			if values[m.Name] == nil {
+				values[m.Name] = make([]*jsonedit.Value, len(lists))
+				names = append(names, m.Name)
+			}
+			values[m.Name][i] = &m.Value
 		}
 	}
-	bases := byName(base.Members)
-	for _, m := range want.Members {
-		if _, known := bases[m.Name]; !known {
-			changes = append(changes, m)
+	return func(yield func(string, []*jsonedit.Value) bool) {
+		for _, name := range names {
+			if !yield(name, values[name]) {
+				return
+			}
 		}
 	}
-	v := jsonedit.Object(changes)
-	return &v
 }
 
-func byName(members []jsonedit.Member) map[string]jsonedit.Value {
-	values := make(map[string]jsonedit.Value, len(members))
-	for _, m := range members {
-		values[m.Name] = m.Value
+// add appends a member unless it is absent.
+func add(members []jsonedit.Member, name string, v *jsonedit.Value) []jsonedit.Member {
+	if v == nil {
+		return members
 	}
-	return values
+	return append(members, jsonedit.Member{Name: name, Value: *v})
 }
 
-func find(values map[string]jsonedit.Value, name string) *jsonedit.Value {
-	if v, ok := values[name]; ok {
-		return &v
-	}
-	return nil
-}
+var null = jsonedit.Value{Text: []byte("null")}
 
 func isNull(v *jsonedit.Value) bool   { return v.Text.Kind() == 'n' }
 func isObject(v *jsonedit.Value) bool { return v.Text.Kind() == '{' }
 
 // membersOf returns the members of an object, none of any other value.
 func membersOf(v *jsonedit.Value) []jsonedit.Member {
-	if v == nil || !isObject(v) {
+	if v == nil {
 		return nil
 	}
 	return v.Members
@@ -165,7 +135,7 @@ func hasNull(v *jsonedit.Value) bool {
 	if isNull(v) {
 		return true
 	}
-	for _, m := range membersOf(v) {
+	for _, m := range v.Members {
 		if hasNull(&m.Value) {
 			return true
 		}

@@ -3,10 +3,12 @@ package workspace
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 
-	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/projecthub/hubclient/ref"
 )
 
@@ -20,10 +22,15 @@ type Pulled struct {
 
 // Bases is what pulled.json records: a base for each hub.
 type Bases struct {
-	env      string            // the project's environment
-	byOrigin map[string]Pulled // the key of an environment's is that of pulledKey
-	// Earlier versions recorded one base, and not of which hub.
-	former *Pulled
+	env    string // the project's environment
+	stored map[string]storedBase
+}
+
+// storedBase is a [Pulled] in pulled.json, where its name is that of pulledKey.
+type storedBase struct {
+	Project  string `json:"project"`
+	Revision string `json:"revision"`
+	Tree     string `json:"tree,omitzero"`
 }
 
 // Of returns the base of the project r of the hub at origin, nil for none.
@@ -37,11 +44,12 @@ func (b Bases) Of(origin string, r ref.Ref) *Pulled {
 // At returns the base of the hub at origin, of whatever project, nil for none.
 func (b Bases) At(origin string) *Pulled {
 	for _, key := range []string{pulledKey(origin, b.env), origin} {
-		if base, ok := b.byOrigin[key]; ok {
-			return &base
+		if base, ok := b.stored[key]; ok {
+			project, _ := ref.Parse(base.Project) // it was checked
+			return &Pulled{project, base.Revision, base.Tree}
 		}
 	}
-	return b.former
+	return nil
 }
 
 // pulledKey returns the name of the base for a hub in pulled.json. Each environment has its
@@ -53,146 +61,69 @@ func pulledKey(origin, env string) string {
 	return origin + "#" + env
 }
 
-// The members of a base in pulled.json.
-const (
-	pulledProject  = "project"
-	pulledRevision = "revision"
-	pulledTree     = "tree"
-)
-
 // Bases reads the project's pulled.json, which may be absent. The failure is invalid_file.
 func (p *Project) Bases() (Bases, error) {
-	doc, err := p.Workspace.readDocument(p.file(pulledFile))
+	text, err := p.Workspace.read(p.file(pulledFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Bases{}, nil
 	}
 	if err != nil {
 		return Bases{}, err
 	}
-	if hasFormerBase(doc) {
-		former, err := doc.pulled(doc.Members(), 0)
-		return Bases{former: &former}, err
+	return p.parseBases(text)
+}
+
+func (p *Project) parseBases(text []byte) (Bases, error) {
+	b := Bases{env: p.Env}
+	name := p.file(pulledFile)
+	if _, err := parse(name, text); err != nil {
+		return b, err
 	}
-	b := Bases{env: p.Env, byOrigin: map[string]Pulled{}}
-	for _, m := range doc.Members() {
-		if m.Value.Text.Kind() != '{' {
-			return Bases{}, doc.at(m.Value.Offset).invalid("%s is %s: an object was expected", m.Name, m.Value.Type())
+	if err := json.Unmarshal(text, &b.stored); err != nil {
+		return b, invalid(name, errors.New("it is not as tool writes it"))
+	}
+	for origin, base := range b.stored {
+		_, err := ref.Parse(base.Project)
+		if err == nil && base.Revision == "" {
+			err = errors.New(`no "revision"`)
 		}
-		if b.byOrigin[m.Name], err = doc.pulled(m.Value.Members, m.Value.Offset); err != nil {
-			return Bases{}, err
+		if err != nil {
+			return b, invalid(name, fmt.Errorf("%s: %w", origin, err))
 		}
 	}
 	return b, nil
 }
 
-// hasFormerBase reports whether pulled.json has the form of earlier versions.
-func hasFormerBase(doc document) bool {
-	v, ok := doc.Lookup(pulledProject)
-	return ok && v.Text.Kind() == '"'
-}
-
-// pulled reads the members of a base, which is at an offset.
-func (d document) pulled(members []jsonedit.Member, offset int) (Pulled, error) {
-	texts := map[string]Field{}
-	for _, m := range members {
-		if m.Name != pulledProject && m.Name != pulledRevision && m.Name != pulledTree {
-			continue
-		}
-		text, err := d.text(m.Name, m.Value)
-		if err != nil {
-			return Pulled{}, err
-		}
-		texts[m.Name] = text
-	}
-	project, revision := texts[pulledProject], texts[pulledRevision]
-	if !project.Present() || !revision.Present() {
-		return Pulled{}, d.at(offset).invalid(`"project" and "revision" were expected`)
-	}
-	parsed, err := ref.Parse(project.Text)
-	if err != nil {
-		return Pulled{}, project.At.invalid("project: %w", err)
-	}
-	return Pulled{parsed, revision.Text, texts[pulledTree].Text}, nil
-}
-
-func (b Pulled) object() jsonedit.Value {
-	members := []jsonedit.Member{
-		{Name: pulledProject, Value: jsonedit.String(b.Project.String())},
-		{Name: pulledRevision, Value: jsonedit.String(b.Revision)},
-	}
-	if b.Tree != "" {
-		members = append(members, jsonedit.Member{Name: pulledTree, Value: jsonedit.String(b.Tree)})
-	}
-	return jsonedit.Object(members)
-}
-
 // RecordPulled records in pulled.json the base for the hub at origin, or none for the zero
 // Pulled. Of the same project, an empty revision or tree leaves the recorded one. The bases
-// of other hubs stay, unless the file is malformed. The failure is not_recorded.
+// of other hubs stay, unless the file is malformed. The file goes with the last base. The
+// failure is not_recorded.
 func (p *Project) RecordPulled(origin string, pulled Pulled) error {
-	if pulled == (Pulled{}) {
-		return p.forgetPulled(origin)
-	}
-	if bases, err := p.Bases(); err == nil {
-		if former := bases.Of(origin, pulled.Project); former != nil {
-			pulled.Revision, pulled.Tree = cmp.Or(pulled.Revision, former.Revision), cmp.Or(pulled.Tree, former.Tree)
-		}
-	}
-	if pulled.Revision == "" { // base files alone are no base
-		return nil
-	}
 	_, err := p.Workspace.update(p.file(pulledFile), func(text []byte) ([]byte, error) {
-		return p.editPulled(text, func(members []jsonedit.Member) []jsonedit.Member {
-			return with(members, pulledKey(origin, p.Env), pulled.object())
-		}), nil
+		bases, err := p.parseBases(text)
+		if err != nil || bases.stored == nil {
+			bases.stored = map[string]storedBase{}
+		}
+		base := storedBase{pulled.Project.String(), pulled.Revision, pulled.Tree}
+		if former := bases.Of(origin, pulled.Project); former != nil {
+			base.Revision, base.Tree = cmp.Or(base.Revision, former.Revision), cmp.Or(base.Tree, former.Tree)
+		}
+		switch {
+		case pulled == (Pulled{}):
+			delete(bases.stored, pulledKey(origin, p.Env))
+		case base.Revision == "": // base files alone are no base
+			return text, nil
+		default:
+			bases.stored[pulledKey(origin, p.Env)] = base
+		}
+		if len(bases.stored) == 0 {
+			return nil, nil
+		}
+		text, err = json.Marshal(bases.stored, json.Deterministic(true), jsontext.WithIndent("  "))
+		return append(text, '\n'), err
 	})
 	if err != nil {
 		return notRecorded(err)
-	}
-	return nil
-}
-
-// forgetPulled removes the base for the hub at origin, and the file with the last base.
-func (p *Project) forgetPulled(origin string) error {
-	empty := false
-	_, err := p.Workspace.update(p.file(pulledFile), func(text []byte) ([]byte, error) {
-		edited := p.editPulled(text, func(members []jsonedit.Member) []jsonedit.Member {
-			members = without(members, pulledKey(origin, p.Env))
-			empty = len(members) == 0
-			return members
-		})
-		if text == nil || empty {
-			return text, errNoBase
-		}
-		return edited, nil
-	})
-	switch {
-	case errors.Is(err, errNoBase):
-		return p.removePulled()
-	case err != nil:
-		return notRecorded(err)
-	}
-	return nil
-}
-
-var errNoBase = errors.New("no base is left")
-
-// editPulled edits the bases by origin of a pulled.json. A text of another form has none.
-func (p *Project) editPulled(text []byte, edit func([]jsonedit.Member) []jsonedit.Member) []byte {
-	doc, err := parse(p.file(pulledFile), text)
-	if err != nil || hasFormerBase(doc) {
-		return jsonedit.Format(edit(nil))
-	}
-	return doc.Edit(edit(doc.Members()))
-}
-
-func (p *Project) removePulled() error {
-	file, err := p.Workspace.resolve(p.file(pulledFile))
-	if err == nil {
-		err = p.Workspace.root.Remove(file)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return notRecorded(unwritable(p.file(pulledFile), failure.Cause(err)))
 	}
 	return nil
 }

@@ -68,16 +68,6 @@ func TestPulled_KeepsABaseForEachHub(t *testing.T) {
 	}
 }
 
-func TestPulled_RewritesTheFormerForm(t *testing.T) {
-	former := workspace.Pulled{Project: acmeWeb(t), Revision: "1"}
-	w := newWorkspace(t, map[string]string{clientJSON: "{}", pulledJSON: `{"project": "@acme/web", "revision": "1"}`})
-	p := project(t, w)
-	wantBase(t, p, here, &former)
-	record(t, p, there, workspace.Pulled{Project: acmeWeb(t), Revision: "2"})
-	wantBase(t, p, here, nil)
-	wantBase(t, p, there, &workspace.Pulled{Project: acmeWeb(t), Revision: "2"})
-}
-
 func TestPulled_RewritesADamagedFile(t *testing.T) {
 	p := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", pulledJSON: "<<<<<<< HEAD\n{}\n=======\n"}))
 	base := workspace.Pulled{Project: acmeWeb(t), Revision: "1"}
@@ -87,13 +77,14 @@ func TestPulled_RewritesADamagedFile(t *testing.T) {
 
 func TestPulled_RejectsDamagedFile(t *testing.T) {
 	for text, reason := range map[string]string{
-		`{"project": "@a/b"}`:                         `:1:1: "project" and "revision" were expected`,
-		`{"project": "a", "revision": "1"}`:           `:1:13: project: "a" is not of the form @account/slug`,
-		`{"project": "@a/b", "revision": null}`:       `:1:33: revision is null: a string was expected`,
-		`{"http://a": 1}`:                             `:1:14: http://a is a number: an object was expected`,
-		`{"http://a": {"project": "@a/b"}}`:           `:1:14: "project" and "revision" were expected`,
-		"{\n<<<<<<< HEAD\n\"a\": 1\n=======\n}":       `:2:1: git conflict markers`,
-		"{\n\"a\": \"<<<<<<< HEAD\",\n<<<<<<<< no\n}": `:3:1: `,
+		`{"project": "@a/b"}`:                                 `: it is not as tool writes it`,
+		`{"http://a": 1}`:                                     `: it is not as tool writes it`,
+		`{"http://a": {"project": "a", "revision":1}}`:        `: it is not as tool writes it`,
+		`{"http://a": {"project": "a"}}`:                      `: http://a: "a" is not of the form @account/slug`,
+		`{"http://a": {"project": "@a/b"}}`:                   `: http://a: no "revision"`,
+		`{"http://a": {"project": "@a/b", "revision": null}}`: `: http://a: no "revision"`,
+		"{\n<<<<<<< HEAD\n\"a\": 1\n=======\n}":               `:2:1: git conflict markers`,
+		"{\n\"a\": \"<<<<<<< HEAD\",\n<<<<<<<< no\n}":         `:3:1: `,
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", pulledJSON: text})).Bases()
 		wantFault(t, err, failure.CodeInvalidFile, pulledJSON+reason)

@@ -39,8 +39,8 @@ var errLocked = errors.New("another program has locked its directory")
 var errChanged = errors.New("it keeps changing while it is edited")
 
 // update replaces the content of a file by what edit makes of it, and reports
-// whether that was anything else. edit is given nil when there is no such file, and
-// called again when another program changed the file in the meantime.
+// whether that was anything else. edit is given nil when there is no such file, returns nil
+// for no file, and is called again when another program changed the file in the meantime.
 //
 // At every moment the file holds the old content or the new. Writers of the same
 // file wait for each other; an editor that does not is noticed by what it wrote.
@@ -78,10 +78,15 @@ func (w *Workspace) edit(name, file string, edit func(old []byte) ([]byte, error
 		return false, invalid(name, err)
 	}
 	text, err := edit(old)
-	if err != nil || old != nil && bytes.Equal(old, text) {
+	switch {
+	case err != nil || (old == nil) == (text == nil) && bytes.Equal(old, text):
 		return false, err
+	case text == nil:
+		err = failure.Cause(w.root.Remove(file))
+	default:
+		err = w.replace(file, old, text)
 	}
-	if err := w.replace(file, old, text); err != nil {
+	if err != nil {
 		return false, unwritable(name, err)
 	}
 	return true, nil

@@ -8,8 +8,10 @@ package jsonedit
 import (
 	"bytes"
 	"iter"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
 )
 
 const byteOrderMark = "\ufeff"
@@ -25,6 +27,8 @@ type Value struct {
 	Text    jsontext.Value // as written, without white space around it
 	Offset  int            // bytes into the text that was parsed
 	Members []Member       // of an object, in the text's order
+
+	tree *hujson.Value // nil unless it was parsed
 }
 
 // Member is a member of an object.
@@ -33,7 +37,7 @@ type Member struct {
 	Offset int    // of the name's opening quote
 	Value  Value
 
-	nameEnd int
+	tree *hujson.ObjectMember // nil unless it was parsed
 }
 
 // Parse reads a text that is exactly one JSON object, after a byte order mark or
@@ -52,19 +56,38 @@ func Parse(text []byte) (*Document, error) {
 // ParseValue reads a text that is exactly one JSON value, strictly: no comment, no
 // trailing comma, no member twice, nothing but UTF-8. The error is a *SyntaxError.
 func ParseValue(text []byte) (Value, error) {
-	p := parser{text: text}
-	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
-		p.base = len(byteOrderMark)
-	}
-	p.dec = jsontext.NewDecoder(bytes.NewBuffer(text[p.base:]))
-	v, err := p.value()
-	if err != nil {
-		return Value{}, p.explain(err)
-	}
-	if err := p.end(); err != nil {
+	if err := check(text); err != nil {
 		return Value{}, err
 	}
-	return v, nil
+	tree, err := hujson.Parse(withoutMark(text)) // which bounds no depth, and takes comments
+	if err != nil {
+		return Value{}, syntaxError(text, 0, err.Error())
+	}
+	return valueOf(text, &tree), nil
+}
+
+// withoutMark returns text with spaces for a byte order mark, so that offsets stay.
+func withoutMark(text []byte) []byte {
+	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
+		return slices.Concat([]byte("   "), rest)
+	}
+	return text
+}
+
+func valueOf(text []byte, tree *hujson.Value) Value {
+	v := Value{Text: text[tree.StartOffset:tree.EndOffset], Offset: tree.StartOffset, tree: tree}
+	object, ok := tree.Value.(*hujson.Object)
+	if !ok {
+		return v
+	}
+	v.Members = make([]Member, len(object.Members))
+	for i := range object.Members {
+		m := &object.Members[i]
+		name := valueOf(text, &m.Name)
+		v.Members[i] = Member{Offset: name.Offset, Value: valueOf(text, &m.Value), tree: m}
+		v.Members[i].Name, _ = name.Unquote()
+	}
+	return v
 }
 
 // Object returns the object of members, written on one line.
@@ -83,15 +106,14 @@ func Object(members []Member) Value {
 	return Value{Text: b.Bytes(), Members: members}
 }
 
-// String returns the JSON string that means s.
-func String(s string) Value { return Value{Text: quote(s)} }
-
 // Format returns the text of a new file that holds an object of members.
 func Format(members []Member) []byte {
-	text := []byte("{}\n")
-	d := Document{text, Value{Text: text[:2]}}
+	d, _ := Parse([]byte("{}\n"))
 	return d.Edit(members)
 }
+
+// String returns the JSON string that means s.
+func String(s string) Value { return Value{Text: quote(s)} }
 
 func quote(s string) []byte {
 	b, _ := jsontext.AppendQuote(nil, s) // the error only reports that invalid UTF-8 became U+FFFD
@@ -152,17 +174,10 @@ func (v Value) Unquote() (text string, ok bool) {
 // given without their members.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		p := parser{text: v.Text, dec: jsontext.NewDecoder(bytes.NewBuffer(v.Text))}
-		if _, err := p.dec.ReadToken(); err != nil {
-			return
-		}
-		for p.dec.PeekKind() != ']' {
-			element, err := p.raw()
-			if err != nil {
-				return
-			}
-			element.Offset += v.Offset
-			if !yield(element) {
+		elements := v.tree.Value.(*hujson.Array).Elements
+		for i := range elements {
+			start, end := elements[i].StartOffset-v.tree.StartOffset, elements[i].EndOffset-v.tree.StartOffset
+			if !yield(Value{Text: v.Text[start:end], Offset: v.Offset + start, tree: &elements[i]}) {
 				return
 			}
 		}
@@ -170,57 +185,3 @@ func (v Value) Elements() iter.Seq[Value] {
 }
 
 func (v Value) end() int { return v.Offset + len(v.Text) }
-
-type parser struct {
-	dec  *jsontext.Decoder
-	text []byte
-	base int // offset in text of what dec reads
-}
-
-func (p *parser) value() (Value, error) {
-	if p.dec.PeekKind() != '{' {
-		return p.raw()
-	}
-	if _, err := p.dec.ReadToken(); err != nil {
-		return Value{}, err
-	}
-	v := Value{Offset: p.offset() - 1}
-	for p.dec.PeekKind() != '}' {
-		m, err := p.member()
-		if err != nil {
-			return Value{}, err
-		}
-		v.Members = append(v.Members, m)
-	}
-	_, err := p.dec.ReadToken()
-	v.Text = p.text[v.Offset:p.offset()]
-	return v, err
-}
-
-func (p *parser) member() (Member, error) {
-	name, err := p.raw()
-	if err != nil {
-		return Member{}, err
-	}
-	m := Member{Offset: name.Offset, nameEnd: name.end()}
-	decoded, err := jsontext.AppendUnquote(nil, name.Text)
-	if err != nil {
-		return Member{}, err
-	}
-	m.Name = string(decoded)
-	m.Value, err = p.value()
-	return m, err
-}
-
-// raw reads a whole value without a look at its members.
-func (p *parser) raw() (Value, error) {
-	text, err := p.dec.ReadValue()
-	if err != nil {
-		return Value{}, err
-	}
-	end := p.offset()
-	start := end - len(text)
-	return Value{Text: p.text[start:end], Offset: start}, nil
-}
-
-func (p *parser) offset() int { return p.base + int(p.dec.InputOffset()) }

@@ -2,222 +2,261 @@ package jsonedit
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
 )
 
 // Edit returns the text changed so that the object has exactly the members of want:
-// each value that is equal keeps its bytes, one that differs is replaced where it
-// stands, an absent one goes last in its object, one that want lacks is cut with its
+// each value that is equal keeps its bytes, one that differs is replaced in its place,
+// an absent one goes last in its object, one that want lacks is removed with its
 // comma and its line. Objects are edited member by member at every depth, arrays as
 // a whole. Values are equal when they mean the same and their numbers are spelled alike.
 //
 // The members of want, no two of one name, may be those of the document, of another
-// one, or made by [Object] and [String]. When nothing changes, the text itself is returned.
+// one, or made by [Object] and [String].
 func (d *Document) Edit(want []Member) []byte {
 	text, _ := d.EditWithin(math.MaxInt, want)
 	return text
 }
 
-// EditWithin is Edit if it takes at most limit bytes of new text, indentation included, and
-// reports whether it does. Otherwise it stops before it writes more.
+// EditWithin is Edit if the text has at most limit bytes then, and reports whether it has.
+// Otherwise it stops soon after it wrote as many.
 func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
-	e := editor{text: d.text, style: styleOf(d)}
-	e.style.room = &limit
+	e := editor{text: d.text, limit: limit, newline: []byte("\n"), unit: []byte("  "), colon: []byte(": ")}
+	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+		e.newline = []byte("\r\n")
+	}
+	if unit, ok := unitOf(d.text, d.root); ok {
+		e.unit = unit
+	}
+	if len(d.root.Members) > 0 {
+		e.colon = e.colonOf(d.root.Members[0])
+	}
+	if len(bytes.TrimRight(e.colon, " \t")) < len(e.colon) {
+		e.space = []byte(" ")
+	}
+	e.write(d.text[:d.root.Offset])
 	// An object without any white space shows no style: it gets lines, as a new file does.
 	e.object(d.root, want, string(d.root.Text) == "{}")
-	if limit < 0 {
+	e.write(d.text[d.root.end():])
+	if e.full() {
 		return nil, false
 	}
-	return e.apply(), true
+	return e.out, true
 }
 
+// editor writes a text anew, in the style of its author.
 type editor struct {
-	text    []byte
-	style   style
-	splices []splice // in the order of the text
+	text []byte // as it was
+	out  []byte // as it becomes
 
-	lineStart, lineEnd int // of the line that indentAt was last asked about
+	limit     int // of the bytes in out
+	lineStart int // where the last line of out starts
+
+	newline []byte // "\n" or "\r\n"
+	unit    []byte // indentation of one level: spaces and tabs
+	colon   []byte // between a name and its value
+	space   []byte // after a comma on one line
 }
 
-// splice puts text in the place of the bytes from start to end.
-type splice struct {
-	start, end int
-	text       []byte
+// part is a member as it is written: lead, name with its colon, value, trail, and a comma
+// unless it is the last one.
+type part struct {
+	lead, name, trail []byte
+	old, new          Value // old is zero for a new member
 }
 
-func (e *editor) splice(start, end int, text ...[]byte) {
-	e.splices = append(e.splices, splice{start, end, slices.Concat(text...)})
-}
-
-func (e *editor) apply() []byte {
-	if len(e.splices) == 0 {
-		return e.text
-	}
-	var b bytes.Buffer
-	from := 0
-	for _, s := range e.splices {
-		b.Write(e.text[from:s.start])
-		b.Write(s.text)
-		from = s.end
-	}
-	b.Write(e.text[from:])
-	return b.Bytes()
-}
-
-// object edits o. If o is empty, lines says whether new members get lines of their own.
+// object writes o with the members of want. If o is empty, lines says whether new members
+// get lines of their own.
 func (e *editor) object(o Value, want []Member, lines bool) {
-	if len(o.Members) == 0 {
-		e.fill(o, want, lines)
+	if len(o.Members) == 0 && len(want) == 0 {
+		e.write(o.Text)
 		return
 	}
-	lines = hasNewline(o.Text)
 	wanted := make(map[string]Value, len(want))
 	for _, w := range want {
 		wanted[w.Name] = w.Value
 	}
-	cut := 0 // members right before the present one that go
+	parts := make([]part, 0, len(want))
+	removed := 0 // members right before the present one
 	for i, m := range o.Members {
-		if *e.style.room < 0 {
-			return
-		}
 		w, ok := wanted[m.Name]
 		if !ok {
-			cut++
+			removed++
 			continue
 		}
 		delete(wanted, m.Name)
-		if cut > 0 {
-			e.cut(o, i-cut, i)
-			cut = 0
+		lead := m.tree.Name.BeforeExtra
+		if removed > 0 {
+			lead, removed = joinLeads(o.Members[i-removed].tree.Name.BeforeExtra, lead), 0
 		}
-		e.value(m, w, lines)
+		parts = append(parts, part{lead, e.text[m.Offset:m.Value.Offset], m.tree.Value.AfterExtra, m.Value, w})
 	}
-	added := slices.DeleteFunc(slices.Clone(want), func(w Member) bool {
-		_, isNew := wanted[w.Name]
-		return !isNew
-	})
-	e.tail(o, len(o.Members)-cut, added, lines)
-}
-
-// value edits the value of a member whose object has lines or has not.
-func (e *editor) value(m Member, want Value, lines bool) {
-	old := m.Value
-	if bytes.Equal(old.Text, want.Text) {
-		return
+	kept := len(parts)
+	like, closing, lines := e.layout(o, lines)
+	for _, w := range want {
+		if _, isNew := wanted[w.Name]; isNew {
+			parts = append(parts, part{like.lead, slices.Concat(quote(w.Name), like.name), like.trail, Value{}, w.Value})
+		}
 	}
-	if old.Text.Kind() == '{' && want.Text.Kind() == '{' {
-		e.object(old, want.Members, lines)
-		return
-	}
-	if !Equal(old.Text, want.Text) {
-		lines = lines && !filledOnOneLine(old.Text)
-		e.splice(old.Offset, old.end(), e.style.format(want.Text, e.indentAt(m.Offset), lines))
-	}
-}
-
-// cut takes out o's members from i to before j, which stays, in such a way that no
-// other line changes.
-func (e *editor) cut(o Value, i, j int) {
-	first, next := o.Members[i].Offset, o.Members[j].Offset
-	from, to := e.leadStart(o, i), e.leadStart(o, j)
-	before, after := e.text[from:first], e.text[to:next]
 	switch {
-	case hasNewline(before) && hasNewline(after):
-		e.splice(from+lineStart(before), to+lineStart(after))
-	case hasNewline(after):
-		e.splice(from, to)
-	default:
-		e.splice(first, next)
+	case len(parts) == kept:
+	case removed > 0:
+		parts[kept].lead = o.Members[len(o.Members)-removed].tree.Name.BeforeExtra
+	case kept > 0:
+		parts[kept-1].trail = like.trail
+	case !lines: // in an object that was empty
+		parts[0].lead = closing
 	}
+	e.parts(parts, closing, lines)
 }
 
-// tail takes out o's members from n on and puts added after the rest.
-func (e *editor) tail(o Value, n int, added []Member, lines bool) {
-	end := o.Members[len(o.Members)-1].Value.end()
+// parts writes an object. lines says whether it has several.
+func (e *editor) parts(parts []part, closing []byte, lines bool) {
+	e.write([]byte("{"))
+	for i, p := range parts {
+		if e.full() {
+			return
+		}
+		if i > 0 {
+			e.write(parts[i-1].trail, []byte(","))
+		}
+		e.write(p.lead)
+		indent := e.indent()
+		e.write(p.name)
+		switch {
+		case p.old.Text == nil:
+			e.value(p.new.Text, indent, lines)
+		case bytes.Equal(p.old.Text, p.new.Text):
+			e.write(p.old.Text)
+		case p.old.Text.Kind() == '{' && p.new.Text.Kind() == '{':
+			e.object(p.old, p.new.Members, lines)
+		case Equal(p.old.Text, p.new.Text):
+			e.write(p.old.Text)
+		default:
+			e.value(p.new.Text, indent, lines && !filledOnOneLine(p.old.Text))
+		}
+	}
+	if len(parts) > 0 {
+		e.write(closing)
+	}
+	e.write([]byte("}"))
+}
+
+// layout returns how new members of o are written: in the manner of the last one, without
+// blank lines, if o has any. closing is the white space before the closing brace.
+func (e *editor) layout(o Value, lines bool) (like part, closing []byte, inLines bool) {
+	closing = o.tree.Value.(*hujson.Object).AfterExtra
+	n := len(o.Members)
+	if n == 0 {
+		if !lines && !hasNewline(closing) {
+			return part{lead: e.space, name: e.colon}, closing, false
+		}
+		outer := slices.Concat(e.newline, e.indent())
+		if !hasNewline(closing) {
+			closing = outer
+		}
+		return part{lead: slices.Concat(outer, e.unit), name: e.colon}, closing, true
+	}
+	last := o.Members[n-1]
+	like = part{lead: last.tree.Name.BeforeExtra, name: e.colonOf(last)}
+	if n > 1 {
+		like.trail = o.Members[n-2].tree.Value.AfterExtra
+	} else if !hasNewline(like.lead) {
+		like.lead = e.space
+	}
+	like.lead = lastLine(like.lead)
+	return like, closing, hasNewline(o.Text)
+}
+
+// joinLeads returns the white space before a member, of which the members before it were
+// removed, in such a way that no other line changes. before was that of the first of them.
+func joinLeads(before, after []byte) []byte {
 	switch {
-	case n == len(o.Members) && len(added) == 0:
-	case n == len(o.Members):
-		e.splice(end, end, e.separator(o), e.members(o, added, lines))
-	case len(added) > 0:
-		e.splice(o.Members[n].Offset, end, e.members(o, added, lines))
-	case n > 0:
-		e.splice(o.Members[n-1].Value.end(), end)
-	default:
-		e.splice(o.Offset+1, o.end()-1)
+	case !hasNewline(after):
+		return before
+	case !hasNewline(before):
+		return after
+	}
+	return slices.Concat(before[:lineStart(before)], after[lineStart(after):])
+}
+
+// value writes a new value, in several lines if it has content and they are asked for. The
+// line in which it starts has the given indentation.
+func (e *editor) value(v jsontext.Value, indent []byte, lines bool) {
+	spaced := len(e.space) > 0
+	options := []jsontext.Options{
+		jsontext.SpaceAfterColon(spaced),
+		jsontext.SpaceAfterComma(spaced && !lines),
+		jsontext.Multiline(lines),
+	}
+	if lines {
+		options = append(options, jsontext.WithIndent(string(e.unit)), jsontext.WithIndentPrefix(string(indent)))
+	}
+	// Token by token, because a small value of many levels can become large by its indentation.
+	from, to := jsontext.NewDecoder(bytes.NewBuffer(v)), jsontext.NewEncoder(e, options...)
+	for {
+		token, err := from.ReadToken()
+		if err != nil || to.WriteToken(token) != nil { // the end, or the limit
+			break
+		}
 	}
 }
 
-// members writes new members in the manner of o's last one.
-func (e *editor) members(o Value, added []Member, lines bool) []byte {
-	last := o.Members[len(o.Members)-1]
-	s := e.style
-	if colon := e.text[last.nameEnd:last.Value.Offset]; !hasNewline(colon) {
-		s.colon = string(colon)
+// Write takes what an encoder writes: after the value a newline, which is left out. A string
+// holds no raw newline, so every other is one between lines.
+func (e *editor) Write(text []byte) (int, error) {
+	e.write(bytes.ReplaceAll(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"), e.newline))
+	if e.full() {
+		return 0, errors.New("the text is too large")
 	}
-	return s.join(added, e.separator(o), e.indentAt(last.Offset), lines)
+	return len(text), nil
 }
 
-// separator is the text between two members of o: between the last two if
-// there are two, without blank lines.
-func (e *editor) separator(o Value) []byte {
-	last := len(o.Members) - 1
-	comma := e.leadStart(o, last) // its end
-	lead := e.text[comma:o.Members[last].Offset]
-	switch {
-	case last > 0:
-		return slices.Concat(e.text[o.Members[last-1].Value.end():comma], lastLine(lead))
-	case hasNewline(lead):
-		return slices.Concat([]byte(","), lastLine(lead))
-	default:
-		return e.style.comma()
+func (e *editor) write(texts ...[]byte) {
+	for _, text := range texts {
+		if e.full() {
+			return
+		}
+		if hasNewline(text) {
+			e.lineStart = len(e.out) + lineStart(text)
+		}
+		e.out = append(e.out, text...)
 	}
 }
 
-// fill puts members into o, which has none. White space in it stays if it can.
-func (e *editor) fill(o Value, members []Member, lines bool) {
-	if len(members) == 0 {
-		return
+func (e *editor) full() bool { return len(e.out) > e.limit }
+
+// indent is the indentation of the line that is written.
+func (e *editor) indent() []byte { return indentOf(e.out[e.lineStart:]) }
+
+// colonOf returns the text between a member's name and its value, if it is on one line.
+func (e *editor) colonOf(m Member) []byte {
+	if colon := e.text[m.tree.Name.EndOffset:m.Value.Offset]; !hasNewline(colon) {
+		return colon
 	}
-	open, closing := o.Offset+1, o.end()-1
-	inner := e.text[open:closing]
-	if !lines && !hasNewline(inner) {
-		e.splice(closing, closing, e.style.join(members, e.style.comma(), "", false), inner)
-		return
-	}
-	outer := e.indentAt(o.Offset)
-	indent := outer + e.style.unit
-	newline := []byte(e.style.newline + indent)
-	text := e.style.join(members, slices.Concat([]byte(","), newline), indent, true)
-	if hasNewline(inner) {
-		e.splice(open, open, newline, text)
-	} else {
-		e.splice(open, closing, newline, text, []byte(e.style.newline+outer))
-	}
+	return e.colon
 }
 
-// leadStart is the offset after the brace or comma before o's member i.
-func (e *editor) leadStart(o Value, i int) int {
-	if i == 0 {
-		return o.Offset + 1
+// unitOf finds the first object whose members have lines of their own, and by how
+// much they are indented.
+func unitOf(text []byte, o Value) ([]byte, bool) {
+	if len(o.Members) == 0 {
+		return nil, false
 	}
-	end := o.Members[i-1].Value.end()
-	return end + bytes.IndexByte(e.text[end:], ',') + 1
-}
-
-// indentAt is the indentation of the line of a byte. It finds where a line starts once,
-// because a file may be one line.
-func (e *editor) indentAt(offset int) string {
-	if offset < e.lineStart || offset > e.lineEnd {
-		e.lineStart = lineStart(e.text[:offset])
-		line, _, _ := bytes.Cut(e.text[e.lineStart:], []byte("\n"))
-		e.lineEnd = e.lineStart + len(line)
+	if first := o.Members[0].Offset; hasNewline(text[o.Offset:first]) {
+		return bytes.CutPrefix(indentAt(text, first), indentAt(text, o.Offset))
 	}
-	indent := indentOf(e.text[e.lineStart:offset])
-	*e.style.room -= len(indent)
-	return indent
+	for _, m := range o.Members {
+		if unit, ok := unitOf(text, m.Value); ok {
+			return unit, true
+		}
+	}
+	return nil, false
 }
 
 // Equal reports whether two values mean the same and spell their numbers alike.
@@ -228,7 +267,7 @@ func Equal(a, b jsontext.Value) bool {
 // normal has one spelling of each string and one order of an object's members.
 func normal(v jsontext.Value) []byte {
 	v = v.Clone()
-	must(v.Format(jsontext.ReorderRawObjects(true)))
+	_ = v.Format(jsontext.ReorderRawObjects(true)) // it was parsed
 	return v
 }
 
@@ -238,3 +277,22 @@ func filledOnOneLine(v jsontext.Value) bool {
 	}
 	return !hasNewline(v) && len(bytes.TrimSpace(v[1:len(v)-1])) > 0
 }
+
+func hasNewline(b []byte) bool { return bytes.IndexByte(b, '\n') >= 0 }
+
+// lastLine drops all lines but the last, of which it keeps the newline before it.
+func lastLine(space []byte) []byte {
+	i := bytes.LastIndexByte(space, '\n')
+	if i > 0 && space[i-1] == '\r' {
+		i--
+	}
+	return space[max(i, 0):]
+}
+
+// lineStart is the offset at which the last line of b starts.
+func lineStart(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
+
+// indentAt is the indentation of the line of a byte.
+func indentAt(text []byte, offset int) []byte { return indentOf(text[lineStart(text[:offset]):offset]) }
+
+func indentOf(line []byte) []byte { return line[:len(line)-len(bytes.TrimLeft(line, " \t"))] }

@@ -25,66 +25,65 @@ func syntaxError(text []byte, offset int, reason string) *SyntaxError {
 	return &SyntaxError{line, column, reason}
 }
 
-// end checks that nothing follows the value.
-func (p *parser) end() error {
-	rest := bytes.TrimLeft(p.text[p.offset():], whitespace)
-	if len(rest) == 0 {
-		return nil
-	}
-	offset := len(p.text) - len(rest)
-	if p.commentAt(offset) {
-		return syntaxError(p.text, offset, noComments)
-	}
-	return syntaxError(p.text, offset, "the end of the file was expected")
-}
-
-const (
-	whitespace      = " \t\r\n"
-	noComments      = "JSON has no comments"
-	noTrailingComma = "a value was expected after the comma"
-)
-
-// explain turns an error of the decoder into one that says what to correct.
-func (p *parser) explain(err error) *SyntaxError {
-	var e *jsontext.SyntacticError
-	if !errors.As(err, &e) { // the decoder found nothing but white space
-		return syntaxError(p.text, p.base, "the file is empty: a JSON object was expected")
-	}
-	offset := min(p.base+int(e.ByteOffset), len(p.text))
-	before := bytes.TrimRight(p.text[:offset], whitespace)
-	after := bytes.TrimLeft(bytes.TrimPrefix(p.text[offset:], []byte(",")), whitespace)
-	closes := bytes.HasPrefix(after, []byte("}")) || bytes.HasPrefix(after, []byte("]"))
-	switch {
-	case errors.Is(e.Err, jsontext.ErrDuplicateName):
-		return syntaxError(p.text, offset, fmt.Sprintf("%q is set twice", e.JSONPointer.LastToken()))
-	case errors.Is(e.Err, io.ErrUnexpectedEOF):
-		return syntaxError(p.text, offset, "the file ends in the middle of a value")
-	case p.commentAt(offset):
-		return syntaxError(p.text, offset, noComments)
-	case closes && bytes.HasSuffix(before, []byte(",")):
-		return syntaxError(p.text, len(before)-1, noTrailingComma)
-	case closes && bytes.HasPrefix(p.text[offset:], []byte(",")):
-		return syntaxError(p.text, offset, noTrailingComma)
-	case bytes.HasSuffix(before, []byte("{")) || bytes.HasSuffix(before, []byte(",")) && p.betweenMembers():
-		return syntaxError(p.text, offset, "a member's name in double quotes was expected")
-	}
-	return syntaxError(p.text, offset, e.Err.Error())
-}
-
-// betweenMembers reports whether the decoder stopped where an object's next member starts.
-func (p *parser) betweenMembers() bool {
-	kind, length := p.dec.StackIndex(p.dec.StackDepth())
-	return kind == '{' && length%2 == 0
-}
-
-func (p *parser) commentAt(offset int) bool {
-	rest := p.text[offset:]
-	return bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) || bytes.HasPrefix(rest, []byte("#"))
-}
-
 func position(text []byte, offset int) (line, column int) {
 	before := bytes.TrimPrefix(text[:offset], []byte(byteOrderMark))
 	line = 1 + bytes.Count(before, []byte("\n"))
 	column = 1 + utf8.RuneCount(before[lineStart(before):])
 	return line, column
+}
+
+const whitespace = " \t\r\n"
+
+// check returns why a text is not exactly one JSON value of at most 10,000 levels. The error
+// is a *SyntaxError.
+func check(text []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(withoutMark(text)))
+	for done := false; !done; done = dec.StackDepth() == 0 {
+		if _, err := dec.ReadToken(); err != nil {
+			return explain(text, dec, err)
+		}
+	}
+	rest := bytes.TrimLeft(text[dec.InputOffset():], whitespace)
+	switch {
+	case len(rest) == 0:
+		return nil
+	case startsComment(rest):
+		return syntaxError(text, len(text)-len(rest), "JSON has no comments")
+	}
+	return syntaxError(text, len(text)-len(rest), "the end of the file was expected")
+}
+
+// explain turns an error of the decoder into one that says what to correct.
+func explain(text []byte, dec *jsontext.Decoder, err error) *SyntaxError {
+	var e *jsontext.SyntacticError
+	if !errors.As(err, &e) { // the decoder found nothing but white space
+		return syntaxError(text, 0, "the file is empty: a JSON object was expected")
+	}
+	offset := min(int(e.ByteOffset), len(text))
+	before := bytes.TrimRight(text[:offset], whitespace)
+	after := bytes.TrimLeft(bytes.TrimPrefix(text[offset:], []byte(",")), whitespace)
+	closes := bytes.HasPrefix(after, []byte("}")) || bytes.HasPrefix(after, []byte("]"))
+	afterComma := bytes.HasSuffix(before, []byte(","))
+	kind, length := dec.StackIndex(dec.StackDepth())
+	betweenMembers := kind == '{' && length%2 == 0
+	reason := e.Err.Error()
+	switch {
+	case errors.Is(e.Err, jsontext.ErrDuplicateName):
+		reason = fmt.Sprintf("%q is set twice", e.JSONPointer.LastToken())
+	case errors.Is(e.Err, io.ErrUnexpectedEOF):
+		reason = "the file ends in the middle of a value"
+	case startsComment(text[offset:]):
+		reason = "JSON has no comments"
+	case closes && afterComma:
+		offset, reason = len(before)-1, "a value was expected after the comma"
+	case closes && text[offset] == ',':
+		reason = "a value was expected after the comma"
+	case bytes.HasSuffix(before, []byte("{")), afterComma && betweenMembers:
+		reason = "a member's name in double quotes was expected"
+	}
+	return syntaxError(text, offset, reason)
+}
+
+func startsComment(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")) || bytes.HasPrefix(text, []byte("#"))
 }
