@@ -6,12 +6,11 @@ package apisource
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
-	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"gopkg.in/yaml.v3"
 )
 
@@ -89,28 +88,6 @@ var outside = regexp.MustCompile(`\$ref["']?\s*:\s*["']?[^"'\s#]`)
 // text: parsing a large description takes seconds.
 func refersOutside(data []byte) bool { return outside.Match(data) }
 
-func parse(data []byte) (*yaml.Node, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	var document yaml.Node
-	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, errors.New("it is empty")
-	} else if err != nil {
-		return nil, err
-	}
-	return document.Content[0], nil
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
-
-func syntaxProblem(path string, err error) Problem {
-	p := Problem{File: path, Line: 1, Column: 1, Detail: strings.TrimPrefix(err.Error(), "yaml: ")}
-	if parts := yamlLine.FindStringSubmatch(err.Error()); parts != nil {
-		p.Detail = parts[2]
-		_, _ = fmt.Sscan(parts[1], &p.Line) // digits
-	}
-	return p
-}
-
 // encode writes a document as YAML. Parts that were JSON lose its style: a document must
 // not have both.
 func encode(n *yaml.Node, plain bool) ([]byte, error) {
@@ -139,4 +116,23 @@ func unstyle(n *yaml.Node) {
 	for _, child := range n.Content {
 		unstyle(child)
 	}
+}
+
+// Title returns info.title of an API description, "" for none.
+func Title(document []byte) string {
+	var found struct {
+		Info struct {
+			Title string `json:"title" yaml:"title"`
+		} `json:"info" yaml:"info"`
+	}
+	var err error
+	if jsontext.Value(document).IsValid() {
+		err = json.Unmarshal(document, &found)
+	} else {
+		err = yaml.Unmarshal(document, &found)
+	}
+	if err != nil {
+		return ""
+	}
+	return found.Info.Title
 }

@@ -60,9 +60,6 @@ func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	}
 }
 
-// large is from how many members on a mapping gets an index.
-const large = 32
-
 // step returns the child of n with this segment of a JSON pointer, or nil.
 func (b *bundler) step(n *yaml.Node, segment string) *yaml.Node {
 	if n.Kind == yaml.SequenceNode {
@@ -71,9 +68,6 @@ func (b *bundler) step(n *yaml.Node, segment string) *yaml.Node {
 			return nil
 		}
 		return n.Content[i]
-	}
-	if len(n.Content) < 2*large {
-		return get(n, segment)
 	}
 	index := b.indexes[n]
 	if index == nil {
@@ -85,22 +79,18 @@ func (b *bundler) step(n *yaml.Node, segment string) *yaml.Node {
 
 // child returns the mapping that is a member of n, which gets one if it has none.
 func child(n *yaml.Node, name string) *yaml.Node {
-	if c := get(n, name); c != nil && c.Kind == yaml.MappingNode {
-		return c
-	}
 	c := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	set(n, name, c)
-	return c
-}
-
-func set(n *yaml.Node, name string, value *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			n.Content[i+1] = value
-			return
+		if n.Content[i].Value != name {
+			continue
 		}
+		if n.Content[i+1].Kind != yaml.MappingNode {
+			n.Content[i+1] = c
+		}
+		return n.Content[i+1]
 	}
-	add(n, name, value)
+	add(n, name, c)
+	return c
 }
 
 func add(n *yaml.Node, name string, value *yaml.Node) {
