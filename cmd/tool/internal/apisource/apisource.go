@@ -51,19 +51,20 @@ type Source struct {
 // Bundle reads the description called name, with the files to which it refers. References
 // within the description itself are for a linter.
 func Bundle(read ReadFile, name string) (*Source, error) {
-	b := &bundler{read: read, files: map[string]*file{}, homes: map[*yaml.Node]string{}, from: map[*yaml.Node]*file{}, open: map[*yaml.Node]bool{}, left: maxValues,
-		names: map[string]map[string]bool{}, last: map[string]int{}, indexes: map[*yaml.Node]map[string]*yaml.Node{}}
 	data, path, err := read(name)
 	if err != nil {
 		return nil, err
 	}
-	b.bytes = len(data)
 	s := &Source{Document: data, Files: []string{path}}
-	if !refersOutside(data) {
+	if !outside.Match(data) {
 		return s, nil
 	}
-	b.root = &file{path: path}
-	b.files[path], b.order = b.root, s.Files
+	b := &bundler{
+		read: read, root: &file{path: path}, order: s.Files, bytes: len(data), left: maxValues, taken: map[string]int{},
+		homes: map[*yaml.Node]string{}, from: map[*yaml.Node]*file{}, open: map[*yaml.Node]bool{},
+		indexes: map[*yaml.Node]map[string]*yaml.Node{},
+	}
+	b.files = map[string]*file{path: b.root}
 	root, err := parse(data)
 	if err != nil {
 		s.Problems = []Problem{syntaxProblem(path, err)}
@@ -82,11 +83,11 @@ func Bundle(read ReadFile, name string) (*Source, error) {
 	return s, err
 }
 
+// outside matches a description that may refer to other files. It looks at the text: parsing
+// a large description takes seconds.
 var outside = regexp.MustCompile(`\$ref["']?\s*:\s*["']?[^"'\s#]`)
 
-// refersOutside reports whether a description may refer to other files. It looks at the
-// text: parsing a large description takes seconds.
-func refersOutside(data []byte) bool { return outside.Match(data) }
+var errTooLarge = fmt.Errorf("the description is larger than %d MiB with the files to which it refers", MaxBytes>>20)
 
 // encode writes a document as YAML. Parts that were JSON lose its style: a document must
 // not have both.
@@ -104,7 +105,7 @@ func encode(n *yaml.Node, plain bool) ([]byte, error) {
 		return nil, err
 	}
 	if out.Len() > MaxBytes {
-		return nil, fmt.Errorf("the description is larger than %d MiB with the files to which it refers", MaxBytes>>20)
+		return nil, errTooLarge
 	}
 	return out.Bytes(), nil
 }

@@ -1,6 +1,7 @@
 package apisource
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -32,8 +33,7 @@ type bundler struct {
 	open  map[*yaml.Node]bool   // values that are being put in the place of references
 	moved []component
 
-	names   map[string]map[string]bool           // of the components, by their section
-	last    map[string]int                       // number at the end of the last name that was free, by section and name
+	taken   map[string]int                       // by pointers of components: the number of the last name like it
 	indexes map[*yaml.Node]map[string]*yaml.Node // of mappings in which references lead
 }
 
@@ -73,15 +73,18 @@ func (b *bundler) bundle() error {
 // learnVersion sets what differs between the versions of OpenAPI.
 func (b *bundler) learnVersion() {
 	if get(b.root.node, "swagger") != nil {
-		b.sections = map[string][]string{"schema": {"definitions"}, "parameter": {"parameters"}, "response": {"responses"}}
+		b.sections = map[string][]string{
+			"schema": {"definitions"}, "parameter": {"parameters"}, "response": {"responses"},
+		}
 		return
 	}
 	stated := get(b.root.node, "openapi")
 	b.anchors = stated == nil || !strings.HasPrefix(stated.Value, "3.0")
 	b.sections = map[string][]string{}
 	for name, section := range map[string]string{
-		"schema": "schemas", "response": "responses", "parameter": "parameters", "example": "examples", "requestBody": "requestBodies",
-		"header": "headers", "securityScheme": "securitySchemes", "link": "links", "callback": "callbacks",
+		"schema": "schemas", "response": "responses", "parameter": "parameters", "example": "examples",
+		"requestBody": "requestBodies", "header": "headers", "securityScheme": "securitySchemes", "link": "links",
+		"callback": "callbacks",
 	} {
 		b.sections[name] = []string{"components", section}
 	}
@@ -104,15 +107,16 @@ func (b *bundler) components() error {
 			}
 		}
 		for i := 0; place != nil && place.Kind == yaml.MappingNode && i+1 < len(place.Content); i += 2 {
-			entry := place.Content[i+1]
-			target, from, err := b.target(entry, b.fileOf(entry, f))
+			entry, home := place.Content[i+1], pointer+"/"+escape(place.Content[i].Value)
+			b.taken[home] = 1
+			target, from, err := b.find(refOf(entry), b.fileOf(entry, f))
 			if err != nil {
 				return err
 			}
 			if target == nil || from == b.root || b.homes[target] != "" {
 				continue
 			}
-			b.homes[target] = "#" + pointer + "/" + escape(place.Content[i].Value)
+			b.homes[target] = "#" + home
 			if err := b.replace(entry, target, from); err != nil {
 				return err
 			}
@@ -125,18 +129,16 @@ func (b *bundler) components() error {
 // what is then there.
 func (b *bundler) inlineWhole(n *yaml.Node, f *file) (*file, error) {
 	f = b.fileOf(n, f)
-	target, from, err := b.target(n, f)
+	target, from, err := b.find(refOf(n), f)
 	if err != nil || target == nil || from == b.root {
 		return f, err
 	}
 	return from, b.replace(n, target, from)
 }
 
+// fileOf returns the file that n is from, which is in f.
 func (b *bundler) fileOf(n *yaml.Node, f *file) *file {
-	if from := b.from[n]; from != nil {
-		return from
-	}
-	return f
+	return cmp.Or(b.from[n], f)
 }
 
 // replace puts a copy of target in the place of n. Members next to $ref stay.
@@ -147,13 +149,11 @@ func (b *bundler) replace(n, target *yaml.Node, from *file) error {
 	}
 	b.changed = true
 	own := n.Content
-	comments := [3]string{n.HeadComment, n.LineComment, n.FootComment}
+	comment := n.HeadComment
 	*n = *moved
-	if n.HeadComment == "" {
-		n.HeadComment = comments[0]
-	}
+	n.HeadComment = cmp.Or(n.HeadComment, comment)
 	delete(b.indexes, n)
-	has := maps.Collect(members(n))
+	has := index(n)
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(own); i += 2 {
 		if own[i].Value != "$ref" && has[own[i].Value] == nil {
 			n.Content = append(n.Content, own[i], own[i+1])
@@ -266,12 +266,11 @@ func (b *bundler) move(ref, target *yaml.Node, from *file, t string) error {
 		return fmt.Errorf("%s: %w", from.path, err)
 	}
 	b.from[moved] = from
-	section := b.sections[t]
+	section := "/" + strings.Join(b.sections[t], "/") + "/"
 	name := b.free(section, nameFor(ref.Value, from))
-	pointer := "/" + strings.Join(section, "/") + "/" + name
-	b.homes[target] = "#" + pointer
-	b.moved = append(b.moved, component{section, name, moved, t, pointer})
-	b.point(ref, "#"+pointer)
+	b.homes[target] = "#" + section + name
+	b.moved = append(b.moved, component{b.sections[t], name, moved, t, section + name})
+	b.point(ref, b.homes[target])
 	return nil
 }
 
@@ -280,7 +279,8 @@ func (b *bundler) move(ref, target *yaml.Node, from *file, t string) error {
 func (b *bundler) mapping(n *yaml.Node, f *file) error {
 	for i := 1; i < len(n.Content); i += 2 {
 		value := n.Content[i]
-		if value.Kind != yaml.ScalarNode || !strings.ContainsAny(value.Value, "./#") || b.fileOf(n, f) == b.root && strings.HasPrefix(value.Value, "#") {
+		ofRoot := b.fileOf(n, f) == b.root && strings.HasPrefix(value.Value, "#")
+		if value.Kind != yaml.ScalarNode || !strings.ContainsAny(value.Value, "./#") || ofRoot {
 			continue
 		}
 		problems := len(b.problems)
@@ -306,15 +306,6 @@ func (b *bundler) mapping(n *yaml.Node, f *file) error {
 	return nil
 }
 
-// target returns what n refers to and the file that has it; nil if n is no reference to a
-// file, or to nothing, which is reported.
-func (b *bundler) target(n *yaml.Node, f *file) (*yaml.Node, *file, error) {
-	if ref := refOf(n); ref != nil {
-		return b.find(ref, f)
-	}
-	return nil, nil, nil
-}
-
 var notName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // nameFor derives the name of a component from the reference to it.
@@ -334,25 +325,13 @@ func nameFor(ref string, from *file) string {
 }
 
 // free returns a name that no component of the section has, and takes it.
-func (b *bundler) free(section []string, name string) string {
-	key := strings.Join(section, "/")
-	taken := b.names[key]
-	if taken == nil {
-		place := b.root.node
-		for _, segment := range section {
-			place = get(place, segment)
-		}
-		taken = map[string]bool{}
-		for name := range members(place) {
-			taken[name] = true
-		}
-		b.names[key] = taken
-	}
-	wish, n := name, max(1, b.last[key+"/"+name])
-	for taken[name] {
+func (b *bundler) free(section, wish string) string {
+	name, n := wish, b.taken[section+wish]
+	for b.taken[section+name] > 0 {
 		n++
 		name = wish + "-" + strconv.Itoa(n)
 	}
-	b.last[key+"/"+wish], taken[name] = n, true
+	b.taken[section+name] = 1
+	b.taken[section+wish] = max(1, n)
 	return name
 }

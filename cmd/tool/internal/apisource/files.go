@@ -22,10 +22,10 @@ type file struct {
 
 var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+:|//)`)
 
-// find returns what ref leads to and the file that has it; nil if that is on the network, or
-// nothing, which is reported.
+// find returns what ref leads to and the file that has it; nil for no ref, and if that is on
+// the network, or nothing, which is reported.
 func (b *bundler) find(ref *yaml.Node, f *file) (*yaml.Node, *file, error) {
-	if scheme.MatchString(ref.Value) { // on the network: neither read nor checked
+	if ref == nil || scheme.MatchString(ref.Value) { // on the network: neither read nor checked
 		return nil, nil, nil
 	}
 	name, fragment, _ := strings.Cut(ref.Value, "#")
@@ -85,7 +85,7 @@ func (b *bundler) openFile(ref *yaml.Node, name string, f *file) (*file, error) 
 		return known, nil
 	}
 	if b.bytes += len(data); b.bytes > MaxBytes {
-		return nil, fmt.Errorf("%s: the description is larger than %d MiB with the files to which it refers", f.path, MaxBytes>>20)
+		return nil, fmt.Errorf("%s: %w", f.path, errTooLarge)
 	}
 	b.order = append(b.order, real)
 	opened := &file{path: real}
