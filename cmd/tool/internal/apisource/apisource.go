@@ -6,12 +6,11 @@ package apisource
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
-	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"gopkg.in/yaml.v3"
 )
 
@@ -52,19 +51,20 @@ type Source struct {
 // Bundle reads the description called name, with the files to which it refers. References
 // within the description itself are for a linter.
 func Bundle(read ReadFile, name string) (*Source, error) {
-	b := &bundler{read: read, files: map[string]*file{}, homes: map[*yaml.Node]string{}, from: map[*yaml.Node]*file{}, open: map[*yaml.Node]bool{}, left: maxValues,
-		names: map[string]map[string]bool{}, last: map[string]int{}, indexes: map[*yaml.Node]map[string]*yaml.Node{}}
 	data, path, err := read(name)
 	if err != nil {
 		return nil, err
 	}
-	b.bytes = len(data)
 	s := &Source{Document: data, Files: []string{path}}
-	if !refersOutside(data) {
+	if !outside.Match(data) {
 		return s, nil
 	}
-	b.root = &file{path: path}
-	b.files[path], b.order = b.root, s.Files
+	b := &bundler{
+		read: read, root: &file{path: path}, order: s.Files, bytes: len(data), left: maxValues, taken: map[string]int{},
+		homes: map[*yaml.Node]string{}, from: map[*yaml.Node]*file{}, open: map[*yaml.Node]bool{},
+		indexes: map[*yaml.Node]map[string]*yaml.Node{},
+	}
+	b.files = map[string]*file{path: b.root}
 	root, err := parse(data)
 	if err != nil {
 		s.Problems = []Problem{syntaxProblem(path, err)}
@@ -83,33 +83,11 @@ func Bundle(read ReadFile, name string) (*Source, error) {
 	return s, err
 }
 
+// outside matches a description that may refer to other files. It looks at the text: parsing
+// a large description takes seconds.
 var outside = regexp.MustCompile(`\$ref["']?\s*:\s*["']?[^"'\s#]`)
 
-// refersOutside reports whether a description may refer to other files. It looks at the
-// text: parsing a large description takes seconds.
-func refersOutside(data []byte) bool { return outside.Match(data) }
-
-func parse(data []byte) (*yaml.Node, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	var document yaml.Node
-	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, errors.New("it is empty")
-	} else if err != nil {
-		return nil, err
-	}
-	return document.Content[0], nil
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
-
-func syntaxProblem(path string, err error) Problem {
-	p := Problem{File: path, Line: 1, Column: 1, Detail: strings.TrimPrefix(err.Error(), "yaml: ")}
-	if parts := yamlLine.FindStringSubmatch(err.Error()); parts != nil {
-		p.Detail = parts[2]
-		_, _ = fmt.Sscan(parts[1], &p.Line) // digits
-	}
-	return p
-}
+var errTooLarge = fmt.Errorf("the description is larger than %d MiB with the files to which it refers", MaxBytes>>20)
 
 // encode writes a document as YAML. Parts that were JSON lose its style: a document must
 // not have both.
@@ -127,7 +105,7 @@ func encode(n *yaml.Node, plain bool) ([]byte, error) {
 		return nil, err
 	}
 	if out.Len() > MaxBytes {
-		return nil, fmt.Errorf("the description is larger than %d MiB with the files to which it refers", MaxBytes>>20)
+		return nil, errTooLarge
 	}
 	return out.Bytes(), nil
 }
@@ -139,4 +117,23 @@ func unstyle(n *yaml.Node) {
 	for _, child := range n.Content {
 		unstyle(child)
 	}
+}
+
+// Title returns info.title of an API description, "" for none.
+func Title(document []byte) string {
+	var found struct {
+		Info struct {
+			Title string `json:"title" yaml:"title"`
+		} `json:"info" yaml:"info"`
+	}
+	var err error
+	if jsontext.Value(document).IsValid() {
+		err = json.Unmarshal(document, &found)
+	} else {
+		err = yaml.Unmarshal(document, &found)
+	}
+	if err != nil {
+		return ""
+	}
+	return found.Info.Title
 }

@@ -1,11 +1,11 @@
 package apisource
 
 import (
+	_ "embed"
 	"fmt"
-	"iter"
-	"maps"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -45,23 +45,14 @@ func get(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// members iterates over the members of a mapping, the first of those with the same name
-// last. Any other node, or nil, has none.
-func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
-	return func(yield func(string, *yaml.Node) bool) {
-		if n == nil || n.Kind != yaml.MappingNode {
-			return
-		}
-		for i := len(n.Content)/2*2 - 2; i >= 0; i -= 2 {
-			if !yield(n.Content[i].Value, n.Content[i+1]) {
-				return
-			}
-		}
+// index returns the members of a mapping by their names, of those with the same one the first.
+func index(n *yaml.Node) map[string]*yaml.Node {
+	all := map[string]*yaml.Node{}
+	for i := len(n.Content)/2*2 - 2; i >= 0 && n.Kind == yaml.MappingNode; i -= 2 {
+		all[n.Content[i].Value] = n.Content[i+1]
 	}
+	return all
 }
-
-// large is from how many members on a mapping gets an index.
-const large = 32
 
 // step returns the child of n with this segment of a JSON pointer, or nil.
 func (b *bundler) step(n *yaml.Node, segment string) *yaml.Node {
@@ -72,35 +63,26 @@ func (b *bundler) step(n *yaml.Node, segment string) *yaml.Node {
 		}
 		return n.Content[i]
 	}
-	if len(n.Content) < 2*large {
-		return get(n, segment)
+	if b.indexes[n] == nil {
+		b.indexes[n] = index(n)
 	}
-	index := b.indexes[n]
-	if index == nil {
-		index = maps.Collect(members(n))
-		b.indexes[n] = index
-	}
-	return index[segment]
+	return b.indexes[n][segment]
 }
 
 // child returns the mapping that is a member of n, which gets one if it has none.
 func child(n *yaml.Node, name string) *yaml.Node {
-	if c := get(n, name); c != nil && c.Kind == yaml.MappingNode {
-		return c
-	}
 	c := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	set(n, name, c)
-	return c
-}
-
-func set(n *yaml.Node, name string, value *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			n.Content[i+1] = value
-			return
+		if n.Content[i].Value != name {
+			continue
 		}
+		if n.Content[i+1].Kind != yaml.MappingNode {
+			n.Content[i+1] = c
+		}
+		return n.Content[i+1]
 	}
-	add(n, name, value)
+	add(n, name, c)
+	return c
 }
 
 func add(n *yaml.Node, name string, value *yaml.Node) {
@@ -111,3 +93,46 @@ var (
 	escape   = strings.NewReplacer("~", "~0", "/", "~1").Replace
 	unescape = strings.NewReplacer("~1", "/", "~0", "~").Replace
 )
+
+//go:embed objects.txt
+var table string
+
+// data is the type of what OpenAPI does not describe.
+const data = ""
+
+// objects has the types of the members of each object, by their names. It is read when it is
+// needed first: most commands never do.
+var objects = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	object := ""
+	for line := range strings.Lines(table) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case line[0] != ' ':
+			object = words[0]
+			all[object] = map[string]string{}
+		default:
+			for _, name := range words[1:] {
+				all[object][name] = words[0]
+			}
+		}
+	}
+	return all
+})
+
+func isObject(t string) bool { return objects()[t] != nil }
+
+// memberType returns the type of a member of a value of type t, or of an element.
+func memberType(t, name string) string {
+	for _, many := range []string{"[]", "{}"} {
+		if of, ok := strings.CutPrefix(t, many); ok {
+			return strings.TrimPrefix(of, "any")
+		}
+	}
+	members := objects()[t]
+	if of, known := members[name]; known || strings.HasPrefix(name, "x-") {
+		return of
+	}
+	return members["*"]
+}

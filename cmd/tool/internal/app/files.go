@@ -138,18 +138,17 @@ func (f *Files) Secrets(base tree.Base, allowed []string) (paths []string) {
 	return NotAllowed(paths, allowed)
 }
 
-// notIn returns the files that are not the same in base.
-func (f *Files) notIn(base tree.Base) []*basefiles.File {
+// notIn returns the files that are not the same in base. Both lists are in path order.
+func (f *Files) notIn(base tree.Base) (files []*basefiles.File) {
 	if base.Digest == "" {
 		return f.Files
 	}
-	known := map[tree.Entry]bool{}
-	for _, e := range base.Files() {
-		known[e] = true
-	}
-	var files []*basefiles.File
+	known := base.Files()
 	for i, e := range f.Tree {
-		if !known[e] {
+		for len(known) > 0 && known[0].Path < e.Path {
+			known = known[1:]
+		}
+		if len(known) == 0 || known[0] != e {
 			files = append(files, f.Files[i])
 		}
 	}

@@ -2,6 +2,9 @@ package basefiles
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -48,6 +51,23 @@ const (
 var kindNames = [...]string{"unknown", "file", "directory", "symbolic link", "named pipe", "socket", "device"}
 
 func (k kind) String() string { return kindNames[k] }
+
+// kindOf returns the kind of a file that an [os.Root] knows.
+func kindOf(is fs.FileInfo) kind {
+	switch is.Mode().Type() {
+	case 0:
+		return regular
+	case fs.ModeDir:
+		return directory
+	case fs.ModeSymlink:
+		return link
+	case fs.ModeNamedPipe:
+		return pipe
+	case fs.ModeSocket:
+		return socket
+	}
+	return device
+}
 
 // isKind reports whether why is a kind of file, not a rule.
 func isKind(why string) bool { return slices.Contains(kindNames[:], why) }
@@ -108,3 +128,59 @@ func openRegular(d *dir, name string) (*file, info, error) {
 	}
 	return f, is, nil
 }
+
+// openRoot opens a directory of in, but no link to one. An os.Root follows the links in
+// it, so what was opened is compared with what had the name before.
+func openRoot(in *os.Root, name string) (*os.Root, error) {
+	before, err := in.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() { // on Windows, neither is a junction
+		return nil, kindError(fmt.Sprintf("%s is a %v, not a directory", name, kindOf(before)))
+	}
+	below, err := in.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := below.Stat(".")
+	if err == nil && !os.SameFile(before, opened) {
+		err = errReplaced
+	}
+	if err != nil {
+		below.Close()
+		return nil, err
+	}
+	return below, nil
+}
+
+// openFile opens a regular file of in, but no link to one.
+func openFile(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	before, err := in.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, nil, kindError(fmt.Sprintf("it is a %v, not a file", kindOf(before)))
+	}
+	f, err := in.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(before, opened) {
+		err = errReplaced
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, opened, nil
+}
+
+// kindError is an errReplaced that says what a file is.
+type kindError string
+
+func (e kindError) Error() string { return string(e) }
+
+func (kindError) Is(target error) bool { return target == errReplaced }

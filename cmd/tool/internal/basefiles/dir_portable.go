@@ -9,8 +9,6 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// An os.Root stays below its directory, but follows symbolic links in it. So each
-// opened file is compared with the one that had the name before.
 type dir struct{ root *os.Root }
 
 func openDir(path string) (*dir, error) {
@@ -19,52 +17,15 @@ func openDir(path string) (*dir, error) {
 }
 
 func (d *dir) openDir(name string) (*dir, error) {
-	before, err := d.root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !before.IsDir() {
-		return nil, errReplaced
-	}
-	below, err := d.root.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := below.Stat(".")
-	if err = same(before, opened, err); err != nil {
-		below.Close()
-		return nil, err
-	}
-	return &dir{below}, nil
+	below, err := openRoot(d.root, name)
+	return &dir{below}, err
 }
 
 type file struct{ *os.File }
 
 func (d *dir) openFile(name string) (*file, error) {
-	before, err := d.root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, errReplaced
-	}
-	f, err := d.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := f.Stat()
-	if err = same(before, opened, err); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &file{f}, nil
-}
-
-func same(before, opened fs.FileInfo, err error) error {
-	if err == nil && !os.SameFile(before, opened) {
-		return errReplaced
-	}
-	return err
+	f, _, err := openFile(d.root, name)
+	return &file{f}, err
 }
 
 func (d *dir) close() { d.root.Close() }
@@ -87,24 +48,8 @@ func newInfo(is fs.FileInfo, err error) (info, error) {
 		return info{}, err
 	}
 	return info{
-		kind:  kindOf(is.Mode().Type()),
+		kind:  kindOf(is),
 		mode:  tree.ModeOf(uint32(is.Mode().Perm())),
 		Stamp: Stamp{Size: is.Size(), ModTime: is.ModTime().UnixNano()},
 	}, nil
-}
-
-func kindOf(format fs.FileMode) kind {
-	switch format {
-	case 0:
-		return regular
-	case fs.ModeDir:
-		return directory
-	case fs.ModeSymlink:
-		return link
-	case fs.ModeNamedPipe:
-		return pipe
-	case fs.ModeSocket:
-		return socket
-	}
-	return device
 }

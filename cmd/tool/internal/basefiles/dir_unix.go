@@ -91,7 +91,7 @@ func retry(call func() error) error {
 
 func newInfo(st *unix.Stat_t) info {
 	return info{
-		kind: kindOf(st.Mode & unix.S_IFMT),
+		kind: kindOfFormat(st.Mode & unix.S_IFMT),
 		mode: tree.ModeOf(uint32(st.Mode)),
 		Stamp: Stamp{
 			Size:    st.Size,
@@ -102,8 +102,10 @@ func newInfo(st *unix.Stat_t) info {
 	}
 }
 
-func kindOf[T uint16 | uint32](format T) kind {
+func kindOfFormat[T uint16 | uint32](format T) kind {
 	switch format {
+	case 0:
+		return unknown
 	case unix.S_IFREG:
 		return regular
 	case unix.S_IFDIR:

@@ -31,23 +31,11 @@ func (d *dir) list(visit func(name []byte, kind kind)) error {
 			var entry unix.Dirent
 			size := binary.NativeEndian.Uint16(b[unsafe.Offsetof(entry.Reclen):])
 			name, _, _ := bytes.Cut(b[unsafe.Offsetof(entry.Name):size], []byte{0})
-			kind := entryKind(b[unsafe.Offsetof(entry.Type)])
+			kind := kindOfFormat(uint32(b[unsafe.Offsetof(entry.Type)]) << 12) // 0 where the file system does not say
 			b = b[size:]
 			if string(name) != "." && string(name) != ".." {
 				visit(name, kind)
 			}
 		}
 	}
-}
-
-func entryKind(typ byte) kind {
-	switch typ {
-	case unix.DT_REG:
-		return regular
-	case unix.DT_DIR:
-		return directory
-	case unix.DT_LNK:
-		return link
-	}
-	return unknown
 }

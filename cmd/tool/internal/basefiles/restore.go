@@ -9,9 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
-	"example.com/projecthub/cmd/tool/internal/atomicfile"
+	"golang.org/x/text/unicode/norm"
+
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
@@ -25,7 +29,8 @@ type Restore struct {
 
 	dir   string            // may not exist
 	root  *os.Root          // of dir; nil if dir does not exist
-	last  *parent           // the directory of the last path
+	last  string            // the directory of the last path: "" for the root, else it ends in a slash
+	in    *os.Root          // of last
 	found map[string]string // SHA-256 of the existing file for each changed path
 }
 
@@ -64,28 +69,24 @@ func (r *Restore) open() (err error) {
 	if r.root, err = os.OpenRoot(r.dir); err != nil {
 		return failure.New(failure.CodeInvalidFile, "open the directory %s: %w", r.dir, failure.Cause(err))
 	}
+	r.in = r.root
 	return nil
 }
 
 // compare adds e to Added or Changed unless the file is the same.
 func (r *Restore) compare(e tree.Entry) error {
 	in, name, err := r.parent(e.Path, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		r.Added = append(r.Added, e)
-		return nil
+	var mode tree.Mode
+	var digest string
+	if err == nil {
+		mode, digest, err = digestOf(in, name)
 	}
-	if err != nil {
-		return err
-	}
-	is, digest, err := digestOf(in, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Added = append(r.Added, e)
-		return nil
 	case err != nil:
 		return err
-	}
-	if digest != e.SHA256 || KnowsModes && tree.ModeOf(uint32(is.Mode().Perm())) != e.Mode {
+	case digest != e.SHA256 || KnowsModes && mode != e.Mode:
 		r.Changed = append(r.Changed, e)
 		r.found[e.Path] = digest
 	}
@@ -141,53 +142,16 @@ func (r *Restore) Open(path string) (io.ReadCloser, int64, error) {
 	return f, is.Size(), nil
 }
 
-// digestOf returns the SHA-256 of a regular file. It follows no link.
-func digestOf(in *os.Root, name string) (is fs.FileInfo, digest string, err error) {
+// digestOf returns the mode and the SHA-256 of a regular file. It follows no link.
+func digestOf(in *os.Root, name string) (mode tree.Mode, digest string, err error) {
 	f, is, err := openFile(in, name)
 	if err != nil {
-		return nil, "", err
+		return "", "", err
 	}
 	defer f.Close()
 	hash := sha256.New()
 	_, err = io.Copy(hash, f)
-	return is, hex.EncodeToString(hash.Sum(nil)), err
-}
-
-// openFile opens a regular file. It compares the opened file with the one that had the
-// name before, because an os.Root follows the links in it.
-func openFile(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	before, err := in.Lstat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("it is %s, not a file", typeOf(before))
-	}
-	f, err := in.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	is, err := f.Stat()
-	if err == nil && !os.SameFile(before, is) {
-		err = errReplaced
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, is, nil
-}
-
-func typeOf(is fs.FileInfo) string {
-	switch mode := is.Mode(); {
-	case mode.IsDir():
-		return "a directory"
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case mode.IsRegular():
-		return "a file"
-	}
-	return "a special file"
+	return tree.ModeOf(uint32(is.Mode().Perm())), hex.EncodeToString(hash.Sum(nil)), err
 }
 
 // Write writes a file completely or not at all. It fails with files_differ, and changes
@@ -223,35 +187,28 @@ func (r *Restore) write(e tree.Entry, content io.Reader) error {
 	if err != nil {
 		return err
 	}
-	temporary := temporaryName()
-	own, err := create(in, temporary, name, e.Mode, content)
-	if err != nil {
+	temporary := ".tool-" + rand.Text() + ".tmp"
+	defer in.Remove(temporary) // unless it was renamed
+	if err := create(in, temporary, name, e.Mode, content); err != nil {
 		return err
 	}
-	if digest, ok := r.found[e.Path]; ok {
-		err = replace(in, temporary, name, digest)
-	} else {
-		err = linkNew(in, temporary, name)
+	_, digest, err := digestOf(in, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || digest != r.found[e.Path] {
+		return errChanged
 	}
-	// After a failure, the temporary name may belong to a file of somebody else.
-	if is, lerr := in.Lstat(temporary); lerr == nil && os.SameFile(is, own) && is.ModTime().Equal(own.ModTime()) {
-		in.Remove(temporary)
-	}
-	return err
+	return in.Rename(temporary, name)
 }
-
-func temporaryName() string { return ".tool-" + rand.Text() + ".tmp" }
 
 // create writes the temporary file that will be renamed to name. It gets the owner and
 // the permissions of the file that it replaces, except for the executable bits.
-func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Reader) (own fs.FileInfo, err error) {
+func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Reader) error {
 	perm := fs.FileMode(0o644)
 	if mode == tree.Executable {
 		perm = 0o755
 	}
 	f, err := in.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	is, lerr := in.Lstat(name)
 	replaces := lerr == nil && is.Mode().IsRegular()
@@ -270,90 +227,67 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 	if err == nil && replaces { // a new file is written again by the pull after a power failure
 		err = f.Sync()
 	}
-	own, statErr := f.Stat()
-	if err = errors.Join(err, statErr, f.Close()); err != nil {
-		in.Remove(temporary)
-	}
-	return own, err
+	return errors.Join(err, f.Close())
 }
 
-// replace exchanges the temporary file with the existing one, and exchanges them back if
-// the existing one is not what was compared.
-func replace(in *os.Root, temporary, name, digest string) error {
-	if err := exchange(in, temporary, name); err != nil {
-		return err
-	}
-	if _, now, err := digestOf(in, temporary); err != nil || now != digest {
-		if back := exchange(in, temporary, name); back != nil {
-			return fmt.Errorf("%w; the previous file is %s", errChanged, temporary)
+// parent returns the directory of a path, and the path's last element as spelled on
+// disk. It keeps the directory open for the next path. It creates missing directories if
+// create is set, and fails if a link or a file has the name of a directory.
+func (r *Restore) parent(p string, create bool) (in *os.Root, name string, err error) {
+	dir, last := path.Split(p)
+	if r.last != dir {
+		r.leave()
+		for r.last != dir {
+			name, _, _ := strings.Cut(dir[len(r.last):], "/")
+			below, err := openBelow(r.in, spelled(r.in, name), create)
+			if err != nil {
+				return nil, "", err
+			}
+			above := r.last
+			r.leave()
+			r.in, r.last = below, dir[:len(above)+len(name)+1]
 		}
-		return errChanged
 	}
-	return in.Remove(temporary)
+	return r.in, spelled(r.in, last), nil
 }
 
-// linkNew renames the temporary file to a name that must not exist.
-func linkNew(in *os.Root, temporary, name string) error {
-	err := in.Link(temporary, name)
-	switch {
-	case err == nil:
-		return in.Remove(temporary)
-	case errors.Is(err, fs.ErrExist):
-		return errChanged
+// leave closes the directory of the last path, and returns to the root.
+func (r *Restore) leave() {
+	if r.last != "" {
+		r.in.Close()
 	}
-	return copyNew(in, temporary, name) // a file system without links
+	r.in, r.last = r.root, ""
 }
 
-// copyNew is linkNew for a file system without links.
-func copyNew(in *os.Root, temporary, name string) error {
-	from, is, err := openFile(in, temporary)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	to, err := in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, is.Mode().Perm())
-	if errors.Is(err, fs.ErrExist) {
-		return errChanged
-	}
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	if err = errors.Join(err, to.Close()); err != nil {
-		in.Remove(name)
-		return err
-	}
-	return in.Remove(temporary)
-}
-
-// exchange exchanges two files, atomically if the system can.
-func exchange(in *os.Root, temporary, name string) error {
-	switch err := atomicfile.Exchange(in, temporary, name); {
-	case errors.Is(err, errors.ErrUnsupported):
-		return exchangeByName(in, temporary, name)
-	case errors.Is(err, fs.ErrNotExist):
-		return errChanged
-	default:
-		return err
-	}
-}
-
-// exchangeByName exchanges two files where the system cannot do so atomically. It
-// never overwrites a file that somebody else creates under one of the names.
-func exchangeByName(in *os.Root, temporary, name string) error {
-	aside := temporaryName()
-	if err := in.Rename(name, aside); errors.Is(err, fs.ErrNotExist) {
-		return errChanged
-	} else if err != nil {
-		return err
-	}
-	if err := linkNew(in, temporary, name); err != nil {
-		if back := linkNew(in, aside, name); back != nil {
-			return fmt.Errorf("%w; the previous file is %s", err, aside)
+func openBelow(in *os.Root, name string, create bool) (*os.Root, error) {
+	if create {
+		if err := owner.Mkdir(in, name); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
 		}
-		return err
 	}
-	return in.Rename(aside, temporary)
+	return openRoot(in, name)
+}
+
+// spelled returns a name as spelled on disk, which may not be in NFC.
+func spelled(in *os.Root, name string) string {
+	if strings.IndexFunc(name, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
+		return name
+	}
+	if _, err := in.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return name
+	}
+	d, err := in.Open(".")
+	if err != nil {
+		return name
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, other := range names {
+		if norm.NFC.String(other) == name {
+			return other
+		}
+	}
+	return name
 }
 
 func (r *Restore) name(p string) string { return filepath.Join(r.dir, filepath.FromSlash(p)) }
@@ -364,7 +298,7 @@ func (r *Restore) unwritable(p string, err error) error {
 
 // Close closes the directory.
 func (r *Restore) Close() {
-	r.last.close()
+	r.leave()
 	if r.root != nil {
 		r.root.Close()
 	}

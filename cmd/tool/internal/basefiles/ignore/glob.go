@@ -2,14 +2,12 @@ package ignore
 
 import "strings"
 
-// glob is a compiled pattern: its literal prefix and the tokens after it. A pattern
-// without a wildcard has no tokens.
+// glob is a compiled pattern: the literal text before its first wildcard, the tokens to its
+// last one, and the literal text after that. A pattern without a wildcard has only a suffix.
 type glob struct {
-	prefix      string
-	tokens      []token
-	minimum     int    // bytes that tokens match at minimum
-	first, last byte   // of every text that it matches; 0: any
-	inner       string // the longest text that is between two wildcards, or ""
+	prefix string
+	middle []token
+	suffix string
 }
 
 type token struct {
@@ -21,17 +19,13 @@ type token struct {
 type op uint8
 
 const (
-	opByte   op = iota // this byte
-	opAny              // ?: any byte but a slash
-	opSet              // [...]: a byte of a set
-	opStar             // *: any number of bytes but slashes
-	opDeep             // ** at the end: any number of bytes
-	opDirs             // **/: nothing, or what the opInside after it matches
-	opInside           // any number of bytes and a slash
+	opByte op = iota // this byte
+	opAny            // ?: any byte but a slash
+	opSet            // [...]: a byte of a set
+	opStar           // *: any number of bytes but slashes
+	opDeep           // ** at the end: any number of bytes
+	opDirs           // **/: nothing, or any number of bytes and a slash
 )
-
-// single reports whether t matches exactly one byte.
-func (t token) single() bool { return t.op == opByte || t.op == opAny || t.op == opSet }
 
 // takes reports whether t can match the byte c.
 func (t token) takes(c byte) bool {
@@ -42,8 +36,6 @@ func (t token) takes(c byte) bool {
 		return t.set[c]
 	case opAny, opStar:
 		return c != '/'
-	case opDirs:
-		return false
 	}
 	return true
 }
@@ -51,44 +43,23 @@ func (t token) takes(c byte) bool {
 // compileGlob is not ok if pattern matches nothing.
 func compileGlob(pattern string) (g glob, ok bool) {
 	tokens, ok := parseGlob(pattern)
-	if !ok {
-		return glob{}, false
+	first, last := 0, len(tokens)
+	for last > 0 && tokens[last-1].op == opByte {
+		last--
 	}
-	var prefix []byte
-	for len(tokens) > len(prefix) && tokens[len(prefix)].op == opByte {
-		prefix = append(prefix, tokens[len(prefix)].byte)
+	for first < last && tokens[first].op == opByte {
+		first++
 	}
-	g.prefix, g.tokens = string(prefix), tokens[len(prefix):]
-	if len(prefix) > 0 {
-		g.first = prefix[0]
-	}
-	if n := len(tokens); n > 0 && tokens[n-1].op == opByte {
-		g.last = tokens[n-1].byte
-	}
-	for _, t := range g.tokens {
-		if t.single() {
-			g.minimum++
-		}
-	}
-	g.inner = innerText(g.tokens)
-	return g, true
+	return glob{text(tokens[:first]), tokens[first:last], text(tokens[last:])}, ok
 }
 
-// innerText returns the longest run of literal bytes before the last token that matches
-// texts of any length. Every text that tokens match contains it.
-func innerText(tokens []token) string {
-	var longest, text []byte
+// text returns the bytes that tokens without wildcards match.
+func text(tokens []token) string {
+	var b strings.Builder
 	for _, t := range tokens {
-		if t.op == opByte {
-			text = append(text, t.byte)
-			continue
-		}
-		if len(text) > len(longest) && !t.single() {
-			longest = text
-		}
-		text = nil
+		b.WriteByte(t.byte)
 	}
-	return string(longest)
+	return b.String()
 }
 
 func parseGlob(pattern string) (tokens []token, ok bool) {
@@ -103,22 +74,30 @@ func parseGlob(pattern string) (tokens []token, ok bool) {
 		case '?':
 			tokens = append(tokens, token{op: opAny})
 		case '[':
-			set, n, ok := parseSet(pattern[i+1:])
+			set, rest, ok := parseSet(pattern[i+1:])
 			if !ok {
 				return nil, false
 			}
 			tokens = append(tokens, token{op: opSet, set: set})
-			i += n
+			i = len(pattern) - len(rest) - 1
 		case '*':
-			stars := len(pattern[i:]) - len(strings.TrimLeft(pattern[i:], "*"))
+			rest := strings.TrimLeft(pattern[i:], "*")
 			// git compares the literal text before the first wildcard separately,
 			// so the wildcard is at the start of a pattern of its own.
 			starts := i == literal || pattern[i-1] == '/'
-			tokens = appendStars(tokens, stars, starts, pattern[i+stars:])
-			i += stars - 1
-			if tokens[len(tokens)-1].op == opInside {
-				i++
+			double := starts && len(pattern)-len(rest)-i >= 2
+			switch {
+			case double && strings.HasPrefix(rest, "/"):
+				rest = rest[1:]
+				if n := len(tokens); n == 0 || tokens[n-1].op != opDirs { // **/**/ is **/
+					tokens = append(tokens, token{op: opDirs})
+				}
+			case double && (rest == "" || strings.HasPrefix(rest, `\/`)):
+				tokens = append(tokens, token{op: opDeep})
+			default:
+				tokens = append(tokens, token{op: opStar})
 			}
+			i = len(pattern) - len(rest) - 1
 		default:
 			tokens = append(tokens, token{op: opByte, byte: c})
 		}
@@ -126,46 +105,127 @@ func parseGlob(pattern string) (tokens []token, ok bool) {
 	return tokens, true
 }
 
-// appendStars appends the tokens of a run of stars before rest; starts says whether
-// an element of the path can start at the stars.
-func appendStars(tokens []token, stars int, starts bool, rest string) []token {
-	switch {
-	case stars < 2 || !starts:
-	case strings.HasPrefix(rest, "/"):
-		if n := len(tokens); n > 0 && tokens[n-1].op == opInside {
-			return tokens // **/**/ is **/
-		}
-		return append(tokens, token{op: opDirs}, token{op: opInside})
-	case rest == "" || strings.HasPrefix(rest, `\/`):
-		return append(tokens, token{op: opDeep})
-	}
-	return append(tokens, token{op: opStar})
-}
-
-// literal returns the text that g matches, if it matches only one.
-func (g *glob) literal() (string, bool) { return g.prefix, len(g.tokens) == 0 }
-
-// may is a fast check, small enough to be inlined, that most texts fail.
-func (g *glob) may(s string) bool {
-	return s == "" || (g.first == 0 || s[0] == g.first) && (g.last == 0 || s[len(s)-1] == g.last)
-}
-
 func (g *glob) match(s string) bool {
-	if len(s) < len(g.prefix)+g.minimum || !strings.HasPrefix(s, g.prefix) {
+	if len(s) < len(g.prefix)+len(g.suffix) || !strings.HasPrefix(s, g.prefix) || !strings.HasSuffix(s, g.suffix) {
 		return false
 	}
-	s = s[len(g.prefix):]
-	tokens := g.tokens
-	// Comparing the end first rejects most texts fast.
-	for n := len(tokens); n > 0 && tokens[n-1].single(); n = len(tokens) {
-		end := len(s) - 1
-		if end < 0 || !tokens[n-1].takes(s[end]) {
+	s = s[len(g.prefix) : len(s)-len(g.suffix)]
+	switch {
+	case len(g.middle) == 0:
+		return s == ""
+	case len(g.middle) == 1 && g.middle[0].op == opStar: // such as *.log
+		return !strings.Contains(s, "/")
+	}
+	return matchAll(g.middle, s)
+}
+
+// matchAll reports whether tokens match all of s. matched[i] says whether the tokens so
+// far match the first i bytes of s, so its time is at most the product of the two lengths.
+func matchAll(tokens []token, s string) bool {
+	matched := make([]bool, len(s)+1)
+	matched[0] = true
+	for _, t := range tokens {
+		any := matched[0]
+		switch t.op {
+		case opStar, opDeep:
+			for i := range len(s) {
+				matched[i+1] = matched[i+1] || matched[i] && t.takes(s[i])
+				any = any || matched[i+1]
+			}
+		case opDirs:
+			for i := range len(s) {
+				before := matched[i+1]
+				matched[i+1] = before || any && s[i] == '/'
+				any = any || before
+			}
+		default:
+			any = false
+			for i := len(s) - 1; i >= 0; i-- {
+				matched[i+1] = matched[i] && t.takes(s[i])
+				any = any || matched[i+1]
+			}
+			matched[0] = false
+		}
+		if !any {
 			return false
 		}
-		tokens, s = tokens[:n-1], s[:end]
 	}
-	if len(tokens) == 1 && tokens[0].op == opStar {
-		return strings.IndexByte(s, '/') < 0
+	return matched[len(s)]
+}
+
+// parseSet parses a class from after its [ and returns what follows its ]. It is not ok if
+// the class is malformed.
+func parseSet(s string) (set *[256]bool, rest string, ok bool) {
+	set = new([256]bool)
+	add := func(first, last byte) {
+		for c := int(first); c <= int(last); c++ {
+			set[c] = true
+		}
 	}
-	return strings.Contains(s, g.inner) && run(tokens, s)
+	next := func() (c byte) { // 0 at the end
+		if s = strings.TrimPrefix(s, `\`); s != "" {
+			c, s = s[0], s[1:]
+		}
+		return c
+	}
+	negated := strings.HasPrefix(s, "!") || strings.HasPrefix(s, "^")
+	if negated {
+		s = s[1:]
+	}
+	previous := byte(0) // start of a range if a - follows; 0 if there is none
+	for first := true; first || !strings.HasPrefix(s, "]"); first = false {
+		if named, ok := strings.CutPrefix(s, "[:"); ok {
+			name, after, closed := strings.Cut(named, "]")
+			name, named := strings.CutSuffix(name, ":")
+			ranges := classes[name]
+			if !closed || named && ranges == "" {
+				return nil, "", false
+			}
+			if named {
+				for i := 0; i < len(ranges); i += 2 {
+					add(ranges[i], ranges[i+1])
+				}
+				previous, s = 0, after
+				continue
+			}
+		}
+		ranged := previous != 0 && len(s) > 1 && s[0] == '-' && s[1] != ']'
+		if ranged {
+			s = s[1:]
+		}
+		c := next()
+		if c == 0 {
+			return nil, "", false
+		}
+		if ranged {
+			add(previous, c)
+			previous = 0
+			continue
+		}
+		add(c, c)
+		previous = c
+	}
+	if negated {
+		for c := range set {
+			set[c] = !set[c]
+		}
+	}
+	set['/'] = false // even when it is listed
+	return set, s[1:], true
+}
+
+// classes has the ranges of the named classes: the first and the last byte of each.
+var classes = map[string]string{
+	"alnum":  "09AZaz",
+	"alpha":  "AZaz",
+	"blank":  "  \t\t",
+	"cntrl":  "\x00\x1f\x7f\x7f",
+	"digit":  "09",
+	"graph":  "!~",
+	"lower":  "az",
+	"print":  " ~",
+	"punct":  "!/:@[`{~",
+	"space":  "  \t\n\r\r", // no \v, no \f
+	"upper":  "AZ",
+	"xdigit": "09AFaf",
 }

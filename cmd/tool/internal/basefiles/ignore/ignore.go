@@ -23,43 +23,23 @@ type Rule struct {
 
 // Rules is a compiled list.
 type Rules struct {
-	rules []Rule
-
-	// Indices into rules, ascending: those without a wildcard, which take one lookup
-	// together, and the others.
-	names, paths literals
-	globs        []int
-}
-
-// literals maps the only text that a rule matches to the rules.
-type literals struct {
-	rules  map[string][]int
-	starts [256]bool // first bytes of these texts, which most paths do not begin with
-}
-
-func (l *literals) add(text string, rule int) {
-	l.rules[text] = append(l.rules[text], rule)
-	l.starts[text[0]] = true
-}
-
-func (l *literals) find(text string) (rules []int) {
-	if text == "" || !l.starts[text[0]] {
-		return nil
-	}
-	return l.rules[text]
+	rules  []Rule
+	ending [256][]int // indices of the rules for texts that end in a byte; of 0, in any
 }
 
 // Compile parses a list in the format of a .gitignore file. It skips lines that can
 // match nothing, such as one with an unterminated class.
 func Compile(patterns []byte, source string) *Rules {
-	r := &Rules{names: literals{rules: map[string][]int{}}, paths: literals{rules: map[string][]int{}}}
+	r := &Rules{}
 	patterns = bytes.TrimPrefix(patterns, []byte("\ufeff"))
 	number := 0
 	for line := range strings.SplitSeq(string(patterns), "\n") {
 		number++
 		if rule, ok := parse(line); ok {
 			rule.Source, rule.Line = source, number
-			r.add(rule)
+			end := lastByte(rule.glob.suffix)
+			r.ending[end] = append(r.ending[end], len(r.rules))
+			r.rules = append(r.rules, rule)
 		}
 	}
 	return r
@@ -79,9 +59,6 @@ func parse(line string) (rule Rule, ok bool) {
 	line, rule.dirOnly = strings.CutSuffix(line, "/")
 	rule.baseOnly = !strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
-	if last, ok := cutAnyDirs(line); ok {
-		line, rule.baseOnly = last, true
-	}
 	rule.glob, ok = compileGlob(line)
 	return rule, ok && line != ""
 }
@@ -96,43 +73,23 @@ func trimSpaces(line string) string {
 	return trimmed
 }
 
-// cutAnyDirs reduces **/name to name. A pattern without a slash matches in any directory,
-// too, and is faster to match.
-func cutAnyDirs(pattern string) (name string, ok bool) {
-	rest := strings.TrimLeft(pattern, "*")
-	name, ok = strings.CutPrefix(rest, "/")
-	ok = ok && len(pattern)-len(rest) >= 2 && !strings.Contains(name, "/")
-	return name, ok
-}
-
-func (r *Rules) add(rule Rule) {
-	i := len(r.rules)
-	r.rules = append(r.rules, rule)
-	literal, ok := rule.glob.literal()
-	switch {
-	case !ok:
-		r.globs = append(r.globs, i)
-	case rule.baseOnly:
-		r.names.add(literal, i)
-	default:
-		r.paths.add(literal, i)
-	}
-}
-
 // Match returns the rule that decides, which is the last one that matches path, or nil.
 // path is /-separated and relative to the directory of the rules; dir says whether it is
 // a directory. Match does not check the directories above path.
 func (r *Rules) Match(path string, dir bool) *Rule {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	last := max(r.last(r.names.find(name), dir), r.last(r.paths.find(path), dir))
-	for k := len(r.globs) - 1; k >= 0 && r.globs[k] > last; k-- {
-		rule := &r.rules[r.globs[k]]
-		text := path
-		if rule.baseOnly {
-			text = name
-		}
-		if rule.glob.may(text) && (dir || !rule.dirOnly) && rule.glob.match(text) {
-			return rule
+	last := -1
+	for _, end := range [2]byte{0, lastByte(path)} {
+		indices := r.ending[end]
+		for k := len(indices) - 1; k >= 0 && indices[k] > last; k-- {
+			rule := &r.rules[indices[k]]
+			text := path
+			if rule.baseOnly {
+				text = name
+			}
+			if (dir || !rule.dirOnly) && rule.glob.match(text) {
+				last = indices[k]
+			}
 		}
 	}
 	if last < 0 {
@@ -141,12 +98,10 @@ func (r *Rules) Match(path string, dir bool) *Rule {
 	return &r.rules[last]
 }
 
-// last returns the greatest index whose rule may match, or -1.
-func (r *Rules) last(indices []int, dir bool) int {
-	for k := len(indices) - 1; k >= 0; k-- {
-		if dir || !r.rules[indices[k]].dirOnly {
-			return indices[k]
-		}
+// lastByte returns 0 for an empty text.
+func lastByte(s string) byte {
+	if s == "" {
+		return 0
 	}
-	return -1
+	return s[len(s)-1]
 }
