@@ -64,7 +64,7 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 	term := w.open(usual)
 	w.talk(term, []turn{
 		{"> gone", "", down + down}, {"> web", "", "p"},
-		{"[Leave it]", "", "y"}, {"> Back to the overview", "home-pushed", enter},
+		{"[n] Cancel", "", "y"}, {"> Back to the overview", "home-pushed", enter},
 		{"> web", "", "f"}, {"> Leave them", "home-files", enter}, {"Aborted: nothing was changed", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "f"}, {"> Leave them", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "o"}, {"> Back to the overview", "", enter},
@@ -79,7 +79,7 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 	})
 	w.patch(`{"set": {"title": "Mice"}}`)
 	w.talk(term, []turn{
-		{"> web", "", "l"}, {"[Leave them]", "", "y"}, {"Pulled web", "", ""}, {"> Back to the overview", "", down}, {"> Quit", "", enter},
+		{"> web", "", "l"}, {"[n] Cancel", "", "y"}, {"Pulled web", "", ""}, {"> Back to the overview", "", down}, {"> Quit", "", enter},
 	})
 	term.ends(0)
 	if got := w.read(clientJSON); !strings.Contains(got, "Mice") {
@@ -145,7 +145,7 @@ func TestHome_AsksBeforeTheFirstPush(t *testing.T) {
 	w := newWorld(t, "{}")
 	w.setting(before)
 	term := w.open(usual)
-	w.talk(term, []turn{{"> web", "", "p"}, {"[Leave it]", "home-first", "n"}, {"> Back to the overview", "", down}, {"> Quit", "", enter}})
+	w.talk(term, []turn{{"> web", "", "p"}, {"[n] Cancel", "home-first", "n"}, {"> Back to the overview", "", down}, {"> Quit", "", enter}})
 	term.ends(0)
 	if got := w.config(); strings.Contains(got, "Pets") {
 		t.Errorf("the config is %s", got)
@@ -177,7 +177,7 @@ func TestHome_ActionsCanBeLeft(t *testing.T) {
 	w.patch(`{"set": {"fromTheHub": true}}`) // a pull takes it
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	for _, c := range []struct{ key, asks, stage string }{
-		{"p", "[Leave it]", "push"}, {"f", "> Leave them", "push"}, {"l", "[Leave them]", "pull"}, {"u", "> Leave it", "publish"},
+		{"p", "[n] Cancel", "push"}, {"f", "> Leave them", "push"}, {"l", "[n] Cancel", "pull"}, {"u", "> Leave it", "publish"},
 		{"c", "> Continue", "create"}, {"i", "Which hub?", "login"},
 	} {
 		t.Run(c.key, func(t *testing.T) {

@@ -64,10 +64,10 @@ func wizardQuestions() []question {
 
 func questions() []question {
 	return append(wizardQuestions(),
-		question{"push: overwrite", []string{"push", "web"}, []turn{{"[Leave it]", "", ""}}, []string{"):\t"}},
-		question{"pull: merge", []string{"pull", "web"}, []turn{{"[Leave them]", "", ""}}, []string{"):\t"}},
+		question{"push: overwrite", []string{"push", "web"}, []turn{{"[n] Cancel", "", ""}}, []string{"):\t"}},
+		question{"pull: merge", []string{"pull", "web"}, []turn{{"[n] Cancel", "", ""}}, []string{"):\t"}},
 		question{"pull: files", []string{"pull", "web", "--base-files"},
-			[]turn{{"[Leave them]", "", left}, {"[Merge them]", "", enter}, {"> Leave them", "", ""}}, []string{"):\ty", "):\t"}},
+			[]turn{{"[n] Cancel", "", "y"}, {"> Leave them", "", ""}}, []string{"):\ty", "):\t"}},
 		question{"publish", []string{"publish", "second"}, []turn{{"> Leave it", "", ""}}, []string{"(default 2):\t"}},
 		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"to cancel:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},

@@ -37,27 +37,24 @@ func TestOverwrite_LargeDifference(t *testing.T) {
 	held := w.config()
 	for suffix, s := range map[string]size{"": usual, "-narrow": narrow} {
 		term := w.open(s, "push", "web")
-		term.view("[Leave it]")
+		term.view("[n] Cancel")
 		w.show(term, "large"+suffix)
 		for _, step := range []struct{ keys, shows, name string }{
-			{down, "> page-00", "selected"},
+			{down, ">   ~ about", "selected"},
 			{pageDown, "> ", ""},
-			{end, "to 300 of 300", "end"},
-			{home + down + " ", ">   ~ about", "unfolded"},
-			{" ", ">   ~ about: ", ""},
-			{"/tags", "match 1 of 30", ""},
-			{enter, "tags: match 1 of 30", ""},
+			{end, "to 330 of 330", "end"},
+			{home + down + enter, ">   ~ about\n", "unfolded"},
+			{enter, ">   ~ about: ", ""},
+			{"/tags", "filter: tags_  30 of 300 keys", "filter"},
+			{enter, "filter: tags  30 of 300 keys", "filtered"},
 			{" ", ">   ~ tags\n", "array"},
-			{"/", "search: _", ""},
-			{"PAGE 17 AS", "PAGE 17 AS_  match 1 of 1", "search"},
-			{enter + "a", ">   ~ about\n", "all"},
+			{"/", "filter: _", ""},
+			{"PAGE 17 AS", "filter: PAGE 17 AS_  1 of 300 keys", "found"},
+			{enter + "a", ">   ~ about\n", ""},
+			{escape, "\n↑/↓ move", "all"},
 			{"a", ">   ~ about: ", ""},
-			{"/option-3", "search: option-3_  match 18 of 30", "found"},
-			{enter + "n", "option-3: match 19 of 30", ""},
-			{"NN", "option-3: match 17 of 30", ""},
-			{"/nowhere", "search: nowhere_  not found", "not-found"},
-			{escape, "keys ", ""},
-			{"\t", "[Leave it]", "back"},
+			{"/nowhere", "filter: nowhere_  0 of 300 keys", "not-found"},
+			{escape, ">   ~ about: ", "back"},
 		} {
 			term.press(step.keys)
 			term.view(step.shows)
@@ -65,7 +62,7 @@ func TestOverwrite_LargeDifference(t *testing.T) {
 				w.show(term, "large-"+step.name+suffix)
 			}
 		}
-		term.press(enter)
+		term.press("n")
 		term.ends(0)
 		if got := w.config(); got != held {
 			t.Errorf("the hub's config changed: %s", got)
@@ -76,7 +73,7 @@ func TestOverwrite_LargeDifference(t *testing.T) {
 func TestOverwrite_EqualConflictIsNotAsked(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	w.must("push", "web")
 	term.press("y")
 	term.ends(0)
@@ -91,11 +88,11 @@ func TestOverwrite_PlainLargeDifferenceInParts(t *testing.T) {
 	command := w.command("push", "web")
 	command.Env = append(command.Env, "ACCESSIBLE=1")
 	term := open(t, command, usual, false)
-	term.asked("(default no):")
+	term.asked("(default 2):")
 	w.show(term, "plain-large")
 	term.press("list\n")
-	term.wait("\n300. page-29.tags changed")
-	term.asked("(default no):")
+	term.wait("\npage-29.tags changed")
+	term.asked("(default 2):")
 	w.show(term, "plain-large-listed")
 	term.press("no\n")
 	term.ends(0)
@@ -107,7 +104,7 @@ func TestOverwrite_PlainLargeDifferenceInParts(t *testing.T) {
 func TestView_FollowsTerminalSize(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	w.show(term, "push-question")
 	term.resize(narrow)
 	term.view("\n        through create\n")
@@ -116,21 +113,21 @@ func TestView_FollowsTerminalSize(t *testing.T) {
 	term.view("too small")
 	w.show(term, "push-question-too-small")
 	term.resize(usual)
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	w.show(term, "push-question")
-	term.press(enter)
+	term.press("n")
 	term.ends(0)
 }
 
 func TestColours_AddNothingEssential(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	term.coloured()
 	term.press("/red")
-	term.view("search: red_")
-	w.show(term, "push-search")
-	golden(t, "screen/push-search-colours.txt", strings.ReplaceAll(term.painted(), w.hub.origin, "http://hub.example.com"))
+	term.view("filter: red_")
+	w.show(term, "push-filter")
+	golden(t, "screen/push-filter-colours.txt", strings.ReplaceAll(term.painted(), w.hub.origin, "http://hub.example.com"))
 	term.press(ctrlC)
 	term.ends(130)
 }
@@ -143,7 +140,7 @@ func TestColours_CanBeForced(t *testing.T) {
 		command := w.command("push", "web")
 		command.Env = append(command.Env, strings.Fields(env)...)
 		term := open(t, command, usual, false)
-		term.view("[Leave it]")
+		term.view("[n] Cancel")
 		if colours {
 			term.coloured()
 		}
@@ -151,7 +148,7 @@ func TestColours_CanBeForced(t *testing.T) {
 		if found := colour.FindString(term.output()); (found != "") != colours {
 			t.Errorf("%s: colours are %v: %q", env, !colours, found)
 		}
-		term.press(enter)
+		term.press("n")
 		term.ends(0)
 	}
 }

@@ -52,15 +52,15 @@ func TestPush_OverwritesOnlyAfterYes(t *testing.T) {
 		name, keys string
 		code       int
 	}{
-		{"no is preset", enter, 0},
 		{"n", "n", 0},
-		{"to yes and back", left + left + enter, 0},
+		{"esc", escape, 0},
+		{"enter is no answer", enter + "n", 0},
 		{"ctrl-c", ctrlC, 130},
 		{"end of input", ctrlD, 130},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			term := w.open(usual, "push", "web")
-			term.view("[Leave it]")
+			term.view("[n] Cancel")
 			w.show(term, "push-question")
 			term.press(c.keys)
 			term.ends(c.code)
@@ -75,10 +75,8 @@ func TestPush_OverwritesOnlyAfterYes(t *testing.T) {
 		})
 	}
 	term := w.open(usual, "push", "web")
-	term.view("[Leave it]")
-	term.press(left)
-	term.view("[Overwrite it]")
-	term.press(enter)
+	term.view("[n] Cancel")
+	term.press("y")
 	term.ends(0)
 	w.show(term, "push-yes")
 	if got := w.config(); !strings.Contains(got, "Animals and people") {
@@ -104,7 +102,7 @@ func TestQuestion_EndsWithSignal(t *testing.T) {
 				command.Env = append(command.Env, plain)
 				term := open(t, command, usual, false)
 				term.until("asks", func(s string) bool {
-					return strings.Contains(s, "[Leave it]") || strings.HasSuffix(s, "(default no):\n")
+					return strings.Contains(s, "[n] Cancel") || strings.HasSuffix(s, "(default 2):\n")
 				})
 				c.end(term)
 				term.ends(c.code)
@@ -121,12 +119,12 @@ func TestPush_OverwritesOnlyWhatWasShown(t *testing.T) {
 	for name, s := range map[string]size{"push-again": usual, "push-again-narrow": narrow} {
 		w.patch(`{"set": {"title": "Pets"}}`)
 		term := w.open(s, "push", "web")
-		term.view("[Leave it]")
+		term.view("[n] Cancel")
 		w.patch(`{"set": {"title": "Mice"}}`)
 		w.date()
 		term.press("y")
 		term.wait("alice changed it while you looked")
-		term.view("[Leave it]")
+		term.view("[n] Cancel")
 		w.show(term, name)
 		if got := w.config(); !strings.Contains(got, "Mice") {
 			t.Errorf("the edit is gone: %s", got)
@@ -136,11 +134,11 @@ func TestPush_OverwritesOnlyWhatWasShown(t *testing.T) {
 	}
 
 	term := w.open(usual, "push", "web")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	w.patch(`{"set": {"title": "Rats"}}`)
 	term.press("y")
 	term.wait("alice changed it while you looked")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	term.press("y")
 	term.ends(0)
 	if got := w.config(); !strings.Contains(got, "Animals and people") {
@@ -158,8 +156,8 @@ func TestPush_AsksWithIfRevisionToo(t *testing.T) {
 	}
 	for _, args := range [][]string{{"push", "web", "--no-clobber"}, {"push", "web", "--if-revision", config.Revision}} {
 		term := w.open(usual, args...)
-		term.wait("[Leave it]")
-		term.press(enter)
+		term.wait("[n] Cancel")
+		term.press("n")
 		term.ends(0)
 		if got := w.config(); got != held {
 			t.Errorf("%v: the hub's config is now %s", args, got)
@@ -202,10 +200,10 @@ func TestPush_MarksOtherDestination(t *testing.T) {
 	w.date()
 	w.setting(before)
 	term := w.open(usual, "push", "web", "--project", "@alice/other")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	w.show(term, "push-other")
 	held := w.read(clientJSON)
-	term.press(enter)
+	term.press("n")
 	term.ends(0)
 	if got := w.read(clientJSON); got != held {
 		t.Errorf("client.json is now %s", got)
@@ -215,9 +213,9 @@ func TestPush_MarksOtherDestination(t *testing.T) {
 func TestQuestion_FitsTerminal(t *testing.T) {
 	w := edited(t)
 	term := w.open(narrow, "push", "web")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	w.show(term, "push-question-narrow")
-	term.press(enter)
+	term.press("n")
 	term.ends(0)
 
 	var many []string
@@ -227,15 +225,15 @@ func TestQuestion_FitsTerminal(t *testing.T) {
 	w.setting("{" + strings.Join(many, ", ") + "}")
 	for name, s := range map[string]size{"push-many": usual, "push-many-narrow": narrow} {
 		term := w.open(s, "push", "web")
-		term.view("[Leave it]")
+		term.view("[n] Cancel")
 		w.show(term, name)
-		term.press(enter)
+		term.press("n")
 		term.ends(0)
 	}
 
 	// Where no view fits, lines do.
 	term = w.open(size{60, 8}, "push", "web")
-	term.asked("(default no):")
+	term.asked("(default 2):")
 	term.press(enter)
 	term.ends(0)
 }
@@ -245,9 +243,9 @@ func TestPull_MergesSettingsOnlyAfterYes(t *testing.T) {
 	w.patch(`{"set": {"size": 2}}`)
 	w.date()
 	mine := w.read(clientJSON)
-	for keys, code := range map[string]int{enter: 0, ctrlC: 130} {
+	for keys, code := range map[string]int{"n": 0, ctrlC: 130} {
 		term := w.open(usual, "pull", "web")
-		term.view("[Leave them]")
+		term.view("[n] Cancel")
 		w.show(term, "pull-question")
 		term.press(keys)
 		term.ends(code)
@@ -256,7 +254,7 @@ func TestPull_MergesSettingsOnlyAfterYes(t *testing.T) {
 		}
 	}
 	term := w.open(narrow, "pull", "web")
-	term.view("[Leave them]")
+	term.view("[n] Cancel")
 	w.show(term, "pull-question-narrow")
 	term.press("y")
 	term.ends(0)
@@ -339,16 +337,16 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 	for _, env := range []string{"TERM=dumb", "ACCESSIBLE=1"} {
 		t.Run(env, func(t *testing.T) {
 			term := ask(t, env, "push", "web")
-			term.asked("(default no):")
+			term.asked("(default 2):")
 			term.press("maybe\n")
-			term.wait("Please answer yes, no or list.")
-			term.asked("(default no):")
+			term.wait("Invalid answer: type a number from 1 to 3.")
+			term.asked("(default 2):")
 			term.press("\n")
 			term.ends(0)
 			w.show(term, "plain-push")
 			for keys, code := range map[string]int{ctrlC: 130, ctrlD: 130} {
 				term := ask(t, env, "push", "web")
-				term.asked("(default no):")
+				term.asked("(default 2):")
 				term.press(keys)
 				term.ends(code)
 			}
@@ -369,7 +367,7 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 		})
 	}
 	term := ask(t, "TERM=dumb", "push", "web")
-	term.asked("(default no):")
+	term.asked("(default 2):")
 	term.press("yes\n")
 	term.ends(0)
 	if got := w.config(); !strings.Contains(got, "Animals and people") {
@@ -395,7 +393,7 @@ func TestNoColor(t *testing.T) {
 			command := w.command("push", "web")
 			command.Env = append(command.Env, c.env)
 			term := open(t, command, s, false)
-			term.view("[Leave it]")
+			term.view("[n] Cancel")
 			if c.colours {
 				term.coloured()
 			}
@@ -403,7 +401,7 @@ func TestNoColor(t *testing.T) {
 			if found := colour.FindString(term.output()); (found != "") != c.colours {
 				t.Errorf("%s: colours are %v: %q", c.env, !c.colours, found)
 			}
-			term.press(enter)
+			term.press("n")
 			term.ends(0)
 		}
 	}
@@ -420,11 +418,11 @@ func TestStart_SilentTerminalIsNotAwaited(t *testing.T) {
 	}
 	// A view draws with escape codes, but does not wait for answers either.
 	term := open(t, w.command("push", "web"), usual, true)
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	if out := term.output(); strings.Contains(out, "\x1b[6n") || strings.Count(out, backgroundQuery) > 1 {
 		t.Errorf("the terminal is asked: %q", out)
 	}
-	term.press(enter)
+	term.press("n")
 	term.ends(0)
 }
 

@@ -96,8 +96,8 @@ func (c *contact) tour() {
 	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), `"basePath": "src"`,
 		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`, 1))
 	c.screens(0, nil, turn{"local-ahead", "home: changed here", "q"})
-	c.screens(0, []string{"push", "app"}, turn{"[Leave it]", "push: question", "a"}, turn{"> +", "push: unfolded", "/"},
-		turn{"search: _", "push: search", "teal" + enter}, turn{"match 1", "push: match", "y"})
+	c.screens(0, []string{"push", "app"}, turn{"[n] Cancel", "push: question", "a"}, turn{"> +", "push: unfolded", "/"},
+		turn{"filter: _", "push: filter", "teal" + enter}, turn{"filter: teal  ", "push: filtered", "y"})
 	c.screens(0, []string{"pull", "app"})
 	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"nothing to cancel", "rm: question", "web" + enter}, turn{"✗ type", "rm: wrong name", ctrlU + enter})
 	c.screens(0, []string{"status"})
@@ -105,5 +105,5 @@ func (c *contact) tour() {
 	c.screens(1, []string{"push", "nothing"})
 	c.env = append(c.env, "TERM=dumb")
 	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), "teal", "green", 1))
-	c.screens(0, []string{"push", "app"}, turn{"no):", "push: in lines", "no" + enter})
+	c.screens(0, []string{"push", "app"}, turn{"(default 2):", "push: in lines", "no" + enter})
 }

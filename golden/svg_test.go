@@ -211,7 +211,7 @@ func TestPictures_MatchProgram(t *testing.T) {
 	term.press("q")
 	term.ends(0)
 	term = s.open(usual, "push", "app")
-	term.wait("[Leave it]")
+	term.wait("[n] Cancel")
 	s.paint(term, "overwrite", "The difference, key by key, before anything is overwritten")
 	term.press("n")
 	term.ends(0)

@@ -217,7 +217,6 @@ const (
 	enter    = "\r"
 	up       = "\x1b[A"
 	down     = "\x1b[B"
-	left     = "\x1b[D"
 	pageDown = "\x1b[6~"
 	home     = "\x1b[H"
 	end      = "\x1b[F"

@@ -29,10 +29,10 @@ func TestQuestion_IgnoresPastedText(t *testing.T) {
 	w := edited(t)
 	held := w.config()
 	term := w.open(usual, "push", "web")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	term.press(pasted("y") + pasted("y\r"))
-	term.press(left)
-	term.view("[Overwrite it]")
+	term.press(down)
+	term.view("> - old")
 	term.press("n")
 	term.ends(0)
 
@@ -65,8 +65,8 @@ func TestQuestion_DiscardsInputTypedAhead(t *testing.T) {
 	})
 	holding.Store(true)
 	for _, c := range []struct{ env, keys, echo, shown string }{
-		{"TERM=xterm", "y", "y", "[Leave it]"},
-		{"TERM=dumb", "y\n", "y\n", "(default no):\n"},
+		{"TERM=xterm", "y", "y", "[n] Cancel"},
+		{"TERM=dumb", "y\n", "y\n", "(default 2):\n"},
 	} {
 		command := w.command("push", "web")
 		command.Env = append(command.Env, c.env)
@@ -76,7 +76,7 @@ func TestQuestion_DiscardsInputTypedAhead(t *testing.T) {
 		term.until("echoes "+c.keys, func(s string) bool { return strings.Contains(s, c.echo) })
 		release <- true
 		term.until("shows "+c.shown, func(s string) bool { return strings.Contains(s, c.shown) })
-		term.press(enter)
+		term.press("n" + enter)
 		term.ends(0)
 		if got := w.config(); got != held {
 			t.Errorf("%s: the hub's config changed: %s", c.env, got)
@@ -112,7 +112,7 @@ func TestTerminal_InCIIsAskedNothing(t *testing.T) {
 		c.Env = append(c.Env, "CI="+value)
 		term := open(t, c, usual, false)
 		if asks {
-			term.wait("[Leave it]")
+			term.wait("[n] Cancel")
 			term.press("n")
 		}
 		term.ends(0)
@@ -140,7 +140,7 @@ func TestView_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
 		command, shown, keys string
 		code                 int
 	}{
-		{"tool push web", "[Leave it]", "n", 0},
+		{"tool push web", "[n] Cancel", "n", 0},
 		{"tool publish web", "> Leave it", enter, 0},
 		{"tool project create --from web", "> Continue", ctrlC, 130},
 		{"tool", "> web", "q", 0},
@@ -233,10 +233,10 @@ func (term *terminal) suspend() {
 func TestView_GoesOnAfterCtrlZWithoutJobControl(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
-	term.view("[Leave it]")
+	term.view("[n] Cancel")
 	term.press(ctrlZ)
-	term.press(left)
-	term.view("[Overwrite it]")
+	term.press(down)
+	term.view("> - old")
 	term.press("n")
 	term.ends(0)
 }

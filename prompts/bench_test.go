@@ -27,7 +27,7 @@ func BenchmarkOverwriteFrame(b *testing.B) {
 	})
 	for name, typed := range map[string][]string{
 		"scroll": {"down", "pgdown", "end", "pgup", "up", "home"},
-		"search": {"/", "v", "a", "l", "u", "e", "space", "9", "9", "backspace", "enter", "n", "N", "esc"},
+		"filter": {"/", "v", "a", "l", "u", "e", "space", "9", "9", "backspace", "enter", "down", "esc"},
 		"unfold": {"a", "end", "pgup", "space", "a", "home"},
 		"resize": nil,
 	} {

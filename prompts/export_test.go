@@ -45,13 +45,17 @@ func Typed(t tui.Terminal, q Question, text string) (answer string) {
 	return f.answer(f.value)
 }
 
+func size(columns, rows int) Prompter {
+	return Prompter{Terminal: tui.Terminal{Out: io.Discard, Columns: columns, Rows: rows}}
+}
+
 // View is the view that asks an overwrite question.
 type View struct{ *overwriteView }
 
 // NewView returns the view of q in a terminal of the given size. It is in colours
 // when CLICOLOR_FORCE says so.
 func NewView(q Overwrite, columns, rows int) View {
-	return View{newOverwriteView(q, "", tui.NewTheme(io.Discard), columns, rows)}
+	return View{newOverwriteView(size(columns, rows), q)}
 }
 
 // Answer returns whether the view has its answer, and which.
@@ -76,7 +80,7 @@ type MergeView struct{ *mergeView }
 
 // NewMergeView returns the view of q in a terminal of the given size.
 func NewMergeView(q Merge, columns, rows int) MergeView {
-	return MergeView{newMergeView(q, "", tui.NewTheme(io.Discard), columns, rows)}
+	return MergeView{newMergeView(size(columns, rows), q)}
 }
 
 // Send gives the view messages, and returns the sides once it has its answer.
@@ -92,6 +96,6 @@ func (v MergeView) Send(messages ...tea.Msg) (sides []flat.Side, ended bool) {
 
 // HomeText returns a home view as it is shown while it loads again.
 func HomeText(h Home, doing string, columns, rows int) string {
-	m := &homeView{Home: h, doing: doing, theme: tui.NewTheme(io.Discard), columns: columns, rows: rows, loads: 1}
+	m := &homeView{view: newView(size(columns, rows)), Home: h, doing: doing, loads: 1}
 	return m.View()
 }

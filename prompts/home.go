@@ -37,35 +37,28 @@ type Action struct {
 func (p Prompter) Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (Action, int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	t := p.Terminal
-	m := &homeView{ctx: ctx, doing: doing, load: load, actions: actions, chosen: chosen, theme: tui.NewTheme(t.Out), columns: t.Columns, rows: t.Rows}
-	err := t.Run(ctx, m, tea.WithAltScreen())
-	switch {
-	case ctx.Err() != nil:
-		return Action{}, -1, ctx.Err()
-	case err != nil || !m.left:
-		return Action{}, -1, tui.ErrInterrupted
+	m := &homeView{view: newView(p), ctx: ctx, doing: doing, load: load, actions: actions}
+	m.at = chosen
+	if _, err := p.run(ctx, m, &m.view); err != nil {
+		return Action{}, -1, err
 	}
 	if len(m.Items) == 0 {
 		return m.action, -1, nil
 	}
-	return m.action, m.chosen, nil
+	return m.action, m.at, nil
 }
 
 // homeView is the view's state.
 type homeView struct {
+	view
 	Home
-	ctx           context.Context
-	doing         string // while it loads
-	load          func(context.Context) Home
-	actions       []Action
-	theme         *tui.Theme
-	columns, rows int
-	loading       bool
-	loads         int // that have ended
-	chosen        int
-	action        Action
-	left          bool // by an answer
+	ctx     context.Context
+	doing   string // while it loads
+	load    func(context.Context) Home
+	actions []Action
+	loading bool
+	loads   int // that have ended
+	action  Action
 }
 
 // homeLoaded is what load found.
@@ -79,75 +72,47 @@ func (m *homeView) Init() tea.Cmd {
 
 func (m *homeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.columns, m.rows = msg.Width, msg.Height
 	case tui.Tick:
 		if m.loading {
 			return m, tui.Ticking()
 		}
-	case tui.BackgroundKnown:
-		m.theme.Refresh()
 	case homeLoaded:
 		m.loading, m.Home = false, Home(msg)
 		m.loads++
-		m.chosen = max(0, min(m.chosen, len(m.Items)-1))
-	case tea.KeyMsg:
-		return m, m.press(msg)
+		m.at = max(0, min(m.at, len(m.Items)-1))
 	}
-	return m, nil
+	return m, m.update(msg, m.key)
 }
 
 // Shown counts what was shown: keys that were pressed before it was drawn were meant
 // for something else.
 func (m *homeView) Shown() int { return m.loads }
 
-// press does what keys do. Characters that were typed fast come in one message;
-// those that were pasted are no keys.
-func (m *homeView) press(msg tea.KeyMsg) tea.Cmd {
-	if msg.Paste {
-		return nil
-	}
-	if msg.Type != tea.KeyRunes {
-		return m.key(msg.String())
-	}
-	for _, r := range msg.Runes {
-		if cmd := m.key(string(r)); cmd != nil {
-			return cmd
-		}
-	}
-	return nil
-}
-
-func (m *homeView) key(key string) tea.Cmd {
-	switch key {
-	case "ctrl+c", "ctrl+d":
-		return tea.Quit
+func (m *homeView) key(name string) tea.Cmd {
+	switch name {
 	case "q", "esc":
-		m.left = true
-		return tea.Quit
+		return m.end(noGiven)
 	case "r":
 		if !m.loading {
 			return m.Init()
 		}
-	case "up", "k":
-		m.chosen = max(0, m.chosen-1)
-	case "down", "j":
-		m.chosen = max(0, min(m.chosen+1, len(m.Items)-1))
+	case "up", "k", "down", "j":
+		m.move(name, len(m.Items), len(m.Items))
 	}
 	if m.loading {
 		return nil
 	}
 	for _, a := range m.actions {
-		if a.Key == key && (a.Alone || len(m.Items) > 0) {
-			m.action, m.left = a, true
-			return tea.Quit
+		if a.Key == name && (a.Alone || len(m.Items) > 0) {
+			m.action = a
+			return m.end(yesGiven)
 		}
 	}
 	return nil
 }
 
 func (m *homeView) View() string {
-	if m.left {
+	if m.answer != none {
 		return ""
 	}
 	columns := width(m.columns)
@@ -173,7 +138,7 @@ func (m *homeView) list(columns, room int) []string {
 	for _, item := range m.Items {
 		names = max(names, lipgloss.Width(tui.Shorten(item.Name, columns/2)))
 	}
-	from := max(0, min(m.chosen-room/2, len(m.Items)-room))
+	from := max(0, min(m.at-room/2, len(m.Items)-room))
 	var lines []string
 	for i := from; i < min(from+room, len(m.Items)); i++ {
 		item := m.Items[i]
@@ -181,7 +146,7 @@ func (m *homeView) list(columns, room int) []string {
 		text := tui.Shorten(item.State, max(1, columns-len("> x ")-names-2))
 		name += strings.Repeat(" ", names-lipgloss.Width(name))
 		mark := "  "
-		if i == m.chosen {
+		if i == m.at {
 			mark, name = m.theme.Accent.Render(">")+" ", m.theme.Accent.Render(name)
 		}
 		if item.State != "" {
@@ -197,8 +162,8 @@ func (m *homeView) details(columns, room int) []string {
 	if len(m.Items) == 0 {
 		return nil
 	}
-	facts := make([]string, len(m.Items[m.chosen].Details))
-	for i, d := range m.Items[m.chosen].Details {
+	facts := make([]string, len(m.Items[m.at].Details))
+	for i, d := range m.Items[m.at].Details {
 		facts[i] = strings.TrimPrefix(d, "  ")
 	}
 	lines := framed(m.theme, facts, columns, room)

@@ -63,7 +63,7 @@ func TestViews_EscapeControlCharacters(t *testing.T) {
 			Changed: []flat.Change{{Key: "changed" + text, From: text, To: text + text}, {Key: "list", From: fmt.Sprintf("[%q]", text), To: fmt.Sprintf("[%q, 1]", text+"x")}},
 			Removed: []flat.Entry{{Key: "removed" + text, Text: strings.Repeat(text, 20)}},
 		}
-		overwrite := prompts.Overwrite{Title: text, Facts: []string{text, "fact " + text}, Notice: text, Yes: "Yes", No: "No", Difference: difference}
+		overwrite := prompts.Overwrite{Title: text, Facts: []string{text, "fact " + text}, Notice: text, Yes: "Yes", Difference: difference}
 		t.Run(name+"/overwrite", func(t *testing.T) {
 			for _, columns := range []int{40, 80, 400} {
 				v := prompts.NewView(overwrite, columns, 60)
@@ -91,7 +91,7 @@ func TestViews_EscapeControlCharacters(t *testing.T) {
 		})
 		t.Run(name+"/merge in lines", func(t *testing.T) {
 			var shown bytes.Buffer
-			p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader("full\nx\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24}}
+			p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader("list\nx\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24}}
 			p.Merge(t.Context(), merge) // which ends as it may
 			tuitest.CheckShown(t, shown.String(), text)
 		})

@@ -19,79 +19,89 @@ type Merge struct {
 	Conflicts flat.Conflicts
 }
 
+// undecided is the side of a conflict that is still to be chosen.
+const undecided flat.Side = -1
+
 // Merge asks q: in a view to move through, or in lines where the terminal is plain or too
 // small. It returns the side of each conflict, nil if the person leaves. The error is
 // [tui.ErrInterrupted] or that of ctx.
 func (p Prompter) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
-	t := p.Terminal
-	m := newMergeView(q, p.Status, tui.NewTheme(t.Out), t.Columns, t.Rows)
-	if t.Plain || !m.fits() {
-		return p.mergePlain(ctx, q)
+	m := newMergeView(p, q)
+	if p.Terminal.Plain || !m.fits() {
+		return p.mergePlain(ctx, q, m.sides)
 	}
-	switch err := t.Run(ctx, m, tea.WithAltScreen()); {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil || m.answer == none:
-		return nil, tui.ErrInterrupted
-	case m.answer == noGiven:
-		return nil, nil
+	if answer, err := p.run(ctx, m, &m.view); answer != yesGiven {
+		return nil, err
 	}
 	return m.sides, nil
 }
 
-// mergeView is the state of the view.
-type mergeView struct {
-	question      Merge
-	status        string
-	theme         *tui.Theme
-	columns, rows int
-	cursor, top   int // the selected conflict, and the first one in sight
-	sides         []flat.Side
-	chosen        []bool
-	answer        answer
+// mergePlain asks in lines: conflict by conflict, each with its values.
+func (p Prompter) mergePlain(ctx context.Context, q Merge, sides []flat.Side) ([]flat.Side, error) {
+	const quit = "q"
+	choices := []Choice{
+		{"m", "Mine"}, {"t", "Theirs"}, {"M", "Mine for all that are left"}, {"T", "Theirs for all that are left"}, {quit, cancel},
+	}
+	for i, c := range q.Conflicts {
+		title := fmt.Sprintf("Conflict %d of %d: %s", i+1, len(sides), tui.Shorten(c.Key, plainWidth))
+		facts := values(tui.ConflictValues(c, plainWidth))
+		if i == 0 {
+			title, facts = q.Title, slices.Concat(q.Facts, []string{title}, facts)
+		}
+		answer, err := p.choosePlain(ctx, Question{Title: title, Facts: facts, Choices: choices, Preset: quit},
+			func() []string { return values(c.Base, c.Mine, c.Theirs) })
+		if err != nil || answer == quit {
+			return nil, err
+		}
+		side := flat.Mine
+		if strings.EqualFold(answer, "t") {
+			side = flat.Theirs
+		}
+		sides[i] = side
+		if answer == "M" || answer == "T" {
+			return append(sides[:i], slices.Repeat([]flat.Side{side}, len(sides)-i)...), nil
+		}
+		p.Status = "" // which was said
+	}
+	return sides, nil
 }
 
-func newMergeView(q Merge, status string, th *tui.Theme, columns, rows int) *mergeView {
-	n := len(q.Conflicts)
-	return &mergeView{question: q, status: status, theme: th, columns: columns, rows: rows, sides: make([]flat.Side, n), chosen: make([]bool, n)}
+func values(base, mine, theirs string) []string {
+	return []string{"base: " + valueOrNone(base), "mine: " + valueOrNone(mine), "theirs: " + valueOrNone(theirs)}
+}
+
+func valueOrNone(text string) string {
+	if text == "" {
+		return "(none)"
+	}
+	return text
+}
+
+// mergeView is the state of the view.
+type mergeView struct {
+	view
+	question Merge
+	sides    []flat.Side
+}
+
+func newMergeView(p Prompter, q Merge) *mergeView {
+	return &mergeView{view: newView(p), question: q, sides: slices.Repeat([]flat.Side{undecided}, len(q.Conflicts))}
 }
 
 func (m *mergeView) Init() tea.Cmd { return nil }
 
 func (m *mergeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.columns, m.rows = msg.Width, msg.Height
-		m.moveTo(m.cursor)
-	case tui.BackgroundKnown:
-		m.theme.Refresh()
-	case tea.KeyMsg:
-		if msg.Type != tea.KeyRunes {
-			return m, m.key(msg.String())
-		}
-		if msg.Paste {
-			return m, nil
-		}
-		for _, r := range msg.Runes {
-			if quit := m.key(string(r)); quit != nil {
-				return m, quit
-			}
-		}
-	}
-	return m, nil
+	quit := m.update(msg, m.key)
+	m.moveTo(m.at) // in sight of a terminal of another size, too
+	return m, quit
 }
 
 // key does what one key does, and returns what ends the view when it does.
 func (m *mergeView) key(name string) tea.Cmd {
-	last := len(m.sides) - 1
-	switch name {
-	case "ctrl+c", "ctrl+d":
-		return tea.Quit
-	case "q", "n", "esc":
-		m.answer = noGiven
-		return tea.Quit
-	}
-	if !m.fits() {
+	switch {
+	case name == "q" || name == "n" || name == "esc":
+		return m.end(noGiven)
+	case !m.fits():
 		return nil // nobody chooses what is not in sight
 	}
 	switch name {
@@ -103,34 +113,23 @@ func (m *mergeView) key(name string) tea.Cmd {
 		m.chooseRest(flat.Mine)
 	case "T":
 		m.chooseRest(flat.Theirs)
-	case "up", "k":
-		m.moveTo(m.cursor - 1)
-	case "down", "j":
-		m.moveTo(m.cursor + 1)
-	case "pgup":
-		m.moveTo(m.cursor - m.shown())
-	case "pgdown":
-		m.moveTo(m.cursor + m.shown())
-	case "home", "g":
-		m.moveTo(0)
-	case "end", "G":
-		m.moveTo(last)
 	case "enter":
-		if open := slices.Index(m.chosen, false); open >= 0 {
-			m.moveTo(open)
-			return nil
+		open := slices.Index(m.sides, undecided)
+		if open < 0 {
+			return m.end(yesGiven)
 		}
-		m.answer = yesGiven
-		return tea.Quit
+		m.moveTo(open)
+	default:
+		m.move(name, len(m.sides), m.shown())
 	}
 	return nil
 }
 
 // choose chooses a side of the selected conflict, and goes to the next one that is open.
 func (m *mergeView) choose(side flat.Side) {
-	m.sides[m.cursor], m.chosen[m.cursor] = side, true
-	for step := range len(m.chosen) {
-		if i := (m.cursor + 1 + step) % len(m.chosen); !m.chosen[i] {
+	m.sides[m.at] = side
+	for step := range m.sides {
+		if i := (m.at + 1 + step) % len(m.sides); m.sides[i] == undecided {
 			m.moveTo(i)
 			return
 		}
@@ -139,72 +138,63 @@ func (m *mergeView) choose(side flat.Side) {
 
 // chooseRest chooses a side of all conflicts that are open; of all, where none is.
 func (m *mergeView) chooseRest(side flat.Side) {
-	all := !slices.Contains(m.chosen, false)
+	all := !slices.Contains(m.sides, undecided)
 	for i := range m.sides {
-		if all || !m.chosen[i] {
-			m.sides[i], m.chosen[i] = side, true
+		if all || m.sides[i] == undecided {
+			m.sides[i] = side
 		}
 	}
 }
 
 func (m *mergeView) moveTo(i int) {
-	m.cursor = max(0, min(i, len(m.sides)-1))
-	m.top = min(m.top, m.cursor)
-	m.top = max(m.top, m.cursor-m.shown()+1)
+	m.at = i
+	m.reveal(i, len(m.sides), m.shown())
 }
 
-// Lines that a conflict takes, and those below the list: its status and the keys.
+// Lines that a conflict takes, and those around the list: an empty one, and below it the
+// status and the keys.
 const (
-	conflictLines  = 4
-	mergeFootLines = 3
+	conflictLines   = 4
+	mergeFrameLines = 4
 )
-
-// shown is how many conflicts are in sight.
-func (m *mergeView) shown() int {
-	return max(1, (m.rows-len(m.above())-mergeFootLines)/conflictLines)
-}
 
 // minMergeColumns is the least width in which values can be compared.
 const minMergeColumns = 40
 
-// fits reports whether the terminal has room for the view.
-func (m *mergeView) fits() bool {
-	return m.columns >= minMergeColumns && m.rows-len(m.above())-mergeFootLines >= conflictLines
+// room is how many lines there are for conflicts.
+func (m *mergeView) room() int {
+	return m.rows - len(m.above(m.question.Title, m.question.Facts)) - mergeFrameLines
 }
 
-func (m *mergeView) above() []string {
-	columns := width(m.columns)
-	lines := slices.Concat(statusLine(m.theme, m.status, columns), paragraph(m.theme.Title, m.question.Title, columns))
-	frameRows := 0
-	if m.rows >= rowsForFrame {
-		frameRows = m.rows
-	}
-	return append(append(lines, framed(m.theme, m.question.Facts, columns, frameRows)...), "")
-}
+// shown is how many conflicts are in sight.
+func (m *mergeView) shown() int { return max(1, m.room()/conflictLines) }
+
+// fits reports whether the terminal has room for the view.
+func (m *mergeView) fits() bool { return m.columns >= minMergeColumns && m.room() >= conflictLines }
 
 func (m *mergeView) View() string {
-	if m.answer != none {
+	switch {
+	case m.answer != none:
 		return ""
+	case !m.fits():
+		return m.tooSmall()
 	}
 	columns := width(m.columns)
-	if !m.fits() {
-		return strings.Join(tui.Wrap("The terminal is too small for this question. Enlarge it, or press q to change nothing.", columns), "\n")
-	}
-	lines := m.above()
+	lines := append(m.above(m.question.Title, m.question.Facts), "")
 	for i := m.top; i < min(len(m.sides), m.top+m.shown()); i++ {
 		lines = append(lines, m.conflict(i, columns)...)
 	}
+	keys := []string{"m mine", "t theirs", "M/T the rest", "↑/↓ move", "q cancel"}
 	open := 0
-	for _, chosen := range m.chosen {
-		if !chosen {
+	for _, side := range m.sides {
+		if side == undecided {
 			open++
 		}
 	}
-	state := fmt.Sprintf("conflict %d of %d, %d to choose", m.cursor+1, len(m.sides), open)
-	keys := []string{"m mine", "t theirs", "M/T the rest", "↑/↓ move", "q change nothing"}
 	if open == 0 {
 		keys = slices.Concat([]string{"enter merge"}, keys)
 	}
+	state := fmt.Sprintf("conflict %d of %d, %d to choose", m.at+1, len(m.sides), open)
 	lines = append(lines, tui.Shorten(state, columns), "", hints(m.theme, columns, keys...)[0])
 	return strings.Join(lines, "\n")
 }
@@ -214,33 +204,20 @@ func (m *mergeView) View() string {
 func (m *mergeView) conflict(i, columns int) []string {
 	c := m.question.Conflicts[i]
 	mark := "  "
-	if i == m.cursor {
+	if i == m.at {
 		mark = m.theme.Accent.Render(">") + " "
 	}
-	room := columns - len("      theirs  ")
-	base, mine, theirs := tui.ConflictValues(c, room)
-	lines := []string{mark + m.theme.Title.Render(tui.Shorten(c.Key, columns-len(mark)))}
-	for _, v := range []struct {
-		name, text string
-		chosen     bool
-	}{
-		{"base  ", base, false},
-		{"mine  ", mine, m.chosen[i] && m.sides[i] == flat.Mine},
-		{"theirs", theirs, m.chosen[i] && m.sides[i] == flat.Theirs},
-	} {
-		text := valueOrNone(v.text)
-		if v.chosen {
-			lines = append(lines, "    "+m.theme.Accent.Render("* "+v.name)+"  "+text)
-		} else {
-			lines = append(lines, "      "+v.name+"  "+text)
+	lines := []string{mark + m.theme.Title.Render(tui.Shorten(c.Key, columns-len("> ")))}
+	value := func(name, text string, chosen bool) {
+		head := "      " + name
+		if chosen {
+			head = "    " + m.theme.Accent.Render("* "+name)
 		}
+		lines = append(lines, head+"  "+valueOrNone(text))
 	}
+	base, mine, theirs := tui.ConflictValues(c, columns-len("      theirs  "))
+	value("base  ", base, false)
+	value("mine  ", mine, m.sides[i] == flat.Mine)
+	value("theirs", theirs, m.sides[i] == flat.Theirs)
 	return lines
-}
-
-func valueOrNone(text string) string {
-	if text == "" {
-		return "(none)"
-	}
-	return text
 }

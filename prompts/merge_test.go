@@ -73,7 +73,7 @@ Config  @acme/web
       theirs  "y"
 conflict 2 of 3, 2 to choose
 
-m mine • t theirs • M/T the rest • ↑/↓ move`
+m mine • t theirs • M/T the rest • ↑/↓ move • q cancel`
 	if d := cmp.Diff(want, strings.Join(lines, "\n")); d != "" {
 		t.Error(d)
 	}
@@ -94,22 +94,44 @@ func TestMerge_Plain(t *testing.T) {
 		sides, err := p.Merge(context.Background(), conflicts)
 		return out.String(), sides, err
 	}
-	said, sides, err := ask("m what full T")
-	want := `Which values should client.json have?
+	said, sides, err := ask("m what list T")
+	want := `
+Which values should client.json have?
 Config  @acme/web
 Conflict 1 of 3: a
 base: 1
 mine: 2
 theirs: 3
-m mine, t theirs, M or T for all that are left, full, quit (default quit): Conflict 2 of 3: b\u202e
+1. Mine
+2. Theirs
+3. Mine for all that are left
+4. Theirs for all that are left
+5. Cancel
+6. List all
+Choose 1 to 6 (default 5): 
+Conflict 2 of 3: b\u202e
 base: (none)
 mine: "x"
 theirs: "y"
-m mine, t theirs, M or T for all that are left, full, quit (default quit): Please answer m, t, M, T, full or quit.
-m mine, t theirs, M or T for all that are left, full, quit (default quit): base: (none)
+1. Mine
+2. Theirs
+3. Mine for all that are left
+4. Theirs for all that are left
+5. Cancel
+6. List all
+Choose 1 to 6 (default 5): Invalid answer: type a number from 1 to 6.
+Choose 1 to 6 (default 5): base: (none)
 mine: "x"
 theirs: "y"
-m mine, t theirs, M or T for all that are left, full, quit (default quit): `
+
+Conflict 2 of 3: b\u202e
+1. Mine
+2. Theirs
+3. Mine for all that are left
+4. Theirs for all that are left
+5. Cancel
+6. List all
+Choose 1 to 6 (default 5): `
 	if d := cmp.Diff(want, said); d != "" || err != nil || !slices.Equal(sides, []flat.Side{flat.Mine, flat.Theirs, flat.Theirs}) {
 		t.Errorf("%v %v %s", sides, err, d)
 	}

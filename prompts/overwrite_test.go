@@ -16,7 +16,7 @@ import (
 func question(d flat.Difference) prompts.Overwrite {
 	return prompts.Overwrite{
 		Title: "Overwrite the config of @acme/web?", Facts: []string{"hub https://hub.example.com"},
-		Yes: "Overwrite it", No: "Leave it", Difference: d,
+		Yes: "Overwrite it", Difference: d,
 	}
 }
 
@@ -55,10 +55,10 @@ func keys(names ...string) []tea.Msg {
 	return all
 }
 
-// list returns the lines of a view between the counts and the buttons, trimmed.
+// list returns the lines of a view between the counts and the answers, trimmed.
 func list(v prompts.View) string {
 	_, rest, _ := strings.Cut(v.View(), "\n\n")
-	rest, _, _ = strings.Cut(rest, "   Overwrite it")
+	rest, _, _ = strings.Cut(rest, "  [y] Overwrite it")
 	var lines []string
 	for line := range strings.Lines(rest) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
@@ -73,12 +73,12 @@ func TestOverwrite_OnlyExplicitYesCounts(t *testing.T) {
 		keys string
 		want outcome
 	}{
-		{"enter", no}, {"n", no}, {"q", no}, {"esc", no}, {"y", yes},
-		{"tab enter", yes}, {"left enter", yes}, {"right enter", yes}, {"left left enter", no}, {"tab tab tab enter", yes},
+		{"enter", open}, {"n", no}, {"q", no}, {"esc", no}, {"y", yes}, {"enter y", yes},
+		{"tab enter", open}, {"left enter", open}, {"right enter", open},
 		{"ctrl+c", interrupted}, {"ctrl+d", interrupted}, {"left ctrl+c", interrupted}, {"/ ctrl+c", interrupted}, {"/ abc ctrl+d", interrupted},
-		{"down enter", open}, {"down enter tab enter", no}, {"down down tab tab enter", yes}, {"left down enter", open},
-		{"/ y", open}, {"/ yes", open}, {"/ n esc", open}, {"/ n esc esc", no}, {"/ title enter n N", open}, {"/ title enter y", yes},
-		{"/ title enter q", no}, {"/ title enter esc n", no}, {"space", open}, {"a", open}, {"x", open}, {"Y", open},
+		{"down enter", open}, {"down enter n", no}, {"down down y", yes},
+		{"/ y", open}, {"/ yes", open}, {"/ n esc", open}, {"/ n esc esc", no}, {"/ nothing enter enter", open}, {"/ title enter y", yes},
+		{"/ title enter q", no}, {"/ title enter n", no}, {"/ title enter esc", open}, {"/ title enter esc esc", no}, {"space", open}, {"a", open}, {"x", open}, {"Y", open},
 	} {
 		t.Run(c.keys, func(t *testing.T) {
 			v := prompts.NewView(question(diff(t, `{"title": 1, "old": 2}`, `{"title": 2, "new": 3}`)), 80, 24)
@@ -106,15 +106,15 @@ func TestOverwrite_RepeatedQuestionIgnoresEarlierInput(t *testing.T) {
 			t.Errorf("%s answers", key)
 		}
 	}
-	if text := v.View(); strings.Contains(text, "[Leave it]") || strings.Contains(text, "search:") {
+	if text := v.View(); strings.Contains(text, "[y]") || strings.Contains(text, "filter:") {
 		t.Errorf("the view takes keys:\n%s", text)
 	}
 	if end := v.Send(keys("ctrl+c")...); end == nil {
 		t.Error("ctrl-c does nothing")
 	}
 	v.Send(prompts.Ready)
-	if text := v.View(); !strings.Contains(text, "[Leave it]") {
-		t.Errorf("no button is chosen:\n%s", text)
+	if text := v.View(); !strings.Contains(text, "[y] Overwrite it   [n] Cancel") {
+		t.Errorf("no answer can be given:\n%s", text)
 	}
 	v.Send(keys("y")...)
 	if given, yes := v.Answer(); !given || !yes {
@@ -128,8 +128,8 @@ func TestOverwrite_PastedTextIsNoAnswer(t *testing.T) {
 		t.Error("a pasted y ends the view")
 	}
 	v.Send(append(keys("/"), tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("year"), Paste: true})...)
-	if !strings.Contains(v.View(), "search: year_  not found") {
-		t.Errorf("what is pasted is not looked for:\n%s", v.View())
+	if !strings.Contains(v.View(), "filter: year_  0 of 1 keys") {
+		t.Errorf("what is pasted is no filter:\n%s", v.View())
 	}
 }
 
@@ -137,7 +137,7 @@ func TestOverwrite_GroupsKeysWithCounts(t *testing.T) {
 	v := prompts.NewView(question(diff(t,
 		`{"theme": {"color": "blue", "gone": 1, "x": {"y": 0}}, "theme-2": 1, "leaf": 1, "a.b": {"c": 1}}`,
 		`{"theme": {"color": "red", "x": {"y": 1}}, "title": "Pets", "leaf": {"below": true}, "a.b": {"c": 2}}`)), 60, 30)
-	want := `|  a\.b  1 changed
+	want := `|> a\.b  1 changed
 |    ~ c: 1 → 2
 |  - leaf: 1
 |  leaf  1 added
@@ -158,12 +158,12 @@ func TestOverwrite_GroupsKeysWithCounts(t *testing.T) {
 
 func TestOverwrite_EmptyDifference(t *testing.T) {
 	v := prompts.NewView(question(flat.Difference{}), 80, 24)
-	v.Send(keys("down", "end", "pgup", "space", "a", "/", "x", "enter", "n", "N", "esc")...)
+	v.Send(keys("down", "end", "pgup", "space", "a", "/", "x", "enter", "space", "esc")...)
 	if text := v.View(); !strings.Contains(text, "no difference") {
 		t.Errorf("the view:\n%s", text)
 	}
 	said, yes, err := askPlain(question(flat.Difference{}), 24, "list", "yes")
-	if !strings.Contains(said, "0 differences.\n") || !yes || err != nil {
+	if !strings.Contains(said, "no difference.\n") || !yes || err != nil {
 		t.Errorf("%v %v:\n%s", yes, err, said)
 	}
 }
@@ -171,7 +171,7 @@ func TestOverwrite_EmptyDifference(t *testing.T) {
 func TestOverwrite_FoldsLongValues(t *testing.T) {
 	long := strings.Repeat("abcdefghi ", 12)
 	v := prompts.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50, 40)
-	folded := list(v)
+	folded := strings.Replace(list(v), ">", " ", 1)
 	if !strings.Contains(folded, `    ~ c: "abcdefghi abcdefg… → "xabcdefghi abcdef…`) {
 		t.Errorf("folded:\n%s", folded)
 	}
@@ -246,17 +246,16 @@ func many(n int) flat.Difference {
 func TestOverwrite_Scrolls(t *testing.T) {
 	v := prompts.NewView(question(many(200)), 60, 20)
 	for _, c := range []struct{ key, selected, status string }{
-		{"", "", "keys 1 to 10 of 200"},
-		{"down", "group-000", "keys 1 to 10 of 200"},
-		{"j", "key-00000", "keys 1 to 10 of 200"},
-		{"pgdown", "key-00011", "keys 11 to 20 of 200"},
-		{"end", "key-00199", "keys 190 to 200 of 200"},
-		{"pgdown", "key-00199", "keys 190 to 200 of 200"},
-		{"pgup", "key-00188", "keys 180 to 189 of 200"},
-		{"k", "key-00187", "keys 180 to 189 of 200"},
-		{"home", "group-000", "keys 1 to 10 of 200"},
-		{"up", "group-000", "keys 1 to 10 of 200"},
-		{"jjjjjjjjjjjj", "key-00011", "keys 2 to 12 of 200"},
+		{"", "group-000", "lines 1 to 11 of 210"},
+		{"j", "key-00000", "lines 1 to 11 of 210"},
+		{"pgdown", "key-00011", "lines 12 to 22 of 210"},
+		{"end", "key-00199", "lines 200 to 210 of 210"},
+		{"pgdown", "key-00199", "lines 200 to 210 of 210"},
+		{"pgup", "key-00188", "lines 189 to 199 of 210"},
+		{"k", "key-00187", "lines 189 to 199 of 210"},
+		{"home", "group-000", "lines 1 to 11 of 210"},
+		{"up", "group-000", "lines 1 to 11 of 210"},
+		{"jjjjjjjjjjjj", "key-00011", "lines 3 to 13 of 210"},
 	} {
 		if c.key != "" {
 			v.Send(keys(c.key)...)
@@ -274,35 +273,36 @@ func TestOverwrite_Scrolls(t *testing.T) {
 	}
 }
 
-func TestOverwrite_SearchesKeysAndValues(t *testing.T) {
+func TestOverwrite_FiltersKeysAndValues(t *testing.T) {
 	v := prompts.NewView(question(many(200)), 60, 20)
 	for _, c := range []struct{ keys, selected, status string }{
-		{"/", "> group-000", "search: _"},
-		{"key-0001", "key-00010", "search: key-0001_  match 1 of 10"},
-		{"enter", "key-00010", "key-0001: match 1 of 10"},
-		{"n", "key-00011", "key-0001: match 2 of 10"},
-		{"N", "key-00010", "key-0001: match 1 of 10"},
-		{"N", "key-00019", "key-0001: match 10 of 10"},
-		{"n", "key-00010", "key-0001: match 1 of 10"},
-		{"/", "key-00010", "search: _"},
-		{"VALUE space 1 9 8 7", "", "not found"},
-		{"backspace backspace", "key-00019", "search: VALUE 19_  match 1 of 8"},
-		{"enter", "key-00019", "VALUE 19: match 1 of 8"},
-		{"esc", "key-00019", "keys 20 to 29 of 200"},
+		{"/", "group-000", "filter: _  200 of 200 keys • lines 1 to 11 of 210"},
+		{"key-0001", "key-00010", "filter: key-0001_  10 of 200 keys\n"},
+		{"enter", "key-00010", "filter: key-0001  10 of 200 keys\n"},
+		{"down", "key-00011", "filter: key-0001  10 of 200 keys\n"},
+		{"esc", "key-00011", "lines 3 to 13 of 210"},
+		{"/", "key-00011", "filter: _"},
+		{"VALUE space 1 9 8 7", "", "filter: VALUE 1987_  0 of 200 keys"},
+		{"backspace backspace", "key-00019", "filter: VALUE 19_  8 of 200 keys"},
+		{"esc", "key-00011", "lines 3 to 13 of 210"},
 	} {
 		v.Send(keys(strings.Fields(c.keys)...)...)
-		text := v.View()
-		if !strings.Contains(text, c.status) {
-			t.Errorf("after %s, want %q:\n%s", c.keys, c.status, text)
-		}
-		if c.selected != "" && !strings.Contains(text, "> ") {
-			t.Errorf("after %s nothing is selected:\n%s", c.keys, text)
-		}
+		text, selected := v.View(), ""
 		for line := range strings.Lines(text) {
-			if strings.HasPrefix(line, "> ") && !strings.Contains(line, c.selected) {
-				t.Errorf("after %s, want %s selected:\n%s", c.keys, c.selected, text)
+			if rest, ok := strings.CutPrefix(line, "> "); ok {
+				selected = rest
 			}
 		}
+		if !strings.Contains(selected, c.selected) || (c.selected == "") != (selected == "") || !strings.Contains(text, c.status) {
+			t.Errorf("after %s, want %s selected and %q:\n%s", c.keys, c.selected, c.status, text)
+		}
+		if n := strings.Count(text, "\n"); n != 19 {
+			t.Errorf("after %s there are %d lines:\n%s", c.keys, n, text)
+		}
+	}
+	v.Send(keys("/", "key-00012", "enter", "space")...)
+	if got := strings.TrimRight(list(v), "|\n"); !strings.HasPrefix(got, "|  group-000") || strings.Count(got, "key-") != 2 { // and the filter
+		t.Errorf("what the filter finds:\n%s", got)
 	}
 }
 
@@ -364,7 +364,7 @@ func TestOverwrite_EscapesControlCharacters(t *testing.T) {
 }
 
 func TestOverwrite_Colours(t *testing.T) {
-	q := question(diff(t, `{"a": 1, "b": 2}`, `{"a": 2, "c": {"d": 3}}`))
+	q := question(diff(t, `{"ax": 1, "bx": 2}`, `{"ax": 2, "c": {"dx": 3}}`))
 	q.Notice = "carol changed it"
 	for _, c := range []struct {
 		variable, background string
@@ -382,7 +382,7 @@ func TestOverwrite_Colours(t *testing.T) {
 		}
 		t.Setenv("COLORFGBG", c.background)
 		v := prompts.NewView(q, 80, 24)
-		v.Send(append([]tea.Msg{prompts.Ready}, keys("/", "a")...)...)
+		v.Send(append([]tea.Msg{prompts.Ready}, keys("/", "x")...)...)
 		text := v.View()
 		for _, part := range c.want {
 			if !strings.Contains(text, part) {

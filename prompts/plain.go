@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,11 @@ func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (ans
 		p.say("%d. %s", i+1, c.Text)
 	}
 	for {
-		typed, err := p.lineOf(ctx, q, p.prompt(q, back))
+		read := p.line
+		if q.Secret {
+			read = p.secret
+		}
+		typed, err := read(ctx, q.prompt(back))
 		if err != nil {
 			return "", false, err
 		}
@@ -82,53 +87,52 @@ func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (ans
 	}
 }
 
-func (p Prompter) prompt(q Question, back bool) string {
-	var notes []string
-	if len(q.Choices) == 0 {
-		if q.Preset != "" {
-			notes = append(notes, "default "+q.Preset)
+// choosePlain asks q with one more choice, which lists all that there is and asks again.
+func (p Prompter) choosePlain(ctx context.Context, q Question, all func() []string) (answer string, err error) {
+	const list = "list"
+	p.CanGoBack = false
+	q.Choices = append(slices.Clip(q.Choices), Choice{list, "List all"})
+	step := Step{Question: func() Question { return q }, Take: func(taken string) { answer = taken }}
+	for {
+		if err := p.askPlain(ctx, []Step{step}); err != nil || answer != list {
+			return answer, err
 		}
-		return q.Prompt + noted(notes, back)
-	}
-	for i, c := range q.Choices {
-		if c.Value == q.Preset {
-			notes = append(notes, fmt.Sprint("default ", i+1))
+		for _, line := range all() { // unbroken, to be copied
+			fmt.Fprintln(p.Terminal.Out, tui.Localize(escape.Line(line)))
 		}
+		q.Facts, p.Status = nil, "" // which were said
 	}
-	return fmt.Sprint("Choose 1 to ", len(q.Choices)) + noted(notes, back)
 }
 
-// noted ends a prompt with notes in parentheses.
-func noted(notes []string, back bool) string {
+// prompt is what the answer is typed behind.
+func (q Question) prompt(back bool) string {
+	prompt, preset := q.Prompt, q.Preset
+	if n := len(q.Choices); n > 0 {
+		prompt, preset = fmt.Sprint("Choose 1 to ", n), ""
+		if i := slices.IndexFunc(q.Choices, func(c Choice) bool { return c.Value == q.Preset }); i >= 0 {
+			preset = strconv.Itoa(i + 1)
+		}
+	}
+	var notes []string
+	if preset != "" {
+		notes = append(notes, "default "+preset)
+	}
 	if back {
 		notes = append(notes, goBack+" goes back")
 	}
-	if len(notes) == 0 {
-		return ": "
+	if len(notes) > 0 {
+		prompt += " (" + strings.Join(notes, "; ") + ")"
 	}
-	return " (" + strings.Join(notes, "; ") + "): "
-}
-
-func (p Prompter) lineOf(ctx context.Context, q Question, prompt string) (string, error) {
-	if q.Secret {
-		return p.secret(ctx, prompt)
-	}
-	return p.line(ctx, prompt)
+	return prompt + ": "
 }
 
 // accept turns what was typed into an answer, and says what a lookup finds.
 func (q Question) accept(ctx context.Context, typed string, say func(string, ...any)) (string, error) {
-	if letter := q.letter(typed); letter != "" {
-		return letter, nil
-	}
-	if typed == "" {
+	switch {
+	case typed == "":
 		typed = q.Preset
-	} else if len(q.Choices) > 0 {
-		n, err := strconv.Atoi(typed)
-		if err != nil || n < 1 || n > len(q.Choices) {
-			return "", fmt.Errorf("type a number from 1 to %d", len(q.Choices))
-		}
-		return q.Choices[n-1].Value, nil
+	case len(q.Choices) > 0:
+		return q.choice(typed)
 	}
 	if q.Check != nil {
 		if err := q.Check(typed); err != nil {
@@ -143,6 +147,21 @@ func (q Question) accept(ctx context.Context, typed string, say func(string, ...
 		say("%s.", found)
 	}
 	return typed, err
+}
+
+// choice returns the choice that is typed: by its number, its value, or the letter of yes
+// or no.
+func (q Question) choice(typed string) (string, error) {
+	if letter := q.letter(typed); letter != "" {
+		return letter, nil
+	}
+	if n, err := strconv.Atoi(typed); err == nil && 1 <= n && n <= len(q.Choices) {
+		return q.Choices[n-1].Value, nil
+	}
+	if slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Value == typed }) {
+		return typed, nil
+	}
+	return "", fmt.Errorf("type a number from 1 to %d", len(q.Choices))
 }
 
 // say writes a sentence in lines that fit.

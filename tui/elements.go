@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"example.com/projecthub/hubclient/flat"
 )
 
 // kind is what happens to a key or to an element of an array.
@@ -38,10 +40,15 @@ func (c counts) String() string {
 
 func (c counts) total() int { return c[added] + c[changed] + c[removed] }
 
-// element is one by which two arrays differ.
+// Counts returns how many keys differ, such as: 2 added, 1 removed.
+func Counts(d flat.Difference) string {
+	return counts{added: len(d.Added), changed: len(d.Changed), removed: len(d.Removed)}.String()
+}
+
+// element is a part in which two values differ: an element of an array, or a line of a text.
 type element struct {
 	kind     kind
-	index    int // of a removed one in the former array, else in the new one
+	index    int // of a removed one in the former value, else in the new one
 	from, to string
 }
 
@@ -73,6 +80,26 @@ func array(text string) ([]string, bool) {
 		all[i] = string(r)
 	}
 	return all, true
+}
+
+// compareLines compares two texts line by line, the first of which is 1. It returns false where
+// neither has a line break.
+func compareLines(from, to string) ([]element, bool) {
+	if !strings.Contains(from+to, "\n") {
+		return nil, false
+	}
+	found := compare(splitLines(from), splitLines(to))
+	for i := range found {
+		found[i].index++
+	}
+	return found, true
+}
+
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // maxTable bounds the work of finding what two arrays have in common. Arrays that

@@ -3,9 +3,11 @@ package tui
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/lipgloss"
 
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/tui/escape"
 )
@@ -66,4 +68,61 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// fromDifference cuts off what two values begin with alike, but for a few
+// characters, where they would be cut before they differ. room is the bytes of
+// each that are seen in any case.
+func fromDifference(a, b string, room int) (string, string) {
+	const context = 6
+	same := sameStart(a, b)
+	start := same - context
+	if same < room || start <= 0 {
+		return a, b
+	}
+	for start > 0 && !utf8.RuneStart(a[start]) {
+		start--
+	}
+	return ellipsis + a[start:], ellipsis + b[start:]
+}
+
+// Values returns the two sides of a change, each as it is shown in one line of at most
+// width columns. Where one has to be cut, both start shortly before the first difference.
+func Values(from, to string, width int) (string, string) {
+	from, to = pat.Redact(from), pat.Redact(to) // a token that is cut is not recognized
+	a, fromCut := shorten(from, width)
+	b, toCut := shorten(to, width)
+	if !fromCut && !toCut {
+		return a, b
+	}
+	from, to = fromDifference(from, to, width/2)
+	a, _ = shorten(from, width)
+	b, _ = shorten(to, width)
+	return a, b
+}
+
+// ConflictValues returns the values of a conflict as Values does: base, too, starts shortly
+// before it differs from one of the sides.
+func ConflictValues(c flat.Conflict, width int) (base, mine, theirs string) {
+	mine, theirs = Values(c.Mine, c.Theirs, width)
+	if base = Shorten(c.Base, width); !strings.HasSuffix(base, ellipsis) {
+		return base, mine, theirs
+	}
+	first := c.Mine
+	if c.Mine == "" || c.Theirs != "" && sameStart(c.Base, c.Theirs) < sameStart(c.Base, c.Mine) {
+		first = c.Theirs
+	}
+	if first != "" {
+		base, _ = Values(c.Base, first, width)
+	}
+	return base, mine, theirs
+}
+
+// sameStart returns how many bytes two values begin with alike.
+func sameStart(a, b string) int {
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	return same
 }

@@ -145,5 +145,5 @@ func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err 
 	if err != nil {
 		return false, err
 	}
-	return a.UI.Overwrite(ctx, ui.Overwrite{Title: q.Title, Facts: q.Facts, Yes: q.Yes, No: q.No, Difference: difference, Files: true})
+	return a.UI.Overwrite(ctx, ui.Overwrite{Title: q.Title, Facts: q.Facts, Yes: q.Yes, Difference: difference, Files: true})
 }

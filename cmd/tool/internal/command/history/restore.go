@@ -184,7 +184,7 @@ func (r *restore) decide(ctx context.Context, entry *wire.ConfigEntry, current *
 			"Restore  " + app.ShortRevision(entry.Revision) + ", " + app.Edit(entry.Edit),
 			"Replace  " + app.ShortRevision(current.Revision) + ", " + app.Edit(current.Edit),
 		},
-		Yes: "Restore it", No: "Leave it", Difference: changes,
+		Yes: "Restore it", Difference: changes,
 	}
 	if again {
 		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)

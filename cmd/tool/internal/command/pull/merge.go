@@ -120,7 +120,7 @@ func (p *pull) confirmMerge(ctx context.Context) (bool, error) {
 	q := ui.Overwrite{
 		Title: fmt.Sprintf("Replace the settings in %s?", p.local.ClientPath()),
 		Facts: append(p.app.EnvironmentFact(p.local, p.hub.Origin()), p.configFact()),
-		Yes:   "Replace them", No: "Leave them", Difference: changes,
+		Yes:   "Replace them", Difference: changes,
 	}
 	if kept := flat.Diff(p.config, p.merged).Len(); kept > 0 {
 		q.Title, q.Yes = fmt.Sprintf("Merge the hub's changes into %s?", p.local.ClientPath()), "Merge them"

@@ -109,7 +109,7 @@ func (p *push) decide(ctx context.Context, current *wire.Config, again bool) (ma
 func (p *push) confirmOverwrite(ctx context.Context, current *wire.Config, diff flat.Difference, again bool) (bool, error) {
 	q := ui.Overwrite{
 		Title: fmt.Sprintf("Overwrite the config of %s?", p.destination),
-		Yes:   "Overwrite it", No: "Leave it", Difference: diff,
+		Yes:   "Overwrite it", Difference: diff,
 	}
 	q.Facts = append(q.Facts, p.app.EnvironmentFact(p.local, p.hub.Origin())...)
 	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
