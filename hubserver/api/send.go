@@ -2,9 +2,12 @@ package api
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"strconv"
@@ -34,7 +37,7 @@ func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at
 	}
 	need := int64(0)
 	for part := range parts(files) {
-		need = max(need, part.Bytes()+min(part.Bytes(), MaxWindow)) // as they are stored, and decompressed
+		need = max(need, 2*part.Bytes()+min(part.Bytes(), MaxWindow)) // two as they are stored, one decompressed
 	}
 	if err := c.NeedAtMost(need); err != nil {
 		return err
@@ -47,14 +50,61 @@ func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at
 		c.W.WriteHeader(http.StatusOK)
 		return nil
 	}
-	w := &archiveWriter{call: c, zstd: encoding != "", at: at.Truncate(time.Second)}
-	for part := range parts(files) {
-		if err := w.part(resource, part); err != nil {
-			return err
+	out := bufio.NewWriterSize(c.W, 64<<10)
+	w := &archiveWriter{out: out, zstd: encoding != "", at: at.Truncate(time.Second)}
+	ctx, cancel := context.WithCancel(c.Ctx())
+	read := make(chan loaded)
+	go load(c.Hub.Store.View(ctx), resource, files, read)
+	defer func() {
+		cancel()
+		for range read { // until load has ended
+		}
+	}()
+	for part := range read {
+		if part.err != nil {
+			return part.err
+		}
+		for _, e := range part.files {
+			if err := w.file(e, part.blobs[e.SHA256]); err != nil {
+				return err
+			}
 		}
 	}
 	w.head.Write(make([]byte, 1024)) // the end of a tar
-	return w.flush()
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// loaded is a part of an archive with its blobs, or why they could not be read.
+type loaded struct {
+	files tree.Tree
+	blobs map[string]store.Blob
+	err   error
+}
+
+// load reads the parts of an archive, each while the one before is checked and sent, until one cannot be read.
+func load(v store.View, resource int64, files tree.Tree, read chan<- loaded) {
+	defer close(read)
+	for part := range parts(files) {
+		digests := make([]string, len(part))
+		for i, e := range part {
+			digests[i] = e.SHA256
+		}
+		blobs, err := v.Blobs(resource, digests)
+		if errors.Is(err, store.ErrMissing) {
+			err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		}
+		select {
+		case read <- loaded{part, blobs, err}:
+		case <-v.Context().Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // parts splits files into parts that are read together.
@@ -77,32 +127,11 @@ func parts(files tree.Tree) iter.Seq[tree.Tree] {
 // archiveWriter writes a tar. In zstd, the stored frame of each file is sent as it is, and the headers between two
 // files in a frame of their own: all frames together are one zstd stream.
 type archiveWriter struct {
-	call *request.Call
+	out  io.Writer
 	zstd bool
 	at   time.Time    // modification time of the files
 	head bytes.Buffer // padding of the last file and header of the next one, not sent yet
 	buf  []byte       // content of a file
-}
-
-// part writes the files of a part.
-func (w *archiveWriter) part(resource int64, part tree.Tree) error {
-	digests := make([]string, len(part))
-	for i, e := range part {
-		digests[i] = e.SHA256
-	}
-	blobs, err := w.call.View().Blobs(resource, digests)
-	if errors.Is(err, store.ErrMissing) {
-		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range part {
-		if err := w.file(e, blobs[e.SHA256]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // file checks a blob, and writes it as the content of a file.
@@ -133,11 +162,11 @@ func (w *archiveWriter) file(e tree.Entry, b store.Blob) (err error) {
 	w.head.Write(make([]byte, -e.Size&511)) // a tar consists of blocks of 512 bytes
 	switch {
 	case w.zstd:
-		_, err = w.call.W.Write(b.Body)
+		_, err = w.out.Write(b.Body)
 	case large:
-		_, err = b.CopyTo(w.call.W)
+		_, err = b.CopyTo(w.out)
 	default:
-		_, err = w.call.W.Write(w.buf)
+		_, err = w.out.Write(w.buf)
 	}
 	return err
 }
@@ -148,7 +177,7 @@ func (w *archiveWriter) flush() error {
 	if w.zstd {
 		head = store.Compress(head)
 	}
-	_, err := w.call.W.Write(head)
+	_, err := w.out.Write(head)
 	w.head.Reset()
 	return err
 }
