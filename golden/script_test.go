@@ -278,6 +278,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d\d:\d\d:\d\d on TIME`), "TIME"},
 	{regexp.MustCompile(`until \d\d:\d\d:\d\d`), "until TIME"},
 	{regexp.MustCompile(`("requestId": ?"|request: )[a-z2-7]{16}`), "${1}REQUEST"},
+	{regexp.MustCompile(`("push": ?")[A-Z2-7]{26}`), "${1}PUSH"},
 	{regexp.MustCompile(`/link\?code=[\w.%-]+`), "/link?code=SECRET"},
 	{regexp.MustCompile(`Retry-After: \d+`), "Retry-After: SECONDS"},
 	{regexp.MustCompile(`\d+ used, unlimited`), "N used, unlimited"},

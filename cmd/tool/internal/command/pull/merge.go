@@ -9,7 +9,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 )
@@ -80,7 +79,7 @@ func (p *pull) findBase(ctx context.Context) (*flat.Config, error) {
 	} else if !refused(err) {
 		return nil, err
 	}
-	return p.savedConfig(base.Revision), nil
+	return nil, nil
 }
 
 // refused reports that the hub does not have the revision, or not for the caller.
@@ -90,25 +89,6 @@ func refused(err error) bool {
 	}
 	e, ok := errors.AsType[*hubclient.Error](err)
 	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusTooManyRequests
-}
-
-// savedConfig returns the config with a revision from the undo history, nil if it is not there.
-func (p *pull) savedConfig(revision string) *flat.Config {
-	for _, name := range []string{p.place(), state.PushName(p.hub.Origin(), p.destination)} {
-		var found *flat.Config
-		_, _ = p.app.History().Latest(name, func(e *state.Entry) bool {
-			config, err := flat.Parse(e.Config)
-			if err != nil || config.Revision() != revision {
-				return true
-			}
-			found = &config
-			return false
-		}) // what cannot be read is not found
-		if found != nil {
-			return found
-		}
-	}
-	return nil
 }
 
 // confirmMerge asks whether client.json may be changed, where that is asked.

@@ -50,9 +50,9 @@ the difference and asks before a config is overwritten, and before base files
 are removed or others' replaced; a pipeline overwrites them, unless
 --if-revision, --if-tree or --no-clobber forbids it.
 
-The previous config is saved before the push, and the hub keeps the previous
-base files: --undo restores what the last push replaced, if nobody wrote it
-since, also after a push that was interrupted or timed out.`,
+The hub keeps what a push replaces: --undo restores what your newest push
+replaced, its config and its base files, if nobody has written since, also after
+a push that was interrupted or timed out.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
   tool push web --base-files-only --watch
@@ -92,7 +92,7 @@ since, also after a push that was interrupted or timed out.`,
 	app.AllowSecrets(c, &o.AllowSecrets)
 	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "allow a push that removes all base files")
 	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
-	fl.BoolVar(&o.Undo, "undo", false, "restore the config and base files that the last push from this machine replaced")
+	fl.BoolVar(&o.Undo, "undo", false, "restore the config and base files that your newest push replaced, if nobody has written since")
 	app.FormatFlag(c, &o.Format)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(a.EnvFlag(c))

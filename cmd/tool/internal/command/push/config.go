@@ -34,7 +34,8 @@ func (p *push) pushConfig(ctx context.Context) (bool, error) {
 				return false, err
 			}
 		}
-		written, err := p.putConfig(ctx, current, match)
+		written, err := p.hub.PutConfig(ctx, p.destination, p.body, match)
+		p.ambiguous = err != nil && !hubclient.NotApplied(err) && current != nil && current.HasConfig
 		if err == nil {
 			if damaged {
 				p.result.Notes = append(p.result.Notes, "the hub's config was damaged, and was replaced")
@@ -64,17 +65,6 @@ func (p *push) explainDamaged(err error) error {
 		line = line.Flag("--base-files")
 	}
 	return failure.Of(p.hub.Fault(err)).WithHint("a push with --force replaces it").Try(line)
-}
-
-// putConfig saves the config that is about to be replaced, and replaces it. What is
-// saved stays unless it is certain that the hub has not applied the write.
-func (p *push) putConfig(ctx context.Context, current *wire.Config, match string) (*wire.ConfigWritten, error) {
-	p.savePrevious(current)
-	written, err := p.hub.PutConfig(ctx, p.destination, p.body, match)
-	if err != nil && hubclient.NotApplied(err) {
-		p.dropPrevious()
-	}
-	return written, err
 }
 
 // decide returns the revision on which alone the config may be written ("": any),
@@ -192,9 +182,9 @@ func (p *push) wrote(w *wire.ConfigWritten, before *wire.Config) {
 	r.Notes = append(r.Notes, app.FindingNotes(w.Findings)...)
 	r.Notes = append(r.Notes, p.app.WithdrawnNotes(w)...)
 	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
-		p.saveReplaced(replaced, w.Revision)
-	} else {
-		p.dropPrevious()
+		p.undoable = true
+		r.Notes = append(r.Notes, fmt.Sprintf("the previous config (%s) is saved; to restore it: %s",
+			editText(replaced.Edit), p.app.CommandText(p.undoLine())))
 	}
 	p.app.SyncState().Save(p.hub.Origin(), p.destination, w.Revision)
 }

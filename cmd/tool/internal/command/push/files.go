@@ -243,9 +243,6 @@ func (p *push) pushFiles(ctx context.Context) (bool, error) {
 			p.wroteFiles(w)
 			return true, nil
 		}
-		if !hubclient.NotApplied(err) {
-			p.saveFiles(nil)
-		}
 		changed := hubclient.HasCode(err, wire.CodeRevisionChanged) || hubclient.HasCode(err, wire.CodeSetExists)
 		if p.replans++; !changed || p.replans > maxReplans {
 			return false, err
@@ -267,5 +264,12 @@ func (p *push) wroteFiles(w *wire.BaseFilesWritten) {
 		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
 		Skipped: p.files.Links + p.files.Others, Bytes: w.BytesReceived,
 	}
-	p.saveFiles(w)
+	if w.Changed+w.Removed == 0 {
+		return
+	}
+	note := "the hub keeps the replaced base files; the same command restores them"
+	if !p.undoable {
+		note = "the hub keeps the replaced base files; to restore them: " + p.app.CommandText(p.undoLine())
+	}
+	p.result.Notes = append(p.result.Notes, note)
 }

@@ -16,7 +16,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
@@ -76,12 +75,8 @@ type push struct {
 	result      *Result
 	done        failure.Effects
 
-	saved   *state.Entry // the config that a write replaces, until its outcome is known
-	saveErr error        // why it could not be saved
-
-	undoable bool   // the config that was replaced is saved
-	restored string // what an undo restored
-	wasBack  bool   // the hub had the config already that an undo restores
+	ambiguous bool // the config may have been written
+	undoable  bool // a config was replaced
 }
 
 // Run pushes the local project called name, or the only one.
@@ -94,22 +89,24 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	if o.Watch {
 		return p.watch(ctx)
 	}
-	do, kind, text, what := p.push, "pushed", p.pushedText, "push"
 	switch {
 	case o.Undo:
-		do, what = p.undo, "undo the push of"
+		if err := p.undo(ctx); err != nil {
+			return p.doing(err, "undo the push of")
+		}
+		return a.Print("pushed", p.result, p.restoredText)
 	case o.DryRun:
 		return p.dryRun(ctx)
 	}
-	no, err := do(ctx)
+	no, err := p.push(ctx)
 	p.transfer.Hide()
 	switch {
 	case err != nil:
-		return p.doing(err, what)
+		return p.doing(err, "push")
 	case no != nil:
 		return a.Aborted(no)
 	}
-	return a.Print(kind, p.result, text)
+	return a.Print("pushed", p.result, p.pushedText)
 }
 
 // doing says what failed, such as: push web to @acme/web.
@@ -281,8 +278,11 @@ func (p *push) findHub(ctx context.Context) (err error) {
 		}
 		return failure.At(app.StageDestination, e)
 	}
-	p.hub, err = p.app.ConnectTo(ctx, !p.opts.DryRun)
-	return failure.At(app.StagePush, err)
+	if p.hub, err = p.app.ConnectTo(ctx, !p.opts.DryRun); err != nil {
+		return failure.At(app.StagePush, err)
+	}
+	p.hub.BeginPush()
+	return nil
 }
 
 // fail adds to a failure what had happened by then.
@@ -305,8 +305,9 @@ func (p *push) explain(err error) error {
 		e = e.WithRecipe(app.OrRestore(err, p.destination, cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.local.Name)))
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.String() != "":
 		e.Recipe = []cmdline.Line{p.dryRunLine()}
-	case p.saved != nil:
-		e.Hint = "the push may have been applied; if so, to restore the previous config: " + p.app.CommandText(p.undoLine())
+	case p.ambiguous:
+		e.Hint = fmt.Sprintf("the push may have been applied, see %s; if so, to restore the previous config: %s",
+			p.app.CommandText(p.line("log")), p.app.CommandText(p.undoLine()))
 	case p.done.ConfigWritten && p.opts.Files && !p.done.BaseFilesWritten:
 		e.Hint = p.halfHint(err)
 		if !app.IsInterrupted(err) {
@@ -327,6 +328,9 @@ func (p *push) halfHint(err error) string {
 	}
 	return hint
 }
+
+// undoLine is the command that undoes the push.
+func (p *push) undoLine() cmdline.Line { return p.line("push").Flag("--undo") }
 
 // line is a command about the local project and the same hub project.
 func (p *push) line(command string) cmdline.Line {
@@ -379,9 +383,13 @@ func (p *push) recordDestination() error {
 func (p *push) diff(current jsontext.Value) (flat.Difference, error) {
 	config, err := flat.Parse(current)
 	if err != nil {
-		return flat.Difference{}, &hubclient.Error{Code: hubclient.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
+		return flat.Difference{}, p.unreadable(err)
 	}
 	return flat.Diff(config, p.config), nil
+}
+
+func (p *push) unreadable(err error) error {
+	return &hubclient.Error{Code: hubclient.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
 }
 
 // report returns what shows progress; nothing in a dry run.

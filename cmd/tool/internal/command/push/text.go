@@ -5,23 +5,36 @@ import "example.com/projecthub/cmd/tool/internal/app"
 // pushedText prints the result of a push.
 func (p *push) pushedText(w *app.Printer) {
 	r := p.result
-	if p.opts.Undo && p.wasBack && p.restored == "config" {
-		w.Line("The config of %s is the previous one already", r.Project)
-	} else if p.opts.Undo {
-		w.Line("Restored the %s of %s", p.restored, r.Project)
-	} else {
-		w.Line("Pushed %s to %s", r.ProjectName, r.Project)
-	}
+	w.Line("Pushed %s to %s", r.ProjectName, r.Project)
 	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
-	if !p.opts.FilesOnly && p.restored != "base files" {
+	if !p.opts.FilesOnly {
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
-	if f := r.FilesResult; f != nil && p.opts.Undo {
-		w.Field("base files", "%d (%d added, %d changed, %d removed)", r.BaseFilesPushed, f.Added, f.Changed, f.Removed)
-	} else if f != nil {
+	if f := r.FilesResult; f != nil {
 		w.Field("base files", "%d (%d added, %d changed, %d removed; %s sent)",
 			r.BaseFilesPushed, f.Added, f.Changed, f.Removed, app.Bytes(f.Bytes))
+	}
+	w.Notes(r.Notes)
+}
+
+// restoredText prints the result of an undo.
+func (p *push) restoredText(w *app.Printer) {
+	r, what := p.result, "base files"
+	switch {
+	case r.FilesResult == nil:
+		what = "config"
+	case r.ConfigChanged:
+		what = "config and base files"
+	}
+	w.Line("Restored the %s of %s", what, r.Project)
+	w.Environment(r.Env)
+	w.Field("origin", "%s", r.Origin)
+	if r.ConfigChanged {
+		w.Field("enrichments", "%d", r.EnrichmentCount)
+	}
+	if f := r.FilesResult; f != nil {
+		w.Field("base files", "%d (%d added, %d changed, %d removed)", r.BaseFilesPushed, f.Added, f.Changed, f.Removed)
 	}
 	w.Notes(r.Notes)
 }
