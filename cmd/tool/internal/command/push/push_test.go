@@ -83,18 +83,6 @@ func TestPush_GivesUpWhenTheHubRefusesTheRevisionItHas(t *testing.T) {
 	}
 }
 
-func TestPush_NoClobberAsksAnOlderHubForTheLastEdit(t *testing.T) {
-	w := apptest.Differing(t)
-	w.Edit(apptest.Stack, "title", `"edited"`)
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusNotFound, "unknown_route", "there is no such route")
-	})
-	f := w.Run(push.Command, "web", "--json", "--no-clobber").Fails("would_undo_edits", "push")
-	if edits := f["edits"].([]any); len(edits) != 1 || edits[0].(map[string]any)["updatedVia"] != "api" {
-		t.Errorf("%v", f)
-	}
-}
-
 func TestPush_NoClobberNamesTheKeysOfEachEdit(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true

@@ -1,14 +1,44 @@
 package push
 
-import "example.com/projecthub/cmd/tool/internal/app"
+import (
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
 
-// pushedText prints the result of a push.
-func (p *push) pushedText(w *app.Printer) {
-	r := p.result
+// Result is a push that went through.
+type Result struct {
+	ProjectName             string     `json:"projectName"`
+	Env                     string     `json:"environment,omitzero"`
+	Project                 ref.Ref    `json:"project"`
+	Origin                  string     `json:"origin"`
+	EnrichmentCount         int        `json:"enrichmentCount"`
+	OverwroteExistingConfig bool       `json:"overwroteExistingConfig"`
+	RemoteWritten           bool       `json:"remoteWritten"`
+	Revision                string     `json:"revision,omitzero"`
+	ConfigChanged           bool       `json:"configChanged"`
+	Replaced                *wire.Edit `json:"replaced"`
+	BaseFilesPushed         int        `json:"baseFilesPushed"`
+	*FilesResult            `json:",inline"`
+	Notes                   []string `json:"notes"`
+}
+
+// FilesResult is what a push did to the base files.
+type FilesResult struct {
+	Added    int   `json:"baseFilesAdded"`
+	Changed  int   `json:"baseFilesChanged"`
+	Removed  int   `json:"baseFilesRemoved"`
+	Uploaded int   `json:"baseFilesUploaded"`
+	Skipped  int   `json:"baseFilesSkipped"` // symbolic links and special files
+	Bytes    int64 `json:"baseFilesBytesSent"`
+}
+
+// text prints the result of a push.
+func (r *Result) text(w *app.Printer) {
 	w.Line("Pushed %s to %s", r.ProjectName, r.Project)
 	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
-	if !p.opts.FilesOnly {
+	if r.Revision != "" { // else no config was sent
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
 	if f := r.FilesResult; f != nil {
@@ -19,8 +49,8 @@ func (p *push) pushedText(w *app.Printer) {
 }
 
 // restoredText prints the result of an undo.
-func (p *push) restoredText(w *app.Printer) {
-	r, what := p.result, "base files"
+func (r *Result) restoredText(w *app.Printer) {
+	what := "base files"
 	switch {
 	case r.FilesResult == nil:
 		what = "config"
@@ -39,8 +69,15 @@ func (p *push) restoredText(w *app.Printer) {
 	w.Notes(r.Notes)
 }
 
-// plannedText prints what a push would do.
-func plannedText(w *app.Printer, r *Planned) {
+// changesNothing reports that the hub has already what would be pushed.
+func (r *Plan) changesNothing() bool {
+	return (r.Config == nil || r.Config.Empty()) && (r.BaseFiles == nil || r.BaseFiles.unchanged())
+}
+
+func (f *FilesPlan) unchanged() bool { return len(f.Added)+len(f.Changed)+len(f.Removed) == 0 }
+
+// text prints what a push would do.
+func (r *Plan) text(w *app.Printer) {
 	if r.changesNothing() {
 		w.Line("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
 	} else {
@@ -81,8 +118,8 @@ func plannedText(w *app.Printer, r *Planned) {
 	w.Notes(r.Notes)
 }
 
-// plannedMarkdown prints what a push would do for a comment on a pull request.
-func plannedMarkdown(w *app.Printer, r *Planned) {
+// markdown prints what a push would do for a comment on a pull request.
+func (r *Plan) markdown(w *app.Printer) {
 	what := "would change"
 	if r.changesNothing() {
 		what = "would change nothing"

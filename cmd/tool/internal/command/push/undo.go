@@ -8,30 +8,31 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 )
 
 // undo restores on the hub what the caller's newest push replaced, its config and its base files
 // together, as long as nobody has written since. Local files stay as they are. The failure is
 // nothing_kept or revision_changed.
-func (p *push) undo(ctx context.Context) error {
+func (p *push) undo(ctx context.Context) (*Result, error) {
 	if err := p.prepare(ctx); err != nil {
-		return p.fail(err)
+		return nil, err
 	}
 	last, err := p.lastPush(ctx)
-	if err == nil {
-		err = p.restore(ctx, last)
-	}
-	if hubclient.HasCode(err, wire.CodeRevisionChanged) {
-		err = failure.Of(p.hub.Fault(err)).Try(p.line("log"))
-	}
 	if err != nil {
-		return p.fail(err)
+		return nil, err
 	}
-	p.result.Notes = append(p.result.Notes, "local files stay as they are, and a push would send them again")
-	p.recordRestored(last)
-	return nil
+	r := &Result{
+		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
+	}
+	if err := p.restore(ctx, r, last); hubclient.HasCode(err, wire.CodeRevisionChanged) {
+		return nil, failure.Of(p.hub.Fault(err)).Try(p.line("log"))
+	} else if err != nil {
+		return nil, err
+	}
+	r.Notes = append(r.Notes, "local files stay as they are, and a push would send them again")
+	p.recordRestored(r, last)
+	return r, nil
 }
 
 // lastPush returns the last edit of the project, if that is a push of the caller which replaced
@@ -67,22 +68,21 @@ func (p *push) lastPush(ctx context.Context) (hubclient.LastEdit, error) {
 }
 
 // restore makes what the last edit replaced the present config and the present base files.
-func (p *push) restore(ctx context.Context, last hubclient.LastEdit) error {
+func (p *push) restore(ctx context.Context, r *Result, last hubclient.LastEdit) error {
 	if last.Config != nil {
 		former, err := p.hub.ConfigRevision(ctx, p.destination, last.Config.Parent)
 		if err != nil {
 			return err
 		}
-		config, err := flat.Parse(former.Config)
+		config, err := p.parse(former.Config)
 		if err != nil {
-			return p.unreadable(err)
+			return err
 		}
 		w, err := p.hub.RestoreConfig(ctx, p.destination, wire.PutConfig{Settings: config.Unfold()}, last.Config.Revision)
 		if err != nil {
 			return err
 		}
 		p.done.ConfigWritten = true
-		r := p.result
 		r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
 		r.OverwroteExistingConfig, r.ConfigChanged, r.Replaced = w.OverwroteExistingConfig, true, &last.Config.Edit
 		r.Notes = append(r.Notes, fmt.Sprintf("the config from before the push (%s) is restored", editText(former.Edit)))
@@ -93,9 +93,9 @@ func (p *push) restore(ctx context.Context, last hubclient.LastEdit) error {
 			return err
 		}
 		p.done.BaseFilesWritten = true
-		p.result.BaseFilesPushed = w.BaseFilesPushed
-		p.result.FilesResult = &FilesResult{Added: w.Added, Changed: w.Changed, Removed: w.Removed}
-		p.result.Notes = append(p.result.Notes, fmt.Sprintf("the base files from before the push (%s) are restored",
+		r.BaseFilesPushed = w.BaseFilesPushed
+		r.FilesResult = &FilesResult{Added: w.Added, Changed: w.Changed, Removed: w.Removed}
+		r.Notes = append(r.Notes, fmt.Sprintf("the base files from before the push (%s) are restored",
 			app.ShortRevision(last.BaseFiles.Parent)))
 	}
 	return nil
@@ -103,10 +103,10 @@ func (p *push) restore(ctx context.Context, last hubclient.LastEdit) error {
 
 // recordRestored records what was restored in pulled.json, if that has what the push wrote: else
 // the restore would count there as an edit by others.
-func (p *push) recordRestored(last hubclient.LastEdit) {
+func (p *push) recordRestored(r *Result, last hubclient.LastEdit) {
 	restored := workspace.Pulled{Project: p.destination}
 	if last.Config != nil {
-		p.app.SyncState().Save(p.hub.Origin(), p.destination, p.result.Revision)
+		p.app.SyncState().Save(p.hub.Origin(), p.destination, r.Revision)
 	}
 	bases, err := p.local.Bases()
 	if err != nil {
@@ -117,13 +117,13 @@ func (p *push) recordRestored(last hubclient.LastEdit) {
 		return
 	}
 	if last.Config != nil && base.Revision == last.Config.Revision {
-		restored.Revision = p.result.Revision
+		restored.Revision = r.Revision
 	}
 	if last.BaseFiles != nil && base.Tree == last.BaseFiles.Tree {
 		restored.Tree = last.BaseFiles.Parent
 	}
 	if err := p.local.RecordPulled(p.hub.Origin(), restored); err != nil {
-		p.result.Notes = append(p.result.Notes, "the revision could not be recorded: "+err.Error())
+		r.Notes = append(r.Notes, "the revision could not be recorded: "+err.Error())
 	}
 }
 
