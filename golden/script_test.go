@@ -284,7 +284,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d+ used, unlimited`), "N used, unlimited"},
 	{regexp.MustCompile(`"used": \d+`), `"used": N`},
 	{regexp.MustCompile(`;t=\d+`), ";t=SECONDS"},
-	{regexp.MustCompile(`/files/[0-9a-f]{32}/`), "/files/PLACE/"},
+	{regexp.MustCompile(`/pulls/[0-9a-f]{32}/`), "/pulls/PLACE/"},
 	{regexp.MustCompile(`("id": ?"|Revoked |the token |token revoke (?:\S+ )?)[0-9a-f]{12}\b`), "${1}tokens-id..."},
 	{regexp.MustCompile(`(Revoked with it: |\), )[0-9a-f]{12} \(`), "${1}tokens-id... ("},
 	{regexp.MustCompile(`(?m)^[0-9a-f]{12}(  .*(?:until|never|used|in use|hubpat_))`), "tokens-id...$1"},

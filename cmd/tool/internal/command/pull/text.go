@@ -42,6 +42,17 @@ func pulledText(w *app.Printer, r *Result, filesOnly bool) {
 	w.Notes(r.Notes)
 }
 
+// restored names what an undo restored.
+func (r *Result) restored() string {
+	switch {
+	case r.FilesResult == nil:
+		return "settings"
+	case r.SettingsChanged:
+		return "settings and base files"
+	}
+	return "base files"
+}
+
 func pulledFiles(r *Result) string {
 	if r.Origin == "" {
 		return fmt.Sprintf("%d restored", r.FilesResult.Added+r.FilesResult.Changed)

@@ -35,7 +35,7 @@ func (p *push) confirm(ctx context.Context, plan *Plan) error {
 func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 	question := app.IgnoredConsent(plan.Origin, plan.Project)
 	var files app.Sensitive
-	if !p.app.History().Consented(question) {
+	if !p.app.State().Consented(question) {
 		files = p.sensitive()
 	}
 	files.Secrets = p.files.Secrets(p.last, p.opts.AllowSecrets)
@@ -46,7 +46,7 @@ func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 	}
 	p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, files.Secrets) // in a watch
 	if asked && len(files.Ignored) > 0 {
-		if err := p.app.History().Consent(question); err != nil {
+		if err := p.app.State().Consent(question); err != nil {
 			plan.Notes = append(plan.Notes, "the answer could not be remembered: "+err.Error())
 		}
 	}
