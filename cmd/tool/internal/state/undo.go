@@ -75,7 +75,8 @@ func (d Dir) undoParent(place string) string {
 // NewUndo returns an Undo to add files to. [Undo.Begin] follows the last one.
 func (d Dir) NewUndo(place string, before Base) *Undo {
 	parent := d.undoParent(place)
-	return &Undo{Place: place, At: time.Now(), Before: before, Pending: true, parent: parent, dir: filepath.Join(parent, newDir)}
+	return &Undo{Place: place, At: time.Now(), Before: before, Pending: true, parent: parent,
+		dir: filepath.Join(parent, newDir)}
 }
 
 // Add copies a file.
@@ -108,10 +109,10 @@ func (u *Undo) Add(file File, content io.Reader) (err error) {
 }
 
 func (u *Undo) create() error {
-	if err := os.RemoveAll(u.dir); err != nil {
+	if err := makeDir(u.parent); err != nil {
 		return err
 	}
-	if err := makeDir(u.parent); err != nil {
+	if err := os.RemoveAll(u.dir); err != nil { // of a program that was killed
 		return err
 	}
 	return os.MkdirAll(u.Contents(), 0o700)

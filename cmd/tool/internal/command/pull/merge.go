@@ -83,7 +83,8 @@ func refused(err error) bool {
 		return true
 	}
 	e, ok := errors.AsType[*hubclient.Error](err)
-	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusTooManyRequests
+	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
+		e.Status != http.StatusTooManyRequests
 }
 
 // confirmMerge asks whether client.json may be changed, where that is asked.
@@ -128,7 +129,8 @@ func (p *pull) askConflicts(ctx context.Context, merged flat.Config, conflicts f
 }
 
 func (p *pull) unknownBaseText() string {
-	return fmt.Sprintf("the config that %s comes from is not known, so every difference is a conflict", p.local.ClientPath())
+	return fmt.Sprintf("the config that %s comes from is not known, so every difference is a conflict",
+		p.local.ClientPath())
 }
 
 // conflictFailure is the failure of a merge whose conflicts nobody resolves.
@@ -139,6 +141,7 @@ func (p *pull) conflictFailure(conflicts flat.Conflicts) error {
 		f = f.WithReason("%s; %s", app.Count(len(conflicts), "key differs", "keys differ"), p.unknownBaseText())
 	}
 	f.Current, f.Conflicts = &p.current.Edit, conflicts
-	return f.WithHint("nothing was changed: keep your values with --mine, take the hub's with --theirs, or run it in a terminal to choose key by key").
+	return f.WithHint("nothing was changed: keep your values with --mine, take the hub's with --theirs, " +
+		"or run it in a terminal to choose key by key").
 		Try(p.line("diff"))
 }

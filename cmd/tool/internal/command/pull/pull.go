@@ -196,7 +196,8 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	}
 	p.config, err = flat.Parse(p.current.Config)
 	if err != nil {
-		return failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+		return failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination,
+			p.hub.Origin(), err)
 	}
 	if err := p.config.Check(workspace.ConfigLimits); err != nil {
 		f := failure.New(wire.CodeTooLarge, "the config of %s on %s cannot be pulled: %w", p.destination, p.hub.Origin(), err)
@@ -305,7 +306,8 @@ func (p *pull) noteSettings(r *Result, changed []string) {
 	r.SettingsChanged = len(changed) > 0
 	r.KeysTaken, r.KeysKept = r.Changes.Len(), flat.Diff(p.config, p.merged).Len()
 	r.Merged = r.KeysKept > 0
-	r.Revision, r.UpdatedBy, r.UpdatedAt, r.UpdatedVia = p.current.Revision, p.current.UpdatedBy, p.current.UpdatedAt, p.current.UpdatedVia
+	edit := p.current.Edit
+	r.Revision, r.UpdatedBy, r.UpdatedAt, r.UpdatedVia = edit.Revision, edit.UpdatedBy, edit.UpdatedAt, edit.UpdatedVia
 	if r.SettingsChanged && !p.opts.NoUndo {
 		r.Notes = append(r.Notes, "the previous settings are saved; to restore them: "+p.app.CommandText(p.undoLine()))
 	}
@@ -317,7 +319,8 @@ func (p *pull) noteSettings(r *Result, changed []string) {
 	}
 	if !p.client.Project.Present() {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: %s",
-			p.local.ClientPath(), p.app.CommandText(cmdline.Tool("push").With(p.local.Name).Flag("--project", p.destination.String()))))
+			p.local.ClientPath(), p.app.CommandText(cmdline.Tool("push").With(p.local.Name).Flag("--project",
+				p.destination.String()))))
 	}
 }
 

@@ -28,7 +28,8 @@ func pulledText(w *app.Printer, r *Result, filesOnly bool) {
 			}
 		}
 		if r.Merged {
-			w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have", "local changes that the hub does not have"))
+			w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have",
+				"local changes that the hub does not have"))
 		}
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}

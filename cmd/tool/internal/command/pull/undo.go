@@ -69,13 +69,13 @@ func digestOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// latestUndo returns what the last pull replaced, nil if that is nothing, and which of it the pull
-// has written. A pull that ended before it wrote anything does not count.
+// latestUndo returns what the last pull replaced, nil if that is nothing. Of one that was
+// interrupted it returns what it has written, too; if that is nothing, the pull does not count.
 func (p *pull) latestUndo(dir string) (*state.Undo, map[string]state.File, error) {
 	for {
 		u, err := p.app.State().LatestUndo(p.place())
-		if err != nil || u == nil {
-			return nil, nil, err
+		if err != nil || u == nil || !u.Pending {
+			return u, nil, err
 		}
 		written := map[string]state.File{}
 		for _, f := range u.Files {
@@ -83,7 +83,7 @@ func (p *pull) latestUndo(dir string) (*state.Undo, map[string]state.File, error
 				written[f.Path] = f
 			}
 		}
-		if !u.Pending || len(written) > 0 {
+		if len(written) > 0 {
 			return u, written, nil
 		}
 		if err := u.Drop(); err != nil {
@@ -192,7 +192,8 @@ func (p *pull) undoNote(undo *state.Undo, replaced int) string {
 		return fmt.Sprintf("the replaced base files (%d) are saved; to restore them, and leave the added ones (%d): %s",
 			replaced, added, p.app.CommandText(p.undoLine()))
 	}
-	return fmt.Sprintf("the replaced base files (%d) are saved; to restore them: %s", replaced, p.app.CommandText(p.undoLine()))
+	return fmt.Sprintf("the replaced base files (%d) are saved; to restore them: %s", replaced,
+		p.app.CommandText(p.undoLine()))
 }
 
 // undoLine is the command that undoes the pull.
@@ -214,10 +215,12 @@ func (p *pull) undo() (*Result, error) {
 		return nil, failure.At(app.StageRead, err)
 	}
 	if u == nil {
-		return nil, failure.At(app.StageRead, failure.New(failure.CodeNothingKept, "no previous settings of %s are saved on this machine", p.local.ClientPath()).
+		return nil, failure.At(app.StageRead, failure.New(failure.CodeNothingKept,
+			"no previous settings of %s are saved on this machine", p.local.ClientPath()).
 			WithHint("a pull saves the files that it replaces, until --undo restores them"))
 	}
-	r := &Result{ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Conflicts: flat.Conflicts{}, Notes: []string{}}
+	r := &Result{ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Conflicts: flat.Conflicts{},
+		Notes: []string{}}
 	if err := p.restoreSettings(u, r); err != nil {
 		return nil, err
 	}
@@ -243,7 +246,8 @@ func (p *pull) restoreSettings(u *state.Undo, r *Result) error {
 		case err == nil && is == f.Written:
 			now[f.Path] = text
 		case err != nil || is != f.SHA256: // else it is restored already
-			return failure.At(app.StageRead, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote", f.Path).
+			return failure.At(app.StageRead, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote",
+				f.Path).
 				WithHint("nothing was changed; it is saved as it was before in %s", u.Contents()))
 		}
 	}
@@ -287,7 +291,8 @@ func (p *pull) restoreFiles(u *state.Undo, dir string, r *Result) (edited bool, 
 	var entries []tree.Entry
 	for _, f := range u.Files {
 		if !isSettings(f) {
-			entries = append(entries, tree.Entry{Path: f.Path, Mode: tree.ModeOf(uint32(f.Mode)), Size: f.Size, SHA256: f.SHA256})
+			entries = append(entries, tree.Entry{Path: f.Path, Mode: tree.ModeOf(uint32(f.Mode)), Size: f.Size,
+				SHA256: f.SHA256})
 			byPath[f.Path] = f
 		}
 	}
@@ -328,9 +333,11 @@ func (p *pull) restoreFiles(u *state.Undo, dir string, r *Result) (edited bool, 
 	case kept == 0:
 		return false, nil
 	case r.FilesResult.Added+r.FilesResult.Changed == 0 && !r.SettingsChanged:
-		return true, failure.At(app.StageRead, failure.New(failure.CodeFilesDiffer, "the base files in %s are no longer what the pull wrote", dir).
+		return true, failure.At(app.StageRead, failure.New(failure.CodeFilesDiffer,
+			"the base files in %s are no longer what the pull wrote", dir).
 			WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents()))
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("base files edited since the pull stay as they are: %d; those from before it are saved in %s", kept, u.Contents()))
+	r.Notes = append(r.Notes, fmt.Sprintf(
+		"base files edited since the pull stay as they are: %d; those from before it are saved in %s", kept, u.Contents()))
 	return true, nil
 }

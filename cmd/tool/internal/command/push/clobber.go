@@ -33,7 +33,8 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 	}
 	p.addKeys(ctx, edits)
 	newest := edits[0]
-	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", newest.UpdatedBy, app.Ago(newest.UpdatedAt))
+	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", newest.UpdatedBy,
+		app.Ago(newest.UpdatedAt))
 	e.Edits = edits
 	dir := ".tool/" + p.local.Name
 	return e.WithHint("pull, which merges the edit with yours, commit, and push again").WithRecipe(
@@ -72,7 +73,8 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 	if err != nil || len(edits) == 0 {
 		return err
 	}
-	f := failure.New(failure.CodeWouldUndoEdits, "the push would replace base files that %s wrote %s", edits[0].UpdatedBy, app.Ago(edits[0].UpdatedAt))
+	f := failure.New(failure.CodeWouldUndoEdits, "the push would replace base files that %s wrote %s",
+		edits[0].UpdatedBy, app.Ago(edits[0].UpdatedAt))
 	f.Edits = edits
 	return f.WithHint("pull them, look at what changed, commit, and push again").WithRecipe(
 		p.line("pull").Flag("--base-files-only"),
@@ -95,13 +97,9 @@ func (p *push) editsSince(
 		if e.Revision == base {
 			return false
 		}
-		switch e.UpdatedVia {
-		case wire.ViaPage, wire.ViaAPI, wire.ViaRestore: // edited where it is, not sent from a workspace
+		fromWorkspace := e.UpdatedVia == wire.ViaPush || e.UpdatedVia == wire.ViaCreate || e.UpdatedVia == ""
+		if !fromWorkspace || e.UpdatedBy != me.Name() {
 			edits = append(edits, failure.Edit{ConfigEntry: e})
-		default:
-			if e.UpdatedBy != me.Name() {
-				edits = append(edits, failure.Edit{ConfigEntry: e})
-			}
 		}
 		return true
 	})

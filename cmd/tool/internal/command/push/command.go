@@ -87,12 +87,14 @@ a push that was interrupted or timed out.`,
 	fl.BoolVar(&o.Force, "force", false, "overwrite without asking, and replace what is damaged")
 	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: no config yet)")
 	fl.Var(&o.IfTree, "if-tree", "replace only base files with this `DIGEST` (none: there are none yet)")
-	fl.BoolVar(&o.NoClobber, "no-clobber", false, "fail if others wrote the config, or the base files, since the last pull or push from here")
+	fl.BoolVar(&o.NoClobber, "no-clobber", false,
+		"fail if others wrote the config, or the base files, since the last pull or push from here")
 	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json, nor the revision in pulled.json")
 	app.AllowSecrets(c, &o.AllowSecrets)
 	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "allow a push that removes all base files")
 	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
-	fl.BoolVar(&o.Undo, "undo", false, "restore the config and base files that your newest push replaced, if nobody has written since")
+	fl.BoolVar(&o.Undo, "undo", false,
+		"restore the config and base files that your newest push replaced, if nobody has written since")
 	app.FormatFlag(c, &o.Format)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(a.EnvFlag(c))
@@ -101,7 +103,8 @@ a push that was interrupted or timed out.`,
 // check refuses flags that make no sense, alone or together.
 func (o *Options) check() error {
 	var exclusive []string
-	for name, given := range map[string]bool{"--if-revision": o.IfRevision.Given() || o.IfTree.Given(), "--no-clobber": o.NoClobber, "--force": o.Force} {
+	for name, given := range map[string]bool{"--if-revision": o.IfRevision.Given() || o.IfTree.Given(),
+		"--no-clobber": o.NoClobber, "--force": o.Force} {
 		if given {
 			exclusive = append(exclusive, name)
 		}
@@ -119,7 +122,8 @@ func (o *Options) check() error {
 	case o.IfTree.Given() && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--if-tree goes with --base-files or --base-files-only")
 	case o.IfTree.Given() && o.IfTree.String() != noRevision && !tree.ValidDigest(o.IfTree.String()):
-		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q", o.IfTree.String())
+		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q",
+			o.IfTree.String())
 	case o.Watch && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--watch goes with --base-files or --base-files-only")
 	case o.Watch && o.DryRun:
@@ -129,7 +133,8 @@ func (o *Options) check() error {
 	case o.AllowSecrets != nil && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--allow-secrets goes with --base-files or --base-files-only")
 	case o.IfRevision.Given() && o.IfRevision.String() != noRevision && !tree.ValidDigest(o.IfRevision.String()):
-		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", o.IfRevision.String())
+		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q",
+			o.IfRevision.String())
 	}
 	return nil
 }

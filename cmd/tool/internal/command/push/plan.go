@@ -79,7 +79,10 @@ func (p *push) plan(ctx context.Context) (*Plan, error) {
 // planConfig plans for the hub's config as it is now. If its revision is have, the hub need not
 // send it.
 func (p *push) planConfig(ctx context.Context, plan *Plan, have string) error {
-	plan.Config, plan.current, plan.match = &flat.Difference{}, nil, p.onlyRevision()
+	plan.Config, plan.current, plan.match = &flat.Difference{}, nil, p.opts.IfRevision.String()
+	if plan.match == noRevision {
+		plan.match = flat.Config{}.Revision()
+	}
 	current, err := p.hub.Config(ctx, p.destination, have)
 	if plan.damaged = hubclient.HasCode(err, wire.CodeDamaged); plan.damaged && p.opts.Force && !p.opts.DryRun {
 		return nil
@@ -127,19 +130,13 @@ func (p *push) explainDamaged(err error) error {
 	return failure.Of(p.hub.Fault(err)).WithHint("a push with --force replaces it").Try(line)
 }
 
-// onlyRevision is the one that --if-revision names, "" for any.
-func (p *push) onlyRevision() string {
-	if p.opts.IfRevision.String() == noRevision {
-		return flat.Config{}.Revision()
-	}
-	return p.opts.IfRevision.String()
-}
-
 // otherRevision is the failure of --if-revision where the hub has another one.
 func (p *push) otherRevision(current *wire.Config) error {
-	e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names", p.destination)
+	e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names",
+		p.destination)
 	if current.UpdatedBy != "" {
-		e.Hint = fmt.Sprintf("%s wrote it %s: look at the difference before you push", current.UpdatedBy, app.Ago(current.UpdatedAt))
+		e.Hint = fmt.Sprintf("%s wrote it %s: look at the difference before you push", current.UpdatedBy,
+			app.Ago(current.UpdatedAt))
 	}
 	return e.Try(p.dryRunLine())
 }
@@ -204,7 +201,8 @@ func (p *push) planFiles(ctx context.Context, plan *Plan) error {
 		if present == "" {
 			present = noRevision
 		}
-		return failure.New(wire.CodeRevisionChanged, "the base files of %s are not those that --if-tree names, but %s", p.destination, present).
+		return failure.New(wire.CodeRevisionChanged, "the base files of %s are not those that --if-tree names, but %s",
+			p.destination, present).
 			Try(p.dryRunLine().Flag("--base-files-only"))
 	case p.opts.NoClobber:
 		if err := p.checkFilesClobber(ctx, f.Tree); err != nil {

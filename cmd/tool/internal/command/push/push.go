@@ -49,7 +49,8 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	if err != nil {
 		return failure.Doing(err, name, "%s", strings.TrimSpace("push "+name))
 	}
-	p := &push{app: a, local: local, opts: o, transfer: a.Progress(), asks: !a.Strict() && !o.Force && !o.Undo && !o.DryRun}
+	p := &push{app: a, local: local, opts: o, transfer: a.Progress(),
+		asks: !a.Strict() && !o.Force && !o.Undo && !o.DryRun}
 	switch {
 	case o.Watch:
 		return p.watch(ctx)
@@ -71,7 +72,7 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 		if err != nil {
 			return p.doing(p.fail(err), "undo the push of")
 		}
-		return a.Print("pushed", r, r.restoredText)
+		return a.Print("pushed", r, r.text)
 	}
 	r, err := p.push(ctx)
 	p.transfer.Hide()
@@ -165,7 +166,8 @@ func (p *push) findHub(ctx context.Context) (err error) {
 
 // apply does what was planned, and records what is in step then.
 func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
-	r := &Result{ProjectName: plan.ProjectName, Env: plan.Env, Project: plan.Project, Origin: plan.Origin, Notes: plan.Notes}
+	r := &Result{ProjectName: plan.ProjectName, Env: plan.Env, Project: plan.Project, Origin: plan.Origin,
+		Notes: plan.Notes}
 	base := workspace.Pulled{Project: p.destination}
 	if p.opts.config() {
 		written, err := p.writeConfig(ctx, plan)
@@ -183,7 +185,8 @@ func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
 		}
 		p.wroteFiles(r, written)
 		base.Tree = p.files.Digest
-		if note := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore); note != "" {
+		if note := p.sensitive().Note("added or changed base file", "added or changed base files",
+			app.SeeToolignore); note != "" {
 			r.Notes = append(r.Notes, note)
 		}
 	}
@@ -200,12 +203,9 @@ func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten
 	refused := "none"
 	for replans := 0; ; replans++ {
 		written, err := p.hub.PutConfig(ctx, p.destination, p.body, plan.match)
-		if err == nil {
-			return written, nil
-		}
-		p.ambiguous = !hubclient.NotApplied(err) && plan.current != nil && plan.current.HasConfig
+		p.ambiguous = err != nil && !hubclient.NotApplied(err) && plan.current != nil && plan.current.HasConfig
 		if !hubclient.HasCode(err, wire.CodeRevisionChanged) || p.opts.IfRevision.Given() {
-			return nil, err
+			return written, err
 		}
 		if plan.match == refused || !p.asks && replans == maxReplans {
 			return nil, failure.Of(p.hub.Fault(err)).
@@ -311,34 +311,25 @@ func (p *push) record(r *Result, base workspace.Pulled) error {
 		return nil
 	}
 	if p.opts.Project.Given() {
-		if err := p.recordDestination(r); err != nil {
+		former := p.client.Project.Text
+		changed, err := p.client.Record("project", p.destination.String())
+		if err != nil {
 			p.app.RecordSync(r.Origin, base, files)
-			return err
+			e := failure.Of(err)
+			return e.WithHint("the push went through; %s", e.Hint)
+		}
+		p.done.RemoteWritten, r.RemoteWritten = changed, changed
+		if former != "" {
+			former = " (was " + former + ")"
+		}
+		if changed {
+			r.Notes = append(r.Notes, "the destination was recorded in "+p.local.ClientPath()+former)
 		}
 	}
 	notes, err := p.app.Record(p.local, r.Origin, base, files)
 	r.Notes = append(r.Notes, notes...)
 	if err != nil { // a pipeline may push from files that it cannot write
 		r.Notes = append(r.Notes, "the revision could not be recorded: "+err.Error())
-	}
-	return nil
-}
-
-// recordDestination writes the destination into client.json.
-func (p *push) recordDestination(r *Result) error {
-	former := p.client.Project.Text
-	changed, err := p.client.Record("project", p.destination.String())
-	if err != nil {
-		e := failure.Of(err)
-		return e.WithHint("the push went through; %s", e.Hint)
-	}
-	p.done.RemoteWritten, r.RemoteWritten = changed, changed
-	if changed {
-		note := "the destination was recorded in " + p.local.ClientPath()
-		if former != "" {
-			note += " (was " + former + ")"
-		}
-		r.Notes = append(r.Notes, note)
 	}
 	return nil
 }

@@ -21,6 +21,8 @@ type Result struct {
 	BaseFilesPushed         int        `json:"baseFilesPushed"`
 	*FilesResult            `json:",inline"`
 	Notes                   []string `json:"notes"`
+
+	undone bool // it is the undo of a push
 }
 
 // FilesResult is what a push did to the base files.
@@ -33,38 +35,30 @@ type FilesResult struct {
 	Bytes    int64 `json:"baseFilesBytesSent"`
 }
 
-// text prints the result of a push.
+// text prints the result of a push, or of its undo.
 func (r *Result) text(w *app.Printer) {
-	w.Line("Pushed %s to %s", r.ProjectName, r.Project)
-	w.Environment(r.Env)
-	w.Field("origin", "%s", r.Origin)
-	if r.Revision != "" { // else no config was sent
-		w.Field("enrichments", "%d", r.EnrichmentCount)
-	}
-	if f := r.FilesResult; f != nil {
-		w.Field("base files", "%d (%d added, %d changed, %d removed; %s sent)",
-			r.BaseFilesPushed, f.Added, f.Changed, f.Removed, app.Bytes(f.Bytes))
-	}
-	w.Notes(r.Notes)
-}
-
-// restoredText prints the result of an undo.
-func (r *Result) restoredText(w *app.Printer) {
-	what := "base files"
+	f, sent := r.FilesResult, ""
 	switch {
-	case r.FilesResult == nil:
-		what = "config"
-	case r.ConfigChanged:
-		what = "config and base files"
+	case !r.undone:
+		w.Line("Pushed %s to %s", r.ProjectName, r.Project)
+		if f != nil {
+			sent = "; " + app.Bytes(f.Bytes) + " sent"
+		}
+	case f == nil:
+		w.Line("Restored the config of %s", r.Project)
+	case r.Revision == "":
+		w.Line("Restored the base files of %s", r.Project)
+	default:
+		w.Line("Restored the config and base files of %s", r.Project)
 	}
-	w.Line("Restored the %s of %s", what, r.Project)
 	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
-	if r.ConfigChanged {
+	if r.Revision != "" { // else no config was written
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
-	if f := r.FilesResult; f != nil {
-		w.Field("base files", "%d (%d added, %d changed, %d removed)", r.BaseFilesPushed, f.Added, f.Changed, f.Removed)
+	if f != nil {
+		w.Field("base files", "%d (%d added, %d changed, %d removed%s)", r.BaseFilesPushed, f.Added, f.Changed,
+			f.Removed, sent)
 	}
 	w.Notes(r.Notes)
 }
@@ -93,7 +87,8 @@ func (r *Plan) text(w *app.Printer) {
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
 	if f := r.BaseFiles; f != nil {
-		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
+		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added),
+			len(f.Changed), len(f.Removed))
 		if f.Tree != "" && !f.unchanged() {
 			w.Field("", "replacing %s", f.Tree)
 		}
@@ -133,7 +128,8 @@ func (r *Plan) markdown(w *app.Printer) {
 	}
 	if f := r.BaseFiles; f != nil {
 		w.Line("")
-		w.Line("Base files: %d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
+		w.Line("Base files: %d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added),
+			len(f.Changed), len(f.Removed))
 		app.MarkdownFiles(w, f.Added, f.Changed, f.Removed)
 	}
 	for _, note := range r.Notes {

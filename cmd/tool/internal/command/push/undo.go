@@ -24,6 +24,7 @@ func (p *push) undo(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{
 		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
+		undone: true,
 	}
 	if err := p.restore(ctx, r, last); hubclient.HasCode(err, wire.CodeRevisionChanged) {
 		return nil, failure.Of(p.hub.Fault(err)).Try(p.line("log"))

@@ -150,7 +150,8 @@ func (w *watch) look(ctx context.Context) (now sent, grown bool, err error) {
 	}
 	now.digest = files.Digest
 	dir := filepath.Dir(local.Workspace.Path(local.ClientPath()))
-	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), dir, "client.json", filepath.Base(local.ClientPath()), "manifest.json")
+	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), dir, "client.json", filepath.Base(local.ClientPath()),
+		"manifest.json")
 	return now, w.watcher.Add(append(files.Dirs(), dir)...), nil
 }
 
