@@ -36,7 +36,10 @@ func (p *pull) filesDir() (string, error) {
 		return p.output, nil
 	}
 	root, err := p.client.AppRoot()
-	return p.local.Workspace.Path(root), err
+	if err != nil {
+		return "", err
+	}
+	return p.local.Workspace.Path(root), nil
 }
 
 // isSettings tells client.json and the files of environments, which are named relative to the
@@ -104,8 +107,8 @@ func (p *pull) saveUndo() (*state.Undo, error) {
 		return undo, nil
 	}
 	dir, err := p.filesDir()
-	if err != nil {
-		return nil, err
+	if err != nil { // the settings that are pulled may come right
+		dir = ""
 	}
 	former, written, err := p.latestUndo(dir)
 	if err != nil || former == nil || !former.Pending {

@@ -23,8 +23,6 @@ type Options struct {
 
 	Force, DryRun, NoClobber, NoRecord, AllowEmpty, Undo, Watch bool
 
-	Format string // of a dry run
-
 	Ask bool // before anything is written, also where nothing is overwritten
 }
 
@@ -62,12 +60,6 @@ a push that was interrupted or timed out.`,
 			if err := o.check(); err != nil {
 				return err
 			}
-			if err := a.CheckFormat(o.Format); err != nil {
-				return err
-			}
-			if o.Format == app.FormatMarkdown && !o.DryRun {
-				return cmdline.Usagef("--format markdown goes with --dry-run")
-			}
 			if o.Watch && a.JSON {
 				return cmdline.Usagef("--watch prints a line a push, and --json one document: not both")
 			}
@@ -95,25 +87,23 @@ a push that was interrupted or timed out.`,
 	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
 	fl.BoolVar(&o.Undo, "undo", false,
 		"restore the config and base files that your newest push replaced, if nobody has written since")
-	app.FormatFlag(c, &o.Format)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(a.EnvFlag(c))
 }
 
 // check refuses flags that make no sense, alone or together.
 func (o *Options) check() error {
-	var exclusive []string
-	for name, given := range map[string]bool{"--if-revision": o.IfRevision.Given() || o.IfTree.Given(),
-		"--no-clobber": o.NoClobber, "--force": o.Force} {
+	exclusive := 0
+	for _, given := range []bool{o.IfRevision.Given() || o.IfTree.Given(), o.NoClobber, o.Force} {
 		if given {
-			exclusive = append(exclusive, name)
+			exclusive++
 		}
 	}
 	switch {
-	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty ||
+	case o.Undo && (exclusive > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty ||
 		o.Watch || o.AllowSecrets != nil):
 		return cmdline.Usagef("--undo goes with --project alone")
-	case len(exclusive) > 1:
+	case exclusive > 1:
 		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")
 	case o.Files && o.FilesOnly:
 		return cmdline.Usagef("--base-files and --base-files-only exclude each other")

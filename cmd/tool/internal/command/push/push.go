@@ -60,13 +60,7 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 		if err != nil {
 			return p.doing(p.fail(err), "push")
 		}
-		return a.Print("planned", plan, func(w *app.Printer) {
-			if o.Format == app.FormatMarkdown {
-				plan.markdown(w)
-			} else {
-				plan.text(w)
-			}
-		})
+		return a.Print("planned", plan, plan.text)
 	case o.Undo:
 		r, err := p.undo(ctx)
 		if err != nil {

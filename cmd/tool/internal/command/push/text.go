@@ -112,28 +112,3 @@ func (r *Plan) text(w *app.Printer) {
 	}
 	w.Notes(r.Notes)
 }
-
-// markdown prints what a push would do for a comment on a pull request.
-func (r *Plan) markdown(w *app.Printer) {
-	what := "would change"
-	if r.changesNothing() {
-		what = "would change nothing"
-	}
-	w.Line("### Pushing %s to %s %s", app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), what)
-	app.MarkdownHub(w, r.Origin, r.Env)
-	if r.Config != nil {
-		w.Line("")
-		w.Line("Config: %s", app.DifferenceSummary(*r.Config))
-		app.MarkdownDifference(w, *r.Config, false)
-	}
-	if f := r.BaseFiles; f != nil {
-		w.Line("")
-		w.Line("Base files: %d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added),
-			len(f.Changed), len(f.Removed))
-		app.MarkdownFiles(w, f.Added, f.Changed, f.Removed)
-	}
-	for _, note := range r.Notes {
-		w.Line("")
-		w.Line("Note: %s", app.Markdown(note))
-	}
-}
