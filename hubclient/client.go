@@ -7,6 +7,7 @@
 package hubclient
 
 import (
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
@@ -57,7 +58,12 @@ type Client struct {
 	base      *url.URL
 	connect   dialFunc // opens a connection; tests replace it
 	transport *http.Transport
+	push      string // see BeginPush
 }
+
+// BeginPush makes the config and the base files that c puts from now on one push: their entries
+// in the history have the same Push.
+func (c *Client) BeginPush() { c.push = rand.Text() }
 
 // New returns a client. The error is an *[Error]: not_a_hub when the origin is
 // none, token_malformed when no header can carry the token, insecure_origin when

@@ -36,7 +36,9 @@ func (c *Client) PutConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, 
 	if ifRevision != "" {
 		condition["If-Match"] = quote(ifRevision)
 	}
-	return c.putConfig(ctx, r, to(wire.OpPutConfig, r), body, condition)
+	req := to(wire.OpPutConfig, r)
+	req.query(url.Values{"push": {c.push}})
+	return c.putConfig(ctx, r, req, body, condition)
 }
 
 // RestoreConfig is PutConfig with a config of the project's history, which then says that

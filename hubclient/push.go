@@ -172,9 +172,11 @@ func (p *push) unchanged() *wire.BaseFilesWritten {
 func (p *push) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
 	req := to(wire.OpPutBaseFiles, p.project)
 	req.header, req.once = maps.Clone(p.condition), planned
+	query := url.Values{"push": {p.client.push}}
 	if len(p.base) > 0 {
-		req.query(url.Values{"base": {p.files.Base.Digest}})
+		query.Set("base", p.files.Base.Digest)
 	}
+	req.query(query)
 	t := p.files.Snapshot.Tree
 	stored, storedBytes := len(t)-len(blobs), t.Bytes()-tree.Tree(blobs).Bytes()
 	err := req.setUpload(ctx, &upload{

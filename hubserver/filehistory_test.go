@@ -58,6 +58,27 @@ func TestBaseFilesHistory_ListsAndRestores(t *testing.T) {
 	})
 }
 
+// A push of both is two writes, which the histories show as one push.
+func TestHistories_ShowTheWritesOfOnePush(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.settings(`{"a": 1}`)
+		hub.pushFiles(file{name: "a", content: "alpha"})
+		hub.as("alice").put(clientCfg+"?push=p1", `{"settings": {"a": 2}}`).want(200)
+		hub.as("alice").put(baseFiles+"?push=p1", archive(hub, file{name: "a", content: "beta"})).want(200)
+		configs := decoded[wire.ConfigHistory](hub.as("rita").get(configHistory).want(200)).Entries
+		files := decoded[wire.BaseFilesHistory](hub.as("rita").get(baseFiles + "/history").want(200)).Entries
+		n := configs[1].Number
+		if configs[0].Number != n+2 || files[0].Number != n+3 || files[1].Number != n+1 {
+			t.Errorf("the numbers are %d and %d, %d and %d", configs[0].Number, n, files[0].Number, files[1].Number)
+		}
+		if configs[0].Push != "p1" || files[0].Push != "p1" || configs[1].Push != "" || files[1].Push != "" {
+			t.Errorf("%+v\n%+v", configs, files)
+		}
+		hub.as("alice").put(clientCfg+"?push="+strings.Repeat("p", 65), `{"settings": {"a": 3}}`).problem(422, wire.CodeInvalidBody)
+	})
+}
+
 func TestBaseFilesHistory_ListsFormerSets(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()

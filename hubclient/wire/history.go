@@ -12,9 +12,11 @@ type ConfigHistory struct {
 // ConfigEntry is a write that changed a config.
 type ConfigEntry struct {
 	Edit
+	Number    int64  `json:"number"`    // counts the writes of a project, of its config and its base files
 	Parent    string `json:"parent"`    // the revision that it replaced, "": it was the first write
 	TokenName string `json:"tokenName"` // "": not known
 	RequestID string `json:"requestId"` // "": not known
+	Push      string `json:"push"`      // the same in the config and the base files of one push; "": not known
 	Added     int    `json:"added"`     // keys
 	Changed   int    `json:"changed"`
 	Removed   int    `json:"removed"`
@@ -28,12 +30,14 @@ type BaseFilesHistory struct {
 // BaseFilesEntry is a write that replaced a set of base files.
 type BaseFilesEntry struct {
 	BaseFilesSum
+	Number     int64     `json:"number"` // as in ConfigEntry
 	Parent     string    `json:"parent"` // the digest of the set that it replaced, "": there was none, or it is not known
 	UpdatedAt  time.Time `json:"updatedAt"`
 	UpdatedBy  string    `json:"updatedBy"`
 	UpdatedVia Via       `json:"updatedVia,omitzero"` // "": not known
 	TokenName  string    `json:"tokenName"`           // "": not known
 	RequestID  string    `json:"requestId"`           // "": not known
+	Push       string    `json:"push"`                // as in ConfigEntry
 	Added      int       `json:"added"`               // files
 	Changed    int       `json:"changed"`
 	Removed    int       `json:"removed"`

@@ -34,7 +34,7 @@ func getConfigHistory(c *request.Call) error {
 
 func toConfigEntry(r *store.Revision) wire.ConfigEntry {
 	return wire.ConfigEntry{
-		Edit: toEdit(*r), Parent: r.Parent, TokenName: r.Token, RequestID: r.Request,
+		Edit: toEdit(*r), Number: r.N, Parent: r.Parent, TokenName: r.Token, RequestID: r.Request, Push: r.Push,
 		Added: r.Added, Changed: r.Changed, Removed: r.Removed,
 	}
 }
@@ -54,8 +54,9 @@ func getBaseFilesHistory(c *request.Call) error {
 
 func toBaseFilesEntry(r *store.Revision) wire.BaseFilesEntry {
 	return wire.BaseFilesEntry{
-		BaseFilesSum: toBaseFilesSum(*r), Parent: r.Parent,
-		UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via), TokenName: r.Token, RequestID: r.Request,
+		BaseFilesSum: toBaseFilesSum(*r), Number: r.N, Parent: r.Parent,
+		UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via),
+		TokenName: r.Token, RequestID: r.Request, Push: r.Push,
 		Added: r.Added, Changed: r.Changed, Removed: r.Removed,
 	}
 }

@@ -37,13 +37,13 @@ func (a *App) CacheDir(name string) string {
 	return filepath.Join(dir, "tool", name)
 }
 
-// History returns the undo history: what pushes and pulls replaced.
-func (a *App) History() *state.History {
+// State returns the directory for what is to last, such as what pulls replaced.
+func (a *App) State() state.Dir {
 	dir, err := a.directory("TOOL_STATE_DIR", userStateDir)
 	if err != nil {
 		dir = "" // saving fails, and says so
 	}
-	return state.NewHistory(dir)
+	return state.Dir(dir)
 }
 
 // userStateDir returns the user's directory for what is to last but need not be

@@ -90,7 +90,7 @@ func (a *App) Settle(err error) error {
 		return err
 	}
 	f := failure.Of(err)
-	r := &Aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin}
+	r := &Aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin, Done: f.Hint}
 	if id, err := a.Identity(); err == nil && r.Origin == "" {
 		r.Origin = id.Origin
 	}

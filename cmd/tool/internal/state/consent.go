@@ -1,6 +1,8 @@
 package state
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,17 +10,17 @@ import (
 )
 
 // Consented reports whether a question about name was answered with yes before.
-func (h *History) Consented(name string) bool {
-	_, err := os.Lstat(h.consent(name))
-	return h.dir != "" && err == nil
+func (d Dir) Consented(name string) bool {
+	_, err := os.Lstat(d.consent(name))
+	return d != "" && err == nil
 }
 
 // Consent remembers a yes.
-func (h *History) Consent(name string) error {
-	if h.dir == "" {
+func (d Dir) Consent(name string) error {
+	if d == "" {
 		return ErrNoDirectory
 	}
-	path := h.consent(name)
+	path := d.consent(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -33,6 +35,10 @@ func (h *History) Consent(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-func (h *History) consent(name string) string {
-	return filepath.Join(h.dir, "consents", filepath.Base(h.pathOf(name)))
+func (d Dir) consent(name string) string { return filepath.Join(string(d), "consents", nameOf(name)) }
+
+// nameOf returns a name of a file for a name of any form.
+func nameOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:16])
 }

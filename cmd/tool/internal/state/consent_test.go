@@ -7,7 +7,7 @@ import (
 )
 
 func TestConsent_IsRememberedForOneName(t *testing.T) {
-	s := state.NewHistory(t.TempDir())
+	s := state.Dir(t.TempDir())
 	if s.Consented("web") {
 		t.Error("a yes before there was one")
 	}
@@ -19,7 +19,7 @@ func TestConsent_IsRememberedForOneName(t *testing.T) {
 	if !s.Consented("web") || s.Consented("shop") {
 		t.Errorf("web: %v, shop: %v", s.Consented("web"), s.Consented("shop"))
 	}
-	if nowhere := state.NewHistory(""); nowhere.Consent("web") == nil || nowhere.Consented("web") {
+	if nowhere := state.Dir(""); nowhere.Consent("web") == nil || nowhere.Consented("web") {
 		t.Error("a yes is remembered nowhere")
 	}
 }

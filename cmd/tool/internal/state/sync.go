@@ -2,8 +2,6 @@ package state
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,8 +22,7 @@ type Sync struct{ dir string }
 func NewSync(dir string) *Sync { return &Sync{dir} }
 
 func (s *Sync) path(origin string, r ref.Ref) string {
-	sum := sha256.Sum256([]byte(origin + " " + r.String()))
-	return filepath.Join(s.dir, hex.EncodeToString(sum[:16]))
+	return filepath.Join(s.dir, nameOf(origin+" "+r.String()))
 }
 
 // Save remembers revision as the last one pushed to or pulled from a project; "": none.

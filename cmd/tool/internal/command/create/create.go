@@ -124,7 +124,7 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 		return fail(c.fail(err))
 	}
 	if remember {
-		if err := a.History().Consent(app.IgnoredConsent(c.result.Origin, c.result.Project)); err != nil {
+		if err := a.State().Consent(app.IgnoredConsent(c.result.Origin, c.result.Project)); err != nil {
 			c.result.Notes = append(c.result.Notes, "the answer about files that git ignores could not be remembered: "+err.Error())
 		}
 	}

@@ -80,7 +80,8 @@ in a file or 1 GiB in all need a yes, or --force.`,
 	fl.BoolVar(&o.Mine, "mine", false, "keep your value of each key in conflict")
 	fl.BoolVar(&o.Theirs, "theirs", false, "take the hub's value of each key in conflict")
 	fl.BoolVar(&o.Force, "force", false, "replace settings and files that differ, without merging or asking")
-	fl.BoolVar(&o.Undo, "undo", false, "restore the settings and base files that the last pull replaced, without calling the hub")
+	fl.BoolVar(&o.Undo, "undo", false,
+		"restore the settings and base files that the last pull replaced, without calling the hub")
 	fl.BoolVar(&o.NoUndo, "no-undo", false, "replace settings and files without saving them for --undo")
 	c.RegisterFlagCompletionFunc("output", app.Directories)
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())

@@ -11,8 +11,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/state"
-	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -28,14 +26,13 @@ type FilesResult struct {
 // files are the base files of a pull.
 type files struct {
 	*basefiles.Restore
-	set   *wire.BaseFiles
-	place string // of what is replaced, in the undo history
-	dir   string // as a person calls it
+	set *wire.BaseFiles
+	dir string // as a person calls it
 }
 
 // fetchFiles compares the hub's base files with the local ones, those of the app
 // root unless another place was given.
-func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
+func (p *pull) fetchFiles(ctx context.Context, root string) error {
 	dir, called := p.output, p.outputName
 	if dir == "" {
 		dir = p.local.Workspace.Path(root)
@@ -45,43 +42,30 @@ func (p *pull) fetchFiles(ctx context.Context, root string) (*files, error) {
 	}
 	set, err := p.hub.BaseFiles(ctx, p.destination)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if set == nil {
-		return nil, failure.New(failure.CodeNoBaseFiles, "%s holds no base files on %s", p.destination, p.hub.Origin()).
-			Try(p.pushLine().Flag("--base-files-only"))
+		return failure.New(failure.CodeNoBaseFiles, "%s holds no base files on %s", p.destination, p.hub.Origin()).
+			Try(p.line("push").Flag("--base-files-only"))
 	}
 	restore, err := basefiles.NewRestore(dir, set.Files)
 	if err != nil {
-		return nil, failure.At(app.StageRead, err)
+		return failure.At(app.StageRead, err)
 	}
-	return &files{restore, set, filesPlace(dir), called}, nil
+	p.files = &files{restore, set, called}
+	return nil
 }
 
-// confirmSize reports whether files may be written that are more or larger than usual.
-func (p *pull) confirmSize(ctx context.Context) (bool, error) {
-	why := basefiles.CheckLimits(p.files.set.Files, basefiles.UsualLimits)
-	if why == nil || p.opts.Force {
-		return true, nil
+// confirmFiles asks before more, or larger, files than usual are written, before local files that
+// differ are overwritten, and before those are added that do more than being part of the app.
+func (p *pull) confirmFiles(ctx context.Context) error {
+	if p.opts.Force {
+		return nil
 	}
-	if !p.asks {
-		return false, failure.New(wire.CodeTooLarge, "the base files of %s are not written: %w", p.destination, why).
-			WithHint("if you expect so much, write them with --force").At(app.StageRead).
-			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
-	}
-	p.transfer.Hide()
-	return p.app.UI.Confirm(ctx, ui.YesNo{
-		Title: fmt.Sprintf("Write that much to %s?", p.files.dir),
-		Facts: []string{fmt.Sprintf("Base files of %s: %v.", p.destination, why)},
-		Yes:   "Write it", No: "Write nothing",
-	})
-}
-
-// confirmFiles reports whether local files that differ may be overwritten, and those be
-// added that do more than being part of the app.
-func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
-	if p.files == nil || p.opts.Force {
-		return true, nil
+	if why := basefiles.CheckLimits(p.files.set.Files, basefiles.UsualLimits); why != nil {
+		if err := p.confirmSize(ctx, why); err != nil {
+			return err
+		}
 	}
 	var added []string
 	for _, e := range p.files.Added {
@@ -91,10 +75,10 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 	}
 	changed := paths(p.files.Changed)
 	if len(added)+len(changed) == 0 {
-		return true, nil
+		return nil
 	}
 	if !p.asks {
-		return false, p.unconfirmed(added, changed)
+		return p.unconfirmed(added, changed)
 	}
 	q := app.FilesQuestion{
 		Title: fmt.Sprintf("Overwrite files in %s?", p.files.dir), Yes: "Overwrite them", No: "Leave them",
@@ -116,7 +100,22 @@ func (p *pull) confirmFiles(ctx context.Context) (bool, error) {
 		q.Names = append(q.Names, "~ "+path)
 	}
 	p.transfer.Hide()
-	return p.app.ConfirmFiles(ctx, q)
+	return app.Agreed(p.app.ConfirmFiles(ctx, q))
+}
+
+// confirmSize asks whether files may be written that are more or larger than usual.
+func (p *pull) confirmSize(ctx context.Context, why error) error {
+	if !p.asks {
+		return failure.New(wire.CodeTooLarge, "the base files of %s are not written: %w", p.destination, why).
+			WithHint("if you expect so much, write them with --force").At(app.StageRead).
+			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
+	}
+	p.transfer.Hide()
+	return app.Agreed(p.app.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Write that much to %s?", p.files.dir),
+		Facts: []string{fmt.Sprintf("Base files of %s: %v.", p.destination, why)},
+		Yes:   "Write it", No: "Write nothing",
+	}))
 }
 
 // whyConfirm says of files why they are not added unasked.
@@ -184,49 +183,36 @@ func (p *pull) filesFlag() string {
 	return "--base-files"
 }
 
-// writeFiles writes the files that are missing or differ. Other files stay as they are.
-func (p *pull) writeFiles(ctx context.Context, former *state.FileSet, r *Result) (err error) {
-	if p.files == nil {
-		return nil
-	}
-	replaced := 0
-	defer func() { err = p.tellFormer(former, replaced, r, err) }()
-	missing := tree.Tree(slices.Concat(p.files.Added, p.files.Changed))
-	wanted := map[string]int{} // 1: replaces a file
+// writeFiles writes the files that are missing or differ, and returns how many it replaced. Other
+// files stay as they are.
+func (p *pull) writeFiles(ctx context.Context, r *Result) (replaced int, err error) {
+	replaces := map[string]int{}
 	for _, e := range p.files.Added {
-		wanted[e.Path] = 0
+		replaces[e.Path] = 0
 	}
 	for _, e := range p.files.Changed {
-		wanted[e.Path] = 1
+		replaces[e.Path] = 1
 	}
-	if len(wanted) > 0 {
-		so := ui.Progress{Phase: app.Downloading, TotalFiles: len(wanted), TotalBytes: missing.Bytes()}
-		err := p.hub.DownloadBaseFiles(ctx, p.destination, p.files.set, func(e tree.Entry, content io.Reader) error {
-			replaces, ok := wanted[e.Path]
-			if !ok {
+	if len(replaces) > 0 {
+		missing := tree.Tree(slices.Concat(p.files.Added, p.files.Changed))
+		so := ui.Progress{Phase: app.Downloading, TotalFiles: len(missing), TotalBytes: missing.Bytes()}
+		err = p.hub.DownloadBaseFiles(ctx, p.destination, p.files.set, func(e tree.Entry, content io.Reader) error {
+			n, wanted := replaces[e.Path]
+			if !wanted {
 				_, err := io.Copy(io.Discard, content)
 				return err
 			}
 			if err := p.files.Write(e, content); err != nil {
 				return failure.At(app.StageWrite, err)
 			}
-			replaced += replaces
+			replaced += n
 			so.Files, so.Bytes = so.Files+1, so.Bytes+e.Size
 			p.transfer.Update(so)
 			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
 	r.BaseFilesPulled = len(p.files.set.Files)
 	added := paths(p.files.Added)
 	r.FilesResult = &FilesResult{Added: len(added), Changed: len(p.files.Changed), AddedPaths: added}
-	if p.output == "" {
-		p.app.SyncState().SaveFiles(p.hub.Origin(), p.destination, tree.Snapshot{Tree: p.files.set.Files, Digest: p.files.set.Tree})
-		if err := p.local.RecordPulled(p.hub.Origin(), workspace.Pulled{Project: p.destination, Tree: p.files.set.Tree}); err != nil {
-			r.Notes = append(r.Notes, "the base files could not be recorded: "+err.Error())
-		}
-	}
-	return nil
+	return replaced, err
 }

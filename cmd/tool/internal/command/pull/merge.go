@@ -9,22 +9,19 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 )
 
 // mergeSettings merges the hub's config with the local settings, and asks where it has to.
-// It returns false when the person said no.
-func (p *pull) mergeSettings(ctx context.Context) (bool, error) {
-	p.conflicts = flat.Conflicts{}
+func (p *pull) mergeSettings(ctx context.Context) error {
 	if p.opts.Force {
 		p.merged = p.config
-		return true, nil
+		return nil
 	}
 	base, err := p.findBase(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	p.unknownBase = base == nil
 	choose := func(flat.Conflict) flat.Side { return flat.Mine }
@@ -34,24 +31,21 @@ func (p *pull) mergeSettings(ctx context.Context) (bool, error) {
 	merged, conflicts := flat.Merge(base, p.settings, p.config, choose)
 	switch {
 	case len(conflicts) == 0 || p.opts.Mine || p.opts.Theirs:
-	case p.asks:
-		sides, err := p.askConflicts(ctx, merged, conflicts)
-		if err != nil || sides == nil {
-			return false, err
-		}
-		next := 0
-		merged, p.conflicts = flat.Merge(base, p.settings, p.config, func(flat.Conflict) flat.Side {
-			next++
-			return sides[next-1]
-		})
-		p.merged = merged
-		return true, nil
-	default:
-		return false, p.conflictFailure(conflicts)
+		p.merged, p.conflicts = merged, append(p.conflicts, conflicts...)
+		return p.confirmMerge(ctx)
+	case !p.asks:
+		return p.conflictFailure(conflicts)
 	}
-	p.merged = merged
-	p.conflicts = append(p.conflicts, conflicts...)
-	return p.confirmMerge(ctx)
+	sides, err := p.askConflicts(ctx, merged, conflicts)
+	if err != nil {
+		return err
+	}
+	next := 0
+	p.merged, p.conflicts = flat.Merge(base, p.settings, p.config, func(flat.Conflict) flat.Side {
+		next++
+		return sides[next-1]
+	})
+	return nil
 }
 
 // findBase returns the config that both sides come from, nil when it is not known.
@@ -80,7 +74,7 @@ func (p *pull) findBase(ctx context.Context) (*flat.Config, error) {
 	} else if !refused(err) {
 		return nil, err
 	}
-	return p.savedConfig(base.Revision), nil
+	return nil, nil
 }
 
 // refused reports that the hub does not have the revision, or not for the caller.
@@ -89,33 +83,15 @@ func refused(err error) bool {
 		return true
 	}
 	e, ok := errors.AsType[*hubclient.Error](err)
-	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusTooManyRequests
-}
-
-// savedConfig returns the config with a revision from the undo history, nil if it is not there.
-func (p *pull) savedConfig(revision string) *flat.Config {
-	for _, name := range []string{p.place(), state.PushName(p.hub.Origin(), p.destination)} {
-		var found *flat.Config
-		_, _ = p.app.History().Latest(name, func(e *state.Entry) bool {
-			config, err := flat.Parse(e.Config)
-			if err != nil || config.Revision() != revision {
-				return true
-			}
-			found = &config
-			return false
-		}) // what cannot be read is not found
-		if found != nil {
-			return found
-		}
-	}
-	return nil
+	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
+		e.Status != http.StatusTooManyRequests
 }
 
 // confirmMerge asks whether client.json may be changed, where that is asked.
-func (p *pull) confirmMerge(ctx context.Context) (bool, error) {
+func (p *pull) confirmMerge(ctx context.Context) error {
 	changes := flat.Diff(p.settings, p.merged)
 	if changes.Empty() || !p.asks {
-		return true, nil
+		return nil
 	}
 	q := ui.Overwrite{
 		Title: fmt.Sprintf("Replace the settings in %s?", p.local.ClientPath()),
@@ -127,14 +103,14 @@ func (p *pull) confirmMerge(ctx context.Context) (bool, error) {
 		q.Facts = append(q.Facts, "Kept    "+app.Count(kept, "local change", "local changes"))
 	}
 	p.transfer.Hide()
-	return p.app.UI.Overwrite(ctx, q)
+	return app.Agreed(p.app.UI.Overwrite(ctx, q))
 }
 
 func (p *pull) configFact() string {
 	return "Config  " + p.destination.String() + ", " + app.Edit(p.current.Edit)
 }
 
-// askConflicts asks which side of each conflict to take, nil for no. merged is what there is
+// askConflicts asks which side of each conflict to take. merged is what there is
 // to see of the other changes.
 func (p *pull) askConflicts(ctx context.Context, merged flat.Config, conflicts flat.Conflicts) ([]flat.Side, error) {
 	q := ui.Merge{
@@ -148,11 +124,13 @@ func (p *pull) askConflicts(ctx context.Context, merged flat.Config, conflicts f
 		q.Facts = append(q.Facts, "Also    "+app.DifferenceSummary(others)+" by the hub, without a conflict")
 	}
 	p.transfer.Hide()
-	return p.app.UI.Merge(ctx, q)
+	sides, err := p.app.UI.Merge(ctx, q)
+	return sides, app.Agreed(sides != nil, err)
 }
 
 func (p *pull) unknownBaseText() string {
-	return fmt.Sprintf("the config that %s comes from is not known, so every difference is a conflict", p.local.ClientPath())
+	return fmt.Sprintf("the config that %s comes from is not known, so every difference is a conflict",
+		p.local.ClientPath())
 }
 
 // conflictFailure is the failure of a merge whose conflicts nobody resolves.
@@ -163,6 +141,7 @@ func (p *pull) conflictFailure(conflicts flat.Conflicts) error {
 		f = f.WithReason("%s; %s", app.Count(len(conflicts), "key differs", "keys differ"), p.unknownBaseText())
 	}
 	f.Current, f.Conflicts = &p.current.Edit, conflicts
-	return f.WithHint("nothing was changed: keep your values with --mine, take the hub's with --theirs, or run it in a terminal to choose key by key").
+	return f.WithHint("nothing was changed: keep your values with --mine, take the hub's with --theirs, " +
+		"or run it in a terminal to choose key by key").
 		Try(p.line("diff"))
 }

@@ -125,19 +125,6 @@ func TestPull_EveryDifferenceIsAConflictWithoutABase(t *testing.T) {
 	wantSettings(t, w, `"title": "hub"`)
 }
 
-func TestPull_FindsTheBaseInTheUndoHistory(t *testing.T) {
-	w := synced(t, `"Pets" => "Pushed"`)
-	base := w.Read(".tool/web/pulled.json")
-	w.Run(push.Command, "web").Done() // saves what it replaces
-	w.Write(".tool/web/pulled.json", base)
-	w.Write(".tool/web/client.json", strings.Replace(clientText, "1.0", "2", 1))
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return r.URL.Query().Has("revision") && apptest.Refuse(rw, http.StatusNotFound, "revision_not_kept", "it is not kept")
-	})
-	w.Run(pull.Command, "web").Done()
-	wantClient(t, w, strings.NewReplacer("1.0", "2", "Pets", "Pushed").Replace(clientText))
-}
-
 func TestPull_KnowsNoBaseThatIsNotKept(t *testing.T) {
 	w := synced(t, `"Pets" => "Mine"`)
 	w.Edit(apptest.Stack, "size", `2`)

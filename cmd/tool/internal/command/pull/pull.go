@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -45,7 +47,7 @@ type Result struct {
 	Notes           []string `json:"notes"`
 }
 
-// pull is one pull.
+// pull is one pull. What it will write is planned in merged, edits and files.
 type pull struct {
 	app        *app.App
 	local      *workspace.Project
@@ -58,16 +60,18 @@ type pull struct {
 	client      *workspace.Client
 	settings    flat.Config // empty when there are none
 	destination ref.Ref
+	bases       workspace.Bases
 	hub         *identity.Hub
+
+	current     *wire.Config
 	config      flat.Config // the hub's
 	merged      flat.Config // what client.json is to have
 	edits       workspace.Edits
 	conflicts   flat.Conflicts
-	unknownBase bool // every difference is a conflict
-	current     *wire.Config
-	bases       workspace.Bases
+	unknownBase bool   // every difference is a conflict
 	files       *files // nil: none are pulled
-	done        failure.Effects
+
+	done failure.Effects
 }
 
 // Run pulls into the local project called name, or the only one.
@@ -88,17 +92,15 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 		return failure.Doing(err, local.Name, "pull %s", local.Name)
 	}
 	p.transfer = a.Progress()
-	r, no, err := p.pull(ctx)
+	r, err := p.pull(ctx)
 	p.transfer.Hide()
-	switch {
-	case err != nil:
+	if err != nil {
+		err = p.fail(err)
 		what := "pull " + local.Name
 		if from := app.DestinationOf(err); from != "" {
 			what += " from " + from
 		}
 		return failure.Doing(err, local.Name, "%s", what)
-	case no != nil:
-		return a.Aborted(no)
 	}
 	return a.Print("pulled", r, func(w *app.Printer) { pulledText(w, r, o.FilesOnly) })
 }
@@ -123,39 +125,41 @@ func (p *pull) findOutput() (err error) {
 	return nil
 }
 
-// pull pulls. It returns how it was aborted when the person said no.
-func (p *pull) pull(ctx context.Context) (*Result, *app.Aborted, error) {
-	yes, err := p.prepare(ctx)
-	if p.files != nil {
-		defer p.files.Close()
+// pull plans, asks, and does what was planned: first the settings, which say where base files go.
+func (p *pull) pull(ctx context.Context) (*Result, error) {
+	if err := p.read(); err != nil {
+		return nil, err
 	}
-	if err == nil && yes {
-		yes, err = p.confirmFiles(ctx)
+	var err error
+	if p.hub, err = p.app.ConnectToWrite(ctx); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, nil, p.fail(err)
-	}
-	if !yes {
-		return nil, &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}, nil
-	}
-	former, err := p.saveFormer()
-	if err != nil {
-		return nil, nil, p.fail(failure.At(app.StageWrite, err))
-	}
-	r, err := p.write(ctx)
-	if err != nil {
-		_ = former.Remove() // it would be the latest, and restore nothing
-		return nil, nil, p.fail(failure.At(app.StageWrite, err))
-	}
-	r.Notes = append(r.Notes, p.app.RecordHub(p.local, p.hub.Origin())...)
-	if err := p.writeFiles(ctx, former, r); err != nil {
-		f := p.fail(err)
-		if r.SettingsChanged {
-			f.Hint = strings.TrimSuffix("the settings are pulled, the base files in part at most; "+f.Hint, "; ")
+	p.merged, p.conflicts = p.settings, flat.Conflicts{}
+	if !p.opts.FilesOnly {
+		if err := p.fetchConfig(ctx); err != nil {
+			return nil, err
 		}
-		return nil, nil, f
+		if err := p.mergeSettings(ctx); err != nil {
+			return nil, err
+		}
+		if p.edits, err = p.client.Plan(p.merged); err != nil {
+			return nil, err
+		}
 	}
-	return r, nil, nil
+	root, err := p.appRoot()
+	if err != nil {
+		return nil, err
+	}
+	if p.opts.files() {
+		if err := p.fetchFiles(ctx, root); err != nil {
+			return nil, err
+		}
+		defer p.files.Close()
+		if err := p.confirmFiles(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.apply(ctx)
 }
 
 // read reads the local side.
@@ -179,41 +183,12 @@ func (p *pull) read() (err error) {
 	return nil
 }
 
-// prepare reads both sides and merges the settings. It returns false when the person said no.
-func (p *pull) prepare(ctx context.Context) (yes bool, err error) {
-	if err := p.read(); err != nil {
-		return false, err
-	}
-	if p.hub, err = p.app.ConnectToWrite(ctx); err != nil {
-		return false, err
-	}
-	p.merged = p.settings
-	if !p.opts.FilesOnly {
-		if err := p.fetchConfig(ctx); err != nil {
-			return false, err
-		}
-		if yes, err := p.mergeSettings(ctx); err != nil || !yes {
-			return false, err
-		}
-		if p.edits, err = p.client.Plan(p.merged); err != nil {
-			return false, err
-		}
-	}
-	root, err := p.appRoot()
-	if err == nil && p.opts.files() {
-		if p.files, err = p.fetchFiles(ctx, root); err == nil {
-			return p.confirmSize(ctx)
-		}
-	}
-	return err == nil, err
-}
-
 func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	if p.current, err = p.hub.Config(ctx, p.destination, ""); err != nil {
 		return err
 	}
 	if !p.current.HasConfig {
-		e := failure.New(failure.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).Try(p.pushLine())
+		e := failure.New(failure.CodeNoConfig, "%s holds no config on %s", p.destination, p.hub.Origin()).Try(p.line("push"))
 		if p.opts.files() {
 			e.Recipe = []cmdline.Line{p.line("pull").Flag("--base-files-only")}
 		}
@@ -221,7 +196,8 @@ func (p *pull) fetchConfig(ctx context.Context) (err error) {
 	}
 	p.config, err = flat.Parse(p.current.Config)
 	if err != nil {
-		return failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination, p.hub.Origin(), err)
+		return failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", p.destination,
+			p.hub.Origin(), err)
 	}
 	if err := p.config.Check(workspace.ConfigLimits); err != nil {
 		f := failure.New(wire.CodeTooLarge, "the config of %s on %s cannot be pulled: %w", p.destination, p.hub.Origin(), err)
@@ -252,59 +228,90 @@ func (p *pull) appRoot() (string, error) {
 	return root, nil
 }
 
-// pushLine is the command that gives the project a config.
-func (p *pull) pushLine() cmdline.Line { return p.line("push") }
-
 // line is a command about the local project and the same hub project.
 func (p *pull) line(command string) cmdline.Line {
 	return app.LineFor(command, p.local, p.opts.Project, p.destination)
 }
 
-// write writes the config into client.json and records what was pulled.
-func (p *pull) write(ctx context.Context) (*Result, error) {
+// apply writes client.json and the base files, and records what was pulled.
+func (p *pull) apply(ctx context.Context) (*Result, error) {
 	changes := flat.Diff(p.settings, p.merged)
-	if p.opts.FilesOnly {
-		return &Result{
-			ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(),
-			EnrichmentCount: p.settings.EnrichmentCount(), Changes: changes, Conflicts: flat.Conflicts{}, Notes: []string{},
-		}, nil
+	r := &Result{
+		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(),
+		EnrichmentCount: p.merged.EnrichmentCount(), Changes: changes, Conflicts: p.conflicts, Notes: []string{},
 	}
-	if err := context.Cause(ctx); err != nil { // all that follows is local, and ends soon
-		return nil, err
+	if err := context.Cause(ctx); err != nil {
+		return nil, failure.At(app.StageWrite, err)
 	}
-	saved, notes, err := p.saveSettings(changes)
+	undo, err := p.saveUndo()
 	if err != nil {
-		return nil, err
+		return nil, failure.At(app.StageWrite, err)
 	}
 	changed, err := p.client.Apply(p.edits)
 	if err != nil {
-		if saved != nil {
-			_ = saved.Drop() // or it stays pending, and undo passes over it
-		}
-		return nil, err
-	}
-	if saved != nil {
-		saved.Confirm()
+		_ = undo.Drop() // it would be the latest, and restore nothing
+		return nil, failure.At(app.StageWrite, err)
 	}
 	p.done.SettingsChanged = len(changed) > 0
-	if err := p.local.RecordPulled(p.hub.Origin(), workspace.Pulled{Project: p.destination, Revision: p.current.Revision}); err != nil {
-		e := failure.Of(err)
-		if len(changed) > 0 {
-			e.Hint = strings.TrimSuffix(fmt.Sprintf("the settings in %s are pulled; %s", p.local.ClientPath(), e.Hint), "; ")
-			e = e.Try(p.undoLine())
+	base, files := workspace.Pulled{Project: p.destination}, tree.Tree(nil)
+	if !p.opts.FilesOnly {
+		base.Revision = p.current.Revision
+		p.noteSettings(r, changed)
+	}
+	replaced, filesErr := 0, error(nil)
+	if p.files != nil {
+		replaced, filesErr = p.writeFiles(ctx, r)
+		if filesErr == nil && p.output == "" {
+			base.Tree, files = p.files.set.Tree, p.files.set.Files
 		}
-		return nil, e
 	}
-	p.app.SyncState().Save(p.hub.Origin(), p.destination, p.current.Revision)
-	r := &Result{
-		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(),
-		EnrichmentCount: p.merged.EnrichmentCount(), SettingsChanged: len(changed) > 0, Changes: changes,
-		Conflicts: p.conflicts, KeysTaken: changes.Len(), KeysKept: flat.Diff(p.config, p.merged).Len(),
-		Revision: p.current.Revision, UpdatedBy: p.current.UpdatedBy, UpdatedAt: p.current.UpdatedAt, UpdatedVia: p.current.UpdatedVia,
-		Notes: notes,
+	if len(changed)+replaced > 0 {
+		_ = undo.Commit() // else it stays pending, which undo copes with
+	} else {
+		_ = undo.Drop()
 	}
+	notes, err := p.app.Record(p.local, r.Origin, base, files)
+	r.Notes = append(r.Notes, notes...)
+	note := p.undoNote(undo, replaced)
+	switch {
+	case filesErr != nil:
+		f := failure.Of(filesErr)
+		hints := []string{f.Hint}
+		if r.SettingsChanged {
+			hints = []string{"the settings are pulled, the base files in part at most", f.Hint}
+		}
+		if replaced > 0 {
+			hints = append(hints, note)
+		}
+		f.Hint = strings.Join(slices.DeleteFunc(hints, func(hint string) bool { return hint == "" }), "; ")
+		return nil, f
+	case err != nil && !p.opts.FilesOnly:
+		f := failure.Of(err)
+		if len(changed) > 0 {
+			f.Hint = strings.TrimSuffix(fmt.Sprintf("the settings in %s are pulled; %s", p.local.ClientPath(), f.Hint), "; ")
+			f = f.Try(p.undoLine())
+		}
+		return nil, f.At(app.StageWrite)
+	case err != nil:
+		r.Notes = append(r.Notes, "the base files could not be recorded: "+err.Error())
+	}
+	if note != "" {
+		r.Notes = append(r.Notes, note)
+	}
+	return r, nil
+}
+
+// noteSettings notes in the result what was pulled of the config. changed are the files.
+func (p *pull) noteSettings(r *Result, changed []string) {
+	r.SettingsChanged = len(changed) > 0
+	r.KeysTaken, r.KeysKept = r.Changes.Len(), flat.Diff(p.config, p.merged).Len()
 	r.Merged = r.KeysKept > 0
-	if p.local.Env != "" && len(changed) > 0 {
+	edit := p.current.Edit
+	r.Revision, r.UpdatedBy, r.UpdatedAt, r.UpdatedVia = edit.Revision, edit.UpdatedBy, edit.UpdatedAt, edit.UpdatedVia
+	if r.SettingsChanged && !p.opts.NoUndo {
+		r.Notes = append(r.Notes, "the previous settings are saved; to restore them: "+p.app.CommandText(p.undoLine()))
+	}
+	if p.local.Env != "" && r.SettingsChanged {
 		r.Notes = append(r.Notes, "changed: "+strings.Join(changed, ", "))
 	}
 	if p.unknownBase && len(p.conflicts) > 0 {
@@ -312,9 +319,9 @@ func (p *pull) write(ctx context.Context) (*Result, error) {
 	}
 	if !p.client.Project.Present() {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s names no project; a push records it: %s",
-			p.local.ClientPath(), p.app.CommandText(cmdline.Tool("push").With(p.local.Name).Flag("--project", p.destination.String()))))
+			p.local.ClientPath(), p.app.CommandText(cmdline.Tool("push").With(p.local.Name).Flag("--project",
+				p.destination.String()))))
 	}
-	return r, nil
 }
 
 // fail adds to a failure what had happened by then.

@@ -28,7 +28,8 @@ func pulledText(w *app.Printer, r *Result, filesOnly bool) {
 			}
 		}
 		if r.Merged {
-			w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have", "local changes that the hub does not have"))
+			w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have",
+				"local changes that the hub does not have"))
 		}
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
@@ -40,6 +41,17 @@ func pulledText(w *app.Printer, r *Result, filesOnly bool) {
 		w.Field("config", "written by %s %s through %s", r.UpdatedBy, app.Ago(r.UpdatedAt), r.UpdatedVia.Phrase())
 	}
 	w.Notes(r.Notes)
+}
+
+// restored names what an undo restored.
+func (r *Result) restored() string {
+	switch {
+	case r.FilesResult == nil:
+		return "settings"
+	case r.SettingsChanged:
+		return "settings and base files"
+	}
+	return "base files"
 }
 
 func pulledFiles(r *Result) string {

@@ -1,43 +1,166 @@
 package pull
 
 import (
-	"errors"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
-	"time"
+	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// saveSettings saves the settings that are about to be replaced in the undo history. The
-// entry is nil if there is nothing to save.
-func (p *pull) saveSettings(changes flat.Difference) (saved *state.Entry, notes []string, err error) {
-	if changes.Empty() || p.opts.NoUndo {
-		return nil, []string{}, nil
+// place names what is pulled into in the state directory.
+func (p *pull) place() string {
+	place := "pull " + filepath.Join(p.local.Workspace.Dir, p.local.ClientPath()) + " " + p.destination.String()
+	if p.output != "" {
+		place += " to " + p.output
 	}
-	if saved = p.interrupted(); saved != nil {
-		return saved, p.savedNote(), nil
+	return place
+}
+
+// filesDir is where the base files are that a pull has written: --output, or the app root.
+func (p *pull) filesDir() (string, error) {
+	if p.output != "" {
+		return p.output, nil
 	}
-	v := state.Value{
-		Name: p.place(), Config: p.settings.Canonical(), Written: p.merged.Revision(), At: time.Now(),
-		Pulled: &state.Pulled{Origin: p.hub.Origin(), Common: p.app.SyncState().Last(p.hub.Origin(), p.destination)},
+	root, err := p.client.AppRoot()
+	if err != nil {
+		return "", err
 	}
+	return p.local.Workspace.Path(root), nil
+}
+
+// isSettings tells client.json and the files of environments, which are named relative to the
+// workspace, from base files: no base file is in .tool.
+func isSettings(f state.File) bool { return strings.HasPrefix(f.Path, ".tool/") }
+
+// digest returns the SHA-256 of a file as it is now, "" if it cannot be read. dir has the base files.
+func (p *pull) digest(dir string, f state.File) string {
+	if isSettings(f) {
+		text, _, err := p.local.Workspace.ReadFile(f.Path)
+		if err != nil {
+			return ""
+		}
+		return digestOf(text)
+	}
+	content, err := os.OpenInRoot(dir, f.Path)
+	if err != nil {
+		return ""
+	}
+	defer content.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, content); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// latestUndo returns what the last pull replaced, nil if that is nothing. Of one that was
+// interrupted it returns what it has written, too; if that is nothing, the pull does not count.
+func (p *pull) latestUndo(dir string) (*state.Undo, map[string]state.File, error) {
+	for {
+		u, err := p.app.State().LatestUndo(p.place())
+		if err != nil || u == nil || !u.Pending {
+			return u, nil, err
+		}
+		written := map[string]state.File{}
+		for _, f := range u.Files {
+			if p.digest(dir, f) == f.Written {
+				written[f.Path] = f
+			}
+		}
+		if len(written) > 0 {
+			return u, written, nil
+		}
+		if err := u.Drop(); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// saveUndo copies the files that are about to be replaced. Of files that an earlier pull has
+// written which was interrupted, it takes that pull's copies.
+func (p *pull) saveUndo() (*state.Undo, error) {
+	before := state.Base{Origin: p.hub.Origin(), Common: p.app.SyncState().Last(p.hub.Origin(), p.destination)}
 	if base := p.bases.At(p.hub.Origin()); base != nil {
-		v.Pulled.Project, v.Pulled.Revision = base.Project, base.Revision
+		before.Project, before.Revision, before.Tree = base.Project, base.Revision, base.Tree
 	}
-	if saved, err = p.app.History().Begin(v); err != nil {
-		return nil, nil, p.notSaved("settings", errors.Unwrap(err))
+	undo := p.app.State().NewUndo(p.place(), before)
+	if p.opts.NoUndo {
+		return undo, nil
 	}
-	return saved, p.savedNote(), nil
+	dir, err := p.filesDir()
+	if err != nil { // the settings that are pulled may come right
+		dir = ""
+	}
+	former, written, err := p.latestUndo(dir)
+	if err != nil || former == nil || !former.Pending {
+		former, written = nil, nil // what cannot be read cannot be put back either
+	} else {
+		undo.Before = former.Before
+	}
+	var unsaved error // why a copy could not be made
+	add := func(f state.File, content io.Reader) error {
+		if earlier, ok := written[f.Path]; ok {
+			delete(written, f.Path)
+			copied, err := former.Open(earlier)
+			if err != nil {
+				unsaved = err
+				return err
+			}
+			defer copied.Close()
+			f.Mode, content = earlier.Mode, copied
+		}
+		unsaved = undo.Add(f, content)
+		return unsaved
+	}
+	err = p.edits.Each(func(name string, before, after []byte) error {
+		return add(state.File{Path: name, Written: digestOf(after)}, bytes.NewReader(before))
+	})
+	if err == nil && p.files != nil {
+		err = p.files.Save(func(f basefiles.Former) error {
+			return add(state.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
+		})
+	}
+	if err == nil && len(undo.Files) > 0 {
+		for _, f := range written {
+			if err = add(f, nil); err != nil {
+				break
+			}
+		}
+	}
+	if err == nil {
+		unsaved = undo.Begin()
+	}
+	if unsaved != nil {
+		err = p.notSaved(unsaved)
+	}
+	if err != nil {
+		_ = undo.Drop()
+		return nil, err
+	}
+	return undo, nil
 }
 
 // notSaved is the failure of a pull that could not be undone.
-func (p *pull) notSaved(what string, err error) error {
+func (p *pull) notSaved(err error) error {
 	again := p.line("pull").Flag("--no-undo")
 	for _, f := range []struct {
 		name  string
@@ -50,126 +173,174 @@ func (p *pull) notSaved(what string, err error) error {
 	if p.output != "" {
 		again = again.Flag("--output", p.opts.Output.String())
 	}
-	return failure.New(failure.CodeInvalidFile, "the %s that the pull replaces cannot be saved for --undo: %w", what, err).
+	return failure.New(failure.CodeInvalidFile, "the files that the pull replaces cannot be saved for --undo: %w", err).
 		WithHint("nothing was changed; to replace them for good, add --no-undo").Try(again)
 }
 
-func (p *pull) savedNote() []string {
-	return []string{"the previous settings are saved; to restore them: " + p.app.CommandText(p.undoLine())}
-}
-
-// interrupted returns what an earlier attempt at the same pull saved, if it ended after it
-// wrote one of an environment's two files: each key is as before that attempt, or as it is
-// to be.
-func (p *pull) interrupted() *state.Entry {
-	last, err := p.app.History().Latest(p.place(), nil)
-	if err != nil || last == nil || !last.Pending || last.Written != p.merged.Revision() {
-		return nil
+// undoNote says where replaced base files are and how to restore them, "" if there are none.
+func (p *pull) undoNote(undo *state.Undo, replaced int) string {
+	if p.files == nil {
+		return ""
 	}
-	before, err := flat.Parse(last.Config)
-	if err != nil {
-		return nil
-	}
-	left := map[string]bool{} // keys that are not as before
-	for _, c := range app.Changes(flat.Diff(before, p.settings)) {
-		left[c.Key] = true
-	}
-	for _, c := range app.Changes(flat.Diff(p.settings, p.merged)) {
-		if left[c.Key] {
-			return nil // edited since
+	added := len(p.files.Added)
+	switch {
+	case replaced == 0 || p.opts.NoUndo:
+		if added > 0 && p.output == "" {
+			return fmt.Sprintf("pull --undo does not remove the added base files (%d)", added)
 		}
+		return ""
+	case p.output != "":
+		return fmt.Sprintf("the replaced base files (%d) are saved in %s", replaced, undo.Contents())
+	case added > 0:
+		return fmt.Sprintf("the replaced base files (%d) are saved; to restore them, and leave the added ones (%d): %s",
+			replaced, added, p.app.CommandText(p.undoLine()))
 	}
-	return last
+	return fmt.Sprintf("the replaced base files (%d) are saved; to restore them: %s", replaced,
+		p.app.CommandText(p.undoLine()))
 }
 
 // undoLine is the command that undoes the pull.
-func (p *pull) undoLine() cmdline.Line {
-	return p.line("pull").Flag("--undo")
-}
+func (p *pull) undoLine() cmdline.Line { return p.line("pull").Flag("--undo") }
 
-// place names client.json and the hub project in the undo history.
-func (p *pull) place() string {
-	return "pull " + filepath.Join(p.local.Workspace.Dir, p.local.ClientPath()) + " " + p.destination.String()
-}
-
-// undo restores the settings that the last pull replaced, where client.json still has
-// those that the pull wrote, and the base files that it replaced. It asks no hub. The
-// failure is nothing_kept or revision_changed.
+// undo restores the files that the last pull replaced, and what pulled.json had of them. It asks
+// no hub. It fails with revision_changed if settings were edited since; base files that were
+// edited stay as they are.
 func (p *pull) undo() (*Result, error) {
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	files, err := p.formerFiles()
+	dir, err := p.filesDir()
 	if err != nil {
 		return nil, failure.At(app.StageRead, err)
 	}
-	if files != nil && files.alone {
-		return p.undoFiles(files, &Result{ProjectName: p.local.Name, Project: p.destination, Conflicts: flat.Conflicts{}, Notes: []string{}})
-	}
-	former, err := p.former()
+	u, _, err := p.latestUndo(dir)
 	if err != nil {
 		return nil, failure.At(app.StageRead, err)
 	}
-	r, err := p.restore(former)
-	if err != nil {
-		return nil, failure.At(app.StageWrite, err)
+	if u == nil {
+		return nil, failure.At(app.StageRead, failure.New(failure.CodeNothingKept,
+			"no previous settings of %s are saved on this machine", p.local.ClientPath()).
+			WithHint("a pull saves the files that it replaces, until --undo restores them"))
 	}
-	if err := former.Drop(); err != nil {
-		r.Notes = append(r.Notes, "the saved settings could not be removed: "+err.Error())
+	r := &Result{ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Conflicts: flat.Conflicts{},
+		Notes: []string{}}
+	if err := p.restoreSettings(u, r); err != nil {
+		return nil, err
 	}
-	if files != nil {
-		return p.undoFiles(files, r)
+	edited, err := p.restoreFiles(u, dir, r)
+	if err != nil || edited {
+		return r, err
+	}
+	if err := u.Drop(); err != nil {
+		r.Notes = append(r.Notes, "the saved files could not be removed: "+err.Error())
 	}
 	return r, nil
 }
 
-// latestSettings returns the settings that the last pull replaced, nil if there are
-// none. A pull that ended before it was known to have changed client.json counts only if
-// client.json has what it wrote.
-func (p *pull) latestSettings() (*state.Entry, error) {
-	return p.app.History().Latest(p.place(), func(e *state.Entry) bool {
-		return e.Pending && e.Written != p.settings.Revision()
-	})
-}
-
-// former returns the settings that may be put back.
-func (p *pull) former() (*state.Entry, error) {
-	former, err := p.latestSettings()
-	switch {
-	case err != nil:
-		return nil, err
-	case former == nil || former.Pulled == nil:
-		return nil, failure.New(failure.CodeNothingKept, "no previous settings of %s are saved on this machine", p.local.ClientPath()).
-			WithHint("a pull saves the settings that it replaces, until --undo restores them")
-	case p.settings.Revision() != former.Written:
-		return nil, failure.New(wire.CodeRevisionChanged, "the settings in %s are no longer what the pull wrote", p.local.ClientPath()).
-			WithHint("nothing was changed, and the previous settings stay saved")
+// restoreSettings restores client.json and the file of the environment.
+func (p *pull) restoreSettings(u *state.Undo, r *Result) error {
+	now := map[string][]byte{}
+	for _, f := range u.Files {
+		if !isSettings(f) {
+			continue
+		}
+		text, _, err := p.local.Workspace.ReadFile(f.Path)
+		switch is := digestOf(text); {
+		case err == nil && is == f.Written:
+			now[f.Path] = text
+		case err != nil || is != f.SHA256: // else it is restored already
+			return failure.At(app.StageRead, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote",
+				f.Path).
+				WithHint("nothing was changed; it is saved as it was before in %s", u.Contents()))
+		}
 	}
-	p.config, err = flat.Parse(former.Config)
-	return former, err
-}
-
-// restore edits client.json, and makes pulled.json and what is remembered of the
-// hub what they were.
-func (p *pull) restore(former *state.Entry) (*Result, error) {
-	changes := flat.Diff(p.settings, p.config)
-	edits, err := p.client.Plan(p.config)
-	if err != nil {
-		return nil, err
+	if len(now) == 0 {
+		return nil
 	}
-	changed, err := p.client.Apply(edits)
-	if err != nil {
-		return nil, err
+	for name, text := range now {
+		former, err := os.ReadFile(filepath.Join(u.Contents(), filepath.FromSlash(name)))
+		if err == nil {
+			err = p.local.Workspace.ReplaceFile(name, text, former)
+		}
+		if err != nil {
+			return failure.At(app.StageWrite, err)
+		}
+		p.done.SettingsChanged = true
 	}
-	p.done.SettingsChanged = len(changed) > 0
-	before := former.Pulled
-	if err := p.local.RecordPulled(before.Origin, workspace.Pulled{Project: before.Project, Revision: before.Revision}); err != nil {
-		return nil, err
-	}
+	before := u.Before
 	p.app.SyncState().Save(before.Origin, p.destination, before.Common)
-	return &Result{
-		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, EnrichmentCount: p.config.EnrichmentCount(),
-		SettingsChanged: len(changed) > 0, Changes: changes, Conflicts: flat.Conflicts{}, Revision: p.config.Revision(),
-		Notes: []string{"the settings from before the pull are restored; the hub was not called"},
-	}, nil
+	base := workspace.Pulled{Project: before.Project, Revision: before.Revision, Tree: before.Tree}
+	if err := p.local.RecordPulled(before.Origin, base); err != nil {
+		return failure.At(app.StageWrite, err)
+	}
+	client, err := p.local.Client()
+	if err != nil {
+		return failure.At(app.StageWrite, err)
+	}
+	settings, err := client.Config()
+	if err != nil && failure.Of(err).Code != failure.CodeNoSettings {
+		return failure.At(app.StageWrite, err)
+	}
+	r.SettingsChanged, r.Changes = true, flat.Diff(p.settings, settings)
+	r.EnrichmentCount, r.Revision = settings.EnrichmentCount(), settings.Revision()
+	r.Notes = append(r.Notes, "the settings from before the pull are restored; the hub was not called")
+	return nil
+}
+
+// restoreFiles restores the base files that are still as the pull wrote them, or gone, and reports
+// whether others were edited since.
+func (p *pull) restoreFiles(u *state.Undo, dir string, r *Result) (edited bool, err error) {
+	byPath := map[string]state.File{}
+	var entries []tree.Entry
+	for _, f := range u.Files {
+		if !isSettings(f) {
+			entries = append(entries, tree.Entry{Path: f.Path, Mode: tree.ModeOf(uint32(f.Mode)), Size: f.Size,
+				SHA256: f.SHA256})
+			byPath[f.Path] = f
+		}
+	}
+	if len(entries) == 0 {
+		return false, nil
+	}
+	restore, err := basefiles.NewRestore(dir, entries)
+	if err != nil {
+		return false, failure.At(app.StageRead, err)
+	}
+	defer restore.Close()
+	kept := 0
+	write := func(e tree.Entry) error {
+		content, err := u.Open(byPath[e.Path])
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		return restore.Write(e, content)
+	}
+	r.FilesResult = &FilesResult{Added: len(restore.Added)}
+	for _, e := range restore.Added {
+		if err := write(e); err != nil {
+			return false, failure.At(app.StageWrite, err)
+		}
+	}
+	for _, e := range restore.Changed {
+		if restore.Found(e.Path) != byPath[e.Path].Written {
+			kept++
+			continue
+		}
+		if err := write(e); err != nil {
+			return false, failure.At(app.StageWrite, err)
+		}
+		r.FilesResult.Changed++
+	}
+	switch {
+	case kept == 0:
+		return false, nil
+	case r.FilesResult.Added+r.FilesResult.Changed == 0 && !r.SettingsChanged:
+		return true, failure.At(app.StageRead, failure.New(failure.CodeFilesDiffer,
+			"the base files in %s are no longer what the pull wrote", dir).
+			WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents()))
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf(
+		"base files edited since the pull stay as they are: %d; those from before it are saved in %s", kept, u.Contents()))
+	return true, nil
 }

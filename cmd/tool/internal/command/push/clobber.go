@@ -7,7 +7,6 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -26,74 +25,92 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 	if base == current.Revision {
 		return nil
 	}
-	edits, err := p.editsSince(ctx, base, current)
+	edits, err := p.editsSince(ctx, base, func(each func(wire.ConfigEntry) bool) error {
+		return p.hub.EachConfigEntry(ctx, p.destination, each)
+	})
 	if err != nil || len(edits) == 0 {
 		return err
 	}
+	p.addKeys(ctx, edits)
 	newest := edits[0]
-	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", newest.UpdatedBy, app.Ago(newest.UpdatedAt))
-	e.Edits = p.withKeys(ctx, edits)
-	e.Hint = "pull, which merges the edit with yours, commit, and push again"
-	e.Recipe = []cmdline.Line{
+	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", newest.UpdatedBy,
+		app.Ago(newest.UpdatedAt))
+	e.Edits = edits
+	dir := ".tool/" + p.local.Name
+	return e.WithHint("pull, which merges the edit with yours, commit, and push again").WithRecipe(
 		p.line("pull"),
-		cmdline.Git("add").With(".tool/" + p.local.Name), // pulled.json may be new
-		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the config of %s", p.destination), "--").With(".tool/" + p.local.Name),
+		cmdline.Git("add").With(dir), // pulled.json may be new
+		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the config of %s", p.destination), "--").With(dir),
 		p.line("push").Flag("--no-clobber"),
-	}
-	return e
+	)
 }
 
-// editsSince returns the edits since the revision base that a push must not undo, newest
-// first; all of the history where it does not have base.
-func (p *push) editsSince(ctx context.Context, base string, current *wire.Config) ([]wire.ConfigEntry, error) {
-	var me string
-	var edits []wire.ConfigEntry
-	var failed error
-	err := p.hub.EachConfigEntry(ctx, p.destination, func(entry wire.ConfigEntry) bool {
-		if entry.Revision == base {
+// checkFilesClobber refuses to replace base files that others have written since those
+// that this workspace last pulled or pushed. stored is the tree of those that the hub has.
+func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
+	base := p.last.Digest
+	if bases, err := p.local.Bases(); err == nil {
+		if b := bases.Of(p.hub.Origin(), p.destination); b != nil && b.Tree != "" {
+			base = b.Tree
+		}
+	}
+	if stored == "" || base == stored {
+		return nil
+	}
+	edits, err := p.editsSince(ctx, base, func(each func(wire.ConfigEntry) bool) error {
+		history, err := p.hub.BaseFilesHistory(ctx, p.destination)
+		for _, e := range history {
+			edit := wire.Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia}
+			if !each(wire.ConfigEntry{
+				Edit: edit, Number: e.Number, Parent: e.Parent, TokenName: e.TokenName, RequestID: e.RequestID, Push: e.Push,
+				Added: e.Added, Changed: e.Changed, Removed: e.Removed,
+			}) {
+				break
+			}
+		}
+		return err
+	})
+	if err != nil || len(edits) == 0 {
+		return err
+	}
+	f := failure.New(failure.CodeWouldUndoEdits, "the push would replace base files that %s wrote %s",
+		edits[0].UpdatedBy, app.Ago(edits[0].UpdatedAt))
+	f.Edits = edits
+	return f.WithHint("pull them, look at what changed, commit, and push again").WithRecipe(
+		p.line("pull").Flag("--base-files-only"),
+		cmdline.Git("add").With("."),
+		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the base files of %s", p.destination)),
+		p.line("push").Flag("--base-files-only").Flag("--no-clobber"),
+	)
+}
+
+// editsSince returns the edits since the one with the revision base that a push must not undo,
+// newest first; all of the history where it does not have base.
+func (p *push) editsSince(
+	ctx context.Context, base string, history func(each func(wire.ConfigEntry) bool) error,
+) (edits []failure.Edit, err error) {
+	me, err := p.hub.Whoami(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = history(func(e wire.ConfigEntry) bool {
+		if e.Revision == base {
 			return false
 		}
-		if me == "" {
-			who, err := p.hub.Whoami(ctx)
-			if err != nil {
-				failed = err
-				return false
-			}
-			me = who.Name()
-		}
-		if entry.UpdatedBy != me || editedByHand(entry.UpdatedVia) {
-			edits = append(edits, entry)
+		fromWorkspace := e.UpdatedVia == wire.ViaPush || e.UpdatedVia == wire.ViaCreate || e.UpdatedVia == ""
+		if !fromWorkspace || e.UpdatedBy != me.Name() {
+			edits = append(edits, failure.Edit{ConfigEntry: e})
 		}
 		return true
 	})
-	if hubclient.HasCode(err, hubclient.CodeUnsupportedByHub) {
-		return lastEdit(current), nil
-	}
-	if err == nil {
-		err = failed
-	}
 	return edits, err
-}
-
-// editedByHand reports whether a config was edited where it is, not sent from a workspace.
-func editedByHand(via wire.Via) bool {
-	return via == wire.ViaPage || via == wire.ViaAPI || via == wire.ViaRestore
-}
-
-// lastEdit is all that a hub without a history knows: the last edit, by hand.
-func lastEdit(current *wire.Config) []wire.ConfigEntry {
-	if !editedByHand(current.UpdatedVia) {
-		return nil
-	}
-	return []wire.ConfigEntry{{Edit: current.Edit}}
 }
 
 // maxKeyed bounds of how many edits the keys are looked up, the newest.
 const maxKeyed = 20
 
-// withKeys adds to edits which keys they changed, as far as the hub has both configs.
-func (p *push) withKeys(ctx context.Context, edits []wire.ConfigEntry) []failure.Edit {
-	keyed := make([]failure.Edit, len(edits))
+// addKeys adds to edits which keys they changed, as far as the hub has both configs.
+func (p *push) addKeys(ctx context.Context, edits []failure.Edit) {
 	known := map[string]flat.Config{"": {}} // by revision
 	find := func(revision string) (flat.Config, error) {
 		if config, ok := known[revision]; ok {
@@ -107,18 +124,13 @@ func (p *push) withKeys(ctx context.Context, edits []wire.ConfigEntry) []failure
 		known[revision] = config
 		return config, err
 	}
-	for i, edit := range edits {
-		keyed[i].ConfigEntry = edit
-		if i >= maxKeyed || edit.Added+edit.Changed+edit.Removed == 0 { // an older hub counts nothing
-			continue
-		}
-		is, err := find(edit.Revision)
+	for i := range edits[:min(len(edits), maxKeyed)] {
+		is, err := find(edits[i].Revision)
 		if err != nil {
 			continue
 		}
-		if was, err := find(edit.Parent); err == nil {
-			keyed[i].Keys = failure.KeysOf(flat.Diff(was, is))
+		if was, err := find(edits[i].Parent); err == nil {
+			edits[i].Keys = failure.KeysOf(flat.Diff(was, is))
 		}
 	}
-	return keyed
 }

@@ -23,8 +23,6 @@ type Options struct {
 
 	Force, DryRun, NoClobber, NoRecord, AllowEmpty, Undo, Watch bool
 
-	Format string // of a dry run
-
 	Ask bool // before anything is written, also where nothing is overwritten
 }
 
@@ -50,9 +48,9 @@ the difference and asks before a config is overwritten, and before base files
 are removed or others' replaced; a pipeline overwrites them, unless
 --if-revision, --if-tree or --no-clobber forbids it.
 
-The previous config is saved before the push, and the hub keeps the previous
-base files: --undo restores what the last push replaced, if nobody wrote it
-since, also after a push that was interrupted or timed out.`,
+The hub keeps what a push replaces: --undo restores what your newest push
+replaced, its config and its base files, if nobody has written since, also after
+a push that was interrupted or timed out.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
   tool push web --base-files-only --watch
@@ -61,12 +59,6 @@ since, also after a push that was interrupted or timed out.`,
 		RunE: a.RunReading(func(ctx context.Context, args []string) error {
 			if err := o.check(); err != nil {
 				return err
-			}
-			if err := a.CheckFormat(o.Format); err != nil {
-				return err
-			}
-			if o.Format == app.FormatMarkdown && !o.DryRun {
-				return cmdline.Usagef("--format markdown goes with --dry-run")
 			}
 			if o.Watch && a.JSON {
 				return cmdline.Usagef("--watch prints a line a push, and --json one document: not both")
@@ -87,30 +79,31 @@ since, also after a push that was interrupted or timed out.`,
 	fl.BoolVar(&o.Force, "force", false, "overwrite without asking, and replace what is damaged")
 	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: no config yet)")
 	fl.Var(&o.IfTree, "if-tree", "replace only base files with this `DIGEST` (none: there are none yet)")
-	fl.BoolVar(&o.NoClobber, "no-clobber", false, "fail if others wrote the config, or the base files, since the last pull or push from here")
+	fl.BoolVar(&o.NoClobber, "no-clobber", false,
+		"fail if others wrote the config, or the base files, since the last pull or push from here")
 	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json, nor the revision in pulled.json")
 	app.AllowSecrets(c, &o.AllowSecrets)
 	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "allow a push that removes all base files")
 	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
-	fl.BoolVar(&o.Undo, "undo", false, "restore the config and base files that the last push from this machine replaced")
-	app.FormatFlag(c, &o.Format)
+	fl.BoolVar(&o.Undo, "undo", false,
+		"restore the config and base files that your newest push replaced, if nobody has written since")
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
 	return a.HubFlags(a.EnvFlag(c))
 }
 
 // check refuses flags that make no sense, alone or together.
 func (o *Options) check() error {
-	var exclusive []string
-	for name, given := range map[string]bool{"--if-revision": o.IfRevision.Given() || o.IfTree.Given(), "--no-clobber": o.NoClobber, "--force": o.Force} {
+	exclusive := 0
+	for _, given := range []bool{o.IfRevision.Given() || o.IfTree.Given(), o.NoClobber, o.Force} {
 		if given {
-			exclusive = append(exclusive, name)
+			exclusive++
 		}
 	}
 	switch {
-	case o.Undo && (len(exclusive) > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty ||
+	case o.Undo && (exclusive > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty ||
 		o.Watch || o.AllowSecrets != nil):
 		return cmdline.Usagef("--undo goes with --project alone")
-	case len(exclusive) > 1:
+	case exclusive > 1:
 		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")
 	case o.Files && o.FilesOnly:
 		return cmdline.Usagef("--base-files and --base-files-only exclude each other")
@@ -119,7 +112,8 @@ func (o *Options) check() error {
 	case o.IfTree.Given() && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--if-tree goes with --base-files or --base-files-only")
 	case o.IfTree.Given() && o.IfTree.String() != noRevision && !tree.ValidDigest(o.IfTree.String()):
-		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q", o.IfTree.String())
+		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q",
+			o.IfTree.String())
 	case o.Watch && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--watch goes with --base-files or --base-files-only")
 	case o.Watch && o.DryRun:
@@ -129,7 +123,8 @@ func (o *Options) check() error {
 	case o.AllowSecrets != nil && !o.Files && !o.FilesOnly:
 		return cmdline.Usagef("--allow-secrets goes with --base-files or --base-files-only")
 	case o.IfRevision.Given() && o.IfRevision.String() != noRevision && !tree.ValidDigest(o.IfRevision.String()):
-		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q", o.IfRevision.String())
+		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q",
+			o.IfRevision.String())
 	}
 	return nil
 }

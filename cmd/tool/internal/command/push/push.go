@@ -6,17 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
@@ -25,42 +21,12 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// noRevision is the --if-revision of a project whose config is empty.
-const noRevision = "none"
-
-// Result is a push that went through.
-type Result struct {
-	ProjectName             string     `json:"projectName"`
-	Env                     string     `json:"environment,omitzero"`
-	Project                 ref.Ref    `json:"project"`
-	Origin                  string     `json:"origin"`
-	EnrichmentCount         int        `json:"enrichmentCount"`
-	OverwroteExistingConfig bool       `json:"overwroteExistingConfig"`
-	RemoteWritten           bool       `json:"remoteWritten"`
-	Revision                string     `json:"revision,omitzero"`
-	ConfigChanged           bool       `json:"configChanged"`
-	Replaced                *wire.Edit `json:"replaced"`
-	BaseFilesPushed         int        `json:"baseFilesPushed"`
-	*FilesResult            `json:",inline"`
-	Notes                   []string `json:"notes"`
-}
-
-// FilesResult is what a push did to the base files.
-type FilesResult struct {
-	Added    int   `json:"baseFilesAdded"`
-	Changed  int   `json:"baseFilesChanged"`
-	Removed  int   `json:"baseFilesRemoved"`
-	Uploaded int   `json:"baseFilesUploaded"`
-	Skipped  int   `json:"baseFilesSkipped"` // symbolic links and special files
-	Bytes    int64 `json:"baseFilesBytesSent"`
-}
-
-// push is one push.
+// push is one push: prepare fills it from local files, and the methods after that ask the hub.
 type push struct {
 	app      *app.App
 	local    *workspace.Project
 	opts     Options
-	asks     bool // before a config is overwritten, and before sensitive files are pushed
+	asks     bool // before something of others is overwritten, and before sensitive files are pushed
 	transfer ui.Transfer
 
 	client      *workspace.Client
@@ -69,19 +35,12 @@ type push struct {
 	config      flat.Config
 	body        wire.PutConfig
 	files       *app.Files
-	last        tree.Base // the base files that were last pushed or pulled
-	stored      stored
-	replans     int                  // of the base files
+	last        tree.Base            // the base files that were last pushed or pulled
 	sensitive   func() app.Sensitive // waits for what is known of the files
-	result      *Result
-	done        failure.Effects
 
-	saved   *state.Entry // the config that a write replaces, until its outcome is known
-	saveErr error        // why it could not be saved
-
-	undoable bool   // the config that was replaced is saved
-	restored string // what an undo restored
-	wasBack  bool   // the hub had the config already that an undo restores
+	done      failure.Effects
+	ambiguous bool // a config may have been replaced
+	replaced  bool // a config was replaced
 }
 
 // Run pushes the local project called name, or the only one.
@@ -90,26 +49,31 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	if err != nil {
 		return failure.Doing(err, name, "%s", strings.TrimSpace("push "+name))
 	}
-	p := &push{app: a, local: local, opts: o, transfer: a.Progress(), asks: !a.Strict() && !o.Force && !o.Undo}
-	if o.Watch {
+	p := &push{app: a, local: local, opts: o, transfer: a.Progress(),
+		asks: !a.Strict() && !o.Force && !o.Undo && !o.DryRun}
+	switch {
+	case o.Watch:
 		return p.watch(ctx)
-	}
-	do, kind, text, what := p.push, "pushed", p.pushedText, "push"
-	switch {
-	case o.Undo:
-		do, what = p.undo, "undo the push of"
 	case o.DryRun:
-		return p.dryRun(ctx)
+		p.transfer = app.NoTransfer{}
+		plan, err := p.dryRun(ctx)
+		if err != nil {
+			return p.doing(p.fail(err), "push")
+		}
+		return a.Print("planned", plan, plan.text)
+	case o.Undo:
+		r, err := p.undo(ctx)
+		if err != nil {
+			return p.doing(p.fail(err), "undo the push of")
+		}
+		return a.Print("pushed", r, r.text)
 	}
-	no, err := do(ctx)
+	r, err := p.push(ctx)
 	p.transfer.Hide()
-	switch {
-	case err != nil:
-		return p.doing(err, what)
-	case no != nil:
-		return a.Aborted(no)
+	if err != nil {
+		return p.doing(err, "push")
 	}
-	return a.Print(kind, p.result, text)
+	return a.Print("pushed", r, r.text)
 }
 
 // doing says what failed, such as: push web to @acme/web.
@@ -121,120 +85,37 @@ func (p *push) doing(err error, what string) error {
 	return failure.Doing(err, p.local.Name, "%s", what)
 }
 
-// dryRun prints what a push would do.
-func (p *push) dryRun(ctx context.Context) error {
-	p.transfer.Hide()
-	planned, err := p.planAll(ctx)
-	if err != nil {
-		return p.doing(p.fail(err), "push")
-	}
-	return p.app.Print("planned", planned, func(w *app.Printer) {
-		if p.opts.Format == app.FormatMarkdown {
-			plannedMarkdown(w, planned)
-		} else {
-			plannedText(w, planned)
-		}
-	})
-}
-
-// push pushes. It returns how it was aborted when the person said no.
-func (p *push) push(ctx context.Context) (*app.Aborted, error) {
-	yes, err := p.pushParts(ctx)
-	if p.hub != nil {
-		p.hub.CloseIdle() // a watch has one for each push
-	}
-	switch {
-	case err != nil:
+// push plans, asks, and does what was planned.
+func (p *push) push(ctx context.Context) (r *Result, err error) {
+	if err = p.prepare(ctx); err != nil {
 		return nil, p.fail(err)
-	case !yes:
-		r := &app.Aborted{ProjectName: p.local.Name, Project: p.destination, Origin: p.hub.Origin()}
-		if p.done.ConfigWritten {
-			r.Done = p.halfHint(nil)
-		}
-		return r, nil
 	}
-	return nil, nil
-}
-
-// pushParts asks and pushes part by part, until the person says no.
-func (p *push) pushParts(ctx context.Context) (yes bool, err error) {
-	if err := p.prepare(ctx); err != nil {
-		return false, err
+	defer p.hub.CloseIdle() // a watch has one for each push
+	plan, err := p.plan(ctx)
+	if err == nil {
+		err = p.confirm(ctx, plan)
 	}
-	parts := []func(context.Context) (bool, error){p.confirmSensitive, p.checkStored}
-	if p.opts.config() {
-		parts = append(parts, p.pushConfig)
+	if err == nil {
+		r, err = p.apply(ctx, plan)
 	}
-	if p.opts.files() {
-		parts = append(parts, p.pushFiles)
+	if err != nil {
+		return nil, p.fail(err)
 	}
-	for _, part := range parts {
-		if yes, err := part(ctx); err != nil || !yes {
-			return false, err
-		}
-	}
-	p.noteIgnored("added or changed base file", "added or changed base files")
-	return true, p.record()
-}
-
-// noteIgnored adds a note about files that git ignores.
-func (p *push) noteIgnored(one, many string) {
-	if p.files == nil {
-		return
-	}
-	if note := p.sensitive().Note(one, many, app.SeeToolignore); note != "" {
-		p.result.Notes = append(p.result.Notes, note)
-	}
-}
-
-// confirmSensitive asks whether files that hold secrets are pushed, and once for each
-// destination about those that git ignores. Files that this machine has already pushed there
-// are not asked about. Where it does not ask, it refuses secrets that no flag allows.
-func (p *push) confirmSensitive(ctx context.Context) (bool, error) {
-	if p.files == nil {
-		return true, nil
-	}
-	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
-	if !p.asks {
-		return true, failure.At(app.StageRead, app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine()))
-	}
-	question := app.IgnoredConsent(p.hub.Origin(), p.destination)
-	var files app.Sensitive
-	if !p.app.History().Consented(question) {
-		files = p.sensitive()
-	}
-	files.Secrets = secrets
-	p.transfer.Hide()
-	asked, yes, err := p.app.ConfirmSensitive(ctx, p.destination.String(), files)
-	if yes {
-		p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, secrets) // in a watch
-	}
-	if asked && yes && len(files.Ignored) > 0 {
-		if err := p.app.History().Consent(question); err != nil {
-			p.result.Notes = append(p.result.Notes, "the answer could not be remembered: "+err.Error())
-		}
-	}
-	return yes, err
-}
-
-// filesLine is the command that pushes the same base files.
-func (p *push) filesLine() cmdline.Line {
-	if p.opts.FilesOnly {
-		return p.line("push").Flag("--base-files-only")
-	}
-	return p.line("push").Flag("--base-files")
+	return r, nil
 }
 
 // prepare does all that needs no answer of the hub. Failures come in the order of
 // their stages: read, destination, then the token's.
-func (p *push) prepare(ctx context.Context) error {
-	if err := p.read(); err != nil {
+func (p *push) prepare(ctx context.Context) (err error) {
+	if p.client, err = p.app.ReadClient(p.local); err == nil && p.opts.config() {
+		p.config, p.body, err = app.ReadConfig(p.client)
+	}
+	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
 	// Files take their time: a connection to a hub that is far is opened meanwhile.
 	hubErr := p.findHub(ctx)
 	if p.opts.files() {
-		var err error
 		if p.files, err = p.app.ChooseFiles(ctx, p.local, p.client, p.fileOptions()); err != nil {
 			return failure.At(app.StageRead, err)
 		}
@@ -242,33 +123,25 @@ func (p *push) prepare(ctx context.Context) error {
 	if hubErr != nil {
 		return hubErr
 	}
-	p.result = &Result{
-		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
+	p.hub.BeginPush()
+	if p.files == nil {
+		return nil
 	}
-	if p.files != nil {
-		p.result.Notes = append(p.result.Notes, p.files.Notes...)
-		p.last = p.app.SyncState().LastFiles(p.hub.Origin(), p.destination)
-		known := p.last
-		if p.opts.DryRun { // lists all files that git ignores
-			known = tree.Base{}
-		}
-		p.sensitive = p.files.Sensitive(ctx, known)
+	p.last = p.app.SyncState().LastFiles(p.hub.Origin(), p.destination)
+	known := p.last
+	if p.opts.DryRun { // lists all files that git ignores
+		known = tree.Base{}
 	}
-	return nil
+	p.sensitive = p.files.Sensitive(ctx, known)
+	if p.asks || p.opts.DryRun {
+		return nil
+	}
+	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
+	return failure.At(app.StageRead, app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine()))
 }
 
 func (p *push) fileOptions() app.FileOptions {
-	return app.FileOptions{AllowEmpty: p.opts.AllowEmpty, ListSkipped: p.opts.DryRun, Report: p.report()}
-}
-
-func (p *push) read() (err error) {
-	if p.client, err = p.app.ReadClient(p.local); err != nil {
-		return err
-	}
-	if p.opts.config() {
-		p.config, p.body, err = app.ReadConfig(p.client)
-	}
-	return err
+	return app.FileOptions{AllowEmpty: p.opts.AllowEmpty, ListSkipped: p.opts.DryRun, Report: p.transfer.Update}
 }
 
 // findHub resolves the destination of the push and connects to its hub.
@@ -285,30 +158,201 @@ func (p *push) findHub(ctx context.Context) (err error) {
 	return failure.At(app.StagePush, err)
 }
 
-// fail adds to a failure what had happened by then.
-func (p *push) fail(err error) error {
-	if p.hub != nil {
-		err = p.explain(err)
+// apply does what was planned, and records what is in step then.
+func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
+	r := &Result{ProjectName: plan.ProjectName, Env: plan.Env, Project: plan.Project, Origin: plan.Origin,
+		Notes: plan.Notes}
+	base := workspace.Pulled{Project: p.destination}
+	if p.opts.config() {
+		written, err := p.writeConfig(ctx, plan)
+		if err != nil {
+			return nil, err
+		}
+		p.wroteConfig(r, written, plan)
+		base.Revision = written.Revision
 	}
-	return app.Explain(p.hub, err).At(app.StagePush).About(p.destination, p.done)
+	if p.opts.files() {
+		written, err := p.writeFiles(ctx, plan)
+		if err != nil {
+			p.app.RecordSync(plan.Origin, base, nil)
+			return nil, err
+		}
+		p.wroteFiles(r, written)
+		base.Tree = p.files.Digest
+		if note := p.sensitive().Note("added or changed base file", "added or changed base files",
+			app.SeeToolignore); note != "" {
+			r.Notes = append(r.Notes, note)
+		}
+	}
+	return r, p.record(r, base)
 }
 
-// explain adds the next command to what the hub said.
-func (p *push) explain(err error) error {
-	e := failure.Of(p.hub.Fault(err))
+// maxReplans bounds how often a push without questions is planned anew because the
+// hub's config or base files changed meanwhile.
+const maxReplans = 10
+
+// writeConfig replaces the config. If it changed since it was planned, that part is planned and
+// asked about again.
+func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten, error) {
+	refused := "none"
+	for replans := 0; ; replans++ {
+		written, err := p.hub.PutConfig(ctx, p.destination, p.body, plan.match)
+		p.ambiguous = err != nil && !hubclient.NotApplied(err) && plan.current != nil && plan.current.HasConfig
+		if !hubclient.HasCode(err, wire.CodeRevisionChanged) || p.opts.IfRevision.Given() {
+			return written, err
+		}
+		if plan.match == refused || !p.asks && replans == maxReplans {
+			return nil, failure.Of(p.hub.Fault(err)).
+				WithHint("the hub refuses the revision that it says it has, or its config changes all the time: try again later")
+		}
+		refused = plan.match
+		if err := p.planConfig(ctx, plan, ""); err != nil {
+			return nil, err
+		}
+		if err := p.confirmConfig(ctx, plan, true); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wroteConfig notes the hub's answer in the result.
+func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
+	p.done.ConfigWritten = true
+	if plan.damaged {
+		r.Notes = append(r.Notes, "the hub's config was damaged, and was replaced")
+	}
+	replaced := w.Replaced
+	if before := plan.current; lost(w, before) {
+		replaced = &wire.Replaced{Config: before.Config, Edit: before.Edit}
+	}
+	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
+	r.OverwroteExistingConfig = w.OverwroteExistingConfig || replaced != nil
+	r.ConfigChanged = w.Revision != flat.Config{}.Revision()
+	if replaced != nil {
+		r.Replaced, r.ConfigChanged = &replaced.Edit, replaced.Revision != w.Revision
+	}
 	switch {
+	case !r.ConfigChanged:
+		r.Notes = append(r.Notes, "the hub held exactly this config already")
+	case r.OverwroteExistingConfig:
+		r.Notes = append(r.Notes, "the existing config was replaced")
+	}
+	r.Notes = append(r.Notes, app.FindingNotes(w.Findings)...)
+	r.Notes = append(r.Notes, p.app.WithdrawnNotes(w)...)
+	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
+		p.replaced = true
+		r.Notes = append(r.Notes, fmt.Sprintf("the previous config (%s) is saved; to restore it: %s",
+			editText(replaced.Edit), p.app.CommandText(p.undoLine())))
+	}
+}
+
+// lost reports that the answer which told what was replaced never came: w is that
+// of another attempt, which found what the first had written.
+func lost(w *wire.ConfigWritten, before *wire.Config) bool {
+	return before != nil && before.HasConfig && before.Revision != w.Revision &&
+		(w.Replaced == nil || len(w.Replaced.Config) == 0 || w.Replaced.Revision == w.Revision)
+}
+
+// writeFiles replaces the base files. If they are not those any more that were planned for, they
+// are planned and asked about again.
+func (p *push) writeFiles(ctx context.Context, plan *Plan) (*wire.BaseFilesWritten, error) {
+	for replans := 1; ; replans++ {
+		w, err := p.files.Send(p.transfer.Update, p.last, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+			if plan.BaseFiles.only {
+				return p.hub.ReplaceBaseFiles(ctx, p.destination, files, plan.BaseFiles.Tree)
+			}
+			files.All = p.opts.Force && !p.opts.Watch
+			return p.hub.PutBaseFiles(ctx, p.destination, files)
+		})
+		if err == nil || replans > maxReplans || !hubclient.HasCode(err, wire.CodeRevisionChanged, wire.CodeSetExists) {
+			return w, err
+		}
+		if err := p.planFiles(ctx, plan); err != nil {
+			return nil, err
+		}
+		if err := p.confirmFiles(ctx, plan, true); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wroteFiles notes the hub's answer in the result.
+func (p *push) wroteFiles(r *Result, w *wire.BaseFilesWritten) {
+	p.done.BaseFilesWritten = true
+	r.BaseFilesPushed = w.BaseFilesPushed
+	r.FilesResult = &FilesResult{
+		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
+		Skipped: p.files.Links + p.files.Others, Bytes: w.BytesReceived,
+	}
+	if w.Changed+w.Removed == 0 {
+		return
+	}
+	note := "the hub keeps the replaced base files; the same command restores them"
+	if !p.replaced {
+		note = "the hub keeps the replaced base files; to restore them: " + p.app.CommandText(p.undoLine())
+	}
+	r.Notes = append(r.Notes, note)
+}
+
+// record records what is in step now, and in client.json the destination, if it was given.
+func (p *push) record(r *Result, base workspace.Pulled) error {
+	var files tree.Tree
+	if p.files != nil {
+		files = p.files.Tree
+	}
+	if p.opts.NoRecord {
+		p.app.RecordSync(r.Origin, base, files)
+		return nil
+	}
+	if p.opts.Project.Given() {
+		former := p.client.Project.Text
+		changed, err := p.client.Record("project", p.destination.String())
+		if err != nil {
+			p.app.RecordSync(r.Origin, base, files)
+			e := failure.Of(err)
+			return e.WithHint("the push went through; %s", e.Hint)
+		}
+		p.done.RemoteWritten, r.RemoteWritten = changed, changed
+		if former != "" {
+			former = " (was " + former + ")"
+		}
+		if changed {
+			r.Notes = append(r.Notes, "the destination was recorded in "+p.local.ClientPath()+former)
+		}
+	}
+	notes, err := p.app.Record(p.local, r.Origin, base, files)
+	r.Notes = append(r.Notes, notes...)
+	if err != nil { // a pipeline may push from files that it cannot write
+		r.Notes = append(r.Notes, "the revision could not be recorded: "+err.Error())
+	}
+	return nil
+}
+
+// fail adds to a failure the next command, and what had happened by then.
+func (p *push) fail(err error) error {
+	e := app.Explain(p.hub, err).At(app.StagePush).About(p.destination, p.done)
+	switch {
+	case p.hub == nil:
 	case e.Code == wire.CodeNotFound:
 		e.Reason = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
 		if !app.IsDeleted(err) {
 			e.Hint = "push only updates: create it first"
 		}
-		e = e.WithRecipe(app.OrRestore(err, p.destination, cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.local.Name)))
-	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.String() != "":
-		e.Recipe = []cmdline.Line{p.dryRunLine()}
-	case p.saved != nil:
-		e.Hint = "the push may have been applied; if so, to restore the previous config: " + p.app.CommandText(p.undoLine())
+		create := cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.local.Name)
+		e = e.WithRecipe(app.OrRestore(err, p.destination, create))
+	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.Given():
+		e = e.Try(p.dryRunLine())
+	case p.ambiguous:
+		e.Hint = fmt.Sprintf("the push may have been applied, see %s; if so, to restore the previous config: %s",
+			p.app.CommandText(p.line("log")), p.app.CommandText(p.undoLine()))
 	case p.done.ConfigWritten && p.opts.Files && !p.done.BaseFilesWritten:
-		e.Hint = p.halfHint(err)
+		e.Hint = "the config was written, the base files were not"
+		if hubclient.Unsettled(err) || errors.As(err, new(*hubclient.Error)) && !hubclient.NotApplied(err) {
+			e.Hint = "the config was written, and the base files may have been"
+		}
+		if p.replaced {
+			e.Hint += "; to restore the previous config: " + p.app.CommandText(p.undoLine())
+		}
 		if !app.IsInterrupted(err) {
 			e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
 		}
@@ -316,78 +360,21 @@ func (p *push) explain(err error) error {
 	return e
 }
 
-// halfHint says what a push wrote whose base files ended in err, and how to undo that.
-func (p *push) halfHint(err error) string {
-	hint := "the config was written, the base files were not"
-	if hubclient.Unsettled(err) || errors.As(err, new(*hubclient.Error)) && !hubclient.NotApplied(err) {
-		hint = "the config was written, and the base files may have been"
-	}
-	if p.undoable {
-		hint += "; to restore the previous config: " + p.app.CommandText(p.undoLine())
-	}
-	return hint
-}
-
 // line is a command about the local project and the same hub project.
 func (p *push) line(command string) cmdline.Line {
 	return app.LineFor(command, p.local, p.opts.Project, p.destination)
 }
 
-// record writes the destination into client.json, when it was given and all went through,
-// and the revision into pulled.json.
-func (p *push) record() error {
-	if p.opts.NoRecord {
-		return nil
-	}
-	if p.opts.Project.Given() {
-		if err := p.recordDestination(); err != nil {
-			return err
-		}
-	}
-	p.result.Notes = append(p.result.Notes, p.app.RecordHub(p.local, p.hub.Origin())...)
-	base := workspace.Pulled{Project: p.destination, Revision: p.result.Revision}
-	if p.files != nil {
-		base.Tree = p.files.Digest
-	}
-	if err := p.local.RecordPulled(p.hub.Origin(), base); err != nil {
-		// A pipeline may push from files that it cannot write.
-		p.result.Notes = append(p.result.Notes, "the revision could not be recorded: "+err.Error())
-	}
-	return nil
-}
+// undoLine is the command that undoes the push.
+func (p *push) undoLine() cmdline.Line { return p.line("push").Flag("--undo") }
 
-// recordDestination writes the destination into client.json.
-func (p *push) recordDestination() error {
-	former := p.client.Project.Text
-	changed, err := p.client.Record("project", p.destination.String())
-	if err != nil {
-		e := failure.Of(err)
-		return e.WithHint("the push went through; %s", e.Hint)
-	}
-	p.done.RemoteWritten, p.result.RemoteWritten = changed, changed
-	if changed {
-		note := "the destination was recorded in " + p.local.ClientPath()
-		if former != "" {
-			note += " (was " + former + ")"
-		}
-		p.result.Notes = append(p.result.Notes, note)
-	}
-	return nil
-}
+// dryRunLine is the command that shows what a push would change.
+func (p *push) dryRunLine() cmdline.Line { return p.line("push").Flag("--dry-run") }
 
-// diff compares the hub's config with the local one.
-func (p *push) diff(current jsontext.Value) (flat.Difference, error) {
-	config, err := flat.Parse(current)
-	if err != nil {
-		return flat.Difference{}, &hubclient.Error{Code: hubclient.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
+// filesLine is the command that pushes the same base files.
+func (p *push) filesLine() cmdline.Line {
+	if p.opts.FilesOnly {
+		return p.line("push").Flag("--base-files-only")
 	}
-	return flat.Diff(config, p.config), nil
-}
-
-// report returns what shows progress; nothing in a dry run.
-func (p *push) report() app.Report {
-	if p.opts.DryRun {
-		return nil
-	}
-	return p.transfer.Update
+	return p.line("push").Flag("--base-files")
 }

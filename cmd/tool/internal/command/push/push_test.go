@@ -83,18 +83,6 @@ func TestPush_GivesUpWhenTheHubRefusesTheRevisionItHas(t *testing.T) {
 	}
 }
 
-func TestPush_NoClobberAsksAnOlderHubForTheLastEdit(t *testing.T) {
-	w := apptest.Differing(t)
-	w.Edit(apptest.Stack, "title", `"edited"`)
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusNotFound, "unknown_route", "there is no such route")
-	})
-	f := w.Run(push.Command, "web", "--json", "--no-clobber").Fails("would_undo_edits", "push")
-	if edits := f["edits"].([]any); len(edits) != 1 || edits[0].(map[string]any)["updatedVia"] != "api" {
-		t.Errorf("%v", f)
-	}
-}
-
 func TestPush_NoClobberNamesTheKeysOfEachEdit(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true
@@ -160,11 +148,18 @@ func TestPush_UndoPutsTheFormerConfigBack(t *testing.T) {
 		t.Errorf("it was written through %q, %v", now.UpdatedVia, err)
 	}
 	w.Strict = true
-	w.Run(push.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
+	f := w.Run(push.Command, "web", "--undo", "--json").Fails("revision_changed", "push")
+	if f["current"].(map[string]any)["updatedVia"] != "restore" || !strings.HasSuffix(f["recipe"].([]any)[0].(string), "log web") {
+		t.Errorf("%v", f)
+	}
 	w.Run(push.Command, "web", "--no-clobber").Done() // an own undo is no edit by others
+	w.Run(push.Command, "web", "--undo").Done()
+	wantConfig(t, w, `{"title":"hub"}`)
 }
 
-func TestPush_UndoSaysThatThePushWasNeverApplied(t *testing.T) {
+// Nothing but the newest edit is undone, and only if it is a push of the caller, from whatever
+// machine.
+func TestPush_UndoIsOfTheCallersNewestPush(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true
 	broken := true
@@ -173,7 +168,10 @@ func TestPush_UndoSaysThatThePushWasNeverApplied(t *testing.T) {
 	})
 	w.Run(push.Command, "web", "--json").Fails("internal", "push")
 	broken = false
-	w.Run(push.Command, "web", "--undo").Done().Prints("The config of @alice/web is the previous one already\n", "nothing was changed")
+	w.Run(push.Command, "web", "--undo", "--json").Fails("nothing_kept", "read") // what created the config replaced nothing
+	w.Run(push.Command, "web").Done()
+	w.Env["TOOL_STATE_DIR"], w.Env["TOOL_CACHE_DIR"] = t.TempDir(), t.TempDir() // another machine
+	w.Run(push.Command, "web", "--undo").Done()
 	wantConfig(t, w, `{"title":"hub"}`)
 }
 
@@ -185,7 +183,7 @@ func TestPush_UndoRefusesWhatWasEditedSince(t *testing.T) {
 	wantConfig(t, w, `{"title":"edited"}`)
 }
 
-func TestPush_SavesTheConfigBeforeAWriteWhoseResponseIsLost(t *testing.T) {
+func TestPush_NamesTheUndoLineAfterAWriteWhoseResponseIsLost(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {

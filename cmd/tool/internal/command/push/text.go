@@ -1,33 +1,77 @@
 package push
 
-import "example.com/projecthub/cmd/tool/internal/app"
+import (
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
 
-// pushedText prints the result of a push.
-func (p *push) pushedText(w *app.Printer) {
-	r := p.result
-	if p.opts.Undo && p.wasBack && p.restored == "config" {
-		w.Line("The config of %s is the previous one already", r.Project)
-	} else if p.opts.Undo {
-		w.Line("Restored the %s of %s", p.restored, r.Project)
-	} else {
+// Result is a push that went through.
+type Result struct {
+	ProjectName             string     `json:"projectName"`
+	Env                     string     `json:"environment,omitzero"`
+	Project                 ref.Ref    `json:"project"`
+	Origin                  string     `json:"origin"`
+	EnrichmentCount         int        `json:"enrichmentCount"`
+	OverwroteExistingConfig bool       `json:"overwroteExistingConfig"`
+	RemoteWritten           bool       `json:"remoteWritten"`
+	Revision                string     `json:"revision,omitzero"`
+	ConfigChanged           bool       `json:"configChanged"`
+	Replaced                *wire.Edit `json:"replaced"`
+	BaseFilesPushed         int        `json:"baseFilesPushed"`
+	*FilesResult            `json:",inline"`
+	Notes                   []string `json:"notes"`
+
+	undone bool // it is the undo of a push
+}
+
+// FilesResult is what a push did to the base files.
+type FilesResult struct {
+	Added    int   `json:"baseFilesAdded"`
+	Changed  int   `json:"baseFilesChanged"`
+	Removed  int   `json:"baseFilesRemoved"`
+	Uploaded int   `json:"baseFilesUploaded"`
+	Skipped  int   `json:"baseFilesSkipped"` // symbolic links and special files
+	Bytes    int64 `json:"baseFilesBytesSent"`
+}
+
+// text prints the result of a push, or of its undo.
+func (r *Result) text(w *app.Printer) {
+	f, sent := r.FilesResult, ""
+	switch {
+	case !r.undone:
 		w.Line("Pushed %s to %s", r.ProjectName, r.Project)
+		if f != nil {
+			sent = "; " + app.Bytes(f.Bytes) + " sent"
+		}
+	case f == nil:
+		w.Line("Restored the config of %s", r.Project)
+	case r.Revision == "":
+		w.Line("Restored the base files of %s", r.Project)
+	default:
+		w.Line("Restored the config and base files of %s", r.Project)
 	}
 	w.Environment(r.Env)
 	w.Field("origin", "%s", r.Origin)
-	if !p.opts.FilesOnly && p.restored != "base files" {
+	if r.Revision != "" { // else no config was written
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
-	if f := r.FilesResult; f != nil && p.opts.Undo {
-		w.Field("base files", "%d (%d added, %d changed, %d removed)", r.BaseFilesPushed, f.Added, f.Changed, f.Removed)
-	} else if f != nil {
-		w.Field("base files", "%d (%d added, %d changed, %d removed; %s sent)",
-			r.BaseFilesPushed, f.Added, f.Changed, f.Removed, app.Bytes(f.Bytes))
+	if f != nil {
+		w.Field("base files", "%d (%d added, %d changed, %d removed%s)", r.BaseFilesPushed, f.Added, f.Changed,
+			f.Removed, sent)
 	}
 	w.Notes(r.Notes)
 }
 
-// plannedText prints what a push would do.
-func plannedText(w *app.Printer, r *Planned) {
+// changesNothing reports that the hub has already what would be pushed.
+func (r *Plan) changesNothing() bool {
+	return (r.Config == nil || r.Config.Empty()) && (r.BaseFiles == nil || r.BaseFiles.unchanged())
+}
+
+func (f *FilesPlan) unchanged() bool { return len(f.Added)+len(f.Changed)+len(f.Removed) == 0 }
+
+// text prints what a push would do.
+func (r *Plan) text(w *app.Printer) {
 	if r.changesNothing() {
 		w.Line("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
 	} else {
@@ -43,7 +87,8 @@ func plannedText(w *app.Printer, r *Planned) {
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
 	if f := r.BaseFiles; f != nil {
-		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
+		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added),
+			len(f.Changed), len(f.Removed))
 		if f.Tree != "" && !f.unchanged() {
 			w.Field("", "replacing %s", f.Tree)
 		}
@@ -66,28 +111,4 @@ func plannedText(w *app.Printer, r *Planned) {
 		w.Line("  note: this token may not push there")
 	}
 	w.Notes(r.Notes)
-}
-
-// plannedMarkdown prints what a push would do for a comment on a pull request.
-func plannedMarkdown(w *app.Printer, r *Planned) {
-	what := "would change"
-	if r.changesNothing() {
-		what = "would change nothing"
-	}
-	w.Line("### Pushing %s to %s %s", app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), what)
-	app.MarkdownHub(w, r.Origin, r.Env)
-	if r.Config != nil {
-		w.Line("")
-		w.Line("Config: %s", app.DifferenceSummary(*r.Config))
-		app.MarkdownDifference(w, *r.Config, false)
-	}
-	if f := r.BaseFiles; f != nil {
-		w.Line("")
-		w.Line("Base files: %d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))
-		app.MarkdownFiles(w, f.Added, f.Changed, f.Removed)
-	}
-	for _, note := range r.Notes {
-		w.Line("")
-		w.Line("Note: %s", app.Markdown(note))
-	}
 }

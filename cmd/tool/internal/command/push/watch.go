@@ -23,53 +23,42 @@ const (
 	maxRetry   = 15 * time.Second
 )
 
+// watch is a push that goes on with each change of the base files.
+type watch struct {
+	first    *push // before the first change
+	watcher  *watcher.Watcher
+	reported string // the failure that was printed last
+
+	pushes, files int // that changed something, and how many files
+	bytes         int64
+}
+
 // watch pushes, and then pushes the base files at each change of them, until ctx ends
 // or a push fails for a reason that does not pass.
 func (p *push) watch(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	s := &summary{push: p, stop: stop}
-	no, err := newWatch(p, s.report).run(ctx)
+	w := &watch{first: p, watcher: watcher.New(p.app.Warn)}
+	defer w.watcher.Close()
+	r, err := p.push(ctx)
 	p.transfer.Hide()
-	switch {
-	case no != nil:
-		return p.app.Aborted(no)
-	case s.unwritten != nil:
-		return p.doing(app.PrintFailed("pushed", s.unwritten), "push")
-	case s.began && p.app.EndedBy() == syscall.SIGINT:
-		return s.end(err)
-	case err != nil:
+	if err != nil {
 		return p.doing(err, "push")
 	}
-	return nil
-}
-
-// watch is a watching push.
-type watch struct {
-	first    *push // the push before the first change
-	watcher  *watcher.Watcher
-	reported string // the failure that was reported last
-	each     func(*Result, error)
-}
-
-// newWatch returns a watch that calls each with each push, with each new failure that
-// may pass, and with neither when it turned out that there is nothing to push.
-func newWatch(p *push, each func(*Result, error)) *watch {
-	return &watch{first: p, each: each}
-}
-
-func (w *watch) run(ctx context.Context) (*app.Aborted, error) {
-	w.watcher = watcher.New(w.first.app.Warn)
-	defer w.watcher.Close()
-	no, err := w.first.push(ctx)
-	if err != nil || no != nil {
-		return no, err
+	w.count(r)
+	err = w.print(func(out *app.Printer) {
+		r.text(out)
+		out.Line("  watching; ctrl-c ends it")
+	})
+	if err == nil {
+		err = w.follow(ctx)
 	}
-	w.each(w.first.result, nil)
-	if err = w.follow(ctx, w.first); ctx.Err() != nil {
-		err = w.first.fail(err) // says what was done before
+	p.transfer.Hide()
+	switch {
+	case p.app.EndedBy() == syscall.SIGINT:
+		return w.end(err)
+	case ctx.Err() != nil:
+		err = p.fail(err) // says what was done before
 	}
-	return nil, err
+	return p.doing(err, "push")
 }
 
 // next returns a push of the base files alone, as one more of them changed.
@@ -90,15 +79,15 @@ type sent struct {
 	digest string
 }
 
-// follow pushes at each change after the push p.
-func (w *watch) follow(ctx context.Context, p *push) error {
-	last := sent{p.destination, p.files.Digest}
+// follow pushes at each change after the first push.
+func (w *watch) follow(ctx context.Context) error {
+	last := sent{w.first.destination, w.first.files.Digest}
 	for retry := firstRetry; ; {
 		now, grown, err := w.look(ctx)
 		switch {
 		case err == nil && now == last:
 			w.reported = ""
-			w.each(nil, nil)
+			w.first.transfer.Hide()
 			if grown { // what changed before it was watched is not known
 				continue
 			}
@@ -107,10 +96,13 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 			}
 			continue
 		case err == nil:
-			p = w.next()
-			if _, err = p.push(ctx); err == nil {
+			p := w.next()
+			var r *Result
+			if r, err = p.push(ctx); err == nil {
 				last, retry, w.reported = sent{p.destination, p.files.Digest}, firstRetry, ""
-				w.report(p.result)
+				if err := w.pushed(r); err != nil {
+					return err
+				}
 				continue
 			}
 		}
@@ -120,13 +112,15 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case passes(err):
-			w.reportFailure(err)
-			if err := pause(ctx, retry); err != nil {
-				return err
+			w.report(err)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(retry):
 			}
 			retry = min(2*retry, maxRetry)
 		case stage == app.StageRead || stage == app.StageDestination: // until the files are corrected
-			w.reportFailure(err)
+			w.report(err)
 			// It may be the directories that are gone: nothing reports when they are back.
 			if err := w.watcher.Wait(ctx, time.After(reread)); err != nil {
 				return err
@@ -138,50 +132,27 @@ func (w *watch) follow(ctx context.Context, p *push) error {
 }
 
 // look finds out what would be pushed, without the hub, and watches the directories
-// that it is in.
+// that it is in and that of the local project. grown reports that one of them is new.
 func (w *watch) look(ctx context.Context) (now sent, grown bool, err error) {
-	client, err := w.first.local.Client()
+	local := w.first.local
+	client, err := local.Client()
 	if err != nil {
 		return now, false, failure.At(app.StageRead, err)
 	}
-	if now.to, err = app.Destination(w.first.local, client, w.first.opts.Project.Value); err != nil {
+	if now.to, err = app.Destination(local, client, w.first.opts.Project.Value); err != nil {
 		return now, false, failure.At(app.StageDestination, err)
 	}
 	o := w.first.fileOptions()
 	o.ListSkipped = true
-	files, err := w.first.app.ChooseFiles(ctx, w.first.local, client, o)
+	files, err := w.first.app.ChooseFiles(ctx, local, client, o)
 	if err != nil {
 		return now, false, failure.At(app.StageRead, err)
 	}
 	now.digest = files.Digest
-	return now, w.add(files), nil
-}
-
-// report reports a push, or that it changed nothing.
-func (w *watch) report(r *Result) {
-	if r.FilesResult != nil && r.Added+r.Changed+r.Removed > 0 {
-		w.each(r, nil)
-	} else {
-		w.each(nil, nil)
-	}
-}
-
-// reportFailure reports a failure that may pass, once.
-func (w *watch) reportFailure(err error) {
-	if err.Error() != w.reported {
-		w.reported = err.Error()
-		w.each(nil, err)
-	}
-}
-
-// pause waits.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	dir := filepath.Dir(local.Workspace.Path(local.ClientPath()))
+	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), dir, "client.json", filepath.Base(local.ClientPath()),
+		"manifest.json")
+	return now, w.watcher.Add(append(files.Dirs(), dir)...), nil
 }
 
 // passes reports whether a failure is of a hub that may come back.
@@ -193,10 +164,53 @@ func passes(err error) bool {
 	return false
 }
 
-// add watches the directories that the files were chosen from and that of the local
-// project, and reports whether one of them is new.
-func (w *watch) add(files *app.Files) (grown bool) {
-	localDir := filepath.Dir(w.first.local.Workspace.Path(w.first.local.ClientPath()))
-	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), localDir, "client.json", filepath.Base(w.first.local.ClientPath()), "manifest.json")
-	return w.watcher.Add(append(files.Dirs(), localDir)...)
+// pushed prints a push after the first one, unless it changed nothing.
+func (w *watch) pushed(r *Result) error {
+	w.first.transfer.Hide()
+	if !w.count(r) {
+		return nil
+	}
+	return w.print(func(out *app.Printer) {
+		out.Line("%s pushed: %d added, %d changed, %d removed; %s sent",
+			time.Now().Format(time.TimeOnly), r.Added, r.Changed, r.Removed, app.Bytes(r.Bytes))
+	})
+}
+
+// count counts what a push did, and reports whether it changed anything.
+func (w *watch) count(r *Result) bool {
+	changed := r.Added + r.Changed + r.Removed
+	w.files += changed
+	w.bytes += r.Bytes
+	if changed == 0 && !r.ConfigChanged {
+		return false
+	}
+	w.pushes++
+	return true
+}
+
+// report prints a failure that may pass, once.
+func (w *watch) report(err error) {
+	w.first.transfer.Hide()
+	if err.Error() != w.reported {
+		w.reported = err.Error()
+		w.first.app.Diagnose("%s not pushed: %v", time.Now().Format(time.TimeOnly), err)
+	}
+}
+
+// end prints what a watch did that ctrl-c has ended.
+func (w *watch) end(err error) error {
+	out := w.first.app.Printer()
+	out.Line("Stopped watching: %s, %s, %s sent", app.Count(w.pushes, "push", "pushes"),
+		app.Count(w.files, "file changed", "files changed"), app.Bytes(w.bytes))
+	if hubclient.Unsettled(err) {
+		out.Notes([]string{"what was being sent may have been applied"})
+	}
+	return out.Err()
+}
+
+// print prints a result. The failure is that of stdout.
+func (w *watch) print(text func(*app.Printer)) error {
+	out := w.first.app.Printer()
+	text(out)
+	return app.PrintFailed("pushed", out.Err())
 }

@@ -8,7 +8,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/term"
 )
 
-func TestSummary_CountsThePushesThatChangedSomething(t *testing.T) {
+func TestWatch_CountsThePushesThatChangedSomething(t *testing.T) {
 	files := func(n int) *Result { return &Result{FilesResult: &FilesResult{Changed: n}} }
 	config := files(0)
 	config.ConfigChanged = true
@@ -16,15 +16,15 @@ func TestSummary_CountsThePushesThatChangedSomething(t *testing.T) {
 		"0 pushes, 0 files changed,": {files(0)},
 		"1 push, 0 files changed,":   {config},
 		"1 push, 2 files changed,":   {files(0), files(2)},
-		"2 pushes, 3 files changed,": {files(1), nil, files(2)},
+		"2 pushes, 3 files changed,": {files(1), files(2)},
 	} {
 		var out strings.Builder
 		a := app.New(func(string) (string, bool) { return "", false }, term.Streams{Out: &out, Err: &out})
-		s := &summary{push: &push{app: a, transfer: app.NoTransfer{}, result: results[0]}}
+		w := &watch{first: &push{app: a, transfer: app.NoTransfer{}}}
 		for _, r := range results {
-			s.report(r, nil)
+			w.count(r)
 		}
-		if s.end(nil); !strings.Contains(out.String(), "Stopped watching: "+want) {
+		if err := w.end(nil); err != nil || !strings.Contains(out.String(), "Stopped watching: "+want) {
 			t.Errorf("want %q in %s", want, &out)
 		}
 	}

@@ -1,0 +1,159 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// confirm asks about a plan, where it has to: about sensitive files, about base files that are
+// removed or are of others, and about a config that is overwritten. A no is app.ErrDeclined.
+func (p *push) confirm(ctx context.Context, plan *Plan) error {
+	if !p.asks {
+		return nil
+	}
+	if p.files != nil {
+		if err := p.confirmSensitive(ctx, plan); err != nil {
+			return err
+		}
+		if err := p.confirmFiles(ctx, plan, false); err != nil {
+			return err
+		}
+	}
+	return p.confirmConfig(ctx, plan, false)
+}
+
+// confirmSensitive asks whether files that hold secrets are pushed, and once for each
+// destination about those that git ignores. Files that this machine has already pushed there
+// are not asked about.
+func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
+	question := app.IgnoredConsent(plan.Origin, plan.Project)
+	var files app.Sensitive
+	if !p.app.State().Consented(question) {
+		files = p.sensitive()
+	}
+	files.Secrets = p.files.Secrets(p.last, p.opts.AllowSecrets)
+	p.transfer.Hide()
+	asked, yes, err := p.app.ConfirmSensitive(ctx, p.destination.String(), files)
+	if err := app.Agreed(yes, err); err != nil {
+		return err
+	}
+	p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, files.Secrets) // in a watch
+	if asked && len(files.Ignored) > 0 {
+		if err := p.app.State().Consent(question); err != nil {
+			plan.Notes = append(plan.Notes, "the answer could not be remembered: "+err.Error())
+		}
+	}
+	return nil
+}
+
+// confirmConfig asks whether the local config replaces the hub's. again says that the hub's
+// config changed while the person looked at it.
+func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error {
+	current := plan.current
+	if !p.asks || current == nil || !current.HasConfig && !p.opts.Ask {
+		return nil
+	}
+	q := ui.Overwrite{
+		Title: fmt.Sprintf("Overwrite the config of %s?", p.destination),
+		Facts: p.app.EnvironmentFact(p.local, plan.Origin),
+		Yes:   "Overwrite it", Difference: *plan.Config,
+	}
+	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
+		q.Facts = append(q.Facts, "Note    client.json names another project: "+recorded)
+	}
+	if current.HasConfig {
+		q.Facts = append(q.Facts, "Config  "+app.Edit(current.Edit))
+	} else {
+		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.destination), "Push it"
+		q.Facts = append(q.Facts, "Config  none yet")
+	}
+	checked, err := p.hub.CheckConfig(ctx, p.destination, p.body, "")
+	switch {
+	case err == nil:
+		for _, note := range app.FindingNotes(checked.Findings) {
+			q.Facts = append(q.Facts, "Note    "+note)
+		}
+	case hubclient.HasCode(err, wire.CodeSettingsInvalid):
+		return err
+	} // what else is wrong, the push finds out
+	if again {
+		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
+	}
+	p.transfer.Hide()
+	return app.Agreed(p.app.UI.Overwrite(ctx, q))
+}
+
+// confirmFiles shows how the base files change, and asks where files are removed, or where
+// the hub's are not those that this machine last pushed or pulled.
+func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
+	f := plan.BaseFiles
+	known := f.Tree == "" || f.Tree == p.last.Digest
+	if !p.asks || !f.only || !p.opts.Ask && known && len(f.Removed) == 0 {
+		return nil
+	}
+	q := app.FilesQuestion{
+		Title: fmt.Sprintf("Push the files of %s to %s?", p.local.Name, p.destination),
+		Facts: []string{fmt.Sprintf("Files  %d, %s: %d added, %d changed, %d removed",
+			f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))},
+		Yes: "Push them", No: "Leave them",
+		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f) },
+	}
+	if !known {
+		note := "Note   the hub's files are not those that were last pushed or pulled here"
+		if by := f.stored.UpdatedBy; by != "" {
+			note += fmt.Sprintf(", but by %s %s", by, app.Ago(f.stored.UpdatedAt))
+		}
+		q.Facts = append(q.Facts, note)
+	}
+	for _, change := range []struct {
+		sign  string
+		paths []string
+	}{{"- ", f.Removed}, {"~ ", f.Changed}, {"+ ", f.Added}} {
+		for _, path := range change.paths {
+			q.Names = append(q.Names, change.sign+path)
+		}
+	}
+	if again {
+		q.Notice = "The hub's files changed while you looked. This is the difference now:"
+	}
+	p.transfer.Hide()
+	return app.Agreed(p.app.ConfirmFiles(ctx, q))
+}
+
+// fileTexts reads the files that differ, on the hub and here.
+func (p *push) fileTexts(ctx context.Context, f *FilesPlan) (flat.Difference, error) {
+	from, err := app.HubTexts(ctx, p.hub, p.destination, f.stored, slices.Concat(f.Changed, f.Removed), p.transfer.Update)
+	p.transfer.Hide()
+	if err != nil {
+		return flat.Difference{}, err
+	}
+	here := map[string]bool{}
+	for _, path := range slices.Concat(f.Changed, f.Added) {
+		here[path] = true
+	}
+	var to app.FileTexts
+	blobs := p.files.Blobs()
+	defer blobs.Close()
+	for _, e := range p.files.Tree {
+		if !here[e.Path] {
+			continue
+		}
+		content, err := blobs.Open(e)
+		if err != nil {
+			return flat.Difference{}, err
+		}
+		err = to.Add(e, content)
+		content.Close()
+		if err != nil {
+			return flat.Difference{}, err
+		}
+	}
+	return app.FilesDifference(f.Added, f.Changed, f.Removed, from, to.Texts), nil
+}
