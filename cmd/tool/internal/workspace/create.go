@@ -189,20 +189,20 @@ const maxGitignore = 250 << 10
 
 func (c *creation) file(name string, text []byte) error {
 	if err := c.directory(path.Dir(name)); err != nil {
-		return unwritable(name, failure.Cause(err))
+		return unwritable(name, err)
 	}
 	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return invalid(name, errors.New("it already exists")).WithHint("nothing is overwritten: choose another name, or remove the file")
 	}
 	if err != nil {
-		return unwritable(name, failure.Cause(err))
+		return unwritable(name, err)
 	}
 	c.all = append(c.all, name)
 	c.files = append(c.files, name)
 	_, err = f.Write(text)
 	if err = errors.Join(err, owner.KeepNew(f, c.root, path.Dir(name)), f.Close()); err != nil {
-		return unwritable(name, failure.Cause(err))
+		return unwritable(name, err)
 	}
 	return nil
 }

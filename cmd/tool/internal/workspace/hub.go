@@ -78,7 +78,7 @@ func newHubFile(origin string) []byte {
 }
 
 func (w *Workspace) editHub(edit func(old []byte) ([]byte, error)) (bool, error) {
-	changed, err := w.update(HubFile, edit)
+	changed, err := w.update(HubFile, true, edit)
 	if err != nil {
 		return false, notRecorded(err)
 	}

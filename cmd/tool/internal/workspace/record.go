@@ -122,7 +122,7 @@ func (c *Client) Apply(edits Edits) (changed []string, err error) {
 // takeBack restores files that were edited, as far as that is possible.
 func (c *Client) takeBack(edits Edits) {
 	for _, e := range edits {
-		_, _ = c.local.Workspace.update(e.doc.name, func(text []byte) ([]byte, error) {
+		_, _ = c.local.Workspace.update(e.doc.name, true, func(text []byte) ([]byte, error) {
 			if bytes.Equal(text, e.text) {
 				return e.doc.Text(), nil
 			}
@@ -168,7 +168,7 @@ func (c *Client) CheckWritable() error {
 // file holds by then. c is then what the files hold.
 func (c *Client) update(name string, edit func(latest document) ([]byte, error)) (bool, error) {
 	result := *c
-	changed, err := c.local.Workspace.update(name, func(text []byte) ([]byte, error) {
+	changed, err := c.local.Workspace.update(name, true, func(text []byte) ([]byte, error) {
 		if text == nil {
 			return nil, invalid(name, fs.ErrNotExist)
 		}

@@ -61,7 +61,7 @@ func (s *Stack) Name() (ref.Ref, error) {
 // failure is not_recorded.
 func (s *Stack) SetName(name ref.Ref) error {
 	w := s.project.Workspace
-	_, err := w.update(s.doc.name, func(text []byte) ([]byte, error) {
+	_, err := w.update(s.doc.name, true, func(text []byte) ([]byte, error) {
 		doc, err := parse(s.doc.name, text)
 		if err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func (s *Stack) Version() (string, error) {
 // SetVersion replaces the version in stack.json, if that is still former. The failure is
 // not_recorded.
 func (s *Stack) SetVersion(former, version string) error {
-	_, err := s.project.Workspace.update(s.doc.name, func(text []byte) ([]byte, error) {
+	_, err := s.project.Workspace.update(s.doc.name, true, func(text []byte) ([]byte, error) {
 		doc, err := parse(s.doc.name, text)
 		if err != nil {
 			return nil, err
