@@ -59,7 +59,8 @@ func (w *Workspace) update(name string, durable bool, edit func(old []byte) ([]b
 		defer lock.Unlock()
 		atomicfile.RemoveLeftovers(w.root, file)
 	case errors.Is(err, context.DeadlineExceeded):
-		return false, unwritable(name, errLocked).WithHint("end or continue the other program, which may be a stopped tool")
+		return false, unwritable(name, errLocked).
+			WithHint("end or continue the other program, which may be a stopped tool")
 	}
 	for range attempts {
 		changed, err = w.edit(name, file, durable, edit)
@@ -83,7 +84,7 @@ func (w *Workspace) edit(name, file string, durable bool, edit func(old []byte) 
 	case text == nil:
 		err = w.root.Remove(file)
 	default:
-		err = w.write(file, text, durable, func(_ *os.Root, temporary, _ string) error {
+		err = w.write(file, text, durable, func(temporary string) error {
 			return w.replace(file, temporary, old)
 		})
 	}
@@ -104,10 +105,12 @@ func (w *Workspace) present(file string) ([]byte, error) {
 
 // write writes a new file with the mode and owner of the one that it replaces. It fails when
 // that one is write-protected, which a rename would pass over.
-func (w *Workspace) write(file string, text []byte, durable bool, put func(in *os.Root, temporary, name string) error) error {
-	options := atomicfile.Options{Mode: 0o644, Put: put, Prepare: func(f *os.File) error {
-		return owner.KeepNew(f, w.root, path.Dir(file))
-	}}
+func (w *Workspace) write(file string, text []byte, durable bool, put func(temporary string) error) error {
+	options := atomicfile.Options{
+		Mode:    0o644,
+		Prepare: func(f *os.File) error { return owner.KeepNew(f, w.root, path.Dir(file)) },
+		Put:     func(_ *os.Root, temporary, _ string) error { return put(temporary) },
+	}
 	if durable {
 		options.Sync = syncFile
 	}
@@ -165,7 +168,7 @@ func (w *Workspace) checkWritable(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.write(file, nil, false, func(*os.Root, string, string) error { return nil }); err != nil {
+	if err := w.write(file, nil, false, func(string) error { return nil }); err != nil {
 		return unwritable(name, err)
 	}
 	return nil

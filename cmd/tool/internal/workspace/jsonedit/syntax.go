@@ -85,5 +85,6 @@ func explain(text []byte, dec *jsontext.Decoder, err error) *SyntaxError {
 }
 
 func startsComment(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")) || bytes.HasPrefix(text, []byte("#"))
+	return bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")) ||
+		bytes.HasPrefix(text, []byte("#"))
 }
