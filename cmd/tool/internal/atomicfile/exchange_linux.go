@@ -1,5 +1,3 @@
-// Package atomicfile exchanges files, so that one that is replaced can be compared, and put
-// back, after that.
 package atomicfile
 
 import (

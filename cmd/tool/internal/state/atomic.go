@@ -7,61 +7,49 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
+
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 )
 
 // WriteFile replaces the named file by one with data, readable by its owner alone, and
 // makes its directory. At every moment the file has the old content or the new, also
-// after a power failure, and the new one once WriteFile has returned. prepare is given the new file before it replaces the old one;
-// nil does nothing.
+// after a power failure, and the new one once WriteFile has returned. prepare is given the
+// new file before it replaces the old one; nil does nothing.
 //
 // A file of the workspace is written by package workspace, which follows no link out of it.
 func WriteFile(name string, data []byte, prepare func(*os.File) error) error {
-	err := replace(name, data, func(f *os.File) error {
-		if err := f.Chmod(0o600); err != nil { // whatever the umask is
+	private := func(f *os.File) error {
+		if err := f.Chmod(0o600); err != nil || prepare == nil { // whatever the umask is
 			return err
 		}
-		if prepare != nil {
-			if err := prepare(f); err != nil {
-				return err
-			}
-		}
-		return f.Sync()
-	})
-	if err == nil {
-		syncDir(filepath.Dir(name))
+		return prepare(f)
 	}
-	return err
+	return write(name, data, atomicfile.Options{Mode: 0o600, Prepare: private, Sync: syncFile})
 }
 
 // WriteCache is [WriteFile] for a file that can be made again: it does not wait for the
 // disk, and the file is missing for a moment.
 func WriteCache(name string, data []byte) error {
-	return replace(name, data, func(*os.File) error {
+	put := func(in *os.Root, temporary, name string) error {
 		// Some file systems begin to write a file to the disk when it replaces another,
 		// which takes ten times as long.
-		_ = os.Remove(name)
-		return nil
-	})
+		_ = in.Remove(name)
+		return in.Rename(temporary, name)
+	}
+	return write(name, data, atomicfile.Options{Mode: 0o600, Put: put})
 }
 
-// replace writes a temporary file and renames it once finish has returned.
-func replace(name string, data []byte, finish func(*os.File) error) error {
+func write(name string, data []byte, options atomicfile.Options) error {
 	dir := filepath.Dir(name)
 	if err := makeDir(dir); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*.tmp")
+	in, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails once it is renamed
-	if _, err = f.Write(data); err == nil {
-		err = finish(f)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	defer in.Close()
+	return atomicfile.Write(in, filepath.Base(name), data, options)
 }
 
 // makeDir is [os.MkdirAll] for directories that are the user's alone and are to last

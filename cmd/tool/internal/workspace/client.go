@@ -2,17 +2,16 @@ package workspace
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/pat"
 )
 
 // The members of client.json, and one of its settings, which may be either.
@@ -45,14 +44,14 @@ type Client struct {
 // Client reads the project's client.json. The failure is invalid_file, with line
 // and column where one is to blame, or outside_workspace.
 func (p *Project) Client() (*Client, error) {
-	text, err := p.Workspace.read(p.file(clientFile))
+	doc, err := p.Workspace.readDocument(p.file(clientFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.Of(err).WithHint(`the least that a %s holds is {"settings": {}}`, clientFile)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.parseClient(text)
+	c, err := p.clientOf(doc)
 	if err != nil || p.Env == "" {
 		return c, err
 	}
@@ -63,12 +62,8 @@ func (p *Project) Client() (*Client, error) {
 	return c, c.apply(e)
 }
 
-func (p *Project) parseClient(text []byte) (*Client, error) {
-	doc, err := parse(p.file(clientFile), text)
-	if err != nil {
-		return nil, err
-	}
-	c := &Client{local: p, doc: doc}
+func (p *Project) clientOf(doc document) (_ *Client, err error) {
+	c := &Client{local: p, doc: doc, Warnings: doc.warnings(clientMembers, nil)}
 	if c.Project, err = doc.ref(memberProject); err != nil {
 		return nil, err
 	}
@@ -81,35 +76,31 @@ func (p *Project) parseClient(text []byte) (*Client, error) {
 	if err := c.findConfig(); err != nil {
 		return nil, err
 	}
-	c.warn()
 	return c, nil
 }
 
 // findConfig finds what goes into the config and checks its shape.
-func (c *Client) findConfig() error {
-	if v, ok := c.doc.Lookup(memberSettings); ok {
-		if v.Text.Kind() != '{' {
-			return c.doc.at(v.Offset).invalid("%s is %s: an object was expected", memberSettings, v.Type())
-		}
-		c.settings = &v
-		if inner, ok := v.Lookup(memberEnrichments); ok {
+func (c *Client) findConfig() (err error) {
+	if c.settings, err = c.doc.object(memberSettings); err != nil {
+		return err
+	}
+	top, atTop := c.doc.Lookup(memberEnrichments)
+	if c.settings != nil {
+		if inner, ok := c.settings.Lookup(memberEnrichments); ok {
 			if err := checkEnrichments(c.doc, "settings.enrichments", inner); err != nil {
 				return err
 			}
+			if atTop {
+				return c.doc.at(top.Offset).invalid("enrichments is set here and in settings.enrichments").
+					WithHint("keep one of the two")
+			}
 		}
 	}
-	v, ok := c.doc.Lookup(memberEnrichments)
-	if !ok {
+	if !atTop {
 		return nil
 	}
-	if c.settings != nil {
-		if _, twice := c.settings.Lookup(memberEnrichments); twice {
-			return c.doc.at(v.Offset).invalid("enrichments is set here and in settings.enrichments").
-				WithHint("keep one of the two")
-		}
-	}
-	c.enrichments = &v
-	return checkEnrichments(c.doc, memberEnrichments, v)
+	c.enrichments = &top
+	return checkEnrichments(c.doc, memberEnrichments, top)
 }
 
 // checkEnrichments wants an array of records or an object of records, a record being an object.
@@ -126,31 +117,14 @@ func checkEnrichments(doc document, name string, v jsonedit.Value) error {
 	case '{':
 		for _, m := range v.Members {
 			if m.Value.Text.Kind() != '{' {
-				return doc.at(m.Value.Offset).invalid("%s.%s is %s: a record is an object", name, m.Name, m.Value.Type())
+				return doc.at(m.Value.Offset).
+					invalid("%s.%s is %s: a record is an object", name, m.Name, m.Value.Type())
 			}
 		}
 	default:
 		return doc.at(v.Offset).invalid("%s is %s: an array or object of records was expected", name, v.Type())
 	}
 	return nil
-}
-
-// maxWarnings bounds the warnings about one file.
-const maxWarnings = 10
-
-// warn notes members whose name is probably a misspelling of a known one.
-func (c *Client) warn() {
-	for _, m := range c.doc.Members() {
-		if len(c.Warnings) == maxWarnings {
-			return
-		}
-		if slices.Contains(clientMembers, m.Name) {
-			continue
-		}
-		if near := cmdline.Nearest(m.Name, clientMembers); near != "" {
-			c.Warnings = append(c.Warnings, &Blamed{c.doc.at(m.Offset), fmt.Errorf("%q is not used: did you mean %q?", m.Name, near)})
-		}
-	}
 }
 
 // Settings returns what a push sends: the object settings, with the top-level
@@ -193,7 +167,11 @@ func (c *Client) Config() (flat.Config, error) {
 		err = config.Check(ConfigLimits)
 	}
 	if err != nil {
-		return flat.Config{}, c.settingsAt().invalid("settings: %w", err)
+		at := c.SettingAt("")
+		if c.settings == nil { // then the environment has them
+			at = c.env.doc.at(c.env.settings.Offset)
+		}
+		return flat.Config{}, at.invalid("settings: %w", err)
 	}
 	return config, nil
 }
@@ -204,14 +182,10 @@ func (c *Client) SettingAt(pointer string) Position {
 	if c.settings == nil {
 		return Position{File: c.doc.name}
 	}
-	at := *c.settings
+	at := jsonedit.Value{Offset: c.settings.Offset, Members: c.ownSettings()}
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		next, ok := at.Lookup(name)
-		if !ok && len(pointer) > 0 && c.enrichments != nil && name == memberEnrichments && at.Offset == c.settings.Offset {
-			next, ok = *c.enrichments, true
-		}
-		if !ok {
+		next, ok := at.Lookup(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+		if !ok || pointer == "" {
 			break
 		}
 		at = next
@@ -219,12 +193,28 @@ func (c *Client) SettingAt(pointer string) Position {
 	return c.doc.at(at.Offset)
 }
 
-// settingsAt returns the position of the settings, which one of the files has.
-func (c *Client) settingsAt() Position {
-	if c.settings == nil {
-		return c.env.doc.at(c.env.settings.Offset)
+// CheckSecrets refuses a client.json that holds an access token, escaped or not:
+// what is in it goes to the hub. config is what the file's settings fold to. The
+// failure is token_in_file.
+func (c *Client) CheckSecrets(config flat.Config) error {
+	doc := c.doc
+	if c.env != nil && pat.Index(doc.Text()) < 0 {
+		doc = c.env.doc
 	}
-	return c.doc.at(c.settings.Offset)
+	text, place := doc.Text(), doc.name
+	i := pat.Index(text)
+	if i >= 0 {
+		place = doc.at(i).String()
+	} else {
+		text = config.Canonical()
+		i = pat.Index(text)
+	}
+	if i < 0 {
+		return nil
+	}
+	shown := pat.Shown(string(text[i : i+pat.Length]))
+	return failure.New(failure.CodeTokenInFile, "%s: an access token is written here (%s…)", place, shown).
+		WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 }
 
 // with returns members with the one called name set to v, in its place or last.

@@ -37,7 +37,8 @@ type Start struct {
 // other failure, nothing is written. A name that is no slug is an invalid_name.
 func Create(dir, name string, start Start) (files []string, err error) {
 	if !ref.ValidName(name) {
-		return nil, failure.New(hubclient.CodeInvalidName, "%q cannot name a new local project: its name is %s", name, ref.Rule).
+		return nil, failure.New(hubclient.CodeInvalidName,
+			"%q cannot name a new local project: its name is %s", name, ref.Rule).
 			Try(cmdline.Tool("init").With(SlugOf(name)))
 	}
 	root, err := realPath(dir)
@@ -128,9 +129,9 @@ func (c *creation) sample(p *Project, start Start) error {
 			name = p.file(own)
 			switch own {
 			case clientFile:
-				text, err = prepend(name, text, schemaMember(start.Hub, clientFile))
+				text, err = withMembers(name, text, schemaMember(start.Hub, clientFile))
 			case stackFile:
-				text, err = prepend(name, text, stackMembers(start), "name")
+				text, err = withMembers(name, text, stackMembers(start), "name")
 			}
 			if err != nil {
 				return err
@@ -140,22 +141,23 @@ func (c *creation) sample(p *Project, start Start) error {
 	})
 }
 
-// prepend returns the text of a file with more members at its start, and without those called dropped.
-func prepend(name string, text []byte, members []jsonedit.Member, dropped ...string) ([]byte, error) {
+// withMembers returns the text of a file with more members, and without those called dropped.
+func withMembers(name string, text []byte, more []jsonedit.Member, dropped ...string) ([]byte, error) {
 	doc, err := parse(name, text)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range doc.Members() {
-		if !slices.Contains(dropped, m.Name) {
-			members = append(members, m)
-		}
-	}
-	return doc.Edit(members), nil
+	members := slices.DeleteFunc(slices.Clone(doc.Members()), func(m jsonedit.Member) bool {
+		return slices.Contains(dropped, m.Name)
+	})
+	return doc.Edit(append(members, more...)), nil
 }
 
 // descriptions are the usual names of an API description.
-var descriptions = []string{"openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json"}
+var descriptions = []string{
+	"openapi.yaml", "openapi.yml", "openapi.json",
+	"swagger.yaml", "swagger.yml", "swagger.json",
+}
 
 // description returns the first usual name that exists, else the first of all.
 func (c *creation) description() string {
@@ -174,7 +176,8 @@ func (c *creation) gitignore(name string) ([]byte, error) {
 		return nil, nil
 	}
 	if info.Size() > maxGitignore {
-		return nil, invalid(name, fmt.Errorf("it is larger than %d KiB, so that .toolignore cannot start with its rules", maxGitignore>>10))
+		return nil, invalid(name, fmt.Errorf(
+			"it is larger than %d KiB, so that .toolignore cannot start with its rules", maxGitignore>>10))
 	}
 	text, err := c.root.ReadFile(name)
 	if err != nil {
@@ -189,20 +192,21 @@ const maxGitignore = 250 << 10
 
 func (c *creation) file(name string, text []byte) error {
 	if err := c.directory(path.Dir(name)); err != nil {
-		return unwritable(name, failure.Cause(err))
+		return unwritable(name, err)
 	}
 	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return invalid(name, errors.New("it already exists")).WithHint("nothing is overwritten: choose another name, or remove the file")
+		return invalid(name, errors.New("it already exists")).
+			WithHint("nothing is overwritten: choose another name, or remove the file")
 	}
 	if err != nil {
-		return unwritable(name, failure.Cause(err))
+		return unwritable(name, err)
 	}
 	c.all = append(c.all, name)
 	c.files = append(c.files, name)
 	_, err = f.Write(text)
 	if err = errors.Join(err, owner.KeepNew(f, c.root, path.Dir(name)), f.Close()); err != nil {
-		return unwritable(name, failure.Cause(err))
+		return unwritable(name, err)
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
@@ -78,7 +80,8 @@ func parse(name string, text []byte) (document, error) {
 	var syntax *jsonedit.SyntaxError
 	if errors.As(err, &syntax) {
 		if line := ConflictMarker(text); line > 0 {
-			return document{}, Position{name, line, 1}.invalid("git conflict markers: the file was merged with conflicts")
+			return document{}, Position{name, line, 1}.
+				invalid("git conflict markers: the file was merged with conflicts")
 		}
 		return document{}, Position{name, syntax.Line, syntax.Column}.invalid("%s", syntax.Reason)
 	}
@@ -114,6 +117,42 @@ func (d document) field(name string) (Field, error) {
 		return Field{}, nil
 	}
 	return d.text(name, v)
+}
+
+// object returns the object member called name, nil if it is absent.
+func (d document) object(name string) (*jsonedit.Value, error) {
+	v, ok := d.Lookup(name)
+	if !ok {
+		return nil, nil
+	}
+	if v.Text.Kind() != '{' {
+		return nil, d.at(v.Offset).invalid("%s is %s: an object was expected", name, v.Type())
+	}
+	return &v, nil
+}
+
+// maxWarnings bounds the warnings about one file.
+const maxWarnings = 10
+
+// warnings are about members that are not used: those whose name is probably a misspelling of
+// a known one, and those for which insteadOf says what to do.
+func (d document) warnings(known []string, insteadOf map[string]string) []*Blamed {
+	var all []*Blamed
+	for _, m := range d.Members() {
+		if len(all) == maxWarnings {
+			break
+		}
+		var err error
+		if hint := insteadOf[m.Name]; hint != "" {
+			err = fmt.Errorf("%q is not used in an environment: %s", m.Name, hint)
+		} else if near := cmdline.Nearest(m.Name, known); near != "" && !slices.Contains(known, m.Name) {
+			err = fmt.Errorf("%q is not used: did you mean %q?", m.Name, near)
+		}
+		if err != nil {
+			all = append(all, &Blamed{d.at(m.Offset), err})
+		}
+	}
+	return all
 }
 
 // ref is field for the name of something on a hub, with or without its @, as in a command line.

@@ -1,13 +1,11 @@
 package workspace
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
-	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
 )
@@ -87,18 +85,14 @@ func (p *Project) Origin() (string, error) {
 }
 
 func (p *Project) environment() (*environment, error) {
-	text, err := p.Workspace.read(p.ClientPath())
+	doc, err := p.Workspace.readDocument(p.ClientPath())
 	if err != nil {
 		return nil, err
 	}
-	return parseEnvironment(p.ClientPath(), text)
+	return environmentOf(doc)
 }
 
-func parseEnvironment(name string, text []byte) (*environment, error) {
-	doc, err := parse(name, text)
-	if err != nil {
-		return nil, err
-	}
+func environmentOf(doc document) (_ *environment, err error) {
 	e := &environment{doc: doc}
 	if e.origin, err = doc.origin(); err != nil {
 		return nil, err
@@ -109,38 +103,15 @@ func parseEnvironment(name string, text []byte) (*environment, error) {
 	if e.api, err = doc.ref(memberAPI); err != nil {
 		return nil, err
 	}
-	v, ok := doc.Lookup(memberSettings)
-	if !ok {
-		return e, nil
-	}
-	if v.Text.Kind() != '{' {
-		return nil, doc.at(v.Offset).invalid("%s is %s: an object was expected", memberSettings, v.Type())
-	}
-	e.settings = &v
-	return e, nil
-}
-
-// warnings are about members that are not used.
-func (e *environment) warnings() []*Blamed {
-	var all []*Blamed
-	for _, m := range e.doc.Members() {
-		switch {
-		case len(all) == maxWarnings:
-			return all
-		case slices.Contains(environmentMembers, m.Name):
-		case m.Name == memberEnrichments || m.Name == memberSource:
-			all = append(all, &Blamed{e.doc.at(m.Offset), fmt.Errorf("%q is not used in an environment: %s", m.Name, insteadOf[m.Name])})
-		default:
-			if near := cmdline.Nearest(m.Name, environmentMembers); near != "" {
-				all = append(all, &Blamed{e.doc.at(m.Offset), fmt.Errorf("%q is not used: did you mean %q?", m.Name, near)})
-			}
-		}
-	}
-	return all
+	e.settings, err = doc.object(memberSettings)
+	return e, err
 }
 
 // insteadOf says what to do about members of client.json that an environment does not have.
-var insteadOf = map[string]string{memberEnrichments: "write it into settings", memberSource: "client.json names the source"}
+var insteadOf = map[string]string{
+	memberEnrichments: "write it into settings",
+	memberSource:      "client.json names the source",
+}
 
 // apply makes c the client of the environment e. The project is e's alone, because a push
 // must not reach another environment's. An API of client.json is on the workspace's hub.
@@ -153,7 +124,7 @@ func (c *Client) apply(e *environment) error {
 	if e.api.Present() || e.origin != "" && e.origin != hub {
 		c.API = e.api
 	}
-	c.Warnings = append(c.Warnings, e.warnings()...)
+	c.Warnings = append(c.Warnings, e.doc.warnings(environmentMembers, insteadOf)...)
 	if e.settings == nil {
 		return nil
 	}

@@ -11,7 +11,11 @@ import (
 
 // ParseClient reads the text of a client.json that is in no file.
 func ParseClient(text []byte) (*Client, error) {
-	return (&Project{Name: "web"}).parseClient(text)
+	doc, err := parse(".tool/web/client.json", text)
+	if err != nil {
+		return nil, err
+	}
+	return (&Project{Name: "web"}).clientOf(doc)
 }
 
 // ParseInEnvironment reads the texts of a client.json and of an environment that are in no files.
@@ -26,11 +30,16 @@ func ParseInEnvironment(client, env []byte) (*Client, error) {
 		return nil, err
 	}
 	defer w.root.Close()
-	c, err := (&Project{Name: "web", Workspace: w}).parseClient(client)
+	c, err := ParseClient(client)
 	if err != nil {
 		return nil, err
 	}
-	e, err := parseEnvironment("client.prod.json", env)
+	c.local.Workspace = w
+	doc, err := parse("client.prod.json", env)
+	if err != nil {
+		return nil, err
+	}
+	e, err := environmentOf(doc)
 	if err != nil {
 		return nil, err
 	}

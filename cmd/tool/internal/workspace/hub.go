@@ -49,36 +49,30 @@ func (d document) origin() (string, error) {
 // FillHub writes the origin of the workspace's hub into hub.json, unless that exists, and
 // reports whether it did. The failure is not_recorded.
 func (w *Workspace) FillHub(origin string) (written bool, err error) {
-	return w.editHub(func(old []byte) ([]byte, error) {
-		if old != nil {
-			return old, nil
-		}
-		return newHubFile(origin), nil
-	})
+	return w.recordHub(origin, true)
 }
 
 // SetHub makes the hub at origin the workspace's, and reports whether hub.json changed.
 // The failure is not_recorded.
 func (w *Workspace) SetHub(origin string) (changed bool, err error) {
-	return w.editHub(func(old []byte) ([]byte, error) {
-		if old == nil {
-			return newHubFile(origin), nil
+	return w.recordHub(origin, false)
+}
+
+func (w *Workspace) recordHub(origin string, keep bool) (bool, error) {
+	changed, err := w.update(HubFile, true, func(old []byte) ([]byte, error) {
+		switch {
+		case old == nil: // a new file names its schema for editors
+			member := jsonedit.Member{Name: memberOrigin, Value: jsonedit.String(origin)}
+			return jsonedit.Format(append(schemaMember(origin, "hub.json"), member)), nil
+		case keep:
+			return old, nil
 		}
 		doc, err := parse(HubFile, old)
 		if err != nil {
 			return nil, err
 		}
-		return doc.Edit(with(doc.Members(), memberOrigin, jsonedit.String(origin))), nil
+		return setField(doc, memberOrigin, origin), nil
 	})
-}
-
-// newHubFile returns a hub.json, which names its schema for editors.
-func newHubFile(origin string) []byte {
-	return jsonedit.Format(append(schemaMember(origin, "hub.json"), jsonedit.Member{Name: memberOrigin, Value: jsonedit.String(origin)}))
-}
-
-func (w *Workspace) editHub(edit func(old []byte) ([]byte, error)) (bool, error) {
-	changed, err := w.update(HubFile, edit)
 	if err != nil {
 		return false, notRecorded(err)
 	}

@@ -18,53 +18,42 @@ func (p *Project) Generated() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := doc.files()
-	if err != nil {
-		return nil, err
+	v, ok := doc.Lookup("files")
+	if !ok {
+		return nil, invalid(doc.name, errors.New(`no "files"`))
 	}
-	paths := make(map[string]bool, len(names))
-	for _, name := range names {
-		clean, err := localPath(name.text)
+	paths := map[string]bool{}
+	add := func(name string, offset int) error {
+		clean, err := localPath(name)
 		if err != nil {
-			return nil, doc.at(name.offset).blame("generated file", err)
+			return doc.at(offset).blame("generated file", err)
 		}
 		if clean == "." {
-			return nil, doc.at(name.offset).invalid("generated file: %q names no file", name.text)
+			return doc.at(offset).invalid("generated file: %q names no file", name)
 		}
 		paths[clean] = true
+		return nil
 	}
-	return slices.Sorted(maps.Keys(paths)), nil
-}
-
-// fileName is a name in the manifest. Its position is computed for a message alone:
-// a position takes time by its distance from the start.
-type fileName struct {
-	text   string
-	offset int
-}
-
-// files lists the names in the member files: an array of them, or an object.
-func (d document) files() ([]fileName, error) {
-	v, ok := d.Lookup("files")
-	if !ok {
-		return nil, invalid(d.name, errors.New(`no "files"`))
-	}
-	var names []fileName
 	switch v.Text.Kind() {
 	case '{':
 		for _, m := range v.Members {
-			names = append(names, fileName{m.Name, m.Offset})
+			if err := add(m.Name, m.Offset); err != nil {
+				return nil, err
+			}
 		}
 	case '[':
 		for element := range v.Elements() {
-			text, ok := element.Unquote()
+			name, ok := element.Unquote()
 			if !ok {
-				return nil, d.at(element.Offset).invalid("a file's path is %s: a string was expected", element.Type())
+				return nil, doc.at(element.Offset).
+					invalid("a file's path is %s: a string was expected", element.Type())
 			}
-			names = append(names, fileName{text, element.Offset})
+			if err := add(name, element.Offset); err != nil {
+				return nil, err
+			}
 		}
 	default:
-		return nil, d.at(v.Offset).invalid("files is %s: an object or array of paths was expected", v.Type())
+		return nil, doc.at(v.Offset).invalid("files is %s: an object or array of paths was expected", v.Type())
 	}
-	return names, nil
+	return slices.Sorted(maps.Keys(paths)), nil
 }

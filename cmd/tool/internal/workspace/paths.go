@@ -124,7 +124,8 @@ func (s *Schema) Read() ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, s.source.At.blame("source", err).
-			WithHint("write the API's description to it, or name an API of the hub: \"api\": \"@account/slug\"").Try(cmdline.Tool("api", "list"))
+			WithHint("write the API's description to it, or name an API of the hub: \"api\": \"@account/slug\"").
+			Try(cmdline.Tool("api", "list"))
 	case err != nil:
 		return nil, s.source.At.blame("source", err)
 	}
@@ -146,7 +147,8 @@ func parseSource(s string) (url, file string, err error) {
 	case found && (scheme == "http" || scheme == "https"):
 		return s, "", nil
 	case found && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "":
-		return "", "", failure.New(failure.CodeInvalidFile, "%q has another scheme than http and https", s).WithHint(sourceHint)
+		return "", "", failure.New(failure.CodeInvalidFile, "%q has another scheme than http and https", s).
+			WithHint(sourceHint)
 	case s == "":
 		return "", "", failure.New(failure.CodeInvalidFile, "it is empty").WithHint(sourceHint)
 	}

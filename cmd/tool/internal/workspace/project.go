@@ -65,7 +65,9 @@ func (w *Workspace) Project(name string) (*Project, error) {
 }
 
 func (w *Workspace) noProject(name string) error {
-	e := failure.New(failure.CodeNoLocalProject, "no local project %q: it would be a directory under %s that holds %s or %s", name, toolDir, clientFile, stackFile)
+	e := failure.New(failure.CodeNoLocalProject,
+		"no local project %q: it would be a directory under %s that holds %s or %s",
+		name, toolDir, clientFile, stackFile)
 	names, err := w.Projects()
 	if err != nil {
 		return err

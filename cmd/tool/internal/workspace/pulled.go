@@ -99,7 +99,8 @@ func (p *Project) parseBases(text []byte) (Bases, error) {
 // of other hubs stay, unless the file is malformed. The file goes with the last base. The
 // failure is not_recorded.
 func (p *Project) RecordPulled(origin string, pulled Pulled) error {
-	_, err := p.Workspace.update(p.file(pulledFile), func(text []byte) ([]byte, error) {
+	// A base that is lost in a power failure costs a question.
+	_, err := p.Workspace.update(p.file(pulledFile), false, func(text []byte) ([]byte, error) {
 		bases, err := p.parseBases(text)
 		if err != nil || bases.stored == nil {
 			bases.stored = map[string]storedBase{}

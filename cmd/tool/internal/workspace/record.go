@@ -19,18 +19,21 @@ import (
 // When the file cannot be changed it stays as it was; the failure is not_recorded
 // and holds the line to add, or to change, by hand.
 func (c *Client) Record(field, value string) (changed bool, err error) {
-	return c.record(field, value, setField)
+	return c.record(field, value, false)
 }
 
 // Fill is [Client.Record] for an absent field: one that is there by now is left alone.
 func (c *Client) Fill(field, value string) (changed bool, err error) {
-	return c.record(field, value, fillField)
+	return c.record(field, value, true)
 }
 
-func (c *Client) record(field, value string, edit func(d document, field, value string) []byte) (bool, error) {
+func (c *Client) record(field, value string, keep bool) (bool, error) {
 	doc := c.target()
 	changed, err := c.update(doc.name, func(latest document) ([]byte, error) {
-		return edit(latest, field, value), nil
+		if _, ok := latest.Lookup(field); ok && keep {
+			return latest.Text(), nil
+		}
+		return setField(latest, field, value), nil
 	})
 	if err != nil {
 		how := "add this line to %s by hand: %q: %s"
@@ -52,13 +55,6 @@ func (c *Client) target() document {
 
 func setField(d document, field, value string) []byte {
 	return d.Edit(with(d.Members(), field, jsonedit.String(value)))
-}
-
-func fillField(d document, field, value string) []byte {
-	if _, ok := d.Lookup(field); ok {
-		return d.Text()
-	}
-	return setField(d, field, value)
 }
 
 // Edits are the files that hold the settings, and their new texts.
@@ -104,7 +100,8 @@ func (c *Client) Apply(edits Edits) (changed []string, err error) {
 	for i, e := range edits {
 		written, err := c.update(e.doc.name, func(latest document) ([]byte, error) {
 			if !bytes.Equal(latest.Text(), e.doc.Text()) {
-				return nil, invalid(e.doc.name, errors.New("it was edited meanwhile")).WithHint("run the command again to start from the edited file")
+				return nil, invalid(e.doc.name, errors.New("it was edited meanwhile")).
+					WithHint("run the command again to start from the edited file")
 			}
 			return e.text, nil
 		})
@@ -122,7 +119,7 @@ func (c *Client) Apply(edits Edits) (changed []string, err error) {
 // takeBack restores files that were edited, as far as that is possible.
 func (c *Client) takeBack(edits Edits) {
 	for _, e := range edits {
-		_, _ = c.local.Workspace.update(e.doc.name, func(text []byte) ([]byte, error) {
+		_, _ = c.local.Workspace.update(e.doc.name, true, func(text []byte) ([]byte, error) {
 			if bytes.Equal(text, e.text) {
 				return e.doc.Text(), nil
 			}
@@ -148,7 +145,7 @@ func setSettings(d document, nested jsonedit.Value) ([]byte, error) {
 // within is the edited text of a file that can be read again.
 func (d document) within(want []jsonedit.Member) ([]byte, error) {
 	text, ok := d.EditWithin(maxFile, want)
-	if !ok || len(text) > maxFile {
+	if !ok {
 		return nil, failure.New(wire.CodeTooLarge, "%s would be larger than %d MiB", d.name, maxFile>>20).
 			WithHint("nothing was changed")
 	}
@@ -167,8 +164,8 @@ func (c *Client) CheckWritable() error {
 // update changes client.json, or the environment's file, by edit, which is given what the
 // file holds by then. c is then what the files hold.
 func (c *Client) update(name string, edit func(latest document) ([]byte, error)) (bool, error) {
-	result := *c
-	changed, err := c.local.Workspace.update(name, func(text []byte) ([]byte, error) {
+	var result *Client
+	changed, err := c.local.Workspace.update(name, true, func(text []byte) ([]byte, error) {
 		if text == nil {
 			return nil, invalid(name, fs.ErrNotExist)
 		}
@@ -176,41 +173,42 @@ func (c *Client) update(name string, edit func(latest document) ([]byte, error))
 		if err != nil {
 			return nil, err
 		}
-		edited, err := edit(latest)
-		if err != nil {
+		if text, err = edit(latest); err != nil {
 			return nil, err
 		}
-		result, err = c.withFile(name, edited)
-		return edited, err
+		result, err = c.withFile(name, text)
+		return text, err
 	})
 	if err == nil {
-		*c = result
+		*c = *result
 	}
 	return changed, err
 }
 
 // withFile returns c as it is with another text of one of its files.
-func (c *Client) withFile(name string, text []byte) (Client, error) {
-	base := c.doc.Text()
-	if name == c.doc.name {
-		base = text
-	}
-	client, err := c.local.parseClient(base)
+func (c *Client) withFile(name string, text []byte) (*Client, error) {
+	doc, err := parse(name, text)
 	if err != nil {
-		return Client{}, err
+		return nil, err
 	}
 	if c.env == nil {
-		return *client, nil
+		return c.local.clientOf(doc)
 	}
-	own := c.env.doc.Text()
-	if name == c.env.doc.name {
-		own = text
+	base, own := c.doc, c.env.doc
+	if name == base.name {
+		base = doc
+	} else {
+		own = doc
 	}
-	e, err := parseEnvironment(c.env.doc.name, own)
-	if err == nil {
-		err = client.apply(e)
+	client, err := c.local.clientOf(base)
+	if err != nil {
+		return nil, err
 	}
-	return *client, err
+	e, err := environmentOf(own)
+	if err != nil {
+		return nil, err
+	}
+	return client, client.apply(e)
 }
 
 func notRecorded(err error) failure.Failure {

@@ -6,7 +6,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 )
@@ -23,7 +22,8 @@ type Stack struct {
 func (p *Project) Stack() (*Stack, error) {
 	doc, err := p.Workspace.readDocument(p.file(stackFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failure.Of(err).WithHint(`a %s holds {"name": "@account/%s", "version": "0.1.0"}`, stackFile, SlugOf(p.Name))
+		return nil, failure.Of(err).
+			WithHint(`a %s holds {"name": "@account/%s", "version": "0.1.0"}`, stackFile, SlugOf(p.Name))
 	}
 	if err != nil {
 		return nil, err
@@ -51,7 +51,8 @@ func (s *Stack) Named() bool { return !s.name.IsZero() }
 func (s *Stack) Name() (ref.Ref, error) {
 	if !s.Named() {
 		return ref.Ref{}, invalid(s.doc.name, errors.New(`no "name"`)).
-			WithHint(`the first publish adds "name": "@account/%s", with the account that is logged in`, SlugOf(s.project.Name)).
+			WithHint(`the first publish adds "name": "@account/%s", with the account that is logged in`,
+				SlugOf(s.project.Name)).
 			Try(cmdline.Tool("publish").With(s.project.Name))
 	}
 	return s.name, nil
@@ -60,17 +61,11 @@ func (s *Stack) Name() (ref.Ref, error) {
 // SetName adds the name to stack.json. A name that is present by then stays. The
 // failure is not_recorded.
 func (s *Stack) SetName(name ref.Ref) error {
-	w := s.project.Workspace
-	_, err := w.update(s.doc.name, func(text []byte) ([]byte, error) {
-		doc, err := parse(s.doc.name, text)
-		if err != nil {
-			return nil, err
-		}
+	err := s.edit(func(doc document) ([]byte, error) {
 		if _, ok := doc.Lookup("name"); ok {
-			return text, nil
+			return doc.Text(), nil
 		}
-		members := append([]jsonedit.Member{{Name: "name", Value: jsonedit.String(name.String())}}, doc.Members()...)
-		return doc.Edit(members), nil
+		return setField(doc, "name", name.String()), nil
 	})
 	if err != nil {
 		return notRecorded(err).WithHint("add this line to %s by hand: %q: %q", s.doc.name, "name", name)
@@ -97,11 +92,7 @@ func (s *Stack) Version() (string, error) {
 // SetVersion replaces the version in stack.json, if that is still former. The failure is
 // not_recorded.
 func (s *Stack) SetVersion(former, version string) error {
-	_, err := s.project.Workspace.update(s.doc.name, func(text []byte) ([]byte, error) {
-		doc, err := parse(s.doc.name, text)
-		if err != nil {
-			return nil, err
-		}
+	err := s.edit(func(doc document) ([]byte, error) {
 		written, err := doc.field("version")
 		if err == nil && written.Text != former {
 			err = invalid(doc.name, errors.New("its version was edited meanwhile"))
@@ -115,4 +106,15 @@ func (s *Stack) SetVersion(former, version string) error {
 		return notRecorded(err).WithHint("change the line in %s by hand, to: %q: %q", s.doc.name, "version", version)
 	}
 	return nil
+}
+
+func (s *Stack) edit(edit func(latest document) ([]byte, error)) error {
+	_, err := s.project.Workspace.update(s.doc.name, true, func(text []byte) ([]byte, error) {
+		latest, err := parse(s.doc.name, text)
+		if err != nil {
+			return nil, err
+		}
+		return edit(latest)
+	})
+	return err
 }

@@ -118,10 +118,12 @@ func hasTool(dir string, origin fs.FileInfo) (found, mine bool) {
 // noWorkspace is the failure of a search from dir. foreign has a .tool of another user, "" for none.
 func noWorkspace(dir, foreign string) error {
 	if foreign != "" {
-		return failure.New(failure.CodeNoWorkspace, "%s or its directory belongs to another user, so that it is not used", filepath.Join(foreign, toolDir)).
+		return failure.New(failure.CodeNoWorkspace,
+			"%s or its directory belongs to another user, so that it is not used", filepath.Join(foreign, toolDir)).
 			WithHint("run the command as its owner, or change the owner if you trust what is in it")
 	}
-	return failure.New(failure.CodeNoWorkspace, "neither %s nor a directory above it holds a directory %s", dir, toolDir).
+	return failure.New(failure.CodeNoWorkspace,
+		"neither %s nor a directory above it holds a directory %s", dir, toolDir).
 		WithHint("a workspace is a directory that holds %s: go to one, or name it with -C, or make one", toolDir).
 		Try(cmdline.Tool("init").With(SlugOf(filepath.Base(dir))))
 }

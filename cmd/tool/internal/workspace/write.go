@@ -3,14 +3,12 @@ package workspace
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/atomicfile"
@@ -42,9 +40,10 @@ var errChanged = errors.New("it keeps changing while it is edited")
 // whether that was anything else. edit is given nil when there is no such file, returns nil
 // for no file, and is called again when another program changed the file in the meantime.
 //
-// At every moment the file holds the old content or the new. Writers of the same
-// file wait for each other; an editor that does not is noticed by what it wrote.
-func (w *Workspace) update(name string, edit func(old []byte) ([]byte, error)) (changed bool, err error) {
+// At every moment the file holds the old content or the new, also after a power failure if
+// it is durable. Writers of the same file wait for each other; an editor that does not is
+// noticed by what it wrote.
+func (w *Workspace) update(name string, durable bool, edit func(old []byte) ([]byte, error)) (changed bool, err error) {
 	file, err := w.resolve(name)
 	if err != nil {
 		return false, err
@@ -58,12 +57,13 @@ func (w *Workspace) update(name string, edit func(old []byte) ([]byte, error)) (
 	switch {
 	case locked:
 		defer lock.Unlock()
-		w.removeLeftovers(file)
+		atomicfile.RemoveLeftovers(w.root, file)
 	case errors.Is(err, context.DeadlineExceeded):
-		return false, unwritable(name, errLocked).WithHint("end or continue the other program, which may be a stopped tool")
+		return false, unwritable(name, errLocked).
+			WithHint("end or continue the other program, which may be a stopped tool")
 	}
 	for range attempts {
-		changed, err = w.edit(name, file, edit)
+		changed, err = w.edit(name, file, durable, edit)
 		if !errors.Is(err, errChanged) {
 			break
 		}
@@ -72,7 +72,7 @@ func (w *Workspace) update(name string, edit func(old []byte) ([]byte, error)) (
 }
 
 // edit makes one attempt at an update of file, which is what name leads to.
-func (w *Workspace) edit(name, file string, edit func(old []byte) ([]byte, error)) (bool, error) {
+func (w *Workspace) edit(name, file string, durable bool, edit func(old []byte) ([]byte, error)) (bool, error) {
 	old, err := w.present(file)
 	if err != nil {
 		return false, invalid(name, err)
@@ -82,9 +82,11 @@ func (w *Workspace) edit(name, file string, edit func(old []byte) ([]byte, error
 	case err != nil || (old == nil) == (text == nil) && bytes.Equal(old, text):
 		return false, err
 	case text == nil:
-		err = failure.Cause(w.root.Remove(file))
+		err = w.root.Remove(file)
 	default:
-		err = w.replace(file, old, text)
+		err = w.write(file, text, durable, func(temporary string) error {
+			return w.replace(file, temporary, old)
+		})
 	}
 	if err != nil {
 		return false, unwritable(name, err)
@@ -101,24 +103,40 @@ func (w *Workspace) present(file string) ([]byte, error) {
 	return text, err
 }
 
-// replace puts text in the place of old. What another program saved in the file up to the
-// moment of that is back in its place when it returns errChanged.
-func (w *Workspace) replace(file string, old, text []byte) error {
-	f, temporary, err := w.createTemporary(file)
-	if err != nil {
+// write writes a new file with the mode and owner of the one that it replaces. It fails when
+// that one is write-protected, which a rename would pass over.
+func (w *Workspace) write(file string, text []byte, durable bool, put func(temporary string) error) error {
+	options := atomicfile.Options{
+		Mode:    0o644,
+		Prepare: func(f *os.File) error { return owner.KeepNew(f, w.root, path.Dir(file)) },
+		Put:     func(_ *os.Root, temporary, _ string) error { return put(temporary) },
+	}
+	if durable {
+		options.Sync = syncFile
+	}
+	old, err := w.root.OpenFile(file, os.O_WRONLY, 0)
+	if err == nil {
+		like, err := old.Stat()
+		if err = errors.Join(err, old.Close()); err != nil {
+			return err
+		}
+		options.Mode = like.Mode().Perm()
+		options.Prepare = func(f *os.File) error {
+			return errors.Join(f.Chmod(options.Mode), owner.Keep(f, like)) // whatever the umask is
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	defer w.root.Remove(temporary) // which is the former file by then
-	if _, err = f.Write(text); err == nil {
-		err = syncFile(f)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return failure.Cause(err)
-	}
+	return atomicfile.Write(w.root, file, text, options)
+}
+
+// replace puts a new file in the place of old. What another program saved in the file up to
+// the moment of that is back in its place when it returns errChanged.
+func (w *Workspace) replace(file, temporary string, old []byte) error {
 	if err := w.unchanged(file, old); err != nil {
 		return err
 	}
-	err = errors.ErrUnsupported
+	err := errors.ErrUnsupported
 	if old != nil {
 		if err = exchangeFiles(w.root, temporary, file); err == nil {
 			if err = w.unchanged(temporary, old); err != nil {
@@ -128,15 +146,11 @@ func (w *Workspace) replace(file string, old, text []byte) error {
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported): // a change since the comparison is lost
-		err = w.root.Rename(temporary, file)
+		return w.root.Rename(temporary, file)
 	case errors.Is(err, fs.ErrNotExist):
 		return errChanged
 	}
-	if err != nil {
-		return failure.Cause(err)
-	}
-	w.syncDir(path.Dir(file))
-	return nil
+	return err
 }
 
 // unchanged returns errChanged if a file is not what was read.
@@ -148,99 +162,22 @@ func (w *Workspace) unchanged(file string, old []byte) error {
 	return err
 }
 
-// createTemporary makes the file that will replace the given one, next to
-// it and with its mode and owner. It fails when that one is write-protected, which a rename
-// would pass over.
-func (w *Workspace) createTemporary(file string) (f *os.File, name string, err error) {
-	old, err := w.writable(file)
-	if err != nil {
-		return nil, "", err
-	}
-	mode := fs.FileMode(0o644)
-	if old != nil {
-		mode = old.Mode().Perm()
-	}
-	name = temporaryPrefix(file) + rand.Text() + temporarySuffix
-	f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return nil, "", fmt.Errorf("no file can be created next to it: %w", failure.Cause(err))
-	}
-	if old == nil {
-		err = owner.KeepNew(f, w.root, path.Dir(name))
-	} else {
-		err = errors.Join(f.Chmod(mode), owner.Keep(f, old)) // the umask may have taken something off the mode
-	}
-	if err != nil {
-		f.Close()
-		w.root.Remove(name)
-		return nil, "", failure.Cause(err)
-	}
-	return f, name, nil
-}
-
-// writable describes a file that may be written, nil when there is none.
-func (w *Workspace) writable(file string) (fs.FileInfo, error) {
-	f, err := w.root.OpenFile(file, os.O_WRONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, failure.Cause(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, failure.Cause(err)
-	}
-	return info, nil
-}
-
 // checkWritable reports whether a file could be replaced now.
 func (w *Workspace) checkWritable(name string) error {
 	file, err := w.resolve(name)
 	if err != nil {
 		return err
 	}
-	f, temporary, err := w.createTemporary(file)
-	if err != nil {
+	if err := w.write(file, nil, false, func(string) error { return nil }); err != nil {
 		return unwritable(name, err)
 	}
-	f.Close()
-	w.root.Remove(temporary)
 	return nil
 }
 
 func unwritable(name string, err error) failure.Failure {
-	return invalid(name, fmt.Errorf("cannot be written: %w", err))
-}
-
-// syncDir makes a rename in dir last through a power failure, where the system can.
-// The new content is written by now, so a failure changes nothing.
-func (w *Workspace) syncDir(dir string) {
-	if f, err := w.root.Open(dir); err == nil {
-		_ = syncFile(f)
-		f.Close()
+	cause := failure.Cause(err)
+	if errors.Is(err, atomicfile.ErrCreate) {
+		cause = fmt.Errorf("%w: %w", atomicfile.ErrCreate, cause)
 	}
-}
-
-const temporarySuffix = ".tmp"
-
-// temporaryPrefix is how the paths of a file's temporary files start.
-func temporaryPrefix(file string) string {
-	return path.Join(path.Dir(file), "."+path.Base(file)+".")
-}
-
-// removeLeftovers removes the temporary files of writers that were killed. The
-// lock is held, so that none of them is in use.
-func (w *Workspace) removeLeftovers(file string) {
-	entries, err := fs.ReadDir(w.root.FS(), path.Dir(file))
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		name := path.Join(path.Dir(file), entry.Name())
-		if strings.HasPrefix(name, temporaryPrefix(file)) && strings.HasSuffix(name, temporarySuffix) {
-			w.root.Remove(name)
-		}
-	}
+	return invalid(name, fmt.Errorf("cannot be written: %w", cause))
 }

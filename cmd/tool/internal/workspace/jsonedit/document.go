@@ -8,7 +8,6 @@ package jsonedit
 import (
 	"bytes"
 	"iter"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
@@ -56,22 +55,17 @@ func Parse(text []byte) (*Document, error) {
 // ParseValue reads a text that is exactly one JSON value, strictly: no comment, no
 // trailing comma, no member twice, nothing but UTF-8. The error is a *SyntaxError.
 func ParseValue(text []byte) (Value, error) {
-	if err := check(text); err != nil {
+	// hujson bounds no depth, takes comments, and needs 80 bytes for each element of an array,
+	// of which none is edited alone.
+	blank, err := outline(text)
+	if err != nil {
 		return Value{}, err
 	}
-	tree, err := hujson.Parse(withoutMark(text)) // which bounds no depth, and takes comments
+	tree, err := hujson.Parse(blank)
 	if err != nil {
 		return Value{}, syntaxError(text, 0, err.Error())
 	}
 	return valueOf(text, &tree), nil
-}
-
-// withoutMark returns text with spaces for a byte order mark, so that offsets stay.
-func withoutMark(text []byte) []byte {
-	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
-		return slices.Concat([]byte("   "), rest)
-	}
-	return text
 }
 
 func valueOf(text []byte, tree *hujson.Value) Value {
@@ -174,11 +168,16 @@ func (v Value) Unquote() (text string, ok bool) {
 // given without their members.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		elements := v.tree.Value.(*hujson.Array).Elements
-		for i := range elements {
-			start, end := elements[i].StartOffset-v.tree.StartOffset, elements[i].EndOffset-v.tree.StartOffset
-			if !yield(Value{Text: v.Text[start:end], Offset: v.Offset + start, tree: &elements[i]}) {
-				return
+		dec := jsontext.NewDecoder(bytes.NewBuffer(v.Text))
+		_, err := dec.ReadToken()
+		for err == nil && dec.PeekKind() != ']' {
+			var element jsontext.Value
+			if element, err = dec.ReadValue(); err == nil {
+				end := int(dec.InputOffset())
+				start := end - len(element)
+				if !yield(Value{Text: v.Text[start:end], Offset: v.Offset + start}) {
+					return
+				}
 			}
 		}
 	}

@@ -105,6 +105,19 @@ func TestValue_Kinds(t *testing.T) {
 	}
 }
 
+// A file of 16 MiB can be an array of eight million numbers, each of which took 80 bytes.
+func TestParse_BuildsNoTreeOfAnArray(t *testing.T) {
+	text := []byte(`{"a":[` + strings.Repeat("0,", 100_000) + `{"b":[]}]}`)
+	allocations := testing.AllocsPerRun(1, func() {
+		if _, err := jsonedit.Parse(text); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocations > 1000 {
+		t.Errorf("%v allocations", allocations)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, "\ufeff{}", `{"a":[{"b":null}],}`, `{"a":"\ud83d\ude00"}`, "// c", "{\"a\"\xff"} {
 		f.Add([]byte(seed))

@@ -100,7 +100,8 @@ func (e *editor) object(o Value, want []Member, lines bool) {
 	like, closing, lines := e.layout(o, lines)
 	for _, w := range want {
 		if _, isNew := wanted[w.Name]; isNew {
-			parts = append(parts, part{like.lead, slices.Concat(quote(w.Name), like.name), like.trail, Value{}, w.Value})
+			name := slices.Concat(quote(w.Name), like.name)
+			parts = append(parts, part{lead: like.lead, name: name, trail: like.trail, new: w.Value})
 		}
 	}
 	switch {

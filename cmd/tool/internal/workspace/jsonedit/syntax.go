@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,23 +35,40 @@ func position(text []byte, offset int) (line, column int) {
 
 const whitespace = " \t\r\n"
 
-// check returns why a text is not exactly one JSON value of at most 10,000 levels. The error
-// is a *SyntaxError.
-func check(text []byte) error {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(withoutMark(text)))
+// outline checks that a text is exactly one JSON value, of at most 10,000 levels, and returns
+// it with spaces for a byte order mark and for the elements of arrays, so that offsets stay.
+// The error is a *SyntaxError.
+func outline(text []byte) ([]byte, error) {
+	unmarked := text
+	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
+		unmarked = slices.Concat([]byte("   "), rest)
+	}
+	blank := slices.Clone(unmarked)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(unmarked))
 	for done := false; !done; done = dec.StackDepth() == 0 {
-		if _, err := dec.ReadToken(); err != nil {
-			return explain(text, dec, err)
+		if dec.PeekKind() != '[' {
+			if _, err := dec.ReadToken(); err != nil {
+				return nil, explain(text, dec, err)
+			}
+			continue
+		}
+		array, err := dec.ReadValue()
+		if err != nil {
+			return nil, explain(text, dec, err)
+		}
+		end := int(dec.InputOffset())
+		for i := end - len(array) + 1; i < end-1; i++ {
+			blank[i] = ' '
 		}
 	}
 	rest := bytes.TrimLeft(text[dec.InputOffset():], whitespace)
 	switch {
 	case len(rest) == 0:
-		return nil
+		return blank, nil
 	case startsComment(rest):
-		return syntaxError(text, len(text)-len(rest), "JSON has no comments")
+		return nil, syntaxError(text, len(text)-len(rest), "JSON has no comments")
 	}
-	return syntaxError(text, len(text)-len(rest), "the end of the file was expected")
+	return nil, syntaxError(text, len(text)-len(rest), "the end of the file was expected")
 }
 
 // explain turns an error of the decoder into one that says what to correct.
@@ -85,5 +103,6 @@ func explain(text []byte, dec *jsontext.Decoder, err error) *SyntaxError {
 }
 
 func startsComment(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")) || bytes.HasPrefix(text, []byte("#"))
+	return bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")) ||
+		bytes.HasPrefix(text, []byte("#"))
 }
