@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -154,16 +155,47 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.walk(ctx, filter{
-		own:   own,
-		never: never(generatedBelow(o, s.root)),
-		list:  o.ListSkipped,
-	})
-	if err != nil {
+	if err := s.walk(ctx, filter{own: own, generated: generatedBelow(o, s.root), list: o.ListSkipped}); err != nil {
 		return nil, err
 	}
 	if len(s.Files) == 0 && !o.AllowEmpty {
 		return nil, noBaseFiles("no file below the app root %s is selected", shown(o.Workspace, o.Root))
+	}
+	return s, nil
+}
+
+// BundleOptions configure [Bundle].
+type BundleOptions struct {
+	Workspace string
+	Project   string      // local project, whose directory .tool/<Project> is the bundle's root
+	CacheDir  string      // as in Options
+	Limits    wire.Limits // likewise
+}
+
+// notBundled lists files of a local project that belong to one destination or one
+// machine, not to the stack.
+const notBundled = `/client.json
+/client.*.json
+/manifest.json
+/pulled.json
+.*.tmp
+`
+
+// Bundle selects the files of a stack version: all below .tool/<project>, except those
+// that the built-in rules exclude and those of notBundled.
+func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
+	root := filepath.Join(o.Workspace, ".tool", o.Project)
+	s, err := locate(o.Workspace, root, o.CacheDir)
+	if errors.Is(err, errNoRoot) {
+		return nil, failure.New(failure.CodeNoLocalProject, "there is no directory .tool/%s", o.Project)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.remedy, s.limits = "move it out of "+s.name(""), cmp.Or(o.Limits, UsualLimits)
+	own := ignore.Compile([]byte(notBundled), builtInSource)
+	if err := s.walk(ctx, filter{own: own}); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -185,7 +217,8 @@ func locate(workspace, root, cacheDir string) (*Selection, error) {
 	}
 	rel, err := filepath.Rel(inside, resolved)
 	if err != nil || !filepath.IsLocal(rel) {
-		return nil, failure.New(failure.CodeOutsideWorkspace, "%s leads to %s, outside the workspace", shown(workspace, root), resolved)
+		return nil, failure.New(failure.CodeOutsideWorkspace, "%s leads to %s, outside the workspace",
+			shown(workspace, root), resolved)
 	}
 	if is, err := os.Stat(resolved); err == nil && !is.IsDir() {
 		return nil, failure.New(failure.CodeInvalidFile, "%s is not a directory", shown(workspace, root))
@@ -227,22 +260,6 @@ func generatedBelow(o Options, root string) map[string]bool {
 		}
 	}
 	return below
-}
-
-// never returns a function that says why a path is excluded whatever the rules say:
-// it is in a reserved directory, or generated.
-func never(generated map[string]bool) func(path string) (why string) {
-	return func(path string) string {
-		switch name := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:]); {
-		case name == ".tool":
-			return "the stack, which is published on its own"
-		case name != "":
-			return name + " (built-in)"
-		case len(generated) > 0 && generated[path]:
-			return "generated (manifest.json)"
-		}
-		return ""
-	}
 }
 
 // open opens the root. It follows no symbolic link below the workspace, even if one

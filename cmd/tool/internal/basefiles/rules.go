@@ -17,6 +17,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/tree"
 )
 
 const (
@@ -25,21 +26,19 @@ const (
 	builtInSource = "built-in"
 )
 
-//go:embed built-in.gitignore
-var defaults []byte
+var (
+	//go:embed built-in.gitignore
+	defaults []byte
+	//go:embed run.gitignore
+	run []byte
+)
 
-// builtIn returns the built-in rules: those of files that hold secrets, and the others.
+// builtIn returns the built-in rules: those of files that hold secrets, which match names in
+// lower case, because these files are read in any, and the others.
 var builtIn = sync.OnceValues(func() (secrets, others *ignore.Rules) {
 	rest, named, _ := bytes.Cut(defaults, []byte("# What holds secrets"))
 	return ignore.Compile(named, builtInSource), ignore.Compile(rest, builtInSource)
 })
-
-// matchSecret returns the built-in rule about files that hold secrets that decides, or nil.
-// It compares names without regard to case, because these files are read in any.
-func matchSecret(path string, dir bool) *ignore.Rule {
-	secrets, _ := builtIn()
-	return secrets.Match(strings.ToLower(path), dir)
-}
 
 // HoldsSecrets reports whether a built-in rule excludes a path because of the secrets that
 // such files hold.
@@ -96,4 +95,26 @@ func readIn(dir, name string, limit int64) ([]byte, error) {
 		err = fmt.Errorf("it is larger than %d KiB", limit>>10)
 	}
 	return text, err
+}
+
+// runRules match, in lower case, files that other programs run, or read what to run from.
+var runRules = sync.OnceValue(func() *ignore.Rules { return ignore.Compile(run, "") })
+
+// ToConfirm reports whether a person is to be asked before a file is added to an app: it
+// says what a push sends, or no push would send it, or other programs run it.
+func ToConfirm(e tree.Entry) bool {
+	lower := strings.ToLower(e.Path) // as some file systems read it
+	_, others := builtIn()
+	return e.Mode == tree.Executable || lower == toolignore || excludes(runRules(), lower) ||
+		HoldsSecrets(e.Path) || excludes(others, e.Path) || excludes(others, lower)
+}
+
+// excludes reports whether rules exclude a file, or a directory that it is in.
+func excludes(rules *ignore.Rules, name string) bool {
+	for dir := false; name != "."; name, dir = path.Dir(name), true {
+		if rule := rules.Match(name, dir); rule != nil && !rule.Keeps {
+			return true
+		}
+	}
+	return false
 }
