@@ -20,7 +20,7 @@ func (edits Edits) Each(f func(name string, before, after []byte) error) error {
 // ReplaceFile replaces what a file of the workspace has, unless somebody changed it since that was
 // read.
 func (w *Workspace) ReplaceFile(name string, before, after []byte) error {
-	_, err := w.update(name, func(now []byte) ([]byte, error) {
+	_, err := w.update(name, true, func(now []byte) ([]byte, error) {
 		if !bytes.Equal(now, before) {
 			return nil, invalid(name, errors.New("it was edited meanwhile"))
 		}
