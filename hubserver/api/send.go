@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
@@ -21,7 +23,10 @@ import (
 // A part of an archive is read by one query: at most so many files and bytes, or one larger file.
 const (
 	partFiles = 256
-	partBytes = 4 << 20
+	partBytes = 2 << 20
+
+	largeFile = 4 << 20 // one with more bytes is not in memory decompressed
+	outBuffer = 64 << 10
 )
 
 // sendTar responds with files of a resource in a tar, in zstd if the caller accepts it. digest is that of the list
@@ -35,11 +40,12 @@ func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at
 	if c.UnmodifiedIn(digest, encoding) {
 		return nil
 	}
-	need := int64(0)
+	largest := int64(0)
 	for part := range parts(files) {
-		need = max(need, 2*part.Bytes()+min(part.Bytes(), MaxWindow)) // two as they are stored, one decompressed
+		largest = max(largest, part.Bytes())
 	}
-	if err := c.NeedAtMost(need); err != nil {
+	ahead := max(largest, min(files.Bytes(), 2*partBytes)) // bytes of the parts in memory, as they are stored
+	if err := c.NeedAtMost(ahead + min(largest, MaxWindow) + outBuffer); err != nil {
 		return err
 	}
 	c.W.Header().Set("Content-Type", "application/x-tar")
@@ -50,11 +56,11 @@ func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at
 		c.W.WriteHeader(http.StatusOK)
 		return nil
 	}
-	out := bufio.NewWriterSize(c.W, 64<<10)
+	out := bufio.NewWriterSize(c.W, outBuffer)
 	w := &archiveWriter{out: out, zstd: encoding != "", at: at.Truncate(time.Second)}
 	ctx, cancel := context.WithCancel(c.Ctx())
-	read := make(chan loaded)
-	go load(c.Hub.Store.View(ctx), resource, files, read)
+	read, room := make(chan loaded), semaphore.NewWeighted(ahead)
+	go load(c.Hub.Store.View(ctx), resource, files, room, read)
 	defer func() {
 		cancel()
 		for range read { // until load has ended
@@ -69,6 +75,7 @@ func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at
 				return err
 			}
 		}
+		room.Release(part.files.Bytes())
 	}
 	w.head.Write(make([]byte, 1024)) // the end of a tar
 	if err := w.flush(); err != nil {
@@ -84,10 +91,14 @@ type loaded struct {
 	err   error
 }
 
-// load reads the parts of an archive, each while the one before is checked and sent, until one cannot be read.
-func load(v store.View, resource int64, files tree.Tree, read chan<- loaded) {
+// load reads the parts of an archive, until one cannot be read: each while the one before is checked and sent, if there
+// is room for both.
+func load(v store.View, resource int64, files tree.Tree, room *semaphore.Weighted, read chan<- loaded) {
 	defer close(read)
 	for part := range parts(files) {
+		if room.Acquire(v.Context(), part.Bytes()) != nil {
+			return
+		}
 		digests := make([]string, len(part))
 		for i, e := range part {
 			digests[i] = e.SHA256
@@ -136,7 +147,7 @@ type archiveWriter struct {
 
 // file checks a blob, and writes it as the content of a file.
 func (w *archiveWriter) file(e tree.Entry, b store.Blob) (err error) {
-	large := e.Size > partBytes
+	large := e.Size > largeFile
 	switch {
 	case b.Size != e.Size: // the tar would have other members than the list
 		err = fmt.Errorf("%w: %q %w", store.ErrDamaged, e.Path, store.ErrSize)
