@@ -36,6 +36,20 @@ type Question struct {
 // Choice is one of those that a question offers.
 type Choice struct{ Value, Text string }
 
+// Answers to questions that can be declined.
+const (
+	yes    = "yes"
+	no     = "no"
+	cancel = "Cancel" // what the declining answer is called
+)
+
+// stopping is a choice that ends the dialog with ErrStop.
+var stopping = Choice{"stop", cancel}
+
+func (q Question) stops(answer string) bool {
+	return answer == stopping.Value && slices.Contains(q.Choices, stopping)
+}
+
 // letter returns the one of yes and no that a typed y or n means where both can be
 // chosen, otherwise "".
 func (q Question) letter(typed string) string {
@@ -62,7 +76,7 @@ type Step struct {
 	Take     func(answer string)
 }
 
-// ErrStop is returned from Load to end a conversation without a failure.
+// ErrStop says that the user decided against what the questions are for.
 var ErrStop = errors.New("stopped")
 
 // Ask takes the steps in turn; esc goes back to the one before. It returns
@@ -193,19 +207,27 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // answer passes a message to the form, and continues when that answers the question.
 func (d *dialog) answer(msg tea.Msg) tea.Cmd {
 	if key, ok := msg.(tea.KeyMsg); ok && !key.Paste && d.form.letter(key.String()) != "" {
-		d.steps[d.at].Take(d.form.letter(key.String()))
-		return d.next()
+		return d.take(d.form.letter(key.String()))
 	}
 	before := d.form.value
 	cmd := d.form.update(msg)
 	if d.form.done() {
-		d.steps[d.at].Take(d.form.answer(d.form.value))
-		return d.next()
+		return d.take(d.form.answer(d.form.value))
 	}
 	if d.form.value != before {
 		return tea.Batch(cmd, d.changed())
 	}
 	return cmd
+}
+
+// take takes the answer to the question, and goes on.
+func (d *dialog) take(answer string) tea.Cmd {
+	if d.form.stops(answer) {
+		d.err = ErrStop
+		return tea.Quit
+	}
+	d.steps[d.at].Take(answer)
+	return d.next()
 }
 
 // changed schedules a lookup of what is typed.

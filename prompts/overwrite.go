@@ -38,9 +38,6 @@ func (p Prompter) Overwrite(ctx context.Context, q Overwrite) (yes bool, err err
 	return answer == yesGiven, err
 }
 
-// cancel is the answer that changes nothing.
-const cancel = "Cancel"
-
 // Of a difference that is asked about in lines: how many keys are shown before all are
 // listed, and how many columns of each value.
 const (
@@ -50,7 +47,7 @@ const (
 
 // overwritePlain asks in lines: the counts and the first keys in words, then the answers.
 func (p Prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Row) (bool, error) {
-	facts := q.Facts
+	facts := slices.Clone(q.Facts)
 	if q.Notice != "" {
 		facts = append(facts, q.Notice)
 	}

@@ -40,10 +40,13 @@ func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 		if step.Question == nil {
 			continue
 		}
-		answer, back, err := p.questionPlain(ctx, step.Question(), len(asked) > 0 || p.CanGoBack)
+		question := step.Question()
+		answer, back, err := p.questionPlain(ctx, question, len(asked) > 0 || p.CanGoBack)
 		switch {
 		case err != nil:
 			return err
+		case question.stops(answer):
+			return ErrStop
 		case back && len(asked) == 0:
 			return ErrBack
 		case back:

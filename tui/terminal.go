@@ -1,5 +1,5 @@
-// Package tui draws on a terminal: the theme, wrapped text, a difference to scroll
-// through, the steps of a command, a transfer. Package prompts asks with it.
+// Package tui draws on a terminal: the theme, wrapped text, the rows of a difference, the
+// steps of a command, a transfer. Package prompts asks with it.
 //
 // It shows what it is given: it reads no file, calls no hub and decides nothing.
 package tui
