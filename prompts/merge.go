@@ -92,7 +92,7 @@ func (m *mergeView) Init() tea.Cmd { return nil }
 
 func (m *mergeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	quit := m.update(msg, m.key)
-	m.moveTo(m.at) // in sight of a terminal of another size, too
+	m.reveal(m.at, len(m.sides), m.shown())
 	return m, quit
 }
 
@@ -118,7 +118,7 @@ func (m *mergeView) key(name string) tea.Cmd {
 		if open < 0 {
 			return m.end(yesGiven)
 		}
-		m.moveTo(open)
+		m.at = open
 	default:
 		m.move(name, len(m.sides), m.shown())
 	}
@@ -130,7 +130,7 @@ func (m *mergeView) choose(side flat.Side) {
 	m.sides[m.at] = side
 	for step := range m.sides {
 		if i := (m.at + 1 + step) % len(m.sides); m.sides[i] == undecided {
-			m.moveTo(i)
+			m.at = i
 			return
 		}
 	}
@@ -144,11 +144,6 @@ func (m *mergeView) chooseRest(side flat.Side) {
 			m.sides[i] = side
 		}
 	}
-}
-
-func (m *mergeView) moveTo(i int) {
-	m.at = i
-	m.reveal(i, len(m.sides), m.shown())
 }
 
 // Lines that a conflict takes, and those around the list: an empty one, and below it the

@@ -79,7 +79,7 @@ type overwriteView struct {
 	lines    []listed
 	row      int  // of diff, that is selected
 	all      int  // how many lines there are without a filter
-	spare    int  // lines of the terminal that are left to the list, the empty ones and the keys
+	spare    int  // lines of the terminal that are left to the list and the empty ones
 	ready    bool // it can be answered
 }
 
@@ -233,12 +233,12 @@ func (m *overwriteView) layout() {
 	m.reveal(end, len(m.lines), m.height())
 }
 
-// Lines below the list: what is in sight of it, and the answers; how many lines of the list
-// there are at least; and how many lines a view has in which some are empty.
+// Lines below the list: what is in sight of it, the answers and the keys; how many lines of
+// the list there are at least; and how many lines are left where some of them are empty.
 const (
-	footLines  = 2
-	minKeys    = 3
-	airyLines  = 11
+	footLines  = 3
+	minLines   = 2
+	airyLines  = 10
 	emptyLines = 3
 )
 
@@ -254,19 +254,15 @@ func (m *overwriteView) above() []string {
 
 // fits reports whether the terminal has room for the view.
 func (m *overwriteView) fits() bool {
-	return m.columns >= lipgloss.Width(m.answers()) && m.spare >= minKeys
+	return m.columns >= lipgloss.Width(m.answers()) && m.spare >= minLines
 }
 
 // height is how many lines of the list are in sight.
 func (m *overwriteView) height() int {
-	switch {
-	case m.spare >= airyLines:
-		return m.spare - emptyLines - 1
-	case m.spare > minKeys:
-		return m.spare - 1
-	default:
-		return max(1, m.spare)
+	if m.spare >= airyLines {
+		return m.spare - emptyLines
 	}
+	return max(1, m.spare)
 }
 
 func (m *overwriteView) View() string {
@@ -297,10 +293,8 @@ func (m *overwriteView) View() string {
 		empty()
 	}
 	lines = append(lines, m.answers())
-	if empty(); m.spare > minKeys {
-		lines = append(lines, m.help(columns))
-	}
-	return strings.Join(lines, "\n")
+	empty()
+	return strings.Join(append(lines, m.help(columns)), "\n")
 }
 
 // line draws a line of the list.
