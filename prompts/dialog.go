@@ -317,7 +317,9 @@ func (d *dialog) View() string {
 	case d.form != nil:
 		return d.form.String()
 	case d.at >= 0 && d.steps[d.at].Doing != "":
-		return strings.Join(loading(d.theme, d.prompter, d.steps[d.at].Doing), "\n")
+		columns := width(d.prompter.Terminal.Columns)
+		doing := d.theme.Spinner() + " " + tui.Shorten(d.steps[d.at].Doing, columns-2)
+		return strings.Join(append(statusLine(d.theme, d.prompter.Status, columns), doing), "\n")
 	}
 	return ""
 }

@@ -206,7 +206,7 @@ func (m *overwriteView) layout() {
 	m.spare = m.rows - len(m.above()) - footLines
 	found, keys := tui.Find(m.diff, m.filter)
 	at, _ := slices.BinarySearch(found, m.row)
-	if m.filter != "" && at < len(found) && m.diff[found[at]].IsHeading() {
+	if m.filter != "" && at < len(found) && m.diff[found[at]].Heading {
 		at++
 	}
 	at = min(at, len(found)-1)

@@ -161,12 +161,6 @@ func statusLine(th *tui.Theme, status string, columns int) []string {
 	return []string{style.Render(tui.Shorten(status, columns))}
 }
 
-// loading shows that something is being found out.
-func loading(th *tui.Theme, p Prompter, doing string) []string {
-	columns := width(p.Terminal.Columns)
-	return append(statusLine(th, p.Status, columns), th.Spinner()+" "+tui.Shorten(doing, columns-2))
-}
-
 // separator is between the keys in a line of hints.
 const separator = " • "
 

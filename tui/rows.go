@@ -15,7 +15,7 @@ import (
 
 // Row is a row of a difference: a key, or the heading of the keys with one first segment.
 type Row struct {
-	heading  bool
+	Heading  bool   // it is no key
 	file     bool   // the key is the path of a file, and its values are texts
 	kind     kind   // of a key
 	key      string // of a heading: the first segment
@@ -59,7 +59,7 @@ func Rows(d flat.Difference, files bool) []Row {
 		if k.nested() {
 			if heading < 0 || rows[heading].key != k.segment {
 				heading = len(rows)
-				rows = append(rows, Row{heading: true, key: k.segment, segment: k.segment})
+				rows = append(rows, Row{Heading: true, key: k.segment, segment: k.segment})
 			}
 			rows[heading].counts[k.kind]++
 		}
@@ -81,9 +81,6 @@ func firstSegment(key string) string {
 	return key
 }
 
-// IsHeading reports that the row is no key.
-func (r *Row) IsHeading() bool { return r.heading }
-
 // nested reports whether the row is a key below a heading.
 func (r *Row) nested() bool { return r.key != r.segment }
 
@@ -94,7 +91,7 @@ func Find(rows []Row, text string) (found []int, keys int) {
 	heading := -1
 	for i := range rows {
 		r := &rows[i]
-		if r.heading {
+		if r.Heading {
 			heading = i
 			continue
 		}
@@ -215,7 +212,7 @@ func (r *Row) label() string {
 
 // folded returns the row in one line of at most width columns, and whether that is all of it.
 func (r *Row) folded(width int) (l RowLine, whole bool) {
-	if r.heading {
+	if r.Heading {
 		head, _ := shorten(r.key, width)
 		text, _ := shorten("  "+r.counts.String(), width-lipgloss.Width(head))
 		return RowLine{heading: true, head: head, text: text}, true
@@ -289,7 +286,7 @@ func hanging(k kind, head, text string, width int) []RowLine {
 func Sentences(rows []Row, width int) []string {
 	var all []string
 	for i := range rows {
-		if r := &rows[i]; !r.heading {
+		if r := &rows[i]; !r.Heading {
 			all = append(all, r.sentences(width)...)
 		}
 	}
