@@ -96,10 +96,15 @@ func (c *creation) project(p *Project, start Start) error {
 	if info, err := c.root.Lstat(toolDir); err == nil && !info.IsDir() {
 		return invalid(toolDir, errors.New("not a directory"))
 	}
-	if err := c.file(p.ClientPath(), clientTemplate(start)); err != nil {
+	basePath := jsonedit.Member{Name: "basePath", Value: jsonedit.String(start.BasePath)}
+	client := append(schemaMember(start.Hub, clientFile),
+		jsonedit.Member{Name: memberSource, Value: jsonedit.String(start.Source)},
+		jsonedit.Member{Name: memberSettings, Value: jsonedit.Object([]jsonedit.Member{basePath})})
+	if err := c.file(p.ClientPath(), jsonedit.Format(client)); err != nil {
 		return err
 	}
-	if err := c.file(p.file(stackFile), stackTemplate(start)); err != nil {
+	stack := append(stackMembers(start), jsonedit.Member{Name: "version", Value: jsonedit.String("0.1.0")})
+	if err := c.file(p.file(stackFile), jsonedit.Format(stack)); err != nil {
 		return err
 	}
 	ignore := path.Join(appRoot, ".toolignore")
@@ -230,19 +235,6 @@ func (c *creation) undo() {
 	for _, name := range slices.Backward(c.all) {
 		c.root.Remove(name)
 	}
-}
-
-func clientTemplate(start Start) []byte {
-	basePath := jsonedit.Member{Name: "basePath", Value: jsonedit.String(start.BasePath)}
-	return jsonedit.Format(append(schemaMember(start.Hub, clientFile),
-		jsonedit.Member{Name: memberSource, Value: jsonedit.String(start.Source)},
-		jsonedit.Member{Name: memberSettings, Value: jsonedit.Object([]jsonedit.Member{basePath})},
-	))
-}
-
-func stackTemplate(start Start) []byte {
-	version := jsonedit.Member{Name: "version", Value: jsonedit.String("0.1.0")}
-	return jsonedit.Format(append(stackMembers(start), version))
 }
 
 // stackMembers are the members of a new stack.json that depend on who creates it.

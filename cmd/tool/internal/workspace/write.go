@@ -3,13 +3,17 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -69,6 +73,16 @@ func (w *Workspace) update(name string, durable bool, edit func(old []byte) ([]b
 		}
 	}
 	return changed, err
+}
+
+// lockOf returns the lock of a directory: the directory itself, so that no lock file is among
+// the user's files. Windows locks no directory, so there it is a file among the temporary ones.
+func lockOf(dir string) *flock.Flock {
+	if runtime.GOOS != "windows" {
+		return flock.New(dir, flock.SetFlag(os.O_RDONLY))
+	}
+	name := fmt.Sprintf("tool-%x.lock", sha256.Sum256([]byte(dir)))
+	return flock.New(filepath.Join(os.TempDir(), name))
 }
 
 // edit makes one attempt at an update of file, which is what name leads to.
