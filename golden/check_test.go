@@ -32,7 +32,7 @@ var (
 		no_token not_logged_in token_malformed insecure_origin unreachable timeout redirected not_a_hub not_recorded no_config
 		no_settings no_base_files would_undo_edits conflict interrupted invalid_file invalid_name no_destination
 		no_workspace no_local_project outside_workspace token_in_file nothing_kept
-		files_differ files_unconfirmed check_failed some_failed revision_not_kept unsupported_by_hub`)
+		files_differ files_unconfirmed check_failed some_failed revision_not_kept`)
 )
 
 // problems returns what is wrong with the form of what a command printed. It

@@ -139,11 +139,11 @@ func TestCodes_EachIsShownByAScript(t *testing.T) {
 		}
 		shown.Write(text)
 	}
-	// What a hub says to other clients, or what only an older hub, a broken disk or a broken
+	// What a hub says to other clients, or what only a broken disk or a broken
 	// program brings about.
 	elsewhere := strings.Fields(`precondition_required invalid_json unsupported_media_type
 		idempotency_mismatch method_not_allowed set_exists plan_outdated bot_mismatch
-		storage_full internal interrupted unsupported_by_hub`)
+		storage_full internal interrupted`)
 	for _, code := range codes {
 		found := regexp.MustCompile(`"code": ?"` + code + `"`).Match(shown.Bytes())
 		if left := slices.Contains(elsewhere, code); found == left {

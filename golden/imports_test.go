@@ -112,9 +112,9 @@ var mayImport = []struct {
 	{"hubserver/api", []string{
 		"hubserver/request", "hubserver/description", "hubserver/fetch", "hubserver/fileschema", "hubserver/schema", "store",
 		"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat",
-		"hubclient/previewmodule", "hubclient/version",
+		"hubclient/stackmanifest", "hubclient/version",
 	}},
-	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat", "hubclient/previewmodule", "hubclient/version"}},
+	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat", "hubclient/stackmanifest", "hubclient/version"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape"}},
 	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold

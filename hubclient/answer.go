@@ -2,87 +2,70 @@ package hubclient
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Limits on the bytes that are read of a response.
-const (
-	maxAnswer = 16 << 20
-	maxBundle = 256 << 20
-)
+// maxAnswer bounds the bytes that are read of a response.
+const maxAnswer = 16 << 20
 
-// limit returns how many bytes of the response are read at most.
-func (r *request) limit() int64 {
-	if r.endpoint.Op == wire.OpGetBundle {
-		return maxBundle
+// readBody reads the body of a response.
+func (c *Client) readBody(ctx context.Context, resp *http.Response) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, c.transportError(ctx, true, err)
 	}
-	return maxAnswer
-}
-
-// checkStatus refuses a status that no call expects, before the body is read.
-func (c *Client) checkStatus(req *http.Request, resp *http.Response) error {
-	switch status := resp.StatusCode; {
-	case status == http.StatusOK, status == http.StatusCreated, status >= http.StatusBadRequest:
-		return nil
-	case status == http.StatusNotModified && req.Header.Get("If-None-Match") != "":
-		return nil
-	default:
-		return c.notAHub(status, "it answered %s", statusText(status))
+	if len(body) > maxAnswer {
+		return nil, c.notAHub(resp.StatusCode, "its response is larger than %d MiB", maxAnswer>>20)
 	}
+	return body, nil
 }
 
 // statusText returns a status with its standard text: the one in the response could be anything.
 func statusText(status int) string {
-	if text := http.StatusText(status); text != "" {
-		return fmt.Sprintf("%d %s", status, text)
-	}
-	return strconv.Itoa(status)
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// read decodes a response to r into v, which is a *[]byte where the endpoint returns
-// other types than JSON.
-func (c *Client) read(resp *http.Response, body []byte, v any, r request) (*answer, error) {
-	version := line(resp.Header.Get("Hub-Version"))
+// decode decodes the body of a successful response to r into v, which is a *[]byte where
+// the endpoint returns other types than JSON.
+func (c *Client) decode(resp *http.Response, body []byte, v any, r request) error {
+	raw, isRaw := v.(*[]byte)
 	switch {
-	case resp.StatusCode >= http.StatusBadRequest:
-		return nil, c.refusal(resp, body, version)
-	case version == "":
-		return nil, c.notAHub(resp.StatusCode, "its response has no Hub-Version")
-	}
-	a := &answer{status: resp.StatusCode, size: len(body)}
-	if resp.StatusCode == http.StatusNotModified {
-		return a, nil
-	}
-	if raw, ok := v.(*[]byte); ok {
-		if !slices.Contains(r.endpoint.Returns, mediaType(resp)) {
-			return nil, c.notAHub(resp.StatusCode, "its response is not %s", r.endpoint.Returns[0])
-		}
+	case resp.StatusCode == http.StatusNotModified:
+		return nil
+	case isRaw && !slices.Contains(r.endpoint.Returns, mediaType(resp)):
+		return c.notAHub(resp.StatusCode, "its response is not %s", r.endpoint.Returns[0])
+	case isRaw:
 		*raw = body
-		return a, nil
-	}
-	if mediaType(resp) != "application/json" {
-		return nil, c.notAHub(resp.StatusCode, "its response is not JSON")
+		return nil
+	case mediaType(resp) != "application/json":
+		return c.notAHub(resp.StatusCode, "its response is not JSON")
 	}
 	if err := decode(body, v); err != nil {
-		return nil, c.notAHub(resp.StatusCode, "malformed response: %v", err)
+		return c.notAHub(resp.StatusCode, "malformed response: %v", err)
 	}
 	if wrong := check(v, r.about); wrong != "" {
-		return nil, c.notAHub(resp.StatusCode, "%s", wrong)
+		return c.notAHub(resp.StatusCode, "%s", wrong)
 	}
-	return a, nil
+	return nil
 }
 
 // Limits on the lists of a response: {} takes 3 bytes there, and hundreds in memory.
@@ -121,8 +104,8 @@ func elements(text []byte) (n int) {
 }
 
 // refusal returns the error of a response that is not a success.
-func (c *Client) refusal(resp *http.Response, body []byte, version string) *Error {
-	e := c.problem(resp, body, version)
+func (c *Client) refusal(resp *http.Response, body []byte) *Error {
+	e := c.problem(resp, body)
 	e.Status, e.After = resp.StatusCode, retryAfter(resp.Header)
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
@@ -136,36 +119,34 @@ func (c *Client) refusal(resp *http.Response, body []byte, version string) *Erro
 // codePattern is compiled when it is needed first, so that it does not lengthen every start.
 var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`) })
 
-func (c *Client) problem(resp *http.Response, body []byte, version string) *Error {
+// maxFieldErrors bounds how many errors of a body a message has. A hub reports fewer.
+const maxFieldErrors = 100
+
+// problem returns the problem in a response, with all texts as short lines for a message.
+func (c *Client) problem(resp *http.Response, body []byte) *Error {
+	hubVersion := line(resp.Header.Get("Hub-Version"))
 	var p wire.Problem
-	ok := mediaType(resp) == "application/problem+json" && version != "" &&
+	ok := mediaType(resp) == "application/problem+json" && hubVersion != "" &&
 		decode(body, &p) == nil && codePattern().MatchString(string(p.Code))
 	if !ok {
 		return c.withoutProblem(resp)
 	}
 	e := &Error{
 		Code: p.Code, Detail: line(p.Detail), Hint: line(p.Hint), RequestID: line(p.RequestID),
-		Errors: fieldErrors(p.Errors), Current: p.Current, RestorableUntil: p.RestorableUntil,
+		Errors: p.Errors[:min(len(p.Errors), maxFieldErrors)], Current: p.Current, RestorableUntil: p.RestorableUntil,
+	}
+	newer := p.Code == wire.CodeUnknownRoute && resp.StatusCode != http.StatusMisdirectedRequest
+	for i, field := range e.Errors {
+		newer = newer || field.Detail == wire.NoSuchMember
+		e.Errors[i] = wire.FieldError{Pointer: line(field.Pointer), Detail: line(field.Detail)}
+	}
+	if newer {
+		e.Hint = fmt.Sprintf("this program is newer than the hub (version %s): update the hub", hubVersion)
 	}
 	if e.Detail == "" {
 		e.Detail = "the hub answered " + statusText(resp.StatusCode)
 	}
-	if p.Code == wire.CodeUnknownRoute && resp.StatusCode != http.StatusMisdirectedRequest || slices.ContainsFunc(p.Errors, func(f wire.FieldError) bool { return f.Detail == wire.NoSuchMember }) {
-		e.Hint = fmt.Sprintf("this program is newer than the hub (version %s): update the hub", version)
-	}
 	return e
-}
-
-// maxFieldErrors bounds how many errors of a body a message has. A hub reports fewer.
-const maxFieldErrors = 100
-
-// fieldErrors turns the errors of a body into short lines for a message.
-func fieldErrors(all []wire.FieldError) []wire.FieldError {
-	short := all[:min(len(all), maxFieldErrors)]
-	for i, e := range short {
-		short[i].Pointer, short[i].Detail = line(e.Pointer), line(e.Detail)
-	}
-	return short
 }
 
 func mediaType(resp *http.Response) string {
@@ -180,10 +161,6 @@ func (c *Client) withoutProblem(resp *http.Response) *Error {
 	switch status {
 	case http.StatusTooManyRequests:
 		return &Error{Code: wire.CodeRateLimited, Detail: c.Origin() + " accepts no more requests for now"}
-	case http.StatusNotFound:
-		if mediaType(resp) == "text/html" && resp.Header.Get("Hub-Version") != "" {
-			return &Error{Code: wire.CodeNotFound, Detail: "no public project with this name"}
-		}
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return &Error{Code: wire.CodeUnavailable, Detail: c.Origin() + " is unavailable: it answered " + statusText(status)}
 	}
@@ -201,4 +178,88 @@ func retryAfter(h http.Header) time.Duration {
 		return max(0, time.Until(at))
 	}
 	return 0
+}
+
+// areVersions reports whether each is a version, latest, or absent.
+func areVersions(all ...string) bool {
+	return !slices.ContainsFunc(all, func(v string) bool { return v != "" && v != wire.Latest && !version.Valid(v) })
+}
+
+// check returns what is wrong with a response that was decoded into v, to a request
+// about what a path names; "" if nothing is. A missing member decodes as zero, and a proxy
+// may answer with the response to another request. What becomes a word of a command that
+// is printed, or a header, has to be valid.
+func check(v any, about ref.Ref) string {
+	valid, named := true, about
+	bot := about.String()
+	switch v := v.(type) {
+	case *wire.Whoami:
+		_, err := ref.Parse(v.Name())
+		valid = err == nil || ref.ValidName(v.Name())
+	case *wire.Description:
+		valid = v.Info.Limits.ConfigBytes > 0
+	case *wire.Project:
+		valid, named = areVersions(v.StackVersion, v.ResolvedStackVersion, v.UseStackVersion), v.Project
+	case *wire.Deleted:
+		named = v.Project
+	case *wire.Restored:
+		named = v.Project
+	case *wire.Config:
+		valid, named = tree.ValidDigest(v.Revision), v.Project
+	case *wire.ConfigWritten:
+		valid = tree.ValidDigest(v.Revision) && (v.Replaced == nil || tree.ValidDigest(v.Replaced.Revision)) &&
+			areVersions(v.StackVersion, v.UseStackVersion)
+		named = v.Project
+	case *wire.ConfigHistory:
+		valid = !slices.ContainsFunc(v.Entries, func(e wire.ConfigEntry) bool { return !tree.ValidDigest(e.Revision) })
+	case *wire.BaseFiles:
+		files, err := tree.New(v.Files)
+		valid = err == nil && files.Digest() == v.Tree
+	case *wire.BaseFilesWritten:
+		named = v.Project
+	case *wire.BaseFilesHistory:
+		valid = !slices.ContainsFunc(v.Entries, func(e wire.BaseFilesEntry) bool { return !tree.ValidDigest(e.Tree) })
+	case *wire.API:
+		valid = !v.API.IsZero()
+	case *wire.DeletedAPI:
+		named = v.API
+	case *wire.Stack:
+		isInvalid := func(v wire.StackVersion) bool { return !version.Valid(v.Version) }
+		valid = len(v.Versions) > 0 && areVersions(v.Latest) && !slices.ContainsFunc(v.Versions, isInvalid)
+	case *wire.Published:
+		valid = version.Valid(v.Version)
+	case *wire.Bot:
+		valid = v.BotRefID == bot
+	case *wire.DeletedBot:
+		valid = v.Bot == bot
+	case *wire.BotToken:
+		valid = v.Token != "" && v.Bot == bot
+	case *wire.BotTokens:
+		valid = v.Bot == bot
+	case *wire.RevokedBotToken:
+		valid = v.ID != "" && v.Bot == bot
+	case *wire.RateLimit:
+		valid = v.Bot.BotID != "" || v.Bot.BotRefID != ""
+	case *wire.Member:
+		valid = v.User != "" && v.Role != ""
+	case *wire.RemovedMember:
+		valid = v.User != ""
+	case *wire.CreatedToken:
+		valid = v.Token != ""
+	case *wire.RevokedToken:
+		valid = v.ID != ""
+	case *wire.Link:
+		valid = v.URL != ""
+	case *wire.Device:
+		valid = v.DeviceCode != "" && v.UserCode != "" && v.VerificationURI != ""
+	case *wire.DeviceToken:
+		valid = v.Token != ""
+	}
+	switch {
+	case !valid:
+		return "a member of its response is missing or invalid"
+	case named != about:
+		return "it describes another project"
+	}
+	return ""
 }

@@ -2,6 +2,10 @@ package hubclient
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
 	"net/url"
 
 	"example.com/projecthub/hubclient/ref"
@@ -14,12 +18,10 @@ type Description struct {
 	Name     string // of its file, such as pets.yaml: the title of a description that has none
 }
 
-func (d Description) query() url.Values {
-	query := url.Values{}
-	if d.Name != "" {
-		query.Set("name", d.Name)
-	}
-	return query
+// register returns a request with d as its body. The content, not the media type, decides
+// how the hub reads it.
+func (d Description) register(r request, account string) request {
+	return r.query(url.Values{"name": {d.Name}, "account": {account}}).bytes("application/octet-stream", d.Document)
 }
 
 // UploadAPI registers an API description in account, with a slug that the hub derives
@@ -27,30 +29,29 @@ func (d Description) query() url.Values {
 // same description for the same purpose only once, so that a program can repeat a call
 // whose response was lost. With purpose "" every call registers another API.
 func (c *Client) UploadAPI(ctx context.Context, account string, d Description, purpose string) (*wire.API, error) {
-	r := to(wire.OpUploadAPI, ref.Ref{})
-	query := d.query()
-	query.Set("account", account)
-	r.query(query)
-	r.set("Content-Type", "application/octet-stream") // the content decides
-	r.bytesBody(d.Document)
-	return c.register(ctx, r, purpose, query.Encode(), string(d.Document))
+	r := d.register(to(wire.OpUploadAPI, ref.Ref{}), account)
+	return result[wire.API](ctx, c, r.onceFor(purpose, account, d.Name, string(d.Document)))
 }
 
 // ImportAPI registers the API description that the hub fetches from an address. For
 // purpose see [Client.UploadAPI].
 func (c *Client) ImportAPI(ctx context.Context, body wire.ImportAPI, purpose string) (*wire.API, error) {
-	r := to(wire.OpImportAPI, ref.Ref{})
-	if err := r.jsonBody(body); err != nil {
-		return nil, err
-	}
-	return c.register(ctx, r, purpose, body.Account, body.Slug, body.URL)
+	r := to(wire.OpImportAPI, ref.Ref{}).json(body)
+	return result[wire.API](ctx, c, r.onceFor(purpose, body.Account, body.Slug, body.URL))
 }
 
-func (c *Client) register(ctx context.Context, r request, purpose string, what ...string) (*wire.API, error) {
+// onceFor returns r with an Idempotency-Key that is the same in every program that gives
+// this purpose and these parts, so that the hub creates once even if the program is run
+// again. Purpose "" leaves the random key.
+func (r request) onceFor(purpose string, parts ...string) request {
 	if purpose != "" {
-		r.keyedBy(append(what, purpose)...)
+		h := sha256.New()
+		for _, part := range append(parts, purpose) {
+			fmt.Fprintf(h, "%d:%s", len(part), part)
+		}
+		r.header["Idempotency-Key"] = hex.EncodeToString(h.Sum(nil))
 	}
-	return result[wire.API](ctx, c, r)
+	return r
 }
 
 // API returns a registered API.
@@ -58,25 +59,14 @@ func (c *Client) API(ctx context.Context, r ref.Ref) (*wire.API, error) {
 	return result[wire.API](ctx, c, to(wire.OpGetAPI, r))
 }
 
-// APIDocument returns the description of a registered API as it was registered.
-func (c *Client) APIDocument(ctx context.Context, r ref.Ref) ([]byte, error) {
-	return c.raw(ctx, to(wire.OpGetDocument, r))
-}
-
 // UpdateAPI replaces the description of a registered API.
 func (c *Client) UpdateAPI(ctx context.Context, api ref.Ref, d Description) (*wire.API, error) {
-	r := to(wire.OpPutDocument, api)
-	r.query(d.query())
-	r.set("Content-Type", "application/octet-stream") // the content decides
-	r.bytesBody(d.Document)
-	return result[wire.API](ctx, c, r)
+	return result[wire.API](ctx, c, d.register(to(wire.OpPutDocument, api), ""))
 }
 
 // UpdateAPIFrom is [Client.UpdateAPI] with the description that the hub fetches from address.
 func (c *Client) UpdateAPIFrom(ctx context.Context, api ref.Ref, address string) (*wire.API, error) {
-	r := to(wire.OpPutDocument, api)
-	r.query(url.Values{"url": {address}})
-	return result[wire.API](ctx, c, r)
+	return result[wire.API](ctx, c, to(wire.OpPutDocument, api).query(url.Values{"url": {address}}))
 }
 
 // DeleteAPI deletes a registered API that no project uses. It is not an error if it does
@@ -85,13 +75,51 @@ func (c *Client) DeleteAPI(ctx context.Context, api ref.Ref) (*wire.DeletedAPI, 
 	return result[wire.DeletedAPI](ctx, c, to(wire.OpDeleteAPI, api))
 }
 
-// Targets returns what enrichments can refer to in a registered API.
-func (c *Client) Targets(ctx context.Context, r ref.Ref) (*wire.Targets, error) {
-	return result[wire.Targets](ctx, c, to(wire.OpGetTargets, r))
-}
-
 // APIs returns the APIs of account; with account "", those of all accounts on which the
 // caller has a role.
 func (c *Client) APIs(ctx context.Context, account string) ([]wire.API, error) {
-	return readPages(ctx, c, wire.OpListAPIs, account, func(p *wire.APIs) ([]wire.API, string) { return p.APIs, p.NextCursor })
+	return listAll(ctx, c, wire.OpListAPIs, account, func(p *wire.APIs) ([]wire.API, string) {
+		return p.APIs, p.NextCursor
+	})
+}
+
+// PreviewAPI returns the API description of a project as JSON, as the project's preview
+// takes it.
+func (c *Client) PreviewAPI(ctx context.Context, project ref.Ref) ([]byte, error) {
+	description, err := result[[]byte](ctx, c, to(wire.OpPreviewAPI, project))
+	return *description, err
+}
+
+// Stack returns a stack with its published versions, newest first: at least one.
+func (c *Client) Stack(ctx context.Context, r ref.Ref) (*wire.Stack, error) {
+	return result[wire.Stack](ctx, c, to(wire.OpGetStack, r))
+}
+
+// Publication is what a call to [Client.PublishVersion] found or did.
+type Publication struct {
+	wire.Published
+	// Already: the hub had the same files as this version when it answered.
+	Already bool
+	// Ambiguous: an earlier attempt, whose response was lost, may have published them.
+	Ambiguous bool
+}
+
+// PublishVersion publishes files as a version of a stack, and sends all of them. It is not
+// an error if the same files are published as this version.
+func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files FileSet) (*Publication, error) {
+	req, err := to(wire.OpPutVersion, r, version).upload(ctx, &upload{
+		list: compressList(files.Snapshot.Tree.Canonical(), nil), blobs: c.newPush(r, files, nil).newBlobs(),
+		open: files.Open, onProgress: files.OnProgress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var done Publication
+	a, err := c.send(ctx, req, &done.Published)
+	if err != nil {
+		return nil, err
+	}
+	done.Already = a.status == http.StatusOK
+	done.Ambiguous = done.Already && a.lost
+	return &done, nil
 }

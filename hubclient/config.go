@@ -3,7 +3,6 @@ package hubclient
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -17,7 +16,7 @@ import (
 func (c *Client) Config(ctx context.Context, r ref.Ref, have string) (*wire.Config, error) {
 	req := to(wire.OpGetConfig, r)
 	if have != "" {
-		req.set("If-None-Match", quote(have))
+		req.header["If-None-Match"] = quote(have)
 	}
 	var config wire.Config
 	a, err := c.send(ctx, req, &config)
@@ -27,97 +26,65 @@ func (c *Client) Config(ctx context.Context, r ref.Ref, have string) (*wire.Conf
 	return &config, nil
 }
 
-func quote(revision string) string { return `"` + revision + `"` }
-
 // PutConfig replaces the config of an existing project by settings. With ifRevision
 // it does so only if that is the config's revision.
-func (c *Client) PutConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string) (*wire.ConfigWritten, error) {
-	condition := map[string]string{}
-	if ifRevision != "" {
-		condition["If-Match"] = quote(ifRevision)
-	}
-	req := to(wire.OpPutConfig, r)
-	req.query(url.Values{"push": {c.push}})
-	return c.putConfig(ctx, r, req, body, condition)
+func (c *Client) PutConfig(
+	ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string,
+) (*wire.ConfigWritten, error) {
+	return c.putConfig(ctx, to(wire.OpPutConfig, r).query(url.Values{"push": {c.push}}).match(ifRevision), body)
 }
 
 // RestoreConfig is PutConfig with a config of the project's history, which then says that
-// it was restored. A hub that does not know restores says that it was pushed.
-func (c *Client) RestoreConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string) (*wire.ConfigWritten, error) {
-	req := to(wire.OpPutConfig, r)
-	req.query(url.Values{"restore": {"1"}})
-	return c.putConfig(ctx, r, req, body, map[string]string{"If-Match": quote(ifRevision)})
-}
-
-// CheckConfig reports what PutConfig would return, and writes nothing. The failure is
-// unsupported_by_hub if the hub cannot tell.
-func (c *Client) CheckConfig(ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string) (*wire.ConfigWritten, error) {
-	req := to(wire.OpCheckConfig, r)
-	req.query(url.Values{"dryRun": {"1"}})
-	if err := req.jsonBody(body); err != nil {
-		return nil, err
-	}
-	if ifRevision != "" {
-		req.set("If-Match", quote(ifRevision))
-	}
-	written, err := result[wire.ConfigWritten](ctx, c, req)
-	if e, ok := errors.AsType[*Error](err); ok && e.Code == wire.CodeMethodNotAllowed {
-		return nil, &Error{Code: CodeUnsupportedByHub, Detail: fmt.Sprintf("the hub %s has no dry run", c.Origin())}
-	}
-	return written, err
+// it was restored.
+func (c *Client) RestoreConfig(
+	ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string,
+) (*wire.ConfigWritten, error) {
+	return c.putConfig(ctx, to(wire.OpPutConfig, r).query(url.Values{"restore": {"1"}}).match(ifRevision), body)
 }
 
 // SeedConfig writes the first config of a project that was just created. The hub
 // refuses it if the project has a config by now.
 func (c Created) SeedConfig(ctx context.Context, body wire.PutConfig) (*wire.ConfigWritten, error) {
-	r := c.project.Project
-	return c.client.putConfig(ctx, r, to(wire.OpPutConfig, r), body, map[string]string{"If-None-Match": "*"})
+	req := to(wire.OpPutConfig, c.project.Project)
+	req.header["If-None-Match"] = "*"
+	return c.client.putConfig(ctx, req, body)
 }
 
-func (c *Client) putConfig(ctx context.Context, r ref.Ref, req request, body wire.PutConfig, condition map[string]string) (*wire.ConfigWritten, error) {
-	req.header = condition
-	if err := req.jsonBody(body); err != nil {
-		return nil, err
-	}
+func (c *Client) putConfig(ctx context.Context, req request, body wire.PutConfig) (*wire.ConfigWritten, error) {
 	var written wire.ConfigWritten
-	_, err := c.send(ctx, req, &written)
-	if HasCode(err, wire.CodeRevisionChanged) && lostBefore(err) {
-		return c.writtenBefore(ctx, r, body, condition["If-Match"], err)
+	_, err := c.send(ctx, req.json(body), &written)
+	if e, ok := errors.AsType[*Error](err); ok && e.mayHaveWritten() {
+		// An earlier attempt, whose response was lost, may be why the condition is not met.
+		sent, invalid := flat.Fold(body.Settings)
+		if invalid != nil || sent.Revision() != e.Current.Revision {
+			return nil, err
+		}
+		written = wire.ConfigWritten{
+			Project: req.about, Config: sent.Canonical(), Revision: sent.Revision(), EnrichmentCount: sent.EnrichmentCount(),
+		}
+		if match := req.header["If-Match"]; match != "" && match != quote((flat.Config{}).Revision()) {
+			written.OverwroteExistingConfig = true
+			written.Replaced = &wire.Replaced{Edit: wire.Edit{Revision: match[1 : len(match)-1]}}
+		}
+		return &written, nil
 	}
 	return &written, err
 }
 
-// PatchConfig sets and removes keys of a project's config. With ifRevision it does so
-// only if that is the config's revision.
-func (c *Client) PatchConfig(ctx context.Context, r ref.Ref, body wire.PatchConfig, ifRevision string) (*wire.ConfigWritten, error) {
-	req := to(wire.OpPatchConfig, r)
-	if err := req.jsonBody(body); err != nil {
-		return nil, err
-	}
-	req.set("If-Match", "*")
-	if ifRevision != "" {
-		req.set("If-Match", quote(ifRevision))
-	}
-	return result[wire.ConfigWritten](ctx, c, req)
+// CheckConfig reports what PutConfig would return, and writes nothing.
+func (c *Client) CheckConfig(
+	ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string,
+) (*wire.ConfigWritten, error) {
+	req := to(wire.OpCheckConfig, r).query(url.Values{"dryRun": {"1"}})
+	return result[wire.ConfigWritten](ctx, c, req.match(ifRevision).json(body))
 }
 
-// writtenBefore returns the result of an earlier attempt whose response was lost, if
-// that attempt is why the condition was refused.
-func (c *Client) writtenBefore(ctx context.Context, r ref.Ref, body wire.PutConfig, match string, refused error) (*wire.ConfigWritten, error) {
-	sent, err := flat.Fold(body.Settings)
-	if err != nil {
-		return nil, refused
-	}
-	config, err := c.Config(ctx, r, "")
-	if err != nil || config.Revision != sent.Revision() {
-		return nil, refused
-	}
-	written := &wire.ConfigWritten{
-		Project: r, Config: config.Config, Revision: config.Revision, EnrichmentCount: sent.EnrichmentCount(),
-	}
-	if empty := (flat.Config{}).Revision(); match != "" && match != quote(empty) {
-		written.OverwroteExistingConfig = true
-		written.Replaced = &wire.Replaced{Edit: wire.Edit{Revision: match[1 : len(match)-1]}}
-	}
-	return written, nil
+// PatchConfig sets and removes keys of a project's config. With ifRevision it does so
+// only if that is the config's revision.
+func (c *Client) PatchConfig(
+	ctx context.Context, r ref.Ref, body wire.PatchConfig, ifRevision string,
+) (*wire.ConfigWritten, error) {
+	req := to(wire.OpPatchConfig, r).json(body)
+	req.header["If-Match"] = "*"
+	return result[wire.ConfigWritten](ctx, c, req.match(ifRevision))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -18,8 +17,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	drained := make(chan struct{})
-	return &idleConn{Conn: conn, idle: c.opts.Timeout, drained: drained, end: sync.OnceFunc(func() { close(drained) })}, nil
+	reading, end := context.WithCancel(context.Background())
+	return &idleConn{Conn: conn, idle: c.opts.Timeout, drained: reading.Done(), end: end}, nil
 }
 
 // CloseIdle closes the connections that no call uses. Later calls open their own.
@@ -32,7 +31,7 @@ type idleConn struct {
 	idle     time.Duration
 	timedOut atomic.Bool
 	readErr  atomic.Pointer[error] // the error that ended reading
-	drained  chan struct{}         // closed when there is nothing more to read
+	drained  <-chan struct{}       // closed when there is nothing more to read
 	end      func()                // closes drained
 }
 

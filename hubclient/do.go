@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -30,6 +28,7 @@ type request struct {
 	body     func(context.Context) io.ReadCloser // returns a new body for each attempt; nil: none
 	length   int64                               // of the body; -1: unknown
 	once     bool                                // one attempt only: the caller retries
+	invalid  error                               // why the body cannot be sent
 }
 
 // to returns a request to an endpoint. The parameters of its path are the parts of r,
@@ -39,60 +38,49 @@ func to(op wire.Op, r ref.Ref, values ...string) request {
 	if !r.IsZero() {
 		values = append([]string{r.Account(), r.Slug()}, values...)
 	}
-	req := request{endpoint: e, path: e.Expand(values...), about: r}
+	req := request{endpoint: e, path: e.Expand(values...), about: r, header: map[string]string{}}
 	if e.Keyed {
-		req.set("Idempotency-Key", rand.Text())
+		req.header["Idempotency-Key"] = rand.Text()
 	}
 	if e.Returns != nil {
-		req.set("Accept", strings.Join(e.Returns, ", ")+", application/problem+json")
+		req.header["Accept"] = strings.Join(e.Returns, ", ") + ", application/problem+json"
 	}
 	return req
 }
 
-// query adds parameters to the path. Empty values are left out.
-func (r *request) query(q url.Values) {
-	for name, values := range q {
-		if values[0] == "" {
-			delete(q, name)
-		}
-	}
+// query returns r with parameters in its path. Empty values are left out.
+func (r request) query(q url.Values) request {
+	maps.DeleteFunc(q, func(_ string, values []string) bool { return values[0] == "" })
 	if len(q) > 0 {
 		r.path += "?" + q.Encode()
 	}
+	return r
 }
 
-// jsonBody sets v as the body.
-func (r *request) jsonBody(v any) error {
+// json returns r with v as its body.
+func (r request) json(v any) request {
 	data, err := wire.Encode(v)
-	if err != nil {
-		return err
-	}
-	r.set("Content-Type", "application/json")
-	r.bytesBody(data)
-	return nil
+	r.invalid = err
+	return r.bytes("application/json", data)
 }
 
-func (r *request) bytesBody(data []byte) {
+// bytes returns r with data as its body.
+func (r request) bytes(mediaType string, data []byte) request {
+	r.header["Content-Type"] = mediaType
 	r.length = int64(len(data))
 	r.body = func(context.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(data)) }
+	return r
 }
 
-// keyedBy sets an Idempotency-Key that is the same in every program that gives these
-// parts, so that the hub creates once even if the program is run again.
-func (r *request) keyedBy(parts ...string) {
-	h := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+// match returns r on the condition that revision is the present one; "": on none.
+func (r request) match(revision string) request {
+	if revision != "" {
+		r.header["If-Match"] = quote(revision)
 	}
-	r.set("Idempotency-Key", hex.EncodeToString(h.Sum(nil)))
+	return r
 }
 
-func (r *request) set(header, value string) {
-	if r.header == nil {
-		r.header = map[string]string{}
-	}
-	r.header[header] = value
-}
+func quote(revision string) string { return `"` + revision + `"` }
 
 // answer is a successful response.
 type answer struct {
@@ -100,15 +88,6 @@ type answer struct {
 	size   int  // of the body, bytes
 	lost   bool // an attempt before this one may have been applied
 }
-
-// tellAfter is how long a call has to fail before Waiting is called.
-const tellAfter = time.Second
-
-// First and longest wait between two attempts, before jitter.
-const (
-	firstWait = 200 * time.Millisecond
-	maxWait   = 5 * time.Second
-)
 
 // result sends r and returns the response's body as a T.
 func result[T any](ctx context.Context, c *Client, r request) (*T, error) {
@@ -120,6 +99,9 @@ func result[T any](ctx context.Context, c *Client, r request) (*T, error) {
 // send sends r until the hub responds or the time is over, and decodes a success into
 // v. Errors are *Error, the context's, or that of an [Opener].
 func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
+	if r.invalid != nil {
+		return nil, r.invalid
+	}
 	tries := c.newTries()
 	for {
 		a, err := c.attempt(ctx, r, v)
@@ -139,6 +121,19 @@ func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 	}
 }
 
+const (
+	// First and longest wait between two attempts, before jitter.
+	firstWait = 200 * time.Millisecond
+	maxWait   = 5 * time.Second
+
+	// tellAfter is how long a call has to fail before Waiting is called.
+	tellAfter = time.Second
+
+	// unconnectedFor is how long a hub to which no connection can be opened is tried.
+	// The time-out is for hubs that respond slowly.
+	unconnectedFor = 5 * time.Second
+)
+
 // tries decides whether, and when, a call is tried again.
 type tries struct {
 	timeout time.Duration
@@ -153,7 +148,9 @@ type tries struct {
 func (c *Client) newTries() *tries {
 	return &tries{
 		timeout: c.opts.Timeout, waiting: c.opts.Waiting, near: loopbackName(c.base.Hostname()),
-		waits: backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait},
+		waits: backoff.ExponentialBackOff{
+			InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait,
+		},
 	}
 }
 
@@ -185,12 +182,13 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 		t.waiting(e, t.end)
 		t.waiting = nil
 	}
-	return ended(method, pause(ctx, wait), t.lost)
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ended(method, ctx.Err(), t.lost)
+	}
 }
-
-// unconnectedFor is how long a hub to which no connection can be opened is tried.
-// The time-out is for hubs that respond slowly.
-const unconnectedFor = 5 * time.Second
 
 // patience returns how long to go on trying to open a connection. What refuses one
 // on this machine is not running, unless it has just ended a connection of this
@@ -202,24 +200,28 @@ func (t *tries) patience() time.Duration {
 	return unconnectedFor
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// attempt sends r once, and decodes a success into v.
+func (c *Client) attempt(ctx context.Context, r request, v any) (a *answer, err error) {
+	err = c.exchange(ctx, r, func(resp *http.Response) error {
+		body, err := c.readBody(ctx, resp)
+		if err != nil {
+			return ended(r.endpoint.Method, err, true)
+		}
+		a = &answer{status: resp.StatusCode, size: len(body)}
+		return c.decode(resp, body, v, r)
+	})
+	return a, err
 }
 
-// attempt sends r once.
-func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error) {
+// exchange sends r once, and calls read with a response that is a success, or not modified.
+func (c *Client) exchange(ctx context.Context, r request, read func(*http.Response) error) error {
 	reached := false
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { reached = true },
+	})
 	req, err := c.newRequest(traced, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer req.Body.Close()
 	told := Attempt{Method: r.endpoint.Method, Path: req.URL.Path}
@@ -231,25 +233,28 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (*answer, error)
 	}()
 	resp, err := c.roundTrip(req)
 	if err != nil {
-		return nil, ended(r.endpoint.Method, c.transportError(ctx, reached, err), reached)
+		return ended(r.endpoint.Method, c.transportError(ctx, reached, err), reached)
 	}
 	defer resp.Body.Close()
 	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
 	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
 		c.opts.TokenExpires(end)
 	}
-	if err := c.checkStatus(req, resp); err != nil {
-		return nil, err
+	switch status := resp.StatusCode; {
+	case status >= http.StatusBadRequest:
+		body, err := c.readBody(ctx, resp)
+		if err != nil {
+			return ended(r.endpoint.Method, err, true)
+		}
+		return c.refusal(resp, body)
+	case status == http.StatusNotModified && r.header["If-None-Match"] != "":
+	case status != http.StatusOK && status != http.StatusCreated:
+		return c.notAHub(status, "it answered %s", statusText(status))
 	}
-	limit := r.limit()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if err != nil {
-		return nil, ended(r.endpoint.Method, c.transportError(ctx, reached, err), reached)
+	if resp.Header.Get("Hub-Version") == "" {
+		return c.notAHub(resp.StatusCode, "its response has no Hub-Version")
 	}
-	if int64(len(body)) > limit {
-		return nil, c.notAHub(resp.StatusCode, "its response is larger than %d MiB", limit>>20)
-	}
-	return c.read(resp, body, v, r)
+	return read(resp)
 }
 
 func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, error) {
@@ -305,7 +310,8 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 
 func redirects(resp *http.Response) bool {
 	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return resp.Header.Get("Location") != ""
 	}
 	return false

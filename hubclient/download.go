@@ -28,9 +28,7 @@ import (
 func (c *Client) DownloadBaseFiles(
 	ctx context.Context, r ref.Ref, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error,
 ) error {
-	d := &download{
-		client: c, project: r, set: set, each: each, files: make(map[string]tree.Entry, len(set.Files)), done: map[string]bool{},
-	}
+	d := &download{client: c, project: r, set: set, each: each, files: map[string]tree.Entry{}, done: map[string]bool{}}
 	for _, e := range set.Files {
 		d.files[e.Path] = e
 		d.size += e.Size + memberBytes
@@ -66,78 +64,46 @@ type download struct {
 // its path, the padding, and what zstd adds.
 const memberBytes = 4 << 10
 
-// ownError is an error of the caller's each.
-type ownError struct{ error }
-
 func (d *download) attempt(ctx context.Context) error {
 	r := to(wire.OpGetBaseFilesArchive, d.project)
-	r.set("Accept-Encoding", "zstd")
+	r.header["Accept-Encoding"] = "zstd"
 	waiting, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	req, err := d.client.newRequest(waiting, r)
-	if err != nil {
-		return err
-	}
-	resp, err := d.client.roundTrip(req)
-	if err != nil {
-		return d.client.transportError(ctx, true, err)
-	}
-	defer resp.Body.Close()
-	if err := d.checkAnswer(req, resp); err != nil {
-		return err
-	}
-	// Headers without a file, and frames without content, would have no end.
-	packed := &io.LimitedReader{R: resp.Body, N: d.size}
-	z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	d.idle = time.AfterFunc(d.client.opts.Timeout, func() { end(os.ErrDeadlineExceeded) })
-	defer d.idle.Stop()
-	plain := &io.LimitedReader{R: z, N: d.size}
-	err = d.read(tar.NewReader(plain))
-	var own ownError
-	var known *Error
-	switch {
-	case err == nil, errors.As(err, &known):
-		return err
-	case errors.As(err, &own):
-		return own.error
-	case packed.N <= 0, plain.N <= 0:
-		return d.client.notAHub(resp.StatusCode, "its archive is larger than its files")
-	case errors.Is(context.Cause(waiting), os.ErrDeadlineExceeded):
-		return d.client.transportError(ctx, true, os.ErrDeadlineExceeded)
-	case errors.Is(err, io.ErrUnexpectedEOF), ctx.Err() != nil, brokeOff(err), timedOut(err):
-		return d.client.transportError(ctx, true, err)
-	}
-	return d.client.notAHub(resp.StatusCode, "its archive is malformed: %v", err)
-}
-
-func (d *download) checkAnswer(req *http.Request, resp *http.Response) error {
-	if err := d.client.checkStatus(req, resp); err != nil {
-		return err
-	}
-	version := line(resp.Header.Get("Hub-Version"))
-	switch {
-	case resp.StatusCode >= http.StatusBadRequest:
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-		if err != nil {
-			return d.client.transportError(req.Context(), true, err)
+	return d.client.exchange(waiting, r, func(resp *http.Response) error {
+		switch {
+		case mediaType(resp) != "application/x-tar", resp.Header.Get("Content-Encoding") != "zstd":
+			return d.client.notAHub(resp.StatusCode, "its response is not an archive")
+		case resp.Header.Get("ETag") != quote(d.set.Tree+"-zstd"):
+			return &Error{
+				Code: wire.CodePlanOutdated, Detail: "the base files changed during the download", Hint: "run the command again",
+			}
 		}
-		return d.client.refusal(resp, body, version)
-	case version == "", mediaType(resp) != "application/x-tar", resp.Header.Get("Content-Encoding") != "zstd":
-		return d.client.notAHub(resp.StatusCode, "its response is not an archive")
-	case !d.isSnapshot(resp.Header.Get("ETag")):
-		return &Error{Code: wire.CodePlanOutdated, Detail: "the base files changed during the download", Hint: "run the command again"}
-	}
-	return nil
-}
-
-// isSnapshot reports whether an archive with this ETag contains the files of d.set. A
-// compressed archive has its own ETag; older hubs sent that of the plain one.
-func (d *download) isSnapshot(etag string) bool {
-	return etag == quote(d.set.Tree+"-zstd") || etag == quote(d.set.Tree)
+		// Headers without a file, and frames without content, would have no end.
+		packed := &io.LimitedReader{R: resp.Body, N: d.size}
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		d.idle = time.AfterFunc(d.client.opts.Timeout, func() { end(os.ErrDeadlineExceeded) })
+		defer d.idle.Stop()
+		plain := &io.LimitedReader{R: z, N: d.size}
+		err = d.read(tar.NewReader(plain))
+		own, isOwn := errors.AsType[*ownError](err)
+		switch {
+		case err == nil:
+			return nil
+		case isOwn:
+			return own.error
+		case packed.N <= 0, plain.N <= 0:
+			return d.client.notAHub(resp.StatusCode, "its archive is larger than its files")
+		case errors.Is(context.Cause(waiting), os.ErrDeadlineExceeded):
+			return d.client.transportError(ctx, true, os.ErrDeadlineExceeded)
+		case errors.Is(err, io.ErrUnexpectedEOF), ctx.Err() != nil, brokeOff(err), timedOut(err):
+			return d.client.transportError(ctx, true, err)
+		}
+		return d.client.notAHub(resp.StatusCode, "its archive is malformed: %v", err)
+	})
 }
 
 // read calls each for the files of the archive that are not done.
@@ -176,7 +142,7 @@ func (d *download) receive(e tree.Entry, data io.Reader) error {
 		if checked.failed != nil {
 			return checked.failed
 		}
-		return ownError{err}
+		return &ownError{err}
 	}
 	d.done[e.Path] = true
 	return nil

@@ -48,14 +48,12 @@ const (
 	CodeRedirected     wire.Code = "redirected"
 	CodeNotAHub        wire.Code = "not_a_hub"
 	CodeInvalidName    wire.Code = "invalid_name"
-
-	CodeUnsupportedByHub wire.Code = "unsupported_by_hub" // it is of an earlier release
 )
 
 // HasCode reports whether err is an *[Error] with one of codes.
 func HasCode(err error, codes ...wire.Code) bool {
-	var e *Error
-	return errors.As(err, &e) && slices.Contains(codes, e.Code)
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains(codes, e.Code)
 }
 
 // unsettled is the end of a context while a write was under way.
@@ -66,8 +64,7 @@ func (u *unsettled) Unwrap() error { return u.error }
 // Unsettled reports whether err ended a write that the hub may have done all the
 // same: its context ended after the request had gone out.
 func Unsettled(err error) bool {
-	var u *unsettled
-	return errors.As(err, &u)
+	return errors.As(err, new(*unsettled))
 }
 
 // ended marks the end of a context as unsettled, where a call by method may have
@@ -82,12 +79,18 @@ func ended(method string, err error, applied bool) error {
 // NotApplied reports whether err, that of a write, leaves no doubt that the hub has not
 // done it: the request did not reach the hub, or the hub refused it.
 func NotApplied(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return errors.Is(err, context.Canceled) && !Unsettled(err)
 	}
-	refused := e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestTimeout
-	return !e.lost && (e.unconnected || refused)
+	refused := e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError
+	return !e.lost && (e.unconnected || refused && e.Status != http.StatusRequestTimeout)
+}
+
+// mayHaveWritten reports whether the condition of a write was not met because an earlier
+// attempt, whose response was lost, has written what e.Current is.
+func (e *Error) mayHaveWritten() bool {
+	return e.Code == wire.CodeRevisionChanged && e.lost && e.Current != nil
 }
 
 // conclude adds a hint to the error of a call that is not tried again.
@@ -138,22 +141,16 @@ func (c *Client) redirected(target string) *Error {
 	}
 }
 
-// lostBefore reports whether err is the answer to an attempt after one that may
-// have been applied.
-func lostBefore(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.lost
-}
+// ownError is a failure of what the caller gave, such as to read a file of an upload. It is
+// not one of the network.
+type ownError struct{ error }
 
-// bodyError is a failure to read the body of a request, which is not a failure of the network.
-type bodyError struct{ err error }
-
-func (e *bodyError) Error() string { return e.err.Error() }
+func (e *ownError) Unwrap() error { return e.error }
 
 // transportError explains why no answer came, or no whole one. reached tells
 // whether there was a connection to the hub.
 func (c *Client) transportError(ctx context.Context, reached bool, err error) error {
-	var own *bodyError
+	var own *ownError
 	var known *Error
 	var certificate *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError
@@ -162,7 +159,7 @@ func (c *Client) transportError(ctx context.Context, reached bool, err error) er
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &own):
-		return own.err
+		return own.error
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &certificate):

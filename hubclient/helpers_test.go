@@ -308,12 +308,7 @@ var tokenInfo = wire.TokenInfo{ID: "1f0c2d9b8a77", Name: "ci", Self: true}
 
 // onceCalls are the calls that the hub does again each time they are sent.
 func onceCalls() []call {
-	bot := wire.Bot{Account: "acme", BotID: "b"}
 	return []call{
-		{"TakeRateLimit", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.TakeRateLimit(ctx, bot, 5)
-			return err
-		}, answering(200, wire.Taken{Bot: bot, Taken: 5})},
 		{"CreateToken", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.CreateToken(ctx, wire.CreateToken{Name: "ci", Restriction: wire.Restriction{Project: project}})
 			return err
@@ -410,18 +405,12 @@ func calls() []call {
 		}, answering(200, api)},
 		{"DeleteAPI", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeleteAPI(ctx, project); return err },
 			answering(200, wire.DeletedAPI{API: project, Existed: true})},
-		{"Targets", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Targets(ctx, project); return err },
-			answering(200, wire.Targets{})},
 		{"APIs", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.APIs(ctx, "acme"); return err },
 			answering(200, wire.APIs{})},
 		{"PatchConfig", "PATCH", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.PatchConfig(ctx, project, wire.PatchConfig{Remove: []string{"a"}}, "")
 			return err
 		}, answering(200, writtenOf(settings))},
-		{"StackVersion", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.StackVersion(ctx, project, "1.0.0")
-			return err
-		}, answering(200, version)},
 		{"RateLimit", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.RateLimit(ctx, bot); return err },
 			answering(200, wire.RateLimit{Bot: bot})},
 		{"SetRateLimit", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
@@ -474,12 +463,6 @@ func calls() []call {
 		}, answering(200, wire.RevokedBotToken{Bot: project.String(), ID: "1f0c2d9b8a77"})},
 		{"DeleteBot", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeleteBot(ctx, project); return err },
 			answering(200, wire.DeletedBot{Bot: project.String()})},
-		{"OpenAPI", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.OpenAPI(ctx); return err },
-			answering(200, described())},
-		{"Health", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Health(ctx); return err },
-			answering(200, wire.Status{Status: "ok"})},
-		{"Ready", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Ready(ctx); return err },
-			answering(200, wire.Status{Status: "ready"})},
 	}
 }
 

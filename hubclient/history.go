@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"example.com/projecthub/hubclient/ref"
@@ -14,70 +13,12 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// ConfigHistory returns a page of the history of a project's config, newest entry
-// first: the first page for cursor "", else the one after the page with that NextCursor.
-// With limit 0, the hub decides how many entries a page has.
-func (c *Client) ConfigHistory(ctx context.Context, r ref.Ref, cursor string, limit int) (*wire.ConfigHistory, error) {
-	page, _, err := c.configHistory(ctx, r, cursor, limit)
-	return page, err
-}
-
-// configHistory also returns how many bytes the page has.
-func (c *Client) configHistory(ctx context.Context, r ref.Ref, cursor string, limit int) (*wire.ConfigHistory, int, error) {
-	req := to(wire.OpGetConfigHistory, r)
-	q := url.Values{"cursor": {cursor}}
-	if limit > 0 {
-		q.Set("limit", strconv.Itoa(limit))
-	}
-	req.query(q)
-	var page wire.ConfigHistory
-	a, err := c.send(ctx, req, &page)
-	if err != nil {
-		return nil, 0, c.withoutHistory(err)
-	}
-	return &page, a.size, nil
-}
-
-// withoutHistory returns the error of a call for a history. A hub of an earlier release
-// does not know the route.
-func (c *Client) withoutHistory(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok && (e.Code == wire.CodeUnknownRoute || e.Code == wire.CodeMethodNotAllowed) {
-		older := c.older()
-		older.Status, older.RequestID, older.Cause = e.Status, e.RequestID, e
-		return older
-	}
-	return err
-}
-
-func (c *Client) older() *Error {
-	return &Error{Code: CodeUnsupportedByHub, Detail: fmt.Sprintf("the hub %s is older than the history of projects", c.Origin())}
-}
-
-// historyPage is how many entries are asked for at once, the most that a hub sends.
-const historyPage = 200
-
 // EachConfigEntry calls f with the entries of the history of a project's config, newest
 // first, until f returns false.
 func (c *Client) EachConfigEntry(ctx context.Context, r ref.Ref, f func(wire.ConfigEntry) bool) error {
-	cursor, size := "", 0
-	for range maxPages {
-		page, n, err := c.configHistory(ctx, r, cursor, historyPage)
-		if err != nil {
-			return err
-		}
-		for _, entry := range page.Entries {
-			if !f(entry) {
-				return nil
-			}
-		}
-		if cursor = page.NextCursor; cursor == "" || len(page.Entries) == 0 {
-			return nil
-		}
-		if size += n; size > maxList {
-			break
-		}
-	}
-	return c.notAHub(http.StatusOK, "its history does not end")
+	return eachItem(ctx, c, to(wire.OpGetConfigHistory, r), "", func(p *wire.ConfigHistory) ([]wire.ConfigEntry, string) {
+		return p.Entries, p.NextCursor
+	}, f)
 }
 
 // FindConfigEntry returns the newest entry of the history of a project's config whose
@@ -118,70 +59,100 @@ func FindBaseFilesEntry(entries []wire.BaseFilesEntry, r ref.Ref, abbreviated st
 
 // onlyOne returns the error for an abbreviation that n revisions begin with.
 func onlyOne(n int, what string, r ref.Ref, abbreviated string) error {
+	detail := fmt.Sprintf("the hub keeps no %s of %s that begins with %s", what, r, abbreviated)
 	switch {
 	case n == 1:
 		return nil
 	case n > 1:
-		return &Error{Code: wire.CodeRevisionNotKept, Detail: fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", abbreviated, r)}
+		detail = fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", abbreviated, r)
 	}
-	return &Error{Code: wire.CodeRevisionNotKept, Detail: fmt.Sprintf("the hub keeps no %s of %s that begins with %s", what, r, abbreviated)}
+	return &Error{Code: wire.CodeRevisionNotKept, Detail: detail}
 }
 
 // ConfigRevision returns a project's config as it was with this revision. The error is
-// revision_not_kept if the hub does not keep it, and unsupported_by_hub if it keeps none.
+// revision_not_kept if the hub does not keep it.
 func (c *Client) ConfigRevision(ctx context.Context, r ref.Ref, revision string) (*wire.Config, error) {
-	req := to(wire.OpGetConfig, r)
-	req.query(url.Values{"revision": {revision}})
-	var config wire.Config
-	if _, err := c.send(ctx, req, &config); err != nil {
-		return nil, err
+	req := to(wire.OpGetConfig, r).query(url.Values{"revision": {revision}})
+	config, err := result[wire.Config](ctx, c, req)
+	if err == nil && config.Revision != revision {
+		return nil, c.notAHub(http.StatusOK, "it returned another revision")
 	}
-	if config.Revision != revision {
-		// A hub of an earlier release ignores the parameter.
-		return nil, c.older()
-	}
-	return &config, nil
+	return config, err
 }
 
 // BaseFilesHistory returns the sets of base files that a project has and had, newest first.
 func (c *Client) BaseFilesHistory(ctx context.Context, r ref.Ref) ([]wire.BaseFilesEntry, error) {
-	var history wire.BaseFilesHistory
-	_, err := c.send(ctx, to(wire.OpGetBaseFilesHistory, r), &history)
-	return history.Entries, c.withoutHistory(err)
+	history, err := result[wire.BaseFilesHistory](ctx, c, to(wire.OpGetBaseFilesHistory, r))
+	return history.Entries, err
 }
 
 // BaseFilesRevision returns a set of base files from the history. The error is
-// revision_not_kept if the hub does not keep it, and unsupported_by_hub if it cannot list it.
+// revision_not_kept if the hub does not keep it.
 func (c *Client) BaseFilesRevision(ctx context.Context, r ref.Ref, digest string) (*wire.BaseFiles, error) {
-	req := to(wire.OpGetBaseFiles, r)
-	req.query(url.Values{"tree": {digest}})
-	var set wire.BaseFiles
-	if _, err := c.send(ctx, req, &set); err != nil {
-		return nil, err
+	set, err := result[wire.BaseFiles](ctx, c, to(wire.OpGetBaseFiles, r).query(url.Values{"tree": {digest}}))
+	if err == nil && set.Tree != digest {
+		return nil, c.notAHub(http.StatusOK, "it returned another set of base files")
 	}
-	if set.Tree != digest {
-		return nil, &Error{Code: CodeUnsupportedByHub, Detail: fmt.Sprintf("the hub %s does not list former base files", c.Origin())}
-	}
-	return &set, nil
+	return set, err
 }
 
 // RestoreBaseFiles makes a set of base files from the history the project's set again,
 // if its present one is current. The error is revision_not_kept if the hub does not keep
 // that set, and revision_changed if the present one is another. Once restored, repeating
 // it changes nothing.
-func (c *Client) RestoreBaseFiles(ctx context.Context, r ref.Ref, tree, current string) (*wire.BaseFilesWritten, error) {
-	req := to(wire.OpRestoreBaseFiles, r)
-	if err := req.jsonBody(wire.RestoreBaseFiles{Tree: tree}); err != nil {
-		return nil, err
+func (c *Client) RestoreBaseFiles(
+	ctx context.Context, r ref.Ref, tree, current string,
+) (*wire.BaseFilesWritten, error) {
+	req := to(wire.OpRestoreBaseFiles, r).match(current).json(wire.RestoreBaseFiles{Tree: tree})
+	written, err := result[wire.BaseFilesWritten](ctx, c, req)
+	if e, ok := errors.AsType[*Error](err); ok && e.mayHaveWritten() && e.Current.Revision == tree {
+		return &wire.BaseFilesWritten{Project: r, Tree: tree}, nil
 	}
-	req.set("If-Match", quote(current))
-	var written wire.BaseFilesWritten
-	_, err := c.send(ctx, req, &written)
-	if HasCode(err, wire.CodeRevisionChanged) && lostBefore(err) {
-		// An earlier attempt, whose response was lost, may be why.
-		if p, again := c.Project(ctx, r); again == nil && p.BaseFiles != nil && p.BaseFiles.Tree == tree {
-			return &wire.BaseFilesWritten{Project: r, Tree: tree, BaseFilesPushed: p.BaseFiles.Count}, nil
-		}
+	return written, err
+}
+
+// LastEdit is the newest write of a project, with what it replaced: of its config, of its base
+// files, or of both if one push wrote both.
+type LastEdit struct {
+	Config    *wire.ConfigEntry    // nil: it wrote no config
+	BaseFiles *wire.BaseFilesEntry // nil: it wrote no base files
+}
+
+// LastEdit returns the newest write of a project; both of its parts are nil if there was none.
+func (c *Client) LastEdit(ctx context.Context, r ref.Ref) (last LastEdit, err error) {
+	newest := to(wire.OpGetConfigHistory, r).query(url.Values{"limit": {"1"}})
+	configs, err := result[wire.ConfigHistory](ctx, c, newest)
+	if err != nil {
+		return last, err
 	}
-	return &written, err
+	files, err := c.BaseFilesHistory(ctx, r)
+	if err != nil {
+		return last, err
+	}
+	if len(configs.Entries) > 0 {
+		last.Config = &configs.Entries[0]
+	}
+	if len(files) > 0 {
+		last.BaseFiles = &files[0]
+	}
+	switch config, set := last.Config, last.BaseFiles; {
+	case config == nil || set == nil || config.Push != "" && config.Push == set.Push:
+	case config.Number > set.Number:
+		last.BaseFiles = nil
+	default:
+		last.Config = nil
+	}
+	return last, nil
+}
+
+// Edit says who made the edit, when and how.
+func (e LastEdit) Edit() wire.Edit {
+	switch {
+	case e.Config != nil:
+		return e.Config.Edit
+	case e.BaseFiles != nil:
+		set := e.BaseFiles
+		return wire.Edit{Revision: set.Tree, UpdatedAt: set.UpdatedAt, UpdatedBy: set.UpdatedBy, UpdatedVia: set.UpdatedVia}
+	}
+	return wire.Edit{}
 }

@@ -17,8 +17,7 @@ func historyCalls() []call {
 	files, _ := someFiles()
 	return []call{
 		{"ConfigHistory", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.ConfigHistory(ctx, project, "7", 20)
-			return err
+			return c.EachConfigEntry(ctx, project, func(wire.ConfigEntry) bool { return true })
 		}, answering(200, wire.ConfigHistory{})},
 		{"ConfigRevision", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.ConfigRevision(ctx, project, revisionOf(settings))
@@ -116,33 +115,48 @@ func TestFindBaseFilesEntry(t *testing.T) {
 	}
 }
 
-func TestHistory_OfAnOlderHubIsUnsupported(t *testing.T) {
+func TestHistory_OfAnotherRevisionIsRefused(t *testing.T) {
 	files, _ := someFiles()
 	for name, test := range map[string]struct {
 		step step
 		do   func(context.Context, *hubclient.Client) error
 	}{
-		"ConfigHistory": {refused(404, wire.CodeUnknownRoute), func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.ConfigHistory(ctx, project, "", 0)
-			return err
-		}},
-		"BaseFilesHistory": {refused(405, wire.CodeMethodNotAllowed), func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.BaseFilesHistory(ctx, project)
-			return err
-		}},
 		"ConfigRevision": {answered(200, configOf(settings)), func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.ConfigRevision(ctx, project, former)
 			return err
 		}},
-		"BaseFilesRevision": {answered(200, wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files}), func(ctx context.Context, c *hubclient.Client) error {
+		"BaseFilesRevision": {answered(200, wire.BaseFiles{
+			BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest()}, Files: files,
+		}), func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.BaseFilesRevision(ctx, project, former)
 			return err
 		}},
 	} {
-		play(t, []step{test.step}, func(ctx context.Context, c *hubclient.Client) {
-			if e := wantCode(t, test.do(ctx, c), hubclient.CodeUnsupportedByHub); !strings.Contains(e.Detail, origin) {
-				t.Errorf("%s: %v", name, e)
-			}
+		t.Run(name, func(t *testing.T) {
+			play(t, []step{test.step}, func(ctx context.Context, c *hubclient.Client) { wantCode(t, test.do(ctx, c), notAHub) })
+		})
+	}
+}
+
+func TestRestoreBaseFiles_412IsSuccessWhenOwnRestoreWasApplied(t *testing.T) {
+	restored := changedTo("abc")
+	for name, test := range map[string]struct {
+		steps []step
+		ok    bool
+	}{
+		"own":                 {[]step{lost, restored}, true},
+		"of others":           {[]step{lost, changedTo("def")}, false},
+		"no attempt was lost": {[]step{restored}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
+				written, err := c.RestoreBaseFiles(ctx, project, "abc", "old")
+				if !test.ok {
+					wantCode(t, err, wire.CodeRevisionChanged)
+				} else if err != nil || written.Tree != "abc" {
+					t.Errorf("%+v, %v", written, err)
+				}
+			})
 		})
 	}
 }

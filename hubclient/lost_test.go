@@ -2,6 +2,7 @@ package hubclient_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -48,13 +49,22 @@ func play(t *testing.T, steps []step, do func(ctx context.Context, c *hubclient.
 }
 
 var (
-	former    = revisionOf([]byte(`{"old":1}`))
-	empty     = revisionOf([]byte(`{}`))
-	unmatched = refused(412, wire.CodeRevisionChanged)
+	former = revisionOf([]byte(`{"old":1}`))
+	empty  = revisionOf([]byte(`{}`))
 )
 
+// changedTo refuses a condition, and says what is stored.
+func changedTo(revision string) step {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Hub-Version", "1.2.3")
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(412)
+		fmt.Fprintf(w, `{"status":412,"code":"revision_changed","detail":"the reason","current":{"revision":%q}}`, revision)
+	}
+}
+
 func TestAmbiguous_412IsSuccessWhenOwnWriteWasApplied(t *testing.T) {
-	holdsIt := answered(200, configOf(settings))
+	holdsIt := changedTo(revisionOf(settings))
 	body := wire.PutConfig{Settings: settings}
 	done := wire.ConfigWritten{Project: project, Config: configOf(settings).Config, Revision: revisionOf(settings), EnrichmentCount: 1}
 	over := done
@@ -65,11 +75,11 @@ func TestAmbiguous_412IsSuccessWhenOwnWriteWasApplied(t *testing.T) {
 		match string
 		want  wire.ConfigWritten
 	}{
-		"over a config":      {[]step{lost, unmatched, holdsIt}, former, over},
-		"over an empty one":  {[]step{lost, unmatched, holdsIt}, empty, done},
-		"lost twice":         {[]step{lost, lost, unmatched, holdsIt}, former, over},
-		"lost, then refused": {[]step{lost, refused(429, wire.CodeRateLimited), unmatched, holdsIt}, former, over},
-		"behind a gateway":   {[]step{refused(504, wire.CodeUnavailable), unmatched, holdsIt}, former, over},
+		"over a config":      {[]step{lost, holdsIt}, former, over},
+		"over an empty one":  {[]step{lost, holdsIt}, empty, done},
+		"lost twice":         {[]step{lost, lost, holdsIt}, former, over},
+		"lost, then refused": {[]step{lost, refused(429, wire.CodeRateLimited), holdsIt}, former, over},
+		"behind a gateway":   {[]step{refused(504, wire.CodeUnavailable), holdsIt}, former, over},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
@@ -85,7 +95,7 @@ func TestAmbiguous_412IsSuccessWhenOwnWriteWasApplied(t *testing.T) {
 	}
 	t.Run("of a seed", func(t *testing.T) {
 		made := answered(201, wire.Project{Project: project, API: project})
-		play(t, []step{made, lost, unmatched, holdsIt}, func(ctx context.Context, c *hubclient.Client) {
+		play(t, []step{made, lost, holdsIt}, func(ctx context.Context, c *hubclient.Client) {
 			created, err := c.CreateProject(ctx, create)
 			if err != nil {
 				t.Fatal(err)
@@ -102,16 +112,16 @@ func TestAmbiguous_412IsSuccessWhenOwnWriteWasApplied(t *testing.T) {
 }
 
 func TestAmbiguous_412IsFailureWhenOthersWrote(t *testing.T) {
-	other := answered(200, configOf([]byte(`{"title":"Away"}`)))
+	other, own := changedTo(revisionOf([]byte(`{"title":"Away"}`))), changedTo(revisionOf(settings))
 	for name, test := range map[string]struct {
 		steps []step
 		body  wire.PutConfig
 	}{
-		"the hub holds another":          {[]step{lost, unmatched, other}, wire.PutConfig{Settings: settings}},
-		"the hub does not tell":          {[]step{lost, unmatched, refused(404, wire.CodeNotFound)}, wire.PutConfig{Settings: settings}},
-		"no attempt was lost":            {[]step{unmatched}, wire.PutConfig{Settings: settings}},
-		"the former attempt was refused": {[]step{refused(429, wire.CodeRateLimited), unmatched}, wire.PutConfig{Settings: settings}},
-		"nothing was to be written":      {[]step{lost, unmatched}, wire.PutConfig{}},
+		"the hub holds another":          {[]step{lost, other}, wire.PutConfig{Settings: settings}},
+		"the hub does not tell":          {[]step{lost, refused(412, wire.CodeRevisionChanged)}, wire.PutConfig{Settings: settings}},
+		"no attempt was lost":            {[]step{own}, wire.PutConfig{Settings: settings}},
+		"the former attempt was refused": {[]step{refused(429, wire.CodeRateLimited), own}, wire.PutConfig{Settings: settings}},
+		"nothing was to be written":      {[]step{lost, own}, wire.PutConfig{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {

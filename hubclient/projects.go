@@ -29,11 +29,8 @@ func (c *Client) CreateProject(ctx context.Context, req wire.CreateProject) (Cre
 	if err != nil {
 		return Created{}, &Error{Code: CodeInvalidName, Detail: err.Error()}
 	}
-	r := to(wire.OpCreateProject, ref.Ref{})
+	r := to(wire.OpCreateProject, ref.Ref{}).json(req)
 	r.about = about
-	if err := r.jsonBody(req); err != nil {
-		return Created{}, err
-	}
 	created := Created{client: c}
 	a, err := c.send(ctx, r, &created.project)
 	if err != nil {
@@ -52,51 +49,15 @@ func (c *Client) Project(ctx context.Context, r ref.Ref) (*wire.Project, error) 
 
 // EditProject changes a project's visibility, stack version or API, and returns the project.
 func (c *Client) EditProject(ctx context.Context, r ref.Ref, edit wire.EditProject) (*wire.Project, error) {
-	req := to(wire.OpEditProject, r)
-	if err := req.jsonBody(edit); err != nil {
-		return nil, err
-	}
-	var p wire.Project
-	_, err := c.send(ctx, req, &p)
-	return &p, err
+	return result[wire.Project](ctx, c, to(wire.OpEditProject, r).json(edit))
 }
-
-// A list is read in pages, and has to end.
-const (
-	pageSize = 200
-	maxPages = 1000
-	maxList  = 64 << 20 // bytes of all pages
-)
 
 // Projects returns the projects of account that the caller can see; with account "",
 // those of all accounts on which the caller has a role.
 func (c *Client) Projects(ctx context.Context, account string) ([]wire.Project, error) {
-	return readPages(ctx, c, wire.OpListProjects, account, func(p *wire.Projects) ([]wire.Project, string) { return p.Projects, p.NextCursor })
-}
-
-// readPages returns the items of all pages of a list.
-func readPages[Page, Item any](ctx context.Context, c *Client, op wire.Op, account string, items func(*Page) ([]Item, string)) ([]Item, error) {
-	all := []Item{}
-	cursor, size := "", 0
-	for range maxPages {
-		r := to(op, ref.Ref{})
-		r.query(url.Values{"account": {account}, "limit": {strconv.Itoa(pageSize)}, "cursor": {cursor}})
-		var page Page
-		a, err := c.send(ctx, r, &page)
-		if err != nil {
-			return nil, err
-		}
-		found, next := items(&page)
-		all = append(all, found...)
-		if next == "" || len(found) == 0 {
-			return all, nil
-		}
-		if size += a.size; size > maxList {
-			break
-		}
-		cursor = next
-	}
-	return nil, c.notAHub(http.StatusOK, "its list does not end")
+	return listAll(ctx, c, wire.OpListProjects, account, func(p *wire.Projects) ([]wire.Project, string) {
+		return p.Projects, p.NextCursor
+	})
 }
 
 // Deletion is the outcome of a deletion.
@@ -116,27 +77,76 @@ func (c *Client) DeleteProject(ctx context.Context, r ref.Ref) (*Deletion, error
 }
 
 // RestoreProject restores a deleted project, under the slug as, or its own one if that is "". It is
-// not an error if the project was not deleted; then Existed is true, unless an attempt whose response
-// was lost has restored it.
+// not an error if the project was not deleted; then Existed is true.
 func (c *Client) RestoreProject(ctx context.Context, r ref.Ref, as string) (*wire.Restored, error) {
-	var restored wire.Restored
 	req := to(wire.OpRestoreProject, r)
 	if as != "" {
-		var err error
-		if req.about, err = ref.New(r.Account(), as); err != nil {
+		about, err := ref.New(r.Account(), as)
+		if err != nil {
 			return nil, &Error{Code: CodeInvalidName, Detail: err.Error()}
 		}
-		if err := req.jsonBody(wire.RestoreProject{As: as}); err != nil {
-			return nil, err
-		}
+		req = req.json(wire.RestoreProject{As: as})
+		req.about = about
 	}
-	a, err := c.send(ctx, req, &restored)
-	restored.Existed = restored.Existed && err == nil && !a.lost
-	return &restored, err
+	return result[wire.Restored](ctx, c, req)
 }
 
 // DeletedProjects returns the projects of account that can be restored; with account "",
 // those of all accounts on which the caller is at least a writer.
 func (c *Client) DeletedProjects(ctx context.Context, account string) ([]wire.DeletedProject, error) {
-	return readPages(ctx, c, wire.OpListDeleted, account, func(p *wire.DeletedProjects) ([]wire.DeletedProject, string) { return p.Projects, p.NextCursor })
+	return listAll(ctx, c, wire.OpListDeleted, account, func(p *wire.DeletedProjects) ([]wire.DeletedProject, string) {
+		return p.Projects, p.NextCursor
+	})
+}
+
+// A list is read in pages, and has to end.
+const (
+	pageSize = 200
+	maxPages = 1000
+	maxList  = 64 << 20 // bytes of all pages
+)
+
+// listAll returns the items of all pages of a list.
+func listAll[Page, Item any](
+	ctx context.Context, c *Client, op wire.Op, account string, items func(*Page) ([]Item, string),
+) ([]Item, error) {
+	all := []Item{}
+	err := eachItem(ctx, c, to(op, ref.Ref{}), account, items, func(item Item) bool {
+		all = append(all, item)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// eachItem calls f with the items of all pages of a list, until f returns false. items
+// returns the items of a page, and the cursor of the next one.
+func eachItem[Page, Item any](
+	ctx context.Context, c *Client, r request, account string, items func(*Page) ([]Item, string), f func(Item) bool,
+) error {
+	cursor, size := "", 0
+	for range maxPages {
+		var page Page
+		query := url.Values{"account": {account}, "limit": {strconv.Itoa(pageSize)}, "cursor": {cursor}}
+		a, err := c.send(ctx, r.query(query), &page)
+		if err != nil {
+			return err
+		}
+		found, next := items(&page)
+		for _, item := range found {
+			if !f(item) {
+				return nil
+			}
+		}
+		if next == "" || len(found) == 0 {
+			return nil
+		}
+		if size += a.size; size > maxList {
+			break
+		}
+		cursor = next
+	}
+	return c.notAHub(http.StatusOK, "its list does not end")
 }

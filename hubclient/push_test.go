@@ -68,7 +68,7 @@ func TestPushFiles_SmallChangeNeedsNoPlan(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(http.ResponseWriter, *http.Request, int) { t.Error("something is sent") })
 		b.plan = func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
-			if want := `{"tree":"` + files.Digest() + `"}`; string(body) != want {
+			if want := `{"tree":"` + files.Digest() + `","digests":[]}`; string(body) != want {
 				t.Errorf("the question is %s", body)
 			}
 			answer(w, 200, wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true})
@@ -241,8 +241,9 @@ func longSet(n int) (tree.Tree, hubclient.Opener) {
 	return filesOf(contents)
 }
 
-func TestPushFiles_AsksByTreeFirstWhenThatIsShort(t *testing.T) {
+func TestPushFiles_PlansWhatTheBaseDoesNotHave(t *testing.T) {
 	current, _ := filesOf(map[string]string{"file7": "7", "other": "x"})
+	whole, _ := longSet(600)
 	same, one := wire.PlannedBaseFiles{Unchanged: true}, wire.PlannedBaseFiles{Missing: []string{digest("7")}}
 	at := func(p wire.PlannedBaseFiles) wire.PlannedBaseFiles { p.Current = current.Digest(); return p }
 	for name, c := range map[string]struct {
@@ -252,22 +253,18 @@ func TestPushFiles_AsksByTreeFirstWhenThatIsShort(t *testing.T) {
 		breaks int                     // pushes that break before one comes through
 		want   []string
 	}{
-		"the set is there": {600, nil, []wire.PlannedBaseFiles{same}, 0, []string{"question"}},
-		"another is there": {
-			600, nil, []wire.PlannedBaseFiles{at(wire.PlannedBaseFiles{}), one}, 0,
-			[]string{"question", "plan of 500", "push of 1"},
-		},
+		"the set is there": {600, nil, []wire.PlannedBaseFiles{same}, 0, []string{"plan of 500"}},
+		"another is there": {600, nil, []wire.PlannedBaseFiles{at(one)}, 0, []string{"plan of 500", "push of 1"}},
 		"and the push breaks": {
-			600, nil, []wire.PlannedBaseFiles{{}, one, one}, 1,
-			[]string{"question", "plan of 500", "push of 1", "plan of 500", "push of 1"},
+			600, nil, []wire.PlannedBaseFiles{one, one}, 1, []string{"plan of 500", "push of 1", "plan of 500", "push of 1"},
 		},
 		"it came before it broke": {
-			600, nil, []wire.PlannedBaseFiles{{}, one, same}, 1,
-			[]string{"question", "plan of 500", "push of 1", "plan of 500"},
+			600, nil, []wire.PlannedBaseFiles{one, same}, 1, []string{"plan of 500", "push of 1", "plan of 500"},
 		},
-		"few files":            {500, nil, []wire.PlannedBaseFiles{one}, 0, []string{"plan of 400", "push of 1"}},
-		"few files, unchanged": {500, nil, []wire.PlannedBaseFiles{same}, 0, []string{"plan of 400"}},
-		"more by one":          {501, nil, []wire.PlannedBaseFiles{same}, 0, []string{"question"}},
+		"the base is the set, gone": {
+			600, whole, []wire.PlannedBaseFiles{at(wire.PlannedBaseFiles{}), one}, 0,
+			[]string{"plan of 0", "plan of 500", "push of 1"},
+		},
 		"a base that it has": {
 			700, current, []wire.PlannedBaseFiles{at(one)}, 0, []string{"plan of 599", "push of 1, base"},
 		},
@@ -281,7 +278,7 @@ func TestPushFiles_AsksByTreeFirstWhenThatIsShort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, open := longSet(c.files)
-			if c.base != nil {
+			if len(c.base) == len(current) { // which has 7
 				one.Missing[0] = digest("8")
 				defer func() { one.Missing[0] = digest("7") }()
 			}
@@ -307,11 +304,7 @@ func TestPushFiles_AsksByTreeFirstWhenThatIsShort(t *testing.T) {
 					if err != nil || p.Tree != files.Digest() {
 						t.Errorf("the tree %s, %v", p.Tree, err)
 					}
-					if p.Digests == nil {
-						calls = append(calls, "question")
-					} else {
-						calls = append(calls, fmt.Sprintf("plan of %d", len(p.Digests)))
-					}
+					calls = append(calls, fmt.Sprintf("plan of %d", len(p.Digests)))
 					answer(w, 200, c.plans[0])
 					c.plans = c.plans[1:]
 				}

@@ -438,6 +438,7 @@ func TestCall_CancelEndsAtOnce(t *testing.T) {
 		"while the hub asks for no body": {answer: func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() }},
 		"while the answer trickles": {answer: func(w http.ResponseWriter, r *http.Request, _ int) {
 			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Hub-Version", "1.2.3")
 			for r.Context().Err() == nil {
 				io.WriteString(w, " ")
 				http.NewResponseController(w).Flush()

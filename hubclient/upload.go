@@ -31,25 +31,22 @@ type upload struct {
 	onProgress func(files int, bytes int64) // may be nil
 }
 
-// setUpload sets u as the body. A small one is built at once. A large one is streamed,
+// upload returns r with u as its body. A small one is built at once. A large one is streamed,
 // and the hub may refuse it before it is sent.
-func (r *request) setUpload(ctx context.Context, u *upload) error {
-	r.set("Content-Type", wire.UploadType)
+func (r request) upload(ctx context.Context, u *upload) (request, error) {
 	if tree.Tree(u.blobs).Bytes()+int64(len(u.list)) >= maxUnplanned {
-		r.set("Expect", "100-continue")
+		r.header["Content-Type"], r.header["Expect"] = wire.UploadType, "100-continue"
 		r.length = -1
 		r.body = func(ctx context.Context) io.ReadCloser { return newUploadReader(ctx, u) }
-		return nil
+		return r, nil
 	}
 	body := newUploadReader(ctx, u)
 	defer body.Close()
 	data, err := io.ReadAll(body)
-	var own *bodyError
-	if errors.As(err, &own) {
-		return own.err
+	if own, ok := errors.AsType[*ownError](err); ok {
+		err = own.error
 	}
-	r.bytesBody(data)
-	return err
+	return r.bytes(wire.UploadType, data), err
 }
 
 const (
@@ -176,7 +173,7 @@ func (r *uploadReader) send(p part) bool {
 	}
 }
 
-// Read returns the frames. The error is a *bodyError if a blob could not be read.
+// Read returns the frames. The error is an *ownError if a blob could not be read.
 func (r *uploadReader) Read(p []byte) (int, error) {
 	for r.ctx.Err() == nil {
 		if n, _ := r.current.frames.Read(p); n > 0 {
@@ -191,7 +188,7 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 		case next, more := <-r.parts:
 			switch {
 			case next.err != nil:
-				return 0, &bodyError{next.err}
+				return 0, &ownError{next.err}
 			case !more && r.ctx.Err() == nil:
 				return 0, io.EOF
 			}

@@ -25,7 +25,7 @@ type asked struct {
 // private lists a request to every route that names an account, about what furnishKind has
 // made. If all is set, it adds such requests with conditions, and with a malformed body.
 func (m *matrix) private(all bool) (list []asked) {
-	for _, e := range wire.Endpoints {
+	for _, e := range endpoints {
 		inBodyOrQuery := e.Account == wire.InQuery || e.Account == wire.InBot || e.Account == wire.InBody
 		if !inBodyOrQuery && !strings.Contains(e.Path, "{account}") && e.Op != wire.OpListProjects && e.Op != wire.OpListDeleted {
 			continue

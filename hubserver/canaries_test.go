@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
 )
 
@@ -66,7 +65,7 @@ func TestLog_HasNoSecretFromAnyPlace(t *testing.T) {
 		secrets := canaries{hub.token("sam"), "nightingale"}
 		browser := hub.session("anna")
 		var places []place
-		for _, e := range wire.Endpoints {
+		for _, e := range endpoints {
 			places = append(places, m.places(&e)...)
 		}
 		sent := secrets.send(hub.as("anna"), every(3, places)) + secrets.send(browser, every(10, places))

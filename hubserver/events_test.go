@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
 	"example.com/projecthub/store/storetest"
@@ -209,31 +208,6 @@ func TestShutdown_EndsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.want("")
-}
-
-func TestEvents_ClientReadsThem(t *testing.T) {
-	hub := one(t, nil)
-	hub.project()
-	hub.settings(`{"a": 1}`)
-	tree := hub.pushFiles(file{name: "a", content: "alpha"})
-	client, err := hubclient.New(hubclient.Options{Origin: hub.url, Token: hub.as("rita").token})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []hubclient.Event
-	enough := fmt.Errorf("enough")
-	err = client.Events(t.Context(), mustRef("@acme/web"), func(e hubclient.Event) error {
-		if got = append(got, e); len(got) == 2 {
-			return enough
-		}
-		return nil
-	})
-	if err != enough || got[0].Config == nil || got[0].Config.By != "alice" || got[1].BaseFiles == nil || got[1].BaseFiles.Tree != tree {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if err := client.Events(t.Context(), mustRef("@acme/none"), nil); !hubclient.HasCode(err, wire.CodeNotFound) {
-		t.Error(err)
-	}
 }
 
 func TestEvents_ReachBots(t *testing.T) {

@@ -43,7 +43,7 @@ func TestInjection_ChangesAndBreaksNothing(t *testing.T) {
 		}
 		sent, turn, each := 0, 0, rounds(1, len(injections)) // of the texts, for each place
 		others := hub.of("olga")
-		for _, e := range wire.Endpoints {
+		for _, e := range endpoints {
 			for _, put := range m.places(&e) {
 				for range each {
 					turn, sent = turn+1, sent+1
@@ -55,7 +55,7 @@ func TestInjection_ChangesAndBreaksNothing(t *testing.T) {
 			t.Errorf("before\n%s\nafter\n%s", others, after)
 		}
 		var ofOthers []place
-		for _, e := range wire.Endpoints {
+		for _, e := range endpoints {
 			if e.Account != wire.Anonymous && e.Account != wire.AnyToken { // some create what is sam's own
 				ofOthers = append(ofOthers, m.places(&e)...)
 			}

@@ -277,7 +277,7 @@ func TestForms_RefuseOtherBodies(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	forms := 0
-	for _, e := range wire.Endpoints {
+	for _, e := range endpoints {
 		if len(e.Accepts) != 1 || e.Accepts[0] != wire.FormType {
 			continue
 		}

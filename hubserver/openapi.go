@@ -12,7 +12,7 @@ import (
 	"example.com/projecthub/hubserver/request"
 )
 
-// contract is the OpenAPI description of every hub, generated from [wire.Endpoints] and
+// contract is the OpenAPI description of every hub, generated from [Endpoints] and
 // openapi.source.json.
 //
 //go:generate go test -run ^TestOpenAPI_IsGenerated$ . -args -update

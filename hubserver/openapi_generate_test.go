@@ -19,7 +19,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// openapi.json is generated from wire.Endpoints, which says what an endpoint needs,
+// openapi.json is generated from all endpoints, which says what an endpoint needs,
 // accepts and returns, and from openapi.source.json, which has the words, the examples,
 // the schemas and the responses that are particular to an endpoint.
 
@@ -253,8 +253,8 @@ func generate(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	paths := map[string]object{}
-	for i := range wire.Endpoints {
-		e := &wire.Endpoints[i]
+	for i := range endpoints {
+		e := &endpoints[i]
 		d, ok := src.Operations[e.Op]
 		if !ok {
 			t.Errorf("openapi.source.json has no operation %s", e.Op)
@@ -304,7 +304,7 @@ func TestOpenAPI_IsGenerated(t *testing.T) {
 // properties of its schema.
 func TestOpenAPI_SchemasMatchTypes(t *testing.T) {
 	seen := map[reflect.Type]bool{}
-	for _, e := range wire.Endpoints {
+	for _, e := range endpoints {
 		for _, v := range []any{e.Request, e.Response} {
 			if v != nil && reflect.TypeOf(v) != reflect.TypeFor[wire.Description]() {
 				matchSchema(t, reflect.TypeOf(v), seen)

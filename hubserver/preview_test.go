@@ -65,7 +65,7 @@ func TestPreviewHost_ServesOnlyTheFrame(t *testing.T) {
 	if resp := on("PREVIEW.hub.test:443", "GET", script); resp.StatusCode != 200 || !strings.Contains(resp.Header.Get("Cache-Control"), "immutable") {
 		t.Errorf("its program: %d %v", resp.StatusCode, resp.Header)
 	}
-	for _, e := range wire.Endpoints {
+	for _, e := range endpoints {
 		path := strings.NewReplacer("{account}", "acme", "{slug}", "web", "{version}", "1.0.0", "{file}", "style.css").Replace(e.Path)
 		if resp := on(host, e.Method, path); resp.StatusCode != 421 || len(resp.Header["Set-Cookie"]) > 0 {
 			t.Errorf("%s %s on the preview host: %d", e.Method, path, resp.StatusCode)

@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver"
 )
+
+var endpoints = hubserver.Endpoints()
 
 // routes lists the method and path of every endpoint.
 func routes() (all []string) {
-	for _, e := range wire.Endpoints {
+	for _, e := range endpoints {
 		all = append(all, e.Method+" "+e.Path)
 	}
 	return all
@@ -20,8 +23,8 @@ func routes() (all []string) {
 func TestRegister_RefusesIncompleteEndpoints(t *testing.T) {
 	extra := wire.Endpoint{Op: "extra", Method: "GET", Path: "/v1/extra", Account: wire.AnyToken}
 	for want, endpoints := range map[string][]wire.Endpoint{
-		"has no handler":                   append(slices.Clone(wire.Endpoints), extra),
-		"handlers for":                     wire.Endpoints[1:],
+		"has no handler":                   append(slices.Clone(endpoints), extra),
+		"handlers for":                     endpoints[1:],
 		"does not say what":                {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami"}},
 		"a role without an account":        {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.AnyToken, Role: wire.Reader}},
 		"an account without a role":        {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.InPath}},

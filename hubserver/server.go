@@ -59,9 +59,12 @@ func New(cfg Config) *Server {
 	s.router.NotFound = hub.Plain("unknown", page.UnknownRoute)
 	s.router.MethodNotAllowed = hub.Plain("method not allowed", request.MethodNotAllowed)
 	s.previewHost = hub.Plain("preview host", page.PreviewFile)
-	s.mount(wire.Endpoints, s.routes())
+	s.mount(Endpoints(), s.routes())
 	return s
 }
+
+// Endpoints returns every endpoint of a hub: those of its API, and its pages.
+func Endpoints() []wire.Endpoint { return slices.Concat(wire.Endpoints, page.Endpoints()) }
 
 // routes returns the handlers of all endpoints.
 func (s *Server) routes() []request.Route {

@@ -311,7 +311,7 @@ func TestCrossSite_ChangesNothing(t *testing.T) {
 			body any
 		}
 		var all []unsafe
-		for _, e := range wire.Endpoints {
+		for _, e := range endpoints {
 			if e.Method == http.MethodGet {
 				continue
 			}
@@ -320,7 +320,7 @@ func TestCrossSite_ChangesNothing(t *testing.T) {
 			all = append(all, unsafe{e, path, body})
 		}
 		before := hub.dump()
-		for _, e := range wire.Endpoints { // reads change nothing, wherever they come from
+		for _, e := range endpoints { // reads change nothing, wherever they come from
 			if e.Method != http.MethodGet {
 				continue
 			}

@@ -3,7 +3,6 @@ package store
 import (
 	"slices"
 
-	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/store/sqldb"
 )
 
@@ -47,9 +46,18 @@ func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 	if before.Damaged {
 		content = emptyConfig
 	}
-	counts, err := flat.Count(content, w.after.Content)
 	w.before, w.after.Parent = before, before.asParent()
-	w.after.Added, w.after.Changed, w.after.Removed = counts.Added, counts.Changed, counts.Removed
+	w.after.Added, w.after.Changed, w.after.Removed = 0, 0, 0
+	err := CompareConfigs(content, w.after.Content, func(_ string, was, is []byte) {
+		switch {
+		case was == nil:
+			w.after.Added++
+		case is == nil:
+			w.after.Removed++
+		default:
+			w.after.Changed++
+		}
+	})
 	return w, err
 }
 

@@ -49,7 +49,6 @@ func BenchmarkTenThousandKeys(b *testing.B) {
 		{"Revision", func(b *testing.B) { c.Revision() }},
 		{"Unfold", func(b *testing.B) { c.Unfold() }},
 		{"Diff", func(b *testing.B) { flat.Diff(c, other) }},
-		{"PatchOfOneKey", func(b *testing.B) { c.Patch([]byte(`{"section1.member1":0}`), nil) }},
 	} {
 		b.Run(step.name, func(b *testing.B) {
 			for b.Loop() {

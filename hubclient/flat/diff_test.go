@@ -52,31 +52,3 @@ func TestDiff_KeysInByteOrder(t *testing.T) {
 		})
 	}
 }
-
-func TestCount_ReadsEscapes(t *testing.T) {
-	from := parse(t, `{"a\\\\b": "x\"y", "a\"": "\\\\", "a\u0001": ["]", {"k": ","}], "same": "}"}`)
-	to := parse(t, `{"a\\\\b": "x\"z", "a\u0001": ["]", {"k": "."}], "same": "}", "new\n": 1}`)
-	want := flat.Counts{Added: 1, Changed: 2, Removed: 1}
-	if got, err := flat.Count(from.Canonical(), to.Canonical()); err != nil || got != want {
-		t.Errorf("%+v, %v, want %+v", got, err, want)
-	}
-}
-
-func FuzzCount(f *testing.F) {
-	for _, seed := range []string{``, `{}`, `{"a":1}`, `{"a":1`, `{"a"}`, `{"a":}`, `{"a\\":"}`, `{"a":[1,{"b":"\""}],"c":null}`, `{"a":1}}`, `{,}`} {
-		f.Add(seed, `{"a":2}`)
-	}
-	f.Fuzz(func(t *testing.T, from, to string) {
-		a, errA := flat.Parse([]byte(from))
-		b, errB := flat.Parse([]byte(to))
-		if errA != nil || errB != nil {
-			_, _ = flat.Count([]byte(from), []byte(to)) // it does not panic, and ends
-			return
-		}
-		d := flat.Diff(a, b)
-		want := flat.Counts{Added: len(d.Added), Changed: len(d.Changed), Removed: len(d.Removed)}
-		if got, err := flat.Count(a.Canonical(), b.Canonical()); err != nil || got != want {
-			t.Errorf("Count(%q, %q): %+v, %v, want %+v", from, to, got, err, want)
-		}
-	})
-}

@@ -18,14 +18,6 @@ func ExampleFold() {
 	// {"basePath":"src","theme":{"color":"teal","v1.0":true}}
 }
 
-func ExampleConfig_Patch() {
-	config, _ := flat.Fold([]byte(`{"theme": {"color": "teal", "size": 12}}`))
-	config, err := config.Patch([]byte(`{"theme.color": "plum"}`), []string{"theme.size"})
-	fmt.Printf("%s %v\n", config.Canonical(), err)
-	// Output:
-	// {"theme.color":"plum"} <nil>
-}
-
 func ExampleDiff() {
 	from, _ := flat.Fold([]byte(`{"color": "teal", "size": 12}`))
 	to, _ := flat.Fold([]byte(`{"color": "plum", "title": "Home"}`))

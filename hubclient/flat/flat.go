@@ -1,5 +1,5 @@
-// Package flat turns nested settings into a flat config and back, and compares, merges
-// and edits configs. Both sides use it, so that they mean the same config by
+// Package flat turns nested settings into a flat config and back, and compares and merges
+// configs. Both sides use it, so that they mean the same config by
 // the same revision.
 //
 // A flat config has one member for each leaf of the settings. A leaf is
@@ -21,7 +21,7 @@ import (
 // Config is a flat config: keys, each with the canonical text of a leaf. It
 // never changes. The zero Config is empty.
 //
-// What writes out keys (Canonical, Revision, Keys, Patch, [Diff]) takes time and
+// What writes out keys (Canonical, Revision, Keys, [Diff]) takes time and
 // memory in proportion to their length. Below a long name that can be far more
 // than the settings had, so a caller that folds foreign settings calls [Config.Check] first.
 type Config struct{ settings node }
@@ -29,7 +29,7 @@ type Config struct{ settings node }
 // Fold turns settings, a JSON object, into a config. The error is a
 // [*wire.SyntaxError] or a [*wire.ShapeError].
 func Fold(settings []byte) (Config, error) {
-	root, err := parseObject(settings, "")
+	root, err := parseObject(settings)
 	return Config{root}, err
 }
 
@@ -37,7 +37,7 @@ func Fold(settings []byte) (Config, error) {
 // text once. found is false if there is no such member; the object may have those with the
 // names in ignored, and no others.
 func FoldMember(object []byte, name string, ignored ...string) (c Config, found bool, err error) {
-	root, err := parseObject(object, "")
+	root, err := parseObject(object)
 	if err != nil {
 		return Config{}, false, err
 	}
@@ -51,13 +51,9 @@ func FoldMember(object []byte, name string, ignored ...string) (c Config, found 
 		return Config{}, false, nil
 	}
 	if !m.isObject() {
-		return Config{}, false, needObject(pointer("", name))
+		return Config{}, false, badMember(name, needObject)
 	}
 	return Config{node{items: m.items}}, true, nil
-}
-
-func needObject(pointer string) error {
-	return &wire.ShapeError{Pointer: pointer, Detail: "must be a JSON object"}
 }
 
 // Unfold returns the settings: one nested JSON object in canonical form.
@@ -100,26 +96,17 @@ func (c Config) Keys() []string {
 
 // Get returns the canonical text of key's value, and whether there is such a key.
 func (c Config) Get(key string) (text string, ok bool) {
-	n, ok := c.find(key)
-	if !ok {
+	path, err := SplitKey(key)
+	n := c.settings
+	for _, name := range path {
+		if n, ok = n.member(name); !ok {
+			return "", false
+		}
+	}
+	if err != nil || !n.isLeaf() {
 		return "", false
 	}
 	return n.leafText(), true
-}
-
-func (c Config) find(key string) (node, bool) {
-	path, err := SplitKey(key)
-	if err != nil {
-		return node{}, false
-	}
-	n := c.settings
-	for _, name := range path {
-		var ok bool
-		if n, ok = n.member(name); !ok {
-			return node{}, false
-		}
-	}
-	return n, n.isLeaf()
 }
 
 // EnrichmentCount is the number of records in the setting enrichments, an array

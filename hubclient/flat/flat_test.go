@@ -137,13 +137,10 @@ func TestConfig_IsImmutable(t *testing.T) {
 	if got := string(c.Canonical()); got != want {
 		t.Errorf("after its text was overwritten: %s", got)
 	}
-	if _, err := c.Patch([]byte(`{"a.d":1,"c":2}`), []string{"a.b"}); err != nil {
-		t.Fatal(err)
-	}
 	c.Canonical()[2] = 'z'
 	c.Keys()[0] = "z"
 	if got := string(c.Canonical()); got != want {
-		t.Errorf("after it was patched: %s", got)
+		t.Errorf("after what it returned was changed: %s", got)
 	}
 }
 

@@ -2,7 +2,6 @@ package flat_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"example.com/projecthub/hubclient/flat"
@@ -75,22 +74,6 @@ func FuzzParse(f *testing.F) {
 		}
 		if got := string(fold(t, string(c.Unfold())).Canonical()); got != want {
 			t.Errorf("%s unfolded and folded is %s", want, got)
-		}
-	})
-}
-
-func FuzzPatch(f *testing.F) {
-	f.Add([]byte(`{"a.b":1,"c":[]}`), []byte(`{"a":2}`), "a.b")
-	f.Add([]byte(`{"a":1}`), []byte(`{"a.b":2,"c":{}}`), `x\.y c`)
-	f.Fuzz(func(t *testing.T, config, set []byte, remove string) {
-		if _, err := flat.Parse(config); err != nil || wire.CheckSyntax(set) != nil {
-			return
-		}
-		if _, isObject := decode(t, set).(map[string]any); !isObject {
-			return
-		}
-		if _, err := checkPatch(t, string(config), string(set), strings.Fields(remove)); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -29,7 +29,9 @@ func (c Conflicts) MarshalJSON() ([]byte, error) {
 	var all node
 	for _, conflict := range c {
 		n := node{name: conflict.Key}
-		for _, v := range []node{{name: "base", text: conflict.Base}, {name: "mine", text: conflict.Mine}, {name: "theirs", text: conflict.Theirs}} {
+		for _, v := range []node{
+			{name: "base", text: conflict.Base}, {name: "mine", text: conflict.Mine}, {name: "theirs", text: conflict.Theirs},
+		} {
 			if v.text != "" {
 				n.items = append(n.items, v)
 			}
@@ -45,7 +47,7 @@ func (c Conflicts) MarshalJSON() ([]byte, error) {
 // everything that differs is a conflict.
 //
 // An array is one value, except for enrichments: where each record has a unique id, or a
-// unique target, each record is a value, unless both sides moved records differently.
+// unique target, each record is a value. If both sides moved records, they are in mine's order.
 func Merge(base *Config, mine, theirs Config, choose func(Conflict) Side) (Config, Conflicts) {
 	m := merger{known: base != nil, choose: choose}
 	var from *node

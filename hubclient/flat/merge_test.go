@@ -37,11 +37,11 @@ func TestMerge(t *testing.T) {
 			`{"enrichments": [{"id": "b"}, {"id": "a"}, {"id": "old"}]}`,
 			`{"enrichments": [{"id": "b"}, {"id": "a", "label": "A"}, {"id": "old"}, {"id": "y"}]}`,
 			`{"enrichments": [{"id": "x"}, {"id": "b", "label": "B"}, {"id": "a"}, {"id": "z"}]}`,
-			`{"enrichments":[{"id":"x"},{"id":"b","label":"B"},{"id":"a","label":"A"},{"id":"y"},{"id":"z"}]}`, nil,
+			`{"enrichments":[{"id":"b","label":"B"},{"id":"a","label":"A"},{"id":"y"},{"id":"x"},{"id":"z"}]}`, nil,
 		},
 		"records by target": {
 			`{"enrichments": [{"target": "a"}]}`, `{"enrichments": [{"target": "a"}, {"target": "b"}]}`, `{"enrichments": [{"target": "c"}, {"target": "a"}]}`,
-			`{"enrichments":[{"target":"c"},{"target":"a"},{"target":"b"}]}`, nil,
+			`{"enrichments":[{"target":"a"},{"target":"b"},{"target":"c"}]}`, nil,
 		},
 		"the same record": {
 			`{"enrichments": [{"id": "a.b"}]}`, `{"enrichments": [{"id": "a.b", "x": 1}]}`, `{"enrichments": [{"id": "a.b", "x": 2}]}`,
@@ -49,12 +49,15 @@ func TestMerge(t *testing.T) {
 		},
 		"records that one side moved": {
 			`{"enrichments": [{"id": 1}, {"id": 2}, {"id": 3}]}`, `{"enrichments": [{"id": 3}, {"id": 1}, {"id": 2}]}`, `{"enrichments": [{"id": 0}, {"id": 1}, {"id": 9}, {"id": 3}]}`,
-			`{"enrichments":[{"id":0},{"id":3},{"id":1},{"id":9}]}`, nil,
+			`{"enrichments":[{"id":3},{"id":1},{"id":0},{"id":9}]}`, nil,
+		},
+		"records that the other side moved": {
+			`{"enrichments": [{"id": 1}, {"id": 2}]}`, `{"enrichments": [{"id": 1}, {"id": 9}, {"id": 2}]}`, `{"enrichments": [{"id": 2}, {"id": 1}]}`,
+			`{"enrichments":[{"id":2},{"id":1},{"id":9}]}`, nil,
 		},
 		"records that both sides moved": {
 			`{"enrichments": [{"id": 1}, {"id": 2}, {"id": 3}]}`, `{"enrichments": [{"id": 3}, {"id": 1}, {"id": 2}]}`, `{"enrichments": [{"id": 2}, {"id": 1}, {"id": 3}]}`,
-			`{"enrichments":[{"id":3},{"id":1},{"id":2}]}`,
-			[]flat.Conflict{{"enrichments", `[{"id":1},{"id":2},{"id":3}]`, `[{"id":3},{"id":1},{"id":2}]`, `[{"id":2},{"id":1},{"id":3}]`}},
+			`{"enrichments":[{"id":3},{"id":1},{"id":2}]}`, nil,
 		},
 		"records without a unique id": {
 			`{"enrichments": []}`, `{"enrichments": [{"id": 1}]}`, `{"enrichments": [{"id": 2}, {"id": 2}]}`,
@@ -245,28 +248,6 @@ func naiveMerge(base map[string]string, known bool, mine, theirs map[string]stri
 	return merged, disputed
 }
 
-// byRecord reports whether enrichments are merged record by record: both sides have some,
-// and not both have moved those that all have.
-func byRecord(base, mine, theirs mergeConfig) bool {
-	if mine.ids == nil || theirs.ids == nil {
-		return false
-	}
-	// order returns the ids of list that are in the other lists.
-	order := func(list []string, others ...[]string) (ids []string) {
-		for _, id := range list {
-			if !slices.ContainsFunc(others, func(other []string) bool { return !slices.Contains(other, id) }) {
-				ids = append(ids, id)
-			}
-		}
-		return ids
-	}
-	if slices.Equal(order(mine.ids, theirs.ids), order(theirs.ids, mine.ids)) {
-		return true
-	}
-	was := order(base.ids, mine.ids, theirs.ids)
-	return slices.Equal(was, order(mine.ids, base.ids, theirs.ids)) != slices.Equal(was, order(theirs.ids, base.ids, mine.ids))
-}
-
 func TestMerge_RandomMerges(t *testing.T) {
 	var seen [2]atomic.Int64 // without and with conflicts
 	eachRandomOf(t, 5**objects, func(t *testing.T, r *rand.Rand) error {
@@ -293,8 +274,8 @@ func TestMerge_RandomMerges(t *testing.T) {
 	}
 }
 
-// checkMerge compares a merge with the naive one, and with that of the sides swapped. It
-// returns the number of conflicts.
+// checkMerge compares a merge with the naive one, and with that of the sides swapped, whose
+// records may be in another order. It returns the number of conflicts.
 func checkMerge(t testing.TB, base, mine, theirs mergeConfig, known bool) (int, error) {
 	my, their := mine.config(t), theirs.config(t)
 	var from *flat.Config
@@ -307,13 +288,15 @@ func checkMerge(t testing.TB, base, mine, theirs mergeConfig, known bool) (int, 
 	for i := range mirrored {
 		mirrored[i].Mine, mirrored[i].Theirs = mirrored[i].Theirs, mirrored[i].Mine
 	}
-	if string(merged.Canonical()) != string(swapped.Canonical()) || !slices.Equal(conflicts, mirrored) {
+	// Enrichments are merged record by record where both sides have some.
+	records := mine.ids != nil && theirs.ids != nil
+	if !maps.Equal(valuesOf(t, merged, records), valuesOf(t, swapped, records)) || !slices.Equal(conflicts, mirrored) {
 		return 0, fmt.Errorf("merged to %s, %v\nswapped   %s, %v", merged.Canonical(), conflicts, swapped.Canonical(), mirrored)
 	}
 	if again, err := flat.Parse(merged.Canonical()); err != nil || string(again.Unfold()) != string(merged.Unfold()) {
 		return 0, fmt.Errorf("merged to %s, which is %s, %v", merged.Canonical(), again.Canonical(), err)
 	}
-	values, records := mergeConfig.whole, byRecord(base, mine, theirs)
+	values := mergeConfig.whole
 	if records {
 		values = func(c mergeConfig) map[string]string { return c.values }
 	}

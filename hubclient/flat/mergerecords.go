@@ -25,11 +25,7 @@ func (m *merger) enrichments(path []string, base, mine, theirs *node) (*node, bo
 		if !mineOK || !theirsOK || base != nil && !known {
 			continue
 		}
-		order, ok := mergedOrder(b.ids, my.ids, their.ids)
-		if !ok {
-			return nil, false
-		}
-		return m.eachRecord(path, order, b, my, their), true
+		return m.eachRecord(path, mergedOrder(b.ids, my.ids, their.ids), b, my, their), true
 	}
 	return nil, false
 }
@@ -94,35 +90,28 @@ func identity(record node, member string) (string, bool) {
 	return "", false
 }
 
-// mergedOrder returns all ids of two lists in an order that keeps to both lists; where only
-// one side moved ids of base, to the list of that side. Otherwise there is no such order.
-func mergedOrder(base, mine, theirs []string) ([]string, bool) {
-	inMine, inTheirs := common(mine, theirs), common(theirs, mine)
-	if slices.Equal(inMine, inTheirs) {
-		return interleaved(mine, theirs, inMine), true
+// mergedOrder returns the ids of both sides: in the order of mine, or of theirs if only that
+// side moved ids of base; then those that only the other side has.
+func mergedOrder(base, mine, theirs []string) []string {
+	moved := func(side []string) bool { return !slices.Equal(common(side, base), common(base, side)) }
+	first, second := mine, theirs
+	if moved(theirs) && !moved(mine) {
+		first, second = theirs, mine
 	}
-	was := common(common(base, mine), theirs)
-	mineMoved := !slices.Equal(common(inMine, base), was)
-	theirsMoved := !slices.Equal(common(inTheirs, base), was)
-	switch {
-	case mineMoved && !theirsMoved:
-		return inserted(mine, theirs), true
-	case theirsMoved && !mineMoved:
-		return inserted(theirs, mine), true
+	in := set(first)
+	order := slices.Clone(first)
+	for _, id := range second {
+		if !in[id] {
+			order = append(order, id)
+		}
 	}
-	return nil, false
+	return order
 }
 
 // common returns the ids of list that are in other.
 func common(list, other []string) []string {
 	in := set(other)
-	var both []string
-	for _, id := range list {
-		if in[id] {
-			both = append(both, id)
-		}
-	}
-	return both
+	return slices.DeleteFunc(slices.Clone(list), func(id string) bool { return !in[id] })
 }
 
 func set(list []string) map[string]bool {
@@ -131,50 +120,4 @@ func set(list []string) map[string]bool {
 		in[id] = true
 	}
 	return in
-}
-
-// interleaved merges two lists that have the ids in both of them in the same order. Where
-// each has ids of its own at one point, those with the lower first id come first.
-func interleaved(a, b, both []string) []string {
-	var all []string
-	for i := 0; i <= len(both); i++ {
-		endA, endB := len(a), len(b)
-		if i < len(both) {
-			endA, endB = slices.Index(a, both[i]), slices.Index(b, both[i])
-		}
-		first, second := a[:endA], b[:endB]
-		if len(first) > 0 && len(second) > 0 && second[0] < first[0] {
-			first, second = second, first
-		}
-		all = append(append(all, first...), second...)
-		if i < len(both) {
-			all = append(all, both[i])
-			a, b = a[endA+1:], b[endB+1:]
-		}
-	}
-	return all
-}
-
-// inserted returns list with the ids that only other has, each after those that are before
-// it there.
-func inserted(list, other []string) []string {
-	in := set(list)
-	var first []string
-	after := map[string][]string{}
-	last := ""
-	for i, id := range other {
-		switch {
-		case in[id]:
-			last = id
-		case i == len(first):
-			first = append(first, id)
-		default:
-			after[last] = append(after[last], id)
-		}
-	}
-	all := first
-	for _, id := range list {
-		all = append(append(all, id), after[id]...)
-	}
-	return all
 }

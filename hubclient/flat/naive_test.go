@@ -120,31 +120,3 @@ func naiveClash(config map[string]any) bool {
 	}
 	return false
 }
-
-// verdict is what becomes of a patch.
-type verdict string
-
-const (
-	fits       verdict = "fits"
-	badRequest verdict = "bad request"
-	conflicts  verdict = "conflicts"
-)
-
-// naivePatch returns the patched config when the patch fits.
-func naivePatch(config, set map[string]any, remove []string) (map[string]any, verdict) {
-	patched := maps.Clone(config)
-	for _, key := range remove {
-		if _, ok := set[key]; ok || !validKey.MatchString(key) {
-			return nil, badRequest
-		}
-		delete(patched, key)
-	}
-	if !naiveValid(set) {
-		return nil, badRequest
-	}
-	maps.Copy(patched, set)
-	if naiveClash(patched) {
-		return nil, conflicts
-	}
-	return patched, fits
-}

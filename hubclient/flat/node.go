@@ -168,14 +168,16 @@ func parse(text []byte) (node, error) {
 	return node{}, cmp.Or(wire.CheckSyntax(text), err)
 }
 
-// parseObject is parse of an object at a pointer of a larger text.
-func parseObject(text []byte, at jsontext.Pointer) (node, error) {
+// parseObject is parse of an object.
+func parseObject(text []byte) (node, error) {
 	n, err := parse(text)
 	if err == nil && !n.isObject() {
-		return node{}, needObject(string(at))
+		return node{}, &wire.ShapeError{Detail: needObject}
 	}
 	return n, err
 }
+
+const needObject = "must be a JSON object"
 
 // reader reads nodes from a text, which they share.
 type reader struct {

@@ -1,7 +1,6 @@
 package flat
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,26 +11,40 @@ import (
 
 // Parse reads a flat config, a JSON object. The error is a [*wire.SyntaxError]
 // or, with a pointer to the first bad member, a [*wire.ShapeError].
-func Parse(config []byte) (Config, error) { return parseFlat(config, "") }
-
-// parseFlat is Parse of a config at an offset of a larger text.
-func parseFlat(config []byte, at jsontext.Pointer) (Config, error) {
-	root, err := parseObject(config, at)
+func Parse(config []byte) (Config, error) {
+	root, err := parseObject(config)
 	if err != nil {
 		return Config{}, err
 	}
-	leaves, err := placeAll(root.items, at)
-	if err != nil {
-		return Config{}, err
+	leaves := make([]placed, len(root.items))
+	for i, m := range root.items {
+		path, err := SplitKey(m.name)
+		switch {
+		case err != nil:
+			return Config{}, badMember(m.name, "%v", err)
+		case !m.isLeaf():
+			return Config{}, badMember(m.name, "a flat key cannot have an object with members as its value")
+		case len(path)+m.depth() > maxDepth:
+			return Config{}, badMember(m.name, "nested more than %d levels deep", maxDepth)
+		}
+		leaves[i] = placed{m, path}
 	}
-	c, clash := nest(leaves)
-	if clash != nil {
-		return Config{}, &wire.ShapeError{Pointer: pointer(at, clash.below), Detail: clash.blameBelow()}
+	slices.SortFunc(leaves, func(a, b placed) int { return slices.Compare(a.path, b.path) })
+	// In path order whatever is below a path follows it at once.
+	for i := 1; i < len(leaves); i++ {
+		above, below := leaves[i-1], leaves[i]
+		if len(above.path) < len(below.path) && slices.Equal(above.path, below.path[:len(above.path)]) {
+			return Config{}, badMember(below.name, "%q holds a value, so no key can be below it", above.name)
+		}
 	}
-	return c, nil
+	return Config{node{items: nest(leaves, 0)}}, nil
 }
 
-func pointer(at jsontext.Pointer, name string) string { return string(at.AppendToken(name)) }
+// badMember returns the error of the member with this name.
+func badMember(name, format string, args ...any) *wire.ShapeError {
+	pointer := jsontext.Pointer("").AppendToken(name)
+	return &wire.ShapeError{Pointer: string(pointer), Detail: fmt.Sprintf(format, args...)}
+}
 
 // placed is a member of a flat config with the path that its key names.
 type placed struct {
@@ -39,60 +52,9 @@ type placed struct {
 	path []string
 }
 
-// placeAll finds the paths of the members of the object at a pointer.
-// The error is a [*wire.ShapeError].
-func placeAll(members []node, at jsontext.Pointer) ([]placed, error) {
-	leaves := make([]placed, len(members))
-	for i, m := range members {
-		path, err := place(m)
-		if err != nil {
-			return nil, &wire.ShapeError{Pointer: pointer(at, m.name), Detail: err.Error()}
-		}
-		leaves[i] = placed{m, path}
-	}
-	return leaves, nil
-}
-
-func place(member node) ([]string, error) {
-	path, err := SplitKey(member.name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !member.isLeaf():
-		return nil, errors.New("a flat key cannot have an object with members as its value")
-	case len(path)+member.depth() > maxDepth:
-		return nil, fmt.Errorf("nested more than %d levels deep", maxDepth)
-	}
-	return path, nil
-}
-
-// clash is a key whose path is a prefix of another's.
-type clash struct{ above, below string }
-
-func (c clash) blameAbove() string {
-	return fmt.Sprintf("%q is below it, so it cannot hold a value", c.below)
-}
-
-func (c clash) blameBelow() string {
-	return fmt.Sprintf("%q holds a value, so no key can be below it", c.above)
-}
-
-// nest builds the config of leaves, which it sorts, or returns the first clash.
-func nest(leaves []placed) (Config, *clash) {
-	slices.SortFunc(leaves, func(a, b placed) int { return slices.Compare(a.path, b.path) })
-	// In path order whatever is below a path follows it at once.
-	for i := 1; i < len(leaves); i++ {
-		above, below := leaves[i-1], leaves[i]
-		if len(above.path) < len(below.path) && slices.Equal(above.path, below.path[:len(above.path)]) {
-			return Config{}, &clash{above.name, below.name}
-		}
-	}
-	return Config{node{items: nestItems(leaves, 0)}}, nil
-}
-
-// nestItems builds the members of the object that all leaves have in common,
-// level names down their paths.
-func nestItems(leaves []placed, level int) []node {
+// nest builds the members of the object that all leaves have in common, level names down
+// their paths, by which they are sorted.
+func nest(leaves []placed, level int) []node {
 	var items []node
 	for len(leaves) > 0 {
 		name, count := leaves[0].path[level], 1
@@ -101,7 +63,7 @@ func nestItems(leaves []placed, level int) []node {
 		}
 		item := leaves[0].node
 		if len(leaves[0].path) > level+1 {
-			item = node{items: nestItems(leaves[:count], level+1)}
+			item = node{items: nest(leaves[:count], level+1)}
 		}
 		item.name = name
 		items = append(items, item)

@@ -98,7 +98,6 @@ func checkRefused(t *testing.T, group string, read func([]byte) (flat.Config, er
 func classify(err error) (kind, pointer string) {
 	var syntax *wire.SyntaxError
 	var shape *wire.ShapeError
-	var conflict *flat.ConflictError
 	switch {
 	case err == nil:
 		return "", ""
@@ -106,8 +105,6 @@ func classify(err error) (kind, pointer string) {
 		return "syntax", ""
 	case errors.As(err, &shape):
 		return "shape", shape.Pointer
-	case errors.As(err, &conflict):
-		return "conflict", conflict.Pointer
 	}
 	return "unknown", ""
 }

@@ -47,7 +47,7 @@ const (
 // Op names an endpoint. It is the operationId of the OpenAPI description.
 type Op string
 
-// The endpoints of a hub.
+// The endpoints of a hub, but for its pages.
 const (
 	OpWhoami              Op = "whoami"
 	OpCreateToken         Op = "createToken"
@@ -102,32 +102,10 @@ const (
 	OpHealth              Op = "healthz"
 	OpReady               Op = "readyz"
 	OpOpenAPI             Op = "getOpenapi"
-	OpHomePage            Op = "getHomePage"
-	OpAccountPage         Op = "getAccountPage"
-	OpConfigPage          Op = "getConfigPage"
-	OpPreviewPage         Op = "getPreviewPage"
-	OpFilesPage           Op = "getFilesPage"
-	OpFilePage            Op = "getFilePage"
-	OpHistoryPage         Op = "getHistoryPage"
-	OpSettingsPage        Op = "getSettingsPage"
 	OpCreateLink          Op = "createLink"
 	OpCreateInvitation    Op = "createInvitation"
-	OpLinkPage            Op = "getLinkPage"
-	OpUseLink             Op = "useLink"
 	OpStartDevice         Op = "startDevice"
 	OpDeviceToken         Op = "getDeviceToken"
-	OpDevicePage          Op = "getDevicePage"
-	OpDecideDevice        Op = "decideDevice"
-	OpTokensPage          Op = "getTokensPage"
-	OpTokenForm           Op = "sendToken"
-	OpRevokeForm          Op = "sendRevocation"
-	OpEndSession          Op = "endSession"
-	OpSignInPage          Op = "getSignInPage"
-	OpSignIn              Op = "signIn"
-	OpSignOut             Op = "signOut"
-	OpHistoryForm         Op = "sendRestore"
-	OpSettingsForm        Op = "sendSettings"
-	OpStatic              Op = "getStaticFile"
 	OpGetFileSchema       Op = "getFileSchema"
 )
 
@@ -139,8 +117,10 @@ const (
 	versionPath   = stackPath + "/versions/{version}"
 	memberPath    = "/v1/members/{account}/{user}"
 	botPath       = "/v1/bots/{account}/{slug}"
-	projectPage   = "/@{account}/{slug}"
 )
+
+// ProjectPage is the path of a project's page.
+const ProjectPage = "/@{account}/{slug}"
 
 // HTML is what pages return.
 var HTML = []string{"text/html"}
@@ -148,9 +128,8 @@ var HTML = []string{"text/html"}
 // FormType is the media type of an HTML form.
 const FormType = "application/x-www-form-urlencoded"
 
-// Media types of archives, of API descriptions, and of pages with their forms.
+// Media types of archives, and of API descriptions.
 var (
-	formType     = []string{FormType}
 	archiveTypes = []string{
 		"application/x-tar", "application/gzip", "application/zstd", "application/octet-stream", UploadType,
 	}
@@ -161,7 +140,7 @@ var (
 	}
 )
 
-// Endpoints lists every endpoint of a hub once.
+// Endpoints lists every endpoint of a hub once, but for its pages, which are the hub's own.
 var Endpoints = []Endpoint{
 	{Op: OpWhoami, Method: http.MethodGet, Path: "/v1/whoami", Account: AnyToken, Response: Whoami{}},
 	// A token is a secret, so that no response is stored for an Idempotency-Key. What else
@@ -224,41 +203,17 @@ var Endpoints = []Endpoint{
 	{Op: OpReady, Method: http.MethodGet, Path: "/readyz", Account: Anonymous, Response: Status{}},
 	{Op: OpOpenAPI, Method: http.MethodGet, Path: "/v1/openapi.json", Account: Anonymous, Response: Description{}},
 	{Op: OpGetFileSchema, Method: http.MethodGet, Path: "/schema/{name}", Account: Anonymous, Returns: []string{"application/schema+json"}},
-
-	// Pages find out themselves who looks at them: what the viewer may not read is an absent page.
-	{Op: OpHomePage, Method: http.MethodGet, Path: "/", Account: Anonymous, Returns: HTML},
-	{Op: OpAccountPage, Method: http.MethodGet, Path: "/@{account}", Account: Anonymous, Returns: HTML},
-	{Op: OpConfigPage, Method: http.MethodGet, Path: projectPage, Account: Anonymous, Returns: HTML},
-	{Op: OpPreviewPage, Method: http.MethodGet, Path: projectPage + "/preview", Account: Anonymous, Returns: HTML},
-	{Op: OpFilesPage, Method: http.MethodGet, Path: projectPage + "/files", Account: Anonymous, Returns: HTML},
-	{Op: OpFilePage, Method: http.MethodGet, Path: projectPage + "/files/{file}", Account: Anonymous, Returns: HTML},
-	{Op: OpHistoryPage, Method: http.MethodGet, Path: projectPage + "/history", Account: Anonymous, Returns: HTML},
-	{Op: OpSettingsPage, Method: http.MethodGet, Path: projectPage + "/settings", Account: Anonymous, Returns: HTML},
-	{Op: OpHistoryForm, Method: http.MethodPost, Path: projectPage + "/history", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: formType, Returns: HTML},
-	{Op: OpSettingsForm, Method: http.MethodPost, Path: projectPage + "/settings", Account: InPath, Role: Writer, Scope: ScopeWriteCatalog, Accepts: formType, Returns: HTML},
-	{Op: OpStatic, Method: http.MethodGet, Path: "/static/{file}", Account: Anonymous, Returns: []string{"text/css", "text/javascript", "image/svg+xml", "application/json"}},
 	// Links are secrets, so that no response is stored for an Idempotency-Key. One that is
 	// created twice is of no use to anybody.
 	{Op: OpCreateLink, Method: http.MethodPost, Path: "/v1/links", Account: AnyToken, Request: CreateLink{}, Response: Link{}},
 	{Op: OpCreateInvitation, Method: http.MethodPost, Path: "/v1/invitations", Account: InBody, Role: Admin, Scope: ScopeAdminResource, Request: CreateInvitation{}, Response: Link{}},
-	{Op: OpLinkPage, Method: http.MethodGet, Path: "/link", Account: Anonymous, Returns: HTML},
-	{Op: OpUseLink, Method: http.MethodPost, Path: "/link", Account: Anonymous, Accepts: formType, Returns: HTML},
 	{Op: OpStartDevice, Method: http.MethodPost, Path: "/v1/device", Account: Anonymous, Request: StartDevice{}, Response: Device{}},
 	{Op: OpDeviceToken, Method: http.MethodPost, Path: "/v1/device/token", Account: Anonymous, Request: DeviceCode{}, Response: DeviceToken{}},
-	{Op: OpDevicePage, Method: http.MethodGet, Path: "/device", Account: Anonymous, Returns: HTML},
-	{Op: OpDecideDevice, Method: http.MethodPost, Path: "/device", Account: Anonymous, Accepts: formType, Returns: HTML},
-	{Op: OpTokensPage, Method: http.MethodGet, Path: "/tokens", Account: Anonymous, Returns: HTML},
-	{Op: OpTokenForm, Method: http.MethodPost, Path: "/tokens", Account: Anonymous, Accepts: formType, Returns: HTML},
-	{Op: OpRevokeForm, Method: http.MethodPost, Path: "/tokens/revoke", Account: Anonymous, Accepts: formType, Returns: HTML},
-	{Op: OpEndSession, Method: http.MethodPost, Path: "/sessions/end", Account: Anonymous, Accepts: formType, Returns: HTML},
-	{Op: OpSignInPage, Method: http.MethodGet, Path: "/sign-in", Account: Anonymous, Returns: HTML},
-	{Op: OpSignIn, Method: http.MethodPost, Path: "/sign-in", Account: Anonymous, Accepts: formType, Returns: HTML},
-	{Op: OpSignOut, Method: http.MethodPost, Path: "/sign-out", Account: Anonymous, Returns: HTML},
 }
 
 // AboutProject reports whether the path is that of a project, or of a part of one.
 func (e *Endpoint) AboutProject() bool {
-	return strings.HasPrefix(e.Path, projectPath) || strings.HasPrefix(e.Path, projectPage)
+	return strings.HasPrefix(e.Path, projectPath) || strings.HasPrefix(e.Path, ProjectPage)
 }
 
 // Endpoint returns the endpoint that o names. It panics if there is none.

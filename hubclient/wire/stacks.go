@@ -1,15 +1,6 @@
 package wire
 
-import (
-	"errors"
-	"fmt"
-	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"example.com/projecthub/hubclient/tree"
-)
+import "time"
 
 // Stack is a stack with its published versions, newest first.
 type Stack struct {
@@ -39,28 +30,3 @@ type Published struct {
 
 // MostFollowers is how many followers of a stack the hub counts.
 const MostFollowers = 1000
-
-// SettingsSchema returns the path in a bundle of the JSON Schema of settings that its
-// stack.json names, "" for none: {"settings": {"schema": "settings.schema.json"}}. Other
-// members of settings are a stack's own business.
-func SettingsSchema(manifest []byte) (path string, err error) {
-	var found struct {
-		Settings jsontext.Value `json:"settings"`
-	}
-	if err := json.Unmarshal(manifest, &found); err != nil || found.Settings.Kind() != '{' {
-		return "", err
-	}
-	var settings struct {
-		Schema *string `json:"schema"`
-	}
-	if err := json.Unmarshal(found.Settings, &settings); err != nil {
-		return "", errors.New("settings.schema must be the path of a file in the bundle")
-	}
-	if settings.Schema == nil {
-		return "", nil
-	}
-	if err := tree.CheckPath(*settings.Schema); err != nil {
-		return "", fmt.Errorf("settings.schema: %w", err)
-	}
-	return *settings.Schema, nil
-}

@@ -105,8 +105,8 @@ func patchConfig(c *request.Call) error {
 		return err
 	}
 	// What is wrong with the request itself is reported before its condition.
-	if _, err := (flat.Config{}).Patch(req.Set, req.Remove); err != nil {
-		return invalidConfig(err)
+	if _, err := applyPatch(flat.Config{}, &req); err != nil {
+		return request.BodyProblem(err)
 	}
 	if _, conditional := c.R.Header["If-Match"]; !conditional {
 		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
@@ -153,8 +153,8 @@ func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat
 	if config, err = flat.Parse(former.Content); err != nil || w.patch == nil {
 		return config, err
 	}
-	if config, err = config.Patch(w.patch.Set, w.patch.Remove); err != nil {
-		return config, invalidConfig(err)
+	if config, err = applyPatch(config, w.patch); err != nil {
+		return config, request.BodyProblem(err)
 	}
 	return config, checkLimits(c, config)
 }
@@ -300,12 +300,4 @@ func checkLimits(c *request.Call, config flat.Config) error {
 		return request.Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%v", err)
 	}
 	return nil
-}
-
-// invalidConfig converts an error of package flat to a 422, whose pointer is one into the request's body.
-func invalidConfig(err error) error {
-	if conflict, ok := errors.AsType[*flat.ConflictError](err); ok {
-		return request.InvalidBody(conflict.Pointer, "%s", conflict.Detail)
-	}
-	return request.BodyProblem(err)
 }

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
-	"example.com/projecthub/hubclient/previewmodule"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/stackmanifest"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -102,46 +100,33 @@ func checkVersion(c *request.Call, id int64, files tree.Tree) (settings string, 
 	case file.Size > maxStackManifest:
 		return "", badArchive("its %s is larger than %d KiB", stackManifest, maxStackManifest>>10)
 	}
-	manifest, err := content(c, id, file.SHA256)
-	if err != nil {
-		return "", err
-	}
-	var named struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	}
-	if err := wire.Decode(manifest, &named, json.RejectUnknownMembers(false)); err != nil {
-		return "", badArchive("malformed %s: %v", stackManifest, err)
-	}
-	if stack, number := c.Ref().String(), c.Param("version"); named.Name != stack || named.Version != number {
-		return "", badArchive("its %s names %s version %s, not %s version %s",
-			stackManifest, named.Name, named.Version, stack, number)
-	}
-	module, err := previewmodule.Parse(manifest)
-	if err != nil {
-		return "", badArchive("its %s: %v", stackManifest, err)
-	}
-	if module != nil {
-		if _, ok := find(files, module.Module); !ok {
-			return "", badArchive("its %s names %s as preview.module, which it does not contain", stackManifest, module.Module)
-		}
-	}
-	path, err := wire.SettingsSchema(manifest)
-	if err != nil {
-		return "", badArchive("its %s: %v", stackManifest, err)
-	}
-	if path == "" {
-		return "", nil
-	}
-	if file, ok = find(files, path); !ok {
-		return "", badArchive("its %s names the settings schema %s, which is not in the bundle", stackManifest, path)
-	}
 	text, err := content(c, id, file.SHA256)
 	if err != nil {
 		return "", err
 	}
+	manifest, err := stackmanifest.Parse(text)
+	if err != nil {
+		return "", badArchive("its %s: %v", stackManifest, err)
+	}
+	if stack, number := c.Ref().String(), c.Param("version"); manifest.Name != stack || manifest.Version != number {
+		return "", badArchive("its %s names %s version %s, not %s version %s",
+			stackManifest, manifest.Name, manifest.Version, stack, number)
+	}
+	if _, ok := find(files, manifest.Module); manifest.Module != "" && !ok {
+		return "", badArchive("its %s names %s as preview.module, which it does not contain", stackManifest, manifest.Module)
+	}
+	if manifest.Schema == "" {
+		return "", nil
+	}
+	if file, ok = find(files, manifest.Schema); !ok {
+		return "", badArchive("its %s names the settings schema %s, which is not in the bundle", stackManifest, manifest.Schema)
+	}
+	text, err = content(c, id, file.SHA256)
+	if err != nil {
+		return "", err
+	}
 	if err := schema.Check(text); err != nil {
-		return "", badArchive("%s is not a JSON Schema that the hub can use: %v", path, err)
+		return "", badArchive("%s is not a JSON Schema that the hub can use: %v", manifest.Schema, err)
 	}
 	return file.SHA256, nil
 }

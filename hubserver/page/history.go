@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/api"
@@ -247,14 +246,14 @@ func configChanges(from, to []byte) (changes Changes, err error) {
 	if from == nil {
 		from = []byte("{}")
 	}
-	err = flat.Compare(from, to, func(key, before, after []byte) {
+	err = store.CompareConfigs(from, to, func(key string, before, after []byte) {
 		kind := "changed"
 		if before == nil {
 			kind = "added"
 		} else if after == nil {
 			kind = "removed"
 		}
-		changes.add(Change{Kind: kind, Key: string(key), From: string(before), To: string(after)})
+		changes.add(Change{Kind: kind, Key: key, From: string(before), To: string(after)})
 	})
 	return changes, err
 }

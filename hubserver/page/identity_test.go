@@ -48,8 +48,9 @@ func eachSite(t *testing.T, f func(s *site)) {
 			t.Fatal(err)
 		}
 		router := httprouter.New()
-		for _, r := range page.Routes() {
-			e := r.Op.Endpoint()
+		endpoints := page.Endpoints()
+		for i, r := range page.Routes() {
+			e := &endpoints[i]
 			router.Handle(e.Method, request.Pattern(e), shared.Handle(e.Method, e, r.Handle))
 		}
 		s := &site{t, opened, shared, router}

@@ -17,34 +17,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-// Routes returns the endpoints of pages with their handlers.
-func Routes() []request.Route {
-	return []request.Route{
-		{Op: wire.OpHomePage, Handle: homePage},
-		{Op: wire.OpAccountPage, Handle: accountPage},
-		{Op: wire.OpConfigPage, Handle: tab("Config", configPage)},
-		{Op: wire.OpPreviewPage, Handle: tab("Preview", previewPage)},
-		{Op: wire.OpFilesPage, Handle: tab("Files", filesPage)},
-		{Op: wire.OpFilePage, Handle: tab("Files", filesPage)},
-		{Op: wire.OpHistoryPage, Handle: tab("History", historyPage)},
-		{Op: wire.OpHistoryForm, Handle: tab("History", historyForm)},
-		{Op: wire.OpSettingsPage, Handle: tab("Settings", settingsPage)},
-		{Op: wire.OpSettingsForm, Handle: tab("Settings", settingsForm)},
-		{Op: wire.OpSignInPage, Handle: signInPage},
-		{Op: wire.OpSignIn, Handle: signIn},
-		{Op: wire.OpSignOut, Handle: signOut},
-		{Op: wire.OpLinkPage, Handle: linkPage},
-		{Op: wire.OpUseLink, Handle: useLink},
-		{Op: wire.OpDevicePage, Handle: devicePage},
-		{Op: wire.OpDecideDevice, Handle: ownForm(devicePath, decideDevice)},
-		{Op: wire.OpTokensPage, Handle: tokensPage},
-		{Op: wire.OpTokenForm, Handle: ownForm(tokensPath, tokenForm)},
-		{Op: wire.OpRevokeForm, Handle: ownForm(tokensPath, revokeForm)},
-		{Op: wire.OpEndSession, Handle: ownForm(tokensPath, endSession)},
-		{Op: wire.OpStatic, Handle: getStatic},
-	}
-}
-
 // Layout is what every page shows around its content.
 type Layout struct {
 	Title         string // of the window, without the hub's name

@@ -299,12 +299,15 @@ func TestSaveUses_NotesStaleTokens(t *testing.T) {
 
 func TestLook_FindsWhatTheCallerMayRead(t *testing.T) {
 	each(t, func(f *fixture) {
-		f.handle(wire.OpFilesPage, func(c *request.Call) error {
+		e := &wire.Endpoint{
+			Op: "page", Method: http.MethodGet, Path: wire.ProjectPage + "/files", Account: wire.Anonymous, Returns: wire.HTML,
+		}
+		f.router.Handle(e.Method, request.Pattern(e), f.hub.Handle(e.Method, e, func(c *request.Call) error {
 			if err := c.Look(); err != nil {
 				return err
 			}
 			return c.JSON(http.StatusOK, map[string]any{"id": c.Resource.ID, "known": c.Access != nil, "role": c.Role()})
-		})
+		}))
 		f.tokens["unknown"] = pat.New()
 		for _, c := range []struct{ who, project, want string }{
 			{"anna", "acme/web", `{"id":10,"known":true,"role":"admin"}`},

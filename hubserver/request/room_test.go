@@ -169,9 +169,17 @@ func TestRoom_GivesAllBack(t *testing.T) {
 }
 
 func TestRoomOf_EndpointsByWhatTheyTake(t *testing.T) {
+	for e, want := range map[*wire.Endpoint]Room{
+		{Method: http.MethodGet, Path: "/", Returns: wire.HTML}:                                           Reading,
+		{Method: http.MethodPost, Path: "/sign-in", Accepts: []string{wire.FormType}, Returns: wire.HTML}: Changing,
+	} {
+		if got := roomOf(e); got != want {
+			t.Errorf("%s works in room %d, want %d", e.Path, got, want)
+		}
+	}
 	for op, want := range map[wire.Op]Room{
-		wire.OpGetConfig: Reading, wire.OpHomePage: Reading, wire.OpGetDocument: Reading,
-		wire.OpPutConfig: Changing, wire.OpPatchConfig: Changing, wire.OpCreateProject: Changing, wire.OpSignIn: Changing,
+		wire.OpGetConfig: Reading, wire.OpGetDocument: Reading,
+		wire.OpPutConfig: Changing, wire.OpPatchConfig: Changing, wire.OpCreateProject: Changing,
 		wire.OpPutBaseFiles: Uploading, wire.OpPlanBaseFiles: Uploading, wire.OpPutVersion: Uploading,
 		wire.OpGetBaseFilesArchive: Uploading, wire.OpGetBundle: Uploading,
 		wire.OpUploadAPI: Describing, wire.OpPutDocument: Describing, wire.OpImportAPI: Describing,

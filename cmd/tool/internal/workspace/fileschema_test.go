@@ -13,9 +13,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/previewmodule"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubclient/stackmanifest"
 	"example.com/projecthub/hubserver/fileschema"
 	"example.com/projecthub/hubserver/schema"
 )
@@ -38,10 +37,7 @@ var readers = map[string]func(*workspace.Workspace) error{
 		if err != nil {
 			return err
 		}
-		if _, err := previewmodule.Parse(text); err != nil {
-			return err
-		}
-		_, err = wire.SettingsSchema(text)
+		_, err = stackmanifest.Parse(text)
 		return err
 	},
 	"client.json": func(ws *workspace.Workspace) error {

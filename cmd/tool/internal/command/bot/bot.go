@@ -83,21 +83,15 @@ type removed struct {
 	Bot       string `json:"bot"`
 	Existed   bool   `json:"existed"`
 	Revoked   int    `json:"revoked"` // valid tokens that were revoked
-
-	// Ambiguous: an earlier attempt, whose response was lost, may have deleted it.
-	Ambiguous bool `json:"ambiguous,omitzero"` // Existed is false then
 }
 
 func (*removed) Kind() string   { return "botRemoved" }
 func (*removed) Effect() string { return "the bot is gone" }
 
 func (r *removed) Text(w *app.Printer) {
-	switch {
-	case r.Existed:
+	if r.Existed {
 		w.Head("Deleted the bot %s; revoked tokens: %d", r.Bot, r.Revoked)
-	case r.Ambiguous:
-		w.Head("The bot %s does not exist now", r.Bot)
-	default:
+	} else {
 		w.Head("The bot %s was gone already", r.Bot)
 	}
 }
@@ -129,7 +123,7 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 				if err != nil {
 					return nil, err
 				}
-				return &removed{Bot: r.String(), Existed: d.Existed, Revoked: d.Revoked, Ambiguous: d.Ambiguous}, nil
+				return &removed{Bot: r.String(), Existed: d.Existed, Revoked: d.Revoked}, nil
 			})
 		}),
 	}

@@ -145,16 +145,12 @@ func (f *findings) stack(ctx context.Context, a *app.App, local *workspace.Proje
 		f.fail(err, file)
 		return nil
 	}
+	var schema []byte
 	snapshot, err := bundle.Hash(ctx, nil)
 	if err == nil {
 		f.sizes(snapshot.Tree, file)
-		err = app.CheckManifest(local, bundle, snapshot.Tree)
+		schema, err = app.CheckManifest(local, bundle, snapshot.Tree)
 	}
-	if err != nil {
-		f.fail(err, file)
-		return nil
-	}
-	schema, err := app.SettingsSchema(bundle, snapshot.Tree)
 	f.fail(err, file)
 	return schema
 }

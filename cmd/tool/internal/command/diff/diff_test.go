@@ -1,7 +1,6 @@
 package diff_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
@@ -93,10 +92,7 @@ func TestDiff_ComparesWithAnEarlierRevision(t *testing.T) {
 func TestDiff_FailsWithoutProjectOrHistory(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Run(diff.Command, "web", "--project", "@alice/none", "--json").Fails("not_found", "diff")
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusNotFound, "unknown_route", "there is no such route")
-	})
-	w.Run(diff.Command, "web", "--to", "0000", "--json").Fails("unsupported_by_hub", "diff")
+	w.Run(diff.Command, "web", "--to", "0000", "--json").Fails("revision_not_kept", "diff")
 	w.Local("", `{}`)
 	w.Run(diff.Command, "web", "--json").Fails("no_destination", "destination")
 	w.Write(".tool/web/client.json", "{\n<<<<<<< HEAD\n")

@@ -28,13 +28,6 @@ func edited(t *testing.T) (w *apptest.World, revisions []string) {
 	return w, revisions
 }
 
-// older makes the hub one without histories.
-func older(w *apptest.World) {
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusNotFound, "unknown_route", "there is no such route")
-	})
-}
-
 func TestLog_ListsWritesNewestFirst(t *testing.T) {
 	w, revisions := edited(t)
 	r := w.Run(history.LogCommand, "web").Done()
@@ -82,9 +75,6 @@ func TestLog_SaysWhatIsMissing(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Run(history.LogCommand, "web", "--base-files").Done().Prints("@alice/web has no history yet")
 	w.Run(history.LogCommand, "--project", "@alice/none", "--json").Fails("not_found", "log")
-	older(w)
-	w.Run(history.LogCommand, "web", "--json").Fails("unsupported_by_hub", "log")
-	w.Run(history.LogCommand, "web", "--base-files", "--json").Fails("unsupported_by_hub", "log")
 }
 
 func TestShow_ComparesWithThePredecessor(t *testing.T) {
@@ -126,8 +116,6 @@ func TestShow_RefusesUnknownAndAmbiguousRevisions(t *testing.T) {
 		return true
 	})
 	w.Run(history.ShowCommand, "web", "abcd").Exits(1).Prints("abcd is ambiguous: several kept revisions of @alice/web begin with it")
-	older(w)
-	w.Run(history.ShowCommand, "web", "abcd", "--json").Fails("unsupported_by_hub", "show")
 }
 
 func TestRestore_ReplacesTheConfigAfterAYes(t *testing.T) {

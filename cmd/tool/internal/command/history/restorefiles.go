@@ -17,14 +17,9 @@ type RestoredFiles struct {
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
 	Removed []string `json:"removed"`
-
-	unknown bool // the hub does not list former sets
 }
 
 func (f *RestoredFiles) summary() string {
-	if f.unknown {
-		return "which ones change is not known"
-	}
 	return fmt.Sprintf("%d added, %d changed, %d removed", len(f.Added), len(f.Changed), len(f.Removed))
 }
 
@@ -71,11 +66,6 @@ func (r *restore) compareFiles(ctx context.Context, entry *wire.BaseFilesEntry, 
 		return f, nil
 	}
 	former, err := r.hub.BaseFilesRevision(ctx, r.project, entry.Tree)
-	if hubclient.HasCode(err, hubclient.CodeUnsupportedByHub) {
-		f.unknown = true
-		r.result.Notes = append(r.result.Notes, "the hub does not list former base files, so which ones change is not known")
-		return f, nil
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -112,8 +111,6 @@ func (t *target) fail(err error, what string) error {
 			WithRecipe(app.OrRestore(err, t.project, cmdline.Tool("project", "list").With(t.project.Account())))
 	case f.Code == wire.CodeRevisionNotKept && f.Recipe == nil:
 		f = f.WithHint("list the kept revisions").WithRecipe(t.line("log"))
-	case f.Code == hubclient.CodeUnsupportedByHub && f.Hint == "":
-		f = f.WithHint("nothing was changed; ask the hub's administrator to update it")
 	}
 	return failure.Doing(f, t.name(), "%s", what)
 }

@@ -183,21 +183,15 @@ type removed struct {
 	Account   string `json:"account"`
 	User      string `json:"user"`
 	Existed   bool   `json:"existed"`
-
-	// Ambiguous: an earlier attempt, whose response was lost, may have removed the user.
-	Ambiguous bool `json:"ambiguous,omitzero"` // Existed is false then
 }
 
 func (*removed) Kind() string   { return "memberRemoved" }
 func (*removed) Effect() string { return "the user is no member" }
 
 func (r *removed) Text(w *app.Printer) {
-	switch {
-	case r.Existed:
+	if r.Existed {
 		w.Head("Removed %s from %s", r.User, r.Account)
-	case r.Ambiguous:
-		w.Head("%s is not a member of %s now", r.User, r.Account)
-	default:
+	} else {
 		w.Head("%s was not a member of %s", r.User, r.Account)
 	}
 }
@@ -235,7 +229,7 @@ is given; where nothing can be asked, removing yourself needs --force.`,
 				if err != nil {
 					return nil, err
 				}
-				return &removed{Account: org, User: user, Existed: m.Existed, Ambiguous: m.Ambiguous}, nil
+				return &removed{Account: org, User: user, Existed: m.Existed}, nil
 			})
 		}),
 	}

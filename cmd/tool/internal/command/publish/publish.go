@@ -324,7 +324,8 @@ func (p *publish) read(ctx context.Context) error {
 	if p.Snapshot, err = p.files.Hash(ctx, p.report().Of(p.files, app.Hashing)); err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	return failure.At(app.StageStack, app.CheckManifest(p.local, p.files, p.Tree))
+	_, err = app.CheckManifest(p.local, p.files, p.Tree)
+	return failure.At(app.StageStack, err)
 }
 
 func (p *publish) sameVersion(v wire.StackVersion) bool { return v.Version == p.version }

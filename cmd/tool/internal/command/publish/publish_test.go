@@ -195,11 +195,7 @@ func TestPublish_ChecksThePreviewModule(t *testing.T) {
 	refused("preview.contract must be 1")
 	manifest(`{"module": "mod.ts", "contract": 1}`)
 	refused("names mod.ts, which is not in the bundle")
-	w.Write(".tool/web/mod.ts", "\nimport { a } from './lib/a'\nexport const toArtifacts = () => a")
-	refused(`mod.ts:2 imports "./lib/a", which is not in the bundle`)
-	w.Write(".tool/web/lib/a.ts", "import 'lodash'\nexport const a = {}")
-	refused(`lib/a.ts:1 imports "lodash"`)
-	w.Write(".tool/web/lib/a.ts", "export const a = {}")
+	w.Write(".tool/web/mod.ts", "export const toArtifacts = () => ({})")
 	w.Run(publish.Command, "web", "--force").Done().Prints("Published @alice/web 1.0.0")
 }
 

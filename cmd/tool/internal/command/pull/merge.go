@@ -79,9 +79,6 @@ func (p *pull) findBase(ctx context.Context) (*flat.Config, error) {
 
 // refused reports that the hub does not have the revision, or not for the caller.
 func refused(err error) bool {
-	if hubclient.HasCode(err, hubclient.CodeUnsupportedByHub) {
-		return true
-	}
 	e, ok := errors.AsType[*hubclient.Error](err)
 	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
 		e.Status != http.StatusTooManyRequests

@@ -70,12 +70,3 @@ func TestPush_UndoKeepsTheConfigOfAnEarlierPush(t *testing.T) {
 	wantSizes(t, w, 2, 3)
 	wantConfig(t, w, `{"title":"local"}`)
 }
-
-func TestPush_UndoOfBaseFilesNeedsTheHubsHistory(t *testing.T) {
-	w := pushedTwice(t, "--base-files-only")
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusNotFound, "unknown_route", "there is no such route")
-	})
-	w.Run(push.Command, "web", "--undo", "--json").Fails("unsupported_by_hub", "push")
-	wantSizes(t, w, 2, 3)
-}

@@ -1,0 +1,109 @@
+package hubclient
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Members returns the members of the org account.
+func (c *Client) Members(ctx context.Context, account string) ([]wire.Member, error) {
+	return listAll(ctx, c, wire.OpListMembers, account, func(p *wire.Members) ([]wire.Member, string) {
+		return p.Members, p.NextCursor
+	})
+}
+
+// SetMember gives the member user of the org account another role. The error is not_found
+// if the user is no member, and last_admin if the org would have no admin left.
+func (c *Client) SetMember(ctx context.Context, account, user string, role wire.Role) (*wire.Member, error) {
+	r := to(wire.OpSetMember, ref.Ref{}, account, user).json(wire.SetMember{Role: role})
+	m, err := result[wire.Member](ctx, c, r)
+	if err == nil && *m != (wire.Member{User: user, Role: role}) {
+		return nil, c.notAHub(http.StatusOK, "it describes another member or role")
+	}
+	return m, err
+}
+
+// RemoveMember removes user from the org account. It is not an error if the user is no
+// member; it is last_admin if the org would have no admin left.
+func (c *Client) RemoveMember(ctx context.Context, account, user string) (*wire.RemovedMember, error) {
+	m, err := result[wire.RemovedMember](ctx, c, to(wire.OpRemoveMember, ref.Ref{}, account, user))
+	if err == nil && (m.Account != account || m.User != user) {
+		return nil, c.notAHub(http.StatusOK, "it describes another member")
+	}
+	return m, err
+}
+
+// CreateInvitation returns a link with which one person gets a role on the org account,
+// within a day.
+func (c *Client) CreateInvitation(ctx context.Context, account string, role wire.Role) (*wire.Link, error) {
+	r := to(wire.OpCreateInvitation, ref.Ref{}).json(wire.CreateInvitation{Account: account, Role: role})
+	return result[wire.Link](ctx, c, r)
+}
+
+// Bots returns the bots of account, by default of the caller's own.
+func (c *Client) Bots(ctx context.Context, account string) ([]wire.Bot, error) {
+	return listAll(ctx, c, wire.OpListBots, account, func(p *wire.Bots) ([]wire.Bot, string) {
+		return p.Bots, p.NextCursor
+	})
+}
+
+// CreateBot creates the bot r, or returns it if it exists.
+func (c *Client) CreateBot(ctx context.Context, r ref.Ref) (bot *wire.Bot, created bool, err error) {
+	bot = new(wire.Bot)
+	a, err := c.send(ctx, to(wire.OpPutBot, r), bot)
+	if err != nil {
+		return nil, false, err
+	}
+	return bot, a.status == http.StatusCreated, nil
+}
+
+// DeleteBot deletes the bot r and revokes its tokens. It is not an error if there is none.
+func (c *Client) DeleteBot(ctx context.Context, r ref.Ref) (*wire.DeletedBot, error) {
+	return result[wire.DeletedBot](ctx, c, to(wire.OpDeleteBot, r))
+}
+
+// CreateBotToken creates a token of the bot r. It is sent once, since the hub would create
+// another one: after a lost response there may be a token that nobody knows.
+func (c *Client) CreateBotToken(ctx context.Context, r ref.Ref, token wire.CreateBotToken) (*wire.BotToken, error) {
+	return result[wire.BotToken](ctx, c, to(wire.OpCreateBotToken, r).json(token))
+}
+
+// BotTokens returns the valid tokens of the bot r, without their secrets.
+func (c *Client) BotTokens(ctx context.Context, r ref.Ref) ([]wire.TokenInfo, error) {
+	all, err := result[wire.BotTokens](ctx, c, to(wire.OpListBotTokens, r))
+	return all.Tokens, err
+}
+
+// RevokeBotToken revokes the token of the bot r with this ID. It is not an error if that
+// is revoked already.
+func (c *Client) RevokeBotToken(ctx context.Context, r ref.Ref, id string) (*wire.RevokedBotToken, error) {
+	revoked, err := result[wire.RevokedBotToken](ctx, c, to(wire.OpRevokeBotToken, r, id))
+	if err == nil && revoked.ID != id {
+		return nil, c.notAHub(http.StatusOK, "it revoked another token")
+	}
+	return revoked, err
+}
+
+// RateLimit returns the rate limits of a bot. Of bot, BotID or BotRefID is needed;
+// Account is by default that of a BotRefID of the form @account/slug, else the caller's own.
+func (c *Client) RateLimit(ctx context.Context, bot wire.Bot) (*wire.RateLimit, error) {
+	return result[wire.RateLimit](ctx, c, toBot(wire.OpGetRateLimit, bot))
+}
+
+// SetRateLimit replaces all rate limits of a bot, and registers the bot if it is new. With
+// a revision it replaces only limits of that revision. For bot see [Client.RateLimit].
+func (c *Client) SetRateLimit(
+	ctx context.Context, bot wire.Bot, limits wire.RateLimitConfig, revision string,
+) (*wire.RateLimit, error) {
+	return result[wire.RateLimit](ctx, c, toBot(wire.OpSetRateLimit, bot).match(revision).json(limits))
+}
+
+func toBot(op wire.Op, bot wire.Bot) request {
+	return to(op, ref.Ref{}).query(url.Values{
+		"account": {bot.Account}, "botId": {bot.BotID}, "botRefId": {bot.BotRefID},
+	})
+}
