@@ -26,6 +26,7 @@ type Undo struct {
 	Place  string    `json:"place"` // what was pulled into, for a person who looks into the index
 	At     time.Time `json:"at"`
 	Before Base      `json:"before"`
+	Root   string    `json:"root,omitzero"` // directory of base files; "": none were replaced
 	Files  []File    `json:"files"`
 
 	Pending bool `json:"-"` // whether the pull went through is not known

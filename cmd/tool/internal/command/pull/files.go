@@ -26,8 +26,9 @@ type FilesResult struct {
 // files are the base files of a pull.
 type files struct {
 	*basefiles.Restore
-	set *wire.BaseFiles
-	dir string // as a person calls it
+	set  *wire.BaseFiles
+	root string // where they are written
+	dir  string // as a person calls it
 }
 
 // fetchFiles compares the hub's base files with the local ones, those of the app
@@ -52,7 +53,7 @@ func (p *pull) fetchFiles(ctx context.Context, root string) error {
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	p.files = &files{restore, set, called}
+	p.files = &files{restore, set, dir, called}
 	return nil
 }
 

@@ -214,6 +214,38 @@ func TestPull_UndoKeepsBaseFilesEditedSince(t *testing.T) {
 	wantFile(t, w, "<p>edited")
 }
 
+// The app root by then may be behind a link.
+func TestPull_UndoWritesNothingIntoAnotherAppRoot(t *testing.T) {
+	w := pushed(t)
+	w.Run(pull.Command, "web", "--force", "--base-files-only").Done()
+	w.Write("other/src/index.html", "<p>other")
+	w.Local("@alice/web", `{"title": "local", "basePath": "other/src"}`)
+	w.Run(pull.Command, "web", "--undo", "--json").Fails("files_differ", "read")
+	wantFile(t, w, "<p>hub")
+	if got := w.Read("other/src/index.html"); got != "<p>other" {
+		t.Errorf("index.html of another app is %s", got)
+	}
+}
+
+// An interrupted pull leaves copies that the next pull takes over.
+func TestPull_UndoRestoresWhatAnInterruptedPullReplaced(t *testing.T) {
+	w := pushed(t)
+	w.Run(pull.Command, "web", "--force", "--base-files").Done()
+	saved, err := filepath.Glob(filepath.Join(w.Env["TOOL_STATE_DIR"], "pulls", "*", "last"))
+	if err != nil || len(saved) != 1 {
+		t.Fatalf("saved: %v, %v", saved, err)
+	}
+	if err := os.Rename(saved[0], filepath.Join(filepath.Dir(saved[0]), "pending")); err != nil {
+		t.Fatal(err)
+	}
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	w.Run(pull.Command, "web", "--force", "--base-files").Done()
+	wantFile(t, w, "<p>hub")
+	w.Run(pull.Command, "web", "--undo").Done().Prints("settings and base files of web", "1 restored")
+	wantFile(t, w, "<p>here")
+	wantSettings(t, w, `"title": "local"`)
+}
+
 func TestPull_WritesBaseFilesToAnotherDirectory(t *testing.T) {
 	w := pushed(t)
 	w.Run(pull.Command, "web", "--base-files-only", "--output", "copy").Done()

@@ -2,6 +2,7 @@ package pull
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -30,24 +31,12 @@ func (p *pull) place() string {
 	return place
 }
 
-// filesDir is where the base files are that a pull has written: --output, or the app root.
-func (p *pull) filesDir() (string, error) {
-	if p.output != "" {
-		return p.output, nil
-	}
-	root, err := p.client.AppRoot()
-	if err != nil {
-		return "", err
-	}
-	return p.local.Workspace.Path(root), nil
-}
-
 // isSettings tells client.json and the files of environments, which are named relative to the
 // workspace, from base files: no base file is in .tool.
 func isSettings(f state.File) bool { return strings.HasPrefix(f.Path, ".tool/") }
 
-// digest returns the SHA-256 of a file as it is now, "" if it cannot be read. dir has the base files.
-func (p *pull) digest(dir string, f state.File) string {
+// digest returns the SHA-256 of a file as it is now, "" if it cannot be read.
+func (p *pull) digest(u *state.Undo, f state.File) string {
 	if isSettings(f) {
 		text, _, err := p.local.Workspace.ReadFile(f.Path)
 		if err != nil {
@@ -55,7 +44,7 @@ func (p *pull) digest(dir string, f state.File) string {
 		}
 		return digestOf(text)
 	}
-	content, err := os.OpenInRoot(dir, f.Path)
+	content, err := os.OpenInRoot(u.Root, f.Path)
 	if err != nil {
 		return ""
 	}
@@ -74,7 +63,7 @@ func digestOf(text []byte) string {
 
 // latestUndo returns what the last pull replaced, nil if that is nothing. Of one that was
 // interrupted it returns what it has written, too; if that is nothing, the pull does not count.
-func (p *pull) latestUndo(dir string) (*state.Undo, map[string]state.File, error) {
+func (p *pull) latestUndo() (*state.Undo, map[string]state.File, error) {
 	for {
 		u, err := p.app.State().LatestUndo(p.place())
 		if err != nil || u == nil || !u.Pending {
@@ -82,7 +71,7 @@ func (p *pull) latestUndo(dir string) (*state.Undo, map[string]state.File, error
 		}
 		written := map[string]state.File{}
 		for _, f := range u.Files {
-			if p.digest(dir, f) == f.Written {
+			if p.digest(u, f) == f.Written {
 				written[f.Path] = f
 			}
 		}
@@ -106,15 +95,15 @@ func (p *pull) saveUndo() (*state.Undo, error) {
 	if p.opts.NoUndo {
 		return undo, nil
 	}
-	dir, err := p.filesDir()
-	if err != nil { // the settings that are pulled may come right
-		dir = ""
+	if p.files != nil {
+		undo.Root = p.files.root
 	}
-	former, written, err := p.latestUndo(dir)
-	if err != nil || former == nil || !former.Pending {
-		former, written = nil, nil // what cannot be read cannot be put back either
-	} else {
-		undo.Before = former.Before
+	former, written, err := p.latestUndo()
+	switch {
+	case err != nil || former == nil || !former.Pending, cmp.Or(undo.Root, former.Root) != cmp.Or(former.Root, undo.Root):
+		former, written = nil, nil // what cannot be read, or is elsewhere, cannot be put back either
+	default:
+		undo.Before, undo.Root = former.Before, cmp.Or(undo.Root, former.Root)
 	}
 	var unsaved error // why a copy could not be made
 	add := func(f state.File, content io.Reader) error {
@@ -209,11 +198,7 @@ func (p *pull) undo() (*Result, error) {
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	dir, err := p.filesDir()
-	if err != nil {
-		return nil, failure.At(app.StageRead, err)
-	}
-	u, _, err := p.latestUndo(dir)
+	u, _, err := p.latestUndo()
 	if err != nil {
 		return nil, failure.At(app.StageRead, err)
 	}
@@ -222,12 +207,23 @@ func (p *pull) undo() (*Result, error) {
 			"no previous settings of %s are saved on this machine", p.local.ClientPath()).
 			WithHint("a pull saves the files that it replaces, until --undo restores them"))
 	}
-	r := &Result{ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Conflicts: flat.Conflicts{},
-		Notes: []string{}}
+	if u.Root != "" { // which may be behind a link by now that leads out of the workspace
+		root, err := p.client.AppRoot()
+		if err == nil && p.local.Workspace.Path(root) != u.Root {
+			err = failure.New(failure.CodeFilesDiffer, "the pull wrote base files into %s, which is not the app root any more", u.Root).
+				WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents())
+		}
+		if err != nil {
+			return nil, failure.At(app.StageRead, err)
+		}
+	}
+	r := &Result{
+		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Conflicts: flat.Conflicts{}, Notes: []string{},
+	}
 	if err := p.restoreSettings(u, r); err != nil {
 		return nil, err
 	}
-	edited, err := p.restoreFiles(u, dir, r)
+	edited, err := p.restoreFiles(u, r)
 	if err != nil || edited {
 		return r, err
 	}
@@ -249,8 +245,8 @@ func (p *pull) restoreSettings(u *state.Undo, r *Result) error {
 		case err == nil && is == f.Written:
 			now[f.Path] = text
 		case err != nil || is != f.SHA256: // else it is restored already
-			return failure.At(app.StageRead, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote",
-				f.Path).
+			return failure.At(app.StageRead, failure.New(wire.CodeRevisionChanged,
+				"%s is no longer what the pull wrote", f.Path).
 				WithHint("nothing was changed; it is saved as it was before in %s", u.Contents()))
 		}
 	}
@@ -289,20 +285,20 @@ func (p *pull) restoreSettings(u *state.Undo, r *Result) error {
 
 // restoreFiles restores the base files that are still as the pull wrote them, or gone, and reports
 // whether others were edited since.
-func (p *pull) restoreFiles(u *state.Undo, dir string, r *Result) (edited bool, err error) {
+func (p *pull) restoreFiles(u *state.Undo, r *Result) (edited bool, err error) {
 	byPath := map[string]state.File{}
 	var entries []tree.Entry
 	for _, f := range u.Files {
 		if !isSettings(f) {
-			entries = append(entries, tree.Entry{Path: f.Path, Mode: tree.ModeOf(uint32(f.Mode)), Size: f.Size,
-				SHA256: f.SHA256})
+			mode := tree.ModeOf(uint32(f.Mode))
+			entries = append(entries, tree.Entry{Path: f.Path, Mode: mode, Size: f.Size, SHA256: f.SHA256})
 			byPath[f.Path] = f
 		}
 	}
 	if len(entries) == 0 {
 		return false, nil
 	}
-	restore, err := basefiles.NewRestore(dir, entries)
+	restore, err := basefiles.NewRestore(u.Root, entries)
 	if err != nil {
 		return false, failure.At(app.StageRead, err)
 	}
@@ -337,7 +333,7 @@ func (p *pull) restoreFiles(u *state.Undo, dir string, r *Result) (edited bool, 
 		return false, nil
 	case r.FilesResult.Added+r.FilesResult.Changed == 0 && !r.SettingsChanged:
 		return true, failure.At(app.StageRead, failure.New(failure.CodeFilesDiffer,
-			"the base files in %s are no longer what the pull wrote", dir).
+			"the base files in %s are no longer what the pull wrote", u.Root).
 			WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents()))
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf(
