@@ -121,9 +121,9 @@ func appendStamp(b []byte, f *File) []byte {
 	return append(b, f.Mode...)
 }
 
-// remember writes the cache. It ignores errors: without a cache, the next run only takes
-// longer.
-func (h *hashing) remember() {
+// remember writes the cache; digest is that of the tree, "" if it is not known. It ignores
+// errors: without a cache, the next run only takes longer.
+func (h *hashing) remember(digest string) {
 	file := h.selection.cacheFile()
 	if file == "" {
 		return
@@ -134,7 +134,7 @@ func (h *hashing) remember() {
 		size += recordSize + len(e.Path)
 	}
 	b := append(append(make([]byte, 0, size), cacheFormat...), 0, 0, 0, 0)
-	b = append(b, cmp.Or(h.digest, noDigest)...)
+	b = append(b, cmp.Or(digest, noDigest)...)
 	for i, e := range h.entries {
 		f := h.selection.Files[i]
 		if e.SHA256 == "" || f.ModTime >= settled {

@@ -36,7 +36,11 @@ func (d *dir) list(visit func(name []byte, kind kind)) error {
 		return err
 	}
 	defer f.Close()
-	return listNames(f, visit)
+	names, err := f.Readdirnames(-1)
+	for _, name := range names {
+		visit([]byte(name), unknown)
+	}
+	return err
 }
 
 func (d *dir) stat(name string) (info, error) { return newInfo(d.root.Lstat(name)) }

@@ -1,7 +1,6 @@
 package basefiles
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -58,13 +56,6 @@ func (s *Selection) tooLarge(onDisk string, size int64) error {
 		WithHint("%s", s.remedy)
 }
 
-func (s *Selection) tooMuch() error {
-	largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })
-	return failure.New(wire.CodeTooLarge, "the %d selected files are %s together, and a file set may be at most %s",
-		len(s.Files), mib(s.Bytes), mib(s.limits.BaseFilesBytes)).
-		WithHint("%s; the largest is %s, %s", s.remedy, s.name(largest.OnDisk), mib(largest.Size))
-}
-
 func (s *Selection) tooMany(root *folder) error {
 	e := failure.New(wire.CodeTooLarge, "more than %d files are selected, the most that a file set may contain",
 		s.limits.BaseFiles)
@@ -83,19 +74,9 @@ func (f *folder) count() int {
 	return n
 }
 
-func (s *Selection) changedWhileReading(onDisk string) error {
-	return failure.New(failure.CodeInvalidFile, "%s keeps changing while it is read", s.name(onDisk)).
-		WithHint("stop what writes it, or %s", s.remedy)
-}
-
 func (s *Selection) changed(onDisk string) error {
 	return failure.New(failure.CodeInvalidFile, "%s changed while it was sent", s.name(onDisk)).
 		WithHint("run the command again")
-}
-
-func (s *Selection) tokenIn(onDisk string, line int, token string) error {
-	return failure.New(failure.CodeTokenInFile, "%s contains an access token on line %d (%s…)", s.name(onDisk), line, pat.Shown(token)).
-		WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 }
 
 // mib prints a size in MiB, rounded up to a tenth, so that a size above a limit

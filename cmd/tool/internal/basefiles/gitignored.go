@@ -71,7 +71,11 @@ func git(ctx context.Context, top, dir, stdin string, args ...string) (paths map
 		return nil, errors.New("git is not installed")
 	}
 	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(cmd.Env, elsewhere), "GIT_DIR="+filepath.Join(top, ".git"), "GIT_WORK_TREE="+top,
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(elsewhere, name)
+	})
+	cmd.Env = append(cmd.Env, "GIT_DIR="+filepath.Join(top, ".git"), "GIT_WORK_TREE="+top,
 		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1") // a setting could allow any protocol
 	cmd.Stdin = strings.NewReader(stdin)
 	var stderr strings.Builder
@@ -100,13 +104,8 @@ func within(set map[string]bool, path string) bool {
 	return set[path]
 }
 
-// elsewhere reports whether an environment variable makes git use a part of another
-// repository, or refuse to check paths. A hook of git sets such variables.
-func elsewhere(variable string) bool {
-	name, _, _ := strings.Cut(variable, "=")
-	switch name {
-	case "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_LITERAL_PATHSPECS":
-		return true
-	}
-	return false
+// elsewhere are environment variables that make git use a part of another repository, or
+// refuse to check paths. A hook of git sets such variables.
+var elsewhere = []string{
+	"GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_LITERAL_PATHSPECS",
 }

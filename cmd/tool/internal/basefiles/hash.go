@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -40,20 +41,36 @@ func (s Stamp) young() bool {
 // progress, if not nil, is called by one goroutine at a time with the files and bytes
 // that are done. The files in the cache are reported in one call.
 func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int64)) (tree.Snapshot, error) {
-	h := &hashing{selection: s, ctx: ctx, progress: progress, started: time.Now()}
-	h.recall()
-	if h.digest != "" { // nothing changed
-		return tree.Snapshot{Tree: h.entries, Digest: h.digest}, ctx.Err()
+	h := &hashing{selection: s, ctx: ctx, progress: progress, started: time.Now(), entries: make(tree.Tree, len(s.Files))}
+	var known cache
+	if s.known != nil {
+		known = s.known()
 	}
-	err := h.run()
-	if err == nil {
-		h.digest = h.entries.Digest()
+	var bytes int64
+	for i, f := range s.Files {
+		h.entries[i] = tree.Entry{Path: f.Path, Mode: f.Mode, Size: f.Size, SHA256: known.digest(f)}
+		if h.entries[i].SHA256 == "" {
+			h.todo = append(h.todo, i)
+		} else {
+			bytes += f.Size
+		}
 	}
-	h.remember()
-	if err != nil {
+	h.advance(len(s.Files)-len(h.todo), bytes)
+	if digest := known.treeDigest(); digest != "" && len(h.todo) == 0 { // nothing changed
+		return tree.Snapshot{Tree: h.entries, Digest: digest}, ctx.Err()
+	}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (len(h.todo)+batch-1)/batch) {
+		workers.Go(h.work)
+	}
+	workers.Wait()
+	if err := cmp.Or(ctx.Err(), h.err); err != nil {
+		h.remember("")
 		return tree.Snapshot{}, err
 	}
-	return tree.Snapshot{Tree: h.entries, Digest: h.digest}, nil
+	snapshot := h.entries.Snapshot()
+	h.remember(snapshot.Digest)
+	return snapshot, nil
 }
 
 // hashing is the state of one call of Hash.
@@ -62,7 +79,6 @@ type hashing struct {
 	ctx       context.Context
 	started   time.Time
 	entries   tree.Tree // an entry for each file; SHA256 is empty until it is known
-	digest    string    // of entries; empty until it is known
 	todo      []int     // indices of the files to read
 	next      atomic.Int64
 
@@ -74,29 +90,6 @@ type hashing struct {
 	err      error
 }
 
-// recall takes digests from the cache, and adds files without one to todo.
-func (h *hashing) recall() {
-	files := h.selection.Files
-	h.entries = make(tree.Tree, len(files))
-	var known cache
-	if h.selection.known != nil {
-		known = h.selection.known()
-	}
-	var bytes int64
-	for i, f := range files {
-		h.entries[i] = tree.Entry{Path: f.Path, Mode: f.Mode, Size: f.Size, SHA256: known.digest(f)}
-		if h.entries[i].SHA256 == "" {
-			h.todo = append(h.todo, i)
-		} else {
-			bytes += f.Size
-		}
-	}
-	if len(h.todo) == 0 {
-		h.digest = known.treeDigest()
-	}
-	h.advance(len(files)-len(h.todo), bytes)
-}
-
 func (h *hashing) advance(files int, bytes int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,18 +98,6 @@ func (h *hashing) advance(files int, bytes int64) {
 	if h.progress != nil {
 		h.progress(h.files, h.bytes)
 	}
-}
-
-func (h *hashing) run() error {
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (len(h.todo)+batch-1)/batch) {
-		workers.Go(h.work)
-	}
-	workers.Wait()
-	if err := h.ctx.Err(); err != nil {
-		return err
-	}
-	return h.err
 }
 
 // fail keeps the error of the first file that fails, and stops the workers. Batches are
@@ -170,7 +151,8 @@ func (h *hashing) read(r *reader, i int) error {
 			return nil
 		}
 	}
-	return h.selection.changedWhileReading(file.OnDisk)
+	return failure.New(failure.CodeInvalidFile, "%s keeps changing while it is read", h.selection.name(file.OnDisk)).
+		WithHint("stop what writes it, or %s", h.selection.remedy)
 }
 
 // try hashes a file. It is ok if the file did not change while it was read.
@@ -195,7 +177,9 @@ func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
 		return info{}, false, h.selection.unreadable(onDisk, err)
 	}
 	if found != nil {
-		return info{}, false, h.selection.tokenIn(onDisk, found.line, found.text)
+		return info{}, false, failure.New(failure.CodeTokenInFile, "%s contains an access token on line %d (%s…)",
+			h.selection.name(onDisk), found.line, pat.Shown(found.text)).
+			WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 	}
 	after, err := f.stat()
 	ok = err == nil && after == is && n == is.Size && reliable

@@ -12,7 +12,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -270,7 +269,7 @@ func openBelow(in *os.Root, name string, create bool) (*os.Root, error) {
 
 // spelled returns a name as spelled on disk, which may not be in NFC.
 func spelled(in *os.Root, name string) string {
-	if strings.IndexFunc(name, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
+	if isASCII(name) {
 		return name
 	}
 	if _, err := in.Lstat(name); !errors.Is(err, fs.ErrNotExist) {

@@ -17,6 +17,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/tree"
 )
 
 const (
@@ -25,8 +26,12 @@ const (
 	builtInSource = "built-in"
 )
 
-//go:embed built-in.gitignore
-var defaults []byte
+var (
+	//go:embed built-in.gitignore
+	defaults []byte
+	//go:embed run.gitignore
+	run []byte
+)
 
 // builtIn returns the built-in rules: those of files that hold secrets, and the others.
 var builtIn = sync.OnceValues(func() (secrets, others *ignore.Rules) {
@@ -96,4 +101,26 @@ func readIn(dir, name string, limit int64) ([]byte, error) {
 		err = fmt.Errorf("it is larger than %d KiB", limit>>10)
 	}
 	return text, err
+}
+
+// runRules match, in lower case, files that other programs run, or read what to run from.
+var runRules = sync.OnceValue(func() *ignore.Rules { return ignore.Compile(run, "") })
+
+// ToConfirm reports whether a person is to be asked before a file is added to an app: it
+// says what a push sends, or no push would send it, or other programs run it.
+func ToConfirm(e tree.Entry) bool {
+	lower := strings.ToLower(e.Path) // as some file systems read it
+	_, others := builtIn()
+	return e.Mode == tree.Executable || lower == toolignore || excludes(runRules(), lower) ||
+		HoldsSecrets(e.Path) || excludes(others, e.Path) || excludes(others, lower)
+}
+
+// excludes reports whether rules exclude a file, or a directory that it is in.
+func excludes(rules *ignore.Rules, name string) bool {
+	for dir := false; name != "."; name, dir = path.Dir(name), true {
+		if rule := rules.Match(name, dir); rule != nil && !rule.Keeps {
+			return true
+		}
+	}
+	return false
 }

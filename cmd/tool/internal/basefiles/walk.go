@@ -1,6 +1,7 @@
 package basefiles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -14,7 +15,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // filter decides which files are selected.
@@ -51,9 +54,9 @@ type walker struct {
 	filter
 	selection *Selection // names files in errors
 	ctx       context.Context
-	work      chan task      // for idle readers
+	work      chan *folder   // for idle readers
 	readers   chan struct{}  // taken by each reader
-	open      sync.WaitGroup // unfinished tasks
+	open      sync.WaitGroup // folders that are not read yet
 
 	found     atomic.Int64 // files selected so far
 	lookalike atomic.Bool  // two names in a directory may be the same on another file system
@@ -62,6 +65,7 @@ type walker struct {
 // folder collects what one directory adds to a selection.
 type folder struct {
 	location      // ends in a slash; empty for the root
+	dir           *dir
 	files         []*File
 	below         []*folder
 	skipped       []Skip
@@ -73,20 +77,13 @@ type folder struct {
 // location is a path in the tree, and its spelling on disk.
 type location struct{ path, onDisk string }
 
-// add appends a name to p, which is empty or ends in a slash.
+// add appends a name to p, which is empty or ends in a slash, or a slash to a name.
 func (p location) add(name []byte) location {
 	onDisk := p.onDisk + string(name)
 	if p.path == p.onDisk && norm.NFC.IsNormal(name) {
 		return location{onDisk, onDisk} // share one string
 	}
 	return location{p.path + string(norm.NFC.Bytes(name)), onDisk}
-}
-
-func (p location) slash() location {
-	if p.path == p.onDisk {
-		return location{p.path + "/", p.path + "/"}
-	}
-	return location{p.path + "/", p.onDisk + "/"}
 }
 
 // walk adds the files that c selects to s.
@@ -96,14 +93,15 @@ func (s *Selection) walk(ctx context.Context, c filter) error {
 		c.above = s.root + "/"
 	}
 	// More readers than cores, because some wait for the disk.
-	w := &walker{filter: c, selection: s, ctx: ctx, work: make(chan task), readers: make(chan struct{}, runtime.GOMAXPROCS(0)+6)}
+	readers := make(chan struct{}, runtime.GOMAXPROCS(0)+6)
+	w := &walker{filter: c, selection: s, ctx: ctx, work: make(chan *folder), readers: readers}
 	defer close(w.work)
 	d, err := s.open()
 	if err != nil {
 		return s.unreadable("", err)
 	}
-	root := &folder{secret: HoldsSecrets(c.above + "any file")}
-	w.start(task{d, root})
+	root := &folder{dir: d, secret: HoldsSecrets(c.above + "any file")}
+	w.start(root)
 	w.open.Wait()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -119,47 +117,37 @@ func (s *Selection) walk(ctx context.Context, c filter) error {
 	return s.check(w.lookalike.Load())
 }
 
-// task is a directory to read.
-type task struct {
-	dir  *dir
-	into *folder
-}
-
-// start hands t to an idle reader or a new one. If there are enough readers, it reads
+// start hands f to an idle reader or a new one. If there are enough readers, it reads
 // the directory itself.
-func (w *walker) start(t task) {
+func (w *walker) start(f *folder) {
 	w.open.Add(1)
 	select {
-	case w.work <- t:
+	case w.work <- f:
 		return
 	default:
 	}
 	select {
 	case w.readers <- struct{}{}:
 		go func() {
-			w.do(t)
-			for t := range w.work {
-				w.do(t)
+			w.read(f)
+			for f := range w.work {
+				w.read(f)
 			}
 		}()
 	default:
-		w.do(t)
+		w.read(f)
 	}
 }
 
-func (w *walker) do(t task) {
-	w.read(t.dir, t.into)
-	w.open.Done()
-}
-
-// read reads the directory d and closes it.
-func (w *walker) read(d *dir, f *folder) {
-	defer d.close()
+// read reads the directory of f and closes it.
+func (w *walker) read(f *folder) {
+	defer w.open.Done()
+	defer f.dir.close()
 	if w.ctx.Err() != nil || above(w.found.Load(), int64(w.selection.limits.BaseFiles)) {
 		return
 	}
-	err := d.list(func(name []byte, kind kind) {
-		f.fail(w.visit(d, f, f.add(name), kind))
+	err := f.dir.list(func(name []byte, kind kind) {
+		f.fail(w.visit(f, f.add(name), kind))
 	})
 	if err != nil {
 		f.fail(w.selection.unreadable(f.onDisk, err))
@@ -171,7 +159,7 @@ func (w *walker) read(d *dir, f *folder) {
 	slices.SortFunc(f.files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(f.below, func(a, b *folder) int { return strings.Compare(a.path, b.path) })
 	for _, below := range f.below {
-		f.fail(w.enter(d, f, below))
+		f.fail(w.enter(f, below))
 	}
 }
 
@@ -182,11 +170,11 @@ func (f *folder) fail(err error) {
 	}
 }
 
-func (w *walker) visit(d *dir, f *folder, p location, kind kind) error {
+func (w *walker) visit(f *folder, p location, kind kind) error {
 	is := info{kind: kind}
 	if kind == unknown {
 		var err error
-		if is, err = w.stat(d, f, p); err != nil {
+		if is, err = w.stat(f, p); err != nil {
 			return err
 		}
 	}
@@ -204,10 +192,10 @@ func (w *walker) visit(d *dir, f *folder, p location, kind kind) error {
 	secret = secret || f.secret
 	switch is.kind {
 	case directory:
-		f.below = append(f.below, &folder{location: p.slash(), secret: secret})
+		f.below = append(f.below, &folder{location: p.add([]byte{'/'}), secret: secret})
 		return nil
 	case regular:
-		return w.choose(d, f, p, is, secret)
+		return w.choose(f, p, is, secret)
 	case link:
 		f.links++
 	default:
@@ -217,8 +205,8 @@ func (w *walker) visit(d *dir, f *folder, p location, kind kind) error {
 	return nil
 }
 
-func (w *walker) stat(d *dir, f *folder, p location) (info, error) {
-	is, err := d.stat(p.onDisk[len(f.onDisk):])
+func (w *walker) stat(f *folder, p location) (info, error) {
+	is, err := f.dir.stat(p.onDisk[len(f.onDisk):])
 	if err != nil {
 		return info{}, w.selection.unreadable(p.onDisk, err)
 	}
@@ -236,23 +224,21 @@ func (w *walker) skip(f *folder, p location, kind kind, why string) {
 	f.skipped = append(f.skipped, Skip{path, why})
 }
 
-func (w *walker) enter(d *dir, f, below *folder) error {
+func (w *walker) enter(f, below *folder) (err error) {
 	if len(below.path) > tree.MaxPath { // limits how many directories are open
 		return w.selection.invalidPath(below.onDisk, tree.CheckPath(below.path))
 	}
-	name := strings.TrimSuffix(below.onDisk[len(f.onDisk):], "/")
-	opened, err := d.openDir(name)
-	if err != nil {
+	if below.dir, err = f.dir.openDir(strings.TrimSuffix(below.onDisk[len(f.onDisk):], "/")); err != nil {
 		return w.selection.unreadable(below.onDisk, err)
 	}
-	w.start(task{opened, below})
+	w.start(below)
 	return nil
 }
 
-func (w *walker) choose(d *dir, f *folder, p location, is info, secret bool) error {
+func (w *walker) choose(f *folder, p location, is info, secret bool) error {
 	if is.mode == "" { // the listing knew only the kind
 		var err error
-		if is, err = w.stat(d, f, p); err != nil {
+		if is, err = w.stat(f, p); err != nil {
 			return err
 		}
 		if is.kind != regular {
@@ -273,20 +259,11 @@ func (w *walker) choose(d *dir, f *folder, p location, is info, secret bool) err
 // mayLookAlike is a fast check whether two names in f may be the same on another file
 // system. It never misses a pair.
 func (f *folder) mayLookAlike() bool {
-	mixed := false
-	for name := range f.names {
-		for i := range len(name) {
-			if name[i] >= utf8.RuneSelf {
-				return true
-			}
-			mixed = mixed || name[i] >= 'A' && name[i] <= 'Z'
-		}
-	}
-	if !mixed {
-		return false
-	}
 	lower := map[string]bool{}
 	for name := range f.names {
+		if !isASCII(name) {
+			return true
+		}
 		lower[strings.ToLower(name)] = true
 	}
 	return len(lower) < len(f.files)+len(f.below)
@@ -337,7 +314,10 @@ func (s *Selection) check(lookalike bool) error {
 		s.Bytes += f.Size
 	}
 	if above(s.Bytes, s.limits.BaseFilesBytes) {
-		return s.tooMuch()
+		largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })
+		return failure.New(wire.CodeTooLarge, "the %d selected files are %s together, and a file set may be at most %s",
+			len(s.Files), mib(s.Bytes), mib(s.limits.BaseFilesBytes)).
+			WithHint("%s; the largest is %s, %s", s.remedy, s.name(largest.OnDisk), mib(largest.Size))
 	}
 	if !lookalike {
 		return nil
@@ -356,4 +336,8 @@ func (s *Selection) check(lookalike bool) error {
 		return s.invalidPath(broken.Path, err)
 	}
 	return err
+}
+
+func isASCII(name string) bool {
+	return strings.IndexFunc(name, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
 }
