@@ -16,7 +16,8 @@ func (b *bundler) copy(n *yaml.Node, depth int) (*yaml.Node, error) {
 		return nil, fmt.Errorf("the description has more than %d values, counting each use of a YAML alias", maxValues)
 	}
 	if depth > maxDepth {
-		return nil, fmt.Errorf("line %d: values are nested more than %d deep, or an alias contains itself", n.Line, maxDepth)
+		return nil, fmt.Errorf("line %d: values are nested more than %d deep, or an alias contains itself",
+			n.Line, maxDepth)
 	}
 	if n.Kind == yaml.AliasNode {
 		return b.copy(n.Alias, depth+1)

@@ -155,12 +155,7 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.walk(ctx, filter{
-		own:   own,
-		never: never(generatedBelow(o, s.root)),
-		list:  o.ListSkipped,
-	})
-	if err != nil {
+	if err := s.walk(ctx, filter{own: own, generated: generatedBelow(o, s.root), list: o.ListSkipped}); err != nil {
 		return nil, err
 	}
 	if len(s.Files) == 0 && !o.AllowEmpty {
@@ -199,7 +194,7 @@ func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 	}
 	s.remedy, s.limits = "move it out of "+s.name(""), cmp.Or(o.Limits, UsualLimits)
 	own := ignore.Compile([]byte(notBundled), builtInSource)
-	if err := s.walk(ctx, filter{own: own, never: never(nil)}); err != nil {
+	if err := s.walk(ctx, filter{own: own}); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -222,7 +217,8 @@ func locate(workspace, root, cacheDir string) (*Selection, error) {
 	}
 	rel, err := filepath.Rel(inside, resolved)
 	if err != nil || !filepath.IsLocal(rel) {
-		return nil, failure.New(failure.CodeOutsideWorkspace, "%s leads to %s, outside the workspace", shown(workspace, root), resolved)
+		return nil, failure.New(failure.CodeOutsideWorkspace, "%s leads to %s, outside the workspace",
+			shown(workspace, root), resolved)
 	}
 	if is, err := os.Stat(resolved); err == nil && !is.IsDir() {
 		return nil, failure.New(failure.CodeInvalidFile, "%s is not a directory", shown(workspace, root))
@@ -264,22 +260,6 @@ func generatedBelow(o Options, root string) map[string]bool {
 		}
 	}
 	return below
-}
-
-// never returns a function that says why a path is excluded whatever the rules say:
-// it is in a reserved directory, or generated.
-func never(generated map[string]bool) func(path string) (why string) {
-	return func(path string) string {
-		switch name := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:]); {
-		case name == ".tool":
-			return "the stack, which is published on its own"
-		case name != "":
-			return name + " (built-in)"
-		case len(generated) > 0 && generated[path]:
-			return "generated (manifest.json)"
-		}
-		return ""
-	}
 }
 
 // open opens the root. It follows no symbolic link below the workspace, even if one

@@ -23,7 +23,8 @@ import (
 // look different, because only files without a token are recorded, and when the digest
 // of a tree is computed differently.
 //
-//	record: size, mtime, ctime, inode (8 bytes each), mode (4 digits), digest (64 hex digits), length of path (2 bytes), path
+//	record: size, mtime, ctime, inode (8 bytes each), mode (4 digits), digest (64 hex digits),
+//	        length of path (2 bytes), path
 //
 // Numbers are little-endian.
 const (

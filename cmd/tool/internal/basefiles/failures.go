@@ -16,7 +16,8 @@ import (
 
 func noBaseFiles(format string, args ...any) error {
 	return failure.New(failure.CodeNoBaseFiles, format, args...).
-		WithHint("settings.basePath says where the app is, and .toolignore what is left out; to push an empty set, add --allow-empty")
+		WithHint("settings.basePath says where the app is, and .toolignore what is left out; " +
+			"to push an empty set, add --allow-empty")
 }
 
 // name returns the path in the workspace, quoted if it contains spaces or special

@@ -41,7 +41,8 @@ func (s Stamp) young() bool {
 // progress, if not nil, is called by one goroutine at a time with the files and bytes
 // that are done. The files in the cache are reported in one call.
 func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int64)) (tree.Snapshot, error) {
-	h := &hashing{selection: s, ctx: ctx, progress: progress, started: time.Now(), entries: make(tree.Tree, len(s.Files))}
+	h := &hashing{selection: s, ctx: ctx, progress: progress, started: time.Now()}
+	h.entries = make(tree.Tree, len(s.Files))
 	var known cache
 	if s.known != nil {
 		known = s.known()
@@ -146,7 +147,8 @@ func (h *hashing) read(r *reader, i int) error {
 		}
 		if ok {
 			file.Mode, file.Stamp = is.mode, is.Stamp
-			h.entries[i] = tree.Entry{Path: file.Path, Mode: file.Mode, Size: file.Size, SHA256: hex.EncodeToString(r.hash.Sum(nil))}
+			digest := hex.EncodeToString(r.hash.Sum(nil))
+			h.entries[i] = tree.Entry{Path: file.Path, Mode: file.Mode, Size: file.Size, SHA256: digest}
 			h.advance(1, 0)
 			return nil
 		}

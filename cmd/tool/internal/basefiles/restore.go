@@ -58,7 +58,7 @@ func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 	for _, e := range files {
 		if err := r.compare(e); err != nil {
 			r.Close()
-			return nil, r.unwritable(e.Path, err)
+			return nil, r.fail(e.Path, err)
 		}
 	}
 	return r, nil
@@ -74,12 +74,7 @@ func (r *Restore) open() (err error) {
 
 // compare adds e to Added or Changed unless the file is the same.
 func (r *Restore) compare(e tree.Entry) error {
-	in, name, err := r.parent(e.Path, false)
-	var mode tree.Mode
-	var digest string
-	if err == nil {
-		mode, digest, err = digestOf(in, name)
-	}
+	mode, digest, err := r.existing(e.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Added = append(r.Added, e)
@@ -92,6 +87,26 @@ func (r *Restore) compare(e tree.Entry) error {
 	return nil
 }
 
+// existing returns the mode and the SHA-256 of the file at a path. It follows no link.
+func (r *Restore) existing(path string) (mode tree.Mode, digest string, err error) {
+	f, is, err := r.openFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	_, err = io.Copy(hash, f)
+	return tree.ModeOf(uint32(is.Mode().Perm())), hex.EncodeToString(hash.Sum(nil)), err
+}
+
+func (r *Restore) openFile(path string) (*os.File, fs.FileInfo, error) {
+	in, name, err := r.parent(path, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return openFile(in, name)
+}
+
 // Found returns the SHA-256 that the existing file of a changed path had when it was
 // compared.
 func (r *Restore) Found(path string) string { return r.found[path] }
@@ -101,18 +116,14 @@ func (r *Restore) Found(path string) string { return r.found[path] }
 func (r *Restore) Save(save func(Former) error) error {
 	for _, e := range r.Changed {
 		if err := r.saveOne(e, save); err != nil {
-			return r.unwritten(e, err)
+			return r.fail(e.Path, err)
 		}
 	}
 	return nil
 }
 
 func (r *Restore) saveOne(e tree.Entry, save func(Former) error) error {
-	in, name, err := r.parent(e.Path, false)
-	if err != nil {
-		return err
-	}
-	f, is, err := openFile(in, name)
+	f, is, err := r.openFile(e.Path)
 	if err != nil {
 		return errChanged
 	}
@@ -130,27 +141,11 @@ func (r *Restore) saveOne(e tree.Entry, save func(Former) error) error {
 
 // Open opens the existing file of a changed path, and returns its size.
 func (r *Restore) Open(path string) (io.ReadCloser, int64, error) {
-	in, name, err := r.parent(path, false)
+	f, is, err := r.openFile(path)
 	if err != nil {
-		return nil, 0, r.unwritable(path, err)
-	}
-	f, is, err := openFile(in, name)
-	if err != nil {
-		return nil, 0, r.unwritable(path, err)
+		return nil, 0, r.fail(path, err)
 	}
 	return f, is.Size(), nil
-}
-
-// digestOf returns the mode and the SHA-256 of a regular file. It follows no link.
-func digestOf(in *os.Root, name string) (mode tree.Mode, digest string, err error) {
-	f, is, err := openFile(in, name)
-	if err != nil {
-		return "", "", err
-	}
-	defer f.Close()
-	hash := sha256.New()
-	_, err = io.Copy(hash, f)
-	return tree.ModeOf(uint32(is.Mode().Perm())), hex.EncodeToString(hash.Sum(nil)), err
 }
 
 // Write writes a file completely or not at all. It fails with files_differ, and changes
@@ -165,17 +160,19 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 		}
 	}
 	if err := r.write(e, content); err != nil {
-		return r.unwritten(e, err)
+		return r.fail(e.Path, err)
 	}
 	return nil
 }
 
-func (r *Restore) unwritten(e tree.Entry, err error) error {
+// fail says of which file err is.
+func (r *Restore) fail(path string, err error) error {
+	name := filepath.Join(r.dir, filepath.FromSlash(path))
 	if errors.Is(err, errChanged) {
-		return failure.New(failure.CodeFilesDiffer, "%s was not replaced: %w", r.name(e.Path), err).
+		return failure.New(failure.CodeFilesDiffer, "%s was not replaced: %w", name, err).
 			WithHint("run the command again to compare the files again")
 	}
-	return r.unwritable(e.Path, err)
+	return failure.New(failure.CodeInvalidFile, "write %s: %w", name, failure.Cause(err))
 }
 
 // errChanged means that a file changed since it was compared.
@@ -191,7 +188,7 @@ func (r *Restore) write(e tree.Entry, content io.Reader) error {
 	if err := create(in, temporary, name, e.Mode, content); err != nil {
 		return err
 	}
-	_, digest, err := digestOf(in, name)
+	_, digest, err := r.existing(e.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || digest != r.found[e.Path] {
 		return errChanged
 	}
@@ -237,14 +234,20 @@ func (r *Restore) parent(p string, create bool) (in *os.Root, name string, err e
 	if r.last != dir {
 		r.leave()
 		for r.last != dir {
-			name, _, _ := strings.Cut(dir[len(r.last):], "/")
-			below, err := openBelow(r.in, spelled(r.in, name), create)
+			segment, _, _ := strings.Cut(dir[len(r.last):], "/")
+			name := spelled(r.in, segment)
+			if create {
+				if err := owner.Mkdir(r.in, name); err != nil && !errors.Is(err, fs.ErrExist) {
+					return nil, "", err
+				}
+			}
+			below, err := openRoot(r.in, name)
 			if err != nil {
 				return nil, "", err
 			}
-			above := r.last
+			end := len(r.last) + len(segment) + len("/")
 			r.leave()
-			r.in, r.last = below, dir[:len(above)+len(name)+1]
+			r.in, r.last = below, dir[:end]
 		}
 	}
 	return r.in, spelled(r.in, last), nil
@@ -256,15 +259,6 @@ func (r *Restore) leave() {
 		r.in.Close()
 	}
 	r.in, r.last = r.root, ""
-}
-
-func openBelow(in *os.Root, name string, create bool) (*os.Root, error) {
-	if create {
-		if err := owner.Mkdir(in, name); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-	}
-	return openRoot(in, name)
 }
 
 // spelled returns a name as spelled on disk, which may not be in NFC.
@@ -287,12 +281,6 @@ func spelled(in *os.Root, name string) string {
 		}
 	}
 	return name
-}
-
-func (r *Restore) name(p string) string { return filepath.Join(r.dir, filepath.FromSlash(p)) }
-
-func (r *Restore) unwritable(p string, err error) error {
-	return failure.New(failure.CodeInvalidFile, "write %s: %w", r.name(p), failure.Cause(err))
 }
 
 // Close closes the directory.

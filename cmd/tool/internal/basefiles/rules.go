@@ -33,18 +33,12 @@ var (
 	run []byte
 )
 
-// builtIn returns the built-in rules: those of files that hold secrets, and the others.
+// builtIn returns the built-in rules: those of files that hold secrets, which match names in
+// lower case, because these files are read in any, and the others.
 var builtIn = sync.OnceValues(func() (secrets, others *ignore.Rules) {
 	rest, named, _ := bytes.Cut(defaults, []byte("# What holds secrets"))
 	return ignore.Compile(named, builtInSource), ignore.Compile(rest, builtInSource)
 })
-
-// matchSecret returns the built-in rule about files that hold secrets that decides, or nil.
-// It compares names without regard to case, because these files are read in any.
-func matchSecret(path string, dir bool) *ignore.Rule {
-	secrets, _ := builtIn()
-	return secrets.Match(strings.ToLower(path), dir)
-}
 
 // HoldsSecrets reports whether a built-in rule excludes a path because of the secrets that
 // such files hold.

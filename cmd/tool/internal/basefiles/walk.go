@@ -22,31 +22,39 @@ import (
 
 // filter decides which files are selected.
 type filter struct {
-	own   *ignore.Rules                  // decide before the built-in rules
-	never func(path string) (why string) // excluded whatever the rules say
-	list  bool                           // record skipped paths
-	above string                         // the root in the workspace, with a slash at its end; "" for the workspace
+	own       *ignore.Rules   // decide before the built-in rules
+	generated map[string]bool // never selected
+	list      bool            // record skipped paths
+	above     string          // the root in the workspace, with a slash at its end; "" for the workspace
 }
 
-// rule returns the rule that excludes path, or nil; then it reports whether a built-in rule
-// would exclude path because of the secrets that such files hold.
-func (c *filter) rule(path string, dir bool) (excludes *ignore.Rule, secret bool) {
+// excludes returns why path is excluded, "" if it is not. Then secret reports whether a
+// built-in rule would exclude it because of the secrets that such files hold.
+func (c *filter) excludes(path string, dir bool) (why string, secret bool) {
+	switch name := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:]); {
+	case name == ".tool":
+		return "the stack, which is published on its own", false
+	case name != "":
+		return name + " (built-in)", false
+	case c.generated[path]:
+		return "generated (manifest.json)", false
+	}
 	own := c.own.Match(path, dir)
 	if own != nil && !own.Keeps {
-		return own, false
+		return reason(own), false
 	}
-	rule := matchSecret(c.above+path, dir)
+	secrets, others := builtIn()
+	rule := secrets.Match(strings.ToLower(c.above+path), dir)
 	if own != nil {
-		return nil, rule != nil && !rule.Keeps
+		return "", rule != nil && !rule.Keeps
 	}
 	if rule == nil {
-		_, others := builtIn()
 		rule = others.Match(path, dir)
 	}
 	if rule == nil || rule.Keeps {
-		return nil, false
+		return "", false
 	}
-	return rule, false
+	return reason(rule), false
 }
 
 // walker reads directories on all cores, each from its open parent.
@@ -178,15 +186,9 @@ func (w *walker) visit(f *folder, p location, kind kind) error {
 			return err
 		}
 	}
-	if why := w.never(p.path); why != "" {
+	why, secret := w.excludes(p.path, is.kind == directory)
+	if why != "" {
 		w.skip(f, p, is.kind, why)
-		return nil
-	}
-	rule, secret := w.rule(p.path, is.kind == directory)
-	if rule != nil {
-		if w.list {
-			w.skip(f, p, is.kind, reason(rule))
-		}
 		return nil
 	}
 	secret = secret || f.secret
@@ -327,7 +329,8 @@ func (s *Selection) check(lookalike bool) error {
 	paths := make([]string, len(s.Files))
 	for i, f := range s.Files {
 		if i > 0 && f.Path == s.Files[i-1].Path {
-			return s.invalidPath(f.OnDisk, errors.New("another file's name differs from it only in Unicode normalization"))
+			why := errors.New("another file's name differs from it only in Unicode normalization")
+			return s.invalidPath(f.OnDisk, why)
 		}
 		paths[i] = f.Path
 	}

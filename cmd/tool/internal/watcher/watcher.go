@@ -6,6 +6,7 @@ package watcher
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -80,20 +81,12 @@ func (w *Watcher) poll(why error) {
 	}
 }
 
-// matters reports whether an event is a change that matters.
-func (w *Watcher) matters(e fsnotify.Event) bool {
-	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-		delete(w.watched, e.Name) // a directory that comes back is another
-	}
-	return !w.Ignore(e.Name)
-}
-
 // Wait returns once something has changed and then nothing for a while, or when the
 // time is over. A nil channel never is.
 func (w *Watcher) Wait(ctx context.Context, over <-chan time.Time) error {
-	var quiet, latest, poll <-chan time.Time
+	var quiet, latest <-chan time.Time
 	if w.polling {
-		poll = time.After(pollInterval)
+		quiet = time.After(pollInterval)
 	}
 	gather := func() {
 		quiet = time.After(Gathering)
@@ -111,10 +104,11 @@ func (w *Watcher) Wait(ctx context.Context, over <-chan time.Time) error {
 			return nil
 		case <-latest:
 			return nil
-		case <-poll:
-			return nil
 		case e := <-w.events:
-			if w.matters(e) {
+			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+				delete(w.watched, e.Name) // a directory that comes back is another
+			}
+			if !w.Ignore(e.Name) {
 				gather()
 			}
 		case err := <-w.errors: // such as too many events at once, of which some were lost
@@ -135,11 +129,6 @@ func AnyOf(ignored []string, dir string, only ...string) func(string) bool {
 		if filepath.Dir(path) != dir {
 			return all[path]
 		}
-		for _, name := range only {
-			if filepath.Base(path) == name {
-				return false
-			}
-		}
-		return true
+		return !slices.Contains(only, filepath.Base(path))
 	}
 }
