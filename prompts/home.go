@@ -34,7 +34,9 @@ type Action struct {
 // Home shows what load finds until the user chooses an action, and returns it and the
 // item's number, -1 for none. Key r loads again. A user who leaves gives an empty
 // Action. The error is [tui.ErrInterrupted] or that of ctx.
-func (p Prompter) Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (Action, int, error) {
+func (p Prompter) Home(
+	ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
+) (Action, int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &homeView{view: newView(p), ctx: ctx, doing: doing, load: load, actions: actions}
@@ -129,7 +131,8 @@ func (m *homeView) View() string {
 	help := hints(m.theme, columns, m.keys()...)
 	room := m.rows - len(status) - len(help) - 2
 	details := m.details(columns, room-min(len(m.Items), 3)-1)
-	return strings.Join(slices.Concat(status, []string{""}, m.list(columns, max(1, room-len(details))), details, []string{""}, help), "\n")
+	list := m.list(columns, max(1, room-len(details)))
+	return strings.Join(slices.Concat(status, []string{""}, list, details, []string{""}, help), "\n")
 }
 
 // list shows the items around the chosen one, in columns: name and state.

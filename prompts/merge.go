@@ -40,7 +40,8 @@ func (p Prompter) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
 func (p Prompter) mergePlain(ctx context.Context, q Merge, sides []flat.Side) ([]flat.Side, error) {
 	const quit = "q"
 	choices := []Choice{
-		{"m", "Mine"}, {"t", "Theirs"}, {"M", "Mine for all that are left"}, {"T", "Theirs for all that are left"}, {quit, cancel},
+		{"m", "Mine"}, {"t", "Theirs"},
+		{"M", "Mine for all that are left"}, {"T", "Theirs for all that are left"}, {quit, cancel},
 	}
 	for i, c := range q.Conflicts {
 		title := fmt.Sprintf("Conflict %d of %d: %s", i+1, len(sides), tui.Shorten(c.Key, plainWidth))

@@ -77,8 +77,9 @@ func TestOverwrite_OnlyExplicitYesCounts(t *testing.T) {
 		{"tab enter", open}, {"left enter", open}, {"right enter", open},
 		{"ctrl+c", interrupted}, {"ctrl+d", interrupted}, {"left ctrl+c", interrupted}, {"/ ctrl+c", interrupted}, {"/ abc ctrl+d", interrupted},
 		{"down enter", open}, {"down enter n", no}, {"down down y", yes},
-		{"/ y", open}, {"/ yes", open}, {"/ n esc", open}, {"/ n esc esc", no}, {"/ nothing enter enter", open}, {"/ title enter y", yes},
-		{"/ title enter q", no}, {"/ title enter n", no}, {"/ title enter esc", open}, {"/ title enter esc esc", no}, {"space", open}, {"a", open}, {"x", open}, {"Y", open},
+		{"/ y", open}, {"/ yes", open}, {"/ n esc", open}, {"/ n esc esc", no}, {"/ nothing enter enter", open},
+		{"/ title enter y", yes}, {"/ title enter q", no}, {"/ title enter n", no}, {"/ title enter esc", open},
+		{"/ title enter esc esc", no}, {"space", open}, {"a", open}, {"x", open}, {"Y", open},
 	} {
 		t.Run(c.keys, func(t *testing.T) {
 			v := prompts.NewView(question(diff(t, `{"title": 1, "old": 2}`, `{"title": 2, "new": 3}`)), 80, 24)
@@ -293,7 +294,8 @@ func TestOverwrite_FiltersKeysAndValues(t *testing.T) {
 				selected = rest
 			}
 		}
-		if !strings.Contains(selected, c.selected) || (c.selected == "") != (selected == "") || !strings.Contains(text, c.status) {
+		found := strings.Contains(selected, c.selected) && (c.selected == "") == (selected == "")
+		if !found || !strings.Contains(text, c.status) {
 			t.Errorf("after %s, want %s selected and %q:\n%s", c.keys, c.selected, c.status, text)
 		}
 		if n := strings.Count(text, "\n"); n != 19 {
@@ -301,7 +303,8 @@ func TestOverwrite_FiltersKeysAndValues(t *testing.T) {
 		}
 	}
 	v.Send(keys("/", "key-00012", "enter", "space")...)
-	if got := strings.TrimRight(list(v), "|\n"); !strings.HasPrefix(got, "|  group-000") || strings.Count(got, "key-") != 2 { // and the filter
+	got := strings.TrimRight(list(v), "|\n")
+	if !strings.HasPrefix(got, "|  group-000") || strings.Count(got, "key-") != 2 { // and the filter
 		t.Errorf("what the filter finds:\n%s", got)
 	}
 }

@@ -32,7 +32,8 @@ func (p Prompter) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (b
 	err := p.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
-				Title: title, Facts: []string{fact}, Prompt: "Type its full name to confirm, or nothing to cancel", CheckLast: true,
+				Title: title, Facts: []string{fact}, CheckLast: true,
+				Prompt: "Type its full name to confirm, or nothing to cancel",
 				Check: func(typed string) error {
 					if typed = strings.TrimSpace(typed); typed != "" && typed != r.String() && typed != r.Path() {
 						return fmt.Errorf("type %s to confirm, or nothing to cancel", r)

@@ -149,7 +149,8 @@ func (z *wizard) startStep() Step {
 			return err
 		},
 		Question: func() Question {
-			q := Question{Title: "Create a hub project from " + z.answers.Local, Facts: z.preflightFacts(), Frame: true, Preset: goOn}
+			title := "Create a hub project from " + z.answers.Local
+			q := Question{Title: title, Facts: z.preflightFacts(), Frame: true, Preset: goOn}
 			first := Choice{publish, fmt.Sprintf("Publish %s %s now", z.hub.Stack, z.hub.Here)}
 			switch {
 			case len(z.hub.Versions) == 0 && z.hub.Here != "":

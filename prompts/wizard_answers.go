@@ -79,7 +79,8 @@ func (z *wizard) visibilityStep() Step {
 			return Question{
 				Title: "Who can see " + z.answers.Project.String() + "?",
 				Facts: []string{
-					"Everybody can see the config, the base files and the page of a public project, and the names of its stack and its API.",
+					"Everybody can see the config, the base files and the page of a public project, " +
+						"and the names of its stack and its API.",
 					"The contents of the stack and the API stay private.",
 				},
 				Choices: []Choice{
@@ -104,7 +105,8 @@ func (z *wizard) versionStep() Step {
 				}
 			}
 			return Question{
-				Title: "Which version of " + z.hub.Stack.String() + "?", Choices: choices, Preset: z.answers.StackVersion,
+				Title:   "Which version of " + z.hub.Stack.String() + "?",
+				Choices: choices, Preset: z.answers.StackVersion,
 			}
 		},
 		Take: func(answer string) { z.answers.StackVersion = answer },
@@ -186,7 +188,9 @@ func (z *wizard) filesStep() Step {
 		Question: func() Question {
 			q := Question{
 				Title: "Push the app's files, too?", Preset: no,
-				Facts: []string{z.filesText() + ". The live preview needs them. To leave files out, list them in .toolignore."},
+				Facts: []string{
+					z.filesText() + ". The live preview needs them. To leave files out, list them in .toolignore.",
+				},
 				Choices: []Choice{
 					{yes, "Push " + z.filesText()},
 					{no, "Not now: push them later with tool push --base-files"},

@@ -11,8 +11,11 @@ import (
 )
 
 var someFiles = flat.Difference{
-	Added:   []flat.Entry{{Key: "src/new.css", Text: "p {}\nq {}\n"}},
-	Changed: []flat.Change{{Key: "src/index.html", From: "a\nb\nc\n", To: "a\nB\nc\nd\n"}, {Key: "logo.png", From: "(binary, 1 KiB)", To: "(binary, 2 KiB)"}},
+	Added: []flat.Entry{{Key: "src/new.css", Text: "p {}\nq {}\n"}},
+	Changed: []flat.Change{
+		{Key: "src/index.html", From: "a\nb\nc\n", To: "a\nB\nc\nd\n"},
+		{Key: "logo.png", From: "(binary, 1 KiB)", To: "(binary, 2 KiB)"},
+	},
 	Removed: []flat.Entry{{Key: "src/old.v1.css", Text: "(empty)"}},
 }
 
