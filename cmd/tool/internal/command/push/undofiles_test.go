@@ -1,8 +1,6 @@
 package push_test
 
 import (
-	"net/http"
-	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
