@@ -6,7 +6,6 @@ import (
 	"syscall"
 	"time"
 
-	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -16,25 +15,23 @@ import (
 // reread is how long files that cannot be read are left alone at most.
 const reread = 2 * time.Second
 
-// runLocal serves the preview of a local project until ctrl-c.
-func runLocal(ctx context.Context, a *app.App, name string) error {
-	local, err := a.Local(ctx, name, func(local string) cmdline.Line { return localLine(local) })
+// serveLocal serves the preview of a local project until ctrl-c.
+func serveLocal(ctx context.Context, a *app.App, name string) error {
+	local, err := a.Local(ctx, name, localLine)
 	if err != nil {
 		return failure.Doing(err, name, "%s", strings.TrimSpace("preview "+name))
 	}
-	err = follow(ctx, a, &source{app: a, local: local})
+	err = serve(ctx, a, &source{app: a, local: local})
 	if a.EndedBy() == syscall.SIGINT {
 		return nil
 	}
 	return failure.Doing(err, local.Name, "preview %s", local.Name)
 }
 
-// follow serves what the source has, and reads it again whenever it changes.
-func follow(ctx context.Context, a *app.App, from *source) error {
+// serve serves what the source has, and reads it again whenever it changes.
+func serve(ctx context.Context, a *app.App, from *source) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	w := watcher.New(a.Warn)
-	defer w.Close()
 	first, err := from.read(ctx)
 	if err != nil {
 		return err
@@ -49,9 +46,11 @@ func follow(ctx context.Context, a *app.App, from *source) error {
 		served <- s.serve(ctx)
 		stop()
 	}()
-	if err := announce(a, &Result{ProjectName: from.local.Name, URL: s.address(), Local: true}, s); err != nil {
+	if err := announce(a, s); err != nil {
 		return err
 	}
+	w := watcher.New(a.Warn)
+	defer w.Close()
 	err = from.follow(ctx, w, s.show)
 	stop()
 	if failed := <-served; failed != nil {
@@ -61,12 +60,13 @@ func follow(ctx context.Context, a *app.App, from *source) error {
 }
 
 // announce says where the preview is, and opens it for a person, by a link.
-func announce(a *app.App, r *Result, s *server) error {
+func announce(a *app.App, s *server) error {
 	if a.Strict() {
+		r := &Result{ProjectName: s.name, URL: s.address(), Local: true}
 		return a.Print("preview", r, func(w *app.Printer) { w.Line("%s", r.URL) })
 	}
 	out := a.Printer()
-	out.Line("Preview of %s: %s", r.ProjectName, r.URL)
+	out.Line("Preview of %s: %s", s.name, s.address())
 	out.Line("  follows edits of its files; ctrl-c ends it")
 	if _, err := child.OpenBrowser(a.Getenv, s.origin(), s.link()); err != nil {
 		a.Warn(err.Error() + "; open the address yourself")
@@ -74,10 +74,10 @@ func announce(a *app.App, r *Result, s *server) error {
 	return app.PrintFailed("preview", out.Err())
 }
 
-// follow calls show with each change of the working tree, and with the reason where it
-// cannot be read, until ctx ends.
-func (s *source) follow(ctx context.Context, w *watcher.Watcher, show func(*snapshot, *failed)) error {
-	last, reported := s.last, ""
+// follow reads the working tree whenever it changes, until ctx ends. It calls show with what
+// changed, and with the reason where the working tree cannot be read.
+func (s *source) follow(ctx context.Context, w *watcher.Watcher, show func(snapshot, *failed)) error {
+	reported := ""
 	for {
 		grown := w.Add(s.dirs...)
 		w.Ignore = s.ignored
@@ -90,6 +90,7 @@ func (s *source) follow(ctx context.Context, w *watcher.Watcher, show func(*snap
 				return err
 			}
 		}
+		before := s.last
 		now, err := s.read(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -98,9 +99,9 @@ func (s *source) follow(ctx context.Context, w *watcher.Watcher, show func(*snap
 			f := failure.Of(err)
 			reported = f.Error()
 			s.app.Diagnose("%s not shown: %s", time.Now().Format(time.TimeOnly), reported)
-			show(last, &failed{reported, f.Hint})
-		case err == nil && (reported != "" || !now.same(last)):
-			last, reported = now, ""
+			show(before, &failed{reported, f.Hint})
+		case err == nil && (reported != "" || !now.same(before)):
+			reported = ""
 			show(now, nil)
 		}
 	}

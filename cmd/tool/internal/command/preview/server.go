@@ -4,13 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"embed"
+	_ "embed"
 	"fmt"
 	"html"
-	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,42 +19,22 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/hubserver/page/preview"
 	"example.com/projecthub/hubserver/page/static"
 )
 
-//go:embed page
-var files embed.FS
+//go:embed page/index.html
+var index string
+
+//go:embed page/local.js
+var script []byte
 
 const (
 	patience   = 25 * time.Second // for which a question for changes is left open
-	maxAsking  = 16               // open questions at a time
 	maxHeader  = 16 << 10         // bytes
 	headerTime = 5 * time.Second
-	kept       = 8 // snapshots whose digests are remembered
 )
-
-// failed is why the working tree cannot be shown.
-type failed struct {
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitzero"`
-}
-
-// state is what a page shows.
-type state struct {
-	n int
-	*snapshot
-	failed *failed
-}
-
-// known are the digests of what a page was sent.
-type known struct {
-	revision, stack string
-	api             [32]byte
-	files           map[string]string
-}
 
 // server serves one preview to browsers of this machine. All but the frame, which is
 // the same for everyone, is below a path that nobody can guess.
@@ -64,58 +45,51 @@ type server struct {
 	used      atomic.Bool
 	page      string // host of the page
 	frame     string // host of the frame, another one
-	asking    chan struct{}
 	listeners []net.Listener
 
-	mu      sync.Mutex
-	now     state
-	changed chan struct{} // closed when now is replaced
-	sent    map[int]known // by the number of the state
+	mu          sync.Mutex
+	now, before state
+	changed     chan struct{} // closed when now is replaced
 }
 
-// newServer returns a server at a random port of this machine.
+// state is what a page shows.
+type state struct {
+	N      int     `json:"n"`
+	Failed *failed `json:"failed,omitzero"`
+	snapshot
+}
+
+// failed is why the working tree cannot be shown.
+type failed struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitzero"`
+}
+
+// newServer returns a server at a random port of this machine: of 127.0.0.1, and of ::1 where
+// that exists. If that were left to another program, that program could be what a browser
+// takes for localhost.
 func newServer(name string) (*server, error) {
-	s := &server{
-		name: name, token: rand.Text(), code: rand.Text(), asking: make(chan struct{}, maxAsking),
-		changed: make(chan struct{}), sent: map[int]known{},
-	}
+	s := &server{name: name, token: rand.Text(), code: rand.Text(), changed: make(chan struct{})}
 	var err error
-	for range 10 { // until a port is free for both addresses that localhost may be
-		if err = s.listen(); err == nil {
+	for range 10 { // until a port is free for both
+		port := "0"
+		s.listeners = nil
+		if six, err := net.Listen("tcp6", "[::1]:0"); err == nil {
+			_, port, _ = net.SplitHostPort(six.Addr().String())
+			s.listeners = append(s.listeners, six)
+		}
+		var four net.Listener
+		if four, err = net.Listen("tcp4", "127.0.0.1:"+port); err == nil {
+			s.listeners = append(s.listeners, four)
+			s.page = four.Addr().String()
+			s.frame = strings.Replace(s.page, "127.0.0.1", "localhost", 1)
 			return s, nil
+		}
+		for _, l := range s.listeners {
+			l.Close()
 		}
 	}
 	return nil, fmt.Errorf("listen on 127.0.0.1: %w", err)
-}
-
-// listen takes a port of 127.0.0.1, and of ::1 where that exists: if it were left to
-// another program, that program could be what a browser takes for localhost.
-func (s *server) listen() error {
-	four, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	s.listeners = []net.Listener{four}
-	port := strconv.Itoa(four.Addr().(*net.TCPAddr).Port)
-	if hasIPv6() {
-		six, err := net.Listen("tcp6", net.JoinHostPort("::1", port))
-		if err != nil {
-			four.Close()
-			return err
-		}
-		s.listeners = append(s.listeners, six)
-	}
-	s.page, s.frame = net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("localhost", port)
-	return nil
-}
-
-func hasIPv6() bool {
-	l, err := net.Listen("tcp6", "[::1]:0")
-	if err != nil {
-		return false
-	}
-	l.Close()
-	return true
 }
 
 // origin returns that of the page.
@@ -130,8 +104,8 @@ func (s *server) link() string { return s.origin() + "/open/" + s.code }
 // serve serves until ctx ends.
 func (s *server) serve(ctx context.Context) error {
 	serving := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: time.Minute, WriteTimeout: 2 * patience, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s, BaseContext: func(net.Listener) context.Context { return ctx }, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: headerTime, IdleTimeout: time.Minute, WriteTimeout: 2 * patience,
 	}
 	ended := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {
@@ -147,14 +121,10 @@ func (s *server) serve(ctx context.Context) error {
 }
 
 // show replaces what pages show. f is nil if the preview can be shown.
-func (s *server) show(now *snapshot, f *failed) {
+func (s *server) show(now snapshot, f *failed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now = state{s.now.n + 1, now, f}
-	if now != nil {
-		s.sent[s.now.n] = known{now.revision, now.stack.Digest, now.apiSum, digests(now.files)}
-	}
-	delete(s.sent, s.now.n-kept)
+	s.now, s.before = state{s.now.N + 1, f, now}, s.now
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -168,25 +138,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "a preview is only read", http.StatusMethodNotAllowed)
+	case r.Host == s.frame && r.URL.Path == "/preview/frame":
+		header.Set("Content-Security-Policy", preview.Policy("http://"+s.frame, s.origin()))
+		write(w, ".html", preview.Frame())
+	case r.Host == s.frame && r.URL.Path == "/static/"+preview.Script.Name:
+		write(w, ".js", preview.Script.Content())
 	case r.Host == s.frame:
-		s.serveFrame(w, r)
+		http.NotFound(w, r)
 	case r.Host == s.page:
 		s.servePage(w, r)
 	default: // a name that somebody made lead here
 		http.Error(w, "this server is not "+html.EscapeString(r.Host), http.StatusMisdirectedRequest)
-	}
-}
-
-// serveFrame serves the host of the frame, as the hub does.
-func (s *server) serveFrame(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case "/preview/frame":
-		w.Header().Set("Content-Security-Policy", preview.Policy("http://"+s.frame, "http://"+s.page))
-		write(w, "text/html; charset=utf-8", preview.Frame())
-	case "/static/" + preview.Script.Name:
-		writeZipped(w, r, "text/javascript; charset=utf-8", preview.Script)
-	default:
-		http.NotFound(w, r)
 	}
 }
 
@@ -198,7 +160,11 @@ func (s *server) servePage(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	secret, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if secret == "open" && subtle.ConstantTimeCompare([]byte(name), []byte(s.code)) == 1 {
-		s.redirect(w, r)
+		if r.Method != http.MethodGet || !s.used.CompareAndSwap(false, true) {
+			http.Error(w, "this link was used: open the address that tool printed", http.StatusGone)
+			return
+		}
+		http.Redirect(w, r, "/"+s.token+"/", http.StatusSeeOther)
 		return
 	}
 	if !ok || subtle.ConstantTimeCompare([]byte(secret), []byte(s.token)) != 1 {
@@ -209,104 +175,61 @@ func (s *server) servePage(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "another site may not use this page", http.StatusForbidden)
 		return
 	}
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "+
-		"form-action 'none'; base-uri 'none'; frame-ancestors 'none'; frame-src http://"+s.frame)
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; "+
+		"script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "+
+		"frame-src http://"+s.frame)
 	switch name {
 	case "":
-		s.serveIndex(w)
+		fill := strings.NewReplacer("{{name}}", html.EscapeString(s.name), "{{frame}}", "http://"+s.frame+"/preview/frame")
+		write(w, ".html", []byte(fill.Replace(index)))
 	case "changes":
 		s.serveChanges(w, r)
 	case "packages.json":
-		writeZipped(w, r, "application/json", preview.Packages)
+		write(w, ".json", preview.Packages.Content())
+	case "local.js":
+		write(w, ".js", script)
 	default:
-		serveFile(w, r, name)
+		content, err := static.Preview.ReadFile(name) // none of the project
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		write(w, path.Ext(name), content)
 	}
 }
 
-// redirect leads the first caller to the page.
-func (s *server) redirect(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || !s.used.CompareAndSwap(false, true) {
-		http.Error(w, "this link was used: open the address that tool printed", http.StatusGone)
-		return
-	}
-	http.Redirect(w, r, "/"+s.token+"/", http.StatusSeeOther)
+var mediaTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml", ".json": "application/json",
 }
 
-func (s *server) serveIndex(w http.ResponseWriter) {
-	index, err := files.ReadFile("page/index.html")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	name := html.EscapeString(s.name)
-	write(w, "text/html; charset=utf-8", []byte(strings.NewReplacer("{{name}}", name, "{{frame}}", "http://"+s.frame+"/preview/frame").Replace(string(index))))
-}
-
-var mediaTypes = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-
-// serveFile serves a script or style sheet of the page, none of the project.
-func serveFile(w http.ResponseWriter, r *http.Request, name string) {
-	mediaType := mediaTypes[path.Ext(name)]
-	content, err := fs.ReadFile(static.Preview, name)
-	if err != nil {
-		content, err = fs.ReadFile(files, "page/"+name)
-	}
-	if err != nil || mediaType == "" {
-		http.NotFound(w, r)
-		return
-	}
-	write(w, mediaType, content)
-}
-
-func write(w http.ResponseWriter, mediaType string, content []byte) {
-	w.Header().Set("Content-Type", mediaType)
+func write(w http.ResponseWriter, extension string, content []byte) {
+	w.Header().Set("Content-Type", mediaTypes[extension])
 	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	_, _ = w.Write(content) // a browser that left needs nothing
 }
 
-func writeZipped(w http.ResponseWriter, r *http.Request, mediaType string, f preview.File) {
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		write(w, mediaType, f.Gzipped)
-		return
-	}
-	write(w, mediaType, f.Content())
-}
-
-// changes is the first line of a response that says what changed; the contents of the
-// files follow it, in their order, those of the stack first.
+// changes is the first line of a response about the working tree. The contents that the
+// page lacks follow it, those of the stack's files first.
 type changes struct {
-	N        int            `json:"n"`
-	Failed   *failed        `json:"failed,omitzero"`
-	Revision string         `json:"revision,omitzero"`
-	Tree     string         `json:"tree,omitzero"`
-	Config   jsontext.Value `json:"config,omitzero"`
-	API      string         `json:"api,omitzero"`
-	Stack    *stack         `json:"stack,omitzero"`
-	Imports  []sentFile     `json:"imports,omitzero"` // of the stack
-	All      bool           `json:"all"`              // files are all files, not only those that changed
-	Files    []sentFile     `json:"files"`
-	Removed  []string       `json:"removed"`
+	state
+	Imports []listed `json:"imports"` // files of the stack
+	Files   []listed `json:"files"`
 }
 
-type sentFile struct {
+type listed struct {
 	Path  string `json:"path"`
 	Size  int64  `json:"size"`
 	Large bool   `json:"large,omitzero"` // too large for a preview: its content is not sent
+	Same  bool   `json:"same,omitzero"`  // the page has its content
 }
 
-// serveChanges responds with what changed since the state that the page has, when there
-// is something.
+// serveChanges responds with the state that follows the one that the page has, when there
+// is one.
 func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 	after, err := strconv.Atoi(r.URL.Query().Get("after"))
 	if err != nil {
 		http.Error(w, "after is a number", http.StatusBadRequest)
-		return
-	}
-	select {
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
-	default:
-		http.Error(w, "too many pages show this preview", http.StatusServiceUnavailable)
 		return
 	}
 	now, before, ok := s.newer(r.Context(), after)
@@ -314,8 +237,19 @@ func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	first, contents := changesOf(now, before)
-	line, err := json.Marshal(first)
+	var contents [][]byte
+	list := func(files, had map[string]file) (all []listed) {
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			f := files[path]
+			same := had[path].sha256 == f.sha256
+			all = append(all, listed{path, f.size, f.size > maxFile, same})
+			if !same {
+				contents = append(contents, f.content)
+			}
+		}
+		return all
+	}
+	line, err := json.Marshal(changes{now, list(now.Stack.files, before.Stack.files), list(now.files, before.files)})
 	if err != nil {
 		http.Error(w, "the changes cannot be written", http.StatusInternalServerError)
 		return
@@ -327,66 +261,26 @@ func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newer waits for a state after that number. before is what was sent with it, nil for
-// what is no longer known.
-func (s *server) newer(ctx context.Context, after int) (now state, before *known, ok bool) {
-	over := time.NewTimer(patience)
-	defer over.Stop()
+// newer waits for a state other than number after. before is that one, empty unless it was
+// the last one.
+func (s *server) newer(ctx context.Context, after int) (now, before state, ok bool) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
 	for {
 		s.mu.Lock()
-		now, changed := s.now, s.changed
-		if had, found := s.sent[after]; found {
-			before = &had
-		}
+		now, before, changed := s.now, s.before, s.changed
 		s.mu.Unlock()
-		if now.n != after && now.n > 0 {
+		switch {
+		case now.N == after:
+		case before.N == after:
 			return now, before, true
+		default:
+			return now, state{}, true
 		}
 		select {
 		case <-changed:
-		case <-over.C:
-			return now, nil, false
 		case <-ctx.Done():
-			return now, nil, false
+			return now, before, false
 		}
 	}
-}
-
-func changesOf(now state, before *known) (c changes, contents [][]byte) {
-	c = changes{N: now.n, Failed: now.failed, All: before == nil, Files: []sentFile{}, Removed: []string{}}
-	if now.snapshot == nil {
-		return c, nil
-	}
-	if before == nil {
-		before = &known{}
-	}
-	add := func(list *[]sentFile, path string, f file) {
-		*list = append(*list, sentFile{path, f.size, f.content == nil})
-		contents = append(contents, f.content)
-	}
-	c.Revision, c.Tree = now.revision, now.tree
-	if now.revision != before.revision {
-		c.Config = now.config
-	}
-	if now.apiSum != before.api {
-		c.API = string(now.api)
-	}
-	if now.stack.Digest != before.stack {
-		c.Stack = &now.stack
-		for _, path := range paths(now.stack.files) {
-			add(&c.Imports, path, now.stack.files[path])
-		}
-	}
-	for _, path := range paths(now.files) {
-		f := now.files[path]
-		if had, ok := before.files[path]; !ok || had != f.sha256 {
-			add(&c.Files, path, f)
-		}
-	}
-	for _, path := range paths(before.files) {
-		if _, ok := now.files[path]; !ok {
-			c.Removed = append(c.Removed, path)
-		}
-	}
-	return c, contents
 }

@@ -3,8 +3,6 @@ package preview
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,12 +11,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 func testServer() *server {
 	return &server{
-		name: "web", token: "SECRET", page: "127.0.0.1:4000", frame: "localhost:4000",
-		asking: make(chan struct{}, maxAsking), changed: make(chan struct{}), sent: map[int]known{},
+		name: "web", token: "SECRET", page: "127.0.0.1:4000", frame: "localhost:4000", changed: make(chan struct{}),
 	}
 }
 
@@ -32,11 +31,11 @@ func (s *server) get(host, path string, header ...string) *httptest.ResponseReco
 	return w
 }
 
-func shown(revision string, files map[string]string) *snapshot {
-	s := &snapshot{config: []byte(`{"a":1}`), revision: revision, api: []byte(`{}`), apiSum: sha256.Sum256([]byte(`{}`)), tree: revision, files: map[string]file{}}
-	s.stack = stack{Name: "@a/b", Version: "1.0.0", Module: "mod.ts", Digest: "d", files: map[string]file{"mod.ts": {"m", 2, []byte("//")}}}
+func shown(revision string, files map[string]string) snapshot {
+	s := snapshot{Config: []byte(`{"a":1}`), Revision: revision, API: `{}`, Tree: revision, files: map[string]file{}}
+	s.Stack = stack{Name: "@a/b", Version: "1.0.0", Module: "mod.ts", Digest: "d", files: map[string]file{"mod.ts": {"m", 2, []byte("//")}}}
 	for path, content := range files {
-		s.files[path] = file{content, int64(len(content)), []byte(content)}
+		s.files[path] = file{"digest of " + content, int64(len(content)), []byte(content)}
 	}
 	return s
 }
@@ -54,7 +53,6 @@ func TestServer_ServesOnlyItsHostsAndSecretPath(t *testing.T) {
 		{page, "/SECRET/", "none", 200},
 		{page, "/SECRET/changes?after=0", "same-origin", 200},
 		{page, "/SECRET/local.js", "same-origin", 200},
-		{page, "/SECRET/changes.js", "", 200},
 		{page, "/SECRET/preview/host.js", "", 200},
 		{page, "/SECRET/style.css", "", 200},
 		{page, "/SECRET/packages.json", "", 200},
@@ -112,31 +110,23 @@ func TestServer_ServesOnlyItsHostsAndSecretPath(t *testing.T) {
 	}
 }
 
-// read reads a response as changes.js does.
+// read reads a response as local.js does.
 func read(t *testing.T, body []byte) (c changes, contents map[string]string) {
 	t.Helper()
 	head, rest, _ := bytes.Cut(body, []byte("\n"))
-	var raw struct {
-		N              int
-		All            bool
-		Imports, Files []sentFile
-		Removed        []string
-		Config         json.RawMessage
-		API            string
-	}
-	if err := json.Unmarshal(head, &raw); err != nil {
+	if err := json.Unmarshal(head, &c); err != nil {
 		t.Fatal(err)
 	}
 	contents = map[string]string{}
-	for _, f := range append(raw.Imports, raw.Files...) {
-		if !f.Large {
+	for _, f := range append(c.Imports, c.Files...) {
+		if !f.Large && !f.Same {
 			contents[f.Path], rest = string(rest[:f.Size]), rest[f.Size:]
 		}
 	}
 	if len(rest) > 0 {
 		t.Errorf("%d bytes too many", len(rest))
 	}
-	return changes{N: raw.N, All: raw.All, Files: raw.Files, Removed: raw.Removed, Config: []byte(raw.Config), API: raw.API}, contents
+	return c, contents
 }
 
 func TestServer_SendsWhatChanged(t *testing.T) {
@@ -145,20 +135,24 @@ func TestServer_SendsWhatChanged(t *testing.T) {
 	s.show(shown("1", map[string]string{"a": "alpha", "b": "beta", "c": ""}), nil)
 	first := s.get(s.page, "/SECRET/changes?after=0")
 	c, contents := read(t, first.Body.Bytes())
-	if !c.All || c.N != 1 || len(c.Files) != 3 || contents["a"] != "alpha" || contents["mod.ts"] != "//" || string(c.Config) != `{"a":1}` || c.API != "{}" {
-		t.Errorf("%+v %q", c, contents)
+	if got := fmt.Sprint(c.N, c.Files, contents); got != "1 [{a 5 false false} {b 4 false false} {c 0 false false}] map[a:alpha b:beta c: mod.ts://]" ||
+		string(c.Config) != `{"a":1}` || c.API != "{}" || c.Stack.Module != "mod.ts" || c.Failed != nil {
+		t.Errorf("%+v: %s", c, got)
 	}
 	s.show(shown("2", map[string]string{"a": "other", "c": "", "d": "new"}), nil)
 	c, contents = read(t, s.get(s.page, "/SECRET/changes?after=1").Body.Bytes())
-	if got := fmt.Sprint(c.All, c.Files, c.Removed, contents); got != "false [{a 5 false} {d 3 false}] [b] map[a:other d:new]" || c.API != "" {
-		t.Errorf("%s, API %q", got, c.API)
+	if got := fmt.Sprint(c.N, c.Files, contents); got != "2 [{a 5 false false} {c 0 false true} {d 3 false false}] map[a:other d:new]" || !c.Imports[0].Same {
+		t.Errorf("%+v: %s", c, got)
 	}
-	for range 2 * kept {
-		s.show(shown("3", nil), &failed{Message: "no"})
+	s.show(shown("2", map[string]string{"a": "other"}), &failed{Message: "no"})
+	c, contents = read(t, s.get(s.page, "/SECRET/changes?after=2").Body.Bytes())
+	if c.Failed == nil || c.Failed.Message != "no" || len(contents) != 0 {
+		t.Errorf("%+v: %q", c, contents)
 	}
-	c, _ = read(t, s.get(s.page, "/SECRET/changes?after=1").Body.Bytes())
-	if !c.All || len(s.sent) > kept {
-		t.Errorf("all %t, %d states are remembered", c.All, len(s.sent))
+	for _, after := range []string{"0", "1", "7"} { // which the server does not remember
+		if c, contents = read(t, s.get(s.page, "/SECRET/changes?after="+after).Body.Bytes()); len(contents) != 2 {
+			t.Errorf("after %s: %+v: %q", after, c, contents)
+		}
 	}
 }
 
@@ -170,18 +164,11 @@ func TestServer_WaitsForChanges(t *testing.T) {
 			t.Errorf("nothing changed: %d", w.Code)
 		}
 		answered := make(chan int)
-		for range maxAsking {
-			go func() { answered <- s.get(s.page, "/SECRET/changes?after=1").Code }()
-		}
+		go func() { answered <- s.get(s.page, "/SECRET/changes?after=1").Code }()
 		synctest.Wait()
-		if w := s.get(s.page, "/SECRET/changes?after=1"); w.Code != http.StatusServiceUnavailable {
-			t.Errorf("one question too many: %d", w.Code)
-		}
 		s.show(shown("2", nil), nil)
-		for range maxAsking {
-			if code := <-answered; code != http.StatusOK {
-				t.Errorf("status %d", code)
-			}
+		if code := <-answered; code != http.StatusOK {
+			t.Errorf("status %d", code)
 		}
 	})
 }

@@ -52,6 +52,8 @@ var project = map[string]string{
 	"secret.txt":            "outside the app",
 }
 
+func paths(files map[string]file) []string { return slices.Sorted(maps.Keys(files)) }
+
 func TestSource_ReadsWhatIsPushedAndPublished(t *testing.T) {
 	t.Parallel()
 	s := testSource(t, project)
@@ -62,11 +64,11 @@ func TestSource_ReadsWhatIsPushedAndPublished(t *testing.T) {
 	if got := strings.Join(paths(now.files), " "); got != ".toolignore index.html" {
 		t.Errorf("base files %s", got)
 	}
-	if got := strings.Join(paths(now.stack.files), " "); got != "mod.ts stack.json" {
+	if got := strings.Join(paths(now.Stack.files), " "); got != "mod.ts stack.json" {
 		t.Errorf("files of the stack %s", got)
 	}
-	if now.stack.Name != "@a/web" || now.stack.Version != "1.0.0" || now.stack.Module != "mod.ts" || string(now.config) != `{"basePath":"app/src"}` {
-		t.Errorf("%+v %s", now.stack, now.config)
+	if now.Stack.Name != "@a/web" || now.Stack.Version != "1.0.0" || now.Stack.Module != "mod.ts" || string(now.Config) != `{"basePath":"app/src"}` {
+		t.Errorf("%+v %s", now.Stack, now.Config)
 	}
 	again, err := s.read(t.Context())
 	if err != nil || !again.same(now) {
@@ -88,7 +90,7 @@ func TestSource_FollowsNoLinkOutOfTheApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := slices.Concat(paths(now.files), paths(now.stack.files))
+	all := slices.Concat(paths(now.files), paths(now.Stack.files))
 	if got := strings.Join(all, " "); got != ".toolignore index.html mod.ts stack.json" {
 		t.Errorf("it reads %s", got)
 	}
@@ -119,7 +121,7 @@ func TestSource_WatchesAllFilesOfTheDescription(t *testing.T) {
 	files["api/paths/pets.yaml"] = "get:\n  responses:\n    '200':\n      content: {application/json: {schema: {$ref: ../schemas/Pet.json}}}\n"
 	files["api/schemas/Pet.json"] = `{"type": "object", "title": "First"}`
 	s := testSource(t, files)
-	if now, err := s.read(t.Context()); err != nil || !strings.Contains(string(now.api), "First") {
+	if now, err := s.read(t.Context()); err != nil || !strings.Contains(string(now.API), "First") {
 		t.Fatalf("%v", err)
 	}
 	for name, isIgnored := range map[string]bool{
@@ -142,7 +144,7 @@ func TestSource_WatchesAllFilesOfTheDescription(t *testing.T) {
 	ended := make(chan error)
 	w.Add(s.dirs...)
 	go func() {
-		ended <- s.follow(ctx, w, func(now *snapshot, _ *failed) { shown <- string(now.api) })
+		ended <- s.follow(ctx, w, func(now snapshot, _ *failed) { shown <- string(now.API) })
 	}()
 	if err := os.WriteFile(s.local.Workspace.Path("api/schemas/Pet.json"), []byte(`{"type": "object", "title": "Second"}`), 0o644); err != nil {
 		t.Fatal(err)

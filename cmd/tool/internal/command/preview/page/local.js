@@ -1,17 +1,15 @@
 // Shows a local project: it hands what tool reads from the working tree to the frame, and
 // shows what the frame says.
 
-import { readChanges } from "./changes.js";
 import { Host } from "./preview/host.js";
 import * as view from "./preview/view.js";
 
 const root = document.getElementById("preview");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const stale = (is) => part("place").classList.toggle("stale", is);
 
 let host = null;
-let stack = {};
-let unread = null; // why the working tree cannot be shown
+let shown = { n: 0, stack: {}, files: new Map() }; // of the working tree
 
 function receive(message) {
   switch (message.type) {
@@ -24,63 +22,79 @@ function receive(message) {
       view.menu(part("previews"), message.previews);
       break;
     case "painted":
-      if (unread) break;
+      if (shown.failed) break;
       stale(false);
       view.failure(part("failure"), null);
       root.dataset.state = "painted";
       break;
     case "left":
-      view.failure(part("failure"), { kind: "app", message: `The app links to ${message.address}, which the preview does not follow.` });
+      refuse("app", `The app links to ${message.address}, which the preview does not follow.`);
   }
 }
 
-const stale = (is) => part("place").classList.toggle("stale", is);
+const refuse = (kind, message, hint) => view.failure(part("failure"), { kind, message, hint });
 
 function notes(all) {
   const list = part("notes");
   list.hidden = all.length === 0;
-  list.replaceChildren(...all.map((note) => view.element("li", { class: note.level }, (note.at ? note.at + ": " : "") + note.text)));
+  const item = ({ level, at, text }) => view.element("li", { class: level }, (at ? at + ": " : "") + text);
+  list.replaceChildren(...all.map(item));
 }
 
-// take shows what changed in the working tree.
-function take(changes, packages) {
-  const wasUnread = unread;
-  unread = changes.failed ?? null;
-  if (changes.stack) stack = changes.stack;
-  if (changes.tree) view.facts(part("facts"), { stack, revision: changes.revision, draft: false, tree: changes.tree });
-  if (host) {
-    if (Object.keys(changes.update).length > 0 || (wasUnread && !unread)) host.update(changes.update);
-  } else if (changes.update.files) {
+// read reads what tool sends about the working tree: a line of JSON, and then the contents
+// of the files that it lists, but for those that the page has.
+function read(bytes) {
+  const end = bytes.indexOf(10);
+  const now = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+  let at = end + 1;
+  const contents = (list, before) => new Map(list.map(({ path, size, large, same }) => {
+    if (same) return [path, before.get(path)];
+    if (large) return [path, { size }];
+    at += size;
+    return [path, bytes.slice(at - size, at)];
+  }));
+  now.stack = { module: null, ...now.stack, files: contents(now.imports, shown.stack.files) };
+  now.files = contents(now.files, shown.files);
+  return now;
+}
+
+// take shows what is new in the working tree.
+function take(now, packages) {
+  const update = {};
+  if (now.revision !== shown.revision) update.saved = now.config;
+  if (now.api !== shown.api) update.api = now.api;
+  if (now.stack.digest !== shown.stack.digest) update.stack = now.stack;
+  const changed = [...now.files].filter(([path, content]) => content !== shown.files.get(path));
+  for (const path of shown.files.keys()) if (!now.files.has(path)) changed.push([path, null]);
+  if (changed.length > 0) update.changed = changed;
+  const readAgain = shown.failed && !now.failed;
+  shown = now;
+  view.facts(part("facts"), { stack: now.stack, revision: now.revision, draft: false, tree: now.tree });
+  if (!host) {
     host = new Host(part("place"), root.dataset.frame, receive);
-    host.update({ ...changes.update, packages, draft: null });
-  }
-  if (unread) {
+    host.update({ saved: now.config, api: now.api, stack: now.stack, files: now.files, packages, draft: null });
+  } else if (Object.keys(update).length > 0 || readAgain) host.update(update);
+  if (now.failed) {
     stale(true);
-    view.failure(part("failure"), { kind: "", message: unread.message, hint: unread.hint });
+    refuse("", now.failed.message, now.failed.hint);
   }
-}
-
-// ask returns what changed after state n, null for nothing yet.
-async function ask(n) {
-  const response = await fetch("changes?after=" + n);
-  if (response.status === 204) return null;
-  if (!response.ok) throw new Error(await response.text());
-  return readChanges(new Uint8Array(await response.arrayBuffer()));
 }
 
 async function follow() {
   const packages = new Map(Object.entries((await (await fetch("packages.json")).json()).modules));
   for (let n = 0; ; ) {
     try {
-      const changes = await ask(n);
-      if (!changes) continue;
-      n = changes.n;
-      take(changes, packages);
+      const response = await fetch("changes?after=" + n);
+      if (response.status === 204) continue;
+      if (!response.ok) throw new Error(await response.text());
+      take(read(new Uint8Array(await response.arrayBuffer())), packages);
+      n = shown.n;
     } catch (error) {
       stale(true);
       const ended = error instanceof TypeError; // fetch found nobody
-      view.failure(part("failure"), { kind: "", message: ended ? "tool preview has ended." : error.message, hint: ended ? "Run it again: tool preview --local" : "" });
-      await pause(1000);
+      if (ended) refuse("", "tool preview has ended.", "Run it again: tool preview --local");
+      else refuse("", error.message);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       n = 0; // everything, as what was sent may be lost
     }
   }
