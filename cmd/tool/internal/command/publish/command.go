@@ -2,11 +2,13 @@ package publish
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/hubclient/version"
 )
 
 // Options are the flags of publish.
@@ -14,8 +16,10 @@ type Options struct {
 	DryRun bool // say what would be published
 	Force  bool // without asking, and also what is published already
 	Bump   string
-	Format string // of a dry run: text or markdown
 }
+
+// parts are the values of --bump.
+var parts = []string{string(version.Patch), string(version.Minor), string(version.Major)}
 
 // Command returns the command publish.
 func Command(a *app.App) *cobra.Command {
@@ -38,14 +42,8 @@ stays, and publishing again without --bump is safe.`,
   tool publish web --bump minor
   tool publish web --dry-run`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			if err := a.CheckFormat(o.Format); err != nil {
-				return err
-			}
-			if o.Format == app.FormatMarkdown && !o.DryRun {
-				return cmdline.Usagef("--format markdown goes with --dry-run")
+			if o.Bump != "" && !slices.Contains(parts, o.Bump) {
+				return cmdline.Usagef("--bump is patch, minor or major, not %q", o.Bump)
 			}
 			return several.Run(ctx, a, args, func(name string) error { return Run(ctx, a, name, o) })
 		}),
@@ -53,9 +51,9 @@ stays, and publishing again without --bump is safe.`,
 	fl := c.Flags()
 	fl.SortFlags = false
 	several.Flags(a, c)
-	o.bumpFlag(c)
+	fl.StringVar(&o.Bump, "bump", "", "raise this `PART` of the version first: patch, minor or major")
+	c.RegisterFlagCompletionFunc("bump", cobra.FixedCompletions(parts, cobra.ShellCompDirectiveNoFileComp))
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would be published without publishing")
 	fl.BoolVar(&o.Force, "force", false, "publish without asking, and upload what is published already again")
-	app.FormatFlag(c, &o.Format)
 	return a.HubFlags(a.EnvFlag(c))
 }

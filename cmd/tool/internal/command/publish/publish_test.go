@@ -74,18 +74,6 @@ func TestPublish_DryRunPublishesNothing(t *testing.T) {
 	}
 }
 
-func TestPublish_DryRunInMarkdown(t *testing.T) {
-	w := local(t)
-	r := w.Run(publish.Command, "web", "--dry-run", "--format", "markdown").Done()
-	r.Prints("### Publishing <code>web</code> would add <code>&#64;alice&#47;web 1&#46;0&#46;0</code>, the stack's first version\n\nHub: <code>http&#58;", "\n- added <code>stack&#46;json</code>\n")
-	if strings.ContainsAny(r.Out, "@[]*") {
-		t.Errorf("%s", r.Out)
-	}
-	for _, args := range [][]string{{"--format", "html", "--dry-run"}, {"--format", "markdown"}, {"--dry-run", "--format", "markdown", "--json"}} {
-		w.Run(publish.Command, append([]string{"web"}, args...)...).Exits(2)
-	}
-}
-
 func TestPublish_NamesTheStackAfterTheLogin(t *testing.T) {
 	w := local(t)
 	w.Write(".tool/web/stack.json", `{"version": "1.0.0"}`)

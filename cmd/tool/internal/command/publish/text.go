@@ -7,7 +7,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-func publishedText(w *app.Printer, r *Result) {
+func (r *Result) text(w *app.Printer) {
 	switch {
 	case r.AlreadyPublished:
 		w.Line("@%s %s is published already, with the same content", r.Stack, r.Version)
@@ -23,7 +23,7 @@ func publishedText(w *app.Printer, r *Result) {
 	w.Notes(r.Notes)
 }
 
-func plannedText(w *app.Printer, r *Planned) {
+func (r *Plan) text(w *app.Printer) {
 	switch {
 	case r.AlreadyPublished:
 		w.Line("@%s %s is published already, with the same content", r.Stack, r.Version)
@@ -44,37 +44,6 @@ func plannedText(w *app.Printer, r *Planned) {
 		w.Line("  note: this token may not publish there")
 	}
 	w.Notes(r.Notes)
-}
-
-// plannedMarkdown prints what a publish would do for a comment on a pull request.
-func plannedMarkdown(w *app.Printer, r *Planned) {
-	what := app.Markdown("@" + r.Stack + " " + r.Version)
-	switch {
-	case r.AlreadyPublished:
-		w.Line("### %s is published already, with the same content", what)
-	case r.FirstVersion:
-		w.Line("### Publishing %s would add %s, the stack's first version", app.Markdown(r.ProjectName), what)
-	default:
-		w.Line("### Publishing %s would add %s", app.Markdown(r.ProjectName), what)
-	}
-	app.MarkdownHub(w, r.Origin, "")
-	if r.Latest != "" {
-		w.Line("")
-		w.Line("Latest: %s now, followed by %s", app.Markdown(r.Latest), followersText(r.Followers))
-	}
-	w.Line("")
-	w.Line("Files: %d, %s", r.FileCount, app.Bytes(r.Bytes))
-	if !r.AlreadyPublished {
-		app.MarkdownFiles(w, r.Files, nil, nil)
-	}
-	notes := r.Notes
-	if !r.Authorized {
-		notes = append([]string{"this token may not publish there"}, notes...)
-	}
-	for _, note := range notes {
-		w.Line("")
-		w.Line("Note: %s", app.Markdown(note))
-	}
 }
 
 // followersText says how many projects follow a stack, of which the hub counts a
