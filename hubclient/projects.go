@@ -42,6 +42,22 @@ func (c *Client) CreateProject(ctx context.Context, req wire.CreateProject) (Cre
 	return created, nil
 }
 
+// PlanProject returns what CreateProject would find, fails as it would, and writes nothing.
+// The API may be absent, and req.Then says what is to follow.
+func (c *Client) PlanProject(ctx context.Context, req wire.CreateProject) (*wire.ProjectPlan, error) {
+	about, err := ref.New(req.Account, req.Slug)
+	if err != nil {
+		return nil, &Error{Code: CodeInvalidName, Detail: err.Error()}
+	}
+	r := to(wire.OpCreateProject, ref.Ref{})
+	r.about = about
+	r.query(url.Values{"dryRun": {"1"}})
+	if err := r.jsonBody(req); err != nil {
+		return nil, err
+	}
+	return result[wire.ProjectPlan](ctx, c, r)
+}
+
 // Project returns a project.
 func (c *Client) Project(ctx context.Context, r ref.Ref) (*wire.Project, error) {
 	return result[wire.Project](ctx, c, to(wire.OpGetProject, r))

@@ -50,6 +50,7 @@ type responseDoc struct {
 	Headers     object      `json:"headers"`
 	Codes       []wire.Code `json:"codes"`
 	Required    []string    `json:"required"`
+	Schema      string      `json:"schema"` // of a success; "": that of the endpoint
 	Example     any         `json:"example"`
 	HTML        bool        `json:"html"`
 }
@@ -168,6 +169,9 @@ func responses(e *wire.Endpoint, d operationDoc) object {
 		var content object
 		if status != "304" {
 			content = contentOf(e.Response, e.Returns)
+		}
+		if r.Schema != "" {
+			content = object{"application/json": object{"schema": refTo("schemas", r.Schema)}}
 		}
 		if status < "300" {
 			if r.Headers == nil {
@@ -312,6 +316,7 @@ func TestOpenAPI_SchemasMatchTypes(t *testing.T) {
 		}
 	}
 	matchSchema(t, reflect.TypeFor[wire.Problem](), seen)
+	matchSchema(t, reflect.TypeFor[wire.ProjectPlan](), seen)
 	if t.Logf("%d types", len(seen)); len(seen) < 25 {
 		t.Error("some are not seen")
 	}

@@ -44,6 +44,14 @@ func (v View) APIs(accounts []string, after Name, limit int) ([]API, error) {
 		append(args, after.Account, after.Account, after.Slug, limit)...)
 }
 
+// SimilarAPIs returns some APIs of an account that have this description, by its digest, and then some that have
+// this title.
+func (v View) SimilarAPIs(account int64, document, title string, limit int) ([]API, error) {
+	return sqldb.All(v, apiFields, selectAPIs+`r.account_id = ? AND r.kind = 'api'
+		AND (i.document = ? OR i.title = ? AND i.title <> '')
+		ORDER BY CASE WHEN i.document = ? THEN 0 ELSE 1 END, r.slug LIMIT ?`, account, document, title, document, limit)
+}
+
 // AddAPI adds an API with its blobs, and returns its id and slug. If the slug is taken, it is an ErrExists, or with
 // free the slug gets a suffix: -2, -3, …
 func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err error) {

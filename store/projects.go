@@ -114,22 +114,27 @@ func (tx *Tx) AddProject(p Project) (id int64, err error) {
 // checkBound returns ErrNotPublished or ErrNoAPI if the stack version or the API of a project does not exist. It locks
 // the API, so that a deletion waits, and then finds the project.
 func (tx *Tx) checkBound(b Bound) error {
-	var published bool
-	err := tx.One(sqldb.Row(&published), `SELECT s.latest <> '' AND (v.version IS NOT NULL OR CAST(? AS TEXT) = 'latest')
-		FROM stacks s LEFT JOIN stack_versions v ON v.stack_id = s.id AND v.version = ?
-		WHERE s.id = ?`, b.StackVersion, b.StackVersion, b.Stack.ID)
-	if errors.Is(err, ErrNotFound) || err == nil && !published {
-		return ErrNotPublished
-	}
-	if err != nil {
+	if _, err := tx.ResolveVersion(b); err != nil {
 		return err
 	}
-	err = tx.One(sqldb.Row(new(int64)), "SELECT id FROM resources WHERE id = ? AND kind = 'api' AND deleted_at = 0 @lock",
+	err := tx.One(sqldb.Row(new(int64)), "SELECT id FROM resources WHERE id = ? AND kind = 'api' AND deleted_at = 0 @lock",
 		b.API.ID)
 	if errors.Is(err, ErrNotFound) {
 		return ErrNoAPI
 	}
 	return err
+}
+
+// ResolveVersion returns the version of the stack that a project uses at present, or ErrNotPublished.
+func (v View) ResolveVersion(b Bound) (version string, err error) {
+	err = v.One(sqldb.Row(&version), `SELECT COALESCE(v.version, s.latest)
+		FROM stacks s LEFT JOIN stack_versions v ON v.stack_id = s.id AND v.version = ?
+		WHERE s.id = ? AND s.latest <> '' AND (v.version IS NOT NULL OR CAST(? AS TEXT) = 'latest')`,
+		b.StackVersion, b.Stack.ID, b.StackVersion)
+	if errors.Is(err, ErrNotFound) {
+		err = ErrNotPublished
+	}
+	return version, err
 }
 
 // LockProject returns a project, which other transactions cannot edit until the end of this one.

@@ -19,13 +19,19 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the config's %s is %d, above the limit of %d", e.What, e.Found, e.Max)
 }
 
-// Check returns a [*LimitError] when c is above one of the limits. It writes no
-// keys out: its time is in proportion to the settings, however long the keys are.
-func (c Config) Check(limits Limits) error {
+// Check returns a [*LimitError] when c is above one of the limits.
+func (c Config) Check(limits Limits) error { return c.Measure().Check(limits) }
+
+// Measure returns the least limits that allow c. It writes no keys out: its time is in
+// proportion to the settings, however long the keys are.
+func (c Config) Measure() Limits { return Limits{c.size(), c.Len(), c.settings.depth()} }
+
+// Check returns a [*LimitError] when a config of these measures is above one of the limits.
+func (l Limits) Check(limits Limits) error {
 	for _, e := range []LimitError{
-		{"size in bytes", c.size(), limits.Bytes},
-		{"number of keys", int64(c.Len()), int64(limits.Keys)},
-		{"depth", int64(c.settings.depth()), int64(limits.Depth)},
+		{"size in bytes", l.Bytes, limits.Bytes},
+		{"number of keys", int64(l.Keys), int64(limits.Keys)},
+		{"depth", int64(l.Depth), int64(limits.Depth)},
 	} {
 		if e.Max > 0 && e.Found > e.Max {
 			return &e

@@ -38,6 +38,34 @@ type CreateProject struct {
 
 	// ExpiresAt is when the hub deletes the project; the zero time: never.
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+
+	// Then is for a dry run alone, in which API may be absent, too.
+	Then *Then `json:"then,omitzero"`
+}
+
+// Then is what will be sent once the project is created, which a dry run checks, too.
+type Then struct {
+	// Of the API description that will be registered.
+	SHA256 string `json:"sha256,omitzero"`
+	Title  string `json:"title,omitzero"`
+
+	ConfigBytes int64 `json:"configBytes,omitzero"` // of the flat config in canonical form
+	ConfigKeys  int   `json:"configKeys,omitzero"`
+	ConfigDepth int   `json:"configDepth,omitzero"`
+
+	BaseFiles      int    `json:"baseFiles,omitzero"`
+	BaseFilesBytes int64  `json:"baseFilesBytes,omitzero"`
+	LargestFile    string `json:"largestFile,omitzero"`
+	LargestBytes   int64  `json:"largestBytes,omitzero"`
+}
+
+// ProjectPlan is the response to POST /v1/projects?dryRun=1.
+type ProjectPlan struct {
+	Project              ref.Ref `json:"project"`
+	Stack                string  `json:"stack"` // account/slug
+	StackVersion         string  `json:"stackVersion"`
+	ResolvedStackVersion string  `json:"resolvedStackVersion"`
+	SimilarAPIs          []API   `json:"similarAPIs"` // of the account, with the same description, or the same title
 }
 
 // EditProject is the body of PATCH /v1/projects/{account}/{slug}: what is absent stays as it is.

@@ -295,6 +295,11 @@ func configChanged(c *request.Call, condition store.Condition, now store.Revisio
 
 // checkLimits returns a 413 for a config beyond the hub's limits.
 func checkLimits(c *request.Call, config flat.Config) error {
+	return checkMeasures(c, config.Measure())
+}
+
+// checkMeasures returns a 413 for a config of these measures that is beyond the hub's limits.
+func checkMeasures(c *request.Call, config flat.Limits) error {
 	l := c.Hub.Limits
 	if err := config.Check(flat.Limits{Bytes: l.ConfigBytes, Keys: l.ConfigKeys, Depth: l.ConfigDepth}); err != nil {
 		return request.Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%v", err)

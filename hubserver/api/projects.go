@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -22,14 +23,23 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if _, err := ref.New(req.Account, req.Slug); err != nil {
 		return request.InvalidBody(pointer, "%v", err)
 	}
-	if !req.CopyOf.IsZero() {
+	query := c.R.URL.Query()
+	dryRun := query.Has("dryRun")
+	switch {
+	case dryRun && query.Get("dryRun") != "1":
+		return request.InvalidBody("", "dryRun must be 1, not %q", query.Get("dryRun"))
+	case dryRun && !req.CopyOf.IsZero():
+		return request.InvalidBody("/copyOf", "a copy has no dry run")
+	case !dryRun && req.Then != nil:
+		return request.InvalidBody("/then", "is for a dry run, with ?dryRun=1")
+	case !req.CopyOf.IsZero():
 		return createCopy(c, req)
 	}
 	stack, err := ref.ParsePath(req.Stack)
 	if err != nil {
 		return request.InvalidBody("/stack", "%v", err)
 	}
-	if req.API.IsZero() {
+	if req.API.IsZero() && !dryRun {
 		return request.InvalidBody("/api", "is required: {account, slug}")
 	}
 	if err := checkProject(req.StackVersion, req.Visibility); err != nil {
@@ -47,8 +57,50 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if err := permitBindings(c, &bound); err != nil {
 		return err
 	}
+	if dryRun {
+		return planProject(c, owner.AccountID, req, bound)
+	}
 	row := store.Resource{AccountID: owner.AccountID}
 	return insertProject(c, row, req, bound, func(*store.Tx, int64) error { return nil })
+}
+
+// maxSimilar bounds how many similar APIs a dry run names.
+const maxSimilar = 5
+
+// planProject fails as the creation of a project, and what follows it, would, and writes nothing.
+func planProject(c *request.Call, account int64, req *wire.CreateProject, bound store.Bound) error {
+	taken, err := c.AccessTo(store.Ask{Account: req.Account, Kind: store.KindProject, Slug: req.Slug})
+	if err != nil {
+		return err
+	}
+	p := store.Project{Resource: store.Resource{Account: req.Account, Slug: req.Slug}, Bound: bound}
+	version, err := c.View().ResolveVersion(bound)
+	if taken.Resource.ID != 0 {
+		err = store.ErrExists
+	} else if err == nil && bound.API.ID == 0 && !req.API.IsZero() {
+		err = store.ErrNoAPI
+	}
+	if err != nil {
+		return boundProblem(err, &p)
+	}
+	plan := wire.ProjectPlan{
+		Project: refTo(p.Resource), Stack: req.Stack, StackVersion: bound.StackVersion, ResolvedStackVersion: version,
+	}
+	then := cmp.Or(req.Then, &wire.Then{})
+	if err := checkMeasures(c, flat.Limits{Bytes: then.ConfigBytes, Keys: then.ConfigKeys, Depth: then.ConfigDepth}); err != nil {
+		return err
+	}
+	if err := checkSet(c, then.BaseFiles, then.LargestFile, then.LargestBytes, then.BaseFilesBytes); err != nil {
+		return err
+	}
+	similar, err := c.View().SimilarAPIs(account, then.SHA256, then.Title, maxSimilar)
+	for i := range similar {
+		plan.SimilarAPIs = append(plan.SimilarAPIs, toAPI(&similar[i]))
+	}
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, plan)
 }
 
 // checkProject returns a 422 for an invalid version or visibility; "" is valid.
@@ -63,9 +115,12 @@ func checkProject(stackVersion string, visibility wire.Visibility) error {
 }
 
 // permitBindings looks up the stack and the API of b by their names, and sets their rows: 403 if the caller may
-// not read one. One that does not exist has ID 0.
+// not read one. One that does not exist has ID 0, also one without a name, in a dry run.
 func permitBindings(c *request.Call, b *store.Bound) error {
 	for _, bound := range []*store.Resource{&b.Stack, &b.API} {
+		if bound.Slug == "" {
+			continue
+		}
 		a, err := c.Permit(askFor(*bound), wire.Reader, "")
 		if err != nil {
 			return err
