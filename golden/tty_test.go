@@ -176,7 +176,7 @@ func TestChecklist_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
 	hold, release := sync.OnceFunc(func() { close(held) }), sync.OnceFunc(func() { close(released) })
 	defer release()
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
-		if r.Method == http.MethodPost && r.URL.Path == "/v1/projects" {
+		if r.Method == http.MethodPost && r.URL.String() == "/v1/projects" { // and no dry run
 			hold()
 			<-released
 		}

@@ -62,7 +62,7 @@ var firstProject = []turn{
 	{"@alice/app is available", "slug", "_"},
 	{"✗ a slug is", "slug-wrong", enter}, // which does not go on
 	{"> app_", "", ctrlU + "@bob/web"},
-	{"✗ alice cannot write to @bob", "slug-denied", ctrlU + "web"},
+	{"✗ alice may not write to bob", "slug-denied", ctrlU + "web"},
 	{"@alice/web is available", "", enter},
 	{"> Private", "visibility", down},
 	{"> Public", "visibility-public", escape}, // back, and on again
@@ -72,7 +72,7 @@ var firstProject = []turn{
 	{"> Register openapi.yaml", "api", down},
 	{"> Use a registered", "", enter},
 	{"@account/slug", "api-ref", "@alice/none"},
-	{"✗ @alice/none is not registered", "api-ref-missing", escape},
+	{"✗ the API @alice/none is not registered", "api-ref-missing", escape},
 	{"> Use a registered", "", up},
 	{"> Register openapi.yaml", "", enter},
 	{"> Not now", "files", up},
@@ -195,7 +195,8 @@ func TestWizard_NamesTakenSlug(t *testing.T) {
 	term := w.open(usual, "project", "create")
 	w.talk(term, []turn{
 		{"> Continue", "", enter},
-		{"✗ @alice/web already exists", "wizard-slug-taken", enter}, // which does not go on
+		{"@alice/web already exists.", "wizard-slug-taken", "web"}, // which is not preset
+		{"✗ @alice/web already exists", "", enter},                 // which does not go on
 		{"> web", "", "2"},
 		{"@alice/web2 is available", "", enter},
 		{"> Private", "", ctrlC},

@@ -202,7 +202,7 @@ func hold(r *http.Request) {
 func (w *world) breakClient() {
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
 		hub.ServeHTTP(rw, r)
-		if r.Method == http.MethodPost && r.URL.Path == "/v1/projects" {
+		if r.Method == http.MethodPost && r.URL.String() == "/v1/projects" { // and no dry run
 			w.write(clientJSON, "no JSON any more")
 		}
 	})

@@ -2,6 +2,7 @@ package hubclient
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -55,7 +56,14 @@ func (c *Client) PlanProject(ctx context.Context, req wire.CreateProject) (*wire
 	if err := r.jsonBody(req); err != nil {
 		return nil, err
 	}
-	return result[wire.ProjectPlan](ctx, c, r)
+	plan, err := result[wire.ProjectPlan](ctx, c, r)
+	if e, ok := errors.AsType[*Error](err); ok && e.lost {
+		e.lost, e.Hint = false, "" // it writes nothing
+	}
+	if u, ok := errors.AsType[*unsettled](err); ok {
+		err = u.error
+	}
+	return plan, err
 }
 
 // Project returns a project.

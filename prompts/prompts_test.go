@@ -204,10 +204,23 @@ func wizard(asked *[]string) prompts.Wizard {
 				Versions: []string{"1.0.1", "1.0.0"}, Withdrawn: []string{"1.0.1"}, Latest: "1.0.0", Source: "openapi.yaml",
 			}, nil
 		},
-		Publish:    func(_ context.Context, local string) error { note("publish %s", local); return nil },
-		IsFree:     func(_ context.Context, r ref.Ref) (bool, error) { note("free %s", r); return true, nil },
-		HasAPI:     func(_ context.Context, r ref.Ref) (bool, error) { note("api %s", r); return true, nil },
-		CountFiles: func(context.Context, string) (int, int64, error) { note("count"); return 3, 42, nil },
+		Publish: func(_ context.Context, local string) error { note("publish %s", local); return nil },
+		Ask: func(_ context.Context, project, api ref.Ref) (*prompts.Asked, error) {
+			text := "ask " + project.String()
+			if !api.IsZero() {
+				text += " " + api.String()
+			}
+			note("%s", text)
+			return &prompts.Asked{}, nil
+		},
+		Files: func(context.Context) (*prompts.Files, error) {
+			note("files")
+			return &prompts.Files{Count: 3, Bytes: 42}, nil
+		},
+		Plan: func(_ context.Context, answers prompts.Answers) ([]string, error) {
+			note("plan %s", answers.Project)
+			return nil, nil
+		},
 	}
 }
 
@@ -228,25 +241,31 @@ func TestWizard_CollectsAllAnswers(t *testing.T) {
 		"all preset": {
 			typed: []string{"", "", "", "", "", "", ""},
 			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
-			asked: []string{"check web", "free @acme/web", "count"},
+			asked: []string{"check web", "ask @acme/web", "ask @acme/web", "files", "plan @acme/web"},
 		},
 		"all chosen": {
 			typed: []string{"2", "@acme/shop", "2", "2", "2", "@acme/pets", "1", "1"}, // publish first
 			want: prompts.Answers{
 				Local: "web", Project: parse("@acme/shop"), Visibility: wire.Public, StackVersion: "1.0.0", API: parse("@acme/pets"), BaseFiles: true,
 			},
-			asked: []string{"check web", "publish web", "check web", "free @acme/shop", "api @acme/pets", "count"},
+			asked: []string{
+				"check web", "publish web", "check web", "ask @acme/web", "ask @acme/shop", "ask @acme/shop", "ask @acme/shop @acme/pets",
+				"files", "plan @acme/shop",
+			},
 		},
 		"an API that is not taken after all": {
 			typed: []string{"1", "web", "1", "1", "2", "@acme/pets", "<", "<", "1", "2", "1"},
 			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
-			asked: []string{"check web", "free @acme/web", "api @acme/pets", "count", "count"},
+			asked: []string{
+				"check web", "ask @acme/web", "ask @acme/web", "ask @acme/web @acme/pets", "files", "ask @acme/web", "files",
+				"plan @acme/web",
+			},
 		},
 		"all given": {
 			given: prompts.Given{Local: true, Visibility: true, StackVersion: true, BaseFiles: true},
 			typed: []string{"1", "web", "1", "1"},
 			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
-			asked: []string{"check web", "free @acme/web"},
+			asked: []string{"check web", "ask @acme/web", "ask @acme/web", "plan @acme/web"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -312,6 +331,49 @@ func TestWizard_StopsOnNo(t *testing.T) {
 	p, _ := plain("2", "")
 	if err := p.AskProject(t.Context(), w, &prompts.Answers{}); !errors.Is(err, prompts.ErrStop) || len(asked) > 0 {
 		t.Errorf("%v, %v", asked, err)
+	}
+}
+
+// What exists already is not preset, and everything is asked before the review.
+func TestWizard_PresetsNothingThatExists(t *testing.T) {
+	var asked []string
+	w := wizard(&asked)
+	check := w.Check
+	w.Check = func(ctx context.Context, local string) (*prompts.Preflight, error) {
+		found, err := check(ctx, local)
+		found.Project = "@acme/web"
+		return found, err
+	}
+	w.Ask = func(_ context.Context, project, _ ref.Ref) (*prompts.Asked, error) {
+		if project.Slug() == "web" {
+			return &prompts.Asked{Refused: "@acme/web already exists"}, nil
+		}
+		return &prompts.Asked{
+			Similar: []prompts.Choice{{Value: "@acme/pets", Text: "Use @acme/pets, which has the same description"}}, Same: "@acme/pets",
+		}, nil
+	}
+	w.Plan = func(_ context.Context, answers prompts.Answers) ([]string, error) {
+		if answers.API.String() != "@acme/pets" {
+			t.Errorf("planned with the API %s", answers.API)
+		}
+		return []string{"git ignores 1 file:", "  secret"}, nil
+	}
+	answers := prompts.Answers{Local: "web", Visibility: wire.Private, StackVersion: wire.Latest}
+	p, shown := plain("1", "web2", "", "", "", "", "1", "", "")
+	if err := p.AskProject(t.Context(), w, &answers); err != nil || answers.Project.String() != "@acme/web2" || answers.API.String() != "@acme/pets" {
+		t.Errorf("%v %+v\n%s", err, answers, shown)
+	}
+	for _, want := range []string{
+		"client.json names @acme/web already", "@acme/web already exists.", "Use @acme/pets, which has the same description",
+		"git ignores 1 file:", "API      @acme/pets",
+	} {
+		if !strings.Contains(shown.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, shown)
+		}
+	}
+	p, _ = plain("1", "web2", "", "", "", "", "2", "")
+	if err := p.AskProject(t.Context(), w, &answers); !errors.Is(err, prompts.ErrStop) {
+		t.Errorf("after a no to the files: %v", err)
 	}
 }
 

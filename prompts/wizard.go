@@ -33,6 +33,7 @@ type Preflight struct {
 	Versions  []string // that are published, newest first
 	Withdrawn []string // of Versions
 	Latest    string
+	Project   string  // client.json's, "" for none
 	API       ref.Ref // client.json's, or zero
 	Source    string  // of the API, where there is none
 	Missing   string  // why Source cannot be registered, "" when it can
@@ -50,12 +51,30 @@ type Wizard struct {
 	NewLocal string   // name for a local project where there is none
 	Hub      string   // its origin
 
-	Init       func(ctx context.Context, name string) error
-	Check      func(ctx context.Context, local string) (*Preflight, error)
-	Publish    func(ctx context.Context, local string) error
-	IsFree     func(ctx context.Context, r ref.Ref) (bool, error)
-	HasAPI     func(ctx context.Context, r ref.Ref) (bool, error)
-	CountFiles func(ctx context.Context, local string) (files int, bytes int64, err error)
+	Init    func(ctx context.Context, name string) error
+	Check   func(ctx context.Context, local string) (*Preflight, error)
+	Publish func(ctx context.Context, local string) error
+	// Ask asks the hub whether it would create a project with an API, the zero ref for one
+	// that is to be registered.
+	Ask   func(ctx context.Context, project, api ref.Ref) (*Asked, error)
+	Files func(ctx context.Context) (*Files, error)
+	// Plan is called with all answers before they are reviewed. It returns lines about files
+	// that are perhaps not meant to be sent, nil for none.
+	Plan func(ctx context.Context, answers Answers) ([]string, error)
+}
+
+// Asked is what the hub says about a project that may be created.
+type Asked struct {
+	Refused string   // why it would not be created, "" if it would
+	Similar []Choice // APIs that can be used instead of a new one
+	Same    string   // the one of them with the same description, "" for none
+}
+
+// Files are the app's files.
+type Files struct {
+	Count   int
+	Bytes   int64
+	Problem string // why they cannot be pushed, "" if they can
 }
 
 // Answers to where a project starts from.
@@ -70,11 +89,14 @@ type wizard struct {
 	answers   *Answers
 	preset    Answers // the answers before any was given
 	hub       *Preflight
-	publishes bool // the stack, before it asks more
-	inits     bool // it creates a local project
-	register  string
-	files     int
-	bytes     int64
+	publishes bool    // the stack, before it asks more
+	inits     bool    // it creates a local project
+	register  string  // registerSource, registered, or a similar API
+	project   ref.Ref // that is preset, zero for none
+	slug      *Asked  // about it
+	api       *Asked
+	files     Files
+	warnings  []string // about files that are perhaps not meant to be sent
 }
 
 // AskProject asks for the answers that were not given. It returns ErrStop when the user
@@ -83,7 +105,7 @@ func (p Prompter) AskProject(ctx context.Context, w Wizard, answers *Answers) er
 	z := &wizard{Wizard: w, answers: answers, preset: *answers, inits: len(w.Locals) == 0}
 	return p.Ask(ctx,
 		z.initStep(), z.makeStep(), z.localStep(), z.startStep(), z.publishStep(), z.slugStep(), z.visibilityStep(),
-		z.versionStep(), z.apiStep(), z.apiRefStep(), z.filesStep(), z.reviewStep(),
+		z.versionStep(), z.apiStep(), z.apiRefStep(), z.filesStep(), z.planStep(), z.warningsStep(), z.reviewStep(),
 	)
 }
 
@@ -189,10 +211,14 @@ func (z *wizard) preflightFacts() []string {
 	if len(n.Accounts) > 0 {
 		accounts = "@" + strings.Join(n.Accounts, ", @")
 	}
-	return []string{
+	facts := []string{
 		"Stack     " + n.Stack.String() + ", " + published,
 		"Accounts  " + n.As + " can write to " + accounts,
 	}
+	if n.Project != "" {
+		facts = append(facts, "Project   client.json names "+n.Project+" already, and keeps it")
+	}
+	return facts
 }
 
 func (z *wizard) publishStep() Step {

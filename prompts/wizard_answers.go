@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,22 +17,33 @@ import (
 
 func (z *wizard) slugStep() Step {
 	return Step{
+		Doing: "Asking " + z.Hub,
+		Load: func(ctx context.Context) (err error) {
+			if z.project = z.answers.Project; z.project.IsZero() {
+				z.project, _ = ref.New(z.hub.Stack.Account(), z.answers.Local) // zero for what is no slug
+			}
+			z.slug = &Asked{}
+			if !z.project.IsZero() {
+				z.slug, err = z.Ask(ctx, z.project, ref.Ref{})
+			}
+			return err
+		},
 		Question: func() Question {
-			preset := z.answers.Local
-			if !ref.ValidName(preset) {
-				preset = ""
-			}
-			if p := z.answers.Project; !p.IsZero() {
-				if preset = p.String(); p.Account() == z.hub.Stack.Account() {
-					preset = p.Slug()
-				}
-			}
-			return Question{
-				Title: "Name of the project on the hub", Prompt: "Slug, or @account/slug", Preset: preset,
+			q := Question{
+				Title: "Name of the project on the hub", Prompt: "Slug, or @account/slug", Preset: z.project.String(),
 				Facts:  []string{"A slug alone is created in @" + z.hub.Stack.Account() + ", the account of the stack."},
 				Check:  func(typed string) error { _, err := z.refOf(typed); return err },
 				Lookup: z.lookUpSlug,
 			}
+			switch {
+			case z.project.IsZero():
+				q.Preset = ""
+			case z.slug.Refused != "":
+				q.Preset, q.Facts = "", append(q.Facts, z.slug.Refused+".")
+			case z.project.Account() == z.hub.Stack.Account():
+				q.Preset = z.project.Slug()
+			}
+			return q
 		},
 		Take: func(answer string) { z.answers.Project, _ = z.refOf(answer) },
 	}
@@ -59,15 +71,15 @@ func (z *wizard) lookUpSlug(ctx context.Context, typed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !slices.Contains(z.hub.Accounts, r.Account()) {
-		return "", fmt.Errorf("%s cannot write to @%s", z.hub.As, r.Account())
+	asked := z.slug
+	if r != z.project {
+		asked, err = z.Ask(ctx, r, ref.Ref{})
 	}
-	free, err := z.IsFree(ctx, r)
 	switch {
 	case err != nil:
 		return r.String() + " could not be checked", nil
-	case !free:
-		return "", fmt.Errorf("%s already exists", r)
+	case asked.Refused != "":
+		return "", errors.New(asked.Refused)
 	}
 	return r.String() + " is available", nil
 }
@@ -121,30 +133,40 @@ const (
 
 func (z *wizard) apiStep() Step {
 	return Step{
-		Skip: func() bool { return !z.hub.API.IsZero() },
+		Skip: func() bool { return !z.hub.API.IsZero() }, Doing: "Asking " + z.Hub,
+		Load: func(ctx context.Context) (err error) {
+			z.api, err = z.Ask(ctx, z.answers.Project, ref.Ref{})
+			return err
+		},
 		Question: func() Question {
 			q := Question{
-				Title: "Which API?", Preset: registerSource,
-				Choices: []Choice{
-					{registerSource, fmt.Sprintf("Register %s in @%s", z.hub.Source, z.answers.Project.Account())},
-					{registered, "Use a registered API"},
-				},
+				Title: "Which API?", Preset: cmp.Or(z.api.Same, registerSource),
+				Choices: append(slices.Clone(z.api.Similar),
+					Choice{registerSource, fmt.Sprintf("Register %s in @%s", z.hub.Source, z.answers.Project.Account())},
+					Choice{registered, "Use a registered API"},
+				),
 			}
 			if z.hub.Missing != "" {
-				q.Facts, q.Choices, q.Preset = []string{z.hub.Missing}, append(q.Choices[1:], stopping), registered
+				q.Facts, q.Preset = []string{z.hub.Missing}, registered
+				q.Choices = []Choice{{registered, "Use a registered API"}, stopping}
 			}
 			if z.register != "" {
 				q.Preset = z.register
 			}
 			return q
 		},
-		Take: func(answer string) { z.register = answer },
+		Take: func(answer string) {
+			z.register = answer
+			if similar, err := ref.Parse(answer); err == nil {
+				z.answers.API = similar
+			}
+		},
 	}
 }
 
 func (z *wizard) apiRefStep() Step {
 	return Step{
-		Skip: func() bool { return !z.hub.API.IsZero() || z.register == registerSource },
+		Skip: func() bool { return !z.hub.API.IsZero() || z.register != registered },
 		Question: func() Question {
 			preset := ""
 			if !z.answers.API.IsZero() {
@@ -163,12 +185,12 @@ func (z *wizard) apiRefStep() Step {
 					if err != nil {
 						return "", err
 					}
-					there, err := z.HasAPI(ctx, r)
+					asked, err := z.Ask(ctx, z.answers.Project, r)
 					switch {
 					case err != nil:
 						return r.String() + " could not be checked", nil
-					case !there:
-						return "", fmt.Errorf("%s is not registered, or you cannot see it", r)
+					case asked.Refused != "":
+						return "", errors.New(asked.Refused)
 					}
 					return r.String() + " is registered", nil
 				},
@@ -181,8 +203,11 @@ func (z *wizard) apiRefStep() Step {
 func (z *wizard) filesStep() Step {
 	return Step{
 		Skip: func() bool { return z.Given.BaseFiles }, Doing: "Counting the app's files",
-		Load: func(ctx context.Context) (err error) {
-			z.files, z.bytes, err = z.CountFiles(ctx, z.answers.Local)
+		Load: func(ctx context.Context) error {
+			files, err := z.Files(ctx)
+			if err == nil {
+				z.files = *files
+			}
 			return err
 		},
 		Question: func() Question {
@@ -199,7 +224,10 @@ func (z *wizard) filesStep() Step {
 			if z.answers.BaseFiles {
 				q.Preset = yes
 			}
-			if z.files == 0 {
+			switch {
+			case z.files.Problem != "":
+				q.Facts, q.Choices = []string{"They cannot be pushed: " + z.files.Problem + "."}, q.Choices[1:]
+			case z.files.Count == 0:
 				q.Facts, q.Choices = []string{"The app has no files yet."}, q.Choices[1:]
 			}
 			return q
@@ -209,7 +237,33 @@ func (z *wizard) filesStep() Step {
 }
 
 func (z *wizard) filesText() string {
-	return tui.Count(z.files, "file", "files") + ", " + humanize.IBytes(uint64(z.bytes))
+	return tui.Count(z.files.Count, "file", "files") + ", " + humanize.IBytes(uint64(z.files.Bytes))
+}
+
+// planStep plans with the answers, so that the review is of what will happen.
+func (z *wizard) planStep() Step {
+	return Step{
+		Doing: "Asking " + z.Hub,
+		Load: func(ctx context.Context) (err error) {
+			z.warnings, err = z.Plan(ctx, z.final())
+			return err
+		},
+	}
+}
+
+// warningsStep asks about files that are perhaps not meant to be sent.
+func (z *wizard) warningsStep() Step {
+	return Step{
+		Skip: func() bool { return z.warnings == nil },
+		Question: func() Question {
+			return Question{
+				Title: "Push these files to " + z.answers.Project.String() + "?", Frame: true, Preset: stopping.Value,
+				Facts:   append(slices.Clone(z.warnings), "To leave base files out, list them in .toolignore."),
+				Choices: []Choice{{yes, "Push them"}, stopping},
+			}
+		},
+		Take: func(string) {},
+	}
 }
 
 // reviewStep says what will happen, where and as whom.
@@ -231,22 +285,27 @@ func (z *wizard) reviewStep() Step {
 				Choices: []Choice{{goOn, "Create " + p.Project.String()}, stopping},
 			}
 		},
-		Take: func(string) {
-			if z.register != registered || !z.hub.API.IsZero() {
-				z.answers.API = ref.Ref{}
-			}
-		},
+		Take: func(string) { *z.answers = z.final() },
 	}
+}
+
+// final returns the answers without an API that is not taken after all.
+func (z *wizard) final() Answers {
+	answers := *z.answers
+	if z.register == registerSource || !z.hub.API.IsZero() {
+		answers.API = ref.Ref{}
+	}
+	return answers
 }
 
 func (z *wizard) apiText() string {
 	switch {
 	case !z.hub.API.IsZero():
 		return z.hub.API.String() + ", from client.json"
-	case z.register == registered:
-		return z.answers.API.String()
+	case z.register == registerSource:
+		return z.hub.Source + ", to be registered"
 	}
-	return z.hub.Source + ", to be registered"
+	return z.answers.API.String()
 }
 
 func (z *wizard) sentText() string {

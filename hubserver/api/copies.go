@@ -45,7 +45,7 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	row := store.Resource{AccountID: owner.AccountID, Account: req.Account, Slug: req.Slug, CreatedBy: c.Access.Name()}
 	_, err = c.View().ResourceByName(row.Account, store.KindProject, row.Slug)
 	if err == nil {
-		return boundProblem(store.ErrExists, &store.Project{Resource: row})
+		return boundProblem(c, store.ErrExists, &store.Project{Resource: row})
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return err

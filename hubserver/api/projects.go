@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
@@ -81,13 +83,14 @@ func planProject(c *request.Call, account int64, req *wire.CreateProject, bound 
 		err = store.ErrNoAPI
 	}
 	if err != nil {
-		return boundProblem(err, &p)
+		return boundProblem(c, err, &p)
 	}
 	plan := wire.ProjectPlan{
 		Project: refTo(p.Resource), Stack: req.Stack, StackVersion: bound.StackVersion, ResolvedStackVersion: version,
 	}
 	then := cmp.Or(req.Then, &wire.Then{})
-	if err := checkMeasures(c, flat.Limits{Bytes: then.ConfigBytes, Keys: then.ConfigKeys, Depth: then.ConfigDepth}); err != nil {
+	measures := flat.Limits{Bytes: then.ConfigBytes, Keys: then.ConfigKeys, Depth: then.ConfigDepth}
+	if err := checkMeasures(c, measures); err != nil {
 		return err
 	}
 	if err := checkSet(c, then.BaseFiles, then.LargestFile, then.LargestBytes, then.BaseFilesBytes); err != nil {
@@ -163,27 +166,42 @@ func insertProject(
 			},
 		}, err
 	})
-	return boundProblem(err, &p)
+	return boundProblem(c, err, &p)
 }
 
 // boundProblem turns the errors of creating or editing a project into problems.
-func boundProblem(err error, p *store.Project) error {
+func boundProblem(c *request.Call, err error, p *store.Project) error {
 	switch {
 	case errors.Is(err, store.ErrExists):
 		return request.Problemf(http.StatusConflict, wire.CodeProjectExists, "%s already exists", p.Resource).
 			WithHint("push updates an existing project")
 	case errors.Is(err, store.ErrNotPublished):
-		lacks := "is not published"
+		lacks, hint := "is not published", "publish it first"
 		if p.StackVersion != wire.Latest {
 			lacks = "has no published version " + p.StackVersion
+			hint = cmp.Or(newestVersions(c, p.Stack.ID), hint)
 		}
 		return request.Problemf(http.StatusUnprocessableEntity, wire.CodeStackNotPublished,
-			"the stack %s %s", p.Stack, lacks).WithHint("publish it first")
+			"the stack %s %s", p.Stack, lacks).WithHint("%s", hint)
 	case errors.Is(err, store.ErrNoAPI):
 		return request.Problemf(http.StatusUnprocessableEntity, wire.CodeAPINotFound,
 			"the API %s is not registered here", p.API)
 	}
 	return err
+}
+
+// newestVersions is a hint at the versions of a stack that can be used, "" for none.
+func newestVersions(c *request.Call, stack int64) string {
+	_, versions, err := c.View().Stack(stack)
+	versions = slices.DeleteFunc(versions, func(v store.StackVersion) bool { return v.WithdrawnAt != 0 })
+	if err != nil || len(versions) == 0 {
+		return ""
+	}
+	var newest []string
+	for _, v := range versions[:min(5, len(versions))] {
+		newest = append(newest, v.Version)
+	}
+	return "the newest are " + strings.Join(newest, ", ")
 }
 
 func listProjects(c *request.Call) error {
@@ -296,7 +314,7 @@ func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error
 		shown = toProject(c, &now)
 		return done, err
 	})
-	return shown, resourceProblem(c, boundProblem(err, &after))
+	return shown, resourceProblem(c, boundProblem(c, err, &after))
 }
 
 // edited returns the project after an edit: 403 unless the caller has the role that each change needs.

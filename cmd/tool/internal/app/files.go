@@ -32,19 +32,6 @@ type Files struct {
 	Notes []string
 }
 
-// CountFiles returns how many base files a local project has, and their bytes.
-func (a *App) CountFiles(ctx context.Context, local *workspace.Project) (files int, bytes int64, err error) {
-	client, err := local.Client()
-	if err != nil {
-		return 0, 0, err
-	}
-	selection, err := a.chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
-	if err != nil {
-		return 0, 0, err
-	}
-	return len(selection.Files), selection.Bytes, nil
-}
-
 func (a *App) chooseFiles(ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions) (*basefiles.Selection, error) {
 	root, err := client.AppRoot()
 	if err != nil {

@@ -14,9 +14,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/tree"
 )
 
 // SeeToolignore is the advice of a note about base files.
@@ -46,21 +44,6 @@ func (s Sensitive) And(other Sensitive) Sensitive {
 
 func union(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
-}
-
-// SensitiveFiles returns the sensitive base files of a local project.
-func (a *App) SensitiveFiles(ctx context.Context, local *workspace.Project, allowed []string) (Sensitive, error) {
-	client, err := local.Client()
-	if err != nil {
-		return Sensitive{}, err
-	}
-	selection, err := a.chooseFiles(ctx, local, client, FileOptions{AllowEmpty: true})
-	if err != nil {
-		return Sensitive{}, err
-	}
-	s := Ignored(ctx, selection.Root(), selection.Files)
-	s.Secrets = (&Files{Selection: selection}).Secrets(tree.Base{}, allowed)
-	return s, nil
 }
 
 // AllowSecrets adds the flag --allow-secrets.

@@ -144,7 +144,13 @@ func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) e
 			return err
 		}
 	}
-	answers.Project, err = ref.ParseTyped(u.answer("What is it called on the hub?"))
+	if answers.Project, err = ref.ParseTyped(u.answer("What is it called on the hub?")); err != nil {
+		return err
+	}
+	warnings, err := w.Plan(ctx, *answers)
+	if err == nil && warnings != nil && u.answer("Push these files?", warnings...) != "yes" {
+		err = ui.ErrStop
+	}
 	return err
 }
 

@@ -28,6 +28,10 @@ type (
 	Answers = prompts.Answers
 	// Preflight is what is known before a project is created.
 	Preflight = prompts.Preflight
+	// Asked is what the hub says about a project that may be created.
+	Asked = prompts.Asked
+	// Files are the files of an app.
+	Files = prompts.Files
 	// Overwrite is the question whether one config replaces another.
 	Overwrite = prompts.Overwrite
 	// Merge is the question which side of each conflict to take.

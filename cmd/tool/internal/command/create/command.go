@@ -10,7 +10,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -106,45 +105,10 @@ step.`,
 	app.AllowSecrets(c, &o.allowed)
 	o.given = fl.Changed
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
-	c.RegisterFlagCompletionFunc("stack-version", completeVersions(a, &o.answers.Local))
-	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
+	for flag, values := range map[string][]string{
+		"stack-version": {wire.Latest}, "visibility": {string(wire.Private), string(wire.Public)},
+	} {
+		c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 	return a.HubFlags(a.EnvFlag(c))
-}
-
-// completeVersions completes the published versions of the stack of the local project
-// that from names, without those that were withdrawn.
-func completeVersions(a *app.App, from *string) app.Completion {
-	return a.FromHub(func(ctx context.Context, hub *identity.Hub) ([]string, error) {
-		ws, err := workspace.Find(a.Dir)
-		if err != nil {
-			return nil, err
-		}
-		name := *from
-		if names, err := ws.Projects(); name == "" && err == nil && len(names) == 1 {
-			name = names[0]
-		}
-		local, err := ws.Project(name)
-		if err != nil {
-			return nil, err
-		}
-		manifest, err := local.Stack()
-		if err != nil {
-			return nil, err
-		}
-		named, err := manifest.Name()
-		if err != nil {
-			return nil, err
-		}
-		stack, err := hub.Stack(ctx, named)
-		if err != nil {
-			return nil, err
-		}
-		versions := []string{wire.Latest}
-		for _, v := range stack.Versions {
-			if v.WithdrawnAt.IsZero() {
-				versions = append(versions, v.Version)
-			}
-		}
-		return versions, nil
-	})
 }

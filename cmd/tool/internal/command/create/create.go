@@ -1,5 +1,6 @@
 // Package create makes a new project on the hub from a local one: it registers
-// the API unless one is named, creates the project, and seeds it.
+// the API unless one is named, creates the project, and seeds it. It plans, asks, and applies
+// the plan: nothing is asked, and no file is chosen, after the first write.
 //
 // It never updates: a project that is there already ends it, and what it seeds
 // goes through the value that only a creation returns.
@@ -7,6 +8,7 @@ package create
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -22,28 +24,6 @@ import (
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
-
-// The steps of a create as people read them.
-const (
-	stepCheck   = "check the project"
-	stepAPI     = "register the API"
-	stepProject = "create the project"
-	stepSeed    = "upload the config"
-	stepRecord  = "update client.json"
-)
-
-// steps returns the steps that are needed: of an API or a project that client.json names already, none.
-func (c *create) steps() []string {
-	all := []string{stepCheck, stepAPI, stepProject, stepSeed, stepRecord}
-	client, err := c.local.Client()
-	if err != nil {
-		return all
-	}
-	hasAPI, givenAPI := client.API.Present(), !c.answers.API.IsZero()
-	return slices.DeleteFunc(all, func(step string) bool {
-		return step == stepAPI && (hasAPI || givenAPI) || step == stepRecord && client.Project.Present() && (hasAPI || !givenAPI)
-	})
-}
 
 // Result is a project that was created.
 type Result struct {
@@ -67,25 +47,19 @@ type Result struct {
 
 // create is one create.
 type create struct {
-	app       *app.App
-	local     *workspace.Project
-	name      string // slug, or @account/slug
-	answers   ui.Answers
-	allowed   []string // files that are sent although they hold secrets
-	checklist ui.Checklist
-
-	client  *workspace.Client
-	body    wire.PutConfig
-	files   *app.Files
-	stack   ref.Ref
-	project ref.Ref
-	api     ref.Ref // zero: to be registered
-	schema  *workspace.Schema
-	spec    app.Description // of a schema in a file
+	app     *app.App
+	local   *workspace.Project
+	name    string // slug, or @account/slug
+	answers ui.Answers
+	allowed []string // files that are sent although they hold secrets
 	hub     *identity.Hub
-	result  *Result
-	created hubclient.Created
-	done    failure.Effects
+	plan
+
+	remember  bool // the answer about files that git ignores
+	checklist ui.Checklist
+	created   hubclient.Created
+	done      failure.Effects
+	result    *Result
 }
 
 func run(ctx context.Context, a *app.App, name string, o options) error {
@@ -94,41 +68,85 @@ func run(ctx context.Context, a *app.App, name string, o options) error {
 	if err != nil {
 		return failure.Doing(err, from, "create %s", name)
 	}
-	c := &create{app: a, local: local, name: name, answers: o.answers, result: &Result{ProjectName: local.Name, Env: local.Env, Notes: []string{}}}
-	fail := func(err error) error {
-		return o.fail(err, local.Name, fmt.Sprintf("create %s from %s", name, local.Name))
+	c := &create{app: a, local: local, name: name, answers: o.answers, allowed: o.allowed}
+	check := a.Checklist("check the project")
+	check.Start(0)
+	err = c.prepare(ctx)
+	check.End(problem(err))
+	c.warn()
+	if err == nil {
+		err = c.offerAPI(ctx)
 	}
-	if err := a.ConfirmHub(ctx); err != nil {
-		return fail(err)
+	if err == nil {
+		c.app.ListFiles(c.spec)
+		err = c.confirmSensitive(ctx)
 	}
-	stopped, err := c.offerAPI(ctx)
+	return c.finish(ctx, o, err)
+}
+
+// finish applies the plan, unless the answer was no, or there was an error, and prints what
+// came of it.
+func (c *create) finish(ctx context.Context, o options, err error) error {
+	if err == nil {
+		err = c.apply(ctx)
+	}
+	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) {
+		return c.app.Aborted(&app.Aborted{
+			ProjectName: c.local.Name, Project: c.project, Origin: c.hub.Origin(), Done: o.made(),
+		})
+	}
 	if err != nil {
-		return fail(err)
+		return o.fail(c.explain(err), c.local.Name, fmt.Sprintf("create %s from %s", c.name, c.local.Name))
 	}
-	if stopped {
-		return a.Aborted(&app.Aborted{ProjectName: local.Name, Done: o.made()})
+	return c.app.Print("created", c.result, c.result.text)
+}
+
+// warn warns of what is probably a slip in client.json.
+func (c *create) warn() {
+	if c.client == nil {
+		return
 	}
-	c.allowed = o.allowed
-	remember, yes, err := c.confirmSensitive(ctx)
-	if err != nil {
-		return fail(err)
+	for _, w := range c.client.Warnings {
+		c.app.Warn(w.Error())
 	}
-	if !yes {
-		return a.Aborted(&app.Aborted{ProjectName: local.Name, Done: o.made()})
+}
+
+// offerAPI asks a terminal whether to use an API that is like the one to be registered. The
+// error is ErrStop for neither.
+func (c *create) offerAPI(ctx context.Context) error {
+	if c.app.Strict() || len(c.similar) == 0 {
+		return nil
 	}
-	steps := c.steps()
-	c.checklist = a.Checklist(steps...)
-	err = c.run(ctx, steps)
-	c.checklist.End(problem(err))
-	if err != nil {
-		return fail(c.fail(err))
+	const registerAnew = "register"
+	q := ui.Question{Title: fmt.Sprintf("Register %s as a new API?", c.schema.File), Preset: registerAnew}
+	if c.similar[0].SHA256 == c.sum {
+		q.Preset = c.similar[0].API.String()
 	}
-	if remember {
-		if err := a.State().Consent(app.IgnoredConsent(c.result.Origin, c.result.Project)); err != nil {
-			c.result.Notes = append(c.result.Notes, "the answer about files that git ignores could not be remembered: "+err.Error())
-		}
+	anew := ui.Choice{Value: registerAnew, Text: "Register a new API in " + c.project.Account()}
+	q.Choices = append(c.choices(c.similar), anew)
+	return c.app.UI.Ask(ctx, ui.Step{
+		Question: func() ui.Question { return q },
+		Take: func(answer string) {
+			if answer != registerAnew {
+				c.answers.API, _ = ref.Parse(answer)
+				c.api, c.spec = c.answers.API, app.Description{}
+			}
+		},
+	})
+}
+
+// confirmSensitive asks a terminal whether sensitive files are sent. The error is ErrStop for
+// no.
+func (c *create) confirmSensitive(ctx context.Context) error {
+	if c.app.Strict() {
+		return nil
 	}
-	return a.Print("created", c.result, func(w *app.Printer) { createdText(w, c.result) })
+	asked, yes, err := c.app.ConfirmSensitive(ctx, c.name, c.sensitive)
+	if err == nil && !yes {
+		err = ui.ErrStop
+	}
+	c.remember = asked && yes && c.files != nil && len(c.sensitive.Ignored) > 0
+	return err
 }
 
 // problem is a word for an error, "" for none.
@@ -142,174 +160,50 @@ func problem(err error) string {
 	return "failed"
 }
 
-// confirmSensitive lists the files of the API description that will be registered, and asks a
-// terminal whether sensitive ones of them, and sensitive base files, are sent. What is wrong
-// with them is reported by the creation. It returns whether to remember the answer.
-func (c *create) confirmSensitive(ctx context.Context) (remember, yes bool, err error) {
-	will := create{app: c.app, local: c.local, answers: c.answers}
-	if will.client, err = c.local.Client(); err != nil || will.readAPI(ctx) != nil {
-		return false, true, nil
+// apply carries out the plan, in steps of which some may not be needed.
+func (c *create) apply(ctx context.Context) (err error) {
+	type step struct {
+		name, stage string
+		do          func(context.Context) error
 	}
-	c.app.ListFiles(will.spec)
-	if _, err := c.app.Identity(); err != nil || c.app.Strict() {
-		return false, true, nil
+	c.result = &Result{
+		ProjectName: c.local.Name, Env: c.local.Env, Origin: c.hub.Origin(), Notes: append([]string{}, c.notes...),
 	}
-	var files app.Sensitive
-	if c.answers.BaseFiles {
-		if files, err = c.app.SensitiveFiles(ctx, c.local, c.allowed); err != nil {
-			return false, true, nil
+	steps := []step{{"create the project", app.StageCreate, c.create}, {"upload the config", app.StageSeed, c.seed}}
+	if c.api.IsZero() {
+		steps = slices.Insert(steps, 0, step{"register the API", app.StageAPI, c.register})
+	}
+	if !c.client.Project.Present() || !c.answers.API.IsZero() && !c.client.API.Present() {
+		steps = append(steps, step{"update client.json", app.StageWrite, c.record})
+	}
+	var names []string
+	for _, s := range steps {
+		names = append(names, s.name)
+	}
+	c.checklist = c.app.Checklist(names...)
+	defer func() { c.checklist.End(problem(err)) }()
+	for i, s := range steps {
+		c.checklist.Start(i)
+		if err := s.do(ctx); err != nil {
+			return failure.At(s.stage, err)
 		}
 	}
-	remember = len(files.Ignored) > 0
-	files = files.And(will.spec.Sensitive(ctx, c.local.Workspace.Dir, c.allowed))
-	_, yes, err = c.app.ConfirmSensitive(ctx, c.name, files)
-	if yes {
-		c.allowed = slices.Concat(c.allowed, files.Secrets)
-	}
-	return remember, yes, err
-}
-
-func (c *create) run(ctx context.Context, steps []string) error {
-	at := -1
-	for _, part := range []struct {
-		stage string
-		step  string
-		do    func(context.Context) error
-	}{
-		{app.StageRead, stepCheck, c.read},
-		{app.StageStack, stepCheck, c.readStack},
-		{app.StageAPI, stepCheck, c.readAPI},
-		{app.StageAPI, stepCheck, c.checkDescription},
-		{app.StageCreate, stepCheck, c.check},
-		{app.StageAPI, stepAPI, c.register},
-		{app.StageCreate, stepProject, c.create},
-		{app.StageSeed, stepSeed, c.seed},
-		{app.StageWrite, stepRecord, c.record},
-	} {
-		if step := slices.Index(steps, part.step); step >= 0 && step != at {
-			at = step
-			c.checklist.Start(step)
-		}
-		if err := part.do(ctx); err != nil {
-			return failure.At(part.stage, c.explain(err))
-		}
-	}
+	c.recordSync()
 	return nil
 }
 
-// fail adds to a failure what had happened by then.
-func (c *create) fail(err error) error {
-	return app.Explain(c.hub, err).About(c.project, c.done)
-}
-
-func (c *create) read(ctx context.Context) (err error) {
-	if c.client, err = c.app.ReadClient(c.local); err != nil {
-		return err
-	}
-	if _, c.body, err = app.ReadConfig(c.client); err != nil {
-		return err
-	}
-	if err := checkName(c.name); err != nil {
-		return err
-	}
-	if !c.answers.BaseFiles {
-		return nil
-	}
-	if c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: c.checklist.Update}); err == nil {
-		err = app.RefuseSecrets(c.files.Secrets(tree.Base{}, c.allowed), c.allowed, c.again())
-		c.result.Notes = append(c.result.Notes, c.files.Notes...)
-		files := c.files.Sensitive(ctx, tree.Base{})()
-		if note := files.Note("base file", "base files", app.SeeToolignore); note != "" {
-			c.result.Notes = append(c.result.Notes, note)
-		}
-	}
-	return err
-}
-
-// checkName wants a slug or a ref.
-func checkName(name string) error {
-	if ref.ValidName(name) {
-		return nil
-	}
-	if _, err := ref.ParseTyped(name); err != nil {
-		return failure.New(hubclient.CodeInvalidName, "%q cannot name a project", name).
-			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
-	}
-	return nil
-}
-
-func (c *create) readStack(context.Context) error {
-	stack, err := c.local.Stack()
-	if err != nil {
-		return err
-	}
-	if c.stack, err = stack.Name(); err != nil {
-		return err
-	}
-	if c.project, err = ref.ParseTyped(c.name); err != nil {
-		c.project, err = ref.New(c.stack.Account(), c.name)
-	}
-	return err
-}
-
-// readAPI finds which API the project binds, without asking the hub.
-func (c *create) readAPI(context.Context) (err error) {
-	if !c.answers.API.IsZero() {
-		c.api = c.answers.API
-		return nil
-	}
-	if c.client.API.Present() {
-		if c.api, err = ref.Parse(c.client.API.Text); err != nil {
-			return failure.New(failure.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
-		}
-		return nil
-	}
-	if !c.client.Source.Present() {
-		return failure.New(failure.CodeInvalidFile, "%s names no API: it has neither source nor api", c.local.ClientPath()).
-			WithHint("source is the API's description, a file or a URL; api is one that is registered, @account/slug")
-	}
-	if c.schema, err = c.client.Schema(); err != nil {
-		return err
-	}
-	if c.schema.URL != "" {
-		return nil
-	}
-	c.spec, err = app.ReadDescription(c.schema)
-	c.result.note(c.spec.Notes)
-	return err
-}
-
-// checkDescription refuses secrets in what will be registered.
-func (c *create) checkDescription(ctx context.Context) error {
-	files := c.spec.Sensitive(ctx, c.local.Workspace.Dir, c.allowed)
-	if note := files.Note("file of the API description", "files of the API description", ""); note != "" {
-		c.result.note([]string{note})
-	}
-	return app.RefuseSecrets(files.Secrets, c.allowed, c.again())
-}
-
-// again is the command that creates the same project.
-func (c *create) again() cmdline.Line {
-	line := c.app.Itself(c.name).Flag("--from", c.local.Name)
-	if c.answers.BaseFiles {
-		line = line.Flag("--base-files")
-	}
-	return line
-}
-
-func (r *Result) note(notes []string) {
-	if r != nil { // nil: before the creation
-		r.Notes = append(r.Notes, notes...)
-	}
-}
-
-// register makes sure that there is an API to bind, and records a new one at
-// once, so that a second run does not register it again.
+// register registers the API once for this local project and this project of the hub, even if
+// the response to an earlier run was lost, and records it at once.
 func (c *create) register(ctx context.Context) error {
-	if !c.api.IsZero() {
-		return nil
+	purpose := "create " + c.project.String() + " from " + c.local.Name
+	var registered *wire.API
+	var err error
+	if c.schema.URL != "" {
+		registered, err = c.hub.ImportAPI(ctx, wire.ImportAPI{Account: c.project.Account(), URL: c.schema.URL}, purpose)
+	} else {
+		d := hubclient.Description{Document: c.spec.Text, Name: path.Base(c.schema.File)}
+		registered, err = c.hub.UploadAPI(ctx, c.project.Account(), d, purpose)
 	}
-	registered, err := c.upload(ctx)
 	if err != nil {
 		return err
 	}
@@ -318,30 +212,37 @@ func (c *create) register(ctx context.Context) error {
 	return c.fill("api", c.api)
 }
 
-// upload registers the API once for this local project and this project of the hub,
-// even if the response to an earlier run was lost.
-func (c *create) upload(ctx context.Context) (*wire.API, error) {
-	purpose := "create " + c.project.String() + " from " + c.local.Name
-	if c.schema.URL != "" {
-		return c.hub.ImportAPI(ctx, wire.ImportAPI{Account: c.project.Account(), URL: c.schema.URL}, purpose)
+// noteSimilar notes in a pipeline, where nothing is asked, that an API like the registered
+// one existed already.
+func (c *create) noteSimilar(ctx context.Context, registered *wire.API) {
+	if !c.app.Strict() {
+		return
 	}
-	d := hubclient.Description{Document: c.spec.Text, Name: path.Base(c.schema.File)}
-	return c.hub.UploadAPI(ctx, c.project.Account(), d, purpose)
+	if c.schema.URL != "" { // which only the hub has read
+		req := c.request(c.project, c.api)
+		req.Then.SHA256, req.Then.Title = registered.SHA256, registered.Title
+		planned, err := c.hub.PlanProject(ctx, req)
+		if err != nil {
+			return
+		}
+		c.similar = slices.DeleteFunc(planned.SimilarAPIs, func(a wire.API) bool { return a.API == registered.API })
+	}
+	if len(c.similar) > 0 {
+		edit := cmdline.Tool("project", "edit").With(c.project.String()).Flag("--api", c.similar[0].API.String())
+		c.note("%s has %s; to use it instead of %s: %s",
+			c.similar[0].API, alike(c.similar[0], registered.SHA256), registered.API, c.app.CommandText(edit))
+	}
 }
 
 func (c *create) create(ctx context.Context) (err error) {
-	c.created, err = c.hub.CreateProject(ctx, wire.CreateProject{
-		Account: c.project.Account(), Slug: c.project.Slug(), Stack: c.stack.Path(), StackVersion: c.answers.StackVersion,
-		API: c.api, Visibility: c.answers.Visibility,
-	})
-	if err != nil {
+	req := c.request(c.project, c.api)
+	req.Then = nil
+	if c.created, err = c.hub.CreateProject(ctx, req); err != nil {
 		return err
 	}
 	c.done.ProjectCreated = true
-	p := c.created.Project()
-	r := c.result
-	r.Project, r.Origin, r.Stack, r.StackVersion = p.Project, c.hub.Origin(), p.Stack, p.StackVersion
-	r.ResolvedVersion = p.ResolvedStackVersion
+	p, r := c.created.Project(), c.result
+	r.Project, r.Stack, r.StackVersion, r.ResolvedVersion = p.Project, p.Stack, p.StackVersion, p.ResolvedStackVersion
 	r.API, r.Visibility, r.URL = p.API, p.Visibility, p.URL
 	return nil
 }
@@ -355,15 +256,16 @@ func (c *create) seed(ctx context.Context) error {
 	}
 	c.done.ConfigWritten = true
 	c.result.Revision, c.result.EnrichmentCount = written.Revision, written.EnrichmentCount
-	c.result.note(c.app.WithdrawnNotes(written))
+	c.result.Notes = append(c.result.Notes, c.app.WithdrawnNotes(written)...)
 	state := c.app.SyncState()
 	state.Save(c.hub.Origin(), c.project, written.Revision)
 	if c.files == nil {
 		return nil
 	}
-	files, err := c.files.Send(c.checklist.Update, tree.Base{}, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+	send := func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
 		return c.created.SeedBaseFiles(ctx, files)
-	})
+	}
+	files, err := c.files.Send(c.checklist.Update, tree.Base{}, send)
 	if err != nil {
 		return err
 	}
@@ -375,31 +277,11 @@ func (c *create) seed(ctx context.Context) error {
 
 // record fills client.json's project where it is absent, and an api that was given.
 func (c *create) record(context.Context) error {
-	if err := c.fill("project", c.project); err != nil {
-		return err
+	err := c.fill("project", c.project)
+	if err == nil && !c.answers.API.IsZero() {
+		err = c.fill("api", c.answers.API)
 	}
-	if !c.answers.API.IsZero() {
-		if err := c.fill("api", c.answers.API); err != nil {
-			return err
-		}
-	}
-	c.result.RemoteWritten = c.done.RemoteWritten
-	c.result.Notes = append(c.result.Notes, c.app.RecordHub(c.local, c.hub.Origin())...)
-	if c.client.Project.Text == c.project.String() {
-		base := workspace.Pulled{Project: c.project, Revision: c.result.Revision}
-		if c.files != nil {
-			base.Tree = c.files.Digest
-		}
-		if err := c.local.RecordPulled(c.hub.Origin(), base); err != nil {
-			c.result.Notes = append(c.result.Notes, "the revision could not be recorded: "+err.Error())
-		}
-	}
-	if kept := c.client.Project.Text; kept != c.project.String() {
-		c.result.Notes = append(c.result.Notes, fmt.Sprintf(
-			"%s still names %s; push to the new project with: %s",
-			c.local.ClientPath(), kept, c.app.CommandText(cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String()))))
-	}
-	return nil
+	return err
 }
 
 func (c *create) fill(field string, value ref.Ref) error {
@@ -408,54 +290,30 @@ func (c *create) fill(field string, value ref.Ref) error {
 	return err
 }
 
-// explain turns the hub's answers into failures with the next command.
-func (c *create) explain(err error) error {
-	if err == nil || c.hub == nil || failure.Of(err).Stage != "" {
-		return err // what has its stage is explained
+// recordSync records the workspace's hub, what the project was created with, and the answer
+// about files that git ignores. What cannot be recorded is noted.
+func (c *create) recordSync() {
+	c.result.RemoteWritten = c.done.RemoteWritten
+	c.result.Notes = append(c.result.Notes, c.app.RecordHub(c.local, c.hub.Origin())...)
+	if kept := c.client.Project.Text; kept != c.project.String() {
+		push := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
+		c.note("%s still names %s; push to the new project with: %s", c.local.ClientPath(), kept, c.app.CommandText(push))
+	} else {
+		base := workspace.Pulled{Project: c.project, Revision: c.result.Revision}
+		if c.files != nil {
+			base.Tree = c.files.Digest
+		}
+		if err := c.local.RecordPulled(c.hub.Origin(), base); err != nil {
+			c.note("the revision could not be recorded: %v", err)
+		}
 	}
-	e := failure.Of(c.hub.Fault(err))
-	switch {
-	case e.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
-		e.Hint = "the project was created; " + e.Hint // which says the line to add by hand
-	case c.done.ProjectCreated && !c.done.ConfigWritten && e.Code == wire.CodeTooLarge: // for a push, too
-		e.Hint = "the project was created without settings: make them smaller, then push"
-		e.Recipe = []cmdline.Line{c.pushLine()}
-	case c.done.ProjectCreated && e.Recipe == nil:
-		e.Hint = "the project was created, but its config or base files are incomplete"
-		e.Recipe = []cmdline.Line{c.pushLine()}
-	case e.Code == wire.CodeProjectExists:
-		e.Hint = "push updates an existing project"
-		e.Recipe = []cmdline.Line{c.pushLine()}
-	case e.Code == wire.CodeStackNotPublished && !c.publishes():
-		// what is here is another version, so that publishing it would not help
-	case e.Code == wire.CodeStackNotPublished:
-		e.Hint = "publish it first"
-		e.Recipe = []cmdline.Line{cmdline.Tool("publish").With(c.local.Name)}
-	case e.Code == wire.CodeAPINotFound:
-		e.Hint = "remove api from " + c.local.ClientPath() + " to register its source anew"
+	if c.remember {
+		if err := c.app.State().Consent(app.IgnoredConsent(c.hub.Origin(), c.project)); err != nil {
+			c.note("the answer about files that git ignores could not be remembered: %v", err)
+		}
 	}
-	return e
 }
 
-// publishes reports whether publishing the local stack would make the version
-// that was asked for.
-func (c *create) publishes() bool {
-	if c.answers.StackVersion == wire.Latest {
-		return true
-	}
-	stack, err := c.local.Stack()
-	if err != nil {
-		return false
-	}
-	version, err := stack.Version()
-	return err == nil && version == c.answers.StackVersion
-}
-
-// pushLine is the command that pushes the local content to the project.
-func (c *create) pushLine() cmdline.Line {
-	line := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
-	if c.answers.BaseFiles {
-		line = line.Flag("--base-files")
-	}
-	return line
+func (c *create) note(format string, args ...any) {
+	c.result.Notes = append(c.result.Notes, fmt.Sprintf(format, args...))
 }

@@ -89,7 +89,7 @@ func TestCreate_ChecksBeforeItRegistersAnything(t *testing.T) {
 				test.change(w)
 			}
 			w.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
-				if r.Method == http.MethodPost {
+				if r.Method == http.MethodPost && r.URL.RawQuery != "dryRun=1" {
 					t.Errorf("%s %s", r.Method, r.URL)
 				}
 				return false
@@ -108,7 +108,8 @@ func TestCreate_SaysWhatWasDoneWhenASeedFails(t *testing.T) {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
 	})
 	f := w.Run(command(w), "web", "--json").Fails("storage_full", "seed")
-	if f["projectCreated"] != true || f["configWritten"] != nil || f["requestId"] != "r1" {
+	if f["projectCreated"] != true || f["configWritten"] != nil || f["requestId"] != "r1" ||
+		!strings.Contains(fmt.Sprint(f["recipe"]), "push web --project @alice/web") {
 		t.Errorf("%v", f)
 	}
 }
@@ -169,11 +170,11 @@ func TestCreate_PresetsALocalProjectThatIsOnNoHub(t *testing.T) {
 	w.Run(command(w)).Done().Prints("Created @alice/zoo from zoo")
 }
 
-func TestCreate_SaysHowToPushSettingsThatAreTooLarge(t *testing.T) {
+func TestCreate_CreatesNothingForSettingsThatAreTooLarge(t *testing.T) {
 	w := published(t)
 	w.Local("", `{"title": "`+strings.Repeat("x", 1<<20)+`"}`)
-	f := w.Run(command(w), "web", "--json").Fails("too_large", "seed")
-	if hint := f["hint"].(string); !strings.Contains(hint, "make them smaller, then push") || f["projectCreated"] != true {
+	f := w.Run(command(w), "web", "--json").Fails("too_large", "create")
+	if f["projectCreated"] != nil || !strings.Contains(f["reason"].(string), "above the limit of") {
 		t.Errorf("%v", f)
 	}
 }

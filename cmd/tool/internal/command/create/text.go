@@ -2,7 +2,7 @@ package create
 
 import "example.com/projecthub/cmd/tool/internal/app"
 
-func createdText(w *app.Printer, r *Result) {
+func (r *Result) text(w *app.Printer) {
 	w.Line("Created %s from %s", r.Project, r.ProjectName)
 	w.Environment(r.Env)
 	w.Address("page", r.Origin, r.URL)

@@ -71,13 +71,14 @@ func (p *publish) plan(ctx context.Context, writes bool) (*Plan, error) {
 			plan.Followers = *p.there.Followers
 		}
 	}
+	note := func(format string, args ...any) {
+		plan.Notes = append(plan.Notes, fmt.Sprintf("publishing "+format+"; the digest is without it", args...))
+	}
 	if p.unnamed != nil {
-		plan.Notes = append(plan.Notes, fmt.Sprintf("publishing adds the name %s, after your login, to %s; the digest is without it",
-			p.stack, p.stackPath()))
+		note("adds the name %s, after your login, to %s", p.stack, p.stackPath())
 	}
 	if p.former != "" {
-		plan.Notes = append(plan.Notes, fmt.Sprintf("publishing raises the version in %s from %s to %s; the digest is without it",
-			p.stackPath(), p.former, p.version))
+		note("raises the version in %s from %s to %s", p.stackPath(), p.former, p.version)
 	}
 	if !writes {
 		me, err := p.hub.Whoami(ctx)
@@ -141,10 +142,11 @@ func (p *publish) check() error {
 	case there != nil && !there.WithdrawnAt.IsZero():
 		return failure.New(wire.CodeVersionExists, "%s %s was withdrawn, and cannot be published again", p.stack, p.version)
 	case there != nil && there.Digest != p.Digest:
-		return failure.New(wire.CodeVersionExists, "%s %s is already published with other files, and a published version never changes",
-			p.stack, p.version)
+		return failure.New(wire.CodeVersionExists,
+			"%s %s is already published with other files, and a published version never changes", p.stack, p.version)
 	case there == nil && version.Compare(p.version, newest) < 0:
-		return failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s", p.version, newest, p.stack)
+		return failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s",
+			p.version, newest, p.stack)
 	}
 	return nil
 }

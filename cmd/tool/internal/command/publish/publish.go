@@ -127,7 +127,8 @@ func (p *publish) apply(ctx context.Context) (*Result, error) {
 		return nil, p.keepOrRestore(err, false)
 	}
 	r := &Result{
-		ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version, Notes: notes,
+		ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
+		Notes: notes,
 	}
 	there := p.published()
 	if there != nil && !p.opts.Force {
