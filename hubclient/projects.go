@@ -50,12 +50,8 @@ func (c *Client) PlanProject(ctx context.Context, req wire.CreateProject) (*wire
 	if err != nil {
 		return nil, &Error{Code: CodeInvalidName, Detail: err.Error()}
 	}
-	r := to(wire.OpCreateProject, ref.Ref{})
+	r := to(wire.OpCreateProject, ref.Ref{}).query(url.Values{"dryRun": {"1"}}).json(req)
 	r.about = about
-	r.query(url.Values{"dryRun": {"1"}})
-	if err := r.jsonBody(req); err != nil {
-		return nil, err
-	}
 	plan, err := result[wire.ProjectPlan](ctx, c, r)
 	if e, ok := errors.AsType[*Error](err); ok && e.lost {
 		e.lost, e.Hint = false, "" // it writes nothing

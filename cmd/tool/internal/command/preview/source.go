@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path"
@@ -15,7 +16,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/watcher"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/previewmodule"
+	"example.com/projecthub/hubclient/stackmanifest"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -179,25 +180,18 @@ func (s *source) readStack(ctx context.Context) (of stack, bundle *basefiles.Sel
 	if size > maxStack {
 		return of, nil, tooLarge("the .ts, .js and .json files of .tool/"+s.local.Name, size, maxStack)
 	}
-	of = stack{Name: s.local.Name, Digest: all.Digest}
+	of.Digest = all.Digest
 	if of.files, err = contentsOf(bundle, importable, s.last.Stack.files); err != nil {
 		return of, nil, err
 	}
-	manifest, err := s.local.Stack()
-	if err != nil {
+	if _, err := s.local.Stack(); err != nil {
 		return of, nil, err
 	}
-	if name, err := manifest.Name(); err == nil {
-		of.Name = name.String()
-	}
-	of.Version, _ = manifest.Version() // publish says what is wrong with it
-	preview, err := previewmodule.Parse(of.files["stack.json"].content)
+	manifest, err := stackmanifest.Parse(of.files["stack.json"].content)
 	if err != nil {
 		return of, nil, failure.New(failure.CodeInvalidFile, ".tool/%s/stack.json: %w", s.local.Name, err)
 	}
-	if preview != nil {
-		of.Module = preview.Module
-	}
+	of.Name, of.Version, of.Module = cmp.Or(manifest.Name, s.local.Name), manifest.Version, manifest.Module
 	return of, bundle, nil
 }
 
