@@ -42,8 +42,6 @@ func (a *App) PrintDone(kind, done string, v any, text func(p *Printer)) error {
 var wentThrough = map[string]string{
 	"created": "the project was created", "initialized": "the files were written",
 	"pushed": "the push went through", "pulled": "the pull went through", "published": "the version is published",
-	"restored": "the restore went through",
-	"loggedIn": "the login was stored", "loggedOut": "the login was removed",
 	"several": "all of them went through",
 }
 

@@ -129,16 +129,6 @@ func checkToken(typed string) error {
 	return errors.New("mistyped: that is not a token as a hub prints it")
 }
 
-// lookupOrigin hides the token's variable: it is not what logging in stores.
-func lookupOrigin(a *app.App) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		if name == identity.TokenVariable {
-			return "", false
-		}
-		return a.LookupEnv(name)
-	}
-}
-
 // readToken reads the first line of stdin.
 func readToken(ctx context.Context, in io.Reader) (string, error) {
 	type read struct {
