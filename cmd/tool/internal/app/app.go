@@ -72,21 +72,17 @@ func (a *App) StatusLine() string {
 	if err != nil || a.Command == "login" {
 		return ""
 	}
-	line := id.Origin + asUser(id)
+	line := id.Origin
+	switch {
+	case id.User != "":
+		line += " as " + id.User
+	case id.Token == "":
+		line += ", not logged in"
+	}
 	if a.env != "" {
 		line = a.env + ": " + line
 	}
 	return a.MarkHub(line)
-}
-
-func asUser(id *identity.Identity) string {
-	switch {
-	case id.User != "":
-		return " as " + id.User
-	case id.Token == "":
-		return ", not logged in"
-	}
-	return ""
 }
 
 // Getenv returns an environment variable, "" for none.
