@@ -39,7 +39,6 @@ type App struct {
 
 	commands  *cobra.Command        // all of them
 	ended     func() syscall.Signal // by which signal, 0 for none
-	handled   func()                // returns when signals are handled
 	collects  bool                  // JSON documents, of several projects
 	collected []jsontext.Value      // instead of printing them
 	held      []string              // warnings that would have damaged a view
@@ -59,8 +58,7 @@ type App struct {
 // New returns the App of one command line.
 func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 	a := &App{
-		Streams: streams, LookupEnv: lookupEnv,
-		ended: func() syscall.Signal { return 0 }, handled: func() {},
+		Streams: streams, LookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 },
 	}
 	a.UI = ui.NewTerminal(streams, a.Getenv, func(line string) { a.Diagnose("%s", line) }, a.StatusLine)
 	return a

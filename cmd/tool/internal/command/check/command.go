@@ -55,7 +55,7 @@ reading it; a linter such as Redocly or Spectral says more.`,
   tool check web shop --json`,
 		Args:              app.Locals,
 		ValidArgsFunction: a.CompleteLocals,
-		RunE: a.RunReading(func(ctx context.Context, args []string) error { return run(ctx, a, args) }),
+		RunE:              a.Run(func(ctx context.Context, args []string) error { return run(ctx, a, args) }),
 	}
 }
 

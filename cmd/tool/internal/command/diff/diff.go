@@ -41,7 +41,7 @@ abbreviated.`,
 		Example: `  tool diff web
   tool diff web --to 461f583aadb4
   tool diff web --exit-code --name-only`,
-		RunE: a.RunReading(func(ctx context.Context, args []string) error {
+		RunE: a.Run(func(ctx context.Context, args []string) error {
 			if o.nameOnly && o.full {
 				return cmdline.Usagef("--name-only and --full exclude each other")
 			}

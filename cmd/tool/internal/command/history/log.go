@@ -124,7 +124,7 @@ otherwise, and the last 20 sets of base files.`,
   tool log --project @acme/web --json`,
 		Args:              app.MaybeLocal,
 		ValidArgsFunction: a.CompleteLocal,
-		RunE: a.RunReading(func(ctx context.Context, args []string) error {
+		RunE: a.Run(func(ctx context.Context, args []string) error {
 			if n < 0 {
 				return cmdline.Usagef("-n is a number of entries, 0 for all, not %d", n)
 			}
@@ -226,7 +226,7 @@ revisions; one can be abbreviated. Changes nothing.`,
   tool show 461f --project @acme/web --json`,
 		Args:              projectAndRevision,
 		ValidArgsFunction: a.CompleteLocal,
-		RunE: a.RunReading(func(ctx context.Context, args []string) error {
+		RunE: a.Run(func(ctx context.Context, args []string) error {
 			name, revision := split(args)
 			if err := app.CheckRevision("<revision>", revision); err != nil {
 				return err
