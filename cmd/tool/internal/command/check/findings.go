@@ -121,7 +121,8 @@ func (f *findings) settings(client *workspace.Client, local *workspace.Project, 
 		return // reported
 	}
 	for _, v := range violations(schema, settings) {
-		f.fail(&workspace.Blamed{At: client.SettingAt(v.pointer), Err: errors.New("settings: " + v.detail)}, local.ClientPath())
+		at := client.SettingAt(v.pointer)
+		f.fail(&workspace.Blamed{At: at, Err: errors.New("settings: " + v.detail)}, local.ClientPath())
 	}
 }
 

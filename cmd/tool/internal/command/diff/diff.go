@@ -91,7 +91,8 @@ func (r *result) Text(w *app.Printer) {
 		return
 	}
 	if o.format == app.FormatMarkdown {
-		w.Line("### %s and the config of %s: %s", app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), app.DifferenceSummary(r.Changes))
+		w.Line("### %s and the config of %s: %s",
+			app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), app.DifferenceSummary(r.Changes))
 		app.MarkdownHub(w, r.Origin, r.Env)
 		app.MarkdownDifference(w, r.Changes, o.full)
 		return
@@ -145,7 +146,9 @@ func compare(ctx context.Context, t *app.Target, name string, o options) (*resul
 		return nil, err
 	}
 	changes := flat.Diff(config, t.Settings)
-	r := &result{About: t.About(), Same: changes.Empty(), Changes: changes, Edit: there.Edit, HasConfig: there.HasConfig, options: o}
+	r := &result{
+		About: t.About(), Same: changes.Empty(), Changes: changes, Edit: there.Edit, HasConfig: there.HasConfig, options: o,
+	}
 	if !o.to.Given() && !r.Same {
 		r.Notes = findings(ctx, t)
 	}

@@ -62,7 +62,8 @@ func (r *log) Text(w *app.Printer) {
 		w.Columns(rows)
 	}
 	if r.More {
-		w.Notes([]string{"there are older entries; to list more: " + w.Command(r.target.Line("log").Flag("-n", fmt.Sprint(2*r.most)))})
+		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.most))
+		w.Notes([]string{"there are older entries; to list more: " + w.Command(more)})
 	}
 }
 
@@ -94,7 +95,8 @@ func tooWide(rows [][]string, columns int) bool {
 // row is a line of a log.
 func row(revision string, at time.Time, by string, via wire.Via, added, changed, removed int) []string {
 	return []string{
-		app.ShortRevision(revision), app.Ago(at), app.Time(at), app.Cell(by), via.Phrase(), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
+		app.ShortRevision(revision), app.Ago(at), app.Time(at), app.Cell(by), via.Phrase(),
+		fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
 	}
 }
 

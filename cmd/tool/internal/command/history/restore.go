@@ -288,12 +288,16 @@ func (r *restore) confirmFiles(ctx context.Context, f *restoredFiles, entry, cur
 	return app.Agreed(r.App.UI.Confirm(ctx, ui.YesNo{
 		Title: fmt.Sprintf("Restore the base files of %s?", r.Project),
 		Facts: append([]string{
-			fmt.Sprintf("Restore  %s, pushed by %s %s", app.ShortRevision(entry.Tree), entry.UpdatedBy, app.Ago(entry.UpdatedAt)),
-			fmt.Sprintf("Replace  %s, pushed by %s %s", app.ShortRevision(current.Tree), current.UpdatedBy, app.Ago(current.UpdatedAt)),
+			"Restore  " + pushed(entry),
+			"Replace  " + pushed(current),
 			"Files    " + f.summary(),
 		}, app.Shortened(names)...),
 		Yes: "Restore them", No: "Leave them",
 	}))
+}
+
+func pushed(e *wire.BaseFilesEntry) string {
+	return fmt.Sprintf("%s, pushed by %s %s", app.ShortRevision(e.Tree), e.UpdatedBy, app.Ago(e.UpdatedAt))
 }
 
 // explain says that what was to be replaced has changed since it was compared.

@@ -39,8 +39,9 @@ token, or give one with --token or --with-token, which a pipeline needs to.
 A stored token is sent only to the hub that it was stored for. If a token is
 already stored for the hub, login only switches to it; a terminal asks for
 another one from 14 days before it expires, when commands begin to warn.`,
-		Example: "  tool login --origin https://hub.example.com\n  tool login --origin https://hub.example.com --with-token < token.txt",
-		Args:    noToken,
+		Example: `  tool login --origin https://hub.example.com
+  tool login --origin https://hub.example.com --with-token < token.txt`,
+		Args: noToken,
 		RunE: a.Run(func(ctx context.Context, _ []string) error {
 			return failure.Doing(Run(ctx, a, o), "", "log in")
 		}),
@@ -55,9 +56,9 @@ another one from 14 days before it expires, when commands begin to warn.`,
 func noToken(c *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if pat.Redact(arg) != arg {
-			e := cmdline.Usagef("%s takes no token as an argument", c.CommandPath()).Try(cmdline.Tool("login").Flag("--with-token"))
-			e.Hint = "the token is in the history of the shell now: revoke it, and give another one to stdin"
-			return e
+			return cmdline.Usagef("%s takes no token as an argument", c.CommandPath()).
+				WithHint("the token is in the history of the shell now: revoke it, and give another one to stdin").
+				Try(cmdline.Tool("login").Flag("--with-token"))
 		}
 	}
 	return cmdline.AtMost()(c, args)
@@ -176,7 +177,9 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 	if err := logins.Save(); err != nil {
 		return nil, err
 	}
-	r := &loggedIn{Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction}
+	r := &loggedIn{
+		Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
+	}
 	if len(me.Scopes) == 0 {
 		r.Note("the token has no scope: it reads, and writes nothing")
 	}
@@ -283,7 +286,8 @@ func logout(a *app.App) error {
 	case r.Current != "":
 		r.Note("the current hub is %s", r.Current)
 	case len(logins.Logins) > 0:
-		r.Note("no hub is current now; to choose one: %s", a.CommandText(cmdline.Tool("login").Flag("--origin", logins.Logins[0].Origin)))
+		another := cmdline.Tool("login").Flag("--origin", logins.Logins[0].Origin)
+		r.Note("no hub is current now; to choose one: %s", a.CommandText(another))
 	default:
 		r.Note("no hub is current now")
 	}

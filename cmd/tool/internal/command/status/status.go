@@ -181,9 +181,11 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 	w.Environment(v.Env)
 	switch {
 	case v.Project.IsZero():
-		w.Field("destination", "none: %s", w.Command(cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)))
+		create := cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)
+		w.Field("destination", "none: %s", w.Command(create))
 	case v.Deleted:
-		w.Field("destination", "%s (%s), deleted; to restore it: %s", v.Project, v.DestinationSource, w.Command(restoreLine(v)))
+		w.Field("destination", "%s (%s), deleted; to restore it: %s",
+			v.Project, v.DestinationSource, w.Command(restoreLine(v)))
 	case !v.Exists && unknown != "":
 		w.Field("destination", "%s (%s), %s", v.Project, v.DestinationSource, unknown)
 	case !v.Exists:
@@ -266,7 +268,8 @@ func environmentText(w *app.Printer, p Project, unknown string) string {
 	case p.Problem != "":
 		return text + ", problem: " + p.Problem
 	case p.Project.IsZero():
-		return text + ": " + w.Command(cmdline.Tool("project", "create").With(p.newSlug).Flag("--from", p.ProjectName).Flag("--env", p.Env))
+		create := cmdline.Tool("project", "create").With(p.newSlug).Flag("--from", p.ProjectName).Flag("--env", p.Env)
+		return text + ": " + w.Command(create)
 	case p.Deleted:
 		return text + ", deleted; to restore it: " + w.Command(restoreLine(p).Flag("--origin", p.Origin))
 	case !p.Exists && p.hidden:
