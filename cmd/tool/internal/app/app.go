@@ -39,7 +39,6 @@ type App struct {
 
 	commands  *cobra.Command        // all of them
 	ended     func() syscall.Signal // by which signal, 0 for none
-	handled   func()                // returns when signals are handled
 	collects  bool                  // JSON documents, of several projects
 	collected []jsontext.Value      // instead of printing them
 	held      []string              // warnings that would have damaged a view
@@ -59,8 +58,7 @@ type App struct {
 // New returns the App of one command line.
 func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 	a := &App{
-		Streams: streams, LookupEnv: lookupEnv,
-		ended: func() syscall.Signal { return 0 }, handled: func() {},
+		Streams: streams, LookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 },
 	}
 	a.UI = ui.NewTerminal(streams, a.Getenv, func(line string) { a.Diagnose("%s", line) }, a.StatusLine)
 	return a
@@ -72,21 +70,17 @@ func (a *App) StatusLine() string {
 	if err != nil || a.Command == "login" {
 		return ""
 	}
-	line := id.Origin + asUser(id)
+	line := id.Origin
+	switch {
+	case id.User != "":
+		line += " as " + id.User
+	case id.Token == "":
+		line += ", not logged in"
+	}
 	if a.env != "" {
 		line = a.env + ": " + line
 	}
 	return a.MarkHub(line)
-}
-
-func asUser(id *identity.Identity) string {
-	switch {
-	case id.User != "":
-		return " as " + id.User
-	case id.Token == "":
-		return ", not logged in"
-	}
-	return ""
 }
 
 // Getenv returns an environment variable, "" for none.

@@ -30,7 +30,7 @@ const (
 	StageDiff        = "diff"
 )
 
-// Action is what a command does on a hub, as its failures say it.
+// Action describes what a command does on a hub: its failures say it.
 type Action struct {
 	Doing  string // such as: list the members of acme
 	Stage  string // "": the command's
@@ -40,7 +40,7 @@ type Action struct {
 	Local   string  // name of the local project, "" for none
 	Project ref.Ref // on the hub; zero: none
 
-	Next cmdline.Line // the next command if there is no such thing, or none would be left
+	Next cmdline.Line // the next command after not_found and last_admin; zero: none
 }
 
 // Call connects to the hub, does the action, and prints its result, unless that is nil.
@@ -91,7 +91,7 @@ func (a *App) ConfirmRef(ctx context.Context, force bool, title, fact string, r 
 	return Agreed(a.UI.TypeRef(ctx, title, fact, r))
 }
 
-// Agreed returns the error of a question, and ErrDeclined if the answer was no.
+// Agreed turns the answer to a question into an error: ErrDeclined for no.
 func Agreed(yes bool, err error) error {
 	if err == nil && !yes {
 		return ErrDeclined

@@ -95,7 +95,6 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 
 // waitFor shows that the hub is waited for, until answered is called.
 func (a *App) waitFor(hub string) (answered func()) {
-	a.handled()
 	if a.JSON {
 		return func() {}
 	}

@@ -90,11 +90,7 @@ func (a *App) Settle(err error) error {
 		return err
 	}
 	f := failure.Of(err)
-	r := &Aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin, Done: f.Hint}
-	if id, err := a.Identity(); err == nil && r.Origin == "" {
-		r.Origin = id.Origin
-	}
-	return a.Aborted(r)
+	return a.Show(&Aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin, Done: f.Hint})
 }
 
 // RecordHub records the hub of a command that went through as the workspace's, if that has

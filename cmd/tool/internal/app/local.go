@@ -55,25 +55,34 @@ func (a *App) Local(ctx context.Context, name string, line func(local string) cm
 	if name != "" {
 		return a.project(ws, name)
 	}
-	names, err := ws.Projects()
-	if err != nil {
-		return nil, failure.At("read", err)
-	}
+	names, err := localNames(ws)
 	switch {
-	case len(names) == 0:
-		return nil, failure.At("read", failure.New(failure.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
-			Try(cmdline.Tool("init")))
+	case err != nil:
+		return nil, err
 	case len(names) == 1:
-		name = names[0]
+		return a.project(ws, names[0])
 	case a.Strict():
 		return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
 			Try(line(names[0]))
-	default:
-		if name, err = a.chooseLocal(ctx, ws, names); err != nil {
-			return nil, err
-		}
+	}
+	dir, err := filepath.Abs(a.Dir)
+	if err == nil {
+		name, err = a.UI.Choose(ctx, "Which local project?", names, Nearest(ws, names, dir))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return a.project(ws, name)
+}
+
+// localNames returns the names of the local projects, of which there must be one.
+func localNames(ws *workspace.Workspace) ([]string, error) {
+	names, err := ws.Projects()
+	if err == nil && len(names) == 0 {
+		err = failure.New(failure.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).
+			Try(cmdline.Tool("init"))
+	}
+	return names, failure.At(StageRead, err)
 }
 
 func (a *App) project(ws *workspace.Workspace, name string) (*workspace.Project, error) {
@@ -193,13 +202,6 @@ func ParseArgument(text, what string) (ref.Ref, error) {
 	return r, nil
 }
 
-// ParseDestination reads the value of --project, with or without its @. The failure is
-// invalid_name.
-func ParseDestination(text string) (ref.Ref, error) {
-	r, err := ref.ParseTyped(text)
-	return r, explainDestination(err, "--project")
-}
-
 // explainDestination adds to an error where the destination is written.
 func explainDestination(err error, place string) error {
 	if err != nil {
@@ -213,7 +215,8 @@ func explainDestination(err error, place string) error {
 // client.json's project. The failure is no_destination or invalid_name.
 func Destination(local *workspace.Project, client *workspace.Client, flag *string) (ref.Ref, error) {
 	if flag != nil {
-		return ParseDestination(*flag)
+		r, err := ref.ParseTyped(*flag)
+		return r, explainDestination(err, "--project")
 	}
 	if client.Project.Present() {
 		r, err := ref.Parse(client.Project.Text)
@@ -261,13 +264,4 @@ func (a *App) Bases(local *workspace.Project) (workspace.Bases, error) {
 		return workspace.Bases{}, nil
 	}
 	return bases, err
-}
-
-// chooseLocal asks which of several local projects is meant.
-func (a *App) chooseLocal(ctx context.Context, ws *workspace.Workspace, names []string) (string, error) {
-	dir, err := filepath.Abs(a.Dir)
-	if err != nil {
-		return "", err
-	}
-	return a.UI.Choose(ctx, "Which local project?", names, Nearest(ws, names, dir))
 }

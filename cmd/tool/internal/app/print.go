@@ -21,29 +21,21 @@ import (
 // removed or changes its meaning.
 const schema = 1
 
-// Print prints a result: as JSON, or as what text writes.
+// Print prints a result that is no [Result]: as JSON, or as what text writes.
 func (a *App) Print(kind string, v any, text func(p *Printer)) error {
-	return a.PrintDone(kind, wentThrough[kind], v, text)
-}
-
-// PrintDone is Print for a kind of result that not only commands have which write. done
-// says what was done, "" for nothing.
-func (a *App) PrintDone(kind, done string, v any, text func(p *Printer)) error {
 	a.releaseWarnings()
 	if a.JSON {
-		return unprinted(done, a.printJSON(kind, v))
+		return PrintFailed(kind, a.printJSON(kind, v))
 	}
 	p := a.Printer()
 	text(p)
-	return unprinted(done, p.err)
+	return PrintFailed(kind, p.err)
 }
 
 // wentThrough says what was done, for kinds of results that do not say it themselves.
 var wentThrough = map[string]string{
 	"created": "the project was created", "initialized": "the files were written",
 	"pushed": "the push went through", "pulled": "the pull went through", "published": "the version is published",
-	"restored": "the restore went through",
-	"loggedIn": "the login was stored", "loggedOut": "the login was removed",
 	"several": "all of them went through",
 }
 

@@ -45,24 +45,11 @@ func commandOf(c *cobra.Command) string {
 type Operation = func(ctx context.Context, args []string) error
 
 // Run wraps what a command does, so that its failures can be told from a malformed
-// command line. It waits for signals to be handled, which help does
-// without.
+// command line. Signals end its context.
 func (a *App) Run(f Operation) func(*cobra.Command, []string) error {
-	return a.RunReading(func(ctx context.Context, args []string) error {
-		a.handled()
-		return f(ctx, args)
-	})
-}
-
-// RunReading is Run for a command that, where it asks nothing, reads files before it
-// calls the hub, and writes nothing but caches. Signals are handled from that call on.
-func (a *App) RunReading(f Operation) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		var ctx context.Context
-		ctx, a.ended, a.handled = handleSignals()
-		if !a.Strict() {
-			a.handled()
-		}
+		ctx, a.ended = handleSignals()
 		err := a.Settle(f(ctx, args))
 		a.warnOfExpiry()
 		var usage *cmdline.UsageError

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,8 +42,11 @@ func (s *Several) Named(args []string) bool { return s.all || len(args) > 0 }
 func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name string) error) error {
 	names := args
 	if s.all {
-		var err error
-		if names, err = a.allLocals(); err != nil {
+		ws, err := a.Workspace()
+		if err == nil {
+			names, err = localNames(ws)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -87,17 +89,4 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 		return ErrDiffers
 	}
 	return nil
-}
-
-// allLocals returns the names of all local projects, of which there must be one.
-func (a *App) allLocals() ([]string, error) {
-	ws, err := a.Workspace()
-	if err != nil {
-		return nil, err
-	}
-	names, err := ws.Projects()
-	if err == nil && len(names) == 0 {
-		err = failure.New(failure.CodeNoLocalProject, "there is no local project under %s", filepath.Join(ws.Dir, ".tool")).Try(cmdline.Tool("init"))
-	}
-	return names, failure.At(StageRead, err)
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -188,19 +189,12 @@ func ConflictLines(conflicts flat.Conflicts) []string {
 	for _, c := range conflicts[:min(MaxShown, len(conflicts))] {
 		base, mine, theirs := ui.Conflict(c, maxValue)
 		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s",
-			Cell(c.Key), orAbsent(mine), orAbsent(theirs), orAbsent(base)))
+			Cell(c.Key), cmp.Or(mine, "(none)"), cmp.Or(theirs, "(none)"), cmp.Or(base, "(none)")))
 	}
 	if n := len(conflicts); n > MaxShown {
 		lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))
 	}
 	return lines
-}
-
-func orAbsent(text string) string {
-	if text == "" {
-		return "(none)"
-	}
-	return text
 }
 
 // DifferenceSummary counts a difference.
@@ -225,4 +219,14 @@ func Shortened(lines []string) []string {
 		shown = append(shown, fmt.Sprintf("  … and %d more", more))
 	}
 	return shown
+}
+
+// WithdrawnNotes says that the stack version of a project was withdrawn, if it was.
+func (a *App) WithdrawnNotes(w *wire.ConfigWritten) []string {
+	if w.UseStackVersion == "" {
+		return nil
+	}
+	version := strings.TrimSpace("the stack version " + w.StackVersion) // which an older hub does not say
+	return []string{fmt.Sprintf("%s of %s was withdrawn; to use %s: %s", version, w.Project, w.UseStackVersion,
+		a.CommandText(cmdline.Tool("project", "edit").With(w.Project.String()).Flag("--stack-version", w.UseStackVersion)))}
 }

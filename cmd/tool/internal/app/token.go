@@ -22,6 +22,10 @@ func CheckTokenID(id string, list cmdline.Line) error {
 	return cmdline.Usagef("%q is not the ID of a token: it has 12 digits of 0-9 and a-f", id).Try(list)
 }
 
+// ExpiresUsage describes the flag --expires of a new token.
+const ExpiresUsage = "set the `LIFETIME`, such as 12h, 90d or 52w, or never " +
+	"(default 90d, or until your token expires)"
+
 // NotRevoked returns why the token that what names was not revoked, after others were.
 func NotRevoked(err error, what string, revoked []string) error {
 	f := failure.Of(err)

@@ -2,10 +2,12 @@ package app
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/hubclient/tree"
 )
 
 // Optional is a text flag that knows whether it was given.
@@ -50,6 +52,17 @@ func Locals(c *cobra.Command, args []string) error {
 		if slices.Contains(args[:i], name) {
 			return cmdline.Usagef("%s is given twice", name)
 		}
+	}
+	return nil
+}
+
+// minRevision is how many digits an abbreviated revision has at least.
+const minRevision = 4
+
+// CheckRevision refuses what is no revision, in full or abbreviated. It is called name.
+func CheckRevision(name, typed string) error {
+	if len(typed) < minRevision || len(typed) > tree.DigestSize || strings.Trim(typed, "0123456789abcdef") != "" {
+		return cmdline.Usagef("%s is a revision of %d to %d lower-case hex digits, such as tool log shows, not %q", name, minRevision, tree.DigestSize, typed)
 	}
 	return nil
 }

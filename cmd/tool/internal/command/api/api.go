@@ -67,9 +67,10 @@ func (r *viewed) Text(w *app.Printer) {
 
 func viewCommand(a *app.App) *cobra.Command {
 	return a.HubFlags(a.EnvFlag(&cobra.Command{
-		Use:     "view [" + argument + "]",
-		Short:   "Show a registered API",
-		Long:    "Show a registered API. Without an argument it is the one of the only local\nproject. In an environment it is that of the environment, or one on its hub.",
+		Use:   "view [" + argument + "]",
+		Short: "Show a registered API",
+		Long: `Show a registered API. Without an argument it is the one of the only local
+project. In an environment it is that of the environment, or one on its hub.`,
 		Example: "  tool api view @acme/pets\n  tool api view --json",
 		Args:    cmdline.AtMost(argument),
 
@@ -126,8 +127,8 @@ func ofLocal(a *app.App, local *workspace.Project) (ref.Ref, error) {
 		return ref.Ref{}, failure.At(app.StageRead, err)
 	}
 	if !client.API.Present() {
-		return ref.Ref{}, failure.At(app.StageAPI, failure.New(failure.CodeInvalidFile, "%s names no API", local.ClientPath()).
-			WithHint("name one, as @account/slug").Try(cmdline.Tool("api", "list")))
+		f := failure.New(failure.CodeInvalidFile, "%s names no API", local.ClientPath())
+		return ref.Ref{}, f.At(app.StageAPI).WithHint("name one, as @account/slug").Try(cmdline.Tool("api", "list"))
 	}
 	r, err := ref.Parse(client.API.Text)
 	if err != nil {

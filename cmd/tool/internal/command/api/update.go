@@ -98,7 +98,7 @@ func update(ctx context.Context, a *app.App, api ref.Ref, o *updateOptions) erro
 			return nil, missing(err, hub, api)
 		}
 		if former.SHA256 != s.digest {
-			if err := s.confirm(ctx, a, local, former, o); err != nil {
+			if err := o.confirm(ctx, a, local, former, s); err != nil {
 				return nil, err
 			}
 		}
@@ -116,7 +116,9 @@ func update(ctx context.Context, a *app.App, api ref.Ref, o *updateOptions) erro
 
 // confirm asks before a description is replaced. Where it does not ask, it refuses files that
 // hold secrets.
-func (s *source) confirm(ctx context.Context, a *app.App, local *workspace.Project, former *wire.API, o *updateOptions) error {
+func (o *updateOptions) confirm(
+	ctx context.Context, a *app.App, local *workspace.Project, former *wire.API, s *source,
+) error {
 	a.ListFiles(s.Description)
 	files := s.Sensitive(ctx, local.Workspace.Dir, o.allowed)
 	if a.Strict() || o.force {

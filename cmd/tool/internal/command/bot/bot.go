@@ -116,7 +116,8 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 			act := app.Action{Doing: fmt.Sprintf("delete the bot %s", r), Writes: true}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 				title := fmt.Sprintf("Delete the bot %s for good?", r)
-				if err := a.ConfirmRef(ctx, force, title, "Its tokens are revoked, and its rate limits are deleted, too.", r); err != nil {
+				fact := "Its tokens are revoked, and its rate limits are deleted, too."
+				if err := a.ConfirmRef(ctx, force, title, fact, r); err != nil {
 					return nil, err
 				}
 				d, err := hub.DeleteBot(ctx, r)

@@ -30,8 +30,10 @@ func tokenCommand(a *app.App) *cobra.Command {
 		Short: "Create, list and revoke tokens of a bot",
 		Long: `Create a token of a bot and print it once, alone on stdout. The token has no
 scope that yours lacks, and expires no later than yours.`,
-		Example: "  tool bot token @acme/ci --name pipeline\n  tool bot token @acme/gate --name gateway --scope use:limit --expires 52w\n" +
-			"  tool bot token list @acme/ci\n  tool bot token revoke @acme/ci 1f0c2d9b8a77",
+		Example: `  tool bot token @acme/ci --name pipeline
+  tool bot token @acme/gate --name gateway --scope use:limit --expires 52w
+  tool bot token list @acme/ci
+  tool bot token revoke @acme/ci 1f0c2d9b8a77`,
 		Args: cmdline.Exactly("<@account/slug>"),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			r, err := parse(args[0])
@@ -39,7 +41,8 @@ scope that yours lacks, and expires no later than yours.`,
 				return err
 			}
 			if name == "" {
-				return cmdline.Usagef("a token needs --name").Try(cmdline.Tool("bot", "token").With(r.String()).Flag("--name", "pipeline"))
+				line := cmdline.Tool("bot", "token").With(r.String()).Flag("--name", "pipeline")
+				return cmdline.Usagef("a token needs --name").Try(line)
 			}
 			if expires != "" {
 				if _, err := pat.ParseLifetime(expires); err != nil {
@@ -67,7 +70,7 @@ scope that yours lacks, and expires no later than yours.`,
 	f := c.Flags()
 	f.StringVar(&name, "name", "", "name the token `NAME`, such as pipeline")
 	f.StringArrayVar(&scopes, "scope", []string{string(wire.ScopeWriteConfig)}, "allow this `SCOPE`; repeatable")
-	f.StringVar(&expires, "expires", "", "set the `LIFETIME`, such as 12h, 90d or 52w, or never (default 90d, or until your token expires)")
+	f.StringVar(&expires, "expires", "", app.ExpiresUsage)
 	c.AddCommand(listTokensCommand(a), revokeCommand(a))
 	return a.HubFlags(c)
 }
@@ -98,7 +101,7 @@ func listTokensCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			act := app.Action{Doing: fmt.Sprintf("list the tokens of %s", r), Next: cmdline.Tool("bot", "list").With(r.Account())}
+			act := app.Action{Doing: "list the tokens of " + r.String(), Next: cmdline.Tool("bot", "list").With(r.Account())}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 				all, err := hub.BotTokens(ctx, r)
 				return &tokens{BotTokens: wire.BotTokens{Bot: r.String(), Tokens: all}}, err

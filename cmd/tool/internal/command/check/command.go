@@ -4,22 +4,36 @@ package check
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/workspace"
 )
 
-// Checked is the result of a check that found no error.
-type Checked struct {
+// checked is the result of a check that found no error.
+type checked struct {
 	Workspace string            `json:"workspace"`
 	Projects  []string          `json:"projects"`
 	Findings  []failure.Finding `json:"findings"` // warnings
-	Notes     []string          `json:"notes"`
+	app.Noted `json:",inline"`
+}
+
+func (*checked) Kind() string { return "checked" }
+
+func (r *checked) Text(w *app.Printer) {
+	summary := "no problem found"
+	if n := len(r.Findings); n > 0 {
+		summary = app.Count(n, "warning", "warnings")
+	}
+	w.Line("Checked %s: %s", count(r.Projects), summary)
+	for _, v := range r.Findings {
+		w.Line("  %s", v)
+	}
+}
+
+func count(projects []string) string {
+	return app.Count(len(projects), "local project", "local projects")
 }
 
 // Command returns the command check.
@@ -41,9 +55,7 @@ reading it; a linter such as Redocly or Spectral says more.`,
   tool check web shop --json`,
 		Args:              app.Locals,
 		ValidArgsFunction: a.CompleteLocals,
-		RunE: a.RunReading(func(ctx context.Context, args []string) error {
-			return failure.Doing(failure.At("check", run(ctx, a, args)), "", "check")
-		}),
+		RunE:              a.Run(func(ctx context.Context, args []string) error { return run(ctx, a, args) }),
 	}
 }
 
@@ -69,32 +81,16 @@ func run(ctx context.Context, a *app.App, names []string) error {
 			return ctx.Err()
 		}
 	}
-	return found.report(a, ws, names)
-}
-
-// report prints what was found, or fails if there is an error among it.
-func (f *findings) report(a *app.App, ws *workspace.Workspace, names []string) error {
 	errors := 0
-	for _, v := range f.all {
+	for _, v := range found.all {
 		if v.Severity == failure.SeverityError {
 			errors++
 		}
 	}
-	projects := app.Count(len(names), "local project", "local projects")
 	if errors > 0 {
-		fail := failure.New(failure.CodeCheckFailed, "%s in %s", app.Count(errors, "error", "errors"), projects)
-		fail.Findings = f.all
-		return fail
+		f := failure.New(failure.CodeCheckFailed, "%s in %s", app.Count(errors, "error", "errors"), count(names))
+		f.Findings = found.all
+		return f
 	}
-	r := Checked{Workspace: ws.Dir, Projects: slices.Clone(names), Findings: append([]failure.Finding{}, f.all...), Notes: []string{}}
-	return a.Print("checked", r, func(w *app.Printer) {
-		summary := "no problem found"
-		if n := len(r.Findings); n > 0 {
-			summary = app.Count(n, "warning", "warnings")
-		}
-		w.Line("%s", fmt.Sprintf("Checked %s: %s", projects, summary))
-		for _, v := range r.Findings {
-			w.Line("  %s", v)
-		}
-	})
+	return a.Show(&checked{Workspace: ws.Dir, Projects: names, Findings: found.all})
 }

@@ -61,38 +61,33 @@ func (f *findings) project(ctx context.Context, a *app.App, local *workspace.Pro
 	if _, err := local.Bases(); err != nil {
 		f.warn(err, local.ClientPath()) // the next pull or push rewrites it
 	}
+	client := f.client(local, schema)
+	if client == nil {
+		return
+	}
+	names, err := local.Environments()
+	f.fail(err, local.ClientPath())
+	for _, name := range names {
+		f.client(local.In(name), schema)
+	}
+	f.description(client)
+	f.files(ctx, a, local, client)
+}
+
+// client checks the client.json of a local project, or what is different in an environment,
+// and returns it, nil if it cannot be read.
+func (f *findings) client(local *workspace.Project, schema []byte) *workspace.Client {
 	client, err := local.Client()
 	if err != nil {
 		f.fail(err, local.ClientPath())
-		return
+		return nil
 	}
 	for _, w := range client.Warnings {
 		f.warn(w, local.ClientPath())
 	}
 	f.refs(client)
 	f.settings(client, local, schema)
-	f.environments(local, schema)
-	f.description(client)
-	f.files(ctx, a, local, client)
-}
-
-// environments checks what is different in the environments of a local project.
-func (f *findings) environments(local *workspace.Project, schema []byte) {
-	names, err := local.Environments()
-	f.fail(err, local.ClientPath())
-	for _, name := range names {
-		env := local.In(name)
-		client, err := env.Client()
-		if err != nil {
-			f.fail(err, env.ClientPath())
-			continue
-		}
-		for _, w := range client.Warnings {
-			f.warn(w, env.ClientPath())
-		}
-		f.refs(client)
-		f.settings(client, env, schema)
-	}
+	return client
 }
 
 // refs checks what client.json names on the hub.
@@ -126,7 +121,8 @@ func (f *findings) settings(client *workspace.Client, local *workspace.Project, 
 		return // reported
 	}
 	for _, v := range violations(schema, settings) {
-		f.fail(&workspace.Blamed{At: client.SettingAt(v.pointer), Err: errors.New("settings: " + v.detail)}, local.ClientPath())
+		at := client.SettingAt(v.pointer)
+		f.fail(&workspace.Blamed{At: at, Err: errors.New("settings: " + v.detail)}, local.ClientPath())
 	}
 }
 

@@ -6,109 +6,175 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Result is how the settings of a local project differ from a config. [app.Changes] lists
-// its changes.
-type Result struct {
-	ProjectName string           `json:"projectName"`
-	Env         string           `json:"environment,omitzero"`
-	Project     ref.Ref          `json:"project"`
-	Origin      string           `json:"origin"`
-	Same        bool             `json:"same"`
-	Changes     flat.Difference  `json:"changes"` // from the config to the settings
-	wire.Edit   `json:",inline"` // of the config
-	HasConfig   bool             `json:"hasConfig"`
-	Notes       []string         `json:"notes"`
+// options say what is compared, and how the difference is shown.
+type options struct {
+	to app.Optional // revision to compare with; not given: the present config
 
-	former bool // the config is that of --to
+	exitCode, nameOnly, full bool
+
+	format string
 }
 
-func run(ctx context.Context, a *app.App, name string, o Options) error {
-	local, err := a.Local(ctx, name, a.Itself)
-	if err != nil {
-		return failure.Doing(err, name, "%s", strings.TrimSpace("compare "+name))
+// Command returns the command diff.
+func Command(a *app.App) *cobra.Command {
+	t := &app.Target{App: a, Compares: true}
+	var o options
+	var several app.Several
+	c := &cobra.Command{
+		Use:   "diff [<project>...]",
+		Short: "Compare local settings with the hub's config",
+		Long: `Compare the settings of a local project with its config on the hub, key by key:
++ only here, ~ different here, - only on the hub. This is what a push would
+change. Changes nothing.
+
+--to compares with an earlier config: tool log lists them, and a revision can be
+abbreviated.`,
+		Example: `  tool diff web
+  tool diff web --to 461f583aadb4
+  tool diff web --exit-code --name-only`,
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if o.nameOnly && o.full {
+				return cmdline.Usagef("--name-only and --full exclude each other")
+			}
+			if o.to.Given() {
+				if err := app.CheckRevision("--to", o.to.String()); err != nil {
+					return err
+				}
+			}
+			if err := a.CheckFormat(o.format); err != nil {
+				return err
+			}
+			return several.Run(ctx, a, args, func(name string) error { return run(ctx, t, name, o) })
+		}),
 	}
-	r, err := Compare(ctx, a, local, o)
-	if err != nil {
-		return failure.Doing(err, local.Name, "compare %s with the hub", local.Name)
+	fl := c.Flags()
+	fl.SortFlags = false
+	several.Flags(a, c, "project", "to", "name-only")
+	t.Flag(c, "compare with `@ACCOUNT/SLUG` instead of client.json's project")
+	fl.Var(&o.to, "to", "compare with this `REVISION` of the config instead of the present one")
+	fl.BoolVar(&o.exitCode, "exit-code", false, "exit with 3 if there is a difference")
+	fl.BoolVar(&o.nameOnly, "name-only", false, "print only the keys, one on a line")
+	fl.BoolVar(&o.full, "full", false, "print all keys and whole values, however many and long")
+	app.FormatFlag(c, &o.format)
+	return a.HubFlags(a.EnvFlag(c))
+}
+
+// result is how the settings of a local project differ from a config.
+type result struct {
+	app.About `json:",inline"`
+	Same      bool             `json:"same"`
+	Changes   flat.Difference  `json:"changes"` // from the config to the settings
+	wire.Edit `json:",inline"` // of the config
+	HasConfig bool             `json:"hasConfig"`
+	Notes     []string         `json:"notes"`
+
+	options options
+}
+
+func (*result) Kind() string { return "diff" }
+
+func (r *result) Text(w *app.Printer) {
+	o := r.options
+	if o.nameOnly {
+		for _, c := range app.Changes(r.Changes) {
+			w.Line("%s", c.Key)
+		}
+		return
 	}
-	if err := a.Print("diff", r, func(w *app.Printer) { Text(w, r, o) }); err != nil || r.Same || !o.ExitCode {
+	if o.format == app.FormatMarkdown {
+		w.Line("### %s and the config of %s: %s",
+			app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), app.DifferenceSummary(r.Changes))
+		app.MarkdownHub(w, r.Origin, r.Env)
+		app.MarkdownDifference(w, r.Changes, o.full)
+		return
+	}
+	config := r.Project.String()
+	if o.to.Given() {
+		config += " at " + app.ShortRevision(r.Revision)
+	}
+	if r.Same {
+		w.Head("%s is the same as %s", r.ProjectName, config)
+	} else {
+		w.Head("%s differs from %s", r.ProjectName, config)
+	}
+	w.Field("config", "%s", app.Edit(r.Edit))
+	w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
+	lines := app.DifferenceLines
+	if o.full {
+		lines = app.FullDifferenceLines
+	}
+	for _, line := range lines(r.Changes) {
+		w.Whole("    " + line)
+	}
+	w.Notes(r.Notes)
+}
+
+// run compares one local project.
+func run(ctx context.Context, t *app.Target, name string, o options) error {
+	r, err := compare(ctx, t, name, o)
+	switch {
+	case err != nil && t.Local == nil:
+		return t.Fail(err, strings.TrimSpace("compare "+name))
+	case err != nil:
+		return t.Fail(err, "compare "+t.Local.Name+" with the hub")
+	}
+	if err := t.App.Show(r); err != nil || r.Same || !o.exitCode {
 		return err
 	}
 	return app.ErrDiffers
 }
 
-// comparison is the comparison of one local project.
-type comparison struct {
-	app         *app.App
-	local       *workspace.Project
-	opts        Options
-	destination ref.Ref
-	hub         *identity.Hub
-}
-
-// Compare compares one local project with a config on the hub.
-func Compare(ctx context.Context, a *app.App, local *workspace.Project, o Options) (*Result, error) {
-	c := &comparison{app: a, local: local, opts: o}
-	r, err := c.compare(ctx)
+func compare(ctx context.Context, t *app.Target, name string, o options) (*result, error) {
+	if err := t.Find(ctx, name); err != nil {
+		return nil, err
+	}
+	there, err := theirs(ctx, t, o)
 	if err != nil {
-		return nil, c.fail(err)
+		return nil, err
+	}
+	config, err := t.ParseConfig(there.Config)
+	if err != nil {
+		return nil, err
+	}
+	changes := flat.Diff(config, t.Settings)
+	r := &result{
+		About: t.About(), Same: changes.Empty(), Changes: changes, Edit: there.Edit, HasConfig: there.HasConfig, options: o,
+	}
+	if !o.to.Given() && !r.Same {
+		r.Notes = findings(ctx, t)
 	}
 	return r, nil
 }
 
-func (c *comparison) compare(ctx context.Context) (*Result, error) {
-	client, err := c.app.ReadClient(c.local)
-	if err != nil {
-		return nil, failure.At(app.StageRead, err)
+// theirs returns the config to compare with.
+func theirs(ctx context.Context, t *app.Target, o options) (*wire.Config, error) {
+	if !o.to.Given() {
+		return t.Hub.Config(ctx, t.Project, "")
 	}
-	settings, err := client.Config()
-	if err != nil {
-		return nil, failure.At(app.StageRead, err)
-	}
-	if c.destination, err = app.Destination(c.local, client, c.opts.Project.Value); err != nil {
-		return nil, failure.At(app.StageDestination, err)
-	}
-	if c.hub, err = c.app.Connect(); err != nil {
-		return nil, err
-	}
-	there, err := c.config(ctx)
+	entry, err := t.Hub.FindConfigEntry(ctx, t.Project, o.to.String())
 	if err != nil {
 		return nil, err
 	}
-	config, err := flat.Parse(there.Config)
-	if err != nil {
-		return nil, failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", c.destination, c.hub.Origin(), err)
-	}
-	changes := flat.Diff(config, settings)
-	notes := []string{}
-	if !c.opts.To.Given() && !changes.Empty() {
-		notes = append(notes, c.findings(ctx, client)...)
-	}
-	return &Result{
-		ProjectName: c.local.Name, Env: c.local.Env, Project: c.destination, Origin: c.hub.Origin(), Same: changes.Empty(), Changes: changes,
-		Edit: there.Edit, HasConfig: there.HasConfig, Notes: notes, former: c.opts.To.Given(),
-	}, nil
+	return t.Hub.ConfigRevision(ctx, t.Project, entry.Revision)
 }
 
 // findings returns notes about settings that the schema of the stack does not allow, for a caller who
 // may push them.
-func (c *comparison) findings(ctx context.Context, client *workspace.Client) []string {
-	_, body, err := app.ReadConfig(client)
+func findings(ctx context.Context, t *app.Target) []string {
+	_, body, err := app.ReadConfig(t.Client)
 	if err != nil {
 		return nil
 	}
-	checked, err := c.hub.CheckConfig(ctx, c.destination, body, "")
+	checked, err := t.Hub.CheckConfig(ctx, t.Project, body, "")
 	if refused, ok := errors.AsType[*hubclient.Error](err); ok && refused.Code == wire.CodeSettingsInvalid {
 		return app.FindingNotes(refused.Errors)
 	}
@@ -116,32 +182,4 @@ func (c *comparison) findings(ctx context.Context, client *workspace.Client) []s
 		return nil
 	}
 	return app.FindingNotes(checked.Findings)
-}
-
-// config returns the config to compare with.
-func (c *comparison) config(ctx context.Context) (*wire.Config, error) {
-	if !c.opts.To.Given() {
-		return c.hub.Config(ctx, c.destination, "")
-	}
-	entry, err := c.hub.FindConfigEntry(ctx, c.destination, c.opts.To.String())
-	if err != nil {
-		return nil, err
-	}
-	return c.hub.ConfigRevision(ctx, c.destination, entry.Revision)
-}
-
-// fail adds the next command to a failure.
-func (c *comparison) fail(err error) error {
-	f := app.Explain(c.hub, err).At(app.StageDiff).About(c.destination, failure.Effects{})
-	if c.hub == nil {
-		return f
-	}
-	switch f.Code {
-	case wire.CodeNotFound:
-		return f.WithReason("there is no project %s on %s", c.destination, f.Origin).
-			WithRecipe(app.OrRestore(err, c.destination, cmdline.Tool("project", "list").With(c.destination.Account())))
-	case wire.CodeRevisionNotKept:
-		return f.WithHint("list the kept revisions").WithRecipe(app.LineFor("log", c.local, c.opts.Project, c.destination))
-	}
-	return f
 }

@@ -1,3 +1,5 @@
+// Package history holds the commands for what a project had on the hub: log, show and
+// restore.
 package history
 
 import (
@@ -11,89 +13,27 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Log is a part of a history, newest entry first.
-type Log struct {
-	ProjectName string                `json:"projectName,omitzero"`
-	Project     ref.Ref               `json:"project"`
-	Env         string                `json:"environment,omitzero"`
-	Origin      string                `json:"origin"`
-	Config      []wire.ConfigEntry    `json:"config,omitzero"`    // absent with --base-files
-	BaseFiles   []wire.BaseFilesEntry `json:"baseFiles,omitzero"` // absent without
-	More        bool                  `json:"more"`               // there are older entries
-	Notes       []string              `json:"notes"`
+// log is a part of a history, newest entry first.
+type log struct {
+	app.About `json:",inline"`
+	Config    []wire.ConfigEntry    `json:"config,omitzero"`    // absent with --base-files
+	BaseFiles []wire.BaseFilesEntry `json:"baseFiles,omitzero"` // absent without
+	More      bool                  `json:"more"`               // there are older entries
+	app.Noted `json:",inline"`
+
+	target *app.Target
+	most   int // of the entries that are listed
 }
 
-// defaultEntries is how many entries a log shows unless -n says otherwise.
-const defaultEntries = 30
+func (*log) Kind() string { return "log" }
 
-// LogCommand returns the command log.
-func LogCommand(a *app.App) *cobra.Command {
-	t := &target{app: a}
-	n := defaultEntries
-	c := &cobra.Command{
-		Use:   "log [<project>]",
-		Short: "List who changed a hub project's config, or its base files",
-		Long: `List the writes that changed a project's config, newest first: the revision,
-when, who, through what, and how many keys were + added, ~ changed, - removed.
-The first one is the present config. With --base-files it lists the pushes that
-changed the base files, with the set's digest.
-
-tool show shows one of them, tool restore restores one. The hub keeps the newest
-200 of a project and all of the last 90 days, unless its administrator chose
-otherwise, and the last 20 sets of base files.`,
-		Example: `  tool log web
-  tool log web -n 5 --base-files
-  tool log --project @acme/web --json`,
-		Args:              app.MaybeLocal,
-		ValidArgsFunction: a.CompleteLocal,
-		RunE: a.RunReading(func(ctx context.Context, args []string) error {
-			if n < 0 {
-				return cmdline.Usagef("-n is a number of entries, 0 for all, not %d", n)
-			}
-			r, err := t.log(ctx, strings.Join(args, ""), n)
-			if err != nil {
-				return t.fail(err, "list the history")
-			}
-			return a.Print("log", r, func(w *app.Printer) { t.logText(w, r, n) })
-		}),
-	}
-	fl := c.Flags()
-	fl.SortFlags = false
-	fl.BoolVar(&t.files, "base-files", false, "list the changes of the base files")
-	fl.IntVarP(&n, "entries", "n", n, "list at most `N` entries, 0 for all")
-	return t.flags(c)
-}
-
-// log returns at most n entries, all for 0.
-func (t *target) log(ctx context.Context, name string, n int) (*Log, error) {
-	if err := t.find(ctx, name); err != nil {
-		return nil, err
-	}
-	r := &Log{ProjectName: t.name(), Project: t.project, Env: t.env(), Origin: t.hub.Origin(), Notes: []string{}}
-	if t.files {
-		entries, err := t.hub.BaseFilesHistory(ctx, t.project)
-		if n > 0 && len(entries) > n {
-			entries, r.More = entries[:n], true
-		}
-		r.BaseFiles = append([]wire.BaseFilesEntry{}, entries...)
-		return r, err
-	}
-	r.Config = []wire.ConfigEntry{}
-	err := t.hub.EachConfigEntry(ctx, t.project, func(entry wire.ConfigEntry) bool {
-		if r.More = n > 0 && len(r.Config) == n; !r.More {
-			r.Config = append(r.Config, entry)
-		}
-		return !r.More
-	})
-	return r, err
-}
-
-// logText prints a log, an entry in a line; in two where a terminal is too narrow.
-func (t *target) logText(w *app.Printer, r *Log, n int) {
+// Text writes an entry in a line; in two where a terminal is too narrow.
+func (r *log) Text(w *app.Printer) {
 	var rows [][]string
 	for _, e := range r.Config {
 		rows = append(rows, row(e.Revision, e.UpdatedAt, e.UpdatedBy, e.UpdatedVia, e.Added, e.Changed, e.Removed))
@@ -106,10 +46,15 @@ func (t *target) logText(w *app.Printer, r *Log, n int) {
 		w.Line("%s has no history yet", r.Project)
 		return
 	}
-	if t.app.Streams.OutTTY {
-		w.Line("%s", t.heading())
+	terminal := r.target.App.Streams
+	if terminal.OutTTY {
+		heading := r.Project.String() + " on " + r.Origin
+		if r.Env != "" {
+			heading += ", environment " + r.Env
+		}
+		w.Line("%s", heading)
 	}
-	if columns, _ := t.app.Streams.Size(); t.app.Streams.OutTTY && tooWide(rows, columns) {
+	if columns, _ := terminal.Size(); terminal.OutTTY && tooWide(rows, columns) {
 		for _, line := range inTwoLines(rows) {
 			w.Line("%s", line)
 		}
@@ -117,7 +62,8 @@ func (t *target) logText(w *app.Printer, r *Log, n int) {
 		w.Columns(rows)
 	}
 	if r.More {
-		w.Notes([]string{"there are older entries; to list more: " + w.Command(t.line("log").Flag("-n", fmt.Sprint(2*n)))})
+		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.most))
+		w.Notes([]string{"there are older entries; to list more: " + w.Command(more)})
 	}
 }
 
@@ -149,6 +95,211 @@ func tooWide(rows [][]string, columns int) bool {
 // row is a line of a log.
 func row(revision string, at time.Time, by string, via wire.Via, added, changed, removed int) []string {
 	return []string{
-		app.ShortRevision(revision), app.Ago(at), app.Time(at), app.Cell(by), via.Phrase(), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
+		app.ShortRevision(revision), app.Ago(at), app.Time(at), app.Cell(by), via.Phrase(),
+		fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
 	}
+}
+
+// defaultEntries is how many entries a log shows unless -n says otherwise.
+const defaultEntries = 30
+
+// projectUsage describes the flag --project.
+const projectUsage = "use `@ACCOUNT/SLUG` instead of client.json's project; needs no workspace"
+
+// LogCommand returns the command log.
+func LogCommand(a *app.App) *cobra.Command {
+	t := &app.Target{App: a}
+	n := defaultEntries
+	c := &cobra.Command{
+		Use:   "log [<project>]",
+		Short: "List who changed a hub project's config, or its base files",
+		Long: `List the writes that changed a project's config, newest first: the revision,
+when, who, through what, and how many keys were + added, ~ changed, - removed.
+The first one is the present config. With --base-files it lists the pushes that
+changed the base files, with the set's digest.
+
+tool show shows one of them, tool restore restores one. The hub keeps the newest
+200 of a project and all of the last 90 days, unless its administrator chose
+otherwise, and the last 20 sets of base files.`,
+		Example: `  tool log web
+  tool log web -n 5 --base-files
+  tool log --project @acme/web --json`,
+		Args:              app.MaybeLocal,
+		ValidArgsFunction: a.CompleteLocal,
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if n < 0 {
+				return cmdline.Usagef("-n is a number of entries, 0 for all, not %d", n)
+			}
+			r, err := list(ctx, t, strings.Join(args, ""), n)
+			if err != nil {
+				return t.Fail(err, of(t, "list the history"))
+			}
+			return a.Show(r)
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.BoolVar(&t.BaseFiles, "base-files", false, "list the changes of the base files")
+	fl.IntVarP(&n, "entries", "n", n, "list at most `N` entries, 0 for all")
+	t.Flag(c, projectUsage)
+	return a.HubFlags(a.EnvFlag(c))
+}
+
+// of adds the project to what is done, if it is known.
+func of(t *app.Target, doing string) string {
+	if t.Project.IsZero() {
+		return doing
+	}
+	return doing + " of " + t.Project.String()
+}
+
+// list returns at most n entries, all for 0.
+func list(ctx context.Context, t *app.Target, name string, n int) (*log, error) {
+	if err := t.Find(ctx, name); err != nil {
+		return nil, err
+	}
+	r := &log{About: t.About(), target: t, most: n}
+	if t.BaseFiles {
+		entries, err := t.Hub.BaseFilesHistory(ctx, t.Project)
+		if n > 0 && len(entries) > n {
+			entries, r.More = entries[:n], true
+		}
+		r.BaseFiles = append([]wire.BaseFilesEntry{}, entries...)
+		return r, err
+	}
+	r.Config = []wire.ConfigEntry{}
+	err := t.Hub.EachConfigEntry(ctx, t.Project, func(entry wire.ConfigEntry) bool {
+		if r.More = n > 0 && len(r.Config) == n; !r.More {
+			r.Config = append(r.Config, entry)
+		}
+		return !r.More
+	})
+	return r, err
+}
+
+// shown is an entry of a config's history, with what it changed.
+type shown struct {
+	app.About        `json:",inline"`
+	wire.ConfigEntry `json:",inline"`
+	Changes          *flat.Difference `json:"changes"` // null: what was there before is not kept
+	app.Noted        `json:",inline"`
+
+	full bool // all keys and whole values are printed
+}
+
+func (*shown) Kind() string { return "revision" }
+
+func (r *shown) Text(w *app.Printer) {
+	w.Head("%s at %s", r.Project, r.Revision)
+	w.Field("config", "%s (%s)", app.Edit(r.Edit), app.Time(r.UpdatedAt))
+	if r.TokenName != "" {
+		w.Field("token", "%s", r.TokenName)
+	}
+	if r.Parent != "" {
+		w.Field("replaced", "%s", r.Parent)
+	} else {
+		w.Field("replaced", "nothing")
+	}
+	if r.Changes != nil {
+		w.Field("changes", "%s", app.DifferenceSummary(*r.Changes))
+		lines := app.DifferenceLines
+		if r.full {
+			lines = app.FullDifferenceLines
+		}
+		for _, line := range lines(*r.Changes) {
+			w.Whole("    " + line)
+		}
+	} else {
+		w.Field("changes", "%d added, %d changed, %d removed", r.Added, r.ConfigEntry.Changed, r.Removed)
+	}
+}
+
+// ShowCommand returns the command show.
+func ShowCommand(a *app.App) *cobra.Command {
+	t := &app.Target{App: a}
+	full := false
+	c := &cobra.Command{
+		Use:   "show [<project>] <revision>",
+		Short: "Show what a revision of a hub project's config changed",
+		Long: `Show an entry of the history of a project's config: who wrote it, when, through
+what, and how it differs from the config that it replaced. tool log lists the
+revisions; one can be abbreviated. Changes nothing.`,
+		Example: `  tool show web 461f583aadb4
+  tool show 461f --project @acme/web --json`,
+		Args:              projectAndRevision,
+		ValidArgsFunction: a.CompleteLocal,
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			name, revision := split(args)
+			if err := app.CheckRevision("<revision>", revision); err != nil {
+				return err
+			}
+			r, err := show(ctx, t, name, revision)
+			if err != nil {
+				return t.Fail(err, of(t, "show revision "+app.ShortRevision(revision)))
+			}
+			r.full = full
+			return a.Show(r)
+		}),
+	}
+	c.Flags().SortFlags = false
+	c.Flags().BoolVar(&full, "full", false, "print all keys and whole values, however many and long")
+	t.Flag(c, projectUsage)
+	return a.HubFlags(a.EnvFlag(c))
+}
+
+// projectAndRevision wants a revision, and before it the name of a local project or none.
+func projectAndRevision(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmdline.Usagef("%s needs <revision>", c.CommandPath()).Try(cmdline.Tool("log"))
+	}
+	if len(args) == 2 && args[0] == "" {
+		return app.EmptyLocal("<project>")
+	}
+	return cmdline.AtMost("<project>", "<revision>")(c, args)
+}
+
+// split returns the local project and the revision among the arguments.
+func split(args []string) (name, revision string) {
+	if len(args) == 2 {
+		name = args[0]
+	}
+	return name, args[len(args)-1]
+}
+
+func show(ctx context.Context, t *app.Target, name, revision string) (*shown, error) {
+	if err := t.Find(ctx, name); err != nil {
+		return nil, err
+	}
+	entry, err := t.Hub.FindConfigEntry(ctx, t.Project, revision)
+	if err != nil {
+		return nil, err
+	}
+	r := &shown{About: t.About(), ConfigEntry: *entry}
+	is, err := configOf(ctx, t, entry.Revision)
+	if err != nil {
+		return nil, err
+	}
+	was := flat.Config{}
+	if entry.Parent != "" {
+		was, err = configOf(ctx, t, entry.Parent)
+	}
+	switch {
+	case hubclient.HasCode(err, wire.CodeRevisionNotKept):
+		r.Note("the config that it replaced is no longer kept")
+		return r, nil
+	case err != nil:
+		return nil, err
+	}
+	changes := flat.Diff(was, is)
+	r.Changes = &changes
+	return r, nil
+}
+
+// configOf returns the config as it was with a revision.
+func configOf(ctx context.Context, t *app.Target, revision string) (flat.Config, error) {
+	kept, err := t.Hub.ConfigRevision(ctx, t.Project, revision)
+	if err != nil {
+		return flat.Config{}, err
+	}
+	return t.ParseConfig(kept.Config)
 }

@@ -11,35 +11,89 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Restored is a restore that went through, or what one would change.
-type Restored struct {
-	ProjectName string           `json:"projectName,omitzero"`
-	Project     ref.Ref          `json:"project"`
-	Env         string           `json:"environment,omitzero"`
-	Origin      string           `json:"origin"`
-	Revision    string           `json:"revision"` // or the digest of the set of base files
-	Replaced    string           `json:"replaced"` // likewise, of what was there before; "": that was damaged
-	Changed     bool             `json:"changed"`
-	Config      *flat.Difference `json:"config"`    // null with --base-files, and where a damaged config was replaced
-	BaseFiles   *RestoredFiles   `json:"baseFiles"` // null without
-	Notes       []string         `json:"notes"`
+// restored is a restore that went through, or what one would change.
+type restored struct {
+	app.About `json:",inline"`
+	Revision  string           `json:"revision"` // or the digest of the set of base files
+	Replaced  string           `json:"replaced"` // likewise, of what was there before; "": that was damaged
+	Changed   bool             `json:"changed"`
+	Config    *flat.Difference `json:"config"`    // null with --base-files, and where a damaged config was replaced
+	BaseFiles *restoredFiles   `json:"baseFiles"` // null without
+	app.Noted `json:",inline"`
+
+	dryRun bool
+	what   string // the config or the base files
+}
+
+// restoredFiles is what a restore changes in the base files.
+type restoredFiles struct {
+	Count   int      `json:"count"` // in the restored set
+	Added   []string `json:"added"`
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
+}
+
+func (r *restored) Kind() string {
+	if r.dryRun {
+		return "planned"
+	}
+	return "restored"
+}
+
+func (r *restored) Effect() string {
+	if r.dryRun {
+		return ""
+	}
+	return "the restore went through"
+}
+
+func (r *restored) Text(w *app.Printer) {
+	switch {
+	case !r.Changed:
+		w.Head("Restoring the %s of %s changes nothing", r.what, r.Project)
+	case r.dryRun:
+		w.Head("Restoring the %s of %s would change:", r.what, r.Project)
+	default:
+		w.Head("Restored the %s of %s", r.what, r.Project)
+	}
+	if r.Changed && r.Replaced != "" {
+		w.Field("revision", "%s, instead of %s", app.ShortRevision(r.Revision), app.ShortRevision(r.Replaced))
+	} else {
+		w.Field("revision", "%s", app.ShortRevision(r.Revision))
+	}
+	if d := r.Config; d != nil {
+		w.Field("config", "%s", app.DifferenceSummary(*d))
+		for _, line := range app.DifferenceLines(*d) {
+			w.Line("    %s", line)
+		}
+	}
+	if f := r.BaseFiles; f != nil {
+		w.Field("base files", "%s: %s", app.Count(f.Count, "file", "files"), f.summary())
+		w.Paths("+", f.Added, nil)
+		w.Paths("~", f.Changed, nil)
+		w.Paths("-", f.Removed, nil)
+	}
+}
+
+func (f *restoredFiles) summary() string {
+	return fmt.Sprintf("%d added, %d changed, %d removed", len(f.Added), len(f.Changed), len(f.Removed))
 }
 
 // restore is one restore.
 type restore struct {
-	target
+	app.Target
 	revision      string // as typed
 	force, dryRun bool
-	result        *Restored
+	result        *restored
 }
 
 // RestoreCommand returns the command restore.
 func RestoreCommand(a *app.App) *cobra.Command {
-	r := &restore{target: target{app: a}}
+	r := &restore{Target: app.Target{App: a}}
 	c := &cobra.Command{
 		Use:   "restore [<project>] <revision>",
 		Short: "Restore an earlier config, or earlier base files, on the hub",
@@ -60,193 +114,209 @@ history, so that a restore can be undone by another one.`,
 			if err := app.CheckRevision("<revision>", revision); err != nil {
 				return err
 			}
-			r.revision, r.writes = revision, !r.dryRun
-			return r.run(ctx, name)
+			r.revision, r.Writes = revision, !r.dryRun
+			if err := r.restore(ctx, name); err != nil {
+				return r.Fail(err, of(&r.Target, "restore "+app.ShortRevision(revision)))
+			}
+			return a.Show(r.result)
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.BoolVar(&r.files, "base-files", false, "restore the base files instead of the config")
+	fl.BoolVar(&r.BaseFiles, "base-files", false, "restore the base files instead of the config")
 	fl.BoolVar(&r.dryRun, "dry-run", false, "show what would change without changing it")
 	fl.BoolVar(&r.force, "force", false, "restore without asking, and also over a damaged config")
-	return r.flags(c)
+	r.Flag(c, projectUsage)
+	return a.HubFlags(a.EnvFlag(c))
 }
 
-func (r *restore) run(ctx context.Context, name string) error {
-	yes, err := r.restore(ctx, name)
-	switch {
-	case err != nil:
-		return r.fail(err, "restore "+app.ShortRevision(r.revision))
-	case !yes:
-		return r.app.Aborted(&app.Aborted{ProjectName: r.name(), Project: r.project, Origin: r.hub.Origin()})
-	case r.dryRun:
-		return r.app.Print("planned", r.result, r.text)
+// restore restores what was named, if the present state is still the one that was compared.
+func (r *restore) restore(ctx context.Context, name string) error {
+	if err := r.Find(ctx, name); err != nil {
+		return err
 	}
-	return r.app.Print("restored", r.result, r.text)
-}
-
-// restore returns false when the person said no.
-func (r *restore) restore(ctx context.Context, name string) (bool, error) {
-	if err := r.find(ctx, name); err != nil {
-		return false, err
-	}
-	r.result = &Restored{ProjectName: r.name(), Project: r.project, Env: r.env(), Origin: r.hub.Origin(), Notes: []string{}}
-	if r.files {
+	r.result = &restored{About: r.About(), dryRun: r.dryRun, what: "config"}
+	if r.BaseFiles {
+		r.result.what = "base files"
 		return r.restoreFiles(ctx)
 	}
 	return r.restoreConfig(ctx)
 }
 
 // asks reports whether the person is asked before anything is replaced.
-func (r *restore) asks() bool { return !r.force && !r.app.Strict() }
+func (r *restore) asks() bool { return !r.force && !r.App.Strict() }
 
-// restoreConfig restores a config, if the present one is still the one that was compared.
-// A person sees the difference again when it is not.
-func (r *restore) restoreConfig(ctx context.Context) (bool, error) {
-	entry, err := r.hub.FindConfigEntry(ctx, r.project, r.revision)
+// restoreConfig restores a config. A person sees the difference again when the present one
+// was changed meanwhile.
+func (r *restore) restoreConfig(ctx context.Context) error {
+	entry, err := r.Hub.FindConfigEntry(ctx, r.Project, r.revision)
 	if err != nil {
-		return false, err
+		return err
 	}
-	former, err := r.configOf(ctx, entry.Revision)
+	earlier, err := configOf(ctx, &r.Target, entry.Revision)
 	if err != nil {
-		return false, err
+		return err
 	}
-	for again := false; ; again = true {
-		current, err := r.hub.Config(ctx, r.project, "")
+	for notice := ""; ; {
+		current, err := r.Hub.Config(ctx, r.Project, "")
 		if hubclient.HasCode(err, wire.CodeDamaged) {
-			return r.replaceDamaged(ctx, former, err)
+			return r.replaceDamaged(ctx, earlier, err)
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
-		done, yes, err := r.decide(ctx, entry, current, former, again)
-		if err != nil || done || !yes {
-			return yes, err
-		}
-		written, err := r.hub.RestoreConfig(ctx, r.project, wire.PutConfig{Settings: former.Unfold()}, current.Revision)
-		if hubclient.HasCode(err, wire.CodeRevisionChanged) && r.asks() {
-			continue
-		}
+		now, err := r.ParseConfig(current.Config)
 		if err != nil {
-			return false, r.explain(err, "config")
+			return err
 		}
-		r.done.ConfigWritten = true
-		r.wrote(written.Revision)
-		return true, nil
+		changes := flat.Diff(now, earlier)
+		r.result.Revision, r.result.Replaced, r.result.Config = entry.Revision, current.Revision, &changes
+		r.result.Changed = !changes.Empty()
+		if changes.Empty() {
+			r.result.Note("the hub has exactly this config already")
+			return nil
+		}
+		if r.dryRun {
+			return nil
+		}
+		if r.asks() {
+			err := app.Agreed(r.App.UI.Overwrite(ctx, ui.Overwrite{
+				Title: fmt.Sprintf("Restore the config of %s?", r.Project), Notice: notice,
+				Facts: []string{
+					"Restore  " + app.ShortRevision(entry.Revision) + ", " + app.Edit(entry.Edit),
+					"Replace  " + app.ShortRevision(current.Revision) + ", " + app.Edit(current.Edit),
+				},
+				Yes: "Restore it", Difference: changes,
+			}))
+			if err != nil {
+				return err
+			}
+		}
+		err = r.putConfig(ctx, earlier, current.Revision)
+		if failure.Of(err).Code != wire.CodeRevisionChanged || !r.asks() {
+			return err
+		}
+		notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
 	}
+}
+
+// putConfig replaces the present config, if it has this revision.
+func (r *restore) putConfig(ctx context.Context, earlier flat.Config, present string) error {
+	written, err := r.Hub.RestoreConfig(ctx, r.Project, wire.PutConfig{Settings: earlier.Unfold()}, present)
+	if err != nil {
+		return r.explain(err)
+	}
+	r.Done.ConfigWritten = true
+	r.wrote(written.Revision)
+	return nil
 }
 
 // replaceDamaged restores a config where the present one is damaged. That needs --force,
 // because nothing can be shown of what is replaced.
-func (r *restore) replaceDamaged(ctx context.Context, former flat.Config, damaged error) (bool, error) {
+func (r *restore) replaceDamaged(ctx context.Context, earlier flat.Config, damaged error) error {
 	if !r.force || r.dryRun {
-		return false, failure.Of(r.hub.Fault(damaged)).WithHint("a restore with --force replaces it").
-			Try(r.line("restore", r.revision).Flag("--force"))
+		return failure.Of(damaged).WithHint("a restore with --force replaces it").
+			Try(r.Line("restore", r.revision).Flag("--force"))
 	}
 	present := ""
-	err := r.hub.EachConfigEntry(ctx, r.project, func(newest wire.ConfigEntry) bool {
+	err := r.Hub.EachConfigEntry(ctx, r.Project, func(newest wire.ConfigEntry) bool {
 		present = newest.Revision
 		return false
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
-	written, err := r.hub.RestoreConfig(ctx, r.project, wire.PutConfig{Settings: former.Unfold()}, present)
-	if err != nil {
-		return false, r.explain(err, "config")
-	}
-	r.done.ConfigWritten, r.result.Changed = true, true
-	r.result.Notes = append(r.result.Notes, "the hub's config was damaged, and was replaced")
-	r.wrote(written.Revision)
-	return true, nil
+	r.result.Changed = true
+	r.result.Note("the hub's config was damaged, and was replaced")
+	return r.putConfig(ctx, earlier, present)
 }
 
-// decide compares what is restored with the present config. done says that nothing is left
-// to do.
-func (r *restore) decide(ctx context.Context, entry *wire.ConfigEntry, current *wire.Config, former flat.Config, again bool) (done, yes bool, err error) {
-	now, err := flat.Parse(current.Config)
+// restoreFiles restores a set of base files.
+func (r *restore) restoreFiles(ctx context.Context) error {
+	entries, err := r.Hub.BaseFilesHistory(ctx, r.Project)
 	if err != nil {
-		return false, false, failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", r.project, r.hub.Origin(), err)
+		return err
 	}
-	changes := flat.Diff(now, former)
-	r.result.Revision, r.result.Replaced, r.result.Config = entry.Revision, current.Revision, &changes
-	r.result.Changed = !changes.Empty()
-	if changes.Empty() {
-		r.result.Notes = append(r.result.Notes, "the hub has exactly this config already")
-		return true, true, nil
+	entry, err := hubclient.FindBaseFilesEntry(entries, r.Project, r.revision)
+	if err != nil {
+		return err
 	}
-	if r.dryRun || !r.asks() {
-		return r.dryRun, true, nil
+	current := entries[0]
+	r.result.Revision, r.result.Replaced, r.result.Changed = entry.Tree, current.Tree, entry.Tree != current.Tree
+	r.result.BaseFiles = &restoredFiles{Count: entry.Count}
+	if !r.result.Changed {
+		r.result.Note("the hub has exactly these base files already")
+		return nil
 	}
-	q := ui.Overwrite{
-		Title: fmt.Sprintf("Restore the config of %s?", r.project),
-		Facts: []string{
-			"Restore  " + app.ShortRevision(entry.Revision) + ", " + app.Edit(entry.Edit),
-			"Replace  " + app.ShortRevision(current.Revision) + ", " + app.Edit(current.Edit),
-		},
-		Yes: "Restore it", Difference: changes,
+	earlier, err := r.Hub.BaseFilesRevision(ctx, r.Project, entry.Tree)
+	if err != nil {
+		return err
 	}
-	if again {
-		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
+	now, err := r.Hub.BaseFilesRevision(ctx, r.Project, current.Tree)
+	if err != nil {
+		return err
 	}
-	yes, err = r.app.UI.Overwrite(ctx, q)
-	return false, yes, err
+	diff := tree.Diff(now.Files, earlier.Files)
+	f := &restoredFiles{entry.Count, diff.Added, diff.Changed, diff.Removed}
+	r.result.BaseFiles = f
+	if r.dryRun {
+		return nil
+	}
+	if r.asks() {
+		if err := r.confirmFiles(ctx, f, entry, &current); err != nil {
+			return err
+		}
+	}
+	if _, err := r.Hub.RestoreBaseFiles(ctx, r.Project, entry.Tree, current.Tree); err != nil {
+		return r.explain(err)
+	}
+	r.Done.BaseFilesWritten = true
+	r.wrote(entry.Tree)
+	return nil
+}
+
+func (r *restore) confirmFiles(ctx context.Context, f *restoredFiles, entry, current *wire.BaseFilesEntry) error {
+	var names []string
+	for _, change := range []struct {
+		sign  string
+		paths []string
+	}{{"-", f.Removed}, {"~", f.Changed}, {"+", f.Added}} {
+		for _, path := range change.paths {
+			names = append(names, change.sign+" "+path)
+		}
+	}
+	return app.Agreed(r.App.UI.Confirm(ctx, ui.YesNo{
+		Title: fmt.Sprintf("Restore the base files of %s?", r.Project),
+		Facts: append([]string{
+			"Restore  " + pushed(entry),
+			"Replace  " + pushed(current),
+			"Files    " + f.summary(),
+		}, app.Shortened(names)...),
+		Yes: "Restore them", No: "Leave them",
+	}))
+}
+
+func pushed(e *wire.BaseFilesEntry) string {
+	return fmt.Sprintf("%s, pushed by %s %s", app.ShortRevision(e.Tree), e.UpdatedBy, app.Ago(e.UpdatedAt))
 }
 
 // explain says that what was to be replaced has changed since it was compared.
-func (r *restore) explain(err error, what string) error {
-	f := failure.Of(r.hub.Fault(err))
-	if f.Code != wire.CodeRevisionChanged {
-		return f
+func (r *restore) explain(err error) error {
+	if !hubclient.HasCode(err, wire.CodeRevisionChanged) {
+		return err
 	}
-	return f.WithReason("the %s of %s changed meanwhile", what, r.project).
+	return failure.Of(err).WithReason("the %s of %s changed meanwhile", r.result.what, r.Project).
 		WithHint("nothing was restored: look at the difference").
-		WithRecipe(r.line("restore", r.revision).Flag("--dry-run"))
+		WithRecipe(r.Line("restore", r.revision).Flag("--dry-run"))
 }
 
 // wrote notes what was restored, and how to undo that.
 func (r *restore) wrote(revision string) {
 	r.result.Revision = revision
 	if r.result.Replaced != "" {
-		r.result.Notes = append(r.result.Notes,
-			"to undo it: "+r.app.CommandText(r.line("restore", app.ShortRevision(r.result.Replaced))))
+		r.result.Note("to undo it: %s", r.App.CommandText(r.Line("restore", app.ShortRevision(r.result.Replaced))))
 	}
-	if r.local != nil {
-		r.result.Notes = append(r.result.Notes, "local files stay as they are; to download what was restored: "+r.app.CommandText(r.line("pull")))
+	if r.Local != nil {
+		r.result.Note("local files stay as they are; to download what was restored: %s", r.App.CommandText(r.Line("pull")))
 	}
-}
-
-func (r *restore) text(w *app.Printer) {
-	what := "config"
-	if r.files {
-		what = "base files"
-	}
-	switch {
-	case !r.result.Changed:
-		w.Line("Restoring the %s of %s changes nothing", what, r.project)
-	case r.dryRun:
-		w.Line("Restoring the %s of %s would change:", what, r.project)
-	default:
-		w.Line("Restored the %s of %s", what, r.project)
-	}
-	w.Environment(r.result.Env)
-	w.Field("origin", "%s", r.result.Origin)
-	if r.result.Changed && r.result.Replaced != "" {
-		w.Field("revision", "%s, instead of %s", app.ShortRevision(r.result.Revision), app.ShortRevision(r.result.Replaced))
-	} else {
-		w.Field("revision", "%s", app.ShortRevision(r.result.Revision))
-	}
-	if d := r.result.Config; d != nil {
-		w.Field("config", "%s", app.DifferenceSummary(*d))
-		for _, line := range app.DifferenceLines(*d) {
-			w.Line("    %s", line)
-		}
-	}
-	if f := r.result.BaseFiles; f != nil {
-		w.Field("base files", "%s: %s", app.Count(f.Count, "file", "files"), f.summary())
-		w.Paths("+", f.Added, nil)
-		w.Paths("~", f.Changed, nil)
-		w.Paths("-", f.Removed, nil)
-	}
-	w.Notes(r.result.Notes)
 }

@@ -59,7 +59,9 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 				}
 				return ui.Question{
 					Title: "How do you log in to " + *a.Origin.Value + "?", Facts: facts, Preset: cmp.Or(way, byBrowser),
-					Choices: []ui.Choice{{Value: byBrowser, Text: "In a browser: compare a code and approve it"}, {Value: byToken, Text: "Paste a token"}},
+					Choices: []ui.Choice{
+						{Value: byBrowser, Text: "In a browser: compare a code and approve it"}, {Value: byToken, Text: "Paste a token"},
+					},
 				}
 			},
 			Take: func(answer string) { way = answer },
@@ -69,7 +71,8 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 			Question: func() ui.Question {
 				return ui.Question{
 					Title: "Token for " + *a.Origin.Value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
-					Facts: []string{"Create one on the hub's page of tokens, or ask its administrator. It is stored here, readable by you alone."},
+					Facts: []string{"Create one on the hub's page of tokens, or ask its administrator. " +
+						"It is stored here, readable by you alone."},
 				}
 			},
 			Take: func(answer string) { token = identity.CleanToken(answer) },
@@ -127,16 +130,6 @@ func checkToken(typed string) error {
 		return errors.New("not a whole token yet: hubpat_ and 38 letters and digits")
 	}
 	return errors.New("mistyped: that is not a token as a hub prints it")
-}
-
-// lookupOrigin hides the token's variable: it is not what logging in stores.
-func lookupOrigin(a *app.App) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		if name == identity.TokenVariable {
-			return "", false
-		}
-		return a.LookupEnv(name)
-	}
 }
 
 // readToken reads the first line of stdin.

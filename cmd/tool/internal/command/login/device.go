@@ -24,7 +24,7 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 	id.Token = "" // one that was refused would be refused again
 	hub, err := a.Reach(&id)
 	if err != nil {
-		return "", failure.At(stage, err)
+		return "", err
 	}
 	d, err := hub.StartDevice(ctx, clientName())
 	if err != nil {
@@ -62,10 +62,7 @@ func await(ctx context.Context, hub *identity.Hub, d *wire.Device) (string, erro
 
 // explain says what to do when a browser could not help.
 func explain(hub *identity.Hub, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	e := app.Explain(hub, err).At(stage).WithRecipe()
+	e := app.Explain(hub, err).WithRecipe()
 	switch {
 	case hubclient.HasCode(err, wire.CodeUnknownRoute):
 		e = e.WithHint("this hub is older and approves no terminals; paste a token instead")
@@ -81,7 +78,7 @@ const revokeTime = 2 * time.Second
 // revoke revokes the token that was approved, because it could not be stored, and says so
 // in the failure.
 func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error) error {
-	f := failure.Of(failed).At(stage)
+	f := failure.Of(failed)
 	hub, err := a.Reach(id)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
@@ -103,16 +100,14 @@ func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error
 // clientName is what the page calls this terminal, and the token.
 func clientName() string {
 	host, err := os.Hostname()
-	if host = strings.Map(printable, host); err != nil || host == "" {
+	host = strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' { // the hub would not accept it
+			return -1
+		}
+		return r
+	}, host)
+	if err != nil || host == "" {
 		return "tool"
 	}
 	return "tool on " + host[:min(len(host), 80)]
-}
-
-// printable drops what the hub would not accept in a name.
-func printable(r rune) rune {
-	if r <= ' ' || r > '~' {
-		return -1
-	}
-	return r
 }

@@ -1,13 +1,68 @@
+// Package login checks a token with the hub and stores it, or gets one that is approved
+// in a browser, and forgets it again.
 package login
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
 )
+
+// Command returns the command login.
+func Command(a *app.App) *cobra.Command {
+	var o Options
+	c := &cobra.Command{
+		Use:   "login",
+		Short: "Log in to a hub",
+		Long: `Log in to a hub and store its token, readable by you alone. Later commands use
+that hub and token, unless a flag or a variable selects others. In a workspace,
+they use the login of the hub that .tool/hub.json names. The first create, push
+or pull records it there; --workspace, or a yes in a terminal, changes it.
+
+In a terminal, a page of the hub opens: compare the code that is shown, choose
+what the token may do and for how long, and approve. Or paste a personal access
+token, or give one with --token or --with-token, which a pipeline needs to.
+
+A stored token is sent only to the hub that it was stored for. If a token is
+already stored for the hub, login only switches to it; a terminal asks for
+another one from 14 days before it expires, when commands begin to warn.`,
+		Example: `  tool login --origin https://hub.example.com
+  tool login --origin https://hub.example.com --with-token < token.txt`,
+		Args: noToken,
+		RunE: a.Run(func(ctx context.Context, _ []string) error {
+			return failure.Doing(Run(ctx, a, o), "", "log in")
+		}),
+	}
+	c.Flags().SortFlags = false
+	c.Flags().BoolVar(&o.WithToken, "with-token", false, "read the token from stdin")
+	c.Flags().BoolVar(&o.Workspace, "workspace", false, "make this hub the workspace's, in .tool/hub.json")
+	return a.HubFlags(c)
+}
+
+// noToken allows no arguments, and says what to do about a token that is one.
+func noToken(c *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if pat.Redact(arg) != arg {
+			return cmdline.Usagef("%s takes no token as an argument", c.CommandPath()).
+				WithHint("the token is in the history of the shell now: revoke it, and give another one to stdin").
+				Try(cmdline.Tool("login").Flag("--with-token"))
+		}
+	}
+	return cmdline.AtMost()(c, args)
+}
 
 // Options say how to log in.
 type Options struct {
@@ -60,14 +115,9 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 		return err
 	}
 	if err := useHere(ctx, a, r, o.Workspace); err != nil {
-		return failure.At(stage, err)
+		return err
 	}
-	return a.Print("loggedIn", r, func(w *app.Printer) {
-		w.Line("Logged in to %s as %s", r.Origin, r.User)
-		w.Field("scopes", "%s", app.Scopes(r.Scopes, r.Restriction))
-		w.Field("token", "%s", app.Expiry(r.ExpiresAt))
-		w.Notes(r.Notes)
-	})
+	return a.Show(r)
 }
 
 // resolve returns the hub to log in to and the token, which may be stored.
@@ -76,11 +126,145 @@ func resolve(a *app.App, logins *identity.Logins) (*identity.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
+	lookup := func(name string) (string, bool) {
+		if name == identity.TokenVariable { // logging in does not store that one
+			return "", false
+		}
+		return a.LookupEnv(name)
+	}
 	return identity.Resolve(identity.Options{
-		Token: a.Token.Value, Origin: a.Origin.Value, Workspace: hub, LookupEnv: lookupOrigin(a), Logins: logins,
+		Token: a.Token.Value, Origin: a.Origin.Value, Workspace: hub, LookupEnv: lookup, Logins: logins,
 	})
 }
 
+// loggedIn is a login.
+type loggedIn struct {
+	Origin    string       `json:"origin"`
+	User      string       `json:"user"`
+	Scopes    []wire.Scope `json:"scopes"`
+	ExpiresAt *time.Time   `json:"expiresAt"` // null: never
+	app.Noted `json:",inline"`
+
+	Restriction wire.Restriction `json:"restriction,omitzero"` // of the token
+}
+
+func (*loggedIn) Kind() string   { return "loggedIn" }
+func (*loggedIn) Effect() string { return "the login was stored" }
+
+func (r *loggedIn) Text(w *app.Printer) {
+	w.Line("Logged in to %s as %s", r.Origin, r.User)
+	w.Field("scopes", "%s", app.Scopes(r.Scopes, r.Restriction))
+	w.Field("token", "%s", app.Expiry(r.ExpiresAt))
+}
+
+// store checks the token of id with the hub, and stores it as the one in use.
+func store(ctx context.Context, a *app.App, id *identity.Identity, logins *identity.Logins) (*loggedIn, error) {
+	hub, err := a.Reach(id)
+	if err != nil {
+		return nil, err
+	}
+	me, err := hub.Whoami(ctx)
+	if err != nil {
+		e := app.Explain(hub, err).WithRecipe() // what was typed is what would be advised
+		if e.Status == http.StatusUnauthorized && hub.Identity.TokenSource == identity.FromLogin {
+			e.Recipe = []cmdline.Line{cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token")}
+		}
+		return nil, e
+	}
+	logins.Put(identity.Login{
+		Origin: hub.Origin(), Token: hub.Identity.Token, User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt,
+	})
+	if err := logins.Save(); err != nil {
+		return nil, err
+	}
+	r := &loggedIn{
+		Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
+	}
+	if len(me.Scopes) == 0 {
+		r.Note("the token has no scope: it reads, and writes nothing")
+	}
+	return r, nil
+}
+
+// useHere makes the hub of a login the workspace's, if that was asked for, or a person
+// agrees. Otherwise a note says which hub commands here use.
+func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
+	former, err := a.WorkspaceHub()
+	if err != nil {
+		return err
+	}
+	if former == r.Origin || former == "" && !asked {
+		return nil
+	}
+	if !asked && !a.Strict() {
+		asked, err = a.UI.Confirm(ctx, ui.YesNo{
+			Title: "Use this hub in this workspace from now on?",
+			Facts: []string{"Hub        " + r.Origin, "Workspace  " + former + " (" + workspace.HubFile + ")"},
+			Yes:   "Change " + workspace.HubFile, No: "Leave it",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !asked {
+		r.Note("this workspace belongs to %s, which commands here use; to change that: %s",
+			former, a.CommandText(cmdline.Tool("login").Flag("--origin", r.Origin).Flag("--workspace")))
+		return nil
+	}
+	ws, err := a.Workspace()
+	if err != nil {
+		return err
+	}
+	if _, err := ws.SetHub(r.Origin); err != nil {
+		return err
+	}
+	note := fmt.Sprintf("%s was recorded in %s as the hub of this workspace", r.Origin, workspace.HubFile)
+	if former != "" {
+		note += " (was " + former + ")"
+	}
+	r.Note("%s", note)
+	return nil
+}
+
+// LogoutCommand returns the command logout.
+func LogoutCommand(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "logout",
+		Short: "Forget the token of a hub",
+		Long: `Forget the stored token of one hub: that of --origin, else the workspace's, else
+the current one. No other hub becomes the current one. The token itself stays
+valid until it expires or is revoked: tool token revoke self does both.`,
+		Example: "  tool logout\n  tool logout --origin https://hub.example.com",
+		Args:    cmdline.AtMost(),
+		RunE: a.Run(func(context.Context, []string) error {
+			return failure.Doing(logout(a), "", "log out")
+		}),
+	}
+	c.Flags().Var(&a.Origin, "origin", "log out of the hub at `ADDRESS` (default: the workspace's, else the current one)")
+	c.RegisterFlagCompletionFunc("origin", a.CompleteOrigin)
+	return c
+}
+
+// loggedOut is a logout.
+type loggedOut struct {
+	Origin    string `json:"origin"`
+	Existed   bool   `json:"existed"`
+	Current   string `json:"current"` // origin of the current hub; "": none is
+	app.Noted `json:",inline"`
+}
+
+func (*loggedOut) Kind() string   { return "loggedOut" }
+func (*loggedOut) Effect() string { return "the login was removed" }
+
+func (r *loggedOut) Text(w *app.Printer) {
+	if r.Existed {
+		w.Line("Logged out of %s", r.Origin)
+	} else {
+		w.Line("No token was stored for %s", r.Origin)
+	}
+}
+
+// logout forgets a token. No other hub becomes the current one.
 func logout(a *app.App) error {
 	logins, err := a.Logins()
 	if err != nil {
@@ -90,16 +274,31 @@ func logout(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	r, err := forget(a, id.Origin, logins)
-	if err != nil {
-		return err
-	}
-	return a.Print("loggedOut", r, func(w *app.Printer) {
-		if r.Existed {
-			w.Line("Logged out of %s", r.Origin)
-		} else {
-			w.Line("No token was stored for %s", r.Origin)
+	login, _ := logins.Find(id.Origin)
+	r := &loggedOut{Origin: id.Origin, Existed: logins.Remove(id.Origin), Current: logins.Current}
+	if r.Existed {
+		if err := logins.Save(); err != nil {
+			return err
 		}
-		w.Notes(r.Notes)
-	})
+		r.Note("logging out does not revoke the token: if it is still valid, %s", revocation(a, login))
+	}
+	switch {
+	case r.Current != "":
+		r.Note("the current hub is %s", r.Current)
+	case len(logins.Logins) > 0:
+		another := cmdline.Tool("login").Flag("--origin", logins.Logins[0].Origin)
+		r.Note("no hub is current now; to choose one: %s", a.CommandText(another))
+	default:
+		r.Note("no hub is current now")
+	}
+	return a.Show(r)
+}
+
+// revocation says how to revoke a token that is not stored any more.
+func revocation(a *app.App, login identity.Login) string {
+	if bot, err := ref.Parse(login.User); err == nil { // whose tokens are on no page
+		line := cmdline.Tool("bot", "token", "revoke").With(bot.String(), pat.ID(login.Token)).Flag("--origin", login.Origin)
+		return "an admin of @" + bot.Account() + " revokes it with: " + a.CommandText(line)
+	}
+	return "revoke it at " + login.Origin + "/tokens"
 }

@@ -70,7 +70,7 @@ copy, and the role reader on those of the project, its stack and its API.`,
 	fl.SortFlags = false
 	fl.StringVar(&expires, "expires", "never", "have the hub delete the copy after this `LIFETIME`, such as 12h, 7d or 4w")
 	fl.StringVar(&visibility, "visibility", string(wire.Private), "set who can see the copy: `private|public`")
-	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
 	return a.HubFlags(c)
 }
 

@@ -73,7 +73,8 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 	fl.StringVar(&visibility, "visibility", "", "set who can see the project: `private|public`")
 	fl.StringVar(&stackVersion, "stack-version", "", "use this published `VERSION` of the stack, or latest")
 	fl.StringVar(&api, "api", "", "use the registered API `@ACCOUNT/SLUG`")
-	fl.BoolVar(&enforce, "enforce-schema", false, "refuse settings that the stack's schema does not allow; =false only reports them")
-	c.RegisterFlagCompletionFunc("visibility", cobra.FixedCompletions([]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp))
+	fl.BoolVar(&enforce, "enforce-schema", false,
+		"refuse settings that the stack's schema does not allow; =false only reports them")
+	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
 	return a.HubFlags(a.EnvFlag(c))
 }

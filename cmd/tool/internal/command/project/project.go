@@ -54,7 +54,8 @@ func (*listDeleted) Kind() string { return "projects" }
 func findDeleted(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
 	all, err := hub.DeletedProjects(ctx, l.Account)
 	for _, d := range all {
-		l.Row(d.Project.String(), "deleted by "+d.DeletedBy+", "+app.Ago(d.DeletedAt), "can be restored until "+app.Time(d.RestorableUntil))
+		l.Row(d.Project.String(), "deleted by "+d.DeletedBy+", "+app.Ago(d.DeletedAt),
+			"can be restored until "+app.Time(d.RestorableUntil))
 	}
 	return &listDeleted{Listing: l, Deleted: true, Projects: all}, err
 }
@@ -86,9 +87,11 @@ func findAll(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result,
 func viewCommand(a *app.App) *cobra.Command {
 	var web bool
 	c := &cobra.Command{
-		Use:     "view [<@account/slug>]",
-		Short:   "Show a hub project or open its page",
-		Long:    "Show a hub project or open its page. Without an argument it is the one of the\nonly local project. In an environment it is that of the environment, or one on\nits hub.",
+		Use:   "view [<@account/slug>]",
+		Short: "Show a hub project or open its page",
+		Long: `Show a hub project or open its page. Without an argument it is the one of the
+only local project. In an environment it is that of the environment, or one on
+its hub.`,
 		Example: "  tool project view @acme/web\n  tool project view --web",
 		Args:    cmdline.AtMost("<@account/slug>"),
 
@@ -185,6 +188,10 @@ func projectFields(w *app.Printer, origin string, r *wire.Project) {
 		w.Field("expires", "%s", app.Time(r.ExpiresAt))
 	}
 }
+
+// completeVisibility completes the value of --visibility.
+var completeVisibility = cobra.FixedCompletions(
+	[]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp)
 
 // target returns the hub project that is named, else that of the only local one.
 func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {

@@ -106,7 +106,8 @@ func remove(ctx context.Context, hub *identity.Hub, target ref.Ref) (*removed, e
 	switch {
 	case deleted.Ambiguous && before == hidden:
 		r.Ambiguous = true
-		r.Note("%s does not exist: it was deleted by this command, in an attempt without a response, or did not exist before", target)
+		r.Note("%s does not exist: it was deleted by this command, in an attempt without a response, "+
+			"or did not exist before", target)
 	case !r.Existed:
 		r.Note("%s", missing(ctx, hub, target))
 	}

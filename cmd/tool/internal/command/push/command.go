@@ -56,7 +56,7 @@ a push that was interrupted or timed out.`,
   tool push web --base-files-only --watch
   tool push web --dry-run --json
   tool push web --no-clobber --no-input`,
-		RunE: a.RunReading(func(ctx context.Context, args []string) error {
+		RunE: a.Run(func(ctx context.Context, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}

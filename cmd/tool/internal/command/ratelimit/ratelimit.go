@@ -21,20 +21,15 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// period is one of the calendar windows.
-type period struct {
-	name  string
-	limit func(*wire.RateLimitConfig) **int64
-	usage func(*wire.Usage) *wire.PeriodUsage
+// periods are the calendar windows, in the order of limitsOf and usageOf.
+var periods = []string{"minute", "hour", "day", "week", "month", "year"}
+
+func limitsOf(l *wire.RateLimitConfig) []**int64 {
+	return []**int64{&l.MinuteLimit, &l.HourLimit, &l.DayLimit, &l.WeekLimit, &l.MonthLimit, &l.YearLimit}
 }
 
-var periods = []period{
-	{"minute", func(l *wire.RateLimitConfig) **int64 { return &l.MinuteLimit }, func(u *wire.Usage) *wire.PeriodUsage { return &u.Minute }},
-	{"hour", func(l *wire.RateLimitConfig) **int64 { return &l.HourLimit }, func(u *wire.Usage) *wire.PeriodUsage { return &u.Hour }},
-	{"day", func(l *wire.RateLimitConfig) **int64 { return &l.DayLimit }, func(u *wire.Usage) *wire.PeriodUsage { return &u.Day }},
-	{"week", func(l *wire.RateLimitConfig) **int64 { return &l.WeekLimit }, func(u *wire.Usage) *wire.PeriodUsage { return &u.Week }},
-	{"month", func(l *wire.RateLimitConfig) **int64 { return &l.MonthLimit }, func(u *wire.Usage) *wire.PeriodUsage { return &u.Month }},
-	{"year", func(l *wire.RateLimitConfig) **int64 { return &l.YearLimit }, func(u *wire.Usage) *wire.PeriodUsage { return &u.Year }},
+func usageOf(u *wire.Usage) []wire.PeriodUsage {
+	return []wire.PeriodUsage{u.Minute, u.Hour, u.Day, u.Week, u.Month, u.Year}
 }
 
 // options say whose limits are shown, and which are set.
@@ -57,12 +52,13 @@ func Command(a *app.App) *cobra.Command {
 such a bot. Limits that are not named stay as they are.
 
 Periods are calendar periods in UTC: a day begins at midnight, a week on Monday.`,
-		Example: "  tool rate-limit @acme/ci\n  tool rate-limit @acme/ci --minute 60 --day 10000\n  tool rate-limit crawler --account acme --unlimited day",
-		Args:    cmdline.Exactly("<bot>"),
+		Example: "  tool rate-limit @acme/ci\n  tool rate-limit @acme/ci --minute 60 --day 10000\n" +
+			"  tool rate-limit crawler --account acme --unlimited day",
+		Args: cmdline.Exactly("<bot>"),
 	}
 	f := c.Flags()
-	for i, p := range periods {
-		f.Int64Var(&limits[i], p.name, 0, "allow `N` requests per "+p.name+"; 0 allows none")
+	for i, name := range periods {
+		f.Int64Var(&limits[i], name, 0, "allow `N` requests per "+name+"; 0 allows none")
 	}
 	f.StringArrayVar(&unlimited, "unlimited", nil, "remove the limit of this `PERIOD`; repeatable")
 	f.StringVar(&account, "account", "", "look for the botId in this account (default: yours)")
@@ -74,9 +70,9 @@ Periods are calendar periods in UTC: a day begins at midnight, a week on Monday.
 				return cmdline.Usagef("%s is a bot of %s, not of %s: leave out --account", r, r.Account(), account)
 			}
 		}
-		for i, p := range periods {
-			if f.Changed(p.name) {
-				o.limits[p.name] = limits[i]
+		for i, name := range periods {
+			if f.Changed(name) {
+				o.limits[name] = limits[i]
 			}
 		}
 		if err := o.check(); err != nil {
@@ -106,7 +102,7 @@ func (o *options) check() error {
 		}
 	}
 	for _, name := range o.unlimited {
-		if !slices.ContainsFunc(periods, func(p period) bool { return p.name == name }) {
+		if !slices.Contains(periods, name) {
 			return cmdline.Usagef("--unlimited is minute, hour, day, week, month or year, not %q", name)
 		}
 		if _, both := o.limits[name]; both {
@@ -137,10 +133,9 @@ func (r *result) Text(w *app.Printer) {
 		name = r.Bot.BotID + " of @" + r.Bot.Account
 	}
 	w.Head("%s", name)
-	for _, p := range periods {
-		u := p.usage(&r.Usage)
+	for i, u := range usageOf(&r.Usage) {
 		if u.Limit == nil {
-			w.Field(p.name, "%-*s %d used, unlimited", barWidth, "", u.Used)
+			w.Field(periods[i], "%-*s %d used, unlimited", barWidth, "", u.Used)
 			continue
 		}
 		layout := "15:04"
@@ -148,7 +143,7 @@ func (r *result) Text(w *app.Printer) {
 			layout = "2006-01-02 15:04"
 		}
 		text := fmt.Sprintf("%d of %d used, until %s UTC", u.Used, *u.Limit, u.ResetsAt.UTC().Format(layout))
-		w.Field(p.name, "%s %s", ui.Bar(u.Used, *u.Limit, barWidth), text)
+		w.Field(periods[i], "%s %s", ui.Bar(u.Used, *u.Limit, barWidth), text)
 	}
 }
 
@@ -168,12 +163,12 @@ func (o *options) run(ctx context.Context, hub *hubclient.Client) (*result, erro
 		return &result{RateLimit: current}, err
 	}
 	limits := current.Limits
-	for _, p := range periods {
-		if limit, ok := o.limits[p.name]; ok {
-			*p.limit(&limits) = &limit
+	for i, limit := range limitsOf(&limits) {
+		if n, ok := o.limits[periods[i]]; ok {
+			*limit = &n
 		}
-		if slices.Contains(o.unlimited, p.name) {
-			*p.limit(&limits) = nil
+		if slices.Contains(o.unlimited, periods[i]) {
+			*limit = nil
 		}
 	}
 	// With the revision, so that limits which somebody else sets meanwhile are not lost.
@@ -206,9 +201,9 @@ func (o *options) meant(ctx context.Context, hub *hubclient.Client) (r ref.Ref, 
 // line is the same command about another bot.
 func (o *options) line(bot ref.Ref) cmdline.Line {
 	line := cmdline.Tool("rate-limit").With(bot.String())
-	for _, p := range periods {
-		if limit, ok := o.limits[p.name]; ok {
-			line = line.Flag("--"+p.name, strconv.FormatInt(limit, 10))
+	for _, name := range periods {
+		if limit, ok := o.limits[name]; ok {
+			line = line.Flag("--"+name, strconv.FormatInt(limit, 10))
 		}
 	}
 	for _, name := range o.unlimited {

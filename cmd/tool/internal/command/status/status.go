@@ -2,22 +2,19 @@
 package status
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"path"
 	"slices"
+	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -103,227 +100,184 @@ const (
 	None       State = "none" // one of the two sides is missing
 )
 
-const stage = "status"
+// Command returns the command status.
+func Command(a *app.App) *cobra.Command {
+	exitCode := false
+	c := &cobra.Command{
+		Use:   "status [<project>]",
+		Short: "Show login, hub and sync status",
+		Long: `Show the identity, the hub, and for each local project its destination, whether
+you may push to it, how the settings compare with the hub's config, and the
+versions of the stack.
 
-// status is one comparison of local projects with the hub.
-type status struct {
-	app *app.App
-	hub *identity.Hub
-	me  *wire.Whoami // nil: no token
+The config is same, differs, local-ahead (changed here), hub-ahead (changed on
+the hub), both, or none (nothing to compare). If the hub cannot be queried, what
+is known without it is printed on stderr, and the exit code is 1.
 
-	offline bool  // the hub is not queried
-	failure error // why it is not, for the hub of an environment
-
-	others map[string]*status // by the origins of environments
+With --exit-code it is 3 if the settings of a project or an environment that has
+a destination are not the same as the hub's config, or cannot be compared.`,
+		Example:           "  tool status\n  tool status web --exit-code",
+		Args:              app.MaybeLocal,
+		ValidArgsFunction: a.CompleteLocal,
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			name := strings.Join(args, "")
+			return failure.Doing(run(ctx, a, name, exitCode), name, "show the status")
+		}),
+	}
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 3 if a project is not the same as on the hub")
+	return a.HubFlags(a.EnvFlag(c))
 }
 
-// noToken says how to log in to a hub.
-func noToken(a *app.App, origin string) string {
-	return "there is no token for " + origin + ": " + a.CommandText(cmdline.Tool("login").Flag("--origin", origin))
-}
-
-// Look compares local projects with the hub. Where the hub could not be queried, it
-// returns what is known without it and the failure.
-func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result, error) {
-	id, err := a.Identity()
+func run(ctx context.Context, a *app.App, name string, exitCode bool) error {
+	locals, err := a.Locals(ctx, name)
 	if err != nil {
-		return nil, failure.At(stage, err)
-	}
-	s := &status{app: a}
-	r := &Result{Origin: id.Origin, OriginSource: id.OriginSource, Projects: []Project{}, Notes: []string{}}
-	if s.hub, err = a.ConnectAnyway(); err != nil {
-		return nil, failure.At(stage, err)
-	}
-	if id.Token == "" {
-		r.Notes = append(r.Notes, noToken(a, r.Origin))
-	}
-	err = s.query(ctx, id, r, locals)
-	switch {
-	case err == nil:
-		return r, nil
-	case app.IsInterrupted(err):
-		return nil, err
-	}
-	s.offline, r.failed = true, true
-	r.Projects, _ = s.projects(ctx, locals) // what is wrong with one is its problem
-	return r, app.Explain(s.hub, err).At(stage)
-}
-
-// query adds to r what the hub says.
-func (s *status) query(ctx context.Context, id *identity.Identity, r *Result, locals []*workspace.Project) (err error) {
-	if id.Token != "" {
-		if s.me, err = s.hub.Whoami(ctx); err != nil {
-			return err
-		}
-		r.Identity = &Identity{
-			Name: s.me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
-			TokenName: s.me.TokenName, Scopes: s.me.Scopes, ExpiresAt: s.me.ExpiresAt, Restriction: s.me.Restriction,
-		}
-	}
-	if err := s.connect(ctx, r, locals); err != nil {
 		return err
 	}
-	r.Projects, err = s.projects(ctx, locals)
-	return err
-}
-
-// atOnce is how many local projects are compared with the hub at the same time.
-const atOnce = 6
-
-func (s *status) projects(ctx context.Context, locals []*workspace.Project) ([]Project, error) {
-	all := make([]Project, len(locals))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, local := range locals {
-		group.Go(func() (err error) {
-			all[i], err = s.project(ctx, local)
-			return err
-		})
-	}
-	return all, group.Wait()
-}
-
-// project looks at one local project. What is wrong with its files is part of the answer.
-func (s *status) project(ctx context.Context, local *workspace.Project) (Project, error) {
-	p := Project{ProjectName: local.Name, Env: local.Env, Config: None}
-	if err := s.stack(ctx, local, &p); err != nil {
-		return p, err
-	}
-	if err := s.destination(ctx, local, &p); err != nil || s.offline {
-		return p, err
-	}
-	var err error
-	p.Environments, err = s.environments(ctx, local)
-	return p, err
-}
-
-// destination looks at the hub project of a local one, and compares their configs.
-func (s *status) destination(ctx context.Context, local *workspace.Project, p *Project) error {
-	client, err := local.Client()
+	r, err := Look(ctx, a, locals)
 	if err != nil {
-		p.problem(err)
-		return nil
-	}
-	if !client.Project.Present() {
-		return nil
-	}
-	if p.Project, err = app.Destination(local, client, nil); err != nil {
-		p.problem(err)
-		return nil
-	}
-	p.DestinationSource = path.Base(local.ClientPath())
-	p.Authorized = s.me != nil && s.me.WritesTo(p.Project) && s.me.Has(wire.ScopeWriteConfig)
-	return s.config(ctx, local, client, p)
-}
-
-// config compares the local settings with the hub's config.
-func (s *status) config(ctx context.Context, local *workspace.Project, client *workspace.Client, p *Project) error {
-	last := s.last(local, p.Project)
-	if s.offline {
-		settings, err := client.Config()
-		switch {
-		case err != nil:
-			p.problem(err)
-		case last == settings.Revision():
-			p.local = "unchanged since the last push or pull"
-		case last != "":
-			p.local = "changed since the last push or pull"
+		if r != nil && !a.JSON { // stdout has results alone
+			r.Text(a.PrinterTo(a.Streams.Err))
 		}
-		return nil
-	}
-	current, err := s.hub.Config(ctx, p.Project, "")
-	switch {
-	case hidden(err):
-		p.hidden, p.Deleted = s.me == nil, app.IsDeleted(err)
-		return nil
-	case err != nil:
 		return err
 	}
-	p.Exists = true
-	if view, err := s.hub.Project(ctx, p.Project); err == nil { // else the config says enough
-		if p.UseStackVersion = view.UseStackVersion; p.UseStackVersion != "" {
-			p.UsedVersion = view.StackVersion
-		}
-	}
-	settings, err := client.Config()
-	if err != nil {
-		p.problem(err)
-		return nil
-	}
-	if current.HasConfig {
-		p.Config = compare(settings.Revision(), current.Revision, last)
-	}
-	return nil
-}
-
-// last returns the revision that the settings and the hub's config once had in common, "" where none is
-// known: what pulled.json records is of the settings beside it, also in a fresh clone.
-func (s *status) last(local *workspace.Project, r ref.Ref) string {
-	if bases, err := local.Bases(); err == nil {
-		if base := bases.Of(s.hub.Origin(), r); base != nil {
-			return base.Revision
-		}
-	}
-	return s.app.SyncState().Last(s.hub.Origin(), r)
-}
-
-// hidden reports that the caller sees no such thing: it is absent, or not for them.
-func hidden(err error) bool {
-	return hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted, wire.CodeUnauthorized)
-}
-
-// compare returns which side changed since the revision that both once had.
-func compare(local, hub, common string) State {
-	switch {
-	case local == hub:
-		return Same
-	case common == "":
-		return Differs
-	case common == hub:
-		return LocalAhead
-	case common == local:
-		return HubAhead
-	}
-	return Both
-}
-
-func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project) error {
-	stack, err := local.Stack()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a project needs none until it is published
-	}
-	if err != nil {
-		p.problem(err)
-		return nil
-	}
-	if p.StackVersion, err = stack.Version(); err != nil {
-		p.problem(err)
-	}
-	if !stack.Named() {
-		return nil // the first publish names it
-	}
-	if p.Stack, err = stack.Name(); err != nil {
-		p.problem(err)
-		return nil
-	}
-	if s.offline {
-		p.StackHidden = true
-		return nil
-	}
-	published, err := s.hub.Stack(ctx, p.Stack)
-	switch {
-	case app.IsNotFound(err):
-		return nil
-	case hidden(err):
-		p.StackHidden = true
-		return nil
-	case err != nil:
+	if err := a.Show(r); err != nil || !exitCode || same(r.Projects) {
 		return err
 	}
-	newest := published.Versions[0]
-	p.StackPublished = newest.Version
-	if !newest.WithdrawnAt.IsZero() {
-		p.StackWithdrawn, p.StackLatest = true, published.Latest
+	return app.ErrDiffers
+}
+
+// Kind returns the type of the JSON document.
+func (*Result) Kind() string { return "status" }
+
+// Text prints the login, the hub, and each project.
+func (r *Result) Text(w *app.Printer) {
+	w.Line("Hub %s (%s)", r.Origin, r.OriginSource.Phrase())
+	if id := r.Identity; id != nil {
+		w.Field("as", "%s", id.Name)
+		w.Field("token", "%s, %s… (%s), %s", id.TokenName, id.Token, id.TokenSource.Phrase(), app.Expiry(id.ExpiresAt))
+		w.Field("scopes", "%s", app.Scopes(id.Scopes, id.Restriction))
 	}
-	return nil
+	w.Notes(r.Notes)
+	for _, v := range r.Projects {
+		w.Line("")
+		ProjectText(w, v, r.Unknown())
+	}
+}
+
+// Unknown says why the hub's side of what is not seen is unknown, "" where it is known.
+func (r *Result) Unknown() string {
+	switch {
+	case r.failed:
+		return "unknown: the hub could not be queried"
+	case r.Identity == nil:
+		return "unknown until you log in"
+	}
+	return ""
+}
+
+// ProjectText prints how a local project compares with the hub.
+func ProjectText(w *app.Printer, v Project, unknown string) {
+	w.Line("%s", v.ProjectName)
+	w.Environment(v.Env)
+	switch {
+	case v.Project.IsZero():
+		create := cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)
+		w.Field("destination", "none: %s", w.Command(create))
+	case v.Deleted:
+		w.Field("destination", "%s (%s), deleted; to restore it: %s",
+			v.Project, v.DestinationSource, w.Command(restoreLine(v)))
+	case !v.Exists && unknown != "":
+		w.Field("destination", "%s (%s), %s", v.Project, v.DestinationSource, unknown)
+	case !v.Exists:
+		w.Field("destination", "%s (%s), not on the hub or not for you", v.Project, v.DestinationSource)
+	case v.Authorized:
+		w.Field("destination", "%s (%s), you may push", v.Project, v.DestinationSource)
+	case unknown != "":
+		w.Field("destination", "%s (%s), log in to push", v.Project, v.DestinationSource)
+	default:
+		w.Field("destination", "%s (%s), you may not push", v.Project, v.DestinationSource)
+	}
+	w.Field("config", "%s", ConfigText(v, unknown))
+	switch {
+	case !v.Stack.IsZero():
+		w.Field("stack", "%s, here %s, %s", v.Stack, cmp.Or(v.StackVersion, "no version"), publishedStateText(v, unknown))
+	case v.StackVersion != "":
+		w.Field("stack", "not named yet, here %s: %s", v.StackVersion, w.Command(cmdline.Tool("publish").With(v.ProjectName)))
+	}
+	if v.UseStackVersion != "" {
+		w.Field("withdrawn", "%s, the stack version of %s; to use %s: %s", v.UsedVersion, v.Project, v.UseStackVersion,
+			w.Command(cmdline.Tool("project", "edit").With(v.Project.String()).Flag("--stack-version", v.UseStackVersion)))
+	}
+	if v.Problem != "" {
+		w.Field("problem", "%s", v.Problem)
+	}
+	for _, e := range v.Environments {
+		w.Field(e.Env, "%s", environmentText(w, e, unknown))
+	}
+}
+
+// restoreLine is the command that restores the deleted hub project of a local one.
+func restoreLine(v Project) cmdline.Line {
+	return cmdline.Tool("project", "restore").With(v.Project.String())
+}
+
+// ConfigText says in a few words how a local project's settings compare with the hub's
+// config.
+func ConfigText(v Project, unknown string) string {
+	switch {
+	case v.local != "":
+		return v.local
+	case !v.Project.IsZero() && !v.Exists && unknown != "":
+		return unknown
+	case v.Config == LocalAhead:
+		return "local-ahead: changed here"
+	case v.Config == HubAhead:
+		return "hub-ahead: changed on the hub"
+	case v.Config == Both:
+		return "both: changed here and on the hub"
+	}
+	return string(v.Config)
+}
+
+func publishedStateText(v Project, unknown string) string {
+	switch {
+	case v.StackHidden && unknown != "":
+		return unknown
+	case v.StackHidden:
+		return "not published or not for you"
+	case v.StackPublished == "":
+		return "not published"
+	case v.StackWithdrawn:
+		return "published " + v.StackPublished + ", withdrawn; latest is " + v.StackLatest
+	}
+	return "published " + v.StackPublished
+}
+
+// environmentText says in one line how an environment compares with its hub.
+func environmentText(w *app.Printer, p Project, unknown string) string {
+	text := "no project yet"
+	if !p.Project.IsZero() {
+		text = p.Project.String()
+	}
+	if p.Origin != "" {
+		text += " on " + p.Origin
+	}
+	switch {
+	case p.Problem != "" && p.Project.IsZero():
+		return "problem: " + p.Problem
+	case p.Problem != "":
+		return text + ", problem: " + p.Problem
+	case p.Project.IsZero():
+		create := cmdline.Tool("project", "create").With(p.newSlug).Flag("--from", p.ProjectName).Flag("--env", p.Env)
+		return text + ": " + w.Command(create)
+	case p.Deleted:
+		return text + ", deleted; to restore it: " + w.Command(restoreLine(p).Flag("--origin", p.Origin))
+	case !p.Exists && p.hidden:
+		return text + ", unknown until you log in"
+	case !p.Exists && unknown != "" && p.Origin == "":
+		return text + ", " + unknown
+	case !p.Exists:
+		return text + ", not on the hub or not for you"
+	}
+	return text + ", " + ConfigText(p, unknown)
 }

@@ -75,7 +75,7 @@ better: its tokens do not end with yours.`,
 	fs.BoolVar(&f.readOnly, "read-only", false, "allow no scope, so that the token can only read")
 	fs.StringVar(&f.account, "account", "", "restrict the token to this `ACCOUNT`")
 	fs.StringVar(&f.project, "project", "", "restrict the token to the project `REF`, @account/slug")
-	fs.StringVar(&f.expires, "expires", "", "set the `LIFETIME`, such as 12h, 90d or 52w, or never (default 90d, or until your token expires)")
+	fs.StringVar(&f.expires, "expires", "", app.ExpiresUsage)
 	return a.HubFlags(c)
 }
 

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Target is the project that a command is about, on both sides. [Target.Find] finds it; until
+// then, and after a failure, what is not known is zero.
+type Target struct {
+	App       *App
+	Given     Optional // the flag --project
+	Compares  bool     // the settings of a local project are needed
+	Writes    bool     // the hub is written to
+	BaseFiles bool     // the base files are meant, not the config
+
+	Local    *workspace.Project // nil: only --project was given
+	Client   *workspace.Client
+	Settings flat.Config
+	Project  ref.Ref
+	Hub      *identity.Hub
+	Done     failure.Effects // what the command has changed
+
+	name string // of the local project, as it was typed
+}
+
+// Flag adds the flag --project to a command.
+func (t *Target) Flag(c *cobra.Command, usage string) {
+	c.Flags().Var(&t.Given, "project", usage)
+	c.RegisterFlagCompletionFunc("project", t.App.HubProjects())
+}
+
+// Find finds the hub project of the local project called name, or the one that --project
+// names, which needs no workspace but for an environment or a comparison.
+func (t *Target) Find(ctx context.Context, name string) (err error) {
+	t.name, t.Local, t.Project, t.Hub = name, nil, ref.Ref{}, nil
+	if name != "" || t.Compares || !t.Given.Given() || t.App.InEnvironment() {
+		if t.Local, err = t.App.Local(ctx, name, t.App.Itself); err != nil {
+			return err
+		}
+	}
+	if t.Compares || !t.Given.Given() {
+		if t.Client, err = t.App.ReadClient(t.Local); err == nil && t.Compares {
+			t.Settings, err = t.Client.Config()
+		}
+		if err != nil {
+			return failure.At(StageRead, err)
+		}
+	}
+	if t.Project, err = Destination(t.Local, t.Client, t.Given.Value); err != nil {
+		return failure.At(StageDestination, err)
+	}
+	t.Hub, err = t.App.ConnectTo(ctx, t.Writes)
+	return err
+}
+
+// About returns the part of a result that names the project.
+func (t *Target) About() About {
+	about := About{Project: t.Project, Origin: t.Hub.Origin()}
+	if t.Local != nil {
+		about.ProjectName, about.Env = t.Local.Name, t.Local.Env
+	}
+	return about
+}
+
+// Line is a command about the same project, with more operands.
+func (t *Target) Line(command string, operands ...string) cmdline.Line {
+	l := cmdline.Tool(command)
+	if t.Local != nil {
+		l = l.With(t.Local.Name)
+	}
+	l = l.With(operands...)
+	if t.Given.Given() {
+		l = l.Flag("--project", t.Project.String())
+	}
+	if t.BaseFiles {
+		l = l.Flag("--base-files")
+	}
+	return l
+}
+
+// ParseConfig reads a config of the hub.
+func (t *Target) ParseConfig(text jsontext.Value) (flat.Config, error) {
+	config, err := flat.Parse(text)
+	if err != nil {
+		err = failure.New(hubclient.CodeNotAHub, "the config of %s on %s cannot be read: %w", t.Project, t.Hub.Origin(), err)
+	}
+	return config, err
+}
+
+// Fail says what failed, such as: list the history of @acme/web. It adds the next command.
+func (t *Target) Fail(err error, doing string) error {
+	f := Explain(t.Hub, err).About(t.Project, t.Done)
+	f.Action, f.Local = doing, t.name
+	if t.Local != nil {
+		f.Local = t.Local.Name
+	}
+	switch {
+	case t.Hub == nil:
+	case f.Code == wire.CodeNotFound:
+		f = f.WithReason("there is no project %s on %s", t.Project, f.Origin).
+			WithRecipe(OrRestore(err, t.Project, cmdline.Tool("project", "list").With(t.Project.Account())))
+	case f.Code == wire.CodeRevisionNotKept && f.Recipe == nil:
+		f = f.WithHint("list the kept revisions").WithRecipe(t.Line("log"))
+	}
+	return f
+}
