@@ -41,13 +41,13 @@ var sizes = map[string]size{"": usual, "-narrow": narrow}
 func TestChecklist_ShowsAndLeavesSteps(t *testing.T) {
 	t.Parallel()
 	for suffix, s := range sizes {
-		for _, env := range []string{"COLORFGBG=", "COLORFGBG=15;0"} {
+		for _, env := range []string{"NO_COLOR=1", "NO_COLOR="} {
 			w := newWorld(t, before)
 			command := w.command("project", "create", "shop")
 			command.Env = append(command.Env, env)
 			term := open(t, command, s, false)
 			term.ends(0)
-			if found := colour.FindString(term.output()); (found == "") != (env == "COLORFGBG=") {
+			if found := colour.FindString(term.output()); (found == "") != (env == "NO_COLOR=1") {
 				t.Errorf("%s: %q", env, found)
 			}
 			w.steps(term, "create"+suffix)

@@ -49,7 +49,7 @@ const framesPerSecond = 10
 // Spinner returns the sign of something that runs, one column wide.
 func (th *Theme) Spinner() string {
 	turn := time.Now().UnixMilli() * framesPerSecond / 1000
-	return th.Accent.Render(spinner[int(turn)%len(spinner)])
+	return th.Mark.Render(spinner[int(turn)%len(spinner)])
 }
 
 // Tick is sent to a view when its spinner turns.

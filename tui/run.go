@@ -19,18 +19,8 @@ import (
 func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOption) error {
 	out, s := watchFrames(t.Out)
 	t.DiscardInput()
-	w := &watched{Model: m, session: s}
-	var program *tea.Program
-	in := t.In
-	if terminal, ok := t.In.(*os.File); ok && s.frames != nil && shouldAsk(t) {
-		w.ask = func() { _, _ = io.WriteString(t.Out, question) } // a terminal that is gone answers nothing
-		in = &answerFilter{File: terminal, found: func(b background) {
-			setBackground(b)
-			go program.Send(BackgroundKnown{}) // what reads the input must not wait
-		}}
-	}
-	program = tea.NewProgram(w, append([]tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFilter(s.filter),
+	program := tea.NewProgram(&watched{m, s}, append([]tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFilter(s.filter),
 	}, more...)...)
 	_, err := program.Run()
 	if ctx.Err() != nil {
@@ -59,14 +49,6 @@ type session struct {
 type watched struct {
 	tea.Model
 	session *session
-	ask     func() // asks for the terminal's background; nil: it is not asked for
-}
-
-func (w *watched) Init() tea.Cmd {
-	if w.ask != nil {
-		w.ask() // the terminal echoes nothing by now
-	}
-	return w.Model.Init()
 }
 
 func (w *watched) View() string { return Localize(w.Model.View()) }
