@@ -31,14 +31,9 @@ type terminal struct {
 	drawing atomic.Bool
 
 	mu       sync.Mutex
-	shows    noter         // what was begun last; nil: nothing
-	transfer *tui.Transfer // the one line of progress; nil: none yet
-	requests int           // that have no answer yet
-	answered func()        // ends what is shown of them
+	line     *tui.Line // the one line of progress; nil: none yet
+	requests int       // that have no answer yet
 }
-
-// noter is what can show a line below itself.
-type noter interface{ Note(text string) bool }
 
 // NewTerminal returns the UI on the program's own streams.
 func NewTerminal(streams term.Streams, getenv func(string) string, say func(line string), status func() string) UI {
@@ -56,13 +51,6 @@ func (t *terminal) terminal() tui.Terminal {
 
 func (t *terminal) prompter() prompts.Prompter {
 	return prompts.Prompter{Terminal: t.terminal(), Status: t.status(), CanGoBack: t.back}
-}
-
-// watched returns the terminal that progress is shown on: stdout is for results alone.
-func (t *terminal) watched() tui.Terminal {
-	v := t.terminal()
-	v.Out = t.streams.Err
-	return v
 }
 
 // draw runs f while a view is on the terminal.
@@ -146,18 +134,21 @@ func (t *terminal) Transfer(watched bool) Transfer {
 	return t.progress(watched)
 }
 
-func (t *terminal) progress(watched bool) Transfer {
+// progress returns the line of progress, on stderr: stdout is for results alone.
+func (t *terminal) progress(watched bool) *tui.Line {
 	switch {
+	case t.line != nil:
 	case !watched:
-		return tui.NewLines(pipelineInterval, t.say)
+		t.line = tui.NewLines(pipelineInterval, t.say)
 	case t.plain:
-		return tui.NewLines(plainInterval, t.say)
-	case t.transfer == nil:
-		v := t.watched()
-		t.transfer = tui.NewTransfer(v.Out, v.Columns)
+		t.line = tui.NewLines(plainInterval, t.say)
+	default:
+		t.line = tui.NewLine(t.streams.Err, func() int {
+			columns, _ := t.streams.Size()
+			return columns
+		})
 	}
-	t.shows = t.transfer
-	return t.transfer
+	return t.line
 }
 
 // WaitFor may be called by several requests at once.
@@ -165,12 +156,7 @@ func (t *terminal) WaitFor(hub string, watched bool) (answered func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.requests++; t.requests == 1 && !t.drawing.Load() {
-		line := t.progress(watched)
-		line.Update(Progress{Phase: "waiting for " + hub, Waits: true})
-		t.answered = line.Hide
-		if transfer, ok := line.(*tui.Transfer); ok { // which may show progress since
-			t.answered = transfer.Answered
-		}
+		t.progress(watched).Update(Progress{Phase: "waiting for " + hub, Waits: true})
 	}
 	return t.answer
 }
@@ -178,52 +164,32 @@ func (t *terminal) WaitFor(hub string, watched bool) (answered func()) {
 func (t *terminal) answer() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.requests--; t.requests == 0 && t.answered != nil {
-		t.answered()
-		t.answered = nil
+	if t.requests--; t.requests == 0 && t.line != nil {
+		t.line.Answered()
 	}
-}
-
-func (t *terminal) show(n noter) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.shows = n
 }
 
 // Note may be called by several requests at once.
 func (t *terminal) Note(text string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.shows != nil && t.shows.Note(text)
+	return t.line != nil && t.line.Note(text)
 }
 
 func (t *terminal) Checklist(names ...string) Checklist {
 	t.drawing.Store(!t.plain)
-	c := &checklist{tui.NewChecklist(t.watched(), names...), t, t.Transfer(true)}
-	t.show(c.list)
-	return c
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return &checklist{tui.NewChecklist(t.progress(true), names...), t}
 }
 
-// checklist is a list whose end gives the terminal back. On a plain terminal a
-// transfer is mentioned in lines of its own.
+// checklist is a list whose end gives the terminal back.
 type checklist struct {
-	list     *tui.Checklist
+	*tui.Checklist
 	terminal *terminal
-	transfer Transfer
-}
-
-func (c *checklist) Start(step int) { c.list.Start(step) }
-
-func (c *checklist) Update(p Progress) {
-	if c.terminal.plain {
-		c.transfer.Update(p)
-	} else {
-		c.list.Update(p)
-	}
 }
 
 func (c *checklist) End(problem string) {
-	c.transfer.Hide()
-	c.list.End(problem)
+	c.Checklist.End(problem)
 	c.terminal.drawing.Store(false)
 }
