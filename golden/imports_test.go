@@ -163,7 +163,7 @@ func TestImports_PreviewFilesImportNothing(t *testing.T) {
 
 const commandRoom = "cmd/tool/internal/command/"
 
-// checkCommand keeps commands apart, and leaves questions and drawing to app/ui.
+// checkCommand keeps commands apart, and questions and drawing out of what they work with.
 func checkCommand(t *testing.T, p pkg, to string) {
 	t.Helper()
 	if strings.HasPrefix(to, commandRoom) && !p.within("cmd/tool/internal/cli") {
@@ -172,8 +172,9 @@ func checkCommand(t *testing.T, p pkg, to string) {
 	if p.within(commandRoom, "cmd/tool/internal/app/") && to == "cmd/tool/internal/cli" {
 		t.Errorf("%s imports cli", p.name())
 	}
-	if p.within("cmd/tool/") && !p.within("cmd/tool/internal/app/ui") && (to == "prompts" || to == "tui") {
-		t.Errorf("%s imports %s, which is for app/ui", p.name(), to)
+	asks := p.within(commandRoom, "cmd/tool/internal/app/", "cmd/tool/internal/cli")
+	if p.within("cmd/tool/") && !asks && (to == "prompts" || to == "tui") {
+		t.Errorf("%s imports %s, which is for app and commands", p.name(), to)
 	}
 }
 

@@ -5,12 +5,14 @@
 package tui
 
 import (
-	"errors"
+	"context"
+	"fmt"
 	"io"
 )
 
-// ErrInterrupted says that the user ended the program instead of answering.
-var ErrInterrupted = errors.New("interrupted")
+// ErrInterrupted says that the user ended the program instead of answering. It is
+// [context.Canceled], as when a signal had ended it.
+var ErrInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
 
 // Terminal is where a user reads and answers.
 type Terminal struct {

@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/prompts"
 )
 
 // SeeToolignore is the advice of a note about base files.
@@ -140,7 +140,7 @@ func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive)
 	if facts == nil {
 		return false, true, nil
 	}
-	yes, err = a.UI.Confirm(ctx, ui.YesNo{
+	yes, err = a.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Push these files to %s?", project),
 		Facts: append(facts, "To leave base files out, list them in .toolignore."),
 		Yes:   "Push them", No: "Push nothing",

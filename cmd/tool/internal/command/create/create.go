@@ -13,7 +13,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -21,6 +20,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // The steps of a create as people read them.
@@ -70,9 +70,9 @@ type create struct {
 	app       *app.App
 	local     *workspace.Project
 	name      string // slug, or @account/slug
-	answers   ui.Answers
+	answers   prompts.Answers
 	allowed   []string // files that are sent although they hold secrets
-	checklist ui.Checklist
+	checklist prompts.Checklist
 
 	client  *workspace.Client
 	body    wire.PutConfig

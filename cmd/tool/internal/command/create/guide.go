@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
 )
 
 // guided asks for what a project needs and creates it.
@@ -33,7 +33,7 @@ func guided(ctx context.Context, a *app.App, o options) error {
 		return failure.Doing(err, o.answers.Local, "create a project")
 	}
 	err = a.UI.AskProject(ctx, w, &o.answers)
-	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) && len(o.did) > 0 {
+	if errors.Is(err, prompts.ErrStop) || errors.Is(err, prompts.ErrBack) && len(o.did) > 0 {
 		return a.Aborted(&app.Aborted{
 			ProjectName: o.answers.Local, Project: o.answers.Project, Origin: hub.Origin(), Done: o.made(),
 		})
@@ -53,14 +53,14 @@ type guide struct {
 }
 
 // wizard returns what the wizard asks with, and fills in the local project where it is known.
-func (g *guide) wizard(o *options) (ui.Wizard, error) {
+func (g *guide) wizard(o *options) (prompts.Wizard, error) {
 	dir, err := filepath.Abs(g.app.Dir)
 	if err != nil {
-		return ui.Wizard{}, err
+		return prompts.Wizard{}, err
 	}
 	answers := &o.answers
-	w := ui.Wizard{
-		Given:    ui.Given{Local: answers.Local != "", Visibility: o.given("visibility"), StackVersion: o.given("stack-version"), BaseFiles: o.given("base-files")},
+	w := prompts.Wizard{
+		Given:    prompts.Given{Local: answers.Local != "", Visibility: o.given("visibility"), StackVersion: o.given("stack-version"), BaseFiles: o.given("base-files")},
 		NewLocal: workspace.SlugOf(filepath.Base(dir)), Hub: g.hub.Origin(),
 		Init: g.makeLocal, Check: g.check, Publish: g.publishLocal, IsFree: g.free, HasAPI: g.hasAPI, CountFiles: g.count,
 	}
@@ -116,7 +116,7 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 	return failure.At("init", err)
 }
 
-func (g *guide) check(ctx context.Context, local string) (*ui.Preflight, error) {
+func (g *guide) check(ctx context.Context, local string) (*prompts.Preflight, error) {
 	p, err := g.app.Local(ctx, local, g.app.Itself)
 	if err != nil {
 		return nil, err

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // preflight finds out what is known of a local project and its hub, and changes nothing.
 // It fails where a create could not succeed whatever the answers are.
-func (c *create) preflight(ctx context.Context) (*ui.Preflight, error) {
+func (c *create) preflight(ctx context.Context) (*prompts.Preflight, error) {
 	s, err := c.look(ctx)
 	if err != nil {
 		return nil, c.fail(failure.At(app.StageCreate, c.explain(err)))
@@ -19,8 +19,8 @@ func (c *create) preflight(ctx context.Context) (*ui.Preflight, error) {
 	return s, nil
 }
 
-func (c *create) look(ctx context.Context) (*ui.Preflight, error) {
-	s := &ui.Preflight{}
+func (c *create) look(ctx context.Context) (*prompts.Preflight, error) {
+	s := &prompts.Preflight{}
 	if err := c.lookHere(s); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (c *create) look(ctx context.Context) (*ui.Preflight, error) {
 }
 
 // lookHere looks at the files of the local project.
-func (c *create) lookHere(s *ui.Preflight) (err error) {
+func (c *create) lookHere(s *prompts.Preflight) (err error) {
 	if c.client, err = c.local.Client(); err != nil {
 		return failure.At(app.StageRead, err)
 	}

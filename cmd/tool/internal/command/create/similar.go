@@ -11,9 +11,9 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // maxSimilar bounds how many APIs are offered.
@@ -76,7 +76,7 @@ func (c *create) offerAPI(ctx context.Context) (stopped bool, err error) {
 		return false, nil
 	}
 	err = c.app.UI.Ask(ctx, c.apiStep(found, sum, schema.File))
-	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) {
+	if errors.Is(err, prompts.ErrStop) || errors.Is(err, prompts.ErrBack) {
 		return true, nil
 	}
 	return false, err
@@ -85,18 +85,18 @@ func (c *create) offerAPI(ctx context.Context) (stopped bool, err error) {
 const registerAnew = "register"
 
 // apiStep asks which of the APIs to use, if any.
-func (c *create) apiStep(found []wire.API, sum, file string) ui.Step {
-	q := ui.Question{Title: fmt.Sprintf("Register %s as a new API?", file), Preset: registerAnew}
+func (c *create) apiStep(found []wire.API, sum, file string) prompts.Step {
+	q := prompts.Question{Title: fmt.Sprintf("Register %s as a new API?", file), Preset: registerAnew}
 	for _, api := range found {
 		text := fmt.Sprintf("Use %s, which has %s", api.API, alike(api, sum))
-		q.Choices = append(q.Choices, ui.Choice{Value: api.API.String(), Text: text})
+		q.Choices = append(q.Choices, prompts.Choice{Value: api.API.String(), Text: text})
 	}
 	if found[0].SHA256 == sum {
 		q.Preset = found[0].API.String()
 	}
-	q.Choices = append(q.Choices, ui.Choice{Value: registerAnew, Text: "Register a new API in " + c.project.Account()})
-	return ui.Step{
-		Question: func() ui.Question { return q },
+	q.Choices = append(q.Choices, prompts.Choice{Value: registerAnew, Text: "Register a new API in " + c.project.Account()})
+	return prompts.Step{
+		Question: func() prompts.Question { return q },
 		Take: func(answer string) {
 			if answer != registerAnew {
 				c.answers.API, _ = ref.Parse(answer)

@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Restored is a restore that went through, or what one would change.
@@ -178,7 +178,7 @@ func (r *restore) decide(ctx context.Context, entry *wire.ConfigEntry, current *
 	if r.dryRun || !r.asks() {
 		return r.dryRun, true, nil
 	}
-	q := ui.Overwrite{
+	q := prompts.Overwrite{
 		Title: fmt.Sprintf("Restore the config of %s?", r.project),
 		Facts: []string{
 			"Restore  " + app.ShortRevision(entry.Revision) + ", " + app.Edit(entry.Edit),

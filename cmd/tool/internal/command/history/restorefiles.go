@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // RestoredFiles is what a restore changes in the base files.
@@ -89,7 +89,7 @@ func (r *restore) confirmFiles(ctx context.Context, entry *wire.BaseFilesEntry, 
 			names = append(names, change.sign+" "+path)
 		}
 	}
-	return r.app.UI.Confirm(ctx, ui.YesNo{
+	return r.app.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Restore the base files of %s?", r.project),
 		Facts: append([]string{
 			fmt.Sprintf("Restore  %s, pushed by %s %s", app.ShortRevision(entry.Tree), entry.UpdatedBy, app.Ago(entry.UpdatedAt)),

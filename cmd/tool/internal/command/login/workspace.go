@@ -6,8 +6,8 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/prompts"
 )
 
 // useHere makes the hub of a login the workspace's, if that was asked for, or a person
@@ -47,7 +47,7 @@ func useHere(ctx context.Context, a *app.App, r *Result, asked bool) error {
 
 // confirm asks whether the workspace is to belong to another hub.
 func confirm(ctx context.Context, a *app.App, former, origin string) (bool, error) {
-	return a.UI.Confirm(ctx, ui.YesNo{
+	return a.UI.Confirm(ctx, prompts.YesNo{
 		Title: "Use this hub in this workspace from now on?",
 		Facts: []string{"Hub        " + origin, "Workspace  " + former + " (" + workspace.HubFile + ")"},
 		Yes:   "Change " + workspace.HubFile, No: "Leave it",
