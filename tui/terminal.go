@@ -8,6 +8,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	_ "example.com/projecthub/tui/quiet" // see there
 )
 
 // ErrInterrupted says that the user ended the program instead of answering. It is
