@@ -1,5 +1,6 @@
-// Package prompts asks a user at a terminal: forms of huh and views of tui, or plain
-// lines where the terminal cannot redraw or a screen reader reads it aloud.
+// Package prompts asks a user at a terminal, and shows what a command is doing: forms of huh
+// and views of tui, or plain lines where the terminal cannot redraw or a screen reader reads
+// it aloud.
 //
 // It decides nothing and knows no hub and no file. An answer that was not given is an
 // error, never a default.
