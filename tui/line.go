@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/dustin/go-humanize"
+	"github.com/muesli/termenv"
 
 	"example.com/projecthub/tui/escape"
 )
@@ -98,6 +99,8 @@ const showAfter = 200 * time.Millisecond
 // NewLine returns a line that is redrawn on a terminal of so many columns. Nothing is
 // written of what is over at once.
 func NewLine(out io.Writer, columns func() int) *Line {
+	// A console of Windows acts on what erases a line only if it is told to.
+	_, _ = termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(out))
 	return &Line{out: out, columns: columns, theme: NewTheme(out), first: showAfter, every: time.Second / framesPerSecond}
 }
 
