@@ -30,7 +30,9 @@ type UI interface {
 	// AskBelow takes one step and leaves in sight what was printed before.
 	AskBelow(ctx context.Context, step Step) error
 	AskProject(ctx context.Context, w Wizard, answers *Answers) error
-	Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (Action, int, error)
+	Home(
+		ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
+	) (Action, int, error)
 
 	// Transfer shows progress: to a person who watches, else a line now and then.
 	Transfer(watched bool) Transfer

@@ -63,7 +63,9 @@ func (t *Terminal) AskProject(ctx context.Context, w Wizard, answers *Answers) e
 	return t.draw(func(p Prompter) error { return p.AskProject(ctx, w, answers) })
 }
 
-func (t *Terminal) Home(ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int) (a Action, item int, err error) {
+func (t *Terminal) Home(
+	ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
+) (a Action, item int, err error) {
 	err = t.draw(func(p Prompter) (err error) {
 		a, item, err = p.Home(ctx, doing, load, actions, chosen)
 		return err

@@ -101,7 +101,8 @@ const showAfter = 200 * time.Millisecond
 func NewLine(out io.Writer, columns func() int) *Line {
 	// A console of Windows acts on what erases a line only if it is told to.
 	_, _ = termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(out))
-	return &Line{out: out, columns: columns, theme: NewTheme(out), first: showAfter, every: time.Second / framesPerSecond}
+	const every = time.Second / framesPerSecond
+	return &Line{out: out, columns: columns, theme: NewTheme(out), first: showAfter, every: every}
 }
 
 // NewLines returns a line that is said at intervals.
@@ -171,7 +172,8 @@ func (l *Line) draw(took time.Duration) {
 			lines = append(lines, "  "+line)
 		}
 	}
-	fmt.Fprint(l.out, "\r"+Localize(strings.Join(lines, eraseRight+"\r\n"))+eraseBelow+"\r"+strings.Repeat(up, len(lines)-1))
+	text = Localize(strings.Join(lines, eraseRight+"\r\n"))
+	fmt.Fprint(l.out, "\r"+text+eraseBelow+"\r"+strings.Repeat(up, len(lines)-1))
 	l.drawn = true
 }
 

@@ -42,7 +42,8 @@ func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOptio
 		out = canvas{f, v}
 	}
 	_, err := tea.NewProgram(v, append([]tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFilter(v.filter),
+		tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(out),
+		tea.WithoutSignalHandler(), tea.WithFilter(v.filter),
 	}, more...)...).Run()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -49,7 +49,8 @@ func NewTheme(out io.Writer) *Theme {
 		Warning: in(red).Bold(true), Frame: plain.Border(lipgloss.RoundedBorder()).Padding(0, 1),
 		kinds: [3]lipgloss.Style{added: in(green), changed: in(yellow), removed: in(red)},
 		states: [7]lipgloss.Style{
-			None: plain, Same: in(green), Ahead: in(cyan), Behind: in(cyan), Diverged: in(yellow), Failed: in(red), Done: in(green),
+			None: plain, Same: in(green), Ahead: in(cyan), Behind: in(cyan),
+			Diverged: in(yellow), Failed: in(red), Done: in(green),
 		},
 	}
 }
@@ -70,7 +71,8 @@ const (
 
 // Glyph returns the sign of a state, one column wide.
 func (th *Theme) Glyph(s State) string {
-	return th.states[s].Render([...]string{None: "·", Same: "●", Ahead: "↑", Behind: "↓", Diverged: "±", Failed: "✗", Done: "✓"}[s])
+	signs := [...]string{None: "·", Same: "●", Ahead: "↑", Behind: "↓", Diverged: "±", Failed: "✗", Done: "✓"}
+	return th.states[s].Render(signs[s])
 }
 
 // ascii replaces the glyphs of views, column by column.
