@@ -79,14 +79,14 @@ func TestImports_LibrariesStayInTheirPackages(t *testing.T) {
 		{"github.com/charmbracelet/bubbletea", []string{"tui/", "prompts/"}},
 		{"github.com/charmbracelet/bubbles", []string{"tui/", "prompts/"}},
 		{"github.com/charmbracelet/huh", []string{"tui/", "prompts/"}},
-		{"github.com/charmbracelet/lipgloss", []string{"tui/", "prompts/", "cmd/tool/internal/term/quiet"}},
+		{"github.com/charmbracelet/lipgloss", []string{"tui/", "prompts/"}},
 		{"github.com/uptrace/bun", []string{"store/"}},
 		{"modernc.org/sqlite", []string{"store/"}},
 		{"github.com/jackc/pgx", []string{"store/"}},
 		{"github.com/julienschmidt/httprouter", []string{"hubserver/"}},
 		{"github.com/getkin/kin-openapi", []string{"hubserver/"}},
 		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/watcher"}},
-		{"os/exec", []string{"cmd/tool/internal/child", "cmd/tool/release", "cmd/demo", "store/storetest"}}, // child removes secrets; the others are never installed
+		{"os/exec", []string{"cmd/tool/internal/term", "cmd/tool/release", "cmd/demo", "store/storetest"}}, // term removes secrets; the others are never installed
 		{"github.com/spf13/cobra", []string{"cmd/internal/cmdline", "cmd/tool/internal/cli", "cmd/tool/internal/app/", "cmd/tool/internal/command/", "cmd/tool/release", "cmd/hub"}},
 	} {
 		for _, p := range packages(t) {
@@ -116,9 +116,9 @@ var mayImport = []struct {
 	}},
 	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat", "hubclient/stackmanifest", "hubclient/version"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
-	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape"}},
+	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape", "tui/quiet"}},
 	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold
-	{"cmd/tool/internal/term/quiet", nil},
+	{"tui/quiet", nil},
 	{"cmd/internal/cmdline", nil},
 	{"cmd/tool/internal/failure", []string{"cmd/internal/cmdline", "hubclient", "hubclient/ref", "hubclient/wire", "hubclient/flat"}},
 	{"cmd/tool", []string{"cmd/tool/internal/cli", "cmd/tool/internal/term"}},
@@ -163,7 +163,7 @@ func TestImports_PreviewFilesImportNothing(t *testing.T) {
 
 const commandRoom = "cmd/tool/internal/command/"
 
-// checkCommand keeps commands apart, and leaves questions and drawing to app/ui.
+// checkCommand keeps commands apart, and questions and drawing out of what they work with.
 func checkCommand(t *testing.T, p pkg, to string) {
 	t.Helper()
 	if strings.HasPrefix(to, commandRoom) && !p.within("cmd/tool/internal/cli") {
@@ -172,8 +172,9 @@ func checkCommand(t *testing.T, p pkg, to string) {
 	if p.within(commandRoom, "cmd/tool/internal/app/") && to == "cmd/tool/internal/cli" {
 		t.Errorf("%s imports cli", p.name())
 	}
-	if p.within("cmd/tool/") && !p.within("cmd/tool/internal/app/ui") && (to == "prompts" || to == "tui") {
-		t.Errorf("%s imports %s, which is for app/ui", p.name(), to)
+	asks := p.within(commandRoom, "cmd/tool/internal/app/", "cmd/tool/internal/cli")
+	if p.within("cmd/tool/") && !asks && (to == "prompts" || to == "tui") {
+		t.Errorf("%s imports %s, which is for app and commands", p.name(), to)
 	}
 }
 

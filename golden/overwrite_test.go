@@ -123,7 +123,6 @@ func TestColours_AddNothingEssential(t *testing.T) {
 	w := edited(t)
 	term := w.open(usual, "push", "web")
 	term.view("[n] Cancel")
-	term.coloured()
 	term.press("/red")
 	term.view("filter: red_")
 	w.show(term, "push-filter")
@@ -141,9 +140,6 @@ func TestColours_CanBeForced(t *testing.T) {
 		command.Env = append(command.Env, strings.Fields(env)...)
 		term := open(t, command, usual, false)
 		term.view("[n] Cancel")
-		if colours {
-			term.coloured()
-		}
 		w.show(term, "push-question")
 		if found := colour.FindString(term.output()); (found != "") != colours {
 			t.Errorf("%s: colours are %v: %q", env, !colours, found)

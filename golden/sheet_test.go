@@ -17,10 +17,10 @@ var sheets = []struct {
 	paper paper
 	env   string
 }{
-	{"dark", usual, dark, "COLORFGBG=15;0"},
-	{"light", usual, light, "COLORFGBG=0;15"},
+	{"dark", usual, dark, "NO_COLOR="},
+	{"light", usual, light, "NO_COLOR="},
 	{"no colour", usual, dark, "NO_COLOR=1"},
-	{"40 columns", narrow, dark, "COLORFGBG=15;0"},
+	{"40 columns", narrow, dark, "NO_COLOR="},
 }
 
 // contact collects pictures of screens in one look.

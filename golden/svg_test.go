@@ -177,7 +177,6 @@ func (s *story) paintWith(term *terminal, part, name, title string) {
 func TestPictures_MatchProgram(t *testing.T) {
 	t.Parallel()
 	s := &story{world: newEmpty(t)}
-	s.env = append(s.env, "COLORFGBG=15;0") // or the first frames are without colours
 	s.must("login", "--origin", s.origin, "--token", s.token)
 	term := s.open(usual, "project", "create")
 	s.talk(term, []turn{{"> Create one named app", "", enter}})

@@ -164,7 +164,7 @@ func TestTransfer_DownloadIsOneLine(t *testing.T) {
 	open := w.slow()
 	term := w.open(usual, "pull", "web", "--base-files", "--force")
 	term.wait("downloading ")
-	if text := halfway(term.text()); !strings.HasPrefix(text, "⠋ downloading #% of # MiB  #s left") {
+	if text := halfway(term.text()); !strings.HasPrefix(text, "⠋ downloading # of # files, # MiB of # MiB, # MiB/s, #s left") {
 		t.Errorf("%s\nis the screen amid it: %s", text, term.text())
 	}
 	open()

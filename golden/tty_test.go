@@ -225,7 +225,7 @@ func (w *world) jobs(bash, line string) *terminal {
 func (term *terminal) suspend() {
 	term.t.Helper()
 	term.press(ctrlZ)
-	term.wait("status 149") // by SIGTTIN
+	term.wait("status 148") // by SIGTSTP
 	term.press("\n")
 }
 

@@ -162,12 +162,6 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return d, tui.Ticking()
 		}
 		return d, nil
-	case tui.BackgroundKnown:
-		d.theme.Refresh()
-		if d.form == nil {
-			return d, nil
-		}
-		return d, d.form.build()
 	case loaded:
 		if msg.at != d.at {
 			return d, nil

@@ -145,13 +145,13 @@ func (f *form) found(remark string, err error) {
 func formTheme(th *tui.Theme) *huh.Theme {
 	t := huh.ThemeBase()
 	plain, bold := lipgloss.NewStyle(), lipgloss.NewStyle().Bold(true)
-	t.Focused.Base = t.Focused.Base.BorderForeground(th.Accent.GetForeground())
+	t.Focused.Base = t.Focused.Base.BorderForeground(th.Mark.GetForeground())
 	t.Focused.Card = t.Focused.Base
 	t.Focused.Title = bold
 	t.Focused.Description, t.Focused.Option, t.Focused.UnselectedOption = plain, plain, plain
-	t.Focused.SelectSelector = th.Accent.SetString("> ")
+	t.Focused.SelectSelector = th.Mark.SetString("> ")
 	t.Focused.SelectedOption = th.Accent
-	t.Focused.TextInput.Prompt, t.Focused.TextInput.Text, t.Focused.TextInput.Placeholder = th.Accent, plain, plain
+	t.Focused.TextInput.Prompt, t.Focused.TextInput.Text, t.Focused.TextInput.Placeholder = th.Mark, plain, plain
 	t.Blurred = t.Focused
 	return t
 }
@@ -199,7 +199,7 @@ func (f *form) note(columns int) []string {
 	case len(f.Choices) > 0:
 		return nil
 	case f.rejected != nil:
-		return paragraph(f.theme.Rejected, "✗ "+f.rejected.Error(), columns)
+		return paragraph(f.theme.Warning, "✗ "+f.rejected.Error(), columns)
 	case f.checking:
 		return tui.Wrap("  checking …", columns)
 	case f.remark != "":

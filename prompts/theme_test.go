@@ -10,10 +10,15 @@ import (
 )
 
 func TestFormTheme_KeepsTextInTerminalColour(t *testing.T) {
+	t.Setenv("CLICOLOR_FORCE", "1")
+	t.Setenv("TERM", "xterm-256color")
 	f := formTheme(tui.NewTheme(io.Discard)).Focused
+	if (f.SelectSelector.GetForeground() == lipgloss.NoColor{}) {
+		t.Error("there are no colours to do without")
+	}
 	for name, style := range map[string]lipgloss.Style{
-		"option": f.Option, "unselected option": f.UnselectedOption, "selected option": f.SelectedOption, "selector": f.SelectSelector,
-		"title": f.Title, "typed text": f.TextInput.Text, "prompt": f.TextInput.Prompt,
+		"option": f.Option, "unselected option": f.UnselectedOption, "selected option": f.SelectedOption,
+		"title": f.Title, "typed text": f.TextInput.Text, "placeholder": f.TextInput.Placeholder,
 	} {
 		if (style.GetForeground() != lipgloss.NoColor{}) || (style.GetBackground() != lipgloss.NoColor{}) || style.GetFaint() {
 			t.Errorf("%s: %v on %v, faint: %t", name, style.GetForeground(), style.GetBackground(), style.GetFaint())

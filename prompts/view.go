@@ -60,8 +60,6 @@ func (v *view) update(msg tea.Msg, key func(name string) tea.Cmd) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		v.columns, v.rows = msg.Width, msg.Height
-	case tui.BackgroundKnown:
-		v.theme.Refresh()
 	case tea.KeyMsg:
 		switch {
 		case msg.Type == tea.KeyCtrlC || msg.Type == tea.KeyCtrlD:

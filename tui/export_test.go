@@ -1,11 +1,5 @@
 package tui
 
-import (
-	"io"
-
-	"example.com/projecthub/tui/escape"
-)
-
 // Element is one by which two arrays differ.
 type Element struct {
 	Kind     string
@@ -26,10 +20,3 @@ var (
 	WrapValue    = wrap
 	ShortenValue = shorten
 )
-
-// ChecklistText returns a checklist of one step that has failed.
-func ChecklistText(columns int, step, problem string) string {
-	m := newChecklist(NewTheme(io.Discard), columns, []string{step})
-	m.problem = escape.Line(problem) // as End has it
-	return m.View()
-}

@@ -1,14 +1,33 @@
+// Package tui draws on a terminal: the theme, wrapped text, the rows of a difference, the
+// steps of a command, a transfer. Package prompts asks with it.
+//
+// It shows what it is given: it reads no file, calls no hub and decides nothing.
 package tui
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	_ "example.com/projecthub/tui/quiet" // see there
 )
+
+// ErrInterrupted says that the user ended the program instead of answering. It is
+// [context.Canceled], as when a signal had ended it.
+var ErrInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
+
+// Terminal is where a user reads and answers.
+type Terminal struct {
+	In            io.Reader
+	Out           io.Writer
+	Plain         bool // lines instead of views
+	Columns, Rows int
+}
 
 // Run shows a view until it ends. It handles no signals: ctx ends with them.
 //
@@ -17,22 +36,15 @@ import (
 // Shown() int shows another question when the number changes; keys that were pressed
 // before that was drawn are discarded too.
 func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOption) error {
-	out, s := watchFrames(t.Out)
 	t.DiscardInput()
-	w := &watched{Model: m, session: s}
-	var program *tea.Program
-	in := t.In
-	if terminal, ok := t.In.(*os.File); ok && s.frames != nil && shouldAsk(t) {
-		w.ask = func() { _, _ = io.WriteString(t.Out, question) } // a terminal that is gone answers nothing
-		in = &answerFilter{File: terminal, found: func(b background) {
-			setBackground(b)
-			go program.Send(BackgroundKnown{}) // what reads the input must not wait
-		}}
+	v, out := &view{Model: m}, t.Out
+	if f, ok := t.Out.(*os.File); ok {
+		out = canvas{f, v}
 	}
-	program = tea.NewProgram(w, append([]tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFilter(s.filter),
-	}, more...)...)
-	_, err := program.Run()
+	_, err := tea.NewProgram(v, append([]tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(out),
+		tea.WithoutSignalHandler(), tea.WithFilter(v.filter),
+	}, more...)...).Run()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -47,87 +59,42 @@ func (t Terminal) DiscardInput() {
 	}
 }
 
-// session is what Run knows of the view that it shows.
-type session struct {
-	frames   *atomic.Int64 // that were drawn; nil: not known
-	question int
-	asked    int64     // frames that were drawn when the question came
-	since    time.Time // when it came
-}
-
-// watched is a model that records each question in its session.
-type watched struct {
+// view is a model with the glyphs of the user's locale. It knows whether the question that
+// the model asks was drawn.
+type view struct {
 	tea.Model
-	session *session
-	ask     func() // asks for the terminal's background; nil: it is not asked for
+	question int
+	since    time.Time   // when it came
+	drawn    atomic.Bool // since then
 }
 
-func (w *watched) Init() tea.Cmd {
-	if w.ask != nil {
-		w.ask() // the terminal echoes nothing by now
+func (v *view) View() string { return Localize(v.Model.View()) }
+
+func (v *view) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m, cmd := v.Model.Update(msg)
+	v.Model = m
+	if q, ok := m.(interface{ Shown() int }); ok && q.Shown() != v.question {
+		v.question, v.since = q.Shown(), time.Now()
+		v.drawn.Store(false)
 	}
-	return w.Model.Init()
+	return v, cmd
 }
 
-func (w *watched) View() string { return Localize(w.Model.View()) }
-
-func (w *watched) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m, cmd := w.Model.Update(msg)
-	w.Model = m
-	if q, ok := m.(interface{ Shown() int }); ok && w.session.frames != nil && q.Shown() != w.session.question {
-		w.session.question, w.session.asked, w.session.since = q.Shown(), w.session.frames.Load(), time.Now()
-	}
-	return w, cmd
-}
-
-// frameCounter is a terminal that counts frames: bubbletea writes each by one
-// Write, and everything else by WriteString.
-type frameCounter struct {
+// canvas is the terminal of a view: bubbletea writes each frame by one Write, and everything
+// else by WriteString.
+type canvas struct {
 	*os.File
-	frames atomic.Int64
+	view *view
 }
 
-func (f *frameCounter) Write(p []byte) (int, error) {
-	f.frames.Add(1) // first: who sees the frame may type at once
-	return f.File.Write(p)
-}
-
-// watchFrames returns what to draw on in place of w.
-func watchFrames(w io.Writer) (io.Writer, *session) {
-	f, ok := w.(*os.File)
-	if !ok {
-		return w, &session{}
-	}
-	counter := &frameCounter{File: f}
-	return counter, &session{frames: &counter.frames}
-}
-
-// filter decides what a view gets of the messages.
-func (s *session) filter(m tea.Model, msg tea.Msg) tea.Msg {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		return knownSize(m, msg)
-	case tea.KeyMsg:
-		switch {
-		case msg.Type == tea.KeyCtrlZ && canSuspend:
-			return tea.Exec(suspension{}, nil)()
-		case msg.Type == tea.KeyCtrlC || msg.Type == tea.KeyCtrlD:
-			return msg // they end a view, whatever it shows
-		case !s.drawn():
-			return nil
-		}
-	}
-	return msg
+func (c canvas) Write(p []byte) (int, error) {
+	c.view.drawn.Store(true) // first: who sees the frame may type at once
+	return c.File.Write(p)
 }
 
 // severalFrames is longer than bubbletea waits before it draws. A question that looks
-// like what is drawn already is not drawn again.
+// like the one before is not drawn again.
 const severalFrames = 100 * time.Millisecond
-
-// drawn reports whether the question was drawn.
-func (s *session) drawn() bool {
-	return s.frames == nil || s.frames.Load() > s.asked || s.asked > 0 && time.Since(s.since) > severalFrames
-}
 
 // The size of a terminal that reports none.
 const (
@@ -135,19 +102,23 @@ const (
 	defaultRows    = 24
 )
 
-// knownSize is a filter that gives a terminal which reports no size the usual one.
-func knownSize(_ tea.Model, msg tea.Msg) tea.Msg {
-	if size, ok := msg.(tea.WindowSizeMsg); ok && (size.Width <= 0 || size.Height <= 0) {
-		return tea.WindowSizeMsg{Width: defaultColumns, Height: defaultRows}
+// filter decides what the model gets of the messages.
+func (v *view) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		if msg.Width <= 0 || msg.Height <= 0 {
+			return tea.WindowSizeMsg{Width: defaultColumns, Height: defaultRows}
+		}
+	case tea.KeyMsg:
+		repeated := v.question > 1 && time.Since(v.since) > severalFrames
+		switch {
+		case msg.Type == tea.KeyCtrlZ && jobControl():
+			return tea.SuspendMsg{}
+		case msg.Type == tea.KeyCtrlC || msg.Type == tea.KeyCtrlD:
+			return msg // they end a view, whatever it shows
+		case !v.drawn.Load() && !repeated:
+			return nil
+		}
 	}
 	return msg
 }
-
-// suspension stops the program until the shell continues it. bubbletea gives the
-// terminal back before, and draws the view anew after.
-type suspension struct{}
-
-func (suspension) Run() error          { return suspend() }
-func (suspension) SetStdin(io.Reader)  {}
-func (suspension) SetStdout(io.Writer) {}
-func (suspension) SetStderr(io.Writer) {}

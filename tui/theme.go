@@ -3,77 +3,56 @@ package tui
 import (
 	"io"
 	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
 )
 
-// Theme is how views are painted. Text is in the terminal's own colour, set off by bold
-// and reverse, until the background is known: no colour can be read on every one. A
-// theme paints nothing that its glyphs and words do not say as well.
+// Theme is how views are painted: with the colours of the terminal's own palette, by
+// role. Colour never carries information of its own: signs and words say the same.
+//
+// What is read to decide is in the terminal's own colour, set off by bold and reverse. No
+// palette is legible in all of its colours on every background: bright black, for quiet
+// text, is the background of Solarized dark; bold makes other colours than red too bright
+// for white.
 type Theme struct {
-	Title    lipgloss.Style // what a view asks or shows
-	Accent   lipgloss.Style // what is selected
-	Hint     lipgloss.Style // keys, and what is read last
-	Match    lipgloss.Style // found by a search
-	Warning  lipgloss.Style
-	Rejected lipgloss.Style
-	Frame    lipgloss.Style // around what is reviewed
-	states   [7]lipgloss.Style
-	kinds    [3]lipgloss.Style
-
-	out io.Writer
+	Title   lipgloss.Style // what a view asks or shows
+	Accent  lipgloss.Style // what is selected
+	Mark    lipgloss.Style // signs of the view itself, such as > and the bar of a form
+	Hint    lipgloss.Style // keys, and what is read last
+	Match   lipgloss.Style // found by a search
+	Warning lipgloss.Style // what a user should notice, and why an answer is rejected
+	Frame   lipgloss.Style // around what is reviewed
+	states  [7]lipgloss.Style
+	kinds   [3]lipgloss.Style
 }
+
+// Colours of the terminal's palette.
+const (
+	red    = lipgloss.Color("1")
+	green  = lipgloss.Color("2")
+	yellow = lipgloss.Color("3")
+	cyan   = lipgloss.Color("6")
+)
 
 // NewTheme returns the theme for what out is: without colours where out, or the user
 // by NO_COLOR, wants none.
 func NewTheme(out io.Writer) *Theme {
-	th := &Theme{out: out}
-	th.Refresh()
-	return th
-}
-
-// palette are colours of the 256 that are the same in every terminal.
-type palette struct{ accent, good, warning, bad, subdued lipgloss.Color }
-
-// palettes have a contrast of 4.5:1 or more, on black and on Solarized dark, and on
-// white and on Solarized light.
-var palettes = map[background]palette{
-	dark:  {accent: "80", good: "114", warning: "179", bad: "210", subdued: "247"},
-	light: {accent: "24", good: "22", warning: "94", bad: "124", subdued: "240"},
-}
-
-// Refresh chooses the colours again, after a [BackgroundKnown].
-func (th *Theme) Refresh() {
-	r := lipgloss.NewRenderer(th.out)
-	if r.ColorProfile() == termenv.ANSI && coloursForced() {
-		r.SetColorProfile(termenv.ANSI256)
+	plain := lipgloss.NewRenderer(out).NewStyle()
+	in := func(c lipgloss.Color) lipgloss.Style { return plain.Foreground(c) }
+	return &Theme{
+		Title: plain.Bold(true), Accent: plain.Bold(true), Mark: in(cyan), Hint: plain, Match: plain.Reverse(true),
+		Warning: in(red).Bold(true), Frame: plain.Border(lipgloss.RoundedBorder()).Padding(0, 1),
+		kinds: [3]lipgloss.Style{added: in(green), changed: in(yellow), removed: in(red)},
+		states: [7]lipgloss.Style{
+			None: plain, Same: in(green), Ahead: in(cyan), Behind: in(cyan),
+			Diverged: in(yellow), Failed: in(red), Done: in(green),
+		},
 	}
-	plain := r.NewStyle()
-	ink := func(lipgloss.Color) lipgloss.Style { return plain }
-	p, known := palettes[currentBackground()]
-	if known && r.ColorProfile() <= termenv.ANSI256 { // of 16 colours none is the same everywhere
-		ink = func(c lipgloss.Color) lipgloss.Style { return plain.Foreground(c) }
-	}
-	th.Title = plain.Bold(true)
-	th.Accent = ink(p.accent).Bold(true)
-	th.Hint = ink(p.subdued)
-	th.Match = plain.Reverse(true)
-	th.Warning = ink(p.warning).Bold(true)
-	th.Rejected = ink(p.bad).Bold(true)
-	th.Frame = plain.Border(lipgloss.RoundedBorder()).Padding(0, 1).BorderForeground(ink(p.subdued).GetForeground())
-	th.kinds = [3]lipgloss.Style{added: ink(p.good), changed: ink(p.warning), removed: ink(p.bad)}
-	th.states = [7]lipgloss.Style{
-		None: plain, Same: ink(p.good), Ahead: ink(p.accent), Behind: ink(p.accent),
-		Diverged: ink(p.warning), Failed: ink(p.bad).Bold(true), Done: ink(p.good),
-	}
-}
-
-// coloursForced reports whether the user wants colours that the terminal's name does
-// not promise.
-func coloursForced() bool {
-	forced := os.Getenv("CLICOLOR_FORCE")
-	return forced != "" && forced != "0"
 }
 
 // State is a state that has a glyph: of a project, or of a step.
@@ -92,5 +71,56 @@ const (
 
 // Glyph returns the sign of a state, one column wide.
 func (th *Theme) Glyph(s State) string {
-	return th.states[s].Render([...]string{None: "·", Same: "●", Ahead: "↑", Behind: "↓", Diverged: "±", Failed: "✗", Done: "✓"}[s])
+	signs := [...]string{None: "·", Same: "●", Ahead: "↑", Behind: "↓", Diverged: "±", Failed: "✗", Done: "✓"}
+	return th.states[s].Render(signs[s])
+}
+
+// ascii replaces the glyphs of views, column by column.
+var ascii = strings.NewReplacer(
+	"●", "=", "↑", "^", "↓", "v", "±", "~", "✓", "+", "✗", "x", "·", ".", "•", "|", "…", ">", "→", ">",
+	"█", "#", "░", ".",
+	"╭", "+", "╮", "+", "╰", "+", "╯", "+", "─", "-", "│", "|", "┃", "|",
+	"⠋", "|", "⠙", "/", "⠹", "-", "⠸", "\\", "⠼", "|", "⠴", "/", "⠦", "-", "⠧", "\\",
+)
+
+// Localize returns text with glyphs that the user's locale can show.
+func Localize(text string) string {
+	if asciiOnly() {
+		return ascii.Replace(text)
+	}
+	return text
+}
+
+var asciiOnly = sync.OnceValue(func() bool { return !utf8Locale(os.Getenv) })
+
+// utf8Locale reports whether the locale is one of UTF-8. Windows has no such variables,
+// and its terminals take UTF-8.
+func utf8Locale(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := getenv(name); value != "" {
+			value = strings.ToLower(value)
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return runtime.GOOS == "windows"
+}
+
+// spinner turns while something runs.
+var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"}
+
+// framesPerSecond is how often a spinner turns.
+const framesPerSecond = 10
+
+// Spinner returns the sign of something that runs, one column wide.
+func (th *Theme) Spinner() string {
+	turn := time.Now().UnixMilli() * framesPerSecond / 1000
+	return th.Mark.Render(spinner[int(turn)%len(spinner)])
+}
+
+// Tick is sent to a view when its spinner turns.
+type Tick struct{}
+
+// Ticking asks for the next Tick.
+func Ticking() tea.Cmd {
+	return tea.Tick(time.Second/framesPerSecond, func(time.Time) tea.Msg { return Tick{} })
 }

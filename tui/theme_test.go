@@ -2,63 +2,52 @@ package tui
 
 import (
 	"io"
-	"reflect"
 	"strconv"
 	"testing"
 
 	"github.com/charmbracelet/lipgloss"
 )
 
-// rgb returns a colour of the 256 that every terminal shows alike.
-func rgb(t *testing.T, c lipgloss.Color) [3]float64 {
-	t.Helper()
-	n, err := strconv.Atoi(string(c))
-	switch {
-	case err != nil || n < 16 || n > 255:
-		t.Fatalf("%q is not the same in every terminal", c)
-	case n >= 232:
-		grey := float64(8+10*(n-232)) / 255
-		return [3]float64{grey, grey, grey}
-	}
-	level := func(i int) float64 {
-		if i == 0 {
-			return 0
-		}
-		return float64(55+40*i) / 255
-	}
-	return [3]float64{level((n - 16) / 36), level((n - 16) / 6 % 6), level((n - 16) % 6)}
-}
-
-// contrast is the contrast of two luminances.
-func contrast(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
-
-func TestTheme_ContrastOnKnownBackgrounds(t *testing.T) {
-	grounds := map[background]map[string][3]float64{
-		dark:  {"black": {0, 0, 0}, "Solarized dark": {0, 43.0 / 255, 54.0 / 255}},
-		light: {"white": {1, 1, 1}, "Solarized light": {253.0 / 255, 246.0 / 255, 227.0 / 255}},
-	}
-	for b, named := range grounds {
-		colours := reflect.ValueOf(palettes[b])
-		for i := range colours.NumField() {
-			c := lipgloss.Color(colours.Field(i).String())
-			for name, ground := range named {
-				if got := contrast(luminance(rgb(t, c)), luminance(ground)); got < 4.5 {
-					t.Errorf("%s %s on %s has a contrast of %.2f", colours.Type().Field(i).Name, c, name, got)
-				}
-			}
-		}
-	}
-}
-
-func TestTheme_UnknownBackgroundKeepsTerminalColour(t *testing.T) {
+// coloured returns a theme as it is on a terminal with colours.
+func coloured(t *testing.T) *Theme {
 	t.Setenv("CLICOLOR_FORCE", "1")
 	t.Setenv("TERM", "xterm-256color")
-	t.Setenv("COLORFGBG", "")
-	th := NewTheme(io.Discard)
-	all := append([]lipgloss.Style{th.Title, th.Accent, th.Hint, th.Match, th.Warning, th.Rejected, th.Frame}, append(th.states[:], th.kinds[:]...)...)
+	return NewTheme(io.Discard)
+}
+
+// Of the colours that a terminal's palette has, black, white and the bright ones are the
+// background of some palette. Bold makes every colour a bright one.
+func TestTheme_UsesColoursThatAreNoBackground(t *testing.T) {
+	th := coloured(t)
+	all := append([]lipgloss.Style{th.Title, th.Accent, th.Mark, th.Hint, th.Match, th.Warning, th.Frame}, append(th.states[:], th.kinds[:]...)...)
 	for _, style := range all {
-		if (style.GetForeground() != lipgloss.NoColor{}) || (style.GetBackground() != lipgloss.NoColor{}) || style.GetFaint() {
-			t.Errorf("%v on %v, faint: %t", style.GetForeground(), style.GetBackground(), style.GetFaint())
+		if (style.GetBackground() != lipgloss.NoColor{}) || style.GetFaint() {
+			t.Errorf("on %v, faint: %t", style.GetBackground(), style.GetFaint())
+		}
+		switch c, isColour := style.GetForeground().(lipgloss.Color); {
+		case isColour && (c < "1" || c > "6"):
+			t.Errorf("colour %s is the background of some palette", c)
+		case isColour && style.GetBold() && c != red:
+			t.Errorf("colour %s is bold", c)
+		}
+	}
+	for i, style := range []lipgloss.Style{th.Title, th.Accent, th.Hint, th.Match} {
+		if (style.GetForeground() != lipgloss.NoColor{}) {
+			t.Errorf("text %d is in the colour %v", i, style.GetForeground())
+		}
+	}
+}
+
+func TestTheme_NoColour(t *testing.T) {
+	if coloured(t).Warning.Render("x") == "x" {
+		t.Error("there are no colours to do without")
+	}
+	t.Setenv("NO_COLOR", "1")
+	t.Setenv("CLICOLOR_FORCE", "")
+	th := NewTheme(io.Discard)
+	for _, style := range append(th.states[:], th.Mark, th.Warning) {
+		if got := style.Render("x"); got != "x" {
+			t.Errorf("%q", got)
 		}
 	}
 }
@@ -97,52 +86,4 @@ func TestUTF8Locale(t *testing.T) {
 			t.Errorf("%+v: %t", c, got)
 		}
 	}
-}
-
-func TestBackground_FromAnswer(t *testing.T) {
-	for answer, want := range map[string]background{
-		"rgb:0000/0000/0000": dark, "rgb:00/2b/36": dark, "rgb:ffff/ffff/ffff": light, "rgb:fdfd/f6f6/e3e3": light,
-		"rgb:f/f/f": light, "": unknown, "rgb:": unknown, "rgb:00/00": unknown, "rgb:x/y/z": unknown,
-	} {
-		if got := fromAnswer(answer); got != want {
-			t.Errorf("%q is %d, want %d", answer, got, want)
-		}
-	}
-	for value, want := range map[string]background{"15;0": dark, "0;15": light, "0;default;15": light, "": unknown, "0;default": unknown, "12;8": dark, "7": light} {
-		if got := fromVariable(value); got != want {
-			t.Errorf("COLORFGBG=%s is %d, want %d", value, got, want)
-		}
-	}
-}
-
-func FuzzAnswerFilter(f *testing.F) {
-	f.Add("abc", "\x1b[A", 3, true)
-	f.Add("", "q", 6, false)
-	f.Add("\x1b", "\x1b]", 1, true)
-	f.Fuzz(func(t *testing.T, before, after string, cut int, bell bool) {
-		end := "\x07"
-		if !bell {
-			end = "\x1b\\"
-		}
-		if len(before) > 100 || len(after) > 100 {
-			return
-		}
-		data := before + "\x1b]11;rgb:0/0/0" + end + after
-		cut = max(cut, -cut, 0) % (len(data) + 1)
-		if cut == len(before)+1 || cut < 0 { // a lone escape is a key
-			return
-		}
-		keys, answer, rest := cutAnswer([]byte(data[:cut]))
-		if answer == nil {
-			var more []byte
-			more, answer, rest = cutAnswer(append(rest, data[cut:]...))
-			keys = append(keys, more...)
-		} else {
-			rest = []byte(data[cut:])
-			keys, rest = append(keys, rest...), nil
-		}
-		if want := before + after; len(rest) == 0 && answer != nil && string(answer) == "rgb:0/0/0" && string(keys) != want {
-			t.Errorf("%q cut at %d: %q are the keys, want %q", data, cut, keys, want)
-		}
-	})
 }

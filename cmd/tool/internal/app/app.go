@@ -2,7 +2,7 @@
 // and the environment, the identity, the local project, and the printer, which alone
 // knows quoting, exit codes, and the text and JSON forms of results and failures.
 //
-// It knows no command. What is asked is behind package ui.
+// It knows no command. What is asked is behind [prompts.UI].
 package app
 
 import (
@@ -13,16 +13,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // App is what every command works with.
 type App struct {
 	Streams   term.Streams
 	LookupEnv func(string) (string, bool)
-	UI        ui.UI
+	UI        prompts.UI
 	Cache     string // directory for what can be made again; "": the user's
 
 	// Flags of every command.
@@ -60,7 +61,11 @@ func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 	a := &App{
 		Streams: streams, LookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 },
 	}
-	a.UI = ui.NewTerminal(streams, a.Getenv, func(line string) { a.Diagnose("%s", line) }, a.StatusLine)
+	a.UI = &prompts.Terminal{
+		In: streams.In, Out: streams.Out, Err: streams.Err, Size: streams.Size,
+		IsPlain: a.Getenv("TERM") == "dumb" || a.Getenv("ACCESSIBLE") == "1",
+		Say:     func(line string) { a.Diagnose("%s", line) }, Status: a.StatusLine,
+	}
 	return a
 }
 
@@ -109,7 +114,7 @@ func (a *App) Forget() { a.id, a.loaded, a.hub = nil, nil, nil }
 
 // Progress returns what shows a transfer: a redrawn line on a terminal, a plain line
 // now and then elsewhere, nothing with --json.
-func (a *App) Progress() ui.Transfer {
+func (a *App) Progress() prompts.Transfer {
 	if a.JSON {
 		return NoTransfer{}
 	}
@@ -123,14 +128,14 @@ func (a *App) watched() bool { return !a.Strict() && a.Streams.ErrTTY }
 type NoTransfer struct{}
 
 // Update does nothing.
-func (NoTransfer) Update(ui.Progress) {}
+func (NoTransfer) Update(tui.Progress) {}
 
 // Hide does nothing.
 func (NoTransfer) Hide() {}
 
 // Checklist returns what shows the steps of a command to a person; elsewhere only
 // their transfers are mentioned.
-func (a *App) Checklist(names ...string) ui.Checklist {
+func (a *App) Checklist(names ...string) prompts.Checklist {
 	if !a.watched() {
 		return transfers{a.Progress()}
 	}
@@ -138,7 +143,7 @@ func (a *App) Checklist(names ...string) ui.Checklist {
 }
 
 // transfers is a checklist that shows transfers alone.
-type transfers struct{ ui.Transfer }
+type transfers struct{ prompts.Transfer }
 
 func (t transfers) Start(int)  {}
 func (t transfers) End(string) { t.Hide() }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -15,6 +14,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // FileOptions say how base files are chosen.
@@ -42,7 +42,7 @@ func (a *App) chooseFiles(ctx context.Context, local *workspace.Project, client 
 		return nil, err
 	}
 	if o.Report != nil {
-		o.Report(ui.Progress{Phase: Collecting})
+		o.Report(tui.Progress{Phase: Collecting})
 	}
 	options := basefiles.Options{
 		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
@@ -150,7 +150,7 @@ func (f *Files) Send(r Report, base tree.Base, upload func(hubclient.FileSet) (*
 }
 
 // Report receives progress; it may be nil.
-type Report func(ui.Progress)
+type Report func(tui.Progress)
 
 // Of returns a function that reports the progress of a phase to r, nil for a nil r.
 func (r Report) Of(s *basefiles.Selection, phase string) func(files int, bytes int64) {
@@ -158,7 +158,7 @@ func (r Report) Of(s *basefiles.Selection, phase string) func(files int, bytes i
 		return nil
 	}
 	return func(files int, bytes int64) {
-		r(ui.Progress{Phase: phase, Files: files, TotalFiles: len(s.Files), Bytes: bytes, TotalBytes: s.Bytes})
+		r(tui.Progress{Phase: phase, Files: files, TotalFiles: len(s.Files), Bytes: bytes, TotalBytes: s.Bytes})
 	}
 }
 

@@ -7,12 +7,13 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // Files with more bytes are not compared line by line, nor those beyond a total.
@@ -67,7 +68,7 @@ func HubTexts(ctx context.Context, hub *identity.Hub, r ref.Ref, set *wire.BaseF
 		return nil, nil
 	}
 	var texts FileTexts
-	so := ui.Progress{Phase: Downloading, TotalFiles: len(missing)}
+	so := tui.Progress{Phase: Downloading, TotalFiles: len(missing)}
 	err := hub.DownloadBaseFiles(ctx, r, set, func(e tree.Entry, content io.Reader) error {
 		if !missing[e.Path] {
 			_, err := io.Copy(io.Discard, content)
@@ -130,9 +131,9 @@ func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err 
 	if q.Notice != "" {
 		facts = append([]string{q.Notice}, facts...)
 	}
-	err = a.UI.Ask(ctx, ui.Step{
-		Question: func() ui.Question {
-			return ui.Question{Title: q.Title, Facts: facts, Frame: true, Preset: answerNo, Choices: []ui.Choice{
+	err = a.UI.Ask(ctx, prompts.Step{
+		Question: func() prompts.Question {
+			return prompts.Question{Title: q.Title, Facts: facts, Frame: true, Preset: answerNo, Choices: []prompts.Choice{
 				{Value: answerYes, Text: q.Yes}, {Value: answerNo, Text: q.No}, {Value: answerShow, Text: "Show what changes in them"},
 			}}
 		},
@@ -145,5 +146,5 @@ func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err 
 	if err != nil {
 		return false, err
 	}
-	return a.UI.Overwrite(ctx, ui.Overwrite{Title: q.Title, Facts: q.Facts, Yes: q.Yes, Difference: difference, Files: true})
+	return a.UI.Overwrite(ctx, prompts.Overwrite{Title: q.Title, Facts: q.Facts, Yes: q.Yes, Difference: difference, Files: true})
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/prompts"
 )
 
 // WorkspaceHub returns the origin of the hub that the workspace belongs to, "" for none
@@ -69,7 +69,7 @@ func (a *App) ConfirmHub(ctx context.Context) error {
 	if err != nil || id.NeedToken() != nil || !id.UsesOtherHub() || a.Strict() || id.Origin == a.agreed {
 		return nil
 	}
-	err = Agreed(a.UI.Confirm(ctx, ui.YesNo{
+	err = Agreed(a.UI.Confirm(ctx, prompts.YesNo{
 		Title: "Use another hub than the workspace's?",
 		Facts: []string{
 			fmt.Sprintf("Hub        %s (%s)", id.Origin, id.OriginSource.Phrase()),

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -87,9 +87,9 @@ func MarkdownDifference(w *Printer, d flat.Difference, full bool) {
 		}
 		from, to := c.Old, c.New
 		if c.Sign == "~" {
-			from, to = ui.Values(from, to, width)
+			from, to = tui.Values(from, to, width)
 		} else {
-			from, to = ui.Shorten(pat.Redact(from), width), ui.Shorten(pat.Redact(to), width)
+			from, to = tui.Shorten(pat.Redact(from), width), tui.Shorten(pat.Redact(to), width)
 		}
 		w.Line("| %s | %s | %s | %s |", words[c.Sign], Markdown(c.Key), Markdown(from), Markdown(to))
 	}

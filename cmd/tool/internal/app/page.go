@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/url"
 
-	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/term"
 )
 
 // OpenPage opens a page of a hub in a browser, signed in with the caller's rights. It prints
@@ -15,12 +15,12 @@ func (a *App) OpenPage(ctx context.Context, hub *identity.Hub, address string) e
 	out := a.Printer()
 	out.Line("The page is %s", address)
 	link, once := signedIn(ctx, hub, address)
-	opened, err := child.OpenBrowser(a.Getenv, hub.Origin(), link)
+	opened, err := term.OpenBrowser(a.Getenv, hub.Origin(), link)
 	switch {
 	case opened:
 		out.Line("Opened it in a browser")
 		return out.Err()
-	case errors.Is(err, child.ErrNoBrowser):
+	case errors.Is(err, term.ErrNoBrowser):
 		out.Line("No browser could be started from here")
 	case err != nil:
 		return Explain(hub, err)

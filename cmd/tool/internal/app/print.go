@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -84,7 +84,7 @@ type Printer struct {
 
 // Line writes one line, of two screens at most: texts of a hub may have any length.
 func (p *Printer) Line(format string, args ...any) {
-	p.Whole(ui.Shorten(fmt.Sprintf(format, args...), maxLine))
+	p.Whole(tui.Shorten(fmt.Sprintf(format, args...), maxLine))
 }
 
 // Head writes the first line of a result, and below it the environment and the hub that the
@@ -115,11 +115,11 @@ const (
 )
 
 // Cell returns a text to be shown in a row.
-func Cell(text string) string { return ui.Shorten(text, maxCell) }
+func Cell(text string) string { return tui.Shorten(text, maxCell) }
 
 // Field writes an indented line with a name and a value, in a column of its own.
 func (p *Printer) Field(name, format string, args ...any) {
-	p.Line("  %-12s %s", name, ui.Shorten(fmt.Sprintf(format, args...), maxField))
+	p.Line("  %-12s %s", name, tui.Shorten(fmt.Sprintf(format, args...), maxField))
 }
 
 // Environment writes a field with the name of an environment, nothing for none.

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
 )
 
 // SeeToolignore is the advice of a note about base files.
@@ -123,7 +123,7 @@ func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive)
 	if facts == nil {
 		return false, true, nil
 	}
-	yes, err = a.UI.Confirm(ctx, ui.YesNo{
+	yes, err = a.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Push these files to %s?", project),
 		Facts: append(facts, "To leave base files out, list them in .toolignore."),
 		Yes:   "Push them", No: "Push nothing",

@@ -10,17 +10,17 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // Bytes writes a size for people.
 func Bytes(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 
 // Count writes a number with the word that fits it.
-func Count(n int, one, many string) string { return ui.Count(n, one, many) }
+func Count(n int, one, many string) string { return tui.Count(n, one, many) }
 
 // Time writes a moment for people, in their own time zone.
 func Time(t time.Time) string { return t.Local().Format("2 Jan 2006 15:04 MST") }
@@ -121,12 +121,12 @@ func Changes(d flat.Difference) []Change {
 
 // line writes a change, with values of at most width columns.
 func (c Change) line(width int) string {
-	key := ui.Shorten(c.Key, max(width, maxCell))
+	key := tui.Shorten(c.Key, max(width, maxCell))
 	if c.Sign == "~" {
-		from, to := ui.Values(c.Old, c.New, width)
+		from, to := tui.Values(c.Old, c.New, width)
 		return fmt.Sprintf("~ %s: %s → %s", key, from, to)
 	}
-	return fmt.Sprintf("%s %s: %s", c.Sign, key, ui.Shorten(c.Old+c.New, width))
+	return fmt.Sprintf("%s %s: %s", c.Sign, key, tui.Shorten(c.Old+c.New, width))
 }
 
 // DifferenceLines writes a difference key by key: + added, ~ changed, - removed.
@@ -177,7 +177,7 @@ func keysText(e failure.Edit) string {
 		keys []string
 	}{{"+", e.Keys.Added}, {"~", e.Keys.Changed}, {"-", e.Keys.Removed}} {
 		for _, key := range kind.keys {
-			named = append(named, kind.sign+" "+ui.Shorten(key, maxValue))
+			named = append(named, kind.sign+" "+tui.Shorten(key, maxValue))
 		}
 	}
 	return cmdline.Shortlist(named, maxKeys)
@@ -187,7 +187,7 @@ func keysText(e failure.Edit) string {
 func ConflictLines(conflicts flat.Conflicts) []string {
 	var lines []string
 	for _, c := range conflicts[:min(MaxShown, len(conflicts))] {
-		base, mine, theirs := ui.Conflict(c, maxValue)
+		base, mine, theirs := tui.ConflictValues(c, maxValue)
 		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s",
 			Cell(c.Key), cmp.Or(mine, "(none)"), cmp.Or(theirs, "(none)"), cmp.Or(base, "(none)")))
 	}

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // CheckTokenID checks the ID of a token that was typed. list is the command that shows IDs.
@@ -67,7 +67,7 @@ const maxTokenName = 24
 func (p *Printer) Tokens(tokens []wire.TokenInfo) {
 	names, width := make([]string, len(tokens)), 0
 	for i, t := range tokens {
-		names[i] = ui.Shorten(t.Name, maxTokenName)
+		names[i] = tui.Shorten(t.Name, maxTokenName)
 		width = max(width, utf8.RuneCountInString(names[i]))
 	}
 	for i, t := range tokens {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/projecthub/cmd/tool/internal/child"
+	"example.com/projecthub/cmd/tool/internal/term"
 )
 
 // GitIgnored returns the paths of those files below root that git ignores and does not
@@ -66,7 +66,7 @@ func repository(dir string) (string, error) {
 // disables what makes git run other programs: a file system monitor, and a transport with
 // which a partial clone fetches a missing object.
 func git(ctx context.Context, top, dir, stdin string, args ...string) (paths map[string]bool, err error) {
-	cmd, err := child.Command(ctx, "git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
+	cmd, err := term.Command(ctx, "git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
 	if err != nil {
 		return nil, errors.New("git is not installed")
 	}

@@ -13,7 +13,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/command/project"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/command/create"
 	"example.com/projecthub/cmd/tool/internal/command/login"
 	"example.com/projecthub/cmd/tool/internal/command/publish"
@@ -21,19 +20,21 @@ import (
 	"example.com/projecthub/cmd/tool/internal/command/push"
 	"example.com/projecthub/cmd/tool/internal/command/status"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // What can be done from the home view. Each is a command of its own.
 var (
-	pushAction    = ui.Action{Key: "p", Does: "push"}
-	filesAction   = ui.Action{Key: "f", Does: "push with files"}
-	pullAction    = ui.Action{Key: "l", Does: "pull"}
-	publishAction = ui.Action{Key: "u", Does: "publish"}
-	createAction  = ui.Action{Key: "c", Does: "create", Alone: true}
-	openAction    = ui.Action{Key: "o", Does: "page"}
-	loginAction   = ui.Action{Key: "i", Does: "log in", Alone: true}
+	pushAction    = prompts.Action{Key: "p", Does: "push"}
+	filesAction   = prompts.Action{Key: "f", Does: "push with files"}
+	pullAction    = prompts.Action{Key: "l", Does: "pull"}
+	publishAction = prompts.Action{Key: "u", Does: "publish"}
+	createAction  = prompts.Action{Key: "c", Does: "create", Alone: true}
+	openAction    = prompts.Action{Key: "o", Does: "page"}
+	loginAction   = prompts.Action{Key: "i", Does: "log in", Alone: true}
 
-	homeActions = []ui.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
+	homeActions = []prompts.Action{pushAction, filesAction, pullAction, publishAction, createAction, openAction, loginAction}
 )
 
 // home shows the status of the local projects, and runs what the person chooses, until
@@ -59,7 +60,7 @@ func home(ctx context.Context, a *app.App) (err error) {
 			return context.Canceled
 		case err != nil:
 			return err
-		case action == (ui.Action{}):
+		case action == (prompts.Action{}):
 			return nil
 		}
 		name := ""
@@ -68,7 +69,7 @@ func home(ctx context.Context, a *app.App) (err error) {
 		}
 		acted = true
 		err = a.Settle(act(ctx, a, action, name, h.project(i)))
-		if errors.Is(err, ui.ErrBack) {
+		if errors.Is(err, prompts.ErrBack) {
 			continue
 		}
 		if app.IsInterrupted(err) || ctx.Err() != nil {
@@ -88,8 +89,8 @@ func home(ctx context.Context, a *app.App) (err error) {
 const stageHome = "home"
 
 // act runs one action.
-func act(ctx context.Context, a *app.App, action ui.Action, name, hubProject string) (err error) {
-	command := map[ui.Action]string{
+func act(ctx context.Context, a *app.App, action prompts.Action, name, hubProject string) (err error) {
+	command := map[prompts.Action]string{
 		pushAction: "push", filesAction: "push", pullAction: "pull", publishAction: "publish",
 		createAction: "project create", openAction: "project view", loginAction: "login",
 	}
@@ -123,9 +124,9 @@ func act(ctx context.Context, a *app.App, action ui.Action, name, hubProject str
 // pause lets the person read what an action printed, and reports whether
 // they go on.
 func pause(ctx context.Context, a *app.App) (on bool, err error) {
-	err = a.UI.AskBelow(ctx, ui.Step{
-		Question: func() ui.Question {
-			return ui.Question{Title: "And now?", Preset: "on", Choices: []ui.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Quit"}}}
+	err = a.UI.AskBelow(ctx, prompts.Step{
+		Question: func() prompts.Question {
+			return prompts.Question{Title: "And now?", Preset: "on", Choices: []prompts.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Quit"}}}
 		},
 		Take: func(answer string) { on = answer == "on" },
 	})
@@ -140,7 +141,7 @@ type overview struct {
 }
 
 // ask shows the view, or asks line by line.
-func (h *overview) ask(ctx context.Context, chosen int) (ui.Action, int, error) {
+func (h *overview) ask(ctx context.Context, chosen int) (prompts.Action, int, error) {
 	doing := "Asking the hub"
 	if id, err := h.app.Identity(); err == nil {
 		doing = "Asking " + id.Origin
@@ -155,11 +156,11 @@ func (h *overview) ask(ctx context.Context, chosen int) (ui.Action, int, error) 
 const homeTimeout = 3 * time.Second
 
 // load asks the hub. What keeps it from answering is part of the view.
-func (h *overview) load(ctx context.Context) ui.Home {
+func (h *overview) load(ctx context.Context) prompts.Home {
 	a := h.app
 	defer func(t time.Duration) { a.Timeout = t }(a.Timeout)
 	a.Timeout = min(a.Timeout, homeTimeout)
-	view := ui.Home{Status: "tool"}
+	view := prompts.Home{Status: "tool"}
 	locals, err := a.Locals(ctx, "")
 	if err != nil {
 		view.Notices = []string{err.Error()}
@@ -168,7 +169,7 @@ func (h *overview) load(ctx context.Context) ui.Home {
 	h.names = nil
 	for _, l := range locals {
 		h.names = append(h.names, l.Name)
-		view.Items = append(view.Items, ui.Item{Name: l.Name})
+		view.Items = append(view.Items, prompts.Item{Name: l.Name})
 	}
 	if len(locals) == 0 {
 		view.Notices = []string{"There is no local project here. Press c to create one."}
@@ -213,11 +214,11 @@ func shortState(p status.Project, unknown string) string {
 }
 
 // markOf returns the state that a local project's glyph shows.
-func markOf(p status.Project) ui.State {
+func markOf(p status.Project) tui.State {
 	if p.Problem != "" {
-		return ui.Failed
+		return tui.Failed
 	}
-	return map[status.State]ui.State{status.Same: ui.Same, status.LocalAhead: ui.Ahead, status.HubAhead: ui.Behind, status.Both: ui.Diverged}[p.Config]
+	return map[status.State]tui.State{status.Same: tui.Same, status.LocalAhead: tui.Ahead, status.HubAhead: tui.Behind, status.Both: tui.Diverged}[p.Config]
 }
 
 // detailsOf returns what status prints of a local project, below its name.
@@ -237,39 +238,39 @@ func (h *overview) project(i int) string {
 }
 
 // askPlain shows the status, then asks what to do and with which project.
-func (h *overview) askPlain(ctx context.Context, doing string) (action ui.Action, item int, err error) {
-	var view ui.Home
+func (h *overview) askPlain(ctx context.Context, doing string) (action prompts.Action, item int, err error) {
+	var view prompts.Home
 	item = -1
 	err = h.app.UI.Ask(ctx,
-		ui.Step{
+		prompts.Step{
 			Doing: doing,
 			Load:  func(ctx context.Context) error { view = h.load(ctx); return nil },
-			Question: func() ui.Question {
-				s := ui.Question{Title: "Local projects", Facts: view.Notices, Preset: "q"}
+			Question: func() prompts.Question {
+				s := prompts.Question{Title: "Local projects", Facts: view.Notices, Preset: "q"}
 				for _, item := range view.Items {
 					s.Facts = append(append(s.Facts, item.Name+": "+item.State), item.Details...)
 				}
 				for _, a := range homeActions {
 					if a.Alone || len(view.Items) > 0 {
-						s.Choices = append(s.Choices, ui.Choice{Value: a.Key, Text: a.Does})
+						s.Choices = append(s.Choices, prompts.Choice{Value: a.Key, Text: a.Does})
 					}
 				}
-				s.Choices = append(s.Choices, ui.Choice{Value: "q", Text: "quit"})
+				s.Choices = append(s.Choices, prompts.Choice{Value: "q", Text: "quit"})
 				return s
 			},
 			Take: func(key string) {
-				action = ui.Action{}
-				if i := slices.IndexFunc(homeActions, func(a ui.Action) bool { return a.Key == key }); i >= 0 {
+				action = prompts.Action{}
+				if i := slices.IndexFunc(homeActions, func(a prompts.Action) bool { return a.Key == key }); i >= 0 {
 					action = homeActions[i]
 				}
 			},
 		},
-		ui.Step{
-			Skip: func() bool { return action == (ui.Action{}) || action == loginAction || len(view.Items) < 2 },
-			Question: func() ui.Question {
-				s := ui.Question{Title: "Which local project?", Preset: "0"}
+		prompts.Step{
+			Skip: func() bool { return action == (prompts.Action{}) || action == loginAction || len(view.Items) < 2 },
+			Question: func() prompts.Question {
+				s := prompts.Question{Title: "Which local project?", Preset: "0"}
 				for i, v := range view.Items {
-					s.Choices = append(s.Choices, ui.Choice{Value: fmt.Sprint(i), Text: v.Name})
+					s.Choices = append(s.Choices, prompts.Choice{Value: fmt.Sprint(i), Text: v.Name})
 				}
 				return s
 			},

@@ -1,5 +1,9 @@
-// Package term finds out what the program's streams are connected to, once, without
-// querying the terminal.
+// Package term is what is around the program: the streams that it is connected to, found
+// out once and without querying the terminal; and other programs, such as git and the
+// browser, which are started without the secrets of this one. It is the only package of
+// tool that may import os/exec.
+//
+// It knows no command, and not what the programs are for.
 package term
 
 import (
@@ -10,8 +14,6 @@ import (
 
 	"github.com/mattn/go-isatty"
 	xterm "golang.org/x/term"
-
-	_ "example.com/projecthub/cmd/tool/internal/term/quiet" // see there
 )
 
 // Streams are where a command reads and writes.

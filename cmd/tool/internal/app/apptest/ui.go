@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // UI answers questions from a list, and remembers what was asked.
@@ -23,10 +24,10 @@ type UI struct {
 	// Meanwhile is called while a question is shown.
 	Meanwhile func(title string)
 
-	Items     []ui.Item // of the last home view
-	Transfers []string  // phases that were shown
-	Steps     []int     // of checklists
-	Ended     []string  // how checklists ended
+	Items     []prompts.Item // of the last home view
+	Transfers []string       // phases that were shown
+	Steps     []int          // of checklists
+	Ended     []string       // how checklists ended
 
 	WaitedFor sync.Map     // the hubs
 	Pending   atomic.Int32 // requests without an answer
@@ -50,7 +51,7 @@ func (u *UI) answer(title string, facts ...string) string {
 }
 
 // Confirm answers yes or no.
-func (u *UI) Confirm(_ context.Context, q ui.YesNo) (bool, error) {
+func (u *UI) Confirm(_ context.Context, q prompts.YesNo) (bool, error) {
 	return u.answer(q.Title, q.Facts...) == "yes", nil
 }
 
@@ -60,7 +61,7 @@ func (u *UI) Choose(_ context.Context, title string, names []string, preset stri
 }
 
 // Overwrite answers yes or no, and remembers the changes that were shown.
-func (u *UI) Overwrite(_ context.Context, q ui.Overwrite) (bool, error) {
+func (u *UI) Overwrite(_ context.Context, q prompts.Overwrite) (bool, error) {
 	facts := append([]string{q.Notice}, q.Facts...)
 	for _, c := range q.Difference.Changed {
 		facts = append(facts, fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To))
@@ -69,7 +70,7 @@ func (u *UI) Overwrite(_ context.Context, q ui.Overwrite) (bool, error) {
 }
 
 // Merge answers with a letter for each conflict, m or t; with no, it leaves.
-func (u *UI) Merge(_ context.Context, q ui.Merge) ([]flat.Side, error) {
+func (u *UI) Merge(_ context.Context, q prompts.Merge) ([]flat.Side, error) {
 	facts := q.Facts
 	for _, c := range q.Conflicts {
 		facts = append(facts, fmt.Sprintf("%s: %s | %s | %s", c.Key, c.Base, c.Mine, c.Theirs))
@@ -95,7 +96,7 @@ func (u *UI) TypeRef(_ context.Context, title, fact string, r ref.Ref) (bool, er
 }
 
 // Ask takes the steps as a terminal does, without going back.
-func (u *UI) Ask(ctx context.Context, steps ...ui.Step) error {
+func (u *UI) Ask(ctx context.Context, steps ...prompts.Step) error {
 	for _, s := range steps {
 		if s.Skip != nil && s.Skip() {
 			continue
@@ -121,11 +122,11 @@ func (u *UI) Ask(ctx context.Context, steps ...ui.Step) error {
 }
 
 // AskBelow takes one step like Ask.
-func (u *UI) AskBelow(ctx context.Context, step ui.Step) error { return u.Ask(ctx, step) }
+func (u *UI) AskBelow(ctx context.Context, step prompts.Step) error { return u.Ask(ctx, step) }
 
 // AskProject lets the wizard look at the local project, and takes the name of the hub
 // project as the answer.
-func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) error {
+func (u *UI) AskProject(ctx context.Context, w prompts.Wizard, answers *prompts.Answers) error {
 	if len(w.Locals) == 0 {
 		if err := w.Init(ctx, w.NewLocal); err != nil {
 			return err
@@ -138,7 +139,7 @@ func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) e
 	}
 	if len(found.Versions) == 0 {
 		if u.answer("Publish "+found.Stack.String()+" now?") != "yes" {
-			return ui.ErrStop
+			return prompts.ErrStop
 		}
 		if err := w.Publish(ctx, answers.Local); err != nil {
 			return err
@@ -149,13 +150,13 @@ func (u *UI) AskProject(ctx context.Context, w ui.Wizard, answers *ui.Answers) e
 	}
 	warnings, err := w.Plan(ctx, *answers)
 	if err == nil && warnings != nil && u.answer("Push these files?", warnings...) != "yes" {
-		err = ui.ErrStop
+		err = prompts.ErrStop
 	}
 	return err
 }
 
 // Home answers with the key of an action.
-func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) ui.Home, actions []ui.Action, chosen int) (ui.Action, int, error) {
+func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) prompts.Home, actions []prompts.Action, chosen int) (prompts.Action, int, error) {
 	home := load(ctx)
 	u.Items = home.Items
 	key := u.answer(home.Status, home.Notices...)
@@ -164,14 +165,14 @@ func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) ui.H
 			return a, chosen, nil
 		}
 	}
-	return ui.Action{}, -1, nil
+	return prompts.Action{}, -1, nil
 }
 
 // Transfer remembers the phases that are shown.
-func (u *UI) Transfer(bool) ui.Transfer { return (*transfer)(u) }
+func (u *UI) Transfer(bool) prompts.Transfer { return (*transfer)(u) }
 
 // Checklist remembers the steps that are shown.
-func (u *UI) Checklist(names ...string) ui.Checklist { return (*checklist)(u) }
+func (u *UI) Checklist(names ...string) prompts.Checklist { return (*checklist)(u) }
 
 // WaitFor remembers which hubs were waited for, and counts the requests without an answer.
 func (u *UI) WaitFor(hub string, _ bool) (answered func()) {
@@ -194,11 +195,11 @@ func (u *UI) AllowBack(bool) {}
 
 type transfer UI
 
-func (t *transfer) Update(p ui.Progress) { t.Transfers = append(t.Transfers, p.Phase) }
-func (t *transfer) Hide()                {}
+func (t *transfer) Update(p tui.Progress) { t.Transfers = append(t.Transfers, p.Phase) }
+func (t *transfer) Hide()                 {}
 
 type checklist UI
 
-func (c *checklist) Start(step int)       { c.Steps = append(c.Steps, step) }
-func (c *checklist) Update(p ui.Progress) { c.Transfers = append(c.Transfers, p.Phase) }
-func (c *checklist) End(problem string)   { c.Ended = append(c.Ended, problem) }
+func (c *checklist) Start(step int)        { c.Steps = append(c.Steps, step) }
+func (c *checklist) Update(p tui.Progress) { c.Transfers = append(c.Transfers, p.Phase) }
+func (c *checklist) End(problem string)    { c.Ended = append(c.Ended, problem) }

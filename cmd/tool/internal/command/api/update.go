@@ -12,13 +12,13 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // updated is an API whose description was replaced.
@@ -128,7 +128,7 @@ func (o *updateOptions) confirm(
 		again := a.Line().With(former.API.String()).Flag("--from", local.Name)
 		return failure.At(app.StageAPI, app.RefuseSecrets(files.Secrets, o.allowed, again))
 	}
-	return app.Agreed(a.UI.Confirm(ctx, ui.YesNo{
+	return app.Agreed(a.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Replace the description of %s?", former.API),
 		Facts: append([]string{
 			fmt.Sprintf("Now   %s %s, registered by %s", former.Title, former.Version, former.CreatedBy),

@@ -8,11 +8,11 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Publish publishes the stack of a local project, and says what it published, such as
@@ -21,7 +21,7 @@ type Publish func(ctx context.Context, a *app.App, local *workspace.Project) (st
 
 // options are the flags of a create.
 type options struct {
-	answers    ui.Answers
+	answers    prompts.Answers
 	visibility string
 	allowed    []string // files that are sent although they hold secrets
 	given      func(flag string) bool
@@ -49,7 +49,7 @@ func (o *options) fail(err error, local, action string) error {
 // Guided asks for what a project needs, and creates it from the local project.
 func Guided(ctx context.Context, a *app.App, publish Publish, local string) error {
 	return guided(ctx, a, options{
-		answers: ui.Answers{Local: local, StackVersion: wire.Latest, Visibility: wire.Private},
+		answers: prompts.Answers{Local: local, StackVersion: wire.Latest, Visibility: wire.Private},
 		given:   func(string) bool { return false }, publish: publish,
 	})
 }

@@ -15,7 +15,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -23,6 +22,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Result is a project that was created.
@@ -50,13 +50,13 @@ type create struct {
 	app     *app.App
 	local   *workspace.Project
 	name    string // slug, or @account/slug
-	answers ui.Answers
+	answers prompts.Answers
 	allowed []string // files that are sent although they hold secrets
 	hub     *identity.Hub
 	plan
 
 	remember  bool // the answer about files that git ignores
-	checklist ui.Checklist
+	checklist prompts.Checklist
 	created   hubclient.Created
 	done      failure.Effects
 	result    *Result
@@ -90,7 +90,7 @@ func (c *create) finish(ctx context.Context, o options, err error) error {
 	if err == nil {
 		err = c.apply(ctx)
 	}
-	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) {
+	if errors.Is(err, prompts.ErrStop) || errors.Is(err, prompts.ErrBack) {
 		return c.app.Aborted(&app.Aborted{
 			ProjectName: c.local.Name, Project: c.project, Origin: c.hub.Origin(), Done: o.made(),
 		})
@@ -118,14 +118,14 @@ func (c *create) offerAPI(ctx context.Context) error {
 		return nil
 	}
 	const registerAnew = "register"
-	q := ui.Question{Title: fmt.Sprintf("Register %s as a new API?", c.schema.File), Preset: registerAnew}
+	q := prompts.Question{Title: fmt.Sprintf("Register %s as a new API?", c.schema.File), Preset: registerAnew}
 	if c.similar[0].SHA256 == c.sum {
 		q.Preset = c.similar[0].API.String()
 	}
-	anew := ui.Choice{Value: registerAnew, Text: "Register a new API in " + c.project.Account()}
+	anew := prompts.Choice{Value: registerAnew, Text: "Register a new API in " + c.project.Account()}
 	q.Choices = append(c.choices(c.similar), anew)
-	return c.app.UI.Ask(ctx, ui.Step{
-		Question: func() ui.Question { return q },
+	return c.app.UI.Ask(ctx, prompts.Step{
+		Question: func() prompts.Question { return q },
 		Take: func(answer string) {
 			if answer != registerAnew {
 				c.answers.API, _ = ref.Parse(answer)
@@ -143,7 +143,7 @@ func (c *create) confirmSensitive(ctx context.Context) error {
 	}
 	asked, yes, err := c.app.ConfirmSensitive(ctx, c.name, c.sensitive)
 	if err == nil && !yes {
-		err = ui.ErrStop
+		err = prompts.ErrStop
 	}
 	c.remember = asked && yes && c.files != nil && len(c.sensitive.Ignored) > 0
 	return err

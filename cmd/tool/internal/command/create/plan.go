@@ -8,7 +8,6 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
@@ -16,6 +15,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // plan is what a create will do: what is read of the local project, and what the hub said.
@@ -199,10 +199,10 @@ func (c *create) request(project, api ref.Ref) wire.CreateProject {
 }
 
 // choices are the APIs that can be used instead of a new one.
-func (c *create) choices(similar []wire.API) (choices []ui.Choice) {
+func (c *create) choices(similar []wire.API) (choices []prompts.Choice) {
 	for _, api := range similar {
 		text := "Use " + api.API.String() + ", which has " + alike(api, c.sum)
-		choices = append(choices, ui.Choice{Value: api.API.String(), Text: text})
+		choices = append(choices, prompts.Choice{Value: api.API.String(), Text: text})
 	}
 	return choices
 }

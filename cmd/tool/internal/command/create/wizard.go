@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
 )
 
 // guided asks for what a project needs and creates it.
@@ -39,7 +39,7 @@ func guided(ctx context.Context, a *app.App, o options) error {
 		a.ListFiles(g.create.spec)
 		return g.create.finish(ctx, o, nil)
 	}
-	if errors.Is(err, ui.ErrStop) || errors.Is(err, ui.ErrBack) && len(o.did) > 0 {
+	if errors.Is(err, prompts.ErrStop) || errors.Is(err, prompts.ErrBack) && len(o.did) > 0 {
 		return a.Aborted(&app.Aborted{
 			ProjectName: o.answers.Local, Project: o.answers.Project, Origin: hub.Origin(), Done: o.made(),
 		})
@@ -56,14 +56,14 @@ type guide struct {
 }
 
 // wizard returns what the wizard asks with, and presets the local project.
-func (g *guide) wizard() (ui.Wizard, error) {
+func (g *guide) wizard() (prompts.Wizard, error) {
 	dir, err := filepath.Abs(g.app.Dir)
 	if err != nil {
-		return ui.Wizard{}, err
+		return prompts.Wizard{}, err
 	}
 	o, answers := g.options, &g.options.answers
-	w := ui.Wizard{
-		Given: ui.Given{
+	w := prompts.Wizard{
+		Given: prompts.Given{
 			Local: answers.Local != "", Visibility: o.given("visibility"), StackVersion: o.given("stack-version"),
 			BaseFiles: o.given("base-files"),
 		},
@@ -124,7 +124,7 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 
 // check finds out what is known of a local project and its hub, and changes nothing.
 // It fails where a create could not succeed whatever the answers are.
-func (g *guide) check(ctx context.Context, name string) (*ui.Preflight, error) {
+func (g *guide) check(ctx context.Context, name string) (*prompts.Preflight, error) {
 	local, err := g.app.Local(ctx, name, g.app.Itself)
 	if err != nil {
 		return nil, err
@@ -138,11 +138,11 @@ func (g *guide) check(ctx context.Context, name string) (*ui.Preflight, error) {
 	return s, nil
 }
 
-func (c *create) preflight(ctx context.Context) (*ui.Preflight, error) {
+func (c *create) preflight(ctx context.Context) (*prompts.Preflight, error) {
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	s := &ui.Preflight{Stack: c.stack, Here: c.here, Source: c.client.Source.Text, Project: c.client.Project.Text}
+	s := &prompts.Preflight{Stack: c.stack, Here: c.here, Source: c.client.Source.Text, Project: c.client.Project.Text}
 	if err := c.readDescription(ctx); err != nil {
 		if c.client.API.Present() {
 			return nil, failure.At(app.StageAPI, err)
@@ -189,17 +189,17 @@ func (g *guide) publishLocal(ctx context.Context, _ string) error {
 }
 
 // ask asks the hub whether it would create a project.
-func (g *guide) ask(ctx context.Context, project, api ref.Ref) (*ui.Asked, error) {
+func (g *guide) ask(ctx context.Context, project, api ref.Ref) (*prompts.Asked, error) {
 	planned, err := g.hub.PlanProject(ctx, g.create.request(project, api))
 	if err != nil {
 		f := failure.Of(err)
 		if f.Status < http.StatusBadRequest || f.Status >= http.StatusInternalServerError {
 			return nil, err
 		}
-		return &ui.Asked{Refused: f.Error()}, nil
+		return &prompts.Asked{Refused: f.Error()}, nil
 	}
 	similar := g.create.choices(planned.SimilarAPIs)
-	asked := &ui.Asked{Similar: similar}
+	asked := &prompts.Asked{Similar: similar}
 	if len(similar) > 0 && planned.SimilarAPIs[0].SHA256 == g.create.sum {
 		asked.Same = similar[0].Value
 	}
@@ -208,21 +208,21 @@ func (g *guide) ask(ctx context.Context, project, api ref.Ref) (*ui.Asked, error
 
 // files chooses the app's files. Why they cannot be pushed is for the person to know, who
 // may do without them.
-func (g *guide) files(ctx context.Context) (*ui.Files, error) {
+func (g *guide) files(ctx context.Context) (*prompts.Files, error) {
 	c := g.create
 	files, err := c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{AllowEmpty: true})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return &ui.Files{Problem: err.Error()}, nil
+		return &prompts.Files{Problem: err.Error()}, nil
 	}
 	c.files = files
-	return &ui.Files{Count: len(files.Tree), Bytes: files.Bytes}, nil
+	return &prompts.Files{Count: len(files.Tree), Bytes: files.Bytes}, nil
 }
 
 // plan plans with all answers, and returns lines about sensitive files that would be sent.
-func (g *guide) plan(ctx context.Context, answers ui.Answers) ([]string, error) {
+func (g *guide) plan(ctx context.Context, answers prompts.Answers) ([]string, error) {
 	c := g.create
 	c.answers, c.name = answers, answers.Project.String()
 	if err := c.prepare(ctx); err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // restored is a restore that went through, or what one would change.
@@ -180,7 +180,7 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 			return nil
 		}
 		if r.asks() {
-			err := app.Agreed(r.App.UI.Overwrite(ctx, ui.Overwrite{
+			err := app.Agreed(r.App.UI.Overwrite(ctx, prompts.Overwrite{
 				Title: fmt.Sprintf("Restore the config of %s?", r.Project), Notice: notice,
 				Facts: []string{
 					"Restore  " + app.ShortRevision(entry.Revision) + ", " + app.Edit(entry.Edit),
@@ -285,7 +285,7 @@ func (r *restore) confirmFiles(ctx context.Context, f *restoredFiles, entry, cur
 			names = append(names, change.sign+" "+path)
 		}
 	}
-	return app.Agreed(r.App.UI.Confirm(ctx, ui.YesNo{
+	return app.Agreed(r.App.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Restore the base files of %s?", r.Project),
 		Facts: append([]string{
 			"Restore  " + pushed(entry),

@@ -11,10 +11,10 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/prompts"
 )
 
 // initialized is the result of an init.
@@ -163,9 +163,9 @@ func missingSource(dir, name string) string {
 // askStack asks for the account that the stack belongs to. Without an answer the
 // first publish names the stack.
 func askStack(ctx context.Context, a *app.App, name string) (stack ref.Ref, err error) {
-	err = a.UI.Ask(ctx, ui.Step{
-		Question: func() ui.Question {
-			return ui.Question{
+	err = a.UI.Ask(ctx, prompts.Step{
+		Question: func() prompts.Question {
+			return prompts.Question{
 				Title: "Which account does the stack belong to?", Prompt: "Account",
 				Facts: []string{"Nobody is logged in. Leave it empty to decide at the first publish."},
 				Check: func(typed string) error {

@@ -8,12 +8,12 @@ import (
 	"io"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Ways to log in.
@@ -29,47 +29,47 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 	given := a.Origin.Value != nil && *a.Origin.Value != ""
 	known, stored := false, "" // why another one is needed
 	err = a.UI.Ask(ctx,
-		ui.Step{
+		prompts.Step{
 			Skip: func() bool { return given },
-			Question: func() ui.Question {
+			Question: func() prompts.Question {
 				preset := identity.DefaultOrigin
 				if id, err := resolve(a, logins); err == nil {
 					preset = id.Origin
 				}
-				return ui.Question{
+				return prompts.Question{
 					Title: "Which hub?", Prompt: "Address, scheme://host[:port]", Preset: preset, Suggest: true,
 					Check: func(typed string) error { _, err := hubclient.ParseOrigin(typed); return err },
 				}
 			},
 			Take: func(answer string) { a.Origin.Value = &answer },
 		},
-		ui.Step{
+		prompts.Step{
 			Doing: "Looking for a stored token",
 			Load: func(ctx context.Context) (err error) {
 				known, stored, err = checkStored(ctx, a, logins)
 				return err
 			},
 		},
-		ui.Step{
+		prompts.Step{
 			Skip: func() bool { return known },
-			Question: func() ui.Question {
+			Question: func() prompts.Question {
 				var facts []string
 				if stored != "" {
 					facts = []string{stored}
 				}
-				return ui.Question{
+				return prompts.Question{
 					Title: "How do you log in to " + *a.Origin.Value + "?", Facts: facts, Preset: cmp.Or(way, byBrowser),
-					Choices: []ui.Choice{
+					Choices: []prompts.Choice{
 						{Value: byBrowser, Text: "In a browser: compare a code and approve it"}, {Value: byToken, Text: "Paste a token"},
 					},
 				}
 			},
 			Take: func(answer string) { way = answer },
 		},
-		ui.Step{
+		prompts.Step{
 			Skip: func() bool { return known || way != byToken },
-			Question: func() ui.Question {
-				return ui.Question{
+			Question: func() prompts.Question {
+				return prompts.Question{
 					Title: "Token for " + *a.Origin.Value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
 					Facts: []string{"Create one on the hub's page of tokens, or ask its administrator. " +
 						"It is stored here, readable by you alone."},

@@ -9,9 +9,9 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -33,7 +33,7 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 	a.Diagnose("Your code: %s for %s", d.UserCode, hub.Origin())
 	a.Diagnose("Compare both, and approve this terminal, at this address:")
 	a.Diagnose("  %s", d.VerificationURIComplete)
-	if _, err := child.OpenBrowser(a.Getenv, hub.Origin(), d.VerificationURIComplete); err != nil {
+	if _, err := term.OpenBrowser(a.Getenv, hub.Origin(), d.VerificationURIComplete); err != nil {
 		a.Diagnose("Open that address in a browser: none could be started from here.")
 	}
 	a.Diagnose("Waiting for your approval; ctrl-c cancels.")

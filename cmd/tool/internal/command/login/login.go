@@ -12,13 +12,13 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Command returns the command login.
@@ -197,7 +197,7 @@ func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 		return nil
 	}
 	if !asked && !a.Strict() {
-		asked, err = a.UI.Confirm(ctx, ui.YesNo{
+		asked, err = a.UI.Confirm(ctx, prompts.YesNo{
 			Title: "Use this hub in this workspace from now on?",
 			Facts: []string{"Hub        " + r.Origin, "Workspace  " + former + " (" + workspace.HubFile + ")"},
 			Yes:   "Change " + workspace.HubFile, No: "Leave it",

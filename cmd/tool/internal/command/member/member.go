@@ -10,10 +10,10 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Command returns the command member.
@@ -254,7 +254,7 @@ func confirm(ctx context.Context, a *app.App, hub *identity.Hub, org, user strin
 	if a.Strict() {
 		return nil
 	}
-	return app.Agreed(a.UI.Confirm(ctx, ui.YesNo{
+	return app.Agreed(a.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Remove %s from %s?", user, org), Facts: []string{fact}, Yes: "Remove", No: "Change nothing",
 	}))
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/child"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/cmd/tool/internal/watcher"
 )
 
@@ -68,7 +68,7 @@ func announce(a *app.App, s *server) error {
 	out := a.Printer()
 	out.Line("Preview of %s: %s", s.name, s.address())
 	out.Line("  follows edits of its files; ctrl-c ends it")
-	if _, err := child.OpenBrowser(a.Getenv, s.origin(), s.link()); err != nil {
+	if _, err := term.OpenBrowser(a.Getenv, s.origin(), s.link()); err != nil {
 		a.Warn(err.Error() + "; open the address yourself")
 	}
 	return app.PrintFailed("preview", out.Err())

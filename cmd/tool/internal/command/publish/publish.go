@@ -12,7 +12,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -22,6 +21,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Result is a version that is published.
@@ -44,7 +44,7 @@ type publish struct {
 	app      *app.App
 	local    *workspace.Project
 	opts     Options
-	transfer ui.Transfer
+	transfer prompts.Transfer
 	hub      *identity.Hub
 
 	stack         ref.Ref
@@ -113,7 +113,7 @@ func (p *publish) confirm(ctx context.Context, plan *Plan) (bool, error) {
 		facts = append(facts, fmt.Sprintf("Latest  from %s to %s, followed by %s",
 			plan.Latest, version.Latest(plan.Latest, plan.Version), followersText(plan.Followers)))
 	}
-	return p.app.UI.Confirm(ctx, ui.YesNo{
+	return p.app.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Publish @%s %s?", plan.Stack, plan.Version),
 		Facts: append(facts, "A published version never changes."),
 		Yes:   "Publish it", No: "Leave it",

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
+	"example.com/projecthub/tui"
 )
 
 // FilesResult is what a pull did to the base files.
@@ -112,7 +113,7 @@ func (p *pull) confirmSize(ctx context.Context, why error) error {
 			Try(p.line("pull").Flag(p.filesFlag()).Flag("--force"))
 	}
 	p.transfer.Hide()
-	return app.Agreed(p.app.UI.Confirm(ctx, ui.YesNo{
+	return app.Agreed(p.app.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Write that much to %s?", p.files.dir),
 		Facts: []string{fmt.Sprintf("Base files of %s: %v.", p.destination, why)},
 		Yes:   "Write it", No: "Write nothing",
@@ -196,7 +197,7 @@ func (p *pull) writeFiles(ctx context.Context, r *Result) (replaced int, err err
 	}
 	if len(replaces) > 0 {
 		missing := tree.Tree(slices.Concat(p.files.Added, p.files.Changed))
-		so := ui.Progress{Phase: app.Downloading, TotalFiles: len(missing), TotalBytes: missing.Bytes()}
+		so := tui.Progress{Phase: app.Downloading, TotalFiles: len(missing), TotalBytes: missing.Bytes()}
 		err = p.hub.DownloadBaseFiles(ctx, p.destination, p.files.set, func(e tree.Entry, content io.Reader) error {
 			n, wanted := replaces[e.Path]
 			if !wanted {

@@ -7,10 +7,10 @@ import (
 	"net/http"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/prompts"
 )
 
 // mergeSettings merges the hub's config with the local settings, and asks where it has to.
@@ -90,7 +90,7 @@ func (p *pull) confirmMerge(ctx context.Context) error {
 	if changes.Empty() || !p.asks {
 		return nil
 	}
-	q := ui.Overwrite{
+	q := prompts.Overwrite{
 		Title: fmt.Sprintf("Replace the settings in %s?", p.local.ClientPath()),
 		Facts: append(p.app.EnvironmentFact(p.local, p.hub.Origin()), p.configFact()),
 		Yes:   "Replace them", Difference: changes,
@@ -110,7 +110,7 @@ func (p *pull) configFact() string {
 // askConflicts asks which side of each conflict to take. merged is what there is
 // to see of the other changes.
 func (p *pull) askConflicts(ctx context.Context, merged flat.Config, conflicts flat.Conflicts) ([]flat.Side, error) {
-	q := ui.Merge{
+	q := prompts.Merge{
 		Title: fmt.Sprintf("Which values should %s have?", p.local.ClientPath()),
 		Facts: append(p.app.EnvironmentFact(p.local, p.hub.Origin()), p.configFact()), Conflicts: conflicts,
 	}

@@ -14,7 +14,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -23,6 +22,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // Result is a pull that went through.
@@ -53,7 +53,7 @@ type pull struct {
 	local      *workspace.Project
 	opts       Options
 	asks       bool // before settings or files are replaced
-	transfer   ui.Transfer
+	transfer   prompts.Transfer
 	output     string // where base files go; "": the app root
 	outputName string // output as a person calls it
 

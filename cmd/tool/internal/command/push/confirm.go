@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // confirm asks about a plan, where it has to: about sensitive files, about base files that are
@@ -60,7 +60,7 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error 
 	if !p.asks || current == nil || !current.HasConfig && !p.opts.Ask {
 		return nil
 	}
-	q := ui.Overwrite{
+	q := prompts.Overwrite{
 		Title: fmt.Sprintf("Overwrite the config of %s?", p.destination),
 		Facts: p.app.EnvironmentFact(p.local, plan.Origin),
 		Yes:   "Overwrite it", Difference: *plan.Config,

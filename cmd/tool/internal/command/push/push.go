@@ -10,7 +10,6 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
@@ -19,6 +18,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // push is one push: prepare fills it from local files, and the methods after that ask the hub.
@@ -27,7 +27,7 @@ type push struct {
 	local    *workspace.Project
 	opts     Options
 	asks     bool // before something of others is overwritten, and before sensitive files are pushed
-	transfer ui.Transfer
+	transfer prompts.Transfer
 
 	client      *workspace.Client
 	destination ref.Ref

@@ -13,12 +13,12 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/app/ui"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // periods are the calendar windows, in the order of limitsOf and usageOf.
@@ -143,7 +143,7 @@ func (r *result) Text(w *app.Printer) {
 			layout = "2006-01-02 15:04"
 		}
 		text := fmt.Sprintf("%d of %d used, until %s UTC", u.Used, *u.Limit, u.ResetsAt.UTC().Format(layout))
-		w.Field(periods[i], "%s %s", ui.Bar(u.Used, *u.Limit, barWidth), text)
+		w.Field(periods[i], "%s %s", tui.Bar(u.Used, *u.Limit, barWidth), text)
 	}
 }
 

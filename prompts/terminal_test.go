@@ -1,18 +1,16 @@
-package ui_test
+package prompts_test
 
 import (
 	"strings"
 	"testing"
 
-	"example.com/projecthub/cmd/tool/internal/app/ui"
-	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/prompts"
 )
 
 // A hub that does not answer leaves no empty screen: what is waited for is shown until then.
 func TestTerminal_ShowsWhichHubIsWaitedFor(t *testing.T) {
 	frames := make(frames, 1000)
-	streams := term.Streams{In: strings.NewReader(""), Out: frames, Err: frames}
-	v := ui.NewTerminal(streams, func(string) string { return "" }, nil, nil)
+	v := &prompts.Terminal{Err: frames, Size: func() (columns, rows int) { return 80, 24 }}
 	one, two := v.WaitFor("https://hub.test", true), v.WaitFor("https://hub.test", true)
 	frames.await("waiting for https://hub.test, ")
 	one()

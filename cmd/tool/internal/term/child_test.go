@@ -1,4 +1,4 @@
-package child_test
+package term_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/projecthub/cmd/tool/internal/child"
+	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/hubclient/pat"
 )
 
@@ -21,7 +21,7 @@ func TestEnvironment_HasNoSecrets(t *testing.T) {
 		"MINE=Bearer " + token, "TOOL_API_ORIGIN=https://hub.example.com", "EMPTY=", "HTTPS_PROXY=http://proxy",
 	}
 	want := []string{"PATH=/bin", "TOOL_API_ORIGIN=https://hub.example.com", "EMPTY=", "HTTPS_PROXY=http://proxy"}
-	if diff := cmp.Diff(want, child.Environment(env)); diff != "" {
+	if diff := cmp.Diff(want, term.Environment(env)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -37,7 +37,7 @@ func TestOpenBrowser_RefusesWhatAnOpenerCouldActOn(t *testing.T) {
 		"https://hub.example.com/$(id)", "https://hub.example.com/;id", "https://hub.example.com/|id", "https://hub.example.com/<x>", "https://hub.example.com/\\x",
 		"https://hub.example.com/\n--version", "https://hub.example.com/\u202e", "https://hub.example.com/{a,b}", "https://hub.example.com/*",
 	} {
-		if _, err := child.OpenBrowser(overSSH, origin, address); err == nil || errors.Is(err, child.ErrNoBrowser) {
+		if _, err := term.OpenBrowser(overSSH, origin, address); err == nil || errors.Is(err, term.ErrNoBrowser) {
 			t.Errorf("%q would be opened: %v", address, err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestOpenBrowser_RefusesWhatAnOpenerCouldActOn(t *testing.T) {
 		"http://[::1]:4680": "/device?code=ABCD-EFGH",
 	} {
 		address := origin + path
-		if _, err := child.OpenBrowser(overSSH, origin, address); !errors.Is(err, child.ErrNoBrowser) {
+		if _, err := term.OpenBrowser(overSSH, origin, address); !errors.Is(err, term.ErrNoBrowser) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
@@ -69,8 +69,8 @@ func TestOpenBrowser_SaysOnlyThatAPageWasOpenedWhereItWas(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		opened, err := child.OpenBrowser(func(string) string { return "" }, "http://hub.test", "http://hub.test/")
-		if opened != want.opened || errors.Is(err, child.ErrNoBrowser) != want.failed {
+		opened, err := term.OpenBrowser(func(string) string { return "" }, "http://hub.test", "http://hub.test/")
+		if opened != want.opened || errors.Is(err, term.ErrNoBrowser) != want.failed {
 			t.Errorf("%s: opened %v, %v", script, opened, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestOpenBrowser_SaysOnlyThatAPageWasOpenedWhereItWas(t *testing.T) {
 
 func TestCommand_HasNoSecretsInItsEnvironment(t *testing.T) {
 	t.Setenv("TOOL_HUB_TOKEN", pat.New())
-	c, err := child.Command(t.Context(), "go", "version")
+	c, err := term.Command(t.Context(), "go", "version")
 	if err != nil {
 		t.Fatal(err)
 	}
