@@ -175,10 +175,7 @@ func (c *Call) NeedScope(scope wire.Scope) error {
 	if c.Access.IsBot() {
 		return p.WithHint("create one that has it: tool bot token %s --name NAME --scope %s", c.Access.Name(), scope)
 	}
-	// The page comes first, because few users have access to the hub's machine. But it offers only the scopes of
-	// its own session.
-	return p.WithHint("create one that has it on the hub's page /tokens, or ask the hub's administrator: "+
-		"hub token create --user %s --name NAME --scope %s", c.Access.Name(), scope)
+	return p.WithHint("log in again with tool login, or create a token that has it on the hub's page /tokens")
 }
 
 // shown returns what logs may show of the caller's token or session.
