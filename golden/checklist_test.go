@@ -26,12 +26,14 @@ func (w *world) steps(term *terminal, name string) {
 	golden(w.t, "screen/"+name+".txt", text)
 }
 
-// below waits until a view that takes no keys shows text and is drawn to its end.
-func (term *terminal) below(text string) {
+// turns waits until the line that is redrawn shows text, in it or below it, and is drawn to
+// its end, after which the cursor is at its beginning.
+func (term *terminal) turns(text string) {
 	term.t.Helper()
-	term.until("shows "+text+" above the cursor", func(screen string) bool {
+	term.until("shows "+text+" behind the cursor", func(screen string) bool {
 		cursor := term.screen.Cursor()
-		return strings.Contains(screen, text) && cursor.X == 0 && cursor.Y == strings.Count(screen, "\n")
+		lines := strings.Split(screen, "\n")[cursor.Y:]
+		return cursor.X == 0 && spinners.MatchString(lines[0]) && strings.Contains(strings.Join(lines, "\n"), text)
 	})
 }
 
@@ -41,13 +43,13 @@ var sizes = map[string]size{"": usual, "-narrow": narrow}
 func TestChecklist_ShowsAndLeavesSteps(t *testing.T) {
 	t.Parallel()
 	for suffix, s := range sizes {
-		for _, env := range []string{"COLORFGBG=", "COLORFGBG=15;0"} {
+		for _, env := range []string{"NO_COLOR=1", "NO_COLOR="} {
 			w := newWorld(t, before)
 			command := w.command("project", "create", "shop")
 			command.Env = append(command.Env, env)
 			term := open(t, command, s, false)
 			term.ends(0)
-			if found := colour.FindString(term.output()); (found == "") != (env == "COLORFGBG=") {
+			if found := colour.FindString(term.output()); (found == "") != (env == "NO_COLOR=1") {
 				t.Errorf("%s: %q", env, found)
 			}
 			w.steps(term, "create"+suffix)
@@ -101,9 +103,9 @@ func TestChecklist_SaysBelowAStepWhyItWaits(t *testing.T) {
 	})
 	isDown.Store(true)
 	term := w.open(narrow, "project", "create", "shop")
-	term.below("trying again until")
+	term.turns("trying again until")
 	if screen := regexp.MustCompile(`\s+`).ReplaceAllString(term.text(), " "); !strings.Contains(screen, "check the project") ||
-		!strings.Contains(screen, w.origin+" ") || strings.Contains(screen, "create the project") {
+		!strings.Contains(screen, w.origin+" ") || strings.Index(screen, "trying again") < strings.Index(screen, "check the project") {
 		t.Errorf("it shows\n%s", term.text())
 	}
 	isDown.Store(false)
@@ -129,15 +131,15 @@ func (w *world) refuse(ends ...string) {
 	})
 }
 
-func TestChecklist_ShowsTransferBelowStep(t *testing.T) {
+func TestChecklist_ShowsTransferInPlaceOfStep(t *testing.T) {
 	t.Parallel()
 	for suffix, s := range sizes {
 		w := newLocal(t, before)
 		w.noise(24, 1<<20)
 		open := w.slow()
 		term := w.open(s, "project", "create", "web", "--base-files")
-		term.below("uploading")
-		term.below(" left")
+		term.turns("uploading")
+		term.turns(" left")
 		golden(t, "screen/create-transfer"+suffix+".txt", spinners.ReplaceAllString(halfway(term.text()), "⠋"))
 		open()
 		term.ends(0)
@@ -153,7 +155,7 @@ func TestChecklist_InterruptedCreateSaysWhere(t *testing.T) {
 	w.noise(24, 1<<20)
 	w.slow()
 	term := w.open(usual, "project", "create", "web", "--base-files")
-	term.below("uploading")
+	term.turns("uploading")
 	term.press(ctrlC)
 	term.ends(130)
 	w.steps(term, "create-interrupted")
@@ -169,7 +171,7 @@ func TestChecklist_InterruptedBeforehandLeavesScreenInOrder(t *testing.T) {
 		hub.ServeHTTP(rw, r)
 	})
 	term := w.open(usual, "project", "create", "web")
-	term.below("check the project")
+	term.turns("check the project")
 	term.press(ctrlC)
 	term.ends(130)
 	w.steps(term, "create-interrupted-beforehand")

@@ -44,12 +44,12 @@ type question struct {
 func wizardQuestions() []question {
 	form := []turn{
 		{"> Continue", "", enter}, {"@alice/second is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
-		{"> Register", "", down}, {"> Use a registered", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
+		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
 		{"> Not now", "", enter}, {"> Create", "", ""},
 	}
 	line := []string{
 		"(default 1):\t", "(default second; < goes back):\t", "(default 1; < goes back):\t", "(default 1; < goes back):\t",
-		"(default 1; < goes back):\t2", "@account/slug (< goes back):\t@alice/pets", "(default 2; < goes back):\t", "(default 1; < goes back):\t",
+		"(default 1; < goes back):\t3", "@account/slug (< goes back):\t@alice/pets", "(default 2; < goes back):\t", "(default 1; < goes back):\t",
 	}
 	names := []string{"start", "slug", "visibility", "version", "api", "api ref", "files", "review"}
 	ends := []int{1, 2, 3, 4, 5, 7, 8, 9} // one question more takes two turns
