@@ -180,7 +180,8 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 	if w.by, err = c.Author(string(w.via)); err != nil {
 		return nil, err
 	}
-	for began := time.Now(); time.Since(began) < patience; {
+	// The second try finds out whether the condition is still met, however long the first one took.
+	for began, tries := time.Now(), 0; tries < 2 || time.Since(began) < patience; tries++ {
 		answer, err = tryConfig(c, w)
 		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
 			return answer, resourceProblem(c, err)
