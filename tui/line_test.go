@@ -1,8 +1,11 @@
 package tui_test
 
 import (
+	"io"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,11 +124,30 @@ func screen(out string) string {
 	return strings.Join(lines, "\n")
 }
 
+// output is what is drawn, which a test reads meanwhile.
+type output struct {
+	mutex sync.Mutex
+	text  strings.Builder
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.text.String()
+}
+
 func TestLine_IsRedrawnInPlaceAndGoneInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
-		columns := 80
-		line := tui.NewLine(&out, func() int { return columns })
+		var out output
+		var columns atomic.Int64
+		columns.Store(80)
+		line := tui.NewLine(&out, func() int { return int(columns.Load()) })
 		shows := func(want string) {
 			t.Helper()
 			time.Sleep(time.Second) // of the test's own clock
@@ -144,12 +166,12 @@ func TestLine_IsRedrawnInPlaceAndGoneInTheEnd(t *testing.T) {
 			t.Error("nothing is shown")
 		}
 		shows(turns + `waiting for the hub, 2s\n  connection refused; trying again until 12:00:00`)
-		columns = 40
+		columns.Store(40)
 		shows(turns + `waiting for the hub, 3s\n  connection refused; trying again\n  until 12:00:00`)
 		line.Update(tui.Progress{Phase: "uploading", Files: 1, TotalFiles: 4, Bytes: 1024, TotalBytes: 4096})
 		shows(turns + `uploading 1.0 KiB of 4.0 KiB, 3s left`)
 		line.Answered() // which is not what is shown
-		out.WriteString("^C")
+		_, _ = io.WriteString(&out, "^C")
 		shows(turns + `uploading 1.0 KiB of 4.0 KiB, 6s left`)
 		line.Hide()
 		shows(``)
@@ -163,7 +185,7 @@ func TestLine_IsRedrawnInPlaceAndGoneInTheEnd(t *testing.T) {
 func TestChecklist_LeavesALinePerStepThatEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for problem, last := range map[string]string{"": "✓ seed    done in 2.0 s\n", "failed": "✗ seed    failed after 2.0 s\n"} {
-			var out strings.Builder
+			var out output
 			list := tui.NewChecklist(tui.NewLine(&out, func() int { return 80 }), "check", "create", "seed")
 			list.Start(0)
 			time.Sleep(100 * time.Millisecond) // of the test's own clock
