@@ -37,6 +37,7 @@ if (!stack.firstVersion) throw new Error("the stack exists already")
 const project = data(await client.POST("/v1/projects", {
   body: { ...path, stack: "acme/site", api: api.api, visibility: "private" },
 }))
+if (!("visibility" in project)) throw new Error("a dry run")
 if (project.resolvedStackVersion !== "1.0.0" || project.baseFiles !== null) throw new Error("another project")
 
 const settings = { site: { title: "Pets", pages: 3 } }
