@@ -88,26 +88,6 @@ func Decode(data []byte, v any, opts ...json.Options) error {
 	return decodeError(err)
 }
 
-// DecodeFrom is [Decode] of the text that r returns, which is never in memory as a
-// whole. Errors of r are returned as they are.
-func DecodeFrom(r io.Reader, v any, opts ...json.Options) error {
-	dec := jsontext.NewDecoder(r)
-	if kind := dec.PeekKind(); kind != '{' && kind != 0 {
-		return &ShapeError{"", "must be a JSON object"}
-	}
-	opts = append([]json.Options{json.RejectUnknownMembers(true)}, opts...)
-	if err := json.UnmarshalDecode(dec, v, opts...); err != nil {
-		return decodeError(err)
-	}
-	end := dec.InputOffset()
-	if _, err := dec.ReadToken(); err == nil {
-		return &SyntaxError{end, errors.New("unexpected text after the JSON value")}
-	} else if !errors.Is(err, io.EOF) {
-		return decodeError(err)
-	}
-	return nil
-}
-
 // decodeError converts an error of the library to a SyntaxError or a ShapeError. Errors
 // of a reader, and of methods that decode a value, are returned as they are.
 func decodeError(err error) error {

@@ -94,23 +94,3 @@ func MarkdownDifference(w *Printer, d flat.Difference, full bool) {
 		w.Line("| %s | %s | %s | %s |", words[c.Sign], Markdown(c.Key), Markdown(from), Markdown(to))
 	}
 }
-
-// MarkdownFiles writes the paths of files that differ as a list.
-func MarkdownFiles(w *Printer, added, changed, removed []string) {
-	if len(added)+len(changed)+len(removed) == 0 {
-		return
-	}
-	w.Line("")
-	for _, kind := range []struct {
-		word  string
-		paths []string
-	}{{"added", added}, {"changed", changed}, {"removed", removed}} {
-		for i, path := range kind.paths {
-			if i == MaxShown {
-				w.Line("- … and %d more %s", len(kind.paths)-MaxShown, kind.word)
-				break
-			}
-			w.Line("- %s %s", kind.word, Markdown(path))
-		}
-	}
-}
