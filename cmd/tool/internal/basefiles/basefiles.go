@@ -46,7 +46,7 @@ func CheckLimits(files tree.Tree, l wire.Limits) error {
 	return nil
 }
 
-// above reports that n is above a limit, of which 0 is none.
+// above reports whether n is above a limit; 0 means that there is no limit.
 func above(n, limit int64) bool { return limit > 0 && n > limit }
 
 // KnowsModes reports whether this platform has executable bits. Without them, the

@@ -130,7 +130,7 @@ func TestCreate_StopsInTheGuide(t *testing.T) {
 	w.Run(command(w)).Done().Prints("Aborted: nothing was changed")
 }
 
-// What was made on the way is named, whatever ends the creation.
+// However the creation ends, it names what the wizard had made by then.
 func TestCreate_SaysAfterANoWhatTheGuideMade(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)

@@ -123,7 +123,7 @@ func (g *guide) makeLocal(ctx context.Context, name string) error {
 }
 
 // check finds out what is known of a local project and its hub, and changes nothing.
-// It fails where a create could not succeed whatever the answers are.
+// It fails if no answer could make the creation succeed.
 func (g *guide) check(ctx context.Context, name string) (*prompts.Preflight, error) {
 	local, err := g.app.Local(ctx, name, g.app.Itself)
 	if err != nil {
