@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/version"
@@ -233,7 +234,7 @@ func check(v any, about ref.Ref) string {
 	case *wire.DeletedBot:
 		valid = v.Bot == bot
 	case *wire.BotToken:
-		valid = v.Token != "" && v.Bot == bot
+		valid = pat.Valid(v.Token) && v.Bot == bot
 	case *wire.BotTokens:
 		valid = v.Bot == bot
 	case *wire.RevokedBotToken:
@@ -245,7 +246,7 @@ func check(v any, about ref.Ref) string {
 	case *wire.RemovedMember:
 		valid = v.User != ""
 	case *wire.CreatedToken:
-		valid = v.Token != ""
+		valid = pat.Valid(v.Token)
 	case *wire.RevokedToken:
 		valid = v.ID != ""
 	case *wire.Link:
@@ -253,7 +254,7 @@ func check(v any, about ref.Ref) string {
 	case *wire.Device:
 		valid = v.DeviceCode != "" && v.UserCode != "" && v.VerificationURI != ""
 	case *wire.DeviceToken:
-		valid = v.Token != ""
+		valid = pat.Valid(v.Token)
 	}
 	switch {
 	case !valid:

@@ -7,23 +7,20 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/command/admin"
 	"example.com/projecthub/cmd/tool/internal/command/api"
-	"example.com/projecthub/cmd/tool/internal/command/bot"
 	"example.com/projecthub/cmd/tool/internal/command/check"
 	"example.com/projecthub/cmd/tool/internal/command/create"
 	"example.com/projecthub/cmd/tool/internal/command/diff"
 	"example.com/projecthub/cmd/tool/internal/command/history"
 	"example.com/projecthub/cmd/tool/internal/command/initialize"
 	"example.com/projecthub/cmd/tool/internal/command/login"
-	"example.com/projecthub/cmd/tool/internal/command/member"
 	"example.com/projecthub/cmd/tool/internal/command/preview"
 	"example.com/projecthub/cmd/tool/internal/command/project"
 	"example.com/projecthub/cmd/tool/internal/command/publish"
 	"example.com/projecthub/cmd/tool/internal/command/pull"
 	"example.com/projecthub/cmd/tool/internal/command/push"
-	"example.com/projecthub/cmd/tool/internal/command/ratelimit"
 	"example.com/projecthub/cmd/tool/internal/command/status"
-	"example.com/projecthub/cmd/tool/internal/command/token"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 )
 
@@ -79,7 +76,7 @@ the available actions.`,
 	add("start", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
 	add("work", status.Command(a), check.Command(a), publish.Command(a), project.Command(a, create.Command(a, publishLocal)), api.Command(a), push.Command(a), pull.Command(a), diff.Command(a),
 		history.LogCommand(a), history.ShowCommand(a), history.RestoreCommand(a), preview.Command(a))
-	add("other", token.Command(a), bot.Command(a), ratelimit.Command(a), member.Command(a), completionCommand(a), versionCommand(a))
+	add("other", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a), completionCommand(a), versionCommand(a))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))
 	return root
