@@ -26,7 +26,6 @@ func Command(a *app.App) *cobra.Command {
 	}), viewCommand(a), updateCommand(a), removeCommand(a))
 }
 
-// list is a list of APIs.
 type list struct {
 	app.Listing `json:",inline"`
 	APIs        []wire.API `json:"apis"`
@@ -42,7 +41,6 @@ func find(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, er
 	return &list{l, all}, err
 }
 
-// viewed is one API.
 type viewed struct {
 	*wire.API `json:",inline"`
 	app.OnHub `json:",inline"`
@@ -78,23 +76,23 @@ project. In an environment it is that of the environment, or one on its hub.`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			name := strings.Join(args, "")
 			act := app.Action{Doing: strings.TrimSpace("view " + name)}
-			target, err := target(ctx, a, name)
+			api, err := target(ctx, a, name)
 			if err != nil {
 				return failure.Doing(err, "", "%s", act.Doing)
 			}
-			act.Next = cmdline.Tool("api", "list").With(target.Account())
+			act.Next = cmdline.Tool("api", "list").With(api.Account())
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-				found, err := hub.API(ctx, target)
-				return &viewed{API: found}, missing(err, hub, target)
+				found, err := hub.API(ctx, api)
+				return &viewed{API: found}, missing(err, hub, api)
 			})
 		}),
 	}))
 }
 
 // missing says which API there is not, if err says that.
-func missing(err error, hub *identity.Hub, target ref.Ref) error {
+func missing(err error, hub *identity.Hub, api ref.Ref) error {
 	if app.IsNotFound(err) {
-		return failure.Of(err).WithReason("there is no API %s on %s", target, hub.Origin())
+		return failure.Of(err).WithReason("there is no API %s on %s", api, hub.Origin())
 	}
 	return err
 }
@@ -108,7 +106,11 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	if err != nil {
 		return ref.Ref{}, err
 	}
-	return ofLocal(a, local)
+	client, err := a.ReadClient(local)
+	if err != nil {
+		return ref.Ref{}, failure.At(app.StageRead, err)
+	}
+	return ofClient(local, client)
 }
 
 // named returns the API of an argument, which is on the hub of the environment in use.
@@ -120,21 +122,17 @@ func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	return r, a.UseEnvironmentHub(ctx)
 }
 
-// ofLocal returns the API that a local project's client.json names.
-func ofLocal(a *app.App, local *workspace.Project) (ref.Ref, error) {
-	client, err := a.ReadClient(local)
-	if err != nil {
-		return ref.Ref{}, failure.At(app.StageRead, err)
-	}
+// ofClient returns the API that the client.json of a local project names.
+func ofClient(local *workspace.Project, client *workspace.Client) (ref.Ref, error) {
 	if !client.API.Present() {
 		f := failure.New(failure.CodeInvalidFile, "%s names no API", local.ClientPath())
 		return ref.Ref{}, f.At(app.StageAPI).WithHint("name one, as @account/slug").Try(cmdline.Tool("api", "list"))
 	}
 	r, err := ref.Parse(client.API.Text)
 	if err != nil {
-		return r, failure.At(app.StageAPI, failure.New(failure.CodeInvalidFile, "%s: api: %w", client.API.At, err))
+		err = failure.New(failure.CodeInvalidFile, "%s: api: %w", client.API.At, err).At(app.StageAPI)
 	}
-	return r, nil
+	return r, err
 }
 
 // registered completes the name of a registered API.
@@ -149,7 +147,6 @@ func registered(a *app.App) app.Completion {
 	})
 }
 
-// removed is an API that is gone.
 type removed struct {
 	*wire.DeletedAPI `json:",inline"`
 	app.OnHub        `json:",inline"`
@@ -179,16 +176,17 @@ given. The token needs the scope admin:resource.`,
 
 		ValidArgsFunction: app.FirstOnly(registered(a)),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			target, err := named(ctx, a, args[0])
+			api, err := named(ctx, a, args[0])
 			if err != nil {
 				return err
 			}
-			return a.Call(ctx, app.Action{Doing: fmt.Sprintf("delete %s", target)}, func(hub *identity.Hub) (app.Result, error) {
-				title := fmt.Sprintf("Delete the API %s for good?", target)
-				if err := a.ConfirmRef(ctx, force, title, "An API that projects use is not deleted.", target); err != nil {
+			act := app.Action{Doing: fmt.Sprintf("delete %s", api), Writes: true}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				title := fmt.Sprintf("Delete the API %s for good?", api)
+				if err := a.ConfirmRef(ctx, force, title, "An API that projects use is not deleted.", api); err != nil {
 					return nil, err
 				}
-				deleted, err := hub.DeleteAPI(ctx, target)
+				deleted, err := hub.DeleteAPI(ctx, api)
 				return &removed{DeletedAPI: deleted}, err
 			})
 		}),

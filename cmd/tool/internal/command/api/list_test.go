@@ -170,3 +170,31 @@ func TestRm_RefusesAnAPIThatProjectsUse(t *testing.T) {
 	w.Run(api.Command, "rm", "@alice/web", "--json").Done().Prints(`"existed":false`)
 	w.Run(api.Command, "rm").Exits(2)
 }
+
+func TestAPI_AsksBeforeAnotherHubThanTheWorkspacesIsChanged(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{}`)
+	w.Local("@alice/web", `{}`)
+	w.Write(".tool/web/client.json", `{"api": "@alice/web", "source": "openapi.json", "settings": {}}`)
+	w.Write(".tool/hub.json", `{"origin": "http://127.0.0.1:1"}`)
+	for _, args := range [][]string{{"rm", "@alice/none", "--force"}, {"update", "--force"}} {
+		w.UI.Asked, w.UI.Answers = nil, []string{"no"}
+		w.Run(api.Command, args...).Done().Prints("Aborted: nothing was changed")
+		if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], "Use another hub than the workspace's?") {
+			t.Errorf("%v: asked %q", args, w.UI.Asked)
+		}
+	}
+}
+
+func TestUpdate_WarnsOnceOfASlip(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project(`{}`)
+	w.Local("@alice/web", `{}`)
+	w.Write(".tool/web/client.json", `{"api": "@alice/web", "source": "openapi.json", "setings": {}, "settings": {}}`)
+	if r := w.Run(api.Command, "update").Done(); strings.Count(r.Err, "setings") != 1 {
+		t.Errorf("%q", r.Err)
+	}
+	w.Run(api.Command, "update", "").Exits(2)
+}

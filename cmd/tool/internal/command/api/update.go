@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,15 +28,20 @@ type updated struct {
 
 func (*updated) Effect() string { return "the API was updated" }
 
-// updateOptions are the flags of api update.
-type updateOptions struct {
+// update replaces the description of an API by the source of a local project.
+type update struct {
 	from    app.Optional
 	force   bool
 	allowed []string // files that are sent although they hold secrets
+
+	api    ref.Ref
+	local  *workspace.Project
+	source *workspace.Schema
+	app.Description
 }
 
 func updateCommand(a *app.App) *cobra.Command {
-	var o updateOptions
+	var u update
 	c := &cobra.Command{
 		Use:   "update [" + argument + "]",
 		Short: "Replace the description of a registered API",
@@ -49,128 +53,104 @@ description. A terminal asks first, unless --force is given.`,
 		Args:    cmdline.AtMost(argument),
 
 		ValidArgsFunction: app.FirstOnly(registered(a)),
-		RunE: a.Run(func(ctx context.Context, args []string) error {
-			if o.from.Given() && o.from.String() == "" {
+		RunE: a.Run(func(ctx context.Context, args []string) (err error) {
+			if u.from.Given() && u.from.String() == "" {
 				return app.EmptyLocal("--from")
 			}
-			var api ref.Ref
-			if name := strings.Join(args, ""); name != "" {
-				var err error
-				if api, err = app.ParseArgument(name, "an API"); err != nil {
+			act := app.Action{Doing: "update", Writes: true}
+			if len(args) > 0 {
+				if u.api, err = app.ParseArgument(args[0], "an API"); err != nil {
 					return err
 				}
+				act.Doing = fmt.Sprintf("update %s", u.api)
 			}
-			return update(ctx, a, api, &o)
+			if err := u.plan(ctx, a, args); err != nil {
+				return failure.Doing(err, "", "%s", act.Doing)
+			}
+			act.Doing, act.Next = fmt.Sprintf("update %s", u.api), cmdline.Tool("api", "list").With(u.api.Account())
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				r, err := u.apply(ctx, a, hub)
+				return r, missing(err, hub, u.api)
+			})
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.Var(&o.from, "from", "take the source of this local `PROJECT` (default: the only one)")
-	fl.BoolVar(&o.force, "force", false, "replace without asking")
-	app.AllowSecrets(c, &o.allowed)
+	fl.Var(&u.from, "from", "take the source of this local `PROJECT` (default: the only one)")
+	fl.BoolVar(&u.force, "force", false, "replace without asking")
+	app.AllowSecrets(c, &u.allowed)
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
 	return a.HubFlags(a.EnvFlag(c))
 }
 
-// update replaces the description of an API, which is that of the local project if it is
-// zero.
-func update(ctx context.Context, a *app.App, api ref.Ref, o *updateOptions) error {
-	act := app.Action{Doing: "update"}
-	again := a.Line()
-	if !api.IsZero() {
-		act.Doing, again = fmt.Sprintf("update %s", api), again.With(api.String())
+// plan reads the source, and finds the API if none is named.
+func (u *update) plan(ctx context.Context, a *app.App, named []string) (err error) {
+	again := func(local string) cmdline.Line { return a.Line().With(named...).Flag("--from", local) }
+	if u.local, err = a.Local(ctx, u.from.String(), again); err != nil {
+		return err
 	}
-	local, err := a.Local(ctx, o.from.String(), func(local string) cmdline.Line { return again.Flag("--from", local) })
-	var s *source
-	if err == nil {
-		s, err = readSource(a, local)
+	client, err := a.ReadClient(u.local)
+	if err != nil {
+		return failure.At(app.StageRead, err)
 	}
-	if err == nil && api.IsZero() {
-		api, err = ofLocal(a, local)
+	if u.source, err = client.Schema(); err == nil && u.source.URL == "" {
+		u.Description, err = app.ReadDescription(u.source)
 	}
 	if err != nil {
-		return failure.Doing(err, "", "%s", act.Doing)
+		return failure.At(app.StageAPI, err)
 	}
-	act.Doing, act.Next = fmt.Sprintf("update %s", api), cmdline.Tool("api", "list").With(api.Account())
-	return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-		former, err := hub.API(ctx, api)
-		if err != nil {
-			return nil, missing(err, hub, api)
+	if u.api.IsZero() {
+		u.api, err = ofClient(u.local, client)
+	}
+	return err
+}
+
+func (u *update) apply(ctx context.Context, a *app.App, hub *identity.Hub) (*updated, error) {
+	former, err := hub.API(ctx, u.api)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(u.Text)
+	if u.source.URL != "" || former.SHA256 != hex.EncodeToString(sum[:]) {
+		if err := u.confirm(ctx, a, former); err != nil {
+			return nil, err
 		}
-		if former.SHA256 != s.digest {
-			if err := o.confirm(ctx, a, local, former, s); err != nil {
-				return nil, err
-			}
-		}
-		now, err := s.send(ctx, hub, api)
-		if err != nil {
-			return nil, missing(err, hub, api)
-		}
-		r := &updated{viewed: viewed{API: now, Noted: app.Noted{Notes: s.Notes}}, Changed: now.SHA256 != former.SHA256}
-		if !r.Changed {
-			r.Note("the hub had this description already")
-		}
-		return r, nil
-	})
+	}
+	var now *wire.API
+	if u.source.URL != "" {
+		now, err = hub.UpdateAPIFrom(ctx, u.api, u.source.URL)
+	} else {
+		now, err = hub.UpdateAPI(ctx, u.api, hubclient.Description{Document: u.Text, Name: path.Base(u.source.File)})
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &updated{viewed: viewed{API: now, Noted: app.Noted{Notes: u.Notes}}, Changed: now.SHA256 != former.SHA256}
+	if !r.Changed {
+		r.Note("the hub had this description already")
+	}
+	return r, nil
 }
 
 // confirm asks before a description is replaced. Where it does not ask, it refuses files that
 // hold secrets.
-func (o *updateOptions) confirm(
-	ctx context.Context, a *app.App, local *workspace.Project, former *wire.API, s *source,
-) error {
-	a.ListFiles(s.Description)
-	files := s.Sensitive(ctx, local.Workspace.Dir, o.allowed)
-	if a.Strict() || o.force {
+func (u *update) confirm(ctx context.Context, a *app.App, former *wire.API) error {
+	a.ListFiles(u.Description)
+	files := u.Sensitive(ctx, u.local.Workspace.Dir, u.allowed)
+	if a.Strict() || u.force {
 		if note := files.Note("file of the description", "files of the description", ""); note != "" {
-			s.Notes = append(s.Notes, note)
+			u.Notes = append(u.Notes, note)
 		}
-		again := a.Line().With(former.API.String()).Flag("--from", local.Name)
-		return failure.At(app.StageAPI, app.RefuseSecrets(files.Secrets, o.allowed, again))
+		again := a.Line().With(u.api.String()).Flag("--from", u.local.Name)
+		return failure.At(app.StageAPI, app.RefuseSecrets(files.Secrets, u.allowed, again))
 	}
 	return app.Agreed(a.UI.Confirm(ctx, prompts.YesNo{
-		Title: fmt.Sprintf("Replace the description of %s?", former.API),
+		Title: fmt.Sprintf("Replace the description of %s?", u.api),
 		Facts: append([]string{
 			fmt.Sprintf("Now   %s %s, registered by %s", former.Title, former.Version, former.CreatedBy),
-			"By    " + s.name,
+			"By    " + u.source.URL + u.source.File,
 			"All projects that use the API get the new description.",
 		}, files.Facts()...),
-		Yes: "Replace it", No: "Leave it",
+		Yes: "Replace it", No: "Change nothing",
 	}))
-}
-
-// source is the description in a file, or at an address.
-type source struct {
-	name   string // of the file, or the address
-	url    string // "" for a file
-	digest string // "" for an address
-	app.Description
-}
-
-// readSource reads what source of a local project names.
-func readSource(a *app.App, local *workspace.Project) (*source, error) {
-	client, err := a.ReadClient(local)
-	if err != nil {
-		return nil, failure.At(app.StageRead, err)
-	}
-	schema, err := client.Schema()
-	if err != nil {
-		return nil, failure.At(app.StageAPI, err)
-	}
-	if schema.URL != "" {
-		return &source{name: schema.URL, url: schema.URL}, nil
-	}
-	read, err := app.ReadDescription(schema)
-	if err != nil {
-		return nil, failure.At(app.StageAPI, err)
-	}
-	sum := sha256.Sum256(read.Text)
-	return &source{name: schema.File, digest: hex.EncodeToString(sum[:]), Description: read}, nil
-}
-
-func (s *source) send(ctx context.Context, hub *identity.Hub, api ref.Ref) (*wire.API, error) {
-	if s.url != "" {
-		return hub.UpdateAPIFrom(ctx, api, s.url)
-	}
-	return hub.UpdateAPI(ctx, api, hubclient.Description{Document: s.Text, Name: path.Base(s.name)})
 }
