@@ -43,36 +43,40 @@ func (h *Hub) Fault(err error) error {
 // changes nothing.
 func (id *Identity) explain(err error) failure.Failure {
 	f := failure.Of(err)
+	refused := f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden
 	switch {
-	case f.Token != "":
+	case f.Token != "": // it is explained
 	case f.Status == http.StatusUnauthorized && id.Token == "":
-		return id.needToken().At(f.Stage)
-	case f.Status == http.StatusUnauthorized:
-		f = id.blame(f)
+		return failure.Of(id.NeedToken()).At(f.Stage)
+	case refused && id.Token != "":
+		f.Token = id.TokenPlace()
+		f = f.WithReason("%w (the token %s… of %s)", f.Reason, pat.Shown(id.Token), f.Token)
 		switch {
+		case f.Status == http.StatusForbidden: // another token of the same user would not do
 		case id.TokenSource == FromLogin: // another's would come before what is stored
 			f.Recipe = []cmdline.Line{id.loginLine()}
 		case f.Hint == "":
 			f.Hint = "create another on the hub's page /tokens, or remove it and run tool login"
 		}
-	case f.Status == http.StatusForbidden && id.Token != "":
-		f = id.blame(f)
-	case f.Code == hubclient.CodeUnreachable && id.OriginSource == FromDefault && f.Hint == "":
-		f.Hint = "no hub's address was given: name it with --origin or " + OriginVariable
-	case f.Code == hubclient.CodeUnreachable && f.Hint == "" && id.OriginSource == FromEnvFile:
-		f.Hint = "check that the hub is running, and the origin in the environment's file (client.ENV.json)"
-	case f.Code == hubclient.CodeUnreachable && f.Hint == "" && id.OriginSource != FromFlag && id.OriginSource != FromEnvironment && id.Origin == id.Workspace:
-		f.Hint = "check that the hub is running, and the origin in .tool/hub.json"
-	case f.Code == hubclient.CodeUnreachable && f.Hint == "":
-		f.Hint = "check that the hub is running, and the address given by --origin, " + OriginVariable + " or the login"
-	case f.Code == hubclient.CodeTimeout && f.Hint == "":
+	case f.Hint != "":
+	case f.Code == hubclient.CodeUnreachable:
+		f.Hint = id.checkOrigin()
+	case f.Code == hubclient.CodeTimeout:
 		f.Hint = "try again, or wait longer with --timeout"
 	}
 	return f
 }
 
-// blame adds to the refusal of a token which one it was.
-func (id *Identity) blame(f failure.Failure) failure.Failure {
-	f.Token = id.TokenPlace()
-	return f.WithReason("%w (the token %s… of %s)", f.Reason, pat.Shown(id.Token), f.Token)
+// checkOrigin says where the address of a hub that cannot be reached is written.
+func (id *Identity) checkOrigin() string {
+	place := "the address given by --origin, " + OriginVariable + " or the login"
+	switch {
+	case id.OriginSource == FromDefault:
+		return "no hub's address was given: name it with --origin or " + OriginVariable
+	case id.OriginSource == FromEnvFile:
+		place = "the origin in the environment's file (client.ENV.json)"
+	case id.Origin == id.Workspace && id.OriginSource != FromFlag && id.OriginSource != FromEnvironment:
+		place = "the origin in .tool/hub.json"
+	}
+	return "check that the hub is running, and " + place
 }

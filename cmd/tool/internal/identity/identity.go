@@ -145,7 +145,10 @@ func (id *Identity) findOrigin(o Options) error {
 	}
 	if id.Token != "" && o.EnvFile != "" && o.Origin == nil {
 		if trusted, err := hubclient.ParseOrigin(given); err != nil || trusted != o.EnvFile {
-			return id.notForFile(o.EnvFile)
+			// Anyone who can write to a repository would get the tokens of its pipelines.
+			return failure.New(failure.CodeNoToken,
+				"the token of %s is not sent to %s, which only the environment's file names", id.TokenPlace(), o.EnvFile).
+				WithHint("if the token is for that hub, name the hub with --origin or %s", OriginVariable)
 		}
 	}
 	if o.EnvFile != "" {
@@ -160,13 +163,6 @@ func (id *Identity) findOrigin(o Options) error {
 	}
 	id.Origin, id.OriginSource = origin, source
 	return nil
-}
-
-// notForFile is the failure for a token that would go to a hub that only a file of the
-// workspace names: whoever can write to a repository would get the tokens of its pipelines.
-func (id *Identity) notForFile(origin string) failure.Failure {
-	return failure.New(failure.CodeNoToken, "the token of %s is not sent to %s, which only the environment's file names", id.TokenPlace(), origin).
-		WithHint("if the token is for that hub, name the hub with --origin or %s", OriginVariable)
 }
 
 // useLogin takes the token from the login file: that of the origin that was given,
@@ -201,20 +197,13 @@ func (id *Identity) NeedToken() error {
 	if id.Token != "" {
 		return nil
 	}
-	return id.needToken()
-}
-
-func (id *Identity) needToken() failure.Failure {
 	f := failure.New(failure.CodeNoToken, "there is no token for %s", id.Origin).Try(id.loginLine())
-	switch id.OriginSource {
-	case FromWorkspace:
-		return f.WithCode(failure.CodeNotLoggedIn).WithReason("not logged in to %s, the hub of this workspace", id.Origin).
+	of := map[Source]string{FromWorkspace: "workspace", FromEnvFile: "environment"}[id.OriginSource]
+	switch {
+	case of != "":
+		return f.WithCode(failure.CodeNotLoggedIn).WithReason("not logged in to %s, the hub of this %s", id.Origin, of).
 			WithHint("log in, or give the token and the hub's address with --token and --origin")
-	case FromEnvFile:
-		return f.WithCode(failure.CodeNotLoggedIn).WithReason("not logged in to %s, the hub of this environment", id.Origin).
-			WithHint("log in, or give the token and the hub's address with --token and --origin")
-	}
-	if id.emptyVariable {
+	case id.emptyVariable:
 		return f.WithHint("%s is set, but empty", TokenVariable)
 	}
 	return f.WithHint("give one with --token or %s, or log in", TokenVariable)

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,26 +47,18 @@ type Logins struct {
 	loginFile
 	edits []func(*loginFile)
 	dir   string
-	loose bool
 }
 
-// fileName is the login file's name within the program's configuration directory.
-const fileName = "login.json"
-
 // LoadLogins reads the login file in dir. A missing one is empty.
-func LoadLogins(dir string) (*Logins, error) {
-	l := &Logins{dir: dir}
-	var err error
+func LoadLogins(dir string) (l *Logins, err error) {
+	l = &Logins{dir: dir}
 	if l.loginFile, err = readFile(l.path()); err != nil {
 		return nil, err
-	}
-	if info, err := os.Stat(l.path()); err == nil && runtime.GOOS != "windows" {
-		l.loose = info.Mode().Perm()&0o077 != 0
 	}
 	return l, nil
 }
 
-func (l *Logins) path() string { return filepath.Join(l.dir, fileName) }
+func (l *Logins) path() string { return filepath.Join(l.dir, "login.json") }
 
 // Its errors quote nothing of the file: what is damaged may be a token.
 func readFile(path string) (loginFile, error) {
@@ -79,7 +70,7 @@ func readFile(path string) (loginFile, error) {
 	if err != nil {
 		return f, failure.New(failure.CodeInvalidFile, "the login file cannot be read: %w", err)
 	}
-	if wire.Decode(data, &f, json.RejectUnknownMembers(false)) != nil || !f.canonical() {
+	if wire.Decode(data, &f, json.RejectUnknownMembers(false)) != nil || f.canonical() != nil {
 		return f, failure.New(failure.CodeInvalidFile, "the login file %s is damaged", path).
 			WithHint("remove it and log in again")
 	}
@@ -87,27 +78,20 @@ func readFile(path string) (loginFile, error) {
 }
 
 // canonical rewrites every origin to the form in which origins are compared.
-func (f *loginFile) canonical() bool {
-	origins := []*string{}
+func (f *loginFile) canonical() (err error) {
 	if f.Current != "" {
-		origins = append(origins, &f.Current)
+		f.Current, err = hubclient.ParseOrigin(f.Current)
 	}
-	for i := range f.Logins {
-		origins = append(origins, &f.Logins[i].Origin)
+	for i := 0; i < len(f.Logins) && err == nil; i++ {
+		f.Logins[i].Origin, err = hubclient.ParseOrigin(f.Logins[i].Origin)
 	}
-	for _, o := range origins {
-		origin, err := hubclient.ParseOrigin(*o)
-		if err != nil {
-			return false
-		}
-		*o = origin
-	}
-	return true
+	return err
 }
 
 // Warning says that others can read the login file, "" when they cannot.
 func (l *Logins) Warning() string {
-	if !l.loose {
+	info, err := os.Stat(l.path())
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
 		return ""
 	}
 	return fmt.Sprintf("others can read your tokens in %s: chmod 600 it", l.path())
@@ -123,7 +107,14 @@ func (f *loginFile) Find(origin string) (Login, bool) {
 }
 
 // Put adds an entry, or replaces that of the same origin, and makes it the current one.
-func (l *Logins) Put(entry Login) { l.edit(func(f *loginFile) { f.put(entry) }) }
+func (l *Logins) Put(entry Login) {
+	l.edit(func(f *loginFile) {
+		f.remove(entry.Origin)
+		f.Logins = append(f.Logins, entry)
+		slices.SortFunc(f.Logins, func(a, b Login) int { return strings.Compare(a.Origin, b.Origin) })
+		f.Current = entry.Origin
+	})
+}
 
 // Remove drops the entry of origin and reports whether there was one. If it was the
 // current one, none is.
@@ -138,13 +129,6 @@ func (l *Logins) edit(change func(*loginFile)) {
 	l.edits = append(l.edits, change)
 }
 
-func (f *loginFile) put(entry Login) {
-	f.remove(entry.Origin)
-	f.Logins = append(f.Logins, entry)
-	slices.SortFunc(f.Logins, func(a, b Login) int { return strings.Compare(a.Origin, b.Origin) })
-	f.Current = entry.Origin
-}
-
 func (f *loginFile) remove(origin string) {
 	f.Logins = slices.DeleteFunc(f.Logins, func(e Login) bool { return e.Origin == origin })
 	if f.Current == origin {
@@ -152,15 +136,8 @@ func (f *loginFile) remove(origin string) {
 	}
 }
 
-// lockName is the name of the lock file, which is empty and stays.
-const lockName = "." + fileName + ".lock"
-
-// lockTime is how long a login waits for another one, which may have been stopped, and
-// lockDelay how often it looks.
-const (
-	lockTime  = 30 * time.Second
-	lockDelay = 5 * time.Millisecond
-)
+// lockTime is how long a login waits for another one, which may have been stopped.
+const lockTime = 30 * time.Second
 
 // Save makes the changes in the file as it is by now, so that two programs that
 // log in at once lose nothing. The file is readable by its owner alone, and
@@ -169,10 +146,10 @@ func (l *Logins) Save() error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return l.notWritten(err)
 	}
-	lock := flock.New(filepath.Join(l.dir, lockName), flock.SetPermissions(private))
+	lock := flock.New(filepath.Join(l.dir, ".login.json.lock"), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
 	defer cancel()
-	locked, err := lock.TryLockContext(ctx, lockDelay)
+	locked, err := lock.TryLockContext(ctx, 5*time.Millisecond)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return l.notWritten(errors.New("another program has locked it"))
 	}
@@ -190,10 +167,11 @@ func (l *Logins) Save() error {
 	if err != nil {
 		return err
 	}
-	if err := writePrivate(l.path(), append(data, '\n')); err != nil {
+	// A symbolic link is replaced, not followed.
+	if err := state.WriteFile(l.path(), append(data, '\n'), l.keepOwner); err != nil {
 		return l.notWritten(err)
 	}
-	l.loginFile, l.edits, l.loose = now, nil, false
+	l.loginFile, l.edits = now, nil
 	return nil
 }
 
@@ -202,28 +180,14 @@ func (l *Logins) notWritten(err error) error {
 	return failure.New(failure.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), failure.Cause(err))
 }
 
-// writePrivate replaces the file at path, or the symbolic link that is there, by
-// one with data. It leaves one alone that is the same.
-func writePrivate(path string, data []byte) error {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
-		if info, err := os.Lstat(path); err == nil && info.Mode() == private {
-			return nil
-		}
-	}
-	return state.WriteFile(path, data, func(f *os.File) error { return keepOwner(f, path) })
-}
-
-// keepOwner gives f the owner of the file at path, or else of its directory.
-func keepOwner(f *os.File, path string) error {
-	is, err := os.Lstat(path)
+// keepOwner gives f the owner of the login file, or else of its directory.
+func (l *Logins) keepOwner(f *os.File) error {
+	like, err := os.Lstat(l.path())
 	if err != nil {
-		is, err = os.Stat(filepath.Dir(path))
+		like, err = os.Stat(l.dir)
 	}
 	if err != nil {
 		return err
 	}
-	return owner.Keep(f, is)
+	return owner.Keep(f, like)
 }
-
-// private is the login file's mode: a regular file for its owner alone.
-const private fs.FileMode = 0o600

@@ -192,24 +192,6 @@ func TestLogins_LooseModeWarnsAndIsTightened(t *testing.T) {
 	}
 }
 
-func TestLogins_UnchangedSaveLeavesFileAlone(t *testing.T) {
-	dir := t.TempDir()
-	l := load(t, dir)
-	l.Put(identity.Login{Origin: a, Token: tokenA, Scopes: []wire.Scope{}})
-	save(t, l)
-	path := filepath.Join(dir, loginFile)
-	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry, _ := l.Find(a)
-	l.Put(entry)
-	save(t, l)
-	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
-		t.Errorf("it was written anew, %v", err)
-	}
-}
-
 func TestLogins_ReadSymlinkButNeverWriteThroughIt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege here")
