@@ -2,8 +2,10 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,16 +13,28 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
 )
 
+// completeVisibility completes the value of --visibility.
+var completeVisibility = cobra.FixedCompletions(
+	[]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp)
+
+func checkVisibility(typed string) error {
+	if v := wire.Visibility(typed); v != wire.Private && v != wire.Public {
+		return cmdline.Usagef("--visibility is private or public, not %q", typed)
+	}
+	return nil
+}
+
 func editCommand(a *app.App) *cobra.Command {
 	var visibility, stackVersion, api string
 	var enforce bool
-	var c *cobra.Command
-	c = &cobra.Command{
+	c := &cobra.Command{
 		Use: "edit [<@account/slug>]",
 		// What sets the same fields is called set elsewhere.
 		Aliases: []string{"set"},
@@ -37,38 +51,39 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 		Args:    cmdline.AtMost("<@account/slug>"),
 
 		ValidArgsFunction: app.FirstOnly(a.HubProjects()),
-		RunE: a.Run(func(ctx context.Context, args []string) error {
-			change := wire.EditProject{Visibility: wire.Visibility(visibility), StackVersion: stackVersion}
-			if c.Flags().Changed("enforce-schema") {
-				change.EnforceSchema = &enforce
-			}
-			switch {
-			case visibility == "" && stackVersion == "" && api == "" && change.EnforceSchema == nil:
-				return cmdline.Usagef("say what to change: --visibility, --stack-version, --api or --enforce-schema")
-			case visibility != "" && change.Visibility != wire.Private && change.Visibility != wire.Public:
-				return cmdline.Usagef("--visibility is private or public, not %q", visibility)
-			case stackVersion != "" && stackVersion != wire.Latest && !version.Valid(stackVersion):
-				return cmdline.Usagef("--stack-version is latest or a version such as 1.2.0, not %q", stackVersion)
-			}
-			if api != "" {
-				var err error
-				if change.API, err = ref.ParseTyped(api); err != nil {
-					return cmdline.Usagef("--api is @account/slug: %v", err)
-				}
-			}
-			name := strings.Join(args, "")
-			target, err := target(ctx, a, name)
-			if err != nil {
-				return failure.Doing(failure.At(app.StageDestination, err), "", "%s", strings.TrimSpace("edit "+name))
-			}
-			act := app.Action{Doing: fmt.Sprintf("edit %s", target), Project: target, Writes: true}
-			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-				p, err := hub.EditProject(ctx, target, change)
-				return &viewed{Project: p, effect: "the project was changed"}, err
-			})
-		}),
 	}
 	fl := c.Flags()
+	c.RunE = a.Run(func(ctx context.Context, args []string) (err error) {
+		change := wire.EditProject{Visibility: wire.Visibility(visibility), StackVersion: stackVersion}
+		if fl.Changed("enforce-schema") {
+			change.EnforceSchema = &enforce
+		}
+		if visibility == "" && stackVersion == "" && api == "" && change.EnforceSchema == nil {
+			return cmdline.Usagef("say what to change: --visibility, --stack-version, --api or --enforce-schema")
+		}
+		if visibility != "" {
+			if err := checkVisibility(visibility); err != nil {
+				return err
+			}
+		}
+		if stackVersion != "" && stackVersion != wire.Latest && !version.Valid(stackVersion) {
+			return cmdline.Usagef("--stack-version is latest or a version such as 1.2.0, not %q", stackVersion)
+		}
+		if api != "" {
+			if change.API, err = ref.ParseTyped(api); err != nil {
+				return cmdline.Usagef("--api is @account/slug: %v", err)
+			}
+		}
+		act, err := about(ctx, a, "edit", strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		act.Doing, act.Writes = fmt.Sprintf("edit %s", act.Project), true
+		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+			p, err := hub.EditProject(ctx, act.Project, change)
+			return &viewed{Project: p, effect: "the project was changed"}, err
+		})
+	})
 	fl.SortFlags = false
 	fl.StringVar(&visibility, "visibility", "", "set who can see the project: `private|public`")
 	fl.StringVar(&stackVersion, "stack-version", "", "use this published `VERSION` of the stack, or latest")
@@ -77,4 +92,97 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 		"refuse settings that the stack's schema does not allow; =false only reports them")
 	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
 	return a.HubFlags(a.EnvFlag(c))
+}
+
+func copyCommand(a *app.App) *cobra.Command {
+	var expires, visibility string
+	c := &cobra.Command{
+		Use:   "copy <@account/slug> <name>",
+		Short: "Create a hub project as a copy of another one",
+		Long: `Create a hub project with the stack, the API, the config and the base files of
+another one. Nothing is uploaded. <name> is a slug in the same account, or
+@account/slug. An existing project is never changed.
+
+With --expires the hub deletes the copy after that time: for the preview of a
+pull request, to which push --project then pushes.
+
+The token needs the scope write:catalog, the role writer on the account of the
+copy, and the role reader on those of the project, its stack and its API.`,
+		Example: "  tool project copy @acme/web web-pr-7 --expires 7d\n" +
+			"  tool push web --project @acme/web-pr-7 --no-record",
+		Args: cmdline.Exactly("<@account/slug>", "<name>"),
+
+		ValidArgsFunction: app.FirstOnly(a.HubProjects()),
+		RunE: a.Run(func(ctx context.Context, args []string) error {
+			if err := checkVisibility(visibility); err != nil {
+				return err
+			}
+			lifetime, err := pat.ParseLifetime(expires)
+			if err != nil {
+				return cmdline.Usagef("--expires: %v", err)
+			}
+			source, err := app.ParseArgument(args[0], "a project")
+			if err != nil {
+				return err
+			}
+			act := app.Action{Doing: fmt.Sprintf("copy %s to %s", args[0], args[1]), Stage: app.StageCreate, Writes: true}
+			if ref.ValidName(args[1]) {
+				act.Project, err = ref.New(source.Account(), args[1])
+			} else {
+				act.Project, err = parseWhole(args[1])
+			}
+			if err != nil {
+				return failure.Doing(failure.At(app.StageDestination, err), "", "%s", act.Doing)
+			}
+			create := wire.CreateProject{
+				Account: act.Project.Account(), Slug: act.Project.Slug(), CopyOf: source, Visibility: wire.Visibility(visibility),
+			}
+			if lifetime > 0 {
+				create.ExpiresAt = time.Now().Add(lifetime).UTC().Truncate(time.Second)
+			}
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				created, err := hub.CreateProject(ctx, create)
+				if err != nil {
+					return nil, explainCopy(err, hub, source, act.Project)
+				}
+				return &copied{Project: created.Project(), CopyOf: source}, nil
+			})
+		}),
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&expires, "expires", "never", "have the hub delete the copy after this `LIFETIME`, such as 12h, 7d or 4w")
+	fl.StringVar(&visibility, "visibility", string(wire.Private), "set who can see the copy: `private|public`")
+	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
+	return a.HubFlags(c)
+}
+
+// copied is a project that was created as a copy.
+type copied struct {
+	wire.Project `json:",inline"`
+	CopyOf       ref.Ref `json:"copyOf"`
+	app.OnHub    `json:",inline"`
+	app.Noted    `json:",inline"`
+}
+
+func (*copied) Kind() string   { return "copied" }
+func (*copied) Effect() string { return "the project was created" }
+
+func (r *copied) Text(w *app.Printer) {
+	w.Head("Created %s as a copy of %s", r.Project.Project, r.CopyOf)
+	projectFields(w, r.Origin, &r.Project)
+}
+
+// explainCopy adds the next command to why a project was not copied.
+func explainCopy(err error, hub *identity.Hub, source, target ref.Ref) error {
+	f := failure.Of(err)
+	if f.Code == wire.CodeProjectExists {
+		return f.WithHint("nothing was changed; push to it, or delete it first").
+			WithRecipe(cmdline.Tool("project", "view").With(target.String()))
+	}
+	if e, ok := errors.AsType[*hubclient.Error](err); ok && len(e.Errors) == 1 && e.Errors[0].Pointer == "/copyOf" {
+		return f.WithReason("there is no project %s on %s", source, hub.Origin()).
+			WithRecipe(app.OrRestore(err, source, cmdline.Tool("project", "list").With(source.Account())))
+	}
+	return f
 }

@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -41,15 +42,15 @@ func listCommand(a *app.App) *cobra.Command {
 	return c
 }
 
-// listDeleted is a list of projects that can be restored.
-type listDeleted struct {
+// list is a list of projects, or of deleted ones that can be restored.
+type list[T any] struct {
 	app.Listing `json:",inline"`
-	Deleted     bool                  `json:"deleted"` // always true
-	Projects    []wire.DeletedProject `json:"projects"`
+	Deleted     bool `json:"deleted,omitzero"`
+	Projects    []T  `json:"projects"`
 	app.Noted   `json:",inline"`
 }
 
-func (*listDeleted) Kind() string { return "projects" }
+func (*list[T]) Kind() string { return "projects" }
 
 func findDeleted(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
 	all, err := hub.DeletedProjects(ctx, l.Account)
@@ -57,17 +58,8 @@ func findDeleted(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Res
 		l.Row(d.Project.String(), "deleted by "+d.DeletedBy+", "+app.Ago(d.DeletedAt),
 			"can be restored until "+app.Time(d.RestorableUntil))
 	}
-	return &listDeleted{Listing: l, Deleted: true, Projects: all}, err
+	return &list[wire.DeletedProject]{Listing: l, Deleted: true, Projects: all}, err
 }
-
-// list is a list of projects.
-type list struct {
-	app.Listing `json:",inline"`
-	Projects    []wire.Project `json:"projects"`
-	app.Noted   `json:",inline"`
-}
-
-func (*list) Kind() string { return "projects" }
 
 func findAll(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
 	all, err := hub.Projects(ctx, l.Account)
@@ -81,7 +73,7 @@ func findAll(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result,
 		}
 		l.Row(v.Project.String(), string(v.Visibility), "@"+v.Stack+" "+v.StackVersion, state)
 	}
-	return &list{Listing: l, Projects: all}, err
+	return &list[wire.Project]{Listing: l, Projects: all}, err
 }
 
 func viewCommand(a *app.App) *cobra.Command {
@@ -107,35 +99,18 @@ its hub.`,
 // View shows the hub project that is named, else that of the only local one,
 // or opens its page.
 func View(ctx context.Context, a *app.App, name string, web bool) error {
-	act := app.Action{Doing: strings.TrimSpace("view " + name), Anyone: true}
-	target, err := target(ctx, a, name)
+	act, err := about(ctx, a, "view", name)
 	if err != nil {
-		return failure.Doing(failure.At(app.StageDestination, err), "", "%s", act.Doing)
+		return err
 	}
-	act.Project, act.Next = target, cmdline.Tool("project", "list").With(target.Account())
+	act.Anyone, act.Next = true, cmdline.Tool("project", "list").With(act.Project.Account())
 	return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-		p, err := hub.Project(ctx, target)
+		p, err := hub.Project(ctx, act.Project)
 		if err == nil && web && !a.Strict() {
 			return nil, failure.Doing(a.OpenPage(ctx, hub, p.URL), "", "open %s", p.URL)
 		}
 		return &viewed{Project: p, web: web}, err
 	})
-}
-
-// wholeName returns the ref that was probably meant by a part of it: the local
-// project's of that name, else one of the account that is logged in; "" for neither.
-func wholeName(a *app.App, name string) string {
-	if ws, err := a.Workspace(); err == nil {
-		if local, err := ws.Project(name); err == nil {
-			if client, err := local.Client(); err == nil && client.Project.Present() {
-				return client.Project.Text
-			}
-		}
-	}
-	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
-		return own.String()
-	}
-	return ""
 }
 
 // viewed is one project.
@@ -189,17 +164,22 @@ func projectFields(w *app.Printer, origin string, r *wire.Project) {
 	}
 }
 
-// completeVisibility completes the value of --visibility.
-var completeVisibility = cobra.FixedCompletions(
-	[]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp)
+// about returns what a command does to the hub project that is named, else to that of the
+// only local one.
+func about(ctx context.Context, a *app.App, doing, name string) (act app.Action, err error) {
+	act.Doing = strings.TrimSpace(doing + " " + name)
+	if act.Project, err = target(ctx, a, name); err != nil {
+		return act, failure.Doing(failure.At(app.StageDestination, err), "", "%s", act.Doing)
+	}
+	return act, nil
+}
 
-// target returns the hub project that is named, else that of the only local one.
 func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	if name != "" {
 		r, err := app.ParseArgument(name, "a project")
-		if e, ok := errors.AsType[*cmdline.UsageError](err); ok {
+		if usage, ok := errors.AsType[*cmdline.UsageError](err); ok {
 			if whole := wholeName(a, name); whole != "" {
-				err = e.Try(a.Line().With(whole))
+				err = usage.Try(a.Line().With(whole))
 			}
 		}
 		if err == nil {
@@ -222,7 +202,33 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	}
 	r, err := app.Destination(local, client, nil)
 	if err != nil {
-		return r, failure.Of(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
+		err = failure.Of(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
 	}
-	return r, nil
+	return r, err
+}
+
+// wholeName returns the ref that was probably meant by a part of it: the local
+// project's of that name, else one of the account that is logged in; "" for neither.
+func wholeName(a *app.App, name string) string {
+	if ws, err := a.Workspace(); err == nil {
+		if local, err := ws.Project(name); err == nil {
+			if client, err := local.Client(); err == nil && client.Project.Present() {
+				return client.Project.Text
+			}
+		}
+	}
+	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
+		return own.String()
+	}
+	return ""
+}
+
+// parseWhole reads the name of a project where a bare slug would have done, too.
+func parseWhole(typed string) (ref.Ref, error) {
+	r, err := ref.ParseTyped(typed)
+	if err != nil {
+		err = failure.New(hubclient.CodeInvalidName, "%q cannot name a project", typed).
+			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
+	}
+	return r, err
 }

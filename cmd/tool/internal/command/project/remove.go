@@ -91,51 +91,30 @@ func (r *removed) Text(w *app.Printer) {
 	}
 }
 
-// remove deletes a project, and finds out whether it existed.
-func remove(ctx context.Context, hub *identity.Hub, target ref.Ref) (*removed, error) {
-	before, err := look(ctx, hub, target)
+// remove deletes a project, and finds out whether it existed: the answer to a deletion
+// whose first response was lost no longer says so.
+func remove(ctx context.Context, hub *identity.Hub, project ref.Ref) (*removed, error) {
+	_, err := hub.Project(ctx, project)
+	present, hidden := err == nil, hubclient.HasCode(err, wire.CodeNotPermitted)
+	if err != nil && !hidden && !app.IsNotFound(err) {
+		return nil, err
+	}
+	deleted, err := hub.DeleteProject(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	deleted, err := hub.DeleteProject(ctx, target)
-	if err != nil {
-		return nil, err
+	r := &removed{
+		Project: project, RestorableUntil: deleted.RestorableUntil,
+		Existed: deleted.Existed || deleted.Ambiguous && present, Ambiguous: deleted.Ambiguous && hidden,
 	}
-	existed := deleted.Existed || deleted.Ambiguous && before == present
-	r := &removed{Project: target, Existed: existed, RestorableUntil: deleted.RestorableUntil}
 	switch {
-	case deleted.Ambiguous && before == hidden:
-		r.Ambiguous = true
+	case r.Ambiguous:
 		r.Note("%s does not exist: it was deleted by this command, in an attempt without a response, "+
-			"or did not exist before", target)
+			"or did not exist before", project)
 	case !r.Existed:
-		r.Note("%s", missing(ctx, hub, target))
+		r.Note("%s", missing(ctx, hub, project))
 	}
 	return r, nil
-}
-
-// existence is what is known of a project before it is deleted.
-type existence int
-
-const (
-	absent existence = iota
-	present
-	hidden // from this token
-)
-
-// look finds out whether the project exists, because the hub's answer to a deletion
-// whose first response was lost no longer says so.
-func look(ctx context.Context, hub *identity.Hub, target ref.Ref) (existence, error) {
-	_, err := hub.Project(ctx, target)
-	switch {
-	case err == nil:
-		return present, nil
-	case app.IsNotFound(err):
-		return absent, nil
-	case hubclient.HasCode(err, wire.CodeNotPermitted):
-		return hidden, nil
-	}
-	return hidden, err
 }
 
 // resolve returns the project that a name means. A bare slug takes the account of
@@ -143,21 +122,19 @@ func look(ctx context.Context, hub *identity.Hub, target ref.Ref) (existence, er
 // else of its stack.
 func resolve(ctx context.Context, a *app.App, typed, from string) (target ref.Ref, name string, err error) {
 	if !ref.ValidName(typed) {
-		r, err := ref.ParseTyped(typed)
-		if err != nil {
-			return r, from, failure.New(hubclient.CodeInvalidName, "%q names no project", typed).
-				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
+		if target, err = parseWhole(typed); err == nil {
+			err = a.UseEnvironmentHub(ctx)
 		}
-		return r, from, a.UseEnvironmentHub(ctx)
+		return target, from, err
 	}
 	local, err := a.Local(ctx, from, a.FromLine(typed))
 	if err != nil {
-		e := failure.Of(err)
-		if e.Code == failure.CodeNoWorkspace || e.Hint == "" { // no local project to take an account from
-			e = e.WithHint("in which account is %s? Give its whole name, @account/%s", typed, typed)
-			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list")}
+		f := failure.Of(err)
+		if f.Code == failure.CodeNoWorkspace || f.Hint == "" { // no local project to take an account from
+			f = f.WithHint("in which account is %s? Give its whole name, @account/%s", typed, typed).
+				WithRecipe(cmdline.Tool("project", "list"))
 		}
-		return target, from, e
+		return target, from, f
 	}
 	if client, err := local.Client(); err == nil {
 		if r, err := ref.Parse(client.Project.Text); err == nil && r.Slug() == typed {
@@ -177,18 +154,16 @@ func resolve(ctx context.Context, a *app.App, typed, from string) (target ref.Re
 }
 
 // missing says that there was nothing to delete, and which slug is near.
-func missing(ctx context.Context, hub *identity.Hub, target ref.Ref) string {
-	note := fmt.Sprintf("there is no %s on %s", target, hub.Origin())
-	projects, err := hub.Projects(ctx, target.Account())
-	if err != nil {
-		return note
-	}
+func missing(ctx context.Context, hub *identity.Hub, project ref.Ref) string {
+	note := fmt.Sprintf("there is no %s on %s", project, hub.Origin())
 	var slugs []string
-	for _, p := range projects {
-		slugs = append(slugs, p.Project.Slug())
+	if others, err := hub.Projects(ctx, project.Account()); err == nil {
+		for _, p := range others {
+			slugs = append(slugs, p.Project.Slug())
+		}
 	}
-	if near := cmdline.Nearest(target.Slug(), slugs); near != "" {
-		note += fmt.Sprintf("; did you mean @%s/%s?", target.Account(), near)
+	if near := cmdline.Nearest(project.Slug(), slugs); near != "" {
+		note += fmt.Sprintf("; did you mean @%s/%s?", project.Account(), near)
 	}
 	return note
 }
