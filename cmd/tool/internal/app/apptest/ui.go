@@ -50,9 +50,13 @@ func (u *UI) answer(title string, facts ...string) string {
 	return answer
 }
 
-// Confirm answers yes or no.
+// Confirm answers yes or no, or with ctrl-c.
 func (u *UI) Confirm(_ context.Context, q prompts.YesNo) (bool, error) {
-	return u.answer(q.Title, q.Facts...) == "yes", nil
+	answer := u.answer(q.Title, q.Facts...)
+	if answer == "ctrl-c" {
+		return false, context.Canceled
+	}
+	return answer == "yes", nil
 }
 
 // Choose answers with one of names.

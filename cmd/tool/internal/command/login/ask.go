@@ -26,8 +26,8 @@ const (
 // are not known. It reports whether the token was created for this login.
 func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool, err error) {
 	token, way := "", ""
-	given := a.Origin.Value != nil && *a.Origin.Value != ""
-	known, stored := false, "" // why another one is needed
+	given := a.Origin.String() != ""
+	known, stored := false, []string(nil) // why another one is needed
 	err = a.UI.Ask(ctx,
 		prompts.Step{
 			Skip: func() bool { return given },
@@ -53,12 +53,8 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 		prompts.Step{
 			Skip: func() bool { return known },
 			Question: func() prompts.Question {
-				var facts []string
-				if stored != "" {
-					facts = []string{stored}
-				}
 				return prompts.Question{
-					Title: "How do you log in to " + *a.Origin.Value + "?", Facts: facts, Preset: cmp.Or(way, byBrowser),
+					Title: "How do you log in to " + a.Origin.String() + "?", Facts: stored, Preset: cmp.Or(way, byBrowser),
 					Choices: []prompts.Choice{
 						{Value: byBrowser, Text: "In a browser: compare a code and approve it"}, {Value: byToken, Text: "Paste a token"},
 					},
@@ -70,17 +66,17 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 			Skip: func() bool { return known || way != byToken },
 			Question: func() prompts.Question {
 				return prompts.Question{
-					Title: "Token for " + *a.Origin.Value, Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
+					Title: "Token for " + a.Origin.String(), Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
 					Facts: []string{"Create one on the hub's page of tokens, or ask its administrator. " +
 						"It is stored here, readable by you alone."},
 				}
 			},
 			Take: func(answer string) { token = identity.CleanToken(answer) },
 		})
-	if err != nil {
+	if err != nil || known {
 		return false, err
 	}
-	if !known && way == byBrowser {
+	if way == byBrowser {
 		id, err := resolve(a, logins)
 		if err != nil {
 			return false, err
@@ -88,37 +84,32 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 		if token, err = approved(ctx, a, *id); err != nil {
 			return false, err
 		}
-		created = true
 	}
-	if token != "" {
-		a.Token.Value = &token
-	}
-	return created, nil
+	a.Token.Value = &token
+	return way == byBrowser, nil
 }
 
 // checkStored reports whether the stored token will do, and in a sentence why not: the hub
 // rejects it, or it expires soon. A hub that cannot be asked is no reason to ask for
 // another one.
-func checkStored(ctx context.Context, a *app.App, logins *identity.Logins) (known bool, why string, err error) {
+func checkStored(ctx context.Context, a *app.App, logins *identity.Logins) (known bool, why []string, err error) {
 	id, err := resolve(a, logins)
 	if err != nil || id.Token == "" {
-		return false, "", err
+		return false, nil, err
 	}
-	hub, err := a.Reach(id)
-	if err != nil {
-		return false, rejected(err), nil // it is damaged
+	var me *wire.Whoami
+	hub, rejected := a.Reach(id) // not if it is damaged
+	if rejected == nil {
+		me, rejected = hub.Whoami(ctx)
 	}
-	me, err := hub.Whoami(ctx)
 	switch {
-	case hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked):
-		return false, rejected(err), nil
-	case err == nil && app.ExpiresSoon(me.ExpiresAt):
-		return false, "The stored token " + app.Expiry(me.ExpiresAt) + ".", nil
+	case hub == nil || hubclient.HasCode(rejected, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked):
+		return false, []string{"The hub rejected the stored token: " + rejected.Error() + "."}, nil
+	case rejected == nil && app.ExpiresSoon(me.ExpiresAt):
+		return false, []string{"The stored token " + app.Expiry(me.ExpiresAt) + "."}, nil
 	}
-	return true, "", nil
+	return true, nil, nil
 }
-
-func rejected(err error) string { return "The hub rejected the stored token: " + err.Error() + "." }
 
 // checkToken refuses what cannot be a token, before anybody is asked about it.
 func checkToken(typed string) error {
@@ -134,24 +125,16 @@ func checkToken(typed string) error {
 
 // readToken reads the first line of stdin.
 func readToken(ctx context.Context, in io.Reader) (string, error) {
-	type read struct {
-		text string
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() { // a read cannot be cancelled
-		lines := bufio.NewScanner(in)
-		lines.Scan()
-		done <- read{lines.Text(), lines.Err()}
-	}()
+	lines, done := bufio.NewScanner(in), make(chan bool, 1)
+	go func() { done <- lines.Scan() }() // a read cannot be cancelled
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case r := <-done:
-		token := identity.CleanToken(r.text)
-		if r.err != nil || token == "" {
-			return "", failure.New(failure.CodeNoToken, "there is no token on stdin")
-		}
-		return token, nil
+	case <-done:
 	}
+	token := identity.CleanToken(lines.Text())
+	if token == "" || lines.Err() != nil {
+		return "", failure.New(failure.CodeNoToken, "there is no token on stdin")
+	}
+	return token, nil
 }

@@ -9,14 +9,13 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// longest bounds how many seconds a hub has a terminal wait at first.
+// longest bounds how many seconds a hub has a terminal wait between two questions.
 const longest = 60
 
 // approved returns the token that a user approves for this terminal in a browser.
@@ -37,11 +36,6 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 		a.Diagnose("Open that address in a browser: none could be started from here.")
 	}
 	a.Diagnose("Waiting for your approval; ctrl-c cancels.")
-	return await(ctx, hub, d)
-}
-
-// await polls until the user has decided.
-func await(ctx context.Context, hub *identity.Hub, d *wire.Device) (string, error) {
 	every := time.Duration(max(1, min(d.Interval, longest))) * time.Second
 	expires := time.Now().Add(time.Duration(d.ExpiresIn) * time.Second)
 	for {
@@ -62,14 +56,29 @@ func await(ctx context.Context, hub *identity.Hub, d *wire.Device) (string, erro
 
 // explain says what to do when a browser could not help.
 func explain(hub *identity.Hub, err error) error {
-	e := app.Explain(hub, err).WithRecipe()
+	f := app.Explain(hub, err).WithRecipe()
 	switch {
 	case hubclient.HasCode(err, wire.CodeUnknownRoute):
-		e = e.WithHint("this hub is older and approves no terminals; paste a token instead")
+		f = f.WithHint("this hub is older and approves no terminals; paste a token instead")
 	case hubclient.HasCode(err, wire.CodeAccessDenied, wire.CodeExpiredToken):
-		return e.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()))
+		f = f.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()))
 	}
-	return e
+	return f
+}
+
+// clientName is what the page calls this terminal, and the token.
+func clientName() string {
+	host, _ := os.Hostname()
+	host = strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' { // the hub would not accept it
+			return -1
+		}
+		return r
+	}, host)
+	if host == "" {
+		return "tool"
+	}
+	return "tool on " + host[:min(len(host), 80)]
 }
 
 // revokeTime bounds how long a terminal that could not store its token tells the hub so.
@@ -78,7 +87,6 @@ const revokeTime = 2 * time.Second
 // revoke revokes the token that was approved, because it could not be stored, and says so
 // in the failure.
 func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error) error {
-	f := failure.Of(failed)
 	hub, err := a.Reach(id)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
@@ -93,21 +101,5 @@ func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error
 		a.Diagnose("%s", text)
 		return failed
 	}
-	f.Hint = strings.TrimPrefix(f.Hint+"; "+text, "; ")
-	return f
-}
-
-// clientName is what the page calls this terminal, and the token.
-func clientName() string {
-	host, err := os.Hostname()
-	host = strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' { // the hub would not accept it
-			return -1
-		}
-		return r
-	}, host)
-	if err != nil || host == "" {
-		return "tool"
-	}
-	return "tool on " + host[:min(len(host), 80)]
+	return addHint(failed, text)
 }

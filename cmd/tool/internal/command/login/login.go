@@ -4,8 +4,8 @@ package login
 
 import (
 	"context"
-	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +72,7 @@ type Options struct {
 
 // Run logs in.
 func Run(ctx context.Context, a *app.App, o Options) error {
-	if o.WithToken && a.Token.Value != nil {
+	if o.WithToken && a.Token.Given() {
 		return cmdline.Usagef("--token and --with-token exclude each other")
 	}
 	if o.Workspace {
@@ -84,15 +84,14 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 	if err != nil {
 		return err
 	}
+	created := false
 	if o.WithToken {
 		token, err := readToken(ctx, a.Streams.In)
 		if err != nil {
 			return err
 		}
 		a.Token.Value = &token
-	}
-	created := false
-	if a.Token.Value == nil && !a.Strict() {
+	} else if !a.Token.Given() && !a.Strict() {
 		if created, err = ask(ctx, a, logins); err != nil {
 			return err
 		}
@@ -102,10 +101,9 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 		return err
 	}
 	if id.Token == "" {
-		e := cmdline.Usagef("logging in to %s needs a token: none is stored for it", id.Origin).
+		return cmdline.Usagef("logging in to %s needs a token: none is stored for it", id.Origin).
+			WithHint("--with-token reads it from stdin").
 			Try(cmdline.Tool("login").Flag("--origin", id.Origin).Flag("--with-token"))
-		e.Hint = "--with-token reads it from stdin"
-		return e
 	}
 	r, err := store(ctx, a, id, logins)
 	if err != nil && created {
@@ -115,9 +113,16 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 		return err
 	}
 	if err := useHere(ctx, a, r, o.Workspace); err != nil {
-		return err
+		return addHint(err, r.Effect())
 	}
 	return a.Show(r)
+}
+
+// addHint adds what was done to a failure, which may be an interrupt.
+func addHint(err error, text string) failure.Failure {
+	f := failure.Of(err)
+	f.Hint = strings.TrimPrefix(f.Hint+"; "+text, "; ")
+	return f
 }
 
 // resolve returns the hub to log in to and the token, which may be stored.
@@ -165,20 +170,18 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 	}
 	me, err := hub.Whoami(ctx)
 	if err != nil {
-		e := app.Explain(hub, err).WithRecipe() // what was typed is what would be advised
-		if e.Status == http.StatusUnauthorized && hub.Identity.TokenSource == identity.FromLogin {
-			e.Recipe = []cmdline.Line{cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token")}
+		f := app.Explain(hub, err).WithRecipe() // what was typed is what would be advised
+		if f.Status == http.StatusUnauthorized && id.TokenSource == identity.FromLogin {
+			f = f.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token"))
 		}
-		return nil, e
-	}
-	logins.Put(identity.Login{
-		Origin: hub.Origin(), Token: hub.Identity.Token, User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt,
-	})
-	if err := logins.Save(); err != nil {
-		return nil, err
+		return nil, f
 	}
 	r := &loggedIn{
 		Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
+	}
+	logins.Put(identity.Login{Origin: r.Origin, Token: id.Token, User: r.User, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt})
+	if err := logins.Save(); err != nil {
+		return nil, err
 	}
 	if len(me.Scopes) == 0 {
 		r.Note("the token has no scope: it reads, and writes nothing")
@@ -200,7 +203,7 @@ func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 		asked, err = a.UI.Confirm(ctx, prompts.YesNo{
 			Title: "Use this hub in this workspace from now on?",
 			Facts: []string{"Hub        " + r.Origin, "Workspace  " + former + " (" + workspace.HubFile + ")"},
-			Yes:   "Change " + workspace.HubFile, No: "Leave it",
+			Yes:   "Change " + workspace.HubFile, No: "Change nothing",
 		})
 		if err != nil {
 			return err
@@ -218,11 +221,11 @@ func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 	if _, err := ws.SetHub(r.Origin); err != nil {
 		return err
 	}
-	note := fmt.Sprintf("%s was recorded in %s as the hub of this workspace", r.Origin, workspace.HubFile)
+	was := ""
 	if former != "" {
-		note += " (was " + former + ")"
+		was = " (was " + former + ")"
 	}
-	r.Note("%s", note)
+	r.Note("%s was recorded in %s as the hub of this workspace%s", r.Origin, workspace.HubFile, was)
 	return nil
 }
 
@@ -253,8 +256,14 @@ type loggedOut struct {
 	app.Noted `json:",inline"`
 }
 
-func (*loggedOut) Kind() string   { return "loggedOut" }
-func (*loggedOut) Effect() string { return "the login was removed" }
+func (*loggedOut) Kind() string { return "loggedOut" }
+
+func (r *loggedOut) Effect() string {
+	if r.Existed {
+		return "the login was removed"
+	}
+	return ""
+}
 
 func (r *loggedOut) Text(w *app.Printer) {
 	if r.Existed {

@@ -45,6 +45,13 @@ func TestLogin_ChangesTheWorkspaceOnlyWhenAsked(t *testing.T) {
 	}
 }
 
+func TestLogin_SaysThatItStoredTheTokenWhenTheQuestionAboutTheWorkspaceIsInterrupted(t *testing.T) {
+	w, other := twoHubs(t)
+	w.Write(".tool/hub.json", `{"origin": "`+w.Origin+`"}`)
+	w.Strict, w.UI.Answers = false, []string{"ctrl-c"}
+	w.Run(login.Command, "--origin", other.Origin).Exits(130).Prints("the login was stored")
+}
+
 func TestLogin_RecordsNoHubByItself(t *testing.T) {
 	w, _ := twoHubs(t)
 	w.Write(".tool/web/client.json", `{}`)
@@ -65,6 +72,11 @@ func TestLogout_RemovesTheLoginOfTheWorkspace(t *testing.T) {
 	w.Write(".tool/hub.json", `{"origin": "`+w.Origin+`"}`)
 	w.Run(login.LogoutCommand).Done().Prints("Logged out of "+w.Origin, "the current hub is "+other.Origin)
 	w.Run(login.LogoutCommand).Done().Prints("No token was stored for "+w.Origin, "the current hub is "+other.Origin)
+	w.Full = true
+	if r := w.Run(login.LogoutCommand).Exits(1); strings.Contains(r.Err, "was removed") {
+		t.Errorf("no login was stored: %s", r.Err)
+	}
+	w.Full = false
 	w.Run(status.Command).Done().Prints("Hub "+w.Origin+" (workspace)", "there is no token", "login --origin "+w.Origin)
 }
 
