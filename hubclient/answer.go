@@ -241,10 +241,6 @@ func check(v any, about ref.Ref) string {
 		valid = v.ID != "" && v.Bot == bot
 	case *wire.RateLimit:
 		valid = v.Bot.BotID != "" || v.Bot.BotRefID != ""
-	case *wire.Member:
-		valid = v.User != "" && v.Role != ""
-	case *wire.RemovedMember:
-		valid = v.User != ""
 	case *wire.CreatedToken:
 		valid = pat.Valid(v.Token)
 	case *wire.RevokedToken:

@@ -153,7 +153,7 @@ func (p *push) planAndPut(ctx context.Context) (*wire.BaseFilesWritten, error) {
 		}
 		e, ok := err.(*Error)
 		p.ambiguous = p.ambiguous || ok && e.lost
-		if err := tries.again(ctx, http.MethodPut, err); err != nil {
+		if err := tries.again(ctx, err); err != nil {
 			return nil, err
 		}
 	}

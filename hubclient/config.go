@@ -75,8 +75,7 @@ func (c *Client) putConfig(ctx context.Context, req request, body wire.PutConfig
 func (c *Client) CheckConfig(
 	ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string,
 ) (*wire.ConfigWritten, error) {
-	req := to(wire.OpCheckConfig, r).query(url.Values{"dryRun": {"1"}})
-	return result[wire.ConfigWritten](ctx, c, req.match(ifRevision).json(body))
+	return result[wire.ConfigWritten](ctx, c, to(wire.OpCheckConfig, r).dryRun().match(ifRevision).json(body))
 }
 
 // PatchConfig sets and removes keys of a project's config. With ifRevision it does so

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type request struct {
 	body     func(context.Context) io.ReadCloser // returns a new body for each attempt; nil: none
 	length   int64                               // of the body; -1: unknown
 	once     bool                                // one attempt only: the caller retries
+	writes   bool                                // after a lost response it may have been applied
 	invalid  error                               // why the body cannot be sent
 }
 
@@ -39,6 +41,7 @@ func to(op wire.Op, r ref.Ref, values ...string) request {
 		values = append([]string{r.Account(), r.Slug()}, values...)
 	}
 	req := request{endpoint: e, path: e.Expand(values...), about: r, header: map[string]string{}}
+	req.writes = e.Method != http.MethodGet
 	if e.Keyed {
 		req.header["Idempotency-Key"] = rand.Text()
 	}
@@ -57,11 +60,27 @@ func (r request) query(q url.Values) request {
 	return r
 }
 
+// dryRun returns r as a request that only reports what it would do.
+func (r request) dryRun() request {
+	r.writes = false
+	return r.query(url.Values{"dryRun": {"1"}})
+}
+
 // json returns r with v as its body.
 func (r request) json(v any) request {
 	data, err := wire.Encode(v)
 	r.invalid = err
 	return r.bytes("application/json", data)
+}
+
+// named returns r about a project that its body names.
+func (r request) named(account, slug string) request {
+	about, err := ref.New(account, slug)
+	if err != nil {
+		r.invalid = &Error{Code: CodeInvalidName, Detail: err.Error()}
+	}
+	r.about = about
+	return r
 }
 
 // bytes returns r with data as its body.
@@ -115,7 +134,7 @@ func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 		if e, ok := err.(*Error); ok && r.endpoint.Once && !e.unconnected {
 			e.again = false
 		}
-		if err := tries.again(ctx, r.endpoint.Method, err); err != nil {
+		if err := tries.again(ctx, err); err != nil {
 			return nil, err
 		}
 	}
@@ -156,10 +175,10 @@ func (c *Client) newTries() *tries {
 
 // again waits and returns nil if an attempt that failed with err should be repeated;
 // otherwise it returns the error of the call.
-func (t *tries) again(ctx context.Context, method string, err error) error {
+func (t *tries) again(ctx context.Context, err error) error {
 	e, ok := err.(*Error)
 	if !ok {
-		return ended(method, err, t.lost)
+		return ended(err, t.lost)
 	}
 	t.lost = t.lost || e.lost
 	e.lost = t.lost
@@ -167,7 +186,11 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 	if t.end.IsZero() {
 		t.end = time.Now().Add(t.timeout)
 	}
-	if limit := time.Now().Add(t.patience()); e.unconnected && t.end.After(limit) {
+	patience := unconnectedFor
+	if t.near && !t.reached { // it is not running, and did not just end a connection to be restarted
+		patience = 0
+	}
+	if limit := time.Now().Add(patience); e.unconnected && t.end.After(limit) {
 		t.end = limit
 	}
 	wait := e.After
@@ -175,7 +198,7 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 		wait = t.waits.NextBackOff()
 	}
 	if !e.again || time.Now().Add(wait).After(t.end) {
-		e.conclude(method)
+		e.conclude()
 		return e
 	}
 	if t.waiting != nil && time.Until(t.end)-wait < t.timeout-tellAfter {
@@ -186,18 +209,8 @@ func (t *tries) again(ctx context.Context, method string, err error) error {
 	case <-time.After(wait):
 		return nil
 	case <-ctx.Done():
-		return ended(method, ctx.Err(), t.lost)
+		return ended(ctx.Err(), t.lost)
 	}
-}
-
-// patience returns how long to go on trying to open a connection. What refuses one
-// on this machine is not running, unless it has just ended a connection of this
-// call, as a hub does that is being restarted.
-func (t *tries) patience() time.Duration {
-	if t.near && !t.reached {
-		return 0
-	}
-	return unconnectedFor
 }
 
 // attempt sends r once, and decodes a success into v.
@@ -205,7 +218,7 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (a *answer, err 
 	err = c.exchange(ctx, r, func(resp *http.Response) error {
 		body, err := c.readBody(ctx, resp)
 		if err != nil {
-			return ended(r.endpoint.Method, err, true)
+			return err
 		}
 		a = &answer{status: resp.StatusCode, size: len(body)}
 		return c.decode(resp, body, v, r)
@@ -214,8 +227,14 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (a *answer, err 
 }
 
 // exchange sends r once, and calls read with a response that is a success, or not modified.
-func (c *Client) exchange(ctx context.Context, r request, read func(*http.Response) error) error {
+func (c *Client) exchange(ctx context.Context, r request, read func(*http.Response) error) (err error) {
 	reached := false
+	defer func() {
+		if e, ok := err.(*Error); ok {
+			e.lost = e.lost && r.writes
+		}
+		err = ended(err, reached && r.writes)
+	}()
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { reached = true },
 	})
@@ -233,7 +252,7 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	}()
 	resp, err := c.roundTrip(req)
 	if err != nil {
-		return ended(r.endpoint.Method, c.transportError(ctx, reached, err), reached)
+		return c.transportError(ctx, reached, err)
 	}
 	defer resp.Body.Close()
 	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
@@ -244,7 +263,7 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	case status >= http.StatusBadRequest:
 		body, err := c.readBody(ctx, resp)
 		if err != nil {
-			return ended(r.endpoint.Method, err, true)
+			return err
 		}
 		return c.refusal(resp, body)
 	case status == http.StatusNotModified && r.header["If-None-Match"] != "":
@@ -281,6 +300,11 @@ func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, erro
 // maxRedirects bounds how many redirects within the origin a GET follows.
 const maxRedirects = 3
 
+var redirects = []int{
+	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+	http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+}
+
 // roundTrip sends req, and follows what redirects a GET within the origin. It is
 // no http.Client, because that sends the token on to other ports and schemes of
 // the same host.
@@ -290,7 +314,7 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	}
 	for followed := 0; ; followed++ {
 		resp, err := c.transport.RoundTrip(req)
-		if err != nil || !redirects(resp) {
+		if err != nil || !slices.Contains(redirects, resp.StatusCode) || resp.Header.Get("Location") == "" {
 			return resp, err
 		}
 		resp.Body.Close()
@@ -299,25 +323,12 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 			return nil, c.redirected("an address that cannot be read")
 		}
 		next.User = nil
-		if req.Method != http.MethodGet || followed == maxRedirects || !c.sameOrigin(next.Scheme+"://"+next.Host) {
+		origin, err := ParseOrigin(next.Scheme + "://" + next.Host)
+		if req.Method != http.MethodGet || followed == maxRedirects || err != nil || origin != c.Origin() {
 			return nil, c.redirected(next.String())
 		}
 		next.Host = c.base.Host
 		req = req.Clone(req.Context())
 		req.URL, req.Host = next, ""
 	}
-}
-
-func redirects(resp *http.Response) bool {
-	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return resp.Header.Get("Location") != ""
-	}
-	return false
-}
-
-func (c *Client) sameOrigin(address string) bool {
-	origin, err := ParseOrigin(address)
-	return err == nil && origin == c.Origin()
 }

@@ -43,7 +43,7 @@ func (c *Client) DownloadBaseFiles(
 		if len(d.done) > before {
 			tries = c.newTries()
 		}
-		if err := tries.again(ctx, http.MethodGet, err); err != nil {
+		if err := tries.again(ctx, err); err != nil {
 			return err
 		}
 	}

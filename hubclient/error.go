@@ -33,7 +33,7 @@ type Error struct {
 
 	again       bool // the same request may succeed in a moment
 	unconnected bool // no connection could be opened
-	lost        bool // it, or an attempt before it, may have been applied without our knowing
+	lost        bool // a write, or an attempt before it, may have been applied without our knowing
 }
 
 func (e *Error) Error() string { return e.Detail }
@@ -67,10 +67,9 @@ func Unsettled(err error) bool {
 	return errors.As(err, new(*unsettled))
 }
 
-// ended marks the end of a context as unsettled, where a call by method may have
-// been applied.
-func ended(method string, err error, applied bool) error {
-	if applied && method != http.MethodGet && method != http.MethodHead && errors.Is(err, context.Canceled) {
+// ended marks the end of a context as unsettled, where the call may have been applied.
+func ended(err error, applied bool) error {
+	if applied && errors.Is(err, context.Canceled) {
 		return &unsettled{err}
 	}
 	return err
@@ -94,11 +93,11 @@ func (e *Error) mayHaveWritten() bool {
 }
 
 // conclude adds a hint to the error of a call that is not tried again.
-func (e *Error) conclude(method string) {
+func (e *Error) conclude() {
 	switch {
 	case e.again && e.After > 0:
 		e.Hint = "the hub asks to come back after " + time.Now().Add(e.After).Format("15:04:05 on 2 January 2006")
-	case e.Hint == "" && e.lost && method != http.MethodGet:
+	case e.Hint == "" && e.lost:
 		e.Hint = "the request may have been applied all the same"
 	}
 }

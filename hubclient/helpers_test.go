@@ -369,7 +369,7 @@ func calls() []call {
 			_, err := c.RestoreConfig(ctx, project, wire.PutConfig{Settings: settings}, former)
 			return err
 		}, answering(200, writtenOf(settings))},
-		{"CheckConfig", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+		{"CheckConfig", "POST", false, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.CheckConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
 			return err
 		}, answering(200, writtenOf(settings))},

@@ -254,6 +254,19 @@ func TestAmbiguous_WriteSaysSo(t *testing.T) {
 	}
 }
 
+func TestAmbiguous_DryRunIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { lose(w, r) })
+		_, planned := b.PlanProject(t.Context(), create)
+		_, checked := b.CheckConfig(t.Context(), project, wire.PutConfig{Settings: settings}, "")
+		for _, err := range []error{planned, checked} {
+			if e := wantCode(t, err, hubclient.CodeUnreachable); e.Hint != "" || hubclient.Unsettled(err) {
+				t.Errorf("the hint is %q", e.Hint)
+			}
+		}
+	})
+}
+
 func TestAmbiguous_UnsentWriteIsNotAmbiguous(t *testing.T) {
 	proxy := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: refusedDial}
 	for says, err := range map[string]error{

@@ -37,15 +37,22 @@ func ParseOrigin(s string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
 }
 
+// What hosts and addresses of pages are made of. No pattern says so: to compile one costs
+// each command more than all else about its origin.
+const (
+	hostCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+	zoneCharacters = hostCharacters + "ABCDEFGHIJKLMNOPQRSTUVWXYZ."
+	pageCharacters = zoneCharacters + "~:/?#[]@&=+%,"
+)
+
+func consistsOf(text, characters string) bool { return strings.Trim(text, characters) == "" }
+
 // CheckPage refuses an address that is not that of a page of origin, as [ParseOrigin]
 // returns it: a hub could show another hub's page as its own. What opens an address may pass
 // it on through a shell, or divide it at its spaces, so no character of it acts on either.
 func CheckPage(origin, address string) error {
 	path, own := strings.CutPrefix(address, origin+"/")
-	if own && !strings.ContainsFunc(path, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("-._~:/?#[]@&=+%,", r))
-	}) {
+	if own && consistsOf(path, pageCharacters) {
 		return nil
 	}
 	return &Error{Code: CodeRedirected, Detail: fmt.Sprintf("%s is not a page of %s", line(address), origin)}
@@ -57,24 +64,14 @@ const (
 	maxLabel = 63
 )
 
-// validHost takes host names in lower case. No pattern does this: to make one costs
-// each command more than all else about its origin.
+// validHost takes host names in lower case.
 func validHost(host string) bool {
 	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
-		if label == "" || len(label) > maxLabel || strings.ContainsFunc(label, notOfHost) {
+		if label == "" || len(label) > maxLabel || !consistsOf(label, hostCharacters) {
 			return false
 		}
 	}
 	return len(host) <= maxHost
-}
-
-func notOfHost(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-}
-
-// validZone takes what names a network interface in an IPv6 address, if anything does.
-func validZone(zone string) bool {
-	return !strings.ContainsFunc(zone, func(r rune) bool { return notOfHost(r) && r != '.' && !(r >= 'A' && r <= 'Z') })
 }
 
 // parseHost returns u's host and port in the form that origins have. A name
@@ -82,7 +79,7 @@ func validZone(zone string) bool {
 func parseHost(u *url.URL) (hostPort string, ok bool) {
 	host := strings.ToLower(u.Hostname())
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
-		if host = ip.String(); !validZone(ip.Zone()) {
+		if host = ip.String(); !consistsOf(ip.Zone(), zoneCharacters) {
 			return "", false
 		}
 	} else if !validHost(host) {

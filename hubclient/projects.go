@@ -2,7 +2,6 @@ package hubclient
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -26,13 +25,8 @@ func (c Created) Project() wire.Project { return c.project }
 //	hubclient.Created{}.SeedConfig(ctx, body)            // no client: panics
 //	hubclient.Created{client: c}.SeedConfig(ctx, body)   // does not compile
 func (c *Client) CreateProject(ctx context.Context, req wire.CreateProject) (Created, error) {
-	about, err := ref.New(req.Account, req.Slug)
-	if err != nil {
-		return Created{}, &Error{Code: CodeInvalidName, Detail: err.Error()}
-	}
-	r := to(wire.OpCreateProject, ref.Ref{}).json(req)
-	r.about = about
 	created := Created{client: c}
+	r := to(wire.OpCreateProject, ref.Ref{}).json(req).named(req.Account, req.Slug)
 	a, err := c.send(ctx, r, &created.project)
 	if err != nil {
 		return Created{}, err
@@ -46,20 +40,8 @@ func (c *Client) CreateProject(ctx context.Context, req wire.CreateProject) (Cre
 // PlanProject returns what CreateProject would find, fails as it would, and writes nothing.
 // The API may be absent, and req.Then says what is to follow.
 func (c *Client) PlanProject(ctx context.Context, req wire.CreateProject) (*wire.ProjectPlan, error) {
-	about, err := ref.New(req.Account, req.Slug)
-	if err != nil {
-		return nil, &Error{Code: CodeInvalidName, Detail: err.Error()}
-	}
-	r := to(wire.OpCreateProject, ref.Ref{}).query(url.Values{"dryRun": {"1"}}).json(req)
-	r.about = about
-	plan, err := result[wire.ProjectPlan](ctx, c, r)
-	if e, ok := errors.AsType[*Error](err); ok && e.lost {
-		e.lost, e.Hint = false, "" // it writes nothing
-	}
-	if u, ok := errors.AsType[*unsettled](err); ok {
-		err = u.error
-	}
-	return plan, err
+	r := to(wire.OpCreateProject, ref.Ref{}).dryRun().json(req).named(req.Account, req.Slug)
+	return result[wire.ProjectPlan](ctx, c, r)
 }
 
 // Project returns a project.
@@ -101,12 +83,7 @@ func (c *Client) DeleteProject(ctx context.Context, r ref.Ref) (*Deletion, error
 func (c *Client) RestoreProject(ctx context.Context, r ref.Ref, as string) (*wire.Restored, error) {
 	req := to(wire.OpRestoreProject, r)
 	if as != "" {
-		about, err := ref.New(r.Account(), as)
-		if err != nil {
-			return nil, &Error{Code: CodeInvalidName, Detail: err.Error()}
-		}
-		req = req.json(wire.RestoreProject{As: as})
-		req.about = about
+		req = req.json(wire.RestoreProject{As: as}).named(r.Account(), as)
 	}
 	return result[wire.Restored](ctx, c, req)
 }
