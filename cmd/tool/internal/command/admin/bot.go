@@ -188,7 +188,7 @@ func listBotTokens(a *app.App) *cobra.Command {
 		Short:   "List the valid tokens of a bot without their secrets",
 		Example: "  tool bot token list @acme/ci",
 	}, func(ctx context.Context, bot ref.Ref, _ []string) error {
-		act := app.Action{Doing: fmt.Sprintf("list the tokens of %s", bot), Next: cmdline.Tool("bot", "list").With(bot.Account())}
+		act := app.Action{Doing: "list the tokens of " + bot.String(), Next: cmdline.Tool("bot", "list").With(bot.Account())}
 		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 			all, err := hub.BotTokens(ctx, bot)
 			return &botTokens{BotTokens: wire.BotTokens{Bot: bot.String(), Tokens: all}}, err

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -24,7 +23,7 @@ const (
 
 // ask asks for the hub's address, and for a token or a way to get one, as far as they
 // are not known. It reports whether the token was created for this login.
-func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool, err error) {
+func ask(ctx context.Context, a *app.App) (created bool, err error) {
 	token, way := "", ""
 	given := a.Origin.String() != ""
 	known, stored := false, []string(nil) // why another one is needed
@@ -33,7 +32,7 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 			Skip: func() bool { return given },
 			Question: func() prompts.Question {
 				preset := identity.DefaultOrigin
-				if id, err := resolve(a, logins); err == nil {
+				if id, err := resolve(a); err == nil {
 					preset = id.Origin
 				}
 				return prompts.Question{
@@ -46,7 +45,7 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 		prompts.Step{
 			Doing: "Looking for a stored token",
 			Load: func(ctx context.Context) (err error) {
-				known, stored, err = checkStored(ctx, a, logins)
+				known, stored, err = checkStored(ctx, a)
 				return err
 			},
 		},
@@ -66,7 +65,8 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 			Skip: func() bool { return known || way != byToken },
 			Question: func() prompts.Question {
 				return prompts.Question{
-					Title: "Token for " + a.Origin.String(), Prompt: "Personal access token, not shown", Secret: true, Check: checkToken,
+					Title: "Token for " + a.Origin.String(), Prompt: "Personal access token, not shown",
+					Secret: true, Check: checkToken,
 					Facts: []string{"Create one on the hub's page of tokens, or ask its administrator. " +
 						"It is stored here, readable by you alone."},
 				}
@@ -77,7 +77,7 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 		return false, err
 	}
 	if way == byBrowser {
-		id, err := resolve(a, logins)
+		id, err := resolve(a)
 		if err != nil {
 			return false, err
 		}
@@ -92,8 +92,8 @@ func ask(ctx context.Context, a *app.App, logins *identity.Logins) (created bool
 // checkStored reports whether the stored token will do, and in a sentence why not: the hub
 // rejects it, or it expires soon. A hub that cannot be asked is no reason to ask for
 // another one.
-func checkStored(ctx context.Context, a *app.App, logins *identity.Logins) (known bool, why []string, err error) {
-	id, err := resolve(a, logins)
+func checkStored(ctx context.Context, a *app.App) (known bool, why []string, err error) {
+	id, err := resolve(a)
 	if err != nil || id.Token == "" {
 		return false, nil, err
 	}
@@ -123,18 +123,19 @@ func checkToken(typed string) error {
 	return errors.New("mistyped: that is not a token as a hub prints it")
 }
 
-// readToken reads the first line of stdin.
-func readToken(ctx context.Context, in io.Reader) (string, error) {
-	lines, done := bufio.NewScanner(in), make(chan bool, 1)
+// readToken takes the token from the first line of stdin.
+func readToken(ctx context.Context, a *app.App) error {
+	lines, done := bufio.NewScanner(a.Streams.In), make(chan bool, 1)
 	go func() { done <- lines.Scan() }() // a read cannot be cancelled
 	select {
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return ctx.Err()
 	case <-done:
 	}
 	token := identity.CleanToken(lines.Text())
 	if token == "" || lines.Err() != nil {
-		return "", failure.New(failure.CodeNoToken, "there is no token on stdin")
+		return failure.New(failure.CodeNoToken, "there is no token on stdin")
 	}
-	return token, nil
+	a.Token.Value = &token
+	return nil
 }

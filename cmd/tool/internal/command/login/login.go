@@ -85,18 +85,16 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 		return err
 	}
 	created := false
-	if o.WithToken {
-		token, err := readToken(ctx, a.Streams.In)
-		if err != nil {
-			return err
-		}
-		a.Token.Value = &token
-	} else if !a.Token.Given() && !a.Strict() {
-		if created, err = ask(ctx, a, logins); err != nil {
-			return err
-		}
+	switch {
+	case o.WithToken:
+		err = readToken(ctx, a)
+	case !a.Token.Given() && !a.Strict():
+		created, err = ask(ctx, a)
 	}
-	id, err := resolve(a, logins)
+	if err != nil {
+		return err
+	}
+	id, err := resolve(a)
 	if err != nil {
 		return err
 	}
@@ -126,7 +124,11 @@ func addHint(err error, text string) failure.Failure {
 }
 
 // resolve returns the hub to log in to and the token, which may be stored.
-func resolve(a *app.App, logins *identity.Logins) (*identity.Identity, error) {
+func resolve(a *app.App) (*identity.Identity, error) {
+	logins, err := a.Logins()
+	if err != nil {
+		return nil, err
+	}
 	hub, err := a.WorkspaceHub()
 	if err != nil {
 		return nil, err
@@ -193,11 +195,8 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 // agrees. Otherwise a note says which hub commands here use.
 func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 	former, err := a.WorkspaceHub()
-	if err != nil {
+	if err != nil || former == r.Origin || former == "" && !asked {
 		return err
-	}
-	if former == r.Origin || former == "" && !asked {
-		return nil
 	}
 	if !asked && !a.Strict() {
 		asked, err = a.UI.Confirm(ctx, prompts.YesNo{
@@ -215,10 +214,10 @@ func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 		return nil
 	}
 	ws, err := a.Workspace()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = ws.SetHub(r.Origin)
 	}
-	if _, err := ws.SetHub(r.Origin); err != nil {
+	if err != nil {
 		return err
 	}
 	was := ""
@@ -275,11 +274,11 @@ func (r *loggedOut) Text(w *app.Printer) {
 
 // logout forgets a token. No other hub becomes the current one.
 func logout(a *app.App) error {
-	logins, err := a.Logins()
+	id, err := resolve(a)
 	if err != nil {
 		return err
 	}
-	id, err := resolve(a, logins)
+	logins, err := a.Logins()
 	if err != nil {
 		return err
 	}
