@@ -132,6 +132,19 @@ func TestRm_AsksForTheWholeName(t *testing.T) {
 	}
 }
 
+func TestRm_SaysWhetherTheProjectCanBeRestored(t *testing.T) {
+	w := world(t)
+	w.Run(command, "copy", "@alice/web", "preview", "--expires", "7d").Done()
+	w.UI.Answers = []string{"", ""}
+	w.Run(command, "rm", "@alice/web").Done()
+	w.Run(command, "rm", "@alice/preview").Done()
+	for i, want := range []string{"It can be restored for 30 days.", "It expires, so it cannot be restored."} {
+		if !strings.Contains(w.UI.Asked[i], want) {
+			t.Errorf("asked %q, want %s", w.UI.Asked[i], want)
+		}
+	}
+}
+
 func TestRestore(t *testing.T) {
 	w := world(t)
 	w.Run(command, "list", "--deleted").Done().Prints("No deleted projects that you can see")
@@ -176,6 +189,7 @@ func TestRestore_UnderAnotherName(t *testing.T) {
 
 func TestRm_OfWhatIsGoneIsDone(t *testing.T) {
 	w := world(t)
+	w.Unprinted("the project is gone", command, "rm", "@alice/wep", "--force")
 	w.Run(command, "rm", "@alice/wep", "--force").Done().Prints("alice/wep was gone already", "did you mean @alice/web?")
 }
 

@@ -43,11 +43,19 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 				return failure.Doing(failure.At(app.StageDestination, err), act.Local, "%s", act.Doing)
 			}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-				fact := "Its config and base files are deleted, too. It can be restored for 30 days."
+				p, err := hub.Project(ctx, act.Project)
+				hidden := hubclient.HasCode(err, wire.CodeNotPermitted)
+				if err != nil && !hidden && !app.IsNotFound(err) {
+					return nil, err
+				}
+				present, fact := err == nil, "Its config and base files are deleted, too. It can be restored for 30 days."
+				if present && !p.ExpiresAt.IsZero() {
+					fact = "Its config and base files are deleted, too. It expires, so it cannot be restored."
+				}
 				if err := a.ConfirmRef(ctx, force, fmt.Sprintf("Delete %s?", act.Project), fact, act.Project); err != nil {
 					return nil, err
 				}
-				return remove(ctx, hub, act.Project)
+				return remove(ctx, hub, act.Project, present, hidden)
 			})
 		}),
 	}
@@ -91,14 +99,9 @@ func (r *removed) Text(w *app.Printer) {
 	}
 }
 
-// remove deletes a project, and finds out whether it existed: the answer to a deletion
-// whose first response was lost no longer says so.
-func remove(ctx context.Context, hub *identity.Hub, project ref.Ref) (*removed, error) {
-	_, err := hub.Project(ctx, project)
-	present, hidden := err == nil, hubclient.HasCode(err, wire.CodeNotPermitted)
-	if err != nil && !hidden && !app.IsNotFound(err) {
-		return nil, err
-	}
+// remove deletes a project, which was there or hidden from this token before: the answer to
+// a deletion whose first response was lost no longer says so.
+func remove(ctx context.Context, hub *identity.Hub, project ref.Ref, present, hidden bool) (*removed, error) {
 	deleted, err := hub.DeleteProject(ctx, project)
 	if err != nil {
 		return nil, err
@@ -191,7 +194,10 @@ The token needs the scope admin:resource, as for deleting it.`,
 			if err != nil {
 				return err
 			}
-			act := app.Action{Doing: "restore " + args[0], Writes: true, Project: target}
+			act := app.Action{
+				Doing: "restore " + args[0], Writes: true, Project: target,
+				Next: cmdline.Tool("project", "list").With(target.Account()).Flag("--deleted"),
+			}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 				done, err := hub.RestoreProject(ctx, target, as)
 				if err == nil {
@@ -203,8 +209,7 @@ The token needs the scope admin:resource, as for deleting it.`,
 					again := cmdline.Tool("project", "restore").With(args[0]).Flag("--as", cmp.Or(as, target.Slug())+"-old")
 					f = f.WithHint("restore it under another name").WithRecipe(again)
 				case wire.CodeNotFound:
-					f = f.WithHint("list what can be restored").
-						WithRecipe(cmdline.Tool("project", "list").With(target.Account()).Flag("--deleted"))
+					f = f.WithHint("list what can be restored")
 				}
 				return nil, f
 			})
