@@ -26,7 +26,7 @@ const (
 func ask(ctx context.Context, a *app.App) (created bool, err error) {
 	token, way := "", ""
 	given := a.Origin.String() != ""
-	known, stored := false, []string(nil) // why another one is needed
+	known, why := false, []string(nil) // the stored token will not do
 	err = a.UI.Ask(ctx,
 		prompts.Step{
 			Skip: func() bool { return given },
@@ -45,7 +45,7 @@ func ask(ctx context.Context, a *app.App) (created bool, err error) {
 		prompts.Step{
 			Doing: "Looking for a stored token",
 			Load: func(ctx context.Context) (err error) {
-				known, stored, err = checkStored(ctx, a)
+				known, why, err = checkStored(ctx, a)
 				return err
 			},
 		},
@@ -53,7 +53,7 @@ func ask(ctx context.Context, a *app.App) (created bool, err error) {
 			Skip: func() bool { return known },
 			Question: func() prompts.Question {
 				return prompts.Question{
-					Title: "How do you log in to " + a.Origin.String() + "?", Facts: stored, Preset: cmp.Or(way, byBrowser),
+					Title: "How do you log in to " + a.Origin.String() + "?", Facts: why, Preset: cmp.Or(way, byBrowser),
 					Choices: []prompts.Choice{
 						{Value: byBrowser, Text: "In a browser: compare a code and approve it"}, {Value: byToken, Text: "Paste a token"},
 					},
@@ -97,15 +97,18 @@ func checkStored(ctx context.Context, a *app.App) (known bool, why []string, err
 	if err != nil || id.Token == "" {
 		return false, nil, err
 	}
-	var me *wire.Whoami
-	hub, rejected := a.Reach(id) // not if it is damaged
-	if rejected == nil {
-		me, rejected = hub.Whoami(ctx)
-	}
+	hub, err := a.Reach(id)
 	switch {
-	case hub == nil || hubclient.HasCode(rejected, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked):
-		return false, []string{"The hub rejected the stored token: " + rejected.Error() + "."}, nil
-	case rejected == nil && app.ExpiresSoon(me.ExpiresAt):
+	case err != nil && failure.Of(err).Code == hubclient.CodeTokenMalformed:
+		return false, []string{"The stored token is damaged."}, nil
+	case err != nil:
+		return false, nil, err
+	}
+	me, err := hub.Whoami(ctx)
+	switch {
+	case hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked):
+		return false, []string{"The hub rejected the stored token: " + err.Error() + "."}, nil
+	case err == nil && app.ExpiresSoon(me.ExpiresAt):
 		return false, []string{"The stored token " + app.Expiry(me.ExpiresAt) + "."}, nil
 	}
 	return true, nil, nil

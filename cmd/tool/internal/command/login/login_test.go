@@ -1,12 +1,14 @@
 package login_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,6 +46,28 @@ func TestLogin_AsksForTheTokenThatIsMissing(t *testing.T) {
 	}
 	w.UI.Answers = []string{w.Origin}
 	w.Run(login.Command).Done() // the stored token is still good
+}
+
+func TestLogin_SaysWhyTheStoredTokenWillNotDo(t *testing.T) {
+	w := loggedOut(t)
+	w.Run(login.Command, "--token", w.Token).Done()
+	w.Env["TOOL_CA_FILE"] = filepath.Join(w.Dir, "none.pem")
+	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("TOOL_CA_FILE")
+	delete(w.Env, "TOOL_CA_FILE")
+
+	path := filepath.Join(w.Env["TOOL_CONFIG_DIR"], "login.json")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(file, []byte(w.Token), []byte(w.Token[:20])), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.UI.Answers = []string{"token", w.Token}
+	w.Run(login.Command, "--origin", w.Origin).Done()
+	if !strings.Contains(w.UI.Asked[0], "The stored token is damaged.") {
+		t.Errorf("asked %q", w.UI.Asked)
+	}
 }
 
 func TestLogin_FailsWithoutAGoodToken(t *testing.T) {
