@@ -43,19 +43,19 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 				return failure.Doing(failure.At(app.StageDestination, err), act.Local, "%s", act.Doing)
 			}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-				p, err := hub.Project(ctx, act.Project)
-				hidden := hubclient.HasCode(err, wire.CodeNotPermitted)
-				if err != nil && !hidden && !app.IsNotFound(err) {
+				former, err := hub.Project(ctx, act.Project)
+				// A caller who may not read it may not delete it, and the deletion says so better.
+				if err != nil && !hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted) {
 					return nil, err
 				}
-				present, fact := err == nil, "Its config and base files are deleted, too. It can be restored for 30 days."
-				if present && !p.ExpiresAt.IsZero() {
+				existed, fact := err == nil, "Its config and base files are deleted, too. It can be restored for 30 days."
+				if existed && !former.ExpiresAt.IsZero() {
 					fact = "Its config and base files are deleted, too. It expires, so it cannot be restored."
 				}
 				if err := a.ConfirmRef(ctx, force, fmt.Sprintf("Delete %s?", act.Project), fact, act.Project); err != nil {
 					return nil, err
 				}
-				return remove(ctx, hub, act.Project, present, hidden)
+				return remove(ctx, hub, act.Project, existed)
 			})
 		}),
 	}
@@ -76,21 +76,15 @@ type removed struct {
 	RestorableUntil time.Time `json:"restorableUntil,omitzero"` // zero: it cannot be restored
 
 	app.Noted `json:",inline"`
-
-	// Ambiguous: an earlier attempt, whose response was lost, may have deleted it.
-	Ambiguous bool `json:"ambiguous,omitzero"` // Existed is false then
 }
 
 func (*removed) Kind() string   { return "removed" }
 func (*removed) Effect() string { return "the project is gone" }
 
 func (r *removed) Text(w *app.Printer) {
-	switch {
-	case r.Existed:
+	if r.Existed {
 		w.Head("Deleted %s", r.Project)
-	case r.Ambiguous:
-		w.Head("%s does not exist now", r.Project)
-	default:
+	} else {
 		w.Head("%s was gone already", r.Project)
 	}
 	if !r.RestorableUntil.IsZero() {
@@ -99,22 +93,16 @@ func (r *removed) Text(w *app.Printer) {
 	}
 }
 
-// remove deletes a project, which was there or hidden from this token before: the answer to
-// a deletion whose first response was lost no longer says so.
-func remove(ctx context.Context, hub *identity.Hub, project ref.Ref, present, hidden bool) (*removed, error) {
+// remove deletes a project. existed says whether it was there before: the answer to a
+// deletion whose first response was lost no longer does.
+func remove(ctx context.Context, hub *identity.Hub, project ref.Ref, existed bool) (*removed, error) {
 	deleted, err := hub.DeleteProject(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	r := &removed{
-		Project: project, RestorableUntil: deleted.RestorableUntil,
-		Existed: deleted.Existed || deleted.Ambiguous && present, Ambiguous: deleted.Ambiguous && hidden,
-	}
-	switch {
-	case r.Ambiguous:
-		r.Note("%s does not exist: it was deleted by this command, in an attempt without a response, "+
-			"or did not exist before", project)
-	case !r.Existed:
+	existed = deleted.Existed || deleted.Ambiguous && existed
+	r := &removed{Project: project, Existed: existed, RestorableUntil: deleted.RestorableUntil}
+	if !existed {
 		r.Note("%s", missing(ctx, hub, project))
 	}
 	return r, nil
