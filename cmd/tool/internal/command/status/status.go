@@ -68,8 +68,8 @@ type Project struct {
 
 	newSlug string // of a project to create on the hub of an environment
 
-	hidden bool   // whether it is on the hub is not known without a token
-	local  string // without the hub: how the settings compare with the last push or pull
+	loggedOut bool   // of the hub of an environment
+	local     string // without the hub: how the settings compare with the last push or pull
 }
 
 // same reports whether the settings of all projects, and of their environments, are the hub's configs.
@@ -80,11 +80,11 @@ func same(projects []Project) bool {
 	})
 }
 
+// problem adds what is wrong, unless err is nil.
 func (p *Project) problem(err error) {
-	if p.Problem != "" {
-		p.Problem += "; "
+	if err != nil {
+		p.Problem = strings.TrimPrefix(p.Problem+"; "+err.Error(), "; ")
 	}
-	p.Problem += err.Error()
 }
 
 // State is how local settings compare with the hub's config.
@@ -212,7 +212,7 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 		w.Field("problem", "%s", v.Problem)
 	}
 	for _, e := range v.Environments {
-		w.Field(e.Env, "%s", environmentText(w, e, unknown))
+		w.Field(e.Env, "%s", environmentText(w, e))
 	}
 }
 
@@ -254,7 +254,7 @@ func publishedStateText(v Project, unknown string) string {
 }
 
 // environmentText says in one line how an environment compares with its hub.
-func environmentText(w *app.Printer, p Project, unknown string) string {
+func environmentText(w *app.Printer, p Project) string {
 	text := "no project yet"
 	if !p.Project.IsZero() {
 		text = p.Project.String()
@@ -272,12 +272,10 @@ func environmentText(w *app.Printer, p Project, unknown string) string {
 		return text + ": " + w.Command(create)
 	case p.Deleted:
 		return text + ", deleted; to restore it: " + w.Command(restoreLine(p).Flag("--origin", p.Origin))
-	case !p.Exists && p.hidden:
+	case !p.Exists && p.loggedOut:
 		return text + ", unknown until you log in"
-	case !p.Exists && unknown != "" && p.Origin == "":
-		return text + ", " + unknown
 	case !p.Exists:
 		return text + ", not on the hub or not for you"
 	}
-	return text + ", " + ConfigText(p, unknown)
+	return text + ", " + ConfigText(p, "")
 }
