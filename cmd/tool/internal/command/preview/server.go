@@ -41,7 +41,7 @@ const (
 type server struct {
 	name      string // of the local project
 	token     string
-	code      string // for one redirect to the page, because others see how a browser is started
+	code      string // /open/<code> leads to the page once, because others see how a browser is started
 	used      atomic.Bool
 	page      string // host of the page
 	frame     string // host of the frame, another one
@@ -97,9 +97,6 @@ func (s *server) origin() string { return "http://" + s.page }
 
 // address returns the page's address.
 func (s *server) address() string { return s.origin() + "/" + s.token + "/" }
-
-// link returns an address that leads to the page once.
-func (s *server) link() string { return s.origin() + "/open/" + s.code }
 
 // serve serves until ctx ends.
 func (s *server) serve(ctx context.Context) error {
