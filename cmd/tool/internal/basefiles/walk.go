@@ -98,7 +98,7 @@ func (s *Selection) walk(ctx context.Context, c filter) error {
 	}
 	root := &folder{File: File{Secret: HoldsSecrets(c.above + "any file")}, dir: d}
 	w.read(root)
-	w.readers.Wait()
+	_ = w.readers.Wait() // folders keep their errors
 	if err := ctx.Err(); err != nil {
 		return err
 	}
