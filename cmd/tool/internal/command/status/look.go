@@ -67,6 +67,12 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 		l.readEnvironments(&r.Projects[i], local)
 	}
 	err = l.ask(ctx)
+	if me := main.me; me != nil {
+		r.Identity = &Identity{
+			Name: me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
+			TokenName: me.TokenName, Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
+		}
+	}
 	switch {
 	case app.IsInterrupted(err):
 		return nil, err
@@ -78,12 +84,6 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 			l.compare(&r.Projects[i], local, main).withoutHub()
 		}
 		return r, app.Explain(connected, err)
-	}
-	if me := main.me; me != nil {
-		r.Identity = &Identity{
-			Name: me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
-			TokenName: me.TokenName, Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
-		}
 	}
 	for _, c := range slices.Concat(l.projects, l.environments) {
 		me := c.hub.me
@@ -228,9 +228,13 @@ func (l *look) ask(ctx context.Context) error {
 }
 
 // askCaller asks who the caller is, if there is a token.
-func (h *hub) askCaller(ctx context.Context) (err error) {
-	if h.Identity.Token != "" {
-		h.me, err = h.Whoami(ctx)
+func (h *hub) askCaller(ctx context.Context) error {
+	if h.Identity.Token == "" {
+		return nil
+	}
+	me, err := h.Whoami(ctx)
+	if err == nil {
+		h.me = me
 	}
 	return err
 }
