@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,22 +28,11 @@ type hub struct {
 	failed error        // why it does not say who the caller is, for the hub of an environment
 }
 
-// comparison compares a local project, or one of its environments, with a hub.
-type comparison struct {
-	*Project
-	hub      *hub
-	settings string // their revision, "" if they are malformed
-	common   string // the revision that the settings and the config once had in common, "" if it is not known
-	failed   error  // why the hub does not say what its config is, for an environment
-}
-
-// look collects what is compared.
+// look compares projects with hubs.
 type look struct {
 	app    *app.App
 	result *Result
 	hubs   []*hub // that of the command first
-
-	projects, environments []*comparison
 }
 
 // Look compares local projects with the hub, and their environments with theirs. It asks
@@ -62,8 +50,7 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 	l := &look{app: a, result: r}
 	main := l.add(connected)
 	for i, local := range locals {
-		l.readStack(&r.Projects[i], local)
-		l.projects = append(l.projects, l.compare(&r.Projects[i], local, main))
+		r.Projects[i] = l.read(local, main)
 		l.readEnvironments(&r.Projects[i], local)
 	}
 	err = l.ask(ctx)
@@ -78,17 +65,14 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 		return nil, err
 	case err != nil:
 		r.failed = true
-		r.Projects = make([]Project, len(locals))
 		for i, local := range locals {
-			l.readStack(&r.Projects[i], local)
-			l.compare(&r.Projects[i], local, main).withoutHub()
+			r.Projects[i] = l.read(local, main)
+			r.Projects[i].withoutHub()
 		}
 		return r, app.Explain(connected, err)
 	}
-	for _, c := range slices.Concat(l.projects, l.environments) {
-		me := c.hub.me
-		c.Authorized = me != nil && me.WritesTo(c.Project.Project) && me.Has(wire.ScopeWriteConfig)
-		c.problem(c.hub.Fault(cmp.Or(c.hub.failed, c.failed)))
+	for i := range r.Projects {
+		r.Projects[i].conclude()
 	}
 	return r, nil
 }
@@ -104,50 +88,48 @@ func (l *look) add(connected *identity.Hub) *hub {
 	return h
 }
 
-// readStack reads the stack of a local project. What is wrong with its files is part of the result.
-func (l *look) readStack(p *Project, local *workspace.Project) {
-	*p = Project{ProjectName: local.Name, Env: local.Env, Config: None}
-	stack, err := local.Stack()
-	if errors.Is(err, fs.ErrNotExist) {
-		return // it needs none until it is published
-	}
-	if err != nil {
+// read reads a local project that is compared with h. What is wrong with its files is part of
+// the result.
+func (l *look) read(local *workspace.Project, h *hub) Project {
+	p := Project{ProjectName: local.Name, Env: local.Env, Config: None}
+	if stack, err := local.Stack(); err == nil {
+		p.StackVersion, err = stack.Version()
 		p.problem(err)
-		return
-	}
-	p.StackVersion, err = stack.Version()
-	p.problem(err)
-	if stack.Named() { // else the first publish names it
-		p.Stack, err = stack.Name()
+		if stack.Named() { // else the first publish names it
+			p.Stack, err = stack.Name()
+			p.problem(err)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) { // it needs none until it is published
 		p.problem(err)
 	}
+	l.readSettings(&p, local, h)
+	return p
 }
 
-// compare reads the destination and the settings of a local project, which are compared with h.
-func (l *look) compare(p *Project, local *workspace.Project, h *hub) *comparison {
-	c := &comparison{Project: p, hub: h}
+// readSettings reads the destination and the settings of a local project.
+func (l *look) readSettings(p *Project, local *workspace.Project, h *hub) {
+	p.hub = h
 	client, err := local.Client()
 	if err == nil && client.Project.Present() {
 		p.Project, err = app.Destination(local, client, nil)
 	}
 	if err != nil || p.Project.IsZero() {
 		p.problem(err)
-		return c
+		return
 	}
 	p.DestinationSource = path.Base(local.ClientPath())
 	settings, err := client.Config()
 	if err != nil {
 		p.problem(err)
-		return c
+		return
 	}
-	c.settings, c.common = settings.Revision(), l.app.SyncState().Last(h.Origin(), p.Project)
+	p.settings, p.common = settings.Revision(), l.app.SyncState().Last(h.Origin(), p.Project)
 	// What pulled.json records is of the settings beside it, also in a fresh clone.
 	if bases, err := local.Bases(); err == nil {
 		if base := bases.Of(h.Origin(), p.Project); base != nil {
-			c.common = base.Revision
+			p.common = base.Revision
 		}
 	}
-	return c
 }
 
 // readEnvironments reads the environments of a local project, unless it is in one. What keeps
@@ -159,22 +141,16 @@ func (l *look) readEnvironments(p *Project, local *workspace.Project) {
 	names, err := local.Environments()
 	p.problem(err)
 	for _, name := range names {
-		p.Environments = append(p.Environments, Project{ProjectName: local.Name, Env: name, Config: None})
-	}
-	for i := range names {
-		e := &p.Environments[i]
-		local := local.In(e.Env)
-		e.newSlug = local.NewSlug()
+		local := local.In(name)
+		e := Project{ProjectName: local.Name, Env: name, Config: None, newSlug: local.NewSlug()}
 		var h *hub
 		if e.Origin, err = local.Origin(); err == nil {
 			h, err = l.hubAt(e.Origin)
 		}
-		if err != nil {
-			e.problem(err)
-			continue
+		if e.problem(err); err == nil {
+			l.readSettings(&e, local, h)
 		}
-		e.loggedOut = h.Identity.Token == ""
-		l.environments = append(l.environments, l.compare(e, local, h))
+		p.Environments = append(p.Environments, e)
 	}
 }
 
@@ -215,13 +191,15 @@ func (l *look) ask(ctx context.Context) error {
 	for _, h := range l.hubs[1:] {
 		run(&h.failed, h.askCaller)
 	}
-	for _, c := range l.projects {
-		run(nil, c.askProject)
-		run(nil, c.askStack)
-	}
-	for _, c := range l.environments {
-		if c.hub == main || !c.loggedOut { // only a file names the other hub
-			run(&c.failed, c.askProject)
+	for i := range l.result.Projects {
+		p := &l.result.Projects[i]
+		run(nil, p.askProject)
+		run(nil, p.askStack)
+		for j := range p.Environments {
+			e := &p.Environments[j]
+			if e.hub == main || !e.loggedOut() { // only a file names the other hub
+				run(&e.failed, e.askProject)
+			}
 		}
 	}
 	return group.Wait()
@@ -239,25 +217,28 @@ func (h *hub) askCaller(ctx context.Context) error {
 	return err
 }
 
+// loggedOut reports that there is no token for the hub.
+func (p *Project) loggedOut() bool { return p.hub == nil || p.hub.Identity.Token == "" }
+
 // askProject asks for the hub project, which says what its config is.
-func (c *comparison) askProject(ctx context.Context) error {
-	if c.Project.Project.IsZero() {
+func (p *Project) askProject(ctx context.Context) error {
+	if p.Project.IsZero() {
 		return nil
 	}
-	view, err := c.hub.Project(ctx, c.Project.Project)
+	view, err := p.hub.Project(ctx, p.Project)
 	switch {
 	case hidden(err):
-		c.Deleted = app.IsDeleted(err)
+		p.Deleted = app.IsDeleted(err)
 		return nil
 	case err != nil:
 		return err
 	}
-	c.Exists = true
-	if c.UseStackVersion = view.UseStackVersion; c.UseStackVersion != "" {
-		c.UsedVersion = view.StackVersion
+	p.Exists = true
+	if p.UseStackVersion = view.UseStackVersion; p.UseStackVersion != "" {
+		p.UsedVersion = view.StackVersion
 	}
-	if view.Config.HasConfig && c.settings != "" {
-		c.Config = stateOf(c.settings, view.Config.Revision, c.common)
+	if view.Config.HasConfig && p.settings != "" {
+		p.Config = stateOf(p.settings, view.Config.Revision, p.common)
 	}
 	return nil
 }
@@ -283,36 +264,48 @@ func stateOf(local, hub, common string) State {
 }
 
 // askStack asks which version of the stack is published.
-func (c *comparison) askStack(ctx context.Context) error {
-	if c.Stack.IsZero() {
+func (p *Project) askStack(ctx context.Context) error {
+	if p.Stack.IsZero() {
 		return nil
 	}
-	published, err := c.hub.Stack(ctx, c.Stack)
+	published, err := p.hub.Stack(ctx, p.Stack)
 	switch {
 	case app.IsNotFound(err):
 		return nil
 	case hidden(err):
-		c.StackHidden = true
+		p.StackHidden = true
 		return nil
 	case err != nil:
 		return err
 	}
 	newest := published.Versions[0]
-	c.StackPublished = newest.Version
+	p.StackPublished = newest.Version
 	if !newest.WithdrawnAt.IsZero() {
-		c.StackWithdrawn, c.StackLatest = true, published.Latest
+		p.StackWithdrawn, p.StackLatest = true, published.Latest
 	}
 	return nil
 }
 
 // withoutHub says what is known without the hub.
-func (c *comparison) withoutHub() {
-	c.StackHidden = !c.Stack.IsZero()
+func (p *Project) withoutHub() {
+	p.StackHidden = !p.Stack.IsZero()
 	switch {
-	case c.settings == "" || c.common == "":
-	case c.settings == c.common:
-		c.local = "unchanged since the last push or pull"
+	case p.settings == "" || p.common == "":
+	case p.settings == p.common:
+		p.local = "unchanged since the last push or pull"
 	default:
-		c.local = "changed since the last push or pull"
+		p.local = "changed since the last push or pull"
+	}
+}
+
+// conclude says what follows from what the hub said.
+func (p *Project) conclude() {
+	if p.hub != nil {
+		me := p.hub.me
+		p.Authorized = me != nil && me.WritesTo(p.Project) && me.Has(wire.ScopeWriteConfig)
+		p.problem(p.hub.Fault(cmp.Or(p.hub.failed, p.failed)))
+	}
+	for i := range p.Environments {
+		p.Environments[i].conclude()
 	}
 }

@@ -67,10 +67,12 @@ type Project struct {
 
 	Environments []Project `json:"environments,omitzero"` // how each compares with its hub
 
-	newSlug string // of a project to create on the hub of an environment
-
-	loggedOut bool   // of the hub of an environment
-	local     string // without the hub: how the settings compare with the last push or pull
+	newSlug  string // of a project to create on the hub of an environment
+	hub      *hub   // that it is compared with; nil: not known
+	settings string // their revision, "" if they are malformed
+	common   string // the revision that the settings and the config once had in common, "" if it is not known
+	failed   error  // why the hub of an environment does not show the project
+	local    string // without the hub: how the settings compare with the last push or pull
 }
 
 // same reports whether the settings of all projects, and of their environments, are the hub's configs.
@@ -273,7 +275,7 @@ func environmentText(w *app.Printer, p Project) string {
 	if p.Origin != "" {
 		text += " on " + p.Origin
 	}
-	if p.loggedOut {
+	if p.loggedOut() {
 		unknown = untilLogin
 	}
 	switch {
