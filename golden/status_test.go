@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// A hub that answers about no config before it is asked about all of them.
-func TestStatus_AsksAboutSeveralProjectsAtOnce(t *testing.T) {
+// A hub that answers nothing before it is asked everything: who the caller is, about the stack,
+// and about the projects.
+func TestStatus_AsksEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
 	names := []string{"web", "shop", "blog"}
@@ -24,17 +25,14 @@ func TestStatus_AsksAboutSeveralProjectsAtOnce(t *testing.T) {
 	}
 	hub, asked, all := httputil.NewSingleHostReverseProxy(target), atomic.Int32{}, make(chan struct{})
 	proxy := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/config") {
-			if int(asked.Add(1)) == len(names) {
-				close(all)
-			}
-			select {
-			case <-all:
-			case <-r.Context().Done():
-				return
-			}
+		if int(asked.Add(1)) == 2+len(names) {
+			close(all)
 		}
-		hub.ServeHTTP(answer, r)
+		select {
+		case <-all:
+			hub.ServeHTTP(answer, r)
+		case <-r.Context().Done():
+		}
 	}))
 	t.Cleanup(proxy.Close)
 	out := w.must("status", "--origin", proxy.URL, "--token", w.token, "--timeout", "30s")

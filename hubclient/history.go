@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"example.com/projecthub/hubclient/ref"
@@ -21,14 +22,15 @@ func (c *Client) EachConfigEntry(ctx context.Context, r ref.Ref, f func(wire.Con
 	}, f)
 }
 
-// FindConfigEntry returns the newest entry of the history of a project's config whose
-// revision is abbreviated so, or written in full. The error is revision_not_kept unless it
-// is exactly one revision.
+// FindConfigEntry returns the entry of the history of a project's config that has a number,
+// such as r12, or the newest one whose revision is abbreviated so, or written in full. The
+// error is revision_not_kept unless it is exactly one revision.
 func (c *Client) FindConfigEntry(ctx context.Context, r ref.Ref, abbreviated string) (*wire.ConfigEntry, error) {
 	var found []wire.ConfigEntry
-	whole := tree.ValidDigest(abbreviated)
+	whole := tree.ValidDigest(abbreviated) || strings.HasPrefix(abbreviated, "r")
 	err := c.EachConfigEntry(ctx, r, func(entry wire.ConfigEntry) bool {
-		if strings.HasPrefix(entry.Revision, abbreviated) && (len(found) == 0 || found[0].Revision != entry.Revision) {
+		meant := isMeant(abbreviated, entry.Revision, entry.Number)
+		if meant && (len(found) == 0 || found[0].Revision != entry.Revision) {
 			found = append(found, entry)
 		}
 		return len(found) < 2 && !(whole && len(found) == 1)
@@ -42,13 +44,14 @@ func (c *Client) FindConfigEntry(ctx context.Context, r ref.Ref, abbreviated str
 	return &found[0], nil
 }
 
-// FindBaseFilesEntry returns the newest of entries whose tree is abbreviated so, or written
-// in full. The error is revision_not_kept unless it is exactly one tree.
+// FindBaseFilesEntry returns the entry that has a number, such as r12, or the newest one whose
+// tree is abbreviated so, or written in full. The error is revision_not_kept unless it is
+// exactly one tree.
 func FindBaseFilesEntry(entries []wire.BaseFilesEntry, r ref.Ref, abbreviated string) (*wire.BaseFilesEntry, error) {
 	var found *wire.BaseFilesEntry
 	trees := map[string]bool{}
 	for i, entry := range entries {
-		if strings.HasPrefix(entry.Tree, abbreviated) {
+		if isMeant(abbreviated, entry.Tree, entry.Number) {
 			if trees[entry.Tree] = true; found == nil {
 				found = &entries[i]
 			}
@@ -57,12 +60,19 @@ func FindBaseFilesEntry(entries []wire.BaseFilesEntry, r ref.Ref, abbreviated st
 	return found, onlyOne(len(trees), "set of base files", r, abbreviated)
 }
 
+// isMeant reports whether an entry is typed by its number, or by its revision.
+func isMeant(typed, revision string, number int64) bool {
+	return strings.HasPrefix(revision, typed) || typed == "r"+strconv.FormatInt(number, 10)
+}
+
 // onlyOne returns the error for an abbreviation that n revisions begin with.
 func onlyOne(n int, what string, r ref.Ref, abbreviated string) error {
 	detail := fmt.Sprintf("the hub keeps no %s of %s that begins with %s", what, r, abbreviated)
 	switch {
 	case n == 1:
 		return nil
+	case strings.HasPrefix(abbreviated, "r"):
+		detail = fmt.Sprintf("the hub keeps no %s of %s with the number %s", what, r, abbreviated)
 	case n > 1:
 		detail = fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", abbreviated, r)
 	}

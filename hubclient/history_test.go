@@ -45,7 +45,9 @@ func historyOf(revisions ...string) step {
 		fmt.Sscan(r.URL.Query().Get("cursor"), &from)
 		var page wire.ConfigHistory
 		for i := from; i < min(from+2, len(revisions)); i++ {
-			page.Entries = append(page.Entries, wire.ConfigEntry{Edit: wire.Edit{Revision: revisions[i]}, RequestID: fmt.Sprint(i)})
+			page.Entries = append(page.Entries, wire.ConfigEntry{
+				Edit: wire.Edit{Revision: revisions[i]}, Number: int64(len(revisions) - i), RequestID: fmt.Sprint(i),
+			})
 		}
 		if from+2 < len(revisions) {
 			page.NextCursor = fmt.Sprint(from + 2)
@@ -64,6 +66,9 @@ func TestFindConfigEntry(t *testing.T) {
 		{"aaaa1", a, "1", 2}, // the newest of two writes, after all pages were read
 		{"c000", c, "0", 2},
 		{a, a, "1", 1}, // no other revision can be meant
+		{"r1", a, "3", 2},
+		{"r3", a, "1", 1},
+		{"r9", "", "", 2},
 		{"aaaa", "", "", 2},
 		{"bbbb", "", "", 2},
 		{full("b"), "", "", 2},

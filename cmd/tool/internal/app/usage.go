@@ -59,10 +59,15 @@ func Locals(c *cobra.Command, args []string) error {
 // minRevision is how many digits an abbreviated revision has at least.
 const minRevision = 4
 
-// CheckRevision refuses what is no revision, in full or abbreviated. It is called name.
+// CheckRevision refuses what is neither a number such as r12 nor a revision, in full or
+// abbreviated. It is called name.
 func CheckRevision(name, typed string) error {
-	if len(typed) < minRevision || len(typed) > tree.DigestSize || strings.Trim(typed, "0123456789abcdef") != "" {
-		return cmdline.Usagef("%s is a revision of %d to %d lower-case hex digits, such as tool log shows, not %q", name, minRevision, tree.DigestSize, typed)
+	number, isNumber := strings.CutPrefix(typed, "r")
+	isNumber = isNumber && number != "" && strings.Trim(number, "0123456789") == ""
+	isDigest := len(typed) >= minRevision && len(typed) <= tree.DigestSize && strings.Trim(typed, "0123456789abcdef") == ""
+	if isNumber || isDigest {
+		return nil
 	}
-	return nil
+	return cmdline.Usagef("%s is a number such as r12, or %d to %d lower-case hex digits of a revision, "+
+		"as tool log lists them, not %q", name, minRevision, tree.DigestSize, typed)
 }

@@ -19,8 +19,8 @@ import (
 type Blobs struct {
 	selection *Selection
 
-	mu   sync.Mutex
-	idle []*opener
+	mu     sync.Mutex
+	opener *opener // nil before the first blob
 }
 
 // Blobs returns a Blobs for s; call it after Hash.
@@ -31,17 +31,13 @@ func (s *Selection) Blobs() *Blobs { return &Blobs{selection: s} }
 // Several goroutines may call Open.
 func (b *Blobs) Open(e tree.Entry) (io.ReadCloser, error) {
 	s := b.selection
-	i, ok := slices.BinarySearchFunc(s.Files, e.Path, func(f *File, path string) int { return strings.Compare(f.Path, path) })
+	byPath := func(f *File, path string) int { return strings.Compare(f.Path, path) }
+	i, ok := slices.BinarySearchFunc(s.Files, e.Path, byPath)
 	if !ok {
 		return nil, failure.New(failure.CodeInvalidFile, "%q is not in the selection", e.Path)
 	}
 	file := s.Files[i]
-	o, err := b.take()
-	if err != nil {
-		return nil, s.unreadable("", err)
-	}
-	defer b.release(o)
-	f, is, err := o.open(file.OnDisk)
+	f, is, err := b.open(file.OnDisk)
 	if err != nil {
 		return nil, s.unreadable(file.OnDisk, err)
 	}
@@ -52,34 +48,22 @@ func (b *Blobs) Open(e tree.Entry) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// take returns an idle opener or a new one.
-func (b *Blobs) take() (*opener, error) {
+func (b *Blobs) open(onDisk string) (f *file, is info, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if last := len(b.idle) - 1; last >= 0 {
-		o := b.idle[last]
-		b.idle = b.idle[:last]
-		return o, nil
+	if b.opener == nil {
+		if b.opener, err = b.selection.opener(); err != nil {
+			return nil, is, err
+		}
 	}
-	root, err := b.selection.open()
-	if err != nil {
-		return nil, err
-	}
-	return newOpener(root), nil
-}
-
-func (b *Blobs) release(o *opener) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.idle = append(b.idle, o)
+	return b.opener.open(onDisk)
 }
 
 // Close closes the directories that Open kept open.
 func (b *Blobs) Close() {
-	for _, o := range b.idle {
-		o.close()
+	if b.opener != nil {
+		b.opener.close()
 	}
-	b.idle = nil
 }
 
 // blob reads one file. It returns the last bytes only after it has checked that the

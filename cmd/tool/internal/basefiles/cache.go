@@ -1,13 +1,15 @@
 package basefiles
 
 import (
-	"cmp"
+	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,23 +18,19 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// The cache of hashes is one file for each root: a line with the format, a checksum of
-// the rest, the digest of the tree, and a record for each file in path order. The digest
-// is all dashes if a file of the tree has no record. A missing or damaged cache only
-// means that all files are read again. The format's number changes also when tokens
-// look different, because only files without a token are recorded, and when the digest
-// of a tree is computed differently.
+// The cache of hashes is a text file for each root: the format, a checksum of the rest, the
+// digest of the tree, and a record for each file in path order.
 //
-//	record: size, mtime, ctime, inode (8 bytes each), mode (4 digits), digest (64 hex digits),
-//	        length of path (2 bytes), path
+//	tool hashes 3
+//	5f0d1a9c
+//	2c26b46b…6266e7ae
+//	9f86d081…b0f00a08 src/index.html<TAB>0644 1532 1700000000000000000 1700000000000000001 4711
 //
-// Numbers are little-endian.
-const (
-	cacheFormat = "tool hashes 2\n"
-	checksumEnd = len(cacheFormat) + 4
-	stampSize   = 4*8 + len(tree.Regular)
-	recordSize  = stampSize + tree.DigestSize + 2 // without the path
-)
+// A record has the file's digest, path, mode, size, mtime, ctime and inode. The digest of the
+// tree is all dashes if a file of it has no record. A missing or damaged cache only means that all
+// files are read again. The format's number changes also when tokens look different, because only
+// files without a token are recorded, and when the digest of a tree is computed differently.
+const cacheFormat = "tool hashes 3\n"
 
 var noDigest = strings.Repeat("-", tree.DigestSize)
 
@@ -67,36 +65,32 @@ type cache struct {
 // readCache returns an empty cache if the file is missing, damaged or in another format.
 func readCache(file string) cache {
 	b, err := os.ReadFile(file)
-	if err != nil || len(b) < checksumEnd+tree.DigestSize || string(b[:len(cacheFormat)]) != cacheFormat ||
-		crc32.Checksum(b[checksumEnd:], castagnoli()) != binary.LittleEndian.Uint32(b[len(cacheFormat):]) {
+	b, known := bytes.CutPrefix(b, []byte(cacheFormat))
+	sum, rest, _ := bytes.Cut(b, []byte("\n"))
+	if err != nil || !known || string(sum) != checksum(rest) {
 		return cache{}
 	}
-	rest := string(b[checksumEnd:])
-	c := cache{records: rest[tree.DigestSize:]}
-	if tree.ValidDigest(rest[:tree.DigestSize]) {
-		c.tree = rest[:tree.DigestSize]
-	}
-	return c
+	digest, records, _ := strings.Cut(string(rest), "\n")
+	return cache{tree: strings.Trim(digest, "-"), records: records}
 }
 
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+func checksum(b []byte) string {
+	return fmt.Sprintf("%08x", crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
 
 // digest returns the recorded digest of f, or "". Call it in path order.
 func (c *cache) digest(f *File) string {
-	for len(c.records) >= recordSize {
-		record := c.records
-		end := recordSize + int(record[recordSize-2]) + int(record[recordSize-1])<<8
-		if end > len(record) {
-			return ""
-		}
-		path := record[recordSize:end]
+	for c.records != "" {
+		record, rest, _ := strings.Cut(c.records, "\n")
+		digest, record, _ := strings.Cut(record, " ")
+		path, stamp, _ := strings.Cut(record, "\t")
 		if path > f.Path {
 			return ""
 		}
-		c.records = record[end:]
-		var stamp [stampSize]byte
-		if path == f.Path && record[:stampSize] == string(appendStamp(stamp[:0], f)) {
-			return record[stampSize : stampSize+tree.DigestSize]
+		c.records = rest
+		var buf [128]byte
+		if path == f.Path && stamp == string(appendStamp(buf[:0], f)) {
+			return digest
 		}
 		c.stale = true
 		if path == f.Path {
@@ -116,10 +110,11 @@ func (c *cache) treeDigest() string {
 }
 
 func appendStamp(b []byte, f *File) []byte {
-	for _, n := range [...]uint64{uint64(f.Size), uint64(f.ModTime), uint64(f.Changed), f.Inode} {
-		b = binary.LittleEndian.AppendUint64(b, n)
+	b = append(b, f.Mode...)
+	for _, n := range [...]int64{f.Size, f.ModTime, f.Changed, int64(f.Inode)} {
+		b = strconv.AppendInt(append(b, ' '), n, 10)
 	}
-	return append(b, f.Mode...)
+	return b
 }
 
 // remember writes the cache; digest is that of the tree, "" if it is not known. It ignores
@@ -130,23 +125,16 @@ func (h *hashing) remember(digest string) {
 		return
 	}
 	settled := h.started.Add(-settling).UnixNano()
-	size := checksumEnd + tree.DigestSize
-	for _, e := range h.entries {
-		size += recordSize + len(e.Path)
-	}
-	b := append(append(make([]byte, 0, size), cacheFormat...), 0, 0, 0, 0)
-	b = append(b, cmp.Or(digest, noDigest)...)
+	b := []byte(noDigest + "\n")
 	for i, e := range h.entries {
 		f := h.selection.Files[i]
 		if e.SHA256 == "" || f.ModTime >= settled {
-			copy(b[checksumEnd:], noDigest)
+			digest = ""
 			continue
 		}
-		b = appendStamp(b, f)
-		b = append(b, e.SHA256...)
-		b = binary.LittleEndian.AppendUint16(b, uint16(len(e.Path)))
-		b = append(b, e.Path...)
+		b = append(append(append(b, e.SHA256...), ' '), e.Path...)
+		b = append(appendStamp(append(b, '\t'), f), '\n')
 	}
-	binary.LittleEndian.PutUint32(b[len(cacheFormat):], crc32.Checksum(b[checksumEnd:], castagnoli()))
-	_ = state.WriteCache(file, b)
+	copy(b, digest)
+	_ = state.WriteCache(file, slices.Concat([]byte(cacheFormat+checksum(b)+"\n"), b))
 }

@@ -2,7 +2,7 @@ package basefiles_test
 
 import (
 	"bytes"
-	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
@@ -201,7 +201,7 @@ func TestCache_RebuildsWhenDamaged(t *testing.T) {
 		"empty":          func([]byte) []byte { return nil },
 		"cut":            func(b []byte) []byte { return b[:len(b)/2] },
 		"cut at start":   func(b []byte) []byte { return b[:5] },
-		"another format": func(b []byte) []byte { return bytes.Replace(b, []byte(" 2\n"), []byte(" 1\n"), 1) },
+		"another format": func(b []byte) []byte { return bytes.Replace(b, []byte(" 3\n"), []byte(" 1\n"), 1) },
 		"one bit":        func(b []byte) []byte { b[len(b)-3] ^= 1; return b },
 		"longer":         func(b []byte) []byte { return append(b, "more"...) },
 	}
@@ -253,16 +253,15 @@ func FuzzCache(f *testing.F) {
 	whole, err := os.ReadFile(file)
 	must(f, err)
 	want, _ := rehash(f, o)
-	const body = len("tool hashes 2\n") + 4
-	const record = 36 + 64 + 2 // without the path
+	const body = len("tool hashes 3\n") + 9
 	f.Add(whole, false)
 	f.Add(whole[:body], true)
-	f.Add(whole[:body+64], true)
-	f.Add(append(bytes.Clone(whole[:body+64]), make([]byte, record)...), true)
+	f.Add(whole[:body+65], true)
+	f.Add(append(bytes.Clone(whole[:body+65]), "a\n b\t\n"...), true)
 	f.Fuzz(func(t *testing.T, b []byte, mend bool) {
 		if mend && len(b) >= body {
-			copy(b, whole[:body-4])
-			binary.LittleEndian.PutUint32(b[body-4:], crc32.Checksum(b[body:], crc32.MakeTable(crc32.Castagnoli)))
+			copy(b, whole[:body-9])
+			copy(b[body-9:], fmt.Sprintf("%08x\n", crc32.Checksum(b[body:], crc32.MakeTable(crc32.Castagnoli))))
 		}
 		must(t, os.WriteFile(file, b, 0o600))
 		set, err := choose(t, o).Hash(ctx, nil)

@@ -1,9 +1,11 @@
 package basefiles
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -36,41 +38,29 @@ type info struct {
 	Stamp
 }
 
-type kind uint8
+// kind is what a file is, by the bits of [fs.FileMode.Type].
+type kind fs.FileMode
 
 const (
-	unknown kind = iota // stat has to be called
-	regular
-	directory
-	link
-	pipe
-	socket
-	device
+	unknown   = kind(fs.ModeIrregular) // stat has to be called
+	regular   = kind(0)
+	directory = kind(fs.ModeDir)
+	link      = kind(fs.ModeSymlink)
 )
 
-var kindNames = [...]string{"unknown", "file", "directory", "symbolic link", "named pipe", "socket", "device"}
-
-func (k kind) String() string { return kindNames[k] }
-
-// kindOf returns the kind of a file that an [os.Root] knows.
-func kindOf(is fs.FileInfo) kind {
-	switch is.Mode().Type() {
-	case 0:
-		return regular
-	case fs.ModeDir:
-		return directory
-	case fs.ModeSymlink:
-		return link
-	case fs.ModeNamedPipe:
-		return pipe
-	case fs.ModeSocket:
-		return socket
-	}
-	return device
+var kindNames = map[kind]string{
+	regular: "file", directory: "directory", link: "symbolic link",
+	kind(fs.ModeNamedPipe): "named pipe", kind(fs.ModeSocket): "socket",
 }
 
+const device = "device" // or something else
+
+func (k kind) String() string { return cmp.Or(kindNames[k], device) }
+
 // isKind reports whether why is a kind of file, not a rule.
-func isKind(why string) bool { return slices.Contains(kindNames[:], why) }
+func isKind(why string) bool {
+	return why == device || slices.Contains(slices.Collect(maps.Values(kindNames)), why)
+}
 
 // opener opens files by their paths below a root. It keeps directories open until
 // another is needed, because files are opened in the order of their directories.
@@ -79,7 +69,13 @@ type opener struct {
 	names []string
 }
 
-func newOpener(root *dir) *opener { return &opener{dirs: []*dir{root}} }
+func (s *Selection) opener() (*opener, error) {
+	root, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	return &opener{dirs: []*dir{root}}, nil
+}
 
 // open opens the regular file at path. It is for one goroutine at a time.
 func (o *opener) open(path string) (*file, info, error) {
@@ -137,7 +133,7 @@ func openRoot(in *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if !before.IsDir() { // on Windows, neither is a junction
-		return nil, kindError(fmt.Sprintf("%s is a %v, not a directory", name, kindOf(before)))
+		return nil, kindError(fmt.Sprintf("%s is a %v, not a directory", name, kind(before.Mode().Type())))
 	}
 	below, err := in.OpenRoot(name)
 	if err != nil {
@@ -161,7 +157,7 @@ func openFile(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !before.Mode().IsRegular() {
-		return nil, nil, kindError(fmt.Sprintf("it is a %v, not a file", kindOf(before)))
+		return nil, nil, kindError(fmt.Sprintf("it is a %v, not a file", kind(before.Mode().Type())))
 	}
 	f, err := in.Open(name)
 	if err != nil {

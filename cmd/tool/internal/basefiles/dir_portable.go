@@ -52,7 +52,7 @@ func newInfo(is fs.FileInfo, err error) (info, error) {
 		return info{}, err
 	}
 	return info{
-		kind:  kindOf(is),
+		kind:  kind(is.Mode().Type()),
 		mode:  tree.ModeOf(uint32(is.Mode().Perm())),
 		Stamp: Stamp{Size: is.Size(), ModTime: is.ModTime().UnixNano()},
 	}, nil

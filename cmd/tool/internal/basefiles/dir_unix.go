@@ -5,6 +5,7 @@ package basefiles
 import (
 	"errors"
 	"io"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 
@@ -113,9 +114,9 @@ func kindOfFormat[T uint16 | uint32](format T) kind {
 	case unix.S_IFLNK:
 		return link
 	case unix.S_IFIFO:
-		return pipe
+		return kind(fs.ModeNamedPipe)
 	case unix.S_IFSOCK:
-		return socket
+		return kind(fs.ModeSocket)
 	}
-	return device
+	return kind(fs.ModeDevice)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,17 +58,24 @@ func (s *Selection) tooLarge(onDisk string, size int64) error {
 
 func (s *Selection) tooMany(root *folder) error {
 	e := failure.New(wire.CodeTooLarge, "more than %d files are selected, the most that a file set may contain",
-		s.limits.BaseFiles)
-	if len(root.below) == 0 {
-		return e.WithHint("%s", s.remedy)
+		s.limits.BaseFiles).WithHint("%s", s.remedy)
+	most := 0
+	for _, below := range root.entries {
+		if n := below.count(); below.folder != nil && n > most {
+			most = n
+			e = e.WithHint("%s; %s contains most of them", s.remedy, s.name(below.OnDisk))
+		}
 	}
-	fullest := slices.MaxFunc(root.below, func(a, b *folder) int { return a.count() - b.count() })
-	return e.WithHint("%s; %s contains most of them", s.remedy, s.name(fullest.onDisk))
+	return e
 }
 
-func (f *folder) count() int {
-	n := len(f.files)
-	for _, below := range f.below {
+// count returns the number of files in e.
+func (e entry) count() int {
+	if e.folder == nil {
+		return 1
+	}
+	n := 0
+	for _, below := range e.folder.entries {
 		n += below.count()
 	}
 	return n

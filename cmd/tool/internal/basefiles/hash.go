@@ -113,13 +113,13 @@ func (h *hashing) fail(i int, err error) {
 }
 
 func (h *hashing) work() {
-	root, err := h.selection.open()
+	files, err := h.selection.opener()
 	if err != nil {
 		h.fail(-1, h.selection.unreadable("", err))
 		return
 	}
-	r := &reader{opener: newOpener(root), hash: sha256.New(), buf: make([]byte, piece)}
-	defer r.opener.close()
+	r := &reader{opener: files, hash: sha256.New(), buf: make([]byte, piece)}
+	defer files.close()
 	for {
 		end := int(h.next.Add(batch))
 		for _, i := range h.todo[min(end-batch, len(h.todo)):min(end, len(h.todo))] {
@@ -135,6 +135,13 @@ func (h *hashing) work() {
 			return
 		}
 	}
+}
+
+// reader hashes files, one after the other, and searches them for tokens.
+type reader struct {
+	opener *opener
+	hash   hash.Hash
+	buf    []byte
 }
 
 // read hashes file i into its entry.
@@ -161,27 +168,22 @@ func (h *hashing) read(r *reader, i int) error {
 func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
 	f, is, err := r.opener.open(onDisk)
 	if err != nil {
-		return info{}, false, h.selection.unreadable(onDisk, err)
+		return is, false, h.selection.unreadable(onDisk, err)
 	}
 	defer f.Close()
 	if is.young() {
 		time.Sleep(tick)
 		if is, err = f.stat(); err != nil {
-			return info{}, false, h.selection.unreadable(onDisk, err)
+			return is, false, h.selection.unreadable(onDisk, err)
 		}
 	}
 	if above(is.Size, h.selection.limits.BaseFileBytes) {
-		return info{}, false, h.selection.tooLarge(onDisk, is.Size)
+		return is, false, h.selection.tooLarge(onDisk, is.Size)
 	}
 	reliable := !is.young()
-	n, found, err := r.digest(f, is.Size, func(n int) { h.advance(0, int64(n)) })
+	n, err := h.digest(r, f, onDisk, is.Size)
 	if err != nil {
-		return info{}, false, h.selection.unreadable(onDisk, err)
-	}
-	if found != nil {
-		return info{}, false, failure.New(failure.CodeTokenInFile, "%s contains an access token on line %d (%s…)",
-			h.selection.name(onDisk), found.line, pat.Shown(found.text)).
-			WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
+		return is, false, err
 	}
 	after, err := f.stat()
 	ok = err == nil && after == is && n == is.Size && reliable
@@ -191,21 +193,8 @@ func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
 	return is, ok, nil
 }
 
-// reader hashes files, one after the other, and searches them for tokens.
-type reader struct {
-	opener *opener
-	hash   hash.Hash
-	buf    []byte
-}
-
-type token struct {
-	line int // from 1
-	text string
-}
-
-// digest reads up to size bytes of f into r.hash, calling advance for each
-// piece. It stops at the first token.
-func (r *reader) digest(f *file, size int64, advance func(n int)) (read int64, found *token, err error) {
+// digest reads up to size bytes of f into r.hash. It stops at the first token.
+func (h *hashing) digest(r *reader, f *file, onDisk string, size int64) (read int64, err error) {
 	r.hash.Reset()
 	kept, lines := 0, 0 // bytes of the last piece at the start of buf, and newlines before them
 	for read < size {
@@ -214,21 +203,23 @@ func (r *reader) digest(f *file, size int64, advance func(n int)) (read int64, f
 			break
 		}
 		if err != nil {
-			return read, nil, err
+			return read, h.selection.unreadable(onDisk, err)
 		}
 		read += int64(n)
 		r.hash.Write(r.buf[kept : kept+n])
-		advance(n)
+		h.advance(0, int64(n))
 		b := r.buf[:kept+n]
 		if at := pat.Index(b); at >= 0 {
-			return read, &token{1 + lines + newlines(b[:at]), string(b[at : at+pat.Length])}, nil
+			return read, failure.New(failure.CodeTokenInFile, "%s contains an access token on line %d (%s…)",
+				h.selection.name(onDisk), 1+lines+newlines(b[:at]), pat.Shown(string(b[at:at+pat.Length]))).
+				WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 		}
 		// The last bytes may be the start of a token.
 		done := max(0, len(b)-pat.Length+1)
 		lines += newlines(b[:done])
 		kept = copy(r.buf, b[done:])
 	}
-	return read, nil, nil
+	return read, nil
 }
 
 func newlines(b []byte) int { return bytes.Count(b, []byte{'\n'}) }

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/projecthub/cmd/tool/internal/basefiles/ignore"
@@ -60,11 +60,9 @@ func (c *filter) excludes(path string, dir bool) (why string, secret bool) {
 // walker reads directories on all cores, each from its open parent.
 type walker struct {
 	filter
-	selection *Selection // names files in errors
-	ctx       context.Context
-	work      chan *folder   // for idle readers
-	readers   chan struct{}  // taken by each reader
-	open      sync.WaitGroup // folders that are not read yet
+	*Selection // names files in errors
+	ctx        context.Context
+	readers    errgroup.Group
 
 	found     atomic.Int64 // files selected so far
 	lookalike atomic.Bool  // two names in a directory may be the same on another file system
@@ -72,26 +70,18 @@ type walker struct {
 
 // folder collects what one directory adds to a selection.
 type folder struct {
-	location      // ends in a slash; empty for the root
+	File          // its paths end in a slash, and are empty for the root; a secret one has only such files
 	dir           *dir
-	files         []*File
-	below         []*folder
+	entries       []entry
 	skipped       []Skip
 	links, others int
-	secret        bool // all files in it hold secrets
 	err           error
 }
 
-// location is a path in the tree, and its spelling on disk.
-type location struct{ path, onDisk string }
-
-// add appends a name to p, which is empty or ends in a slash, or a slash to a name.
-func (p location) add(name []byte) location {
-	onDisk := p.onDisk + string(name)
-	if p.path == p.onDisk && norm.NFC.IsNormal(name) {
-		return location{onDisk, onDisk} // share one string
-	}
-	return location{p.path + string(norm.NFC.Bytes(name)), onDisk}
+// entry is a selected file, or a folder to read.
+type entry struct {
+	*File
+	folder *folder // nil for a file
 }
 
 // walk adds the files that c selects to s.
@@ -100,17 +90,15 @@ func (s *Selection) walk(ctx context.Context, c filter) error {
 	if s.root != "." {
 		c.above = s.root + "/"
 	}
-	// More readers than cores, because some wait for the disk.
-	readers := make(chan struct{}, runtime.GOMAXPROCS(0)+6)
-	w := &walker{filter: c, selection: s, ctx: ctx, work: make(chan *folder), readers: readers}
-	defer close(w.work)
+	w := &walker{filter: c, Selection: s, ctx: ctx}
+	w.readers.SetLimit(runtime.GOMAXPROCS(0) + 6) // more than cores, because some wait for the disk
 	d, err := s.open()
 	if err != nil {
 		return s.unreadable("", err)
 	}
-	root := &folder{dir: d, secret: HoldsSecrets(c.above + "any file")}
-	w.start(root)
-	w.open.Wait()
+	root := &folder{File: File{Secret: HoldsSecrets(c.above + "any file")}, dir: d}
+	w.read(root)
+	_ = w.readers.Wait() // folders keep their errors
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -125,50 +113,39 @@ func (s *Selection) walk(ctx context.Context, c filter) error {
 	return s.check(w.lookalike.Load())
 }
 
-// start hands f to an idle reader or a new one. If there are enough readers, it reads
-// the directory itself.
-func (w *walker) start(f *folder) {
-	w.open.Add(1)
-	select {
-	case w.work <- f:
-		return
-	default:
-	}
-	select {
-	case w.readers <- struct{}{}:
-		go func() {
-			w.read(f)
-			for f := range w.work {
-				w.read(f)
-			}
-		}()
-	default:
-		w.read(f)
-	}
-}
-
-// read reads the directory of f and closes it.
+// read reads the directory of f and closes it. Readers that are free take those in it.
 func (w *walker) read(f *folder) {
-	defer w.open.Done()
 	defer f.dir.close()
-	if w.ctx.Err() != nil || above(w.found.Load(), int64(w.selection.limits.BaseFiles)) {
+	if w.ctx.Err() != nil || above(w.found.Load(), int64(w.limits.BaseFiles)) {
 		return
 	}
-	err := f.dir.list(func(name []byte, kind kind) {
-		f.fail(w.visit(f, f.add(name), kind))
-	})
+	err := f.dir.list(func(name []byte, kind kind) { f.fail(w.visit(f, name, kind)) })
 	if err != nil {
-		f.fail(w.selection.unreadable(f.onDisk, err))
+		f.fail(w.unreadable(f.OnDisk, err))
 		return
 	}
 	if f.mayLookAlike() {
 		w.lookalike.Store(true)
 	}
-	slices.SortFunc(f.files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(f.below, func(a, b *folder) int { return strings.Compare(a.path, b.path) })
-	for _, below := range f.below {
-		f.fail(w.enter(f, below))
+	slices.SortFunc(f.entries, func(a, b entry) int { return strings.Compare(a.Path, b.Path) })
+	for _, e := range f.entries {
+		if e.folder != nil {
+			f.fail(w.enter(f, e.folder))
+		}
 	}
+}
+
+func (w *walker) enter(f, below *folder) (err error) {
+	if len(below.Path) > tree.MaxPath { // limits how many directories are open
+		return w.invalidPath(below.OnDisk, tree.CheckPath(below.Path))
+	}
+	if below.dir, err = f.dir.openDir(strings.TrimSuffix(below.OnDisk[len(f.OnDisk):], "/")); err != nil {
+		return w.unreadable(below.OnDisk, err)
+	}
+	if !w.readers.TryGo(func() error { w.read(below); return nil }) {
+		w.read(below)
+	}
+	return nil
 }
 
 // fail keeps the first error. A file that was deleted since it was listed is none.
@@ -178,82 +155,63 @@ func (f *folder) fail(err error) {
 	}
 }
 
-func (w *walker) visit(f *folder, p location, kind kind) error {
+// visit adds what has a name in the directory of f, unless it is excluded.
+func (w *walker) visit(f *folder, name []byte, kind kind) (err error) {
+	file := &File{OnDisk: f.OnDisk + string(name)}
+	file.Path = file.OnDisk // they share one string
+	if f.Path != f.OnDisk || !norm.NFC.IsNormal(name) {
+		file.Path = f.Path + string(norm.NFC.Bytes(name))
+	}
 	is := info{kind: kind}
 	if kind == unknown {
-		var err error
-		if is, err = w.stat(f, p); err != nil {
-			return err
+		if is, err = f.dir.stat(string(name)); err != nil {
+			return w.unreadable(file.OnDisk, err)
 		}
 	}
-	why, secret := w.excludes(p.path, is.kind == directory)
-	if why != "" {
-		w.skip(f, p, is.kind, why)
+	why, secret := w.excludes(file.Path, is.kind == directory)
+	file.Secret = secret || f.Secret
+	switch {
+	case why != "":
+	case is.kind == directory:
+		below := &folder{File: *file}
+		below.Path, below.OnDisk = file.Path+"/", file.OnDisk+"/"
+		f.entries = append(f.entries, entry{&below.File, below})
 		return nil
-	}
-	secret = secret || f.secret
-	switch is.kind {
-	case directory:
-		f.below = append(f.below, &folder{location: p.add([]byte{'/'}), secret: secret})
-		return nil
-	case regular:
-		return w.choose(f, p, is, secret)
-	case link:
+	case is.kind == regular:
+		return w.choose(f, file, is)
+	case is.kind == link:
 		f.links++
 	default:
 		f.others++
 	}
-	w.skip(f, p, is.kind, is.kind.String())
+	if w.list {
+		path := strings.ToValidUTF8(file.Path, string(utf8.RuneError))
+		if is.kind == directory {
+			path += "/"
+		}
+		f.skipped = append(f.skipped, Skip{path, cmp.Or(why, is.kind.String())})
+	}
 	return nil
 }
 
-func (w *walker) stat(f *folder, p location) (info, error) {
-	is, err := f.dir.stat(p.onDisk[len(f.onDisk):])
-	if err != nil {
-		return info{}, w.selection.unreadable(p.onDisk, err)
-	}
-	return is, nil
-}
-
-func (w *walker) skip(f *folder, p location, kind kind, why string) {
-	if !w.list {
-		return
-	}
-	path := strings.ToValidUTF8(p.path, string(utf8.RuneError))
-	if kind == directory {
-		path += "/"
-	}
-	f.skipped = append(f.skipped, Skip{path, why})
-}
-
-func (w *walker) enter(f, below *folder) (err error) {
-	if len(below.path) > tree.MaxPath { // limits how many directories are open
-		return w.selection.invalidPath(below.onDisk, tree.CheckPath(below.path))
-	}
-	if below.dir, err = f.dir.openDir(strings.TrimSuffix(below.onDisk[len(f.onDisk):], "/")); err != nil {
-		return w.selection.unreadable(below.onDisk, err)
-	}
-	w.start(below)
-	return nil
-}
-
-func (w *walker) choose(f *folder, p location, is info, secret bool) error {
+// choose adds a regular file to f.
+func (w *walker) choose(f *folder, file *File, is info) (err error) {
 	if is.mode == "" { // the listing knew only the kind
-		var err error
-		if is, err = w.stat(f, p); err != nil {
-			return err
+		if is, err = f.dir.stat(file.OnDisk[len(f.OnDisk):]); err == nil && is.kind != regular {
+			err = errReplaced
 		}
-		if is.kind != regular {
-			return w.selection.unreadable(p.onDisk, errReplaced)
+		if err != nil {
+			return w.unreadable(file.OnDisk, err)
 		}
 	}
-	if err := tree.CheckPath(p.path); err != nil {
-		return w.selection.invalidPath(p.onDisk, err)
+	if err := tree.CheckPath(file.Path); err != nil {
+		return w.invalidPath(file.OnDisk, err)
 	}
-	if above(is.Size, w.selection.limits.BaseFileBytes) {
-		return w.selection.tooLarge(p.onDisk, is.Size)
+	if above(is.Size, w.limits.BaseFileBytes) {
+		return w.tooLarge(file.OnDisk, is.Size)
 	}
-	f.files = append(f.files, &File{p.path, p.onDisk, is.mode, secret, is.Stamp})
+	file.Mode, file.Stamp = is.mode, is.Stamp
+	f.entries = append(f.entries, entry{file, nil})
 	w.found.Add(1)
 	return nil
 }
@@ -262,27 +220,14 @@ func (w *walker) choose(f *folder, p location, is info, secret bool) error {
 // system. It never misses a pair.
 func (f *folder) mayLookAlike() bool {
 	lower := map[string]bool{}
-	for name := range f.names {
+	for _, e := range f.entries {
+		name := strings.TrimSuffix(e.Path[len(f.Path):], "/")
 		if !isASCII(name) {
 			return true
 		}
 		lower[strings.ToLower(name)] = true
 	}
-	return len(lower) < len(f.files)+len(f.below)
-}
-
-// names yields the last element of each selected path in f.
-func (f *folder) names(yield func(name string) bool) {
-	for _, file := range f.files {
-		if !yield(file.Path[len(f.path):]) {
-			return
-		}
-	}
-	for _, below := range f.below {
-		if !yield(below.path[len(f.path) : len(below.path)-1]) {
-			return
-		}
-	}
+	return len(lower) < len(f.entries)
 }
 
 // gather adds f and the folders below it to s, in path order.
@@ -290,31 +235,23 @@ func (s *Selection) gather(f *folder) error {
 	if f.err != nil {
 		return f.err
 	}
-	s.dirs = append(s.dirs, f.onDisk)
+	s.dirs = append(s.dirs, f.OnDisk)
 	s.Links += f.links
 	s.Others += f.others
 	s.Skipped = append(s.Skipped, f.skipped...)
-	files := f.files
-	for _, below := range f.below {
-		n := 0
-		for n < len(files) && files[n].Path < below.path {
-			n++
-		}
-		s.Files = append(s.Files, files[:n]...)
-		files = files[n:]
-		if err := s.gather(below); err != nil {
+	for _, e := range f.entries {
+		if e.folder == nil {
+			s.Files = append(s.Files, e.File)
+			s.Bytes += e.Size
+		} else if err := s.gather(e.folder); err != nil {
 			return err
 		}
 	}
-	s.Files = append(s.Files, files...)
 	return nil
 }
 
 // check validates all files together.
 func (s *Selection) check(lookalike bool) error {
-	for _, f := range s.Files {
-		s.Bytes += f.Size
-	}
 	if above(s.Bytes, s.limits.BaseFilesBytes) {
 		largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })
 		return failure.New(wire.CodeTooLarge, "the %d selected files are %s together, and a file set may be at most %s",

@@ -10,75 +10,47 @@ type glob struct {
 	suffix string
 }
 
+// token is a literal text or a wildcard.
 type token struct {
-	op   op
-	byte byte
-	set  *[256]bool
+	text string     // "" for a wildcard
+	set  *[256]bool // the bytes that a wildcard matches; nil for **/: nothing, or any bytes and a slash
+	many bool       // any number of them, not one
 }
 
-type op uint8
-
-const (
-	opByte op = iota // this byte
-	opAny            // ?: any byte but a slash
-	opSet            // [...]: a byte of a set
-	opStar           // *: any number of bytes but slashes
-	opDeep           // ** at the end: any number of bytes
-	opDirs           // **/: nothing, or any number of bytes and a slash
-)
-
-// takes reports whether t can match the byte c.
-func (t token) takes(c byte) bool {
-	switch t.op {
-	case opByte:
-		return c == t.byte
-	case opSet:
-		return t.set[c]
-	case opAny, opStar:
-		return c != '/'
+var anyByte, noSlash = func() (all, most [256]bool) {
+	for c := range all {
+		all[c], most[c] = true, c != '/'
 	}
-	return true
-}
+	return all, most
+}()
 
 // compileGlob is not ok if pattern matches nothing.
 func compileGlob(pattern string) (g glob, ok bool) {
-	tokens, ok := parseGlob(pattern)
-	first, last := 0, len(tokens)
-	for last > 0 && tokens[last-1].op == opByte {
-		last--
+	g.middle, ok = parseGlob(pattern)
+	if last := len(g.middle) - 1; last >= 0 {
+		g.suffix = g.middle[last].text
+		g.middle = g.middle[:len(g.middle)-min(len(g.suffix), 1)]
 	}
-	for first < last && tokens[first].op == opByte {
-		first++
+	if len(g.middle) > 0 {
+		g.prefix = g.middle[0].text
+		g.middle = g.middle[min(len(g.prefix), 1):]
 	}
-	return glob{text(tokens[:first]), tokens[first:last], text(tokens[last:])}, ok
-}
-
-// text returns the bytes that tokens without wildcards match.
-func text(tokens []token) string {
-	var b strings.Builder
-	for _, t := range tokens {
-		b.WriteByte(t.byte)
-	}
-	return b.String()
+	return g, ok
 }
 
 func parseGlob(pattern string) (tokens []token, ok bool) {
 	literal := strings.IndexAny(pattern, `*?[\`)
 	for i := 0; i < len(pattern); i++ {
+		last := len(tokens) - 1
 		switch c := pattern[i]; c {
-		case '\\':
-			if i++; i == len(pattern) {
-				return nil, false
-			}
-			tokens = append(tokens, token{op: opByte, byte: pattern[i]})
 		case '?':
-			tokens = append(tokens, token{op: opAny})
+			tokens = append(tokens, token{set: &noSlash})
 		case '[':
 			set, rest, ok := parseSet(pattern[i+1:])
 			if !ok {
 				return nil, false
 			}
-			tokens = append(tokens, token{op: opSet, set: set})
+			tokens = append(tokens, token{set: set})
 			i = len(pattern) - len(rest) - 1
 		case '*':
 			rest := strings.TrimLeft(pattern[i:], "*")
@@ -89,17 +61,26 @@ func parseGlob(pattern string) (tokens []token, ok bool) {
 			switch {
 			case double && strings.HasPrefix(rest, "/"):
 				rest = rest[1:]
-				if n := len(tokens); n == 0 || tokens[n-1].op != opDirs { // **/**/ is **/
-					tokens = append(tokens, token{op: opDirs})
+				if last < 0 || tokens[last] != (token{}) { // **/**/ is **/
+					tokens = append(tokens, token{})
 				}
 			case double && (rest == "" || strings.HasPrefix(rest, `\/`)):
-				tokens = append(tokens, token{op: opDeep})
+				tokens = append(tokens, token{set: &anyByte, many: true})
 			default:
-				tokens = append(tokens, token{op: opStar})
+				tokens = append(tokens, token{set: &noSlash, many: true})
 			}
 			i = len(pattern) - len(rest) - 1
 		default:
-			tokens = append(tokens, token{op: opByte, byte: c})
+			if c == '\\' {
+				if i++; i == len(pattern) {
+					return nil, false
+				}
+			}
+			if last < 0 || tokens[last].text == "" {
+				tokens = append(tokens, token{})
+				last++
+			}
+			tokens[last].text += pattern[i : i+1]
 		}
 	}
 	return tokens, true
@@ -113,7 +94,7 @@ func (g *glob) match(s string) bool {
 	switch {
 	case len(g.middle) == 0:
 		return s == ""
-	case len(g.middle) == 1 && g.middle[0].op == opStar: // such as *.log
+	case len(g.middle) == 1 && g.middle[0] == token{set: &noSlash, many: true}: // such as *.log
 		return !strings.Contains(s, "/")
 	}
 	return matchAll(g.middle, s)
@@ -126,25 +107,25 @@ func matchAll(tokens []token, s string) bool {
 	matched[0] = true
 	for _, t := range tokens {
 		any := matched[0]
-		switch t.op {
-		case opStar, opDeep:
-			for i := range len(s) {
-				matched[i+1] = matched[i+1] || matched[i] && t.takes(s[i])
-				any = any || matched[i+1]
-			}
-		case opDirs:
+		switch {
+		case t.text == "" && t.set == nil:
 			for i := range len(s) {
 				before := matched[i+1]
 				matched[i+1] = before || any && s[i] == '/'
 				any = any || before
 			}
-		default:
-			any = false
-			for i := len(s) - 1; i >= 0; i-- {
-				matched[i+1] = matched[i] && t.takes(s[i])
+		case t.many:
+			for i := range len(s) {
+				matched[i+1] = matched[i+1] || matched[i] && t.set[s[i]]
 				any = any || matched[i+1]
 			}
-			matched[0] = false
+		default:
+			any = false
+			n := max(len(t.text), 1)
+			for i := len(s); i >= 0; i-- {
+				matched[i] = i >= n && matched[i-n] && (s[i-n:i] == t.text || t.set != nil && t.set[s[i-n]])
+				any = any || matched[i]
+			}
 		}
 		if !any {
 			return false

@@ -36,7 +36,8 @@ func TestLog_ListsWritesNewestFirst(t *testing.T) {
 		t.Fatalf("%s", r.Out)
 	}
 	for i, line := range lines[1:] {
-		if !strings.HasPrefix(line, revisions[2-i][:12]+"  just now  ") || !strings.Contains(line, "  alice  ") {
+		start := fmt.Sprintf("r%d  %s  just now  ", 4-i, revisions[2-i][:12])
+		if !strings.HasPrefix(line, start) || !strings.Contains(line, "  alice  ") {
 			t.Errorf("line %d: %s", i, line)
 		}
 	}
@@ -100,7 +101,11 @@ func TestShow_SaysThatThePredecessorIsNotKept(t *testing.T) {
 }
 
 func TestShow_RefusesUnknownAndAmbiguousRevisions(t *testing.T) {
-	w, _ := edited(t)
+	w, revisions := edited(t)
+	w.Run(history.ShowCommand, "web", "r2").Done().Prints(revisions[0], "through create")
+	w.Run(history.ShowCommand, "web", "r9").Exits(1).
+		Prints("the hub keeps no revision of the config of @alice/web with the number r9")
+	w.Run(history.ShowCommand, "web", "r").Exits(2).Prints("<revision> is a number such as r12, or 4 to 64")
 	w.Run(history.ShowCommand, "web", "0000", "--json").Fails("revision_not_kept", "show")
 	w.Run(history.ShowCommand, "web", "0000").Exits(1).Prints("try: tool -C " + w.Dir + " log web")
 	for _, bad := range [][]string{{}, {"web"}, {"web", "123"}, {"web", "xyzw"}, {"", "1234"}, {"a", "b", "c"}} {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -36,10 +35,11 @@ func (*log) Kind() string { return "log" }
 func (r *log) Text(w *app.Printer) {
 	var rows [][]string
 	for _, e := range r.Config {
-		rows = append(rows, row(e.Revision, e.UpdatedAt, e.UpdatedBy, e.UpdatedVia, e.Added, e.Changed, e.Removed))
+		rows = append(rows, row(e.Number, e.Edit, e.Added, e.Changed, e.Removed))
 	}
 	for _, e := range r.BaseFiles {
-		rows = append(rows, append(row(e.Tree, e.UpdatedAt, e.UpdatedBy, e.UpdatedVia, e.Added, e.Changed, e.Removed),
+		edit := wire.Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia}
+		rows = append(rows, append(row(e.Number, edit, e.Added, e.Changed, e.Removed),
 			fmt.Sprintf("%s, %s", app.Count(e.Count, "file", "files"), app.Bytes(e.Bytes))))
 	}
 	if len(rows) == 0 {
@@ -71,8 +71,8 @@ func (r *log) Text(w *app.Printer) {
 func inTwoLines(rows [][]string) []string {
 	var lines []string
 	for _, r := range rows {
-		lines = append(lines, fmt.Sprintf("%s  %s  %s  %s", r[0], r[1], r[3], r[4]),
-			"    "+strings.Join(append([]string{r[2]}, r[5:]...), "  "))
+		lines = append(lines, strings.Join([]string{r[0], r[1], r[2], r[4], r[5]}, "  "),
+			"    "+strings.Join(append([]string{r[3]}, r[6:]...), "  "))
 	}
 	return lines
 }
@@ -92,11 +92,11 @@ func tooWide(rows [][]string, columns int) bool {
 	return total-2 > columns
 }
 
-// row is a line of a log.
-func row(revision string, at time.Time, by string, via wire.Via, added, changed, removed int) []string {
+// row is a line of a log. It starts with the number, because a restored revision has several.
+func row(number int64, e wire.Edit, added, changed, removed int) []string {
 	return []string{
-		app.ShortRevision(revision), app.Ago(at), app.Time(at), app.Cell(by), via.Phrase(),
-		fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
+		fmt.Sprintf("r%d", number), app.ShortRevision(e.Revision), app.Ago(e.UpdatedAt), app.Time(e.UpdatedAt),
+		app.Cell(e.UpdatedBy), e.UpdatedVia.Phrase(), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
 	}
 }
 
@@ -113,10 +113,10 @@ func LogCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log [<project>]",
 		Short: "List who changed a hub project's config, or its base files",
-		Long: `List the writes that changed a project's config, newest first: the revision,
-when, who, through what, and how many keys were + added, ~ changed, - removed.
-The first one is the present config. With --base-files it lists the pushes that
-changed the base files, with the set's digest.
+		Long: `List the writes that changed a project's config, newest first: their number,
+the revision, when, who, through what, and how many keys were + added, ~ changed,
+- removed. The first one is the present config. With --base-files it lists the
+pushes that changed the base files, with the set's digest.
 
 tool show shows one of them, tool restore restores one. The hub keeps the newest
 200 of a project and all of the last 90 days, unless its administrator chose
@@ -223,7 +223,8 @@ func ShowCommand(a *app.App) *cobra.Command {
 		Short: "Show what a revision of a hub project's config changed",
 		Long: `Show an entry of the history of a project's config: who wrote it, when, through
 what, and how it differs from the config that it replaced. tool log lists the
-revisions; one can be abbreviated. Changes nothing.`,
+revisions; one can be abbreviated, or given by its number, such as r12. Changes
+nothing.`,
 		Example: `  tool show web 461f583aadb4
   tool show 461f --project @acme/web --json`,
 		Args:              projectAndRevision,

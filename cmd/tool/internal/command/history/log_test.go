@@ -10,17 +10,19 @@ import (
 )
 
 func TestLog_TakesTwoLinesOnNarrowTerminals(t *testing.T) {
-	revision := strings.Repeat("ab", 32)
+	edit := func(by string, via wire.Via) wire.Edit {
+		return wire.Edit{Revision: strings.Repeat("ab", 32), UpdatedAt: time.Now(), UpdatedBy: by, UpdatedVia: via}
+	}
 	rows := [][]string{
-		row(revision, time.Now(), "alice", wire.ViaPush, 1, 2, 3),
-		append(row(revision, time.Now(), "bob", wire.ViaCreate, 12, 0, 0), "3 files, 418 B"),
+		row(12, edit("alice", wire.ViaPush), 1, 2, 3),
+		append(row(3, edit("bob", wire.ViaCreate), 12, 0, 0), "3 files, 418 B"),
 	}
 	if tooWide(rows, 120) || !tooWide(rows, 40) {
 		t.Error("the columns do not fit into 120 columns, or fit into 40")
 	}
 	lines := inTwoLines(rows)
-	if len(lines) != 4 || lines[0] != "abababababab  just now  alice  push" || !strings.HasSuffix(lines[1], "  +1 ~2 -3") ||
-		lines[2] != "abababababab  just now  bob  create" || !strings.HasSuffix(lines[3], "  +12 ~0 -0  3 files, 418 B") {
+	if len(lines) != 4 || lines[0] != "r12  abababababab  just now  alice  push" || !strings.HasSuffix(lines[1], "  +1 ~2 -3") ||
+		lines[2] != "r3  abababababab  just now  bob  create" || !strings.HasSuffix(lines[3], "  +12 ~0 -0  3 files, 418 B") {
 		t.Errorf("%q", lines)
 	}
 	for _, line := range lines[:3] {

@@ -98,8 +98,9 @@ func RestoreCommand(a *app.App) *cobra.Command {
 		Use:   "restore [<project>] <revision>",
 		Short: "Restore an earlier config, or earlier base files, on the hub",
 		Long: `Replace a project's config on the hub by an earlier one, or with --base-files
-its base files. tool log lists the revisions; one can be abbreviated. Local
-files stay as they are: tool pull downloads what was restored.
+its base files. tool log lists the revisions; one can be abbreviated, or given
+by its number, such as r12. Local files stay as they are: tool pull downloads
+what was restored.
 
 A terminal shows the difference and asks; a pipeline restores. It fails if the
 config or the base files change meanwhile. What is replaced stays in the

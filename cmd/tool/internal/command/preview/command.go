@@ -16,15 +16,28 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubclient/ref"
 )
 
-// Result says where a preview is.
-type Result struct {
+// result says where a preview is.
+type result struct {
 	ProjectName string `json:"projectName"`
 	URL         string `json:"url"`
 	Origin      string `json:"origin,omitzero"` // of the hub; absent with --local
 	Local       bool   `json:"local"`
+
+	follows bool // a person reads it while the preview is served
+}
+
+func (*result) Kind() string { return "preview" }
+
+func (r *result) Text(w *app.Printer) {
+	if !r.follows {
+		w.Line("%s", r.URL)
+		return
+	}
+	w.Line("Preview of %s: %s", r.ProjectName, r.URL)
+	w.Line("  follows edits of its files; ctrl-c ends it")
 }
 
 // Command returns the command preview.
@@ -59,53 +72,54 @@ source names in client.json, else the one that the hub has for the project.`,
 	return a.HubFlags(a.EnvFlag(c))
 }
 
+// doing says that a preview of the local project called name failed.
+func doing(err error, name string) error {
+	return failure.Doing(err, name, "%s", strings.TrimSpace("preview "+name))
+}
+
 // localLine is the command that previews a local project without its page on the hub.
 func localLine(name string) cmdline.Line { return cmdline.Tool("preview").With(name).Flag("--local") }
 
-// openPage opens the Preview tab of the hub project of a local one.
+// openPage opens the Preview tab of the hub project of a local one, or prints its address.
 func openPage(ctx context.Context, a *app.App, name string) error {
-	r, hub, err := page(ctx, a, name)
+	local, project, err := destination(ctx, a, name)
 	if err != nil {
-		return failure.Doing(err, name, "%s", strings.TrimSpace("preview "+name))
+		return doing(err, name)
 	}
-	if a.Strict() {
-		return a.Print("preview", r, func(w *app.Printer) { w.Line("%s", r.URL) })
-	}
-	return failure.Doing(a.OpenPage(ctx, hub, r.URL), r.ProjectName, "open %s", r.URL)
+	act := app.Action{Doing: "preview " + local.Name, Local: local.Name, Project: project, Anyone: true}
+	return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+		view, err := hub.Project(ctx, project)
+		if app.IsNotFound(err) {
+			list := cmdline.Tool("project", "list").With(project.Account())
+			err = app.Explain(hub, err).WithRecipe(list, localLine(local.Name))
+		}
+		if err != nil {
+			return nil, err
+		}
+		r := &result{ProjectName: local.Name, URL: view.URL + "/preview", Origin: hub.Origin()}
+		if a.Strict() {
+			return r, nil
+		}
+		return nil, failure.Doing(a.OpenPage(ctx, hub, r.URL), local.Name, "open %s", r.URL)
+	})
 }
 
-// page returns the address of the Preview tab of a local project.
-func page(ctx context.Context, a *app.App, name string) (*Result, *identity.Hub, error) {
+// destination returns a local project and its project on the hub.
+func destination(ctx context.Context, a *app.App, name string) (*workspace.Project, ref.Ref, error) {
 	local, err := a.Local(ctx, name, a.Itself)
 	if err != nil {
-		return nil, nil, err
+		return nil, ref.Ref{}, err
 	}
 	client, err := local.Client()
 	if err != nil {
-		return nil, nil, failure.At(app.StageRead, err)
+		return nil, ref.Ref{}, failure.At(app.StageRead, err)
 	}
-	target, err := app.Destination(local, client, nil)
-	if err != nil {
-		e := failure.Of(err)
-		if e.Code == failure.CodeNoDestination {
-			e = e.WithHint("create it on the hub, or preview the working tree").
-				WithRecipe(createLine(local), localLine(local.Name))
-		}
-		return nil, nil, e.At(app.StageDestination)
+	project, err := app.Destination(local, client, nil)
+	if f := failure.Of(err); err != nil && f.Code == failure.CodeNoDestination {
+		err = f.WithHint("create it on the hub, or preview the working tree").
+			WithRecipe(createLine(local), localLine(local.Name))
 	}
-	hub, err := a.ConnectAnyway()
-	if err != nil {
-		return nil, nil, err
-	}
-	project, err := hub.Project(ctx, target)
-	if err != nil {
-		e := app.Explain(hub, err).About(target, failure.Effects{})
-		if e.Code == wire.CodeNotFound {
-			e.Recipe = []cmdline.Line{cmdline.Tool("project", "list").With(target.Account()), localLine(local.Name)}
-		}
-		return nil, nil, e
-	}
-	return &Result{ProjectName: local.Name, URL: project.URL + "/preview", Origin: hub.Origin()}, hub, nil
+	return local, project, failure.At(app.StageDestination, err)
 }
 
 // createLine is the command that creates a local project on the hub.

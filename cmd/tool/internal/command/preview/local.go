@@ -2,9 +2,10 @@ package preview
 
 import (
 	"context"
-	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -15,23 +16,22 @@ import (
 // reread is how long files that cannot be read are left alone at most.
 const reread = 2 * time.Second
 
-// serveLocal serves the preview of a local project until ctrl-c.
+// serveLocal serves the preview of a local project until ctrl-c, and reads it again whenever
+// it changes.
 func serveLocal(ctx context.Context, a *app.App, name string) error {
 	local, err := a.Local(ctx, name, localLine)
 	if err != nil {
-		return failure.Doing(err, name, "%s", strings.TrimSpace("preview "+name))
+		return doing(err, name)
 	}
 	err = serve(ctx, a, &source{app: a, local: local})
 	if a.EndedBy() == syscall.SIGINT {
 		return nil
 	}
-	return failure.Doing(err, local.Name, "preview %s", local.Name)
+	return doing(err, local.Name)
 }
 
-// serve serves what the source has, and reads it again whenever it changes.
 func serve(ctx context.Context, a *app.App, from *source) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	group, ctx := errgroup.WithContext(ctx)
 	first, err := from.read(ctx)
 	if err != nil {
 		return err
@@ -41,37 +41,28 @@ func serve(ctx context.Context, a *app.App, from *source) error {
 		return err
 	}
 	s.show(first, nil)
-	served := make(chan error, 1)
-	go func() {
-		served <- s.serve(ctx)
-		stop()
-	}()
-	if err := announce(a, s); err != nil {
-		return err
-	}
-	w := watcher.New(a.Warn)
-	defer w.Close()
-	err = from.follow(ctx, w, s.show)
-	stop()
-	if failed := <-served; failed != nil {
-		return failed
-	}
-	return err
+	group.Go(func() error { return s.serve(ctx) })
+	group.Go(func() error {
+		if err := announce(a, s); err != nil {
+			return err
+		}
+		w := watcher.New(a.Warn)
+		defer w.Close()
+		return from.follow(ctx, w, s.show)
+	})
+	return group.Wait()
 }
 
 // announce says where the preview is, and opens it for a person, by a link.
 func announce(a *app.App, s *server) error {
-	if a.Strict() {
-		r := &Result{ProjectName: s.name, URL: s.address(), Local: true}
-		return a.Print("preview", r, func(w *app.Printer) { w.Line("%s", r.URL) })
+	err := a.Show(&result{ProjectName: s.name, URL: s.address(), Local: true, follows: !a.Strict()})
+	if err != nil || a.Strict() {
+		return err
 	}
-	out := a.Printer()
-	out.Line("Preview of %s: %s", s.name, s.address())
-	out.Line("  follows edits of its files; ctrl-c ends it")
-	if _, err := term.OpenBrowser(a.Getenv, s.origin(), s.link()); err != nil {
+	if _, err := term.OpenBrowser(a.Getenv, s.origin(), s.origin()+"/open/"+s.code); err != nil {
 		a.Warn(err.Error() + "; open the address yourself")
 	}
-	return app.PrintFailed("preview", out.Err())
+	return nil
 }
 
 // follow reads the working tree whenever it changes, until ctx ends. It calls show with what

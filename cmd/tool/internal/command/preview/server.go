@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,15 +40,13 @@ const (
 type server struct {
 	name      string // of the local project
 	token     string
-	code      string // for one redirect to the page, because others see how a browser is started
+	code      string // /open/<code> leads to the page once, because others see how a browser is started
 	used      atomic.Bool
 	page      string // host of the page
 	frame     string // host of the frame, another one
 	listeners []net.Listener
 
-	mu          sync.Mutex
-	now, before state
-	changed     chan struct{} // closed when now is replaced
+	now atomic.Pointer[state]
 }
 
 // state is what a page shows.
@@ -57,6 +54,9 @@ type state struct {
 	N      int     `json:"n"`
 	Failed *failed `json:"failed,omitzero"`
 	snapshot
+
+	before   snapshot      // of state N-1
+	replaced chan struct{} // closed when there is state N+1
 }
 
 // failed is why the working tree cannot be shown.
@@ -69,7 +69,7 @@ type failed struct {
 // that exists. If that were left to another program, that program could be what a browser
 // takes for localhost.
 func newServer(name string) (*server, error) {
-	s := &server{name: name, token: rand.Text(), code: rand.Text(), changed: make(chan struct{})}
+	s := &server{name: name, token: rand.Text(), code: rand.Text()}
 	var err error
 	for range 10 { // until a port is free for both
 		port := "0"
@@ -98,9 +98,6 @@ func (s *server) origin() string { return "http://" + s.page }
 // address returns the page's address.
 func (s *server) address() string { return s.origin() + "/" + s.token + "/" }
 
-// link returns an address that leads to the page once.
-func (s *server) link() string { return s.origin() + "/open/" + s.code }
-
 // serve serves until ctx ends.
 func (s *server) serve(ctx context.Context) error {
 	serving := &http.Server{
@@ -122,11 +119,15 @@ func (s *server) serve(ctx context.Context) error {
 
 // show replaces what pages show. f is nil if the preview can be shown.
 func (s *server) show(now snapshot, f *failed) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.now, s.before = state{s.now.N + 1, f, now}, s.now
-	close(s.changed)
-	s.changed = make(chan struct{})
+	next := &state{N: 1, Failed: f, snapshot: now, replaced: make(chan struct{})}
+	last := s.now.Load()
+	if last != nil {
+		next.N, next.before = last.N+1, last.snapshot
+	}
+	s.now.Store(next)
+	if last != nil {
+		close(last.replaced)
+	}
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -232,10 +233,21 @@ func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "after is a number", http.StatusBadRequest)
 		return
 	}
-	now, before, ok := s.newer(r.Context(), after)
-	if !ok {
-		w.WriteHeader(http.StatusNoContent)
-		return
+	now := s.now.Load()
+	if now.N == after {
+		select {
+		case <-now.replaced:
+			now = s.now.Load()
+		case <-time.After(patience):
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+	var before snapshot // that the page has
+	if now.N == after+1 {
+		before = now.before
 	}
 	var contents [][]byte
 	list := func(files, had map[string]file) (all []listed) {
@@ -249,7 +261,7 @@ func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 		}
 		return all
 	}
-	line, err := json.Marshal(changes{now, list(now.Stack.files, before.Stack.files), list(now.files, before.files)})
+	line, err := json.Marshal(changes{*now, list(now.Stack.files, before.Stack.files), list(now.files, before.files)})
 	if err != nil {
 		http.Error(w, "the changes cannot be written", http.StatusInternalServerError)
 		return
@@ -258,29 +270,5 @@ func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(append(line, '\n'))
 	for _, content := range contents {
 		_, _ = w.Write(content)
-	}
-}
-
-// newer waits for a state other than number after. before is that one, empty unless it was
-// the last one.
-func (s *server) newer(ctx context.Context, after int) (now, before state, ok bool) {
-	ctx, stop := context.WithTimeout(ctx, patience)
-	defer stop()
-	for {
-		s.mu.Lock()
-		now, before, changed := s.now, s.before, s.changed
-		s.mu.Unlock()
-		switch {
-		case now.N == after:
-		case before.N == after:
-			return now, before, true
-		default:
-			return now, state{}, true
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return now, before, false
-		}
 	}
 }

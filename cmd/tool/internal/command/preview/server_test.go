@@ -16,9 +16,7 @@ import (
 )
 
 func testServer() *server {
-	return &server{
-		name: "web", token: "SECRET", page: "127.0.0.1:4000", frame: "localhost:4000", changed: make(chan struct{}),
-	}
+	return &server{name: "web", token: "SECRET", page: "127.0.0.1:4000", frame: "localhost:4000"}
 }
 
 func (s *server) get(host, path string, header ...string) *httptest.ResponseRecorder {

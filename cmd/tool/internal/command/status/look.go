@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -10,175 +11,236 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
-// status is one comparison of local projects with the hub.
-type status struct {
-	app *app.App
-	hub *identity.Hub
-	me  *wire.Whoami // nil: no token
+// atOnce is how many requests are sent at the same time.
+const atOnce = 16
 
-	offline bool  // the hub is not queried
-	failure error // why it is not, for the hub of an environment
-
-	others map[string]*status // by the origins of environments
+// hub is a hub that projects are compared with.
+type hub struct {
+	*identity.Hub
+	me     *wire.Whoami // nil: no token
+	failed error        // why it does not say who the caller is, for the hub of an environment
 }
 
-// noToken says how to log in to a hub.
-func noToken(a *app.App, origin string) string {
-	return "there is no token for " + origin + ": " + a.CommandText(cmdline.Tool("login").Flag("--origin", origin))
+// look compares projects with hubs.
+type look struct {
+	app    *app.App
+	result *Result
+	hubs   []*hub // that of the command first
 }
 
-// Look compares local projects with the hub. Where the hub could not be queried, it
-// returns what is known without it and the failure.
+// Look compares local projects with the hub, and their environments with theirs. It asks
+// everything at once. If the hub cannot be queried, it returns the failure and what is known
+// without the hub.
 func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result, error) {
-	id, err := a.Identity()
+	connected, err := a.ConnectAnyway()
 	if err != nil {
 		return nil, err
 	}
-	s := &status{app: a}
-	r := &Result{Origin: id.Origin, OriginSource: id.OriginSource, Projects: []Project{}, Notes: []string{}}
-	if s.hub, err = a.ConnectAnyway(); err != nil {
-		return nil, err
+	id := connected.Identity
+	r := &Result{
+		Origin: id.Origin, OriginSource: id.OriginSource, Projects: make([]Project, len(locals)), Notes: []string{},
 	}
-	if id.Token == "" {
-		r.Notes = append(r.Notes, noToken(a, r.Origin))
+	l := &look{app: a, result: r}
+	main := l.add(connected)
+	for i, local := range locals {
+		r.Projects[i] = l.read(local, main)
+		l.readEnvironments(&r.Projects[i], local)
 	}
-	err = s.query(ctx, id, r, locals)
+	err = l.ask(ctx)
+	if me := main.me; me != nil {
+		r.Identity = &Identity{
+			Name: me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
+			TokenName: me.TokenName, Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
+		}
+	}
 	switch {
-	case err == nil:
-		return r, nil
 	case app.IsInterrupted(err):
 		return nil, err
+	case err != nil:
+		r.failed = true
+		for i, local := range locals {
+			r.Projects[i] = l.read(local, main)
+			r.Projects[i].withoutHub()
+		}
+		return r, app.Explain(connected, err)
 	}
-	s.offline, r.failed = true, true
-	r.Projects, _ = s.projects(ctx, locals) // what is wrong with one is its problem
-	return r, app.Explain(s.hub, err)
+	for i := range r.Projects {
+		r.Projects[i].conclude()
+	}
+	return r, nil
 }
 
-// query adds to r what the hub says.
-func (s *status) query(ctx context.Context, id *identity.Identity, r *Result, locals []*workspace.Project) (err error) {
-	if id.Token != "" {
-		if s.me, err = s.hub.Whoami(ctx); err != nil {
-			return err
+// add adds a hub, and says how to log in to one without a token.
+func (l *look) add(connected *identity.Hub) *hub {
+	h := &hub{Hub: connected}
+	l.hubs = append(l.hubs, h)
+	if origin := h.Origin(); h.Identity.Token == "" {
+		login := cmdline.Tool("login").Flag("--origin", origin)
+		l.result.Notes = append(l.result.Notes, "there is no token for "+origin+": "+l.app.CommandText(login))
+	}
+	return h
+}
+
+// read reads a local project that is compared with h. What is wrong with its files is part of
+// the result.
+func (l *look) read(local *workspace.Project, h *hub) Project {
+	p := Project{ProjectName: local.Name, Env: local.Env, Config: None}
+	if stack, err := local.Stack(); err == nil {
+		p.StackVersion, err = stack.Version()
+		p.problem(err)
+		if stack.Named() { // else the first publish names it
+			p.Stack, err = stack.Name()
+			p.problem(err)
 		}
-		r.Identity = &Identity{
-			Name: s.me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
-			TokenName: s.me.TokenName, Scopes: s.me.Scopes, ExpiresAt: s.me.ExpiresAt, Restriction: s.me.Restriction,
+	} else if !errors.Is(err, fs.ErrNotExist) { // it needs none until it is published
+		p.problem(err)
+	}
+	l.readSettings(&p, local, h)
+	return p
+}
+
+// readSettings reads the destination and the settings of a local project.
+func (l *look) readSettings(p *Project, local *workspace.Project, h *hub) {
+	p.hub = h
+	client, err := local.Client()
+	if err == nil && client.Project.Present() {
+		p.Project, err = app.Destination(local, client, nil)
+	}
+	if err != nil || p.Project.IsZero() {
+		p.problem(err)
+		return
+	}
+	p.DestinationSource = path.Base(local.ClientPath())
+	settings, err := client.Config()
+	if err != nil {
+		p.problem(err)
+		return
+	}
+	p.settings, p.common = settings.Revision(), l.app.SyncState().Last(h.Origin(), p.Project)
+	// What pulled.json records is of the settings beside it, also in a fresh clone.
+	if bases, err := local.Bases(); err == nil {
+		if base := bases.Of(h.Origin(), p.Project); base != nil {
+			p.common = base.Revision
 		}
 	}
-	if err := s.connect(ctx, r, locals); err != nil {
-		return err
+}
+
+// readEnvironments reads the environments of a local project, unless it is in one. What keeps
+// one from being compared is its problem.
+func (l *look) readEnvironments(p *Project, local *workspace.Project) {
+	if local.Env != "" {
+		return
 	}
-	r.Projects, err = s.projects(ctx, locals)
+	names, err := local.Environments()
+	p.problem(err)
+	for _, name := range names {
+		local := local.In(name)
+		e := Project{ProjectName: local.Name, Env: name, Config: None, newSlug: local.NewSlug()}
+		var h *hub
+		if e.Origin, err = local.Origin(); err == nil {
+			h, err = l.hubAt(e.Origin)
+		}
+		if e.problem(err); err == nil {
+			l.readSettings(&e, local, h)
+		}
+		p.Environments = append(p.Environments, e)
+	}
+}
+
+// hubAt returns the hub at the origin of an environment.
+func (l *look) hubAt(origin string) (*hub, error) {
+	if origin == "" {
+		return l.hubs[0], nil
+	}
+	for _, h := range l.hubs {
+		if h.Origin() == origin {
+			return h, nil
+		}
+	}
+	connected, err := l.app.HubOfEnvironment(origin)
+	if err != nil {
+		return nil, err
+	}
+	return l.add(connected), nil
+}
+
+// ask asks the hubs who the caller is and what they have. It fails if the hub of the command
+// does; what another one does not answer is a problem of its environments.
+func (l *look) ask(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	run := func(failed *error, ask func(context.Context) error) {
+		group.Go(func() error {
+			err := ask(ctx)
+			if failed == nil || app.IsInterrupted(err) {
+				return err
+			}
+			*failed = err
+			return nil
+		})
+	}
+	main := l.hubs[0]
+	run(nil, main.askCaller)
+	for _, h := range l.hubs[1:] {
+		run(&h.failed, h.askCaller)
+	}
+	for i := range l.result.Projects {
+		p := &l.result.Projects[i]
+		run(nil, p.askProject)
+		run(nil, p.askStack)
+		for j := range p.Environments {
+			e := &p.Environments[j]
+			if e.hub == main || !e.loggedOut() { // only a file names the other hub
+				run(&e.failed, e.askProject)
+			}
+		}
+	}
+	return group.Wait()
+}
+
+// askCaller asks who the caller is, if there is a token.
+func (h *hub) askCaller(ctx context.Context) error {
+	if h.Identity.Token == "" {
+		return nil
+	}
+	me, err := h.Whoami(ctx)
+	if err == nil {
+		h.me = me
+	}
 	return err
 }
 
-// atOnce is how many local projects are compared with the hub at the same time.
-const atOnce = 6
+// loggedOut reports that there is no token for the hub.
+func (p *Project) loggedOut() bool { return p.hub == nil || p.hub.Identity.Token == "" }
 
-func (s *status) projects(ctx context.Context, locals []*workspace.Project) ([]Project, error) {
-	all := make([]Project, len(locals))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, local := range locals {
-		group.Go(func() (err error) {
-			all[i], err = s.project(ctx, local)
-			return err
-		})
-	}
-	return all, group.Wait()
-}
-
-// project looks at one local project. What is wrong with its files is part of the answer.
-func (s *status) project(ctx context.Context, local *workspace.Project) (Project, error) {
-	p := Project{ProjectName: local.Name, Env: local.Env, Config: None}
-	if err := s.stack(ctx, local, &p); err != nil {
-		return p, err
-	}
-	if err := s.destination(ctx, local, &p); err != nil || s.offline {
-		return p, err
-	}
-	var err error
-	p.Environments, err = s.environments(ctx, local)
-	return p, err
-}
-
-// destination looks at the hub project of a local one, and compares their configs.
-func (s *status) destination(ctx context.Context, local *workspace.Project, p *Project) error {
-	client, err := local.Client()
-	if err != nil {
-		p.problem(err)
+// askProject asks for the hub project, which says what its config is.
+func (p *Project) askProject(ctx context.Context) error {
+	if p.Project.IsZero() {
 		return nil
 	}
-	if !client.Project.Present() {
-		return nil
-	}
-	if p.Project, err = app.Destination(local, client, nil); err != nil {
-		p.problem(err)
-		return nil
-	}
-	p.DestinationSource = path.Base(local.ClientPath())
-	p.Authorized = s.me != nil && s.me.WritesTo(p.Project) && s.me.Has(wire.ScopeWriteConfig)
-	return s.config(ctx, local, client, p)
-}
-
-// config compares the local settings with the hub's config.
-func (s *status) config(ctx context.Context, local *workspace.Project, client *workspace.Client, p *Project) error {
-	last := s.last(local, p.Project)
-	if s.offline {
-		settings, err := client.Config()
-		switch {
-		case err != nil:
-			p.problem(err)
-		case last == settings.Revision():
-			p.local = "unchanged since the last push or pull"
-		case last != "":
-			p.local = "changed since the last push or pull"
-		}
-		return nil
-	}
-	current, err := s.hub.Config(ctx, p.Project, "")
+	view, err := p.hub.Project(ctx, p.Project)
 	switch {
 	case hidden(err):
-		p.hidden, p.Deleted = s.me == nil, app.IsDeleted(err)
+		p.Deleted = app.IsDeleted(err)
 		return nil
 	case err != nil:
 		return err
 	}
 	p.Exists = true
-	if view, err := s.hub.Project(ctx, p.Project); err == nil { // else the config says enough
-		if p.UseStackVersion = view.UseStackVersion; p.UseStackVersion != "" {
-			p.UsedVersion = view.StackVersion
-		}
+	if p.UseStackVersion = view.UseStackVersion; p.UseStackVersion != "" {
+		p.UsedVersion = view.StackVersion
 	}
-	settings, err := client.Config()
-	if err != nil {
-		p.problem(err)
-		return nil
-	}
-	if current.HasConfig {
-		p.Config = compare(settings.Revision(), current.Revision, last)
+	if view.Config.HasConfig && p.settings != "" {
+		p.Config = stateOf(p.settings, view.Config.Revision, p.common)
 	}
 	return nil
-}
-
-// last returns the revision that the settings and the hub's config once had in common, "" where none is
-// known: what pulled.json records is of the settings beside it, also in a fresh clone.
-func (s *status) last(local *workspace.Project, r ref.Ref) string {
-	if bases, err := local.Bases(); err == nil {
-		if base := bases.Of(s.hub.Origin(), r); base != nil {
-			return base.Revision
-		}
-	}
-	return s.app.SyncState().Last(s.hub.Origin(), r)
 }
 
 // hidden reports that the caller sees no such thing: it is absent, or not for them.
@@ -186,8 +248,8 @@ func hidden(err error) bool {
 	return hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted, wire.CodeUnauthorized)
 }
 
-// compare returns which side changed since the revision that both once had.
-func compare(local, hub, common string) State {
+// stateOf says which side changed since the revision that both had in common.
+func stateOf(local, hub, common string) State {
 	switch {
 	case local == hub:
 		return Same
@@ -201,30 +263,12 @@ func compare(local, hub, common string) State {
 	return Both
 }
 
-func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project) error {
-	stack, err := local.Stack()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a project needs none until it is published
-	}
-	if err != nil {
-		p.problem(err)
+// askStack asks which version of the stack is published.
+func (p *Project) askStack(ctx context.Context) error {
+	if p.Stack.IsZero() {
 		return nil
 	}
-	if p.StackVersion, err = stack.Version(); err != nil {
-		p.problem(err)
-	}
-	if !stack.Named() {
-		return nil // the first publish names it
-	}
-	if p.Stack, err = stack.Name(); err != nil {
-		p.problem(err)
-		return nil
-	}
-	if s.offline {
-		p.StackHidden = true
-		return nil
-	}
-	published, err := s.hub.Stack(ctx, p.Stack)
+	published, err := p.hub.Stack(ctx, p.Stack)
 	switch {
 	case app.IsNotFound(err):
 		return nil
@@ -242,87 +286,26 @@ func (s *status) stack(ctx context.Context, local *workspace.Project, p *Project
 	return nil
 }
 
-// connect queries the other hubs that environments of the projects are on. What keeps one
-// from responding is a problem of those environments.
-func (s *status) connect(ctx context.Context, r *Result, locals []*workspace.Project) error {
-	s.others = map[string]*status{s.hub.Origin(): s, "": s}
-	for _, local := range locals {
-		names, err := environments(local)
-		if err != nil {
-			return failure.At(app.StageRead, err)
-		}
-		for _, name := range names {
-			origin, err := local.In(name).Origin()
-			if err != nil || s.others[origin] != nil {
-				continue // what is wrong with its file is its problem
-			}
-			hub, err := s.app.HubOfEnvironment(origin)
-			if err != nil {
-				return err
-			}
-			if s.others[origin], err = look(ctx, s.app, hub); err != nil {
-				return err
-			}
-			if hub.Identity.Token == "" {
-				r.Notes = append(r.Notes, noToken(s.app, origin))
-			}
-		}
+// withoutHub says what is known without the hub.
+func (p *Project) withoutHub() {
+	p.StackHidden = !p.Stack.IsZero()
+	switch {
+	case p.settings == "" || p.common == "":
+	case p.settings == p.common:
+		p.local = "unchanged since the last push or pull"
+	default:
+		p.local = "changed since the last push or pull"
 	}
-	return nil
 }
 
-// look asks another hub who the caller is there. A hub without a login is not called: only
-// a file names it.
-func look(ctx context.Context, a *app.App, hub *identity.Hub) (*status, error) {
-	other := &status{app: a, hub: hub}
-	if hub.Identity.Token == "" {
-		other.offline = true
-		return other, nil
+// conclude says what follows from what the hub said.
+func (p *Project) conclude() {
+	if p.hub != nil {
+		me := p.hub.me
+		p.Authorized = me != nil && me.WritesTo(p.Project) && me.Has(wire.ScopeWriteConfig)
+		p.problem(p.hub.Fault(cmp.Or(p.hub.failed, p.failed)))
 	}
-	var err error
-	if other.me, err = hub.Whoami(ctx); app.IsInterrupted(err) {
-		return nil, err
+	for i := range p.Environments {
+		p.Environments[i].conclude()
 	}
-	if err != nil {
-		other.offline, other.failure = true, hub.Fault(err)
-	}
-	return other, nil
-}
-
-// environments lists the environments that are shown below a project: none if it is in one.
-func environments(local *workspace.Project) ([]string, error) {
-	if local.Env != "" {
-		return nil, nil
-	}
-	return local.Environments()
-}
-
-// environments compares the environments of a local project with their hubs.
-func (s *status) environments(ctx context.Context, local *workspace.Project) ([]Project, error) {
-	names, err := environments(local)
-	if err != nil {
-		return nil, failure.At(app.StageRead, err)
-	}
-	var all []Project
-	for _, name := range names {
-		local := local.In(name)
-		p := Project{ProjectName: local.Name, Env: name, Config: None, newSlug: local.NewSlug()}
-		var err error
-		if p.Origin, err = local.Origin(); err != nil {
-			p.problem(err)
-		} else if err := s.others[p.Origin].destination(ctx, local, &p); err != nil {
-			if app.IsInterrupted(err) {
-				return nil, err
-			}
-			p.problem(err)
-		}
-		if other := s.others[p.Origin]; other != nil && other != s && other.offline {
-			p.hidden = other.failure == nil
-			if other.failure != nil {
-				p.problem(other.failure)
-			}
-		}
-		all = append(all, p)
-	}
-	return all, nil
 }

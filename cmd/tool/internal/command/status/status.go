@@ -4,6 +4,7 @@ package status
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -66,10 +67,12 @@ type Project struct {
 
 	Environments []Project `json:"environments,omitzero"` // how each compares with its hub
 
-	newSlug string // of a project to create on the hub of an environment
-
-	hidden bool   // whether it is on the hub is not known without a token
-	local  string // without the hub: how the settings compare with the last push or pull
+	newSlug  string // of a project to create on the hub of an environment
+	hub      *hub   // that it is compared with; nil: not known
+	settings string // their revision, "" if they are malformed
+	common   string // the revision that the settings and the config once had in common, "" if it is not known
+	failed   error  // why the hub of an environment does not show the project
+	local    string // without the hub: how the settings compare with the last push or pull
 }
 
 // same reports whether the settings of all projects, and of their environments, are the hub's configs.
@@ -80,11 +83,11 @@ func same(projects []Project) bool {
 	})
 }
 
+// problem adds what is wrong, unless err is nil.
 func (p *Project) problem(err error) {
-	if p.Problem != "" {
-		p.Problem += "; "
+	if err != nil {
+		p.Problem = strings.TrimPrefix(p.Problem+"; "+err.Error(), "; ")
 	}
-	p.Problem += err.Error()
 }
 
 // State is how local settings compare with the hub's config.
@@ -170,32 +173,30 @@ func (r *Result) Unknown() string {
 	case r.failed:
 		return "unknown: the hub could not be queried"
 	case r.Identity == nil:
-		return "unknown until you log in"
+		return untilLogin
 	}
 	return ""
 }
+
+const untilLogin = "unknown until you log in"
 
 // ProjectText prints how a local project compares with the hub.
 func ProjectText(w *app.Printer, v Project, unknown string) {
 	w.Line("%s", v.ProjectName)
 	w.Environment(v.Env)
-	switch {
+	unseen := unseenText(w, v, unknown)
+	switch destination := fmt.Sprintf("%s (%s)", v.Project, v.DestinationSource); {
 	case v.Project.IsZero():
 		create := cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)
 		w.Field("destination", "none: %s", w.Command(create))
-	case v.Deleted:
-		w.Field("destination", "%s (%s), deleted; to restore it: %s",
-			v.Project, v.DestinationSource, w.Command(restoreLine(v)))
-	case !v.Exists && unknown != "":
-		w.Field("destination", "%s (%s), %s", v.Project, v.DestinationSource, unknown)
-	case !v.Exists:
-		w.Field("destination", "%s (%s), not on the hub or not for you", v.Project, v.DestinationSource)
+	case unseen != "":
+		w.Field("destination", "%s, %s", destination, unseen)
 	case v.Authorized:
-		w.Field("destination", "%s (%s), you may push", v.Project, v.DestinationSource)
+		w.Field("destination", "%s, you may push", destination)
 	case unknown != "":
-		w.Field("destination", "%s (%s), log in to push", v.Project, v.DestinationSource)
+		w.Field("destination", "%s, log in to push", destination)
 	default:
-		w.Field("destination", "%s (%s), you may not push", v.Project, v.DestinationSource)
+		w.Field("destination", "%s, you may not push", destination)
 	}
 	w.Field("config", "%s", ConfigText(v, unknown))
 	switch {
@@ -212,13 +213,25 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 		w.Field("problem", "%s", v.Problem)
 	}
 	for _, e := range v.Environments {
-		w.Field(e.Env, "%s", environmentText(w, e, unknown))
+		w.Field(e.Env, "%s", environmentText(w, e))
 	}
 }
 
-// restoreLine is the command that restores the deleted hub project of a local one.
-func restoreLine(v Project) cmdline.Line {
-	return cmdline.Tool("project", "restore").With(v.Project.String())
+// unseenText says why the hub does not show the project of v, "" if it does.
+func unseenText(w *app.Printer, v Project, unknown string) string {
+	switch {
+	case v.Exists:
+		return ""
+	case v.Deleted:
+		restore := cmdline.Tool("project", "restore").With(v.Project.String())
+		if v.Origin != "" {
+			restore = restore.Flag("--origin", v.Origin)
+		}
+		return "deleted; to restore it: " + w.Command(restore)
+	case unknown != "":
+		return unknown
+	}
+	return "not on the hub or not for you"
 }
 
 // ConfigText says in a few words how a local project's settings compare with the hub's
@@ -254,13 +267,16 @@ func publishedStateText(v Project, unknown string) string {
 }
 
 // environmentText says in one line how an environment compares with its hub.
-func environmentText(w *app.Printer, p Project, unknown string) string {
-	text := "no project yet"
+func environmentText(w *app.Printer, p Project) string {
+	text, unknown := "no project yet", ""
 	if !p.Project.IsZero() {
 		text = p.Project.String()
 	}
 	if p.Origin != "" {
 		text += " on " + p.Origin
+	}
+	if p.loggedOut() {
+		unknown = untilLogin
 	}
 	switch {
 	case p.Problem != "" && p.Project.IsZero():
@@ -270,14 +286,6 @@ func environmentText(w *app.Printer, p Project, unknown string) string {
 	case p.Project.IsZero():
 		create := cmdline.Tool("project", "create").With(p.newSlug).Flag("--from", p.ProjectName).Flag("--env", p.Env)
 		return text + ": " + w.Command(create)
-	case p.Deleted:
-		return text + ", deleted; to restore it: " + w.Command(restoreLine(p).Flag("--origin", p.Origin))
-	case !p.Exists && p.hidden:
-		return text + ", unknown until you log in"
-	case !p.Exists && unknown != "" && p.Origin == "":
-		return text + ", " + unknown
-	case !p.Exists:
-		return text + ", not on the hub or not for you"
 	}
-	return text + ", " + ConfigText(p, unknown)
+	return text + ", " + cmp.Or(unseenText(w, p, unknown), ConfigText(p, ""))
 }

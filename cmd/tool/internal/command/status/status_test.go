@@ -91,7 +91,8 @@ func TestStatus_SaysHowToRestoreADeletedProject(t *testing.T) {
 	if _, err := w.Client().DeleteProject(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	w.Run(status.Command).Done().Prints("@alice/web (client.json), deleted; to restore it: ", " project restore @alice/web", "prod         @alice/web, deleted; to restore it: ")
+	restore := ", deleted; to restore it: tool -C " + w.Dir + " project restore @alice/web\n"
+	w.Run(status.Command).Done().Prints("@alice/web (client.json)"+restore, "prod         @alice/web"+restore)
 	w.Run(status.Command, "--json").Done().Prints(`"deleted":true`)
 }
 
