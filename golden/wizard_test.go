@@ -288,14 +288,14 @@ func TestPublish_RequiresYes(t *testing.T) {
 	w.must("project", "create", "second")
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	term := w.open(usual, "publish")
-	w.talk(term, []turn{{"> Leave it", "publish-question", enter}})
+	w.talk(term, []turn{{"> Cancel", "publish-question", enter}})
 	term.ends(0)
 	w.show(term, "publish-no")
 	if text, status := w.fetch("/v1/stacks/alice/web/versions/1.1.0"); status != 404 {
 		t.Errorf("it is published: %s", text)
 	}
 	term = w.open(narrow, "publish")
-	w.talk(term, []turn{{"> Leave it", "publish-question-narrow", up}, {"> Publish it", "", enter}})
+	w.talk(term, []turn{{"> Cancel", "publish-question-narrow", up}, {"> Publish it", "", enter}})
 	term.ends(0)
 	w.get("/v1/stacks/alice/web/versions/1.1.0")
 
