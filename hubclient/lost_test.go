@@ -144,11 +144,11 @@ func TestAmbiguous_SeedIsSuccessOnlyWhenApplied(t *testing.T) {
 		steps []step
 		ok    bool
 	}{
-		"it holds them":                  {[]wire.PlannedBaseFiles{lacks, same}, []step{lost}, true},
-		"it holds others":                {[]wire.PlannedBaseFiles{lacks, {Current: former, Missing: digestsOf(files)}}, []step{lost, exists}, false},
-		"it holds none":                  {[]wire.PlannedBaseFiles{lacks, lacks}, []step{lost, answered(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: 3, Added: 3})}, true},
-		"no attempt was lost":            {[]wire.PlannedBaseFiles{same}, []step{exists}, false},
-		"the former attempt was refused": {[]wire.PlannedBaseFiles{lacks, same}, []step{refused(429, wire.CodeRateLimited), exists}, false},
+		"it holds them":                  {[]wire.PlannedBaseFiles{same}, []step{lost}, true},
+		"it holds others":                {[]wire.PlannedBaseFiles{{Current: former, Missing: digestsOf(files)}}, []step{lost, exists}, false},
+		"it holds none":                  {[]wire.PlannedBaseFiles{lacks}, []step{lost, answered(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: 3, Added: 3})}, true},
+		"no attempt was lost":            {nil, []step{exists}, false},
+		"the former attempt was refused": {[]wire.PlannedBaseFiles{same}, []step{refused(429, wire.CodeRateLimited), exists}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
