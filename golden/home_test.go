@@ -71,7 +71,7 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 		{"> web", "", up}, {"> shop", "", "u"}, {"> Cancel", "", up}, {"> Publish it", "", enter},
 		{"Published @alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
-		{"> Use @alice/pets", "", enter}, {"> Not now", "", enter}, {"> Create", "", enter},
+		{"> Use @alice/pets", "", enter}, {"> Create", "", enter},
 		{"Created @alice/shop", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", up}, {"> gone", "", "p"},
 		{"there is no project @alice/gone", "", ""}, {"> Back to the overview", "", enter}, // a failure ends nothing

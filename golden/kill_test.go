@@ -86,6 +86,8 @@ func TestQuestion_EndedChangesNothing(t *testing.T) {
 	w.must("push", "web", "--base-files-only")
 	w.patch(`{"set": {"size": 2}}`)
 	w.write("index.html", "<p>mine</p>\n")
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`)
+	w.must("publish", "web", "--force") // a second version to choose
 	w.write(".tool/second/client.json", `{"source": "openapi.json", "settings": {"a": 1}}`)
 	w.write(".tool/second/stack.json", `{"name": "@alice/web", "version": "2.0.0"}`)
 	files, hub, fresh := w.files(), w.state(), freshMode(t)

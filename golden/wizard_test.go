@@ -68,7 +68,6 @@ var firstProject = []turn{
 	{"> Public", "visibility-public", escape}, // back, and on again
 	{"@alice/web is available", "slug-again", enter},
 	{"> Private", "", enter},
-	{"> latest", "version", down + enter},
 	{"> Register openapi.yaml", "api", down},
 	{"> Use a registered", "", enter},
 	{"@account/slug", "api-ref", "@alice/none"},
@@ -95,7 +94,7 @@ func TestWizard_FromEmptyHubToProject(t *testing.T) {
 			}
 			w.talk(term, turns)
 			term.ends(0)
-			if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"0.1.0"`) || !strings.Contains(got, `"count":3`) || !strings.Contains(got, `"visibility":"private"`) {
+			if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"latest"`) || !strings.Contains(got, `"count":3`) || !strings.Contains(got, `"visibility":"private"`) {
 				t.Errorf("the project is %s", got)
 			}
 			if got := w.read(".tool/app/client.json"); !strings.Contains(got, `"project": "@alice/web"`) {
@@ -127,7 +126,7 @@ func TestWizard_StopBeforeAnythingIsCreated(t *testing.T) {
 	mine := w.read(clientJSON)
 	for name, turns := range map[string][]turn{
 		"at the start":  {{"> Continue", "", down}, {"> Cancel", "", enter}},
-		"at the review": {{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter}, {"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Cancel", "", enter}},
+		"at the review": {{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter}, {"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Cancel", "", enter}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			term := w.open(usual, "project", "create")
@@ -143,6 +142,43 @@ func TestWizard_StopBeforeAnythingIsCreated(t *testing.T) {
 				t.Errorf("client.json is now %s", got)
 			}
 		})
+	}
+}
+
+func TestWizard_AsksWhichOfSeveralVersions(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	w.must("publish", "web", "--force")
+	for suffix, s := range sizes {
+		term := w.open(s, "project", "create")
+		w.talk(term, []turn{
+			{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
+			{"> latest", "wizard-version" + suffix, ctrlC},
+		})
+		term.ends(130)
+	}
+}
+
+// A name is free again once its project is deleted, and an answer stays on the way back to the
+// first question.
+func TestWizard_KeepsAnswersOnTheWayBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.must("project", "rm", "@alice/web", "--force")
+	w.write(clientJSON, `{"source": "openapi.json", "settings": {}}`+"\n")
+	term := w.open(usual, "project", "create")
+	w.talk(term, []turn{
+		{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
+		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
+		{"> Not now", "", escape}, {"┃ @account/slug", "", escape}, {"> Use a registered", "", escape}, {"> Private", "", escape},
+		{"@alice/web is available", "", escape}, {"> Continue", "", enter}, {"@alice/web is available", "", enter},
+		{"> Private", "", enter}, {"> Use a registered", "", enter}, {"> @alice/pets", "", enter},
+		{"> Not now", "", enter}, {"> Create @alice/web", "", enter},
+	})
+	term.ends(0)
+	if got := w.read(clientJSON); !strings.Contains(got, `"api": "@alice/pets"`) {
+		t.Errorf("client.json is %s", got)
 	}
 }
 
@@ -220,7 +256,6 @@ func TestWizard_PlainTerminalUsesLines(t *testing.T) {
 		{"(default 1; < goes back):", "", "<\r"},
 		{"(default web; < goes back):", "", "\r"},
 		{"(default 1; < goes back):", "", "2\r"}, // public
-		{"(default 1; < goes back):", "", "\r"},  // latest
 		{"(default 1; < goes back):", "", "\r"},  // register
 		{"(default 2; < goes back):", "", "1\r"}, // push files
 		{"(default 1; < goes back):", "", "\r"},  // create

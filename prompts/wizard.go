@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // Answers are what a new project needs, with defaults before they are given.
@@ -43,6 +46,11 @@ func (s *Preflight) published() bool { return slices.Contains(s.Versions, s.Here
 
 func (s *Preflight) withdrawn(version string) bool { return slices.Contains(s.Withdrawn, version) }
 
+// usable returns the versions that were not withdrawn.
+func (s *Preflight) usable() []string {
+	return slices.DeleteFunc(slices.Clone(s.Versions), s.withdrawn)
+}
+
 // Wizard asks for everything that a new project needs. Its functions are called in the
 // background.
 type Wizard struct {
@@ -77,6 +85,21 @@ type Files struct {
 	Problem string // why they cannot be pushed, "" if they can
 }
 
+func (f *Files) text() string {
+	return tui.Count(f.Count, "file", "files") + ", " + humanize.IBytes(uint64(f.Bytes))
+}
+
+// none says why no files can be pushed, "" if they can.
+func (f *Files) none() string {
+	switch {
+	case f.Problem != "":
+		return "cannot be pushed: " + f.Problem
+	case f.Count == 0:
+		return "the app has none yet"
+	}
+	return ""
+}
+
 // Answers to where a project starts from.
 const (
 	goOn    = "go on"
@@ -95,7 +118,7 @@ type wizard struct {
 	project   ref.Ref // that is preset, zero for none
 	slug      *Asked  // about it
 	api       *Asked
-	files     Files
+	files     *Files
 	warnings  []string // about files that are perhaps not meant to be sent
 }
 
@@ -105,7 +128,8 @@ func (p Prompter) AskProject(ctx context.Context, w Wizard, answers *Answers) er
 	z := &wizard{Wizard: w, answers: answers, preset: *answers, inits: len(w.Locals) == 0}
 	return p.Ask(ctx,
 		z.initStep(), z.makeStep(), z.localStep(), z.startStep(), z.publishStep(), z.slugStep(), z.visibilityStep(),
-		z.versionStep(), z.apiStep(), z.apiRefStep(), z.filesStep(), z.planStep(), z.warningsStep(), z.reviewStep(),
+		z.versionStep(), z.apiStep(), z.apiRefStep(), z.countStep(), z.filesStep(), z.planStep(), z.warningsStep(),
+		z.reviewStep(),
 	)
 }
 

@@ -8,11 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/tui"
 )
 
 func (z *wizard) slugStep() Step {
@@ -106,15 +103,14 @@ func (z *wizard) visibilityStep() Step {
 	}
 }
 
+// versionStep asks where there are several versions to choose from.
 func (z *wizard) versionStep() Step {
 	return Step{
-		Skip: func() bool { return z.Given.StackVersion },
+		Skip: func() bool { return z.Given.StackVersion || len(z.hub.usable()) < 2 },
 		Question: func() Question {
 			choices := []Choice{{wire.Latest, "latest: follows the stack, now " + z.hub.Latest}}
-			for _, v := range z.hub.Versions {
-				if !z.hub.withdrawn(v) {
-					choices = append(choices, Choice{v, v + ": stays at this version"})
-				}
+			for _, v := range z.hub.usable() {
+				choices = append(choices, Choice{v, v + ": stays at this version"})
 			}
 			return Question{
 				Title:   "Which version of " + z.hub.Stack.String() + "?",
@@ -135,7 +131,9 @@ func (z *wizard) apiStep() Step {
 	return Step{
 		Skip: func() bool { return !z.hub.API.IsZero() }, Doing: "Asking " + z.Hub,
 		Load: func(ctx context.Context) (err error) {
-			z.api, err = z.Ask(ctx, z.answers.Project, ref.Ref{})
+			if z.api = z.slug; z.answers.Project != z.project {
+				z.api, err = z.Ask(ctx, z.answers.Project, ref.Ref{})
+			}
 			return err
 		},
 		Question: func() Question {
@@ -200,44 +198,40 @@ func (z *wizard) apiRefStep() Step {
 	}
 }
 
-func (z *wizard) filesStep() Step {
+func (z *wizard) countStep() Step {
 	return Step{
 		Skip: func() bool { return z.Given.BaseFiles }, Doing: "Counting the app's files",
-		Load: func(ctx context.Context) error {
-			files, err := z.Files(ctx)
-			if err == nil {
-				z.files = *files
+		Load: func(ctx context.Context) (err error) {
+			if z.files, err = z.Files(ctx); err == nil && z.files.none() != "" {
+				z.answers.BaseFiles = false
 			}
 			return err
 		},
+	}
+}
+
+// filesStep asks where there are files that can be pushed.
+func (z *wizard) filesStep() Step {
+	return Step{
+		Skip: func() bool { return z.Given.BaseFiles || z.files.none() != "" },
 		Question: func() Question {
 			q := Question{
 				Title: "Push the app's files, too?", Preset: no,
 				Facts: []string{
-					z.filesText() + ". The live preview needs them. To leave files out, list them in .toolignore.",
+					z.files.text() + ". The live preview needs them. To leave files out, list them in .toolignore.",
 				},
 				Choices: []Choice{
-					{yes, "Push " + z.filesText()},
+					{yes, "Push " + z.files.text()},
 					{no, "Not now: push them later with tool push --base-files"},
 				},
 			}
 			if z.answers.BaseFiles {
 				q.Preset = yes
 			}
-			switch {
-			case z.files.Problem != "":
-				q.Facts, q.Choices = []string{"They cannot be pushed: " + z.files.Problem + "."}, q.Choices[1:]
-			case z.files.Count == 0:
-				q.Facts, q.Choices = []string{"The app has no files yet."}, q.Choices[1:]
-			}
 			return q
 		},
 		Take: func(answer string) { z.answers.BaseFiles = answer == yes },
 	}
-}
-
-func (z *wizard) filesText() string {
-	return tui.Count(z.files.Count, "file", "files") + ", " + humanize.IBytes(uint64(z.files.Bytes))
 }
 
 // planStep plans with the answers, so that the review is of what will happen.
@@ -277,8 +271,8 @@ func (z *wizard) reviewStep() Step {
 				"API      " + z.apiText(),
 				"Config   settings of .tool/" + p.Local + "/client.json",
 			}
-			if p.BaseFiles {
-				facts = append(facts, "Files    "+z.sentText())
+			if files := z.filesText(); files != "" {
+				facts = append(facts, "Files    "+files)
 			}
 			return Question{
 				Title: "Create the project?", Facts: facts, Frame: true, Preset: goOn,
@@ -308,9 +302,15 @@ func (z *wizard) apiText() string {
 	return z.answers.API.String()
 }
 
-func (z *wizard) sentText() string {
-	if z.Given.BaseFiles {
+// filesText says which files are pushed, or why none can be; "" if none are to be.
+func (z *wizard) filesText() string {
+	switch {
+	case z.Given.BaseFiles && z.answers.BaseFiles:
 		return "the app's files"
+	case z.Given.BaseFiles:
+		return ""
+	case z.answers.BaseFiles:
+		return z.files.text()
 	}
-	return z.filesText()
+	return z.files.none()
 }
