@@ -171,7 +171,8 @@ func TestWizard_KeepsAnswersOnTheWayBack(t *testing.T) {
 	w.talk(term, []turn{
 		{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
 		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
-		{"> Not now", "", escape}, {"┃ @account/slug", "", escape}, {"> Use a registered", "", escape}, {"> Private", "", escape},
+		{"> Not now", "", enter}, {"> Create @alice/web", "", escape}, {"> Not now", "", escape},
+		{"┃ @account/slug", "", escape}, {"> Use a registered", "", escape}, {"> Private", "", escape},
 		{"@alice/web is available", "", escape}, {"> Continue", "", enter}, {"@alice/web is available", "", enter},
 		{"> Private", "", enter}, {"> Use a registered", "", enter}, {"> @alice/pets", "", enter},
 		{"> Not now", "", enter}, {"> Create @alice/web", "", enter},

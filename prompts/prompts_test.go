@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
@@ -200,8 +201,11 @@ func wizard(asked *[]string) prompts.Wizard {
 		Check: func(_ context.Context, local string) (*prompts.Preflight, error) {
 			note("check %s", local)
 			return &prompts.Preflight{
-				Origin: "https://hub.example.com", As: "alice", Accounts: []string{"acme"}, Stack: stack, Here: "1.1.0",
-				Versions: []string{"1.0.1", "1.0.0", "0.9.0"}, Withdrawn: []string{"1.0.1"}, Latest: "1.0.0", Source: "openapi.yaml",
+				Me:    &wire.Whoami{User: "alice", Accounts: []wire.AccountRole{{Account: "acme", Role: wire.Writer}}},
+				Stack: stack, Here: "1.1.0", Latest: "1.0.0", Source: "openapi.yaml",
+				Versions: []wire.StackVersion{
+					{Version: "1.0.1", WithdrawnAt: time.Now()}, {Version: "1.0.0"}, {Version: "0.9.0"},
+				},
 			}, nil
 		},
 		Publish: func(_ context.Context, local string) error { note("publish %s", local); return nil },
@@ -387,7 +391,7 @@ func TestWizard_AsksNothingWithOneAnswer(t *testing.T) {
 		check := w.Check
 		w.Check = func(ctx context.Context, local string) (*prompts.Preflight, error) {
 			found, err := check(ctx, local)
-			found.Versions = []string{"1.0.1", "1.0.0"} // of which one was withdrawn
+			found.Versions = found.Versions[:2] // of which one was withdrawn
 			return found, err
 		}
 		w.Files = func(context.Context) (*prompts.Files, error) { return &files, nil }

@@ -26,59 +26,62 @@ func (z *wizard) slugStep() Step {
 			return err
 		},
 		Question: func() Question {
+			account := z.hub.Stack.Account()
 			q := Question{
 				Title: "Name of the project on the hub", Prompt: "Slug, or @account/slug", Preset: z.project.String(),
-				Facts:  []string{"A slug alone is created in @" + z.hub.Stack.Account() + ", the account of the stack."},
-				Check:  func(typed string) error { _, err := z.refOf(typed); return err },
-				Lookup: z.lookUpSlug,
+				Facts: []string{"A slug alone is created in @" + account + ", the account of the stack."},
+				Check: func(typed string) error { _, err := parseRef(typed, account); return err },
+				Lookup: func(ctx context.Context, typed string) (string, error) {
+					r, _ := parseRef(typed, account)
+					return z.lookUp(ctx, r, ref.Ref{}, r, " is available")
+				},
 			}
 			switch {
 			case z.project.IsZero():
 				q.Preset = ""
 			case z.slug.Refused != "":
 				q.Preset, q.Facts = "", append(q.Facts, z.slug.Refused+".")
-			case z.project.Account() == z.hub.Stack.Account():
+			case z.project.Account() == account:
 				q.Preset = z.project.Slug()
 			}
 			return q
 		},
-		Take: func(answer string) { z.answers.Project, _ = z.refOf(answer) },
+		Take: func(answer string) { z.answers.Project, _ = parseRef(answer, z.hub.Stack.Account()) },
 	}
 }
 
-// refOf reads a slug, or a full ref.
-func (z *wizard) refOf(typed string) (ref.Ref, error) {
-	typed = strings.TrimSpace(typed)
-	if strings.ContainsAny(typed, "@/") {
-		r, err := ref.ParseTyped(typed)
-		if err != nil {
-			return r, errors.New("@account/slug, each part of " + ref.Rule)
+// parseRef reads @account/slug, or a slug in account; "" for none.
+func parseRef(typed, account string) (r ref.Ref, err error) {
+	if typed = strings.TrimSpace(typed); account == "" || strings.ContainsAny(typed, "@/") {
+		if r, err = ref.ParseTyped(typed); err != nil {
+			err = errors.New("@account/slug, each part of " + ref.Rule)
 		}
-		return r, nil
+	} else if r, err = ref.New(account, typed); err != nil {
+		err = errors.New("a slug is " + ref.Rule)
 	}
-	r, err := ref.New(z.hub.Stack.Account(), typed)
-	if err != nil {
-		return r, errors.New("a slug is " + ref.Rule)
-	}
-	return r, nil
+	return r, err
 }
 
-func (z *wizard) lookUpSlug(ctx context.Context, typed string) (string, error) {
-	r, err := z.refOf(typed)
-	if err != nil {
-		return "", err
+// ask asks the hub whether it would create a project with an API. What it said about the project
+// that is preset is known.
+func (z *wizard) ask(ctx context.Context, project, api ref.Ref) (*Asked, error) {
+	if project == z.project && api.IsZero() {
+		return z.slug, nil
 	}
-	asked := z.slug
-	if r != z.project {
-		asked, err = z.Ask(ctx, r, ref.Ref{})
-	}
+	return z.Ask(ctx, project, api)
+}
+
+// lookUp says of what was typed that it is good, if the hub would create a project with an API;
+// the error is why not.
+func (z *wizard) lookUp(ctx context.Context, project, api, typed ref.Ref, good string) (string, error) {
+	asked, err := z.ask(ctx, project, api)
 	switch {
 	case err != nil:
-		return r.String() + " could not be checked", nil
+		return typed.String() + " could not be checked", nil
 	case asked.Refused != "":
 		return "", errors.New(asked.Refused)
 	}
-	return r.String() + " is available", nil
+	return typed.String() + good, nil
 }
 
 func (z *wizard) visibilityStep() Step {
@@ -131,9 +134,7 @@ func (z *wizard) apiStep() Step {
 	return Step{
 		Skip: func() bool { return !z.hub.API.IsZero() }, Doing: "Asking " + z.Hub,
 		Load: func(ctx context.Context) (err error) {
-			if z.api = z.slug; z.answers.Project != z.project {
-				z.api, err = z.Ask(ctx, z.answers.Project, ref.Ref{})
-			}
+			z.api, err = z.ask(ctx, z.answers.Project, ref.Ref{})
 			return err
 		},
 		Question: func() Question {
@@ -172,29 +173,14 @@ func (z *wizard) apiRefStep() Step {
 			}
 			return Question{
 				Title: "Which registered API?", Prompt: "@account/slug", Preset: preset,
-				Check: func(typed string) error {
-					if _, err := ref.ParseTyped(strings.TrimSpace(typed)); err != nil {
-						return errors.New("@account/slug, each part of " + ref.Rule)
-					}
-					return nil
-				},
+				Check: func(typed string) error { _, err := parseRef(typed, ""); return err },
 				Lookup: func(ctx context.Context, typed string) (string, error) {
-					r, err := ref.ParseTyped(strings.TrimSpace(typed))
-					if err != nil {
-						return "", err
-					}
-					asked, err := z.Ask(ctx, z.answers.Project, r)
-					switch {
-					case err != nil:
-						return r.String() + " could not be checked", nil
-					case asked.Refused != "":
-						return "", errors.New(asked.Refused)
-					}
-					return r.String() + " is registered", nil
+					r, _ := parseRef(typed, "")
+					return z.lookUp(ctx, z.answers.Project, r, r, " is registered")
 				},
 			}
 		},
-		Take: func(answer string) { z.answers.API, _ = ref.ParseTyped(strings.TrimSpace(answer)) },
+		Take: func(answer string) { z.answers.API, _ = parseRef(answer, "") },
 	}
 }
 

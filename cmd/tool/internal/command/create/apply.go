@@ -156,8 +156,8 @@ func (c *create) seed(ctx context.Context) error {
 	c.done.ConfigWritten = true
 	c.result.Revision, c.result.EnrichmentCount = written.Revision, written.EnrichmentCount
 	c.result.Notes = append(c.result.Notes, c.app.WithdrawnNotes(written)...)
-	state := c.app.SyncState()
-	state.Save(c.hub.Origin(), c.project, written.Revision)
+	c.base = workspace.Pulled{Project: c.project, Revision: written.Revision}
+	c.app.RecordSync(c.result.Origin, c.base, nil)
 	if c.files == nil {
 		return nil
 	}
@@ -168,9 +168,9 @@ func (c *create) seed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	state.SaveFiles(c.hub.Origin(), c.project, c.files.Snapshot)
 	c.done.BaseFilesWritten = true
-	c.result.BaseFilesPushed = files.BaseFilesPushed
+	c.result.BaseFilesPushed, c.base.Tree = files.BaseFilesPushed, c.files.Digest
+	c.app.RecordSync(c.result.Origin, c.base, c.files.Tree)
 	return nil
 }
 
@@ -198,14 +198,8 @@ func (c *create) recordSync() {
 	if kept := c.client.Project.Text; kept != c.project.String() {
 		push := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
 		r.Note("%s still names %s; push to the new project with: %s", c.local.ClientPath(), kept, c.app.CommandText(push))
-	} else {
-		base := workspace.Pulled{Project: c.project, Revision: r.Revision}
-		if c.files != nil {
-			base.Tree = c.files.Digest
-		}
-		if err := c.local.RecordPulled(r.Origin, base); err != nil {
-			r.Note("the revision could not be recorded: %v", err)
-		}
+	} else if err := c.local.RecordPulled(r.Origin, c.base); err != nil {
+		r.Note("the revision could not be recorded: %v", err)
 	}
 	if c.remember {
 		if err := c.app.State().Consent(app.IgnoredConsent(r.Origin, c.project)); err != nil {

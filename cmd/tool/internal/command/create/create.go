@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -37,6 +36,7 @@ type create struct {
 	remember  bool     // the answer about files that git ignores
 	checklist prompts.Checklist
 	created   hubclient.Created
+	base      workspace.Pulled // what was seeded
 	done      failure.Effects
 	result    *Result
 }
@@ -149,14 +149,14 @@ func problem(err error) string {
 
 // fail says what failed and what was done by then, and adds the next command.
 func (c *create) fail(err error) error {
+	f := app.Explain(c.hub, err).About(c.project, c.done)
 	local, action := c.answers.Local, "create "+cmp.Or(c.name, "a project")
 	if c.local != nil {
-		local = c.local.Name
+		f, local = c.explain(f), c.local.Name
+		if c.name != "" {
+			action += " from " + local
+		}
 	}
-	if c.local != nil && c.name != "" {
-		action += " from " + local
-	}
-	f := c.explain(app.Explain(c.hub, err).About(c.project, c.done))
 	if f.Hint == "" && !c.done.ProjectCreated && len(c.made) > 0 {
 		f.Hint = strings.Join(c.made, ", ") + "; no project was created"
 	}
@@ -165,14 +165,11 @@ func (c *create) fail(err error) error {
 
 // explain adds the next command.
 func (c *create) explain(f failure.Failure) failure.Failure {
-	if c.local == nil {
-		return f
-	}
 	push := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
 	if c.answers.BaseFiles {
 		push = push.Flag("--base-files")
 	}
-	publishes := slices.Contains([]string{wire.Latest, c.here}, c.answers.StackVersion)
+	publishes := c.answers.StackVersion == wire.Latest || c.answers.StackVersion == c.here
 	switch {
 	case f.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
 		return f.WithHint("the project was created; %s", f.Hint) // which says the line to add by hand

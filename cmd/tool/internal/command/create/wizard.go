@@ -134,11 +134,10 @@ func (c *create) check(ctx context.Context, name string) (s *prompts.Preflight, 
 	if err := c.checkRecordable(); err != nil {
 		return nil, err
 	}
-	var me *wire.Whoami
 	var stack *wire.Stack
 	group, both := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		me, err = c.hub.Whoami(both)
+		s.Me, err = c.hub.Whoami(both)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -150,18 +149,7 @@ func (c *create) check(ctx context.Context, name string) (s *prompts.Preflight, 
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	s.As, s.Latest = me.Name(), stack.Latest
-	for _, a := range me.Accounts {
-		if me.Writes(a.Account) {
-			s.Accounts = append(s.Accounts, a.Account)
-		}
-	}
-	for _, v := range stack.Versions {
-		s.Versions = append(s.Versions, v.Version)
-		if !v.WithdrawnAt.IsZero() {
-			s.Withdrawn = append(s.Withdrawn, v.Version)
-		}
-	}
+	s.Latest, s.Versions = stack.Latest, stack.Versions
 	return s, nil
 }
 
