@@ -55,15 +55,15 @@ func run(ctx context.Context, a *app.App, name string, o options) (err error) {
 	if err == nil {
 		err = c.confirm(ctx)
 	}
-	if err != nil {
-		return c.fail(err)
-	}
-	return c.finish(ctx)
+	return c.finish(ctx, err)
 }
 
-// finish applies the plan, and prints what was created.
-func (c *create) finish(ctx context.Context) error {
-	if err := c.apply(ctx); err != nil {
+// finish applies the plan, unless err ended the questions, and prints what was created.
+func (c *create) finish(ctx context.Context, err error) error {
+	if err == nil {
+		err = c.apply(ctx)
+	}
+	if err != nil {
 		return c.fail(err)
 	}
 	return c.app.Show(c.result)

@@ -26,15 +26,14 @@ func guided(ctx context.Context, a *app.App, o options) error {
 	}
 	answers := c.answers
 	err = a.UI.AskProject(ctx, w, &answers)
-	if errors.Is(err, prompts.ErrStop) || errors.Is(err, prompts.ErrBack) && len(c.made) > 0 {
+	switch {
+	case err == nil:
+		c.warn()
+		a.ListFiles(c.spec)
+	case errors.Is(err, prompts.ErrStop), errors.Is(err, prompts.ErrBack) && len(c.made) > 0:
 		err = app.ErrDeclined
 	}
-	if err != nil {
-		return c.fail(err)
-	}
-	c.warn()
-	a.ListFiles(c.spec)
-	return c.finish(ctx)
+	return c.finish(ctx, err)
 }
 
 // wizard returns what the wizard asks with, and presets the local project.
@@ -97,16 +96,14 @@ func (c *create) wizard(ctx context.Context) (w prompts.Wizard, err error) {
 func (c *create) makeLocal(ctx context.Context, name string) error {
 	me, err := c.hub.Whoami(ctx)
 	if err != nil {
-		return failure.At(app.StageCreate, err)
+		return err
 	}
 	dir := c.app.Dir
 	if ws, err := c.app.Workspace(); err == nil {
 		dir = ws.Dir
 	}
 	start := workspace.Start{Hub: c.hub.Origin()}
-	if me.User != "" {
-		start.Stack, _ = ref.New(me.User, name)
-	}
+	start.Stack, _ = ref.New(me.User, name) // zero for a bot
 	if _, err = workspace.Create(dir, name, start); err == nil {
 		c.made = append(c.made, "made .tool/"+name)
 	}
