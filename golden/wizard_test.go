@@ -94,8 +94,11 @@ func TestWizard_FromEmptyHubToProject(t *testing.T) {
 			}
 			w.talk(term, turns)
 			term.ends(0)
-			if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"latest"`) || !strings.Contains(got, `"count":3`) || !strings.Contains(got, `"visibility":"private"`) {
-				t.Errorf("the project is %s", got)
+			got := w.get(aliceWeb)
+			for _, want := range []string{`"stackVersion":"latest"`, `"count":3`, `"visibility":"private"`} {
+				if !strings.Contains(got, want) {
+					t.Errorf("the project is %s, without %s", got, want)
+				}
 			}
 			if got := w.read(".tool/app/client.json"); !strings.Contains(got, `"project": "@alice/web"`) {
 				t.Errorf("client.json is %s", got)
@@ -125,8 +128,11 @@ func TestWizard_StopBeforeAnythingIsCreated(t *testing.T) {
 	w := newLocal(t, before)
 	mine := w.read(clientJSON)
 	for name, turns := range map[string][]turn{
-		"at the start":  {{"> Continue", "", down}, {"> Cancel", "", enter}},
-		"at the review": {{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter}, {"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Cancel", "", enter}},
+		"at the start": {{"> Continue", "", down}, {"> Cancel", "", enter}},
+		"at the review": {
+			{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
+			{"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Cancel", "", enter},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			term := w.open(usual, "project", "create")
@@ -170,7 +176,8 @@ func TestWizard_KeepsAnswersOnTheWayBack(t *testing.T) {
 	term := w.open(usual, "project", "create")
 	w.talk(term, []turn{
 		{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
-		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
+		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter},
+		{"┃ @account/slug", "", "@alice/pets" + enter},
 		{"> Not now", "", enter}, {"> Create @alice/web", "", escape}, {"> Not now", "", escape},
 		{"┃ @account/slug", "", escape}, {"> Use a registered", "", escape}, {"> Private", "", escape},
 		{"@alice/web is available", "", escape}, {"> Continue", "", enter}, {"@alice/web is available", "", enter},

@@ -263,8 +263,10 @@ func TestCreate_AsksNothingAboutADescriptionThatIsNotSent(t *testing.T) {
 	w.Write("local.yaml", "get: {}\n")
 	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "2"},
 			"paths": {"/a": {"$ref": "local.yaml"}}}`)
-	registered := []byte(`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`)
-	if _, err := w.Client().UploadAPI(t.Context(), "alice", hubclient.Description{Document: registered}, "test"); err != nil {
+	registered := hubclient.Description{
+		Document: []byte(`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`),
+	}
+	if _, err := w.Client().UploadAPI(t.Context(), "alice", registered, "test"); err != nil {
 		t.Fatal(err)
 	}
 	w.UI.Answers = []string{"@alice/pets"}
