@@ -68,10 +68,10 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 		{"> web", "", "f"}, {"> Leave them", "home-files", enter}, {"Aborted: nothing was changed", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "f"}, {"> Leave them", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "o"}, {"> Back to the overview", "", enter},
-		{"> web", "", up}, {"> shop", "", "u"}, {"> Leave it", "", up}, {"> Publish it", "", enter},
+		{"> web", "", up}, {"> shop", "", "u"}, {"> Cancel", "", up}, {"> Publish it", "", enter},
 		{"Published @alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
-		{"> Use @alice/pets", "", enter}, {"> Not now", "", enter}, {"> Create", "", enter},
+		{"> Use @alice/pets", "", enter}, {"> Create", "", enter},
 		{"Created @alice/shop", "", ""}, {"> Back to the overview", "", enter},
 		{"> shop", "", up}, {"> gone", "", "p"},
 		{"there is no project @alice/gone", "", ""}, {"> Back to the overview", "", enter}, // a failure ends nothing
@@ -177,7 +177,7 @@ func TestHome_ActionsCanBeLeft(t *testing.T) {
 	w.patch(`{"set": {"fromTheHub": true}}`) // a pull takes it
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	for _, c := range []struct{ key, asks, stage string }{
-		{"p", "[n] Cancel", "push"}, {"f", "> Leave them", "push"}, {"l", "[n] Cancel", "pull"}, {"u", "> Leave it", "publish"},
+		{"p", "[n] Cancel", "push"}, {"f", "> Leave them", "push"}, {"l", "[n] Cancel", "pull"}, {"u", "> Cancel", "publish"},
 		{"c", "> Continue", "create"}, {"i", "Which hub?", "login"},
 	} {
 		t.Run(c.key, func(t *testing.T) {

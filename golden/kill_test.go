@@ -68,7 +68,7 @@ func questions() []question {
 		question{"pull: merge", []string{"pull", "web"}, []turn{{"[n] Cancel", "", ""}}, []string{"):\t"}},
 		question{"pull: files", []string{"pull", "web", "--base-files"},
 			[]turn{{"[n] Cancel", "", "y"}, {"> Leave them", "", ""}}, []string{"):\ty", "):\t"}},
-		question{"publish", []string{"publish", "second"}, []turn{{"> Leave it", "", ""}}, []string{"(default 2):\t"}},
+		question{"publish", []string{"publish", "second"}, []turn{{"> Cancel", "", ""}}, []string{"(default 2):\t"}},
 		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"to cancel:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},
 		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}}, []string{"(default 1):\t"}},
@@ -86,6 +86,8 @@ func TestQuestion_EndedChangesNothing(t *testing.T) {
 	w.must("push", "web", "--base-files-only")
 	w.patch(`{"set": {"size": 2}}`)
 	w.write("index.html", "<p>mine</p>\n")
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`)
+	w.must("publish", "web", "--force") // a second version to choose
 	w.write(".tool/second/client.json", `{"source": "openapi.json", "settings": {"a": 1}}`)
 	w.write(".tool/second/stack.json", `{"name": "@alice/web", "version": "2.0.0"}`)
 	files, hub, fresh := w.files(), w.state(), freshMode(t)

@@ -90,7 +90,7 @@ func (c *contact) tour() {
 	c.screens(0, []string{"project", "create"},
 		turn{"> Create one", "create: local project", enter}, turn{"> Publish", "create: start", enter},
 		turn{"is available", "create: name", "_"}, turn{"✗ a slug", "create: malformed name", ctrlU + "app"},
-		turn{"is available", "", enter}, turn{"> Private", "create: visibility", enter}, turn{"> latest", "create: version", enter},
+		turn{"is available", "", enter}, turn{"> Private", "create: visibility", enter},
 		turn{"> Register", "create: API", enter}, turn{"> Not now", "create: files", up}, turn{"> Push", "", enter},
 		turn{"> Create @", "create: review", enter})
 	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), `"basePath": "src"`,

@@ -187,7 +187,7 @@ func TestPictures_MatchProgram(t *testing.T) {
 	const cursor = `fill="#1d1f21"> </text>` // blinks
 	s.paintWith(term, cursor, "slug", "The slug is validated as it is typed, and checked for availability")
 	s.talk(term, []turn{
-		{"@alice/app is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
+		{"@alice/app is available", "", enter}, {"> Private", "", enter},
 		{"> Register", "", enter}, {"> Not now", "", "\x1b[A"}, {"> Push", "", enter},
 	})
 	term.wait("> Create @alice/app")

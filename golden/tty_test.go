@@ -38,7 +38,7 @@ func TestQuestion_IgnoresPastedText(t *testing.T) {
 
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	term = w.open(usual, "publish", "web")
-	term.wait("> Leave it")
+	term.wait("> Cancel")
 	term.press(pasted("k\r") + enter)
 	term.ends(0)
 	if got := w.config(); got != held {
@@ -141,7 +141,7 @@ func TestView_IsSuspendedByCtrlZAndRedrawn(t *testing.T) {
 		code                 int
 	}{
 		{"tool push web", "[n] Cancel", "n", 0},
-		{"tool publish web", "> Leave it", enter, 0},
+		{"tool publish web", "> Cancel", enter, 0},
 		{"tool project create --from web", "> Continue", ctrlC, 130},
 		{"tool", "> web", "q", 0},
 	} {

@@ -68,7 +68,6 @@ var firstProject = []turn{
 	{"> Public", "visibility-public", escape}, // back, and on again
 	{"@alice/web is available", "slug-again", enter},
 	{"> Private", "", enter},
-	{"> latest", "version", down + enter},
 	{"> Register openapi.yaml", "api", down},
 	{"> Use a registered", "", enter},
 	{"@account/slug", "api-ref", "@alice/none"},
@@ -95,8 +94,11 @@ func TestWizard_FromEmptyHubToProject(t *testing.T) {
 			}
 			w.talk(term, turns)
 			term.ends(0)
-			if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"0.1.0"`) || !strings.Contains(got, `"count":3`) || !strings.Contains(got, `"visibility":"private"`) {
-				t.Errorf("the project is %s", got)
+			got := w.get(aliceWeb)
+			for _, want := range []string{`"stackVersion":"latest"`, `"count":3`, `"visibility":"private"`} {
+				if !strings.Contains(got, want) {
+					t.Errorf("the project is %s, without %s", got, want)
+				}
 			}
 			if got := w.read(".tool/app/client.json"); !strings.Contains(got, `"project": "@alice/web"`) {
 				t.Errorf("client.json is %s", got)
@@ -126,8 +128,11 @@ func TestWizard_StopBeforeAnythingIsCreated(t *testing.T) {
 	w := newLocal(t, before)
 	mine := w.read(clientJSON)
 	for name, turns := range map[string][]turn{
-		"at the start":  {{"> Continue", "", down}, {"> Cancel", "", enter}},
-		"at the review": {{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter}, {"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Cancel", "", enter}},
+		"at the start": {{"> Continue", "", down}, {"> Cancel", "", enter}},
+		"at the review": {
+			{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
+			{"> Register", "", enter}, {"> Not now", "", enter}, {"> Create", "", down}, {"> Cancel", "", enter},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			term := w.open(usual, "project", "create")
@@ -143,6 +148,45 @@ func TestWizard_StopBeforeAnythingIsCreated(t *testing.T) {
 				t.Errorf("client.json is now %s", got)
 			}
 		})
+	}
+}
+
+func TestWizard_AsksWhichOfSeveralVersions(t *testing.T) {
+	t.Parallel()
+	w := newLocal(t, before)
+	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
+	w.must("publish", "web", "--force")
+	for suffix, s := range sizes {
+		term := w.open(s, "project", "create")
+		w.talk(term, []turn{
+			{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
+			{"> latest", "wizard-version" + suffix, ctrlC},
+		})
+		term.ends(130)
+	}
+}
+
+// A name is free again once its project is deleted, and an answer stays on the way back to the
+// first question.
+func TestWizard_KeepsAnswersOnTheWayBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	w.must("project", "rm", "@alice/web", "--force")
+	w.write(clientJSON, `{"source": "openapi.json", "settings": {}}`+"\n")
+	term := w.open(usual, "project", "create")
+	w.talk(term, []turn{
+		{"> Continue", "", enter}, {"@alice/web is available", "", enter}, {"> Private", "", enter},
+		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter},
+		{"┃ @account/slug", "", "@alice/pets" + enter},
+		{"> Not now", "", enter}, {"> Create @alice/web", "", escape}, {"> Not now", "", escape},
+		{"┃ @account/slug", "", escape}, {"> Use a registered", "", escape}, {"> Private", "", escape},
+		{"@alice/web is available", "", escape}, {"> Continue", "", enter}, {"@alice/web is available", "", enter},
+		{"> Private", "", enter}, {"> Use a registered", "", enter}, {"> @alice/pets", "", enter},
+		{"> Not now", "", enter}, {"> Create @alice/web", "", enter},
+	})
+	term.ends(0)
+	if got := w.read(clientJSON); !strings.Contains(got, `"api": "@alice/pets"`) {
+		t.Errorf("client.json is %s", got)
 	}
 }
 
@@ -220,7 +264,6 @@ func TestWizard_PlainTerminalUsesLines(t *testing.T) {
 		{"(default 1; < goes back):", "", "<\r"},
 		{"(default web; < goes back):", "", "\r"},
 		{"(default 1; < goes back):", "", "2\r"}, // public
-		{"(default 1; < goes back):", "", "\r"},  // latest
 		{"(default 1; < goes back):", "", "\r"},  // register
 		{"(default 2; < goes back):", "", "1\r"}, // push files
 		{"(default 1; < goes back):", "", "\r"},  // create
@@ -288,14 +331,14 @@ func TestPublish_RequiresYes(t *testing.T) {
 	w.must("project", "create", "second")
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	term := w.open(usual, "publish")
-	w.talk(term, []turn{{"> Leave it", "publish-question", enter}})
+	w.talk(term, []turn{{"> Cancel", "publish-question", enter}})
 	term.ends(0)
 	w.show(term, "publish-no")
 	if text, status := w.fetch("/v1/stacks/alice/web/versions/1.1.0"); status != 404 {
 		t.Errorf("it is published: %s", text)
 	}
 	term = w.open(narrow, "publish")
-	w.talk(term, []turn{{"> Leave it", "publish-question-narrow", up}, {"> Publish it", "", enter}})
+	w.talk(term, []turn{{"> Cancel", "publish-question-narrow", up}, {"> Publish it", "", enter}})
 	term.ends(0)
 	w.get("/v1/stacks/alice/web/versions/1.1.0")
 

@@ -72,7 +72,9 @@ func (c *Client) ReplaceBaseFiles(
 // SeedBaseFiles uploads the first base files of a project that was just created. The hub
 // refuses them if the project already has some.
 func (c Created) SeedBaseFiles(ctx context.Context, files FileSet) (*wire.BaseFilesWritten, error) {
-	return c.client.ReplaceBaseFiles(ctx, c.project.Project, files, "")
+	p := c.client.newPush(c.project.Project, files, map[string]string{"If-None-Match": "*"})
+	p.isNew = true
+	return p.planAndPut(ctx)
 }
 
 const (
@@ -91,6 +93,7 @@ type push struct {
 	project   ref.Ref
 	condition map[string]string // headers of the PUT; with one, a repeated attempt is planned again
 	base      tree.Tree         // the files of files.Base, as long as the hub may have them
+	isNew     bool              // the project was just created, and nothing was sent yet
 	reported  int               // files that OnProgress was called with
 	ambiguous bool              // an attempt failed, but may have been applied
 }
@@ -160,9 +163,13 @@ func (p *push) planAndPut(ctx context.Context) (*wire.BaseFilesWritten, error) {
 }
 
 // plan asks which blobs are missing, and returns an entry for each. Those of the base are
-// not, if the hub has it.
+// not, if the hub has it. A new project lacks all of them.
 func (p *push) plan(ctx context.Context) (*wire.PlannedBaseFiles, []tree.Entry, error) {
 	blobs := p.newBlobs()
+	if p.isNew {
+		p.isNew = false
+		return &wire.PlannedBaseFiles{}, blobs, nil
+	}
 	body := wire.PlanBaseFiles{Tree: p.files.Snapshot.Digest, Digests: make([]string, len(blobs))}
 	byDigest := make(map[string]tree.Entry, len(blobs))
 	for i, e := range blobs {

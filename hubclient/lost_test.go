@@ -138,17 +138,20 @@ func TestAmbiguous_SeedIsSuccessOnlyWhenApplied(t *testing.T) {
 	files, open := someFiles()
 	lacks := wire.PlannedBaseFiles{Missing: digestsOf(files)}
 	same := wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true}
-	exists := refused(412, wire.CodeSetExists)
+	others := wire.PlannedBaseFiles{Current: former, Missing: digestsOf(files)}
+	exists, rate := refused(412, wire.CodeSetExists), refused(429, wire.CodeRateLimited)
+	seeded := answered(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: 3, Added: 3})
 	for name, test := range map[string]struct {
 		plans []wire.PlannedBaseFiles
 		steps []step
 		ok    bool
 	}{
-		"it holds them":                  {[]wire.PlannedBaseFiles{lacks, same}, []step{lost}, true},
-		"it holds others":                {[]wire.PlannedBaseFiles{lacks, {Current: former, Missing: digestsOf(files)}}, []step{lost, exists}, false},
-		"it holds none":                  {[]wire.PlannedBaseFiles{lacks, lacks}, []step{lost, answered(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: 3, Added: 3})}, true},
-		"no attempt was lost":            {[]wire.PlannedBaseFiles{same}, []step{exists}, false},
-		"the former attempt was refused": {[]wire.PlannedBaseFiles{lacks, same}, []step{refused(429, wire.CodeRateLimited), exists}, false},
+		"it holds them":   {[]wire.PlannedBaseFiles{same}, []step{lost}, true},
+		"it holds others": {[]wire.PlannedBaseFiles{others}, []step{lost, exists}, false},
+		"it holds none":   {[]wire.PlannedBaseFiles{lacks}, []step{lost, seeded}, true},
+
+		"no attempt was lost":            {nil, []step{exists}, false},
+		"the former attempt was refused": {[]wire.PlannedBaseFiles{same}, []step{rate, exists}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

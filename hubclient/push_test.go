@@ -323,31 +323,45 @@ func TestPushFiles_PlansWhatTheBaseDoesNotHave(t *testing.T) {
 	}
 }
 
-func TestSeedFiles_RefusedWithoutSendingBlobs(t *testing.T) {
+// A project that was just created lacks every blob.
+func TestSeedFiles_NeedsNoPlan(t *testing.T) {
 	files, open := longSet(600)
-	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
-			if n == 1 {
-				answer(w, 201, wire.Project{Project: project, API: project})
-				return
+	contents := make([]string, 500)
+	for i := range contents {
+		contents[i] = fmt.Sprint(i)
+	}
+	for name, respond := range map[string]step{
+		"seeded":           func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, written(files)) },
+		"pushed meanwhile": refused(412, wire.CodeSetExists),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+				if n == 1 {
+					answer(w, 201, wire.Project{Project: project, API: project})
+					return
+				}
+				wantSent(t, r, nil, sent(files, contents...))
+				if r.Header.Get("If-None-Match") != "*" {
+					t.Errorf("the header is %v", r.Header)
+				}
+				respond(w, r)
+			})
+			b.plan = func(http.ResponseWriter, *http.Request) { t.Error("a plan is asked for") }
+			created, err := b.CreateProject(t.Context(), create)
+			if err != nil {
+				t.Fatal(err)
 			}
-			wantSent(t, r, nil, sent(files))
-			refused(412, wire.CodeSetExists)(w, r)
+			_, err = created.SeedBaseFiles(t.Context(), hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+			if name == "seeded" && err != nil {
+				t.Error(err)
+			} else if name != "seeded" {
+				wantCode(t, err, wire.CodeSetExists)
+			}
+			if n := b.requests.Load(); n != 2 {
+				t.Errorf("%s: %d requests", name, n)
+			}
 		})
-		plans := 0
-		b.plan = func(w http.ResponseWriter, _ *http.Request) {
-			plans++
-			answer(w, 200, wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true})
-		}
-		created, err := b.CreateProject(t.Context(), create)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = created.SeedBaseFiles(t.Context(), hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
-		if wantCode(t, err, wire.CodeSetExists); plans != 1 || b.requests.Load() != 2 {
-			t.Errorf("%d plans, %d other requests", plans, b.requests.Load())
-		}
-	})
+	}
 }
 
 func TestPushFiles_ComputesMissingDigest(t *testing.T) {

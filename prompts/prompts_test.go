@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
@@ -189,7 +190,7 @@ func TestTypeRef_RequiresFullName(t *testing.T) {
 	}
 }
 
-// wizard returns a wizard for a hub on which @acme/base 1.0.0 is published and 1.0.1
+// wizard returns a wizard for a hub on which @acme/base 1.0.0 and 0.9.0 are published and 1.0.1
 // withdrawn, and notes what it asked for.
 func wizard(asked *[]string) prompts.Wizard {
 	stack, _ := ref.Parse("@acme/base")
@@ -200,8 +201,11 @@ func wizard(asked *[]string) prompts.Wizard {
 		Check: func(_ context.Context, local string) (*prompts.Preflight, error) {
 			note("check %s", local)
 			return &prompts.Preflight{
-				Origin: "https://hub.example.com", As: "alice", Accounts: []string{"acme"}, Stack: stack, Here: "1.1.0",
-				Versions: []string{"1.0.1", "1.0.0"}, Withdrawn: []string{"1.0.1"}, Latest: "1.0.0", Source: "openapi.yaml",
+				Me:    &wire.Whoami{User: "alice", Accounts: []wire.AccountRole{{Account: "acme", Role: wire.Writer}}},
+				Stack: stack, Here: "1.1.0", Latest: "1.0.0", Source: "openapi.yaml",
+				Versions: []wire.StackVersion{
+					{Version: "1.0.1", WithdrawnAt: time.Now()}, {Version: "1.0.0"}, {Version: "0.9.0"},
+				},
 			}, nil
 		},
 		Publish: func(_ context.Context, local string) error { note("publish %s", local); return nil },
@@ -241,7 +245,7 @@ func TestWizard_CollectsAllAnswers(t *testing.T) {
 		"all preset": {
 			typed: []string{"", "", "", "", "", "", ""},
 			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
-			asked: []string{"check web", "ask @acme/web", "ask @acme/web", "files", "plan @acme/web"},
+			asked: []string{"check web", "ask @acme/web", "files", "plan @acme/web"},
 		},
 		"all chosen": {
 			typed: []string{"2", "@acme/shop", "2", "2", "2", "@acme/pets", "1", "1"}, // publish first
@@ -257,15 +261,14 @@ func TestWizard_CollectsAllAnswers(t *testing.T) {
 			typed: []string{"1", "web", "1", "1", "2", "@acme/pets", "<", "<", "1", "2", "1"},
 			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
 			asked: []string{
-				"check web", "ask @acme/web", "ask @acme/web", "ask @acme/web @acme/pets", "files", "ask @acme/web", "files",
-				"plan @acme/web",
+				"check web", "ask @acme/web", "ask @acme/web @acme/pets", "files", "files", "plan @acme/web",
 			},
 		},
 		"all given": {
 			given: prompts.Given{Local: true, Visibility: true, StackVersion: true, BaseFiles: true},
 			typed: []string{"1", "web", "1", "1"},
 			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
-			asked: []string{"check web", "ask @acme/web", "ask @acme/web", "plan @acme/web"},
+			asked: []string{"check web", "ask @acme/web", "plan @acme/web"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -374,6 +377,38 @@ func TestWizard_PresetsNothingThatExists(t *testing.T) {
 	p, _ = plain("1", "web2", "", "", "", "", "2", "")
 	if err := p.AskProject(t.Context(), w, &answers); !errors.Is(err, prompts.ErrStop) {
 		t.Errorf("after a no to the files: %v", err)
+	}
+}
+
+// One choice is no question.
+func TestWizard_AsksNothingWithOneAnswer(t *testing.T) {
+	for files, want := range map[prompts.Files]string{
+		{}:                                  "Files    the app has none yet",
+		{Problem: "index.html is a socket"}: "Files    cannot be pushed: index.html is a socket",
+	} {
+		var asked []string
+		w := wizard(&asked)
+		check := w.Check
+		w.Check = func(ctx context.Context, local string) (*prompts.Preflight, error) {
+			found, err := check(ctx, local)
+			found.Versions = found.Versions[:2] // of which one was withdrawn
+			return found, err
+		}
+		w.Files = func(context.Context) (*prompts.Files, error) { return &files, nil }
+		answers := prompts.Answers{Local: "web", Visibility: wire.Private, StackVersion: wire.Latest, BaseFiles: true}
+		p, shown := plain("1", "", "", "", "", "")
+		err := p.AskProject(t.Context(), w, &answers)
+		if err != nil || answers.StackVersion != wire.Latest || answers.BaseFiles {
+			t.Errorf("%v %+v\n%s", err, answers, shown)
+		}
+		for _, question := range []string{"Which version", "Push the app's files"} {
+			if strings.Contains(shown.String(), question) {
+				t.Errorf("it asks:\n%s", shown)
+			}
+		}
+		if !strings.Contains(shown.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, shown)
+		}
 	}
 }
 

@@ -1,13 +1,17 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // Answers are what a new project needs, with defaults before they are given.
@@ -25,23 +29,31 @@ type Given struct{ Local, Visibility, StackVersion, BaseFiles bool }
 
 // Preflight is what is known of a local project and its hub before anything is created.
 type Preflight struct {
-	Origin    string
-	As        string   // the account of the token
-	Accounts  []string // that may be written to
-	Stack     ref.Ref
-	Here      string   // version in stack.json, "" for none
-	Versions  []string // that are published, newest first
-	Withdrawn []string // of Versions
-	Latest    string
-	Project   string  // client.json's, "" for none
-	API       ref.Ref // client.json's, or zero
-	Source    string  // of the API, where there is none
-	Missing   string  // why Source cannot be registered, "" when it can
+	Me       *wire.Whoami
+	Stack    ref.Ref
+	Here     string              // version in stack.json, "" for none
+	Versions []wire.StackVersion // that are published, newest first
+	Latest   string
+	Project  string  // client.json's, "" for none
+	API      ref.Ref // client.json's, or zero
+	Source   string  // of the API, where there is none
+	Missing  string  // why Source cannot be registered, "" when it can
 }
 
-func (s *Preflight) published() bool { return slices.Contains(s.Versions, s.Here) }
+// published reports whether the version here is published, or was.
+func (s *Preflight) published() bool {
+	return slices.ContainsFunc(s.Versions, func(v wire.StackVersion) bool { return v.Version == s.Here })
+}
 
-func (s *Preflight) withdrawn(version string) bool { return slices.Contains(s.Withdrawn, version) }
+// usable returns the versions that were not withdrawn.
+func (s *Preflight) usable() (versions []string) {
+	for _, v := range s.Versions {
+		if v.WithdrawnAt.IsZero() {
+			versions = append(versions, v.Version)
+		}
+	}
+	return versions
+}
 
 // Wizard asks for everything that a new project needs. Its functions are called in the
 // background.
@@ -77,6 +89,21 @@ type Files struct {
 	Problem string // why they cannot be pushed, "" if they can
 }
 
+func (f *Files) text() string {
+	return tui.Count(f.Count, "file", "files") + ", " + humanize.IBytes(uint64(f.Bytes))
+}
+
+// none says why no files can be pushed, "" if they can.
+func (f *Files) none() string {
+	switch {
+	case f.Problem != "":
+		return "cannot be pushed: " + f.Problem
+	case f.Count == 0:
+		return "the app has none yet"
+	}
+	return ""
+}
+
 // Answers to where a project starts from.
 const (
 	goOn    = "go on"
@@ -95,7 +122,7 @@ type wizard struct {
 	project   ref.Ref // that is preset, zero for none
 	slug      *Asked  // about it
 	api       *Asked
-	files     Files
+	files     *Files
 	warnings  []string // about files that are perhaps not meant to be sent
 }
 
@@ -105,7 +132,8 @@ func (p Prompter) AskProject(ctx context.Context, w Wizard, answers *Answers) er
 	z := &wizard{Wizard: w, answers: answers, preset: *answers, inits: len(w.Locals) == 0}
 	return p.Ask(ctx,
 		z.initStep(), z.makeStep(), z.localStep(), z.startStep(), z.publishStep(), z.slugStep(), z.visibilityStep(),
-		z.versionStep(), z.apiStep(), z.apiRefStep(), z.filesStep(), z.planStep(), z.warningsStep(), z.reviewStep(),
+		z.versionStep(), z.apiStep(), z.apiRefStep(), z.countStep(), z.filesStep(), z.planStep(), z.warningsStep(),
+		z.reviewStep(),
 	)
 }
 
@@ -172,21 +200,17 @@ func (z *wizard) startStep() Step {
 		},
 		Question: func() Question {
 			title := "Create a hub project from " + z.answers.Local
-			q := Question{Title: title, Facts: z.preflightFacts(), Frame: true, Preset: goOn}
-			first := Choice{publish, fmt.Sprintf("Publish %s %s now", z.hub.Stack, z.hub.Here)}
-			switch {
-			case len(z.hub.Versions) == 0 && z.hub.Here != "":
-				q.Choices, q.Preset = []Choice{first}, publish
-			case len(z.hub.Versions) > 0:
+			q := Question{Title: title, Facts: z.preflightFacts(), Frame: true}
+			if len(z.hub.Versions) > 0 {
 				q.Choices = []Choice{{goOn, "Continue"}}
-				if z.hub.Here != "" && !z.hub.published() {
-					q.Choices = append(q.Choices, first)
-				}
-			default:
-				q.Preset = stopping.Value
+			} else if z.hub.Here == "" {
 				q.Facts = append(q.Facts, "To publish it, set a version such as 0.1.0 in stack.json.")
 			}
+			if z.hub.Here != "" && !z.hub.published() {
+				q.Choices = append(q.Choices, Choice{publish, fmt.Sprintf("Publish %s %s now", z.hub.Stack, z.hub.Here)})
+			}
 			q.Choices = append(q.Choices, stopping)
+			q.Preset = q.Choices[0].Value
 			return q
 		},
 		Take: func(answer string) { z.publishes = answer == publish },
@@ -195,25 +219,26 @@ func (z *wizard) startStep() Step {
 
 func (z *wizard) preflightFacts() []string {
 	n := z.hub
-	published := "not published yet"
+	published := n.Latest + " published"
 	switch {
-	case n.withdrawn(n.Here):
-		published = fmt.Sprintf("%s published, %s here was withdrawn", n.Latest, n.Here)
-	case len(n.Versions) > 0 && n.published():
-		published = fmt.Sprintf("%s published", n.Here)
-	case len(n.Versions) > 0:
-		published = fmt.Sprintf("%s published", n.Latest)
-		if n.Here != "" {
-			published = fmt.Sprintf("%s published, %s here is not", n.Latest, n.Here)
-		}
+	case len(n.Versions) == 0:
+		published = "not published yet"
+	case slices.Contains(n.usable(), n.Here):
+		published = n.Here + " published"
+	case n.published():
+		published += ", " + n.Here + " here was withdrawn"
+	case n.Here != "":
+		published += ", " + n.Here + " here is not"
 	}
-	accounts := "none"
-	if len(n.Accounts) > 0 {
-		accounts = "@" + strings.Join(n.Accounts, ", @")
+	var accounts []string
+	for _, a := range n.Me.Accounts {
+		if n.Me.Writes(a.Account) {
+			accounts = append(accounts, "@"+a.Account)
+		}
 	}
 	facts := []string{
 		"Stack     " + n.Stack.String() + ", " + published,
-		"Accounts  " + n.As + " can write to " + accounts,
+		"Accounts  " + n.Me.Name() + " can write to " + cmp.Or(strings.Join(accounts, ", "), "none"),
 	}
 	if n.Project != "" {
 		facts = append(facts, "Project   client.json names "+n.Project+" already, and keeps it")

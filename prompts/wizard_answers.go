@@ -8,11 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/tui"
 )
 
 func (z *wizard) slugStep() Step {
@@ -29,59 +26,62 @@ func (z *wizard) slugStep() Step {
 			return err
 		},
 		Question: func() Question {
+			account := z.hub.Stack.Account()
 			q := Question{
 				Title: "Name of the project on the hub", Prompt: "Slug, or @account/slug", Preset: z.project.String(),
-				Facts:  []string{"A slug alone is created in @" + z.hub.Stack.Account() + ", the account of the stack."},
-				Check:  func(typed string) error { _, err := z.refOf(typed); return err },
-				Lookup: z.lookUpSlug,
+				Facts: []string{"A slug alone is created in @" + account + ", the account of the stack."},
+				Check: func(typed string) error { _, err := parseRef(typed, account); return err },
+				Lookup: func(ctx context.Context, typed string) (string, error) {
+					r, _ := parseRef(typed, account)
+					return z.lookUp(ctx, r, ref.Ref{}, r, " is available")
+				},
 			}
 			switch {
 			case z.project.IsZero():
 				q.Preset = ""
 			case z.slug.Refused != "":
 				q.Preset, q.Facts = "", append(q.Facts, z.slug.Refused+".")
-			case z.project.Account() == z.hub.Stack.Account():
+			case z.project.Account() == account:
 				q.Preset = z.project.Slug()
 			}
 			return q
 		},
-		Take: func(answer string) { z.answers.Project, _ = z.refOf(answer) },
+		Take: func(answer string) { z.answers.Project, _ = parseRef(answer, z.hub.Stack.Account()) },
 	}
 }
 
-// refOf reads a slug, or a full ref.
-func (z *wizard) refOf(typed string) (ref.Ref, error) {
-	typed = strings.TrimSpace(typed)
-	if strings.ContainsAny(typed, "@/") {
-		r, err := ref.ParseTyped(typed)
-		if err != nil {
-			return r, errors.New("@account/slug, each part of " + ref.Rule)
+// parseRef reads @account/slug, or a slug in account; "" for none.
+func parseRef(typed, account string) (r ref.Ref, err error) {
+	if typed = strings.TrimSpace(typed); account == "" || strings.ContainsAny(typed, "@/") {
+		if r, err = ref.ParseTyped(typed); err != nil {
+			err = errors.New("@account/slug, each part of " + ref.Rule)
 		}
-		return r, nil
+	} else if r, err = ref.New(account, typed); err != nil {
+		err = errors.New("a slug is " + ref.Rule)
 	}
-	r, err := ref.New(z.hub.Stack.Account(), typed)
-	if err != nil {
-		return r, errors.New("a slug is " + ref.Rule)
-	}
-	return r, nil
+	return r, err
 }
 
-func (z *wizard) lookUpSlug(ctx context.Context, typed string) (string, error) {
-	r, err := z.refOf(typed)
-	if err != nil {
-		return "", err
+// ask asks the hub whether it would create a project with an API. What it said about the project
+// that is preset is known.
+func (z *wizard) ask(ctx context.Context, project, api ref.Ref) (*Asked, error) {
+	if project == z.project && api.IsZero() {
+		return z.slug, nil
 	}
-	asked := z.slug
-	if r != z.project {
-		asked, err = z.Ask(ctx, r, ref.Ref{})
-	}
+	return z.Ask(ctx, project, api)
+}
+
+// lookUp says of what was typed that it is good, if the hub would create a project with an API;
+// the error is why not.
+func (z *wizard) lookUp(ctx context.Context, project, api, typed ref.Ref, good string) (string, error) {
+	asked, err := z.ask(ctx, project, api)
 	switch {
 	case err != nil:
-		return r.String() + " could not be checked", nil
+		return typed.String() + " could not be checked", nil
 	case asked.Refused != "":
 		return "", errors.New(asked.Refused)
 	}
-	return r.String() + " is available", nil
+	return typed.String() + good, nil
 }
 
 func (z *wizard) visibilityStep() Step {
@@ -106,15 +106,14 @@ func (z *wizard) visibilityStep() Step {
 	}
 }
 
+// versionStep asks where there are several versions to choose from.
 func (z *wizard) versionStep() Step {
 	return Step{
-		Skip: func() bool { return z.Given.StackVersion },
+		Skip: func() bool { return z.Given.StackVersion || len(z.hub.usable()) < 2 },
 		Question: func() Question {
 			choices := []Choice{{wire.Latest, "latest: follows the stack, now " + z.hub.Latest}}
-			for _, v := range z.hub.Versions {
-				if !z.hub.withdrawn(v) {
-					choices = append(choices, Choice{v, v + ": stays at this version"})
-				}
+			for _, v := range z.hub.usable() {
+				choices = append(choices, Choice{v, v + ": stays at this version"})
 			}
 			return Question{
 				Title:   "Which version of " + z.hub.Stack.String() + "?",
@@ -135,7 +134,7 @@ func (z *wizard) apiStep() Step {
 	return Step{
 		Skip: func() bool { return !z.hub.API.IsZero() }, Doing: "Asking " + z.Hub,
 		Load: func(ctx context.Context) (err error) {
-			z.api, err = z.Ask(ctx, z.answers.Project, ref.Ref{})
+			z.api, err = z.ask(ctx, z.answers.Project, ref.Ref{})
 			return err
 		},
 		Question: func() Question {
@@ -174,70 +173,51 @@ func (z *wizard) apiRefStep() Step {
 			}
 			return Question{
 				Title: "Which registered API?", Prompt: "@account/slug", Preset: preset,
-				Check: func(typed string) error {
-					if _, err := ref.ParseTyped(strings.TrimSpace(typed)); err != nil {
-						return errors.New("@account/slug, each part of " + ref.Rule)
-					}
-					return nil
-				},
+				Check: func(typed string) error { _, err := parseRef(typed, ""); return err },
 				Lookup: func(ctx context.Context, typed string) (string, error) {
-					r, err := ref.ParseTyped(strings.TrimSpace(typed))
-					if err != nil {
-						return "", err
-					}
-					asked, err := z.Ask(ctx, z.answers.Project, r)
-					switch {
-					case err != nil:
-						return r.String() + " could not be checked", nil
-					case asked.Refused != "":
-						return "", errors.New(asked.Refused)
-					}
-					return r.String() + " is registered", nil
+					r, _ := parseRef(typed, "")
+					return z.lookUp(ctx, z.answers.Project, r, r, " is registered")
 				},
 			}
 		},
-		Take: func(answer string) { z.answers.API, _ = ref.ParseTyped(strings.TrimSpace(answer)) },
+		Take: func(answer string) { z.answers.API, _ = parseRef(answer, "") },
 	}
 }
 
-func (z *wizard) filesStep() Step {
+func (z *wizard) countStep() Step {
 	return Step{
 		Skip: func() bool { return z.Given.BaseFiles }, Doing: "Counting the app's files",
-		Load: func(ctx context.Context) error {
-			files, err := z.Files(ctx)
-			if err == nil {
-				z.files = *files
+		Load: func(ctx context.Context) (err error) {
+			if z.files, err = z.Files(ctx); err == nil && z.files.none() != "" {
+				z.answers.BaseFiles = false
 			}
 			return err
 		},
+	}
+}
+
+// filesStep asks where there are files that can be pushed.
+func (z *wizard) filesStep() Step {
+	return Step{
+		Skip: func() bool { return z.Given.BaseFiles || z.files.none() != "" },
 		Question: func() Question {
 			q := Question{
 				Title: "Push the app's files, too?", Preset: no,
 				Facts: []string{
-					z.filesText() + ". The live preview needs them. To leave files out, list them in .toolignore.",
+					z.files.text() + ". The live preview needs them. To leave files out, list them in .toolignore.",
 				},
 				Choices: []Choice{
-					{yes, "Push " + z.filesText()},
+					{yes, "Push " + z.files.text()},
 					{no, "Not now: push them later with tool push --base-files"},
 				},
 			}
 			if z.answers.BaseFiles {
 				q.Preset = yes
 			}
-			switch {
-			case z.files.Problem != "":
-				q.Facts, q.Choices = []string{"They cannot be pushed: " + z.files.Problem + "."}, q.Choices[1:]
-			case z.files.Count == 0:
-				q.Facts, q.Choices = []string{"The app has no files yet."}, q.Choices[1:]
-			}
 			return q
 		},
 		Take: func(answer string) { z.answers.BaseFiles = answer == yes },
 	}
-}
-
-func (z *wizard) filesText() string {
-	return tui.Count(z.files.Count, "file", "files") + ", " + humanize.IBytes(uint64(z.files.Bytes))
 }
 
 // planStep plans with the answers, so that the review is of what will happen.
@@ -277,8 +257,8 @@ func (z *wizard) reviewStep() Step {
 				"API      " + z.apiText(),
 				"Config   settings of .tool/" + p.Local + "/client.json",
 			}
-			if p.BaseFiles {
-				facts = append(facts, "Files    "+z.sentText())
+			if files := z.filesText(); files != "" {
+				facts = append(facts, "Files    "+files)
 			}
 			return Question{
 				Title: "Create the project?", Facts: facts, Frame: true, Preset: goOn,
@@ -308,9 +288,15 @@ func (z *wizard) apiText() string {
 	return z.answers.API.String()
 }
 
-func (z *wizard) sentText() string {
-	if z.Given.BaseFiles {
+// filesText says which files are pushed, or why none can be; "" if none are to be.
+func (z *wizard) filesText() string {
+	switch {
+	case z.Given.BaseFiles && z.answers.BaseFiles:
 		return "the app's files"
+	case z.Given.BaseFiles:
+		return ""
+	case z.answers.BaseFiles:
+		return z.files.text()
 	}
-	return z.filesText()
+	return z.files.none()
 }

@@ -2,13 +2,11 @@ package create
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
@@ -21,29 +19,10 @@ type Publish func(ctx context.Context, a *app.App, local *workspace.Project) (st
 
 // options are the flags of a create.
 type options struct {
-	answers    prompts.Answers
-	visibility string
-	allowed    []string // files that are sent although they hold secrets
-	given      func(flag string) bool
-	publish    Publish
-	did        []string // what the wizard made on the way, such as: published @acme/web 1.0.0
-}
-
-// made says what the wizard made on the way to no project, "" for nothing.
-func (o *options) made() string {
-	if len(o.did) == 0 {
-		return ""
-	}
-	return strings.Join(o.did, ", ") + "; no project was created"
-}
-
-// fail adds to a failure what the wizard made, and what was to be done.
-func (o *options) fail(err error, local, action string) error {
-	f := failure.Of(err).At(app.StageCreate)
-	if f.Hint == "" && !f.Effects.ProjectCreated {
-		f.Hint = o.made()
-	}
-	return failure.Doing(f, local, "%s", action)
+	answers prompts.Answers
+	allowed []string // files that are sent although they hold secrets
+	given   func(flag string) bool
+	publish Publish
 }
 
 // Guided asks for what a project needs, and creates it from the local project.
@@ -58,6 +37,7 @@ func Guided(ctx context.Context, a *app.App, publish Publish, local string) erro
 // is not published yet.
 func Command(a *app.App, publish Publish) *cobra.Command {
 	o := options{publish: publish}
+	visibility := ""
 	c := &cobra.Command{
 		Use:   "create [<name>]",
 		Short: "Create a hub project from a local one",
@@ -86,10 +66,10 @@ step.`,
 			if o.answers.Local == "" && o.given("from") {
 				return app.EmptyLocal("--from")
 			}
-			if v := wire.Visibility(o.visibility); v != wire.Private && v != wire.Public {
-				return cmdline.Usagef("--visibility is private or public, not %q", o.visibility)
+			o.answers.Visibility = wire.Visibility(visibility)
+			if v := o.answers.Visibility; v != wire.Private && v != wire.Public {
+				return cmdline.Usagef("--visibility is private or public, not %q", visibility)
 			}
-			o.answers.Visibility = wire.Visibility(o.visibility)
 			if len(args) == 0 {
 				return guided(ctx, a, o)
 			}
@@ -100,7 +80,7 @@ step.`,
 	fl.SortFlags = false
 	fl.StringVar(&o.answers.Local, "from", "", "create from this local `PROJECT` (default: the only one)")
 	fl.StringVar(&o.answers.StackVersion, "stack-version", wire.Latest, "pin the stack to this published `VERSION`")
-	fl.StringVar(&o.visibility, "visibility", string(wire.Private), "set who can see the project: `private|public`")
+	fl.StringVar(&visibility, "visibility", string(wire.Private), "set who can see the project: `private|public`")
 	fl.BoolVar(&o.answers.BaseFiles, "base-files", false, "push the app's files too, for the preview")
 	app.AllowSecrets(c, &o.allowed)
 	o.given = fl.Changed

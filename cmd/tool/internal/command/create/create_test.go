@@ -55,6 +55,14 @@ func TestCreate_SeedsAndRecords(t *testing.T) {
 	}
 }
 
+func TestCreate_SaysWhatWasDoneWhenTheResultCannotBeWritten(t *testing.T) {
+	w := published(t)
+	w.Full = true
+	for _, args := range [][]string{{"web"}, {"shop", "--json"}} {
+		w.Run(command(w), args...).Exits(1).Prints("the project was created, but its result could not be written to stdout")
+	}
+}
+
 func TestCreate_NeverChangesAnExistingProject(t *testing.T) {
 	w := published(t)
 	w.Run(command(w), "web", "--json").Done()
@@ -244,6 +252,28 @@ func TestCreate_AsksAboutFilesOfADescriptionThatGitIgnores(t *testing.T) {
 	}
 	w.Strict = true
 	w.Run(command(w), "web").Done().Prints("git ignores 1 file of the API description, such as local.yaml")
+}
+
+func TestCreate_AsksNothingAboutADescriptionThatIsNotSent(t *testing.T) {
+	w := published(t)
+	w.Write(".gitignore", "local.yaml\n")
+	if err := exec.Command("git", "init", "-q", w.Dir).Run(); err != nil {
+		t.Skip("needs git: ", err)
+	}
+	w.Write("local.yaml", "get: {}\n")
+	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "2"},
+			"paths": {"/a": {"$ref": "local.yaml"}}}`)
+	registered := hubclient.Description{
+		Document: []byte(`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`),
+	}
+	if _, err := w.Client().UploadAPI(t.Context(), "alice", registered, "test"); err != nil {
+		t.Fatal(err)
+	}
+	w.UI.Answers = []string{"@alice/pets"}
+	r := w.Run(command(w), "web").Done().Prints("api          @alice/pets\n")
+	if strings.Contains(r.Out, "git ignores") || strings.Contains(r.Err, "local.yaml") {
+		t.Errorf("it says\n%s\n%s", r.Out, r.Err)
+	}
 }
 
 func TestCreate_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {

@@ -3,9 +3,8 @@ package create
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 
-	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -15,7 +14,6 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/prompts"
 )
 
 // plan is what a create will do: what is read of the local project, and what the hub said.
@@ -45,7 +43,7 @@ func (c *create) prepare(ctx context.Context) error {
 	if err := c.readFiles(ctx); err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	if err := c.readDescription(ctx); err != nil {
+	if err := c.readAPI(ctx); err != nil {
 		return failure.At(app.StageAPI, err)
 	}
 	var err error
@@ -68,10 +66,9 @@ func (c *create) prepare(ctx context.Context) error {
 	return nil
 }
 
-// read reads client.json and stack.json, and the project's name.
+// read reads client.json and stack.json, and the project's name. Files that were chosen stay.
 func (c *create) read() (err error) {
-	former := c.files
-	c.plan = plan{files: former}
+	c.plan = plan{files: c.files}
 	if c.client, err = c.local.Client(); err != nil {
 		return failure.At(app.StageRead, err)
 	}
@@ -80,20 +77,19 @@ func (c *create) read() (err error) {
 		return failure.At(app.StageRead, err)
 	}
 	c.body, c.measure = body, config.Measure()
-	name, nameErr := ref.ParseTyped(c.name)
-	if nameErr != nil && c.name != "" && !ref.ValidName(c.name) {
+	if c.project, err = ref.ParseTyped(c.name); err != nil && c.name != "" && !ref.ValidName(c.name) {
 		return failure.New(hubclient.CodeInvalidName, "%q cannot name a project", c.name).
 			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule).At(app.StageRead)
 	}
 	stack, err := c.local.Stack()
+	if err == nil {
+		c.stack, err = stack.Name()
+	}
 	if err != nil {
 		return failure.At(app.StageStack, err)
 	}
-	if c.stack, err = stack.Name(); err != nil {
-		return failure.At(app.StageStack, err)
-	}
 	c.here, _ = stack.Version() // publish says what is wrong with it
-	if c.project = name; nameErr != nil && c.name != "" {
+	if c.project.IsZero() && c.name != "" {
 		c.project, err = ref.New(c.stack.Account(), c.name)
 	}
 	return failure.At(app.StageStack, err)
@@ -118,13 +114,29 @@ func (c *create) readFiles(ctx context.Context) (err error) {
 	return c.found(found, found.Note("base file", "base files", app.SeeToolignore))
 }
 
-// readDescription reads the API's description if it will be registered.
-func (c *create) readDescription(ctx context.Context) error {
-	if err := c.readAPI(); err != nil || c.spec.Files == nil {
+// readAPI finds which API the project binds, without asking the hub, and reads the description
+// of one that will be registered.
+func (c *create) readAPI(ctx context.Context) (err error) {
+	c.api = c.answers.API
+	switch {
+	case !c.api.IsZero():
+		return nil
+	case c.client.API.Present():
+		if c.api, err = ref.Parse(c.client.API.Text); err != nil {
+			return failure.New(failure.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
+		}
+		return nil
+	case !c.client.Source.Present():
+		return failure.New(failure.CodeInvalidFile, "%s names no API: it has neither source nor api", c.local.ClientPath()).
+			WithHint("source is the API's description, a file or a URL; api is one that is registered, @account/slug")
+	}
+	if c.schema, err = c.client.Schema(); err != nil || c.schema.URL != "" {
 		return err
 	}
-	digest := sha256.Sum256(c.spec.Text)
-	c.sum, c.notes = hex.EncodeToString(digest[:]), append(c.notes, c.spec.Notes...)
+	if c.spec, err = app.ReadDescription(c.schema); err != nil {
+		return err
+	}
+	c.sum, c.notes = fmt.Sprintf("%x", sha256.Sum256(c.spec.Text)), append(c.notes, c.spec.Notes...)
 	found := c.spec.Sensitive(ctx, c.local.Workspace.Dir, c.allowed)
 	return c.found(found, found.Note("file of the API description", "files of the API description", ""))
 }
@@ -143,27 +155,6 @@ func (c *create) found(found app.Sensitive, note string) error {
 		again = again.Flag("--base-files")
 	}
 	return app.RefuseSecrets(found.Secrets, c.allowed, again)
-}
-
-// readAPI finds which API the project binds, without asking the hub.
-func (c *create) readAPI() (err error) {
-	if c.api = c.answers.API; !c.api.IsZero() {
-		return nil
-	}
-	if c.client.API.Present() {
-		if c.api, err = ref.Parse(c.client.API.Text); err != nil {
-			return failure.New(failure.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
-		}
-		return nil
-	}
-	if !c.client.Source.Present() {
-		return failure.New(failure.CodeInvalidFile, "%s names no API: it has neither source nor api", c.local.ClientPath()).
-			WithHint("source is the API's description, a file or a URL; api is one that is registered, @account/slug")
-	}
-	if c.schema, err = c.client.Schema(); err == nil && c.schema.URL == "" {
-		c.spec, err = app.ReadDescription(c.schema)
-	}
-	return err
 }
 
 // checkRecordable reports whether what is to be recorded in client.json could be.
@@ -196,44 +187,4 @@ func (c *create) request(project, api ref.Ref) wire.CreateProject {
 		Account: project.Account(), Slug: project.Slug(), Stack: c.stack.Path(), StackVersion: c.answers.StackVersion,
 		API: api, Visibility: c.answers.Visibility, Then: then,
 	}
-}
-
-// choices are the APIs that can be used instead of a new one.
-func (c *create) choices(similar []wire.API) (choices []prompts.Choice) {
-	for _, api := range similar {
-		text := "Use " + api.API.String() + ", which has " + alike(api, c.sum)
-		choices = append(choices, prompts.Choice{Value: api.API.String(), Text: text})
-	}
-	return choices
-}
-
-// alike says what an API has in common with the description of digest sum.
-func alike(api wire.API, sum string) string {
-	if api.SHA256 == sum {
-		return "the same description"
-	}
-	return "the same title"
-}
-
-// explain adds to a failure what was done by then, and the next command.
-func (c *create) explain(err error) failure.Failure {
-	e := app.Explain(c.hub, err).About(c.project, c.done)
-	push := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
-	if c.answers.BaseFiles {
-		push = push.Flag("--base-files")
-	}
-	publishes := c.answers.StackVersion == wire.Latest || c.answers.StackVersion == c.here
-	switch {
-	case e.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
-		return e.WithHint("the project was created; %s", e.Hint) // which says the line to add by hand
-	case c.done.ProjectCreated && e.Recipe == nil:
-		return e.WithHint("the project was created, but its config or base files are incomplete").WithRecipe(push)
-	case e.Code == wire.CodeProjectExists:
-		return e.WithRecipe(push)
-	case e.Code == wire.CodeStackNotPublished && publishes:
-		return e.WithHint("publish it first").WithRecipe(cmdline.Tool("publish").With(c.local.Name))
-	case e.Code == wire.CodeAPINotFound:
-		return e.WithHint("remove api from %s to register its source anew", c.local.ClientPath())
-	}
-	return e
 }

@@ -7,79 +7,69 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
 )
 
 // guided asks for what a project needs and creates it.
 func guided(ctx context.Context, a *app.App, o options) error {
-	if a.InEnvironment() { // which names the hub
-		local, err := a.Local(ctx, o.answers.Local, a.FromLine(""))
-		if err != nil {
-			return failure.Doing(err, o.answers.Local, "create a project")
-		}
-		o.answers.Local = local.Name
-	}
-	hub, err := a.ConnectToWrite(ctx)
+	c := &create{app: a, options: o}
+	w, err := c.wizard(ctx)
 	if err != nil {
-		return failure.Doing(failure.At(app.StageCreate, err), o.answers.Local, "create a project")
+		return c.fail(err)
 	}
-	g := &guide{app: a, hub: hub, options: &o}
-	w, err := g.wizard()
-	if err != nil {
-		return failure.Doing(err, o.answers.Local, "create a project")
+	answers := c.answers
+	err = a.UI.AskProject(ctx, w, &answers)
+	switch {
+	case err == nil:
+		c.warn()
+		a.ListFiles(c.spec)
+	case errors.Is(err, prompts.ErrStop), errors.Is(err, prompts.ErrBack) && len(c.made) > 0:
+		err = app.ErrDeclined
 	}
-	err = a.UI.AskProject(ctx, w, &o.answers)
-	if err == nil {
-		g.create.warn()
-		a.ListFiles(g.create.spec)
-		return g.create.finish(ctx, o, nil)
-	}
-	if errors.Is(err, prompts.ErrStop) || errors.Is(err, prompts.ErrBack) && len(o.did) > 0 {
-		return a.Aborted(&app.Aborted{
-			ProjectName: o.answers.Local, Project: o.answers.Project, Origin: hub.Origin(), Done: o.made(),
-		})
-	}
-	return o.fail(err, o.answers.Local, "create a project")
-}
-
-// guide answers what the wizard wants to know.
-type guide struct {
-	app     *app.App
-	hub     *identity.Hub
-	options *options
-	create  *create // from the local project that was checked last
+	return c.finish(ctx, err)
 }
 
 // wizard returns what the wizard asks with, and presets the local project.
-func (g *guide) wizard() (prompts.Wizard, error) {
-	dir, err := filepath.Abs(g.app.Dir)
-	if err != nil {
-		return prompts.Wizard{}, err
+func (c *create) wizard(ctx context.Context) (w prompts.Wizard, err error) {
+	a, local := c.app, &c.answers.Local
+	if a.InEnvironment() { // which names the hub
+		if c.local, err = a.Local(ctx, *local, a.FromLine("")); err != nil {
+			return w, err
+		}
+		*local = c.local.Name
 	}
-	o, answers := g.options, &g.options.answers
-	w := prompts.Wizard{
-		Given: prompts.Given{
-			Local: answers.Local != "", Visibility: o.given("visibility"), StackVersion: o.given("stack-version"),
-			BaseFiles: o.given("base-files"),
-		},
-		NewLocal: workspace.SlugOf(filepath.Base(dir)), Hub: g.hub.Origin(),
-		Init: g.makeLocal, Check: g.check, Publish: g.publishLocal, Ask: g.ask, Files: g.files, Plan: g.plan,
+	if c.hub, err = a.ConnectToWrite(ctx); err != nil {
+		return w, err
 	}
-	ws, err := g.app.Workspace()
-	if err != nil && failure.Of(err).Code == failure.CodeNoWorkspace && answers.Local == "" {
-		return w, nil
-	}
+	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
 		return w, err
 	}
-	if answers.Local != "" {
-		_, err := ws.Project(answers.Local)
-		w.Locals = []string{answers.Local}
+	w = prompts.Wizard{
+		Given: prompts.Given{
+			Local: *local != "", Visibility: c.given("visibility"), StackVersion: c.given("stack-version"),
+			BaseFiles: c.given("base-files"),
+		},
+		NewLocal: workspace.SlugOf(filepath.Base(dir)), Hub: c.hub.Origin(),
+		Init: c.makeLocal, Check: c.check, Publish: c.publishLocal, Ask: c.ask, Files: c.chooseFiles, Plan: c.planAll,
+	}
+	ws, err := a.Workspace()
+	if err != nil {
+		if failure.Of(err).Code == failure.CodeNoWorkspace && *local == "" {
+			err = nil // it creates one
+		}
+		return w, err
+	}
+	if *local != "" {
+		_, err := ws.Project(*local)
+		w.Locals = []string{*local}
 		return w, failure.At(app.StageRead, err)
 	}
 	if w.Locals, err = ws.Projects(); err != nil {
@@ -95,55 +85,43 @@ func (g *guide) wizard() (prompts.Wizard, error) {
 	})
 	switch {
 	case len(onNoHub) > 0:
-		answers.Local = app.Nearest(ws, onNoHub, dir)
+		*local = app.Nearest(ws, onNoHub, dir)
 	case len(w.Locals) == 1:
-		answers.Local = w.Locals[0]
+		*local = w.Locals[0]
 	}
 	return w, nil
 }
 
 // makeLocal makes a local project whose stack belongs to the caller.
-func (g *guide) makeLocal(ctx context.Context, name string) error {
-	me, err := g.hub.Whoami(ctx)
+func (c *create) makeLocal(ctx context.Context, name string) error {
+	me, err := c.hub.Whoami(ctx)
 	if err != nil {
-		return failure.At(app.StageCreate, g.hub.Fault(err))
+		return err
 	}
-	dir := g.app.Dir
-	if ws, err := g.app.Workspace(); err == nil {
+	dir := c.app.Dir
+	if ws, err := c.app.Workspace(); err == nil {
 		dir = ws.Dir
 	}
-	start := workspace.Start{Hub: g.hub.Origin()}
-	if me.User != "" {
-		start.Stack, _ = ref.New(me.User, name)
-	}
+	start := workspace.Start{Hub: c.hub.Origin()}
+	start.Stack, _ = ref.New(me.User, name) // zero for a bot
 	if _, err = workspace.Create(dir, name, start); err == nil {
-		g.options.did = append(g.options.did, "made .tool/"+name)
+		c.made = append(c.made, "made .tool/"+name)
 	}
 	return failure.At("init", err)
 }
 
 // check finds out what is known of a local project and its hub, and changes nothing.
 // It fails if no answer could make the creation succeed.
-func (g *guide) check(ctx context.Context, name string) (*prompts.Preflight, error) {
-	local, err := g.app.Local(ctx, name, g.app.Itself)
-	if err != nil {
+func (c *create) check(ctx context.Context, name string) (s *prompts.Preflight, err error) {
+	if c.local, err = c.app.Local(ctx, name, c.app.Itself); err != nil {
 		return nil, err
 	}
-	c := &create{app: g.app, hub: g.hub, local: local, answers: g.options.answers, allowed: g.options.allowed}
-	g.create = c
-	s, err := c.preflight(ctx)
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	return s, nil
-}
-
-func (c *create) preflight(ctx context.Context) (*prompts.Preflight, error) {
+	c.name, c.answers.API, c.files = "", ref.Ref{}, nil // of earlier answers
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	s := &prompts.Preflight{Stack: c.stack, Here: c.here, Source: c.client.Source.Text, Project: c.client.Project.Text}
-	if err := c.readDescription(ctx); err != nil {
+	s = &prompts.Preflight{Stack: c.stack, Here: c.here, Source: c.client.Source.Text, Project: c.client.Project.Text}
+	if err := c.readAPI(ctx); err != nil {
 		if c.client.API.Present() {
 			return nil, failure.At(app.StageAPI, err)
 		}
@@ -153,44 +131,36 @@ func (c *create) preflight(ctx context.Context) (*prompts.Preflight, error) {
 	if err := c.checkRecordable(); err != nil {
 		return nil, err
 	}
-	me, err := c.hub.Whoami(ctx)
-	if err != nil {
+	var stack *wire.Stack
+	group, both := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		s.Me, err = c.hub.Whoami(both)
+		return err
+	})
+	group.Go(func() (err error) {
+		if stack, err = c.hub.Stack(both, c.stack); app.IsNotFound(err) {
+			stack, err = &wire.Stack{}, nil
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	s.As = me.Name()
-	for _, a := range me.Accounts {
-		if me.Writes(a.Account) {
-			s.Accounts = append(s.Accounts, a.Account)
-		}
-	}
-	stack, err := c.hub.Stack(ctx, c.stack)
-	if app.IsNotFound(err) {
-		return s, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.Latest = stack.Latest
-	for _, v := range stack.Versions {
-		s.Versions = append(s.Versions, v.Version)
-		if !v.WithdrawnAt.IsZero() {
-			s.Withdrawn = append(s.Withdrawn, v.Version)
-		}
-	}
+	s.Latest, s.Versions = stack.Latest, stack.Versions
 	return s, nil
 }
 
-func (g *guide) publishLocal(ctx context.Context, _ string) error {
-	published, err := g.options.publish(ctx, g.app, g.create.local)
+func (c *create) publishLocal(ctx context.Context, _ string) error {
+	published, err := c.publish(ctx, c.app, c.local)
 	if err == nil {
-		g.options.did = append(g.options.did, "published "+published)
+		c.made = append(c.made, "published "+published)
 	}
 	return err
 }
 
 // ask asks the hub whether it would create a project.
-func (g *guide) ask(ctx context.Context, project, api ref.Ref) (*prompts.Asked, error) {
-	planned, err := g.hub.PlanProject(ctx, g.create.request(project, api))
+func (c *create) ask(ctx context.Context, project, api ref.Ref) (*prompts.Asked, error) {
+	planned, err := c.hub.PlanProject(ctx, c.request(project, api))
 	if err != nil {
 		f := failure.Of(err)
 		if f.Status < http.StatusBadRequest || f.Status >= http.StatusInternalServerError {
@@ -198,18 +168,16 @@ func (g *guide) ask(ctx context.Context, project, api ref.Ref) (*prompts.Asked, 
 		}
 		return &prompts.Asked{Refused: f.Error()}, nil
 	}
-	similar := g.create.choices(planned.SimilarAPIs)
-	asked := &prompts.Asked{Similar: similar}
-	if len(similar) > 0 && planned.SimilarAPIs[0].SHA256 == g.create.sum {
-		asked.Same = similar[0].Value
+	asked := &prompts.Asked{Similar: c.choices(planned.SimilarAPIs)}
+	if len(asked.Similar) > 0 && planned.SimilarAPIs[0].SHA256 == c.sum {
+		asked.Same = asked.Similar[0].Value
 	}
 	return asked, nil
 }
 
-// files chooses the app's files. Why they cannot be pushed is for the person to know, who
+// chooseFiles chooses the app's files. Why they cannot be pushed is for the person to know, who
 // may do without them.
-func (g *guide) files(ctx context.Context) (*prompts.Files, error) {
-	c := g.create
+func (c *create) chooseFiles(ctx context.Context) (*prompts.Files, error) {
 	files, err := c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{AllowEmpty: true})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -221,12 +189,11 @@ func (g *guide) files(ctx context.Context) (*prompts.Files, error) {
 	return &prompts.Files{Count: len(files.Tree), Bytes: files.Bytes}, nil
 }
 
-// plan plans with all answers, and returns lines about sensitive files that would be sent.
-func (g *guide) plan(ctx context.Context, answers prompts.Answers) ([]string, error) {
-	c := g.create
+// planAll plans with all answers, and returns lines about sensitive files that would be sent.
+func (c *create) planAll(ctx context.Context, answers prompts.Answers) ([]string, error) {
 	c.answers, c.name = answers, answers.Project.String()
 	if err := c.prepare(ctx); err != nil {
-		return nil, c.explain(err)
+		return nil, err
 	}
 	c.remember = c.files != nil && len(c.sensitive.Ignored) > 0 // unless the person says no
 	return c.sensitive.Facts(), nil

@@ -37,36 +37,44 @@ description, settings, and a stack with a preview.
 With --env, create an environment of a local project instead,
 .tool/<name>/client.NAME.json: a destination of its own, on another hub with
 --origin, and settings that differ from those in client.json.`,
-		Example: "  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web\n  tool init --sample\n  tool init web --env production --origin https://hub.example.com",
-		Args:    cmdline.AtMost("<name>"),
+		Example: `  tool init web --source openapi.yaml --base-path apps/web/src --stack @acme/web
+  tool init --sample
+  tool init web --env production --origin https://hub.example.com`,
+		Args: cmdline.AtMost("<name>"),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			if env.Given() {
-				if stack != "" || petStore || start != (workspace.Start{}) {
-					return cmdline.Usagef("--env adds an environment to a local project: it goes with --origin alone")
-				}
-				return AddEnvironment(ctx, a, strings.Join(args, ""), env.String(), origin)
-			}
-			if origin != "" {
+			name := strings.Join(args, "")
+			var r *initialized
+			var err error
+			switch {
+			case env.Given() && (stack != "" || petStore || start != (workspace.Start{})):
+				return cmdline.Usagef("--env adds an environment to a local project: it goes with --origin alone")
+			case env.Given():
+				r, err = createEnvironment(ctx, a, name, env.String(), origin)
+			case origin != "":
 				return cmdline.Usagef("--origin goes with --env: it is the hub of an environment")
-			}
-			if stack != "" {
-				var err error
-				if start.Stack, err = ref.ParseTyped(stack); err != nil {
-					return cmdline.Usagef("--stack: %v", err)
+			case petStore && (start.Source != "" || start.BasePath != ""):
+				return cmdline.Usagef("--sample has an API description and a base path of its own")
+			default:
+				if stack != "" {
+					if start.Stack, err = ref.ParseTyped(stack); err != nil {
+						return cmdline.Usagef("--stack: %v", err)
+					}
 				}
-			}
-			if petStore {
-				if start.Source != "" || start.BasePath != "" {
-					return cmdline.Usagef("--sample has an API description and a base path of its own")
+				if petStore {
+					start.Sample = sample.PetStore()
 				}
-				start.Sample = sample.PetStore()
+				r, err = createLocal(ctx, a, name, start)
 			}
-			return Run(ctx, a, strings.Join(args, ""), start)
+			if err != nil {
+				return err
+			}
+			return a.Show(r)
 		}),
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&start.Source, "source", "", "read the API description from `FILE`, or a URL (default openapi.yaml, or openapi.json if only that exists)")
+	fl.StringVar(&start.Source, "source", "",
+		"read the API description from `FILE`, or a URL (default openapi.yaml, or openapi.json if only that exists)")
 	c.RegisterFlagCompletionFunc("source", app.FileNames)
 	fl.StringVar(&start.BasePath, "base-path", "", "generate code into `DIR` (default src)")
 	c.RegisterFlagCompletionFunc("base-path", app.Directories)

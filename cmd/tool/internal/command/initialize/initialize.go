@@ -1,6 +1,7 @@
 package initialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,130 +14,147 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/prompts"
 )
 
-// initialized is the result of an init.
+// initialized is a local project that was created, or an environment of one, whose origin is
+// that of its hub, unless that is the workspace's.
 type initialized struct {
-	ProjectName      string   `json:"projectName"`
+	app.About        `json:",inline"`
 	Workspace        string   `json:"workspace"`
-	WorkspaceCreated bool     `json:"workspaceCreated"`
-	Files            []string `json:"files"` // relative to the workspace
-	Notes            []string `json:"notes"`
+	WorkspaceCreated *bool    `json:"workspaceCreated,omitzero"` // nil for an environment
+	Files            []string `json:"files"`                     // relative to the workspace
+	Notes            []string `json:"notes"`                     // written above what comes next
+
+	next []cmdline.Line
 }
 
-// sampleProject is the local project of a sample, unless another name is given.
-const sampleProject = "web"
+func (*initialized) Kind() string   { return "initialized" }
+func (*initialized) Effect() string { return "the files were written" }
 
-// Run creates a local project and prints its files.
-func Run(ctx context.Context, a *app.App, name string, start workspace.Start) error {
-	fail := func(err error) error { return failure.Doing(err, name, "create the local project %s", name) }
-	dir, err := a.Path(".")
-	if err != nil {
-		return fail(err)
+func (r *initialized) Text(w *app.Printer) {
+	switch {
+	case r.Env != "":
+		w.Line("Created the environment %s of %s in %s", r.Env, r.ProjectName, r.Workspace)
+	case *r.WorkspaceCreated:
+		w.Line("Created the local project %s in the new workspace %s", r.ProjectName, r.Workspace)
+	default:
+		w.Line("Created the local project %s in the workspace %s", r.ProjectName, r.Workspace)
 	}
-	r := initialized{WorkspaceCreated: true, Notes: []string{}}
-	if r.Workspace, r.WorkspaceCreated, err = place(a, dir, &start); err != nil {
-		return fail(err)
+	for _, f := range r.Files {
+		w.Line("  %s", f)
+	}
+	w.Notes(r.Notes)
+	w.Line("Next:")
+	for _, line := range r.next {
+		w.Line("  %s", w.Command(line))
+	}
+}
+
+func (r *initialized) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// createLocal creates a local project, by default called web for a sample, else after the
+// directory.
+func createLocal(ctx context.Context, a *app.App, name string, start workspace.Start) (r *initialized, err error) {
+	defer func() { err = failure.Doing(err, name, "create the local project %s", name) }()
+	dir, created, err := place(a, &start)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case name == "" && start.Sample != nil:
-		name = sampleProject
+		name = "web"
 	case name == "":
-		name = workspace.SlugOf(filepath.Base(r.Workspace))
+		name = workspace.SlugOf(filepath.Base(dir))
 	}
-	r.ProjectName = name
-	note, err := nameStack(ctx, a, name, &start)
-	if err != nil {
-		return fail(failure.At("init", err))
-	}
-	r.Notes = append(r.Notes, note...)
-	start.Hub = a.KnownHub()
-	if r.Files, err = workspace.Create(r.Workspace, name, start); err != nil {
-		return fail(failure.At("init", err))
-	}
-	missing := missingSource(r.Workspace, name)
-	if missing != "" {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s does not exist yet: add the API's description, or change source in .tool/%s/client.json", missing, name))
-	}
-	return a.Print("initialized", r, func(w *app.Printer) {
-		r.text(w)
-		for _, line := range next(name, a.LoggedIn().User != "", missing == "", start.Sample != nil) {
-			w.Line("  %s", w.Command(line))
+	r = &initialized{About: app.About{ProjectName: name}, Workspace: dir, WorkspaceCreated: &created}
+	if start.Stack.IsZero() {
+		if err := r.nameStack(ctx, a, &start); err != nil {
+			return nil, err
 		}
-	})
+	}
+	start.Hub = a.KnownHub()
+	if r.Files, err = workspace.Create(dir, name, start); err != nil {
+		return nil, err
+	}
+	missing := missingSource(dir, name)
+	if missing != "" {
+		r.note("%s does not exist yet: add the API's description, or change source in .tool/%s/client.json", missing, name)
+	}
+	r.next = next(name, a.LoggedIn().User != "", missing == "", start.Sample != nil)
+	return r, nil
 }
 
-// place returns the workspace of a new local project, and whether it is a new one. A sample
-// gets its own. Paths in start become relative to it.
-func place(a *app.App, dir string, start *workspace.Start) (found string, created bool, err error) {
-	found, created = dir, true
+// place returns the directory of the workspace of a new local project, and whether it is a new
+// one. A sample gets its own. Paths in start become relative to it.
+func place(a *app.App, start *workspace.Start) (dir string, created bool, err error) {
+	dir, err = a.Path(".")
+	if err != nil {
+		return "", false, err
+	}
+	created = true
 	if ws, err := workspace.Find(dir); err == nil && ws.Dir == dir {
 		created = false
 	} else if err == nil && start.Sample != nil {
 		a.Warn(fmt.Sprintf("%s is in the workspace %s, and becomes a workspace of its own", dir, ws.Dir))
 	} else if err == nil {
 		a.Warn(fmt.Sprintf("%s is in the workspace %s, to which the project is added", dir, ws.Dir))
-		found, created = ws.Dir, false
+		dir, created = ws.Dir, false
 	}
 	for _, typed := range []*string{&start.Source, &start.BasePath} {
-		if *typed, err = pathIn(a, found, *typed); err != nil {
+		if *typed == "" || strings.Contains(*typed, "://") {
+			continue
+		}
+		path, err := a.Path(*typed)
+		if err != nil {
 			return "", false, err
 		}
-	}
-	return found, created, nil
-}
-
-// nameStack names the stack after the login, or asks for its account, unless it has a name.
-func nameStack(ctx context.Context, a *app.App, name string, start *workspace.Start) (note []string, err error) {
-	if !start.Stack.IsZero() {
-		return nil, nil
-	}
-	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
-		start.Stack = own
-		return []string{fmt.Sprintf("the stack is named %s, after your login; another name goes into .tool/%s/stack.json", own, name)}, nil
-	}
-	if !a.Strict() && ref.ValidName(name) {
-		if start.Stack, err = askStack(ctx, a, name); err != nil || !start.Stack.IsZero() {
-			return nil, err
+		// What is outside stays as it was typed, and is refused by that.
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			*typed = filepath.ToSlash(rel)
 		}
 	}
-	return []string{fmt.Sprintf("the first publish names the stack, after your login; or add \"name\": \"@account/%s\" to .tool/%s/stack.json", name, name)}, nil
+	return dir, created, nil
 }
 
-func (r *initialized) text(w *app.Printer) {
-	kind := "workspace"
-	if r.WorkspaceCreated {
-		kind = "new workspace"
+// nameStack names the stack after the login, or asks for its account. Without an answer the first
+// publish names the stack.
+func (r *initialized) nameStack(ctx context.Context, a *app.App, start *workspace.Start) error {
+	name := r.ProjectName
+	inAccount := func(typed string) (ref.Ref, error) { return ref.New(strings.TrimPrefix(typed, "@"), name) }
+	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
+		start.Stack = own
+		r.note("the stack is named %s, after your login; another name goes into .tool/%s/stack.json", own, name)
+		return nil
 	}
-	w.Line("Created the local project %s in the %s %s", r.ProjectName, kind, r.Workspace)
-	for _, f := range r.Files {
-		w.Line("  %s", f)
+	if !a.Strict() && ref.ValidName(name) {
+		err := a.UI.Ask(ctx, prompts.Step{
+			Question: func() prompts.Question {
+				return prompts.Question{
+					Title: "Which account does the stack belong to?", Prompt: "Account",
+					Facts: []string{"Nobody is logged in. Leave it empty to decide at the first publish."},
+					Check: func(typed string) error {
+						if typed == "" {
+							return nil
+						}
+						_, err := inAccount(typed)
+						return err
+					},
+				}
+			},
+			Take: func(answer string) { start.Stack, _ = inAccount(answer) },
+		})
+		if err != nil || !start.Stack.IsZero() {
+			return err
+		}
 	}
-	w.Notes(r.Notes)
-	w.Line("Next:")
-}
-
-// next returns the commands that bring a new local project to the hub.
-func next(name string, loggedIn, described, sample bool) (lines []cmdline.Line) {
-	if !loggedIn {
-		lines = append(lines, cmdline.Tool("login"))
-	}
-	lines = append(lines, cmdline.Tool("publish").With(name))
-	if !described {
-		return lines
-	}
-	create := cmdline.Tool("project", "create").With(workspace.SlugOf(name)).Flag("--from", name)
-	switch {
-	case sample:
-		lines = append(lines, create.Flag("--base-files"), cmdline.Tool("preview").With(name))
-	case loggedIn:
-		lines = append(lines, create, cmdline.Tool("push").With(name))
-	default:
-		lines = append(lines, create)
-	}
-	return lines
+	r.note("the first publish names the stack, after your login; or add \"name\": \"@account/%s\" to .tool/%s/stack.json",
+		name, name)
+	return nil
 }
 
 // missingSource returns the API description of a local project that does not exist, ""
@@ -160,41 +178,51 @@ func missingSource(dir, name string) string {
 	return schema.File
 }
 
-// askStack asks for the account that the stack belongs to. Without an answer the
-// first publish names the stack.
-func askStack(ctx context.Context, a *app.App, name string) (stack ref.Ref, err error) {
-	err = a.UI.Ask(ctx, prompts.Step{
-		Question: func() prompts.Question {
-			return prompts.Question{
-				Title: "Which account does the stack belong to?", Prompt: "Account",
-				Facts: []string{"Nobody is logged in. Leave it empty to decide at the first publish."},
-				Check: func(typed string) error {
-					if typed == "" {
-						return nil
-					}
-					_, err := ref.New(strings.TrimPrefix(typed, "@"), name)
-					return err
-				},
-			}
-		},
-		Take: func(answer string) { stack, _ = ref.New(strings.TrimPrefix(answer, "@"), name) },
-	})
-	return stack, err
+// next returns the commands that bring a new local project to the hub.
+func next(name string, loggedIn, described, sample bool) (lines []cmdline.Line) {
+	if !loggedIn {
+		lines = append(lines, cmdline.Tool("login"))
+	}
+	lines = append(lines, cmdline.Tool("publish").With(name))
+	create := cmdline.Tool("project", "create").With(workspace.SlugOf(name)).Flag("--from", name)
+	switch {
+	case !described:
+		return lines
+	case sample:
+		return append(lines, create.Flag("--base-files"), cmdline.Tool("preview").With(name))
+	case loggedIn:
+		return append(lines, create, cmdline.Tool("push").With(name))
+	}
+	return append(lines, create)
 }
 
-// pathIn returns a path as it is written in the workspace at dir, relative to that,
-// which was typed relative to where the command works. A URL, and none, stays.
-func pathIn(a *app.App, dir, typed string) (string, error) {
-	if typed == "" || strings.Contains(typed, "://") {
-		return typed, nil
+// createEnvironment creates an environment of the local project called name, or the only one.
+func createEnvironment(ctx context.Context, a *app.App, name, env, origin string) (r *initialized, err error) {
+	if !workspace.ValidEnvironment(env) {
+		return nil, cmdline.Usagef("--env: %q cannot name an environment: a name is %s", env, ref.Rule)
 	}
-	place, err := a.Path(typed)
+	if origin != "" {
+		if origin, err = hubclient.ParseOrigin(origin); err != nil {
+			return nil, cmdline.Usagef("--origin: %v", err)
+		}
+	}
+	local, err := a.Local(ctx, name, func(local string) cmdline.Line { return a.Itself(local).Flag("--env", env) })
+	if err == nil {
+		local = local.In(env)
+		err = local.CreateEnvironment(origin, cmp.Or(origin, a.KnownHub()))
+	}
 	if err != nil {
-		return "", err
+		return nil, failure.Doing(err, name, "create the environment %s", env)
 	}
-	rel, err := filepath.Rel(dir, place)
-	if err != nil || !filepath.IsLocal(rel) {
-		return typed, nil // which is refused by what it says
+	r = &initialized{
+		About:     app.About{ProjectName: local.Name, Env: env, Origin: origin},
+		Workspace: local.Workspace.Dir, Files: []string{local.ClientPath()},
+		next: []cmdline.Line{
+			cmdline.Tool("project", "create").With(local.NewSlug()).Flag("--from", local.Name).Flag("--env", env),
+		},
 	}
-	return filepath.ToSlash(rel), nil
+	if origin == "" {
+		r.note("it uses the workspace's hub; to use another, add its \"origin\" to %s", local.ClientPath())
+	}
+	return r, nil
 }

@@ -24,6 +24,9 @@ func TestInit_CreatesALocalProject(t *testing.T) {
 		t.Errorf("client.json is %s", client)
 	}
 	w.Run(initialize.Command, "web", "--stack", "@acme/web", "--json").Exits(1)
+	w.Strict, w.Full = true, true
+	w.Run(initialize.Command, "shop", "--stack", "@acme/shop").Exits(1).
+		Prints("the files were written, but its result could not")
 }
 
 func TestInit_AsksForTheAccount(t *testing.T) {

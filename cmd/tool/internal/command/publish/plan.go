@@ -3,7 +3,6 @@ package publish
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -15,9 +14,7 @@ import (
 
 // Plan is what a publish will do. A dry run prints it.
 type Plan struct {
-	ProjectName      string   `json:"projectName"`
-	Env              string   `json:"environment,omitzero"`
-	Origin           string   `json:"origin"`
+	app.About        `json:",inline"`
 	Stack            string   `json:"stack"` // account/slug
 	Version          string   `json:"version"`
 	Latest           string   `json:"latest"` // before; "" for a first version
@@ -29,7 +26,39 @@ type Plan struct {
 	AlreadyPublished bool     `json:"alreadyPublished"`
 	Followers        int      `json:"followers"` // projects on latest
 	Authorized       bool     `json:"authorized"`
-	Notes            []string `json:"notes"`
+	app.Noted        `json:",inline"`
+}
+
+// Kind returns the type of the JSON document.
+func (*Plan) Kind() string { return "planned" }
+
+// Text prints what would be published.
+func (r *Plan) Text(w *app.Printer) {
+	switch {
+	case r.AlreadyPublished:
+		w.Head("@%s %s is published already, with the same content", r.Stack, r.Version)
+	case r.FirstVersion:
+		w.Head("Publishing %s would make the stack @%s, with version %s", r.ProjectName, r.Stack, r.Version)
+	default:
+		w.Head("Publishing %s would add version %s to @%s", r.ProjectName, r.Version, r.Stack)
+	}
+	if r.Latest != "" {
+		w.Field("latest", "%s now, followed by %s", r.Latest, r.followers())
+	}
+	w.Field("files", "%d, %s", r.FileCount, app.Bytes(r.Bytes))
+	w.Paths("+", r.Files, nil)
+	w.Field("digest", "%s", r.Digest)
+	if !r.Authorized {
+		w.Line("  note: this token may not publish there")
+	}
+}
+
+// followers says how many projects follow the stack, of which the hub counts a limited number.
+func (r *Plan) followers() string {
+	if r.Followers >= wire.MostFollowers {
+		return fmt.Sprintf("%d or more projects", r.Followers)
+	}
+	return app.Count(r.Followers, "project", "projects")
 }
 
 // plan reads the stack, asks the hub what is published, and refuses what the hub would
@@ -43,24 +72,32 @@ func (p *publish) plan(ctx context.Context, writes bool) (*Plan, error) {
 	if p.hub, err = p.app.ConnectTo(ctx, writes); err != nil {
 		return nil, err
 	}
-	if p.unnamed != nil {
-		if err := p.nameAfterLogin(ctx); err != nil {
+	me := &wire.Whoami{}
+	if p.unnamed != nil || !writes {
+		if me, err = p.hub.Whoami(ctx); err != nil {
 			return nil, err
+		}
+	}
+	if p.unnamed != nil { // it is named after the login; a bot has no account of its own
+		if p.stack, err = ref.New(me.User, workspace.SlugOf(p.local.Name)); err != nil {
+			_, err = p.unnamed.Name()
+			return nil, failure.At(app.StageStack, err)
 		}
 	}
 	if p.there, err = p.hub.Stack(ctx, p.stack); app.IsNotFound(err) {
 		p.there, err = nil, nil
 	}
+	if err == nil {
+		err = p.check()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := p.check(); err != nil {
-		return nil, err
-	}
 	plan := &Plan{
-		ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
+		About: p.about(), Stack: p.stack.Path(), Version: p.version,
 		Digest: p.Digest, FileCount: len(p.Tree), Bytes: p.files.Bytes,
-		FirstVersion: p.there == nil, AlreadyPublished: p.published() != nil, Notes: []string{},
+		FirstVersion: p.there == nil, AlreadyPublished: p.same != nil,
+		Authorized: me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog),
 	}
 	for _, f := range p.Tree {
 		plan.Files = append(plan.Files, f.Path)
@@ -71,21 +108,12 @@ func (p *publish) plan(ctx context.Context, writes bool) (*Plan, error) {
 			plan.Followers = *p.there.Followers
 		}
 	}
-	note := func(format string, args ...any) {
-		plan.Notes = append(plan.Notes, fmt.Sprintf("publishing "+format+"; the digest is without it", args...))
-	}
 	if p.unnamed != nil {
-		note("adds the name %s, after your login, to %s", p.stack, p.stackPath())
+		plan.Note("publishing adds the name %s, after your login, to %s; the digest is without it", p.stack, p.stackPath())
 	}
 	if p.former != "" {
-		note("raises the version in %s from %s to %s", p.stackPath(), p.former, p.version)
-	}
-	if !writes {
-		me, err := p.hub.Whoami(ctx)
-		if err != nil {
-			return nil, err
-		}
-		plan.Authorized = me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog)
+		plan.Note("publishing raises the version in %s from %s to %s; the digest is without it",
+			p.stackPath(), p.former, p.version)
 	}
 	return plan, nil
 }
@@ -118,55 +146,30 @@ func (p *publish) read(ctx context.Context) error {
 	return failure.At(app.StageStack, err)
 }
 
-// nameAfterLogin names the stack after the user who is logged in.
-func (p *publish) nameAfterLogin(ctx context.Context) error {
-	me, err := p.hub.Whoami(ctx)
-	if err != nil {
-		return err
-	}
-	if p.stack, err = ref.New(me.User, workspace.SlugOf(p.local.Name)); err != nil {
-		_, err = p.unnamed.Name() // a bot has no account of its own
-	}
-	return failure.At(app.StageStack, err)
-}
-
-// check refuses what the hub would refuse. A name that is still to be added to stack.json
-// is part of what is compared.
+// check finds the version on the hub, and refuses what the hub would refuse. A name that is still
+// to be added to stack.json is part of what is compared.
 func (p *publish) check() error {
+	p.same = nil
 	if p.there == nil || p.unnamed != nil {
 		return nil
 	}
+	for _, v := range p.there.Versions {
+		if v.Version == p.version {
+			p.same = &v
+		}
+	}
 	newest := p.there.Versions[0].Version // a stack is created with its first version
-	there := p.sameVersion()
 	switch {
-	case there != nil && !there.WithdrawnAt.IsZero():
-		return failure.New(wire.CodeVersionExists, "%s %s was withdrawn, and cannot be published again", p.stack, p.version)
-	case there != nil && there.Digest != p.Digest:
-		return failure.New(wire.CodeVersionExists,
-			"%s %s is already published with other files, and a published version never changes", p.stack, p.version)
-	case there == nil && version.Compare(p.version, newest) < 0:
+	case p.same == nil && version.Compare(p.version, newest) < 0:
 		return failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s",
 			p.version, newest, p.stack)
-	}
-	return nil
-}
-
-// sameVersion returns what the hub has as this version, nil for nothing.
-func (p *publish) sameVersion() *wire.StackVersion {
-	if p.there == nil {
+	case p.same == nil:
 		return nil
-	}
-	i := slices.IndexFunc(p.there.Versions, func(v wire.StackVersion) bool { return v.Version == p.version })
-	if i < 0 {
-		return nil
-	}
-	return &p.there.Versions[i]
-}
-
-// published returns the version that is there already with this content.
-func (p *publish) published() *wire.StackVersion {
-	if there := p.sameVersion(); there != nil && there.Digest == p.Digest {
-		return there
+	case !p.same.WithdrawnAt.IsZero():
+		return failure.New(wire.CodeVersionExists, "%s %s was withdrawn, and cannot be published again", p.stack, p.version)
+	case p.same.Digest != p.Digest:
+		return failure.New(wire.CodeVersionExists,
+			"%s %s is already published with other files, and a published version never changes", p.stack, p.version)
 	}
 	return nil
 }

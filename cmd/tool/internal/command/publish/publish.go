@@ -26,17 +26,35 @@ import (
 
 // Result is a version that is published.
 type Result struct {
-	ProjectName      string   `json:"projectName"`
-	Env              string   `json:"environment,omitzero"`
-	Origin           string   `json:"origin"`
-	Stack            string   `json:"stack"` // account/slug
-	Version          string   `json:"version"`
-	Digest           string   `json:"digest"`
-	SizeBytes        int64    `json:"sizeBytes"`
-	FileCount        int      `json:"fileCount"`
-	FirstVersion     bool     `json:"firstVersion"`
-	AlreadyPublished bool     `json:"alreadyPublished"`
-	Notes            []string `json:"notes"`
+	app.About        `json:",inline"`
+	Stack            string `json:"stack"` // account/slug
+	Version          string `json:"version"`
+	Digest           string `json:"digest"`
+	SizeBytes        int64  `json:"sizeBytes"`
+	FileCount        int    `json:"fileCount"`
+	FirstVersion     bool   `json:"firstVersion"`
+	AlreadyPublished bool   `json:"alreadyPublished"`
+	app.Noted        `json:",inline"`
+}
+
+// Kind returns the type of the JSON document.
+func (*Result) Kind() string { return "published" }
+
+// Effect says what was done.
+func (*Result) Effect() string { return "the version is published" }
+
+// Text prints what was published.
+func (r *Result) Text(w *app.Printer) {
+	switch {
+	case r.AlreadyPublished:
+		w.Head("@%s %s is published already, with the same content", r.Stack, r.Version)
+	case r.FirstVersion:
+		w.Head("Published @%s %s, the stack's first version", r.Stack, r.Version)
+	default:
+		w.Head("Published @%s %s", r.Stack, r.Version)
+	}
+	w.Field("files", "%d, %s compressed", r.FileCount, app.Bytes(r.SizeBytes))
+	w.Field("digest", "%s", r.Digest)
 }
 
 // publish is one publish.
@@ -53,8 +71,9 @@ type publish struct {
 	former        string // that --bump replaces; "": the version is not raised
 	raised        bool   // stack.json has the new version
 	files         *basefiles.Selection
-	tree.Snapshot             // of files
-	there         *wire.Stack // nil: never published
+	tree.Snapshot                    // of files
+	there         *wire.Stack        // nil: never published
+	same          *wire.StackVersion // the version on the hub; nil: not published
 }
 
 // Run publishes the local project called name, or the only one.
@@ -68,73 +87,73 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 		p.transfer = app.NoTransfer{}
 	}
 	plan, err := p.plan(ctx, !o.DryRun)
+	if err == nil && o.DryRun {
+		return a.Show(plan)
+	}
+	if err == nil && !a.Strict() && !o.Force && !plan.AlreadyPublished {
+		err = p.confirm(ctx, plan)
+	}
 	if err != nil {
 		return p.fail(err)
-	}
-	if o.DryRun {
-		return a.Print("planned", plan, plan.text)
-	}
-	if !a.Strict() && !o.Force && !plan.AlreadyPublished {
-		if yes, err := p.confirm(ctx, plan); err != nil {
-			return p.fail(err)
-		} else if !yes {
-			return a.Aborted(&app.Aborted{ProjectName: local.Name, Origin: plan.Origin})
-		}
 	}
 	r, err := p.apply(ctx)
-	p.transfer.Hide()
 	if err != nil {
-		return p.fail(err)
+		return err
 	}
-	return a.Print("published", r, r.text)
+	return a.Show(r)
 }
 
 // Local publishes a local project without asking, for a command that has asked.
 func Local(ctx context.Context, a *app.App, local *workspace.Project) (*Result, error) {
 	p := &publish{app: a, local: local, transfer: app.NoTransfer{}}
-	_, err := p.plan(ctx, true)
-	if err != nil {
+	if _, err := p.plan(ctx, true); err != nil {
 		return nil, p.fail(err)
 	}
-	r, err := p.apply(ctx)
-	if err != nil {
-		return nil, p.fail(err)
-	}
-	return r, nil
+	return p.apply(ctx)
+}
+
+func (p *publish) about() app.About {
+	return app.About{ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin()}
 }
 
 // confirm asks whether a version is to be published, which cannot be undone.
-func (p *publish) confirm(ctx context.Context, plan *Plan) (bool, error) {
+func (p *publish) confirm(ctx context.Context, plan *Plan) error {
 	facts := append(p.app.EnvironmentFact(p.local, plan.Origin),
 		fmt.Sprintf("Files   %s, %s", app.Count(plan.FileCount, "file", "files"), app.Bytes(plan.Bytes)))
 	if plan.FirstVersion {
 		facts = append(facts, "The stack is new: this is its first version.")
 	} else {
 		facts = append(facts, fmt.Sprintf("Latest  from %s to %s, followed by %s",
-			plan.Latest, version.Latest(plan.Latest, plan.Version), followersText(plan.Followers)))
+			plan.Latest, version.Latest(plan.Latest, plan.Version), plan.followers()))
 	}
-	return p.app.UI.Confirm(ctx, prompts.YesNo{
+	return app.Agreed(p.app.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Publish @%s %s?", plan.Stack, plan.Version),
 		Facts: append(facts, "A published version never changes."),
-		Yes:   "Publish it", No: "Leave it",
-	})
+		Yes:   "Publish it", No: "Cancel",
+	}))
 }
 
 // apply writes into stack.json what the plan adds to it, and uploads the files.
 func (p *publish) apply(ctx context.Context) (*Result, error) {
-	notes, err := p.edit(ctx)
+	r := &Result{About: p.about(), Stack: p.stack.Path(), Version: p.version}
+	maybePublished, err := false, p.edit(ctx, r)
+	if err == nil {
+		maybePublished, err = p.upload(ctx, r)
+	}
+	p.transfer.Hide()
 	if err != nil {
-		return nil, p.keepOrRestore(err, false)
+		return nil, p.fail(p.keepOrRestore(err, maybePublished))
 	}
-	r := &Result{
-		ProjectName: p.local.Name, Env: p.local.Env, Origin: p.hub.Origin(), Stack: p.stack.Path(), Version: p.version,
-		Notes: notes,
-	}
-	there := p.published()
-	if there != nil && !p.opts.Force {
+	return r, nil
+}
+
+// upload publishes the files, unless they are published already. After a failure they may be
+// published.
+func (p *publish) upload(ctx context.Context, r *Result) (maybePublished bool, err error) {
+	if p.same != nil && !p.opts.Force {
 		r.AlreadyPublished = true
-		r.Digest, r.SizeBytes, r.FileCount = there.Digest, there.SizeBytes, there.FileCount
-		return r, nil
+		r.Digest, r.SizeBytes, r.FileCount = p.same.Digest, p.same.SizeBytes, p.same.FileCount
+		return false, nil
 	}
 	blobs := p.files.Blobs()
 	defer blobs.Close()
@@ -142,63 +161,57 @@ func (p *publish) apply(ctx context.Context) (*Result, error) {
 		Snapshot: p.Snapshot, Open: blobs.Open, OnProgress: app.Report(p.transfer.Update).Of(p.files, app.Uploading),
 	})
 	if err != nil {
-		return nil, p.keepOrRestore(err, !hubclient.NotApplied(err))
+		return !hubclient.NotApplied(err), err
 	}
 	r.Digest, r.SizeBytes, r.FileCount = done.Digest, done.SizeBytes, done.FileCount
 	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, done.Already
-	if there != nil {
-		r.Notes = append(r.Notes, "the files were uploaded again, which replaces what is damaged on the hub")
+	if p.same != nil {
+		r.Note("the files were uploaded again, which replaces what is damaged on the hub")
 	}
 	if done.Ambiguous {
-		r.Notes = append(r.Notes, "an earlier attempt of this publish, whose response was lost, may have published it")
+		r.Note("an earlier attempt of this publish, whose response was lost, may have published it")
 	}
-	return r, nil
+	return true, nil
 }
 
 // edit writes the name into stack.json, if there is none yet, and a raised version. Then it
 // reads the stack again.
-func (p *publish) edit(ctx context.Context) (notes []string, err error) {
-	notes = []string{}
+func (p *publish) edit(ctx context.Context, r *Result) error {
+	if p.unnamed == nil && p.former == "" {
+		return nil
+	}
 	if p.unnamed != nil {
 		if err := p.unnamed.SetName(p.stack); err != nil {
-			return nil, failure.At(app.StageStack, err)
+			return failure.At(app.StageStack, err)
 		}
-		notes = append(notes, fmt.Sprintf("added the name %s, after your login, to %s", p.stack, p.stackPath()))
+		r.Note("added the name %s, after your login, to %s", p.stack, p.stackPath())
 	}
 	if p.former != "" {
-		stack, err := p.local.Stack()
-		if err == nil {
-			err = stack.SetVersion(p.former, p.version)
-		}
-		if err != nil {
-			return nil, failure.At(app.StageStack, err)
+		if err := p.replaceVersion(p.former, p.version); err != nil {
+			return failure.At(app.StageStack, err)
 		}
 		p.raised = true
-		notes = append(notes, fmt.Sprintf("raised the version in %s from %s to %s", p.stackPath(), p.former, p.version))
-	}
-	if len(notes) == 0 {
-		return notes, nil
+		r.Note("raised the version in %s from %s to %s", p.stackPath(), p.former, p.version)
 	}
 	if err := p.read(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return notes, p.check()
+	return p.check()
+}
+
+func (p *publish) replaceVersion(from, to string) error {
+	stack, err := p.local.Stack()
+	if err != nil {
+		return err
+	}
+	return stack.SetVersion(from, to)
 }
 
 // keepOrRestore restores the former version in stack.json after a failure, unless the new one
 // may be published: it stays then, so that publishing again finds out, and the failure says so.
 func (p *publish) keepOrRestore(err error, maybePublished bool) error {
-	if !p.raised {
+	if !p.raised || !maybePublished && p.replaceVersion(p.version, p.former) == nil {
 		return err
-	}
-	if !maybePublished {
-		stack, restoring := p.local.Stack()
-		if restoring == nil {
-			restoring = stack.SetVersion(p.version, p.former)
-		}
-		if restoring == nil {
-			return err
-		}
 	}
 	return failure.Of(err).
 		WithHint("%s has version %s now, which may be published: publish again without --bump", p.stackPath(), p.version).

@@ -26,12 +26,13 @@ func local(t *testing.T) *apptest.World {
 func TestPublish_AsksAndPublishes(t *testing.T) {
 	w := local(t)
 	w.UI.Answers = []string{"no", "yes"}
-	w.Run(publish.Command, "web").Done().Prints("Aborted")
+	w.Run(publish.Command, "web").Done().Prints("Aborted: nothing was changed")
 	w.Run(publish.Command, "web").Done().Prints("Published @alice/web 1.0.0, the stack's first version")
 	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "Publish @alice/web 1.0.0?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	w.Run(publish.Command, "web").Done().Prints("published already, with the same content")
+	w.Unprinted("the version is published", publish.Command, "web")
 }
 
 func TestPublish_ForceUploadsAgain(t *testing.T) {

@@ -1,0 +1,209 @@
+package create
+
+import (
+	"context"
+	"path"
+	"slices"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Result is a project that was created.
+type Result struct {
+	app.About       `json:",inline"`
+	Stack           string          `json:"stack"` // account/slug
+	StackVersion    string          `json:"stackVersion"`
+	ResolvedVersion string          `json:"resolvedStackVersion"` // the version that StackVersion is today
+	API             ref.Ref         `json:"api"`
+	APIRegistered   bool            `json:"apiRegistered"`
+	Visibility      wire.Visibility `json:"visibility"`
+	EnrichmentCount int             `json:"enrichmentCount"`
+	RemoteWritten   bool            `json:"remoteWritten"`
+	URL             string          `json:"url"`
+	Revision        string          `json:"revision"`
+	BaseFilesPushed int             `json:"baseFilesPushed"`
+	app.Noted       `json:",inline"`
+}
+
+// Kind returns the type of the JSON document.
+func (*Result) Kind() string { return "created" }
+
+// Effect says what was done.
+func (*Result) Effect() string { return "the project was created" }
+
+// Text prints the new project.
+func (r *Result) Text(w *app.Printer) {
+	w.Line("Created %s from %s", r.Project, r.ProjectName)
+	w.Environment(r.Env)
+	w.Address("page", r.Origin, r.URL)
+	version := r.StackVersion
+	if r.ResolvedVersion != version {
+		version += ", now " + r.ResolvedVersion
+	}
+	w.Field("stack", "@%s, version %s", r.Stack, version)
+	registered := ""
+	if r.APIRegistered {
+		registered = ", registered now"
+	}
+	w.Field("api", "%s%s", r.API, registered)
+	w.Field("visibility", "%s", r.Visibility)
+	w.Field("enrichments", "%d", r.EnrichmentCount)
+	if r.BaseFilesPushed > 0 {
+		w.Field("base files", "%d", r.BaseFilesPushed)
+	}
+	w.Field("origin", "%s", r.Origin)
+}
+
+// apply carries out the plan, in steps of which some may not be needed.
+func (c *create) apply(ctx context.Context) (err error) {
+	type step struct {
+		name, stage string
+		do          func(context.Context) error
+	}
+	c.result = &Result{
+		About: app.About{ProjectName: c.local.Name, Env: c.local.Env, Origin: c.hub.Origin()},
+		Noted: app.Noted{Notes: slices.Clone(c.notes)},
+	}
+	steps := []step{{"create the project", app.StageCreate, c.create}, {"upload the config", app.StageSeed, c.seed}}
+	if c.api.IsZero() {
+		steps = slices.Insert(steps, 0, step{"register the API", app.StageAPI, c.register})
+	}
+	if !c.client.Project.Present() || !c.answers.API.IsZero() && !c.client.API.Present() {
+		steps = append(steps, step{"update client.json", app.StageWrite, c.record})
+	}
+	var names []string
+	for _, s := range steps {
+		names = append(names, s.name)
+	}
+	c.checklist = c.app.Checklist(names...)
+	defer func() { c.checklist.End(problem(err)) }()
+	for i, s := range steps {
+		c.checklist.Start(i)
+		if err := s.do(ctx); err != nil {
+			return failure.At(s.stage, err)
+		}
+	}
+	c.recordSync()
+	return nil
+}
+
+// register registers the API once for this local project and this project of the hub, even if
+// the response to an earlier run was lost, and records it at once.
+func (c *create) register(ctx context.Context) (err error) {
+	var registered *wire.API
+	account, purpose := c.project.Account(), "create "+c.project.String()+" from "+c.local.Name
+	if c.schema.URL != "" {
+		registered, err = c.hub.ImportAPI(ctx, wire.ImportAPI{Account: account, URL: c.schema.URL}, purpose)
+	} else {
+		d := hubclient.Description{Document: c.spec.Text, Name: path.Base(c.schema.File)}
+		registered, err = c.hub.UploadAPI(ctx, account, d, purpose)
+	}
+	if err != nil {
+		return err
+	}
+	c.api, c.result.APIRegistered = registered.API, true
+	if c.app.Strict() { // where nothing is asked
+		c.noteSimilar(ctx, registered)
+	}
+	return c.fill("api", c.api)
+}
+
+// noteSimilar notes that an API like the registered one existed already.
+func (c *create) noteSimilar(ctx context.Context, registered *wire.API) {
+	if c.schema.URL != "" { // which only the hub has read
+		req := c.request(c.project, c.api)
+		req.Then.SHA256, req.Then.Title = registered.SHA256, registered.Title
+		planned, err := c.hub.PlanProject(ctx, req)
+		if err != nil {
+			return
+		}
+		c.similar = slices.DeleteFunc(planned.SimilarAPIs, func(a wire.API) bool { return a.API == registered.API })
+	}
+	if len(c.similar) > 0 {
+		edit := cmdline.Tool("project", "edit").With(c.project.String()).Flag("--api", c.similar[0].API.String())
+		c.result.Note("%s has %s; to use it instead of %s: %s",
+			c.similar[0].API, alike(c.similar[0], registered.SHA256), registered.API, c.app.CommandText(edit))
+	}
+}
+
+func (c *create) create(ctx context.Context) (err error) {
+	req := c.request(c.project, c.api)
+	req.Then = nil
+	if c.created, err = c.hub.CreateProject(ctx, req); err != nil {
+		return err
+	}
+	c.done.ProjectCreated = true
+	p, r := c.created.Project(), c.result
+	r.Project, r.Stack, r.StackVersion, r.ResolvedVersion = p.Project, p.Stack, p.StackVersion, p.ResolvedStackVersion
+	r.API, r.Visibility, r.URL = p.API, p.Visibility, p.URL
+	return nil
+}
+
+// seed writes the first config and base files, through the value that only a creation
+// returns.
+func (c *create) seed(ctx context.Context) error {
+	written, err := c.created.SeedConfig(ctx, c.body)
+	if err != nil {
+		return err
+	}
+	c.done.ConfigWritten = true
+	c.result.Revision, c.result.EnrichmentCount = written.Revision, written.EnrichmentCount
+	c.result.Notes = append(c.result.Notes, c.app.WithdrawnNotes(written)...)
+	c.base = workspace.Pulled{Project: c.project, Revision: written.Revision}
+	c.app.RecordSync(c.result.Origin, c.base, nil)
+	if c.files == nil {
+		return nil
+	}
+	send := func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
+		return c.created.SeedBaseFiles(ctx, files)
+	}
+	files, err := c.files.Send(c.checklist.Update, tree.Base{}, send)
+	if err != nil {
+		return err
+	}
+	c.done.BaseFilesWritten = true
+	c.result.BaseFilesPushed, c.base.Tree = files.BaseFilesPushed, c.files.Digest
+	c.app.RecordSync(c.result.Origin, c.base, c.files.Tree)
+	return nil
+}
+
+// record fills client.json's project where it is absent, and an api that was given.
+func (c *create) record(context.Context) error {
+	err := c.fill("project", c.project)
+	if err == nil && !c.answers.API.IsZero() {
+		err = c.fill("api", c.answers.API)
+	}
+	return err
+}
+
+func (c *create) fill(field string, value ref.Ref) error {
+	written, err := c.client.Fill(field, value.String())
+	c.done.RemoteWritten = c.done.RemoteWritten || written
+	return err
+}
+
+// recordSync records the workspace's hub, what the project was created with, and the answer
+// about files that git ignores. What cannot be recorded is noted.
+func (c *create) recordSync() {
+	r := c.result
+	r.RemoteWritten = c.done.RemoteWritten
+	r.Notes = append(r.Notes, c.app.RecordHub(c.local, r.Origin)...)
+	if kept := c.client.Project.Text; kept != c.project.String() {
+		push := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
+		r.Note("%s still names %s; push to the new project with: %s", c.local.ClientPath(), kept, c.app.CommandText(push))
+	} else if err := c.local.RecordPulled(r.Origin, c.base); err != nil {
+		r.Note("the revision could not be recorded: %v", err)
+	}
+	if c.remember {
+		if err := c.app.State().Consent(app.IgnoredConsent(r.Origin, c.project)); err != nil {
+			r.Note("the answer about files that git ignores could not be remembered: %v", err)
+		}
+	}
+}
