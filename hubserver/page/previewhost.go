@@ -38,23 +38,16 @@ func IsPreviewHost(r *http.Request, previewURL string) bool {
 	return host != "" && plain(r.Host) == plain(host)
 }
 
-// PreviewFile serves the host of the preview's frame: the frame, its program, and nothing else.
+// PreviewFile serves the host of the preview's frame: the frame, and nothing else.
 func PreviewFile(c *request.Call) error {
-	header := c.W.Header()
-	header.Set("Cross-Origin-Resource-Policy", "cross-origin") // the frame's own origin is opaque
-	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
-		switch c.R.URL.Path {
-		case "/preview/frame":
-			header.Set("Content-Security-Policy", preview.Policy(c.Hub.PreviewURL, c.Hub.PublicURL))
-			header.Set("Referrer-Policy", "no-referrer")
-			header.Set("Cache-Control", "no-cache")
-			c.Send(http.StatusOK, htmlType, preview.Frame())
-			return nil
-		case "/static/" + preview.Script.Name:
-			sendImmutable(c, preview.Script, "text/javascript; charset=utf-8")
-			return nil
-		}
+	if c.R.URL.Path != "/preview/frame" || c.R.Method != http.MethodGet && c.R.Method != http.MethodHead {
+		return request.Problemf(http.StatusMisdirectedRequest, wire.CodeUnknownRoute,
+			"%s serves only the frame of previews", c.Hub.PreviewURL).WithHint("the hub is at %s", c.Hub.PublicURL)
 	}
-	return request.Problemf(http.StatusMisdirectedRequest, wire.CodeUnknownRoute,
-		"%s serves only the frame of previews", c.Hub.PreviewURL).WithHint("the hub is at %s", c.Hub.PublicURL)
+	preview.SetHeader(c.W.Header(), c.Hub.PublicURL)
+	c.W.Header().Set("Cache-Control", "no-cache")
+	if !c.Unmodified(preview.Frame.Name) {
+		sendFile(c, preview.Frame, htmlType)
+	}
+	return nil
 }

@@ -82,7 +82,8 @@ func getStatic(c *request.Call) error {
 	header := c.W.Header()
 	if address == preview.Packages.Name {
 		header.Set("Content-Security-Policy", Policy(c.Hub.PreviewURL))
-		sendImmutable(c, preview.Packages, "application/json")
+		header.Set("Cache-Control", immutable)
+		sendFile(c, preview.Packages, "application/json")
 		return nil
 	}
 	name, file, isCurrent := Static(address)
@@ -98,10 +99,9 @@ func getStatic(c *request.Call) error {
 	return nil
 }
 
-// sendImmutable responds with a file whose address changes with its content.
-func sendImmutable(c *request.Call, f preview.File, mediaType string) {
+// sendFile responds with a file that is compressed already.
+func sendFile(c *request.Call, f preview.File, mediaType string) {
 	header := c.W.Header()
-	header.Set("Cache-Control", immutable)
 	header.Set("Vary", "Accept-Encoding")
 	if c.Accepts("gzip") {
 		header.Set("Content-Encoding", "gzip")

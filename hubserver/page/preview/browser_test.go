@@ -62,17 +62,7 @@ func newWorld(t testing.TB) *world {
 		}
 		t.Skip(message)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	w := &world{TB: t, hub: fmt.Sprintf("http://127.0.0.1:%d", port), frame: fmt.Sprintf("http://localhost:%d", port)}
-	server := httptest.NewUnstartedServer(w)
-	server.Listener.Close()
-	server.Listener = listener
-	server.Start()
-	t.Cleanup(server.Close)
+	w := serve(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which it refuses to set up for root
@@ -84,6 +74,23 @@ func newWorld(t testing.TB) *world {
 	w.Context, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	w.open()
+	return w
+}
+
+// serve serves the page and, at another name, the frame.
+func serve(t testing.TB) *world {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	w := &world{TB: t, hub: fmt.Sprintf("http://127.0.0.1:%d", port), frame: fmt.Sprintf("http://localhost:%d", port)}
+	server := httptest.NewUnstartedServer(w)
+	server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
 	return w
 }
 
@@ -102,11 +109,8 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	switch {
 	case isFrame && r.URL.Path == "/preview/frame":
 		header.Set("Content-Type", "text/html; charset=utf-8")
-		header.Set("Content-Security-Policy", preview.Policy(w.frame, w.hub))
-		out.Write(preview.Frame())
-	case isFrame && r.URL.Path == "/static/"+preview.Script.Name:
-		header.Set("Content-Type", "text/javascript")
-		out.Write(preview.Script.Content())
+		preview.SetHeader(header, w.hub)
+		out.Write(preview.Frame.Content())
 	case isFrame && r.URL.Path == "/prototype" && w.prototype != nil:
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Security-Policy", "sandbox allow-scripts")

@@ -15,7 +15,7 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-func read(t *testing.T, path ...string) []byte {
+func read(t testing.TB, path ...string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(path...))
 	if err != nil {
@@ -40,7 +40,7 @@ func needsNode(t *testing.T) {
 
 func TestBuild_IsOfTheseSources(t *testing.T) {
 	t.Parallel()
-	files := []string{"build.mjs", "package-lock.json"}
+	files := []string{"build.mjs", "frame.html", "package-lock.json"}
 	sources, err := filepath.Glob("src/*")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestBuild_IsReproducible(t *testing.T) {
 	if output, err := exec.CommandContext(t.Context(), "node", "build.mjs", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, name := range []string{"frame.js", "packages.json", "LICENCES", "SOURCES"} {
+	for _, name := range []string{"frame.html", "packages.json", "LICENCES", "SCRIPTS", "inner.js", "SOURCES"} {
 		if !bytes.Equal(read(t, dir, name), read(t, "dist", name)) {
 			t.Errorf("dist/%s is not what the sources build", name)
 		}
@@ -75,7 +75,7 @@ func TestBuild_IsReproducible(t *testing.T) {
 
 func TestBuild_CompressesWhatItBuilt(t *testing.T) {
 	t.Parallel()
-	for name, file := range map[string]preview.File{"frame.js": preview.Script, "packages.json": preview.Packages} {
+	for name, file := range map[string]preview.File{"frame.html": preview.Frame, "packages.json": preview.Packages} {
 		if !bytes.Equal(read(t, "dist", name), file.Content()) {
 			t.Errorf("dist/%s.gz is of another dist/%s", name, name)
 		}
@@ -92,7 +92,7 @@ func TestScripts_PassTheirOwnTests(t *testing.T) {
 
 func TestFile_InflatesItsContentOnce(t *testing.T) {
 	t.Parallel()
-	for _, file := range []preview.File{preview.Script, preview.Packages} {
+	for _, file := range []preview.File{preview.Frame, preview.Packages} {
 		first, second := file.Content(), file.Content()
 		if len(first) <= len(file.Gzipped) || &first[0] != &second[0] || len(first) != len(second) {
 			t.Errorf("%s: each caller gets bytes of their own", file.Name)

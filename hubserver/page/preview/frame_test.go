@@ -131,7 +131,7 @@ func TestFrame_NamesFaultAndKeepsLastGoodFrame(t *testing.T) {
 
 		{"the app throws", edit("src/App.tsx", "  return (", "  const o: any = undefined; o.field()\n  return ("), failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "TypeError")},
 		{"the app throws while it loads", edit("src/main.tsx", "createRoot(", "\nthrow new Error('too early')\ncreateRoot("), failed("app", "src/main.tsx", 6, "too early")},
-		{"the app imports a name that does not exist", file("src/App.tsx", strings.NewReplacer("forms, title", "forms, title, none", "<h1>", "{none}<h1>").Replace(app["src/App.tsx"])), failed("app", "src/App.tsx", 2, "none")},
+		{"the app imports a name that does not exist", file("src/App.tsx", strings.NewReplacer("forms, title", "forms, title, none", "<h1>", "{none}<h1>").Replace(app["src/App.tsx"])), failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "<h1>"), "src/generated/index.ts does not export none")},
 		{"only the browser sees that a file is malformed", edit("src/App.tsx", "  return (", "  let x; let x\n  return ("), failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "SyntaxError")},
 		{"imports in a circle", update{"changed": map[string]any{"src/a.ts": "import { b } from './b'\nexport const a = b", "src/b.ts": "import { a } from './a'\n\nexport const b = a", "src/main.tsx": "import './a'"}},
 			failed("app", "src/b.ts", 3, "ReferenceError")},

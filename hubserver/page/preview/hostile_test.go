@@ -1,63 +1,96 @@
 package preview_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"flag"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
+	"time"
+
+	"example.com/projecthub/hubserver/page/preview"
+	"example.com/projecthub/hubserver/page/preview/previewtest"
 )
 
-// canary notes what reaches it: requests, and STUN.
-type canary struct {
-	mu    sync.Mutex
-	heard []string
-	url   string
-	stun  int
-}
-
-func (c *canary) note(what string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.heard = append(c.heard, what)
-}
-
-func newCanary(t *testing.T) *canary {
+// scripts returns the two scripts that the frame lets run.
+func scripts(t testing.TB) (program, boot string) {
 	t.Helper()
-	c := &canary{}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		c.note(r.Method + " " + r.URL.Path)
-	}))
-	// A browser may open a connection for a navigation that it then refuses: what counts is
-	// whether anything is sent on it.
-	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateActive {
-			c.note("bytes on a connection")
-		}
+	_, program, _ = strings.Cut(string(preview.Frame.Content()), "<script>")
+	program = program[:strings.LastIndex(program, "</script>")]
+	return program, string(read(t, "dist/inner.js"))
+}
+
+func TestSetHeader_LetsTwoScriptsRun(t *testing.T) {
+	t.Parallel()
+	header := http.Header{}
+	preview.SetHeader(header, "https://hub.test")
+	program, boot := scripts(t)
+	want := "; script-src 'unsafe-eval'"
+	for _, text := range []string{program, boot} {
+		sum := sha256.Sum256([]byte(text))
+		want += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	server.Start()
-	t.Cleanup(server.Close)
-	c.url = server.URL
-	stun, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	if policy := header.Get("Content-Security-Policy"); !strings.Contains(policy, want+"; ") || strings.Contains(policy, "script-src 'unsafe-inline'") {
+		t.Errorf("%s\nwants %s", policy, want)
 	}
-	t.Cleanup(func() { stun.Close() })
-	c.stun = stun.LocalAddr().(*net.UDPAddr).Port
-	go func() {
-		buffer := make([]byte, 1500)
-		for {
-			n, _, err := stun.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			c.note(fmt.Sprintf("STUN, %d bytes", n))
-		}
-	}()
-	return c
+}
+
+var randomApps = flag.Int("random-apps", 20, "try so many apps that are put together at random")
+
+// breakouts are apps that try to get something out, in an order that keeps the frame's state of
+// one from hiding what another does.
+func breakouts(t testing.TB, seed uint64) []previewtest.App {
+	t.Helper()
+	program, boot := scripts(t)
+	return append(previewtest.Apps(program, boot), previewtest.Random(seed, *randomApps)...)
+}
+
+// attackTime is for what is sent later, as STUN is, in milliseconds.
+const attackTime = 100
+
+func TestFrame_LetsNoAppOut(t *testing.T) {
+	t.Parallel()
+	w, c := newWorld(t), previewtest.NewCanary(t)
+	w.start(showing(good))
+	apps := breakouts(t, uint64(time.Now().UnixNano()))
+	for _, app := range apps {
+		app = c.Arm(app)
+		w.send(update{"files": app.Files()})
+		js[any](w, fmt.Sprintf(`new Promise(ok => setTimeout(ok, %d))`, attackTime))
+	}
+	for _, heard := range c.Heard() {
+		t.Errorf("received of %s", heard)
+	}
+	t.Logf("%d apps", len(apps))
+}
+
+func TestFrame_LetsNoAppOutOfFirefox(t *testing.T) {
+	t.Parallel()
+	f, c := previewtest.NewFirefox(t), previewtest.NewCanary(t)
+	w := serve(t)
+	f.Visit(w.hub + "/")
+	f.Await("", "window.send")
+	f.Script("window.patience = undefined; return 1") // that of a page: an app may hang
+	send := func(files map[string]string) {
+		f.Script("window.ended = false; (window.host ? send : open_)(" + quote(w, update{"files": files}) + ").then(e => { window.ended = e.type }); return 1")
+		f.Await("", "window.ended")
+	}
+	send(map[string]string{"index.html": index, "src/main.ts": good})
+	if ended := f.Script("return window.ended"); ended != `"painted"` {
+		t.Fatal(ended)
+	}
+	apps := breakouts(t, uint64(time.Now().UnixNano()))
+	for _, app := range apps {
+		send(c.Arm(app).Files())
+		f.Script(fmt.Sprintf("window.waited = false; setTimeout(() => { window.waited = true }, %d); return 1", attackTime))
+		f.Await("", "window.waited")
+	}
+	for _, heard := range c.Heard() {
+		t.Errorf("received of %s", heard)
+	}
+	t.Logf("%d apps", len(apps))
 }
 
 func showing(script string) update {
@@ -66,55 +99,44 @@ func showing(script string) update {
 
 func TestFrame_LetsNothingOut(t *testing.T) {
 	t.Parallel()
-	w, c := newWorld(t), newCanary(t)
-	attempts := strings.NewReplacer("CANARY", c.url, "STUN", fmt.Sprint(c.stun)).Replace(string(read(t, "testdata/exfiltrate.js")))
-	w.start(showing("export {}\n" + strings.ReplaceAll(attempts, "\t", " ")))
+	w, c := newWorld(t), previewtest.NewCanary(t)
+	attempts := c.Arm(previewtest.App{Name: "attempts", Script: string(read(t, "testdata/exfiltrate.js"))})
+	w.start(showing("export {}\n" + attempts.Script))
 	js[any](w, `until(e => e.type === "failed" && e.message.includes("navigated away"))`) // the last attempt
 	js[any](w, `new Promise(ok => setTimeout(ok, 1000))`)                                 // for what is sent later, as STUN is
 	tried := js[[]string](w, `said.filter(s => s.startsWith("tried "))`)
 	// The stack's module tries it too.
-	module := fmt.Sprintf(`const tried = []
+	module := c.Arm(previewtest.App{Name: "module", Script: `const tried = []
 const attempt = async (name, run) => { try { await run() } catch {} tried.push(name) }
 export async function toArtifacts() {
-  await attempt('fetch', () => fetch('%[1]s/modulefetch'))
-  await attempt('xhr', () => { const x = new XMLHttpRequest(); x.open('GET', '%[1]s/modulexhr'); x.send() })
-  await attempt('scripts', () => importScripts('%[1]s/modulescripts'))
-  await attempt('prototype', () => WorkerGlobalScope.prototype.importScripts.call(globalThis, '%[1]s/moduleprototype'))
-  await attempt('import', () => (0, eval)("import('%[1]s/moduleimport')"))
-  await attempt('data', () => (0, eval)("import('data:text/javascript,import \"%[1]s/moduledata\"')"))
-  await attempt('socket', () => new WebSocket('%[1]s/modulesocket'))
-  await attempt('worker', () => new Worker('%[1]s/moduleworker'))
-  await attempt('beacon', () => navigator.sendBeacon('%[1]s/modulebeacon'))
+  await attempt('fetch', () => fetch('CANARY/modulefetch'))
+  await attempt('xhr', () => { const x = new XMLHttpRequest(); x.open('GET', 'CANARY/modulexhr'); x.send() })
+  await attempt('scripts', () => importScripts('CANARY/modulescripts'))
+  await attempt('prototype', () => WorkerGlobalScope.prototype.importScripts.call(globalThis, 'CANARY/moduleprototype'))
+  await attempt('import', () => (0, eval)("import('CANARY/moduleimport')"))
+  await attempt('data', () => (0, eval)("import('data:text/javascript,import \"CANARY/moduledata\"')"))
+  await attempt('socket', () => new WebSocket('CANARY/modulesocket'))
+  await attempt('worker', () => new Worker('CANARY/moduleworker'))
+  await attempt('beacon', () => navigator.sendBeacon('CANARY/modulebeacon'))
   await attempt('channel', () => new BroadcastChannel('hub').postMessage('x'))
   await attempt('storage', () => indexedDB.open('x'))
   return { artifacts: {}, notes: tried.map(text => ({ text })) }
-}`, c.url)
+}`}).Script
 	got := w.send(update{"files": map[string]string{"index.html": index, "src/main.ts": ""}, "stack": stack(w, map[string]string{"mod.ts": module})})
 	if got.Type != "painted" {
 		t.Errorf("%+v", got)
 	}
 	notes := w.said("generated").Notes
 	all := len(tried) + len(notes)
-	t.Logf("%d attempts, %d received", all, len(c.heard))
+	t.Logf("%d attempts", all)
 	if all < 60 {
 		t.Errorf("only %d and %d attempts were made", len(tried), len(notes))
 	}
-	c.mu.Lock()
-	for _, what := range c.heard {
-		t.Errorf("received: %s", what)
+	for _, heard := range c.Heard() {
+		t.Errorf("received of %s", heard)
 	}
-	c.mu.Unlock()
 	if where := js[string](w, "location.href + document.title"); where != w.hub+"/hub" {
 		t.Errorf("the page is now %s", where)
-	}
-	// It would have been heard.
-	resp, err := http.Get(c.url + "/control")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if len(c.heard) == 0 {
-		t.Error("the canary hears nothing")
 	}
 }
 

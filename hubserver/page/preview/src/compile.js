@@ -1,8 +1,8 @@
-// TypeScript and JSX become JavaScript. Each line stays where it is, so that the line of an
-// error is the line of the file.
+// TypeScript, JSX and modules become CommonJS. Each line stays where it is, so that the line of
+// an error is the line of the file.
 
 import { transform } from 'sucrase'
-import { Failure } from './failure.js'
+import { Failure, lineAt } from './failure.js'
 import { extension } from './paths.js'
 
 const scripts = new Set(['ts', 'mts', 'cts', 'tsx', 'js', 'mjs', 'cjs', 'jsx'])
@@ -15,34 +15,44 @@ export class Compiler {
   #kept = new Map()
   count = 0
 
-  /**
-   * compile returns JavaScript. With commonjs, imports become calls of require, and the
-   * failure is one of the stack's module.
-   */
-  compile(path, source, { commonjs = false, jsxImportSource = 'react' } = {}) {
-    const key = `${commonjs ? 'c' : 'm'}${jsxImportSource}\0${path}`
+  /** compile returns {code, imports}, where imports are {specifier, line}. kind is that of a failure. */
+  compile(path, source, kind, jsxImportSource = 'react') {
+    const key = `${kind}${jsxImportSource}\0${path}`
     const kept = this.#kept.get(key)
-    if (kept?.source === source) return kept.code
+    if (kept?.source === source) return kept.compiled
     this.count++
-    const code = this.#transform(path, source, commonjs, jsxImportSource)
-    this.#kept.set(key, { source, code })
-    return code
+    const code = transformed(path, source, kind, jsxImportSource)
+    const compiled = { code, imports: importsOf(code, source) }
+    this.#kept.set(key, { source, compiled })
+    return compiled
   }
+}
 
-  #transform(path, source, commonjs, jsxImportSource) {
-    const ext = extension(path)
-    const transforms = []
-    if (ext.endsWith('ts') || ext === 'tsx') transforms.push('typescript')
-    if (ext.endsWith('x') || ext === 'js') transforms.push('jsx')
-    if (commonjs) transforms.push('imports')
-    try {
-      return transform(source, {
-        transforms, jsxRuntime: 'automatic', jsxImportSource, production: true, filePath: path,
-        disableESTransforms: true, preserveDynamicImport: true,
-      }).code
-    } catch (error) {
-      const message = String(error.message).replace(`Error transforming ${path}: `, '').replace(/ \(\d+:\d+\)$/, '')
-      throw new Failure(commonjs ? 'generate' : 'build', message, { file: path, line: error.loc?.line, column: error.loc?.column })
-    }
+const wildcard = '_interopRequireWildcard(obj) { if (obj && obj.__esModule) { return obj; }'
+
+function transformed(path, source, kind, jsxImportSource) {
+  const ext = extension(path)
+  const transforms = ['imports']
+  if (ext.endsWith('ts') || ext === 'tsx') transforms.push('typescript')
+  if (ext.endsWith('x') || ext === 'js') transforms.push('jsx')
+  try {
+    const { code } = transform(source, { transforms, jsxRuntime: 'automatic', jsxImportSource, production: true, filePath: path, disableESTransforms: true })
+    return code
+      .replace(wildcard, wildcard.replace('return obj', 'return require.namespace(obj)'))
+      .replace(/\bimport\.meta\b/g, 'import_meta') // as load.js calls it
+  } catch (error) {
+    const message = String(error.message).replace(`Error transforming ${path}: `, '').replace(/ \(\d+:\d+\)$/, '')
+    throw new Failure(kind, message, { file: path, line: error.loc?.line, column: error.loc?.column })
   }
+}
+
+const required = /\brequire\((['"])((?:(?!\1)[^\\\n])+)\1\)/g
+
+// What is required, unless a file only speaks of it: what compiling has put in was imported in
+// the source, or is what JSX becomes.
+function importsOf(code, source) {
+  const imported = new Set([...source.matchAll(/\b(?:from|import)\b\s*\(?\s*(['"])([^'"\n]+)\1/g)].map(([, , specifier]) => specifier))
+  return [...code.matchAll(required)]
+    .filter(([, , specifier]) => imported.has(specifier) || specifier.endsWith('/jsx-runtime'))
+    .map(({ 2: specifier, index }) => ({ specifier, line: lineAt(code, index) }))
 }

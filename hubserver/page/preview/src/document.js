@@ -4,6 +4,7 @@
 import { styleOf } from './css.js'
 import { buildFailure, lineAt } from './failure.js'
 import { textOf } from './limits.js'
+import { nameOf } from './link.js'
 
 const page = 'index.html'
 const inline = /^(index\.html|preview)\.inline-\d+\.js$/
@@ -33,14 +34,13 @@ export function importMapOf({ source, document }) {
 }
 
 /**
- * prepare takes the module scripts out of a document and embeds what it refers to. It returns
- * the entries; those that are written in the page itself are added to files.
+ * prepare takes the scripts out of a document and embeds what it refers to. It returns the
+ * entries and the classic scripts, as {name, code}; modules that are written in the page itself
+ * are added to files.
  */
 export function prepare({ source, document }, context) {
-  for (const e of document.querySelectorAll('base, meta[http-equiv], link[rel~="icon"], link[rel~="preload"], link[rel~="modulepreload"], link[rel~="manifest"], link[rel~="preconnect"], link[rel~="prefetch"], link[rel~="dns-prefetch"]')) e.remove()
-  for (const e of document.querySelectorAll('template[shadowrootmode]')) e.removeAttribute('shadowrootmode') // see confine.js
-  for (const e of document.querySelectorAll('iframe, frame, object, embed')) e.remove()
-  const entries = scripts(source, document, context)
+  for (const e of document.querySelectorAll('base, meta[http-equiv]')) e.remove() // of an address that the app does not have
+  const taken = scripts(source, document, context)
   for (const link of document.querySelectorAll('link[rel~="stylesheet"][href]')) {
     const file = local(link.getAttribute('href'), source, context)
     if (!file) continue
@@ -55,33 +55,34 @@ export function prepare({ source, document }, context) {
       if (file) e.setAttribute(name, context.assets.address(file, context.files.get(file), page))
     }
   }
-  return entries
+  return taken
 }
+
+const javascript = /^$|^(text|application)\/(x-)?(java|ecma)script$/i
 
 function scripts(source, document, context) {
   const entries = []
+  const classic = []
   for (const script of document.querySelectorAll('script')) {
     const isModule = script.type === 'module'
+    if (!isModule && !javascript.test(script.type)) continue // data
+    script.remove()
     const src = script.getAttribute('src')
     if (src === null) {
-      if (!isModule) continue
-      const path = `${page}.inline-${entries.length + 1}.js`
       const before = lineAt(source, Math.max(0, source.indexOf(script.textContent))) - 1
-      context.files.set(path, '\n'.repeat(before) + script.textContent)
-      entries.push(path)
-      script.remove()
+      const code = '\n'.repeat(before) + script.textContent
+      const path = `${page}.inline-${entries.length + classic.length + 1}.js`
+      if (isModule) {
+        context.files.set(path, code)
+        entries.push(path)
+      } else classic.push({ name: nameOf(path), code })
       continue
     }
     const file = local(src, source, context)
-    if (!file || isModule) {
-      script.remove()
-      if (file) entries.push(file)
-    } else {
-      script.removeAttribute('src')
-      script.textContent = textOf(context.files.get(file)).replace(/<\/script/gi, '<\\/script') + `\n//# sourceURL=app:/${encodeURI(file)}`
-    }
+    if (file && isModule) entries.push(file)
+    else if (file) classic.push({ name: nameOf(file), code: textOf(context.files.get(file)) })
   }
-  return entries
+  return { entries, classic }
 }
 
 // local returns the file of an address, null for one elsewhere, which is left out.

@@ -35,6 +35,9 @@ export function locate(trace) {
   return {}
 }
 
+/** pathOf returns the file of a module's name. */
+export const pathOf = name => decode(name.replace(/^(app|stack):\//, ''))
+
 function decode(path) {
   try {
     return decodeURI(path)

@@ -1,17 +1,16 @@
 // The frame's program: it takes what the page sends, regenerates, links and shows the app. It
 // knows no cookie, no token and no address of the hub.
 
-import { init } from 'es-module-lexer/minimal/js'
 import inner from 'text:./inner.js'
 import worker from 'text:./worker.js'
 import { Assets } from './assets.js'
 import { Compiler } from './compile.js'
 import { changesBetween } from './difference.js'
 import { importMapOf, prepare, previewEntry, read } from './document.js'
-import { Failure } from './failure.js'
+import { Failure, pathOf } from './failure.js'
 import { Generator } from './generate.js'
 import { limits } from './limits.js'
-import { Linker, nameOf } from './link.js'
+import { link, nameOf } from './link.js'
 import { clean, extension } from './paths.js'
 import { compilerOptions, resolver } from './resolve.js'
 import { basePathOf, unfold } from './settings.js'
@@ -24,7 +23,6 @@ const failed = (n, { kind, message, file, line, column, trace }) =>
 
 const state = { files: new Map(), packages: new Map(), stack: null, api: 'null', saved: {}, draft: null, preview: null }
 const compiler = new Compiler()
-const linker = new Linker()
 const assets = new Assets()
 let generator = new Generator(null, compiler, worker)
 let savedArtifacts = null // of the saved config; null: not known
@@ -71,7 +69,6 @@ async function regenerate() {
 async function update(n) {
   const start = performance.now()
   const compiled = compiler.count
-  await init
   const output = await regenerate()
   if (n !== latest) return
   const generated = performance.now()
@@ -100,19 +97,14 @@ async function build({ artifacts, previews }) {
   const parsed = read(files)
   const resolve = resolver(files, { importMap: importMapOf(parsed), packages: state.packages })
   const jsxImportSource = String(compilerOptions(files).jsxImportSource ?? 'react')
-  const context = { files, resolve, assets, missing, packages: state.packages, compile: (path, source) => compiler.compile(path, source, { jsxImportSource }) }
-  let entries = prepare(parsed, context)
+  const context = { files, resolve, assets, missing, packages: state.packages, compile: (path, source) => compiler.compile(path, source, 'build', jsxImportSource) }
+  const { entries, classic } = prepare(parsed, context)
   const preview = previews.find(p => p.name === state.preview)
-  if (preview) entries = [previewEntry({ ...preview, module: clean(preview.module) ?? preview.module }, stylesOf(await linker.link(entries, context)), context)]
-  const modules = await linker.link(entries, context)
-  const byAddress = address => [...modules].find(([, a]) => a === address)?.[0]
-  return {
-    html: parsed.document.documentElement.outerHTML, entries: entries.map(nameOf), modules, replaced, main: entries[0],
-    map: JSON.stringify({ imports: Object.fromEntries(modules) }), fileAt: address => byAddress(address)?.replace(/^app:\//, ''),
-  }
+  if (preview) entries.splice(0, entries.length, previewEntry({ ...preview, module: clean(preview.module) ?? preview.module }, stylesOf(await link(entries, context)), context))
+  return { html: parsed.document.documentElement.outerHTML, classic, entries: entries.map(nameOf), modules: await link(entries, context), replaced, main: entries[0] }
 }
 
-const stylesOf = modules => [...modules.keys()].map(name => decodeURI(name.slice('app:/'.length))).filter(path => extension(path) === 'css')
+const stylesOf = modules => [...modules.keys()].map(pathOf).filter(path => extension(path) === 'css')
 
 /** missing says why a file that an import names may not be there. */
 function missing(path) {

@@ -1,9 +1,10 @@
 // Runs the stack's module in a worker, which ends when it takes too long.
 
-import { Failure, locate } from './failure.js'
+import { Failure, locate, pathOf } from './failure.js'
 import { limits } from './limits.js'
 import { outputOf } from './output.js'
-import { programOf } from './stack.js'
+import { spawn, syntaxLine } from './probe.js'
+import { programOf, stackName } from './stack.js'
 
 const nothing = () => ({ artifacts: new Map(), previews: [], notes: [] })
 
@@ -13,19 +14,19 @@ export class Generator {
   #run = 0
   #program
 
-  /** spawn returns a new worker from the text of its script. */
-  constructor(stack, compiler, workerText, spawn = spawnBlob) {
-    Object.assign(this, { stack, compiler, workerText, spawn })
+  /** start returns a new worker from the text of its script. */
+  constructor(stack, compiler, workerText, start = spawn) {
+    Object.assign(this, { stack, compiler, workerText, start })
   }
 
   /** generate returns the checked output for an input; api is JSON text. */
   async generate({ api, config, settings, basePath }) {
     const { stack } = this
     if (!stack?.module) return nothing()
-    this.#program ??= await programOf(stack, this.compiler)
+    this.#program ??= programOf(stack, this.compiler)
     if (!this.#worker) {
-      this.#worker = this.spawn(this.workerText)
-      this.#worker.postMessage({ program: this.#program, entry: stack.module })
+      this.#worker = this.start(this.workerText)
+      this.#worker.postMessage({ program: this.#program, entry: stackName(stack.module) })
     }
     const input = JSON.stringify({ config, settings, basePath, stack: { name: stack.name, version: stack.version } })
     return outputOf(await this.#answer(input, api), stack.module)
@@ -61,36 +62,9 @@ export class Generator {
     })
   }
 
-  async #explain({ name, message, trace, file }) {
-    const at = locate(trace)
-    const failure = new Failure('generate', name && name !== 'Error' ? `${name}: ${message}` : message, {
-      file: at.file ?? file ?? this.stack.module, line: at.line, column: at.column, trace,
-    })
-    if (name === 'SyntaxError' && !at.line && file) failure.line = await this.#syntaxLine(file)
-    return failure
+  async #explain({ name, message, trace, module }) {
+    const malformed = this.#program.get(module)
+    const at = malformed ? { file: pathOf(module), line: await syntaxLine(malformed.code, this.start) } : locate(trace)
+    return new Failure('generate', name && name !== 'Error' ? `${name}: ${message}` : message, { ...at, file: at.file ?? this.stack.module, trace })
   }
-
-  // The trace of a syntax error does not say where it is, but the event of a worker does.
-  #syntaxLine(file) {
-    const { code } = this.#program.find(f => f.path === file)
-    return new Promise(resolve => {
-      const probe = this.spawn(`(function (require, module, exports) {${code}\n})`)
-      const end = line => {
-        probe.terminate()
-        resolve(line || undefined)
-      }
-      setTimeout(end, 500)
-      probe.onerror = event => {
-        event.preventDefault?.()
-        end(event.lineno)
-      }
-    })
-  }
-}
-
-function spawnBlob(text) {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
-  const worker = new Worker(address) // a module worker does not start in an opaque origin
-  URL.revokeObjectURL(address)
-  return worker
 }

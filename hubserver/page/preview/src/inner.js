@@ -1,9 +1,14 @@
 // What runs in the app's own frame before the app: it stands in for storage, cookies, fetch
-// and addresses, which an opaque origin does not have, starts the app when it is told how, and
-// reports what happens. It is built into one text of its own.
+// and addresses, which an opaque origin does not have, makes the app's document and runs its
+// scripts when it is told them, and reports what happens. It is built into one text of its own.
 
-import { confine } from './confine.js'
+import { loader } from './load.js'
 
+// What no policy stops. There is no other realm that could give these back: a frame within has
+// another opaque origin, and runs no script but this one.
+for (const name of Object.getOwnPropertyNames(window)) if (/^(webkit|moz)?RTC|^WebTransport|^Presentation/.test(name)) delete window[name]
+
+const evaluate = eval
 const outer = parent
 const report = (inner, data) => outer.postMessage({ inner, ...data }, '*')
 const cut = v => String(v ?? '').slice(0, 4000)
@@ -13,7 +18,7 @@ const begun = new Promise(resolve => (begin = resolve))
 
 function failed(error, event) {
   if (++failures > 20) return
-  report('error', { name: cut(error?.name), message: cut(error?.message ?? event?.message ?? error), trace: cut(error?.stack), source: cut(event?.filename).slice(-4000), address: event?.filename, line: event?.lineno, column: event?.colno })
+  report('error', { name: cut(error?.name), message: cut(error?.message ?? event?.message ?? error), trace: cut(error?.stack), module: error?.inModule === undefined ? undefined : cut(error.inModule), address: cut(event?.filename), line: event?.lineno, column: event?.colno })
 }
 addEventListener('error', event => {
   if (event instanceof ErrorEvent) failed(event.error, event)
@@ -74,6 +79,9 @@ for (const name of ['pushState', 'replaceState']) {
   }
 }
 for (const name of ['back', 'forward', 'go']) history[name] = () => {}
+
+const write = (...texts) => document.body?.insertAdjacentHTML('beforeend', texts.join(''))
+Object.assign(Document.prototype, { write, writeln: write, open: () => document, close: () => {} })
 
 // ---- links and forms
 
@@ -141,31 +149,38 @@ function restore({ x, y, fields }) {
 
 // ---- starting
 
-async function run({ map, entries, files, state }) {
+async function run({ html, classic, modules, entries, files, state }) {
   const start = performance.now()
   begin({ files })
+  const { documentElement } = new DOMParser().parseFromString(html, 'text/html')
+  document.replaceChild(document.adoptNode(documentElement), document.documentElement)
   if (state?.hash) location.hash = state.hash
-  const imports = document.createElement('script')
-  imports.type = 'importmap'
-  imports.textContent = map
-  document.head.append(imports)
-  const linked = performance.now()
-  for (const entry of entries) await module(entry)
+  const adopted = performance.now()
+  for (const { name, code } of classic) await attempt(() => evaluateScript(name, code))
+  const load = loader(modules, entries)
+  for (const entry of entries) await attempt(() => load(entry).done)
+  document.dispatchEvent(new Event('DOMContentLoaded', { bubbles: true })) // both were over before the app began
+  dispatchEvent(new Event('load'))
   const ran = performance.now()
   await frames()
   if (state) restore(state)
-  report('painted', { failures, times: { map: linked - start, ran: ran - linked, painted: performance.now() - ran } })
+  report('painted', { failures, times: { adopt: adopted - start, ran: ran - adopted, painted: performance.now() - ran } })
 }
 
-// A script element reports where a module is malformed, which import() does not.
-function module(name) {
-  return new Promise(resolve => {
-    const script = document.createElement('script')
-    script.type = 'module'
-    script.src = 'data:text/javascript,' + encodeURIComponent(`import ${JSON.stringify(name)}`) // only what has an address fires load
-    script.onload = script.onerror = resolve
-    document.head.append(script)
-  })
+async function attempt(what) {
+  try {
+    await what()
+  } catch (error) {
+    reportError(error)
+  }
+}
+
+function evaluateScript(name, code) {
+  try {
+    evaluate(`${code}\n//# sourceURL=${name}`)
+  } catch (error) {
+    throw error instanceof SyntaxError && !error.stack.includes(name) ? Object.assign(error, { inModule: name }) : error
+  }
 }
 
 // A browser may hold back the frames of what is not shown, so that a timer is the other way out.
@@ -187,6 +202,5 @@ addEventListener('message', event => {
     report('state', { state })
   }
 })
-confine()
 document.currentScript?.remove()
 report('ready')

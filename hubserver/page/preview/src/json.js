@@ -1,4 +1,20 @@
-// Where JSON is malformed: browsers word that differently, and some do not say it at all.
+// Modules of JSON, and where JSON is malformed: browsers word that differently, and some do not
+// say it at all.
+
+import { Failure, lineAt } from './failure.js'
+
+/** valueModule returns the module of a value: its default export, a JavaScript expression. */
+export const valueModule = (value, first = '') => ({ imports: {}, code: `${first}exports.__esModule = true; exports.default = ${value}` })
+
+/** jsonModule returns the module of a file's JSON. kind is that of a failure. */
+export function jsonModule(path, text, kind) {
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    throw new Failure(kind, `malformed JSON: ${error.message.slice(0, 200)}`, { file: path, line: lineAt(text, faultAt(text)) })
+  }
+  return valueModule(`JSON.parse(${JSON.stringify(text)})`)
+}
 
 const token = /[\s]*(?:("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y
 

@@ -1,9 +1,10 @@
 // The next frame of the app is made behind the present one, and takes its place when it has
 // painted. A frame that failed before it painted never takes it.
 
-import { Failure, locate } from './failure.js'
+import { Failure, locate, pathOf } from './failure.js'
 import { fileOf } from './document.js'
 import { limits } from './limits.js'
+import { syntaxLine } from './probe.js'
 
 const style = 'position:fixed;inset:0;width:100%;height:100%;border:0;background:#fff;'
 const patience = 1000 // ms for which the shown app may take to say what it shows: it is busy, or navigated away
@@ -16,11 +17,14 @@ export class Stage {
 
   /** on has painted(view) and failed(view, failure); boot is the text of inner.js. */
   constructor(boot, on) {
-    Object.assign(this, { boot, on })
+    // Always the same: an app is data, which boot makes the document of and runs. The frame's
+    // policy lets boot run, and no other script, in this frame and in those within it.
+    this.document = `<!doctype html><meta http-equiv="Content-Security-Policy" content="worker-src 'none'"><script>${boot}</script>`
+    this.on = on
     addEventListener('message', event => this.#receive(event))
   }
 
-  /** show makes a frame of {n, html, modules, entries, files, times}. */
+  /** show makes a frame of {n, html, classic, modules, entries, files, times}. */
   show(view) {
     this.next?.frame.remove()
     this.#make(view, this.#stateOfShown())
@@ -32,8 +36,8 @@ export class Stage {
     frame.referrerPolicy = 'no-referrer'
     frame.title = 'App'
     frame.style.cssText = style + 'visibility:hidden'
-    frame.srcdoc = `<!doctype html>${view.html.replace(/<head[^>]*>/i, head => `${head}<script>${this.boot}</script>`)}`
-    const made = { view, frame, state, start: performance.now(), loads: 0, painted: 0 }
+    frame.srcdoc = this.document
+    const made = { view, frame, state, start: performance.now(), loads: 0, painted: 0, errors: 0 }
     frame.onload = () => this.#loaded(made)
     this.next = made
     document.body.append(frame)
@@ -73,17 +77,16 @@ export class Stage {
   async #start(made) {
     if (made.started) return
     made.started = performance.now()
-    const { map, entries, files } = made.view
+    const { html, classic, modules, entries, files } = made.view
     const state = await made.state
-    made.frame.contentWindow?.postMessage({ run: { map, entries, files, state } }, '*')
+    made.frame.contentWindow?.postMessage({ run: { html, classic, modules, entries, files, state } }, '*')
   }
 
-  #error(made, data) {
+  async #error(made, data) {
     if (++made.errors > 20) return
-    const { message, file, line, column, trace } = errorOf(data, made.view)
-    const failure = new Failure('app', message, { file: file ?? made.view.main, line, column, trace })
     made.failed = true
-    this.on.failed(made.view, failure)
+    const { message, file, line, column, trace, code } = errorOf(data, made.view)
+    this.on.failed(made.view, new Failure('app', message, { file: file ?? made.view.main, line: code ? await syntaxLine(code) : line, column, trace }))
   }
 
   #swap(made, { times }) {
@@ -114,7 +117,7 @@ export class Stage {
 
 const number = v => (Number.isFinite(v) ? v : 0)
 const text = (v, most) => String(v ?? '').slice(0, most)
-const numbers = times => Object.fromEntries(['map', 'ran', 'painted'].map(name => [name, number(times?.[name])]))
+const numbers = times => Object.fromEntries(['adopt', 'ran', 'painted'].map(name => [name, number(times?.[name])]))
 
 // The app runs in the frame that says this, so that all of it may be made up.
 function stateOf(state) {
@@ -125,15 +128,16 @@ function stateOf(state) {
   }
 }
 
-/** errorOf reads what the app's frame says about an error. */
-export function errorOf({ name, message, trace, address, line, column }, view) {
-  const at = locate(trace)
+/**
+ * errorOf reads what the app's frame says about an error. With code, a module that is malformed
+ * there, the line is still to be found.
+ */
+export function errorOf({ name, message, trace, module, address, line, column }, { modules, classic }) {
   const said = text(message, limits.text)
   const out = { message: name && name !== 'Error' && !said.startsWith(text(name, 100)) ? `${text(name, 100)}: ${said}` : said, trace: text(trace, limits.text) }
-  if (at.line) return { ...out, ...at, file: fileOf(at.file) }
-  const source = text(address, 1e7)
-  const linked = locate(`${source}:${number(line)}:${number(column)}`)
-  const file = linked.file ?? view.fileAt?.(source)
-  return { ...out, file: fileOf(file), line: file ? number(line) || undefined : undefined, column: file ? number(column) || undefined : undefined }
+  const code = modules?.get(module)?.code ?? classic?.find(s => s.name === module)?.code
+  if (code) return { ...out, code, file: fileOf(pathOf(module)) }
+  const at = locate(trace)
+  const { file, ...position } = at.line ? at : locate(`${text(address, limits.path)}:${number(line)}:${number(column)}`)
+  return { ...out, ...position, file: fileOf(file) }
 }
-

@@ -1,8 +1,7 @@
 // The stack's module with everything that it imports, as the worker takes it.
 
-import { init, parse } from 'es-module-lexer/minimal/js'
-import { Failure, lineAt } from './failure.js'
-import { faultAt } from './json.js'
+import { Failure } from './failure.js'
+import { jsonModule } from './json.js'
 import { bytesOf, limits, mebibytes, textOf } from './limits.js'
 import { clean, folder } from './paths.js'
 
@@ -16,50 +15,40 @@ export function findInStack(files, specifier, importer) {
   return path.endsWith('.js') && files.has(path.slice(0, -3) + '.ts') ? path.slice(0, -3) + '.ts' : null
 }
 
+/** stackName returns the name of a file's module. */
+export const stackName = path => 'stack:/' + encodeURI(path)
+
 const fail = (message, file, line) => new Failure('generate', message, { file, line })
 
 /**
- * programOf returns the files that a stack's module consists of: a list of
- * {path, code, imports}, where imports maps each specifier to a path.
+ * programOf returns the modules that a stack's module consists of: a map from the name of
+ * each to {code, imports}, as load.js runs them.
  */
-export async function programOf(stack, compiler) {
-  await init
+export function programOf(stack, compiler) {
   if (!stack.files.has(stack.module)) throw fail(`the stack's bundle has no file ${stack.module}, which stack.json names as preview.module`, stack.module)
   const program = new Map()
   const queue = [stack.module]
   let size = 0
   while (queue.length) {
     const path = queue.pop()
-    if (program.has(path)) continue
+    if (program.has(stackName(path))) continue
     const source = textOf(stack.files.get(path))
     size += bytesOf(source)
     if (size > limits.module) throw fail(`the module is larger than ${mebibytes(limits.module)} with what it imports`, path)
-    program.set(path, path.endsWith('.json') ? json(path, source) : script(path, source, stack, compiler, queue))
+    program.set(stackName(path), path.endsWith('.json') ? jsonModule(path, source, 'generate') : script(path, source, stack, compiler, queue))
   }
-  return [...program].map(([path, file]) => ({ path, ...file }))
-}
-
-function json(path, source) {
-  try {
-    JSON.parse(source)
-  } catch (error) {
-    throw fail(`malformed JSON: ${error.message.slice(0, 200)}`, path, lineAt(source, faultAt(source)))
-  }
-  return { code: source, imports: {} }
+  return program
 }
 
 function script(path, source, stack, compiler, queue) {
-  const code = compiler.compile(path, source, { commonjs: true })
-  const modern = compiler.compile(path, source)
-  const imports = {}
-  for (const i of parse(modern)[0]) {
-    if (i.n === undefined) continue
-    const line = lineAt(modern, i.s)
-    if (!/^\.{1,2}\//.test(i.n)) throw fail(`imports "${i.n}": a stack's module imports only relative paths (.ts, .js, .json)`, path, line)
-    const file = findInStack(stack.files, i.n, path)
-    if (!file) throw fail(`imports ${i.n}, which is not in the stack's bundle`, path, line)
-    Object.defineProperty(imports, i.n, { value: file, enumerable: true })
+  const compiled = compiler.compile(path, source, 'generate')
+  const imports = { __proto__: null }
+  for (const { specifier, line } of compiled.imports) {
+    if (!/^\.{1,2}\//.test(specifier)) throw fail(`imports "${specifier}": a stack's module imports only relative paths (.ts, .js, .json)`, path, line)
+    const file = findInStack(stack.files, specifier, path)
+    if (!file) throw fail(`imports ${specifier}, which is not in the stack's bundle`, path, line)
+    imports[specifier] = stackName(file)
     queue.push(file)
   }
-  return { code, imports }
+  return { code: compiled.code, imports }
 }

@@ -1,9 +1,10 @@
 // What runs in the worker: the stack's module, without any way to reach beyond it. It is
 // built into one text of its own. The first message is the program, each later one an input.
 
+import { loader } from './load.js'
+
 const post = self.postMessage.bind(self)
 const parse = JSON.parse
-const evaluate = self.eval
 
 // The globals of ECMAScript 2022, and console. Everything else that a browser has is removed.
 const kept = new Set([
@@ -25,44 +26,26 @@ for (let at = self; at && at !== Object.prototype; at = Object.getPrototypeOf(at
   }
 }
 
-const program = new Map()
-const modules = new Map()
-let entry
-
-function load(path) {
-  if (modules.has(path)) return modules.get(path).exports
-  const { code, imports } = program.get(path)
-  const module = { exports: {} }
-  modules.set(path, module)
-  if (path.endsWith('.json')) return (module.exports = { __esModule: true, default: parse(code) })
-  let run
-  try {
-    run = evaluate(`(function (require, module, exports) {${code}\n})\n//# sourceURL=stack:/${encodeURI(path)}`)
-  } catch (error) {
-    throw Object.assign(error, { inFile: path })
-  }
-  run(name => load(imports[name]), module, module.exports)
-  return module.exports
-}
+let program, entry, load
 
 const said = error => ({
   name: String(error?.name ?? 'Error').slice(0, 200), message: String(error?.message ?? error).slice(0, 4000),
-  trace: String(error?.stack ?? '').slice(0, 4000), file: error?.inFile === undefined ? undefined : String(error.inFile),
+  trace: String(error?.stack ?? '').slice(0, 4000), module: error?.inModule === undefined ? undefined : String(error.inModule),
 })
 
 async function receive({ data }) {
   if (data.program) {
-    entry = data.entry
-    for (const file of data.program) program.set(file.path, file)
+    ({ program, entry } = data)
+    load = loader(program)
     return
   }
   try {
-    const { toArtifacts } = load(entry)
-    if (typeof toArtifacts !== 'function') throw Object.assign(new Error('the module does not export a function toArtifacts'), { inFile: entry })
+    const { toArtifacts } = load(entry).exports
+    if (typeof toArtifacts !== 'function') throw new Error('the module does not export a function toArtifacts')
     const out = await toArtifacts({ ...parse(data.input), api: parse(data.api) })
     post({ run: data.run, output: plain(out) })
   } catch (error) {
-    modules.clear() // the next run is to fail in the same way
+    load = loader(program) // the next run is to fail in the same way
     post({ run: data.run, failed: said(error) })
   }
 }

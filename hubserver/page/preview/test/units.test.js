@@ -6,7 +6,8 @@ import { Assets, typeOf } from '../src/assets.js'
 import { changesBetween, difference } from '../src/difference.js'
 import { lineAt, locate } from '../src/failure.js'
 import { faultAt } from '../src/json.js'
-import { Linker, nameOf } from '../src/link.js'
+import { link, nameOf } from '../src/link.js'
+import { loader } from '../src/load.js'
 import { outputOf } from '../src/output.js'
 import { clean, extension, faultOf, folder } from '../src/paths.js'
 import { compilerOptions, find, parseConfig, resolver } from '../src/resolve.js'
@@ -105,24 +106,34 @@ test('compilerOptions survives anything in tsconfig.json', () => {
 test('Compiler keeps lines, and names the line of a fault', () => {
   const compiler = new Compiler()
   const source = 'interface A {\n  b: string\n}\nexport const x: A = { b: "1" }\nenum E { F }\nthrow new Error(E[0])'
-  const code = compiler.compile('a.ts', source)
+  const { code } = compiler.compile('a.ts', source, 'build')
   assert.equal(lineAt(code, code.indexOf('throw')), 6)
-  assert.match(compiler.compile('b.tsx', 'export const x = <b>1</b>'), /react\/jsx-runtime/)
-  assert.match(compiler.compile('b.tsx', 'export const x = <b>1</b>', { jsxImportSource: 'preact' }), /preact\/jsx-runtime/)
-  assert.match(compiler.compile('m.ts', 'import a from "./a"; export const b = a', { commonjs: true }), /require\('\.\/a'\)|require\("\.\/a"\)/)
-  assert.throws(() => compiler.compile('c.ts', '\n\nconst = 1'), e => e.kind === 'build' && e.file === 'c.ts' && e.line === 3)
-  assert.throws(() => compiler.compile('c.ts', 'const = 1', { commonjs: true }), e => e.kind === 'generate')
+  assert.throws(() => compiler.compile('c.ts', '\n\nconst = 1', 'build'), e => e.kind === 'build' && e.file === 'c.ts' && e.line === 3)
+  assert.throws(() => compiler.compile('c.ts', 'const = 1', 'generate'), e => e.kind === 'generate')
   const before = compiler.count
-  compiler.compile('a.ts', source)
+  compiler.compile('a.ts', source, 'build')
   assert.equal(compiler.count, before)
   assert.ok(isScript('a.mts') && !isScript('a.json'))
 })
 
-const context = files => ({
-  files, assets: new Assets(), packages: new Map([['react', 'export default 1'], ['chunk-X.js', '']]), missing: () => '',
-  resolve: resolver(files, { packages: new Map([['react', '']]) }), compile: (path, source) => new Compiler().compile(path, source),
+test('Compiler lists what is imported, and nothing that is only written', () => {
+  const cases = {
+    'import a from "./a"; a()': ['./a'], "import './b.css'": ['./b.css'], 'import type { T } from "./t"': [], 'import { T } from "./t"; let x: T': [],
+    'export { c } from "./c"': ['./c'], 'export * from "./d"': ['./d'], 'const e = () => import("./e")': ['./e'], 'import f, * as g from "./f"; f(g)': ['./f'],
+    "// import x from './x'\nconst y = \"require('./y')\"\n/* require('./z') */": [], 'const h = () => import(String("./h"))': [],
+  }
+  for (const [source, want] of Object.entries(cases)) {
+    assert.deepEqual([...new Set(new Compiler().compile('a.ts', source, 'build').imports.map(i => i.specifier))], want, source)
+  }
+  assert.deepEqual(new Compiler().compile('b.tsx', 'export const x = <b>1</b>', 'build').imports, [{ specifier: 'react/jsx-runtime', line: 1 }])
+  assert.deepEqual(new Compiler().compile('b.tsx', '\nexport const x = <b>1</b>', 'build', 'preact').imports, [{ specifier: 'preact/jsx-runtime', line: 1 }])
+  assert.deepEqual(new Compiler().compile('b.ts', '\n\nimport a from "./a"; a()', 'build').imports, [{ specifier: './a', line: 3 }])
 })
-const codeOf = address => decodeURIComponent(address.slice('data:text/javascript,'.length))
+
+const context = files => ({
+  files, assets: new Assets(), packages: new Map([['react', { code: 'module.exports = { version: 19 }', imports: [] }]]), missing: () => '',
+  resolve: resolver(files, { packages: new Map([['react', '']]) }), compile: (path, source) => new Compiler().compile(path, source, 'build'),
+})
 
 test('styleOf replaces imports, in a circle too, and addresses', () => {
   const files = tree({ 'a.css': '@import "./b.css";\n@import url(c.css) screen;\n@import "d.css" layer(base);\n@import "https://evil.example/x.css";\na { background: url("x.svg") }', 'b.css': '@import "./a.css";\nb {}', 'c.css': 'c {}', 'd.css': 'd {}', 'x.svg': '<svg/>' })
@@ -136,38 +147,74 @@ test('styleOf replaces imports, in a circle too, and addresses', () => {
   assert.throws(() => styleOf('a.css', context(files)), e => e.file === 'a.css' && e.line === 3)
 })
 
-test('Linker names every module, through circles, attributes, queries and data', async () => {
+/** run links files and runs an entry; it returns what that exports. */
+async function run(sources, entry = 'main.ts') {
+  const modules = await link([entry], context(tree(sources)))
+  const module = loader(modules, [nameOf(entry)])(nameOf(entry))
+  await module.done
+  return module.exports
+}
+
+test('link names every module, through circles, attributes, queries and data', async () => {
   const files = tree({
     'main.ts': 'import { b } from "./b"\nimport data from "./d.json" with { type: "json" }\nimport raw from "./d.json?raw"\nimport mark from "./x.svg"\nimport url from "./main.ts?url"\nimport react from "react"\nexport const lazy = () => import("./b")\nconsole.log(b, data, raw, mark, url, react, import.meta.env.MODE)',
     'b.ts': 'import "./main"\nexport const b = 1', 'd.json': '{"__proto__": 1}', 'x.svg': '<svg/>', __proto__: '',
   })
-  const modules = await new Linker().link(['main.ts'], context(files))
+  const modules = await link(['main.ts'], context(files))
   assert.deepEqual([...modules.keys()].sort(), ['app:/@hub/react', 'app:/b.ts', 'app:/d.json', 'app:/d.json%3Fraw', 'app:/main.ts', 'app:/main.ts%3Furl', 'app:/x.svg'])
-  const main = codeOf(modules.get('app:/main.ts'))
-  assert.match(main, /import data from "app:\/d\.json" *\n/)
-  assert.match(main, /import\("app:\/b\.ts"\)/)
-  assert.match(main, /MODE: "preview"/)
-  assert.equal(lineAt(main, main.indexOf('console.log')), 8)
-  assert.match(main, /sourceURL=app:\/main\.ts$/)
+  const { code, imports } = modules.get('app:/main.ts')
+  assert.deepEqual({ ...imports }, { './b': 'app:/b.ts', './d.json': 'app:/d.json', './d.json?raw': 'app:/d.json%3Fraw', './x.svg': 'app:/x.svg', './main.ts?url': 'app:/main.ts%3Furl', react: 'app:/@hub/react' })
+  assert.equal(lineAt(code, code.indexOf('console.log')), 8)
 })
 
-test('Linker gives odd names an address each', async () => {
+test('loader runs modules as a browser does', async () => {
+  const all = await run({
+    'main.ts': `import def, { n, bump } from './a'
+import * as a from './a'
+import react, { version } from 'react'
+import data from './d.json'
+export { n as again } from './a'
+export * from './star'
+bump()
+export const found = [def, n, a.n, a.none, 'none' in a, react.version, version, data, import.meta.env.MODE, (await import('./a')).n]`,
+    'a.ts': 'export let n = 1\nexport const bump = () => { n++ }\nexport default "def"', 'd.json': '{"x": 1}', 'star.ts': 'export const star = 5\nexport default 1',
+  })
+  assert.deepEqual(all.found, ['def', 2, 2, undefined, false, 19, 19, { x: 1 }, 'preview', 2])
+  assert.deepEqual([all.again, all.star, all.default], [2, 5, undefined])
+})
+
+test('loader refuses a name that a module does not export', async () => {
+  const cases = {
+    'import { none } from "./a"; none()': /^SyntaxError: a b\.ts does not export none$/, 'import none from "./a"; none()': /^SyntaxError: a b\.ts does not export default$/,
+    'import { late } from "./circle"; late()': /^ReferenceError: main\.ts has not exported early yet: it imports this module, too$/,
+  }
+  for (const [source, want] of Object.entries(cases)) {
+    const files = { 'main.ts': source.replace('./a', './a b') + '\nexport const early = 1', 'a b.ts': 'export const a = 1', 'circle.ts': 'import { early } from "./main"\nexport const late = () => early\nearly.x' }
+    await assert.rejects(run(files), e => want.test(String(e)), source)
+  }
+})
+
+test('loader names the module that only the browser finds malformed', async () => {
+  await assert.rejects(run({ 'main.ts': 'import "./a"', 'a.ts': 'let x; let x' }), e => e instanceof SyntaxError && e.inModule === 'app:/a.ts')
+})
+
+test('link gives odd names a module each', async () => {
   const names = ['__proto__.ts', 'a b.ts', 'ü.ts', 'a#b.ts', '%41.ts', 'constructor.ts', "it's.ts"]
   const files = tree(Object.fromEntries(names.map(n => [n, 'export default 1'])))
-  const modules = await new Linker().link(names, context(files))
+  const modules = await link(names, context(files))
   assert.equal(modules.size, names.length)
   for (const name of names) assert.match(nameOf(name), /^app:\/[^\s"#?]+$/)
 })
 
-test('Linker names file and line of what it cannot link', async () => {
+test('link names file and line of what it cannot link', async () => {
   const cases = {
     '\nimport "./none"': [2, /there is no file none/], 'import "axios"': [1, /package "axios"/], '\n\nimport "http://evil.example/x.js"': [3, /other addresses/], 'import "../../x"': [1, /there is no file/],
   }
   for (const [source, [line, message]] of Object.entries(cases)) {
-    await assert.rejects(new Linker().link(['m.ts'], context(tree({ 'm.ts': source }))), e => e.kind === 'build' && e.file === 'm.ts' && e.line === line && message.test(e.message), source)
+    await assert.rejects(link(['m.ts'], context(tree({ 'm.ts': source }))), e => e.kind === 'build' && e.file === 'm.ts' && e.line === line && message.test(e.message), source)
   }
-  await assert.rejects(new Linker().link(['m.ts'], context(tree({ 'm.ts': 'import "./a.json"', 'a.json': '{\n' }))), e => e.file === 'a.json' && e.line === 2)
-  await assert.rejects(new Linker().link(['m.ts'], context(new Map([['m.ts', 'import x from "./a.png"; x'], ['a.png', { size: 25 << 20 }]]))), e => /25 MiB/.test(e.message))
+  await assert.rejects(link(['m.ts'], context(tree({ 'm.ts': 'import "./a.json"', 'a.json': '{\n' }))), e => e.file === 'a.json' && e.line === 2)
+  await assert.rejects(link(['m.ts'], context(new Map([['m.ts', 'import x from "./a.png"; x'], ['a.png', { size: 25 << 20 }]]))), e => /25 MiB/.test(e.message))
 })
 
 test('typeOf knows no inherited names', () => {
@@ -228,15 +275,15 @@ test('outputOf takes what is at a limit and refuses what is above it', () => {
 
 const stackOf = (files, module = 'mod.ts') => ({ name: '@a/b', version: '1.0.0', module, files: tree(files) })
 
-test('programOf takes only what the module imports', async () => {
-  const program = await programOf(stackOf({ 'mod.ts': 'import { a } from "./lib/a.ts"\nimport type { T } from "./types"\nimport d from "./d.json"\nexport const toArtifacts = () => [a, d]', 'lib/a.ts': 'export { b as a } from "./b.js"', 'lib/b.ts': 'import "../mod.ts"\nexport const b = 1', 'd.json': '{}', 'other.ts': '#' }), new Compiler())
-  assert.deepEqual(program.map(f => f.path).sort(), ['d.json', 'lib/a.ts', 'lib/b.ts', 'mod.ts'])
+test('programOf takes only what the module imports', () => {
+  const program = programOf(stackOf({ 'mod.ts': 'import { a } from "./lib/a.ts"\nimport type { T } from "./types"\nimport d from "./d.json"\nexport const toArtifacts = () => [a, d]', 'lib/a.ts': 'export { b as a } from "./b.js"', 'lib/b.ts': 'import "../mod.ts"\nexport const b = 1', 'd.json': '{}', 'other.ts': '#' }), new Compiler())
+  assert.deepEqual([...program.keys()].sort(), ['stack:/d.json', 'stack:/lib/a.ts', 'stack:/lib/b.ts', 'stack:/mod.ts'])
 })
 
-test('programOf names file and line of what is not in the bundle', async () => {
+test('programOf names file and line of what is not in the bundle', () => {
   const cases = { 'import "lodash"': /only relative/, 'import "./none"': /not in the stack/, 'import "../out"': /not in the stack/, 'import "/abs"': /only relative/ }
   for (const [source, message] of Object.entries(cases)) {
-    await assert.rejects(programOf(stackOf({ 'mod.ts': '\n' + source }), new Compiler()), e => e.kind === 'generate' && e.file === 'mod.ts' && e.line === 2 && message.test(e.message), source)
+    assert.throws(() => programOf(stackOf({ 'mod.ts': '\n' + source }), new Compiler()), e => e.kind === 'generate' && e.file === 'mod.ts' && e.line === 2 && message.test(e.message), source)
   }
 })
 

@@ -140,10 +140,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "a preview is only read", http.StatusMethodNotAllowed)
 	case r.Host == s.frame && r.URL.Path == "/preview/frame":
-		header.Set("Content-Security-Policy", preview.Policy("http://"+s.frame, s.origin()))
-		write(w, ".html", preview.Frame())
-	case r.Host == s.frame && r.URL.Path == "/static/"+preview.Script.Name:
-		write(w, ".js", preview.Script.Content())
+		preview.SetHeader(header, s.origin())
+		write(w, ".html", preview.Frame.Content())
 	case r.Host == s.frame:
 		http.NotFound(w, r)
 	case r.Host == s.page:
