@@ -633,7 +633,7 @@ func TestGetArchive_RejectsAnotherSizeOfAStoredBlob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := store.PrepareFiles(before, files, map[string]bool{sha([]byte("alpha")): true}, store.Author{User: "alice"})
+		w, err := store.PrepareFiles(before, files.Canonical(), map[string]bool{sha([]byte("alpha")): true}, store.Author{User: "alice"})
 		if err != nil {
 			t.Fatal(err)
 		}

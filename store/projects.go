@@ -236,7 +236,7 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 	if err != nil {
 		return c, err
 	}
-	for blobs := without(list, nil, nil); len(blobs) > 0; {
+	for blobs := without(list, nil); len(blobs) > 0; {
 		n, size := 0, int64(0)
 		for n < min(len(blobs), blobPage) && (n == 0 || size+blobs[n].Size <= copiedBytes) {
 			size += blobs[n].Size
@@ -272,11 +272,7 @@ func (tx *Tx) FinishCopy(id int64, c ProjectCopy, by Author) error {
 	if c.files.N == 0 {
 		return nil
 	}
-	list, err := tree.Read(c.files.Content)
-	if err != nil {
-		return err
-	}
-	write, err := PrepareFiles(Revision{}, list, nil, by)
+	write, err := PrepareFiles(Revision{}, c.files.Content, nil, by)
 	if err != nil {
 		return err
 	}

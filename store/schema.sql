@@ -243,8 +243,8 @@ CREATE TABLE revisions (
   added      BIGINT NOT NULL,             -- keys or files
   changed    BIGINT NOT NULL,
   removed    BIGINT NOT NULL,
-  base       BIGINT NOT NULL,             -- the row whose content is this one's dictionary; 0: none
-  body       BYTES NOT NULL,              -- the config, or a line for each file, in zstd
+  base       BIGINT NOT NULL,             -- the row that this one is a patch of; 0: none, it is whole
+  body       BYTES NOT NULL,              -- in zstd: the config, a line for each file, or a patch of lines
   PRIMARY KEY (project_id, n)
 );
 CREATE INDEX revisions_by_kind ON revisions (project_id, kind, n);

@@ -20,63 +20,90 @@ import (
 // they are.
 type frames struct {
 	*upload
-	want map[string]int64 // sizes of the files in the list, by digest
+	list []byte           // in canonical form
+	want map[string]int64 // sizes of the files in the list, by digest: at first of those that differ from base
+	all  bool             // want has all files
 	sum  int64            // bytes of the frames of files so far
 	buf  []byte           // for the content of a file
 }
 
 // receiveFrames is receive for frames.
-func (u *upload) receiveFrames(resource int64, before store.Revision) (tree.Tree, error) {
+func (u *upload) receiveFrames(resource int64, before store.Revision) ([]byte, error) {
 	if u.base != "" && (u.base != before.Digest || before.Damaged) {
 		return nil, planOutdated(before.Digest, nil)
 	}
-	var dictionary []byte
-	if u.base != "" {
-		dictionary = before.Content
+	if u.base == "" {
+		before = store.Revision{}
 	}
 	f := frames{upload: u}
-	files, err := f.list(dictionary)
-	if err != nil {
+	if err := f.readList(before); err != nil {
 		return nil, err
 	}
-	return files, u.store(resource, f.next)
+	return f.list, u.store(resource, f.next)
 }
 
-// list reads and checks the list of files, and sets want.
-func (f *frames) list(dictionary []byte) (tree.Tree, error) {
+// readList reads and checks the list of files, of which base is the dictionary, if it has content.
+func (f *frames) readList(base store.Revision) error {
 	const what = "the list of files"
 	const limit = request.MaxPlan
 	frame, err := f.frame(what, limit)
 	if errors.Is(err, io.EOF) {
-		return nil, cannotTake("the upload", "it has no list of files")
+		return cannotTake("the upload", "it has no list of files")
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	lines, err := f.open(frame, dictionary, what, limit)
-	if err != nil {
-		return nil, err
+	if f.list, err = f.open(frame, base.Content, what, limit); err != nil {
+		return err
 	}
-	if err := f.c.Need(listCost * int64(bytes.Count(lines, []byte("\n")))); err != nil {
-		return nil, err
+	count := bytes.Count(f.list, []byte("\n"))
+	if err := f.c.Need(listCost * int64(count)); err != nil {
+		return err
 	}
-	files, err := tree.Parse(lines)
-	if err != nil {
-		return nil, cannotTake(what, "%v", err)
+	if err := checkSet(f.c, count, "", 0, 0); err != nil {
+		return err
 	}
-	f.want = make(map[string]int64, len(files))
-	total := int64(0)
-	for i, e := range files {
-		total += e.Size
-		if err := checkSet(f.c, i+1, e.Path, e.Size, total); err != nil {
-			return nil, err
+	if err := tree.Check(f.list, base.Content); err != nil {
+		return cannotTake(what, "%v", err)
+	}
+	f.want = map[string]int64{}
+	total := base.Bytes
+	err = tree.Changes(base.Content, f.list, func(was, is *tree.Entry) error {
+		if was != nil {
+			total -= was.Size
 		}
-		if size, ok := f.want[e.SHA256]; ok && size != e.Size {
-			return nil, cannotTake(what, "%q and another file have the same sha256 but not the same size", e.Path)
+		if is == nil {
+			return nil
 		}
-		f.want[e.SHA256] = e.Size
+		total += is.Size
+		if size, ok := f.want[is.SHA256]; ok && size != is.Size {
+			return cannotTake(what, "%q and another file have the same sha256 but not the same size", is.Path)
+		}
+		f.want[is.SHA256] = is.Size
+		return checkSet(f.c, count, is.Path, is.Size, 0)
+	})
+	if err != nil {
+		return err
 	}
-	return files, nil
+	return checkSet(f.c, count, "", 0, total)
+}
+
+// wants reports whether the list has a file with this content.
+func (f *frames) wants(b store.Blob) (bool, error) {
+	size, ok := f.want[b.SHA256]
+	if ok || f.all {
+		return ok && size == b.Size, nil
+	}
+	// The hub should have this one, but it may be missing since a repair.
+	f.all = true
+	err := tree.Changes(nil, f.list, func(_, is *tree.Entry) error {
+		f.want[is.SHA256] = is.Size
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	return f.wants(b)
 }
 
 // next reads the frame of a file, and checks that the file is in the list; io.EOF after the last one.
@@ -96,10 +123,11 @@ func (f *frames) next() (b store.Blob, err error) {
 	if f.buf = content; cap(content) > 1<<20 { // few files need it
 		f.buf = nil
 	}
-	if size, ok := f.want[b.SHA256]; !ok || size != b.Size {
-		return b, cannotTake("the upload", "a file of %d bytes, with the SHA-256 %s, is not in the list", b.Size, b.SHA256)
+	wanted, err := f.wants(b)
+	if err == nil && !wanted {
+		err = cannotTake("the upload", "a file of %d bytes, with the SHA-256 %s, is not in the list", b.Size, b.SHA256)
 	}
-	return b, nil
+	return b, err
 }
 
 // frame reads the next frame, whose content has at most limit bytes; io.EOF after the last one.

@@ -95,8 +95,9 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 }
 
 // receive reads the body, stores its files as blobs of the resource, and returns the list of all files that the
-// upload is about. before is the list that the resource has, which may be the dictionary of the new one.
-func (u *upload) receive(resource int64, before store.Revision) (tree.Tree, error) {
+// upload is about, in canonical form. before is the list that the resource has, which may be the dictionary of the new
+// one.
+func (u *upload) receive(resource int64, before store.Revision) ([]byte, error) {
 	if u.form == wire.UploadType {
 		return u.receiveFrames(resource, before)
 	}

@@ -47,7 +47,7 @@ type archive struct {
 }
 
 // receiveTar is receive for a tar.
-func (u *upload) receiveTar(resource int64) (tree.Tree, error) {
+func (u *upload) receiveTar(resource int64) ([]byte, error) {
 	inflated, err := u.inflate()
 	if err != nil {
 		return nil, u.problem(err)
@@ -62,7 +62,7 @@ func (u *upload) receiveTar(resource int64) (tree.Tree, error) {
 	if err != nil {
 		return nil, badArchive("%v", err)
 	}
-	return files, nil
+	return files.Canonical(), nil
 }
 
 // next reads the next file and compresses it; io.EOF after the last one.
