@@ -47,7 +47,7 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	var first *store.Answer
 	err = c.Hub.Store.Write(c.Ctx(), func(tx *store.Tx) (err error) {
 		done, first = Done{}, nil
-		if err := c.permitAgain(tx.View); err != nil {
+		if err := c.permitAgain(tx); err != nil {
 			return err
 		}
 		if claim != nil {
