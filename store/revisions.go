@@ -175,13 +175,10 @@ func (v View) History(project int64, kind RevisionKind, before int64, most int) 
 // for its kind.
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
-	err := tx.exec(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
+	err := tx.send(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
 		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
 		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token,
 		r.Request, r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
-	if errors.Is(err, ErrExists) { // the lock prevents that; without it, the primary key would
-		err = ErrChanged
-	}
 	if err == nil && before.Damaged { // it is of no use, and each hub fsck would report it
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND n = ?", project, before.N)
 	}

@@ -138,6 +138,9 @@ func (tx *Tx) exec(text string, args ...any) error {
 	return err
 }
 
+// send is exec for the last statements of a transaction: see [sqldb.Tx.Send].
+func (tx *Tx) send(text string, args ...any) error { return tx.tx.Send(text, args...) }
+
 // count is exec that returns how many rows were changed.
 func (tx *Tx) count(text string, args ...any) (int, error) { return tx.tx.Exec(text, args...) }
 
