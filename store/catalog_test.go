@@ -229,7 +229,7 @@ func TestAddProject_ConflictComesBeforeWhatItBinds(t *testing.T) {
 				return err
 			}
 			p.API.ID = c.stack
-			return tx.EditProject(p, "alice")
+			return tx.EditProject(p)
 		})
 	})
 }

@@ -147,13 +147,13 @@ func (tx *Tx) LockProject(id int64) (Project, error) {
 
 // EditProject replaces the visibility, the stack version, the API and the options of a project that
 // is locked. It fails as AddProject does.
-func (tx *Tx) EditProject(p Project, by string) error {
+func (tx *Tx) EditProject(p Project) error {
 	if err := tx.checkBound(p.Bound); err != nil {
 		return err
 	}
 	return tx.exec(`UPDATE projects SET visibility = ?, stack_version = ?, api_id = ?, public_preview = ?,
-		enforce_schema = ?, updated_at = ?, updated_by = ? WHERE id = ?`,
-		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, tx.Now(), by, p.ID)
+		enforce_schema = ? WHERE id = ?`,
+		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, p.ID)
 }
 
 // DeleteProject deletes a project, and returns until when it can be restored. One that expires, such as a preview of a

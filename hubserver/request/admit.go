@@ -58,14 +58,10 @@ func (c *Call) allow() error {
 		return c.allowPublic(err)
 	}
 	c.Resource = c.Access.Resource
-	if e.Account == wire.InPath {
-		if c.Ref().IsZero() {
-			return NotFound(c.R.URL.Path)
-		}
-		return nil
+	if e.Account == wire.InPath && c.Ref().IsZero() {
+		return NotFound(c.R.URL.Path)
 	}
-	_, err := c.Query() // a malformed query is refused before the handler uses a part of it
-	return err
+	return nil
 }
 
 // allowPublic returns refused, except at a public endpoint for a public project, which it sets as Resource.

@@ -135,9 +135,11 @@ func (c *Call) MayRevoke(scopes []string) error {
 }
 
 // Revocation returns the rows of the audit log about a revoked token of an account, and the tokens that were revoked
-// with it. The actor is the user who did it, "" for the caller.
-func Revocation(account, actor string, t *store.RevokedToken) Done {
-	done := Done{Account: account, Actor: actor, Action: "token.revoke", Object: t.ShortID()}
+// with it. The token itself has none if it was revoked before. The actor is the user who did it, "" for the caller.
+func Revocation(account, actor string, t *store.RevokedToken) (done Done) {
+	if !t.WasRevoked {
+		done = Done{Account: account, Actor: actor, Action: "token.revoke", Object: t.ShortID()}
+	}
 	for _, with := range t.With {
 		done.Also = append(done.Also, Done{
 			Account: account, Actor: actor, Action: "token.revoke", Object: with.ShortID(),
