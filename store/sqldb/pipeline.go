@@ -32,8 +32,21 @@ func (p *pipeline) send(ctx context.Context) (pgx.BatchResults, error) {
 	return results, nil
 }
 
+// queue adds a statement to the batch. It converts arguments as package sql does: without prepared statements, behind a
+// pooler, pgx knows the types of package builtin only.
+func (p *pipeline) queue(text string, args []any) {
+	values := make([]any, len(args))
+	for i, arg := range args {
+		var err error
+		if values[i], err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
+			values[i] = arg // pgx says what is wrong with it
+		}
+	}
+	p.batch.Queue(number(text), values...)
+}
+
 func (p *pipeline) query(ctx context.Context, text string, args []any) (rows, error) {
-	p.batch.Queue(number(text), args...)
+	p.queue(text, args)
 	results, err := p.send(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +71,7 @@ func (r batchRows) Close() error {
 }
 
 func (p *pipeline) exec(ctx context.Context, text string, args []any) (sql.Result, error) {
-	p.batch.Queue(number(text), args...)
+	p.queue(text, args)
 	results, err := p.send(ctx)
 	if err != nil {
 		return nil, err

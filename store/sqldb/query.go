@@ -130,7 +130,7 @@ func (tx *Tx) Exec(text string, args ...any) (int, error) {
 // returns its error. It is for the last statements of a transaction, which cannot fail for a reason that f knows.
 func (tx *Tx) Send(text string, args ...any) error {
 	if p, ok := tx.db.(*pipeline); ok {
-		p.batch.Queue(number(text), args...)
+		p.queue(text, args)
 		return nil
 	}
 	_, err := tx.Exec(text, args...)
