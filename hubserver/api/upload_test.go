@@ -24,6 +24,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
 )
 
 // drawFiles draws files, some of which are the same in several draws.
@@ -137,7 +138,7 @@ func BenchmarkPutBaseFiles_OneOf10000(b *testing.B) {
 		bases = append(bases, files.Digest())
 		files[4711].Size, files[4711].SHA256 = int64(len(text)), store.Digest([]byte(text))
 		var body []byte
-		for _, frame := range [][]byte{store.CompressWith(files.Canonical(), former), store.Compress([]byte(text))} {
+		for _, frame := range [][]byte{storetest.CompressWith(files.Canonical(), former), store.Compress([]byte(text))} {
 			body = append(binary.AppendUvarint(body, uint64(len(frame))), frame...)
 		}
 		bodies = append(bodies, body)
