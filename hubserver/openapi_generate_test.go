@@ -118,7 +118,7 @@ func contentOf(v any, mediaTypes []string) object {
 
 // usual returns the responses that follow from what an endpoint needs and accepts.
 func usual(e *wire.Endpoint, d operationDoc) object {
-	names := map[string]string{}
+	names := map[string]string{"400": "MalformedQuery"}
 	if d.ETag {
 		names["304"] = "NotModified"
 	}

@@ -257,7 +257,7 @@ func TestPublicPreview_IsNotOfAnAPIThatIsBoundMeanwhile(t *testing.T) {
 			})
 			hub.awaitLock()
 			p.Visibility, p.PublicPreview = "public", true
-			return tx.EditProject(p, "anna")
+			return tx.EditProject(p)
 		})
 		bound.Wait()
 		hub.with("").get(web+"/preview/api").problem(401, wire.CodeUnauthorized)

@@ -20,6 +20,7 @@ import (
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store"
 	"example.com/projecthub/store/sqldb"
+	"example.com/projecthub/store/storetest"
 )
 
 const plan = baseFiles + "/plan"
@@ -56,7 +57,7 @@ func uploadOf(files tree.Tree, contents ...string) typed {
 
 // deltaOf is a push of a list that is compressed with another one.
 func deltaOf(base, files tree.Tree, contents ...string) typed {
-	return upload(store.CompressWith(files.Canonical(), base.Canonical()), contents...)
+	return upload(storetest.CompressWith(files.Canonical(), base.Canonical()), contents...)
 }
 
 func upload(list []byte, contents ...string) typed {
@@ -633,7 +634,7 @@ func TestGetArchive_RejectsAnotherSizeOfAStoredBlob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := store.PrepareFiles(before, files, map[string]bool{sha([]byte("alpha")): true}, store.Author{User: "alice"})
+		w, err := store.PrepareFiles(before, files.Canonical(), map[string]bool{sha([]byte("alpha")): true}, store.Author{User: "alice"})
 		if err != nil {
 			t.Fatal(err)
 		}

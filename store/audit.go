@@ -24,7 +24,7 @@ type AuditRow struct {
 
 // Audit adds a row, whose ID and At are set here.
 func (tx *Tx) Audit(row AuditRow) error {
-	return tx.exec(`INSERT INTO audit (at, account, actor, token, action, object, detail, request_id, address)
+	return tx.send(`INSERT INTO audit (at, account, actor, token, action, object, detail, request_id, address)
 		VALUES (@now, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row.Account, row.Actor, row.Token, row.Action, row.Object, row.Detail, row.RequestID, row.Address)
 }

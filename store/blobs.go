@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -38,15 +39,24 @@ func (b Blob) Open(buf []byte) ([]byte, error) {
 	return content, nil
 }
 
+// ReadBlob returns the blob with a frame as its body. It reads the content, of at most limit bytes, in little memory,
+// and fails as Decompress does.
+func ReadBlob(frame []byte, limit int64) (b Blob, err error) {
+	// A skippable frame, say, would be sent but not hashed.
+	if err := checkFrame(frame, uint64(limit), maxWindow); err != nil {
+		return b, err
+	}
+	hash := sha256.New()
+	b.Body = frame
+	b.Size, err = b.CopyTo(hash)
+	b.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	return b, err
+}
+
 // Verify is Open without returning the content, in little memory.
 func (b Blob) Verify() error {
-	// A skippable frame, say, would be sent but not hashed.
-	err := checkFrame(b.Body, uint64(b.Size), maxWindow)
-	hash, n := sha256.New(), int64(0)
-	if err == nil {
-		n, err = b.CopyTo(hash)
-	}
-	return b.checked(hex.EncodeToString(hash.Sum(nil)), n, err)
+	read, err := ReadBlob(b.Body, b.Size)
+	return b.checked(read.SHA256, read.Size, err)
 }
 
 // checked returns ErrDamaged if the content could not be read, or has not the digest and the size of the blob.
@@ -65,14 +75,19 @@ var errOther = errors.New("the content is another one")
 
 // CopyTo writes the content to w. It does not check it: see Verify.
 func (b Blob) CopyTo(w io.Writer) (n int64, err error) {
-	d, err := zstd.NewReader(bytes.NewReader(b.Body), zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
-	if err != nil {
+	d := decoders.Get().(*zstd.Decoder)
+	defer decoders.Put(d)
+	if err := d.Reset(bytes.NewReader(b.Body)); err != nil {
 		return 0, err
 	}
-	defer d.Close()
 	return io.Copy(w, d)
 }
+
+// decoders have a window, which is memory of several megabytes.
+var decoders = sync.Pool{New: func() any {
+	return must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
+		zstd.WithDecoderLowmem(true)))
+}}
 
 // blobRows is how many blobs an INSERT has, at most.
 const blobRows = 32

@@ -157,7 +157,7 @@ func (c *catalog) fill(id int64, config string, contents ...string) {
 		c.Fatal(err)
 	}
 	files, blobs := filesOf(c, contents...)
-	list, err := store.PrepareFiles(store.Revision{}, files, sentAll(files), by)
+	list, err := store.PrepareFiles(store.Revision{}, files.Canonical(), sentAll(files), by)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestAddProject_ConflictComesBeforeWhatItBinds(t *testing.T) {
 				return err
 			}
 			p.API.ID = c.stack
-			return tx.EditProject(p, "alice")
+			return tx.EditProject(p)
 		})
 	})
 }

@@ -93,7 +93,7 @@ func push(t testing.TB, s *store.Store, project int64, set tree.Tree, blobs []st
 	for _, b := range blobs {
 		sent[b.SHA256] = true
 	}
-	w, err := store.PrepareFiles(before, set, sent, alice)
+	w, err := store.PrepareFiles(before, set.Canonical(), sent, alice)
 	if err != nil {
 		return err
 	}

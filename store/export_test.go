@@ -29,7 +29,7 @@ func (v View) Numbers(project int64, kind RevisionKind) ([]int64, error) {
 		"SELECT n FROM revisions WHERE project_id = ? AND kind = ? ORDER BY n DESC", project, kind)
 }
 
-// Base is the number of the revision whose content is the dictionary of this one.
+// Base is the number of the revision that this one is a patch of.
 func (r Revision) Base() int64 { return r.base }
 
 // Columns are those of all tables, as CopyTo knows them.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -8,30 +10,46 @@ import (
 type FilesWrite struct {
 	before Revision
 	after  Revision
-	files  tree.Tree       // of after
 	sent   map[string]bool // digests
 	unsure []tree.Entry    // a file for each blob that may be missing, or may have another size
 }
 
-// PrepareFiles prepares a write outside of its transaction: it compresses a list of files, and compares it with the one
+// PrepareFiles prepares a write outside of its transaction: it compares a list of files, in canonical form, with the one
 // before, which may be damaged; the zero value means that there is none. sent has the digests of the blobs that the
 // upload has stored.
-func PrepareFiles(before Revision, files tree.Tree, sent map[string]bool, by Author) (FilesWrite, error) {
-	former, err := tree.Read(before.Content)
-	if err != nil {
-		return FilesWrite{}, err
-	}
-	diff := tree.Diff(former, files)
+func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author) (FilesWrite, error) {
 	after := Revision{
-		Parent: before.asParent(), Author: by, Content: files.Canonical(), Files: int64(len(files)), Bytes: files.Bytes(),
-		Added: len(diff.Added), Changed: len(diff.Changed), Removed: len(diff.Removed),
+		Digest: Digest(list), Parent: before.asParent(), Author: by, Content: list,
+		Files: int64(bytes.Count(list, []byte{'\n'})), Bytes: before.Bytes,
 	}
-	after.Digest = Digest(after.Content)
-	if after.Digest != before.Digest || before.Damaged {
+	if before.Damaged { // its content is not known: all files are new
+		after.Bytes = 0
+	}
+	var changed []tree.Entry
+	err := tree.Changes(before.Content, list, func(was, is *tree.Entry) error {
+		switch {
+		case was == nil:
+			after.Added++
+		case is == nil:
+			after.Removed++
+		default:
+			after.Changed++
+		}
+		if was != nil {
+			after.Bytes -= was.Size
+		}
+		if is != nil {
+			after.Bytes += is.Size
+			changed = append(changed, *is)
+		}
+		return nil
+	})
+	if err == nil && (after.Digest != before.Digest || before.Damaged) {
 		err = after.encode(before)
 	}
-	// The blobs of former and sent are stored: a sweep deletes neither what a list names, nor what is younger than a day.
-	return FilesWrite{before, after, files, sent, without(files, former, sent)}, err
+	// The blobs of other files, and those in sent, are stored: a sweep deletes neither what the present list names, nor
+	// what is younger than a day.
+	return FilesWrite{before, after, sent, without(changed, sent)}, err
 }
 
 // WriteFiles replaces the files of a project. ErrChanged if the present ones are not those that the write was prepared
@@ -45,7 +63,11 @@ func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking [
 		return after, nil, ErrChanged
 	}
 	if last.incomplete {
-		w.unsure = without(w.files, nil, w.sent)
+		all, err := tree.Read(w.after.Content)
+		if err != nil {
+			return after, nil, err
+		}
+		w.unsure = without(all, w.sent)
 	}
 	if lacking, err = tx.lacks(project, w.unsure); err != nil {
 		return after, lacking, err
@@ -65,19 +87,15 @@ func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking [
 	return after, nil, err
 }
 
-// without returns a file for each blob that files name, except the blobs that others name with the same size, and those
-// in sent.
-func without(files, others tree.Tree, sent map[string]bool) (unsure []tree.Entry) {
+// without returns a file for each blob that files name, except those in sent.
+func without(files []tree.Entry, sent map[string]bool) (unsure []tree.Entry) {
 	type blob struct {
 		sha256 string
 		size   int64
 	}
-	known := make(map[blob]bool, len(others))
-	for _, e := range others {
-		known[blob{e.SHA256, e.Size}] = true
-	}
+	known := map[blob]bool{}
 	for _, e := range files {
-		if b := (blob{e.SHA256, e.Size}); !known[b] && !sent[e.SHA256] {
+		if b := (blob{e.SHA256, e.Size}); !sent[e.SHA256] && !known[b] {
 			known[b] = true
 			unsure = append(unsure, e)
 		}

@@ -42,7 +42,7 @@ type deletion struct {
 //
 // With repair it then deletes damaged blobs, and marks their projects as incomplete, so that the next upload of the
 // same files sends these blobs, and missing ones, again. It also deletes damaged revisions, which would end each
-// sweep, except the newest of a kind, and the dictionary of a revision that is kept.
+// sweep, except the newest of a kind, and the base of a revision that is kept.
 func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n Checked, err error) {
 	var damaged []deletion
 	err = s.Snapshot(ctx, func(v View) error {
@@ -62,7 +62,7 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 	if err != nil || !repair {
 		return n, err
 	}
-	for _, d := range slices.Backward(damaged) { // a dictionary after the revisions that need it
+	for _, d := range slices.Backward(damaged) { // a base after the revisions that need it
 		err := s.Write(ctx, func(tx *Tx) error {
 			if err := tx.sweepLater(d.resource, 0); err != nil { // for the blobs that only a deleted revision named
 				return err

@@ -147,13 +147,13 @@ func (tx *Tx) LockProject(id int64) (Project, error) {
 
 // EditProject replaces the visibility, the stack version, the API and the options of a project that
 // is locked. It fails as AddProject does.
-func (tx *Tx) EditProject(p Project, by string) error {
+func (tx *Tx) EditProject(p Project) error {
 	if err := tx.checkBound(p.Bound); err != nil {
 		return err
 	}
 	return tx.exec(`UPDATE projects SET visibility = ?, stack_version = ?, api_id = ?, public_preview = ?,
-		enforce_schema = ?, updated_at = ?, updated_by = ? WHERE id = ?`,
-		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, tx.Now(), by, p.ID)
+		enforce_schema = ? WHERE id = ?`,
+		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, p.ID)
 }
 
 // DeleteProject deletes a project, and returns until when it can be restored. One that expires, such as a preview of a
@@ -236,7 +236,7 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 	if err != nil {
 		return c, err
 	}
-	for blobs := without(list, nil, nil); len(blobs) > 0; {
+	for blobs := without(list, nil); len(blobs) > 0; {
 		n, size := 0, int64(0)
 		for n < min(len(blobs), blobPage) && (n == 0 || size+blobs[n].Size <= copiedBytes) {
 			size += blobs[n].Size
@@ -272,11 +272,7 @@ func (tx *Tx) FinishCopy(id int64, c ProjectCopy, by Author) error {
 	if c.files.N == 0 {
 		return nil
 	}
-	list, err := tree.Read(c.files.Content)
-	if err != nil {
-		return err
-	}
-	write, err := PrepareFiles(Revision{}, list, nil, by)
+	write, err := PrepareFiles(Revision{}, c.files.Content, nil, by)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/store/sqldb"
 )
 
@@ -33,9 +34,10 @@ type Revision struct {
 	Content                 []byte
 	Damaged                 bool // the content cannot be read
 
-	base     int64  // number of the revision that is the dictionary, see encode; 0: none
-	body     []byte // the compressed content
-	baseBody []byte // body of the revision base
+	base        int64  // number of the revision that the body is a patch of, see encode; 0: none
+	body        []byte // the compressed content, or patch
+	baseBody    []byte // body of the revision base
+	baseContent []byte // decompressed
 }
 
 // NoConfig is the digest of a config that has no member, such as that of a new project.
@@ -104,16 +106,17 @@ func (v View) revision(where string, args ...any) (r Revision, err error) {
 
 // Decode decompresses and checks the content, or sets Damaged and returns an ErrDamaged.
 func (r *Revision) Decode() (err error) {
-	if r.base == 0 {
-		r.Content, err = Decompress(nil, r.body, maxContent)
-	} else if r.Content, err = Decompress(nil, r.baseBody, maxContent); err == nil {
-		r.Content, err = DecompressWith(r.body, r.Content, maxContent)
+	r.Content, err = Decompress(nil, r.body, maxContent)
+	if err == nil && r.base != 0 {
+		if r.baseContent, err = Decompress(nil, r.baseBody, maxContent); err == nil {
+			r.Content, err = tree.Apply(r.baseContent, r.Content)
+		}
 	}
 	if err == nil && Digest(r.Content) != r.Digest {
 		err = errOther
 	}
 	if err != nil {
-		r.Damaged, r.Content, r.base, r.body = true, nil, 0, nil
+		r.Damaged, r.Content, r.base, r.body, r.baseContent = true, nil, 0, nil, nil
 		err = fmt.Errorf("%w: revision %d: %w", ErrDamaged, r.N, err)
 	}
 	return err
@@ -172,13 +175,10 @@ func (v View) History(project int64, kind RevisionKind, before int64, most int) 
 // for its kind.
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
-	err := tx.exec(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
+	err := tx.send(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
 		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
 		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token,
 		r.Request, r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
-	if errors.Is(err, ErrExists) { // the lock prevents that; without it, the primary key would
-		err = ErrChanged
-	}
 	if err == nil && before.Damaged { // it is of no use, and each hub fsck would report it
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND n = ?", project, before.N)
 	}
@@ -200,8 +200,8 @@ type Retention struct {
 // DefaultRetention is what a hub keeps by default.
 var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes: 64 << 20, Lists: 20}
 
-// trim drops the oldest revisions of a kind, as tx.keep says. Of those it spares one: the dictionary of the first
-// revision that is kept. Later ones have the same dictionary, or one that is kept.
+// trim drops the oldest revisions of a kind, as tx.keep says. Of those it spares one: the base of the first
+// revision that is kept. Later ones have the same base, or one that is kept.
 func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	k := tx.keep
 	if kind == Files {
@@ -210,7 +210,7 @@ func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	if newest.nth <= k.Revisions && newest.total <= k.Bytes {
 		return nil
 	}
-	var first, base int64 // the first revision to keep, and its dictionary
+	var first, base int64 // the first revision to keep, and its base
 	err := tx.One(sqldb.Row(&first, &base), `SELECT n, base FROM revisions WHERE project_id = ? AND kind = ?
 		AND (total >= ? AND (nth > ? OR at > ?) OR n = ?) ORDER BY n LIMIT 1`, project, kind,
 		newest.total-k.Bytes, newest.nth-k.Revisions, newest.at.Add(-k.Age), newest.n)
@@ -253,24 +253,25 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 }
 
 // encode compresses the content of a list of files into body. Of two lists of 10,000 files that differ in one, each is
-// 410 KB in zstd, but 1 KB with the other one as its dictionary. The dictionary is the list before if that has none,
-// else the dictionary of that: so each list is read from at most two rows. Once the body would be larger than an eighth
-// of the dictionary's, the list gets none.
+// 410 KB in zstd, but a patch is 100 bytes. It is a patch of the list before if that is whole, else of the list that
+// that is a patch of: so each list is read from at most two rows. Once the patch would be larger than an eighth of the
+// list, the list is stored whole.
 func (r *Revision) encode(before Revision) error {
-	base, whole, dictionary := before.N, before.body, before.Content
-	if before.base != 0 {
-		content, err := Decompress(nil, before.baseBody, maxContent)
+	base, content := before.base, before.baseContent
+	if base == 0 {
+		base, content = before.N, before.Content
+	}
+	if !before.Damaged && base != 0 {
+		patch, err := tree.Patch(content, r.Content)
 		if err != nil {
 			return err
 		}
-		base, whole, dictionary = before.base, before.baseBody, content
+		if len(patch) <= len(r.Content)/8 {
+			r.base, r.body = base, Compress(patch)
+			return nil
+		}
 	}
-	if len(whole) > 0 {
-		r.base, r.body = base, CompressWith(r.Content, dictionary)
-	}
-	if len(whole) == 0 || len(r.body) > len(whole)/8 {
-		r.base, r.body = 0, Compress(r.Content)
-	}
+	r.base, r.body = 0, Compress(r.Content)
 	return nil
 }
 

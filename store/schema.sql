@@ -212,9 +212,7 @@ CREATE TABLE projects (
   visibility     NAME NOT NULL,           -- private, public
   public_preview BOOLEAN NOT NULL DEFAULT FALSE, -- it shows stack and API to everyone who may read the project
   enforce_schema BOOLEAN NOT NULL DEFAULT FALSE, -- what the stack's schema forbids is refused, not only reported
-  expires_at     BIGINT NOT NULL DEFAULT 0, -- of a copy: it is deleted then
-  updated_at     BIGINT NOT NULL DEFAULT 0, -- of what is in this row
-  updated_by     NAME NOT NULL DEFAULT ''
+  expires_at     BIGINT NOT NULL DEFAULT 0 -- of a copy: it is deleted then
 );
 CREATE INDEX projects_by_stack ON projects (stack_id, stack_version);
 CREATE INDEX projects_by_api ON projects (api_id);
@@ -243,8 +241,8 @@ CREATE TABLE revisions (
   added      BIGINT NOT NULL,             -- keys or files
   changed    BIGINT NOT NULL,
   removed    BIGINT NOT NULL,
-  base       BIGINT NOT NULL,             -- the row whose content is this one's dictionary; 0: none
-  body       BYTES NOT NULL,              -- the config, or a line for each file, in zstd
+  base       BIGINT NOT NULL,             -- the row that this one is a patch of; 0: none, it is whole
+  body       BYTES NOT NULL,              -- in zstd: the config, a line for each file, or a patch of lines
   PRIMARY KEY (project_id, n)
 );
 CREATE INDEX revisions_by_kind ON revisions (project_id, kind, n);

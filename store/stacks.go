@@ -112,7 +112,7 @@ func PrepareVersion(number string, files tree.Tree, schema string, sent map[stri
 			Version: number, Tree: Digest(content), Schema: schema,
 			SizeBytes: files.Bytes(), FileCount: len(files), PublishedBy: by,
 		},
-		body: Compress(content), unsure: without(files, nil, sent),
+		body: Compress(content), unsure: without(files, sent),
 	}
 }
 

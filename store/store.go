@@ -110,8 +110,9 @@ type View struct{ sqldb.View }
 // Tx is a transaction: a view that also writes.
 type Tx struct {
 	View
-	tx   *sqldb.Tx
-	keep Retention // of the store
+	tx     *sqldb.Tx
+	keep   Retention // of the store
+	locked int64     // a resource that Access has locked
 }
 
 // View returns a view outside of any transaction: each query reads what is committed when it runs.
@@ -120,7 +121,7 @@ func (s *Store) View(ctx context.Context) View { return View{s.DB.View(ctx)} }
 // Write runs f in a transaction, which is on disk when Write returns nil. f may run more than once:
 // see [sqldb.DB.Write].
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
-	return s.DB.Write(ctx, func(tx *sqldb.Tx) error { return f(&Tx{View{tx.View}, tx, s.Retention}) })
+	return s.DB.Write(ctx, func(tx *sqldb.Tx) error { return f(&Tx{View: View{tx.View}, tx: tx, keep: s.Retention}) })
 }
 
 // Snapshot runs f with a view of one moment: see [sqldb.DB.Snapshot].
@@ -137,6 +138,9 @@ func (tx *Tx) exec(text string, args ...any) error {
 	return err
 }
 
+// send is exec for the last statements of a transaction: see [sqldb.Tx.Send].
+func (tx *Tx) send(text string, args ...any) error { return tx.tx.Send(text, args...) }
+
 // count is exec that returns how many rows were changed.
 func (tx *Tx) count(text string, args ...any) (int, error) { return tx.tx.Exec(text, args...) }
 
@@ -149,6 +153,9 @@ func (tx *Tx) change(text string, args ...any) (bool, error) {
 // lock makes other transactions that lock the resource wait until this one ends; on SQLite all wait anyway.
 // ErrNotFound if the resource was deleted.
 func (tx *Tx) lock(resource int64) error {
+	if resource == tx.locked {
+		return nil
+	}
 	return tx.One(sqldb.Row(new(int64)), "SELECT id FROM resources WHERE id = ? AND deleted_at = 0 @lock", resource)
 }
 

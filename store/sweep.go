@@ -137,7 +137,7 @@ func (v View) unnamed(resource int64, before Time) (digests []string, err error)
 		for _, e := range l.files {
 			named[e.SHA256] = true
 		}
-		if errors.Is(err, ErrNotFound) { // a write has dropped it meanwhile; one without its dictionary is damaged
+		if errors.Is(err, ErrNotFound) { // a write has dropped it meanwhile; one without its base is damaged
 			return nil
 		}
 		return err

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -122,47 +123,54 @@ func (t Tree) Canonical() []byte {
 	}
 	b := make([]byte, 0, n)
 	for _, e := range t {
-		b = append(b, e.Mode...)
-		b = append(b, ' ')
-		b = strconv.AppendInt(b, e.Size, 10)
-		b = append(b, ' ')
-		b = append(b, e.SHA256...)
-		b = append(b, ' ')
-		b = append(b, e.Path...)
-		b = append(b, '\n')
+		b = e.appendLine(b)
 	}
 	return b
+}
+
+// appendLine appends the line of an entry in the canonical form.
+func (e Entry) appendLine(b []byte) []byte {
+	b = append(b, e.Mode...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, e.Size, 10)
+	b = append(b, ' ')
+	b = append(b, e.SHA256...)
+	b = append(b, ' ')
+	b = append(b, e.Path...)
+	return append(b, '\n')
 }
 
 // Parse parses the canonical form of a tree. The error is a *PathError for an invalid
 // tree, and another for a form that is not canonical.
 func Parse(canonical []byte) (Tree, error) {
-	t, err := Read(canonical)
-	if err != nil {
+	if err := Check(canonical, nil); err != nil {
 		return nil, err
 	}
-	sorted, err := New(t)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(sorted.Canonical(), canonical) {
-		return nil, fmt.Errorf("a tree's lines are not in canonical form")
-	}
-	return sorted, nil
+	return Read(canonical)
 }
 
 // Read parses the canonical form of a tree that was checked before it was written.
 func Read(canonical []byte) (Tree, error) {
 	t := make(Tree, 0, bytes.Count(canonical, []byte{'\n'}))
 	for line := range strings.Lines(string(canonical)) {
-		mode, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		size, rest, _ := strings.Cut(rest, " ")
-		digest, path, ok := strings.Cut(rest, " ")
-		n, err := strconv.ParseInt(size, 10, 64)
-		if err != nil || !ok || !strings.HasSuffix(line, "\n") {
-			return nil, fmt.Errorf("line %d of a tree is not mode, size, sha256 and path", len(t)+1)
+		e, err := parseLine(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d of a tree %w", len(t)+1, err)
 		}
-		t = append(t, Entry{path, Mode(mode), n, digest})
+		t = append(t, e)
 	}
 	return t, nil
+}
+
+var errLine = errors.New("is not mode, size, sha256 and path")
+
+func parseLine(line string) (Entry, error) {
+	mode, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	size, rest, _ := strings.Cut(rest, " ")
+	digest, path, ok := strings.Cut(rest, " ")
+	n, err := strconv.ParseInt(size, 10, 64)
+	if err != nil || !ok || !strings.HasSuffix(line, "\n") {
+		return Entry{}, errLine
+	}
+	return Entry{path, Mode(mode), n, digest}, nil
 }

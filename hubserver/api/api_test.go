@@ -25,7 +25,7 @@ import (
 // hub serves the API, with the org acme, on which anna is admin, alice writer and rita reader, and a
 // stranger, sam.
 type hub struct {
-	*testing.T
+	testing.TB
 	store *store.Store
 	http  http.Handler
 }
@@ -40,7 +40,7 @@ func each(t *testing.T, f func(h *hub)) {
 	})
 }
 
-func newHub(t *testing.T, address string, limits request.Limits) *hub {
+func newHub(t testing.TB, address string, limits request.Limits) *hub {
 	t.Helper()
 	s, err := store.Open(t.Context(), address, store.Options{Create: true})
 	if err != nil {

@@ -152,11 +152,9 @@ func getTargets(c *request.Call) error {
 
 // putDocument replaces the description of a registered API by the body, or by the document at ?url=.
 func putDocument(c *request.Call) error {
-	q, err := c.Query()
-	if err != nil {
-		return err
-	}
+	q := c.R.URL.Query()
 	var data []byte
+	var err error
 	name := q.Get("name")
 	if address := q.Get("url"); address != "" {
 		name = fileOf(address)

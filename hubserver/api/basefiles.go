@@ -170,7 +170,7 @@ func putBaseFiles(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	files, err := u.receive(c.Resource.ID, before)
+	list, err := u.receive(c.Resource.ID, before)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func putBaseFiles(c *request.Call) error {
 		via = wire.ViaCreate
 	}
 	answer, err := writeFiles(c, before, filesWrite{
-		base: u.base, files: files, sent: u.sent, via: via, action: "base-files.write",
+		base: u.base, list: list, sent: u.sent, via: via, action: "base-files.write",
 	})
 	if err != nil {
 		return err
@@ -212,8 +212,8 @@ func filesBefore(c *request.Call, v store.View) (before store.Revision, err erro
 
 // filesWrite is a write of the base files of a project.
 type filesWrite struct {
-	base   string // digest that the list before it must have; "": any
-	files  tree.Tree
+	base   string          // digest that the list before it must have; "": any
+	list   []byte          // of files, in canonical form
 	sent   map[string]bool // digests of the blobs that its upload has stored
 	via    wire.Via
 	action string // of the audit log
@@ -226,7 +226,7 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := store.PrepareFiles(before, w.files, w.sent, by)
+	prepared, err := store.PrepareFiles(before, w.list, w.sent, by)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 			if w.base != "" && w.base != before.Digest {
 				return done, planOutdated(before.Digest, nil)
 			}
-			if write, err = store.PrepareFiles(before, w.files, w.sent, by); err != nil {
+			if write, err = store.PrepareFiles(before, w.list, w.sent, by); err != nil {
 				return done, err
 			}
 			after, lacking, err = tx.WriteFiles(c.Resource.ID, write)
@@ -252,7 +252,7 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 		if errors.Is(err, store.ErrSize) {
 			return done, cannotTake("the list of files", "%v", err)
 		}
-		answer = &wire.BaseFilesWritten{Project: c.Ref(), Tree: after.Digest, BaseFilesPushed: len(w.files)}
+		answer = &wire.BaseFilesWritten{Project: c.Ref(), Tree: after.Digest, BaseFilesPushed: int(after.Files)}
 		if after.N != before.N {
 			answer.Added, answer.Changed, answer.Removed = after.Added, after.Changed, after.Removed
 			done = request.Done{
@@ -315,9 +315,8 @@ func RestoreFiles(c *request.Call, digest string) (*wire.BaseFilesWritten, error
 	if err != nil {
 		return nil, err
 	}
-	files, err := filesIn(c, former)
-	if err != nil {
+	if err := c.Need(listCost * former.Files); err != nil {
 		return nil, err
 	}
-	return writeFiles(c, before, filesWrite{files: files, via: wire.ViaRestore, action: "base-files.restore"})
+	return writeFiles(c, before, filesWrite{list: former.Content, via: wire.ViaRestore, action: "base-files.restore"})
 }

@@ -222,11 +222,11 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	case enforced && len(findings) > 0:
 		return nil, settingsInvalid(findings)
 	}
-	after := store.Revision{Digest: config.Revision(), Content: config.Canonical()}
-	if changes && !w.dryRun {
-		if before, after, err = saveConfig(c, w, before, after.Content, rule.Digest); err != nil {
-			return nil, err
-		}
+	after := store.Revision{Content: config.Canonical()}
+	if !changes || w.dryRun {
+		after.Digest = store.Digest(after.Content)
+	} else if before, after, err = saveConfig(c, w, before, after.Content, rule.Digest); err != nil {
+		return nil, err
 	}
 	answer := &wire.ConfigWritten{
 		Project: c.Ref(), Config: jsontext.Value(after.Content), Revision: after.Digest,

@@ -20,123 +20,206 @@ import (
 // they are.
 type frames struct {
 	*upload
-	want map[string]int64 // sizes of the files in the list, by digest
-	sum  int64            // bytes of the frames of files so far
-	buf  []byte           // for the content of a file
+	list   []byte           // in canonical form
+	want   map[string]int64 // sizes of the files in the list, by digest: at first of those that differ from base
+	all    bool             // want has all files
+	sum    int64            // bytes of the frames of files so far
+	length int64            // of the next frame; 0: it was not read yet
 }
 
 // receiveFrames is receive for frames.
-func (u *upload) receiveFrames(resource int64, before store.Revision) (tree.Tree, error) {
+func (u *upload) receiveFrames(resource int64, before store.Revision) ([]byte, error) {
 	if u.base != "" && (u.base != before.Digest || before.Damaged) {
 		return nil, planOutdated(before.Digest, nil)
 	}
-	var dictionary []byte
-	if u.base != "" {
-		dictionary = before.Content
+	if u.base == "" {
+		before = store.Revision{}
 	}
 	f := frames{upload: u}
-	files, err := f.list(dictionary)
-	if err != nil {
+	if err := f.readList(before); err != nil {
 		return nil, err
 	}
-	return files, u.store(resource, f.next)
+	return f.list, u.store(resource, f.next)
 }
 
-// list reads and checks the list of files, and sets want.
-func (f *frames) list(dictionary []byte) (tree.Tree, error) {
+// readList reads and checks the list of files, of which base is the dictionary, if it has content.
+func (f *frames) readList(base store.Revision) error {
 	const what = "the list of files"
 	const limit = request.MaxPlan
 	frame, err := f.frame(what, limit)
 	if errors.Is(err, io.EOF) {
-		return nil, cannotTake("the upload", "it has no list of files")
+		return cannotTake("the upload", "it has no list of files")
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	lines, err := f.open(frame, dictionary, what, limit)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.c.Need(listCost * int64(bytes.Count(lines, []byte("\n")))); err != nil {
-		return nil, err
-	}
-	files, err := tree.Parse(lines)
-	if err != nil {
-		return nil, cannotTake(what, "%v", err)
-	}
-	f.want = make(map[string]int64, len(files))
-	total := int64(0)
-	for i, e := range files {
-		total += e.Size
-		if err := checkSet(f.c, i+1, e.Path, e.Size, total); err != nil {
-			return nil, err
+	err = f.open(frame, limit, what, limit, func() (err error) {
+		if len(base.Content) == 0 {
+			f.list, err = store.Decompress(nil, frame, limit)
+		} else {
+			f.list, err = store.DecompressWith(frame, base.Content, limit)
 		}
-		if size, ok := f.want[e.SHA256]; ok && size != e.Size {
-			return nil, cannotTake(what, "%q and another file have the same sha256 but not the same size", e.Path)
-		}
-		f.want[e.SHA256] = e.Size
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return files, nil
+	count := bytes.Count(f.list, []byte("\n"))
+	if err := f.c.Need(listCost * int64(count)); err != nil {
+		return err
+	}
+	if err := checkSet(f.c, count, "", 0, 0); err != nil {
+		return err
+	}
+	if err := tree.Check(f.list, base.Content); err != nil {
+		return cannotTake(what, "%v", err)
+	}
+	f.want = map[string]int64{}
+	total := base.Bytes
+	err = tree.Changes(base.Content, f.list, func(was, is *tree.Entry) error {
+		if was != nil {
+			total -= was.Size
+		}
+		if is == nil {
+			return nil
+		}
+		total += is.Size
+		if size, ok := f.want[is.SHA256]; ok && size != is.Size {
+			return cannotTake(what, "%q and another file have the same sha256 but not the same size", is.Path)
+		}
+		f.want[is.SHA256] = is.Size
+		return checkSet(f.c, count, is.Path, is.Size, 0)
+	})
+	if err != nil {
+		return err
+	}
+	return checkSet(f.c, count, "", 0, total)
+}
+
+// wants reports whether the list has a file with this content.
+func (f *frames) wants(b store.Blob) (bool, error) {
+	size, ok := f.want[b.SHA256]
+	if ok || f.all {
+		return ok && size == b.Size, nil
+	}
+	// The hub should have this one, but it may be missing since a repair.
+	f.all = true
+	err := tree.Changes(nil, f.list, func(_, is *tree.Entry) error {
+		f.want[is.SHA256] = is.Size
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	return f.wants(b)
 }
 
 // next reads the frame of a file, and checks that the file is in the list; io.EOF after the last one.
 func (f *frames) next() (b store.Blob, err error) {
 	limit := f.c.Hub.Limits.BaseFileBytes
-	if b.Body, err = f.frame("a file", limit); err != nil {
+	frame, err := f.frame("a file", limit)
+	if err != nil {
 		return b, err
 	}
-	if f.sum += int64(len(b.Body)); f.sum > f.limit {
+	if f.sum += int64(len(frame)); f.sum > f.limit {
 		return b, request.TooLarge(f.body.what, f.limit)
 	}
-	content, err := f.open(b.Body, nil, "a file", limit)
+	err = f.open(frame, MaxWindow, "a file", limit, func() (err error) {
+		b, err = store.ReadBlob(frame, limit)
+		return err
+	})
 	if err != nil {
 		return b, err
 	}
-	b.SHA256, b.Size = store.Digest(content), int64(len(content))
-	if f.buf = content; cap(content) > 1<<20 { // few files need it
-		f.buf = nil
+	wanted, err := f.wants(b)
+	if err == nil && !wanted {
+		err = cannotTake("the upload", "a file of %d bytes, with the SHA-256 %s, is not in the list", b.Size, b.SHA256)
 	}
-	if size, ok := f.want[b.SHA256]; !ok || size != b.Size {
-		return b, cannotTake("the upload", "a file of %d bytes, with the SHA-256 %s, is not in the list", b.Size, b.SHA256)
-	}
-	return b, nil
+	return b, err
 }
 
-// frame reads the next frame, whose content has at most limit bytes; io.EOF after the last one.
+// frame reads the next frame, whose content has at most limit bytes; io.EOF after the last one. errFull if the present
+// batch has no memory for it.
 func (f *frames) frame(what string, limit int64) ([]byte, error) {
-	n, err := binary.ReadUvarint(f.r)
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, io.EOF
-	case err != nil:
-		return nil, f.problem(err)
-	case n > uint64(limit+limit/64+1024): // what does not compress grows a little
-		return nil, request.TooLarge(what, limit)
+	if f.length == 0 {
+		n, err := binary.ReadUvarint(f.r)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		case err != nil:
+			return nil, f.problem(err)
+		case n > uint64(limit+limit/64+1024): // what does not compress grows a little
+			return nil, request.TooLarge(what, limit)
+		}
+		f.length = int64(n)
 	}
-	return f.read(f.r, int64(n))
-}
-
-// open decompresses a frame, for whose content it takes room while it does so. Messages call the content what.
-func (f *frames) open(frame, dictionary []byte, what string, limit int64) (content []byte, err error) {
-	size := int64(128 << 10) // of one block: a frame need not declare its size
-	var h zstd.Header
-	if err := h.Decode(frame); err == nil && h.HasFCS {
-		size = int64(min(h.FrameContentSize, uint64(limit)))
-	}
-	if err := f.c.Need(size); err != nil {
+	buf, err := f.reserve(f.length)
+	if err != nil {
 		return nil, err
 	}
-	if len(dictionary) == 0 {
-		content, err = store.Decompress(f.buf, frame, limit)
-	} else {
-		content, err = store.DecompressWith(frame, dictionary, limit)
+	data, err := f.read(buf, f.r, f.length)
+	if cap(data) > cap(buf) {
+		f.batch.taken += int64(cap(data) - cap(buf))
+		if f.length > batchBytes {
+			f.batch.arena = data
+		}
 	}
-	f.c.Free(size)
+	f.length = 0
+	return data, err
+}
+
+// reserve returns memory for the next frame, which may be too small. A large one is alone in its batch, and the next
+// large one waits until that is stored. From the second batch on small ones have their memory in an arena. Arenas are
+// used again: as garbage they could grow to several times what is in use.
+func (f *frames) reserve(n int64) ([]byte, error) {
+	b := &f.batch
+	switch {
+	case n > batchBytes && b.taken > 0:
+		return nil, errFull
+	case n > batchBytes:
+		b.arena = <-f.large
+		b.taken = int64(cap(b.arena))
+		return b.arena, nil
+	case f.batches < 2:
+		return nil, nil
+	case b.arena == nil:
+		select {
+		case b.arena = <-f.spare:
+		default:
+			if err := f.c.Need(batchBytes); err != nil {
+				return nil, err
+			}
+			b.arena = make([]byte, 0, batchBytes)
+		}
+		b.taken = batchBytes
+	}
+	used := len(b.arena)
+	if int64(batchBytes-used) < n {
+		return nil, errFull
+	}
+	b.arena = b.arena[:used+int(n)]
+	return b.arena[used : used : used+int(n)], nil
+}
+
+// open calls read, which decompresses a frame, and takes room meanwhile: for the content, or most bytes. Messages call
+// the content what.
+func (f *frames) open(frame []byte, most uint64, what string, limit int64, read func() error) error {
+	size := uint64(128 << 10) // of one block: a frame need not declare its size
+	var h zstd.Header
+	if err := h.Decode(frame); err == nil {
+		size = max(size, h.FrameContentSize, h.WindowSize)
+	}
+	room := int64(min(size, most))
+	if err := f.c.Need(room); err != nil {
+		return err
+	}
+	err := read()
+	f.c.Free(room)
 	if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return nil, request.TooLarge(what, limit)
+		return request.TooLarge(what, limit)
 	}
 	if err != nil {
-		return nil, cannotTake("the upload", "%s is not a zstd frame as the hub takes it: %v", what, err)
+		return cannotTake("the upload", "%s is not a zstd frame as the hub takes it: %v", what, err)
 	}
-	return content, nil
+	return nil
 }

@@ -72,10 +72,7 @@ func askedRevision(
 	c *request.Call, parameter string,
 	former func(*request.Call, string) (store.Revision, error), present func(*request.Call) (store.Revision, error),
 ) (r store.Revision, err error) {
-	q, err := c.Query()
-	if err != nil {
-		return r, err
-	}
+	q := c.R.URL.Query()
 	if !q.Has(parameter) {
 		return present(c)
 	}

@@ -90,6 +90,20 @@ func TestRevokeToken_ByWhoHasItsScopes(t *testing.T) {
 	})
 }
 
+func TestRevokeToken_IsInTheAuditLogOnce(t *testing.T) {
+	each(t, func(h *hub) {
+		alice := h.as("alice")
+		_, id := h.with("alice")
+		for range 2 {
+			alice.do("DELETE", "/v1/tokens/"+id, nil).want(200)
+		}
+		rows, err := h.store.View(t.Context()).AuditRows(store.AuditFilter{Action: "token.revoke", Limit: 10})
+		if err != nil || len(rows) != 1 || rows[0].Object != id {
+			t.Errorf("%+v, %v", rows, err)
+		}
+	})
+}
+
 func TestTakeRateLimit_IsExactAtOnce(t *testing.T) {
 	each(t, func(h *hub) {
 		alice := h.as("alice")

@@ -44,10 +44,8 @@ func pageLimit(q url.Values) (int, error) {
 
 // pageAsked returns the cursor and the limit of the query: at most limit items after the cursor, "" for the first page.
 func pageAsked(c *request.Call) (cursor string, limit int, err error) {
-	q, err := c.Query()
-	if err == nil {
-		limit, err = pageLimit(q)
-	}
+	q := c.R.URL.Query()
+	limit, err = pageLimit(q)
 	return q.Get("cursor"), limit, err
 }
 
@@ -95,10 +93,7 @@ type listQuery struct {
 
 // listParameters reads ?account=, ?cursor= and ?limit=: 422 if one is invalid.
 func listParameters(c *request.Call) (a listQuery, err error) {
-	q, err := c.Query()
-	if err != nil {
-		return a, err
-	}
+	q := c.R.URL.Query()
 	if a.account = q.Get("account"); a.account != "" && !ref.ValidName(a.account) {
 		return a, request.InvalidBody("", "%q is not an account: an account is %s", a.account, ref.Rule)
 	}

@@ -306,7 +306,7 @@ func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error
 			done = request.Done{
 				Account: before.Account, Action: "project.edit", Object: before.String(), Detail: summary(&after),
 			}
-			if err := tx.EditProject(after, c.Access.Name()); err != nil {
+			if err := tx.EditProject(after); err != nil {
 				return done, err
 			}
 		}

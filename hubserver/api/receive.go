@@ -35,6 +35,10 @@ type upload struct {
 	body  *limitedReader
 	r     *bufio.Reader // of body
 
+	batch    batch           // which is being received
+	batches  int             // that were begun
+	spare    chan []byte     // arenas of batches that are stored; their room stays taken
+	large    chan []byte     // the arena of the only batch with a larger file, while that is not in use
 	sent     map[string]bool // digests of the blobs that were stored
 	uploaded int             // files that were received, duplicates too
 }
@@ -48,6 +52,7 @@ func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
 	named, _, _ := mime.ParseMediaType(c.R.Header.Get("Content-Type"))
 	encoding := c.R.Header.Get("Content-Encoding")
 	u := &upload{c: c, base: c.R.URL.Query().Get("base"), limit: limit, sent: map[string]bool{}}
+	u.spare, u.large = make(chan []byte, 2), make(chan []byte, 1)
 	frames := named == wire.UploadType
 	switch {
 	case frames && encoding != "":
@@ -71,6 +76,7 @@ func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
 	if c.R.ContentLength > limit {
 		return nil, request.TooLarge(what, limit)
 	}
+	u.large <- nil
 	u.body = &limitedReader{r: c.R.Body, what: what, limit: limit}
 	u.r = bufio.NewReaderSize(u.body, 64<<10)
 	return u, nil
@@ -95,8 +101,9 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 }
 
 // receive reads the body, stores its files as blobs of the resource, and returns the list of all files that the
-// upload is about. before is the list that the resource has, which may be the dictionary of the new one.
-func (u *upload) receive(resource int64, before store.Revision) (tree.Tree, error) {
+// upload is about, in canonical form. before is the list that the resource has, which may be the dictionary of the new
+// one.
+func (u *upload) receive(resource int64, before store.Revision) ([]byte, error) {
 	if u.form == wire.UploadType {
 		return u.receiveFrames(resource, before)
 	}
@@ -138,28 +145,26 @@ func (u *upload) store(resource int64, next func() (store.Blob, error)) error {
 	u.c.R = r.WithContext(context.WithoutCancel(r.Context()))
 	defer func() { u.c.R = r }()
 	group, ctx := errgroup.WithContext(u.c.Ctx())
-	batches := make(chan []store.Blob)
+	batches := make(chan batch)
 	group.Go(func() error {
-		for batch := range batches {
-			err := u.c.Write(func(tx *store.Tx) (request.Done, error) { return request.Done{}, tx.PutBlobs(resource, batch) })
+		for b := range batches {
+			err := u.c.Write(func(tx *store.Tx) (request.Done, error) { return request.Done{}, tx.PutBlobs(resource, b.blobs) })
+			u.done(b)
 			if err != nil {
 				u.c.StopReading()
 				return err
-			}
-			for _, b := range batch {
-				u.c.Free(int64(len(b.Body)))
 			}
 		}
 		return nil
 	})
 	var broken error
 	for broken == nil && ctx.Err() == nil {
-		var batch []store.Blob
-		if batch, broken = u.batch(next); len(batch) == 0 {
-			break
+		if broken = u.fill(next); len(u.batch.blobs) == 0 {
+			u.done(u.batch)
+			continue
 		}
 		select {
-		case batches <- batch:
+		case batches <- u.batch:
 		case <-ctx.Done():
 		}
 	}
@@ -170,43 +175,73 @@ func (u *upload) store(resource int64, next func() (store.Blob, error)) error {
 	return cmp.Or(group.Wait(), broken)
 }
 
-// batch returns the next blobs to store together, also if next fails after some.
-func (u *upload) batch(next func() (store.Blob, error)) (batch []store.Blob, err error) {
-	for size := 0; size < batchBytes; {
-		b, err := next()
-		if err != nil {
-			return batch, err
-		}
-		u.uploaded++
-		if u.sent[b.SHA256] {
-			u.c.Free(int64(len(b.Body)))
-			continue
-		}
-		u.sent[b.SHA256] = true
-		batch, size = append(batch, b), size+len(b.Body)
-	}
-	return batch, nil
+// batch is blobs that are stored together.
+type batch struct {
+	blobs []store.Blob
+	arena []byte // memory of blobs, of batchBytes, or more for a single one: see frames.reserve
+	taken int64  // room that was taken for arena and blobs
 }
 
-// read reads n bytes, for which it takes room as they arrive: n is what the caller says.
-func (u *upload) read(r io.Reader, n int64) ([]byte, error) {
-	var data []byte
-	for have := int64(0); have < n; {
-		more := min(n-have, max(have, 64<<10)) // at most as much as has arrived
-		if err := u.c.Need(more); err != nil {
-			return nil, err
+// errFull says that the batch has no memory left for another blob.
+var errFull = errors.New("the batch is full")
+
+// fill sets batch to the next blobs to store together, also if next fails after some.
+func (u *upload) fill(next func() (store.Blob, error)) error {
+	u.batch = batch{}
+	u.batches++
+	for size := 0; size < batchBytes; {
+		b, err := next()
+		if errors.Is(err, errFull) {
+			return nil
 		}
-		grown := make([]byte, have+more)
-		copy(grown, data)
-		if _, err := io.ReadFull(r, grown[have:]); err != nil {
+		if err != nil {
+			return err
+		}
+		u.uploaded++
+		size += len(b.Body)
+		if !u.sent[b.SHA256] {
+			u.sent[b.SHA256] = true
+			u.batch.blobs = append(u.batch.blobs, b)
+		}
+	}
+	return nil
+}
+
+// done gives back the room of a batch that is stored, but keeps its arena for another one.
+func (u *upload) done(b batch) {
+	switch {
+	case cap(b.arena) > batchBytes:
+		u.large <- b.arena[:0]
+	case b.arena != nil:
+		u.spare <- b.arena[:0]
+	}
+	u.c.Free(b.taken - int64(cap(b.arena)))
+}
+
+// read reads n bytes, in the memory of buf if that is large enough. It takes room for more memory as the bytes arrive:
+// n is what the caller says.
+func (u *upload) read(buf []byte, r io.Reader, n int64) ([]byte, error) {
+	buf = buf[:0]
+	for have := int64(0); have < n; {
+		size := n // a large buffer grows once, because each time leaves garbage
+		if have < batchBytes {
+			size = min(n, max(int64(cap(buf)), 2*have, 64<<10)) // at most twice what has arrived
+		}
+		if more := size - int64(cap(buf)); more > 0 {
+			if err := u.c.Need(more); err != nil {
+				return nil, err
+			}
+			buf = append(make([]byte, 0, size), buf...)
+		}
+		if _, err := io.ReadFull(r, buf[have:size]); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
 			return nil, u.problem(err)
 		}
-		data, have = grown, have+more
+		buf, have = buf[:size], size
 	}
-	return data, nil
+	return buf, nil
 }
 
 // problem converts an error of reading or decompressing an upload to a problem.

@@ -42,7 +42,11 @@ func putVersion(c *request.Call) error {
 			return err
 		}
 	}
-	files, err := u.receive(id, store.Revision{})
+	list, err := u.receive(id, store.Revision{})
+	if err != nil {
+		return err
+	}
+	files, err := tree.Read(list)
 	if err != nil {
 		return err
 	}

@@ -40,14 +40,15 @@ func archiveBytes(c *request.Call) int64 {
 // archive is an upload of files in a tar.
 type archive struct {
 	*upload
-	stream *tarStream
-	tar    *tar.Reader
-	files  []tree.Entry // so far
-	bytes  int64        // sum of their sizes
+	stream  *tarStream
+	tar     *tar.Reader
+	files   []tree.Entry // so far
+	bytes   int64        // sum of their sizes
+	content []byte       // of a file
 }
 
 // receiveTar is receive for a tar.
-func (u *upload) receiveTar(resource int64) (tree.Tree, error) {
+func (u *upload) receiveTar(resource int64) ([]byte, error) {
 	inflated, err := u.inflate()
 	if err != nil {
 		return nil, u.problem(err)
@@ -62,7 +63,7 @@ func (u *upload) receiveTar(resource int64) (tree.Tree, error) {
 	if err != nil {
 		return nil, badArchive("%v", err)
 	}
-	return files, nil
+	return files.Canonical(), nil
 }
 
 // next reads the next file and compresses it; io.EOF after the last one.
@@ -82,14 +83,13 @@ func (a *archive) next() (b store.Blob, err error) {
 	if err := a.c.Need(listCost + 4*int64(len(path))); err != nil {
 		return b, err
 	}
-	content, err := a.read(a.tar, h.Size)
-	if err != nil {
+	if a.content, err = a.read(a.content, a.tar, h.Size); err != nil {
 		return b, err
 	}
-	b = store.NewBlob(content)
+	b = store.NewBlob(a.content)
 	a.files = append(a.files, tree.Entry{Path: path, Mode: tree.ModeOf(uint32(h.Mode)), Size: h.Size, SHA256: b.SHA256})
-	a.c.Free(h.Size)
-	return b, a.c.Need(int64(len(b.Body)))
+	a.batch.taken += int64(cap(b.Body))
+	return b, a.c.Need(int64(cap(b.Body)))
 }
 
 // header returns the header of the next regular file; io.EOF after the last one, once the rest was read.

@@ -202,10 +202,9 @@ func revokeBotToken(c *request.Call) error {
 			return done, err
 		}
 		answer := wire.RevokedBotToken{Bot: bot.BotRefID, ID: revoked.ShortID(), Name: revoked.Name}
-		return request.Done{
-			Account: bot.Account, Action: "token.revoke", Object: answer.ID, Detail: bot.BotRefID,
-			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
-		}, nil
+		done = request.Revocation(bot.Account, "", revoked)
+		done.Detail, done.Reply = bot.BotRefID, &request.Reply{Status: http.StatusOK, Body: answer}
+		return done, nil
 	})
 }
 

@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -10,14 +12,19 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
 )
 
 // drawFiles draws files, some of which are the same in several draws.
@@ -66,7 +73,7 @@ func TestPutBaseFiles_HubHasWhatAClientSends(t *testing.T) {
 			h.Fatal(err)
 		}
 		former := []tree.Tree{nil}
-		rapid.Check(h.T, func(t *rapid.T) {
+		rapid.Check(h, func(t *rapid.T) {
 			files, contents := drawFiles(t)
 			set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: func(e tree.Entry) (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(contents[e.Path])), nil
@@ -101,4 +108,54 @@ func TestPutBaseFiles_HubHasWhatAClientSends(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A push of one changed file among many, as a client sends it after each save.
+func BenchmarkPutBaseFiles_OneOf10000(b *testing.B) {
+	h := newHub(b, "sqlite:"+b.TempDir()+"/hub.db", request.DefaultLimits)
+	alice := h.project()
+	content := func(i, version int) string { return fmt.Sprintf("export const file%d = %d;", i, version) }
+	files := make(tree.Tree, 10_000)
+	for i := range files {
+		text := content(i, 0)
+		path := fmt.Sprintf("src/area%02d/feature%02d/part/file%d.ts", i%7, i/7%37, i)
+		files[i] = tree.Entry{Path: path, Mode: tree.Regular, Size: int64(len(text)), SHA256: store.Digest([]byte(text))}
+	}
+	files, err := tree.New(files)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all []string
+	for i := range files {
+		all = append(all, content(i, 0))
+	}
+	alice.send("PUT", baseFiles, wire.UploadType, upload(files, all...)).want(200)
+	// Not its list, but an earlier one is the dictionary of all that follow.
+	var bodies [][]byte
+	var bases []string
+	for version := range b.N {
+		former, text := files.Canonical(), content(4711, version+1)
+		bases = append(bases, files.Digest())
+		files[4711].Size, files[4711].SHA256 = int64(len(text)), store.Digest([]byte(text))
+		var body []byte
+		for _, frame := range [][]byte{storetest.CompressWith(files.Canonical(), former), store.Compress([]byte(text))} {
+			body = append(binary.AppendUvarint(body, uint64(len(frame))), frame...)
+		}
+		bodies = append(bodies, body)
+	}
+	b.ResetTimer()
+	cpu := cpuTime(b)
+	for i, body := range bodies {
+		alice.send("PUT", baseFiles+"?base="+bases[i], wire.UploadType, body).want(200)
+	}
+	b.ReportMetric(float64((cpuTime(b)-cpu).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
+// cpuTime is how long the processors have worked for this process.
+func cpuTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -79,6 +79,9 @@ func (h *Hub) Handle(method string, e *wire.Endpoint, f Handler) httprouter.Hand
 			if err := c.admit(); err != nil {
 				return err
 			}
+			if _, err := c.Query(); err != nil { // so that no handler uses a part of it
+				return err
+			}
 			return f(c)
 		})
 	}
@@ -205,11 +208,12 @@ func (c *Call) View() store.View { return c.Hub.Store.View(c.Ctx()) }
 // Param returns the value of a parameter of the path, "" if it has none of that name.
 func (c *Call) Param(name string) string { return c.Params.ByName(name) }
 
-// Query returns the parameters of the query, 422 if it is malformed.
+// Query returns the parameters of the query, 400 if it is malformed. In handlers of endpoints it is not: they may use
+// [url.URL.Query], which leaves out what is malformed.
 func (c *Call) Query() (url.Values, error) {
 	q, err := url.ParseQuery(c.R.URL.RawQuery)
 	if err != nil {
-		return nil, InvalidBody("", "malformed query: %v", err)
+		return nil, Problemf(http.StatusBadRequest, wire.CodeInvalidBody, "malformed query: %v", err)
 	}
 	return q, nil
 }

@@ -20,7 +20,7 @@ import (
 // Bearer returns the owner of a token that was sent in another place than the Authorization header, such as a form. It
 // fails with a 401 if the token is invalid.
 func (c *Call) Bearer(token string) (*store.Access, error) {
-	return lookUp(c.View(), store.Ask{Token: pat.Hash(token)})
+	return lookUp(c.View().Access, store.Ask{Token: pat.Hash(token)})
 }
 
 // NeedTokens returns a 403 for callers who cannot create tokens: bots, and those whose token is restricted or can only
@@ -135,9 +135,11 @@ func (c *Call) MayRevoke(scopes []string) error {
 }
 
 // Revocation returns the rows of the audit log about a revoked token of an account, and the tokens that were revoked
-// with it. The actor is the user who did it, "" for the caller.
-func Revocation(account, actor string, t *store.RevokedToken) Done {
-	done := Done{Account: account, Actor: actor, Action: "token.revoke", Object: t.ShortID()}
+// with it. The token itself has none if it was revoked before. The actor is the user who did it, "" for the caller.
+func Revocation(account, actor string, t *store.RevokedToken) (done Done) {
+	if !t.WasRevoked {
+		done = Done{Account: account, Actor: actor, Action: "token.revoke", Object: t.ShortID()}
+	}
 	for _, with := range t.With {
 		done.Also = append(done.Also, Done{
 			Account: account, Actor: actor, Action: "token.revoke", Object: with.ShortID(),

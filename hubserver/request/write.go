@@ -47,7 +47,7 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	var first *store.Answer
 	err = c.Hub.Store.Write(c.Ctx(), func(tx *store.Tx) (err error) {
 		done, first = Done{}, nil
-		if err := c.permitAgain(tx.View); err != nil {
+		if err := c.permitAgain(tx); err != nil {
 			return err
 		}
 		if claim != nil {
@@ -176,10 +176,7 @@ const (
 // push have. via is one of [wire.Via]; for a session it becomes page, unless it is a restore. It fails with a
 // 422 if a parameter is too long.
 func (c *Call) Author(via string) (store.Author, error) {
-	q, err := c.Query()
-	if err != nil {
-		return store.Author{}, err
-	}
+	q := c.R.URL.Query()
 	if c.Access.Session != 0 && via != string(wire.ViaRestore) {
 		via = string(wire.ViaPage)
 	}

@@ -46,7 +46,7 @@ func (db *DB) openPostgres(address string, connections int) error {
 	forWrites := max(connections, MinConnections) / 2
 	db.writes = openPool(cfg, forWrites)
 	db.reads = openPool(cfg, max(connections, MinConnections)-forWrites)
-	db.view, db.lists = numbered{db.reads}, bun.NewDB(db.reads, pgdialect.New())
+	db.view, db.lists = numbered{db: db.reads}, bun.NewDB(db.reads, pgdialect.New())
 	return nil
 }
 

@@ -60,6 +60,49 @@ func TestWrite_EndsRetriesAsUnavailable(t *testing.T) {
 	}
 }
 
+func TestSend_FailsTheWrite(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	for _, mode := range []string{"cache_statement", "exec"} { // exec is for poolers
+		db := openEmpty(t, address+"&default_query_exec_mode="+mode)
+		write := func(f func(tx *sqldb.Tx) error) error { return db.Write(t.Context(), f) }
+		send := func(tx *sqldb.Tx, at sqldb.Time) error { return tx.Send("INSERT INTO sent (at) VALUES (?)", at) }
+		if err := write(func(tx *sqldb.Tx) error {
+			return tx.Send("CREATE TABLE sent (at BIGINT PRIMARY KEY)")
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(func(tx *sqldb.Tx) error { return send(tx, 1) }); err != nil {
+			t.Error(err)
+		}
+		for name, f := range map[string]func(tx *sqldb.Tx) error{
+			"with the commit":  func(tx *sqldb.Tx) error { return errors.Join(send(tx, 2), send(tx, 1)) },
+			"with a statement": func(tx *sqldb.Tx) error { _, err := tx.Exec("SELECT 1"); return errors.Join(send(tx, 1), err) },
+			"with a query": func(tx *sqldb.Tx) error {
+				return errors.Join(send(tx, 2), send(tx, 1), tx.One(sqldb.Row(new(int64)), "SELECT 1::bigint"))
+			},
+		} {
+			if err := write(f); !errors.Is(err, sqldb.ErrExists) {
+				t.Errorf("%s, %s: %v, want ErrExists", mode, name, err)
+			}
+		}
+		ignored := func(tx *sqldb.Tx) error {
+			_, _ = tx.Exec("INSERT INTO sent (at) VALUES (?)", sqldb.Time(1))
+			return nil
+		}
+		if err := write(ignored); !errors.Is(err, sqldb.ErrUnavailable) {
+			t.Errorf("%s: a failure that was ignored: %v", mode, err)
+		}
+		var n int
+		err := write(func(tx *sqldb.Tx) error {
+			return errors.Join(send(tx, 3), tx.One(sqldb.Row(&n), "SELECT count(*) FROM sent"), tx.Send("DROP TABLE sent"))
+		})
+		if err != nil || n != 2 {
+			t.Errorf("%s: %d rows, %v", mode, n, err)
+		}
+	}
+}
+
 func TestWrite_MeaningOfErrors(t *testing.T) {
 	t.Parallel()
 	db := open(t, storetest.Postgres(t))

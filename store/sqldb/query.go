@@ -19,8 +19,16 @@ import (
 
 // runner runs SQL on a pool or a connection.
 type runner interface {
-	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
-	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	query(ctx context.Context, text string, args []any) (rows, error)
+	exec(ctx context.Context, text string, args []any) (sql.Result, error)
+}
+
+// rows are [sql.Rows], or those of a pipeline.
+type rows interface {
+	Next() bool
+	Scan(to ...any) error
+	Err() error
+	Close() error
 }
 
 // View reads the database for one request: outside of a transaction, or inside (see Tx).
@@ -42,14 +50,14 @@ func Row(fields ...any) []any { return fields }
 
 // Reader is a View, or a type that embeds one, such as Tx.
 type Reader interface {
-	each(scan func(*sql.Rows) error, text string, args []any) error
+	each(scan func(rows) error, text string, args []any) error
 }
 
 // each calls scan for each row of a query.
-func (v View) each(scan func(*sql.Rows) error, text string, args []any) error {
+func (v View) each(scan func(rows) error, text string, args []any) error {
 	ctx, cancel := v.limited()
 	defer cancel()
-	rows, err := v.db.QueryContext(ctx, text, args...)
+	rows, err := v.db.query(ctx, text, args)
 	if err != nil {
 		return wrap(err)
 	}
@@ -65,9 +73,9 @@ func (v View) each(scan func(*sql.Rows) error, text string, args []any) error {
 // One reads the only row of a query. ErrNotFound means that there is no row, and nothing else.
 func (v View) One(to []any, text string, args ...any) error {
 	found := false
-	err := v.each(func(rows *sql.Rows) error {
+	err := v.each(func(r rows) error {
 		found = true
-		return wrap(rows.Scan(to...))
+		return wrap(r.Scan(to...))
 	}, text, args)
 	if err == nil && !found {
 		err = ErrNotFound
@@ -83,9 +91,9 @@ func (v View) Exists(text string, args ...any) (exists bool, err error) {
 // Each calls f with each row of a query, until f fails. fields returns where the columns are stored in a T. f must
 // not use v.
 func Each[T any](v Reader, fields func(*T) []any, f func(T) error, text string, args ...any) error {
-	return v.each(func(rows *sql.Rows) error {
+	return v.each(func(r rows) error {
 		var item T
-		if err := rows.Scan(fields(&item)...); err != nil {
+		if err := r.Scan(fields(&item)...); err != nil {
 			return wrap(err)
 		}
 		return f(item)
@@ -110,12 +118,23 @@ func Column[T any](v Reader, text string, args ...any) ([]T, error) {
 func (tx *Tx) Exec(text string, args ...any) (int, error) {
 	ctx, cancel := tx.limited()
 	defer cancel()
-	result, err := tx.db.ExecContext(ctx, text, args...)
+	result, err := tx.db.exec(ctx, text, args)
 	if err != nil {
 		return 0, wrap(err)
 	}
 	n, err := result.RowsAffected()
 	return int(n), err
+}
+
+// Send is Exec without an answer: on PostgreSQL the statement travels with the next one, or with the commit, which then
+// returns its error. It is for the last statements of a transaction, which cannot fail for a reason that f knows.
+func (tx *Tx) Send(text string, args ...any) error {
+	if p, ok := tx.db.(*pipeline); ok {
+		p.queue(text, args)
+		return nil
+	}
+	_, err := tx.Exec(text, args...)
+	return err
 }
 
 // limited returns the context of a statement. Nothing interrupts SQLite, see prepared.
@@ -167,7 +186,7 @@ func (p *prepared) statement(text string) (*sql.Stmt, error) {
 	return known.(*sql.Stmt), nil
 }
 
-func (p *prepared) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (p *prepared) query(ctx context.Context, text string, args []any) (rows, error) {
 	s, err := p.statement(text)
 	if err != nil {
 		return nil, err
@@ -175,7 +194,7 @@ func (p *prepared) QueryContext(ctx context.Context, text string, args ...any) (
 	return s.QueryContext(context.WithoutCancel(ctx), args...)
 }
 
-func (p *prepared) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+func (p *prepared) exec(ctx context.Context, text string, args []any) (sql.Result, error) {
 	s, err := p.statement(text)
 	if err != nil {
 		return nil, err
@@ -192,9 +211,13 @@ func (p *prepared) close() {
 	})
 }
 
-// numbered is the runner of PostgreSQL, whose placeholders are $1, $2, … pgx prepares each text once for each
-// connection.
-type numbered struct{ runner }
+// numbered is the runner of PostgreSQL outside of writes. pgx prepares each text once for each connection.
+type numbered struct {
+	db interface { // *sql.DB or *sql.Tx
+		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+		ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	}
+}
 
 var (
 	pgWords = strings.NewReplacer("@now", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
@@ -202,7 +225,7 @@ var (
 	texts sync.Map // results of number, by text
 )
 
-// number returns a text as PostgreSQL takes it.
+// number returns a text as PostgreSQL takes it, with $1, $2 and so on.
 func number(text string) string {
 	if known, ok := texts.Load(text); ok {
 		return known.(string)
@@ -216,10 +239,10 @@ func number(text string) string {
 	return numbered
 }
 
-func (n numbered) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return n.runner.QueryContext(ctx, number(text), args...)
+func (n numbered) query(ctx context.Context, text string, args []any) (rows, error) {
+	return n.db.QueryContext(ctx, number(text), args...)
 }
 
-func (n numbered) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	return n.runner.ExecContext(ctx, number(text), args...)
+func (n numbered) exec(ctx context.Context, text string, args []any) (sql.Result, error) {
+	return n.db.ExecContext(ctx, number(text), args...)
 }

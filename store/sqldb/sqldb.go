@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 )
 
@@ -134,7 +135,7 @@ func (db *DB) Snapshot(ctx context.Context, f func(v View) error) error {
 	defer tx.Rollback()
 	v := View{ctx: ctx, db: &prepared{db: tx}, of: db, long: true}
 	if db.IsPostgres() {
-		v.db = numbered{tx}
+		v.db = numbered{db: tx}
 		_, err = tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0")
 	}
 	if err != nil {
@@ -177,17 +178,13 @@ func (db *DB) transact(ctx context.Context, f func(tx *Tx) error) error {
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, transactionTime)
 	defer cancel()
-	begun, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return unavailable(err)
-	}
-	defer begun.Rollback() // after a commit it does nothing
-	tx := &Tx{View: View{ctx: ctx, db: numbered{begun}, of: db}}
-	if err := f(tx); err != nil {
-		return err
-	}
-	if err = wrap(begun.Commit()); err != nil && !errors.Is(err, ErrFull) && !isConflict(err) {
-		err = unavailable(err) // it may have been committed
-	}
-	return err
+	return conn.Raw(func(driver any) error {
+		p := &pipeline{conn: driver.(*stdlib.Conn).Conn()}
+		defer p.end()
+		p.batch.Queue("BEGIN")
+		if err := f(&Tx{View: View{ctx: ctx, db: p, of: db}}); err != nil {
+			return err
+		}
+		return p.commit(ctx)
+	})
 }

@@ -224,7 +224,7 @@ func (w *writer) note(err error) error {
 
 // exec runs a statement about the transaction itself.
 func (w *writer) exec(text string) error {
-	_, err := w.on.ExecContext(context.Background(), text)
+	_, err := w.on.exec(context.Background(), text, nil)
 	return w.note(wrap(err))
 }
 
