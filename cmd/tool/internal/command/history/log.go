@@ -114,9 +114,9 @@ func LogCommand(a *app.App) *cobra.Command {
 		Use:   "log [<project>]",
 		Short: "List who changed a hub project's config, or its base files",
 		Long: `List the writes that changed a project's config, newest first: their number,
-the revision, when, who, through what, and how many keys were + added, ~ changed,
-- removed. The first one is the present config. With --base-files it lists the
-pushes that changed the base files, with the set's digest.
+the revision, when, who, through what, and how many keys were + added,
+~ changed, - removed. The first one is the present config. With --base-files it
+lists the pushes that changed the base files, with the set's digest.
 
 tool show shows one of them, tool restore restores one. The hub keeps the newest
 200 of a project and all of the last 90 days, unless its administrator chose
