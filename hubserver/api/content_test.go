@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -232,6 +233,34 @@ func TestPutBaseFiles_ManyAtOnceAllSucceed(t *testing.T) {
 }
 
 // A stack version comes in the same two forms.
+// Large frames wait for each other, also for a list.
+func TestPutBaseFiles_TakesALargeListAndLargeFiles(t *testing.T) {
+	each(t, func(h *hub) {
+		alice := h.project()
+		random := rand.NewChaCha8([32]byte{})
+		text := func(size int) string {
+			b := make([]byte, size)
+			_, _ = random.Read(b)
+			return string(b)
+		}
+		contents := []string{"x", text(3 << 20), "y", text(3<<20 + 1), text(1 << 20), text(1<<20 + 1), text(4 << 20)}
+		files := listOf(t, contents...)
+		for i := range 19_000 {
+			e := files[0]
+			e.Path = fmt.Sprintf("%x%d", text(128), i)
+			files = append(files, e)
+		}
+		files, err := tree.New(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := store.Compress(files.Canonical()); len(list) < 2<<20 {
+			t.Fatalf("the list has only %d bytes", len(list))
+		}
+		alice.send("PUT", baseFiles, wire.UploadType, upload(files, contents...)).want(200)
+	})
+}
+
 func TestPutVersion_AsFrames(t *testing.T) {
 	each(t, func(h *hub) {
 		alice := h.as("alice")

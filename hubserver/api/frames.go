@@ -64,6 +64,7 @@ func (f *frames) readList(base store.Revision) error {
 	if err != nil {
 		return err
 	}
+	f.done(f.batch) // the list's frame
 	count := bytes.Count(f.list, []byte("\n"))
 	if err := f.c.Need(listCost * int64(count)); err != nil {
 		return err
