@@ -6,8 +6,11 @@ package apisource
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,9 +68,9 @@ func Bundle(read ReadFile, name string) (*Source, error) {
 		indexes: map[*yaml.Node]map[string]*yaml.Node{},
 	}
 	b.files = map[string]*file{path: b.root}
-	root, err := parse(data)
-	if err != nil {
-		s.Problems = []Problem{syntaxProblem(path, err)}
+	root, problem := parse(path, data)
+	if problem != nil {
+		s.Problems = []Problem{*problem}
 		return s, nil
 	}
 	if b.root.node, err = b.copy(root, 0); err != nil {
@@ -119,6 +122,28 @@ func unstyle(n *yaml.Node) {
 	}
 }
 
+// Check returns what keeps a text from being an API description, nil if it is one.
+func Check(path string, text []byte) *Problem {
+	var members map[string]jsontext.Value // of JSON, which is read faster than as YAML
+	var root *yaml.Node
+	var problem *Problem
+	if json.Unmarshal(bytes.TrimPrefix(text, byteOrderMark), &members) != nil || members == nil {
+		root, problem = parse(path, text)
+	}
+	has := func(name string) bool { return members[name] != nil || get(root, name) != nil }
+	switch {
+	case problem != nil:
+	case members == nil && root.Kind != yaml.MappingNode:
+		problem = &Problem{path, 1, 1, "it is not an object"}
+	case !has("openapi") && !has("swagger"):
+		problem = &Problem{path, 1, 1, "it has neither openapi nor swagger"}
+	default:
+		return nil
+	}
+	problem.Detail = "the API description is not valid: " + problem.Detail
+	return problem
+}
+
 // Title returns info.title of an API description, "" for none.
 func Title(document []byte) string {
 	var found struct {
@@ -126,14 +151,39 @@ func Title(document []byte) string {
 			Title string `json:"title" yaml:"title"`
 		} `json:"info" yaml:"info"`
 	}
-	var err error
+	read := yaml.Unmarshal
 	if jsontext.Value(document).IsValid() {
-		err = json.Unmarshal(document, &found)
-	} else {
-		err = yaml.Unmarshal(document, &found)
+		read = func(text []byte, v any) error { return json.Unmarshal(text, v) }
 	}
-	if err != nil {
+	if read(document, &found) != nil {
 		return ""
 	}
 	return found.Info.Title
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// parse reads a text that is exactly one YAML document, which JSON is too.
+func parse(path string, text []byte) (*yaml.Node, *Problem) {
+	decoder := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, byteOrderMark)))
+	var first, second yaml.Node
+	err := decoder.Decode(&first)
+	if errors.Is(err, io.EOF) {
+		return nil, &Problem{path, 1, 1, "it is empty"}
+	}
+	if err == nil {
+		if err = decoder.Decode(&second); err == nil {
+			return nil, &Problem{path, second.Line, 1, "more than one document: a file has one"}
+		} else if errors.Is(err, io.EOF) {
+			return first.Content[0], nil
+		}
+	}
+	p := Problem{path, 1, 1, strings.TrimPrefix(err.Error(), "yaml: ")}
+	if line := yamlLine.FindStringSubmatch(p.Detail); line != nil {
+		p.Detail = p.Detail[len(line[0]):]
+		_, _ = fmt.Sscan(line[1], &p.Line) // digits
+	}
+	return nil, &p
 }

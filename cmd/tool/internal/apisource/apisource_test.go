@@ -201,6 +201,19 @@ c
 	}
 }
 
+// Only the first document of a file could be used, and the rest would be lost without a word.
+func TestBundle_RefusesASecondDocument(t *testing.T) {
+	const root = "openapi: 3.0.0\npaths:\n  /a: {$ref: a.yaml}\n"
+	s, err := apisource.Bundle(files("-- openapi.yaml --\n"+root+"-- a.yaml --\nget: {}\n---\npost: {}\n"), "openapi.yaml")
+	if want := "[a.yaml:2:1: more than one document: a file has one]"; err != nil || fmt.Sprint(s.Problems) != want {
+		t.Errorf("%v, %v, want %s", s, err, want)
+	}
+	s, err = apisource.Bundle(files("-- openapi.yaml --\n"+root+"---\nb: 1\n-- a.yaml --\nget: {}\n"), "openapi.yaml")
+	if want := "[openapi.yaml:4:1: more than one document: a file has one]"; err != nil || fmt.Sprint(s.Problems) != want {
+		t.Errorf("%v, %v, want %s", s, err, want)
+	}
+}
+
 func TestBundle_Limits(t *testing.T) {
 	many := "-- openapi.yaml --\nopenapi: 3.0.0\ncomponents:\n  schemas:\n"
 	for i := range apisource.MaxFiles {

@@ -39,11 +39,8 @@ type bundler struct {
 
 // component is a value that becomes a component of the document.
 type component struct {
-	section []string
-	name    string
-	value   *yaml.Node
-	is      string // its type
-	pointer string
+	is, name string // its type, and its name among those of the type
+	value    *yaml.Node
 }
 
 func (b *bundler) bundle() error {
@@ -56,19 +53,22 @@ func (b *bundler) bundle() error {
 	}
 	for i := 0; i < len(b.moved); i++ { // visiting one can move more
 		m := b.moved[i]
-		if err := b.visit(m.value, m.is, b.root, m.pointer, 0); err != nil {
+		if err := b.visit(m.value, m.is, b.root, b.section(m.is)+m.name, 0); err != nil {
 			return err
 		}
 	}
 	for _, m := range b.moved {
 		place := b.root.node
-		for _, name := range m.section {
+		for _, name := range b.sections[m.is] {
 			place = child(place, name)
 		}
 		add(place, m.name, m.value) // which no other component has as its name
 	}
 	return nil
 }
+
+// section returns the pointer of the components of a type, with a slash at its end.
+func (b *bundler) section(t string) string { return "/" + strings.Join(b.sections[t], "/") + "/" }
 
 // learnVersion sets what differs between the versions of OpenAPI.
 func (b *bundler) learnVersion() {
@@ -94,11 +94,9 @@ func (b *bundler) learnVersion() {
 // references lead to it.
 func (b *bundler) components() error {
 	for _, name := range slices.Sorted(maps.Keys(b.sections)) {
-		place, f, pointer := b.root.node, b.root, ""
+		place, f := b.root.node, b.root
 		for _, segment := range b.sections[name] {
-			place = get(place, segment)
-			pointer += "/" + escape(segment)
-			if place == nil {
+			if place = get(place, segment); place == nil {
 				break
 			}
 			var err error
@@ -107,7 +105,7 @@ func (b *bundler) components() error {
 			}
 		}
 		for i := 0; place != nil && place.Kind == yaml.MappingNode && i+1 < len(place.Content); i += 2 {
-			entry, home := place.Content[i+1], pointer+"/"+escape(place.Content[i].Value)
+			entry, home := place.Content[i+1], b.section(name)+escape(place.Content[i].Value)
 			b.taken[home] = 1
 			target, from, err := b.find(refOf(entry), b.fileOf(entry, f))
 			if err != nil {
@@ -266,10 +264,9 @@ func (b *bundler) move(ref, target *yaml.Node, from *file, t string) error {
 		return fmt.Errorf("%s: %w", from.path, err)
 	}
 	b.from[moved] = from
-	section := "/" + strings.Join(b.sections[t], "/") + "/"
-	name := b.free(section, nameFor(ref.Value, from))
-	b.homes[target] = "#" + section + name
-	b.moved = append(b.moved, component{b.sections[t], name, moved, t, section + name})
+	name := b.free(b.section(t), nameFor(ref.Value, from))
+	b.homes[target] = "#" + b.section(t) + name
+	b.moved = append(b.moved, component{t, name, moved})
 	b.point(ref, b.homes[target])
 	return nil
 }

@@ -1,10 +1,7 @@
 package apisource
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"path"
 	"regexp"
@@ -93,9 +90,9 @@ func (b *bundler) openFile(ref *yaml.Node, name string, f *file) (*file, error) 
 	case ".md", ".txt", ".html":
 		opened.node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(data)}
 	default:
-		root, err := parse(data)
-		if err != nil {
-			b.problems = append(b.problems, syntaxProblem(real, err))
+		root, problem := parse(real, data)
+		if problem != nil {
+			b.problems = append(b.problems, *problem)
 			opened = nil
 		} else if opened.node, err = b.copy(root, 0); err != nil {
 			return nil, fmt.Errorf("%s: %w", real, err)
@@ -110,26 +107,4 @@ func (b *bundler) report(f *file, at *yaml.Node, format string, args ...any) {
 	if len(b.problems) < maxProblems && !slices.Contains(b.problems, p) {
 		b.problems = append(b.problems, p)
 	}
-}
-
-func parse(data []byte) (*yaml.Node, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	var document yaml.Node
-	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, errors.New("it is empty")
-	} else if err != nil {
-		return nil, err
-	}
-	return document.Content[0], nil
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
-
-func syntaxProblem(path string, err error) Problem {
-	p := Problem{File: path, Line: 1, Column: 1, Detail: strings.TrimPrefix(err.Error(), "yaml: ")}
-	if parts := yamlLine.FindStringSubmatch(err.Error()); parts != nil {
-		p.Detail = parts[2]
-		_, _ = fmt.Sscan(parts[1], &p.Line) // digits
-	}
-	return p
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -16,31 +15,20 @@ import (
 
 // JSON returns a description, which is JSON or YAML, as JSON. Numbers keep their text.
 func JSON(document []byte) ([]byte, error) {
-	document = bytes.TrimPrefix(document, []byte("\ufeff"))
+	document = bytes.TrimPrefix(document, byteOrderMark)
 	if value := jsontext.Value(document); value.IsValid() && value.Kind() == '{' {
 		return document, nil
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(document))
-	var first, second yaml.Node
-	err := decoder.Decode(&first)
-	if errors.Is(err, io.EOF) {
-		return nil, errors.New("it is empty")
-	}
-	if err == nil {
-		if err = decoder.Decode(&second); err == nil {
-			return nil, errors.New("it has more than one document")
+	root, problem := parse("", document)
+	if problem != nil {
+		syntax, notJSON := errors.AsType[*wire.SyntaxError](wire.CheckSyntax(document))
+		if notJSON && bytes.HasPrefix(bytes.TrimSpace(document), []byte("{")) {
+			line := 1 + bytes.Count(document[:syntax.Offset], []byte("\n"))
+			return nil, fmt.Errorf("malformed JSON in line %d: %w", line, syntax.Err)
 		}
+		return nil, fmt.Errorf("malformed YAML: line %d: %s", problem.Line, problem.Detail)
 	}
-	syntax, notJSON := errors.AsType[*wire.SyntaxError](wire.CheckSyntax(document))
-	switch {
-	case errors.Is(err, io.EOF):
-	case notJSON && bytes.HasPrefix(bytes.TrimSpace(document), []byte("{")):
-		line := 1 + bytes.Count(document[:syntax.Offset], []byte("\n"))
-		return nil, fmt.Errorf("malformed JSON in line %d: %w", line, syntax.Err)
-	default:
-		return nil, fmt.Errorf("malformed YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	root, err := (&bundler{left: maxValues}).copy(first.Content[0], 0) // which bounds what aliases make of it
+	root, err := (&bundler{left: maxValues}).copy(root, 0) // which bounds what aliases make of it
 	if err != nil {
 		return nil, err
 	}

@@ -72,17 +72,14 @@ func (b *bundler) step(n *yaml.Node, segment string) *yaml.Node {
 
 // child returns the mapping that is a member of n, which gets one if it has none.
 func child(n *yaml.Node, name string) *yaml.Node {
-	c := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value != name {
-			continue
-		}
-		if n.Content[i+1].Kind != yaml.MappingNode {
-			n.Content[i+1] = c
-		}
-		return n.Content[i+1]
+	c := get(n, name)
+	if c == nil {
+		c = &yaml.Node{}
+		add(n, name, c)
 	}
-	add(n, name, c)
+	if c.Kind != yaml.MappingNode {
+		*c = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	}
 	return c
 }
 
