@@ -211,6 +211,8 @@ func check(v any, about ref.Ref) string {
 		valid = tree.ValidDigest(v.Revision) && (v.Replaced == nil || tree.ValidDigest(v.Replaced.Revision)) &&
 			areVersions(v.StackVersion, v.UseStackVersion)
 		named = v.Project
+	case *wire.CheckedSettings:
+		valid = v.Findings != nil
 	case *wire.ConfigHistory:
 		valid = !slices.ContainsFunc(v.Entries, func(e wire.ConfigEntry) bool { return !tree.ValidDigest(e.Revision) })
 	case *wire.BaseFiles:

@@ -78,6 +78,15 @@ func (c *Client) CheckConfig(
 	return result[wire.ConfigWritten](ctx, c, to(wire.OpCheckConfig, r).dryRun().match(ifRevision).json(body))
 }
 
+// CheckSettings returns what a JSON Schema does not allow in settings, whatever project they are for.
+func (c *Client) CheckSettings(ctx context.Context, body wire.CheckSettings) ([]wire.FieldError, error) {
+	checked, err := result[wire.CheckedSettings](ctx, c, to(wire.OpCheckSettings, ref.Ref{}).json(body))
+	if err != nil {
+		return nil, err
+	}
+	return checked.Findings, nil
+}
+
 // PatchConfig sets and removes keys of a project's config. With ifRevision it does so
 // only if that is the config's revision.
 func (c *Client) PatchConfig(

@@ -373,6 +373,10 @@ func calls() []call {
 			_, err := c.CheckConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
 			return err
 		}, answering(200, writtenOf(settings))},
+		{"CheckSettings", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
+			_, err := c.CheckSettings(ctx, wire.CheckSettings{Schema: settings, Settings: settings})
+			return err
+		}, answering(200, wire.CheckedSettings{Findings: []wire.FieldError{}})},
 		{"BaseFiles", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BaseFiles(ctx, project); return err },
 			answering(200, set)},
 		{"PutBaseFiles", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {

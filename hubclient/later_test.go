@@ -46,6 +46,7 @@ func fullAnswers() map[string]http.HandlerFunc {
 		"PutConfig":         of(200, written),
 		"RestoreConfig":     of(200, written),
 		"CheckConfig":       of(200, written),
+		"CheckSettings":     of(200, wire.CheckedSettings{Findings: []wire.FieldError{{Pointer: "/a", Detail: "a"}}}),
 		"BaseFilesRevision": of(200, wire.BaseFiles{BaseFilesSum: sum, Files: files}),
 		"BaseFiles":         of(200, wire.BaseFiles{BaseFilesSum: sum, Files: files}),
 		"PutBaseFiles":      of(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)}),

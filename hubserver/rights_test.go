@@ -107,10 +107,12 @@ func writes(t testing.TB, etag, target string) map[string]slow {
 
 // withoutSample are writing routes without a request here: a caller takes from a budget
 // and makes links and tokens with no role on acme, the form of the history writes configs as PUT
-// does, a check and a plan only read, and a restoration has no body, as the deletion in TestWrites_WaitForARevocation. Those
-// that need an admin are left out, too: the callers here are writers.
-var withoutSample = map[wire.Op]bool{wire.OpTakeRateLimit: true, wire.OpCreateLink: true, wire.OpCreateToken: true, "sendRestore": true, wire.OpRestoreProject: true, wire.OpCheckConfig: true,
-	wire.OpPlanBaseFiles: true}
+// does, checks and a plan only read, and a restoration has no body, as the deletion in
+// TestWrites_WaitForARevocation. Those that need an admin are left out, too: the callers here are writers.
+var withoutSample = map[wire.Op]bool{
+	wire.OpTakeRateLimit: true, wire.OpCreateLink: true, wire.OpCreateToken: true, "sendRestore": true,
+	wire.OpRestoreProject: true, wire.OpCheckConfig: true, wire.OpCheckSettings: true, wire.OpPlanBaseFiles: true,
+}
 
 // written describes all that the routes write.
 func (h *testHub) written() string {

@@ -10,6 +10,9 @@ import (
 )
 
 func init() {
+	rows["POST /v1/settings/check"] = row{request: func(*matrix) (string, any) {
+		return "/v1/settings/check", `{"schema": {}, "settings": {}}`
+	}, there: ok(200), absent: ok(200)}
 	rows["GET /v1/stacks/{account}/{slug}/versions/{version}/settings-schema"] = row{
 		role: wire.Reader, request: named("/v1/stacks", "site", "/versions/1.0.0/settings-schema"), there: gone, absent: gone,
 	}
@@ -92,6 +95,32 @@ func TestSettings_AreCheckedAgainstSchema(t *testing.T) {
 		enforce(false)
 		hub.as("alice").put(clientCfg, bad).want(200)
 	})
+}
+
+func TestCheckSettings(t *testing.T) {
+	hub := one(t, nil)
+	rita := hub.as("rita")
+	body := func(schema, settings string) typed {
+		return typed{"application/json", []byte(`{"schema": ` + schema + `, "settings": ` + settings + `}`)}
+	}
+	const path = "/v1/settings/check"
+	checked := decoded[wire.CheckedSettings](rita.post(path, body(themeSchema, `{"color": "blue", "size": 1.5}`)).want(200))
+	if f := checked.Findings; len(f) != 2 || f[0].Pointer != "/color" || f[1].Pointer != "/size" || f[1].Detail == "" {
+		t.Errorf("findings %v, want one about /color and one about /size", f)
+	}
+	a := rita.post(path, body(`true`, `{"color": "blue"}`)).want(200)
+	if got := strings.TrimSpace(string(a.body)); got != `{"findings":[]}` {
+		t.Errorf("%s", got)
+	}
+	for _, bad := range []typed{
+		body(`{"type": "nothing"}`, `{}`), body(`{"$ref": "http://127.0.0.1/schema.json"}`, `{}`), body(`{}`, `[]`),
+		{"application/json", []byte(`{"schema": {}}`)}, {"application/json", []byte(`{"settings": {}}`)},
+	} {
+		rita.post(path, bad).problem(422, wire.CodeInvalidBody)
+	}
+	rita.post(path, body(`{"title": "`+strings.Repeat("x", schema.MaxBytes)+`"}`, `{}`)).problem(422, wire.CodeInvalidBody)
+	rita.post(path, body(`{"title": "`+strings.Repeat("x", 2<<20)+`"}`, `{}`)).problem(413, wire.CodeTooLarge)
+	hub.with("").post(path, body(`{}`, `{}`)).problem(401, wire.CodeUnauthorized)
 }
 
 func TestSettings_AreWrittenWhenSchemaIsDamaged(t *testing.T) {

@@ -203,6 +203,17 @@ type PutConfig struct {
 	Settings jsontext.Value `json:"settings,omitzero"`
 }
 
+// CheckSettings is the body of POST /v1/settings/check: settings, and the JSON Schema to check them against.
+type CheckSettings struct {
+	Schema   jsontext.Value `json:"schema"`
+	Settings jsontext.Value `json:"settings"`
+}
+
+// CheckedSettings is the response: what the schema does not allow, at most 100, with pointers into the settings.
+type CheckedSettings struct {
+	Findings []FieldError `json:"findings"`
+}
+
 // PatchConfig is the body of PATCH …/config: flat keys.
 type PatchConfig struct {
 	Set    jsontext.Value `json:"set,omitzero"`

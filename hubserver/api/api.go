@@ -49,6 +49,7 @@ func Routes(w *Watches) []request.Route {
 		{Op: wire.OpGetConfig, Handle: withResource(getConfig)},
 		{Op: wire.OpPutConfig, Handle: putConfig},
 		{Op: wire.OpCheckConfig, Handle: checkConfig},
+		{Op: wire.OpCheckSettings, Handle: checkOtherSettings},
 		{Op: wire.OpPatchConfig, Handle: withResource(patchConfig)},
 		{Op: wire.OpGetConfigHistory, Handle: withResource(getConfigHistory)},
 

@@ -42,7 +42,7 @@ func getFileSchema(c *request.Call) error {
 const checkCost = 16
 
 // checkSettings returns what the schema of a project's stack version does not allow in a config; nothing
-// without a schema. A schema that cannot be applied to the config is one finding, which says so.
+// without a schema.
 func checkSettings(c *request.Call, rule store.SettingsSchema, config flat.Config) ([]wire.FieldError, error) {
 	if rule.Digest == "" {
 		return nil, nil
@@ -51,7 +51,33 @@ func checkSettings(c *request.Call, rule store.SettingsSchema, config flat.Confi
 	if err != nil {
 		return nil, err
 	}
-	settings := config.Unfold()
+	return validate(c, text, config.Unfold())
+}
+
+// checkOtherSettings checks settings that are not stored against a schema that is not either, such as those of
+// a stack that is not published yet.
+func checkOtherSettings(c *request.Call) error {
+	var req wire.CheckSettings
+	limit := c.Hub.Limits.ConfigBytes + schema.MaxBytes + request.MaxJSON
+	if _, err := c.ReadJSON("the body", limit, &req); err != nil {
+		return err
+	}
+	if req.Settings.Kind() != '{' {
+		return request.InvalidBody("/settings", "must be a JSON object")
+	}
+	if err := schema.Check(req.Schema); err != nil {
+		return request.InvalidBody("/schema", "not a JSON Schema that the hub can use: %v", err)
+	}
+	findings, err := validate(c, req.Schema, req.Settings)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, wire.CheckedSettings{Findings: findings})
+}
+
+// validate returns what a schema does not allow in settings. A schema that cannot be applied to them is one
+// finding, which says so.
+func validate(c *request.Call, text, settings []byte) ([]wire.FieldError, error) {
 	memory := checkCost * int64(len(text)+len(settings))
 	if err := c.Need(memory); err != nil {
 		return nil, err
