@@ -82,7 +82,12 @@ func FindingNotes(findings []wire.FieldError) (notes []string) {
 		if i == maxFindings {
 			return append(notes, fmt.Sprintf("the stack's schema does not allow %d more settings", len(findings)-i))
 		}
-		notes = append(notes, "the stack's schema does not allow settings"+f.Pointer+": "+f.Detail)
+		notes = append(notes, FindingText(f))
 	}
 	return notes
+}
+
+// FindingText says what the stack's schema does not allow.
+func FindingText(f wire.FieldError) string {
+	return "the stack's schema does not allow settings" + f.Pointer + ": " + f.Detail
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -167,11 +166,7 @@ func (c *Client) Config() (flat.Config, error) {
 		err = config.Check(ConfigLimits)
 	}
 	if err != nil {
-		at := c.SettingAt("")
-		if c.settings == nil { // then the environment has them
-			at = c.env.doc.at(c.env.settings.Offset)
-		}
-		return flat.Config{}, at.invalid("settings: %w", err)
+		return flat.Config{}, c.SettingAt("").invalid("settings: %w", err)
 	}
 	return config, nil
 }
@@ -179,18 +174,28 @@ func (c *Client) Config() (flat.Config, error) {
 // SettingAt returns the position of the value that a JSON pointer names, relative to
 // settings; of the innermost one that exists on the way.
 func (c *Client) SettingAt(pointer string) Position {
+	if c.env != nil && c.env.settings != nil {
+		if at, whole := follow(*c.env.settings, pointer); whole || c.settings == nil {
+			return c.env.doc.at(at.Offset)
+		}
+	}
 	if c.settings == nil {
 		return Position{File: c.doc.name}
 	}
-	at := jsonedit.Value{Offset: c.settings.Offset, Members: c.ownSettings()}
-	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		next, ok := at.Lookup(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
-		if !ok || pointer == "" {
-			break
+	at, _ := follow(jsonedit.Value{Offset: c.settings.Offset, Members: c.ownSettings()}, pointer)
+	return c.doc.at(at.Offset)
+}
+
+// follow returns the value that a JSON pointer names, else the innermost one that exists on the way.
+func follow(at jsonedit.Value, pointer string) (found jsonedit.Value, whole bool) {
+	for name := range jsontext.Pointer(pointer).Tokens() {
+		next, ok := at.Lookup(name)
+		if !ok {
+			return at, false
 		}
 		at = next
 	}
-	return c.doc.at(at.Offset)
+	return at, pointer != ""
 }
 
 // CheckSecrets refuses a client.json that holds an access token, escaped or not:

@@ -81,12 +81,15 @@ func parse(name string, text []byte) (document, error) {
 	if errors.As(err, &syntax) {
 		if line := ConflictMarker(text); line > 0 {
 			return document{}, Position{name, line, 1}.
-				invalid("git conflict markers: the file was merged with conflicts")
+				invalid(Conflict)
 		}
 		return document{}, Position{name, syntax.Line, syntax.Column}.invalid("%s", syntax.Reason)
 	}
 	return document{d, name}, err
 }
+
+// Conflict says what is wrong with a file that has a conflict marker.
+const Conflict = "git conflict markers: the file was merged with conflicts"
 
 // ConflictMarker returns the first line that git starts a conflict with, 0 for none.
 func ConflictMarker(text []byte) int {

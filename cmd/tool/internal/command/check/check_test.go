@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
@@ -86,7 +87,7 @@ func TestCheck_FindsMarksOfGitConflicts(t *testing.T) {
 func TestCheck_ReadsTheAPIDescription(t *testing.T) {
 	w := world(t)
 	for text, want := range map[string]string{
-		"a: [1": "openapi.json:1:1: the API description is not valid: line 1: did not find expected ',' or ']'",
+		"a: [1": "openapi.json:1:1: the API description is not valid: did not find expected ',' or ']'",
 		"- 1":   "openapi.json:1:1: the API description is not valid: it is not an object",
 		"{}":    "openapi.json:1:1: the API description is not valid: it has neither openapi nor swagger",
 	} {
@@ -117,16 +118,44 @@ func TestCheck_WarnsOfFilesThatHoldSecrets(t *testing.T) {
 	w.Run(check.Command).Done().Prints("tls.key"+warning, ".env"+warning)
 }
 
+const stackWithSchema = `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "s.json"}}`
+
 func TestCheck_ComparesSettingsWithTheSchemaInTheStack(t *testing.T) {
 	w := world(t)
-	w.Write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "s.json"}}`)
+	w.Write(".tool/web/stack.json", stackWithSchema)
 	lines(w, ".tool/web/stack.json: settings.schema names s.json, which is not in the bundle")
-	w.Write(".tool/web/s.json", `{"properties": {"title": {"type": "string"}, "size": {"maximum": 3}}, "additionalProperties": false}`)
+	w.Write(".tool/web/s.json", `{"properties": {"title": {"type": "string"}, "size": {"not": {"minimum": 4}}}, "unevaluatedProperties": false}`)
 	w.Run(check.Command, "web").Done()
 	w.Write(".tool/web/client.json", "{\"source\": \"openapi.json\", \"settings\": {\n \"title\": 1,\n \"size\": 4, \"x\": 1}}")
-	lines(w, ".tool/web/client.json:3:10: settings: size must be at most 3",
-		".tool/web/client.json:2:11: settings: title is a number: the stack's schema allows string",
-		".tool/web/client.json:3:18: settings: x is not allowed")
+	w.Write(".tool/web/client.dev.json", "{\n \"settings\": {\"title\": 2, \"size\": 1, \"x\": null}}")
+	const disallowed = "the stack's schema does not allow settings"
+	lines(w,
+		".tool/web/client.json:3:10: "+disallowed+"/size: 'not' failed",
+		".tool/web/client.json:2:11: "+disallowed+"/title: got number, want string",
+		".tool/web/client.json:3:18: "+disallowed+"/x: false schema",
+		".tool/web/client.dev.json:2:24: "+disallowed+"/title: got number, want string",
+	)
+	w.Write(".tool/web/s.json", `{"type": "strin"}`)
+	out := w.Run(check.Command, "web").Exits(1)
+	if want := ".tool/web/stack.json: settings.schema: "; !strings.Contains(out.Err, want) {
+		t.Errorf("%s lacks %q", out.Err, want)
+	}
+}
+
+func TestCheck_SaysThatTheHubDidNotCheckSettings(t *testing.T) {
+	w := world(t)
+	w.Write(".tool/web/stack.json", stackWithSchema)
+	w.Write(".tool/web/s.json", `{"properties": {"title": {"type": "number"}}}`)
+	lines(w, ".tool/web/client.json:1:49: the stack's schema does not allow settings/title: got string, want number")
+	const note = "the settings were not checked against the stack's schema: "
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	w.Run(check.Command).Done().Prints("no problem found", "note: "+note)
+	w.Env["TOOL_HUB_TOKEN"], w.Env["TOOL_API_ORIGIN"] = w.Token, "http://127.0.0.1:1"
+	began := time.Now()
+	w.Run(check.Command).Done().Prints("no problem found", "note: "+note)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }
 
 func TestCheck_WarnsWithoutFailing(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package check finds what is wrong with local projects without asking the hub, for a hook
-// before a commit. It writes nothing.
+// Package check finds what is wrong with local projects, for a hook before a commit. It writes
+// nothing, and asks the hub about settings alone.
 package check
 
 import (
@@ -38,25 +38,25 @@ func count(projects []string) string {
 
 // Command returns the command check.
 func Command(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	return a.HubFlags(&cobra.Command{
 		Use:   "check [<project>...]",
-		Short: "Check local projects without the hub",
-		Long: `Check everything about local projects that can be checked without the hub, such
-as in a hook before a commit: client.json, environments, stack.json,
-manifest.json, hub.json, settings against the schema in the stack, the API
+		Short: "Check the files of local projects",
+		Long: `Check all files of local projects, such as in a hook before a commit:
+client.json, environments, stack.json, manifest.json, hub.json, the API
 description, base files, and marks of git conflicts. Without <project> all are
 checked. Writes nothing.
 
 Each problem is printed with its file, and its line and column where they are
-known. Settings are checked by the usual keywords of JSON Schema; the hub checks
-by all of them. Of an API description, check finds what keeps the hub from
+known. If the stack has a schema of its settings, published or not, the hub
+checks the settings against it; a note says so when it cannot be asked. Nothing
+else needs the hub. Of an API description, check finds what keeps the hub from
 reading it; a linter such as Redocly or Spectral says more.`,
 		Example: `  tool check
   tool check web shop --json`,
 		Args:              app.Locals,
 		ValidArgsFunction: a.CompleteLocals,
 		RunE:              a.Run(func(ctx context.Context, args []string) error { return run(ctx, a, args) }),
-	}
+	})
 }
 
 func run(ctx context.Context, a *app.App, names []string) error {
@@ -69,28 +69,35 @@ func run(ctx context.Context, a *app.App, names []string) error {
 			return failure.At(app.StageRead, err)
 		}
 	}
-	found := &findings{}
-	found.hub(ws)
+	c := &check{app: a}
+	c.hub(ws)
 	for _, name := range names {
 		local, err := ws.Project(name)
 		if err != nil {
 			return failure.At(app.StageRead, err)
 		}
-		found.project(ctx, a, local)
+		c.project(ctx, local)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 	errors := 0
-	for _, v := range found.all {
+	for _, v := range c.found {
 		if v.Severity == failure.SeverityError {
 			errors++
 		}
 	}
 	if errors > 0 {
 		f := failure.New(failure.CodeCheckFailed, "%s in %s", app.Count(errors, "error", "errors"), count(names))
-		f.Findings = found.all
+		f.Findings = c.found
+		if c.unasked != "" {
+			a.Warn(c.unasked)
+		}
 		return f
 	}
-	return a.Show(&checked{Workspace: ws.Dir, Projects: names, Findings: found.all})
+	r := &checked{Workspace: ws.Dir, Projects: names, Findings: c.found}
+	if c.unasked != "" {
+		r.Note("%s", c.unasked)
+	}
+	return a.Show(r)
 }
