@@ -7,13 +7,19 @@ package jsonedit
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 )
 
-const byteOrderMark = "\ufeff"
+const (
+	byteOrderMark = "\ufeff"
+	whitespace    = " \t\r\n"
+)
 
 // Document is a JSON object and its text.
 type Document struct {
@@ -26,8 +32,6 @@ type Value struct {
 	Text    jsontext.Value // as written, without white space around it
 	Offset  int            // bytes into the text that was parsed
 	Members []Member       // of an object, in the text's order
-
-	tree *hujson.Value // nil unless it was parsed
 }
 
 // Member is a member of an object.
@@ -36,7 +40,7 @@ type Member struct {
 	Offset int    // of the name's opening quote
 	Value  Value
 
-	tree *hujson.ObjectMember // nil unless it was parsed
+	nameEnd int // offset
 }
 
 // Parse reads a text that is exactly one JSON object, after a byte order mark or
@@ -53,51 +57,131 @@ func Parse(text []byte) (*Document, error) {
 }
 
 // ParseValue reads a text that is exactly one JSON value, strictly: no comment, no
-// trailing comma, no member twice, nothing but UTF-8. The error is a *SyntaxError.
+// trailing comma, no member twice, nothing but UTF-8, at most 10,000 levels. The error is a
+// *SyntaxError.
 func ParseValue(text []byte) (Value, error) {
-	// hujson bounds no depth, takes comments, and needs 80 bytes for each element of an array,
-	// of which none is edited alone.
-	blank, err := outline(text)
+	r := reader{text: text, skipped: len(text) - len(bytes.TrimPrefix(text, []byte(byteOrderMark)))}
+	r.Decoder = jsontext.NewDecoder(bytes.NewBuffer(text[r.skipped:]))
+	root, err := r.value()
 	if err != nil {
-		return Value{}, err
+		return Value{}, r.explain(err)
 	}
-	tree, err := hujson.Parse(blank)
-	if err != nil {
-		return Value{}, syntaxError(text, 0, err.Error())
+	rest := bytes.TrimLeft(text[root.end():], whitespace)
+	switch {
+	case len(rest) == 0:
+		return root, nil
+	case startsComment(rest):
+		return Value{}, syntaxError(text, len(text)-len(rest), "JSON has no comments")
 	}
-	return valueOf(text, &tree), nil
+	return Value{}, syntaxError(text, len(text)-len(rest), "the end of the file was expected")
 }
 
-func valueOf(text []byte, tree *hujson.Value) Value {
-	v := Value{Text: text[tree.StartOffset:tree.EndOffset], Offset: tree.StartOffset, tree: tree}
-	object, ok := tree.Value.(*hujson.Object)
-	if !ok {
-		return v
+// reader reads the values of a text.
+type reader struct {
+	*jsontext.Decoder
+	text    []byte
+	skipped int // length of the byte order mark
+}
+
+func (r *reader) offset() int { return r.skipped + int(r.InputOffset()) }
+
+// whole reads a value without its members.
+func (r *reader) whole() (Value, error) {
+	raw, err := r.ReadValue()
+	start := r.offset() - len(raw)
+	return Value{Text: r.text[start:r.offset()], Offset: start}, err
+}
+
+func (r *reader) value() (v Value, err error) {
+	if r.PeekKind() != '{' {
+		return r.whole()
 	}
-	v.Members = make([]Member, len(object.Members))
-	for i := range object.Members {
-		m := &object.Members[i]
-		name := valueOf(text, &m.Name)
-		v.Members[i] = Member{Offset: name.Offset, Value: valueOf(text, &m.Value), tree: m}
-		v.Members[i].Name, _ = name.Unquote()
+	if _, err = r.ReadToken(); err != nil {
+		return v, err
 	}
-	return v
+	v.Offset = r.offset() - 1
+	for r.PeekKind() != '}' {
+		name, err := r.whole()
+		if err != nil {
+			return v, err
+		}
+		m := Member{Offset: name.Offset, nameEnd: r.offset()}
+		m.Name, _ = name.Unquote()
+		if m.Value, err = r.value(); err != nil {
+			return v, err
+		}
+		v.Members = append(v.Members, m)
+	}
+	_, err = r.ReadToken()
+	v.Text = r.text[v.Offset:r.offset()]
+	return v, err
+}
+
+// SyntaxError says where a text is not the JSON that was expected, and why.
+type SyntaxError struct {
+	Line, Column int // of the first character at fault, both from 1
+	Reason       string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Reason) }
+
+func syntaxError(text []byte, offset int, reason string) *SyntaxError {
+	line, column := position(text, offset)
+	return &SyntaxError{line, column, reason}
+}
+
+// explain turns an error of the decoder into one that says what to correct.
+func (r *reader) explain(err error) *SyntaxError {
+	text := r.text
+	var e *jsontext.SyntacticError
+	if !errors.As(err, &e) { // the decoder found nothing but white space
+		return syntaxError(text, 0, "the file is empty: a JSON object was expected")
+	}
+	offset := min(r.skipped+int(e.ByteOffset), len(text))
+	before := bytes.TrimRight(text[:offset], whitespace)
+	after := bytes.TrimLeft(bytes.TrimPrefix(text[offset:], []byte(",")), whitespace)
+	closes := bytes.HasPrefix(after, []byte("}")) || bytes.HasPrefix(after, []byte("]"))
+	afterComma := bytes.HasSuffix(before, []byte(","))
+	kind, length := r.StackIndex(r.StackDepth())
+	betweenMembers := kind == '{' && length%2 == 0
+	reason := e.Err.Error()
+	switch {
+	case errors.Is(e.Err, jsontext.ErrDuplicateName):
+		reason = fmt.Sprintf("%q is set twice", e.JSONPointer.LastToken())
+	case errors.Is(e.Err, io.ErrUnexpectedEOF):
+		reason = "the file ends in the middle of a value"
+	case startsComment(text[offset:]):
+		reason = "JSON has no comments"
+	case closes && afterComma:
+		offset, reason = len(before)-1, "a value was expected after the comma"
+	case closes && text[offset] == ',':
+		reason = "a value was expected after the comma"
+	case bytes.HasSuffix(before, []byte("{")), afterComma && betweenMembers:
+		reason = "a member's name in double quotes was expected"
+	}
+	return syntaxError(text, offset, reason)
+}
+
+func startsComment(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")) ||
+		bytes.HasPrefix(text, []byte("#"))
+}
+
+func position(text []byte, offset int) (line, column int) {
+	before := bytes.TrimPrefix(text[:offset], []byte(byteOrderMark))
+	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[lineStart(before):])
 }
 
 // Object returns the object of members, written on one line.
 func Object(members []Member) Value {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	text := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
-			b.WriteByte(',')
+			text = append(text, ',')
 		}
-		b.Write(quote(m.Name))
-		b.WriteByte(':')
-		b.Write(m.Value.Text)
+		text = append(append(append(text, quote(m.Name)...), ':'), m.Value.Text...)
 	}
-	b.WriteByte('}')
-	return Value{Text: b.Bytes(), Members: members}
+	return Value{Text: append(text, '}'), Members: members}
 }
 
 // Format returns the text of a new file that holds an object of members.
@@ -137,23 +221,12 @@ func (v Value) Lookup(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Type says in words what kind of value v is, with its article.
-func (v Value) Type() string {
-	switch v.Text.Kind() {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case 't', 'f':
-		return "a boolean"
-	default:
-		return "null"
-	}
+var types = map[jsontext.Kind]string{
+	'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null",
 }
+
+// Type says in words what kind of value v is, with its article.
+func (v Value) Type() string { return types[v.Text.Kind()] }
 
 // Unquote returns the text that a string means, and whether v is a string.
 func (v Value) Unquote() (text string, ok bool) {
@@ -164,20 +237,18 @@ func (v Value) Unquote() (text string, ok bool) {
 	return string(b), err == nil
 }
 
-// Elements yields the elements of v, which is an array that was parsed. They are
-// given without their members.
+// Elements yields the elements of v, which is an array that was parsed. They are given without
+// their members: there can be millions.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		dec := jsontext.NewDecoder(bytes.NewBuffer(v.Text))
-		_, err := dec.ReadToken()
-		for err == nil && dec.PeekKind() != ']' {
-			var element jsontext.Value
-			if element, err = dec.ReadValue(); err == nil {
-				end := int(dec.InputOffset())
-				start := end - len(element)
-				if !yield(Value{Text: v.Text[start:end], Offset: v.Offset + start}) {
-					return
-				}
+		r := reader{text: v.Text, Decoder: jsontext.NewDecoder(bytes.NewBuffer(v.Text))}
+		_, err := r.ReadToken()
+		for err == nil && r.PeekKind() != ']' {
+			var element Value
+			element, err = r.whole()
+			element.Offset += v.Offset
+			if err == nil && !yield(element) {
+				return
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 )
 
 // Edit returns the text changed so that the object has exactly the members of want:
@@ -27,35 +26,41 @@ func (d *Document) Edit(want []Member) []byte {
 // Otherwise it stops soon after it wrote as many.
 func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
 	e := editor{text: d.text, limit: limit, newline: []byte("\n"), unit: []byte("  "), colon: []byte(": ")}
-	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+	first, rest, _ := bytes.Cut(d.text, []byte("\n"))
+	if bytes.HasSuffix(first, []byte("\r")) {
 		e.newline = []byte("\r\n")
 	}
-	if unit, ok := unitOf(d.text, d.root); ok {
-		e.unit = unit
+	indent := indentOf(d.text[lineStart(d.text[:d.root.Offset]):d.root.Offset])
+	for line := range bytes.Lines(rest) { // the first that starts with a name or an element
+		if inner := indentOf(line); !bytes.ContainsAny(line[len(inner):len(inner)+1], "\r\n,]}") {
+			e.unit = bytes.TrimPrefix(inner, indent)
+			break
+		}
 	}
 	if len(d.root.Members) > 0 {
-		e.colon = e.colonOf(d.root.Members[0])
+		m := d.root.Members[0]
+		if colon := d.text[m.nameEnd:m.Value.Offset]; !hasNewline(colon) {
+			e.colon = colon
+		}
 	}
 	if len(bytes.TrimRight(e.colon, " \t")) < len(e.colon) {
 		e.space = []byte(" ")
 	}
-	e.write(d.text[:d.root.Offset])
 	// An object without any white space shows no style: it gets lines, as a new file does.
-	e.object(d.root, want, string(d.root.Text) == "{}")
-	e.write(d.text[d.root.end():])
+	e.object(d.root, want, indent, string(d.root.Text) == "{}")
+	e.splice(len(d.text), len(d.text))
 	if e.full() {
 		return nil, false
 	}
 	return e.out, true
 }
 
-// editor writes a text anew, in the style of its author.
+// editor replaces parts of a text, from its start to its end, in the style of its author.
 type editor struct {
-	text []byte // as it was
-	out  []byte // as it becomes
-
-	limit     int // of the bytes in out
-	lineStart int // where the last line of out starts
+	text  []byte
+	done  int // what is before it is in out
+	out   []byte
+	limit int // of the bytes in out
 
 	newline []byte // "\n" or "\r\n"
 	unit    []byte // indentation of one level: spaces and tabs
@@ -63,127 +68,148 @@ type editor struct {
 	space   []byte // after a comma on one line
 }
 
-// part is a member as it is written: lead, name with its colon, value, trail, and a comma
-// unless it is the last one.
-type part struct {
-	lead, name, trail []byte
-	old, new          Value // old is zero for a new member
+// splice puts texts in the place of the bytes from start to end.
+func (e *editor) splice(start, end int, texts ...[]byte) {
+	e.out = append(e.out, e.text[e.done:start]...)
+	e.done = end
+	for _, text := range texts {
+		if !e.full() {
+			e.out = append(e.out, text...)
+		}
+	}
 }
 
-// object writes o with the members of want. If o is empty, lines says whether new members
-// get lines of their own.
-func (e *editor) object(o Value, want []Member, lines bool) {
-	if len(o.Members) == 0 && len(want) == 0 {
-		e.write(o.Text)
-		return
+func (e *editor) full() bool { return len(e.out) > e.limit }
+
+// object gives o the members of want. The line in which o starts has this indentation. If o is
+// empty, lines says whether new members get lines of their own.
+func (e *editor) object(o Value, want []Member, indent []byte, lines bool) {
+	n := len(o.Members)
+	if n > 0 {
+		lines = hasNewline(o.Text)
 	}
 	wanted := make(map[string]Value, len(want))
 	for _, w := range want {
 		wanted[w.Name] = w.Value
 	}
-	parts := make([]part, 0, len(want))
 	removed := 0 // members right before the present one
 	for i, m := range o.Members {
+		if e.full() {
+			return
+		}
+		if lead := e.lead(o, i); hasNewline(lead) {
+			indent = indentOf(lead[lineStart(lead):])
+		}
 		w, ok := wanted[m.Name]
 		if !ok {
 			removed++
 			continue
 		}
 		delete(wanted, m.Name)
-		lead := m.tree.Name.BeforeExtra
 		if removed > 0 {
-			lead, removed = joinLeads(o.Members[i-removed].tree.Name.BeforeExtra, lead), 0
+			e.remove(o, i-removed, i)
+			removed = 0
 		}
-		parts = append(parts, part{lead, e.text[m.Offset:m.Value.Offset], m.tree.Value.AfterExtra, m.Value, w})
+		switch old := m.Value; {
+		case bytes.Equal(old.Text, w.Text):
+		case old.Text.Kind() == '{' && w.Text.Kind() == '{':
+			e.object(old, w.Members, indent, lines)
+		case !Equal(old.Text, w.Text):
+			e.splice(old.Offset, old.end())
+			e.value(w.Text, indent, lines && !filledOnOneLine(old.Text))
+		}
 	}
-	kept := len(parts)
-	like, closing, lines := e.layout(o, lines)
-	for _, w := range want {
-		if _, isNew := wanted[w.Name]; isNew {
-			name := slices.Concat(quote(w.Name), like.name)
-			parts = append(parts, part{lead: like.lead, name: name, trail: like.trail, new: w.Value})
+	if len(wanted) > 0 {
+		isOld := func(m Member) bool {
+			_, isNew := wanted[m.Name]
+			return !isNew
 		}
+		e.add(o, removed, slices.DeleteFunc(slices.Clone(want), isOld), indent, lines)
+		return
 	}
 	switch {
-	case len(parts) == kept:
-	case removed > 0:
-		parts[kept].lead = o.Members[len(o.Members)-removed].tree.Name.BeforeExtra
-	case kept > 0:
-		parts[kept-1].trail = like.trail
-	case !lines: // in an object that was empty
-		parts[0].lead = closing
+	case removed == 0:
+	case removed == n:
+		e.splice(o.Offset+1, o.end()-1)
+	default:
+		e.splice(o.Members[n-removed-1].Value.end(), o.Members[n-1].Value.end())
 	}
-	e.parts(parts, closing, lines)
 }
 
-// parts writes an object. lines says whether it has several.
-func (e *editor) parts(parts []part, closing []byte, lines bool) {
-	e.write([]byte("{"))
-	for i, p := range parts {
+// add puts new members at the end of o, in the place of its last members that are removed. They
+// are written in the manner of the last one.
+func (e *editor) add(o Value, removed int, members []Member, indent []byte, lines bool) {
+	n := len(o.Members)
+	var start, end int
+	var before, separator, after []byte
+	switch {
+	case n > 0:
+		lead := e.lead(o, n-1)
+		if hasNewline(lead) {
+			lead = slices.Concat(e.newline, indent) // without blank lines
+		} else if n == 1 {
+			lead = e.space
+		}
+		trail, _, _ := bytes.Cut(e.between(o, n-1), []byte(","))
+		if n == 1 {
+			trail = nil
+		}
+		separator = slices.Concat(trail, []byte(","), lead)
+		end = o.Members[n-1].Value.end()
+		if start, before = end, separator; removed > 0 {
+			start, before = o.Members[n-removed].Offset, nil
+		}
+	default:
+		start, end = o.Offset+1, o.end()-1
+		after = e.text[start:end]
+		before, separator = after, slices.Concat([]byte(","), e.space)
+		if lines = lines || hasNewline(after); lines {
+			outer := slices.Concat(e.newline, indent)
+			if !hasNewline(after) {
+				after = outer
+			}
+			before, indent = slices.Concat(outer, e.unit), slices.Concat(indent, e.unit)
+			separator = slices.Concat([]byte(","), before)
+		}
+	}
+	for _, m := range members {
 		if e.full() {
 			return
 		}
-		if i > 0 {
-			e.write(parts[i-1].trail, []byte(","))
-		}
-		e.write(p.lead)
-		indent := e.indent()
-		e.write(p.name)
-		switch {
-		case p.old.Text == nil:
-			e.value(p.new.Text, indent, lines)
-		case bytes.Equal(p.old.Text, p.new.Text):
-			e.write(p.old.Text)
-		case p.old.Text.Kind() == '{' && p.new.Text.Kind() == '{':
-			e.object(p.old, p.new.Members, lines)
-		case Equal(p.old.Text, p.new.Text):
-			e.write(p.old.Text)
-		default:
-			e.value(p.new.Text, indent, lines && !filledOnOneLine(p.old.Text))
-		}
+		e.splice(start, end, before, quote(m.Name), e.colon)
+		e.value(m.Value.Text, indent, lines)
+		start, before = end, separator
 	}
-	if len(parts) > 0 {
-		e.write(closing)
-	}
-	e.write([]byte("}"))
+	e.splice(end, end, after)
 }
 
-// layout returns how new members of o are written: in the manner of the last one, without
-// blank lines, if o has any. closing is the white space before the closing brace.
-func (e *editor) layout(o Value, lines bool) (like part, closing []byte, inLines bool) {
-	closing = o.tree.Value.(*hujson.Object).AfterExtra
-	n := len(o.Members)
-	if n == 0 {
-		if !lines && !hasNewline(closing) {
-			return part{lead: e.space, name: e.colon}, closing, false
+// remove removes the members of o from i to j, and their lines. No other line changes.
+func (e *editor) remove(o Value, i, j int) {
+	start, end := o.Members[i].Offset, o.Members[j].Offset
+	before, after := e.lead(o, i), e.lead(o, j)
+	if hasNewline(after) {
+		start -= len(before) - lineStart(before)
+		end -= len(after)
+		if hasNewline(before) {
+			end += lineStart(after)
 		}
-		outer := slices.Concat(e.newline, e.indent())
-		if !hasNewline(closing) {
-			closing = outer
-		}
-		return part{lead: slices.Concat(outer, e.unit), name: e.colon}, closing, true
 	}
-	last := o.Members[n-1]
-	like = part{lead: last.tree.Name.BeforeExtra, name: e.colonOf(last)}
-	if n > 1 {
-		like.trail = o.Members[n-2].tree.Value.AfterExtra
-	} else if !hasNewline(like.lead) {
-		like.lead = e.space
-	}
-	like.lead = lastLine(like.lead)
-	return like, closing, hasNewline(o.Text)
+	e.splice(start, end)
 }
 
-// joinLeads returns the white space before a member, of which the members before it were
-// removed, in such a way that no other line changes. before was that of the first of them.
-func joinLeads(before, after []byte) []byte {
-	switch {
-	case !hasNewline(after):
-		return before
-	case !hasNewline(before):
-		return after
+// between returns the white space and the comma before the member i of o.
+func (e *editor) between(o Value, i int) []byte {
+	start := o.Offset + 1
+	if i > 0 {
+		start = o.Members[i-1].Value.end()
 	}
-	return slices.Concat(before[:lineStart(before)], after[lineStart(after):])
+	return e.text[start:o.Members[i].Offset]
+}
+
+// lead returns the white space before the member i of o, after the comma.
+func (e *editor) lead(o Value, i int) []byte {
+	space := e.between(o, i)
+	return space[bytes.IndexByte(space, ',')+1:]
 }
 
 // value writes a new value, in several lines if it has content and they are asked for. The
@@ -191,9 +217,7 @@ func joinLeads(before, after []byte) []byte {
 func (e *editor) value(v jsontext.Value, indent []byte, lines bool) {
 	spaced := len(e.space) > 0
 	options := []jsontext.Options{
-		jsontext.SpaceAfterColon(spaced),
-		jsontext.SpaceAfterComma(spaced && !lines),
-		jsontext.Multiline(lines),
+		jsontext.SpaceAfterColon(spaced), jsontext.SpaceAfterComma(spaced && !lines), jsontext.Multiline(lines),
 	}
 	if lines {
 		options = append(options, jsontext.WithIndent(string(e.unit)), jsontext.WithIndentPrefix(string(indent)))
@@ -211,58 +235,16 @@ func (e *editor) value(v jsontext.Value, indent []byte, lines bool) {
 // Write takes what an encoder writes: after the value a newline, which is left out. A string
 // holds no raw newline, so every other is one between lines.
 func (e *editor) Write(text []byte) (int, error) {
-	e.write(bytes.ReplaceAll(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"), e.newline))
+	e.out = append(e.out, bytes.ReplaceAll(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"), e.newline)...)
 	if e.full() {
 		return 0, errors.New("the text is too large")
 	}
 	return len(text), nil
 }
 
-func (e *editor) write(texts ...[]byte) {
-	for _, text := range texts {
-		if e.full() {
-			return
-		}
-		if hasNewline(text) {
-			e.lineStart = len(e.out) + lineStart(text)
-		}
-		e.out = append(e.out, text...)
-	}
-}
-
-func (e *editor) full() bool { return len(e.out) > e.limit }
-
-// indent is the indentation of the line that is written.
-func (e *editor) indent() []byte { return indentOf(e.out[e.lineStart:]) }
-
-// colonOf returns the text between a member's name and its value, if it is on one line.
-func (e *editor) colonOf(m Member) []byte {
-	if colon := e.text[m.tree.Name.EndOffset:m.Value.Offset]; !hasNewline(colon) {
-		return colon
-	}
-	return e.colon
-}
-
-// unitOf finds the first object whose members have lines of their own, and by how
-// much they are indented.
-func unitOf(text []byte, o Value) ([]byte, bool) {
-	if len(o.Members) == 0 {
-		return nil, false
-	}
-	if first := o.Members[0].Offset; hasNewline(text[o.Offset:first]) {
-		return bytes.CutPrefix(indentAt(text, first), indentAt(text, o.Offset))
-	}
-	for _, m := range o.Members {
-		if unit, ok := unitOf(text, m.Value); ok {
-			return unit, true
-		}
-	}
-	return nil, false
-}
-
 // Equal reports whether two values mean the same and spell their numbers alike.
 func Equal(a, b jsontext.Value) bool {
-	return a.Kind() == b.Kind() && bytes.Equal(normal(a), normal(b))
+	return bytes.Equal(a, b) || a.Kind() == b.Kind() && bytes.Equal(normal(a), normal(b))
 }
 
 // normal has one spelling of each string and one order of an object's members.
@@ -273,27 +255,13 @@ func normal(v jsontext.Value) []byte {
 }
 
 func filledOnOneLine(v jsontext.Value) bool {
-	if kind := v.Kind(); kind != '{' && kind != '[' {
-		return false
-	}
-	return !hasNewline(v) && len(bytes.TrimSpace(v[1:len(v)-1])) > 0
+	kind := v.Kind()
+	return (kind == '{' || kind == '[') && !hasNewline(v) && len(bytes.TrimSpace(v[1:len(v)-1])) > 0
 }
 
 func hasNewline(b []byte) bool { return bytes.IndexByte(b, '\n') >= 0 }
 
-// lastLine drops all lines but the last, of which it keeps the newline before it.
-func lastLine(space []byte) []byte {
-	i := bytes.LastIndexByte(space, '\n')
-	if i > 0 && space[i-1] == '\r' {
-		i--
-	}
-	return space[max(i, 0):]
-}
-
 // lineStart is the offset at which the last line of b starts.
 func lineStart(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
-
-// indentAt is the indentation of the line of a byte.
-func indentAt(text []byte, offset int) []byte { return indentOf(text[lineStart(text[:offset]):offset]) }
 
 func indentOf(line []byte) []byte { return line[:len(line)-len(bytes.TrimLeft(line, " \t"))] }
