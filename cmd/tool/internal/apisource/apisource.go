@@ -73,11 +73,9 @@ func Bundle(read ReadFile, name string) (*Source, error) {
 		s.Problems = []Problem{*problem}
 		return s, nil
 	}
-	if b.root.node, err = b.copy(root, 0); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := b.bundle(); err != nil {
-		return nil, err
+	b.root.node = b.copyOf(root, b.root)
+	if b.bundle(); b.err != nil {
+		return nil, b.err
 	}
 	s.Files, s.Problems = b.order, b.problems
 	if b.changed {

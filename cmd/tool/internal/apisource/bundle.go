@@ -2,6 +2,7 @@ package apisource
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -27,6 +29,7 @@ type bundler struct {
 	left     int // values that can still be copied
 	problems []Problem
 	changed  bool
+	err      error // the first limit that was exceeded: nothing is done after it
 
 	homes map[*yaml.Node]string // where a value of another file is in the document
 	from  map[*yaml.Node]*file  // the files of values that were moved
@@ -43,19 +46,13 @@ type component struct {
 	value    *yaml.Node
 }
 
-func (b *bundler) bundle() error {
+func (b *bundler) bundle() {
 	b.learnVersion()
-	if err := b.components(); err != nil {
-		return err
-	}
-	if err := b.visit(b.root.node, "document", b.root, "", 0); err != nil {
-		return err
-	}
+	b.components()
+	b.visit(b.root.node, "document", b.root, "", 0)
 	for i := 0; i < len(b.moved); i++ { // visiting one can move more
 		m := b.moved[i]
-		if err := b.visit(m.value, m.is, b.root, b.section(m.is)+m.name, 0); err != nil {
-			return err
-		}
+		b.visit(m.value, m.is, b.root, b.section(m.is)+m.name, 0)
 	}
 	for _, m := range b.moved {
 		place := b.root.node
@@ -64,7 +61,12 @@ func (b *bundler) bundle() error {
 		}
 		add(place, m.name, m.value) // which no other component has as its name
 	}
-	return nil
+}
+
+func (b *bundler) fail(f *file, err error) {
+	if b.err == nil {
+		b.err = fmt.Errorf("%s: %w", f.path, err)
+	}
 }
 
 // section returns the pointer of the components of a type, with a slash at its end.
@@ -92,46 +94,37 @@ func (b *bundler) learnVersion() {
 
 // components gives what the document's components refer to its place there, so that other
 // references lead to it.
-func (b *bundler) components() error {
+func (b *bundler) components() {
 	for _, name := range slices.Sorted(maps.Keys(b.sections)) {
 		place, f := b.root.node, b.root
 		for _, segment := range b.sections[name] {
 			if place = get(place, segment); place == nil {
 				break
 			}
-			var err error
-			if f, err = b.inlineWhole(place, f); err != nil {
-				return err
-			}
+			f = b.inlineWhole(place, f)
 		}
 		for i := 0; place != nil && place.Kind == yaml.MappingNode && i+1 < len(place.Content); i += 2 {
 			entry, home := place.Content[i+1], b.section(name)+escape(place.Content[i].Value)
 			b.taken[home] = 1
-			target, from, err := b.find(refOf(entry), b.fileOf(entry, f))
-			if err != nil {
-				return err
-			}
-			if target == nil || from == b.root || b.homes[target] != "" {
-				continue
-			}
-			b.homes[target] = "#" + home
-			if err := b.replace(entry, target, from); err != nil {
-				return err
+			target, from := b.find(refOf(entry), b.fileOf(entry, f))
+			if target != nil && from != b.root && b.homes[target] == "" {
+				b.homes[target] = "#" + home
+				b.replace(entry, target, from)
 			}
 		}
 	}
-	return nil
 }
 
 // inlineWhole replaces n if it is a reference to another file, and returns the file of
 // what is then there.
-func (b *bundler) inlineWhole(n *yaml.Node, f *file) (*file, error) {
+func (b *bundler) inlineWhole(n *yaml.Node, f *file) *file {
 	f = b.fileOf(n, f)
-	target, from, err := b.find(refOf(n), f)
-	if err != nil || target == nil || from == b.root {
-		return f, err
+	target, from := b.find(refOf(n), f)
+	if target == nil || from == b.root {
+		return f
 	}
-	return from, b.replace(n, target, from)
+	b.replace(n, target, from)
+	return from
 }
 
 // fileOf returns the file that n is from, which is in f.
@@ -140,11 +133,8 @@ func (b *bundler) fileOf(n *yaml.Node, f *file) *file {
 }
 
 // replace puts a copy of target in the place of n. Members next to $ref stay.
-func (b *bundler) replace(n, target *yaml.Node, from *file) error {
-	moved, err := b.copy(target, 0)
-	if err != nil {
-		return fmt.Errorf("%s: %w", from.path, err)
-	}
+func (b *bundler) replace(n, target *yaml.Node, from *file) {
+	moved := b.copyOf(target, from)
 	b.changed = true
 	own := n.Content
 	comment := n.HeadComment
@@ -159,50 +149,40 @@ func (b *bundler) replace(n, target *yaml.Node, from *file) error {
 		}
 	}
 	b.from[n] = from
-	return nil
 }
 
 // visit follows the references in n, which is a t at this pointer of the document.
-func (b *bundler) visit(n *yaml.Node, t string, f *file, pointer string, depth int) error {
+func (b *bundler) visit(n *yaml.Node, t string, f *file, pointer string, depth int) {
 	f = b.fileOf(n, f)
-	if t == data || n.Kind == yaml.ScalarNode {
-		return nil
+	if b.err != nil || t == data || n.Kind == yaml.ScalarNode {
+		return
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("%s: values are nested more than %d deep, or refer to themselves", f.path, maxDepth)
+		b.fail(f, fmt.Errorf("values are nested more than %d deep, or refer to themselves", maxDepth))
+		return
 	}
-	if ref := refOf(n); ref != nil {
-		done, err := b.reference(n, ref, t, f, pointer, depth)
-		if done || err != nil {
-			return err
-		}
+	if ref := refOf(n); ref != nil && b.reference(n, ref, t, f, pointer, depth) {
+		return
 	}
 	switch {
 	case n.Kind == yaml.SequenceNode && strings.HasPrefix(t, "[]"):
 		for i, element := range n.Content {
-			if err := b.visit(element, memberType(t, ""), f, pointer+"/"+strconv.Itoa(i), depth+1); err != nil {
-				return err
-			}
+			b.visit(element, memberType(t, ""), f, pointer+"/"+strconv.Itoa(i), depth+1)
 		}
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			name, value := n.Content[i].Value, n.Content[i+1]
 			if t == "discriminator" && name == "mapping" {
-				if err := b.mapping(value, f); err != nil {
-					return err
-				}
+				b.mapping(value, f)
 				continue
 			}
 			of := memberType(t, name)
 			if n.Content[i].Tag == "!!merge" {
 				of = t
 			}
-			if err := b.visit(value, of, f, pointer+"/"+escape(name), depth+1); err != nil {
-				return err
-			}
+			b.visit(value, of, f, pointer+"/"+escape(name), depth+1)
 		}
 	}
-	return nil
 }
 
 // refOf returns the reference that n is, or nil.
@@ -214,35 +194,31 @@ func refOf(n *yaml.Node) *yaml.Node {
 }
 
 // reference follows a reference n, and reports whether nothing else is to be visited in n.
-func (b *bundler) reference(n, ref *yaml.Node, t string, f *file, pointer string, depth int) (done bool, err error) {
-	target, from, err := b.find(ref, f)
-	if err != nil || target == nil {
-		return !isObject(t), err
-	}
-	if from == b.root {
+func (b *bundler) reference(n, ref *yaml.Node, t string, f *file, pointer string, depth int) (done bool) {
+	target, from := b.find(ref, f)
+	switch {
+	case target == nil:
+		return !isObject(t)
+	case from == b.root:
 		b.point(ref, fragmentOf(ref))
-		return false, nil
-	}
-	if home := b.homes[target]; home != "" && isObject(t) {
-		b.point(ref, home)
-		return false, nil
-	}
-	if b.sections[t] != nil {
-		return false, b.move(ref, target, from, t)
-	}
-	if b.open[target] {
+	case b.homes[target] != "" && isObject(t):
+		b.point(ref, b.homes[target])
+	case b.sections[t] != nil:
+		b.move(ref, target, from, t)
+	case b.open[target]:
 		b.report(f, ref, "%q contains itself", ref.Value)
-		return true, nil
+		return true
+	default:
+		b.open[target] = true
+		defer delete(b.open, target)
+		if t == "pathItem" {
+			b.homes[target] = "#" + pointer
+		}
+		b.replace(n, target, from)
+		b.visit(n, t, from, pointer, depth+1)
+		return true
 	}
-	b.open[target] = true
-	defer delete(b.open, target)
-	if t == "pathItem" {
-		b.homes[target] = "#" + pointer
-	}
-	if err := b.replace(n, target, from); err != nil {
-		return true, err
-	}
-	return true, b.visit(n, t, from, pointer, depth+1)
+	return false
 }
 
 // fragmentOf returns a reference without its file.
@@ -258,22 +234,18 @@ func (b *bundler) point(ref *yaml.Node, value string) {
 }
 
 // move makes target a component, and ref lead to it.
-func (b *bundler) move(ref, target *yaml.Node, from *file, t string) error {
-	moved, err := b.copy(target, 0)
-	if err != nil {
-		return fmt.Errorf("%s: %w", from.path, err)
-	}
+func (b *bundler) move(ref, target *yaml.Node, from *file, t string) {
+	moved := b.copyOf(target, from)
 	b.from[moved] = from
 	name := b.free(b.section(t), nameFor(ref.Value, from))
 	b.homes[target] = "#" + b.section(t) + name
 	b.moved = append(b.moved, component{t, name, moved})
 	b.point(ref, b.homes[target])
-	return nil
 }
 
 // mapping follows the files in the mapping of a discriminator. Its values can also be
 // names of schemas, so that only a file that exists is followed.
-func (b *bundler) mapping(n *yaml.Node, f *file) error {
+func (b *bundler) mapping(n *yaml.Node, f *file) {
 	for i := 1; i < len(n.Content); i += 2 {
 		value := n.Content[i]
 		ofRoot := b.fileOf(n, f) == b.root && strings.HasPrefix(value.Value, "#")
@@ -281,10 +253,7 @@ func (b *bundler) mapping(n *yaml.Node, f *file) error {
 			continue
 		}
 		problems := len(b.problems)
-		target, from, err := b.find(value, f)
-		if err != nil {
-			return err
-		}
+		target, from := b.find(value, f)
 		if target == nil && !strings.ContainsAny(value.Value, "/#") {
 			b.problems = b.problems[:problems]
 		}
@@ -295,12 +264,9 @@ func (b *bundler) mapping(n *yaml.Node, f *file) error {
 		case from == b.root:
 			b.point(value, fragmentOf(value))
 		default:
-			if err := b.move(value, target, from, "schema"); err != nil {
-				return err
-			}
+			b.move(value, target, from, "schema")
 		}
 	}
-	return nil
 }
 
 var notName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -331,4 +297,47 @@ func (b *bundler) free(section, wish string) string {
 	b.taken[section+name] = 1
 	b.taken[section+wish] = max(1, n)
 	return name
+}
+
+//go:embed objects.txt
+var table string
+
+// data is the type of what OpenAPI does not describe.
+const data = ""
+
+// objects has the types of the members of each object, by their names. It is read when it is
+// needed first: most commands never do.
+var objects = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	object := ""
+	for line := range strings.Lines(table) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case line[0] != ' ':
+			object = words[0]
+			all[object] = map[string]string{}
+		default:
+			for _, name := range words[1:] {
+				all[object][name] = words[0]
+			}
+		}
+	}
+	return all
+})
+
+func isObject(t string) bool { return objects()[t] != nil }
+
+// memberType returns the type of a member of a value of type t, or of an element.
+func memberType(t, name string) string {
+	for _, many := range []string{"[]", "{}"} {
+		if of, ok := strings.CutPrefix(t, many); ok {
+			return strings.TrimPrefix(of, "any")
+		}
+	}
+	members := objects()[t]
+	if of, known := members[name]; known || strings.HasPrefix(name, "x-") {
+		return of
+	}
+	return members["*"]
 }
