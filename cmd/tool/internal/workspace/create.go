@@ -61,10 +61,7 @@ func Create(dir, name string, start Start) (files []string, err error) {
 // for the workspace's. The hub at schemas has its JSON Schema, "" for none. A file that
 // exists is an invalid_file, and stays.
 func (p *Project) CreateEnvironment(origin, schemas string) error {
-	members := schemaMember(schemas, environmentSchema)
-	if origin != "" {
-		members = append(members, jsonedit.Member{Name: memberOrigin, Value: jsonedit.String(origin)})
-	}
+	members := textMembers(schemas, "client.env.json", memberOrigin, origin)
 	members = append(members, jsonedit.Member{Name: memberSettings, Value: jsonedit.Object(nil)})
 	made := creation{root: p.Workspace.root}
 	if err := made.file(p.ClientPath(), jsonedit.Format(members)); err != nil {
@@ -96,14 +93,12 @@ func (c *creation) project(p *Project, start Start) error {
 	if info, err := c.root.Lstat(toolDir); err == nil && !info.IsDir() {
 		return invalid(toolDir, errors.New("not a directory"))
 	}
-	basePath := jsonedit.Member{Name: "basePath", Value: jsonedit.String(start.BasePath)}
-	client := append(schemaMember(start.Hub, clientFile),
-		jsonedit.Member{Name: memberSource, Value: jsonedit.String(start.Source)},
-		jsonedit.Member{Name: memberSettings, Value: jsonedit.Object([]jsonedit.Member{basePath})})
+	settings := jsonedit.Object(textMembers("", "", "basePath", start.BasePath))
+	client := with(textMembers(start.Hub, clientFile, memberSource, start.Source), memberSettings, settings)
 	if err := c.file(p.ClientPath(), jsonedit.Format(client)); err != nil {
 		return err
 	}
-	stack := append(stackMembers(start), jsonedit.Member{Name: "version", Value: jsonedit.String("0.1.0")})
+	stack := textMembers(start.Hub, stackFile, "name", start.Stack.String(), "version", "0.1.0")
 	if err := c.file(p.file(stackFile), jsonedit.Format(stack)); err != nil {
 		return err
 	}
@@ -132,30 +127,20 @@ func (c *creation) sample(p *Project, start Start) error {
 		if own, ok := strings.CutPrefix(name, toolDir+"/"); ok {
 			_, own, _ = strings.Cut(own, "/")
 			name = p.file(own)
-			switch own {
-			case clientFile:
-				text, err = withMembers(name, text, schemaMember(start.Hub, clientFile))
-			case stackFile:
-				text, err = withMembers(name, text, stackMembers(start), "name")
-			}
-			if err != nil {
-				return err
+			if own == clientFile || own == stackFile {
+				doc, err := parse(name, text)
+				if err != nil {
+					return err
+				}
+				members, more := doc.Members(), textMembers(start.Hub, own)
+				if own == stackFile {
+					members, more = without(members, "name"), textMembers(start.Hub, own, "name", start.Stack.String())
+				}
+				text = doc.Edit(slices.Concat(members, more))
 			}
 		}
 		return c.file(name, text)
 	})
-}
-
-// withMembers returns the text of a file with more members, and without those called dropped.
-func withMembers(name string, text []byte, more []jsonedit.Member, dropped ...string) ([]byte, error) {
-	doc, err := parse(name, text)
-	if err != nil {
-		return nil, err
-	}
-	members := slices.DeleteFunc(slices.Clone(doc.Members()), func(m jsonedit.Member) bool {
-		return slices.Contains(dropped, m.Name)
-	})
-	return doc.Edit(append(members, more...)), nil
 }
 
 // descriptions are the usual names of an API description.
@@ -237,26 +222,18 @@ func (c *creation) undo() {
 	}
 }
 
-// stackMembers are the members of a new stack.json that depend on who creates it.
-func stackMembers(start Start) []jsonedit.Member {
-	members := schemaMember(start.Hub, stackFile)
-	if !start.Stack.IsZero() {
-		members = append(members, jsonedit.Member{Name: "name", Value: jsonedit.String(start.Stack.String())})
+// textMembers returns members with texts: where editors find the JSON Schema of the files called
+// file, on the hub at origin hub, "" for none, then pairs of a name and a text, "" for none.
+func textMembers(hub, file string, pairs ...string) (members []jsonedit.Member) {
+	if hub != "" {
+		pairs = append([]string{"$schema", hubclient.FileSchemaURL(hub, file)}, pairs...)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			members = append(members, jsonedit.Member{Name: pairs[i], Value: jsonedit.String(pairs[i+1])})
+		}
 	}
 	return members
-}
-
-const (
-	memberSchema      = "$schema" // where editors find the JSON Schema of a file
-	environmentSchema = "client.env.json"
-)
-
-// schemaMember is the member that names the schema on a hub of the files called name.
-func schemaMember(hub, name string) []jsonedit.Member {
-	if hub == "" {
-		return nil
-	}
-	return []jsonedit.Member{{Name: memberSchema, Value: jsonedit.String(hubclient.FileSchemaURL(hub, name))}}
 }
 
 const ignoreTemplate = `# What stays here when base files are pushed, by the rules of .gitignore.

@@ -62,8 +62,7 @@ func (w *Workspace) recordHub(origin string, keep bool) (bool, error) {
 	changed, err := w.update(HubFile, true, func(old []byte) ([]byte, error) {
 		switch {
 		case old == nil: // a new file names its schema for editors
-			member := jsonedit.Member{Name: memberOrigin, Value: jsonedit.String(origin)}
-			return jsonedit.Format(append(schemaMember(origin, "hub.json"), member)), nil
+			return jsonedit.Format(textMembers(origin, "hub.json", memberOrigin, origin)), nil
 		case keep:
 			return old, nil
 		}

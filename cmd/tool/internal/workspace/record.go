@@ -29,12 +29,25 @@ func (c *Client) Fill(field, value string) (changed bool, err error) {
 
 func (c *Client) record(field, value string, keep bool) (bool, error) {
 	doc := c.target()
-	changed, err := c.update(doc.name, func(latest document) ([]byte, error) {
+	changed, err := c.local.Workspace.update(doc.name, true, func(text []byte) ([]byte, error) {
+		if text == nil {
+			return nil, invalid(doc.name, fs.ErrNotExist)
+		}
+		latest, err := parse(doc.name, text)
+		if err == nil {
+			err = c.local.check(latest)
+		}
+		if err != nil {
+			return nil, err
+		}
 		if _, ok := latest.Lookup(field); ok && keep {
-			return latest.Text(), nil
+			return text, nil
 		}
 		return setField(latest, field, value), nil
 	})
+	if err == nil {
+		err = c.reload()
+	}
 	if err != nil {
 		how := "add this line to %s by hand: %q: %s"
 		if _, ok := doc.Lookup(field); ok {
@@ -43,6 +56,25 @@ func (c *Client) record(field, value string, keep bool) (bool, error) {
 		return false, notRecorded(err).WithHint(how, doc.name, field, jsonedit.String(value).Text)
 	}
 	return changed, nil
+}
+
+// check returns what is wrong with a client.json, or with the file of an environment.
+func (p *Project) check(doc document) (err error) {
+	if doc.name == p.file(clientFile) {
+		_, err = p.clientOf(doc)
+	} else {
+		_, err = environmentOf(doc)
+	}
+	return err
+}
+
+// reload makes c what the files hold.
+func (c *Client) reload() error {
+	latest, err := c.local.Client()
+	if err == nil {
+		*c = *latest
+	}
+	return err
 }
 
 // target is the file that names the destination: that of the environment, else client.json.
@@ -74,20 +106,37 @@ func (c *Client) Plan(config flat.Config) (Edits, error) {
 	if err != nil {
 		return nil, notRecorded(fmt.Errorf("the settings of the config: %w", err))
 	}
-	if c.env == nil {
-		text, err := setSettings(c.doc, nested)
-		return Edits{{c.doc, text}}, err
+	own, over := c.ownSettings(), []jsonedit.Member(nil)
+	if c.env != nil {
+		over = membersOf(c.env.settings)
 	}
-	over, own := membersOf(c.env.settings), c.ownSettings()
 	base, over := split(own, over, nested.Members)
-	edits := Edits{{c.env.doc, c.env.doc.Text()}, {c.doc, c.doc.Text()}}
-	if len(over) > 0 || c.env.settings != nil {
-		edits[0].text, err = c.env.doc.within(with(c.env.doc.Members(), memberSettings, jsonedit.Object(over)))
+	var edits Edits
+	if c.env != nil {
+		e := edit{c.env.doc, c.env.doc.Text()}
+		if len(over) > 0 || c.env.settings != nil {
+			e.text, err = e.doc.within(with(e.doc.Members(), memberSettings, jsonedit.Object(over)))
+		}
+		edits = append(edits, e)
 	}
-	if err == nil && (len(base) > 0 || len(own) > 0) {
-		edits[1].text, err = setSettings(c.doc, jsonedit.Object(base))
+	e := edit{c.doc, c.doc.Text()}
+	if err == nil && (c.env == nil || len(base) > 0 || len(own) > 0) {
+		e.text, err = setSettings(c.doc, jsonedit.Object(base))
 	}
-	return edits, err
+	if err != nil {
+		return nil, err
+	}
+	edits = append(edits, e)
+	for _, e := range edits {
+		edited, err := parse(e.doc.name, e.text)
+		if err == nil {
+			err = c.local.check(edited)
+		}
+		if err != nil {
+			return nil, notRecorded(err)
+		}
+	}
+	return edits, nil
 }
 
 // Apply writes what Plan returned, and returns the files whose bytes changed. c is then what
@@ -97,35 +146,26 @@ func (c *Client) Plan(config flat.Config) (Edits, error) {
 // confirmed the change has not seen those settings. That failure, and any other,
 // is not_recorded.
 func (c *Client) Apply(edits Edits) (changed []string, err error) {
+	ws := c.local.Workspace
 	for i, e := range edits {
-		written, err := c.update(e.doc.name, func(latest document) ([]byte, error) {
-			if !bytes.Equal(latest.Text(), e.doc.Text()) {
-				return nil, invalid(e.doc.name, errors.New("it was edited meanwhile")).
-					WithHint("run the command again to start from the edited file")
+		if err = ws.ReplaceFile(e.doc.name, e.doc.Text(), e.text); err != nil {
+			for _, done := range edits[:i] { // as far as that is possible
+				_ = ws.ReplaceFile(done.doc.name, done.text, done.doc.Text())
 			}
-			return e.text, nil
-		})
-		if err != nil {
-			c.takeBack(edits[:i])
-			return nil, notRecorded(err)
+			f := notRecorded(err)
+			if errors.Is(err, errEdited) {
+				f = f.WithHint("run the command again to start from the edited file")
+			}
+			return nil, f
 		}
-		if written {
+		if !bytes.Equal(e.doc.Text(), e.text) {
 			changed = append(changed, e.doc.name)
 		}
 	}
-	return changed, nil
-}
-
-// takeBack restores files that were edited, as far as that is possible.
-func (c *Client) takeBack(edits Edits) {
-	for _, e := range edits {
-		_, _ = c.local.Workspace.update(e.doc.name, true, func(text []byte) ([]byte, error) {
-			if bytes.Equal(text, e.text) {
-				return e.doc.Text(), nil
-			}
-			return text, nil
-		})
+	if err := c.reload(); err != nil {
+		return nil, notRecorded(err)
 	}
+	return changed, nil
 }
 
 // setSettings returns the text of d with other settings.
@@ -161,56 +201,32 @@ func (c *Client) CheckWritable() error {
 	return nil
 }
 
-// update changes client.json, or the environment's file, by edit, which is given what the
-// file holds by then. c is then what the files hold.
-func (c *Client) update(name string, edit func(latest document) ([]byte, error)) (bool, error) {
-	var result *Client
-	changed, err := c.local.Workspace.update(name, true, func(text []byte) ([]byte, error) {
-		if text == nil {
-			return nil, invalid(name, fs.ErrNotExist)
-		}
-		latest, err := parse(name, text)
-		if err != nil {
-			return nil, err
-		}
-		if text, err = edit(latest); err != nil {
-			return nil, err
-		}
-		result, err = c.withFile(name, text)
-		return text, err
-	})
-	if err == nil {
-		*c = *result
-	}
-	return changed, err
-}
-
-// withFile returns c as it is with another text of one of its files.
-func (c *Client) withFile(name string, text []byte) (*Client, error) {
-	doc, err := parse(name, text)
-	if err != nil {
-		return nil, err
-	}
-	if c.env == nil {
-		return c.local.clientOf(doc)
-	}
-	base, own := c.doc, c.env.doc
-	if name == base.name {
-		base = doc
-	} else {
-		own = doc
-	}
-	client, err := c.local.clientOf(base)
-	if err != nil {
-		return nil, err
-	}
-	e, err := environmentOf(own)
-	if err != nil {
-		return nil, err
-	}
-	return client, client.apply(e)
-}
-
 func notRecorded(err error) failure.Failure {
 	return failure.Of(err).WithCode(failure.CodeNotRecorded)
+}
+
+// Each calls f with each file that the edits change, and what it has before and after them.
+func (edits Edits) Each(f func(name string, before, after []byte) error) error {
+	for _, e := range edits {
+		if before := e.doc.Text(); !bytes.Equal(before, e.text) {
+			if err := f(e.doc.name, before, e.text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var errEdited = errors.New("it was edited meanwhile")
+
+// ReplaceFile replaces what a file of the workspace has, unless somebody changed it since that was
+// read.
+func (w *Workspace) ReplaceFile(name string, before, after []byte) error {
+	_, err := w.update(name, true, func(now []byte) ([]byte, error) {
+		if !bytes.Equal(now, before) {
+			return nil, invalid(name, errEdited)
+		}
+		return after, nil
+	})
+	return err
 }

@@ -3,9 +3,11 @@ package workspace
 import (
 	"errors"
 	"io/fs"
+	"slices"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 )
@@ -117,4 +119,49 @@ func (s *Stack) edit(edit func(latest document) ([]byte, error)) error {
 		return edit(latest)
 	})
 	return err
+}
+
+// Generated returns the paths of the generated files that manifest.json records,
+// relative to the workspace, cleaned and sorted. Without the file there are none.
+// The failure is invalid_file or outside_workspace.
+func (p *Project) Generated() ([]string, error) {
+	doc, err := p.Workspace.readDocument(p.file(manifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, ok := doc.Lookup("files")
+	if !ok {
+		return nil, invalid(doc.name, errors.New(`no "files"`))
+	}
+	names := v.Members
+	switch v.Text.Kind() {
+	case '{':
+	case '[':
+		for element := range v.Elements() {
+			name, ok := element.Unquote()
+			if !ok {
+				return nil, doc.at(element.Offset).
+					invalid("a file's path is %s: a string was expected", element.Type())
+			}
+			names = append(names, jsonedit.Member{Name: name, Offset: element.Offset})
+		}
+	default:
+		return nil, doc.at(v.Offset).invalid("files is %s: an object or array of paths was expected", v.Type())
+	}
+	var paths []string
+	for _, m := range names {
+		clean, err := localPath(m.Name)
+		if err != nil {
+			return nil, doc.at(m.Offset).blame("generated file", err)
+		}
+		if clean == "." {
+			return nil, doc.at(m.Offset).invalid("generated file: %q names no file", m.Name)
+		}
+		paths = append(paths, clean)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
 }
