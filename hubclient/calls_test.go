@@ -40,7 +40,8 @@ func TestCalls_MatchContract(t *testing.T) {
 		"RestoreConfig":  {"PUT /v1/projects/acme/web/client-config?restore=1", "application/json", `{"settings":` + string(settings) + `}`},
 		"CheckConfig":    {"POST /v1/projects/acme/web/client-config?dryRun=1", "application/json", `{"settings":` + string(settings) + `}`},
 		"CheckSettings": {
-			"POST /v1/settings/check", "application/json", `{"schema":` + string(settings) + `,"settings":` + string(settings) + `}`,
+			"POST /v1/settings/check", "application/json",
+			`{"schema":` + string(settings) + `,"settings":` + string(settings) + `}`,
 		},
 		"BaseFiles":      {"GET /v1/projects/acme/web/preview/base-files", "", ""},
 		"PutBaseFiles":   {"PUT /v1/projects/acme/web/preview/base-files", wire.UploadType, "files"},

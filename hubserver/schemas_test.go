@@ -104,7 +104,8 @@ func TestCheckSettings(t *testing.T) {
 		return typed{"application/json", []byte(`{"schema": ` + schema + `, "settings": ` + settings + `}`)}
 	}
 	const path = "/v1/settings/check"
-	checked := decoded[wire.CheckedSettings](rita.post(path, body(themeSchema, `{"color": "blue", "size": 1.5}`)).want(200))
+	bad := body(themeSchema, `{"color": "blue", "size": 1.5}`)
+	checked := decoded[wire.CheckedSettings](rita.post(path, bad).want(200))
 	if f := checked.Findings; len(f) != 2 || f[0].Pointer != "/color" || f[1].Pointer != "/size" || f[1].Detail == "" {
 		t.Errorf("findings %v, want one about /color and one about /size", f)
 	}
@@ -112,7 +113,7 @@ func TestCheckSettings(t *testing.T) {
 	if got := strings.TrimSpace(string(a.body)); got != `{"findings":[]}` {
 		t.Errorf("%s", got)
 	}
-	for _, bad := range []typed{
+	for _, bad = range []typed{
 		body(`{"type": "nothing"}`, `{}`), body(`{"$ref": "http://127.0.0.1/schema.json"}`, `{}`), body(`{}`, `[]`),
 		{"application/json", []byte(`{"schema": {}}`)}, {"application/json", []byte(`{"settings": {}}`)},
 	} {

@@ -163,7 +163,10 @@ var Endpoints = []Endpoint{
 	{Op: OpPatchConfig, Method: http.MethodPatch, Path: projectPath + "/config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}},
 	{Op: OpPutConfig, Method: http.MethodPut, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{Op: OpCheckConfig, Method: http.MethodPost, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
-	{Op: OpCheckSettings, Method: http.MethodPost, Path: "/v1/settings/check", Account: AnyToken, Request: CheckSettings{}, Response: CheckedSettings{}},
+	{
+		Op: OpCheckSettings, Method: http.MethodPost, Path: "/v1/settings/check", Account: AnyToken,
+		Request: CheckSettings{}, Response: CheckedSettings{},
+	},
 	{Op: OpGetBaseFiles, Method: http.MethodGet, Path: baseFilesPath, Account: InPath, Role: Reader, Public: true, Response: BaseFiles{}},
 	{Op: OpPutBaseFiles, Method: http.MethodPut, Path: baseFilesPath, Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Accepts: archiveTypes, Response: BaseFilesWritten{}},
 	{Op: OpGetBaseFilesHistory, Method: http.MethodGet, Path: baseFilesPath + "/history", Account: InPath, Role: Reader, Response: BaseFilesHistory{}},

@@ -124,9 +124,11 @@ func TestCheck_ComparesSettingsWithTheSchemaInTheStack(t *testing.T) {
 	w := world(t)
 	w.Write(".tool/web/stack.json", stackWithSchema)
 	lines(w, ".tool/web/stack.json: settings.schema names s.json, which is not in the bundle")
-	w.Write(".tool/web/s.json", `{"properties": {"title": {"type": "string"}, "size": {"not": {"minimum": 4}}}, "unevaluatedProperties": false}`)
+	w.Write(".tool/web/s.json",
+		`{"properties": {"title": {"type": "string"}, "size": {"not": {"minimum": 4}}}, "unevaluatedProperties": false}`)
 	w.Run(check.Command, "web").Done()
-	w.Write(".tool/web/client.json", "{\"source\": \"openapi.json\", \"settings\": {\n \"title\": 1,\n \"size\": 4, \"x\": 1}}")
+	w.Write(".tool/web/client.json",
+		"{\"source\": \"openapi.json\", \"settings\": {\n \"title\": 1,\n \"size\": 4, \"x\": 1}}")
 	w.Write(".tool/web/client.dev.json", "{\n \"settings\": {\"title\": 2, \"size\": 1, \"x\": null}}")
 	const disallowed = "the stack's schema does not allow settings"
 	lines(w,

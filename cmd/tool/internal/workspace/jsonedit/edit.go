@@ -139,38 +139,32 @@ func (e *editor) object(o Value, want []Member, indent []byte, lines bool) {
 // add puts new members at the end of o, in the place of its last members that are removed. They
 // are written in the manner of the last one.
 func (e *editor) add(o Value, removed int, members []Member, indent []byte, lines bool) {
-	n := len(o.Members)
-	var start, end int
-	var before, separator, after []byte
-	switch {
+	start, end := o.Offset+1, o.end()-1 // what o has if it is empty
+	before, separator, after := e.text[start:end], slices.Concat([]byte(","), e.space), e.text[start:end]
+	switch n := len(o.Members); {
 	case n > 0:
-		lead := e.lead(o, n-1)
+		lead, trail := e.lead(o, n-1), []byte(nil)
+		if n > 1 {
+			trail, _, _ = bytes.Cut(e.between(o, n-1), []byte(","))
+		}
 		if hasNewline(lead) {
 			lead = slices.Concat(e.newline, indent) // without blank lines
 		} else if n == 1 {
 			lead = e.space
 		}
-		trail, _, _ := bytes.Cut(e.between(o, n-1), []byte(","))
-		if n == 1 {
-			trail = nil
-		}
-		separator = slices.Concat(trail, []byte(","), lead)
+		separator, after = slices.Concat(trail, []byte(","), lead), nil
 		end = o.Members[n-1].Value.end()
 		if start, before = end, separator; removed > 0 {
 			start, before = o.Members[n-removed].Offset, nil
 		}
-	default:
-		start, end = o.Offset+1, o.end()-1
-		after = e.text[start:end]
-		before, separator = after, slices.Concat([]byte(","), e.space)
-		if lines = lines || hasNewline(after); lines {
-			outer := slices.Concat(e.newline, indent)
-			if !hasNewline(after) {
-				after = outer
-			}
-			before, indent = slices.Concat(outer, e.unit), slices.Concat(indent, e.unit)
-			separator = slices.Concat([]byte(","), before)
+	case lines || hasNewline(after):
+		lines = true
+		outer := slices.Concat(e.newline, indent)
+		if !hasNewline(after) {
+			after = outer
 		}
+		before, indent = slices.Concat(outer, e.unit), slices.Concat(indent, e.unit)
+		separator = slices.Concat([]byte(","), before)
 	}
 	for _, m := range members {
 		if e.full() {
