@@ -38,10 +38,7 @@ func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
 		}
 	}
 	if len(d.root.Members) > 0 {
-		m := d.root.Members[0]
-		if colon := d.text[m.nameEnd:m.Value.Offset]; !hasNewline(colon) {
-			e.colon = colon
-		}
+		e.colon = e.colonOf(d.root.Members[0])
 	}
 	if len(bytes.TrimRight(e.colon, " \t")) < len(e.colon) {
 		e.space = []byte(" ")
@@ -141,8 +138,10 @@ func (e *editor) object(o Value, want []Member, indent []byte, lines bool) {
 func (e *editor) add(o Value, removed int, members []Member, indent []byte, lines bool) {
 	start, end := o.Offset+1, o.end()-1 // what o has if it is empty
 	before, separator, after := e.text[start:end], slices.Concat([]byte(","), e.space), e.text[start:end]
+	colon := e.colon
 	switch n := len(o.Members); {
 	case n > 0:
+		colon = e.colonOf(o.Members[n-1])
 		lead, trail := e.lead(o, n-1), []byte(nil)
 		if n > 1 {
 			trail, _, _ = bytes.Cut(e.between(o, n-1), []byte(","))
@@ -170,11 +169,19 @@ func (e *editor) add(o Value, removed int, members []Member, indent []byte, line
 		if e.full() {
 			return
 		}
-		e.splice(start, end, before, quote(m.Name), e.colon)
+		e.splice(start, end, before, quote(m.Name), colon)
 		e.value(m.Value.Text, indent, lines)
 		start, before = end, separator
 	}
 	e.splice(end, end, after)
+}
+
+// colonOf returns the text between a member's name and its value, if it is on one line.
+func (e *editor) colonOf(m Member) []byte {
+	if colon := e.text[m.nameEnd:m.Value.Offset]; !hasNewline(colon) {
+		return colon
+	}
+	return e.colon
 }
 
 // remove removes the members of o from i to j, and their lines. No other line changes.

@@ -59,6 +59,8 @@ func TestEdit_ChangesOnlyDifferences(t *testing.T) {
 		{"an empty array gets lines", "{\n \"a\": []\n}", `{"a":[1]}`, "{\n \"a\": [\n  1\n ]\n}"},
 		{"a scalar becomes an object", "{\n \"a\": 1\n}", `{"a":{"b":{"c":{}}}}`, "{\n \"a\": {\n  \"b\": {\n   \"c\": {}\n  }\n }\n}"},
 		{"an object becomes a scalar", "{\n \"a\": {\n  \"b\": 1\n }\n}", `{"a":null}`, "{\n \"a\": null\n}"},
+		{"new members where the first has another colon", `{"a":  {"b": 1}, "c": 2}`,
+			`{"a":{"b":1,"d":3},"c":2,"e":4}`, `{"a":  {"b": 1, "d": 3}, "c": 2, "e": 4}`},
 		{"a colon at a line's end", "{\n  \"a\":\n    1\n}", `{"a":1,"b":2}`, "{\n  \"a\":\n    1,\n  \"b\": 2\n}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
