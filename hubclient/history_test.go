@@ -34,7 +34,8 @@ func historyCalls() []call {
 		{"BaseFilesRevision", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.BaseFilesRevision(ctx, project, files.Digest())
 			return err
-		}, answering(200, wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest(), Count: len(files)}, Files: files})},
+		}, answering(200, wire.BaseFiles{BaseFilesSum: wire.BaseFilesSum{Tree: files.Digest(), Count: len(files)},
+			Files: files})},
 	}
 }
 
@@ -109,7 +110,8 @@ func TestHistory_Ends(t *testing.T) {
 
 func TestFindBaseFilesEntry(t *testing.T) {
 	entries := []wire.BaseFilesEntry{
-		{BaseFilesSum: wire.BaseFilesSum{Tree: "aaaa1"}}, {BaseFilesSum: wire.BaseFilesSum{Tree: "aaaa2"}, RequestID: "newest"}, {BaseFilesSum: wire.BaseFilesSum{Tree: "aaaa2"}},
+		{BaseFilesSum: wire.BaseFilesSum{Tree: "aaaa1"}}, {BaseFilesSum: wire.BaseFilesSum{Tree: "aaaa2"},
+			RequestID: "newest"}, {BaseFilesSum: wire.BaseFilesSum{Tree: "aaaa2"}},
 	}
 	if e, err := hubclient.FindBaseFilesEntry(entries, project, "aaaa2"); err != nil || e.RequestID != "newest" {
 		t.Errorf("%+v, %v", e, err)

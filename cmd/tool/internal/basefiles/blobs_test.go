@@ -13,7 +13,8 @@ import (
 )
 
 func TestOpen_ReadsHashedContent(t *testing.T) {
-	root := plant(t, map[string]string{"src/a.ts": "", "cafe\u0301": "", "large": strings.Repeat("0123456789", 50_000), "empty": " "})
+	root := plant(t, map[string]string{"src/a.ts": "", "cafe\u0301": "", "large": strings.Repeat("0123456789", 50_000),
+		"empty": " "})
 	must(t, os.Truncate(root+"/empty", 0))
 	s := choose(t, at(root))
 	for _, e := range hash(t, s) {

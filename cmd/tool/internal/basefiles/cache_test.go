@@ -134,7 +134,8 @@ func TestCache_DigestMatchesTreeAfterRandomChanges(t *testing.T) {
 			}
 		}
 		set, _ := rehash(t, o)
-		if diff := cmp.Diff(hash(t, choose(t, basefiles.Options{Workspace: o.Root, Root: o.Root, AllowEmpty: true})), set, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(hash(t, choose(t, basefiles.Options{Workspace: o.Root, Root: o.Root, AllowEmpty: true})), set,
+			cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("set (-without a cache +with it):\n%s", diff)
 		}
 		if again, read := rehash(t, o); read == 0 && !slices.Equal(again, set) {

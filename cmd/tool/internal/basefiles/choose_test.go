@@ -25,12 +25,15 @@ func TestChoose_AppliesBuiltInRules(t *testing.T) {
 		"dist/a", "build/a", "out/a", "coverage/a", ".next/a", ".nuxt/a", ".turbo/a", ".cache/a", ".vercel/a",
 		".terraform/a", ".venv/a", "a/__pycache__/b", ".idea/a", ".vscode/a", "a.log", "tsconfig.tsbuildinfo",
 		"x.tfstate", ".env", "a/.env", ".env.local", ".envrc", ".dev.vars", "tls.pem", "tls.key", "a.p12", "a.pfx",
-		"a.jks", "release.keystore", "id_ecdsa", "id_ecdsa.pub", ".aws/credentials", "a/.ssh/config", ".pgpass", ".git-credentials",
-		"x.tfstate.backup", ".tool-x.tmp", ".client.json.tool-x.tmp", "id_rsa", "id_rsa.pub", "id_ed25519", ".npmrc", ".netrc", ".pypirc",
+		"a.jks", "release.keystore", "id_ecdsa", "id_ecdsa.pub", ".aws/credentials", "a/.ssh/config", ".pgpass",
+		".git-credentials",
+		"x.tfstate.backup", ".tool-x.tmp", ".client.json.tool-x.tmp", "id_rsa", "id_rsa.pub", "id_ed25519", ".npmrc",
+		".netrc", ".pypirc",
 		"id_dsa", "a.ppk", "a.kdbx", "a/.docker/config.json", ".dockercfg", ".kube/config", "kubeconfig",
 		".gnupg/a", ".azure/a", "a/.config/gcloud/b/c", ".cargo/credentials", "a/.cargo/credentials.toml",
 		"a/.m2/settings.xml", ".htpasswd", ".vault-token", ".terraformrc", "prod.tfvars", ".s3cfg",
-		".boto", "auth.json", ".composer/auth.json", "credentials.json", "service-account-1.json", ".bash_history", "env.local", "prod.env",
+		".boto", "auth.json", ".composer/auth.json", "credentials.json", "service-account-1.json", ".bash_history",
+		"env.local", "prod.env",
 		"b/.ENV", "B.Pem", "b/ID_RSA", "b/.Aws/config", "b/.Kube/Config", "b/Credentials.JSON",
 	}
 	kept := []string{
@@ -82,14 +85,16 @@ func TestChoose_ToolignoreAllowsCRLFAndBOM(t *testing.T) {
 }
 
 func TestChoose_ToolignoreMatchesBothUnicodeForms(t *testing.T) {
-	root := plant(t, map[string]string{".toolignore": "caf\u00e9\ncre\u0300me\n", "cafe\u0301": "", "cr\u00e8me": "", "x": ""})
+	root := plant(t, map[string]string{".toolignore": "caf\u00e9\ncre\u0300me\n", "cafe\u0301": "", "cr\u00e8me": "",
+		"x": ""})
 	wantPaths(t, choose(t, at(root)), ".toolignore", "x")
 }
 
 func TestChoose_NeverTakesReservedDirectoriesNorGeneratedFiles(t *testing.T) {
 	root := plant(t, map[string]string{
 		".toolignore": "!.tool\n!.tool/**\n!.TOOL\n!gen.ts\n!caf*.ts\n!.git\n!.svn\n",
-		".git/config": "", "src/.git/hooks/pre-commit": "", "src/.svn/x": "", "git~1/config": "", ".tool/web/a": "", ".TOOL/web/b": "", "src/gen.ts": "", "src/own.ts": "", "src/all/generated1": "",
+		".git/config": "", "src/.git/hooks/pre-commit": "", "src/.svn/x": "", "git~1/config": "", ".tool/web/a": "",
+		".TOOL/web/b": "", "src/gen.ts": "", "src/own.ts": "", "src/all/generated1": "",
 		"src/cafe\u0301.ts": "", "src/cr\u00e8me.ts": "", "src/deep/.tool/a": "",
 	})
 	o := at(root)
@@ -105,14 +110,16 @@ func TestChoose_SelectsOnlyAppRoot(t *testing.T) {
 		"apps/web/.toolignore": "*.tmp", "apps/web/a.tmp": "", "apps/web/src/a.ts": "", "apps/web/src/gen.ts": "",
 		"apps/web/.tool/x": "", "apps/web/apps/web/src/gen.ts": "", "apps/api/a.ts": "",
 	})
-	o := basefiles.Options{Workspace: root, Root: filepath.Join(root, "apps/web"), Generated: []string{"apps/web/src/gen.ts"}}
+	o := basefiles.Options{Workspace: root, Root: filepath.Join(root, "apps/web"),
+		Generated: []string{"apps/web/src/gen.ts"}}
 	wantPaths(t, choose(t, o), ".toolignore", "apps/web/src/gen.ts", "src/a.ts")
 }
 
 func TestChoose_AllowsSymlinkedAppRootInsideWorkspace(t *testing.T) {
 	root := plant(t, named("packages/web/a.ts", "packages/web/gen1.ts", "packages/web/gen2.ts"))
 	link(t, "packages/web", filepath.Join(root, "app"))
-	o := basefiles.Options{Workspace: root, Root: filepath.Join(root, "app"), Generated: []string{"app/gen1.ts", "packages/web/gen2.ts"}}
+	o := basefiles.Options{Workspace: root, Root: filepath.Join(root, "app"),
+		Generated: []string{"app/gen1.ts", "packages/web/gen2.ts"}}
 	s := choose(t, o)
 	wantPaths(t, s, "a.ts")
 	if got := hash(t, s)[0].SHA256; got != digest("packages/web/a.ts") {
@@ -128,7 +135,8 @@ func TestChoose_RejectsAppRootOutsideWorkspace(t *testing.T) {
 	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")})
 	wantFault(t, err, failure.CodeOutsideWorkspace, "app leads to "+outside+", outside the workspace")
 	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Dir(root)})
-	wantFault(t, err, failure.CodeOutsideWorkspace, filepath.Dir(root)+" leads to "+filepath.Dir(root)+", outside the workspace")
+	wantFault(t, err, failure.CodeOutsideWorkspace,
+		filepath.Dir(root)+" leads to "+filepath.Dir(root)+", outside the workspace")
 }
 
 func TestChoose_EmptySelectionFailsUnlessAllowed(t *testing.T) {
@@ -145,12 +153,14 @@ func TestChoose_EmptySelectionFailsUnlessAllowed(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{"empty", "absent"} {
-		s := choose(t, basefiles.Options{Workspace: root, Root: filepath.Join(root, dir), AllowEmpty: true, CacheDir: t.TempDir()})
+		s := choose(t, basefiles.Options{Workspace: root, Root: filepath.Join(root, dir), AllowEmpty: true,
+			CacheDir: t.TempDir()})
 		if set := hash(t, s); len(s.Files) > 0 || len(set) > 0 {
 			t.Errorf("%s: chosen %v, hashed %v", dir, s.Files, set)
 		}
 	}
-	_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "file"), AllowEmpty: true})
+	_, err := basefiles.Choose(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, "file"),
+		AllowEmpty: true})
 	wantFault(t, err, failure.CodeInvalidFile, "file is not a directory")
 	_, err = basefiles.Choose(ctx, basefiles.Options{Workspace: root + "x", Root: root + "x"})
 	if e := failure.Of(err); e.Code != failure.CodeNoWorkspace {
@@ -187,7 +197,8 @@ func TestChoose_ListsSkippedFilesWithReason(t *testing.T) {
 }
 
 func TestChoose_RecordsModeSizeAndPath(t *testing.T) {
-	root := plant(t, map[string]string{"run.sh": "#!/bin/sh\n", "a/b.txt": "12345", "a.b": "1", "a/a": "1", "a-b": "1", "Z": "1"})
+	root := plant(t, map[string]string{"run.sh": "#!/bin/sh\n", "a/b.txt": "12345", "a.b": "1", "a/a": "1", "a-b": "1",
+		"Z": "1"})
 	must(t, os.Chmod(filepath.Join(root, "run.sh"), 0o710))
 	s := choose(t, at(root))
 	wantPaths(t, s, "Z", "a-b", "a.b", "a/a", "a/b.txt", "run.sh")
@@ -196,7 +207,8 @@ func TestChoose_RecordsModeSizeAndPath(t *testing.T) {
 		modes[f.Mode] = append(modes[f.Mode], f.OnDisk)
 		sizes += f.Size
 	}
-	if diff := cmp.Diff(map[tree.Mode][]string{tree.Executable: {"run.sh"}, tree.Regular: {"Z", "a-b", "a.b", "a/a", "a/b.txt"}}, modes); diff != "" {
+	want := map[tree.Mode][]string{tree.Executable: {"run.sh"}, tree.Regular: {"Z", "a-b", "a.b", "a/a", "a/b.txt"}}
+	if diff := cmp.Diff(want, modes); diff != "" {
 		t.Errorf("modes (-want +got):\n%s", diff)
 	}
 	if s.Bytes != 19 || sizes != 19 {
@@ -280,7 +292,8 @@ func long(n int) string {
 }
 
 func TestChoose_AllowsInvalidPathWhenExcluded(t *testing.T) {
-	root := plant(t, map[string]string{".toolignore": "x*", "x\xff": "1", "x\\": "1", "x\n/a": "1", "xA": "1", "xa": "1", "b": ""})
+	root := plant(t, map[string]string{".toolignore": "x*", "x\xff": "1", "x\\": "1", "x\n/a": "1", "xA": "1", "xa": "1",
+		"b": ""})
 	o := at(root)
 	o.ListSkipped = true
 	s := choose(t, o)
@@ -340,10 +353,14 @@ func TestChoose_LimitsFileCount(t *testing.T) {
 func TestChoose_UnreadableToolignoreFails(t *testing.T) {
 	outside := plant(t, named("rules"))
 	for reason, put := range map[string]func(name string) error{
-		"path escapes from parent":          func(name string) error { return os.Symlink(filepath.Join(outside, "rules"), name) },
-		"it is a broken link":               func(name string) error { return os.Symlink("rules", name) },
-		"it is not a file":                  func(name string) error { return os.Mkdir(name, 0o777) },
-		"it is larger than 256 KiB":         func(name string) error { return os.WriteFile(name, make([]byte, 256<<10+1), 0o666) },
+		"path escapes from parent": func(name string) error {
+			return os.Symlink(filepath.Join(outside, "rules"), name)
+		},
+		"it is a broken link": func(name string) error { return os.Symlink("rules", name) },
+		"it is not a file":    func(name string) error { return os.Mkdir(name, 0o777) },
+		"it is larger than 256 KiB": func(name string) error {
+			return os.WriteFile(name, make([]byte, 256<<10+1), 0o666)
+		},
 		"too many levels of symbolic links": func(name string) error { return os.Symlink(".toolignore", name) },
 	} {
 		root := plant(t, named("app/a"))
@@ -404,9 +421,11 @@ func TestChoose_IgnoresFilesRemovedMeanwhile(t *testing.T) {
 func TestChoose_AgreesWithGit(t *testing.T) {
 	need(t, "git")
 	r := rand.New(rand.NewPCG(1, 2))
-	names := []string{"a", "b", "c.log", "dist", "src", "node_modules", "x y", ".env", ".env.example", "keep", "caf\u00e9", "a.tmp", "out"}
+	names := []string{"a", "b", "c.log", "dist", "src", "node_modules", "x y", ".env", ".env.example", "keep",
+		"caf\u00e9", "a.tmp", "out"}
 	pick := func(from []string) string { return from[r.IntN(len(from))] }
-	patterns := []string{"a", "/b", "*.tmp", "!keep", "!*.log", "src/*", "!src/a", "**/out/", "!dist/", "x\\ y", "[a-b]/", "**/src/**/b", "!node_modules/a", "caf*"}
+	patterns := []string{"a", "/b", "*.tmp", "!keep", "!*.log", "src/*", "!src/a", "**/out/", "!dist/", "x\\ y",
+		"[a-b]/", "**/src/**/b", "!node_modules/a", "caf*"}
 	for range 40 {
 		files := map[string]string{}
 		for range 60 {

@@ -22,8 +22,10 @@ func gitIgnored(t *testing.T, o basefiles.Options) []string {
 func TestGitIgnored_ListsFilesThatGitWouldNotTrack(t *testing.T) {
 	root := plant(t, map[string]string{
 		".gitignore": "/local\n*.draft\n:odd\n\\[x]*\nforced\nprivate/\n", "app/.gitignore": "*.bak\n",
-		"app/local": "", "app/a.draft": "", "app/sub/b.draft": "", "app/c.bak": "", "app/fine": "", "app/:odd": "", "app/[x]*": "", "app/forced": "",
-		"app/private/a": "", "app/private/b/c": "", "app/sub/private/forced": "", "app/sub/private/d": "", "app/node_modules/a.draft": "", "app/module/a.draft": "",
+		"app/local": "", "app/a.draft": "", "app/sub/b.draft": "", "app/c.bak": "", "app/fine": "", "app/:odd": "",
+		"app/[x]*": "", "app/forced": "",
+		"app/private/a": "", "app/private/b/c": "", "app/sub/private/forced": "", "app/sub/private/d": "",
+		"app/node_modules/a.draft": "", "app/module/a.draft": "",
 	})
 	git(t, root, "init", "-q")
 	git(t, root, "add", "-f", "app/forced", "app/sub/private/forced") // tracked after all
@@ -44,7 +46,8 @@ func TestGitIgnored_ListsFilesThatGitWouldNotTrack(t *testing.T) {
 }
 
 func TestGitIgnored_DetectsIgnoredAppRoot(t *testing.T) {
-	root := plant(t, map[string]string{".gitignore": "[a]pps/\n", "apps/[web]/a": "", "apps/[web]/src/b": "", "apps/w": ""})
+	root := plant(t, map[string]string{".gitignore": "[a]pps/\n", "apps/[web]/a": "", "apps/[web]/src/b": "",
+		"apps/w": ""})
 	git(t, root, "init", "-q")
 	app := basefiles.Options{Workspace: root, Root: filepath.Join(root, "apps/[web]")}
 	if diff := cmp.Diff([]string{"a", "src/b"}, gitIgnored(t, app)); diff != "" {

@@ -100,7 +100,8 @@ func wantToken(t *testing.T, text, token string, line int) {
 	t.Helper()
 	root := plant(t, map[string]string{"a.ts": "", "src/config.ts": text, "z.ts": ""})
 	_, err := choose(t, at(root)).Hash(ctx, nil)
-	e := wantFault(t, err, failure.CodeTokenInFile, fmt.Sprintf("src/config.ts contains an access token on line %d (%s…)", line, token[:12]))
+	e := wantFault(t, err, failure.CodeTokenInFile,
+		fmt.Sprintf("src/config.ts contains an access token on line %d (%s…)", line, token[:12]))
 	if e.Hint == "" || strings.Contains(e.Hint, token) {
 		t.Errorf("hint %q", e.Hint)
 	}
@@ -108,7 +109,8 @@ func wantToken(t *testing.T, text, token string, line int) {
 
 func TestHash_AllowsTokenLookalikes(t *testing.T) {
 	token := pat.New()
-	root := plant(t, map[string]string{"a": token[:len(token)-1], "b": token[1:], "c": "hubpat_" + strings.Repeat("a", 38), "d": strings.ToUpper(token)})
+	root := plant(t, map[string]string{"a": token[:len(token)-1], "b": token[1:],
+		"c": "hubpat_" + strings.Repeat("a", 38), "d": strings.ToUpper(token)})
 	hash(t, choose(t, at(root)))
 }
 
@@ -152,7 +154,7 @@ func TestHash_RereadsFileChangedWhileReading(t *testing.T) {
 				}
 			})
 			must(t, err)
-			if want := (tree.Entry{Path: "f", Mode: tree.Regular, Size: int64(len(after)), SHA256: digest(after)}); set.Tree[0] != want {
+			if want := (entryOf("f", after)); set.Tree[0] != want {
 				t.Errorf("entry %+v, want %+v", set.Tree[0], want)
 			}
 		})

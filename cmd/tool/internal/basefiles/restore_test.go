@@ -39,7 +39,8 @@ func TestRestore_ReportsNewAndDifferentFiles(t *testing.T) {
 	root := plant(t, map[string]string{"same": "1", "size": "22", "content": "a", "mode": "x", "own": "mine"})
 	runs := entryOf("mode", "x")
 	runs.Mode = tree.Executable
-	r := restore(t, root, entryOf("content", "b"), runs, entryOf("new/file", "n"), entryOf("same", "1"), entryOf("size", "2"))
+	r := restore(t, root, entryOf("content", "b"), runs, entryOf("new/file", "n"), entryOf("same", "1"),
+		entryOf("size", "2"))
 	if len(r.Added) != 1 || r.Added[0].Path != "new/file" || len(r.Changed) < 2 || r.Changed[0].Path != "content" {
 		t.Errorf("added %v, changed %v", r.Added, r.Changed)
 	}
@@ -113,7 +114,8 @@ func TestNewRestore_RefusesSymbolicLinksInPaths(t *testing.T) {
 	link(t, filepath.Join(outside, "secret"), filepath.Join(root, "link"))
 	link(t, "file", filepath.Join(root, "inside"))
 	for path, where := range map[string]string{
-		"out/secret": "out", "assets/post-checkout": "assets", "assets/a/b": "assets", "web/client.json": "web", "link": "", "inside": "",
+		"out/secret": "out", "assets/post-checkout": "assets", "assets/a/b": "assets", "web/client.json": "web", "link": "",
+		"inside": "",
 	} {
 		why := "it is a symbolic link, not a file"
 		if where != "" {
@@ -150,7 +152,8 @@ func TestRestoreWrite_RefusesLinksThatAppearAfterTheComparison(t *testing.T) {
 
 func TestNewRestore_RefusesReservedAndInvalidPaths(t *testing.T) {
 	root := plant(t, map[string]string{"file": "x"})
-	for _, path := range []string{".git/hooks/pre-commit", "sub/.GIT/config", ".hg/hgrc", ".svn/x", "a/.tool/x", "git~1/config", ".g\u200cit/x", "../x", "/x"} {
+	for _, path := range []string{".git/hooks/pre-commit", "sub/.GIT/config", ".hg/hgrc", ".svn/x", "a/.tool/x",
+		"git~1/config", ".g\u200cit/x", "../x", "/x"} {
 		if _, err := basefiles.NewRestore(root, []tree.Entry{entryOf(path, "evil")}); err == nil {
 			t.Errorf("%q is accepted", path)
 		}
@@ -171,7 +174,8 @@ func TestRestoreWrite_KeepsEditsMadeAfterTheComparison(t *testing.T) {
 				r := restore(t, root, entryOf("a", "theirs"))
 				edit(t, root)
 				err := r.Write(entryOf("a", "theirs"), strings.NewReader("theirs"))
-				wantFault(t, err, failure.CodeFilesDiffer, filepath.Join(root, "a")+" was not replaced: it changed while the files were pulled")
+				wantFault(t, err, failure.CodeFilesDiffer,
+					filepath.Join(root, "a")+" was not replaced: it changed while the files were pulled")
 				if got := content(t, filepath.Join(root, "a")); got != "edit" {
 					t.Errorf("it contains %q", got)
 				}
@@ -202,9 +206,11 @@ func TestRestoreSave_GivesFilesThatWillBeReplaced(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a": "mine", "b": "mine too"}, saved); diff != "" {
 		t.Error(diff)
 	}
-	if err := r.Save(func(basefiles.Former) error { return errors.New("the disk is full") }); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+	if err := r.Save(func(basefiles.Former) error { return errors.New("the disk is full") }); err == nil ||
+		!strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("a file that cannot be saved: %v", err)
 	}
 	write(t, filepath.Join(root, "b"), "edit")
-	wantFault(t, r.Save(save), failure.CodeFilesDiffer, filepath.Join(root, "b")+" was not replaced: it changed while the files were pulled")
+	wantFault(t, r.Save(save), failure.CodeFilesDiffer,
+		filepath.Join(root, "b")+" was not replaced: it changed while the files were pulled")
 }

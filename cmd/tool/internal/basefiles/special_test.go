@@ -189,7 +189,8 @@ func TestHash_UnreadableFileIsNamed(t *testing.T) {
 	deny(root + "/excluded.log")
 	deny(root + "/file")
 	_, err := choose(t, at(root)).Hash(ctx, nil)
-	if e := wantFault(t, err, failure.CodeInvalidFile, "read file: permission denied"); e.Hint != "make it readable, or exclude it in .toolignore" {
+	if e := wantFault(t, err, failure.CodeInvalidFile,
+		"read file: permission denied"); e.Hint != "make it readable, or exclude it in .toolignore" {
 		t.Errorf("hint %q", e.Hint)
 	}
 	deny(root + "/dir")

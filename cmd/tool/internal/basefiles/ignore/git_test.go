@@ -73,7 +73,8 @@ func git(t *testing.T, dir string, stdin *bytes.Buffer, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "HOME="+dir,
+		"XDG_CONFIG_HOME="+dir)
 	if stdin != nil {
 		cmd.Stdin = stdin
 	}
@@ -164,7 +165,8 @@ func TestMatch_AgreesWithGit(t *testing.T) {
 
 func TestMatch_AgreesWithGitOnCharacterClasses(t *testing.T) {
 	var sets []set
-	for _, class := range []string{"alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit"} {
+	for _, class := range []string{"alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
+		"space", "upper", "xdigit"} {
 		s := set{"x[[:" + class + ":]]y\nz[![:" + class + ":]]y", map[string]bool{}}
 		for c := range 0x100 {
 			if c != 0 && c != '/' {
@@ -182,7 +184,8 @@ func TestMatch_AgreesWithGitOnCharacterClasses(t *testing.T) {
 var afterLiteral = regexp.MustCompile(`(?m)^!?[^*?\[\\\n]*[^*?\[\\\n/]\*\*`)
 
 func TestMatch_DoubleStarAfterLiteral(t *testing.T) {
-	s := set{"x/a**/b\nc**/d", map[string]bool{"x/ab": false, "x/a/b": false, "x/ay/z/b": false, "c/e/d": false, "e/cd": false}}
+	s := set{"x/a**/b\nc**/d", map[string]bool{"x/ab": false, "x/a/b": false, "x/ay/z/b": false, "c/e/d": false,
+		"e/cd": false}}
 	rules := ignore.Compile([]byte(s.rules), "test")
 	for path := range s.paths {
 		if got, want := leftOut(rules, path), path != "e/cd"; got != want {
@@ -226,7 +229,8 @@ var atoms = []string{
 	"a", "b", "c", "ab", ".a", "a.log", "A", "é", "-", "]", "^", "!", "#", " ",
 	"*", "*", "*", "?", "**", "**", "***", "/", "/", "/", "/**", "**/", "/**/", "*/", "/*",
 	"[ab]", "[!a]", "[^b-c]", "[]-a]", "[a-]", "[a-c-e]", `[\]a]`, `[a-\c]`, "[--a]", "[!]]", "[/a]", "[[a]", "[*]",
-	"[[:alpha:]]", "[![:alpha:]x]", "[[:lower:][:digit:]-]", "[[:]", "[[:a]", "[[::]]", "[[:foo:]]", "[", "[a", "[[:alpha:",
+	"[[:alpha:]]", "[![:alpha:]x]", "[[:lower:][:digit:]-]", "[[:]", "[[:a]", "[[::]]", "[[:foo:]]", "[", "[a",
+	"[[:alpha:",
 	`\a`, `\*`, `\\`, `\ `, `\[`, `\/`, `\!`, `\#`, `\`, "\t", "\r",
 }
 
@@ -251,7 +255,8 @@ func randomPath(r *rand.Rand, _ string) string {
 	elements := make([]string, 1+r.IntN(4))
 	for i := range elements {
 		elements[i] = pick(r, "", "", "", "a", "b", ".", "A", "-", " ", "*", "[", "]", "#", "!", `\`) +
-			pick(r, "a", "b", "c", "ab", "abc", ".a", "a.log", "é", "-", "]", "^", "!a", "#a", "a ", "1", "\t", "a\r", `a\`, ":")
+			pick(r, "a", "b", "c", "ab", "abc", ".a", "a.log", "é", "-", "]", "^", "!a", "#a", "a ", "1", "\t", "a\r", `a\`,
+				":")
 	}
 	return possible(strings.Join(elements, "/"))
 }

@@ -131,7 +131,8 @@ func TestRule_KnowsItsLine(t *testing.T) {
 		"keep.tmp": {Pattern: "!keep.tmp", Source: ".toolignore", Line: 5, Keeps: true},
 	} {
 		got := rules.Match(path, false)
-		if got == nil || got.Pattern != want.Pattern || got.Source != want.Source || got.Line != want.Line || got.Keeps != want.Keeps {
+		if got == nil || got.Pattern != want.Pattern || got.Source != want.Source || got.Line != want.Line ||
+			got.Keeps != want.Keeps {
 			t.Errorf("Match(%q) = %+v, want %+v", path, got, want)
 		}
 	}

@@ -43,14 +43,16 @@ func TestLog_ListsWritesNewestFirst(t *testing.T) {
 	}
 	r.Prints("  the API  +0 ~1 -0\n", "  create   +1 ~0 -0\n")
 	entries := w.Run(history.LogCommand, "--json").Done().JSON()["config"].([]any)
-	if first := entries[0].(map[string]any); len(entries) != 3 || first["revision"] != revisions[2] || first["parent"] != revisions[1] || first["tokenName"] != "test" {
+	if first := entries[0].(map[string]any); len(entries) != 3 || first["revision"] != revisions[2] ||
+		first["parent"] != revisions[1] || first["tokenName"] != "test" {
 		t.Errorf("%v", entries)
 	}
 }
 
 func TestLog_EndsAfterNEntries(t *testing.T) {
 	w, revisions := edited(t)
-	w.Run(history.LogCommand, "web", "-n", "1").Done().Prints(revisions[2][:12], "to list more: tool -C "+w.Dir+" log web -n 2")
+	w.Run(history.LogCommand, "web", "-n", "1").Done().
+		Prints(revisions[2][:12], "to list more: tool -C "+w.Dir+" log web -n 2")
 	if r := w.Run(history.LogCommand, "web", "-n", "3").Done(); strings.Contains(r.Out, "older") {
 		t.Errorf("%s", r.Out)
 	}
@@ -59,7 +61,8 @@ func TestLog_EndsAfterNEntries(t *testing.T) {
 	for i := range 210 {
 		w.Edit(apptest.Stack, "n", fmt.Sprint(i))
 	}
-	if entries := w.Run(history.LogCommand, "web", "-n", "0", "--json").Done().JSON()["config"].([]any); len(entries) < 205 {
+	entries := w.Run(history.LogCommand, "web", "-n", "0", "--json").Done().JSON()["config"].([]any)
+	if len(entries) < 205 {
 		t.Errorf("%d entries", len(entries))
 	}
 }
@@ -81,7 +84,8 @@ func TestLog_SaysWhatIsMissing(t *testing.T) {
 func TestShow_ComparesWithThePredecessor(t *testing.T) {
 	w, revisions := edited(t)
 	w.Run(history.ShowCommand, "web", revisions[1][:8]).Done().
-		Prints("@alice/web at "+revisions[1], "written by alice just now through the API (", "token        test", "replaced     "+revisions[0], `    ~ title: "hub" → "second"`)
+		Prints("@alice/web at "+revisions[1], "written by alice just now through the API (", "token        test",
+			"replaced     "+revisions[0], `    ~ title: "hub" → "second"`)
 	w.Run(history.ShowCommand, "web", revisions[0]).Done().Prints("replaced     nothing", `    + title: "hub"`)
 	r := w.Run(history.ShowCommand, "web", revisions[2], "--json").Done().JSON()
 	if r["type"] != "revision" || r["parent"] != revisions[1] || r["changes"].(map[string]any)["changed"] == nil {
@@ -92,9 +96,11 @@ func TestShow_ComparesWithThePredecessor(t *testing.T) {
 func TestShow_SaysThatThePredecessorIsNotKept(t *testing.T) {
 	w, revisions := edited(t)
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return r.URL.Query().Get("revision") == revisions[1] && apptest.Refuse(rw, http.StatusNotFound, "revision_not_kept", "it is not kept")
+		return r.URL.Query().Get("revision") == revisions[1] &&
+			apptest.Refuse(rw, http.StatusNotFound, "revision_not_kept", "it is not kept")
 	})
-	w.Run(history.ShowCommand, "web", revisions[2]).Done().Prints("changes      0 added, 1 changed, 0 removed", "note: the config that it replaced is no longer kept")
+	w.Run(history.ShowCommand, "web", revisions[2]).Done().
+		Prints("changes      0 added, 1 changed, 0 removed", "note: the config that it replaced is no longer kept")
 	if r := w.Run(history.ShowCommand, "web", revisions[2], "--json").Done().JSON(); r["changes"] != nil {
 		t.Errorf("%v", r)
 	}
@@ -120,7 +126,8 @@ func TestShow_RefusesUnknownAndAmbiguousRevisions(t *testing.T) {
 		fmt.Fprintf(rw, `{"entries": [{"revision": "abcd1%059d"}, {"revision": "abcd2%059d"}], "nextCursor": ""}`, 0, 0)
 		return true
 	})
-	w.Run(history.ShowCommand, "web", "abcd").Exits(1).Prints("abcd is ambiguous: several kept revisions of @alice/web begin with it")
+	w.Run(history.ShowCommand, "web", "abcd").Exits(1).
+		Prints("abcd is ambiguous: several kept revisions of @alice/web begin with it")
 }
 
 func TestRestore_ReplacesTheConfigAfterAYes(t *testing.T) {
@@ -130,10 +137,12 @@ func TestRestore_ReplacesTheConfigAfterAYes(t *testing.T) {
 	wantConfig(t, w, `{"title":"third"}`)
 	before := w.Read(".tool/web/client.json")
 	w.Run(history.RestoreCommand, "web", revisions[0][:8]).Done().
-		Prints("Restored the config of @alice/web", `~ title: "third" → "hub"`, "to undo it: tool -C "+w.Dir+" restore web "+revisions[2][:12])
+		Prints("Restored the config of @alice/web", `~ title: "third" → "hub"`,
+			"to undo it: tool -C "+w.Dir+" restore web "+revisions[2][:12])
 	w.Run(history.LogCommand, "web", "-n", "1").Done().Prints("  a restore  ")
 	wantConfig(t, w, `{"title":"hub"}`)
-	if q := w.UI.Asked[0]; !strings.Contains(q, "Restore the config of @alice/web?") || !strings.Contains(q, `title: "third" -> "hub"`) {
+	if q := w.UI.Asked[0]; !strings.Contains(q, "Restore the config of @alice/web?") ||
+		!strings.Contains(q, `title: "third" -> "hub"`) {
 		t.Errorf("asked %q", q)
 	}
 	if after := w.Read(".tool/web/client.json"); after != before {
@@ -149,7 +158,8 @@ func TestRestore_AsksAgainWhenTheConfigChangesMeanwhile(t *testing.T) {
 		w.Edit(apptest.Stack, "title", `"fourth"`)
 	}
 	w.Run(history.RestoreCommand, "web", revisions[0]).Done()
-	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[1], "alice changed it while you looked") || !strings.Contains(w.UI.Asked[1], "fourth") {
+	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[1], "alice changed it while you looked") ||
+		!strings.Contains(w.UI.Asked[1], "fourth") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	wantConfig(t, w, `{"title":"hub"}`)
@@ -176,7 +186,8 @@ func TestRestore_InAPipeline(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	wantConfig(t, w, `{"title":"second"}`)
-	w.Run(history.RestoreCommand, "web", revisions[1][:12]).Done().Prints("Restoring the config of @alice/web changes nothing")
+	w.Run(history.RestoreCommand, "web", revisions[1][:12]).Done().
+		Prints("Restoring the config of @alice/web changes nothing")
 	w.Unprinted("the restore went through", history.RestoreCommand, "web", revisions[1][:12])
 	w.Run(history.RestoreCommand, "web", revisions[2][:12]).Done() // the undo
 	wantConfig(t, w, `{"title":"third"}`)
@@ -230,7 +241,8 @@ func TestRestore_RestoresBaseFiles(t *testing.T) {
 	if q := w.UI.Asked[0]; !strings.Contains(q, "- src/b") {
 		t.Errorf("asked %q", q)
 	}
-	w.Run(history.RestoreCommand, "web", first[:12], "--base-files", "--force").Done().Prints("Restored the base files of @alice/web")
+	w.Run(history.RestoreCommand, "web", first[:12], "--base-files", "--force").Done().
+		Prints("Restored the base files of @alice/web")
 	if files := w.BaseFiles(apptest.Stack); files["src/a"] != int64(len("alpha")) || files["src/b"] != 0 {
 		t.Errorf("%v", files)
 	}

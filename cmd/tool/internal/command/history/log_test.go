@@ -21,7 +21,8 @@ func TestLog_TakesTwoLinesOnNarrowTerminals(t *testing.T) {
 		t.Error("the columns do not fit into 120 columns, or fit into 40")
 	}
 	lines := inTwoLines(rows)
-	if len(lines) != 4 || lines[0] != "r12  abababababab  just now  alice  push" || !strings.HasSuffix(lines[1], "  +1 ~2 -3") ||
+	if len(lines) != 4 || lines[0] != "r12  abababababab  just now  alice  push" ||
+		!strings.HasSuffix(lines[1], "  +1 ~2 -3") ||
 		lines[2] != "r3  abababababab  just now  bob  create" || !strings.HasSuffix(lines[3], "  +12 ~0 -0  3 files, 418 B") {
 		t.Errorf("%q", lines)
 	}

@@ -19,7 +19,8 @@ func TestPreview_PrintsAddressOfTab(t *testing.T) {
 		t.Errorf("%q", r.Out)
 	}
 	v := w.Run(preview.Command, "web", "--json").Done().JSON()
-	if v["type"] != "preview" || v["url"] != w.Origin+"/@alice/web/preview" || v["local"] != false || v["projectName"] != "web" {
+	if v["type"] != "preview" || v["url"] != w.Origin+"/@alice/web/preview" || v["local"] != false ||
+		v["projectName"] != "web" {
 		t.Errorf("%v", v)
 	}
 	w.Local("@alice/none", `{}`)

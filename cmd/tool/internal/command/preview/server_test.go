@@ -31,7 +31,8 @@ func (s *server) get(host, path string, header ...string) *httptest.ResponseReco
 
 func shown(revision string, files map[string]string) snapshot {
 	s := snapshot{Config: []byte(`{"a":1}`), Revision: revision, API: `{}`, Tree: revision, files: map[string]file{}}
-	s.Stack = stack{Name: "@a/b", Version: "1.0.0", Module: "mod.ts", Digest: "d", files: map[string]file{"mod.ts": {"m", 2, []byte("//")}}}
+	s.Stack = stack{Name: "@a/b", Version: "1.0.0", Module: "mod.ts", Digest: "d", files: map[string]file{"mod.ts": {"m",
+		2, []byte("//")}}}
 	for path, content := range files {
 		s.files[path] = file{"digest of " + content, int64(len(content)), []byte(content)}
 	}
@@ -181,10 +182,12 @@ func TestServer_LinkLeadsToThePageOnce(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	if w := s.get(page, "/open/CODE"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/SECRET/" || w.Header().Get("Cache-Control") != "no-store" {
+	if w := s.get(page, "/open/CODE"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/SECRET/" ||
+		w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("the link leads to %d %v", w.Code, w.Header())
 	}
-	if w := s.get(page, "/open/CODE"); w.Code != http.StatusGone || strings.Contains(w.Body.String()+w.Header().Get("Location"), "SECRET") {
+	if w := s.get(page, "/open/CODE"); w.Code != http.StatusGone ||
+		strings.Contains(w.Body.String()+w.Header().Get("Location"), "SECRET") {
 		t.Errorf("used again, it leads to %d %v: %s", w.Code, w.Header(), w.Body)
 	}
 }

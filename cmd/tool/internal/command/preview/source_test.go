@@ -67,7 +67,8 @@ func TestSource_ReadsWhatIsPushedAndPublished(t *testing.T) {
 	if got := strings.Join(paths(now.Stack.files), " "); got != "mod.ts stack.json" {
 		t.Errorf("files of the stack %s", got)
 	}
-	if now.Stack.Name != "@a/web" || now.Stack.Version != "1.0.0" || now.Stack.Module != "mod.ts" || string(now.Config) != `{"basePath":"app/src"}` {
+	if now.Stack.Name != "@a/web" || now.Stack.Version != "1.0.0" || now.Stack.Module != "mod.ts" ||
+		string(now.Config) != `{"basePath":"app/src"}` {
 		t.Errorf("%+v %s", now.Stack, now.Config)
 	}
 	again, err := s.read(t.Context())
@@ -81,7 +82,8 @@ func TestSource_FollowsNoLinkOutOfTheApp(t *testing.T) {
 	t.Parallel()
 	s := testSource(t, project)
 	dir := s.local.Workspace.Dir
-	for link, to := range map[string]string{"app/link.txt": "../secret.txt", "app/etc": "/etc", ".tool/web/evil.ts": "/etc/passwd", ".tool/web/up": "../.."} {
+	for link, to := range map[string]string{"app/link.txt": "../secret.txt", "app/etc": "/etc",
+		".tool/web/evil.ts": "/etc/passwd", ".tool/web/up": "../.."} {
 		if err := os.Symlink(to, filepath.Join(dir, filepath.FromSlash(link))); err != nil {
 			t.Skip(err)
 		}
@@ -105,7 +107,8 @@ func TestSource_FollowsNoLinkOutOfTheApp(t *testing.T) {
 	}
 	client := filepath.Join(dir, ".tool/web/client.json")
 	for _, basePath := range []string{"../src", "/etc/src", ".tool/web/up/src"} {
-		if err := os.WriteFile(client, []byte(`{"source": "secret.txt", "settings": {"basePath": "`+basePath+`"}}`), 0o644); err != nil {
+		if err := os.WriteFile(client, []byte(`{"source": "secret.txt", "settings": {"basePath": "`+basePath+`"}}`),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.read(t.Context()); err == nil {
@@ -125,8 +128,9 @@ func TestSource_WatchesAllFilesOfTheDescription(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for name, isIgnored := range map[string]bool{
-		"api.yaml": false, "api/paths/pets.yaml": false, "api/schemas/Pet.json": false, "api/schemas/New.yml": false, "app/index.html": false,
-		"secret.txt": true, "api/schemas/notes.md": true, ".tool/web/pulled.json": true,
+		"api.yaml": false, "api/paths/pets.yaml": false, "api/schemas/Pet.json": false, "api/schemas/New.yml": false,
+		"app/index.html": false,
+		"secret.txt":     true, "api/schemas/notes.md": true, ".tool/web/pulled.json": true,
 	} {
 		path := s.local.Workspace.Path(name)
 		if !slices.Contains(s.dirs, filepath.Dir(path)) {
@@ -146,7 +150,8 @@ func TestSource_WatchesAllFilesOfTheDescription(t *testing.T) {
 	go func() {
 		ended <- s.follow(ctx, w, func(now snapshot, _ *failed) { shown <- string(now.API) })
 	}()
-	if err := os.WriteFile(s.local.Workspace.Path("api/schemas/Pet.json"), []byte(`{"type": "object", "title": "Second"}`), 0o644); err != nil {
+	if err := os.WriteFile(s.local.Workspace.Path("api/schemas/Pet.json"),
+		[]byte(`{"type": "object", "title": "Second"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-shown; !strings.Contains(got, "Second") {

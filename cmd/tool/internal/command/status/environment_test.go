@@ -35,7 +35,8 @@ func TestStatus_ShowsEachEnvironmentInALine(t *testing.T) {
 		t.Errorf("%s", r.Out)
 	}
 	delete(w.Env, "TOOL_HUB_TOKEN")
-	w.Run(status.Command, "--env", "prod").Done().Prints("Hub "+other.Origin+" (environment)", "environment  prod", "@alice/web (client.prod.json)", "same")
+	w.Run(status.Command, "--env", "prod").Done().
+		Prints("Hub "+other.Origin+" (environment)", "environment  prod", "@alice/web (client.prod.json)", "same")
 }
 
 func TestStatus_CallsNoHubThatOnlyAnEnvironmentNames(t *testing.T) {

@@ -67,7 +67,8 @@ func TestStatus_ShowsLocalFactsWithoutTheHub(t *testing.T) {
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return apptest.Refuse(rw, http.StatusUnauthorized, "token_revoked", "the token is revoked")
 	})
-	w.Run(status.Command).Exits(1).Prints("Hub "+w.Origin, "@alice/web (client.json), unknown: the hub could not be queried",
+	w.Run(status.Command).Exits(1).Prints("Hub "+w.Origin,
+		"@alice/web (client.json), unknown: the hub could not be queried",
 		"unchanged since the last push or pull", "here 1.0.0", "error: show the status: ", "revoked")
 	w.Local("@alice/web", `{"title": "local"}`)
 	w.Run(status.Command).Exits(1).Prints("changed since the last push or pull")
