@@ -81,16 +81,16 @@ func TestRequest_InvalidPathSegmentIsNotFound(t *testing.T) {
 func TestRequest_MalformedQueryIsRejected(t *testing.T) {
 	hub := one(t, nil)
 	for _, query := range []string{"account=a;b", "account=%zz", "account=acme;limit=1", "%"} {
-		hub.as("alice").get("/v1/projects?"+query).problem(422, wire.CodeInvalidBody)
-		hub.as("alice").post("/v1/apis/upload?"+query, pets).problem(422, wire.CodeInvalidBody)
-		hub.as("alice").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(422, wire.CodeInvalidBody)
+		hub.as("alice").get("/v1/projects?"+query).problem(400, wire.CodeInvalidBody)
+		hub.as("alice").post("/v1/apis/upload?"+query, pets).problem(400, wire.CodeInvalidBody)
+		hub.as("alice").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(400, wire.CodeInvalidBody)
 		hub.with("").post("/v1/rate-limit?botId=x&"+query, `{}`).problem(401, wire.CodeUnauthorized)
 	}
 	// A caller without a role gets that problem first.
 	for _, query := range []string{"botId=%zz", "botId=a;b", "%"} {
 		hub.as("sam").get("/v1/rate-limit?account=acme&"+query).problem(403, wire.CodeNotPermitted)
 		hub.as("sam").post("/v1/rate-limit?account=acme&"+query, `{}`).problem(403, wire.CodeNotPermitted)
-		hub.as("rita").get("/v1/rate-limit?account=acme&"+query).problem(422, wire.CodeInvalidBody)
+		hub.as("rita").get("/v1/rate-limit?account=acme&"+query).problem(400, wire.CodeInvalidBody)
 	}
 }
 
