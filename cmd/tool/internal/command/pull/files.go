@@ -28,12 +28,6 @@ type filesPlan struct {
 	acting []string // added files that are asked about
 }
 
-func (f *filesPlan) close() {
-	if f != nil {
-		f.Close()
-	}
-}
-
 // findOutput finds the directory of --output.
 func (p *pull) findOutput() (err error) {
 	if !p.opts.Output.Given() {

@@ -77,7 +77,9 @@ func (p *pull) pull(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer plan.files.close()
+	if plan.files != nil {
+		defer plan.files.Close()
+	}
 	if err := p.confirm(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func (p *pull) read() (err error) {
 	if p.Client, err = p.App.ReadClient(p.Local); err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	if p.Settings, err = p.Client.Config(); err != nil && failure.Of(err).Code != failure.CodeNoSettings {
+	if err := p.readSettings(); err != nil {
 		return failure.At(app.StageRead, err)
 	}
 	if p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value); err != nil {
@@ -101,6 +103,14 @@ func (p *pull) read() (err error) {
 	}
 	p.bases, err = p.App.Bases(p.Local)
 	return failure.At(app.StageRead, err)
+}
+
+// readSettings reads the settings of client.json, which may have none.
+func (p *pull) readSettings() (err error) {
+	if p.Settings, err = p.Client.Config(); err != nil && failure.Of(err).Code == failure.CodeNoSettings {
+		return nil
+	}
+	return err
 }
 
 // plan finds out what the pull will do: first to the settings, which say where base files go.

@@ -124,74 +124,18 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 			return 0, err
 		}
 	}
-	now := map[string][]byte{}
-	var files []state.File
+	saved := map[string]state.File{}
+	var files []tree.Entry
 	for _, f := range u.Files {
+		saved[f.Path] = f
 		if !strings.HasPrefix(f.Path, ".tool/") { // where no base file is
-			files = append(files, f)
-			continue
-		}
-		text, _, err := p.Local.Workspace.ReadFile(f.Path)
-		switch is := digestOf(text); {
-		case err == nil && slices.Contains(f.Written, is):
-			now[f.Path] = text
-		case err != nil || is != f.SHA256: // else it is restored already
-			return 0, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote", f.Path).
-				WithHint("nothing was changed; it is saved as it was before in %s", u.Contents())
+			files = append(files, tree.Entry{Path: f.Path, Mode: tree.ModeOf(uint32(f.Mode)), Size: f.Size, SHA256: f.SHA256})
 		}
 	}
-	if len(now) > 0 {
-		if err := p.restoreSettings(u, r, now); err != nil {
-			return 0, failure.At(app.StageWrite, err)
-		}
+	if err := p.restoreSettings(u, r, saved); err != nil || len(files) == 0 {
+		return 0, err
 	}
-	if len(files) == 0 {
-		return 0, nil
-	}
-	return restoreFiles(u, r, files)
-}
-
-// restoreSettings replaces what files have now, and records the base from before the pull.
-func (p *pull) restoreSettings(u *state.Undo, r *Result, now map[string][]byte) error {
-	for name, text := range now {
-		former, err := os.ReadFile(filepath.Join(u.Contents(), filepath.FromSlash(name)))
-		if err == nil {
-			err = p.Local.Workspace.ReplaceFile(name, text, former)
-		}
-		if err != nil {
-			return err
-		}
-		p.Done.SettingsChanged = true
-	}
-	before := u.Before
-	p.App.SyncState().Save(before.Origin, p.Project, before.Revision)
-	base := workspace.Pulled{Project: before.Project, Revision: before.Revision, Tree: before.Tree}
-	if err := p.Local.RecordPulled(before.Origin, base); err != nil {
-		return err
-	}
-	client, err := p.Local.Client()
-	if err != nil {
-		return err
-	}
-	settings, err := client.Config()
-	if err != nil && failure.Of(err).Code != failure.CodeNoSettings {
-		return err
-	}
-	r.SettingsChanged, r.Changes = true, flat.Diff(p.Settings, settings)
-	r.EnrichmentCount, r.Revision = settings.EnrichmentCount(), settings.Revision()
-	r.Note("the settings from before the pull are restored; the hub was not called")
-	return nil
-}
-
-// restoreFiles restores base files, and returns how many were edited since.
-func restoreFiles(u *state.Undo, r *Result, files []state.File) (edited int, err error) {
-	written := map[string][]string{}
-	var entries []tree.Entry
-	for _, f := range files {
-		entries = append(entries, tree.Entry{Path: f.Path, Mode: tree.ModeOf(uint32(f.Mode)), Size: f.Size, SHA256: f.SHA256})
-		written[f.Path] = f.Written
-	}
-	restore, err := basefiles.NewRestore(u.Root, entries)
+	restore, err := basefiles.NewRestore(u.Root, files)
 	if err != nil {
 		return 0, err
 	}
@@ -199,7 +143,7 @@ func restoreFiles(u *state.Undo, r *Result, files []state.File) (edited int, err
 	var done FilesResult
 	for _, e := range slices.Concat(restore.Added, restore.Changed) {
 		found := restore.Found(e.Path)
-		if found != "" && !slices.Contains(written[e.Path], found) {
+		if found != "" && !slices.Contains(saved[e.Path].Written, found) {
 			edited++
 			continue
 		}
@@ -218,4 +162,37 @@ func restoreFiles(u *state.Undo, r *Result, files []state.File) (edited int, err
 		}
 	}
 	return edited, nil
+}
+
+// restoreSettings restores client.json and the file of the environment, and in pulled.json the
+// base from before the pull.
+func (p *pull) restoreSettings(u *state.Undo, r *Result, saved map[string]state.File) error {
+	edits, err := p.Client.PlanTexts(func(name string, now []byte) ([]byte, error) {
+		f, ok := saved[name]
+		switch is := digestOf(now); {
+		case !ok || is == f.SHA256: // it was not replaced, or is restored already
+			return now, nil
+		case slices.Contains(f.Written, is):
+			return os.ReadFile(filepath.Join(u.Contents(), filepath.FromSlash(name)))
+		}
+		return nil, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote", name).
+			WithHint("nothing was changed; it is saved as it was before in %s", u.Contents())
+	})
+	if err != nil {
+		return err
+	}
+	changed, err := p.Client.Apply(edits)
+	if err != nil || len(changed) == 0 {
+		return failure.At(app.StageWrite, err)
+	}
+	p.Done.SettingsChanged, r.SettingsChanged = true, true
+	before, pulled := u.Before, p.Settings
+	p.App.SyncState().Save(before.Origin, p.Project, before.Revision)
+	base := workspace.Pulled{Project: before.Project, Revision: before.Revision, Tree: before.Tree}
+	if err = p.Local.RecordPulled(before.Origin, base); err == nil {
+		err = p.readSettings()
+	}
+	r.Changes, r.EnrichmentCount, r.Revision = flat.Diff(pulled, p.Settings), p.Settings.EnrichmentCount(), p.Settings.Revision()
+	r.Note("the settings from before the pull are restored; the hub was not called")
+	return failure.At(app.StageWrite, err)
 }
