@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/hubclient/ref"
 )
 
@@ -58,9 +59,6 @@ const (
 	contents  = "contents"
 )
 
-// ErrNoDirectory says that there is no state directory to store anything in.
-var ErrNoDirectory = errors.New("set TOOL_STATE_DIR to a directory for it")
-
 func (d Dir) undoDir(place, name string) string {
 	if d == "" {
 		return ""
@@ -92,7 +90,7 @@ func (u *Undo) Add(file File, content io.Reader) error {
 		return ErrNoDirectory
 	}
 	if len(u.Files) == 0 { // what is there is of a pull that was killed before it had an index
-		err := makeDir(filepath.Dir(u.dir))
+		err := atomicfile.MakeDir(filepath.Dir(u.dir))
 		if err == nil {
 			err = os.RemoveAll(u.dir)
 		}
@@ -115,7 +113,7 @@ func (u *Undo) Add(file File, content io.Reader) error {
 	}
 	hash := sha256.New()
 	file.Size, err = io.Copy(io.MultiWriter(copied, hash), content)
-	if err = errors.Join(err, copied.Close()); err != nil {
+	if err = errors.Join(err, copied.Sync(), copied.Close()); err != nil {
 		return err
 	}
 	file.SHA256 = hex.EncodeToString(hash.Sum(nil))
@@ -142,14 +140,20 @@ func (u *Undo) Begin() error {
 	if u == nil || len(u.Files) == 0 {
 		return nil
 	}
-	index, err := json.Marshal(u, jsontext.WithIndent("  "))
-	if err == nil {
-		err = syncAll(u.Contents())
-	}
+	err := filepath.WalkDir(u.Contents(), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			atomicfile.SyncDir(path)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(u.dir, indexFile), append(index, '\n'), nil)
+	index, err := json.Marshal(u, jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(filepath.Join(u.dir, indexFile), append(index, '\n'))
 }
 
 // End makes the copies those of the last pull if it replaced a file, else it removes them. Where it
@@ -160,7 +164,7 @@ func (u *Undo) End(replaced bool) {
 	case replaced:
 		last := filepath.Join(filepath.Dir(u.dir), lastDir)
 		if os.RemoveAll(last) == nil && os.Rename(u.dir, last) == nil {
-			syncDir(filepath.Dir(last))
+			atomicfile.SyncDir(filepath.Dir(last))
 		}
 	case u.earlier == nil:
 		_ = u.Drop()
