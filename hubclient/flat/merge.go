@@ -1,6 +1,10 @@
 package flat
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Side is one of the two sides of a merge.
 type Side int
@@ -64,6 +68,7 @@ func Merge(base *Config, mine, theirs Config, choose func(Conflict) Side) (Confi
 // merger is one merge. A nil node is an absent value.
 type merger struct {
 	known     bool // there is a base
+	records   bool // what is merged are records, each of which is one value
 	choose    func(Conflict) Side
 	conflicts Conflicts
 }
@@ -77,6 +82,7 @@ func (m *merger) merge(path []string, base, mine, theirs *node) *node {
 		return mine
 	case m.known && same(base, mine):
 		return theirs
+	case m.records:
 	case !holdsLeaf(mine) && !holdsLeaf(theirs):
 		return m.members(path, base, mine, theirs)
 	case holdsLeaf(mine) && holdsLeaf(theirs):
@@ -176,4 +182,97 @@ func (n node) equal(o node) bool {
 	return n.text == o.text && n.array == o.array && slices.EqualFunc(n.items, o.items, func(a, b node) bool {
 		return (n.array || a.name == b.name) && a.equal(b)
 	})
+}
+
+// enrichments merges enrichments record by record, as members of an object that are named by what
+// identifies them. It returns false where that is not possible, or where the values at path are no
+// enrichments.
+func (m *merger) enrichments(path []string, base, mine, theirs *node) (*node, bool) {
+	if len(path) != 1 || path[0] != "enrichments" {
+		return nil, false
+	}
+	for _, member := range []string{"id", "target"} {
+		b, baseIDs, baseOK := recordsBy(member, base)
+		my, myIDs, myOK := recordsBy(member, mine)
+		their, theirIDs, theirOK := recordsBy(member, theirs)
+		if !baseOK || !myOK || !theirOK {
+			continue
+		}
+		m.records = true
+		merged := m.members(path, b, my, their)
+		m.records = false
+		list := &node{array: true}
+		for _, id := range mergedOrder(baseIDs, myIDs, theirIDs) {
+			if record := memberOf(merged, id); record != nil {
+				list.items = append(list.items, *record)
+			}
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// recordsBy returns the elements of an array as members that are named by the text of a member of
+// theirs, and these names in their order. It reports whether each element is an object that has
+// this member, with another text. An absent array has no elements.
+func recordsBy(member string, array *node) (records *node, ids []string, ok bool) {
+	if array == nil {
+		return nil, nil, true
+	}
+	records = &node{}
+	for _, record := range array.items {
+		if record.name, ok = identity(record, member); !ok {
+			return nil, nil, false
+		}
+		records.items, ids = append(records.items, record), append(ids, record.name)
+	}
+	return records, ids, array.array && sortMembers(records.items) == nil
+}
+
+// identity returns the text of a member that is a string or a number.
+func identity(record node, member string) (string, bool) {
+	v, ok := record.member(member)
+	if !ok || v.text == "" {
+		return "", false
+	}
+	switch jsontext.Value(v.text).Kind() {
+	case '"':
+		text, err := jsontext.AppendUnquote(nil, v.text)
+		return string(text), err == nil
+	case '0':
+		return v.text, true
+	}
+	return "", false
+}
+
+// mergedOrder returns the ids of both sides: in the order of mine, or of theirs if only that
+// side moved ids of base; then those that only the other side has.
+func mergedOrder(base, mine, theirs []string) []string {
+	moved := func(side []string) bool { return !slices.Equal(common(side, base), common(base, side)) }
+	first, second := mine, theirs
+	if moved(theirs) && !moved(mine) {
+		first, second = theirs, mine
+	}
+	in := set(first)
+	order := slices.Clone(first)
+	for _, id := range second {
+		if !in[id] {
+			order = append(order, id)
+		}
+	}
+	return order
+}
+
+// common returns the ids of list that are in other.
+func common(list, other []string) []string {
+	in := set(other)
+	return slices.DeleteFunc(slices.Clone(list), func(id string) bool { return !in[id] })
+}
+
+func set(list []string) map[string]bool {
+	in := make(map[string]bool, len(list))
+	for _, id := range list {
+		in[id] = true
+	}
+	return in
 }
