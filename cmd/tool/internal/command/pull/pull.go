@@ -88,10 +88,10 @@ func (p *pull) pull(ctx context.Context) (*Result, error) {
 
 // read reads the local side.
 func (p *pull) read() (err error) {
-	if p.Client, err = p.App.ReadClient(p.Local); err != nil {
-		return failure.At(app.StageRead, err)
+	if p.Client, err = p.App.ReadClient(p.Local); err == nil {
+		err = p.readSettings()
 	}
-	if err := p.readSettings(); err != nil {
+	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
 	if p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value); err != nil {
@@ -170,36 +170,27 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*Result, error) {
 	p.noteSettings(plan, changed)
 	notes, err := p.App.Record(p.Local, r.Origin, base, files)
 	r.Notes = append(r.Notes, notes...)
-	note := p.filesNote(plan.files, replaced)
-	if filesErr != nil {
-		f := failure.Of(filesErr)
-		if r.SettingsChanged {
-			f.Hint = join("the settings are pulled, the base files in part at most", f.Hint)
-		}
-		if replaced > 0 {
-			f.Hint = join(f.Hint, note)
-		}
-		return nil, f
+	if err = failure.At(app.StageWrite, err); err != nil && p.opts.FilesOnly {
+		r.Note("the base files could not be recorded: %v", err)
+		err = nil
 	}
-	if err != nil && !p.opts.FilesOnly {
-		f := failure.Of(err).At(app.StageWrite)
+	pulled := "the settings are pulled"
+	if filesErr != nil {
+		pulled, err = pulled+", the base files in part at most", filesErr
+	}
+	if err != nil {
+		f := failure.Of(err)
 		if r.SettingsChanged {
-			f.Hint = join(fmt.Sprintf("the settings in %s are pulled", p.Local.ClientPath()), f.Hint)
+			f.Hint = strings.TrimSuffix(pulled+"; "+f.Hint, "; ")
+		}
+		if len(changed)+replaced > 0 && !p.opts.NoUndo {
 			f = f.Try(p.undoLine())
 		}
 		return nil, f
 	}
-	if err != nil {
-		r.Note("the base files could not be recorded: %v", err)
-	}
-	if note != "" {
-		r.Note("%s", note)
-	}
+	p.noteFiles(plan, replaced)
 	return r, nil
 }
-
-// join joins hints, either of which may be "".
-func join(one, other string) string { return strings.Trim(one+"; "+other, "; ") }
 
 // noteSettings notes what a person has to know of the settings. changed are the files.
 func (p *pull) noteSettings(plan *plan, changed []string) {
@@ -218,19 +209,17 @@ func (p *pull) noteSettings(plan *plan, changed []string) {
 	}
 }
 
-// filesNote says how to restore replaced base files, and that added ones stay; "" for neither.
-func (p *pull) filesNote(f *filesPlan, replaced int) string {
+// noteFiles notes how to restore the base files that were replaced, and that added ones stay.
+func (p *pull) noteFiles(plan *plan, replaced int) {
+	f, leave := plan.FilesResult, ""
 	switch {
 	case f == nil:
 	case replaced > 0 && !p.opts.NoUndo:
-		leave := ""
-		if n := len(f.Added); n > 0 {
-			leave = fmt.Sprintf(", and leave the added ones (%d)", n)
+		if f.Added > 0 {
+			leave = fmt.Sprintf(", and leave the added ones (%d)", f.Added)
 		}
-		return fmt.Sprintf("the replaced base files (%d) are saved; to restore them%s: %s", replaced, leave,
-			p.App.CommandText(p.undoLine()))
-	case len(f.Added) > 0 && p.output == "":
-		return fmt.Sprintf("pull --undo does not remove the added base files (%d)", len(f.Added))
+		plan.Note("the replaced base files (%d) are saved; to restore them%s: %s", replaced, leave, p.App.CommandText(p.undoLine()))
+	case f.Added > 0 && p.output == "":
+		plan.Note("pull --undo does not remove the added base files (%d)", f.Added)
 	}
-	return ""
 }

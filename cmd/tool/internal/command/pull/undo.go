@@ -98,7 +98,10 @@ func (p *pull) undo(context.Context) (*Result, error) {
 		restored := r.SettingsChanged || r.FilesResult != nil
 		switch {
 		case err == nil && edited == 0:
-			err = u.Drop()
+			if err = u.Drop(); err != nil && restored {
+				r.Note("the saved files could not be removed: %v", err)
+				err = nil
+			}
 		case err == nil && !restored:
 			err = failure.New(failure.CodeFilesDiffer, "the base files in %s are no longer what the pull wrote", u.Root).
 				WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents())
