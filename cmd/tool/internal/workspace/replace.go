@@ -1,6 +1,9 @@
 package workspace
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+)
 
 // Each calls f with each file that the edits change, and what it has before and after them.
 func (edits Edits) Each(f func(name string, before, after []byte) error) error {
@@ -14,18 +17,14 @@ func (edits Edits) Each(f func(name string, before, after []byte) error) error {
 	return nil
 }
 
-// PlanTexts replaces the texts of the files that have the settings, but writes nothing.
-func (c *Client) PlanTexts(by func(name string, text []byte) ([]byte, error)) (edits Edits, err error) {
-	docs := []document{c.doc}
-	if c.env != nil {
-		docs = []document{c.env.doc, c.doc}
-	}
-	for _, doc := range docs {
-		text, err := by(doc.name, doc.Text())
-		if err != nil {
-			return nil, err
+// ReplaceFile replaces what a file of the workspace has, unless somebody changed it since that was
+// read.
+func (w *Workspace) ReplaceFile(name string, before, after []byte) error {
+	_, err := w.update(name, true, func(now []byte) ([]byte, error) {
+		if !bytes.Equal(now, before) {
+			return nil, invalid(name, errors.New("it was edited meanwhile"))
 		}
-		edits = append(edits, edit{doc, text})
-	}
-	return edits, nil
+		return after, nil
+	})
+	return err
 }
