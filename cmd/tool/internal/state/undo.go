@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,14 +20,13 @@ import (
 )
 
 // Undo is a directory with a copy of each file that a pull replaces, readable by its owner alone,
-// and an index. Of each place there is that of the last pull, and that of a pull which has not
-// ended: it is running, or was interrupted.
+// and an index. A place has one of the last pull, and a pending one while a pull runs, or after a
+// pull was interrupted.
 type Undo struct {
-	Place  string    `json:"place"` // what was pulled into, for a person who looks into the index
-	At     time.Time `json:"at"`
-	Before Base      `json:"before"`
-	Root   string    `json:"root,omitzero"` // directory of base files; "": none were replaced
-	Files  []File    `json:"files"`
+	Place  string `json:"place"` // what was pulled into, for a person who looks into the index
+	Before Base   `json:"before"`
+	Root   string `json:"root,omitzero"` // directory of base files; "": none were replaced
+	Files  []File `json:"files"`
 
 	dir     string         // of the copies and the index; "" where nothing can be stored
 	earlier map[string]int // of Files, by path: those of a pull that was interrupted
@@ -66,10 +64,10 @@ func (d Dir) undoDir(place, name string) string {
 	return filepath.Join(string(d), "pulls", nameOf(place), name)
 }
 
-// NewUndo returns an Undo to add files to, with those of a pull that was interrupted. root is the
-// directory of base files, "" for none. A pull without an Undo has nil, which saves nothing.
+// NewUndo returns an Undo to add files to, which continues that of an interrupted pull. root is
+// the directory of base files, "" for none. A nil Undo saves nothing.
 func (d Dir) NewUndo(place string, before Base, root string) *Undo {
-	u := &Undo{Place: place, At: time.Now(), Before: before, Root: root, dir: d.undoDir(place, pendingDir)}
+	u := &Undo{Place: place, Before: before, Root: root, dir: d.undoDir(place, pendingDir)}
 	former, err := d.LatestUndo(place)
 	if err != nil || former == nil || former.dir != u.dir || root != "" && former.Root != "" && root != former.Root {
 		return u
@@ -84,12 +82,12 @@ func (d Dir) NewUndo(place string, before Base, root string) *Undo {
 	return former
 }
 
-// Add copies a file. If it has what an interrupted pull wrote, the copy that this pull made stays.
+// Add copies a file. If an interrupted pull wrote the file, the copy from before that pull stays.
 func (u *Undo) Add(file File, content io.Reader) error {
 	if u.dir == "" {
 		return ErrNoDirectory
 	}
-	if len(u.Files) == 0 { // what is there is of a pull that was killed before it had an index
+	if len(u.Files) == 0 { // the directory may have copies of a pull that was killed before Begin
 		err := atomicfile.MakeDir(filepath.Dir(u.dir))
 		if err == nil {
 			err = os.RemoveAll(u.dir)
@@ -134,8 +132,7 @@ func (u *Undo) Add(file File, content io.Reader) error {
 	return in.Rename(temporary, to)
 }
 
-// Begin writes the index, unless there are no files. Copies that a power failure could damage are
-// not found without it.
+// Begin writes the index once all copies are on the disk. Without an index they do not count.
 func (u *Undo) Begin() error {
 	if u == nil || len(u.Files) == 0 {
 		return nil
@@ -156,8 +153,8 @@ func (u *Undo) Begin() error {
 	return atomicfile.WriteFile(filepath.Join(u.dir, indexFile), append(index, '\n'))
 }
 
-// End makes the copies those of the last pull if it replaced a file, else it removes them. Where it
-// cannot, and where an interrupted pull has needed them, they stay as they are.
+// End makes the copies those of the last pull if it replaced a file, else it removes them. If that
+// fails, or if an interrupted pull made some of them, they stay pending.
 func (u *Undo) End(replaced bool) {
 	switch {
 	case u == nil || len(u.Files) == 0:
@@ -180,8 +177,7 @@ func (u *Undo) Contents() string { return filepath.Join(u.dir, contents) }
 // Open opens the copy of a file.
 func (u *Undo) Open(name string) (*os.File, error) { return os.OpenInRoot(u.Contents(), name) }
 
-// LatestUndo returns that of the pull which has not ended, else that of the last pull; nil if there
-// is none.
+// LatestUndo returns the pending Undo of a place, else that of the last pull, nil if there is none.
 func (d Dir) LatestUndo(place string) (*Undo, error) {
 	for _, name := range []string{pendingDir, lastDir} {
 		u := &Undo{dir: d.undoDir(place, name)}

@@ -128,7 +128,8 @@ func (p *pull) plan(ctx context.Context) (*plan, error) {
 	return plan, err
 }
 
-// confirm asks whether to do what is planned, where that replaces something or adds files that act.
+// confirm asks before settings or files are replaced, and before files are added that other
+// programs run.
 func (p *pull) confirm(ctx context.Context, plan *plan) error {
 	if p.asks && !plan.chosen && !plan.Changes.Empty() {
 		if err := p.confirmSettings(ctx, plan); err != nil {
@@ -192,7 +193,8 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*Result, error) {
 	return r, nil
 }
 
-// noteSettings notes what a person has to know of the settings. changed are the files.
+// noteSettings notes how to restore the settings, and what the merge did not know. changed are the
+// files that were edited.
 func (p *pull) noteSettings(plan *plan, changed []string) {
 	r := plan.Result
 	if r.SettingsChanged && !p.opts.NoUndo {

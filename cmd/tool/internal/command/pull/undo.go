@@ -77,8 +77,8 @@ func digestOf(text []byte) string {
 // undoLine is the command that undoes the pull.
 func (p *pull) undoLine() cmdline.Line { return p.line(Options{Undo: true}) }
 
-// undo restores the files that the last pull replaced, and what pulled.json had of them. It asks
-// no hub. A pull that was interrupted counts unless there is nothing of it to restore.
+// undo restores the files that the last pull replaced, without calling the hub. An interrupted pull
+// counts as the last one if it replaced anything.
 func (p *pull) undo(context.Context) (*Result, error) {
 	if err := p.read(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (p *pull) undo(context.Context) (*Result, error) {
 // restore restores settings, all or none, and the base files that are still as the pull wrote
 // them, or gone. It returns how many base files were edited since, which stay as they are.
 func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
-	if u.Root != "" { // which may be behind a link by now that leads elsewhere
+	if u.Root != "" { // a symbolic link may lead elsewhere by now
 		root, _, err := p.Local.Workspace.Locate(u.Root)
 		if err == nil && root != u.Root {
 			err = failure.New(failure.CodeFilesDiffer, "the pull replaced files in %s, which leads to %s now", u.Root, root).
