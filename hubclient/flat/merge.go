@@ -34,7 +34,8 @@ func (c Conflicts) MarshalJSON() ([]byte, error) {
 	for _, conflict := range c {
 		n := node{name: conflict.Key}
 		for _, v := range []node{
-			{name: "base", text: conflict.Base}, {name: "mine", text: conflict.Mine}, {name: "theirs", text: conflict.Theirs},
+			{name: "base", text: conflict.Base}, {name: "mine", text: conflict.Mine},
+			{name: "theirs", text: conflict.Theirs},
 		} {
 			if v.text != "" {
 				n.items = append(n.items, v)

@@ -105,7 +105,9 @@ func TestUndo_IsNotSeenBeforeAllIsCopied(t *testing.T) {
 // Each of two pulls was interrupted after it had written a, and before it wrote b.
 func TestUndo_KeepsTheCopiesOfInterruptedPulls(t *testing.T) {
 	d := state.Dir(t.TempDir())
-	for _, pull := range []struct{ a, b, written string }{{"mine", "mine", "one"}, {"one", "edited", "two"}, {"two", "edited", "three"}} {
+	for _, pull := range []struct{ a, b, written string }{
+		{"mine", "mine", "one"}, {"one", "edited", "two"}, {"two", "edited", "three"},
+	} {
 		u := d.NewUndo("web", state.Base{}, "")
 		add(t, u, "a", pull.a, tree.DigestOf([]byte(pull.written)))
 		add(t, u, "b", pull.b, tree.DigestOf([]byte(pull.written)))

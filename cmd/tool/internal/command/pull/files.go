@@ -99,12 +99,13 @@ func (p *pull) confirmFiles(ctx context.Context, f *filesPlan) error {
 		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f, changed) },
 	}
 	if n := len(changed); n > 0 {
-		q.Facts = append(q.Facts, fmt.Sprintf("%s from those of %s:", app.Count(n, "file differs", "files differ"), p.Project))
+		differ := app.Count(n, "file differs", "files differ")
+		q.Facts = append(q.Facts, fmt.Sprintf("%s from those of %s:", differ, p.Project))
 	} else {
 		q.Title, q.Yes, q.No = fmt.Sprintf("Add files to %s?", f.called), "Add them", "Pull nothing"
 	}
 	if n := len(f.acting); n > 0 {
-		q.Facts = append(q.Facts, fmt.Sprintf("%s that %s:", app.Count(n, "file is added", "files are added"), whyConfirm))
+		q.Facts = append(q.Facts, app.Count(n, "file is added", "files are added")+" that "+whyConfirm+":")
 	}
 	for _, path := range f.acting {
 		q.Names = append(q.Names, "+ "+path)

@@ -220,7 +220,8 @@ func (p *pull) noteFiles(plan *plan, replaced int) {
 		if f.Added > 0 {
 			leave = fmt.Sprintf(", and leave the added ones (%d)", f.Added)
 		}
-		plan.Note("the replaced base files (%d) are saved; to restore them%s: %s", replaced, leave, p.App.CommandText(p.undoLine()))
+		plan.Note("the replaced base files (%d) are saved; to restore them%s: %s",
+			replaced, leave, p.App.CommandText(p.undoLine()))
 	case f.Added > 0 && p.output == "":
 		plan.Note("pull --undo does not remove the added base files (%d)", f.Added)
 	}

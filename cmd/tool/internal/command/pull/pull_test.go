@@ -247,7 +247,8 @@ func TestPull_UndoRestoresAnotherDirectory(t *testing.T) {
 	w.Edit(apptest.Stack, "title", `"edited"`)
 	w.Write("copy/src/index.html", "<p>mine")
 	r := w.Run(pull.Command, "web", "--force", "--base-files", "--output", "copy").Done()
-	r.Prints("the previous settings are saved; to restore them: tool", "the replaced base files (1) are saved; to restore them, and leave the added ones (1): tool")
+	r.Prints("the previous settings are saved; to restore them: tool",
+		"the replaced base files (1) are saved; to restore them, and leave the added ones (1): tool")
 	w.Run(pull.Command, "web", "--undo").Done().Prints("settings and base files of web", "1 restored")
 	wantSettings(t, w, `"title": "local"`)
 	if got := w.Read("copy/src/index.html"); got != "<p>mine" {

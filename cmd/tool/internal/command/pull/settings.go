@@ -36,11 +36,13 @@ func (p *pull) planSettings(ctx context.Context, plan *plan) error {
 		return err
 	}
 	if err := plan.config.Check(workspace.ConfigLimits); err != nil {
-		return failure.New(wire.CodeTooLarge, "the config of %s on %s cannot be pulled: %w", p.Project, p.Hub.Origin(), err).
+		return failure.New(wire.CodeTooLarge,
+			"the config of %s on %s cannot be pulled: %w", p.Project, p.Hub.Origin(), err).
 			WithHint("nothing was changed; make the config smaller on the project's page")
 	}
 	r := plan.Result
-	r.Revision, r.UpdatedBy, r.UpdatedAt, r.UpdatedVia = current.Revision, current.UpdatedBy, current.UpdatedAt, current.UpdatedVia
+	edit := current.Edit
+	r.Revision, r.UpdatedBy, r.UpdatedAt, r.UpdatedVia = edit.Revision, edit.UpdatedBy, edit.UpdatedAt, edit.UpdatedVia
 	if plan.merged = plan.config; !p.opts.Force {
 		if err := p.merge(ctx, plan); err != nil {
 			return err
@@ -61,7 +63,8 @@ func (p *pull) merge(ctx context.Context, plan *plan) (err error) {
 	if p.opts.Theirs {
 		side = flat.Theirs
 	}
-	plan.merged, plan.Conflicts = flat.Merge(plan.base, p.Settings, plan.config, func(flat.Conflict) flat.Side { return side })
+	choose := func(flat.Conflict) flat.Side { return side }
+	plan.merged, plan.Conflicts = flat.Merge(plan.base, p.Settings, plan.config, choose)
 	switch {
 	case len(plan.Conflicts) == 0 || p.opts.Mine || p.opts.Theirs:
 		return nil
@@ -139,13 +142,15 @@ func (p *pull) facts(plan *plan) []string {
 }
 
 func (p *pull) unknownBase() string {
-	return fmt.Sprintf("the config that %s comes from is not known, so every difference is a conflict", p.Local.ClientPath())
+	return fmt.Sprintf("the config that %s comes from is not known, so every difference is a conflict",
+		p.Local.ClientPath())
 }
 
 // conflictFailure is the failure of a merge whose conflicts nobody resolves.
 func (p *pull) conflictFailure(plan *plan) error {
-	n, client := len(plan.Conflicts), p.Local.ClientPath()
-	f := failure.New(failure.CodeConflict, "%s changed differently in %s and on the hub", app.Count(n, "key was", "keys were"), client)
+	n := len(plan.Conflicts)
+	f := failure.New(failure.CodeConflict, "%s changed differently in %s and on the hub",
+		app.Count(n, "key was", "keys were"), p.Local.ClientPath())
 	if plan.base == nil {
 		f = f.WithReason("%s; %s", app.Count(n, "key differs", "keys differ"), p.unknownBase())
 	}

@@ -75,7 +75,8 @@ func (r *Result) Text(w *app.Printer) {
 		w.Paths("+", f.AddedPaths, nil)
 	}
 	if r.UpdatedBy != "" {
-		w.Field("config", "%s", app.Edit(wire.Edit{UpdatedBy: r.UpdatedBy, UpdatedAt: r.UpdatedAt, UpdatedVia: r.UpdatedVia}))
+		edit := wire.Edit{UpdatedBy: r.UpdatedBy, UpdatedAt: r.UpdatedAt, UpdatedVia: r.UpdatedVia}
+		w.Field("config", "%s", app.Edit(edit))
 	}
 }
 

@@ -60,7 +60,8 @@ func (p *pull) save(plan *plan) (*state.Undo, error) {
 	if unsaved != nil {
 		again := p.opts
 		again.NoUndo = true
-		err = failure.New(failure.CodeInvalidFile, "the files that the pull replaces cannot be saved for --undo: %w", unsaved).
+		err = failure.New(failure.CodeInvalidFile,
+			"the files that the pull replaces cannot be saved for --undo: %w", unsaved).
 			WithHint("nothing was changed; to replace them for good, add --no-undo").Try(p.line(again))
 	}
 	if err != nil {
@@ -103,15 +104,21 @@ func (p *pull) undo(context.Context) (*Result, error) {
 				err = nil
 			}
 		case err == nil && !restored:
-			err = failure.New(failure.CodeFilesDiffer, "the base files in %s are no longer what the pull wrote", u.Root).
-				WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents())
+			err = differ(u, "the base files in %s are no longer what the pull wrote", u.Root)
 		case err == nil:
-			r.Note("base files edited since the pull stay as they are: %d; those from before it are saved in %s", edited, u.Contents())
+			r.Note("base files edited since the pull stay as they are: %d; those from before it are saved in %s",
+				edited, u.Contents())
 		}
 		if restored || err != nil {
 			return r, failure.At(app.StageRead, err)
 		}
 	}
+}
+
+// differ is the failure of an undo that would not restore base files.
+func differ(u *state.Undo, format string, args ...any) error {
+	return failure.New(failure.CodeFilesDiffer, format, args...).
+		WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents())
 }
 
 // restore restores settings, all or none, and the base files that are still as the pull wrote
@@ -120,8 +127,7 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 	if u.Root != "" { // a symbolic link may lead elsewhere by now
 		root, _, err := p.Local.Workspace.Locate(u.Root)
 		if err == nil && root != u.Root {
-			err = failure.New(failure.CodeFilesDiffer, "the pull replaced files in %s, which leads to %s now", u.Root, root).
-				WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents())
+			err = differ(u, "the pull replaced files in %s, which leads to %s now", u.Root, root)
 		}
 		if err != nil {
 			return 0, err
@@ -132,7 +138,8 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 	for _, f := range u.Files {
 		saved[f.Path] = f
 		if !strings.HasPrefix(f.Path, ".tool/") { // where no base file is
-			files = append(files, tree.Entry{Path: f.Path, Mode: tree.ModeOf(uint32(f.Mode)), Size: f.Size, SHA256: f.SHA256})
+			mode := tree.ModeOf(uint32(f.Mode))
+			files = append(files, tree.Entry{Path: f.Path, Mode: mode, Size: f.Size, SHA256: f.SHA256})
 		}
 	}
 	if err := p.restoreSettings(u, r, saved); err != nil || len(files) == 0 {
@@ -195,7 +202,8 @@ func (p *pull) restoreSettings(u *state.Undo, r *Result, saved map[string]state.
 	if err = p.Local.RecordPulled(before.Origin, base); err == nil {
 		err = p.readSettings()
 	}
-	r.Changes, r.EnrichmentCount, r.Revision = flat.Diff(pulled, p.Settings), p.Settings.EnrichmentCount(), p.Settings.Revision()
+	r.Changes, r.Revision = flat.Diff(pulled, p.Settings), p.Settings.Revision()
+	r.EnrichmentCount = p.Settings.EnrichmentCount()
 	r.Note("the settings from before the pull are restored; the hub was not called")
 	return failure.At(app.StageWrite, err)
 }
