@@ -140,7 +140,8 @@ func TestUndo_WithoutFilesSavesNothing(t *testing.T) {
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("saved: %v, %v", names, err)
 	}
-	if err := state.Dir("").NewUndo("web", state.Base{}, "").Add(state.File{Path: "a"}, strings.NewReader("x")); err == nil {
+	nowhere := state.Dir("").NewUndo("web", state.Base{}, "")
+	if err := nowhere.Add(state.File{Path: "a"}, strings.NewReader("x")); err == nil {
 		t.Error("a file is copied nowhere")
 	}
 }

@@ -323,7 +323,8 @@ func TestPull_AsksBeforeItWritesMoreThanAPushMaySend(t *testing.T) {
 			}
 			return false
 		})
-		f := w.Run(pull.Command, "web", "--base-files", "--mine", "--output", "copy", "--json").Fails("too_large", "read")
+		f := w.Run(pull.Command, "web", "--base-files", "--mine", "--output", "copy", "--json").
+			Fails("too_large", "read")
 		hint := fmt.Sprint(f["reason"], f["hint"], f["recipe"])
 		if !strings.Contains(hint, want) || !strings.Contains(hint, "pull web --base-files-only --force --output copy") {
 			t.Errorf("%v, want %q", f, want)
