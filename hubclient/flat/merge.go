@@ -34,7 +34,8 @@ func (c Conflicts) MarshalJSON() ([]byte, error) {
 	for _, conflict := range c {
 		n := node{name: conflict.Key}
 		for _, v := range []node{
-			{name: "base", text: conflict.Base}, {name: "mine", text: conflict.Mine}, {name: "theirs", text: conflict.Theirs},
+			{name: "base", text: conflict.Base}, {name: "mine", text: conflict.Mine},
+			{name: "theirs", text: conflict.Theirs},
 		} {
 			if v.text != "" {
 				n.items = append(n.items, v)
@@ -68,6 +69,7 @@ func Merge(base *Config, mine, theirs Config, choose func(Conflict) Side) (Confi
 // merger is one merge. A nil node is an absent value.
 type merger struct {
 	known     bool // there is a base
+	records   bool // what is merged are records, each of which is one value
 	choose    func(Conflict) Side
 	conflicts Conflicts
 }
@@ -81,6 +83,7 @@ func (m *merger) merge(path []string, base, mine, theirs *node) *node {
 		return mine
 	case m.known && same(base, mine):
 		return theirs
+	case m.records:
 	case !holdsLeaf(mine) && !holdsLeaf(theirs):
 		return m.members(path, base, mine, theirs)
 	case holdsLeaf(mine) && holdsLeaf(theirs):
@@ -182,72 +185,49 @@ func (n node) equal(o node) bool {
 	})
 }
 
-// records are enrichments by what identifies them, and in their order.
-type records struct {
-	ids  []string
-	byID map[string]*node
-}
-
-// enrichments merges enrichments record by record. It returns false where that is not
-// possible, or where the values at path are no enrichments.
+// enrichments merges enrichments record by record, as members of an object that are named by what
+// identifies them. It returns false where that is not possible, or where the values at path are no
+// enrichments.
 func (m *merger) enrichments(path []string, base, mine, theirs *node) (*node, bool) {
 	if len(path) != 1 || path[0] != "enrichments" {
 		return nil, false
 	}
 	for _, member := range []string{"id", "target"} {
-		b, known := recordsBy(member, base)
-		my, mineOK := recordsBy(member, mine)
-		their, theirsOK := recordsBy(member, theirs)
-		if !mineOK || !theirsOK || base != nil && !known {
+		b, baseIDs, baseOK := recordsBy(member, base)
+		my, myIDs, myOK := recordsBy(member, mine)
+		their, theirIDs, theirOK := recordsBy(member, theirs)
+		if !baseOK || !myOK || !theirOK {
 			continue
 		}
-		return m.eachRecord(path, mergedOrder(b.ids, my.ids, their.ids), b, my, their), true
+		m.records = true
+		merged := m.members(path, b, my, their)
+		m.records = false
+		list := &node{array: true}
+		for _, id := range mergedOrder(baseIDs, myIDs, theirIDs) {
+			if record := memberOf(merged, id); record != nil {
+				list.items = append(list.items, *record)
+			}
+		}
+		return list, true
 	}
 	return nil, false
 }
 
-// eachRecord merges records, each as one value. Conflicts come in the order of their keys.
-func (m *merger) eachRecord(path, order []string, base, mine, theirs records) *node {
-	merged := map[string]*node{}
-	for _, id := range slices.Sorted(slices.Values(order)) {
-		b, my, their := base.byID[id], mine.byID[id], theirs.byID[id]
-		switch {
-		case same(my, their) || m.known && same(b, their):
-			merged[id] = my
-		case m.known && same(b, my):
-			merged[id] = their
-		default:
-			merged[id] = m.conflict(append(slices.Clip(path), id), b, my, their)
-		}
-	}
-	list := &node{array: true}
-	for _, id := range order {
-		if record := merged[id]; record != nil {
-			list.items = append(list.items, *record)
-		}
-	}
-	return list
-}
-
-// recordsBy returns the elements of an array by the texts of a member, and whether each
-// element is an object that has it, with another text. An absent array has no elements.
-func recordsBy(member string, array *node) (records, bool) {
-	r := records{byID: map[string]*node{}}
+// recordsBy returns the elements of an array as members that are named by the text of a member of
+// theirs, and these names in their order. It reports whether each element is an object that has
+// this member, with another text. An absent array has no elements.
+func recordsBy(member string, array *node) (records *node, ids []string, ok bool) {
 	if array == nil {
-		return r, true
+		return nil, nil, true
 	}
-	if !array.array {
-		return r, false
-	}
-	for i := range array.items {
-		id, ok := identity(array.items[i], member)
-		if _, twice := r.byID[id]; !ok || twice {
-			return r, false
+	records = &node{}
+	for _, record := range array.items {
+		if record.name, ok = identity(record, member); !ok {
+			return nil, nil, false
 		}
-		r.ids = append(r.ids, id)
-		r.byID[id] = &array.items[i]
+		records.items, ids = append(records.items, record), append(ids, record.name)
 	}
-	return r, true
+	return records, ids, array.array && sortMembers(records.items) == nil
 }
 
 // identity returns the text of a member that is a string or a number.

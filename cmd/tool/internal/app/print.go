@@ -34,7 +34,7 @@ func (a *App) Print(kind string, v any, text func(p *Printer)) error {
 
 // wentThrough says what was done, for kinds of results that do not say it themselves.
 var wentThrough = map[string]string{
-	"pushed": "the push went through", "pulled": "the pull went through",
+	"pushed":  "the push went through",
 	"several": "all of them went through",
 }
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -136,5 +136,5 @@ func (h *hashing) remember(digest string) {
 		b = append(appendStamp(append(b, '\t'), f), '\n')
 	}
 	copy(b, digest)
-	_ = state.WriteCache(file, slices.Concat([]byte(cacheFormat+checksum(b)+"\n"), b))
+	_ = atomicfile.WriteCache(file, slices.Concat([]byte(cacheFormat+checksum(b)+"\n"), b))
 }

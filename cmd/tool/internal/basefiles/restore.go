@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -213,9 +213,9 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 		if mode == tree.Executable {
 			perm |= is.Mode().Perm()&0o444>>2 | 0o100
 		}
-		err = errors.Join(f.Chmod(perm), owner.Keep(f, is))
+		err = errors.Join(f.Chmod(perm), atomicfile.KeepOwner(f, is))
 	} else {
-		err = owner.KeepNew(f, in, ".")
+		err = atomicfile.KeepOwnerOf(f, in, ".")
 	}
 	if err == nil {
 		_, err = io.Copy(f, content)
@@ -237,7 +237,7 @@ func (r *Restore) parent(p string, create bool) (in *os.Root, name string, err e
 			segment, _, _ := strings.Cut(dir[len(r.last):], "/")
 			name := spelled(r.in, segment)
 			if create {
-				if err := owner.Mkdir(r.in, name); err != nil && !errors.Is(err, fs.ErrExist) {
+				if err := atomicfile.Mkdir(r.in, name); err != nil && !errors.Is(err, fs.ErrExist) {
 					return nil, "", err
 				}
 			}

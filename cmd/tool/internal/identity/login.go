@@ -16,9 +16,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofrs/flock"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/owner"
-	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -168,7 +167,7 @@ func (l *Logins) Save() error {
 		return err
 	}
 	// A symbolic link is replaced, not followed.
-	if err := state.WriteFile(l.path(), append(data, '\n'), l.keepOwner); err != nil {
+	if err := atomicfile.WriteFile(l.path(), append(data, '\n')); err != nil {
 		return l.notWritten(err)
 	}
 	l.loginFile, l.edits = now, nil
@@ -178,16 +177,4 @@ func (l *Logins) Save() error {
 // notWritten leaves out the temporary file, which does not concern the user.
 func (l *Logins) notWritten(err error) error {
 	return failure.New(failure.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), failure.Cause(err))
-}
-
-// keepOwner gives f the owner of the login file, or else of its directory.
-func (l *Logins) keepOwner(f *os.File) error {
-	like, err := os.Lstat(l.path())
-	if err != nil {
-		like, err = os.Stat(l.dir)
-	}
-	if err != nil {
-		return err
-	}
-	return owner.Keep(f, like)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -81,6 +82,6 @@ func (s *Sync) filesPath(origin string, r ref.Ref) string { return s.path(origin
 
 func (s *Sync) save(path string, data []byte) {
 	if s.dir != "" {
-		_ = WriteCache(path, data)
+		_ = atomicfile.WriteCache(path, data)
 	}
 }

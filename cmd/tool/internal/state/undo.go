@@ -10,182 +10,184 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"time"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/wire"
 )
 
-// Undo is what a pull replaces: a directory with a copy of each file as it was, readable by its
-// owner alone, and an index. Of each place there is that of the last pull, and while another pull
-// is writing, its own, which is pending.
+// Undo is a directory with a copy of each file that a pull replaces, readable by its owner alone,
+// and an index. A place has one of the last pull, and a pending one while a pull runs, or after a
+// pull was interrupted.
 type Undo struct {
-	Place  string    `json:"place"` // what was pulled into, for a person who looks into the index
-	At     time.Time `json:"at"`
-	Before Base      `json:"before"`
-	Root   string    `json:"root,omitzero"` // directory of base files; "": none were replaced
-	Files  []File    `json:"files"`
+	Place  string `json:"place"` // what was pulled into, for a person who looks into the index
+	Before Base   `json:"before"`
+	Root   string `json:"root,omitzero"` // directory of base files; "": none were replaced
+	Files  []File `json:"files"`
 
-	Pending bool `json:"-"` // whether the pull went through is not known
-
-	parent string // directory of the place; "" where nothing can be stored
-	dir    string // of the copies and the index
+	dir     string         // of the copies and the index; "" where nothing can be stored
+	earlier map[string]int // of Files, by path: those of a pull that was interrupted
 }
 
 // Base is what a local project had in common with a hub project before the pull.
 type Base struct {
-	Origin   string  `json:"origin"`            // of the hub
-	Project  ref.Ref `json:"project,omitzero"`  // zero: pulled.json had no base
-	Revision string  `json:"revision,omitzero"` // in pulled.json
-	Tree     string  `json:"tree,omitzero"`     // in pulled.json
-	Common   string  `json:"common,omitzero"`   // revision in the sync state
+	Origin   string  `json:"origin"`           // of the hub
+	Project  ref.Ref `json:"project,omitzero"` // zero: pulled.json had no base
+	Revision string  `json:"revision,omitzero"`
+	Tree     string  `json:"tree,omitzero"`
 }
 
-// File is a file that the pull replaces. Add sets Size and SHA256.
+// File is a file that the pull replaces. [Undo.Add] sets Size and SHA256.
 type File struct {
 	Path    string      `json:"path"` // /-separated
 	Mode    fs.FileMode `json:"mode"`
 	Size    int64       `json:"size"`
 	SHA256  string      `json:"sha256"`
-	Written string      `json:"written"` // SHA-256 of what replaces it
+	Written []string    `json:"written"` // SHA-256 of what replaced it, last by this pull
 }
 
-// In the directory of a place there are up to three, each with an index and the copies.
 const (
-	newDir     = "new"     // until all is copied
-	pendingDir = "pending" // until the pull has ended
+	pendingDir = "pending"
 	lastDir    = "last"
 
 	indexFile = "index.json"
 	contents  = "contents"
 )
 
-// ErrNoDirectory says that there is no state directory to store anything in.
-var ErrNoDirectory = errors.New("set TOOL_STATE_DIR to a directory for it")
-
-func (d Dir) undoParent(place string) string {
+func (d Dir) undoDir(place, name string) string {
 	if d == "" {
 		return ""
 	}
-	return filepath.Join(string(d), "pulls", nameOf(place))
+	return filepath.Join(string(d), "pulls", nameOf(place), name)
 }
 
-// NewUndo returns an Undo to add files to. [Undo.Begin] follows the last one.
-func (d Dir) NewUndo(place string, before Base) *Undo {
-	parent := d.undoParent(place)
-	return &Undo{Place: place, At: time.Now(), Before: before, Pending: true, parent: parent,
-		dir: filepath.Join(parent, newDir)}
+// NewUndo returns an Undo to add files to, which continues that of an interrupted pull. root is
+// the directory of base files, "" for none. A nil Undo saves nothing.
+func (d Dir) NewUndo(place string, before Base, root string) *Undo {
+	u := &Undo{Place: place, Before: before, Root: root, dir: d.undoDir(place, pendingDir)}
+	former, err := d.LatestUndo(place)
+	if err != nil || former == nil || former.dir != u.dir || root != "" && former.Root != "" && root != former.Root {
+		return u
+	}
+	if former.Root == "" {
+		former.Root = root
+	}
+	former.earlier = map[string]int{}
+	for i, f := range former.Files {
+		former.earlier[f.Path] = i
+	}
+	return former
 }
 
-// Add copies a file.
-func (u *Undo) Add(file File, content io.Reader) (err error) {
-	if u.parent == "" {
+// Add copies a file. If an interrupted pull wrote the file, the copy from before that pull stays.
+func (u *Undo) Add(file File, content io.Reader) error {
+	if u.dir == "" {
 		return ErrNoDirectory
 	}
-	if len(u.Files) == 0 {
-		if err := u.create(); err != nil {
+	if len(u.Files) == 0 { // the directory may have copies of a pull that was killed before Begin
+		err := atomicfile.MakeDir(filepath.Dir(u.dir))
+		if err == nil {
+			err = os.RemoveAll(u.dir)
+		}
+		if err == nil {
+			err = os.MkdirAll(u.Contents(), 0o700)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	root, err := os.OpenRoot(u.Contents())
+	in, err := os.OpenRoot(u.dir)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	if err := root.MkdirAll(path.Dir(file.Path), 0o700); err != nil {
-		return err
-	}
-	copied, err := root.OpenFile(file.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	defer in.Close()
+	const temporary = "copy"
+	copied, err := in.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	hash := sha256.New()
 	file.Size, err = io.Copy(io.MultiWriter(copied, hash), content)
+	if err = errors.Join(err, copied.Sync(), copied.Close()); err != nil {
+		return err
+	}
 	file.SHA256 = hex.EncodeToString(hash.Sum(nil))
-	u.Files = append(u.Files, file)
-	return errors.Join(err, copied.Close())
-}
-
-func (u *Undo) create() error {
-	if err := makeDir(u.parent); err != nil {
+	i, found := u.earlier[file.Path]
+	switch {
+	case found && slices.Contains(u.Files[i].Written, file.SHA256):
+		u.Files[i].Written = append(u.Files[i].Written, file.Written...)
+		return in.Remove(temporary)
+	case found:
+		u.Files[i] = file
+	default:
+		u.Files = append(u.Files, file)
+	}
+	to := path.Join(contents, file.Path)
+	if err := in.MkdirAll(path.Dir(to), 0o700); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(u.dir); err != nil { // of a program that was killed
-		return err
-	}
-	return os.MkdirAll(u.Contents(), 0o700)
+	return in.Rename(temporary, to)
 }
 
-// Begin makes the copies the pending ones of their place, unless there are none. A power failure
-// before it leaves the former ones, and one after it these.
+// Begin writes the index once all copies are on the disk. Without an index they do not count.
 func (u *Undo) Begin() error {
-	if len(u.Files) == 0 {
+	if u == nil || len(u.Files) == 0 {
 		return nil
 	}
-	index, err := json.Marshal(u, jsontext.WithIndent("  "))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(u.dir, indexFile), append(index, '\n'), 0o600)
-	}
-	if err == nil {
-		err = syncAll(u.dir)
-	}
+	err := filepath.WalkDir(u.Contents(), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			atomicfile.SyncDir(path)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	return u.rename(pendingDir)
-}
-
-// Commit makes them those of the last pull.
-func (u *Undo) Commit() error {
-	if len(u.Files) == 0 {
-		return nil
-	}
-	u.Pending = false
-	return u.rename(lastDir)
-}
-
-func (u *Undo) rename(name string) error {
-	to := filepath.Join(u.parent, name)
-	if err := os.RemoveAll(to); err != nil {
+	index, err := json.Marshal(u, jsontext.WithIndent("  "))
+	if err != nil {
 		return err
 	}
-	if err := os.Rename(u.dir, to); err != nil {
-		return err
-	}
-	u.dir = to
-	syncDir(u.parent)
-	return nil
+	return atomicfile.WriteFile(filepath.Join(u.dir, indexFile), append(index, '\n'))
 }
 
-// Drop removes the copies: nothing was replaced, or all of it is back in its place.
-func (u *Undo) Drop() error {
-	if u == nil || u.parent == "" {
-		return nil
+// End makes the copies those of the last pull if it replaced a file, else it removes them. If that
+// fails, or if an interrupted pull made some of them, they stay pending.
+func (u *Undo) End(replaced bool) {
+	switch {
+	case u == nil || len(u.Files) == 0:
+	case replaced:
+		last := filepath.Join(filepath.Dir(u.dir), lastDir)
+		if os.RemoveAll(last) == nil && os.Rename(u.dir, last) == nil {
+			atomicfile.SyncDir(filepath.Dir(last))
+		}
+	case u.earlier == nil:
+		_ = u.Drop()
 	}
-	return os.RemoveAll(u.dir)
 }
+
+// Drop removes the copies.
+func (u *Undo) Drop() error { return os.RemoveAll(u.dir) }
 
 // Contents is the directory with the copies.
 func (u *Undo) Contents() string { return filepath.Join(u.dir, contents) }
 
-// Open opens a copy.
-func (u *Undo) Open(file File) (*os.File, error) { return os.OpenInRoot(u.Contents(), file.Path) }
+// Open opens the copy of a file.
+func (u *Undo) Open(name string) (*os.File, error) { return os.OpenInRoot(u.Contents(), name) }
 
-// LatestUndo returns the pending Undo of a place, else that of the last pull; nil if there is none.
+// LatestUndo returns the pending Undo of a place, else that of the last pull, nil if there is none.
 func (d Dir) LatestUndo(place string) (*Undo, error) {
-	parent := d.undoParent(place)
 	for _, name := range []string{pendingDir, lastDir} {
-		u := &Undo{Pending: name == pendingDir, parent: parent, dir: filepath.Join(parent, name)}
+		u := &Undo{dir: d.undoDir(place, name)}
 		file := filepath.Join(u.dir, indexFile)
 		index, err := os.ReadFile(file)
-		if parent == "" || errors.Is(err, fs.ErrNotExist) {
+		if u.dir == "" || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			err = wire.Decode(index, u, json.RejectUnknownMembers(false))
+			err = json.Unmarshal(index, u)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be read: %w", file, err)

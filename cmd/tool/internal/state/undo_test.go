@@ -10,16 +10,15 @@ import (
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/hubclient/tree"
 )
 
 // begin returns an Undo of web with copies of a and dir/b.
 func begin(t *testing.T, d state.Dir, text string) *state.Undo {
 	t.Helper()
-	u := d.NewUndo("web", state.Base{Origin: "o", Common: text})
+	u := d.NewUndo("web", state.Base{Origin: text}, "")
 	for _, name := range []string{"a", "dir/b"} {
-		if err := u.Add(state.File{Path: name, Mode: 0o755, Written: "w"}, strings.NewReader(text+" "+name)); err != nil {
-			t.Fatal(err)
-		}
+		add(t, u, name, text+" "+name, "w")
 	}
 	if err := u.Begin(); err != nil {
 		t.Fatal(err)
@@ -27,8 +26,16 @@ func begin(t *testing.T, d state.Dir, text string) *state.Undo {
 	return u
 }
 
+func add(t *testing.T, u *state.Undo, name, content, written string) {
+	t.Helper()
+	f := state.File{Path: name, Mode: 0o755, Written: []string{written}}
+	if err := u.Add(f, strings.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // wantUndo fails the test unless the latest Undo has this text; "" for none.
-func wantUndo(t *testing.T, d state.Dir, text string, pending bool) {
+func wantUndo(t *testing.T, d state.Dir, text string) {
 	t.Helper()
 	u, err := d.LatestUndo("web")
 	if err != nil || u == nil || text == "" {
@@ -37,38 +44,40 @@ func wantUndo(t *testing.T, d state.Dir, text string, pending bool) {
 		}
 		return
 	}
-	f, err := u.Open(u.Files[1])
+	if got := copyOf(t, u, "dir/b"); got != text+" dir/b" || u.Before.Origin != text || u.Files[1].Mode != 0o755 {
+		t.Errorf("the latest is %+v with %q; want %q", u, got, text)
+	}
+}
+
+func copyOf(t *testing.T, u *state.Undo, name string) string {
+	t.Helper()
+	f, err := u.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	got, err := io.ReadAll(f)
-	if err != nil || string(got) != text+" dir/b" || u.Before.Common != text || u.Pending != pending || u.Files[1].Mode != 0o755 {
-		t.Errorf("the latest is %+v with %q, %v; want %q", u, got, err, text)
+	content, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(content)
 }
 
 func TestUndo_IsThatOfTheLastPull(t *testing.T) {
 	dir := t.TempDir()
 	d := state.Dir(dir)
-	wantUndo(t, d, "", false)
+	wantUndo(t, d, "")
 	first := begin(t, d, "first")
-	wantUndo(t, d, "first", true)
-	if err := first.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	wantUndo(t, d, "first", false)
+	wantUndo(t, d, "first")
+	first.End(true)
+	wantUndo(t, d, "first")
 
 	second := begin(t, d, "second")
-	wantUndo(t, d, "second", true)
-	if err := second.Drop(); err != nil { // the pull failed
-		t.Fatal(err)
-	}
-	wantUndo(t, d, "first", false)
-	if err := begin(t, d, "third").Commit(); err != nil {
-		t.Fatal(err)
-	}
-	wantUndo(t, d, "third", false)
+	wantUndo(t, d, "second")
+	second.End(false) // the pull failed
+	wantUndo(t, d, "first")
+	begin(t, d, "third").End(true)
+	wantUndo(t, d, "third")
 	filepath.WalkDir(dir, func(path string, e fs.DirEntry, walkErr error) error {
 		if walkErr != nil {
 			return walkErr
@@ -86,30 +95,53 @@ func TestUndo_IsThatOfTheLastPull(t *testing.T) {
 
 func TestUndo_IsNotSeenBeforeAllIsCopied(t *testing.T) {
 	d := state.Dir(t.TempDir())
-	if err := begin(t, d, "first").Commit(); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.NewUndo("web", state.Base{}).Add(state.File{Path: "a"}, strings.NewReader("x")); err != nil {
-		t.Fatal(err)
-	}
-	wantUndo(t, d, "first", false)
+	begin(t, d, "first").End(true)
+	add(t, d.NewUndo("web", state.Base{}, ""), "a", "x", "w")
+	wantUndo(t, d, "first")
 	begin(t, d, "second") // over what a program left behind that was killed
-	wantUndo(t, d, "second", true)
+	wantUndo(t, d, "second")
+}
+
+// Each of two pulls was interrupted after it had written a, and before it wrote b.
+func TestUndo_KeepsTheCopiesOfInterruptedPulls(t *testing.T) {
+	d := state.Dir(t.TempDir())
+	for _, pull := range []struct{ a, b, written string }{
+		{"mine", "mine", "one"}, {"one", "edited", "two"}, {"two", "edited", "three"},
+	} {
+		u := d.NewUndo("web", state.Base{}, "")
+		add(t, u, "a", pull.a, tree.DigestOf([]byte(pull.written)))
+		add(t, u, "b", pull.b, tree.DigestOf([]byte(pull.written)))
+		if err := u.Begin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u, err := d.LatestUndo("web")
+	if err != nil || len(u.Files) != 2 || len(u.Files[0].Written) != 3 {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	if a, b := copyOf(t, u, "a"), copyOf(t, u, "b"); a != "mine" || b != "edited" {
+		t.Errorf("the copies are %q and %q", a, b)
+	}
+	d.NewUndo("web", state.Base{}, "").End(false) // a pull that fails replaces nothing
+	if u, err := d.LatestUndo("web"); err != nil || u == nil || len(u.Files) != 2 {
+		t.Errorf("after a pull that failed: %+v, %v", u, err)
+	}
 }
 
 func TestUndo_WithoutFilesSavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	u := state.Dir(dir).NewUndo("web", state.Base{})
-	if err := u.Begin(); err != nil {
-		t.Error(err)
-	}
-	if err := u.Commit(); err != nil {
-		t.Error(err)
+	for _, u := range []*state.Undo{nil, state.Dir(dir).NewUndo("web", state.Base{}, "")} {
+		if err := u.Begin(); err != nil {
+			t.Error(err)
+		}
+		u.End(true)
+		u.End(false)
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("saved: %v, %v", names, err)
 	}
-	if err := state.Dir("").NewUndo("web", state.Base{}).Add(state.File{Path: "a"}, strings.NewReader("x")); err == nil {
+	nowhere := state.Dir("").NewUndo("web", state.Base{}, "")
+	if err := nowhere.Add(state.File{Path: "a"}, strings.NewReader("x")); err == nil {
 		t.Error("a file is copied nowhere")
 	}
 }

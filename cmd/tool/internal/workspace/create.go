@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
@@ -195,7 +195,7 @@ func (c *creation) file(name string, text []byte) error {
 	c.all = append(c.all, name)
 	c.files = append(c.files, name)
 	_, err = f.Write(text)
-	if err = errors.Join(err, owner.KeepNew(f, c.root, path.Dir(name)), f.Close()); err != nil {
+	if err = errors.Join(err, atomicfile.KeepOwnerOf(f, c.root, path.Dir(name)), f.Close()); err != nil {
 		return unwritable(name, err)
 	}
 	return nil
@@ -208,7 +208,7 @@ func (c *creation) directory(name string) error {
 	if err := c.directory(path.Dir(name)); err != nil {
 		return err
 	}
-	err := owner.Mkdir(c.root, name)
+	err := atomicfile.Mkdir(c.root, name)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

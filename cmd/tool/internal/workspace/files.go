@@ -19,7 +19,6 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -216,28 +215,18 @@ func (w *Workspace) present(file string) ([]byte, error) {
 	return text, err
 }
 
-// write writes a new file with the mode and owner of the one that it replaces. It fails when
-// that one is write-protected, which a rename would pass over.
+// write writes a new file. It fails when the one that it replaces is write-protected, which a
+// rename would pass over.
 func (w *Workspace) write(file string, text []byte, durable bool, put func(temporary string) error) error {
-	options := atomicfile.Options{
-		Mode:    0o644,
-		Prepare: func(f *os.File) error { return owner.KeepNew(f, w.root, path.Dir(file)) },
-		Put:     func(_ *os.Root, temporary, _ string) error { return put(temporary) },
-	}
+	options := atomicfile.Options{Put: func(_ *os.Root, temporary, _ string) error { return put(temporary) }}
 	if durable {
 		options.Sync = syncFile
 	}
 	old, err := w.root.OpenFile(file, os.O_WRONLY, 0)
 	if err == nil {
-		like, err := old.Stat()
-		if err = errors.Join(err, old.Close()); err != nil {
-			return err
-		}
-		options.Mode = like.Mode().Perm()
-		options.Prepare = func(f *os.File) error {
-			return errors.Join(f.Chmod(options.Mode), owner.Keep(f, like)) // whatever the umask is
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+		err = old.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return atomicfile.Write(w.root, file, text, options)

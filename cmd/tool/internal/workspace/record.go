@@ -97,6 +97,22 @@ type edit struct {
 	text []byte
 }
 
+// PlanTexts replaces the texts of the files that have the settings, but writes nothing.
+func (c *Client) PlanTexts(by func(name string, text []byte) ([]byte, error)) (edits Edits, err error) {
+	docs := []document{c.doc}
+	if c.env != nil {
+		docs = []document{c.env.doc, c.doc}
+	}
+	for _, doc := range docs {
+		text, err := by(doc.name, doc.Text())
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, edit{doc, text})
+	}
+	return edits, nil
+}
+
 // Plan edits the settings of client.json, and those of the environment, member by member
 // until they fold to config, but writes nothing. What the environment's settings have is
 // changed there, anything else in client.json. Enrichments go where client.json has them,

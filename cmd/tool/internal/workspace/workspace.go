@@ -21,8 +21,8 @@ import (
 	"syscall"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/owner"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -44,7 +44,7 @@ func (w *Workspace) OtherOwner() string {
 		if err != nil || os.Geteuid() != 0 {
 			return ""
 		}
-		if uid, _, _ := owner.Of(info); uid != 0 {
+		if uid, _, _ := atomicfile.Owner(info); uid != 0 {
 			return strconv.Itoa(uid)
 		}
 	}
@@ -169,8 +169,8 @@ func isHome(dir string) bool {
 
 // trusted reports whether a file belongs to the user or to the owner of origin.
 func trusted(info, origin fs.FileInfo) bool {
-	uid, _, known := owner.Of(info)
-	other, _, _ := owner.Of(origin)
+	uid, _, known := atomicfile.Owner(info)
+	other, _, _ := atomicfile.Owner(origin)
 	return !known || uid == os.Geteuid() || uid == other
 }
 

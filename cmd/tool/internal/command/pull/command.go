@@ -26,6 +26,26 @@ type Options struct {
 // files reports whether base files are pulled.
 func (o *Options) files() bool { return o.Files || o.FilesOnly }
 
+// line is a pull of the same project with these options.
+func (p *pull) line(o Options) cmdline.Line {
+	l := p.Line("pull")
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"--undo", o.Undo}, {"--no-undo", o.NoUndo}, {"--base-files", o.Files}, {"--base-files-only", o.FilesOnly},
+		{"--mine", o.Mine}, {"--theirs", o.Theirs}, {"--force", o.Force},
+	} {
+		if f.given {
+			l = l.Flag(f.name)
+		}
+	}
+	if o.Output.Given() {
+		l = l.Flag("--output", o.Output.String())
+	}
+	return l
+}
+
 // Command returns the command pull.
 func Command(a *app.App) *cobra.Command {
 	var o Options

@@ -1,6 +1,7 @@
 package pull_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -56,6 +57,10 @@ func TestPull_UndoPutsTheFormerSettingsBack(t *testing.T) {
 	w.Run(pull.Command, "web", "--undo").Done().Prints("Restored the settings of web")
 	wantSettings(t, w, `"title": "local"`)
 	w.Run(pull.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
+	w.Unprinted("the pull went through", pull.Command, "web", "--force")
+	w.Run(pull.Command, "web", "--force").Done()
+	w.Local("@alice/web", `{"title": "local"}`) // by hand
+	w.Run(pull.Command, "web", "--undo").Exits(1).Prints("no files that a pull replaced are saved on this machine")
 }
 
 func TestPull_FailsWithoutConfigProjectOrBaseFiles(t *testing.T) {
@@ -214,16 +219,40 @@ func TestPull_UndoKeepsBaseFilesEditedSince(t *testing.T) {
 	wantFile(t, w, "<p>edited")
 }
 
-// The app root by then may be behind a link.
-func TestPull_UndoWritesNothingIntoAnotherAppRoot(t *testing.T) {
+// The app root may be another one by then, and its directory a link.
+func TestPull_UndoWritesWhereThePullDid(t *testing.T) {
 	w := pushed(t)
 	w.Run(pull.Command, "web", "--force", "--base-files-only").Done()
-	w.Write("other/src/index.html", "<p>other")
+	w.Write("other/src/index.html", "<p>hub")
 	w.Local("@alice/web", `{"title": "local", "basePath": "other/src"}`)
+	w.Run(pull.Command, "web", "--undo").Done()
+	wantFile(t, w, "<p>here")
+
+	w.Run(pull.Command, "web", "--base-files-only", "--output", "copy").Done()
+	w.Write("copy/src/index.html", "<p>here")
+	w.Run(pull.Command, "web", "--force", "--base-files-only", "--output", "copy").Done()
+	moved, elsewhere := filepath.Join(w.Dir, "copy"), filepath.Join(w.Dir, "other")
+	if err := errors.Join(os.Rename(moved, moved+" of hub"), os.Symlink(elsewhere, moved)); err != nil {
+		t.Fatal(err)
+	}
 	w.Run(pull.Command, "web", "--undo", "--json").Fails("files_differ", "read")
-	wantFile(t, w, "<p>hub")
-	if got := w.Read("other/src/index.html"); got != "<p>other" {
+	if got := w.Read("other/src/index.html"); got != "<p>hub" {
 		t.Errorf("index.html of another app is %s", got)
+	}
+}
+
+// What is pulled into another directory is undone like anything else, settings and files.
+func TestPull_UndoRestoresAnotherDirectory(t *testing.T) {
+	w := pushed(t)
+	w.Edit(apptest.Stack, "title", `"edited"`)
+	w.Write("copy/src/index.html", "<p>mine")
+	r := w.Run(pull.Command, "web", "--force", "--base-files", "--output", "copy").Done()
+	r.Prints("the previous settings are saved; to restore them: tool",
+		"the replaced base files (1) are saved; to restore them, and leave the added ones (1): tool")
+	w.Run(pull.Command, "web", "--undo").Done().Prints("settings and base files of web", "1 restored")
+	wantSettings(t, w, `"title": "local"`)
+	if got := w.Read("copy/src/index.html"); got != "<p>mine" {
+		t.Errorf("the copy is %s", got)
 	}
 }
 
@@ -294,9 +323,10 @@ func TestPull_AsksBeforeItWritesMoreThanAPushMaySend(t *testing.T) {
 			}
 			return false
 		})
-		f := w.Run(pull.Command, "web", "--base-files-only", "--json").Fails("too_large", "read")
+		f := w.Run(pull.Command, "web", "--base-files", "--mine", "--output", "copy", "--json").
+			Fails("too_large", "read")
 		hint := fmt.Sprint(f["reason"], f["hint"], f["recipe"])
-		if !strings.Contains(hint, want) || !strings.Contains(hint, "pull web --base-files-only --force") {
+		if !strings.Contains(hint, want) || !strings.Contains(hint, "pull web --base-files-only --force --output copy") {
 			t.Errorf("%v, want %q", f, want)
 		}
 		w.UI.Answers = []string{"no", "yes"}

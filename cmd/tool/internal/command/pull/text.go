@@ -2,61 +2,98 @@ package pull
 
 import (
 	"fmt"
+	"time"
 
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
 )
 
-// pulledText prints the result of a pull.
-func pulledText(w *app.Printer, r *Result, filesOnly bool) {
-	if r.Origin == "" {
-		w.Line("Restored the %s of %s", r.restored(), r.ProjectName)
-		w.Environment(r.Env)
-	} else {
-		w.Line("Pulled %s from %s", r.ProjectName, r.Project)
-		w.Environment(r.Env)
-		w.Field("origin", "%s", r.Origin)
+// Result is a pull that went through, or its undo.
+type Result struct {
+	app.About       `json:",inline"`
+	EnrichmentCount int             `json:"enrichmentCount"`
+	SettingsChanged bool            `json:"settingsChanged"`
+	Changes         flat.Difference `json:"changes"`
+	Merged          bool            `json:"merged"` // settings that the hub does not have were kept
+	Conflicts       flat.Conflicts  `json:"conflicts"`
+	KeysTaken       int             `json:"keysTaken"`         // from the hub
+	KeysKept        int             `json:"keysKept"`          // that differ from the hub's
+	Revision        string          `json:"revision,omitzero"` // "": no config was pulled
+	UpdatedBy       string          `json:"updatedBy,omitzero"`
+	UpdatedAt       time.Time       `json:"updatedAt,omitzero"`
+	UpdatedVia      wire.Via        `json:"updatedVia,omitzero"`
+	BaseFilesPulled int             `json:"baseFilesPulled"`
+	*FilesResult    `json:",inline"`
+	app.Noted       `json:",inline"`
+
+	undone bool
+}
+
+// FilesResult is what a pull, or its undo, did to the base files.
+type FilesResult struct {
+	Added      int      `json:"baseFilesAdded"`
+	Changed    int      `json:"baseFilesChanged"`
+	AddedPaths []string `json:"addedBaseFiles,omitzero"` // nil for an undo
+}
+
+// Kind returns the type of the JSON document.
+func (*Result) Kind() string { return "pulled" }
+
+// Effect returns what was done.
+func (r *Result) Effect() string {
+	if r.undone {
+		return "the pull was undone"
 	}
-	if !filesOnly && (r.Origin != "" || r.SettingsChanged) {
-		w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
-		for _, line := range app.DifferenceLines(r.Changes) {
-			w.Line("    %s", line)
-		}
-		if n := len(r.Conflicts); n > 0 {
-			w.Field("conflicts", "%d, resolved", n)
-			for _, line := range app.ConflictLines(r.Conflicts) {
-				w.Line("    %s", line)
-			}
-		}
-		if r.Merged {
-			w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have",
-				"local changes that the hub does not have"))
-		}
-		w.Field("enrichments", "%d", r.EnrichmentCount)
+	return "the pull went through"
+}
+
+// Text prints what was pulled, or restored.
+func (r *Result) Text(w *app.Printer) {
+	switch {
+	case !r.undone:
+		w.Head("Pulled %s from %s", r.ProjectName, r.Project)
+	case r.FilesResult == nil:
+		w.Line("Restored the settings of %s", r.ProjectName)
+	case r.SettingsChanged:
+		w.Line("Restored the settings and base files of %s", r.ProjectName)
+	default:
+		w.Line("Restored the base files of %s", r.ProjectName)
 	}
-	if r.FilesResult != nil {
-		w.Field("base files", "%s", pulledFiles(r))
-		w.Paths("+", r.AddedPaths, nil)
+	if r.undone {
+		w.Environment(r.Env)
+	}
+	if r.Revision != "" {
+		r.settingsText(w)
+	}
+	if f := r.FilesResult; f != nil {
+		summary := fmt.Sprintf("%d (%d added, %d changed)", r.BaseFilesPulled, f.Added, f.Changed)
+		if r.undone {
+			summary = fmt.Sprintf("%d restored", f.Added+f.Changed)
+		}
+		w.Field("base files", "%s", summary)
+		w.Paths("+", f.AddedPaths, nil)
 	}
 	if r.UpdatedBy != "" {
-		w.Field("config", "written by %s %s through %s", r.UpdatedBy, app.Ago(r.UpdatedAt), r.UpdatedVia.Phrase())
+		edit := wire.Edit{UpdatedBy: r.UpdatedBy, UpdatedAt: r.UpdatedAt, UpdatedVia: r.UpdatedVia}
+		w.Field("config", "%s", app.Edit(edit))
 	}
-	w.Notes(r.Notes)
 }
 
-// restored names what an undo restored.
-func (r *Result) restored() string {
-	switch {
-	case r.FilesResult == nil:
-		return "settings"
-	case r.SettingsChanged:
-		return "settings and base files"
+func (r *Result) settingsText(w *app.Printer) {
+	w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
+	for _, line := range app.DifferenceLines(r.Changes) {
+		w.Line("    %s", line)
 	}
-	return "base files"
-}
-
-func pulledFiles(r *Result) string {
-	if r.Origin == "" {
-		return fmt.Sprintf("%d restored", r.FilesResult.Added+r.FilesResult.Changed)
+	if n := len(r.Conflicts); n > 0 {
+		w.Field("conflicts", "%d, resolved", n)
+		for _, line := range app.ConflictLines(r.Conflicts) {
+			w.Line("    %s", line)
+		}
 	}
-	return fmt.Sprintf("%d (%d added, %d changed)", r.BaseFilesPulled, r.FilesResult.Added, r.FilesResult.Changed)
+	if r.Merged {
+		w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have",
+			"local changes that the hub does not have"))
+	}
+	w.Field("enrichments", "%d", r.EnrichmentCount)
 }

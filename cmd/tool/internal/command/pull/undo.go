@@ -2,13 +2,13 @@ package pull
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -24,36 +24,50 @@ import (
 
 // place names what is pulled into in the state directory.
 func (p *pull) place() string {
-	place := "pull " + filepath.Join(p.local.Workspace.Dir, p.local.ClientPath()) + " " + p.destination.String()
-	if p.output != "" {
-		place += " to " + p.output
-	}
-	return place
+	return "pull " + filepath.Join(p.Local.Workspace.Dir, p.Local.ClientPath()) + " " + p.Project.String()
 }
 
-// isSettings tells client.json and the files of environments, which are named relative to the
-// workspace, from base files: no base file is in .tool.
-func isSettings(f state.File) bool { return strings.HasPrefix(f.Path, ".tool/") }
-
-// digest returns the SHA-256 of a file as it is now, "" if it cannot be read.
-func (p *pull) digest(u *state.Undo, f state.File) string {
-	if isSettings(f) {
-		text, _, err := p.local.Workspace.ReadFile(f.Path)
-		if err != nil {
-			return ""
-		}
-		return digestOf(text)
+// save copies the files that are about to be replaced, unless that is not wanted.
+func (p *pull) save(plan *plan) (*state.Undo, error) {
+	if p.opts.NoUndo {
+		return nil, nil
 	}
-	content, err := os.OpenInRoot(u.Root, f.Path)
+	before, root := state.Base{Origin: p.Hub.Origin()}, ""
+	if base := p.bases.At(before.Origin); base != nil {
+		before.Project, before.Revision, before.Tree = base.Project, base.Revision, base.Tree
+	}
+	if plan.files != nil {
+		root = plan.files.dir
+	}
+	undo := p.App.State().NewUndo(p.place(), before, root)
+	var unsaved error // why a copy could not be made
+	add := func(f state.File, written string, content io.Reader) error {
+		f.Written = []string{written}
+		unsaved = undo.Add(f, content)
+		return unsaved
+	}
+	err := plan.edits.Each(func(name string, before, after []byte) error {
+		return add(state.File{Path: name}, digestOf(after), bytes.NewReader(before))
+	})
+	if err == nil && plan.files != nil {
+		err = plan.files.Save(func(f basefiles.Former) error {
+			return add(state.File{Path: f.Path, Mode: f.Mode}, f.Written, f.Content)
+		})
+	}
+	if err == nil {
+		unsaved = undo.Begin()
+	}
+	if unsaved != nil {
+		again := p.opts
+		again.NoUndo = true
+		err = failure.New(failure.CodeInvalidFile,
+			"the files that the pull replaces cannot be saved for --undo: %w", unsaved).
+			WithHint("nothing was changed; to replace them for good, add --no-undo").Try(p.line(again))
+	}
 	if err != nil {
-		return ""
+		undo.End(false)
 	}
-	defer content.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, content); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(hash.Sum(nil))
+	return undo, err
 }
 
 func digestOf(text []byte) string {
@@ -61,282 +75,135 @@ func digestOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// latestUndo returns what the last pull replaced, nil if that is nothing. Of one that was
-// interrupted it returns what it has written, too; if that is nothing, the pull does not count.
-func (p *pull) latestUndo() (*state.Undo, map[string]state.File, error) {
-	for {
-		u, err := p.app.State().LatestUndo(p.place())
-		if err != nil || u == nil || !u.Pending {
-			return u, nil, err
-		}
-		written := map[string]state.File{}
-		for _, f := range u.Files {
-			if p.digest(u, f) == f.Written {
-				written[f.Path] = f
-			}
-		}
-		if len(written) > 0 {
-			return u, written, nil
-		}
-		if err := u.Drop(); err != nil {
-			return nil, nil, err
-		}
-	}
-}
-
-// saveUndo copies the files that are about to be replaced. Of files that an earlier pull has
-// written which was interrupted, it takes that pull's copies.
-func (p *pull) saveUndo() (*state.Undo, error) {
-	before := state.Base{Origin: p.hub.Origin(), Common: p.app.SyncState().Last(p.hub.Origin(), p.destination)}
-	if base := p.bases.At(p.hub.Origin()); base != nil {
-		before.Project, before.Revision, before.Tree = base.Project, base.Revision, base.Tree
-	}
-	undo := p.app.State().NewUndo(p.place(), before)
-	if p.opts.NoUndo {
-		return undo, nil
-	}
-	if p.files != nil {
-		undo.Root = p.files.root
-	}
-	former, written, err := p.latestUndo()
-	switch {
-	case err != nil || former == nil || !former.Pending, cmp.Or(undo.Root, former.Root) != cmp.Or(former.Root, undo.Root):
-		former, written = nil, nil // what cannot be read, or is elsewhere, cannot be put back either
-	default:
-		undo.Before, undo.Root = former.Before, cmp.Or(undo.Root, former.Root)
-	}
-	var unsaved error // why a copy could not be made
-	add := func(f state.File, content io.Reader) error {
-		if earlier, ok := written[f.Path]; ok {
-			delete(written, f.Path)
-			copied, err := former.Open(earlier)
-			if err != nil {
-				unsaved = err
-				return err
-			}
-			defer copied.Close()
-			f.Mode, content = earlier.Mode, copied
-		}
-		unsaved = undo.Add(f, content)
-		return unsaved
-	}
-	err = p.edits.Each(func(name string, before, after []byte) error {
-		return add(state.File{Path: name, Written: digestOf(after)}, bytes.NewReader(before))
-	})
-	if err == nil && p.files != nil {
-		err = p.files.Save(func(f basefiles.Former) error {
-			return add(state.File{Path: f.Path, Mode: f.Mode, Written: f.Written}, f.Content)
-		})
-	}
-	if err == nil && len(undo.Files) > 0 {
-		for _, f := range written {
-			if err = add(f, nil); err != nil {
-				break
-			}
-		}
-	}
-	if err == nil {
-		unsaved = undo.Begin()
-	}
-	if unsaved != nil {
-		err = p.notSaved(unsaved)
-	}
-	if err != nil {
-		_ = undo.Drop()
-		return nil, err
-	}
-	return undo, nil
-}
-
-// notSaved is the failure of a pull that could not be undone.
-func (p *pull) notSaved(err error) error {
-	again := p.line("pull").Flag("--no-undo")
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{{p.filesFlag(), p.opts.files()}, {"--mine", p.opts.Mine}, {"--theirs", p.opts.Theirs}, {"--force", p.opts.Force}} {
-		if f.given {
-			again = again.Flag(f.name)
-		}
-	}
-	if p.output != "" {
-		again = again.Flag("--output", p.opts.Output.String())
-	}
-	return failure.New(failure.CodeInvalidFile, "the files that the pull replaces cannot be saved for --undo: %w", err).
-		WithHint("nothing was changed; to replace them for good, add --no-undo").Try(again)
-}
-
-// undoNote says where replaced base files are and how to restore them, "" if there are none.
-func (p *pull) undoNote(undo *state.Undo, replaced int) string {
-	if p.files == nil {
-		return ""
-	}
-	added := len(p.files.Added)
-	switch {
-	case replaced == 0 || p.opts.NoUndo:
-		if added > 0 && p.output == "" {
-			return fmt.Sprintf("pull --undo does not remove the added base files (%d)", added)
-		}
-		return ""
-	case p.output != "":
-		return fmt.Sprintf("the replaced base files (%d) are saved in %s", replaced, undo.Contents())
-	case added > 0:
-		return fmt.Sprintf("the replaced base files (%d) are saved; to restore them, and leave the added ones (%d): %s",
-			replaced, added, p.app.CommandText(p.undoLine()))
-	}
-	return fmt.Sprintf("the replaced base files (%d) are saved; to restore them: %s", replaced,
-		p.app.CommandText(p.undoLine()))
-}
-
 // undoLine is the command that undoes the pull.
-func (p *pull) undoLine() cmdline.Line { return p.line("pull").Flag("--undo") }
+func (p *pull) undoLine() cmdline.Line { return p.line(Options{Undo: true}) }
 
-// undo restores the files that the last pull replaced, and what pulled.json had of them. It asks
-// no hub. It fails with revision_changed if settings were edited since; base files that were
-// edited stay as they are.
-func (p *pull) undo() (*Result, error) {
+// undo restores the files that the last pull replaced, without calling the hub. An interrupted pull
+// counts as the last one if it replaced anything.
+func (p *pull) undo(context.Context) (*Result, error) {
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	u, _, err := p.latestUndo()
-	if err != nil {
-		return nil, failure.At(app.StageRead, err)
-	}
-	if u == nil {
-		return nil, failure.At(app.StageRead, failure.New(failure.CodeNothingKept,
-			"no previous settings of %s are saved on this machine", p.local.ClientPath()).
-			WithHint("a pull saves the files that it replaces, until --undo restores them"))
-	}
-	if u.Root != "" { // which may be behind a link by now that leads out of the workspace
-		root, err := p.client.AppRoot()
-		if err == nil && p.local.Workspace.Path(root) != u.Root {
-			err = failure.New(failure.CodeFilesDiffer, "the pull wrote base files into %s, which is not the app root any more", u.Root).
-				WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents())
+	r := &Result{undone: true}
+	r.ProjectName, r.Env, r.Project = p.Local.Name, p.Local.Env, p.Project
+	for {
+		u, err := p.App.State().LatestUndo(p.place())
+		if err == nil && u == nil {
+			err = failure.New(failure.CodeNothingKept, "no files that a pull replaced are saved on this machine").
+				WithHint("a pull saves the files that it replaces, until --undo restores them")
 		}
-		if err != nil {
-			return nil, failure.At(app.StageRead, err)
-		}
-	}
-	r := &Result{
-		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Conflicts: flat.Conflicts{}, Notes: []string{},
-	}
-	if err := p.restoreSettings(u, r); err != nil {
-		return nil, err
-	}
-	edited, err := p.restoreFiles(u, r)
-	if err != nil || edited {
-		return r, err
-	}
-	if err := u.Drop(); err != nil {
-		r.Notes = append(r.Notes, "the saved files could not be removed: "+err.Error())
-	}
-	return r, nil
-}
-
-// restoreSettings restores client.json and the file of the environment.
-func (p *pull) restoreSettings(u *state.Undo, r *Result) error {
-	now := map[string][]byte{}
-	for _, f := range u.Files {
-		if !isSettings(f) {
-			continue
-		}
-		text, _, err := p.local.Workspace.ReadFile(f.Path)
-		switch is := digestOf(text); {
-		case err == nil && is == f.Written:
-			now[f.Path] = text
-		case err != nil || is != f.SHA256: // else it is restored already
-			return failure.At(app.StageRead, failure.New(wire.CodeRevisionChanged,
-				"%s is no longer what the pull wrote", f.Path).
-				WithHint("nothing was changed; it is saved as it was before in %s", u.Contents()))
-		}
-	}
-	if len(now) == 0 {
-		return nil
-	}
-	for name, text := range now {
-		former, err := os.ReadFile(filepath.Join(u.Contents(), filepath.FromSlash(name)))
+		edited := 0
 		if err == nil {
-			err = p.local.Workspace.ReplaceFile(name, text, former)
+			edited, err = p.restore(u, r)
 		}
-		if err != nil {
-			return failure.At(app.StageWrite, err)
+		restored := r.SettingsChanged || r.FilesResult != nil
+		switch {
+		case err == nil && edited == 0:
+			if err = u.Drop(); err != nil && restored {
+				r.Note("the saved files could not be removed: %v", err)
+				err = nil
+			}
+		case err == nil && !restored:
+			err = differ(u, "the base files in %s are no longer what the pull wrote", u.Root)
+		case err == nil:
+			r.Note("base files edited since the pull stay as they are: %d; those from before it are saved in %s",
+				edited, u.Contents())
 		}
-		p.done.SettingsChanged = true
+		if restored || err != nil {
+			return r, failure.At(app.StageRead, err)
+		}
 	}
-	before := u.Before
-	p.app.SyncState().Save(before.Origin, p.destination, before.Common)
-	base := workspace.Pulled{Project: before.Project, Revision: before.Revision, Tree: before.Tree}
-	if err := p.local.RecordPulled(before.Origin, base); err != nil {
-		return failure.At(app.StageWrite, err)
-	}
-	client, err := p.local.Client()
-	if err != nil {
-		return failure.At(app.StageWrite, err)
-	}
-	settings, err := client.Config()
-	if err != nil && failure.Of(err).Code != failure.CodeNoSettings {
-		return failure.At(app.StageWrite, err)
-	}
-	r.SettingsChanged, r.Changes = true, flat.Diff(p.settings, settings)
-	r.EnrichmentCount, r.Revision = settings.EnrichmentCount(), settings.Revision()
-	r.Notes = append(r.Notes, "the settings from before the pull are restored; the hub was not called")
-	return nil
 }
 
-// restoreFiles restores the base files that are still as the pull wrote them, or gone, and reports
-// whether others were edited since.
-func (p *pull) restoreFiles(u *state.Undo, r *Result) (edited bool, err error) {
-	byPath := map[string]state.File{}
-	var entries []tree.Entry
-	for _, f := range u.Files {
-		if !isSettings(f) {
-			mode := tree.ModeOf(uint32(f.Mode))
-			entries = append(entries, tree.Entry{Path: f.Path, Mode: mode, Size: f.Size, SHA256: f.SHA256})
-			byPath[f.Path] = f
+// differ is the failure of an undo that would not restore base files.
+func differ(u *state.Undo, format string, args ...any) error {
+	return failure.New(failure.CodeFilesDiffer, format, args...).
+		WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents())
+}
+
+// restore restores settings, all or none, and the base files that are still as the pull wrote
+// them, or gone. It returns how many base files were edited since, which stay as they are.
+func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
+	if u.Root != "" { // a symbolic link may lead elsewhere by now
+		root, _, err := p.Local.Workspace.Locate(u.Root)
+		if err == nil && root != u.Root {
+			err = differ(u, "the pull replaced files in %s, which leads to %s now", u.Root, root)
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
-	if len(entries) == 0 {
-		return false, nil
+	saved := map[string]state.File{}
+	var files []tree.Entry
+	for _, f := range u.Files {
+		saved[f.Path] = f
+		if !strings.HasPrefix(f.Path, ".tool/") { // where no base file is
+			mode := tree.ModeOf(uint32(f.Mode))
+			files = append(files, tree.Entry{Path: f.Path, Mode: mode, Size: f.Size, SHA256: f.SHA256})
+		}
 	}
-	restore, err := basefiles.NewRestore(u.Root, entries)
+	if err := p.restoreSettings(u, r, saved); err != nil || len(files) == 0 {
+		return 0, err
+	}
+	restore, err := basefiles.NewRestore(u.Root, files)
 	if err != nil {
-		return false, failure.At(app.StageRead, err)
+		return 0, err
 	}
 	defer restore.Close()
-	kept := 0
-	write := func(e tree.Entry) error {
-		content, err := u.Open(byPath[e.Path])
-		if err != nil {
-			return err
-		}
-		defer content.Close()
-		return restore.Write(e, content)
-	}
-	r.FilesResult = &FilesResult{Added: len(restore.Added)}
-	for _, e := range restore.Added {
-		if err := write(e); err != nil {
-			return false, failure.At(app.StageWrite, err)
-		}
-	}
-	for _, e := range restore.Changed {
-		if restore.Found(e.Path) != byPath[e.Path].Written {
-			kept++
+	var done FilesResult
+	for _, e := range slices.Concat(restore.Added, restore.Changed) {
+		found := restore.Found(e.Path)
+		if found != "" && !slices.Contains(saved[e.Path].Written, found) {
+			edited++
 			continue
 		}
-		if err := write(e); err != nil {
-			return false, failure.At(app.StageWrite, err)
+		content, err := u.Open(e.Path)
+		if err == nil {
+			err = restore.Write(e, content)
+			content.Close()
 		}
-		r.FilesResult.Changed++
+		switch r.FilesResult = &done; {
+		case err != nil:
+			return 0, failure.At(app.StageWrite, err)
+		case found == "":
+			done.Added++
+		default:
+			done.Changed++
+		}
 	}
-	switch {
-	case kept == 0:
-		return false, nil
-	case r.FilesResult.Added+r.FilesResult.Changed == 0 && !r.SettingsChanged:
-		return true, failure.At(app.StageRead, failure.New(failure.CodeFilesDiffer,
-			"the base files in %s are no longer what the pull wrote", u.Root).
-			WithHint("nothing was changed; the files from before the pull are saved in %s", u.Contents()))
+	return edited, nil
+}
+
+// restoreSettings restores client.json and the file of the environment, and in pulled.json the
+// base from before the pull.
+func (p *pull) restoreSettings(u *state.Undo, r *Result, saved map[string]state.File) error {
+	edits, err := p.Client.PlanTexts(func(name string, now []byte) ([]byte, error) {
+		f, ok := saved[name]
+		switch is := digestOf(now); {
+		case !ok || is == f.SHA256: // it was not replaced, or is restored already
+			return now, nil
+		case slices.Contains(f.Written, is):
+			return os.ReadFile(filepath.Join(u.Contents(), filepath.FromSlash(name)))
+		}
+		return nil, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote", name).
+			WithHint("nothing was changed; it is saved as it was before in %s", u.Contents())
+	})
+	if err != nil {
+		return err
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf(
-		"base files edited since the pull stay as they are: %d; those from before it are saved in %s", kept, u.Contents()))
-	return true, nil
+	changed, err := p.Client.Apply(edits)
+	if err != nil || len(changed) == 0 {
+		return failure.At(app.StageWrite, err)
+	}
+	p.Done.SettingsChanged, r.SettingsChanged = true, true
+	before, pulled := u.Before, p.Settings
+	p.App.SyncState().Save(before.Origin, p.Project, before.Revision)
+	base := workspace.Pulled{Project: before.Project, Revision: before.Revision, Tree: before.Tree}
+	if err = p.Local.RecordPulled(before.Origin, base); err == nil {
+		err = p.readSettings()
+	}
+	r.Changes, r.Revision = flat.Diff(pulled, p.Settings), p.Settings.Revision()
+	r.EnrichmentCount = p.Settings.EnrichmentCount()
+	r.Note("the settings from before the pull are restored; the hub was not called")
+	return failure.At(app.StageWrite, err)
 }

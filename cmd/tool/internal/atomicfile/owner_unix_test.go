@@ -1,6 +1,6 @@
 //go:build unix
 
-package owner_test
+package atomicfile_test
 
 import (
 	"errors"
@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"example.com/projecthub/cmd/tool/internal/owner"
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 )
 
 const nobody = 65534
 
-func TestKeep_GivesNewFilesTheOwnerOfTheDirectory(t *testing.T) {
+func TestKeepOwner_GivesNewFilesTheOwnerOfTheDirectory(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can change owners")
 	}
@@ -31,10 +31,10 @@ func TestKeep_GivesNewFilesTheOwnerOfTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := owner.KeepNew(f, root, "."); err != nil {
+	if err := atomicfile.KeepOwnerOf(f, root, "."); err != nil {
 		t.Fatal(err)
 	}
-	if err := owner.Mkdir(root, "dir"); err != nil {
+	if err := atomicfile.Mkdir(root, "dir"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file", "dir"} {
@@ -42,14 +42,14 @@ func TestKeep_GivesNewFilesTheOwnerOfTheDirectory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if uid, gid, known := owner.Of(is); uid != nobody || gid != nobody || !known {
+		if uid, gid, known := atomicfile.Owner(is); uid != nobody || gid != nobody || !known {
 			t.Errorf("%s belongs to %d:%d, %v", name, uid, gid, known)
 		}
 	}
 }
 
 // Who owns a directory can replace what root creates in it, before root changes the owner.
-func TestKeepNew_ChangesNoFileThatReplacedTheNewOne(t *testing.T) {
+func TestKeepOwnerOf_ChangesNoFileThatReplacedTheNewOne(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can change owners")
 	}
@@ -75,12 +75,12 @@ func TestKeepNew_ChangesNoFileThatReplacedTheNewOne(t *testing.T) {
 	if err := errors.Join(root.Remove("file"), os.Link(ofRoot, filepath.Join(theirs, "file"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := owner.KeepNew(f, root, "."); err != nil {
+	if err := atomicfile.KeepOwnerOf(f, root, "."); err != nil {
 		t.Fatal(err)
 	}
 	if is, err := os.Stat(ofRoot); err != nil {
 		t.Error(err)
-	} else if uid, _, _ := owner.Of(is); uid != 0 {
+	} else if uid, _, _ := atomicfile.Owner(is); uid != 0 {
 		t.Errorf("a file of root belongs to %d", uid)
 	}
 }
@@ -99,7 +99,7 @@ func TestMkdir_RefusesALinkThatReplacedTheDirectory(t *testing.T) {
 		if err := put(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-		if f, err := owner.OpenDir(root, name); err == nil {
+		if f, err := atomicfile.OpenDir(root, name); err == nil {
 			f.Close()
 			t.Errorf("a %s is opened as a directory", name)
 		}

@@ -1,17 +1,16 @@
-package state_test
+package atomicfile_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/cmd/tool/internal/atomicfile"
 )
 
 var writers = map[string]func(name string, data []byte) error{
-	"WriteFile":  func(name string, data []byte) error { return state.WriteFile(name, data, nil) },
-	"WriteCache": state.WriteCache,
+	"WriteFile":  atomicfile.WriteFile,
+	"WriteCache": atomicfile.WriteCache,
 }
 
 func TestWrite_ReplacesFileAndLeavesNothingElse(t *testing.T) {
@@ -44,19 +43,5 @@ func TestWrite_FailureLeavesOldFile(t *testing.T) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 			t.Errorf("%s left behind: %v, %v", writer, entries, err)
 		}
-	}
-}
-
-func TestWriteFile_FailsWithPrepare(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "file")
-	if err := state.WriteFile(name, []byte("old"), nil); err != nil {
-		t.Fatal(err)
-	}
-	failed := errors.New("no such owner")
-	if err := state.WriteFile(name, []byte("new"), func(*os.File) error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("error %v", err)
-	}
-	if got, err := os.ReadFile(name); err != nil || string(got) != "old" {
-		t.Errorf("the content is %q, %v", got, err)
 	}
 }

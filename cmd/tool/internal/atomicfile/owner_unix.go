@@ -1,14 +1,14 @@
 //go:build unix
 
-package owner
+package atomicfile
 
 import (
 	"io/fs"
 	"syscall"
 )
 
-// Of returns the ids of a file's owner and group, if the system knows owners.
-func Of(info fs.FileInfo) (uid, gid int, known bool) {
+// Owner returns the ids of a file's owner and group, if the system knows owners.
+func Owner(info fs.FileInfo) (uid, gid int, known bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0, 0, false

@@ -1,6 +1,4 @@
-// Package owner keeps the owners of files that root writes for another user. It
-// knows nothing of what is in them.
-package owner
+package atomicfile
 
 import (
 	"errors"
@@ -9,19 +7,19 @@ import (
 	"path"
 )
 
-// Keep gives f the owner of like, the file that it replaces or the directory that it
-// is created in. Only root can, and only root has to.
-func Keep(f *os.File, like fs.FileInfo) error {
-	uid, gid, known := Of(like)
+// KeepOwner gives f the owner of like, the file that it replaces or the directory that it is
+// created in. Only root can, and only root has to.
+func KeepOwner(f *os.File, like fs.FileInfo) error {
+	uid, gid, known := Owner(like)
 	if !known || os.Geteuid() != 0 || uid == 0 && gid == 0 {
 		return nil
 	}
 	return f.Chown(uid, gid)
 }
 
-// KeepNew gives f, a file or directory that was just created in dir, the owner of dir. It
+// KeepOwnerOf gives f, a file or directory that was just created in dir, the owner of dir. It
 // knows f by its descriptor: another one may have its name by now.
-func KeepNew(f *os.File, in *os.Root, dir string) error {
+func KeepOwnerOf(f *os.File, in *os.Root, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -29,7 +27,7 @@ func KeepNew(f *os.File, in *os.Root, dir string) error {
 	if err != nil {
 		return err
 	}
-	return Keep(f, like)
+	return KeepOwner(f, like)
 }
 
 // Mkdir creates a directory with the owner of the one that it is in.
@@ -42,7 +40,7 @@ func Mkdir(in *os.Root, name string) error {
 		return err
 	}
 	defer f.Close()
-	return KeepNew(f, in, path.Dir(name))
+	return KeepOwnerOf(f, in, path.Dir(name))
 }
 
 // OpenDir opens a directory, but no link to one.
@@ -50,9 +48,6 @@ func OpenDir(in *os.Root, name string) (*os.File, error) {
 	before, err := in.Lstat(name)
 	if err != nil {
 		return nil, err
-	}
-	if !before.IsDir() {
-		return nil, errReplaced
 	}
 	below, err := in.OpenRoot(name) // nothing but a directory, and waits for no FIFO
 	if err != nil {
@@ -64,10 +59,7 @@ func OpenDir(in *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	if is, err := f.Stat(); err != nil || !os.SameFile(before, is) {
-		f.Close()
-		return nil, errors.Join(err, errReplaced)
+		return nil, errors.Join(err, f.Close(), errors.New("it was replaced by another kind of file"))
 	}
 	return f, nil
 }
-
-var errReplaced = errors.New("it was replaced by another kind of file")

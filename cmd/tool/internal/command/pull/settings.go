@@ -1,0 +1,200 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
+)
+
+// planSettings merges the hub's config with the local settings. A person chooses between the
+// sides of conflicts.
+func (p *pull) planSettings(ctx context.Context, plan *plan) error {
+	current, err := p.Hub.Config(ctx, p.Project, "")
+	if err != nil {
+		return err
+	}
+	plan.current = current
+	if !current.HasConfig {
+		f := failure.New(failure.CodeNoConfig, "%s holds no config on %s", p.Project, p.Hub.Origin())
+		if p.opts.files() {
+			return f.Try(p.Line("pull").Flag("--base-files-only"))
+		}
+		return f.Try(p.Line("push"))
+	}
+	if plan.config, err = p.ParseConfig(current.Config); err != nil {
+		return err
+	}
+	if err := plan.config.Check(workspace.ConfigLimits); err != nil {
+		return failure.New(wire.CodeTooLarge,
+			"the config of %s on %s cannot be pulled: %w", p.Project, p.Hub.Origin(), err).
+			WithHint("nothing was changed; make the config smaller on the project's page")
+	}
+	r := plan.Result
+	edit := current.Edit
+	r.Revision, r.UpdatedBy, r.UpdatedAt, r.UpdatedVia = edit.Revision, edit.UpdatedBy, edit.UpdatedAt, edit.UpdatedVia
+	if plan.merged = plan.config; !p.opts.Force {
+		if err := p.merge(ctx, plan); err != nil {
+			return err
+		}
+	}
+	r.EnrichmentCount, r.Changes = plan.merged.EnrichmentCount(), flat.Diff(p.Settings, plan.merged)
+	r.KeysTaken, r.KeysKept = r.Changes.Len(), flat.Diff(plan.config, plan.merged).Len()
+	r.Merged = r.KeysKept > 0
+	plan.edits, err = p.Client.Plan(plan.merged)
+	return err
+}
+
+func (p *pull) merge(ctx context.Context, plan *plan) (err error) {
+	if plan.base, err = p.findBase(ctx, plan); err != nil {
+		return err
+	}
+	side := flat.Mine
+	if p.opts.Theirs {
+		side = flat.Theirs
+	}
+	choose := func(flat.Conflict) flat.Side { return side }
+	plan.merged, plan.Conflicts = flat.Merge(plan.base, p.Settings, plan.config, choose)
+	switch {
+	case len(plan.Conflicts) == 0 || p.opts.Mine || p.opts.Theirs:
+		return nil
+	case !p.asks:
+		return p.conflictFailure(plan)
+	}
+	sides, err := p.askConflicts(ctx, plan)
+	if err != nil {
+		return err
+	}
+	plan.chosen = true
+	plan.merged, _ = flat.Merge(plan.base, p.Settings, plan.config, func(flat.Conflict) flat.Side {
+		side, sides = sides[0], sides[1:]
+		return side
+	})
+	return nil
+}
+
+// findBase returns the config that both sides come from, nil when it is not known.
+func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
+	local := p.Settings.Revision()
+	if p.Settings.Len() == 0 {
+		return &flat.Config{}, nil // there is nothing to lose
+	}
+	base := p.bases.Of(p.Hub.Origin(), p.Project)
+	switch {
+	case base == nil && p.App.SyncState().Last(p.Hub.Origin(), p.Project) == local:
+		return &p.Settings, nil
+	case base == nil:
+		return nil, nil
+	case base.Revision == local:
+		return &p.Settings, nil
+	case base.Revision == plan.Revision:
+		return &plan.config, nil
+	}
+	kept, err := p.Hub.ConfigRevision(ctx, p.Project, base.Revision)
+	if err == nil {
+		// By another config, local changes could pass for none and be lost.
+		if config, err := flat.Parse(kept.Config); err == nil && config.Revision() == base.Revision {
+			return &config, nil
+		}
+	} else if !refused(err) {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// refused reports that the hub does not have the revision, or not for the caller.
+func refused(err error) bool {
+	e, ok := errors.AsType[*hubclient.Error](err)
+	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
+		e.Status != http.StatusTooManyRequests
+}
+
+// askConflicts asks which side of each conflict to take.
+func (p *pull) askConflicts(ctx context.Context, plan *plan) ([]flat.Side, error) {
+	q := prompts.Merge{
+		Title: fmt.Sprintf("Which values should %s have?", p.Local.ClientPath()),
+		Facts: p.facts(plan), Conflicts: plan.Conflicts,
+	}
+	if plan.base == nil {
+		q.Facts = append(q.Facts, p.unknownBase())
+	}
+	if others := flat.Diff(p.Settings, plan.merged); !others.Empty() {
+		q.Facts = append(q.Facts, "Also    "+app.DifferenceSummary(others)+" by the hub, without a conflict")
+	}
+	sides, err := p.App.UI.Merge(ctx, q)
+	return sides, app.Agreed(sides != nil, err)
+}
+
+// facts say in a question what is pulled.
+func (p *pull) facts(plan *plan) []string {
+	return append(p.App.EnvironmentFact(p.Local, p.Hub.Origin()),
+		"Config  "+p.Project.String()+", "+app.Edit(plan.current.Edit))
+}
+
+func (p *pull) unknownBase() string {
+	return fmt.Sprintf("the config that %s comes from is not known, so every difference is a conflict",
+		p.Local.ClientPath())
+}
+
+// conflictFailure is the failure of a merge whose conflicts nobody resolves.
+func (p *pull) conflictFailure(plan *plan) error {
+	n := len(plan.Conflicts)
+	f := failure.New(failure.CodeConflict, "%s changed differently in %s and on the hub",
+		app.Count(n, "key was", "keys were"), p.Local.ClientPath())
+	if plan.base == nil {
+		f = f.WithReason("%s; %s", app.Count(n, "key differs", "keys differ"), p.unknownBase())
+	}
+	f.Current, f.Conflicts = &plan.current.Edit, plan.Conflicts
+	return f.WithHint("nothing was changed: keep your values with --mine, take the hub's with --theirs, " +
+		"or run it in a terminal to choose key by key").
+		Try(p.Line("diff"))
+}
+
+// confirmSettings asks whether client.json may be changed.
+func (p *pull) confirmSettings(ctx context.Context, plan *plan) error {
+	changes := flat.Diff(p.Settings, plan.merged)
+	if changes.Empty() {
+		return nil
+	}
+	q := prompts.Overwrite{
+		Title: fmt.Sprintf("Replace the settings in %s?", p.Local.ClientPath()), Facts: p.facts(plan),
+		Yes: "Replace them", Difference: changes,
+	}
+	if kept := flat.Diff(plan.config, plan.merged).Len(); kept > 0 {
+		q.Title, q.Yes = fmt.Sprintf("Merge the hub's changes into %s?", p.Local.ClientPath()), "Merge them"
+		q.Facts = append(q.Facts, "Kept    "+app.Count(kept, "local change", "local changes"))
+	}
+	return app.Agreed(p.App.UI.Overwrite(ctx, q))
+}
+
+// appRoot returns the app root by the settings that are written, which anybody may have
+// written who may write to the project; or by client.json, if that stays as it is.
+func (p *pull) appRoot(plan *plan) (string, error) {
+	if plan.Revision == "" {
+		return p.Client.AppRoot()
+	}
+	text, ok := plan.merged.Get("basePath")
+	if !ok {
+		return ".", nil
+	}
+	basePath, err := jsontext.AppendUnquote(nil, text)
+	if err != nil { // no string: the next push says so, with its place
+		return ".", nil
+	}
+	root, err := p.Local.Workspace.AppRootOf(string(basePath))
+	if err != nil {
+		f := failure.Of(err)
+		return "", f.WithReason("the config of %s cannot be pulled: basePath: %w", p.Project, f.Reason)
+	}
+	return root, nil
+}
