@@ -13,13 +13,13 @@ import (
 	"example.com/projecthub/hubclient"
 )
 
-// EnvVariable is the variable of --env.
-const EnvVariable = "TOOL_ENV"
+// envVariable is the variable of --env.
+const envVariable = "TOOL_ENV"
 
 // EnvFlag adds the flag of a command that can work in an environment of a local project.
 // [App.Local] and [App.Locals] then return projects in that environment.
 func (a *App) EnvFlag(c *cobra.Command) *cobra.Command {
-	c.Flags().Var(&a.Env, "env", "use the environment `NAME`, .tool/<project>/client.NAME.json ("+EnvVariable+")")
+	c.Flags().Var(&a.Env, "env", "use the environment `NAME`, .tool/<project>/client.NAME.json ("+envVariable+")")
 	c.RegisterFlagCompletionFunc("env", a.completeEnv)
 	return c
 }
@@ -52,7 +52,7 @@ func (a *App) readEnv(c *cobra.Command) error {
 	if c.HasParent() && !a.takes(c, &a.Env) {
 		return nil
 	}
-	a.env = strings.TrimSpace(a.Getenv(EnvVariable))
+	a.env = strings.TrimSpace(a.Getenv(envVariable))
 	if a.Env.Given() {
 		if a.env = a.Env.String(); a.env == "" {
 			return cmdline.Usagef("--env is empty: it names a file .tool/<project>/client.NAME.json")
@@ -109,8 +109,8 @@ func (a *App) allInEnvironment(all []*workspace.Project) ([]*workspace.Project, 
 			return nil, err
 		}
 		if len(have) > 0 && a.envOrigin != former {
-			return nil, cmdline.Usagef("the environment %s is on different hubs for %s and %s: name one project", a.env, have[0].Name, p.Name).
-				Try(a.Itself(p.Name))
+			return nil, cmdline.Usagef("the environment %s is on different hubs for %s and %s: name one project",
+				a.env, have[0].Name, p.Name).Try(a.Itself(p.Name))
 		}
 		have = append(have, p)
 	}
@@ -148,25 +148,4 @@ func (a *App) noEnvironment(project string, names []string) error {
 		e = e.Try(cmdline.Tool("init").With(project).Flag("--env", a.env))
 	}
 	return e
-}
-
-// completeEnv completes an environment of the local project that is given, or of any.
-func (a *App) completeEnv(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ws, err := workspace.Find(a.Dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	projects := args
-	if len(projects) == 0 {
-		projects, _ = ws.Projects()
-	}
-	var all []string
-	for _, name := range projects {
-		if p, err := ws.Project(name); err == nil {
-			names, _ := p.Environments()
-			all = append(all, names...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all), cobra.ShellCompDirectiveNoFileComp
 }

@@ -75,14 +75,12 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 	}
 	a.collects = false
 	if len(failed) > 0 {
-		return failure.New(failure.CodeSomeFailed, "%d of %d local projects failed: %s", len(failed), len(names), strings.Join(failed, ", "))
+		return failure.New(failure.CodeSomeFailed, "%d of %d local projects failed: %s",
+			len(failed), len(names), strings.Join(failed, ", "))
 	}
 	if a.JSON {
-		err := a.printJSON("several", struct {
-			Results []jsontext.Value `json:"results"`
-		}{a.collected})
-		if err != nil {
-			return PrintFailed("several", err)
+		if err := a.Show(&several{a.collected}); err != nil {
+			return err
 		}
 	}
 	if differs {
@@ -90,3 +88,12 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 	}
 	return nil
 }
+
+// several is the result of several local projects, in JSON: text has one after the other.
+type several struct {
+	Results []jsontext.Value `json:"results"`
+}
+
+func (*several) Kind() string   { return "several" }
+func (*several) Effect() string { return "all of them went through" }
+func (*several) Text(*Printer)  {}

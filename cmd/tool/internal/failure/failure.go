@@ -107,11 +107,25 @@ func (f Finding) String() string {
 
 // Effects are what was already applied when a command failed.
 type Effects struct {
-	ProjectCreated   bool
-	ConfigWritten    bool
-	BaseFilesWritten bool
-	RemoteWritten    bool
-	SettingsChanged  bool // in client.json, by a pull
+	ProjectCreated   bool `json:"projectCreated,omitzero"`
+	ConfigWritten    bool `json:"configWritten,omitzero"`
+	BaseFilesWritten bool `json:"baseFilesWritten,omitzero"`
+	RemoteWritten    bool `json:"remoteWritten,omitzero"`
+	SettingsChanged  bool `json:"settingsChanged,omitzero"` // in client.json, by a pull
+}
+
+// Texts says to a person what was applied.
+func (e Effects) Texts() (done []string) {
+	say := func(did bool, text string) {
+		if did {
+			done = append(done, text)
+		}
+	}
+	say(e.ProjectCreated, "the project is created")
+	say(e.ConfigWritten, "the config is written")
+	say(e.BaseFilesWritten, "the base files are written")
+	say(e.RemoteWritten || e.SettingsChanged, "client.json is changed")
+	return done
 }
 
 func (f Failure) Error() string { return f.Reason.Error() }
