@@ -85,7 +85,7 @@ func (a *App) report(f failure.Failure) {
 		_ = a.writeJSON("failed", v, pat.Redact)
 		return
 	}
-	a.Diagnose("error: %s: %s (stage %s)", f.Action, f.Error(), f.Stage)
+	a.Diagnose("error: %s: %s (stage %s)", f.Action, tui.Shorten(f.Error(), maxField), f.Stage)
 	var lines []string
 	for _, field := range f.Fields {
 		lines = append(lines, "- "+strings.TrimPrefix(field.Pointer+": "+field.Detail, ": "))
