@@ -159,6 +159,26 @@ func (p *Printer) Paths(sign string, all, ignored []string) {
 	}
 }
 
+// Markdown returns text for a comment on a pull request: shown as it is, without any
+// effect there. <code> prevents mentions, and all characters except letters, digits and
+// spaces are entities, so that none is markup.
+func Markdown(text string) string {
+	text = escape.Line(text)
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<code>")
+	for _, r := range text {
+		if r <= '~' && r != ' ' && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + "</code>"
+}
+
 // Diagnose writes a line on stderr that is neither result nor failure.
 func (a *App) Diagnose(format string, args ...any) {
 	a.PrinterTo(a.Streams.Err).Line(format, args...)

@@ -41,9 +41,9 @@ func (s *Several) Named(args []string) bool { return s.all || len(args) > 0 }
 // document, with that of each project in results.
 func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name string) error) error {
 	names := args
-	if s.all {
-		ws, err := a.Workspace()
-		if err == nil {
+	if s.all || len(names) > 1 {
+		ws, err := a.Workspace() // which all have in common
+		if err == nil && s.all {
 			names, err = localNames(ws)
 		}
 		if err != nil {
@@ -52,9 +52,6 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 	}
 	if len(names) <= 1 {
 		return run(strings.Join(names, ""))
-	}
-	if _, err := a.Workspace(); err != nil {
-		return err // which all have in common
 	}
 	a.collects = a.JSON
 	var failed []string

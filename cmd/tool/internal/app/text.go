@@ -117,14 +117,22 @@ func Changes(d flat.Difference) []Change {
 	return all
 }
 
+// Values returns the values, of at most width columns each.
+func (c Change) Values(width int) (from, to string) {
+	if c.Sign == "~" {
+		return tui.Values(c.Old, c.New, width)
+	}
+	return tui.Shorten(c.Old, width), tui.Shorten(c.New, width)
+}
+
 // line writes a change, with values of at most width columns.
 func (c Change) line(width int) string {
 	key := tui.Shorten(c.Key, max(width, maxCell))
+	from, to := c.Values(width)
 	if c.Sign == "~" {
-		from, to := tui.Values(c.Old, c.New, width)
 		return fmt.Sprintf("~ %s: %s → %s", key, from, to)
 	}
-	return fmt.Sprintf("%s %s: %s", c.Sign, key, tui.Shorten(c.Old+c.New, width))
+	return fmt.Sprintf("%s %s: %s", c.Sign, key, from+to)
 }
 
 // DifferenceLines writes a difference key by key: + added, ~ changed, - removed.
