@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 )
@@ -69,56 +67,6 @@ func (a *App) takes(c *cobra.Command, value *Optional) bool {
 		}
 	}
 	return false
-}
-
-// inEnvironment returns a local project in the environment in use, whose hub is used then.
-func (a *App) inEnvironment(p *workspace.Project) (*workspace.Project, error) {
-	if a.env == "" {
-		return p, nil
-	}
-	names, err := p.Environments()
-	if err != nil {
-		return nil, failure.At(StageRead, err)
-	}
-	if !slices.Contains(names, a.env) {
-		return nil, a.noEnvironment(p.Name, names)
-	}
-	p = p.In(a.env)
-	origin, err := p.Origin()
-	if err != nil {
-		return nil, failure.At(StageRead, err)
-	}
-	return p, a.useOrigin(origin)
-}
-
-// allInEnvironment returns the projects that have the environment in use.
-func (a *App) allInEnvironment(all []*workspace.Project) ([]*workspace.Project, error) {
-	var have []*workspace.Project
-	var known []string
-	for _, p := range all {
-		names, err := p.Environments()
-		if err != nil {
-			return nil, failure.At(StageRead, err)
-		}
-		known = append(known, names...)
-		if !slices.Contains(names, a.env) {
-			continue
-		}
-		former := a.envOrigin
-		if p, err = a.inEnvironment(p); err != nil {
-			return nil, err
-		}
-		if len(have) > 0 && a.envOrigin != former {
-			return nil, cmdline.Usagef("the environment %s is on different hubs for %s and %s: name one project",
-				a.env, have[0].Name, p.Name).Try(a.Itself(p.Name))
-		}
-		have = append(have, p)
-	}
-	if len(have) == 0 && len(all) > 0 {
-		slices.Sort(known)
-		return nil, a.noEnvironment(all[0].Name, slices.Compact(known))
-	}
-	return have, nil
 }
 
 // useOrigin makes the hub at origin, that of an environment, the one in use.

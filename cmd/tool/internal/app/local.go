@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -73,7 +74,11 @@ func (a *App) Local(
 			return nil, err
 		}
 	}
-	return a.project(ws, name)
+	p, others, err := a.project(ws, name)
+	if err == nil && p == nil {
+		err = a.noEnvironment(name, others)
+	}
+	return p, err
 }
 
 // localNames returns the names of the local projects, of which there must be one.
@@ -86,12 +91,26 @@ func localNames(ws *workspace.Workspace) ([]string, error) {
 	return names, failure.At(StageRead, err)
 }
 
-func (a *App) project(ws *workspace.Workspace, name string) (*workspace.Project, error) {
-	p, err := ws.Project(name)
-	if err != nil {
-		return nil, failure.At(StageRead, err)
+// project returns a local project in the environment in use, whose hub is used then. It returns
+// nil, and the environments that it has, if that is none of them.
+func (a *App) project(ws *workspace.Workspace, name string) (p *workspace.Project, environments []string, err error) {
+	if p, err = ws.Project(name); err == nil && a.env != "" {
+		environments, err = p.Environments()
 	}
-	return a.inEnvironment(p)
+	switch {
+	case err != nil:
+		return nil, nil, failure.At(StageRead, err)
+	case a.env == "":
+		return p, nil, nil
+	case !slices.Contains(environments, a.env):
+		return nil, environments, nil
+	}
+	p = p.In(a.env)
+	origin, err := p.Origin()
+	if err != nil {
+		return nil, nil, failure.At(StageRead, err)
+	}
+	return p, environments, a.useOrigin(origin)
 }
 
 // Locals returns the local project called name, or all of them; none outside a workspace.
@@ -113,17 +132,27 @@ func (a *App) Locals(ctx context.Context, name string) ([]*workspace.Project, er
 		return nil, failure.At(StageRead, err)
 	}
 	var all []*workspace.Project
+	var known []string
 	for _, name := range names {
-		p, err := ws.Project(name)
+		former := a.envOrigin
+		p, environments, err := a.project(ws, name)
 		if err != nil {
-			return nil, failure.At(StageRead, err)
+			return nil, err
+		}
+		if known = append(known, environments...); p == nil {
+			continue
+		}
+		if len(all) > 0 && a.envOrigin != former {
+			return nil, cmdline.Usagef("the environment %s is on different hubs for %s and %s: name one project",
+				a.env, all[0].Name, p.Name).Try(a.Itself(p.Name))
 		}
 		all = append(all, p)
 	}
-	if a.env == "" {
-		return all, nil
+	if len(all) == 0 && len(names) > 0 {
+		slices.Sort(known)
+		return nil, a.noEnvironment(names[0], slices.Compact(known))
 	}
-	return a.allInEnvironment(all)
+	return all, nil
 }
 
 // Line is the running command, without arguments and flags.

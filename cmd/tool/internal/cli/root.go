@@ -80,8 +80,11 @@ the available actions.`,
 	root.SetVersionTemplate("tool {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c.OutOrStderr(), c) })
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _ = writeHelp(c.OutOrStdout(), c) })
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		_, err := io.WriteString(c.OutOrStderr(), usageText(c))
+		return err
+	})
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(c.OutOrStdout(), helpText(c)) })
 	a.GlobalFlags(root)
 	root.Flags().Bool("version", false, "show the version")
 	root.AddGroup(
@@ -150,7 +153,7 @@ func completionCommand(a *app.App) *cobra.Command {
 		Use:   "completion <shell>",
 		Short: "Print a completion script for bash, zsh, fish or powershell",
 		Long: `Print a completion script for a shell. It completes commands, flags, local
-projects, hub projects and published stack versions. Bash needs the package
+projects, and the hub's projects and APIs. Bash needs the package
 bash-completion.`,
 		Example: `  tool completion bash > /etc/bash_completion.d/tool
   tool completion zsh > ~/.zfunc/_tool
