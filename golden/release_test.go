@@ -170,12 +170,16 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 			t.Errorf("%s has no man page: %q", page, text)
 		}
 	}
-	for page, part := range map[string]string{"tool-push": "push [<project>...]", "tool-init": "@ACCOUNT/SLUG", "tool-project-view": "<@account/slug>"} {
+	for page, part := range map[string]string{
+		"tool-push": "push [<project>...]", "tool-init": "@ACCOUNT/SLUG", "tool-project-view": "<@account/slug>",
+	} {
 		if !strings.Contains(files["man/man1/"+page+".1"], part) {
 			t.Errorf("the man page of %s does not say %s:\n%s", page, part, files["man/man1/"+page+".1"])
 		}
 	}
-	for _, name := range []string{"completions/tool.bash", "completions/_tool", "completions/tool.fish", "completions/tool.ps1", "README.md"} {
+	for _, name := range []string{
+		"completions/tool.bash", "completions/_tool", "completions/tool.fish", "completions/tool.ps1", "README.md",
+	} {
 		if len(files[name]) < 1000 {
 			t.Errorf("%s is %q", name, files[name])
 		}
@@ -206,7 +210,8 @@ func checkMaterials(t *testing.T, program string, materials []byte) {
 	}
 	var got []string
 	for _, c := range list.Components {
-		if got = append(got, strings.ReplaceAll(c.PURL, "%2B", "+")); len(c.Hashes) != 1 && !strings.Contains(c.PURL, "/std@") {
+		got = append(got, strings.ReplaceAll(c.PURL, "%2B", "+"))
+		if len(c.Hashes) != 1 && !strings.Contains(c.PURL, "/std@") {
 			t.Errorf("%s has no checksum", c.PURL)
 		}
 	}

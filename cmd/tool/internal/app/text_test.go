@@ -85,7 +85,9 @@ func TestReportFailure_LongReasonHidesNothing(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	f := failure.Of(&hubclient.Error{Code: wire.CodeInvalidBody, Detail: long, Hint: long, RequestID: "r1"})
 	a.ReportFailure(failure.Doing(f.At("push").Try(cmdline.Tool("log")), "web", "push web"))
-	for _, want := range []string{"error: push web: xxx", "… (stage push)\n", "\n  hint: xxx", "…\n  try: tool log\n", "  request: r1"} {
+	for _, want := range []string{
+		"error: push web: xxx", "… (stage push)\n", "\n  hint: xxx", "…\n  try: tool log\n", "  request: r1",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %.200q", want, out.String())
 		}

@@ -100,7 +100,8 @@ the available actions.`,
 	}
 	add("start", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
 	add("work", status.Command(a), check.Command(a), publish.Command(a),
-		project.Command(a, create.Command(a, publishLocal)), api.Command(a), push.Command(a), pull.Command(a), diff.Command(a),
+		project.Command(a, create.Command(a, publishLocal)), api.Command(a),
+		push.Command(a), pull.Command(a), diff.Command(a),
 		history.LogCommand(a), history.ShowCommand(a), history.RestoreCommand(a), preview.Command(a))
 	add("other", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a),
 		completionCommand(a), versionCommand(a))
