@@ -37,7 +37,6 @@ type Terminal struct {
 	requests int       // that have no answer yet
 }
 
-func (t *Terminal) Plain() bool          { return t.IsPlain }
 func (t *Terminal) Drawing() bool        { return t.drawing.Load() }
 func (t *Terminal) AllowBack(allow bool) { t.back = allow }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,9 +40,12 @@ func home(ctx context.Context, a *app.App) (err error) {
 		err = failure.Doing(f, "", "show the overview")
 	}()
 	for chosen := 0; ; {
-		h := &overview{app: a}
-		key, item, err := h.ask(ctx, chosen)
-		if err != nil || key == "" {
+		h, doing := &overview{app: a}, "Asking the hub"
+		if id, err := a.Identity(); err == nil {
+			doing = "Asking " + id.Origin
+		}
+		action, item, err := a.UI.Home(ctx, doing, h.load, homeActions, chosen)
+		if err != nil || action == (prompts.Action{}) {
 			return err
 		}
 		local, onHub := "", ""
@@ -51,7 +53,7 @@ func home(ctx context.Context, a *app.App) (err error) {
 			chosen, local, onHub = item, h.names[item], h.onHub(item)
 		}
 		acted = true
-		err = a.Settle(act(ctx, a, key, local, onHub))
+		err = a.Settle(act(ctx, a, action.Key, local, onHub))
 		if errors.Is(err, prompts.ErrBack) {
 			continue
 		}
@@ -120,20 +122,6 @@ type overview struct {
 	app    *app.App
 	names  []string // of the local projects
 	status *status.Result
-}
-
-// ask shows the view, or asks line by line, and returns the key of an action, "" to leave, and
-// the project that it is for, -1 for none.
-func (h *overview) ask(ctx context.Context, chosen int) (key string, item int, err error) {
-	doing := "Asking the hub"
-	if id, err := h.app.Identity(); err == nil {
-		doing = "Asking " + id.Origin
-	}
-	if h.app.UI.Plain() {
-		return h.askPlain(ctx, doing)
-	}
-	action, item, err := h.app.UI.Home(ctx, doing, h.load, homeActions, chosen)
-	return action.Key, item, err
 }
 
 // homeTimeout is how long the view waits for a hub that does not answer.
@@ -217,43 +205,4 @@ func (h *overview) onHub(item int) string {
 		return ""
 	}
 	return h.status.Projects[item].Project.String()
-}
-
-// askPlain shows the status, then asks what to do and with which project.
-func (h *overview) askPlain(ctx context.Context, doing string) (key string, item int, err error) {
-	var view prompts.Home
-	err = h.app.UI.Ask(ctx,
-		prompts.Step{
-			Doing: doing,
-			Load:  func(ctx context.Context) error { view = h.load(ctx); return nil },
-			Question: func() prompts.Question {
-				q := prompts.Question{Title: "Local projects", Facts: view.Notices, Preset: "q"}
-				for _, item := range view.Items {
-					q.Facts = append(append(q.Facts, item.Name+": "+item.State), item.Details...)
-				}
-				for _, action := range homeActions {
-					if action.Alone || len(view.Items) > 0 {
-						q.Choices = append(q.Choices, prompts.Choice{Value: action.Key, Text: action.Does})
-					}
-				}
-				q.Choices = append(q.Choices, prompts.Choice{Value: "q", Text: "quit"})
-				return q
-			},
-			Take: func(answer string) { key = strings.TrimPrefix(answer, "q") },
-		},
-		prompts.Step{
-			Skip: func() bool { return key == "" || key == "i" || len(view.Items) < 2 },
-			Question: func() prompts.Question {
-				q := prompts.Question{Title: "Which local project?", Preset: "0"}
-				for i, v := range view.Items {
-					q.Choices = append(q.Choices, prompts.Choice{Value: strconv.Itoa(i), Text: v.Name})
-				}
-				return q
-			},
-			Take: func(answer string) { item, _ = strconv.Atoi(answer) },
-		})
-	if len(view.Items) == 0 {
-		item = -1
-	}
-	return key, item, err
 }

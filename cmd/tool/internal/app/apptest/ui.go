@@ -190,9 +190,6 @@ func (u *UI) WaitFor(hub string, _ bool) (answered func()) {
 // Note shows nothing.
 func (u *UI) Note(string) bool { return false }
 
-// Plain reports that views are drawn.
-func (u *UI) Plain() bool { return false }
-
 // Drawing reports that no view is on the terminal.
 func (u *UI) Drawing() bool { return false }
 
