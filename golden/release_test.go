@@ -10,33 +10,114 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"text/template"
+
+	"gopkg.in/yaml.v3"
 )
 
-// release makes the release for this machine, and returns its archive and the list of the
-// modules in it.
+// release makes what .goreleaser.yaml says for this machine, without goreleaser, and returns the
+// archive and the list of the modules in it.
 func release(t *testing.T) (archive, materials []byte) {
 	t.Helper()
-	dir := t.TempDir()
-	c := exec.Command("go", "run", "../cmd/tool/release", "-version", "1.2.3", "-only", runtime.GOOS+"/"+runtime.GOARCH, dir)
-	c.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1767348000")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	name := filepath.Join(dir, "tool_1.2.3_"+runtime.GOOS+"_"+runtime.GOARCH)
-	archive, err := os.ReadFile(name + ".tar.gz")
-	if err == nil {
-		materials, err = os.ReadFile(name + ".cdx.json")
-	}
+	text, err := os.ReadFile("../.goreleaser.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return archive, materials
+	var config struct {
+		Before struct{ Hooks []string }
+		Builds []struct {
+			Main, Binary        string
+			Env, Flags, Ldflags []string
+		}
+		Archives []struct {
+			Name  string `yaml:"name_template"`
+			Files []struct{ Src, Dst string }
+		}
+		SBOMs []struct {
+			Cmd             string
+			Args, Documents []string
+		} `yaml:"sboms"`
+	}
+	dir := t.TempDir()
+	if err := yaml.Unmarshal(bytes.ReplaceAll(text, []byte(".release"), []byte(dir)), &config); err != nil {
+		t.Fatal(err)
+	}
+	build, packed, list := config.Builds[0], config.Archives[0], config.SBOMs[0]
+	program, document := filepath.Join(t.TempDir(), build.Binary), filepath.Join(t.TempDir(), "document")
+	variables := strings.NewReplacer("$artifact", program, "$document", document)
+	run := func(env, args []string) {
+		for i, arg := range args {
+			args[i] = variables.Replace(filledIn(t, arg))
+		}
+		c := exec.Command(args[0], args[1:]...)
+		c.Dir, c.Env = "..", append(os.Environ(), env...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	for _, hook := range config.Before.Hooks {
+		run(nil, strings.Split(strings.NewReplacer("{{ ", "{{", " }}", "}}").Replace(hook), " "))
+	}
+	run(build.Env, slices.Concat([]string{"go", "build", "-o", program, "-ldflags", strings.Join(build.Ldflags, " ")},
+		build.Flags, []string{build.Main}))
+	run(nil, append([]string{list.Cmd}, list.Args...))
+	if materials, err = os.ReadFile(document); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	zipped := gzip.NewWriter(&b)
+	w := tar.NewWriter(zipped)
+	add := func(file, name string) {
+		content, err := os.ReadFile(file)
+		if err == nil {
+			name = filledIn(t, packed.Name) + "/" + name
+			err = w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))})
+		}
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(program, build.Binary)
+	for _, files := range packed.Files {
+		if !filepath.IsAbs(files.Src) {
+			files.Src = filepath.Join("..", files.Src)
+		}
+		found, err := filepath.Glob(files.Src)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("there is no %s: %v", files.Src, err)
+		}
+		for _, file := range found {
+			add(file, path.Join(files.Dst, filepath.Base(file)))
+		}
+	}
+	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), materials
+}
+
+// filledIn fills in a template of .goreleaser.yaml for this machine.
+func filledIn(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	err := template.Must(template.New("").Parse(text)).Execute(&b, map[string]any{
+		"Version": "1.2.3", "CommitDate": "2026-01-02T10:00:00Z", "Os": runtime.GOOS, "Arch": runtime.GOARCH,
+		"Env": map[string]string{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
@@ -68,18 +149,18 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 		_, name, _ := strings.Cut(h.Name, "/")
 		files[name] = string(text)
 	}
-	path := filepath.Join(t.TempDir(), "tool")
+	program := filepath.Join(t.TempDir(), "tool")
 	// A program that another test starts meanwhile would keep it open for writing.
 	syscall.ForkLock.RLock()
-	err = os.WriteFile(path, []byte(files["tool"]), 0o755)
+	err = os.WriteFile(program, []byte(files["tool"]), 0o755)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(path, "--version").Output(); err != nil || string(out) != "tool 1.2.3\n" {
+	if out, err := exec.Command(program, "--version").Output(); err != nil || string(out) != "tool 1.2.3\n" {
 		t.Errorf("tool --version prints %q, %v", out, err)
 	}
-	checkMaterials(t, path, materials)
+	checkMaterials(t, program, materials)
 	for _, page := range helpOf(t, "tool") {
 		text := files["man/man1/"+page+".1"]
 		if strings.HasPrefix(page, "tool-help-") {
@@ -89,12 +170,16 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 			t.Errorf("%s has no man page: %q", page, text)
 		}
 	}
-	for page, part := range map[string]string{"tool-push": "push [<project>...]", "tool-init": "@ACCOUNT/SLUG", "tool-project-view": "<@account/slug>"} {
+	for page, part := range map[string]string{
+		"tool-push": "push [<project>...]", "tool-init": "@ACCOUNT/SLUG", "tool-project-view": "<@account/slug>",
+	} {
 		if !strings.Contains(files["man/man1/"+page+".1"], part) {
 			t.Errorf("the man page of %s does not say %s:\n%s", page, part, files["man/man1/"+page+".1"])
 		}
 	}
-	for _, name := range []string{"completions/tool.bash", "completions/_tool", "completions/tool.fish", "completions/tool.ps1", "README.md"} {
+	for _, name := range []string{
+		"completions/tool.bash", "completions/_tool", "completions/tool.fish", "completions/tool.ps1", "README.md",
+	} {
 		if len(files[name]) < 1000 {
 			t.Errorf("%s is %q", name, files[name])
 		}
@@ -125,7 +210,8 @@ func checkMaterials(t *testing.T, program string, materials []byte) {
 	}
 	var got []string
 	for _, c := range list.Components {
-		if got = append(got, strings.ReplaceAll(c.PURL, "%2B", "+")); len(c.Hashes) != 1 && !strings.Contains(c.PURL, "/std@") {
+		got = append(got, strings.ReplaceAll(c.PURL, "%2B", "+"))
+		if len(c.Hashes) != 1 && !strings.Contains(c.PURL, "/std@") {
 			t.Errorf("%s has no checksum", c.PURL)
 		}
 	}

@@ -3,6 +3,7 @@ package prompts
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -32,11 +33,14 @@ type Action struct {
 }
 
 // Home shows what load finds until the user chooses an action, and returns it and the
-// item's number, -1 for none. Key r loads again. A user who leaves gives an empty
+// item's number, -1 for none or one that was not asked for. Key r loads again. A user who leaves gives an empty
 // Action. The error is [tui.ErrInterrupted] or that of ctx.
 func (p Prompter) Home(
 	ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
 ) (Action, int, error) {
+	if p.Terminal.Plain {
+		return p.homePlain(ctx, doing, load, actions)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &homeView{view: newView(p), ctx: ctx, doing: doing, load: load, actions: actions}
@@ -48,6 +52,51 @@ func (p Prompter) Home(
 		return m.action, -1, nil
 	}
 	return m.action, m.at, nil
+}
+
+// homePlain shows what load finds, then asks what to do and, of several items, with which.
+func (p Prompter) homePlain(
+	ctx context.Context, doing string, load func(context.Context) Home, actions []Action,
+) (action Action, item int, err error) {
+	const quit = "q"
+	var view Home
+	err = p.askPlain(ctx, []Step{{
+		Doing: doing,
+		Load:  func(ctx context.Context) error { view = load(ctx); return nil },
+		Question: func() Question {
+			q := Question{Title: "Local projects", Facts: view.Notices, Preset: quit}
+			for _, item := range view.Items {
+				q.Facts = append(append(q.Facts, item.Name+": "+item.State), item.Details...)
+			}
+			for _, a := range actions {
+				if a.Alone || len(view.Items) > 0 {
+					q.Choices = append(q.Choices, Choice{Value: a.Key, Text: a.Does})
+				}
+			}
+			q.Choices = append(q.Choices, Choice{Value: quit, Text: "quit"})
+			return q
+		},
+		Take: func(key string) {
+			action = Action{}
+			if i := slices.IndexFunc(actions, func(a Action) bool { return a.Key == key }); i >= 0 {
+				action = actions[i]
+			}
+		},
+	}, {
+		Skip: func() bool { return action == (Action{}) || action.Alone || len(view.Items) < 2 },
+		Question: func() Question {
+			q := Question{Title: "Which local project?", Preset: "0"}
+			for i, item := range view.Items {
+				q.Choices = append(q.Choices, Choice{Value: strconv.Itoa(i), Text: item.Name})
+			}
+			return q
+		},
+		Take: func(answer string) { item, _ = strconv.Atoi(answer) },
+	}})
+	if len(view.Items) == 0 || action.Alone && len(view.Items) > 1 {
+		item = -1
+	}
+	return action, item, err
 }
 
 // homeView is the view's state.

@@ -45,8 +45,6 @@ type UI interface {
 	// nothing is shown that it could be below.
 	Note(text string) bool
 
-	// Plain reports that questions are lines, and nothing is redrawn.
-	Plain() bool
 	// Drawing reports that a view is on the terminal, which other lines would damage.
 	Drawing() bool
 	// AllowBack lets a person go back from the first question, which then returns ErrBack.

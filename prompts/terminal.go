@@ -13,9 +13,10 @@ import (
 )
 
 // How often a long transfer is mentioned where nothing is redrawn: in a pipeline, and
-// on a plain terminal, where a person waits.
+// on a plain terminal, where a person waits. A pipeline mentions once that a hub is waited for.
 const (
 	pipelineInterval = 30 * time.Second
+	pipelineWaiting  = 10 * time.Second
 	plainInterval    = 10 * time.Second
 )
 
@@ -36,7 +37,6 @@ type Terminal struct {
 	requests int       // that have no answer yet
 }
 
-func (t *Terminal) Plain() bool          { return t.IsPlain }
 func (t *Terminal) Drawing() bool        { return t.drawing.Load() }
 func (t *Terminal) AllowBack(allow bool) { t.back = allow }
 
@@ -125,7 +125,7 @@ func (t *Terminal) progress(watched bool) *tui.Line {
 	switch {
 	case t.line != nil:
 	case !watched:
-		t.line = tui.NewLines(pipelineInterval, t.Say)
+		t.line = tui.NewLog(pipelineInterval, pipelineWaiting, t.Say)
 	case t.IsPlain:
 		t.line = tui.NewLines(plainInterval, t.Say)
 	default:

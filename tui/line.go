@@ -83,18 +83,20 @@ type Line struct {
 	say     func(line string) // instead of drawing; nil: it is drawn
 	first   time.Duration     // until the first line
 	every   time.Duration     // between the following ones
+	waiting time.Duration     // until the one line that says that it waits; 0: one of each wait
 
 	mu       sync.Mutex
 	step     string
 	progress Progress
 	since    time.Time // when the step, or the phase of the progress, began
+	said     bool      // once, that it waits
 	note     string    // why it does not go on; "" where it does
 	timer    *time.Timer
 	drawn    bool
 }
 
 // showAfter is how long something takes before it is worth a line that is redrawn.
-const showAfter = 200 * time.Millisecond
+const showAfter = 300 * time.Millisecond
 
 // NewLine returns a line that is redrawn on a terminal of so many columns. Nothing is
 // written of what is over at once.
@@ -110,6 +112,11 @@ func NewLines(interval time.Duration, say func(line string)) *Line {
 	return &Line{say: say, first: interval, every: interval}
 }
 
+// NewLog is NewLines for the log of a pipeline, which says once, after some time, that it waits.
+func NewLog(interval, waiting time.Duration, say func(line string)) *Line {
+	return &Line{say: say, first: interval, every: interval, waiting: waiting}
+}
+
 // Step shows a step of the command, until there is progress.
 func (l *Line) Step(name string) {
 	l.set(func() { l.step, l.progress, l.since = escape.Line(name), Progress{}, time.Now() })
@@ -122,7 +129,10 @@ func (l *Line) Update(p Progress) {
 			return
 		}
 		if p.Phase != l.progress.Phase {
-			l.since = time.Now()
+			l.since, l.said = time.Now(), l.said && l.waiting > 0
+		}
+		if l.waiting > 0 && p.Waits != l.progress.Waits {
+			l.stop()
 		}
 		l.progress = p
 	})
@@ -134,7 +144,11 @@ func (l *Line) set(change func()) {
 	change()
 	l.note = ""
 	if l.timer == nil {
-		l.timer = time.AfterFunc(l.first, l.tick)
+		first := l.first
+		if l.progress.Waits && l.waiting > 0 {
+			first = l.waiting
+		}
+		l.timer = time.AfterFunc(first, l.tick)
 	}
 }
 
@@ -148,7 +162,8 @@ func (l *Line) tick() {
 	took, p := time.Since(l.since), l.progress
 	if l.say == nil {
 		l.draw(took)
-	} else if p.moves() || p.Phase != "" && p.TotalFiles == 0 {
+	} else if p.moves() || p.Phase != "" && p.TotalFiles == 0 && !(p.Waits && l.said) {
+		l.said = p.Waits || l.said && l.waiting > 0
 		l.say(p.Text(took, defaultColumns))
 	}
 }
@@ -205,13 +220,18 @@ func (l *Line) Answered() {
 }
 
 func (l *Line) hide() {
-	if l.timer != nil {
-		l.timer.Stop()
-	}
+	l.stop()
 	if l.drawn {
 		fmt.Fprint(l.out, "\r"+eraseBelow)
 	}
-	l.timer, l.drawn, l.step, l.progress = nil, false, "", Progress{}
+	l.drawn, l.step, l.progress = false, "", Progress{}
+}
+
+func (l *Line) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = nil
 }
 
 // Checklist shows the steps of a command: which one runs, and how long each one took. The

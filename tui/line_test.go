@@ -87,6 +87,38 @@ func TestLine_IsSaidAtInterval(t *testing.T) {
 	})
 }
 
+func TestLog_SaysOnceThatItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		line := tui.NewLog(30*time.Second, 10*time.Second, func(text string) { said = append(said, text) })
+		wait := func(d time.Duration) {
+			time.Sleep(d) // of the test's own clock
+			synctest.Wait()
+		}
+		waiting := tui.Progress{Phase: "waiting for the hub", Waits: true}
+		line.Update(waiting)
+		wait(9 * time.Second)
+		line.Answered()
+		line.Update(waiting)
+		wait(9 * time.Second)
+		line.Update(tui.Progress{Phase: "uploading", Files: 1, TotalFiles: 4, Bytes: 1024, TotalBytes: 4096})
+		wait(29 * time.Second) // a transfer has its own interval
+		line.Hide()
+		line.Update(waiting)
+		wait(time.Minute)
+		line.Answered()
+		line.Update(tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 4, Bytes: 1024, TotalBytes: 4096})
+		wait(31 * time.Second)
+		line.Hide()
+		line.Update(waiting)
+		wait(time.Minute)
+		want := []string{"waiting for the hub, 10s", "hashing 1 of 4 files, 1.0 KiB of 4.0 KiB, 34 B/s, 2m left"}
+		if d := cmp.Diff(want, said); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
 // screen is what a terminal shows of a line that is redrawn: \r and what is erased are all
 // that it has to know.
 func screen(out string) string {
@@ -236,13 +268,18 @@ func TestChecklist_PlainWritesLinePerFinishedStep(t *testing.T) {
 }
 
 func TestLine_NothingIsWrittenOfWhatIsOverAtOnce(t *testing.T) {
-	var out strings.Builder
-	line := tui.NewLine(&out, func() int { return 80 })
-	tui.NewChecklist(line, "check").End("failed")
-	line.Update(tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 1})
-	line.Hide()
-	line.Hide()
-	if out.Len() > 0 {
-		t.Errorf("%q", out.String())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var out output
+		line := tui.NewLine(&out, func() int { return 80 })
+		tui.NewChecklist(line, "check").End("failed")
+		line.Update(tui.Progress{Phase: "waiting", Waits: true})
+		time.Sleep(299 * time.Millisecond)
+		line.Answered()
+		line.Update(tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 1})
+		line.Hide()
+		line.Hide()
+		if text := out.String(); text != "" {
+			t.Errorf("%q", text)
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/hex"
@@ -30,8 +29,8 @@ type hash struct {
 // billOfMaterials lists the modules that go built into a program, with their checksums, as
 // CycloneDX JSON. The program itself says which they are, so that the list has neither
 // more nor less.
-func billOfMaterials(program []byte, version string, when time.Time) ([]byte, error) {
-	info, err := buildinfo.Read(bytes.NewReader(program))
+func billOfMaterials(program, version string, when time.Time) ([]byte, error) {
+	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return nil, err
 	}

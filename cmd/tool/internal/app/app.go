@@ -6,14 +6,20 @@
 package app
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/prompts"
 	"example.com/projecthub/tui"
@@ -38,20 +44,28 @@ type App struct {
 
 	Command string // the running one, without the program's name
 
-	commands  *cobra.Command        // all of them
-	ended     func() syscall.Signal // by which signal, 0 for none
-	collects  bool                  // JSON documents, of several projects
-	collected []jsontext.Value      // instead of printing them
-	held      []string              // warnings that would have damaged a view
+	commands *cobra.Command        // all of them
+	ended    func() syscall.Signal // by which signal, 0 for none
+	output
+	session
+}
 
-	loaded *identity.Logins
+// output is what was not printed yet.
+type output struct {
+	collects  bool             // JSON documents, of several projects
+	collected []jsontext.Value // instead of printing them
+	held      []string         // warnings that would have damaged a view
+}
+
+// session is what is known of the workspace and the hub in use.
+type session struct {
+	logins *identity.Logins
 	id     *identity.Identity
 	hub    *string // origin of the workspace's hub, once it was read
 
 	env, envOrigin string // the environment in use, and the origin of its hub; "": none
 
-	expiring expiring
-
+	expiring       atomic.Pointer[expiring]
 	owned          bool   // root was warned that another user owns the workspace
 	warned, agreed string // the origins of other hubs that were warned of, or agreed to
 }
@@ -69,48 +83,24 @@ func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 	return a
 }
 
-// StatusLine names the hub and the identity, "" while a login chooses them.
-func (a *App) StatusLine() string {
-	id, err := a.Identity()
-	if err != nil || a.Command == "login" {
-		return ""
-	}
-	line := id.Origin
-	switch {
-	case id.User != "":
-		line += " as " + id.User
-	case id.Token == "":
-		line += ", not logged in"
-	}
-	if a.env != "" {
-		line = a.env + ": " + line
-	}
-	return a.MarkHub(line)
-}
-
 // Getenv returns an environment variable, "" for none.
 func (a *App) Getenv(name string) string {
 	value, _ := a.LookupEnv(name)
 	return value
 }
 
-// Strict reports that nothing may be asked and nothing may move.
-func (a *App) Strict() bool { return a.JSON || a.NoInput || a.inCI() || !a.Streams.Interactive() }
-
-// inCI reports that the variable CI is set: no person is present, even if stdin is a terminal.
-func (a *App) inCI() bool {
-	switch strings.ToLower(a.Getenv("CI")) {
-	case "", "0", "false":
-		return false
-	}
-	return true
+// Strict reports that nothing may be asked and nothing may move. Where the variable CI is
+// set no person is present, even if stdin is a terminal.
+func (a *App) Strict() bool {
+	ci := strings.ToLower(a.Getenv("CI"))
+	return a.JSON || a.NoInput || !a.Streams.Interactive() || ci != "" && ci != "0" && ci != "false"
 }
 
 // EndedBy returns the signal that ended the command, 0 for none.
 func (a *App) EndedBy() syscall.Signal { return a.ended() }
 
-// Forget drops the identity: a command of the home view may have changed it.
-func (a *App) Forget() { a.id, a.loaded, a.hub = nil, nil, nil }
+// watched reports that a person watches stderr.
+func (a *App) watched() bool { return !a.Strict() && a.Streams.ErrTTY }
 
 // Progress returns what shows a transfer: a redrawn line on a terminal, a plain line
 // now and then elsewhere, nothing with --json.
@@ -120,9 +110,6 @@ func (a *App) Progress() prompts.Transfer {
 	}
 	return a.UI.Transfer(a.watched())
 }
-
-// watched reports that a person watches stderr.
-func (a *App) watched() bool { return !a.Strict() && a.Streams.ErrTTY }
 
 // NoTransfer shows nothing.
 type NoTransfer struct{}
@@ -147,3 +134,51 @@ type transfers struct{ prompts.Transfer }
 
 func (t transfers) Start(int)  {}
 func (t transfers) End(string) { t.Hide() }
+
+func (a *App) configDir() (string, error) { return a.directory("TOOL_CONFIG_DIR", os.UserConfigDir) }
+
+// directory returns the program's own directory of one kind: that of a variable,
+// else tool in the user's.
+func (a *App) directory(variable string, users func() (string, error)) (string, error) {
+	if dir := a.Getenv(variable); dir != "" {
+		return dir, nil
+	}
+	dir, err := users()
+	if err != nil {
+		return "", failure.New(failure.CodeInvalidFile, "no directory for the program's own files: %w", err).
+			WithHint("set %s", variable)
+	}
+	return filepath.Join(dir, "tool"), nil
+}
+
+// CacheDir returns the directory for what can be made again, "" when there is none.
+func (a *App) CacheDir(name string) string {
+	if a.Cache != "" {
+		return filepath.Join(a.Cache, name)
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "tool", name)
+}
+
+// SyncState returns what the hub is known to have.
+func (a *App) SyncState() *state.Sync { return state.NewSync(a.CacheDir("revisions")) }
+
+// State returns the directory for what is to last, such as what pulls replaced. Where there is
+// none, saving fails and says so.
+func (a *App) State() state.Dir {
+	dir, _ := a.directory("TOOL_STATE_DIR", func() (string, error) {
+		if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+			return dir, nil
+		}
+		switch runtime.GOOS {
+		case "windows", "darwin", "ios":
+			return os.UserConfigDir()
+		}
+		home, err := os.UserHomeDir()
+		return filepath.Join(home, ".local", "state"), err
+	})
+	return state.Dir(dir)
+}

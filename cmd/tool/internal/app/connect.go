@@ -1,72 +1,195 @@
 package app
 
 import (
+	"cmp"
+	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"time"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/state"
+	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/prompts"
 )
 
-// Identity resolves the identity, once. The login file is read only where it is used: a
-// damaged one does not stop a pipeline that has its token. Where nothing can be stored,
-// as in a container without a home, there is no login.
+// Identity resolves the identity, once.
 func (a *App) Identity() (*identity.Identity, error) {
 	if a.id != nil {
 		return a.id, nil
 	}
-	o := identity.Options{Token: a.Token.Value, Origin: a.Origin.Value, EnvFile: a.envOrigin, LookupEnv: a.LookupEnv, Logins: &identity.Logins{}}
-	var err error
-	if o.Workspace, err = a.WorkspaceHub(); err != nil {
+	hub, err := a.WorkspaceHub()
+	if err != nil {
 		return nil, err
 	}
-	if _, err := a.configDir(); err == nil && !o.TokenGiven() {
+	a.id, err = a.resolve(identity.Options{
+		Token: a.Token.Value, Origin: a.Origin.Value, EnvFile: a.envOrigin, Workspace: hub, LookupEnv: a.LookupEnv,
+	})
+	return a.id, err
+}
+
+// resolve resolves an identity. The login file is read only where it is used: a damaged one
+// does not stop a pipeline that has its token. Where nothing can be stored, as in a container
+// without a home, there is no login.
+func (a *App) resolve(o identity.Options) (_ *identity.Identity, err error) {
+	o.Logins = &identity.Logins{}
+	if _, noDir := a.configDir(); noDir == nil && !o.TokenGiven() {
 		if o.Logins, err = a.Logins(); err != nil {
 			return nil, err
 		}
 	}
-	a.id, err = identity.Resolve(o)
-	return a.id, err
+	return identity.Resolve(o)
 }
 
-// Connect returns the hub, for a command that needs a token.
-func (a *App) Connect() (*identity.Hub, error) {
-	id, err := a.Identity()
+// Forget drops the identity: a command of the home view may have changed it.
+func (a *App) Forget() { a.id, a.logins, a.hub = nil, nil, nil }
+
+// Logins reads the login file, once.
+func (a *App) Logins() (*identity.Logins, error) {
+	if a.logins != nil {
+		return a.logins, nil
+	}
+	dir, err := a.configDir()
 	if err != nil {
 		return nil, err
 	}
-	if err := id.NeedToken(); err != nil {
+	if a.logins, err = identity.LoadLogins(dir); err != nil {
 		return nil, err
 	}
-	a.warnOfOtherHub(id)
-	return a.Reach(id)
+	if warning := a.logins.Warning(); warning != "" {
+		a.Warn(warning)
+	}
+	return a.logins, nil
 }
 
-// ConnectAnyway returns the hub for a command that does without a token too.
+// WorkspaceHub returns the origin of the hub that the workspace belongs to, "" for none
+// and outside a workspace.
+func (a *App) WorkspaceHub() (string, error) {
+	if a.hub != nil {
+		return *a.hub, nil
+	}
+	origin := ""
+	if ws, err := a.Workspace(); err == nil {
+		if origin, err = ws.Hub(); err != nil {
+			return "", failure.At(StageRead, err)
+		}
+	}
+	a.hub = &origin
+	return origin, nil
+}
+
+// LoggedIn returns the login that is in use, the zero Login for none. What is wrong with
+// the login file or hub.json is told where they are needed.
+func (a *App) LoggedIn() (login identity.Login) {
+	if logins, err := a.Logins(); err == nil {
+		hub, _ := a.WorkspaceHub()
+		login, _ = logins.Find(cmp.Or(hub, logins.Current))
+	}
+	return login
+}
+
+// KnownHub returns the origin of the workspace's hub, else that of the login in use; "" for
+// none.
+func (a *App) KnownHub() string {
+	hub, _ := a.WorkspaceHub()
+	return cmp.Or(hub, a.LoggedIn().Origin)
+}
+
+// StatusLine names the hub and the identity, "" while a login chooses them.
+func (a *App) StatusLine() string {
+	id, err := a.Identity()
+	if err != nil || a.Command == "login" {
+		return ""
+	}
+	line := id.Origin
+	switch {
+	case id.User != "":
+		line += " as " + id.User
+	case id.Token == "":
+		line += ", not logged in"
+	}
+	if a.env != "" {
+		line = a.env + ": " + line
+	}
+	return a.MarkHub(line)
+}
+
+// MarkHub marks a line that names the hub in use, if that is not the workspace's.
+func (a *App) MarkHub(line string) string {
+	if id, err := a.Identity(); err == nil && id.UsesOtherHub() {
+		return "! other hub: " + line
+	}
+	return line
+}
+
+// ConnectToWrite is [App.ConnectTo] for a command that writes.
+func (a *App) ConnectToWrite(ctx context.Context) (*identity.Hub, error) {
+	return a.ConnectTo(ctx, true)
+}
+
+// ConnectTo returns the hub, for a command that needs a token. If it writes, a person is asked
+// first whether to use a hub that is not the workspace's.
+func (a *App) ConnectTo(ctx context.Context, writes bool) (*identity.Hub, error) {
+	id, err := a.Identity()
+	if err == nil {
+		err = id.NeedToken()
+	}
+	if err == nil && writes {
+		err = a.confirmHub(ctx, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.ConnectAnyway()
+}
+
+// confirmHub asks a person whether to use a hub that is not the workspace's.
+func (a *App) confirmHub(ctx context.Context, id *identity.Identity) error {
+	if !id.UsesOtherHub() || a.Strict() || id.Origin == a.agreed {
+		return nil
+	}
+	err := Agreed(a.UI.Confirm(ctx, prompts.YesNo{
+		Title: "Use another hub than the workspace's?",
+		Facts: []string{
+			fmt.Sprintf("Hub        %s (%s)", id.Origin, id.OriginSource.Phrase()),
+			fmt.Sprintf("Workspace  %s (%s)", id.Workspace, workspace.HubFile),
+		},
+		Yes: "Use it", No: "Change nothing",
+	}))
+	if err == nil {
+		a.agreed = id.Origin
+	}
+	return err
+}
+
+// ConnectAnyway returns the hub for a command that works without a token too. It warns, once,
+// of a hub that is not the workspace's, which the home view shows instead.
 func (a *App) ConnectAnyway() (*identity.Hub, error) {
 	id, err := a.Identity()
 	if err != nil {
 		return nil, err
 	}
-	a.warnOfOtherHub(id)
+	if id.UsesOtherHub() && id.Origin != a.warned && id.Origin != a.agreed && a.Command != "" {
+		a.warned = id.Origin
+		a.Warn(fmt.Sprintf("%s (%s) is not the hub of this workspace, which is %s",
+			id.Origin, id.OriginSource.Phrase(), id.Workspace))
+	}
 	return a.Reach(id)
 }
 
 // HubOfEnvironment returns the hub of an environment that is not in use. Only a token that
 // is stored for it is sent there.
 func (a *App) HubOfEnvironment(origin string) (*identity.Hub, error) {
-	o := identity.Options{EnvFile: origin, Logins: &identity.Logins{}, LookupEnv: func(string) (string, bool) { return "", false }}
-	var err error
-	if _, noDir := a.configDir(); noDir == nil {
-		if o.Logins, err = a.Logins(); err != nil {
-			return nil, err
-		}
-	}
-	id, err := identity.Resolve(o)
+	none := func(string) (string, bool) { return "", false }
+	id, err := a.resolve(identity.Options{EnvFile: origin, LookupEnv: none})
 	if err != nil {
 		return nil, err
 	}
@@ -80,25 +203,22 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 		return nil, err
 	}
 	opts := hubclient.Options{
-		UserAgent: "tool/" + cmdline.Version(Version), Timeout: a.Timeout, Roots: roots, AllowHTTP: a.Getenv("TOOL_ALLOW_HTTP") == "1",
-		Before:       func() func() { return a.waitFor(id.Origin) },
-		TokenExpires: func(end time.Time) { a.expiring.note(id, end) },
+		UserAgent: "tool/" + cmdline.Version(Version), Timeout: a.Timeout, Roots: roots,
+		AllowHTTP: a.Getenv("TOOL_ALLOW_HTTP") == "1",
+		TokenExpires: func(end time.Time) {
+			if ExpiresSoon(&end) && time.Until(end) > 0 {
+				a.expiring.Store(&expiring{id, end})
+			}
+		},
 	}
 	if a.Verbose {
 		opts.Trace = a.trace
 	}
 	if !a.JSON {
+		opts.Before = func() func() { return a.UI.WaitFor(id.Origin, a.watched()) }
 		opts.Waiting = a.waiting
 	}
 	return id.Connect(opts)
-}
-
-// waitFor shows that the hub is waited for, until answered is called.
-func (a *App) waitFor(hub string) (answered func()) {
-	if a.JSON {
-		return func() {}
-	}
-	return a.UI.WaitFor(hub, a.watched())
 }
 
 // waiting says why nothing happens: below what is going on, if that is on the terminal.
@@ -107,6 +227,15 @@ func (a *App) waiting(err *hubclient.Error, until time.Time) {
 	if !a.UI.Note(text) && !a.UI.Drawing() {
 		a.Warn(text)
 	}
+}
+
+// trace shows one call to the hub, never a header or a body.
+func (a *App) trace(t hubclient.Attempt) {
+	status := "no answer"
+	if t.Status != 0 {
+		status = fmt.Sprint(t.Status)
+	}
+	a.Diagnose("%s %s %s %v %s", t.Method, t.Path, status, t.Took.Round(time.Millisecond), t.RequestID)
 }
 
 // roots returns the certificates to trust: the system's and those of TOOL_CA_FILE.
@@ -129,53 +258,84 @@ func (a *App) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// trace shows one call to the hub, never a header or a body.
-func (a *App) trace(t hubclient.Attempt) {
-	status := "no answer"
-	if t.Status != 0 {
-		status = fmt.Sprint(t.Status)
+// RecordHub records the hub of a command that went through as the workspace's, if that has
+// none, and returns notes about it. That of an environment is the environment's alone.
+func (a *App) RecordHub(local *workspace.Project, origin string) []string {
+	if hub, err := a.WorkspaceHub(); err != nil || hub != "" || a.envOrigin != "" {
+		return nil
 	}
-	a.Diagnose("%s %s %s %v %s", t.Method, t.Path, status, t.Took.Round(time.Millisecond), t.RequestID)
+	written, err := local.Workspace.FillHub(origin)
+	a.hub = nil
+	switch {
+	case err != nil: // a pipeline may run from files that it cannot write
+		return []string{"the hub could not be recorded: " + err.Error()}
+	case written:
+		return []string{fmt.Sprintf("the hub was recorded in %s as this workspace's", workspace.HubFile)}
+	}
+	return nil
 }
 
-// Logins reads the login file, once.
-func (a *App) Logins() (*identity.Logins, error) {
-	if a.loaded != nil {
-		return a.loaded, nil
-	}
-	dir, err := a.configDir()
-	if err != nil {
-		return nil, err
-	}
-	if a.loaded, err = identity.LoadLogins(dir); err != nil {
-		return nil, err
-	}
-	if warning := a.loaded.Warning(); warning != "" {
-		a.Warn(warning)
-	}
-	return a.loaded, nil
+// expiring is a token that was used and expires soon.
+type expiring struct {
+	id  *identity.Identity
+	end time.Time
 }
 
-// LoggedIn returns the login that is in use, the zero Login for none. What is wrong with
-// the login file is told where a login is needed.
-func (a *App) LoggedIn() identity.Login {
-	logins, err := a.Logins()
-	if err != nil {
-		return identity.Login{}
+// expiresSoon is how long before its end a token expires soon.
+const expiresSoon = 14 * 24 * time.Hour
+
+// ExpiresSoon reports whether a token that expires at end, nil for never, should be replaced.
+func ExpiresSoon(end *time.Time) bool { return end != nil && time.Until(*end) < expiresSoon }
+
+// warnOfExpiry warns, once a day, that the token in use expires soon, and says how to get
+// another one. A login asks for another one, and prints when that expires.
+func (a *App) warnOfExpiry() {
+	soon := a.expiring.Swap(nil)
+	if soon == nil || a.Command == "login" {
+		return
 	}
-	origin := logins.Current
-	if hub, err := a.WorkspaceHub(); err == nil && hub != "" {
-		origin = hub
+	id := soon.id
+	line := fmt.Sprintf("create another one at %s/tokens, or for a bot with tool bot token", id.Origin)
+	if id.TokenSource == identity.FromLogin {
+		logins, err := a.Logins()
+		if err != nil {
+			return
+		}
+		if login, _ := logins.Find(id.Origin); login.Token != id.Token {
+			return // it was forgotten or replaced
+		}
+		line = "to get another one: " + a.CommandText(cmdline.Tool("login").Flag("--origin", id.Origin))
 	}
-	login, _ := logins.Find(origin)
-	return login
+	if state.Due(string(a.State()), pat.ID(id.Token), 24*time.Hour) {
+		a.Warn(fmt.Sprintf("the token of %s expires on %s; %s", id.TokenPlace(), endText(soon.end), line))
+	}
 }
 
-// KnownHub returns the origin of the workspace's hub, else that of the login in use; "" for
-// none.
-func (a *App) KnownHub() string {
-	if hub, err := a.WorkspaceHub(); err == nil && hub != "" {
-		return hub
+// OpenPage opens a page of a hub in a browser, signed in with the caller's rights. It prints
+// the address and, unless a browser was opened for sure, a link for one elsewhere, which works
+// once.
+func (a *App) OpenPage(ctx context.Context, hub *identity.Hub, address string) error {
+	out := a.Printer()
+	out.Line("The page is %s", address)
+	link, once := address, false
+	if page, err := url.Parse(address); err == nil && hub.Identity.Token != "" {
+		if created, err := hub.CreateLink(ctx, page.Path); err == nil { // else the page itself does
+			link, once = created.URL, true
+		}
 	}
-	return a.LoggedIn().Origin
+	opened, err := term.OpenBrowser(a.Getenv, hub.Origin(), link)
+	switch {
+	case opened:
+		out.Line("Opened it in a browser")
+		return out.Err()
+	case errors.Is(err, term.ErrNoBrowser):
+		out.Line("No browser could be started from here")
+	case err != nil:
+		return Explain(hub, err)
+	}
+	if once {
+		out.Line("This link signs you in, once and within a minute:")
+		out.Line("  %s", link)
+	}
+	return out.Err()
 }

@@ -2,24 +2,22 @@ package app
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 )
 
-// EnvVariable is the variable of --env.
-const EnvVariable = "TOOL_ENV"
+// envVariable is the variable of --env.
+const envVariable = "TOOL_ENV"
 
 // EnvFlag adds the flag of a command that can work in an environment of a local project.
 // [App.Local] and [App.Locals] then return projects in that environment.
 func (a *App) EnvFlag(c *cobra.Command) *cobra.Command {
-	c.Flags().Var(&a.Env, "env", "use the environment `NAME`, .tool/<project>/client.NAME.json ("+EnvVariable+")")
+	c.Flags().Var(&a.Env, "env", "use the environment `NAME`, .tool/<project>/client.NAME.json ("+envVariable+")")
 	c.RegisterFlagCompletionFunc("env", a.completeEnv)
 	return c
 }
@@ -52,7 +50,7 @@ func (a *App) readEnv(c *cobra.Command) error {
 	if c.HasParent() && !a.takes(c, &a.Env) {
 		return nil
 	}
-	a.env = strings.TrimSpace(a.Getenv(EnvVariable))
+	a.env = strings.TrimSpace(a.Getenv(envVariable))
 	if a.Env.Given() {
 		if a.env = a.Env.String(); a.env == "" {
 			return cmdline.Usagef("--env is empty: it names a file .tool/<project>/client.NAME.json")
@@ -69,56 +67,6 @@ func (a *App) takes(c *cobra.Command, value *Optional) bool {
 		}
 	}
 	return false
-}
-
-// inEnvironment returns a local project in the environment in use, whose hub is used then.
-func (a *App) inEnvironment(p *workspace.Project) (*workspace.Project, error) {
-	if a.env == "" {
-		return p, nil
-	}
-	names, err := p.Environments()
-	if err != nil {
-		return nil, failure.At(StageRead, err)
-	}
-	if !slices.Contains(names, a.env) {
-		return nil, a.noEnvironment(p.Name, names)
-	}
-	p = p.In(a.env)
-	origin, err := p.Origin()
-	if err != nil {
-		return nil, failure.At(StageRead, err)
-	}
-	return p, a.useOrigin(origin)
-}
-
-// allInEnvironment returns the projects that have the environment in use.
-func (a *App) allInEnvironment(all []*workspace.Project) ([]*workspace.Project, error) {
-	var have []*workspace.Project
-	var known []string
-	for _, p := range all {
-		names, err := p.Environments()
-		if err != nil {
-			return nil, failure.At(StageRead, err)
-		}
-		known = append(known, names...)
-		if !slices.Contains(names, a.env) {
-			continue
-		}
-		former := a.envOrigin
-		if p, err = a.inEnvironment(p); err != nil {
-			return nil, err
-		}
-		if len(have) > 0 && a.envOrigin != former {
-			return nil, cmdline.Usagef("the environment %s is on different hubs for %s and %s: name one project", a.env, have[0].Name, p.Name).
-				Try(a.Itself(p.Name))
-		}
-		have = append(have, p)
-	}
-	if len(have) == 0 && len(all) > 0 {
-		slices.Sort(known)
-		return nil, a.noEnvironment(all[0].Name, slices.Compact(known))
-	}
-	return have, nil
 }
 
 // useOrigin makes the hub at origin, that of an environment, the one in use.
@@ -148,25 +96,4 @@ func (a *App) noEnvironment(project string, names []string) error {
 		e = e.Try(cmdline.Tool("init").With(project).Flag("--env", a.env))
 	}
 	return e
-}
-
-// completeEnv completes an environment of the local project that is given, or of any.
-func (a *App) completeEnv(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ws, err := workspace.Find(a.Dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	projects := args
-	if len(projects) == 0 {
-		projects, _ = ws.Projects()
-	}
-	var all []string
-	for _, name := range projects {
-		if p, err := ws.Project(name); err == nil {
-			names, _ := p.Environments()
-			all = append(all, names...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all), cobra.ShellCompDirectiveNoFileComp
 }

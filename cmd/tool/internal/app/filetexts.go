@@ -59,7 +59,9 @@ func (t *FileTexts) Add(e tree.Entry, content io.Reader) error {
 var errAllRead = errors.New("all files were read")
 
 // HubTexts reads those of the hub's base files that wanted names.
-func HubTexts(ctx context.Context, hub *identity.Hub, r ref.Ref, set *wire.BaseFiles, wanted []string, report Report) (map[string]string, error) {
+func HubTexts(
+	ctx context.Context, hub *identity.Hub, r ref.Ref, set *wire.BaseFiles, wanted []string, report Report,
+) (map[string]string, error) {
 	missing := make(map[string]bool, len(wanted))
 	for _, path := range wanted {
 		missing[path] = true
@@ -70,19 +72,16 @@ func HubTexts(ctx context.Context, hub *identity.Hub, r ref.Ref, set *wire.BaseF
 	var texts FileTexts
 	so := tui.Progress{Phase: Downloading, TotalFiles: len(missing)}
 	err := hub.DownloadBaseFiles(ctx, r, set, func(e tree.Entry, content io.Reader) error {
-		if !missing[e.Path] {
-			_, err := io.Copy(io.Discard, content)
-			return err
-		}
-		if err := texts.Add(e, content); err != nil {
-			return err
-		}
-		so.Files++
-		if report != nil {
-			report(so)
-		}
-		if so.Files == len(missing) {
-			return errAllRead
+		if missing[e.Path] {
+			if err := texts.Add(e, content); err != nil {
+				return err
+			}
+			if so.Files++; report != nil {
+				report(so)
+			}
+			if so.Files == len(missing) {
+				return errAllRead
+			}
 		}
 		_, err := io.Copy(io.Discard, content)
 		return err
@@ -108,13 +107,6 @@ func FilesDifference(added, changed, removed []string, from, to map[string]strin
 	return d
 }
 
-// Answers to a question about files.
-const (
-	answerYes  = "yes"
-	answerShow = "show"
-	answerNo   = "no"
-)
-
 // FilesQuestion is a question about files that differ. Show reads how.
 type FilesQuestion struct {
 	Title, Yes, No string
@@ -126,25 +118,26 @@ type FilesQuestion struct {
 
 // ConfirmFiles asks q, and shows the contents of the files first if that is wanted.
 func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err error) {
-	answer := answerNo
 	facts := append(q.Facts, Shortened(q.Names)...)
 	if q.Notice != "" {
 		facts = append([]string{q.Notice}, facts...)
 	}
+	question := prompts.Question{Title: q.Title, Facts: facts, Frame: true, Preset: "no", Choices: []prompts.Choice{
+		{Value: "yes", Text: q.Yes}, {Value: "no", Text: q.No}, {Value: "show", Text: "Show what changes in them"},
+	}}
+	answer := ""
 	err = a.UI.Ask(ctx, prompts.Step{
-		Question: func() prompts.Question {
-			return prompts.Question{Title: q.Title, Facts: facts, Frame: true, Preset: answerNo, Choices: []prompts.Choice{
-				{Value: answerYes, Text: q.Yes}, {Value: answerNo, Text: q.No}, {Value: answerShow, Text: "Show what changes in them"},
-			}}
-		},
-		Take: func(taken string) { answer = taken },
+		Question: func() prompts.Question { return question },
+		Take:     func(taken string) { answer = taken },
 	})
-	if err != nil || answer != answerShow {
-		return err == nil && answer == answerYes, err
+	if err != nil || answer != "show" {
+		return err == nil && answer == "yes", err
 	}
 	difference, err := q.Show(ctx)
 	if err != nil {
 		return false, err
 	}
-	return a.UI.Overwrite(ctx, prompts.Overwrite{Title: q.Title, Facts: q.Facts, Yes: q.Yes, Difference: difference, Files: true})
+	return a.UI.Overwrite(ctx, prompts.Overwrite{
+		Title: q.Title, Facts: q.Facts, Yes: q.Yes, Difference: difference, Files: true,
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,7 @@ import (
 func (a *App) Workspace() (*workspace.Workspace, error) {
 	ws, err := workspace.Find(a.Dir)
 	if err != nil {
-		return nil, failure.At("read", err)
+		return nil, failure.At(StageRead, err)
 	}
 	if uid := ws.OtherOwner(); uid != "" && uid != a.Getenv("SUDO_UID") && !a.owned {
 		a.owned = true
@@ -47,32 +48,37 @@ func (a *App) Path(typed string) (string, error) {
 // Local returns the local project called name, or the only one when no name was
 // given. Of several a person chooses; elsewhere the failure says the command line
 // to type, which names one of them.
-func (a *App) Local(ctx context.Context, name string, line func(local string) cmdline.Line) (*workspace.Project, error) {
+func (a *App) Local(
+	ctx context.Context, name string, line func(local string) cmdline.Line,
+) (*workspace.Project, error) {
 	ws, err := a.Workspace()
 	if err != nil {
 		return nil, err
 	}
-	if name != "" {
-		return a.project(ws, name)
+	names := []string{name}
+	if name == "" {
+		if names, err = localNames(ws); err != nil {
+			return nil, err
+		}
 	}
-	names, err := localNames(ws)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(names) == 1:
-		return a.project(ws, names[0])
-	case a.Strict():
-		return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
-			Try(line(names[0]))
+	if name = names[0]; len(names) > 1 {
+		if a.Strict() {
+			return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
+				Try(line(names[0]))
+		}
+		dir, err := filepath.Abs(a.Dir)
+		if err == nil {
+			name, err = a.UI.Choose(ctx, "Which local project?", names, Nearest(ws, names, dir))
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	dir, err := filepath.Abs(a.Dir)
-	if err == nil {
-		name, err = a.UI.Choose(ctx, "Which local project?", names, Nearest(ws, names, dir))
+	p, others, err := a.project(ws, name)
+	if err == nil && p == nil {
+		err = a.noEnvironment(name, others)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return a.project(ws, name)
+	return p, err
 }
 
 // localNames returns the names of the local projects, of which there must be one.
@@ -85,12 +91,26 @@ func localNames(ws *workspace.Workspace) ([]string, error) {
 	return names, failure.At(StageRead, err)
 }
 
-func (a *App) project(ws *workspace.Workspace, name string) (*workspace.Project, error) {
-	p, err := ws.Project(name)
-	if err != nil {
-		return nil, failure.At("read", err)
+// project returns a local project in the environment in use, whose hub is used then. It returns
+// nil, and the environments that it has, if that is none of them.
+func (a *App) project(ws *workspace.Workspace, name string) (p *workspace.Project, environments []string, err error) {
+	if p, err = ws.Project(name); err == nil && a.env != "" {
+		environments, err = p.Environments()
 	}
-	return a.inEnvironment(p)
+	switch {
+	case err != nil:
+		return nil, nil, failure.At(StageRead, err)
+	case a.env == "":
+		return p, nil, nil
+	case !slices.Contains(environments, a.env):
+		return nil, environments, nil
+	}
+	p = p.In(a.env)
+	origin, err := p.Origin()
+	if err != nil {
+		return nil, nil, failure.At(StageRead, err)
+	}
+	return p, environments, a.useOrigin(origin)
 }
 
 // Locals returns the local project called name, or all of them; none outside a workspace.
@@ -109,20 +129,30 @@ func (a *App) Locals(ctx context.Context, name string) ([]*workspace.Project, er
 	}
 	names, err := ws.Projects()
 	if err != nil {
-		return nil, failure.At("read", err)
+		return nil, failure.At(StageRead, err)
 	}
 	var all []*workspace.Project
+	var known []string
 	for _, name := range names {
-		p, err := ws.Project(name)
+		former := a.envOrigin
+		p, environments, err := a.project(ws, name)
 		if err != nil {
-			return nil, failure.At("read", err)
+			return nil, err
+		}
+		if known = append(known, environments...); p == nil {
+			continue
+		}
+		if len(all) > 0 && a.envOrigin != former {
+			return nil, cmdline.Usagef("the environment %s is on different hubs for %s and %s: name one project",
+				a.env, all[0].Name, p.Name).Try(a.Itself(p.Name))
 		}
 		all = append(all, p)
 	}
-	if a.env == "" {
-		return all, nil
+	if len(all) == 0 && len(names) > 0 {
+		slices.Sort(known)
+		return nil, a.noEnvironment(names[0], slices.Compact(known))
 	}
-	return a.allInEnvironment(all)
+	return all, nil
 }
 
 // Line is the running command, without arguments and flags.
@@ -150,18 +180,12 @@ func LineFor(command string, local *workspace.Project, given Optional, r ref.Ref
 // advises one that exists, or to create one.
 func (a *App) NeedsLocal() error {
 	e := cmdline.Usagef("tool %s needs <project>: a directory under .tool", a.Command)
-	ws, err := a.Workspace()
-	if err != nil {
-		return e.Try(cmdline.Tool("init"))
+	if ws, err := a.Workspace(); err == nil {
+		if names, _ := ws.Projects(); len(names) > 0 {
+			return e.Try(a.Itself(names[0]))
+		}
 	}
-	names, err := ws.Projects()
-	switch {
-	case err != nil:
-		return e
-	case len(names) == 0:
-		return e.Try(cmdline.Tool("init"))
-	}
-	return e.Try(a.Itself(names[0]))
+	return e.Try(cmdline.Tool("init"))
 }
 
 // Nearest returns the local project whose app holds dir, the innermost where apps
@@ -192,37 +216,25 @@ func Nearest(ws *workspace.Workspace, names []string, dir string) string {
 	return found
 }
 
-// ParseArgument reads the argument <@account/slug>, with or without its @, which names
-// what, such as "a project". The failure is a usage error.
-func ParseArgument(text, what string) (ref.Ref, error) {
-	r, err := ref.ParseTyped(text)
-	if err != nil {
-		return r, cmdline.Usagef("%q is not %s: %s is @account/slug", text, what, what).WithHint("each part is %s", ref.Rule)
-	}
-	return r, nil
-}
-
-// explainDestination adds to an error where the destination is written.
-func explainDestination(err error, place string) error {
-	if err != nil {
-		return failure.New(hubclient.CodeInvalidName, "%s: %w", place, err).
-			WithHint("a destination is @account/slug; each part is %s", ref.Rule)
-	}
-	return nil
-}
-
 // Destination returns where a local project goes: flag, when it was given, else
 // client.json's project. The failure is no_destination or invalid_name.
-func Destination(local *workspace.Project, client *workspace.Client, flag *string) (ref.Ref, error) {
-	if flag != nil {
-		r, err := ref.ParseTyped(*flag)
-		return r, explainDestination(err, "--project")
+func Destination(local *workspace.Project, client *workspace.Client, flag *string) (r ref.Ref, err error) {
+	place := "--project"
+	switch {
+	case flag != nil:
+		r, err = ref.ParseTyped(*flag)
+	case client.Project.Present():
+		place = client.Project.At.String()
+		r, err = ref.Parse(client.Project.Text)
+	default:
+		return r, failure.New(failure.CodeNoDestination,
+			"%s does not say which project of the hub it belongs to", local.ClientPath())
 	}
-	if client.Project.Present() {
-		r, err := ref.Parse(client.Project.Text)
-		return r, explainDestination(err, client.Project.At.String())
+	if err != nil {
+		err = failure.New(hubclient.CodeInvalidName, "%s: %w", place, err).
+			WithHint("a destination is @account/slug; each part is %s", ref.Rule)
 	}
-	return ref.Ref{}, failure.New(failure.CodeNoDestination, "%s does not say which project of the hub it belongs to", local.ClientPath())
+	return r, err
 }
 
 // ReadClient reads a local project's client.json and warns of what is probably a slip.

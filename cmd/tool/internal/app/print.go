@@ -5,27 +5,20 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"text/tabwriter"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
-
-// schema is the version of the results' form. It rises only if a member is ever
-// removed or changes its meaning.
-const schema = 1
 
 // Print prints a result that is no [Result]: as JSON, or as what text writes.
 func (a *App) Print(kind string, v any, text func(p *Printer)) error {
 	a.releaseWarnings()
 	if a.JSON {
-		return PrintFailed(kind, a.printJSON(kind, v))
+		return PrintFailed(kind, a.writeJSON(kind, v, pat.Redact))
 	}
 	p := a.Printer()
 	text(p)
@@ -41,57 +34,46 @@ var wentThrough = map[string]string{
 // PrintFailed returns that the result of a command could not be written, nil for nil.
 func PrintFailed(kind string, err error) error { return unprinted(wentThrough[kind], err) }
 
-func (a *App) printJSON(kind string, v any) error { return a.writeJSON(kind, v, pat.Redact) }
-
-func (a *App) writeJSON(kind string, v any, redact func(string) string) error {
-	head, err := wire.Encode(struct {
-		Type    string `json:"type"`
-		Schema  int    `json:"schema"`
-		Command string `json:"command"`
-	}{kind, schema, a.Command})
-	if err != nil {
-		return err
-	}
-	members, err := wire.Encode(v)
-	if err != nil {
-		return err
-	}
-	document := string(head)
-	if string(members) != "{}" {
-		document = strings.TrimSuffix(document, "}") + "," + strings.TrimPrefix(string(members), "{")
-	}
-	document = escape.JSON(redact(document))
-	if a.collects {
-		a.collected = append(a.collected, jsontext.Value(document))
-		return nil
-	}
-	_, err = fmt.Fprintln(a.Streams.Out, document)
-	return err
-}
+// What a text of a hub takes at most, in columns. A hub of ours allows less.
+const (
+	maxCell  = 200
+	maxField = 2000
+	maxLine  = 4000 // two screens
+)
 
 // Printer writes lines of text, escaped and without tokens.
 type Printer struct {
 	w     io.Writer
 	typed func(cmdline.Line) string
 	links bool // addresses are shown as hyperlinks
+	log   bool // the lines go to the log of a pipeline, probably
 
 	env, origin string // of the result that is written
 
-	log bool // the lines go to the log of a pipeline, probably
 	err error
 }
+
+// Printer returns the printer of text on stdout.
+func (a *App) Printer() *Printer {
+	p := a.PrinterTo(a.Streams.Out)
+	p.links = !a.Strict() && a.Streams.Links(a.Getenv)
+	return p
+}
+
+// PrinterTo returns a printer of text on w.
+func (a *App) PrinterTo(w io.Writer) *Printer {
+	return &Printer{w: w, typed: a.CommandText, log: a.Strict()}
+}
+
+// Command returns a command line as it is to be typed where this command was.
+func (p *Printer) Command(l cmdline.Line) string { return p.typed(l) }
+
+// Err returns why something could not be written.
+func (p *Printer) Err() error { return p.err }
 
 // Line writes one line, of two screens at most: texts of a hub may have any length.
 func (p *Printer) Line(format string, args ...any) {
 	p.Whole(tui.Shorten(fmt.Sprintf(format, args...), maxLine))
-}
-
-// Head writes the first line of a result, and below it the environment and the hub that the
-// result is about.
-func (p *Printer) Head(format string, args ...any) {
-	p.Line(format, args...)
-	p.Environment(p.env)
-	p.Field("origin", "%s", p.origin)
 }
 
 // Whole writes one line of any length.
@@ -106,15 +88,13 @@ func (p *Printer) Whole(line string) {
 	_, p.err = fmt.Fprintln(p.w, line)
 }
 
-// What a text of a hub takes at most, in columns. A hub of ours allows less.
-const (
-	maxCell  = 200
-	maxField = 2000
-	maxLine  = 4000
-)
-
-// Cell returns a text to be shown in a row.
-func Cell(text string) string { return tui.Shorten(text, maxCell) }
+// Head writes the first line of a result, and below it the environment and the hub that the
+// result is about.
+func (p *Printer) Head(format string, args ...any) {
+	p.Line(format, args...)
+	p.Environment(p.env)
+	p.Field("origin", "%s", p.origin)
+}
 
 // Field writes an indented line with a name and a value, in a column of its own.
 func (p *Printer) Field(name, format string, args ...any) {
@@ -146,40 +126,57 @@ func (p *Printer) Notes(notes []string) {
 	}
 }
 
-// Columns writes rows of cells in columns.
+// Cell returns a text to be shown in a row.
+func Cell(text string) string { return tui.Shorten(text, maxCell) }
+
+// Columns writes rows of as many cells in columns.
 func (p *Printer) Columns(rows [][]string) {
-	var widths []int
+	var aligned strings.Builder
+	w := tabwriter.NewWriter(&aligned, 0, 0, len("  "), ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			row[i] = Cell(cell)
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			row[i] = escape.Line(Cell(cell))
 		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row[:len(row)-1] {
-			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
-		}
-		p.Line("%s", line+row[len(row)-1])
+	_ = w.Flush()
+	for line := range strings.Lines(aligned.String()) {
+		p.Line("%s", strings.TrimSuffix(line, "\n"))
 	}
 }
 
 // Paths lists files, and marks those that git ignores.
 func (p *Printer) Paths(sign string, all, ignored []string) {
+	lines := make([]string, len(all))
 	for i, path := range all {
-		if i == MaxShown {
-			p.Line("    … and %d more", len(all)-MaxShown)
-			return
-		}
-		mark := ""
+		lines[i] = sign + " " + path
 		if _, found := slices.BinarySearch(ignored, path); found {
-			mark = "  (git ignores it)"
+			lines[i] += "  (git ignores it)"
 		}
-		p.Line("    %s %s%s", sign, path, mark)
 	}
+	for _, line := range Shortened(lines) {
+		p.Line("  %s", line)
+	}
+}
+
+// Markdown returns text for a comment on a pull request: shown as it is, without any
+// effect there. <code> prevents mentions, and all characters except letters, digits and
+// spaces are entities, so that none is markup.
+func Markdown(text string) string {
+	text = escape.Line(text)
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<code>")
+	for _, r := range text {
+		if r <= '~' && r != ' ' && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + "</code>"
 }
 
 // Diagnose writes a line on stderr that is neither result nor failure.
@@ -202,22 +199,4 @@ func (a *App) releaseWarnings() {
 		a.Diagnose("warning: %s", text)
 	}
 	a.held = nil
-}
-
-// Command returns a command line as it is to be typed where this command was.
-func (p *Printer) Command(l cmdline.Line) string { return p.typed(l) }
-
-// Err returns why something could not be written.
-func (p *Printer) Err() error { return p.err }
-
-// Printer returns the printer of text on stdout.
-func (a *App) Printer() *Printer {
-	p := a.PrinterTo(a.Streams.Out)
-	p.links = !a.Strict() && a.Streams.Links(a.Getenv)
-	return p
-}
-
-// PrinterTo returns a printer of text on w.
-func (a *App) PrinterTo(w io.Writer) *Printer {
-	return &Printer{w: w, typed: a.CommandText, log: a.Strict()}
 }

@@ -3,9 +3,13 @@ package app
 import (
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui/escape"
 )
 
 // Result is what a command prints. One of a command that writes has a method Effect, too,
@@ -62,23 +66,46 @@ func (a *App) Show(r Result) error {
 	if a.JSON {
 		return unprinted(effect, a.writeJSON(r.Kind(), r, redact))
 	}
-	var notes []string
-	if r, ok := r.(interface{ notes() []string }); ok {
-		notes = r.notes()
-	}
-	if secret {
-		for _, note := range notes {
-			a.Diagnose("note: %s", note)
-		}
-		notes = nil
-	}
 	p := a.Printer()
 	if r, ok := r.(interface{ where() (env, origin string) }); ok {
 		p.env, p.origin = r.where()
 	}
 	r.Text(p)
-	p.Notes(notes)
+	if r, ok := r.(interface{ notes() []string }); ok && secret {
+		for _, note := range r.notes() {
+			a.Diagnose("note: %s", note)
+		}
+	} else if ok {
+		p.Notes(r.notes())
+	}
 	return unprinted(effect, p.err)
+}
+
+// schema is the version of the results' form. It rises only if a member is ever
+// removed or changes its meaning.
+const schema = 1
+
+func (a *App) writeJSON(kind string, v any, redact func(string) string) error {
+	members, err := wire.Encode(v)
+	if err != nil {
+		return err
+	}
+	document, err := wire.Encode(struct {
+		Type    string         `json:"type"`
+		Schema  int            `json:"schema"`
+		Command string         `json:"command"`
+		Members jsontext.Value `json:",embed"`
+	}{kind, schema, a.Command, members})
+	if err != nil {
+		return err
+	}
+	text := escape.JSON(redact(string(document)))
+	if a.collects {
+		a.collected = append(a.collected, jsontext.Value(text))
+		return nil
+	}
+	_, err = fmt.Fprintln(a.Streams.Out, text)
+	return err
 }
 
 // printError is a result that could not be written to stdout, which is where a failure

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,110 +23,20 @@ import (
 // Version is set at build time.
 var Version = ""
 
-// checked escapes what cobra writes, such as help and completions, and remembers
-// that it could not be written.
-type checked struct {
-	w   io.Writer
-	err error
-}
-
-func (c *checked) Write(p []byte) (int, error) {
-	_, err := io.WriteString(c.w, escape.Text(string(p)))
-	if c.err == nil {
-		c.err = err
-	}
-	return len(p), err
-}
-
-// commandOf returns a command without the program's name.
-func commandOf(c *cobra.Command) string {
-	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "tool"), " ")
-}
-
-// Operation is what a command does once its arguments are understood.
-type Operation = func(ctx context.Context, args []string) error
-
-// Run wraps what a command does, so that its failures can be told from a malformed
-// command line. Signals end its context.
-func (a *App) Run(f Operation) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		var ctx context.Context
-		ctx, a.ended = handleSignals()
-		err := a.Settle(f(ctx, args))
-		a.warnOfExpiry()
-		var usage *cmdline.UsageError
-		if err == nil || errors.As(err, &usage) {
-			return err
-		}
-		return &runError{err}
-	}
-}
-
-// runError is a failure of a command that was understood.
-type runError struct{ err error }
-
-func (e *runError) Error() string { return e.err.Error() }
-
-func (e *runError) Unwrap() error { return e.err }
-
-// Begin checks the flags of every command, before it runs.
-func (a *App) Begin(c *cobra.Command, _ []string) error {
-	a.Command = commandOf(c)
-	if a.Timeout <= 0 {
-		return cmdline.Usagef("--timeout is a positive duration, such as 30s or 2m")
-	}
-	if err := checkDirectory(a.Dir); err != nil {
-		return &runError{failure.Doing(failure.At(StageRead, err), "", "%s", a.Command)}
-	}
-	if a.Origin.Value != nil {
-		if _, err := hubclient.ParseOrigin(*a.Origin.Value); err != nil {
-			return cmdline.Usagef("--origin: %v", err)
-		}
-	}
-	return a.readEnv(c)
-}
-
-// checkDirectory wants the directory of -C to be one.
-func checkDirectory(dir string) error {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = errors.New("not a directory")
-	}
-	if err != nil {
-		return failure.New(failure.CodeNoWorkspace, "the directory %s cannot be worked in: %w", dir, failure.Cause(err))
-	}
-	return nil
-}
-
-// A command ends before its garbage is worth collecting, but for large transfers.
+// Exit codes.
 const (
-	gcPercent   = 800
-	memoryLimit = 96 << 20 // bytes
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitDiffers     = 3
+	exitHangup      = 129
+	exitInterrupted = 130
+	exitTerminated  = 143
 )
 
-// setGC must be called before anything else runs, because each setting stops the world.
-// The memory limit is set at the first collection, which most commands never reach.
-func setGC() {
-	debug.SetGCPercent(gcPercent)
-	runtime.AddCleanup(new([32]byte), func(struct{}) { debug.SetMemoryLimit(memoryLimit) }, struct{}{})
-}
-
-// Execute runs a command line and returns its exit code.
-func (a *App) Execute(root *cobra.Command, args []string) int {
-	setGC()
-	a.commands = root
-	root.SetArgs(args)
-	root.SetIn(a.Streams.In)
-	out := &checked{w: a.Streams.Out}
-	root.SetOut(out)
-	root.SetErr(&checked{w: a.Streams.Err})
-	c, err := root.ExecuteContextC(context.Background())
-	a.Command = commandOf(c)
-	if err == nil && out.err != nil {
-		err = &runError{failure.Doing(out.err, "", "write to stdout")}
-	}
-	return a.exit(err, a.ended())
-}
+// ErrDiffers ends a command whose --exit-code was given with exit code 3. Nothing is
+// reported: the result is printed.
+var ErrDiffers = errors.New("what is compared differs")
 
 // GlobalFlags adds the flags of every command.
 func (a *App) GlobalFlags(root *cobra.Command) {
@@ -148,4 +60,165 @@ func (a *App) HubFlags(c *cobra.Command) *cobra.Command {
 	c.RegisterFlagCompletionFunc("origin", a.CompleteOrigin)
 	c.Flags().Var(&a.Token, "token", "use this personal access `TOKEN` ("+identity.TokenVariable+")")
 	return c
+}
+
+// Execute runs a command line and returns its exit code.
+func (a *App) Execute(root *cobra.Command, args []string) int {
+	setGC()
+	a.commands = root
+	root.SetArgs(args)
+	root.SetIn(a.Streams.In)
+	out := &checked{w: a.Streams.Out}
+	root.SetOut(out)
+	root.SetErr(&checked{w: a.Streams.Err})
+	c, err := root.ExecuteContextC(context.Background())
+	a.Command = commandOf(c)
+	if err == nil && out.err != nil {
+		err = &runError{failure.Doing(out.err, "", "write to stdout")}
+	}
+	return a.exit(err)
+}
+
+// A command ends before its garbage is worth collecting, but for large transfers.
+const (
+	gcPercent   = 800
+	memoryLimit = 96 << 20 // bytes
+)
+
+// setGC must be called before anything else runs, because each setting stops the world.
+// The memory limit is set at the first collection, which most commands never reach.
+func setGC() {
+	debug.SetGCPercent(gcPercent)
+	runtime.AddCleanup(new([32]byte), func(struct{}) { debug.SetMemoryLimit(memoryLimit) }, struct{}{})
+}
+
+// checked escapes what cobra writes, such as help and completions, and remembers
+// that it could not be written.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	_, err := io.WriteString(c.w, escape.Text(string(p)))
+	if c.err == nil {
+		c.err = err
+	}
+	return len(p), err
+}
+
+// commandOf returns a command without the program's name.
+func commandOf(c *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "tool"), " ")
+}
+
+// Begin checks the flags of every command, before it runs.
+func (a *App) Begin(c *cobra.Command, _ []string) error {
+	a.Command = commandOf(c)
+	if a.Timeout <= 0 {
+		return cmdline.Usagef("--timeout is a positive duration, such as 30s or 2m")
+	}
+	info, err := os.Stat(a.Dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("not a directory")
+	}
+	if err != nil {
+		return &runError{failure.New(failure.CodeNoWorkspace,
+			"the directory %s cannot be worked in: %w", a.Dir, failure.Cause(err)).At(StageRead)}
+	}
+	if a.Origin.Given() {
+		if _, err := hubclient.ParseOrigin(a.Origin.String()); err != nil {
+			return cmdline.Usagef("--origin: %v", err)
+		}
+	}
+	return a.readEnv(c)
+}
+
+// Run wraps what a command does once its arguments are understood, so that its failures can be
+// told from a malformed command line. Signals end its context.
+func (a *App) Run(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		var ctx context.Context
+		ctx, a.ended = handleSignals()
+		err := a.Settle(f(ctx, args))
+		a.warnOfExpiry()
+		if _, usage := errors.AsType[*cmdline.UsageError](err); err == nil || usage {
+			return err
+		}
+		return &runError{err}
+	}
+}
+
+// runError is a failure of a command that was understood.
+type runError struct{ err error }
+
+func (e *runError) Error() string { return e.err.Error() }
+
+func (e *runError) Unwrap() error { return e.err }
+
+// handleSignals returns a context that ends with the first signal that asks the
+// program to end, and a function that returns which it was, 0 for none.
+func handleSignals() (ctx context.Context, ended func() syscall.Signal) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		s, _ := (<-signals).(syscall.Signal)
+		signal.Stop(signals) // a second one ends the program at once
+		cancel(signalled(s))
+	}()
+	ended = func() syscall.Signal {
+		s, _ := errors.AsType[signalled](context.Cause(ctx))
+		return syscall.Signal(s)
+	}
+	return ctx, ended
+}
+
+// signalled is the signal that ended a context.
+type signalled syscall.Signal
+
+func (s signalled) Error() string { return "ended by " + syscall.Signal(s).String() }
+
+// Settle prints that nothing was changed, if err says that a person declined it, and
+// returns any other error.
+func (a *App) Settle(err error) error {
+	if !errors.Is(err, ErrDeclined) {
+		return err
+	}
+	f := failure.Of(err)
+	return a.Show(&Aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin, Done: f.Hint})
+}
+
+// exit reports what is left to report and returns the exit code.
+func (a *App) exit(err error) int {
+	a.releaseWarnings()
+	_, understood := errors.AsType[*runError](err)
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, ErrDiffers):
+		return exitDiffers
+	case !understood:
+		for _, line := range cmdline.UsageLines(err, strings.TrimSpace("tool "+a.Command), a.CommandText) {
+			a.Diagnose("%s", line)
+		}
+		return exitUsage
+	}
+	hungUp := a.Streams.HungUp() && !signal.Ignored(syscall.SIGHUP) // whose signal may come later
+	if !IsInterrupted(err) && a.ended() == 0 && !hungUp {
+		a.ReportFailure(err)
+		return exitFailed
+	}
+	a.reportInterrupt(err)
+	switch ended := a.ended(); {
+	case ended == syscall.SIGTERM:
+		return exitTerminated
+	case ended == syscall.SIGHUP, ended == 0 && a.Streams.HungUp(): // the end of the input came first
+		return exitHangup
+	}
+	return exitInterrupted
 }

@@ -41,9 +41,9 @@ func (s *Several) Named(args []string) bool { return s.all || len(args) > 0 }
 // document, with that of each project in results.
 func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name string) error) error {
 	names := args
-	if s.all {
-		ws, err := a.Workspace()
-		if err == nil {
+	if s.all || len(names) > 1 {
+		ws, err := a.Workspace() // which all have in common
+		if err == nil && s.all {
 			names, err = localNames(ws)
 		}
 		if err != nil {
@@ -52,9 +52,6 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 	}
 	if len(names) <= 1 {
 		return run(strings.Join(names, ""))
-	}
-	if _, err := a.Workspace(); err != nil {
-		return err // which all have in common
 	}
 	a.collects = a.JSON
 	var failed []string
@@ -75,14 +72,12 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 	}
 	a.collects = false
 	if len(failed) > 0 {
-		return failure.New(failure.CodeSomeFailed, "%d of %d local projects failed: %s", len(failed), len(names), strings.Join(failed, ", "))
+		return failure.New(failure.CodeSomeFailed, "%d of %d local projects failed: %s",
+			len(failed), len(names), strings.Join(failed, ", "))
 	}
 	if a.JSON {
-		err := a.printJSON("several", struct {
-			Results []jsontext.Value `json:"results"`
-		}{a.collected})
-		if err != nil {
-			return PrintFailed("several", err)
+		if err := a.Show(&several{a.collected}); err != nil {
+			return err
 		}
 	}
 	if differs {
@@ -90,3 +85,12 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 	}
 	return nil
 }
+
+// several is the result of several local projects, in JSON: text has one after the other.
+type several struct {
+	Results []jsontext.Value `json:"results"`
+}
+
+func (*several) Kind() string   { return "several" }
+func (*several) Effect() string { return "all of them went through" }
+func (*several) Text(*Printer)  {}

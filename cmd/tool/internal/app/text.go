@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,14 +53,11 @@ func Edit(e wire.Edit) string {
 
 // Scopes lists the scopes of a token, "read only" for none, and what it is restricted to.
 func Scopes(scopes []wire.Scope, only wire.Restriction) string {
-	if len(scopes) == 0 {
-		return "read only" + restricted(only)
-	}
 	names := make([]string, len(scopes))
 	for i, s := range scopes {
 		names[i] = string(s)
 	}
-	return strings.Join(names, ", ") + restricted(only)
+	return cmp.Or(strings.Join(names, ", "), "read only") + restricted(only)
 }
 
 // restricted ends what a token can do, such as write:config, with where, "" for everywhere.
@@ -119,82 +117,56 @@ func Changes(d flat.Difference) []Change {
 	return all
 }
 
+// Values returns the values, of at most width columns each.
+func (c Change) Values(width int) (from, to string) {
+	if c.Sign == "~" {
+		return tui.Values(c.Old, c.New, width)
+	}
+	return tui.Shorten(c.Old, width), tui.Shorten(c.New, width)
+}
+
 // line writes a change, with values of at most width columns.
 func (c Change) line(width int) string {
 	key := tui.Shorten(c.Key, max(width, maxCell))
+	from, to := c.Values(width)
 	if c.Sign == "~" {
-		from, to := tui.Values(c.Old, c.New, width)
 		return fmt.Sprintf("~ %s: %s → %s", key, from, to)
 	}
-	return fmt.Sprintf("%s %s: %s", c.Sign, key, tui.Shorten(c.Old+c.New, width))
+	return fmt.Sprintf("%s %s: %s", c.Sign, key, from+to)
 }
 
 // DifferenceLines writes a difference key by key: + added, ~ changed, - removed.
-func DifferenceLines(d flat.Difference) []string {
-	var lines []string
-	shown := map[string]int{} // by sign
-	kinds := map[string]int{"+": len(d.Added), "~": len(d.Changed), "-": len(d.Removed)}
-	for _, c := range Changes(d) {
-		if shown[c.Sign]++; shown[c.Sign] <= MaxShown {
-			lines = append(lines, c.line(maxValue))
-		} else if shown[c.Sign] == kinds[c.Sign] {
-			lines = append(lines, fmt.Sprintf("… and %d more", kinds[c.Sign]-MaxShown))
-		}
-	}
-	return lines
-}
+func DifferenceLines(d flat.Difference) []string { return differenceLines(d, maxValue, MaxShown) }
 
 // FullDifferenceLines is DifferenceLines with all keys and whole values.
 func FullDifferenceLines(d flat.Difference) []string {
-	var lines []string
+	return differenceLines(d, math.MaxInt, math.MaxInt)
+}
+
+// differenceLines writes a difference with values of at most width columns, and most lines of
+// each kind.
+func differenceLines(d flat.Difference, width, most int) (lines []string) {
+	kinds := map[string]int{"+": len(d.Added), "~": len(d.Changed), "-": len(d.Removed)}
+	shown := map[string]int{}
 	for _, c := range Changes(d) {
-		lines = append(lines, c.line(math.MaxInt))
-	}
-	return lines
-}
-
-// maxKeys bounds how many keys of an edit are named.
-const maxKeys = 8
-
-// editLines writes edits of a config: who, through what, when, and which keys.
-func editLines(edits []failure.Edit) []string {
-	var lines []string
-	for _, e := range edits {
-		lines = append(lines, fmt.Sprintf("edit: %s through %s %s: %s",
-			Cell(e.UpdatedBy), e.UpdatedVia.Phrase(), Ago(e.UpdatedAt), keysText(e)))
-	}
-	return lines
-}
-
-// keysText names the keys that an edit changed, or counts them where they are not known.
-func keysText(e failure.Edit) string {
-	if e.Keys == nil {
-		return fmt.Sprintf("%d added, %d changed, %d removed", e.Added, e.ConfigEntry.Changed, e.Removed)
-	}
-	var named []string
-	for _, kind := range []struct {
-		sign string
-		keys []string
-	}{{"+", e.Keys.Added}, {"~", e.Keys.Changed}, {"-", e.Keys.Removed}} {
-		for _, key := range kind.keys {
-			named = append(named, kind.sign+" "+tui.Shorten(key, maxValue))
+		if shown[c.Sign]++; shown[c.Sign] <= most {
+			lines = append(lines, c.line(width))
+		} else if shown[c.Sign] == kinds[c.Sign] {
+			lines = append(lines, fmt.Sprintf("… and %d more", kinds[c.Sign]-most))
 		}
 	}
-	return cmdline.Shortlist(named, maxKeys)
+	return lines
 }
 
 // ConflictLines writes conflicts key by key, each with its values.
 func ConflictLines(conflicts flat.Conflicts) []string {
-	var lines []string
-	for _, c := range conflicts[:min(MaxShown, len(conflicts))] {
+	lines := make([]string, len(conflicts))
+	for i, c := range conflicts {
 		base, mine, theirs := tui.ConflictValues(c, maxValue)
-		lines = append(lines, fmt.Sprintf("! %s: mine %s, theirs %s, base %s",
-			Cell(c.Key), cmp.Or(mine, "(none)"), cmp.Or(theirs, "(none)"), cmp.Or(base, "(none)")))
+		lines[i] = fmt.Sprintf("! %s: mine %s, theirs %s, base %s",
+			Cell(c.Key), cmp.Or(mine, "(none)"), cmp.Or(theirs, "(none)"), cmp.Or(base, "(none)"))
 	}
-	if n := len(conflicts); n > MaxShown {
-		lines = append(lines, fmt.Sprintf("… and %d more", n-MaxShown))
-	}
-	return lines
+	return limited(lines)
 }
 
 // DifferenceSummary counts a difference.
@@ -205,28 +177,34 @@ func DifferenceSummary(d flat.Difference) string {
 	return fmt.Sprintf("%d added, %d changed, %d removed", len(d.Added), len(d.Changed), len(d.Removed))
 }
 
-// DestinationOf returns the hub project that a failure is about, "" for none.
-func DestinationOf(err error) string { return failure.Of(err).Project.String() }
-
 // Shortened returns lines to show below a question or a failure, indented, and says how many
 // more there are.
 func Shortened(lines []string) []string {
-	var shown []string
-	for _, line := range lines[:min(MaxShown, len(lines))] {
-		shown = append(shown, "  "+line)
-	}
-	if more := len(lines) - MaxShown; more > 0 {
-		shown = append(shown, fmt.Sprintf("  … and %d more", more))
+	shown := limited(lines)
+	for i := range shown {
+		shown[i] = "  " + shown[i]
 	}
 	return shown
 }
+
+// limited returns the first lines, and how many more there are.
+func limited(lines []string) []string {
+	shown := slices.Clone(lines[:min(MaxShown, len(lines))])
+	if more := len(lines) - MaxShown; more > 0 {
+		shown = append(shown, fmt.Sprintf("… and %d more", more))
+	}
+	return shown
+}
+
+// DestinationOf returns the hub project that a failure is about, "" for none.
+func DestinationOf(err error) string { return failure.Of(err).Project.String() }
 
 // WithdrawnNotes says that the stack version of a project was withdrawn, if it was.
 func (a *App) WithdrawnNotes(w *wire.ConfigWritten) []string {
 	if w.UseStackVersion == "" {
 		return nil
 	}
-	version := strings.TrimSpace("the stack version " + w.StackVersion) // which an older hub does not say
-	return []string{fmt.Sprintf("%s of %s was withdrawn; to use %s: %s", version, w.Project, w.UseStackVersion,
+	return []string{fmt.Sprintf("the stack version %s of %s was withdrawn; to use %s: %s",
+		w.StackVersion, w.Project, w.UseStackVersion,
 		a.CommandText(cmdline.Tool("project", "edit").With(w.Project.String()).Flag("--stack-version", w.UseStackVersion)))}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/term"
@@ -73,6 +74,22 @@ func TestPrinter_LongTextsAreShortened(t *testing.T) {
 		}
 		if rows == 0 || rows > 110 {
 			t.Errorf("%s: %d rows", name, rows)
+		}
+	}
+}
+
+// The stage, the hint and the next command are said however much the hub says.
+func TestReportFailure_LongReasonHidesNothing(t *testing.T) {
+	var out strings.Builder
+	a := app.New(func(string) (string, bool) { return "", false }, term.Streams{Out: &out, Err: &out})
+	long := strings.Repeat("x", 1<<20)
+	f := failure.Of(&hubclient.Error{Code: wire.CodeInvalidBody, Detail: long, Hint: long, RequestID: "r1"})
+	a.ReportFailure(failure.Doing(f.At("push").Try(cmdline.Tool("log")), "web", "push web"))
+	for _, want := range []string{
+		"error: push web: xxx", "… (stage push)\n", "\n  hint: xxx", "…\n  try: tool log\n", "  request: r1",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in %.200q", want, out.String())
 		}
 	}
 }

@@ -1,12 +1,17 @@
 package app
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -27,6 +32,17 @@ func (o *Optional) String() string {
 		return ""
 	}
 	return *o.Value
+}
+
+// ParseArgument reads the argument <@account/slug>, with or without its @, which names
+// what, such as "a project". The failure is a usage error.
+func ParseArgument(text, what string) (ref.Ref, error) {
+	r, err := ref.ParseTyped(text)
+	if err != nil {
+		return r, cmdline.Usagef("%q is not %s: %s is @account/slug", text, what, what).
+			WithHint("each part is %s", ref.Rule)
+	}
+	return r, nil
 }
 
 // MaybeLocal allows the name of a local project. An empty one is a variable that
@@ -70,4 +86,109 @@ func CheckRevision(name, typed string) error {
 	}
 	return cmdline.Usagef("%s is a number such as r12, or %d to %d lower-case hex digits of a revision, "+
 		"as tool log lists them, not %q", name, minRevision, tree.DigestSize, typed)
+}
+
+// Completion completes an argument or the value of a flag.
+type Completion = cobra.CompletionFunc
+
+// What a shell completes itself.
+var (
+	FileNames   = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	Directories = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+)
+
+// FirstOnly completes the first argument alone.
+func FirstOnly(complete Completion) Completion {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(c, args, typed)
+	}
+}
+
+// CompleteLocal completes the name of a local project, where none is given yet.
+func (a *App) CompleteLocal(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return FirstOnly(a.LocalNames)(c, args, typed)
+}
+
+// CompleteLocals completes the names of local projects that are not given yet.
+func (a *App) CompleteLocals(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	names, directive := a.LocalNames(c, nil, "")
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) }), directive
+}
+
+// LocalNames completes the value of a flag that names a local project.
+func (a *App) LocalNames(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+	if ws, err := workspace.Find(a.Dir); err == nil {
+		names, _ = ws.Projects()
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeEnv completes an environment of the local project that is given, or of any.
+func (a *App) completeEnv(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	ws, err := workspace.Find(a.Dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if len(args) == 0 {
+		args, _ = ws.Projects()
+	}
+	var all []string
+	for _, name := range args {
+		if p, err := ws.Project(name); err == nil {
+			names, _ := p.Environments()
+			all = append(all, names...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteOrigin completes the address of a hub that a token is stored for.
+func (a *App) CompleteOrigin(*cobra.Command, []string, string) (known []string, _ cobra.ShellCompDirective) {
+	if logins, err := a.Logins(); err == nil {
+		for _, l := range logins.Logins {
+			known = append(known, l.Origin)
+		}
+	}
+	return known, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeWithin is how long a shell waits for what a hub knows. A hub that is
+// slower completes nothing.
+const completeWithin = 2 * time.Second
+
+// FromHub completes what a hub knows, and nothing where it cannot be asked.
+func (a *App) FromHub(find func(ctx context.Context, hub *identity.Hub) ([]string, error)) Completion {
+	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		a.Timeout = completeWithin
+		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)
+		defer cancel()
+		if err := a.readEnv(c); err == nil && a.env != "" && len(args) > 0 {
+			_, _ = a.Local(ctx, args[0], a.Itself) // whose environment may name the hub
+		}
+		var found []string
+		hub, err := a.ConnectTo(ctx, false)
+		if err == nil {
+			found, err = find(ctx, hub)
+		}
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// HubProjects completes the name of a project of the hub.
+func (a *App) HubProjects() Completion {
+	return a.FromHub(func(ctx context.Context, hub *identity.Hub) ([]string, error) {
+		projects, err := hub.Projects(ctx, "")
+		names := make([]string, len(projects))
+		for i, p := range projects {
+			names[i] = p.Project.String()
+		}
+		return names, err
+	})
 }

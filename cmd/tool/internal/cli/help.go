@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/identity"
@@ -32,38 +33,49 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			found, _, err := root.Find(args)
-			if err != nil {
-				return err
-			}
+			found, _, _ := root.Find(args)
 			found.InitDefaultHelpFlag()
 			return found.Help()
 		},
 	}
 }
 
-// writeHelp writes a command's description and how it is used, or a topic. It is
-// code where cobra has a template, which takes longer to read than all else that
-// showing help does.
-func writeHelp(w io.Writer, c *cobra.Command) error {
-	text := c.Long
-	if text == "" {
-		text = c.Short
+// helpText is a command's description and how it is used, or a topic. It is code where cobra
+// has a template, which takes longer to read than all else that showing help does.
+func helpText(c *cobra.Command) string {
+	text := cmp.Or(c.Long, c.Short) + "\n"
+	if c.Runnable() || c.HasSubCommands() {
+		text += "\n" + usageText(c)
 	}
-	if _, err := fmt.Fprintln(w, text); err != nil || !c.Runnable() && !c.HasSubCommands() {
-		return err
-	}
-	fmt.Fprintln(w)
-	return writeUsage(w, c)
+	return text
 }
 
-// writeUsage is what help has below a command's description.
-func writeUsage(w io.Writer, c *cobra.Command) error {
+const helpColumns = 80
+
+// usageText is what help has below a command's description.
+func usageText(c *cobra.Command) string {
 	var b strings.Builder
+	entry := func(before string, c *cobra.Command) {
+		fmt.Fprintf(&b, "\n  %s%-*s %s", before, c.NamePadding(), c.Name(), c.Short)
+	}
+	flags := func(title string, flags *pflag.FlagSet) {
+		b.WriteString("\n\n" + title + ":\n" + strings.TrimRight(flags.FlagUsagesWrapped(helpColumns), " \n"))
+	}
 	b.WriteString("Usage:\n  ")
 	if c.HasAvailableSubCommands() {
 		b.WriteString(c.CommandPath() + " <command>")
-		writeCommands(&b, c)
+		groups := c.Groups()
+		if len(groups) == 0 {
+			groups = []*cobra.Group{{Title: "Commands:"}}
+		}
+		for _, group := range groups {
+			b.WriteString("\n\n" + group.Title)
+			for _, sub := range c.Commands() {
+				if sub.IsAvailableCommand() && sub.GroupID == group.ID {
+					entry("", sub)
+				}
+			}
+		}
 	} else {
 		b.WriteString(c.UseLine())
 	}
@@ -71,44 +83,21 @@ func writeUsage(w io.Writer, c *cobra.Command) error {
 		b.WriteString("\n\nExamples:\n" + c.Example)
 	}
 	if c.HasAvailableLocalFlags() {
-		b.WriteString("\n\nFlags:\n" + strings.TrimRight(c.LocalFlags().FlagUsagesWrapped(helpColumns), " \n"))
+		flags("Flags", c.LocalFlags())
 	}
 	if c.HasAvailableInheritedFlags() {
-		b.WriteString("\n\nFlags of every command:\n" + strings.TrimRight(c.InheritedFlags().FlagUsagesWrapped(helpColumns), " \n"))
+		flags("Flags of every command", c.InheritedFlags())
 	}
 	if c.HasHelpSubCommands() {
 		b.WriteString("\n\nMore help:")
 		for _, sub := range c.Commands() {
 			if sub.IsAdditionalHelpTopicCommand() {
-				writeEntry(&b, "tool help ", sub)
+				entry("tool help ", sub)
 			}
 		}
 	}
 	b.WriteString("\n\nExit codes: 0 done, 1 failed, 2 usage; more in tool help exit-codes\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-const helpColumns = 80
-
-// writeCommands lists what a command holds, by groups where it has any.
-func writeCommands(b *strings.Builder, c *cobra.Command) {
-	groups := c.Groups()
-	if len(groups) == 0 {
-		groups = []*cobra.Group{{Title: "Commands:"}}
-	}
-	for _, group := range groups {
-		b.WriteString("\n\n" + group.Title)
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() && sub.GroupID == group.ID {
-				writeEntry(b, "", sub)
-			}
-		}
-	}
-}
-
-func writeEntry(b *strings.Builder, before string, c *cobra.Command) {
-	fmt.Fprintf(b, "\n  %s%-*s %s", before, c.NamePadding(), c.Name(), c.Short)
+	return b.String()
 }
 
 //go:embed guide

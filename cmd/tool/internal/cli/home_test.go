@@ -54,7 +54,8 @@ func TestHome_ActsAndReturns(t *testing.T) {
 	if config, _ := w.Config(apptest.Stack); config != `{"title":"local"}` {
 		t.Errorf("the hub has %s", config)
 	}
-	if len(w.UI.Asked) != 4 || !strings.Contains(w.UI.Asked[1], "Overwrite the config") || !strings.Contains(w.UI.Asked[2], "And now?") {
+	if len(w.UI.Asked) != 4 || !strings.Contains(w.UI.Asked[1], "Overwrite the config") ||
+		!strings.Contains(w.UI.Asked[2], "And now?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 }

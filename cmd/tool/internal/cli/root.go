@@ -1,7 +1,14 @@
+// Package cli is the command line of tool: the root command, help, completion and the
+// home view. It assembles the commands, and is the only package that sees several.
 package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +28,23 @@ import (
 	"example.com/projecthub/cmd/tool/internal/command/pull"
 	"example.com/projecthub/cmd/tool/internal/command/push"
 	"example.com/projecthub/cmd/tool/internal/command/status"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 )
+
+// Main runs one command line and returns its exit code.
+func Main(args []string, lookupEnv func(string) (string, bool), streams term.Streams) int {
+	if slices.Equal(args, []string{"--version"}) { // the one question that needs no command tree
+		fmt.Fprintln(streams.Out, "tool", cmdline.Version(app.Version))
+		return 0
+	}
+	a := app.New(lookupEnv, streams)
+	return a.Execute(root(a), args)
+}
+
+// Tree returns the command tree, for man pages and completion scripts.
+func Tree() *cobra.Command { return root(app.New(os.LookupEnv, term.Streams{})) }
 
 // root returns the whole command tree.
 func root(a *app.App) *cobra.Command {
@@ -58,8 +80,11 @@ the available actions.`,
 	root.SetVersionTemplate("tool {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c.OutOrStderr(), c) })
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _ = writeHelp(c.OutOrStdout(), c) })
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		_, err := io.WriteString(c.OutOrStderr(), usageText(c))
+		return err
+	})
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(c.OutOrStdout(), helpText(c)) })
 	a.GlobalFlags(root)
 	root.Flags().Bool("version", false, "show the version")
 	root.AddGroup(
@@ -74,7 +99,9 @@ the available actions.`,
 		}
 	}
 	add("start", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
-	add("work", status.Command(a), check.Command(a), publish.Command(a), project.Command(a, create.Command(a, publishLocal)), api.Command(a), push.Command(a), pull.Command(a), diff.Command(a),
+	add("work", status.Command(a), check.Command(a), publish.Command(a),
+		project.Command(a, create.Command(a, publishLocal)), api.Command(a),
+		push.Command(a), pull.Command(a), diff.Command(a),
 		history.LogCommand(a), history.ShowCommand(a), history.RestoreCommand(a), preview.Command(a))
 	add("other", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a),
 		completionCommand(a), versionCommand(a))
@@ -90,4 +117,66 @@ func publishLocal(ctx context.Context, a *app.App, local *workspace.Project) (st
 		return "", err
 	}
 	return "@" + r.Stack + " " + r.Version, nil
+}
+
+// version is that of the program and of what it was built with.
+type version struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+func (*version) Kind() string          { return "version" }
+func (v *version) Text(w *app.Printer) { w.Line("tool %s", v.Version) }
+
+func versionCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Show the version",
+		Example: "  tool version --json",
+		Args:    cmdline.AtMost(),
+		RunE: a.Run(func(context.Context, []string) error {
+			return a.Show(&version{cmdline.Version(app.Version), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+		}),
+	}
+}
+
+var shells = map[string]func(root *cobra.Command, w io.Writer) error{
+	"bash":       func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+	"zsh":        (*cobra.Command).GenZshCompletion,
+	"fish":       func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+	"powershell": (*cobra.Command).GenPowerShellCompletionWithDesc,
+}
+
+func completionCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion <shell>",
+		Short: "Print a completion script for bash, zsh, fish or powershell",
+		Long: `Print a completion script for a shell. It completes commands, flags, local
+projects, and the hub's projects and APIs. Bash needs the package
+bash-completion.`,
+		Example: `  tool completion bash > /etc/bash_completion.d/tool
+  tool completion zsh > ~/.zfunc/_tool
+  tool completion fish > ~/.config/fish/completions/tool.fish
+  tool completion powershell >> $PROFILE`,
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		Args: func(c *cobra.Command, args []string) error {
+			bash := cmdline.Tool("completion", "bash")
+			if len(args) == 0 {
+				return cmdline.Usagef("%s needs <shell>", c.CommandPath()).Try(bash)
+			}
+			if shells[args[0]] == nil && len(args) == 1 {
+				return cmdline.Usagef("there is no completion for %q: bash, zsh, fish and powershell have one", args[0]).
+					Try(bash)
+			}
+			return cmdline.AtMost("<shell>")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.Run(func(context.Context, []string) error {
+				script := shells[args[0]](c.Root(), a.Streams.Out)
+				return failure.Doing(script, "", "print the script for %s", args[0])
+			})(c, args)
+		},
+	}
 }

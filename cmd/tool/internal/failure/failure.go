@@ -5,16 +5,44 @@
 package failure
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+)
+
+// Codes of failures that no hub reports. Package hubclient has more.
+const (
+	CodeNoToken          wire.Code = "no_token"
+	CodeNotLoggedIn      wire.Code = "not_logged_in"
+	CodeNotRecorded      wire.Code = "not_recorded"
+	CodeNoConfig         wire.Code = "no_config"
+	CodeNoSettings       wire.Code = "no_settings"
+	CodeNoBaseFiles      wire.Code = "no_base_files"
+	CodeWouldUndoEdits   wire.Code = "would_undo_edits"
+	CodeConflict         wire.Code = "conflict"
+	CodeInterrupted      wire.Code = "interrupted"
+	CodeInvalidFile      wire.Code = "invalid_file"
+	CodeNoDestination    wire.Code = "no_destination"
+	CodeNoWorkspace      wire.Code = "no_workspace"
+	CodeNoLocalProject   wire.Code = "no_local_project"
+	CodeOutsideWorkspace wire.Code = "outside_workspace"
+	CodeTokenInFile      wire.Code = "token_in_file"
+	CodeSecretFound      wire.Code = "secret_found"
+	CodeNothingKept      wire.Code = "nothing_kept"
+	CodeSomeFailed       wire.Code = "some_failed" // of several local projects
+	CodeCheckFailed      wire.Code = "check_failed"
+	CodeFilesDiffer      wire.Code = "files_differ"
+	CodeFilesUnconfirmed wire.Code = "files_unconfirmed"
 )
 
 // Failure is why a command failed. It is a value: each method returns a changed copy.
@@ -107,11 +135,25 @@ func (f Finding) String() string {
 
 // Effects are what was already applied when a command failed.
 type Effects struct {
-	ProjectCreated   bool
-	ConfigWritten    bool
-	BaseFilesWritten bool
-	RemoteWritten    bool
-	SettingsChanged  bool // in client.json, by a pull
+	ProjectCreated   bool `json:"projectCreated,omitzero"`
+	ConfigWritten    bool `json:"configWritten,omitzero"`
+	BaseFilesWritten bool `json:"baseFilesWritten,omitzero"`
+	RemoteWritten    bool `json:"remoteWritten,omitzero"`
+	SettingsChanged  bool `json:"settingsChanged,omitzero"` // in client.json, by a pull
+}
+
+// Texts says to a person what was applied.
+func (e Effects) Texts() (done []string) {
+	say := func(did bool, text string) {
+		if did {
+			done = append(done, text)
+		}
+	}
+	say(e.ProjectCreated, "the project is created")
+	say(e.ConfigWritten, "the config is written")
+	say(e.BaseFilesWritten, "the base files are written")
+	say(e.RemoteWritten || e.SettingsChanged, "client.json is changed")
+	return done
 }
 
 func (f Failure) Error() string { return f.Reason.Error() }
@@ -135,6 +177,51 @@ func Of(err error) Failure {
 		f.Reason = err
 	}
 	return f
+}
+
+// ofHub makes a failure from an error of hubclient, and from any other error one
+// with the code internal.
+func ofHub(err error) Failure {
+	e, ok := errors.AsType[*hubclient.Error](err)
+	if !ok {
+		return Failure{Code: wire.CodeInternal, Reason: err}
+	}
+	f := Failure{Code: e.Code, Reason: err, Hint: e.Hint, Status: e.Status, RequestID: e.RequestID, Current: e.Current}
+	switch {
+	case len(e.Errors) > 1: // one is in the reason
+		f.Fields = e.Errors
+	case len(e.Errors) == 1 && strings.Count(e.Errors[0].Pointer, "/") == 1 &&
+		strings.HasPrefix(err.Error(), e.Errors[0].Pointer+": "):
+		f.Reason = named{err}
+	}
+	if f.Hint == "" {
+		f.Hint = hint(e)
+	}
+	return f
+}
+
+// named is an error whose text begins with the name of a member of the request, which is that
+// of a flag, instead of the pointer to it.
+type named struct{ error }
+
+func (e named) Error() string { return strings.TrimPrefix(e.error.Error(), "/") }
+
+func (e named) Unwrap() error { return e.error }
+
+// hint says which flag or variable helps against a failure to reach the hub.
+func hint(e *hubclient.Error) string {
+	switch e.Code {
+	case hubclient.CodeInsecureOrigin:
+		return "use https, or set TOOL_ALLOW_HTTP=1 where the network between is yours"
+	case hubclient.CodeNotAHub:
+		return "check the address given by --origin or TOOL_API_ORIGIN"
+	case hubclient.CodeRedirected:
+		return "if that is the hub's address, give its origin with --origin"
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](e); ok {
+		return "TOOL_CA_FILE names a file of certificates to trust besides the system's"
+	}
+	return ""
 }
 
 // At returns err as a failure of stage. A stage that is already set stays.

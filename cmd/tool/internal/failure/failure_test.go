@@ -27,7 +27,8 @@ func TestFailure_HasReasonHintAndRecipe(t *testing.T) {
 	if e.Code != failure.CodeInvalidFile || e.Hint != "chmod 644 it" || e.Stage != "" {
 		t.Errorf("%+v", e)
 	}
-	if diff := cmp.Diff([]cmdline.Line{cmdline.Tool("push").With("web"), cmdline.Tool("status"), cmdline.Tool("init")}, e.Recipe); diff != "" {
+	want := []cmdline.Line{cmdline.Tool("push").With("web"), cmdline.Tool("status"), cmdline.Tool("init")}
+	if diff := cmp.Diff(want, e.Recipe); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -42,7 +43,8 @@ func TestAt_KeepsFirstStage(t *testing.T) {
 	if got := failure.Of(failure.At("push", wrapped)); got.Stage != "read" || got.Error() != "push web: no settings" {
 		t.Errorf("%+v", got)
 	}
-	if got := failure.Of(failure.At("seed", fs.ErrExist)); got.Stage != "seed" || got.Code != wire.CodeInternal || !errors.Is(got, fs.ErrExist) {
+	got := failure.Of(failure.At("seed", fs.ErrExist))
+	if got.Stage != "seed" || got.Code != wire.CodeInternal || !errors.Is(got, fs.ErrExist) {
 		t.Errorf("%+v", got)
 	}
 	if failure.At("push", nil) != nil || failure.Doing(nil, "web", "push") != nil {
@@ -63,12 +65,14 @@ func TestFailure_MethodsLeaveTheReceiverAlone(t *testing.T) {
 }
 
 func TestOf_KeepsFieldsAndTextOfWrappedFailure(t *testing.T) {
-	inner := failure.New(wire.CodeNotFound, "there is no project").WithHint("create it").Try(cmdline.Tool("project", "create"))
+	inner := failure.New(wire.CodeNotFound, "there is no project").WithHint("create it").
+		Try(cmdline.Tool("project", "create"))
 	inner.Status, inner.RequestID, inner.Effects.ConfigWritten = 404, "r1", true
 	outer := fmt.Errorf("push web: %w", inner)
 	want := inner
 	want.Reason = outer
-	if diff := cmp.Diff(want, failure.Of(outer), cmp.Comparer(func(a, b error) bool { return a.Error() == b.Error() })); diff != "" {
+	byText := cmp.Comparer(func(a, b error) bool { return a.Error() == b.Error() })
+	if diff := cmp.Diff(want, failure.Of(outer), byText); diff != "" {
 		t.Error(diff)
 	}
 	if got := failure.Of(inner); got.Error() != "there is no project" {
@@ -78,16 +82,24 @@ func TestOf_KeepsFieldsAndTextOfWrappedFailure(t *testing.T) {
 
 func TestOf_TakesWhatTheHubSaid(t *testing.T) {
 	fields := []wire.FieldError{{Pointer: "/a", Detail: "bad"}, {Pointer: "/b", Detail: "worse"}}
-	err := &hubclient.Error{Code: wire.CodeInvalidBody, Status: 422, Detail: "refused", Hint: "change it", RequestID: "r1", Errors: fields}
+	err := &hubclient.Error{
+		Code: wire.CodeInvalidBody, Status: 422, Detail: "refused", Hint: "change it", RequestID: "r1", Errors: fields,
+	}
 	f := failure.Of(fmt.Errorf("push: %w", err))
-	if f.Code != err.Code || f.Status != 422 || f.Hint != "change it" || f.RequestID != "r1" || len(f.Fields) != 2 || f.Error() != "push: refused" {
+	if f.Code != err.Code || f.Status != 422 || f.Hint != "change it" || f.RequestID != "r1" ||
+		len(f.Fields) != 2 || f.Error() != "push: refused" {
 		t.Errorf("%+v", f)
 	}
 }
 
 func TestOf_NamesTheMemberThatWasRefused(t *testing.T) {
-	for pointer, want := range map[string]string{"/scopes": "scopes: refused", "/settings/a": "/settings/a: refused", "": "refused"} {
-		err := &hubclient.Error{Detail: strings.TrimPrefix(pointer+": refused", ": "), Errors: []wire.FieldError{{Pointer: pointer, Detail: "refused"}}}
+	for pointer, want := range map[string]string{
+		"/scopes": "scopes: refused", "/settings/a": "/settings/a: refused", "": "refused",
+	} {
+		err := &hubclient.Error{
+			Detail: strings.TrimPrefix(pointer+": refused", ": "),
+			Errors: []wire.FieldError{{Pointer: pointer, Detail: "refused"}},
+		}
 		f := failure.Of(err)
 		if _, ok := errors.AsType[*hubclient.Error](f); !ok || f.Error() != want {
 			t.Errorf("%q: %q", pointer, f.Error())

@@ -17,7 +17,8 @@ import (
 func TestEnvironment_HasNoSecrets(t *testing.T) {
 	token := pat.New()
 	env := []string{
-		"PATH=/bin", "TOOL_HUB_TOKEN=" + token, "tool_hub_token=mistyped", "HUB_DB=postgres://hub:secret@db/hub", "HUB_LISTEN=:1",
+		"PATH=/bin", "TOOL_HUB_TOKEN=" + token, "tool_hub_token=mistyped",
+		"HUB_DB=postgres://hub:secret@db/hub", "HUB_LISTEN=:1",
 		"MINE=Bearer " + token, "TOOL_API_ORIGIN=https://hub.example.com", "EMPTY=", "HTTPS_PROXY=http://proxy",
 	}
 	want := []string{"PATH=/bin", "TOOL_API_ORIGIN=https://hub.example.com", "EMPTY=", "HTTPS_PROXY=http://proxy"}
@@ -30,12 +31,15 @@ func TestOpenBrowser_RefusesWhatAnOpenerCouldActOn(t *testing.T) {
 	overSSH := func(name string) string { return map[string]string{"SSH_CONNECTION": "x"}[name] } // where none is started
 	const origin = "https://hub.example.com"
 	for _, address := range []string{
-		"https://hub.example.com", "http://hub.example.com/", "https://hub.example.com:8443/", "https://hub.example.com.evil.test/",
+		"https://hub.example.com", "http://hub.example.com/", "https://hub.example.com:8443/",
+		"https://hub.example.com.evil.test/",
 		"https://hub.example.com@evil.test/", "https://evil.test/?https://hub.example.com/",
-		"", "file:///etc/passwd", "javascript:alert(1)", "-version", "http://", "https:///x", "http://user:secret@hub.example.com/",
-		"http://hub.example.com/ --renderer-cmd-prefix=id", "https://hub.example.com/\"&calc", "https://hub.example.com/'", "https://hub.example.com/`id`",
-		"https://hub.example.com/$(id)", "https://hub.example.com/;id", "https://hub.example.com/|id", "https://hub.example.com/<x>", "https://hub.example.com/\\x",
-		"https://hub.example.com/\n--version", "https://hub.example.com/\u202e", "https://hub.example.com/{a,b}", "https://hub.example.com/*",
+		"", "file:///etc/passwd", "javascript:alert(1)", "-version", "http://", "https:///x",
+		"http://user:secret@hub.example.com/", "http://hub.example.com/ --renderer-cmd-prefix=id",
+		"https://hub.example.com/\"&calc", "https://hub.example.com/'", "https://hub.example.com/`id`",
+		"https://hub.example.com/$(id)", "https://hub.example.com/;id", "https://hub.example.com/|id",
+		"https://hub.example.com/<x>", "https://hub.example.com/\\x", "https://hub.example.com/\n--version",
+		"https://hub.example.com/\u202e", "https://hub.example.com/{a,b}", "https://hub.example.com/*",
 	} {
 		if _, err := term.OpenBrowser(overSSH, origin, address); err == nil || errors.Is(err, term.ErrNoBrowser) {
 			t.Errorf("%q would be opened: %v", address, err)

@@ -318,7 +318,9 @@ func (r Result) Fails(code, stage string) map[string]any {
 
 // Refuse answers a request with a problem, as a hub does, and returns true.
 func Refuse(w http.ResponseWriter, status int, code wire.Code, detail string) bool {
-	body, err := wire.Encode(wire.Problem{Type: "about:blank", Title: detail, Status: status, Code: code, Detail: detail, RequestID: "r1"})
+	body, err := wire.Encode(wire.Problem{
+		Type: "about:blank", Title: detail, Status: status, Code: code, Detail: detail, RequestID: "r1",
+	})
 	if err != nil {
 		panic(err)
 	}

@@ -23,7 +23,8 @@ var Stack, _ = ref.New(User, "web")
 // Publish publishes a version of the stack web.
 func (w *World) Publish(version string) {
 	w.Helper()
-	w.publish(version, map[string]string{"stack.json": `{"name": "@` + User + `/web", "version": "` + version + `", "by": "apptest"}`})
+	stack := `{"name": "@` + User + `/web", "version": "` + version + `", "by": "apptest"}`
+	w.publish(version, map[string]string{"stack.json": stack})
 }
 
 // PublishSchema publishes a version of the stack web with a schema of its settings.
@@ -38,7 +39,9 @@ func (w *World) publish(version string, contents map[string]string) {
 	var files tree.Tree
 	for _, path := range slices.Sorted(maps.Keys(contents)) {
 		hash := sha256.Sum256([]byte(contents[path]))
-		files = append(files, tree.Entry{Path: path, Mode: tree.ModeOf(0o644), Size: int64(len(contents[path])), SHA256: hex.EncodeToString(hash[:])})
+		files = append(files, tree.Entry{
+			Path: path, Mode: tree.ModeOf(0o644), Size: int64(len(contents[path])), SHA256: hex.EncodeToString(hash[:]),
+		})
 	}
 	open := func(e tree.Entry) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(contents[e.Path])), nil
@@ -73,7 +76,8 @@ func (w *World) Project(settings string) ref.Ref {
 // Edit replaces the config of a hub project, as another person would on the page.
 func (w *World) Edit(r ref.Ref, key, value string) {
 	w.Helper()
-	_, err := w.Client().PatchConfig(w.Context(), r, wire.PatchConfig{Set: jsontext.Value(`{"` + key + `": ` + value + `}`)}, "")
+	set := jsontext.Value(`{"` + key + `": ` + value + `}`)
+	_, err := w.Client().PatchConfig(w.Context(), r, wire.PatchConfig{Set: set}, "")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -117,4 +121,5 @@ func (w *World) Config(r ref.Ref) (config, revision string) {
 }
 
 // description is the smallest API description that a hub accepts.
-const description = `{"openapi": "3.0.3", "info": {"title": "Web", "version": "1"}, "paths": {"/": {"get": {"responses": {"200": {"description": "ok"}}}}}}`
+const description = `{"openapi": "3.0.3", "info": {"title": "Web", "version": "1"}, ` +
+	`"paths": {"/": {"get": {"responses": {"200": {"description": "ok"}}}}}}`

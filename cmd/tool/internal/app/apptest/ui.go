@@ -160,7 +160,9 @@ func (u *UI) AskProject(ctx context.Context, w prompts.Wizard, answers *prompts.
 }
 
 // Home answers with the key of an action.
-func (u *UI) Home(ctx context.Context, _ string, load func(context.Context) prompts.Home, actions []prompts.Action, chosen int) (prompts.Action, int, error) {
+func (u *UI) Home(
+	ctx context.Context, _ string, load func(context.Context) prompts.Home, actions []prompts.Action, chosen int,
+) (prompts.Action, int, error) {
 	home := load(ctx)
 	u.Items = home.Items
 	key := u.answer(home.Status, home.Notices...)
@@ -187,9 +189,6 @@ func (u *UI) WaitFor(hub string, _ bool) (answered func()) {
 
 // Note shows nothing.
 func (u *UI) Note(string) bool { return false }
-
-// Plain reports that views are drawn.
-func (u *UI) Plain() bool { return false }
 
 // Drawing reports that no view is on the terminal.
 func (u *UI) Drawing() bool { return false }

@@ -4,6 +4,7 @@ package diff
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,16 +43,18 @@ abbreviated, or given by its number, such as r12.`,
   tool diff web --to 461f583aadb4
   tool diff web --exit-code --name-only`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			if o.nameOnly && o.full {
+			switch {
+			case o.nameOnly && o.full:
 				return cmdline.Usagef("--name-only and --full exclude each other")
+			case o.format != "text" && o.format != "markdown":
+				return cmdline.Usagef("--format is text or markdown, not %q", o.format)
+			case o.format == "markdown" && a.JSON:
+				return cmdline.Usagef("--format markdown and --json exclude each other")
 			}
 			if o.to.Given() {
 				if err := app.CheckRevision("--to", o.to.String()); err != nil {
 					return err
 				}
-			}
-			if err := a.CheckFormat(o.format); err != nil {
-				return err
 			}
 			return several.Run(ctx, a, args, func(name string) error { return run(ctx, t, name, o) })
 		}),
@@ -64,7 +67,9 @@ abbreviated, or given by its number, such as r12.`,
 	fl.BoolVar(&o.exitCode, "exit-code", false, "exit with 3 if there is a difference")
 	fl.BoolVar(&o.nameOnly, "name-only", false, "print only the keys, one on a line")
 	fl.BoolVar(&o.full, "full", false, "print all keys and whole values, however many and long")
-	app.FormatFlag(c, &o.format)
+	fl.StringVar(&o.format, "format", "text", "print `text|markdown`; markdown is for a comment on a pull request")
+	formats := cobra.FixedCompletions([]string{"text", "markdown"}, cobra.ShellCompDirectiveNoFileComp)
+	c.RegisterFlagCompletionFunc("format", formats)
 	return a.HubFlags(a.EnvFlag(c))
 }
 
@@ -90,11 +95,8 @@ func (r *result) Text(w *app.Printer) {
 		}
 		return
 	}
-	if o.format == app.FormatMarkdown {
-		w.Line("### %s and the config of %s: %s",
-			app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), app.DifferenceSummary(r.Changes))
-		app.MarkdownHub(w, r.Origin, r.Env)
-		app.MarkdownDifference(w, r.Changes, o.full)
+	if o.format == "markdown" {
+		r.markdown(w)
 		return
 	}
 	config := r.Project.String()
@@ -116,6 +118,40 @@ func (r *result) Text(w *app.Printer) {
 		w.Whole("    " + line)
 	}
 	w.Notes(r.Notes)
+}
+
+// maxValue bounds the columns of a value in a table that is not full.
+const maxValue = 60
+
+// markdown writes a result as a comment on a pull request.
+func (r *result) markdown(w *app.Printer) {
+	w.Line("### %s and the config of %s: %s",
+		app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), app.DifferenceSummary(r.Changes))
+	w.Line("")
+	if r.Env == "" {
+		w.Line("Hub: %s", app.Markdown(r.Origin))
+	} else {
+		w.Line("Hub: %s, environment: %s", app.Markdown(r.Origin), app.Markdown(r.Env))
+	}
+	if r.Changes.Empty() {
+		return
+	}
+	w.Line("")
+	w.Line("| | key | on the hub | here |")
+	w.Line("|---|---|---|---|")
+	width, most := maxValue, app.MaxShown
+	if r.options.full {
+		width, most = math.MaxInt, math.MaxInt
+	}
+	words := map[string]string{"+": "added", "~": "changed", "-": "removed"}
+	for i, c := range app.Changes(r.Changes) {
+		if i == most {
+			w.Line("| | … and %d more | | |", r.Changes.Len()-most)
+			break
+		}
+		from, to := c.Values(width)
+		w.Line("| %s | %s | %s | %s |", words[c.Sign], app.Markdown(c.Key), app.Markdown(from), app.Markdown(to))
+	}
 }
 
 // run compares one local project.

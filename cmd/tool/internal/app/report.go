@@ -1,0 +1,223 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
+	"example.com/projecthub/tui/escape"
+)
+
+// failed is the result of a command that failed.
+type failed struct {
+	ProjectName string            `json:"projectName"`
+	Reason      string            `json:"reason"`
+	Stage       string            `json:"stage"`
+	Code        wire.Code         `json:"code"`
+	Hint        string            `json:"hint,omitzero"`
+	Recipe      []string          `json:"recipe,omitzero"`
+	Status      int               `json:"status,omitzero"`
+	RequestID   string            `json:"requestId,omitzero"`
+	Errors      []wire.FieldError `json:"errors,omitzero"`
+	Project     ref.Ref           `json:"project,omitzero"`
+	Origin      string            `json:"origin,omitzero"`
+	Current     *wire.Edit        `json:"current,omitzero"`
+	Config      *flat.Difference  `json:"config,omitzero"`
+	Findings    []failure.Finding `json:"findings,omitzero"`
+	Edits       []failure.Edit    `json:"edits,omitzero"`
+	Conflicts   flat.Conflicts    `json:"conflicts,omitzero"`
+	failure.Effects
+	Results []jsontext.Value `json:"results,omitzero"` // of several projects, in the failure that ends the command
+}
+
+// ReportFailure prints a failure: as JSON on stdout, or as text on stderr.
+func (a *App) ReportFailure(err error) { a.report(failure.Of(err)) }
+
+// reportInterrupt prints that a command was interrupted, and what it had done.
+func (a *App) reportInterrupt(err error) {
+	f := failure.Of(err)
+	f.Code = failure.CodeInterrupted
+	if IsInterrupted(err) {
+		f.Reason = errors.New("interrupted")
+	}
+	if f.Hint == "" {
+		done := f.Effects.Texts()
+		if hubclient.Unsettled(err) {
+			done = append(done, "what was being sent may have been applied")
+		}
+		f.Hint = cmp.Or(strings.Join(done, ", "), "nothing was changed")
+	}
+	a.report(f)
+}
+
+// Stage is that of a failure which names none: the command.
+func (a *App) Stage() string { return a.Command[strings.LastIndexByte(a.Command, ' ')+1:] }
+
+func (a *App) report(f failure.Failure) {
+	f = f.At(a.Stage())
+	f.Action = cmp.Or(f.Action, a.Command)
+	a.annotate(f)
+	recipe := a.CommandTexts(f.Recipe)
+	if _, unprinted := errors.AsType[*printError](f); a.JSON && !unprinted {
+		v := failed{
+			ProjectName: f.Local, Reason: f.Error(), Stage: f.Stage, Code: f.Code, Hint: f.Hint, Recipe: recipe,
+			Status: f.Status, RequestID: f.RequestID, Errors: f.Fields, Project: f.Project, Origin: f.Origin,
+			Current: f.Current, Config: f.Config, Findings: f.Findings, Edits: f.Edits, Conflicts: f.Conflicts,
+			Effects: f.Effects,
+		}
+		if !a.collects {
+			v.Results = a.collected
+		}
+		_ = a.writeJSON("failed", v, pat.Redact)
+		return
+	}
+	a.Diagnose("error: %s: %s (stage %s)", f.Action, tui.Shorten(f.Error(), maxField), f.Stage)
+	var lines []string
+	for _, field := range f.Fields {
+		lines = append(lines, "- "+strings.TrimPrefix(field.Pointer+": "+field.Detail, ": "))
+	}
+	for _, finding := range f.Findings {
+		lines = append(lines, finding.String())
+	}
+	for _, e := range f.Edits {
+		lines = append(lines, fmt.Sprintf("edit: %s through %s %s: %s",
+			Cell(e.UpdatedBy), e.UpdatedVia.Phrase(), Ago(e.UpdatedAt), keysText(e)))
+	}
+	lines = Shortened(lines)
+	if f.Config != nil {
+		for _, line := range DifferenceLines(*f.Config) {
+			lines = append(lines, "  "+line)
+		}
+	}
+	for _, line := range ConflictLines(f.Conflicts) {
+		lines = append(lines, "  "+line)
+	}
+	if f.Hint != "" {
+		lines = append(lines, "  hint: "+f.Hint)
+	}
+	for _, line := range lines {
+		a.Diagnose("%s", line)
+	}
+	for _, line := range recipe {
+		a.PrinterTo(a.Streams.Err).Whole("  try: " + line)
+	}
+	if f.RequestID != "" {
+		a.Diagnose("  request: %s", f.RequestID)
+	}
+}
+
+// maxKeys bounds how many keys of an edit are named.
+const maxKeys = 8
+
+// keysText names the keys that an edit changed, or counts them where they are not known.
+func keysText(e failure.Edit) string {
+	if e.Keys == nil {
+		return fmt.Sprintf("%d added, %d changed, %d removed", e.Added, e.ConfigEntry.Changed, e.Removed)
+	}
+	var named []string
+	for i, keys := range [][]string{e.Keys.Added, e.Keys.Changed, e.Keys.Removed} {
+		for _, key := range keys {
+			named = append(named, string("+~-"[i])+" "+tui.Shorten(key, maxValue))
+		}
+	}
+	return cmdline.Shortlist(named, maxKeys)
+}
+
+// What a workflow command of GitHub would read as its own.
+var (
+	annotationText     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	annotationProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// annotate writes a failure as annotations of a workflow run, on stderr, where GitHub
+// Actions runs the program: one for each finding, else one for the failure.
+func (a *App) annotate(f failure.Failure) {
+	if a.Getenv("GITHUB_ACTIONS") != "true" {
+		return
+	}
+	all := f.Findings
+	if len(all) == 0 {
+		whole := failure.Finding{Severity: failure.SeverityError, Detail: f.Action + ": " + f.Error()}
+		if blamed, ok := errors.AsType[*workspace.Blamed](f); ok {
+			whole.File, whole.Line, whole.Column = blamed.At.File, blamed.At.Line, blamed.At.Column
+		}
+		all = []failure.Finding{whole}
+	}
+	for _, found := range all {
+		level, properties := "error", ""
+		if found.Severity != failure.SeverityError {
+			level = "warning"
+		}
+		if found.File != "" {
+			properties = " file=" + annotationProperty.Replace(escape.Line(a.inCheckout(found.File)))
+			if found.Line > 0 {
+				properties += fmt.Sprintf(",line=%d,col=%d", found.Line, found.Column)
+			}
+		}
+		text := annotationText.Replace(escape.Line(found.Detail))
+		fmt.Fprintf(a.Streams.Err, "::%s%s::%s\n", level, properties, text)
+	}
+}
+
+// inCheckout returns a path of the workspace as it is called in the repository.
+func (a *App) inCheckout(path string) string {
+	root := a.Getenv("GITHUB_WORKSPACE")
+	if ws, err := a.Workspace(); err == nil && root != "" {
+		if r, err := filepath.Rel(root, ws.Path(path)); err == nil && filepath.IsLocal(r) {
+			return filepath.ToSlash(r)
+		}
+	}
+	return path
+}
+
+// CommandText returns a command line as it is to be typed where this command was, so that
+// it acts on the same workspace, environment and hub. The hub's address is named where the
+// command line or the environment names it: both can be others when a line is typed. What is
+// no origin may have a password in it.
+func (a *App) CommandText(l cmdline.Line) string {
+	l = l.In(a.Dir)
+	inEnv := a.env != "" && a.lineTakes(l, &a.Env)
+	if inEnv && !l.Has("--env") {
+		l = l.Flag("--env", a.env)
+	}
+	origin := cmp.Or(a.Origin.String(), strings.TrimSpace(a.Getenv(identity.OriginVariable)))
+	if _, err := hubclient.ParseOrigin(origin); err != nil {
+		origin = ""
+	}
+	origin = cmp.Or(a.envOrigin, origin)
+	if origin != "" && !(inEnv && a.envOrigin != "") && a.lineTakes(l, &a.Origin) && !l.Has("--origin") {
+		l = l.Flag("--origin", origin)
+	}
+	return l.String()
+}
+
+// CommandTexts returns command lines as CommandText does.
+func (a *App) CommandTexts(recipe []cmdline.Line) (lines []string) {
+	for _, l := range recipe {
+		lines = append(lines, a.CommandText(l))
+	}
+	return lines
+}
+
+// lineTakes reports whether a command line has the flag of every command that sets value.
+func (a *App) lineTakes(l cmdline.Line, value *Optional) bool {
+	if l.Program != "tool" || a.commands == nil {
+		return false
+	}
+	c, _, err := a.commands.Find(l.Words)
+	return err == nil && a.takes(c, value)
+}
