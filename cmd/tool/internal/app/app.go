@@ -7,6 +7,7 @@ package app
 
 import (
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -42,7 +43,9 @@ type App struct {
 	ended     func() syscall.Signal // by which signal, 0 for none
 	collects  bool                  // JSON documents, of several projects
 	collected []jsontext.Value      // instead of printing them
-	held      []string              // warnings that would have damaged a view
+
+	warning sync.Mutex
+	held    []string // warnings that would have damaged a view
 
 	loaded *identity.Logins
 	id     *identity.Identity
@@ -61,11 +64,12 @@ func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 	a := &App{
 		Streams: streams, LookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 },
 	}
-	a.UI = &prompts.Terminal{
+	ui := &prompts.Terminal{
 		In: streams.In, Out: streams.Out, Err: streams.Err, Size: streams.Size,
 		IsPlain: a.Getenv("TERM") == "dumb" || a.Getenv("ACCESSIBLE") == "1",
 		Say:     func(line string) { a.Diagnose("%s", line) }, Status: a.StatusLine,
 	}
+	a.UI, a.Streams.Out, a.Streams.Err = ui, ui.Above(streams.Out), ui.Above(streams.Err)
 	return a
 }
 
