@@ -34,7 +34,7 @@ func (a *App) Print(kind string, v any, text func(p *Printer)) error {
 
 // wentThrough says what was done, for kinds of results that do not say it themselves.
 var wentThrough = map[string]string{
-	"pushed": "the push went through", "pulled": "the pull went through",
+	"pulled":  "the pull went through",
 	"several": "all of them went through",
 }
 
@@ -187,9 +187,12 @@ func (a *App) Diagnose(format string, args ...any) {
 	a.PrinterTo(a.Streams.Err).Line(format, args...)
 }
 
-// Warn writes a warning: after the view that is on the terminal, if there is one.
+// Warn writes a warning: after the view that is on the terminal, if there is one. Several
+// requests may call it at once.
 func (a *App) Warn(text string) {
+	a.warning.Lock()
 	a.held = append(a.held, text)
+	a.warning.Unlock()
 	a.releaseWarnings()
 }
 
@@ -198,10 +201,13 @@ func (a *App) releaseWarnings() {
 	if a.UI.Drawing() {
 		return
 	}
-	for _, text := range a.held {
+	a.warning.Lock()
+	held := a.held
+	a.held = nil
+	a.warning.Unlock()
+	for _, text := range held {
 		a.Diagnose("warning: %s", text)
 	}
-	a.held = nil
 }
 
 // Command returns a command line as it is to be typed where this command was.
