@@ -28,8 +28,7 @@ type FileSet struct {
 	Open     Opener        // may be called by several goroutines
 	Base     tree.Base     // what the hub probably stores, so that only changes are sent
 
-	// All sends each blob, also those that the hub has, which replaces damaged ones. A
-	// conditional push ignores it.
+	// All sends each blob, also those that the hub has, which replaces damaged ones.
 	All bool
 
 	// OnProgress, if not nil, receives how many files and bytes the hub has so far,
@@ -38,43 +37,18 @@ type FileSet struct {
 }
 
 // PutBaseFiles replaces the base files of an existing project. It uploads the blobs that
-// the hub does not have. It asks for a plan first, unless little changed since files.Base.
+// the hub does not have.
 func (c *Client) PutBaseFiles(ctx context.Context, r ref.Ref, files FileSet) (*wire.BaseFilesWritten, error) {
-	p := c.newPush(r, files, nil)
-	blobs := p.newBlobs()
-	small := len(blobs) <= maxUnplannedBlobs && tree.Tree(blobs).Bytes() < maxUnplanned
-	switch {
-	case files.All:
-		p.base = nil
-		return p.put(ctx, p.newBlobs(), false)
-	case p.base != nil && small && files.Base.Digest != p.files.Snapshot.Digest:
-		w, err := p.put(ctx, blobs, false)
-		if !HasCode(err, wire.CodePlanOutdated) {
-			return w, err
-		}
-		p.base = nil
-	}
-	return p.planAndPut(ctx)
-}
-
-// ReplaceBaseFiles is PutBaseFiles if the project's present tree is current, "" for none.
-// Otherwise the error is revision_changed, or set_exists.
-func (c *Client) ReplaceBaseFiles(
-	ctx context.Context, r ref.Ref, files FileSet, current string,
-) (*wire.BaseFilesWritten, error) {
-	condition := map[string]string{"If-None-Match": "*"}
-	if current != "" {
-		condition = map[string]string{"If-Match": quote(current)}
-	}
-	return c.newPush(r, files, condition).planAndPut(ctx)
+	return c.Upload(r, files).Put(ctx)
 }
 
 // SeedBaseFiles uploads the first base files of a project that was just created. The hub
 // refuses them if the project already has some.
 func (c Created) SeedBaseFiles(ctx context.Context, files FileSet) (*wire.BaseFilesWritten, error) {
-	p := c.client.newPush(c.project.Project, files, map[string]string{"If-None-Match": "*"})
-	p.isNew = true
-	return p.planAndPut(ctx)
+	u := c.client.Upload(c.project.Project, files)
+	u.Replace("")
+	u.plan, u.missing = &wire.PlannedBaseFiles{}, u.blobs // a new project lacks all of them
+	return u.Put(ctx)
 }
 
 const (
@@ -86,121 +60,155 @@ const (
 	maxReplans = 20
 )
 
-// push uploads one file set.
-type push struct {
+// Upload replaces the base files of an existing project by one file set.
+type Upload struct {
 	client    *Client
 	files     FileSet
 	project   ref.Ref
 	condition map[string]string // headers of the PUT; with one, a repeated attempt is planned again
 	base      tree.Tree         // the files of files.Base, as long as the hub may have them
-	isNew     bool              // the project was just created, and nothing was sent yet
-	reported  int               // files that OnProgress was called with
-	ambiguous bool              // an attempt failed, but may have been applied
+	blobs     []tree.Entry      // an entry for each blob that the base does not have
+	plan      *wire.PlannedBaseFiles
+	missing   []tree.Entry // by the plan
+	reported  int          // files that OnProgress was called with
+	ambiguous bool         // an attempt failed, but may have been applied
 }
 
-func (c *Client) newPush(r ref.Ref, files FileSet, condition map[string]string) *push {
+// Upload returns an Upload of files to the project r.
+func (c *Client) Upload(r ref.Ref, files FileSet) *Upload {
 	if files.Snapshot.Digest == "" {
 		files.Snapshot = files.Snapshot.Tree.Snapshot()
 	}
-	p := &push{client: c, files: files, project: r, condition: condition}
+	u := &Upload{client: c, files: files, project: r}
 	switch files.Base.Digest {
 	case "":
+		u.compareWith(nil)
 	case files.Snapshot.Digest: // a plan without blobs asks whether the hub still has it
-		p.base = files.Snapshot.Tree
+		u.base = files.Snapshot.Tree
 	default:
-		p.base = files.Base.Files()
+		u.compareWith(files.Base.Files())
 	}
-	return p
+	return u
 }
 
-// newBlobs returns an entry for each blob that the base does not have.
-func (p *push) newBlobs() []tree.Entry {
-	known := make(map[string]bool, len(p.base)+len(p.files.Snapshot.Tree))
-	for _, e := range p.base {
-		known[e.SHA256] = true
+// compareWith sets the base.
+func (u *Upload) compareWith(base tree.Tree) {
+	t := u.files.Snapshot.Tree
+	changed := t.NotIn(base)
+	isNew := make(map[string]bool, len(changed))
+	for _, i := range changed {
+		isNew[t[i].SHA256] = true
 	}
-	var blobs []tree.Entry
-	for _, e := range p.files.Snapshot.Tree {
-		if !known[e.SHA256] {
-			known[e.SHA256] = true
-			blobs = append(blobs, e)
+	for _, e := range base {
+		delete(isNew, e.SHA256)
+	}
+	u.base, u.blobs = base, nil
+	for _, i := range changed {
+		if e := t[i]; isNew[e.SHA256] {
+			delete(isNew, e.SHA256)
+			u.blobs = append(u.blobs, e)
 		}
 	}
-	return blobs
 }
 
-// planAndPut asks which blobs are missing and sends them, until the hub stores the
-// tree. Blobs that a failed attempt uploaded are not missing in the next plan.
-func (p *push) planAndPut(ctx context.Context) (*wire.BaseFilesWritten, error) {
-	tries, missing := p.client.newTries(), len(p.files.Snapshot.Tree)+1
-	for outdated := 0; ; {
-		plan, blobs, err := p.plan(ctx)
-		if err != nil {
-			return nil, err
+// Replace lets Put replace only the tree current, "" for none; its error is revision_changed or
+// set_exists if the project has another one.
+func (u *Upload) Replace(current string) {
+	u.condition = map[string]string{"If-None-Match": "*"}
+	if current != "" {
+		u.condition = map[string]string{"If-Match": quote(current)}
+	}
+}
+
+// NeedsPlan reports whether Put asks the hub what is missing: not if little changed since the base.
+func (u *Upload) NeedsPlan() bool {
+	isSmall := len(u.blobs) <= maxUnplannedBlobs && tree.Tree(u.blobs).Bytes() < maxUnplanned
+	return !u.files.All && (u.base == nil || !isSmall || u.files.Base.Digest == u.files.Snapshot.Digest)
+}
+
+// Plan returns the digest of the project's present tree, "" for none, and whether a Put would
+// change nothing. A Put after it does not ask again what is missing.
+func (u *Upload) Plan(ctx context.Context) (current string, unchanged bool, err error) {
+	body := wire.PlanBaseFiles{Tree: u.files.Snapshot.Digest, Digests: make([]string, len(u.blobs))}
+	byDigest := make(map[string]tree.Entry, len(u.blobs))
+	for i, e := range u.blobs {
+		body.Digests[i], byDigest[e.SHA256] = e.SHA256, e
+	}
+	req := to(wire.OpPlanBaseFiles, u.project).json(body)
+	req.writes = false
+	plan, err := result[wire.PlannedBaseFiles](ctx, u.client, req)
+	if err != nil {
+		return "", false, err
+	}
+	if u.base != nil && !plan.Unchanged && plan.Current != u.files.Base.Digest {
+		u.compareWith(nil)
+		return u.Plan(ctx)
+	}
+	u.missing = make([]tree.Entry, len(plan.Missing))
+	for i, digest := range plan.Missing {
+		e, asked := byDigest[digest]
+		if !asked {
+			err := u.client.notAHub(http.StatusOK, "it asks for a blob that it was not asked about, or twice")
+			return "", false, err
+		}
+		u.missing[i] = e
+		delete(byDigest, digest)
+	}
+	u.plan = plan
+	return plan.Current, plan.Unchanged, nil
+}
+
+// Put uploads what is missing, until the hub stores the tree. Blobs that a failed attempt
+// uploaded are not missing in the next plan.
+func (u *Upload) Put(ctx context.Context) (*wire.BaseFilesWritten, error) {
+	switch {
+	case u.files.All:
+		u.compareWith(nil)
+		return u.put(ctx, u.blobs, false)
+	case u.plan == nil && u.condition == nil && !u.NeedsPlan():
+		w, err := u.put(ctx, u.blobs, false)
+		if !HasCode(err, wire.CodePlanOutdated) {
+			return w, err
+		}
+		u.compareWith(nil)
+	}
+	tries, missing := u.client.newTries(), len(u.files.Snapshot.Tree)+1
+	for outdated := 0; ; u.plan = nil {
+		if u.plan == nil {
+			if _, _, err := u.Plan(ctx); err != nil {
+				return nil, err
+			}
 		}
 		// A conditional push is sent even if the tree is unchanged, unless an earlier
 		// attempt of it may have been applied.
-		if plan.Unchanged && (p.condition == nil || p.ambiguous) {
-			return p.unchanged(), nil
+		if u.plan.Unchanged && (u.condition == nil || u.ambiguous) {
+			return u.unchanged(), nil
 		}
-		if len(blobs) < missing { // the last attempt uploaded some
-			tries, missing = p.client.newTries(), len(blobs)
+		if len(u.missing) < missing { // the last attempt uploaded some
+			tries, missing = u.client.newTries(), len(u.missing)
 		}
-		w, err := p.put(ctx, blobs, true)
+		w, err := u.put(ctx, u.missing, true)
 		if err == nil {
 			return w, nil
 		}
 		if outdated++; HasCode(err, wire.CodePlanOutdated) && outdated < maxReplans {
-			p.base = nil
+			u.compareWith(nil)
 			continue
 		}
 		e, ok := err.(*Error)
-		p.ambiguous = p.ambiguous || ok && e.lost
+		u.ambiguous = u.ambiguous || ok && e.lost
 		if err := tries.again(ctx, err); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// plan asks which blobs are missing, and returns an entry for each. Those of the base are
-// not, if the hub has it. A new project lacks all of them.
-func (p *push) plan(ctx context.Context) (*wire.PlannedBaseFiles, []tree.Entry, error) {
-	blobs := p.newBlobs()
-	if p.isNew {
-		p.isNew = false
-		return &wire.PlannedBaseFiles{}, blobs, nil
-	}
-	body := wire.PlanBaseFiles{Tree: p.files.Snapshot.Digest, Digests: make([]string, len(blobs))}
-	byDigest := make(map[string]tree.Entry, len(blobs))
-	for i, e := range blobs {
-		body.Digests[i], byDigest[e.SHA256] = e.SHA256, e
-	}
-	plan, err := result[wire.PlannedBaseFiles](ctx, p.client, to(wire.OpPlanBaseFiles, p.project).json(body))
-	if err != nil {
-		return nil, nil, err
-	}
-	if p.base != nil && !plan.Unchanged && plan.Current != p.files.Base.Digest {
-		p.base = nil
-		return p.plan(ctx)
-	}
-	missing := make([]tree.Entry, len(plan.Missing))
-	for i, digest := range plan.Missing {
-		e, asked := byDigest[digest]
-		if !asked {
-			return nil, nil, p.client.notAHub(http.StatusOK, "it asks for a blob that it was not asked about, or twice")
-		}
-		missing[i] = e
-		delete(byDigest, digest)
-	}
-	return plan, missing, nil
-}
-
 // unchanged returns the result of a push whose tree the hub already stores.
-func (p *push) unchanged() *wire.BaseFilesWritten {
-	t := p.files.Snapshot.Tree
-	p.progress(len(t), t.Bytes())
-	w := &wire.BaseFilesWritten{Project: p.project, Tree: p.files.Snapshot.Digest, BaseFilesPushed: len(t)}
-	if p.condition["If-None-Match"] != "" {
+func (u *Upload) unchanged() *wire.BaseFilesWritten {
+	t := u.files.Snapshot.Tree
+	u.progress(len(t), t.Bytes())
+	w := &wire.BaseFilesWritten{Project: u.project, Tree: u.files.Snapshot.Digest, BaseFilesPushed: len(t)}
+	if u.condition["If-None-Match"] != "" {
 		w.Added = len(t) // by the attempt whose response was lost
 	}
 	return w
@@ -208,37 +216,37 @@ func (p *push) unchanged() *wire.BaseFilesWritten {
 
 // put sends the list of files and blobs. A planned put is attempted once: after a failure
 // fewer blobs may be missing.
-func (p *push) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
-	req := to(wire.OpPutBaseFiles, p.project)
+func (u *Upload) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
+	req := to(wire.OpPutBaseFiles, u.project)
 	req.once = planned
-	for header, value := range p.condition {
+	for header, value := range u.condition {
 		req.header[header] = value
 	}
-	query := url.Values{"push": {p.client.push}}
-	if len(p.base) > 0 {
-		query.Set("base", p.files.Base.Digest)
+	t := u.files.Snapshot.Tree
+	query := url.Values{"push": {u.client.push}}
+	if len(u.base) > 0 {
+		query.Set("base", u.files.Base.Digest)
 	}
-	t := p.files.Snapshot.Tree
 	stored, storedBytes := len(t)-len(blobs), t.Bytes()-tree.Tree(blobs).Bytes()
 	req, err := req.query(query).upload(ctx, &upload{
-		list: compressList(t.Canonical(), p.base.Canonical()), blobs: blobs, open: p.files.Open,
-		onProgress: func(files int, bytes int64) { p.progress(stored+files, storedBytes+bytes) },
+		list: encodeList(t, u.base), blobs: blobs, open: u.files.Open,
+		onProgress: func(files int, bytes int64) { u.progress(stored+files, storedBytes+bytes) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	w, err := result[wire.BaseFilesWritten](ctx, p.client, req)
+	w, err := result[wire.BaseFilesWritten](ctx, u.client, req)
 	if err != nil {
 		return nil, err
 	}
-	p.progress(len(t), t.Bytes())
+	u.progress(len(t), t.Bytes())
 	return w, nil
 }
 
 // progress calls OnProgress unless a failed attempt got further.
-func (p *push) progress(files int, bytes int64) {
-	if p.files.OnProgress != nil && files > p.reported {
-		p.reported = files
-		p.files.OnProgress(files, bytes)
+func (u *Upload) progress(files int, bytes int64) {
+	if u.files.OnProgress != nil && files > u.reported {
+		u.reported = files
+		u.files.OnProgress(files, bytes)
 	}
 }

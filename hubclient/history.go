@@ -121,14 +121,14 @@ func (c *Client) RestoreBaseFiles(
 	return written, err
 }
 
-// LastEdit is the newest write of a project, with what it replaced: of its config, of its base
-// files, or of both if one push wrote both.
+// LastEdit is the newest write of a project, as far as it replaced something: its config, its base
+// files, or both if one push wrote both.
 type LastEdit struct {
-	Config    *wire.ConfigEntry    // nil: it wrote no config
-	BaseFiles *wire.BaseFilesEntry // nil: it wrote no base files
+	Config    *wire.ConfigEntry    // nil: it replaced no config
+	BaseFiles *wire.BaseFilesEntry // nil: it replaced no base files
 }
 
-// LastEdit returns the newest write of a project; both of its parts are nil if there was none.
+// LastEdit returns the newest write of a project; both of its parts are nil if it replaced nothing.
 func (c *Client) LastEdit(ctx context.Context, r ref.Ref) (last LastEdit, err error) {
 	newest := to(wire.OpGetConfigHistory, r).query(url.Values{"limit": {"1"}})
 	configs, err := result[wire.ConfigHistory](ctx, c, newest)
@@ -152,6 +152,12 @@ func (c *Client) LastEdit(ctx context.Context, r ref.Ref) (last LastEdit, err er
 	default:
 		last.Config = nil
 	}
+	if last.Config != nil && last.Config.Parent == "" {
+		last.Config = nil
+	}
+	if last.BaseFiles != nil && last.BaseFiles.Parent == "" {
+		last.BaseFiles = nil
+	}
 	return last, nil
 }
 
@@ -161,8 +167,7 @@ func (e LastEdit) Edit() wire.Edit {
 	case e.Config != nil:
 		return e.Config.Edit
 	case e.BaseFiles != nil:
-		set := e.BaseFiles
-		return wire.Edit{Revision: set.Tree, UpdatedAt: set.UpdatedAt, UpdatedBy: set.UpdatedBy, UpdatedVia: set.UpdatedVia}
+		return e.BaseFiles.Edit()
 	}
 	return wire.Edit{}
 }

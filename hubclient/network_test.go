@@ -95,7 +95,8 @@ func TestNetwork_BlockedUploadTimesOut(t *testing.T) {
 	noise := make([]byte, 24<<20) // more than the system keeps on its way
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"noise": string(noise)})
-	_, err := dialTo(t, listener, 200*time.Millisecond).PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+	set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, All: true}
+	_, err := dialTo(t, listener, 200*time.Millisecond).PutBaseFiles(t.Context(), project, set)
 	if e := wantCode(t, err, hubclient.CodeTimeout); !strings.Contains(e.Hint, "may have been applied") {
 		t.Errorf("%+v", e)
 	}

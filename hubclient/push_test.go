@@ -1,7 +1,9 @@
 package hubclient_test
 
 import (
+	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -379,4 +382,34 @@ func TestPushFiles_ComputesMissingDigest(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A hub that is asked what a push would do has not done it, however the call ends.
+func TestCalls_ThatWriteNothingLeaveNoDoubt(t *testing.T) {
+	files, open := filesOf(map[string]string{"a": "alpha"})
+	for name, call := range map[string]func(context.Context, *hub) error{
+		"the plan of base files": func(ctx context.Context, b *hub) error {
+			_, _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Plan(ctx)
+			return err
+		},
+		"the check of a config": func(ctx context.Context, b *hub) error {
+			_, err := b.CheckConfig(ctx, project, wire.PutConfig{}, "")
+			return err
+		},
+		"the plan of a project": func(ctx context.Context, b *hub) error {
+			_, err := b.PlanProject(ctx, create)
+			return err
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newHub(t, hubclient.Options{}, silent)
+			b.plan = func(w http.ResponseWriter, r *http.Request) { silent(w, r, 1) }
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			time.AfterFunc(10*time.Second, cancel)
+			if err := call(ctx, b); !errors.Is(err, context.Canceled) || hubclient.Unsettled(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
 }

@@ -213,34 +213,10 @@ func (r *uploadReader) Close() error {
 // compressor compresses blobs. It is created when it is first needed, because creating it
 // takes time.
 var compressor = sync.OnceValue(func() *zstd.Encoder {
-	return newEncoder(zstd.WithEncoderLevel(zstd.SpeedFastest))
-})
-
-// maxListWindow is the largest window of a list that hubs accept.
-const maxListWindow = 64 << 20
-
-func newEncoder(options ...zstd.EOption) *zstd.Encoder {
-	options = append(options, zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
-	e, err := zstd.NewWriter(nil, options...)
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true),
+		zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
 	if err != nil {
 		panic(err) // the options are constants
 	}
 	return e
-}
-
-// compressList returns the frame of a list of files in canonical form. It takes about a
-// kilobyte for each file that is not the same in dictionary, another such list.
-func compressList(lines, dictionary []byte) []byte {
-	if len(dictionary) == 0 {
-		return compressor().EncodeAll(lines, nil)
-	}
-	window := 1 << 20 // for both
-	for window < len(lines)+len(dictionary) && window < maxListWindow {
-		window *= 2
-	}
-	// SpeedFastest finds next to nothing in a dictionary that is not a trained one.
-	e := newEncoder(zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderDictRaw(1, dictionary),
-		zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
-	defer e.Close()
-	return e.EncodeAll(lines, nil)
-}
+})

@@ -33,14 +33,18 @@ type Terminal struct {
 	drawing atomic.Bool
 
 	mu       sync.Mutex
-	line     *tui.Line // the one line of progress; nil: none yet
-	requests int       // that have no answer yet
+	line     *tui.Line                // the one line of progress; nil: none yet
+	drawn    atomic.Pointer[tui.Line] // the same, if it is redrawn
+	requests int                      // that have no answer yet
 }
 
 func (t *Terminal) Drawing() bool        { return t.drawing.Load() }
 func (t *Terminal) AllowBack(allow bool) { t.back = allow }
 
 func (t *Terminal) prompter() Prompter {
+	if line := t.drawn.Load(); line != nil {
+		line.Hide()
+	}
 	columns, rows := t.Size()
 	return Prompter{
 		Terminal: tui.Terminal{In: t.In, Out: t.Out, Columns: columns, Rows: rows, Plain: t.IsPlain},
@@ -133,8 +137,25 @@ func (t *Terminal) progress(watched bool) *tui.Line {
 			columns, _ := t.Size()
 			return columns
 		})
+		t.drawn.Store(t.line)
 	}
 	return t.line
+}
+
+// Above returns a writer to w, for whole lines: the line of progress is drawn again below them.
+func (t *Terminal) Above(w io.Writer) io.Writer { return above{t, w} }
+
+type above struct {
+	terminal *Terminal
+	w        io.Writer
+}
+
+func (a above) Write(p []byte) (n int, err error) {
+	if line := a.terminal.drawn.Load(); line != nil {
+		line.Above(func() { n, err = a.w.Write(p) })
+		return n, err
+	}
+	return a.w.Write(p)
 }
 
 // WaitFor may be called by several requests at once.

@@ -1,6 +1,7 @@
 package prompts_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,6 +23,20 @@ func TestTerminal_ShowsWhichHubIsWaitedFor(t *testing.T) {
 	if v.Note("over") {
 		t.Error("it is still shown")
 	}
+}
+
+// A warning amid a transfer is a line of its own.
+func TestTerminal_WritesAboveWhatIsDrawn(t *testing.T) {
+	frames := make(frames, 1000)
+	v := &prompts.Terminal{Err: frames, Size: func() (columns, rows int) { return 80, 24 }}
+	above := v.Above(frames)
+	fmt.Fprintln(above, "before")
+	frames.await("before\n")
+	v.WaitFor("https://hub.test", true)
+	frames.await("waiting for https://hub.test, ")
+	fmt.Fprintln(above, "warning: x")
+	frames.await("\r\x1b[Jwarning: x\n")
+	frames.await("waiting for https://hub.test, ")
 }
 
 // frames is what is drawn.

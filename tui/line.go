@@ -203,6 +203,17 @@ func (l *Line) Note(text string) bool {
 	return l.drawn
 }
 
+// Above calls write, which writes whole lines, while the line is away.
+func (l *Line) Above(write func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn {
+		fmt.Fprint(l.out, "\r"+eraseBelow)
+		l.drawn = false
+	}
+	write()
+}
+
 // Hide takes the line away, until there is something to show again.
 func (l *Line) Hide() {
 	l.mu.Lock()

@@ -174,6 +174,12 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
+func (o *output) reset() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.text.Reset()
+}
+
 func TestLine_IsRedrawnInPlaceAndGoneInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out output
@@ -198,8 +204,11 @@ func TestLine_IsRedrawnInPlaceAndGoneInTheEnd(t *testing.T) {
 			t.Error("nothing is shown")
 		}
 		shows(turns + `waiting for the hub, 2s\n  connection refused; trying again until 12:00:00`)
+		line.Above(func() { _, _ = io.WriteString(&out, "warning: x\r\n") })
+		shows(`warning: x\n` + turns + `waiting for the hub, 3s\n  connection refused; trying again until 12:00:00`)
+		out.reset()
 		columns.Store(40)
-		shows(turns + `waiting for the hub, 3s\n  connection refused; trying again\n  until 12:00:00`)
+		shows(turns + `waiting for the hub, 4s\n  connection refused; trying again\n  until 12:00:00`)
 		line.Update(tui.Progress{Phase: "uploading", Files: 1, TotalFiles: 4, Bytes: 1024, TotalBytes: 4096})
 		shows(turns + `uploading 1.0 KiB of 4.0 KiB, 3s left`)
 		line.Answered() // which is not what is shown

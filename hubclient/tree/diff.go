@@ -30,6 +30,19 @@ func Diff(from, to Tree) Difference {
 	return d
 }
 
+// NotIn returns the indexes of the entries that base does not have as they are.
+func (t Tree) NotIn(base Tree) (indexes []int) {
+	for i, e := range t {
+		for len(base) > 0 && base[0].Path < e.Path {
+			base = base[1:]
+		}
+		if len(base) == 0 || base[0] != e {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
+}
+
 // compare calls visit for each path of two trees, in path order, with nil for the tree
 // that does not have it.
 func compare(from, to Tree, visit func(before, after *Entry)) {

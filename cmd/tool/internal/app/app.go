@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -54,7 +55,9 @@ type App struct {
 type output struct {
 	collects  bool             // JSON documents, of several projects
 	collected []jsontext.Value // instead of printing them
-	held      []string         // warnings that would have damaged a view
+
+	warning sync.Mutex // guards held: several requests may warn at once
+	held    []string   // warnings that would have damaged a view
 }
 
 // session is what is known of the workspace and the hub in use.
@@ -75,11 +78,12 @@ func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 	a := &App{
 		Streams: streams, LookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 },
 	}
-	a.UI = &prompts.Terminal{
+	ui := &prompts.Terminal{
 		In: streams.In, Out: streams.Out, Err: streams.Err, Size: streams.Size,
 		IsPlain: a.Getenv("TERM") == "dumb" || a.Getenv("ACCESSIBLE") == "1",
 		Say:     func(line string) { a.Diagnose("%s", line) }, Status: a.StatusLine,
 	}
+	a.UI, a.Streams.Out, a.Streams.Err = ui, ui.Above(streams.Out), ui.Above(streams.Err)
 	return a
 }
 

@@ -116,9 +116,6 @@ func (r *Aborted) Effect() string { return cmp.Or(r.Done, "nothing was changed")
 // Text says that the person said no.
 func (r *Aborted) Text(w *Printer) { w.Line("Aborted: %s", r.Effect()) }
 
-// Aborted prints that the person said no.
-func (a *App) Aborted(r *Aborted) error { return a.Show(r) }
-
 // Explain returns err as a failure, with the hub's origin and what the identity knows of
 // its cause. hub is nil if no hub was known yet.
 func Explain(hub *identity.Hub, err error) failure.Failure {

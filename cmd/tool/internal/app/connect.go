@@ -130,11 +130,6 @@ func (a *App) MarkHub(line string) string {
 	return line
 }
 
-// ConnectToWrite is [App.ConnectTo] for a command that writes.
-func (a *App) ConnectToWrite(ctx context.Context) (*identity.Hub, error) {
-	return a.ConnectTo(ctx, true)
-}
-
 // ConnectTo returns the hub, for a command that needs a token. If it writes, a person is asked
 // first whether to use a hub that is not the workspace's.
 func (a *App) ConnectTo(ctx context.Context, writes bool) (*identity.Hub, error) {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -32,30 +31,10 @@ type Files struct {
 	Notes []string
 }
 
-func (a *App) chooseFiles(ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions) (*basefiles.Selection, error) {
-	root, err := client.AppRoot()
-	if err != nil {
-		return nil, err
-	}
-	generated, err := local.Generated()
-	if err != nil {
-		return nil, err
-	}
-	if o.Report != nil {
-		o.Report(tui.Progress{Phase: Collecting})
-	}
-	options := basefiles.Options{
-		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
-		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"),
-	}
-	return a.within(ctx, o.Limits, func(l wire.Limits) (*basefiles.Selection, error) {
-		options.Limits = l
-		return basefiles.Choose(ctx, options)
-	})
-}
-
 // Bundle chooses the files of a local project's stack. limits are as in [FileOptions].
-func (a *App) Bundle(ctx context.Context, local *workspace.Project, limits wire.Limits) (*basefiles.Selection, error) {
+func (a *App) Bundle(
+	ctx context.Context, local *workspace.Project, limits wire.Limits,
+) (*basefiles.Selection, error) {
 	return a.within(ctx, limits, func(l wire.Limits) (*basefiles.Selection, error) {
 		return basefiles.Bundle(ctx, basefiles.BundleOptions{
 			Workspace: local.Workspace.Dir, Project: local.Name, CacheDir: a.CacheDir("hashes"), Limits: l,
@@ -83,17 +62,38 @@ func (a *App) within(
 }
 
 // ChooseFiles chooses and hashes the base files of a local project.
-func (a *App) ChooseFiles(ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions) (*Files, error) {
-	selection, err := a.chooseFiles(ctx, local, client, o)
+func (a *App) ChooseFiles(
+	ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions,
+) (*Files, error) {
+	root, err := client.AppRoot()
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{Selection: selection}
-	if f.Snapshot, err = selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
+	generated, err := local.Generated()
+	if err != nil {
+		return nil, err
+	}
+	if o.Report != nil {
+		o.Report(tui.Progress{Phase: Collecting})
+	}
+	options := basefiles.Options{
+		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
+		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"),
+	}
+	f := &Files{}
+	f.Selection, err = a.within(ctx, o.Limits, func(l wire.Limits) (*basefiles.Selection, error) {
+		options.Limits = l
+		return basefiles.Choose(ctx, options)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.Snapshot, err = f.Selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
 		return nil, err
 	}
 	if n := f.Links + f.Others; n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s left out: symbolic links and special files are not pushed", Count(n, "entry was", "entries were")))
+		f.Notes = append(f.Notes, Count(n, "entry was", "entries were")+
+			" left out: symbolic links and special files are not pushed")
 	}
 	return f, nil
 }
@@ -125,28 +125,32 @@ func (f *Files) Secrets(base tree.Base, allowed []string) (paths []string) {
 	return NotAllowed(paths, allowed)
 }
 
-// notIn returns the files that are not the same in base. Both lists are in path order.
+// notIn returns the files that are not the same in base.
 func (f *Files) notIn(base tree.Base) (files []*basefiles.File) {
 	if base.Digest == "" {
 		return f.Files
 	}
-	known := base.Files()
-	for i, e := range f.Tree {
-		for len(known) > 0 && known[0].Path < e.Path {
-			known = known[1:]
-		}
-		if len(known) == 0 || known[0] != e {
-			files = append(files, f.Files[i])
-		}
+	for _, i := range f.Tree.NotIn(base.Files()) {
+		files = append(files, f.Files[i])
 	}
 	return files
 }
 
-// Send calls upload with f, reports its progress to r, and expects the hub to have base.
-func (f *Files) Send(r Report, base tree.Base, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error)) (*wire.BaseFilesWritten, error) {
+// Set returns f for an upload that opens blobs, reports its progress to r, and expects the hub to
+// have base.
+func (f *Files) Set(blobs *basefiles.Blobs, r Report, base tree.Base) hubclient.FileSet {
+	return hubclient.FileSet{
+		Snapshot: f.Snapshot, Open: blobs.Open, Base: base, OnProgress: r.Of(f.Selection, Uploading),
+	}
+}
+
+// Send calls upload with f, and reports its progress to r.
+func (f *Files) Send(
+	r Report, base tree.Base, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error),
+) (*wire.BaseFilesWritten, error) {
 	blobs := f.Blobs()
 	defer blobs.Close()
-	return upload(hubclient.FileSet{Snapshot: f.Snapshot, Open: blobs.Open, Base: base, OnProgress: r.Of(f.Selection, Uploading)})
+	return upload(f.Set(blobs, r, base))
 }
 
 // Report receives progress; it may be nil.

@@ -166,16 +166,6 @@ func (a *App) FromLine(name string) func(local string) cmdline.Line {
 	return func(local string) cmdline.Line { return a.Line().With(name).Flag("--from", local) }
 }
 
-// LineFor is a command for a local project, and for the hub project r if that was given
-// by the flag --project.
-func LineFor(command string, local *workspace.Project, given Optional, r ref.Ref) cmdline.Line {
-	l := cmdline.Tool(command).With(local.Name)
-	if given.Given() {
-		l = l.Flag("--project", r.String())
-	}
-	return l
-}
-
 // NeedsLocal is the usage error of the running command without a local project. It
 // advises one that exists, or to create one.
 func (a *App) NeedsLocal() error {

@@ -9,30 +9,9 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
-
-// Print prints a result that is no [Result]: as JSON, or as what text writes.
-func (a *App) Print(kind string, v any, text func(p *Printer)) error {
-	a.releaseWarnings()
-	if a.JSON {
-		return PrintFailed(kind, a.writeJSON(kind, v, pat.Redact))
-	}
-	p := a.Printer()
-	text(p)
-	return PrintFailed(kind, p.err)
-}
-
-// wentThrough says what was done, for kinds of results that do not say it themselves.
-var wentThrough = map[string]string{
-	"pushed":  "the push went through",
-	"several": "all of them went through",
-}
-
-// PrintFailed returns that the result of a command could not be written, nil for nil.
-func PrintFailed(kind string, err error) error { return unprinted(wentThrough[kind], err) }
 
 // What a text of a hub takes at most, in columns. A hub of ours allows less.
 const (
@@ -184,9 +163,12 @@ func (a *App) Diagnose(format string, args ...any) {
 	a.PrinterTo(a.Streams.Err).Line(format, args...)
 }
 
-// Warn writes a warning: after the view that is on the terminal, if there is one.
+// Warn writes a warning: after the view that is on the terminal, if there is one. Several
+// requests may call it at once.
 func (a *App) Warn(text string) {
+	a.warning.Lock()
 	a.held = append(a.held, text)
+	a.warning.Unlock()
 	a.releaseWarnings()
 }
 
@@ -195,8 +177,11 @@ func (a *App) releaseWarnings() {
 	if a.UI.Drawing() {
 		return
 	}
-	for _, text := range a.held {
+	a.warning.Lock()
+	held := a.held
+	a.held = nil
+	a.warning.Unlock()
+	for _, text := range held {
 		a.Diagnose("warning: %s", text)
 	}
-	a.held = nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"example.com/projecthub/cmd/internal/cmdline"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/tui"
@@ -195,9 +194,6 @@ func limited(lines []string) []string {
 	}
 	return shown
 }
-
-// DestinationOf returns the hub project that a failure is about, "" for none.
-func DestinationOf(err error) string { return failure.Of(err).Project.String() }
 
 // WithdrawnNotes says that the stack version of a project was withdrawn, if it was.
 func (a *App) WithdrawnNotes(w *wire.ConfigWritten) []string {

@@ -217,7 +217,7 @@ func (c *check) settings(
 	}
 	ctx, cancel := context.WithTimeout(ctx, hubTime)
 	defer cancel()
-	hub, err := c.app.Connect()
+	hub, err := c.app.ConnectTo(ctx, false)
 	if origin, _ := local.Origin(); origin != "" {
 		hub, err = c.app.HubOfEnvironment(origin)
 	}

@@ -48,7 +48,7 @@ func (c *create) prepare(ctx context.Context) error {
 	}
 	var err error
 	if c.hub == nil {
-		if c.hub, err = c.app.ConnectToWrite(ctx); err != nil {
+		if c.hub, err = c.app.ConnectTo(ctx, true); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func (c *create) wizard(ctx context.Context) (w prompts.Wizard, err error) {
 		}
 		*local = c.local.Name
 	}
-	if c.hub, err = a.ConnectToWrite(ctx); err != nil {
+	if c.hub, err = a.ConnectTo(ctx, true); err != nil {
 		return w, err
 	}
 	dir, err := filepath.Abs(a.Dir)

@@ -68,7 +68,7 @@ func (p *pull) pull(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	var err error
-	if p.Hub, err = p.App.ConnectToWrite(ctx); err != nil {
+	if p.Hub, err = p.App.ConnectTo(ctx, true); err != nil {
 		return nil, err
 	}
 	p.transfer = p.App.Progress()

@@ -2,7 +2,6 @@ package push
 
 import (
 	"context"
-	"fmt"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -14,34 +13,33 @@ import (
 // checkClobber refuses to undo what others wrote since client.json was last synchronized
 // with the hub, and what the caller edited on the page or through the API.
 func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
-	bases, err := p.app.Bases(p.local)
+	bases, err := p.App.Bases(p.Local)
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
 	base := ""
-	if b := bases.Of(p.hub.Origin(), p.destination); b != nil {
+	if b := bases.Of(p.Hub.Origin(), p.Project); b != nil {
 		base = b.Revision
 	}
 	if base == current.Revision {
 		return nil
 	}
 	edits, err := p.editsSince(ctx, base, func(each func(wire.ConfigEntry) bool) error {
-		return p.hub.EachConfigEntry(ctx, p.destination, each)
+		return p.Hub.EachConfigEntry(ctx, p.Project, each)
 	})
 	if err != nil || len(edits) == 0 {
 		return err
 	}
 	p.addKeys(ctx, edits)
-	newest := edits[0]
-	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", newest.UpdatedBy,
-		app.Ago(newest.UpdatedAt))
+	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", edits[0].UpdatedBy,
+		app.Ago(edits[0].UpdatedAt))
 	e.Edits = edits
-	dir := ".tool/" + p.local.Name
+	dir := ".tool/" + p.Local.Name
 	return e.WithHint("pull, which merges the edit with yours, commit, and push again").WithRecipe(
-		p.line("pull"),
+		p.Line("pull"),
 		cmdline.Git("add").With(dir), // pulled.json may be new
-		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the config of %s", p.destination), "--").With(dir),
-		p.line("push").Flag("--no-clobber"),
+		cmdline.Git("commit", "-m", "Pull the config of "+p.Project.String(), "--").With(dir),
+		p.Line("push").Flag("--no-clobber"),
 	)
 }
 
@@ -49,8 +47,8 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 // that this workspace last pulled or pushed. stored is the tree of those that the hub has.
 func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 	base := p.last.Digest
-	if bases, err := p.local.Bases(); err == nil {
-		if b := bases.Of(p.hub.Origin(), p.destination); b != nil && b.Tree != "" {
+	if bases, err := p.Local.Bases(); err == nil {
+		if b := bases.Of(p.Hub.Origin(), p.Project); b != nil && b.Tree != "" {
 			base = b.Tree
 		}
 	}
@@ -58,13 +56,9 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 		return nil
 	}
 	edits, err := p.editsSince(ctx, base, func(each func(wire.ConfigEntry) bool) error {
-		history, err := p.hub.BaseFilesHistory(ctx, p.destination)
+		history, err := p.Hub.BaseFilesHistory(ctx, p.Project)
 		for _, e := range history {
-			edit := wire.Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia}
-			if !each(wire.ConfigEntry{
-				Edit: edit, Number: e.Number, Parent: e.Parent, TokenName: e.TokenName, RequestID: e.RequestID, Push: e.Push,
-				Added: e.Added, Changed: e.Changed, Removed: e.Removed,
-			}) {
+			if !each(e.ConfigEntry()) {
 				break
 			}
 		}
@@ -77,10 +71,10 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 		edits[0].UpdatedBy, app.Ago(edits[0].UpdatedAt))
 	f.Edits = edits
 	return f.WithHint("pull them, look at what changed, commit, and push again").WithRecipe(
-		p.line("pull").Flag("--base-files-only"),
+		p.Line("pull").Flag("--base-files-only"),
 		cmdline.Git("add").With("."),
-		cmdline.Git("commit", "-m", fmt.Sprintf("Pull the base files of %s", p.destination)),
-		p.line("push").Flag("--base-files-only").Flag("--no-clobber"),
+		cmdline.Git("commit", "-m", "Pull the base files of "+p.Project.String()),
+		p.Line("push").Flag("--base-files-only").Flag("--no-clobber"),
 	)
 }
 
@@ -89,7 +83,7 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 func (p *push) editsSince(
 	ctx context.Context, base string, history func(each func(wire.ConfigEntry) bool) error,
 ) (edits []failure.Edit, err error) {
-	me, err := p.hub.Whoami(ctx)
+	me, err := p.Hub.Whoami(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -106,31 +100,25 @@ func (p *push) editsSince(
 	return edits, err
 }
 
-// maxKeyed bounds of how many edits the keys are looked up, the newest.
-const maxKeyed = 20
-
-// addKeys adds to edits which keys they changed, as far as the hub has both configs.
+// addKeys adds to the newest edits which keys they changed, as far as the hub has both configs.
 func (p *push) addKeys(ctx context.Context, edits []failure.Edit) {
-	known := map[string]flat.Config{"": {}} // by revision
-	find := func(revision string) (flat.Config, error) {
-		if config, ok := known[revision]; ok {
-			return config, nil
+	const maxKeyed = 20
+	known := map[string]*flat.Config{"": {}} // by revision; nil: the hub does not have it
+	find := func(revision string) *flat.Config {
+		if _, asked := known[revision]; !asked {
+			known[revision] = nil
+			if kept, err := p.Hub.ConfigRevision(ctx, p.Project, revision); err == nil {
+				if config, err := flat.Parse(kept.Config); err == nil {
+					known[revision] = &config
+				}
+			}
 		}
-		kept, err := p.hub.ConfigRevision(ctx, p.destination, revision)
-		if err != nil {
-			return flat.Config{}, err
-		}
-		config, err := flat.Parse(kept.Config)
-		known[revision] = config
-		return config, err
+		return known[revision]
 	}
 	for i := range edits[:min(len(edits), maxKeyed)] {
-		is, err := find(edits[i].Revision)
-		if err != nil {
-			continue
-		}
-		if was, err := find(edits[i].Parent); err == nil {
-			edits[i].Keys = failure.KeysOf(flat.Diff(was, is))
+		was, is := find(edits[i].Parent), find(edits[i].Revision)
+		if was != nil && is != nil {
+			edits[i].Keys = failure.KeysOf(flat.Diff(*was, *is))
 		}
 	}
 }

@@ -93,38 +93,38 @@ a push that was interrupted or timed out.`,
 
 // check refuses flags that make no sense, alone or together.
 func (o *Options) check() error {
-	exclusive := 0
-	for _, given := range []bool{o.IfRevision.Given() || o.IfTree.Given(), o.NoClobber, o.Force} {
-		if given {
-			exclusive++
-		}
-	}
+	condition := o.IfRevision.Given() || o.IfTree.Given()
 	switch {
-	case o.Undo && (exclusive > 0 || o.Files || o.FilesOnly || o.DryRun || o.NoRecord || o.AllowEmpty ||
+	case o.Undo && (condition || o.NoClobber || o.Force || o.files() || o.DryRun || o.NoRecord || o.AllowEmpty ||
 		o.Watch || o.AllowSecrets != nil):
 		return cmdline.Usagef("--undo goes with --project alone")
-	case exclusive > 1:
+	case condition && (o.NoClobber || o.Force) || o.NoClobber && o.Force:
 		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")
 	case o.Files && o.FilesOnly:
 		return cmdline.Usagef("--base-files and --base-files-only exclude each other")
 	case o.FilesOnly && o.IfRevision.Given():
 		return cmdline.Usagef("--base-files-only sends no config, so --if-revision has no use with it: use --if-tree")
-	case o.IfTree.Given() && !o.Files && !o.FilesOnly:
+	case o.IfTree.Given() && !o.files():
 		return cmdline.Usagef("--if-tree goes with --base-files or --base-files-only")
-	case o.IfTree.Given() && o.IfTree.String() != noRevision && !tree.ValidDigest(o.IfTree.String()):
-		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q",
-			o.IfTree.String())
-	case o.Watch && !o.Files && !o.FilesOnly:
+	case o.Watch && !o.files():
 		return cmdline.Usagef("--watch goes with --base-files or --base-files-only")
 	case o.Watch && o.DryRun:
 		return cmdline.Usagef("--watch and --dry-run exclude each other")
-	case o.AllowEmpty && !o.Files && !o.FilesOnly:
+	case o.AllowEmpty && !o.files():
 		return cmdline.Usagef("--allow-empty goes with --base-files or --base-files-only")
-	case o.AllowSecrets != nil && !o.Files && !o.FilesOnly:
+	case o.AllowSecrets != nil && !o.files():
 		return cmdline.Usagef("--allow-secrets goes with --base-files or --base-files-only")
-	case o.IfRevision.Given() && o.IfRevision.String() != noRevision && !tree.ValidDigest(o.IfRevision.String()):
+	case !isDigest(o.IfTree):
+		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q",
+			o.IfTree.String())
+	case !isDigest(o.IfRevision):
 		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q",
 			o.IfRevision.String())
 	}
 	return nil
+}
+
+// isDigest reports whether a flag, if it is given, is none or a digest.
+func isDigest(o app.Optional) bool {
+	return !o.Given() || o.String() == noRevision || tree.ValidDigest(o.String())
 }

@@ -6,9 +6,7 @@ import (
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
 )
 
@@ -35,19 +33,18 @@ func (p *push) confirm(ctx context.Context, plan *Plan) error {
 func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 	question := app.IgnoredConsent(plan.Origin, plan.Project)
 	var files app.Sensitive
-	if !p.app.State().Consented(question) {
+	if !p.App.State().Consented(question) {
 		files = p.sensitive()
 	}
 	files.Secrets = p.files.Secrets(p.last, p.opts.AllowSecrets)
-	p.transfer.Hide()
-	asked, yes, err := p.app.ConfirmSensitive(ctx, p.destination.String(), files)
+	asked, yes, err := p.App.ConfirmSensitive(ctx, p.Project.String(), files)
 	if err := app.Agreed(yes, err); err != nil {
 		return err
 	}
 	p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, files.Secrets) // in a watch
 	if asked && len(files.Ignored) > 0 {
-		if err := p.app.State().Consent(question); err != nil {
-			plan.Notes = append(plan.Notes, "the answer could not be remembered: "+err.Error())
+		if err := p.App.State().Consent(question); err != nil {
+			plan.Note("the answer could not be remembered: %v", err)
 		}
 	}
 	return nil
@@ -61,33 +58,26 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error 
 		return nil
 	}
 	q := prompts.Overwrite{
-		Title: fmt.Sprintf("Overwrite the config of %s?", p.destination),
-		Facts: p.app.EnvironmentFact(p.local, plan.Origin),
+		Title: fmt.Sprintf("Overwrite the config of %s?", p.Project),
+		Facts: p.App.EnvironmentFact(p.Local, plan.Origin),
 		Yes:   "Overwrite it", Difference: *plan.Config,
 	}
-	if recorded := p.client.Project.Text; recorded != "" && recorded != p.destination.String() {
+	if recorded := p.Client.Project.Text; recorded != "" && recorded != p.Project.String() {
 		q.Facts = append(q.Facts, "Note    client.json names another project: "+recorded)
 	}
 	if current.HasConfig {
 		q.Facts = append(q.Facts, "Config  "+app.Edit(current.Edit))
 	} else {
-		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.destination), "Push it"
+		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.Project), "Push it"
 		q.Facts = append(q.Facts, "Config  none yet")
 	}
-	checked, err := p.hub.CheckConfig(ctx, p.destination, p.body, "")
-	switch {
-	case err == nil:
-		for _, note := range app.FindingNotes(checked.Findings) {
-			q.Facts = append(q.Facts, "Note    "+note)
-		}
-	case hubclient.HasCode(err, wire.CodeSettingsInvalid):
-		return err
-	} // what else is wrong, the push finds out
+	for _, note := range app.FindingNotes(plan.findings) {
+		q.Facts = append(q.Facts, "Note    "+note)
+	}
 	if again {
 		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
 	}
-	p.transfer.Hide()
-	return app.Agreed(p.app.UI.Overwrite(ctx, q))
+	return app.Agreed(p.App.UI.Overwrite(ctx, q))
 }
 
 // confirmFiles shows how the base files change, and asks where files are removed, or where
@@ -99,7 +89,7 @@ func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
 		return nil
 	}
 	q := app.FilesQuestion{
-		Title: fmt.Sprintf("Push the files of %s to %s?", p.local.Name, p.destination),
+		Title: fmt.Sprintf("Push the files of %s to %s?", p.Local.Name, p.Project),
 		Facts: []string{fmt.Sprintf("Files  %d, %s: %d added, %d changed, %d removed",
 			f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))},
 		Yes: "Push them", No: "Leave them",
@@ -123,29 +113,19 @@ func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
 	if again {
 		q.Notice = "The hub's files changed while you looked. This is the difference now:"
 	}
-	p.transfer.Hide()
-	return app.Agreed(p.app.ConfirmFiles(ctx, q))
+	return app.Agreed(p.App.ConfirmFiles(ctx, q))
 }
 
 // fileTexts reads the files that differ, on the hub and here.
 func (p *push) fileTexts(ctx context.Context, f *FilesPlan) (flat.Difference, error) {
-	from, err := app.HubTexts(ctx, p.hub, p.destination, f.stored, slices.Concat(f.Changed, f.Removed), p.transfer.Update)
-	p.transfer.Hide()
+	from, err := app.HubTexts(ctx, p.Hub, p.Project, &f.stored, slices.Concat(f.Changed, f.Removed), p.transfer.Update)
 	if err != nil {
 		return flat.Difference{}, err
 	}
-	here := map[string]bool{}
-	for _, path := range slices.Concat(f.Changed, f.Added) {
-		here[path] = true
-	}
 	var to app.FileTexts
-	blobs := p.files.Blobs()
-	defer blobs.Close()
-	for _, e := range p.files.Tree {
-		if !here[e.Path] {
-			continue
-		}
-		content, err := blobs.Open(e)
+	for _, i := range p.files.Tree.NotIn(f.stored.Files) {
+		e := p.files.Tree[i]
+		content, err := p.blobs.Open(e)
 		if err != nil {
 			return flat.Difference{}, err
 		}

@@ -1,17 +1,18 @@
 package push
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"slices"
+	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sync/errgroup"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -19,21 +20,20 @@ import (
 // Plan is what a push will do: a dry run prints it, the questions show it, and apply does it. A
 // push that neither asks nor has a condition does not find out what changes.
 type Plan struct {
-	ProjectName     string           `json:"projectName"`
-	Env             string           `json:"environment,omitzero"`
-	Project         ref.Ref          `json:"project"`
-	Origin          string           `json:"origin"`
+	app.About       `json:",inline"`
 	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
 	HasConfig       bool             `json:"hasConfig"`
 	EnrichmentCount int              `json:"enrichmentCount"`
 	Config          *flat.Difference `json:"config"`    // null: no config is sent
 	BaseFiles       *FilesPlan       `json:"baseFiles"` // null: no base files are sent
 	Authorized      bool             `json:"authorized"`
-	Notes           []string         `json:"notes"`
+	app.Noted       `json:",inline"`
 
-	current *wire.Config // that is replaced; nil: none, or the hub has exactly what is sent
-	damaged bool         // the hub's config, which cannot be compared
-	match   string       // the only revision that is replaced, "": any
+	same     *wire.ConfigWritten // what the hub would answer to the config that it has already; nil: not known
+	current  *wire.Config        // that is replaced; nil: none, or the hub has exactly what is sent
+	findings []wire.FieldError   // about what is sent, for the question
+	damaged  bool                // the hub's config, which cannot be compared
+	match    string              // the only revision that is replaced, "": any
 }
 
 // FilesPlan is what a push will do to the base files.
@@ -48,57 +48,73 @@ type FilesPlan struct {
 
 	GitIgnored []string `json:"gitIgnored"` // files of the set that git ignores
 
-	stored *wire.BaseFiles // the hub's, if they are compared
-	only   bool            // only Tree is replaced
+	upload *hubclient.Upload
+	stored wire.BaseFiles // the hub's, if they are compared
+	only   bool           // only Tree is replaced
 }
 
 // noRevision is the --if-revision of a project whose config is empty, and the --if-tree of one
 // without base files.
 const noRevision = "none"
 
-// plan finds out what the push will do. The failure of a condition is revision_changed or
-// would_undo_edits.
+// plan finds out what the push will do to the config and, at the same time, to the base files. The
+// failure of a condition is revision_changed or would_undo_edits.
 func (p *push) plan(ctx context.Context) (*Plan, error) {
-	plan := &Plan{
-		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
-	}
+	plan := &Plan{About: p.About()}
+	group, ctx := errgroup.WithContext(ctx)
 	if p.opts.config() {
-		if err := p.planConfig(ctx, plan, p.config.Revision()); err != nil {
-			return nil, err
-		}
+		group.Go(func() error { return p.planConfig(ctx, plan, p.config.Revision()) })
 	}
 	if p.opts.files() {
-		plan.Notes = append(plan.Notes, p.files.Notes...)
-		if err := p.planFiles(ctx, plan); err != nil {
-			return nil, err
-		}
+		plan.Notes = slices.Clone(p.files.Notes)
+		group.Go(func() error { return p.planFiles(ctx, plan) })
 	}
-	return plan, nil
+	return plan, group.Wait()
 }
 
 // planConfig plans for the hub's config as it is now. If its revision is have, the hub need not
 // send it.
-func (p *push) planConfig(ctx context.Context, plan *Plan, have string) error {
+func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err error) {
+	own := p.config.Revision()
+	likely := !p.opts.DryRun && have == own && p.App.SyncState().Last(plan.Origin, p.Project) == own
+	check := sync.OnceValues(func() (*wire.ConfigWritten, error) {
+		return p.Hub.CheckConfig(ctx, p.Project, p.body, "")
+	})
+	if p.asks || likely { // for the question, or because there is most probably nothing to write
+		go func() { _, _ = check() }()
+	}
 	plan.Config, plan.current, plan.match = &flat.Difference{}, nil, p.opts.IfRevision.String()
 	if plan.match == noRevision {
 		plan.match = flat.Config{}.Revision()
 	}
-	current, err := p.hub.Config(ctx, p.destination, have)
+	current, err := p.Hub.Config(ctx, p.Project, have)
 	if plan.damaged = hubclient.HasCode(err, wire.CodeDamaged); plan.damaged && p.opts.Force && !p.opts.DryRun {
 		return nil
 	}
 	if err != nil {
 		return p.explainDamaged(err)
 	}
-	own := p.config.Revision()
 	if current == nil || current.Revision == own { // perhaps since an earlier run, with the same --if-revision
 		plan.match, plan.Revision, plan.HasConfig = own, own, p.config.Len() > 0
-		return nil
+		if !p.asks && !likely {
+			return nil
+		}
+		w, err := check()
+		if err == nil && (w.Replaced == nil || w.Replaced.Revision == own) {
+			plan.same = w
+		}
+		return err
 	}
 	plan.current, plan.Revision, plan.HasConfig = current, current.Revision, current.HasConfig
 	switch {
 	case plan.match != "" && plan.match != current.Revision:
-		return p.otherRevision(current)
+		e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names",
+			p.Project)
+		if current.UpdatedBy != "" {
+			e = e.WithHint("%s wrote it %s: look at the difference before you push", current.UpdatedBy,
+				app.Ago(current.UpdatedAt))
+		}
+		return e.Try(p.dryRunLine())
 	case p.opts.NoClobber:
 		if err := p.checkClobber(ctx, current); err != nil {
 			return err
@@ -107,14 +123,17 @@ func (p *push) planConfig(ctx context.Context, plan *Plan, have string) error {
 	if p.opts.NoClobber || p.asks { // what was checked, or shown, is what is overwritten
 		plan.match = current.Revision
 	}
-	if p.asks || p.opts.DryRun {
-		diff, err := p.diff(current.Config)
-		if err != nil {
-			return err
+	if p.asks {
+		w, err := check()
+		if hubclient.HasCode(err, wire.CodeSettingsInvalid) {
+			return err // what else is wrong, the push finds out
 		}
-		plan.Config = &diff
+		plan.findings = w.Findings
 	}
-	return nil
+	if p.asks || p.opts.DryRun {
+		*plan.Config, err = p.diff(current)
+	}
+	return err
 }
 
 // explainDamaged adds to a failure to read the hub's config how to replace a damaged one. That
@@ -123,22 +142,11 @@ func (p *push) explainDamaged(err error) error {
 	if !hubclient.HasCode(err, wire.CodeDamaged) {
 		return err
 	}
-	line := p.line("push").Flag("--force")
+	line := p.Line("push").Flag("--force")
 	if p.opts.Files {
 		line = line.Flag("--base-files")
 	}
-	return failure.Of(p.hub.Fault(err)).WithHint("a push with --force replaces it").Try(line)
-}
-
-// otherRevision is the failure of --if-revision where the hub has another one.
-func (p *push) otherRevision(current *wire.Config) error {
-	e := p.refuse(wire.CodeRevisionChanged, current, "the config of %s is not the revision that --if-revision names",
-		p.destination)
-	if current.UpdatedBy != "" {
-		e.Hint = fmt.Sprintf("%s wrote it %s: look at the difference before you push", current.UpdatedBy,
-			app.Ago(current.UpdatedAt))
-	}
-	return e.Try(p.dryRunLine())
+	return failure.Of(p.Hub.Fault(err)).WithHint("a push with --force replaces it").Try(line)
 }
 
 // refuse returns a failure that says who wrote the other config, and what
@@ -146,63 +154,56 @@ func (p *push) otherRevision(current *wire.Config) error {
 func (p *push) refuse(code wire.Code, current *wire.Config, format string, args ...any) failure.Failure {
 	e := failure.New(code, format, args...)
 	e.Current = &current.Edit
-	if diff, err := p.diff(current.Config); err == nil {
+	if diff, err := p.diff(current); err == nil {
 		e.Config = &diff
 	}
 	return e
 }
 
 // diff compares the hub's config with the local one.
-func (p *push) diff(current jsontext.Value) (flat.Difference, error) {
-	config, err := p.parse(current)
+func (p *push) diff(current *wire.Config) (flat.Difference, error) {
+	config, err := p.ParseConfig(current.Config)
 	if err != nil {
 		return flat.Difference{}, err
 	}
 	return flat.Diff(config, p.config), nil
 }
 
-// parse reads a config of the hub.
-func (p *push) parse(text jsontext.Value) (flat.Config, error) {
-	config, err := flat.Parse(text)
-	if err != nil {
-		err = &hubclient.Error{Code: hubclient.CodeNotAHub, Detail: "the hub's config cannot be read: " + err.Error()}
-	}
-	return config, err
-}
-
-// planFiles plans for the hub's base files as they are now, if they decide what happens.
-func (p *push) planFiles(ctx context.Context, plan *Plan) error {
-	if err := app.KeepModes(ctx, p.hub, p.destination, p.files); err != nil {
+// planFiles plans for the hub's base files as they are now. It does not ask the hub if little
+// changed since the last push, and nothing else depends on what the hub has.
+func (p *push) planFiles(ctx context.Context, plan *Plan) (err error) {
+	if err := app.KeepModes(ctx, p.Hub, p.Project, p.files); err != nil {
 		return err
 	}
-	f := &FilesPlan{Count: len(p.files.Tree), Bytes: p.files.Bytes, Skipped: p.files.Skipped, stored: &wire.BaseFiles{}}
+	set := p.files.Set(p.blobs, p.transfer.Update, p.last)
+	set.All = p.opts.Force && !p.opts.Watch
+	f := &FilesPlan{
+		Count: len(p.files.Tree), Bytes: p.files.Bytes, Skipped: p.files.Skipped, upload: p.Hub.Upload(p.Project, set),
+	}
 	plan.BaseFiles = f
-	if !p.asks && !p.opts.DryRun && !p.opts.NoClobber && !p.opts.IfTree.Given() {
-		return nil
+	compares := p.asks || p.opts.DryRun || p.opts.NoClobber || p.opts.IfTree.Given()
+	if p.opts.DryRun { // which needs no right to write
+		view, err := p.Hub.Project(ctx, p.Project)
+		if err != nil {
+			return err
+		}
+		if view.BaseFiles != nil {
+			f.Tree = view.BaseFiles.Tree
+		}
+	} else if compares || f.upload.NeedsPlan() {
+		if f.Tree, _, err = f.upload.Plan(ctx); err != nil {
+			return err
+		}
 	}
-	view, err := p.hub.Project(ctx, p.destination)
-	if err != nil {
-		return err
-	}
-	if view.BaseFiles != nil {
-		f.Tree = view.BaseFiles.Tree
-	}
-	if f.Tree == p.files.Digest { // perhaps since an earlier run, with the same --if-tree
+	if !compares || f.Tree == p.files.Digest { // perhaps since an earlier run, with the same --if-tree
 		return nil
 	}
 	f.only = true
-	only := p.opts.IfTree.String()
-	if only == noRevision {
-		only = ""
-	}
+	present := cmp.Or(f.Tree, noRevision)
 	switch {
-	case p.opts.IfTree.Given() && only != f.Tree:
-		present := f.Tree
-		if present == "" {
-			present = noRevision
-		}
+	case p.opts.IfTree.Given() && p.opts.IfTree.String() != present:
 		return failure.New(wire.CodeRevisionChanged, "the base files of %s are not those that --if-tree names, but %s",
-			p.destination, present).
+			p.Project, present).
 			Try(p.dryRunLine().Flag("--base-files-only"))
 	case p.opts.NoClobber:
 		if err := p.checkFilesClobber(ctx, f.Tree); err != nil {
@@ -222,14 +223,14 @@ func (p *push) compareFiles(ctx context.Context, f *FilesPlan) error {
 		f.stored.Tree, f.stored.Files = f.Tree, p.last.Files()
 	}
 	if f.Tree != "" && f.stored.Files == nil {
-		set, err := p.hub.BaseFiles(ctx, p.destination)
+		set, err := p.Hub.BaseFiles(ctx, p.Project)
 		if err != nil {
 			return err
 		}
-		if set == nil { // they are gone since
-			set = &wire.BaseFiles{}
+		if f.stored = (wire.BaseFiles{}); set != nil { // nil: they are gone since
+			f.stored = *set
 		}
-		f.stored, f.Tree = set, set.Tree
+		f.Tree = f.stored.Tree
 	}
 	d := tree.Diff(f.stored.Files, p.files.Tree)
 	f.Added, f.Changed, f.Removed = d.Added, d.Changed, d.Removed
@@ -245,41 +246,38 @@ func (p *push) dryRun(ctx context.Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits, err := p.hub.Limits(ctx)
+	limits, err := p.Hub.Limits(ctx)
 	if err != nil && !app.IsNotFound(err) { // not every hub publishes its limits
 		return nil, err
 	}
-	me, err := p.hub.Whoami(ctx)
+	me, err := p.Hub.Whoami(ctx)
 	if err != nil {
 		return nil, err
 	}
-	plan.Authorized = me.WritesTo(p.destination) && me.Has(wire.ScopeWriteConfig)
+	plan.Authorized = me.WritesTo(p.Project) && me.Has(wire.ScopeWriteConfig)
 	if p.opts.config() {
 		plan.EnrichmentCount = p.config.EnrichmentCount()
-		if err := p.checkConfig(ctx, plan, limits); err != nil {
-			return nil, err
-		}
+		err = p.checkConfig(ctx, plan, limits)
 	} else {
-		current, err := p.hub.Config(ctx, p.destination, "")
-		if err != nil {
-			return nil, p.explainDamaged(err)
+		var current *wire.Config
+		if current, err = p.Hub.Config(ctx, p.Project, ""); err == nil {
+			plan.Revision, plan.HasConfig = current.Revision, current.HasConfig
 		}
-		plan.Revision, plan.HasConfig = current.Revision, current.HasConfig
+		err = p.explainDamaged(err)
 	}
-	if p.files == nil {
-		return plan, nil
+	if err != nil || p.files == nil {
+		return plan, err
 	}
 	if err := basefiles.CheckLimits(p.files.Tree, limits); err != nil {
-		return nil, failure.New(wire.CodeTooLarge, "%s would not take the base files: %w", p.hub.Origin(), err)
+		return nil, failure.New(wire.CodeTooLarge, "%s would not take the base files: %w", plan.Origin, err)
 	}
 	sensitive := p.sensitive()
 	plan.BaseFiles.GitIgnored = sensitive.Ignored
 	if note := sensitive.Note("base file", "base files", app.SeeToolignore); note != "" {
-		plan.Notes = append(plan.Notes, note)
+		plan.Note("%s", note)
 	}
-	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
-	if err := app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine()); err != nil {
-		plan.Notes = append(plan.Notes, err.Error()+", which a pipeline refuses without --allow-secrets")
+	if err := p.refuseSecrets(); err != nil {
+		plan.Note("%v, which a pipeline refuses without --allow-secrets", err)
 	}
 	return plan, nil
 }
@@ -288,16 +286,15 @@ func (p *push) dryRun(ctx context.Context) (*Plan, error) {
 // it, only the hub's limits are checked.
 func (p *push) checkConfig(ctx context.Context, plan *Plan, limits wire.Limits) error {
 	if plan.Authorized {
-		checked, err := p.hub.CheckConfig(ctx, p.destination, p.body, "")
+		checked, err := p.Hub.CheckConfig(ctx, p.Project, p.body, "")
 		if err == nil {
-			plan.Notes = append(plan.Notes, app.FindingNotes(checked.Findings)...)
-			plan.Notes = append(plan.Notes, p.app.WithdrawnNotes(checked)...)
+			plan.Notes = slices.Concat(plan.Notes, app.FindingNotes(checked.Findings), p.App.WithdrawnNotes(checked))
 		}
 		return err
 	}
 	err := p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
 	if err != nil {
-		return failure.New(wire.CodeTooLarge, "%s would not take it: %w", p.hub.Origin(), err)
+		return failure.New(wire.CodeTooLarge, "%s would not take it: %w", plan.Origin, err)
 	}
 	return nil
 }

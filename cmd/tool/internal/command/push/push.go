@@ -6,41 +6,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
 )
 
-// push is one push: prepare fills it from local files, and the methods after that ask the hub.
+// push is one push: prepare fills it from local files, plan asks the hub, and apply writes to it.
 type push struct {
-	app      *app.App
-	local    *workspace.Project
+	app.Target
 	opts     Options
 	asks     bool // before something of others is overwritten, and before sensitive files are pushed
 	transfer prompts.Transfer
 
-	client      *workspace.Client
-	destination ref.Ref
-	hub         *identity.Hub
-	config      flat.Config
-	body        wire.PutConfig
-	files       *app.Files
-	last        tree.Base            // the base files that were last pushed or pulled
-	sensitive   func() app.Sensitive // waits for what is known of the files
+	config    flat.Config
+	body      wire.PutConfig
+	files     *app.Files
+	blobs     *basefiles.Blobs
+	last      tree.Base            // the base files that were last pushed or pulled
+	sensitive func() app.Sensitive // waits for what is known of the files
 
-	done      failure.Effects
 	ambiguous bool // a config may have been replaced
 	replaced  bool // a config was replaced
+}
+
+func newPush(a *app.App, local *workspace.Project, o Options) *push {
+	p := &push{
+		Target: app.Target{App: a, Local: local, Given: o.Project, Writes: !o.DryRun},
+		opts:   o, transfer: a.Progress(), asks: !a.Strict() && !o.Force && !o.Undo && !o.DryRun,
+	}
+	if o.DryRun {
+		p.transfer = app.NoTransfer{}
+	}
+	return p
 }
 
 // Run pushes the local project called name, or the only one.
@@ -49,85 +56,65 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	if err != nil {
 		return failure.Doing(err, name, "%s", strings.TrimSpace("push "+name))
 	}
-	p := &push{app: a, local: local, opts: o, transfer: a.Progress(),
-		asks: !a.Strict() && !o.Force && !o.Undo && !o.DryRun}
+	p := newPush(a, local, o)
+	var r app.Result
 	switch {
 	case o.Watch:
 		return p.watch(ctx)
 	case o.DryRun:
-		p.transfer = app.NoTransfer{}
-		plan, err := p.dryRun(ctx)
-		if err != nil {
-			return p.doing(p.fail(err), "push")
-		}
-		return a.Print("planned", plan, plan.text)
+		r, err = p.dryRun(ctx)
 	case o.Undo:
-		r, err := p.undo(ctx)
-		if err != nil {
-			return p.doing(p.fail(err), "undo the push of")
-		}
-		return a.Print("pushed", r, r.text)
+		r, err = p.undo(ctx)
+	default:
+		r, err = p.push(ctx)
 	}
-	r, err := p.push(ctx)
 	p.transfer.Hide()
 	if err != nil {
-		return p.doing(err, "push")
+		return p.fail(err)
 	}
-	return a.Print("pushed", r, r.text)
-}
-
-// doing says what failed, such as: push web to @acme/web.
-func (p *push) doing(err error, what string) error {
-	what += " " + p.local.Name
-	if to := app.DestinationOf(err); to != "" {
-		what += " to " + to
-	}
-	return failure.Doing(err, p.local.Name, "%s", what)
+	return a.Show(r)
 }
 
 // push plans, asks, and does what was planned.
-func (p *push) push(ctx context.Context) (r *Result, err error) {
-	if err = p.prepare(ctx); err != nil {
-		return nil, p.fail(err)
+func (p *push) push(ctx context.Context) (*Result, error) {
+	if err := p.prepare(ctx); err != nil {
+		return nil, err
 	}
-	defer p.hub.CloseIdle() // a watch has one for each push
+	defer p.close()
 	plan, err := p.plan(ctx)
-	if err == nil {
-		err = p.confirm(ctx, plan)
-	}
-	if err == nil {
-		r, err = p.apply(ctx, plan)
-	}
 	if err != nil {
-		return nil, p.fail(err)
+		return nil, err
 	}
-	return r, nil
+	if err := p.confirm(ctx, plan); err != nil {
+		return nil, err
+	}
+	return p.apply(ctx, plan)
 }
 
 // prepare does all that needs no answer of the hub. Failures come in the order of
 // their stages: read, destination, then the token's.
 func (p *push) prepare(ctx context.Context) (err error) {
-	if p.client, err = p.app.ReadClient(p.local); err == nil && p.opts.config() {
-		p.config, p.body, err = app.ReadConfig(p.client)
+	if p.Client, err = p.App.ReadClient(p.Local); err == nil && p.opts.config() {
+		p.config, p.body, err = app.ReadConfig(p.Client)
 	}
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	// Files take their time: a connection to a hub that is far is opened meanwhile.
 	hubErr := p.findHub(ctx)
 	if p.opts.files() {
-		if p.files, err = p.app.ChooseFiles(ctx, p.local, p.client, p.fileOptions()); err != nil {
+		if p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, p.fileOptions()); err != nil {
 			return failure.At(app.StageRead, err)
 		}
 	}
 	if hubErr != nil {
 		return hubErr
 	}
-	p.hub.BeginPush()
+	p.Hub.BeginPush()
 	if p.files == nil {
 		return nil
 	}
-	p.last = p.app.SyncState().LastFiles(p.hub.Origin(), p.destination)
+	p.blobs = p.files.Blobs()
+	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
 	known := p.last
 	if p.opts.DryRun { // lists all files that git ignores
 		known = tree.Base{}
@@ -136,8 +123,7 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	if p.asks || p.opts.DryRun {
 		return nil
 	}
-	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
-	return failure.At(app.StageRead, app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine()))
+	return failure.At(app.StageRead, p.refuseSecrets())
 }
 
 func (p *push) fileOptions() app.FileOptions {
@@ -146,23 +132,36 @@ func (p *push) fileOptions() app.FileOptions {
 
 // findHub resolves the destination of the push and connects to its hub.
 func (p *push) findHub(ctx context.Context) (err error) {
-	if p.destination, err = app.Destination(p.local, p.client, p.opts.Project.Value); err != nil {
+	if p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value); err != nil {
 		e := failure.Of(err)
 		if e.Code == failure.CodeNoDestination {
 			e = e.WithHint("name it with --project, as @account/slug, or create one").
-				Try(cmdline.Tool("project", "create").With(p.local.NewSlug()).Flag("--from", p.local.Name))
+				Try(cmdline.Tool("project", "create").With(p.Local.NewSlug()).Flag("--from", p.Local.Name))
 		}
 		return failure.At(app.StageDestination, e)
 	}
-	p.hub, err = p.app.ConnectTo(ctx, !p.opts.DryRun)
+	p.Hub, err = p.App.ConnectTo(ctx, p.Writes)
 	return failure.At(app.StagePush, err)
+}
+
+// refuseSecrets refuses files that hold secrets, without those that this machine has pushed there.
+func (p *push) refuseSecrets() error {
+	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
+	return app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine())
+}
+
+// close ends what is left open: a watch has many pushes.
+func (p *push) close() {
+	p.Hub.CloseIdle()
+	if p.blobs != nil {
+		p.blobs.Close()
+	}
 }
 
 // apply does what was planned, and records what is in step then.
 func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
-	r := &Result{ProjectName: plan.ProjectName, Env: plan.Env, Project: plan.Project, Origin: plan.Origin,
-		Notes: plan.Notes}
-	base := workspace.Pulled{Project: p.destination}
+	r := &Result{About: plan.About, Noted: plan.Noted}
+	base := workspace.Pulled{Project: p.Project}
 	if p.opts.config() {
 		written, err := p.writeConfig(ctx, plan)
 		if err != nil {
@@ -174,15 +173,11 @@ func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
 	if p.opts.files() {
 		written, err := p.writeFiles(ctx, plan)
 		if err != nil {
-			p.app.RecordSync(plan.Origin, base, nil)
+			p.App.RecordSync(plan.Origin, base, nil)
 			return nil, err
 		}
 		p.wroteFiles(r, written)
 		base.Tree = p.files.Digest
-		if note := p.sensitive().Note("added or changed base file", "added or changed base files",
-			app.SeeToolignore); note != "" {
-			r.Notes = append(r.Notes, note)
-		}
 	}
 	return r, p.record(r, base)
 }
@@ -191,18 +186,18 @@ func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
 // hub's config or base files changed meanwhile.
 const maxReplans = 10
 
-// writeConfig replaces the config. If it changed since it was planned, that part is planned and
-// asked about again.
+// writeConfig replaces the config, unless the plan has found that it is the hub's. If it changed
+// since it was planned, that part is planned and asked about again.
 func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten, error) {
 	refused := "none"
-	for replans := 0; ; replans++ {
-		written, err := p.hub.PutConfig(ctx, p.destination, p.body, plan.match)
+	for replans := 0; plan.same == nil; replans++ {
+		written, err := p.Hub.PutConfig(ctx, p.Project, p.body, plan.match)
 		p.ambiguous = err != nil && !hubclient.NotApplied(err) && plan.current != nil && plan.current.HasConfig
 		if !hubclient.HasCode(err, wire.CodeRevisionChanged) || p.opts.IfRevision.Given() {
 			return written, err
 		}
 		if plan.match == refused || !p.asks && replans == maxReplans {
-			return nil, failure.Of(p.hub.Fault(err)).
+			return nil, failure.Of(p.Hub.Fault(err)).
 				WithHint("the hub refuses the revision that it says it has, or its config changes all the time: try again later")
 		}
 		refused = plan.match
@@ -213,16 +208,19 @@ func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten
 			return nil, err
 		}
 	}
+	return plan.same, nil
 }
 
 // wroteConfig notes the hub's answer in the result.
 func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
-	p.done.ConfigWritten = true
+	p.Done.ConfigWritten = true
 	if plan.damaged {
-		r.Notes = append(r.Notes, "the hub's config was damaged, and was replaced")
+		r.Note("the hub's config was damaged, and was replaced")
 	}
-	replaced := w.Replaced
-	if before := plan.current; lost(w, before) {
+	replaced, before := w.Replaced, plan.current
+	if before != nil && before.HasConfig && before.Revision != w.Revision &&
+		(replaced == nil || len(replaced.Config) == 0 || replaced.Revision == w.Revision) {
+		// The response with what was replaced was lost: this is the one of another attempt.
 		replaced = &wire.Replaced{Config: before.Config, Edit: before.Edit}
 	}
 	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
@@ -233,37 +231,26 @@ func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
 	}
 	switch {
 	case !r.ConfigChanged:
-		r.Notes = append(r.Notes, "the hub held exactly this config already")
+		r.Note("the hub held exactly this config already")
 	case r.OverwroteExistingConfig:
-		r.Notes = append(r.Notes, "the existing config was replaced")
+		r.Note("the existing config was replaced")
 	}
-	r.Notes = append(r.Notes, app.FindingNotes(w.Findings)...)
-	r.Notes = append(r.Notes, p.app.WithdrawnNotes(w)...)
+	r.Notes = slices.Concat(r.Notes, app.FindingNotes(w.Findings), p.App.WithdrawnNotes(w))
 	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
 		p.replaced = true
-		r.Notes = append(r.Notes, fmt.Sprintf("the previous config (%s) is saved; to restore it: %s",
-			editText(replaced.Edit), p.app.CommandText(p.undoLine())))
+		r.Note("the previous config (%s) is saved; to restore it: %s", editText(replaced.Edit), p.undoText())
 	}
-}
-
-// lost reports that the answer which told what was replaced never came: w is that
-// of another attempt, which found what the first had written.
-func lost(w *wire.ConfigWritten, before *wire.Config) bool {
-	return before != nil && before.HasConfig && before.Revision != w.Revision &&
-		(w.Replaced == nil || len(w.Replaced.Config) == 0 || w.Replaced.Revision == w.Revision)
 }
 
 // writeFiles replaces the base files. If they are not those any more that were planned for, they
 // are planned and asked about again.
 func (p *push) writeFiles(ctx context.Context, plan *Plan) (*wire.BaseFilesWritten, error) {
 	for replans := 1; ; replans++ {
-		w, err := p.files.Send(p.transfer.Update, p.last, func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
-			if plan.BaseFiles.only {
-				return p.hub.ReplaceBaseFiles(ctx, p.destination, files, plan.BaseFiles.Tree)
-			}
-			files.All = p.opts.Force && !p.opts.Watch
-			return p.hub.PutBaseFiles(ctx, p.destination, files)
-		})
+		f := plan.BaseFiles
+		if f.only {
+			f.upload.Replace(f.Tree)
+		}
+		w, err := f.upload.Put(ctx)
 		if err == nil || replans > maxReplans || !hubclient.HasCode(err, wire.CodeRevisionChanged, wire.CodeSetExists) {
 			return w, err
 		}
@@ -278,20 +265,23 @@ func (p *push) writeFiles(ctx context.Context, plan *Plan) (*wire.BaseFilesWritt
 
 // wroteFiles notes the hub's answer in the result.
 func (p *push) wroteFiles(r *Result, w *wire.BaseFilesWritten) {
-	p.done.BaseFilesWritten = true
+	p.Done.BaseFilesWritten = true
 	r.BaseFilesPushed = w.BaseFilesPushed
 	r.FilesResult = &FilesResult{
 		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
 		Skipped: p.files.Links + p.files.Others, Bytes: w.BytesReceived,
 	}
-	if w.Changed+w.Removed == 0 {
-		return
+	switch {
+	case w.Changed+w.Removed == 0:
+	case p.replaced:
+		r.Note("the hub keeps the replaced base files; the same command restores them")
+	default:
+		r.Note("the hub keeps the replaced base files; to restore them: %s", p.undoText())
 	}
-	note := "the hub keeps the replaced base files; the same command restores them"
-	if !p.replaced {
-		note = "the hub keeps the replaced base files; to restore them: " + p.app.CommandText(p.undoLine())
+	ignored := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore)
+	if ignored != "" {
+		r.Note("%s", ignored)
 	}
-	r.Notes = append(r.Notes, note)
 }
 
 // record records what is in step now, and in client.json the destination, if it was given.
@@ -300,81 +290,83 @@ func (p *push) record(r *Result, base workspace.Pulled) error {
 	if p.files != nil {
 		files = p.files.Tree
 	}
+	p.App.RecordSync(r.Origin, base, files)
 	if p.opts.NoRecord {
-		p.app.RecordSync(r.Origin, base, files)
 		return nil
 	}
-	if p.opts.Project.Given() {
-		former := p.client.Project.Text
-		changed, err := p.client.Record("project", p.destination.String())
+	if p.Given.Given() {
+		former := p.Client.Project.Text
+		changed, err := p.Client.Record("project", p.Project.String())
 		if err != nil {
-			p.app.RecordSync(r.Origin, base, files)
 			e := failure.Of(err)
 			return e.WithHint("the push went through; %s", e.Hint)
 		}
-		p.done.RemoteWritten, r.RemoteWritten = changed, changed
+		p.Done.RemoteWritten, r.RemoteWritten = changed, changed
 		if former != "" {
 			former = " (was " + former + ")"
 		}
 		if changed {
-			r.Notes = append(r.Notes, "the destination was recorded in "+p.local.ClientPath()+former)
+			r.Note("the destination was recorded in %s%s", p.Local.ClientPath(), former)
 		}
 	}
-	notes, err := p.app.Record(p.local, r.Origin, base, files)
-	r.Notes = append(r.Notes, notes...)
+	err := p.Local.RecordPulled(r.Origin, base)
+	r.Notes = append(r.Notes, p.App.RecordHub(p.Local, r.Origin)...)
 	if err != nil { // a pipeline may push from files that it cannot write
-		r.Notes = append(r.Notes, "the revision could not be recorded: "+err.Error())
+		r.Note("the revision could not be recorded: %v", err)
 	}
 	return nil
 }
 
-// fail adds to a failure the next command, and what had happened by then.
+// fail says what failed, such as: push web to @acme/web. It adds what had happened by then, and the
+// next command.
 func (p *push) fail(err error) error {
-	e := app.Explain(p.hub, err).At(app.StagePush).About(p.destination, p.done)
+	e := app.Explain(p.Hub, err).At(app.StagePush).About(p.Project, p.Done)
+	e.Local, e.Action = p.Local.Name, "push "+p.Local.Name
+	if p.opts.Undo {
+		e.Action = "undo the push of " + p.Local.Name
+	}
+	if to := p.Project.String(); to != "" {
+		e.Action += " to " + to
+	}
 	switch {
-	case p.hub == nil:
+	case p.Hub == nil:
 	case e.Code == wire.CodeNotFound:
-		e.Reason = fmt.Errorf("there is no project %s on %s", p.destination, p.hub.Origin())
+		e.Reason = fmt.Errorf("there is no project %s on %s", p.Project, p.Hub.Origin())
 		if !app.IsDeleted(err) {
 			e.Hint = "push only updates: create it first"
 		}
-		create := cmdline.Tool("project", "create").With(p.destination.String()).Flag("--from", p.local.Name)
-		e = e.WithRecipe(app.OrRestore(err, p.destination, create))
+		create := cmdline.Tool("project", "create").With(p.Project.String()).Flag("--from", p.Local.Name)
+		e = e.WithRecipe(app.OrRestore(err, p.Project, create))
 	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.Given():
 		e = e.Try(p.dryRunLine())
 	case p.ambiguous:
-		e.Hint = fmt.Sprintf("the push may have been applied, see %s; if so, to restore the previous config: %s",
-			p.app.CommandText(p.line("log")), p.app.CommandText(p.undoLine()))
-	case p.done.ConfigWritten && p.opts.Files && !p.done.BaseFilesWritten:
+		e = e.WithHint("the push may have been applied, see %s; if so, to restore the previous config: %s",
+			p.App.CommandText(p.Line("log")), p.undoText())
+	case p.Done.ConfigWritten && p.opts.Files && !p.Done.BaseFilesWritten:
 		e.Hint = "the config was written, the base files were not"
 		if hubclient.Unsettled(err) || errors.As(err, new(*hubclient.Error)) && !hubclient.NotApplied(err) {
 			e.Hint = "the config was written, and the base files may have been"
 		}
 		if p.replaced {
-			e.Hint += "; to restore the previous config: " + p.app.CommandText(p.undoLine())
+			e.Hint += "; to restore the previous config: " + p.undoText()
 		}
 		if !app.IsInterrupted(err) {
-			e.Recipe = []cmdline.Line{p.line("push").Flag("--base-files-only")}
+			e = e.WithRecipe(p.Line("push").Flag("--base-files-only"))
 		}
 	}
 	return e
 }
 
-// line is a command about the local project and the same hub project.
-func (p *push) line(command string) cmdline.Line {
-	return app.LineFor(command, p.local, p.opts.Project, p.destination)
-}
-
-// undoLine is the command that undoes the push.
-func (p *push) undoLine() cmdline.Line { return p.line("push").Flag("--undo") }
+// undoText is the command that undoes the push.
+func (p *push) undoText() string { return p.App.CommandText(p.Line("push").Flag("--undo")) }
 
 // dryRunLine is the command that shows what a push would change.
-func (p *push) dryRunLine() cmdline.Line { return p.line("push").Flag("--dry-run") }
+func (p *push) dryRunLine() cmdline.Line { return p.Line("push").Flag("--dry-run") }
 
 // filesLine is the command that pushes the same base files.
 func (p *push) filesLine() cmdline.Line {
 	if p.opts.FilesOnly {
-		return p.line("push").Flag("--base-files-only")
+		return p.Line("push").Flag("--base-files-only")
 	}
-	return p.line("push").Flag("--base-files")
+	return p.Line("push").Flag("--base-files")
 }

@@ -1,26 +1,24 @@
 package push
 
 import (
+	"cmp"
+
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
 // Result is a push that went through.
 type Result struct {
-	ProjectName             string     `json:"projectName"`
-	Env                     string     `json:"environment,omitzero"`
-	Project                 ref.Ref    `json:"project"`
-	Origin                  string     `json:"origin"`
+	app.About               `json:",inline"`
 	EnrichmentCount         int        `json:"enrichmentCount"`
 	OverwroteExistingConfig bool       `json:"overwroteExistingConfig"`
 	RemoteWritten           bool       `json:"remoteWritten"`
-	Revision                string     `json:"revision,omitzero"`
+	Revision                string     `json:"revision,omitzero"` // "": no config was written
 	ConfigChanged           bool       `json:"configChanged"`
 	Replaced                *wire.Edit `json:"replaced"`
 	BaseFilesPushed         int        `json:"baseFilesPushed"`
 	*FilesResult            `json:",inline"`
-	Notes                   []string `json:"notes"`
+	app.Noted               `json:",inline"`
 
 	undone bool // it is the undo of a push
 }
@@ -35,50 +33,49 @@ type FilesResult struct {
 	Bytes    int64 `json:"baseFilesBytesSent"`
 }
 
-// text prints the result of a push, or of its undo.
-func (r *Result) text(w *app.Printer) {
+// Kind returns the type of the JSON document.
+func (*Result) Kind() string { return "pushed" }
+
+// Effect says what was done.
+func (*Result) Effect() string { return "the push went through" }
+
+// Text prints the result of a push, or of its undo.
+func (r *Result) Text(w *app.Printer) {
 	f, sent := r.FilesResult, ""
 	switch {
 	case !r.undone:
-		w.Line("Pushed %s to %s", r.ProjectName, r.Project)
+		w.Head("Pushed %s to %s", r.ProjectName, r.Project)
 		if f != nil {
 			sent = "; " + app.Bytes(f.Bytes) + " sent"
 		}
 	case f == nil:
-		w.Line("Restored the config of %s", r.Project)
+		w.Head("Restored the config of %s", r.Project)
 	case r.Revision == "":
-		w.Line("Restored the base files of %s", r.Project)
+		w.Head("Restored the base files of %s", r.Project)
 	default:
-		w.Line("Restored the config and base files of %s", r.Project)
+		w.Head("Restored the config and base files of %s", r.Project)
 	}
-	w.Environment(r.Env)
-	w.Field("origin", "%s", r.Origin)
-	if r.Revision != "" { // else no config was written
+	if r.Revision != "" {
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
 	if f != nil {
 		w.Field("base files", "%d (%d added, %d changed, %d removed%s)", r.BaseFilesPushed, f.Added, f.Changed,
 			f.Removed, sent)
 	}
-	w.Notes(r.Notes)
 }
 
-// changesNothing reports that the hub has already what would be pushed.
-func (r *Plan) changesNothing() bool {
-	return (r.Config == nil || r.Config.Empty()) && (r.BaseFiles == nil || r.BaseFiles.unchanged())
-}
+// Kind returns the type of the JSON document.
+func (*Plan) Kind() string { return "planned" }
 
-func (f *FilesPlan) unchanged() bool { return len(f.Added)+len(f.Changed)+len(f.Removed) == 0 }
-
-// text prints what a push would do.
-func (r *Plan) text(w *app.Printer) {
-	if r.changesNothing() {
-		w.Line("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
+// Text prints what a push would do.
+func (r *Plan) Text(w *app.Printer) {
+	f := cmp.Or(r.BaseFiles, &FilesPlan{})
+	changesFiles := len(f.Added)+len(f.Changed)+len(f.Removed) > 0
+	if changesFiles || r.Config != nil && !r.Config.Empty() {
+		w.Head("Pushing %s to %s would change:", r.ProjectName, r.Project)
 	} else {
-		w.Line("Pushing %s to %s would change:", r.ProjectName, r.Project)
+		w.Head("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
 	}
-	w.Environment(r.Env)
-	w.Field("origin", "%s", r.Origin)
 	if r.Config != nil {
 		w.Field("config", "%s", app.DifferenceSummary(*r.Config))
 		for _, line := range app.DifferenceLines(*r.Config) {
@@ -86,10 +83,10 @@ func (r *Plan) text(w *app.Printer) {
 		}
 		w.Field("enrichments", "%d", r.EnrichmentCount)
 	}
-	if f := r.BaseFiles; f != nil {
+	if r.BaseFiles != nil {
 		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added),
 			len(f.Changed), len(f.Removed))
-		if f.Tree != "" && !f.unchanged() {
+		if f.Tree != "" && changesFiles {
 			w.Field("", "replacing %s", f.Tree)
 		}
 		w.Paths("+", f.Added, f.GitIgnored)
@@ -110,5 +107,4 @@ func (r *Plan) text(w *app.Printer) {
 	if !r.Authorized {
 		w.Line("  note: this token may not push there")
 	}
-	w.Notes(r.Notes)
 }

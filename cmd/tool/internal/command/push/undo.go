@@ -18,113 +18,97 @@ func (p *push) undo(ctx context.Context) (*Result, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	last, err := p.lastPush(ctx)
+	last, err := p.Hub.LastEdit(ctx, p.Project)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{
-		ProjectName: p.local.Name, Env: p.local.Env, Project: p.destination, Origin: p.hub.Origin(), Notes: []string{},
-		undone: true,
-	}
-	if err := p.restore(ctx, r, last); hubclient.HasCode(err, wire.CodeRevisionChanged) {
-		return nil, failure.Of(p.hub.Fault(err)).Try(p.line("log"))
-	} else if err != nil {
+	me, err := p.Hub.Whoami(ctx)
+	if err != nil {
 		return nil, err
 	}
-	r.Notes = append(r.Notes, "local files stay as they are, and a push would send them again")
+	switch edit := last.Edit(); {
+	case edit.UpdatedBy == "":
+		return nil, failure.New(failure.CodeNothingKept, "the last edit of %s replaced nothing", p.Project).At(app.StageRead)
+	case edit.UpdatedBy != me.Name() || edit.UpdatedVia != wire.ViaPush:
+		f := failure.New(wire.CodeRevisionChanged, "the last edit of %s is not a push of yours", p.Project).
+			WithHint("%s made it %s through %s; nothing was changed",
+				edit.UpdatedBy, app.Ago(edit.UpdatedAt), edit.UpdatedVia.Phrase()).
+			Try(p.Line("log"))
+		f.Current = &edit
+		return nil, f
+	}
+	r := &Result{About: p.About(), undone: true}
+	if last.Config != nil {
+		err = p.restoreConfig(ctx, r, last.Config)
+	}
+	if err == nil && last.BaseFiles != nil {
+		err = p.restoreFiles(ctx, r, last.BaseFiles)
+	}
+	if hubclient.HasCode(err, wire.CodeRevisionChanged) {
+		return nil, failure.Of(p.Hub.Fault(err)).Try(p.Line("log"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Note("local files stay as they are, and a push would send them again")
 	p.recordRestored(r, last)
 	return r, nil
 }
 
-// lastPush returns the last edit of the project, if that is a push of the caller which replaced
-// something.
-func (p *push) lastPush(ctx context.Context) (hubclient.LastEdit, error) {
-	last, err := p.hub.LastEdit(ctx, p.destination)
+// restoreConfig makes the config that an edit replaced the present one.
+func (p *push) restoreConfig(ctx context.Context, r *Result, edit *wire.ConfigEntry) error {
+	former, err := p.Hub.ConfigRevision(ctx, p.Project, edit.Parent)
 	if err != nil {
-		return last, err
+		return err
 	}
-	me, err := p.hub.Whoami(ctx)
+	config, err := p.ParseConfig(former.Config)
 	if err != nil {
-		return last, err
+		return err
 	}
-	if last.Config != nil && last.Config.Parent == "" {
-		last.Config = nil
+	w, err := p.Hub.RestoreConfig(ctx, p.Project, wire.PutConfig{Settings: config.Unfold()}, edit.Revision)
+	if err != nil {
+		return err
 	}
-	if last.BaseFiles != nil && last.BaseFiles.Parent == "" {
-		last.BaseFiles = nil
-	}
-	switch edit := last.Edit(); {
-	case edit.UpdatedBy == "":
-		return last, failure.At(app.StageRead, failure.New(failure.CodeNothingKept,
-			"the last edit of %s replaced nothing", p.destination))
-	case edit.UpdatedBy != me.Name() || edit.UpdatedVia != wire.ViaPush:
-		f := failure.New(wire.CodeRevisionChanged, "the last edit of %s is not a push of yours", p.destination).
-			WithHint("%s made it %s through %s; nothing was changed",
-				edit.UpdatedBy, app.Ago(edit.UpdatedAt), edit.UpdatedVia.Phrase()).
-			Try(p.line("log"))
-		f.Current = &edit
-		return last, f
-	}
-	return last, nil
+	p.Done.ConfigWritten = true
+	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
+	r.OverwroteExistingConfig, r.ConfigChanged, r.Replaced = w.OverwroteExistingConfig, true, &edit.Edit
+	r.Note("the config from before the push (%s) is restored", editText(former.Edit))
+	return nil
 }
 
-// restore makes what the last edit replaced the present config and the present base files.
-func (p *push) restore(ctx context.Context, r *Result, last hubclient.LastEdit) error {
-	if last.Config != nil {
-		former, err := p.hub.ConfigRevision(ctx, p.destination, last.Config.Parent)
-		if err != nil {
-			return err
-		}
-		config, err := p.parse(former.Config)
-		if err != nil {
-			return err
-		}
-		w, err := p.hub.RestoreConfig(ctx, p.destination, wire.PutConfig{Settings: config.Unfold()}, last.Config.Revision)
-		if err != nil {
-			return err
-		}
-		p.done.ConfigWritten = true
-		r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
-		r.OverwroteExistingConfig, r.ConfigChanged, r.Replaced = w.OverwroteExistingConfig, true, &last.Config.Edit
-		r.Notes = append(r.Notes, fmt.Sprintf("the config from before the push (%s) is restored", editText(former.Edit)))
+// restoreFiles makes the base files that an edit replaced the present ones.
+func (p *push) restoreFiles(ctx context.Context, r *Result, edit *wire.BaseFilesEntry) error {
+	w, err := p.Hub.RestoreBaseFiles(ctx, p.Project, edit.Parent, edit.Tree)
+	if err != nil {
+		return err
 	}
-	if last.BaseFiles != nil {
-		w, err := p.hub.RestoreBaseFiles(ctx, p.destination, last.BaseFiles.Parent, last.BaseFiles.Tree)
-		if err != nil {
-			return err
-		}
-		p.done.BaseFilesWritten = true
-		r.BaseFilesPushed = w.BaseFilesPushed
-		r.FilesResult = &FilesResult{Added: w.Added, Changed: w.Changed, Removed: w.Removed}
-		r.Notes = append(r.Notes, fmt.Sprintf("the base files from before the push (%s) are restored",
-			app.ShortRevision(last.BaseFiles.Parent)))
-	}
+	p.Done.BaseFilesWritten = true
+	r.BaseFilesPushed = w.BaseFilesPushed
+	r.FilesResult = &FilesResult{Added: w.Added, Changed: w.Changed, Removed: w.Removed}
+	r.Note("the base files from before the push (%s) are restored", app.ShortRevision(edit.Parent))
 	return nil
 }
 
 // recordRestored records what was restored in pulled.json, if that has what the push wrote: else
 // the restore would count there as an edit by others.
 func (p *push) recordRestored(r *Result, last hubclient.LastEdit) {
-	restored := workspace.Pulled{Project: p.destination}
 	if last.Config != nil {
-		p.app.SyncState().Save(p.hub.Origin(), p.destination, r.Revision)
+		p.App.SyncState().Save(r.Origin, p.Project, r.Revision)
 	}
-	bases, err := p.local.Bases()
-	if err != nil {
+	bases, err := p.Local.Bases()
+	base := bases.Of(r.Origin, p.Project)
+	if err != nil || base == nil {
 		return
 	}
-	base := bases.Of(p.hub.Origin(), p.destination)
-	if base == nil {
-		return
-	}
+	restored := workspace.Pulled{Project: p.Project}
 	if last.Config != nil && base.Revision == last.Config.Revision {
 		restored.Revision = r.Revision
 	}
 	if last.BaseFiles != nil && base.Tree == last.BaseFiles.Tree {
 		restored.Tree = last.BaseFiles.Parent
 	}
-	if err := p.local.RecordPulled(p.hub.Origin(), restored); err != nil {
-		r.Notes = append(r.Notes, "the revision could not be recorded: "+err.Error())
+	if err := p.Local.RecordPulled(r.Origin, restored); err != nil {
+		r.Note("the revision could not be recorded: %v", err)
 	}
 }
 

@@ -2,7 +2,9 @@ package push
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -25,52 +27,13 @@ const (
 
 // watch is a push that goes on with each change of the base files.
 type watch struct {
-	first    *push // before the first change
+	*push    // the first one, before the first change
 	watcher  *watcher.Watcher
+	sent     sent   // by the last push
 	reported string // the failure that was printed last
 
-	pushes, files int // that changed something, and how many files
-	bytes         int64
-}
-
-// watch pushes, and then pushes the base files at each change of them, until ctx ends
-// or a push fails for a reason that does not pass.
-func (p *push) watch(ctx context.Context) error {
-	w := &watch{first: p, watcher: watcher.New(p.app.Warn)}
-	defer w.watcher.Close()
-	r, err := p.push(ctx)
-	p.transfer.Hide()
-	if err != nil {
-		return p.doing(err, "push")
-	}
-	w.count(r)
-	err = w.print(func(out *app.Printer) {
-		r.text(out)
-		out.Line("  watching; ctrl-c ends it")
-	})
-	if err == nil {
-		err = w.follow(ctx)
-	}
-	p.transfer.Hide()
-	switch {
-	case p.app.EndedBy() == syscall.SIGINT:
-		return w.end(err)
-	case ctx.Err() != nil:
-		err = p.fail(err) // says what was done before
-	}
-	return p.doing(err, "push")
-}
-
-// next returns a push of the base files alone, as one more of them changed.
-func (w *watch) next() *push {
-	p := w.first
-	return &push{
-		app: p.app, local: p.local, transfer: p.transfer,
-		opts: Options{
-			Project: p.opts.Project, NoRecord: p.opts.NoRecord, FilesOnly: true,
-			AllowEmpty: p.opts.AllowEmpty, AllowSecrets: p.opts.AllowSecrets,
-		},
-	}
+	pushes, changed int // that changed something, and how many files
+	bytes           int64
 }
 
 // sent is what a push has sent, or would send, and to where.
@@ -79,107 +42,136 @@ type sent struct {
 	digest string
 }
 
+// watch pushes, and then pushes the base files at each change of them, until ctx ends
+// or a push fails for a reason that does not pass.
+func (p *push) watch(ctx context.Context) error {
+	w := &watch{push: p, watcher: watcher.New(p.App.Warn)}
+	defer w.watcher.Close()
+	r, err := p.push(ctx)
+	p.transfer.Hide()
+	if err != nil {
+		return p.fail(err)
+	}
+	w.count(r)
+	if err := p.App.Show(r); err != nil {
+		return err
+	}
+	if err := p.App.Show(said("  watching; ctrl-c ends it")); err != nil {
+		return err
+	}
+	err = w.follow(ctx)
+	p.transfer.Hide()
+	if p.App.EndedBy() == syscall.SIGINT {
+		return w.end(err)
+	}
+	return err
+}
+
+// next returns a push of the base files alone, as one more of them changed. It asks nothing.
+func (w *watch) next() *push {
+	p := newPush(w.App, w.Local, Options{
+		Project: w.opts.Project, NoRecord: w.opts.NoRecord, FilesOnly: true,
+		AllowEmpty: w.opts.AllowEmpty, AllowSecrets: w.opts.AllowSecrets,
+	})
+	p.asks = false
+	return p
+}
+
 // follow pushes at each change after the first push.
 func (w *watch) follow(ctx context.Context) error {
-	last := sent{w.first.destination, w.first.files.Digest}
+	w.sent = sent{w.Project, w.push.files.Digest}
 	for retry := firstRetry; ; {
-		now, grown, err := w.look(ctx)
-		switch {
-		case err == nil && now == last:
-			w.reported = ""
-			w.first.transfer.Hide()
-			if grown { // what changed before it was watched is not known
-				continue
-			}
-			if err := w.watcher.Wait(ctx, nil); err != nil {
-				return err
-			}
+		p, err := w.step(ctx)
+		if err == nil {
+			retry = firstRetry
 			continue
-		case err == nil:
-			p := w.next()
-			var r *Result
-			if r, err = p.push(ctx); err == nil {
-				last, retry, w.reported = sent{p.destination, p.files.Digest}, firstRetry, ""
-				if err := w.pushed(r); err != nil {
-					return err
-				}
-				continue
-			}
 		}
-		switch stage := failure.Of(err).Stage; {
-		case app.IsInterrupted(err):
-			return err // which knows whether the hub may have taken it
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case passes(err):
+		if p == nil {
+			return err
+		}
+		switch f := failure.Of(err); {
+		case ctx.Err() != nil: // err may know whether the hub has taken it
+		case slices.Contains(passing, f.Code):
 			w.report(err)
 			select {
 			case <-ctx.Done():
-				return ctx.Err()
+				err = ctx.Err()
 			case <-time.After(retry):
+				err = nil
 			}
 			retry = min(2*retry, maxRetry)
-		case stage == app.StageRead || stage == app.StageDestination: // until the files are corrected
+		case f.Stage == app.StageRead || f.Stage == app.StageDestination: // until the files are corrected
 			w.report(err)
 			// It may be the directories that are gone: nothing reports when they are back.
-			if err := w.watcher.Wait(ctx, time.After(reread)); err != nil {
-				return err
-			}
-		default:
-			return err
+			err = w.watcher.Wait(ctx, time.After(reread))
+		}
+		if err != nil {
+			return p.fail(err)
 		}
 	}
+}
+
+// step pushes what has changed, or waits for a change. The failure is that of the push p, or of
+// stdout where p is nil.
+func (w *watch) step(ctx context.Context) (p *push, err error) {
+	now, grown, err := w.look(ctx)
+	switch {
+	case err != nil:
+		return w.push, err
+	case now == w.sent:
+		w.reported = ""
+		w.transfer.Hide()
+		if grown { // what changed before it was watched is not known
+			return w.push, nil
+		}
+		return w.push, w.watcher.Wait(ctx, nil)
+	}
+	p = w.next()
+	r, err := p.push(ctx)
+	p.transfer.Hide()
+	if err != nil {
+		return p, err
+	}
+	w.sent, w.reported = sent{p.Project, p.files.Digest}, ""
+	if !w.count(r) {
+		return p, nil
+	}
+	return nil, w.App.Show(said(fmt.Sprintf("%s pushed: %d added, %d changed, %d removed; %s sent",
+		time.Now().Format(time.TimeOnly), r.Added, r.Changed, r.Removed, app.Bytes(r.Bytes))))
 }
 
 // look finds out what would be pushed, without the hub, and watches the directories
 // that it is in and that of the local project. grown reports that one of them is new.
 func (w *watch) look(ctx context.Context) (now sent, grown bool, err error) {
-	local := w.first.local
-	client, err := local.Client()
+	client, err := w.Local.Client()
 	if err != nil {
 		return now, false, failure.At(app.StageRead, err)
 	}
-	if now.to, err = app.Destination(local, client, w.first.opts.Project.Value); err != nil {
+	if now.to, err = app.Destination(w.Local, client, w.Given.Value); err != nil {
 		return now, false, failure.At(app.StageDestination, err)
 	}
-	o := w.first.fileOptions()
+	o := w.fileOptions()
 	o.ListSkipped = true
-	files, err := w.first.app.ChooseFiles(ctx, local, client, o)
+	files, err := w.App.ChooseFiles(ctx, w.Local, client, o)
 	if err != nil {
 		return now, false, failure.At(app.StageRead, err)
 	}
 	now.digest = files.Digest
-	dir := filepath.Dir(local.Workspace.Path(local.ClientPath()))
-	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), dir, "client.json", filepath.Base(local.ClientPath()),
+	dir := filepath.Dir(w.Local.Workspace.Path(w.Local.ClientPath()))
+	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), dir, "client.json", filepath.Base(w.Local.ClientPath()),
 		"manifest.json")
 	return now, w.watcher.Add(append(files.Dirs(), dir)...), nil
 }
 
-// passes reports whether a failure is of a hub that may come back.
-func passes(err error) bool {
-	switch failure.Of(err).Code {
-	case hubclient.CodeUnreachable, hubclient.CodeTimeout, wire.CodeUnavailable, wire.CodeRateLimited, wire.CodeInternal:
-		return true
-	}
-	return false
-}
-
-// pushed prints a push after the first one, unless it changed nothing.
-func (w *watch) pushed(r *Result) error {
-	w.first.transfer.Hide()
-	if !w.count(r) {
-		return nil
-	}
-	return w.print(func(out *app.Printer) {
-		out.Line("%s pushed: %d added, %d changed, %d removed; %s sent",
-			time.Now().Format(time.TimeOnly), r.Added, r.Changed, r.Removed, app.Bytes(r.Bytes))
-	})
+// passing are the failures of a hub that may come back.
+var passing = []wire.Code{
+	hubclient.CodeUnreachable, hubclient.CodeTimeout, wire.CodeUnavailable, wire.CodeRateLimited, wire.CodeInternal,
 }
 
 // count counts what a push did, and reports whether it changed anything.
 func (w *watch) count(r *Result) bool {
 	changed := r.Added + r.Changed + r.Removed
-	w.files += changed
+	w.changed += changed
 	w.bytes += r.Bytes
 	if changed == 0 && !r.ConfigChanged {
 		return false
@@ -190,27 +182,32 @@ func (w *watch) count(r *Result) bool {
 
 // report prints a failure that may pass, once.
 func (w *watch) report(err error) {
-	w.first.transfer.Hide()
+	w.transfer.Hide()
 	if err.Error() != w.reported {
 		w.reported = err.Error()
-		w.first.app.Diagnose("%s not pushed: %v", time.Now().Format(time.TimeOnly), err)
+		w.App.Diagnose("%s not pushed: %v", time.Now().Format(time.TimeOnly), err)
 	}
 }
 
 // end prints what a watch did that ctrl-c has ended.
 func (w *watch) end(err error) error {
-	out := w.first.app.Printer()
+	out := w.App.Printer()
 	out.Line("Stopped watching: %s, %s, %s sent", app.Count(w.pushes, "push", "pushes"),
-		app.Count(w.files, "file changed", "files changed"), app.Bytes(w.bytes))
+		app.Count(w.changed, "file changed", "files changed"), app.Bytes(w.bytes))
 	if hubclient.Unsettled(err) {
 		out.Notes([]string{"what was being sent may have been applied"})
 	}
 	return out.Err()
 }
 
-// print prints a result. The failure is that of stdout.
-func (w *watch) print(text func(*app.Printer)) error {
-	out := w.first.app.Printer()
-	text(out)
-	return app.PrintFailed("pushed", out.Err())
-}
+// said is a line about a push.
+type said string
+
+// Kind returns the type of the JSON document, which a watch does not print.
+func (said) Kind() string { return "pushed" }
+
+// Effect says what was done.
+func (said) Effect() string { return "the push went through" }
+
+// Text prints the line.
+func (s said) Text(w *app.Printer) { w.Line("%s", string(s)) }

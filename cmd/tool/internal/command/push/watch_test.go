@@ -1,11 +1,13 @@
 package push
 
 import (
+	"io"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/cmd/tool/internal/workspace"
 )
 
 func TestWatch_CountsThePushesThatChangedSomething(t *testing.T) {
@@ -20,12 +22,21 @@ func TestWatch_CountsThePushesThatChangedSomething(t *testing.T) {
 	} {
 		var out strings.Builder
 		a := app.New(func(string) (string, bool) { return "", false }, term.Streams{Out: &out, Err: &out})
-		w := &watch{first: &push{app: a, transfer: app.NoTransfer{}}}
+		w := &watch{push: &push{Target: app.Target{App: a}, transfer: app.NoTransfer{}}}
 		for _, r := range results {
 			w.count(r)
 		}
 		if err := w.end(nil); err != nil || !strings.Contains(out.String(), "Stopped watching: "+want) {
 			t.Errorf("want %q in %s", want, &out)
 		}
+	}
+}
+
+func TestWatch_AsksNothingAfterTheFirstPush(t *testing.T) {
+	streams := term.Streams{Out: io.Discard, Err: io.Discard, InTTY: true, OutTTY: true}
+	a := app.New(func(string) (string, bool) { return "", false }, streams)
+	w := &watch{push: newPush(a, &workspace.Project{}, Options{Files: true})}
+	if first, next := w.asks, w.next().asks; !first || next {
+		t.Errorf("the first push asks: %v, the next one: %v", first, next)
 	}
 }
