@@ -341,3 +341,26 @@ func TestAuthenticate_RefusesTokenFromTheMomentItExpires(t *testing.T) {
 		}
 	})
 }
+
+// A handler that reads what is left of a malformed query would do something else than was asked.
+func TestQuery_MalformedIsRefusedByEveryEndpoint(t *testing.T) {
+	t.Parallel()
+	m := &matrix{testHub: one(t, nil), account: "acme", kind: "private"}
+	m.furnishKind()
+	anna, browser := m.as("anna"), m.session("anna")
+	for i, e := range endpoints {
+		m.cell = i
+		path, body := rows[e.Method+" "+e.Path].request(m)
+		separator := "?"
+		if strings.Contains(path, "?") {
+			separator = "&"
+		}
+		caller := anna
+		if !strings.HasPrefix(e.Path, "/v1/") {
+			caller = browser
+		}
+		if a := caller.do(e.Method, path+separator+"x=%zz", body); a.status != 400 {
+			t.Errorf("%s %s: %d %.200s", e.Method, path, a.status, a.body)
+		}
+	}
+}

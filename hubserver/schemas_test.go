@@ -121,6 +121,8 @@ func TestCheckSettings(t *testing.T) {
 	}
 	rita.post(path, body(`{"title": "`+strings.Repeat("x", schema.MaxBytes)+`"}`, `{}`)).problem(422, wire.CodeInvalidBody)
 	rita.post(path, body(`{"title": "`+strings.Repeat("x", 2<<20)+`"}`, `{}`)).problem(413, wire.CodeTooLarge)
+	rita.post(path, `{"schema": `).problem(400, wire.CodeInvalidJSON)
+	rita.post(path, typed{"text/plain", []byte(`{}`)}).problem(415, wire.CodeUnsupportedMediaType)
 	hub.with("").post(path, body(`{}`, `{}`)).problem(401, wire.CodeUnauthorized)
 }
 
