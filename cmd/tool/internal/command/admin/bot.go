@@ -15,9 +15,13 @@ import (
 
 // Bot returns the command bot.
 func Bot(a *app.App) *cobra.Command {
-	return cmdline.Group("bot", "Manage bots", createBot(a), a.ListCommand(&app.List{
-		Name: "bot", Heading: "bots", Short: "List bots: those of your account, or of another one", Find: findBots,
-	}), createBotToken(a), removeBot(a))
+	list := a.ListCommand(&app.List{
+		Name:    "bot",
+		Heading: "bots",
+		Short:   "List bots: those of your account, or of another one",
+		Find:    findBots,
+	})
+	return cmdline.Group("bot", "Manage bots", createBot(a), list, createBotToken(a), removeBot(a))
 }
 
 // aboutBot completes a command about the bot that its first argument names.
@@ -49,7 +53,7 @@ func findBots(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result
 	for _, b := range all {
 		l.Row("@"+b.Account, b.BotRefID, b.BotID)
 	}
-	return &bots{l, all}, err
+	return &bots{Listing: l, Bots: all}, err
 }
 
 type createdBot struct {
@@ -152,8 +156,9 @@ scope that yours lacks, and expires no later than yours.`,
 		}
 		request := wire.CreateBotToken{Name: f.name, Scopes: f.wireScopes(), Lifetime: f.expires}
 		act := app.Action{
-			Doing: fmt.Sprintf("create a token of %s", bot), Writes: true,
-			Next: cmdline.Tool("bot", "create").With(bot.String()),
+			Doing:  fmt.Sprintf("create a token of %s", bot),
+			Writes: true,
+			Next:   cmdline.Tool("bot", "create").With(bot.String()),
 		}
 		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 			token, err := hub.CreateBotToken(ctx, bot, request)
@@ -188,7 +193,10 @@ func listBotTokens(a *app.App) *cobra.Command {
 		Short:   "List the valid tokens of a bot without their secrets",
 		Example: "  tool bot token list @acme/ci",
 	}, func(ctx context.Context, bot ref.Ref, _ []string) error {
-		act := app.Action{Doing: "list the tokens of " + bot.String(), Next: cmdline.Tool("bot", "list").With(bot.Account())}
+		act := app.Action{
+			Doing: "list the tokens of " + bot.String(),
+			Next:  cmdline.Tool("bot", "list").With(bot.Account()),
+		}
 		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 			all, err := hub.BotTokens(ctx, bot)
 			return &botTokens{BotTokens: wire.BotTokens{Bot: bot.String(), Tokens: all}}, err

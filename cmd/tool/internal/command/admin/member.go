@@ -5,6 +5,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,30 +23,50 @@ func Member(a *app.App) *cobra.Command {
 	return cmdline.Group("member", "Manage org members", invite(a), listMembers(a), setMember(a), removeMember(a))
 }
 
-// aboutOrg completes a command about the org, and perhaps a user, that its arguments name,
-// with or without the @. It checks the role that the command gives, if it gives one.
+// aboutOrg completes a command about an org, its first argument, and perhaps a user, its
+// second. It checks the role of --role; nil: the command has no such flag.
 func aboutOrg(
 	a *app.App, c *cobra.Command, role *string, do func(ctx context.Context, org, user string) error,
 ) *cobra.Command {
 	c.RunE = a.Run(func(ctx context.Context, args []string) error {
 		if role != nil {
-			switch wire.Role(*role) {
-			case wire.Reader, wire.Writer, wire.Admin:
-			case "":
-				return cmdline.Usagef("give a role: --role reader, writer or admin")
-			default:
-				return cmdline.Usagef("--role is reader, writer or admin, not %q", *role)
+			if err := checkRole(*role); err != nil {
+				return err
 			}
 		}
-		names := make([]string, 2)
-		for i, arg := range args {
-			if names[i] = strings.TrimPrefix(arg, "@"); !ref.ValidName(names[i]) {
-				return cmdline.Usagef("%q is not %s: an account is %s", arg, []string{"an org", "a user"}[i], ref.Rule)
+		org, err := parseAccount(args[0], "an org")
+		if err != nil {
+			return err
+		}
+		user := ""
+		if len(args) > 1 {
+			if user, err = parseAccount(args[1], "a user"); err != nil {
+				return err
 			}
 		}
-		return do(ctx, names[0], names[1])
+		return do(ctx, org, user)
 	})
 	return a.HubFlags(c)
+}
+
+func checkRole(typed string) error {
+	if typed == "" {
+		return cmdline.Usagef("give a role: --role reader, writer or admin")
+	}
+	if !slices.Contains([]wire.Role{wire.Reader, wire.Writer, wire.Admin}, wire.Role(typed)) {
+		return cmdline.Usagef("--role is reader, writer or admin, not %q", typed)
+	}
+	return nil
+}
+
+// parseAccount returns the name of an account that is typed with or without the @. what is
+// the kind of account, such as: an org.
+func parseAccount(typed, what string) (string, error) {
+	name := strings.TrimPrefix(typed, "@")
+	if !ref.ValidName(name) {
+		return "", cmdline.Usagef("%q is not %s: an account is %s", typed, what, ref.Rule)
+	}
+	return name, nil
 }
 
 // invitation is a link that gives one person a role.
@@ -145,8 +166,10 @@ tool member invite adds a member.`,
 	c.Flags().StringVar(&role, "role", "", "set the role to reader, writer or admin")
 	return aboutOrg(a, c, &role, func(ctx context.Context, org, user string) error {
 		act := app.Action{
-			Doing: fmt.Sprintf("set the role of %s in %s", user, org), Stage: app.StageEdit,
-			Writes: true, Next: cmdline.Tool("member", "list").With(org),
+			Doing:  fmt.Sprintf("set the role of %s in %s", user, org),
+			Stage:  app.StageEdit,
+			Writes: true,
+			Next:   cmdline.Tool("member", "list").With(org),
 		}
 		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 			m, err := hub.SetMember(ctx, org, user, wire.Role(role))
@@ -155,7 +178,7 @@ tool member invite adds a member.`,
 	})
 }
 
-// removedMember is a user who is no member.
+// removedMember is a user who is not a member, or not any more.
 type removedMember struct {
 	app.OnHub           `json:",inline"`
 	*wire.RemovedMember `json:",inline"`
@@ -189,8 +212,10 @@ is given; where nothing can be asked, removing yourself needs --force.`,
 	c.Flags().BoolVar(&force, "force", false, "remove without asking")
 	return aboutOrg(a, c, nil, func(ctx context.Context, org, user string) error {
 		act := app.Action{
-			Doing: fmt.Sprintf("remove %s from %s", user, org), Stage: app.StageRemove,
-			Writes: true, Next: cmdline.Tool("member", "list").With(org),
+			Doing:  fmt.Sprintf("remove %s from %s", user, org),
+			Stage:  app.StageRemove,
+			Writes: true,
+			Next:   cmdline.Tool("member", "list").With(org),
 		}
 		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 			if !force {
@@ -204,23 +229,28 @@ is given; where nothing can be asked, removing yourself needs --force.`,
 	})
 }
 
-// confirmRemoval asks whether to remove a user. Where nothing can be asked, only the
-// caller must be removed with --force.
+// confirmRemoval asks whether to remove a user. Where nothing can be asked, it allows to remove
+// anybody but the caller.
 func confirmRemoval(ctx context.Context, a *app.App, hub *identity.Hub, org, user string) error {
 	me, err := hub.Whoami(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.Strict() && me.User == user:
-		return cmdline.Usagef("%s is you: removing yourself needs --force", user)
-	case a.Strict():
+	}
+	isCaller := me.User == user
+	if a.Strict() {
+		if isCaller {
+			return cmdline.Usagef("%s is you: removing yourself needs --force", user)
+		}
 		return nil
 	}
 	fact := fmt.Sprintf("%s loses the role on %s and its projects immediately.", user, org)
-	if me.User == user {
+	if isCaller {
 		fact = "This is you: another admin has to invite you again."
 	}
 	return app.Agreed(a.UI.Confirm(ctx, prompts.YesNo{
-		Title: fmt.Sprintf("Remove %s from %s?", user, org), Facts: []string{fact}, Yes: "Remove", No: "Change nothing",
+		Title: fmt.Sprintf("Remove %s from %s?", user, org),
+		Facts: []string{fact},
+		Yes:   "Remove",
+		No:    "Change nothing",
 	}))
 }

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,22 +18,57 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// periods are the calendar windows, in the order of limitsOf and usageOf.
-var periods = []string{"minute", "hour", "day", "week", "month", "year"}
-
-func limitsOf(l *wire.RateLimitConfig) []**int64 {
-	return []**int64{&l.MinuteLimit, &l.HourLimit, &l.DayLimit, &l.WeekLimit, &l.MonthLimit, &l.YearLimit}
+// period is a calendar window that a bot's requests are counted in.
+type period struct {
+	name     string // of its flag, and in a result
+	setLimit func(limits *wire.RateLimitConfig, limit *int64)
+	usage    func(*wire.Usage) wire.PeriodUsage
 }
 
-func usageOf(u *wire.Usage) []wire.PeriodUsage {
-	return []wire.PeriodUsage{u.Minute, u.Hour, u.Day, u.Week, u.Month, u.Year}
+// periods are in the order in which they are shown.
+var periods = []period{
+	{
+		name:     "minute",
+		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.MinuteLimit = limit },
+		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Minute },
+	},
+	{
+		name:     "hour",
+		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.HourLimit = limit },
+		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Hour },
+	},
+	{
+		name:     "day",
+		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.DayLimit = limit },
+		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Day },
+	},
+	{
+		name:     "week",
+		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.WeekLimit = limit },
+		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Week },
+	},
+	{
+		name:     "month",
+		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.MonthLimit = limit },
+		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Month },
+	},
+	{
+		name:     "year",
+		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.YearLimit = limit },
+		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Year },
+	},
+}
+
+// rateLimitFlags are the flags as they were typed.
+type rateLimitFlags struct {
+	account   string
+	limits    map[string]*int64 // by period; 0 if the flag is absent, too
+	unlimited []string
+	given     func(flag string) bool
 }
 
 // RateLimit returns the command rate-limit.
 func RateLimit(a *app.App) *cobra.Command {
-	var account string
-	var unlimited []string
-	limits := make([]int64, len(periods))
 	c := &cobra.Command{
 		Use:   "rate-limit <bot>",
 		Short: "Show or set the rate limits of a bot",
@@ -47,109 +81,140 @@ Periods are calendar periods in UTC: a day begins at midnight, a week on Monday.
 			"  tool rate-limit crawler --account acme --unlimited day",
 		Args: cmdline.Exactly("<bot>"),
 	}
-	f := c.Flags()
-	for i, name := range periods {
-		f.Int64Var(&limits[i], name, 0, "allow `N` requests per "+name+"; 0 allows none")
+	fs := c.Flags()
+	flags := rateLimitFlags{limits: map[string]*int64{}, given: fs.Changed}
+	for _, p := range periods {
+		flags.limits[p.name] = fs.Int64(p.name, 0, "allow `N` requests per "+p.name+"; 0 allows none")
 	}
-	f.StringArrayVar(&unlimited, "unlimited", nil, "remove the limit of this `PERIOD`; repeatable")
-	f.StringVar(&account, "account", "", "look for the botId in this account (default: yours)")
+	fs.StringArrayVar(&flags.unlimited, "unlimited", nil, "remove the limit of this `PERIOD`; repeatable")
+	fs.StringVar(&flags.account, "account", "", "look for the botId in this account (default: yours)")
 	c.RunE = a.Run(func(ctx context.Context, args []string) error {
-		o := rateLimitOptions{bot: wire.Bot{Account: account, BotID: args[0]}, set: map[string]*int64{}}
-		if r, err := ref.Parse(args[0]); err == nil && strings.HasPrefix(args[0], "@") {
-			o.bot = wire.Bot{Account: r.Account(), BotRefID: r.String()}
-			if account != "" && account != r.Account() {
-				return cmdline.Usagef("%s is a bot of %s, not of %s: leave out --account", r, r.Account(), account)
-			}
-		}
-		if account != "" && !ref.ValidName(account) {
-			return cmdline.Usagef("%q is not an account: an account is %s", account, ref.Rule)
-		}
-		for i, name := range periods {
-			if limits[i] < 0 || limits[i] > wire.MaxLimit {
-				return cmdline.Usagef("--%s is a number from 0 to %d", name, int64(wire.MaxLimit))
-			}
-			if f.Changed(name) {
-				o.set[name] = &limits[i]
-			}
-		}
-		for _, name := range unlimited {
-			if !slices.Contains(periods, name) {
-				return cmdline.Usagef("--unlimited is minute, hour, day, week, month or year, not %q", name)
-			}
-			if o.set[name] != nil {
-				return cmdline.Usagef("--%[1]s and --unlimited %[1]s exclude each other", name)
-			}
-			o.set[name] = nil
+		o, err := parseRateLimitOptions(args[0], &flags)
+		if err != nil {
+			return err
 		}
 		act := app.Action{Doing: "show the rate limits of " + args[0], Next: cmdline.Tool("bot", "list")}
-		if len(o.set) > 0 {
+		if len(o.limits) > 0 {
 			act.Doing, act.Writes = "set the rate limits of "+args[0], true
 		}
 		if o.bot.Account != "" {
 			act.Next = act.Next.With(o.bot.Account)
 		}
-		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) { return o.run(ctx, hub) })
+		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+			if len(o.limits) == 0 {
+				return o.show(ctx, hub)
+			}
+			return o.set(ctx, hub)
+		})
 	})
 	return a.HubFlags(c)
 }
 
-// rateLimitOptions say whose limits are shown, and which are set.
+// rateLimitOptions say which bot's limits are shown, and which limits are set.
 type rateLimitOptions struct {
-	bot wire.Bot
-	set map[string]*int64 // by period; nil: unlimited
+	bot    wire.Bot
+	limits map[string]*int64 // by period, those to be set; nil: unlimited
 }
 
-// run returns the limits, after it set those that are named.
-func (o *rateLimitOptions) run(ctx context.Context, hub *identity.Hub) (*rateLimit, error) {
+// parseRateLimitOptions checks the flags. name is a bot of the hub, or the botId of another
+// system's.
+func parseRateLimitOptions(name string, flags *rateLimitFlags) (*rateLimitOptions, error) {
+	account := flags.account
+	o := &rateLimitOptions{bot: wire.Bot{Account: account, BotID: name}, limits: map[string]*int64{}}
+	if r, err := ref.Parse(name); err == nil && strings.HasPrefix(name, "@") {
+		if account != "" && account != r.Account() {
+			return nil, cmdline.Usagef("%s is a bot of %s, not of %s: leave out --account", r, r.Account(), account)
+		}
+		o.bot = wire.Bot{Account: r.Account(), BotRefID: r.String()}
+	}
+	if account != "" && !ref.ValidName(account) {
+		return nil, cmdline.Usagef("%q is not an account: an account is %s", account, ref.Rule)
+	}
+	for _, p := range periods {
+		limit := flags.limits[p.name]
+		if *limit < 0 || *limit > wire.MaxLimit {
+			return nil, cmdline.Usagef("--%s is a number from 0 to %d", p.name, int64(wire.MaxLimit))
+		}
+		if flags.given(p.name) {
+			o.limits[p.name] = limit
+		}
+	}
+	for _, name := range flags.unlimited {
+		if _, known := flags.limits[name]; !known {
+			return nil, cmdline.Usagef("--unlimited is minute, hour, day, week, month or year, not %q", name)
+		}
+		if flags.given(name) {
+			return nil, cmdline.Usagef("--%[1]s and --unlimited %[1]s exclude each other", name)
+		}
+		o.limits[name] = nil
+	}
+	return o, nil
+}
+
+// show returns the limits of the bot.
+func (o *rateLimitOptions) show(ctx context.Context, hub *identity.Hub) (app.Result, error) {
 	current, err := hub.RateLimit(ctx, o.bot)
 	if app.IsNotFound(err) {
 		if err := o.refuseSlug(ctx, hub); err != nil {
 			return nil, err
 		}
-		if len(o.set) > 0 {
-			current, err = &wire.RateLimit{}, nil
-		}
 	}
-	if err != nil || len(o.set) == 0 {
-		return &rateLimit{RateLimit: current}, err
+	return &rateLimit{RateLimit: current}, err
+}
+
+// set sets the limits that are named, and returns all of the bot.
+func (o *rateLimitOptions) set(ctx context.Context, hub *identity.Hub) (app.Result, error) {
+	former, err := hub.RateLimit(ctx, o.bot)
+	if app.IsNotFound(err) { // setting limits registers the bot
+		former, err = &wire.RateLimit{}, o.refuseSlug(ctx, hub)
 	}
-	limits := current.Limits
-	for i, limit := range limitsOf(&limits) {
-		if set, ok := o.set[periods[i]]; ok {
-			*limit = set
-		}
-	}
-	// With the revision, so that limits which somebody else sets meanwhile are not lost.
-	now, err := hub.SetRateLimit(ctx, o.bot, limits, current.Revision)
 	if err != nil {
 		return nil, err
 	}
-	return &rateLimit{RateLimit: now, Changed: now.Revision != current.Revision, effect: "the limits were set"}, nil
+	limits := former.Limits
+	for _, p := range periods {
+		if limit, named := o.limits[p.name]; named {
+			p.setLimit(&limits, limit)
+		}
+	}
+	// With the revision, so that limits which somebody else sets meanwhile are not lost.
+	now, err := hub.SetRateLimit(ctx, o.bot, limits, former.Revision)
+	if err != nil {
+		return nil, err
+	}
+	return &rateLimit{RateLimit: now, Changed: now.Revision != former.Revision, effect: "the limits were set"}, nil
 }
 
-// refuseSlug fails if the botId is the slug of a bot of the hub. Limits of the botId would
-// not be those of the bot.
+// refuseSlug fails if the botId is the slug of a bot of the hub, because limits of the botId
+// would not be those of that bot. It fails, too, if the hub does not say whether it is.
 func (o *rateLimitOptions) refuseSlug(ctx context.Context, hub *identity.Hub) error {
 	account := o.bot.Account
 	if account == "" {
-		if me, err := hub.Whoami(ctx); err == nil {
-			account = me.User
+		me, err := hub.Whoami(ctx)
+		if err != nil {
+			return err
 		}
+		account = me.User
 	}
 	bot, err := ref.New(account, o.bot.BotID)
 	if err != nil {
+		return nil // no bot of the hub can have this name
+	}
+	_, err = hub.RateLimit(ctx, wire.Bot{Account: account, BotRefID: bot.String()})
+	if app.IsNotFound(err) {
 		return nil
 	}
-	if _, err := hub.RateLimit(ctx, wire.Bot{Account: account, BotRefID: bot.String()}); err != nil {
-		return nil
+	if err != nil {
+		return err
 	}
 	again := cmdline.Tool("rate-limit").With(bot.String())
-	for _, name := range periods {
-		switch limit, set := o.set[name]; {
+	for _, p := range periods {
+		limit, named := o.limits[p.name]
+		switch {
 		case limit != nil:
-			again = again.Flag("--"+name, strconv.FormatInt(*limit, 10))
-		case set:
-			again = again.Flag("--unlimited", name)
+			again = again.Flag("--"+p.name, strconv.FormatInt(*limit, 10))
+		case named:
+			again = again.Flag("--unlimited", p.name)
 		}
 	}
 	return failure.New(wire.CodeNotFound,
@@ -177,9 +242,10 @@ func (r *rateLimit) Text(w *app.Printer) {
 		name = r.Bot.BotID + " of @" + r.Bot.Account
 	}
 	w.Head("%s", name)
-	for i, u := range usageOf(&r.Usage) {
+	for _, p := range periods {
+		u := p.usage(&r.Usage)
 		if u.Limit == nil {
-			w.Field(periods[i], "%-*s %d used, unlimited", barWidth, "", u.Used)
+			w.Field(p.name, "%-*s %d used, unlimited", barWidth, "", u.Used)
 			continue
 		}
 		layout := "15:04"
@@ -187,6 +253,6 @@ func (r *rateLimit) Text(w *app.Printer) {
 			layout = "2006-01-02 15:04"
 		}
 		text := fmt.Sprintf("%d of %d used, until %s UTC", u.Used, *u.Limit, u.ResetsAt.UTC().Format(layout))
-		w.Field(periods[i], "%s %s", tui.Bar(u.Used, *u.Limit, barWidth), text)
+		w.Field(p.name, "%s %s", tui.Bar(u.Used, *u.Limit, barWidth), text)
 	}
 }

@@ -1,12 +1,14 @@
 package admin_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/admin"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func TestRateLimit_SetsAndShows(t *testing.T) {
@@ -65,4 +67,25 @@ func TestRateLimit_RefusesSlugOfBotAsBotID(t *testing.T) {
 		}
 	}
 	w.Run(admin.RateLimit, "@alice/ci").Done().Prints("0 used, unlimited")
+}
+
+func TestRateLimit_SetsNothingWhenTheHubDoesNotSayWhetherTheBotIDIsASlug(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{"account": "/v1/whoami", "bot": "/v1/rate-limit"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := apptest.New(t)
+			w.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodPut {
+					t.Error("limits were set")
+				}
+				asksForSlug := path == "/v1/whoami" || strings.Contains(r.URL.RawQuery, "botRefId")
+				if r.URL.Path != path || !asksForSlug {
+					return false
+				}
+				return apptest.Refuse(answer, http.StatusForbidden, wire.CodeNotPermitted, "not for you")
+			})
+			w.Run(admin.RateLimit, "crawler", "--minute", "60", "--json").Fails("not_permitted", "rate-limit")
+		})
+	}
 }

@@ -39,7 +39,10 @@ func (f *tokenFlags) check(example cmdline.Line) error {
 	if f.name == "" {
 		return cmdline.Usagef("a token needs --name").Try(example)
 	}
-	if _, err := pat.ParseLifetime(f.expires); f.expires != "" && err != nil {
+	if f.expires == "" {
+		return nil
+	}
+	if _, err := pat.ParseLifetime(f.expires); err != nil {
 		return cmdline.Usagef("--expires: %v", err)
 	}
 	return nil
@@ -61,10 +64,42 @@ type createdToken struct {
 func (*createdToken) Kind() string          { return "token" }
 func (r *createdToken) Text(w *app.Printer) { w.Secret(r.Token) }
 
+// createTokenFlags are the flags of token create.
+type createTokenFlags struct {
+	tokenFlags
+	readOnly bool
+	account  string // "": every account
+	project  string // "": every project
+}
+
+// request checks the flags, and returns what they ask the hub for.
+func (f *createTokenFlags) request() (request wire.CreateToken, err error) {
+	if err := f.check(cmdline.Tool("token", "create").Flag("--name", "laptop")); err != nil {
+		return request, err
+	}
+	if f.readOnly && f.scopes != nil || f.account != "" && f.project != "" {
+		return request, cmdline.Usagef("--scope and --read-only exclude each other, and so do --account and --project")
+	}
+	request = wire.CreateToken{Name: f.name, Scopes: f.wireScopes(), Lifetime: f.expires}
+	if f.scopes == nil && !f.readOnly {
+		request.Scopes = []wire.Scope{wire.ScopeWriteConfig}
+	}
+	if f.account != "" {
+		request.Account = strings.TrimPrefix(f.account, "@")
+		if !ref.ValidName(request.Account) {
+			return request, cmdline.Usagef("--account: %q is not an account: an account is %s", f.account, ref.Rule)
+		}
+	}
+	if f.project != "" {
+		if request.Project, err = ref.Parse(f.project); err != nil {
+			return request, cmdline.Usagef("--project: %q is not a project: a project is @account/slug", f.project)
+		}
+	}
+	return request, nil
+}
+
 func createToken(a *app.App) *cobra.Command {
-	var f tokenFlags
-	var readOnly bool
-	var account, project string
+	var f createTokenFlags
 	c := &cobra.Command{
 		Use:   "create --name NAME",
 		Short: "Create a token that can do no more than yours",
@@ -77,26 +112,10 @@ better: its tokens do not end with yours.`,
 		Example: "  tool token create --name laptop\n  tool token create --name dashboard --read-only --account acme\n" +
 			"  tool token create --name helper --project @acme/web --expires 7d",
 		Args: cmdline.Exactly(),
-		RunE: a.Run(func(ctx context.Context, _ []string) (err error) {
-			if err := f.check(cmdline.Tool("token", "create").Flag("--name", "laptop")); err != nil {
+		RunE: a.Run(func(ctx context.Context, _ []string) error {
+			request, err := f.request()
+			if err != nil {
 				return err
-			}
-			if readOnly && f.scopes != nil || account != "" && project != "" {
-				return cmdline.Usagef("--scope and --read-only exclude each other, and so do --account and --project")
-			}
-			request := wire.CreateToken{Name: f.name, Scopes: f.wireScopes(), Lifetime: f.expires}
-			if f.scopes == nil && !readOnly {
-				request.Scopes = []wire.Scope{wire.ScopeWriteConfig}
-			}
-			if account != "" {
-				if request.Account = strings.TrimPrefix(account, "@"); !ref.ValidName(request.Account) {
-					return cmdline.Usagef("--account: %q is not an account: an account is %s", account, ref.Rule)
-				}
-			}
-			if project != "" {
-				if request.Project, err = ref.Parse(project); err != nil {
-					return cmdline.Usagef("--project: %q is not a project: a project is @account/slug", project)
-				}
 			}
 			return a.Call(ctx, app.Action{Doing: "create a token", Writes: true}, func(hub *identity.Hub) (app.Result, error) {
 				token, err := hub.CreateToken(ctx, request)
@@ -108,9 +127,9 @@ better: its tokens do not end with yours.`,
 	fs.SortFlags = false
 	fs.StringVar(&f.name, "name", "", "name the token `NAME`, such as laptop")
 	fs.StringArrayVar(&f.scopes, "scope", nil, "allow this `SCOPE`; repeatable (default write:config)")
-	fs.BoolVar(&readOnly, "read-only", false, "allow no scope, so that the token can only read")
-	fs.StringVar(&account, "account", "", "restrict the token to this `ACCOUNT`")
-	fs.StringVar(&project, "project", "", "restrict the token to the project `REF`, @account/slug")
+	fs.BoolVar(&f.readOnly, "read-only", false, "allow no scope, so that the token can only read")
+	fs.StringVar(&f.account, "account", "", "restrict the token to this `ACCOUNT`")
+	fs.StringVar(&f.project, "project", "", "restrict the token to the project `REF`, @account/slug")
 	fs.StringVar(&f.expires, "expires", "", expiresUsage)
 	return a.HubFlags(c)
 }
@@ -138,15 +157,14 @@ func listTokens(a *app.App) *cobra.Command {
 	})
 }
 
-// maxTokenName bounds the columns of a token's name in a list, which fits into 80.
+// maxTokenName bounds the columns of a token's name, so that a list of tokens fits into 80.
 const maxTokenName = 24
 
 // writeTokens writes two lines for each token: its name and times, and what it can do.
 func writeTokens(w *app.Printer, tokens []wire.TokenInfo) {
 	width := 0
-	for i, t := range tokens {
-		tokens[i].Name = tui.Shorten(t.Name, maxTokenName)
-		width = max(width, utf8.RuneCountInString(tokens[i].Name))
+	for _, t := range tokens {
+		width = max(width, utf8.RuneCountInString(tui.Shorten(t.Name, maxTokenName)))
 	}
 	for _, t := range tokens {
 		expires, used := "never expires", "never used"
@@ -158,12 +176,13 @@ func writeTokens(w *app.Printer, tokens []wire.TokenInfo) {
 		} else if t.LastUsedAt != nil {
 			used = "used " + t.LastUsedAt.UTC().Format(time.DateOnly)
 		}
-		w.Line("%s  %-*s  %-16s  %s", t.ID, width, t.Name, expires, used)
-		may := strings.NewReplacer(", ", ",", "read only", "read").Replace(app.Scopes(t.Scopes, t.Restriction))
+		w.Line("%s  %-*s  %-16s  %s", t.ID, width, tui.Shorten(t.Name, maxTokenName), expires, used)
+		// Shorter than elsewhere, for the line to fit into 80 columns.
+		allowed := strings.NewReplacer(", ", ",", "read only", "read").Replace(app.Scopes(t.Scopes, t.Restriction))
 		if t.Bot != "" {
-			may += ", bot " + t.Bot
+			allowed += ", bot " + t.Bot
 		}
-		w.Line("  %s…  %s", t.Shown, may)
+		w.Line("  %s…  %s", t.Shown, allowed)
 	}
 }
 
@@ -198,7 +217,7 @@ func (r *revokedTokens) Text(w *app.Printer) {
 	}
 }
 
-// maxAlsoRevoked bounds how many tokens text mode names that ended with another one.
+// maxAlsoRevoked bounds how many tokens that were revoked with another one text mode names.
 const maxAlsoRevoked = 10
 
 func revokeTokens(a *app.App) *cobra.Command {
@@ -221,37 +240,49 @@ forgotten, too: this machine is logged out.`,
 				return err
 			}
 			act := app.Action{Doing: "revoke tokens", Writes: true, Next: list}
-			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) { return revoke(ctx, a, hub, args) })
+			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+				return revoke(ctx, a, hub, args)
+			})
 		}),
 	})
 }
 
-// revoke revokes tokens of the caller, and forgets the one in use if it was stored. That
-// one is the last, because it revokes the others.
-func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) (*revokedTokens, error) {
-	isOwn := func(id string) bool { return id == wire.TokenSelf || id == pat.ID(hub.Identity.Token) }
-	own := slices.ContainsFunc(ids, isOwn)
-	if ids = slices.DeleteFunc(ids, isOwn); own {
+// revoke revokes tokens of the caller, and forgets the token in use if it was stored. The token
+// in use is revoked last, because the hub would accept no request with it afterwards.
+func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) (app.Result, error) {
+	inUse := func(id string) bool { return id == wire.TokenSelf || id == pat.ID(hub.Identity.Token) }
+	revokesInUse := slices.ContainsFunc(ids, inUse)
+	ids = slices.DeleteFunc(ids, inUse)
+	if revokesInUse {
 		ids = append(ids, wire.TokenSelf)
 	}
-	revoked, err := revokeEach(ids, "", func(id string) (*wire.RevokedToken, error) { return hub.RevokeToken(ctx, id) })
+	revoked, err := revokeEach(ids, "", func(id string) (*wire.RevokedToken, error) {
+		return hub.RevokeToken(ctx, id)
+	})
+	if err != nil {
+		return nil, err
+	}
 	r := &revokedTokens{Tokens: revoked}
-	switch {
-	case err != nil || !own:
-		return r, err
-	case hub.Identity.TokenSource != identity.FromLogin:
+	if !revokesInUse {
+		return r, nil
+	}
+	if hub.Identity.TokenSource != identity.FromLogin {
 		r.Note("the token that the %s gives is no longer valid", hub.Identity.TokenSource.Phrase())
 		return r, nil
 	}
 	logins, err := a.Logins()
-	if err == nil {
-		r.LoggedOut = logins.Remove(hub.Origin())
-		err = logins.Save()
+	if err != nil {
+		return nil, failure.Doing(err, "", "log out")
 	}
-	return r, failure.Doing(err, "", "log out")
+	r.LoggedOut = logins.Remove(hub.Origin())
+	if err := logins.Save(); err != nil {
+		return nil, failure.Doing(err, "", "log out")
+	}
+	return r, nil
 }
 
-// checkIDs refuses what is no ID of a token. list is the command that shows IDs.
+// checkIDs refuses what is not the ID of a token, except the words in except. list is the
+// command that shows IDs.
 func checkIDs(ids []string, list cmdline.Line, except ...string) error {
 	for _, id := range ids {
 		if !pat.ValidID(id) && !slices.Contains(except, id) {
@@ -261,8 +292,9 @@ func checkIDs(ids []string, list cmdline.Line, except ...string) error {
 	return nil
 }
 
-// revokeEach revokes tokens one after the other. A failure says which ones it has revoked.
-func revokeEach[T any](ids []string, of string, revoke func(id string) (T, error)) (revoked []T, err error) {
+// revokeEach revokes tokens one after the other. A failure says which ones it has revoked. owner
+// follows the ID in its message, such as: of @acme/ci; "": the caller.
+func revokeEach[T any](ids []string, owner string, revoke func(id string) (T, error)) (revoked []T, err error) {
 	for i, id := range ids {
 		t, err := revoke(id)
 		if err != nil {
@@ -270,7 +302,7 @@ func revokeEach[T any](ids []string, of string, revoke func(id string) (T, error
 			if i > 0 {
 				f = f.WithHint("revoked before this failure: %s", strings.Join(ids[:i], ", "))
 			}
-			return nil, failure.Doing(f, "", "revoke the token %s%s", id, of)
+			return nil, failure.Doing(f, "", "revoke the token %s%s", id, owner)
 		}
 		revoked = append(revoked, t)
 	}
