@@ -21,9 +21,14 @@ const argument = "<@account/slug>"
 
 // Command returns the command api.
 func Command(a *app.App) *cobra.Command {
-	return cmdline.Group("api", "List, view, update and delete registered APIs", a.ListCommand(&app.List{
-		Name: "api", Heading: "APIs", Short: "List registered APIs: yours, or those of an account", Find: find,
-	}), viewCommand(a), updateCommand(a), removeCommand(a))
+	list := a.ListCommand(&app.List{
+		Name:    "api",
+		Heading: "APIs",
+		Short:   "List registered APIs: yours, or those of an account",
+		Find:    find,
+	})
+	return cmdline.Group("api", "List, view, update and delete registered APIs",
+		list, viewCommand(a), updateCommand(a), removeCommand(a))
 }
 
 type list struct {
@@ -38,7 +43,7 @@ func find(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, er
 	for _, v := range all {
 		l.Row(v.API.String(), v.Title+" "+v.Version, v.Format, "by "+v.CreatedBy+", "+app.Ago(v.CreatedAt))
 	}
-	return &list{l, all}, err
+	return &list{Listing: l, APIs: all}, err
 }
 
 type viewed struct {
@@ -72,7 +77,7 @@ project. In an environment it is that of the environment, or one on its hub.`,
 		Example: "  tool api view @acme/pets\n  tool api view --json",
 		Args:    cmdline.AtMost(argument),
 
-		ValidArgsFunction: app.FirstOnly(registered(a)),
+		ValidArgsFunction: app.FirstOnly(completeAPI(a)),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			name := strings.Join(args, "")
 			act := app.Action{Doing: strings.TrimSpace("view " + name)}
@@ -83,21 +88,22 @@ project. In an environment it is that of the environment, or one on its hub.`,
 			act.Next = cmdline.Tool("api", "list").With(api.Account())
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 				found, err := hub.API(ctx, api)
-				return &viewed{API: found}, missing(err, hub, api)
+				return &viewed{API: found}, nameMissing(err, hub, api)
 			})
 		}),
 	}))
 }
 
-// missing says which API there is not, if err says that.
-func missing(err error, hub *identity.Hub, api ref.Ref) error {
+// nameMissing names the API in err, if err says that the hub has no such API.
+func nameMissing(err error, hub *identity.Hub, api ref.Ref) error {
 	if app.IsNotFound(err) {
 		return failure.Of(err).WithReason("there is no API %s on %s", api, hub.Origin())
 	}
 	return err
 }
 
-// target returns the API that is named, else that of the only local project.
+// target returns the API that is named, else that of the only local project. The command then
+// uses the hub of its environment.
 func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	if name != "" {
 		return named(ctx, a, name)
@@ -113,13 +119,13 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	return ofClient(local, client)
 }
 
-// named returns the API of an argument, which is on the hub of the environment in use.
+// named returns the API of an argument, and has the command use the environment's hub.
 func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
-	r, err := app.ParseArgument(name, "an API")
-	if err != nil {
-		return r, err
+	api, err := app.ParseArgument(name, "an API")
+	if err == nil {
+		err = a.UseEnvironmentHub(ctx)
 	}
-	return r, a.UseEnvironmentHub(ctx)
+	return api, err
 }
 
 // ofClient returns the API that the client.json of a local project names.
@@ -135,8 +141,8 @@ func ofClient(local *workspace.Project, client *workspace.Client) (ref.Ref, erro
 	return r, err
 }
 
-// registered completes the name of a registered API.
-func registered(a *app.App) app.Completion {
+// completeAPI completes the name of a registered API.
+func completeAPI(a *app.App) app.Completion {
 	return a.FromHub(func(ctx context.Context, hub *identity.Hub) ([]string, error) {
 		all, err := hub.APIs(ctx, "")
 		names := make([]string, len(all))
@@ -174,7 +180,7 @@ given. The token needs the scope admin:resource.`,
 		Example: "  tool api rm @acme/pets\n  tool api rm @acme/pets --force",
 		Args:    cmdline.Exactly(argument),
 
-		ValidArgsFunction: app.FirstOnly(registered(a)),
+		ValidArgsFunction: app.FirstOnly(completeAPI(a)),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			api, err := named(ctx, a, args[0])
 			if err != nil {

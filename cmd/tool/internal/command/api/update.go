@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,14 +31,15 @@ func (*updated) Effect() string { return "the API was updated" }
 
 // update replaces the description of an API by the source of a local project.
 type update struct {
-	from    app.Optional
+	from    app.Optional // name of the local project
 	force   bool
 	allowed []string // files that are sent although they hold secrets
 
-	api    ref.Ref
-	local  *workspace.Project
-	source *workspace.Schema
-	app.Description
+	// Set by plan.
+	api         ref.Ref // set before, if it was named
+	local       *workspace.Project
+	source      *workspace.Schema // a file, or a URL
+	description app.Description   // what is in the file; zero for a URL
 }
 
 func updateCommand(a *app.App) *cobra.Command {
@@ -52,7 +54,7 @@ description. A terminal asks first, unless --force is given.`,
 		Example: "  tool api update\n  tool api update @acme/pets --from web",
 		Args:    cmdline.AtMost(argument),
 
-		ValidArgsFunction: app.FirstOnly(registered(a)),
+		ValidArgsFunction: app.FirstOnly(completeAPI(a)),
 		RunE: a.Run(func(ctx context.Context, args []string) (err error) {
 			if u.from.Given() && u.from.String() == "" {
 				return app.EmptyLocal("--from")
@@ -67,10 +69,11 @@ description. A terminal asks first, unless --force is given.`,
 			if err := u.plan(ctx, a, args); err != nil {
 				return failure.Doing(err, "", "%s", act.Doing)
 			}
-			act.Doing, act.Next = fmt.Sprintf("update %s", u.api), cmdline.Tool("api", "list").With(u.api.Account())
+			act.Doing = fmt.Sprintf("update %s", u.api)
+			act.Next = cmdline.Tool("api", "list").With(u.api.Account())
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 				r, err := u.apply(ctx, a, hub)
-				return r, missing(err, hub, u.api)
+				return r, nameMissing(err, hub, u.api)
 			})
 		}),
 	}
@@ -93,11 +96,13 @@ func (u *update) plan(ctx context.Context, a *app.App, named []string) (err erro
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	if u.source, err = client.Schema(); err == nil && u.source.URL == "" {
-		u.Description, err = app.ReadDescription(u.source)
-	}
-	if err != nil {
+	if u.source, err = client.Schema(); err != nil {
 		return failure.At(app.StageAPI, err)
+	}
+	if u.source.URL == "" {
+		if u.description, err = app.ReadDescription(u.source); err != nil {
+			return failure.At(app.StageAPI, err)
+		}
 	}
 	if u.api.IsZero() {
 		u.api, err = ofClient(u.local, client)
@@ -105,13 +110,16 @@ func (u *update) plan(ctx context.Context, a *app.App, named []string) (err erro
 	return err
 }
 
-func (u *update) apply(ctx context.Context, a *app.App, hub *identity.Hub) (*updated, error) {
+// apply replaces the description on the hub. It asks first, unless the hub has this description
+// already; of a URL only the hub finds that out.
+func (u *update) apply(ctx context.Context, a *app.App, hub *identity.Hub) (app.Result, error) {
 	former, err := hub.API(ctx, u.api)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(u.Text)
-	if u.source.URL != "" || former.SHA256 != hex.EncodeToString(sum[:]) {
+	sum := sha256.Sum256(u.description.Text)
+	isSame := u.source.URL == "" && former.SHA256 == hex.EncodeToString(sum[:])
+	if !isSame {
 		if err := u.confirm(ctx, a, former); err != nil {
 			return nil, err
 		}
@@ -120,12 +128,18 @@ func (u *update) apply(ctx context.Context, a *app.App, hub *identity.Hub) (*upd
 	if u.source.URL != "" {
 		now, err = hub.UpdateAPIFrom(ctx, u.api, u.source.URL)
 	} else {
-		now, err = hub.UpdateAPI(ctx, u.api, hubclient.Description{Document: u.Text, Name: path.Base(u.source.File)})
+		now, err = hub.UpdateAPI(ctx, u.api, hubclient.Description{
+			Document: u.description.Text,
+			Name:     path.Base(u.source.File),
+		})
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := &updated{viewed: viewed{API: now, Noted: app.Noted{Notes: u.Notes}}, Changed: now.SHA256 != former.SHA256}
+	r := &updated{
+		viewed:  viewed{API: now, Noted: app.Noted{Notes: u.description.Notes}},
+		Changed: now.SHA256 != former.SHA256,
+	}
 	if !r.Changed {
 		r.Note("the hub had this description already")
 	}
@@ -135,11 +149,11 @@ func (u *update) apply(ctx context.Context, a *app.App, hub *identity.Hub) (*upd
 // confirm asks before a description is replaced. Where it does not ask, it refuses files that
 // hold secrets.
 func (u *update) confirm(ctx context.Context, a *app.App, former *wire.API) error {
-	a.ListFiles(u.Description)
-	files := u.Sensitive(ctx, u.local.Workspace.Dir, u.allowed)
+	a.ListFiles(u.description)
+	files := u.description.Sensitive(ctx, u.local.Workspace.Dir, u.allowed)
 	if a.Strict() || u.force {
 		if note := files.Note("file of the description", "files of the description", ""); note != "" {
-			u.Notes = append(u.Notes, note)
+			u.description.Notes = append(u.description.Notes, note)
 		}
 		again := a.Line().With(u.api.String()).Flag("--from", u.local.Name)
 		return failure.At(app.StageAPI, app.RefuseSecrets(files.Secrets, u.allowed, again))
@@ -148,9 +162,10 @@ func (u *update) confirm(ctx context.Context, a *app.App, former *wire.API) erro
 		Title: fmt.Sprintf("Replace the description of %s?", u.api),
 		Facts: append([]string{
 			fmt.Sprintf("Now   %s %s, registered by %s", former.Title, former.Version, former.CreatedBy),
-			"By    " + u.source.URL + u.source.File,
+			"By    " + cmp.Or(u.source.URL, u.source.File),
 			"All projects that use the API get the new description.",
 		}, files.Facts()...),
-		Yes: "Replace it", No: "Change nothing",
+		Yes: "Replace it",
+		No:  "Change nothing",
 	}))
 }

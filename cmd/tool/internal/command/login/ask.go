@@ -22,22 +22,33 @@ const (
 )
 
 // ask asks for the hub's address, and for a token or a way to get one, as far as they
-// are not known. It reports whether the token was created for this login.
+// are not known. It reports whether the token was created for this login. A person can go back
+// to an earlier question, so a step may run again.
 func ask(ctx context.Context, a *app.App) (created bool, err error) {
-	token, way := "", ""
-	given := a.Origin.String() != ""
-	known, why := false, []string(nil) // the stored token will not do
+	originGiven := a.Origin.String() != ""
+	var (
+		storedWillDo bool
+		whyNot       []string // why the stored token will not do; nil: none is stored
+		way          string   // byBrowser or byToken; "": not chosen yet
+		token        string
+	)
 	err = a.UI.Ask(ctx,
 		prompts.Step{
-			Skip: func() bool { return given },
+			Skip: func() bool { return originGiven },
 			Question: func() prompts.Question {
 				preset := identity.DefaultOrigin
 				if id, err := resolve(a); err == nil {
 					preset = id.Origin
 				}
 				return prompts.Question{
-					Title: "Which hub?", Prompt: "Address, scheme://host[:port]", Preset: preset, Suggest: true,
-					Check: func(typed string) error { _, err := hubclient.ParseOrigin(typed); return err },
+					Title:   "Which hub?",
+					Prompt:  "Address, scheme://host[:port]",
+					Preset:  preset,
+					Suggest: true,
+					Check: func(typed string) error {
+						_, err := hubclient.ParseOrigin(typed)
+						return err
+					},
 				}
 			},
 			Take: func(answer string) { a.Origin.Value = &answer },
@@ -45,35 +56,40 @@ func ask(ctx context.Context, a *app.App) (created bool, err error) {
 		prompts.Step{
 			Doing: "Looking for a stored token",
 			Load: func(ctx context.Context) (err error) {
-				known, why, err = checkStored(ctx, a)
+				storedWillDo, whyNot, err = checkStored(ctx, a)
 				return err
 			},
 		},
 		prompts.Step{
-			Skip: func() bool { return known },
+			Skip: func() bool { return storedWillDo },
 			Question: func() prompts.Question {
 				return prompts.Question{
-					Title: "How do you log in to " + a.Origin.String() + "?", Facts: why, Preset: cmp.Or(way, byBrowser),
+					Title:  "How do you log in to " + a.Origin.String() + "?",
+					Facts:  whyNot,
+					Preset: cmp.Or(way, byBrowser),
 					Choices: []prompts.Choice{
-						{Value: byBrowser, Text: "In a browser: compare a code and approve it"}, {Value: byToken, Text: "Paste a token"},
+						{Value: byBrowser, Text: "In a browser: compare a code and approve it"},
+						{Value: byToken, Text: "Paste a token"},
 					},
 				}
 			},
 			Take: func(answer string) { way = answer },
 		},
 		prompts.Step{
-			Skip: func() bool { return known || way != byToken },
+			Skip: func() bool { return storedWillDo || way != byToken },
 			Question: func() prompts.Question {
 				return prompts.Question{
-					Title: "Token for " + a.Origin.String(), Prompt: "Personal access token, not shown",
-					Secret: true, Check: checkToken,
+					Title:  "Token for " + a.Origin.String(),
+					Prompt: "Personal access token, not shown",
+					Secret: true,
+					Check:  checkToken,
 					Facts: []string{"Create one on the hub's page of tokens, or ask its administrator. " +
 						"It is stored here, readable by you alone."},
 				}
 			},
 			Take: func(answer string) { token = identity.CleanToken(answer) },
 		})
-	if err != nil || known {
+	if err != nil || storedWillDo {
 		return false, err
 	}
 	if way == byBrowser {
@@ -81,7 +97,7 @@ func ask(ctx context.Context, a *app.App) (created bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if token, err = approved(ctx, a, *id); err != nil {
+		if token, err = approveInBrowser(ctx, a, *id); err != nil {
 			return false, err
 		}
 	}
@@ -89,26 +105,28 @@ func ask(ctx context.Context, a *app.App) (created bool, err error) {
 	return way == byBrowser, nil
 }
 
-// checkStored reports whether the stored token will do, and in a sentence why not: the hub
-// rejects it, or it expires soon. A hub that cannot be asked is no reason to ask for
-// another one.
-func checkStored(ctx context.Context, a *app.App) (known bool, why []string, err error) {
+// checkStored reports whether the stored token will do, and in a sentence why not: it is
+// damaged, the hub rejects it, or it expires soon. Storing it again finds other failures.
+func checkStored(ctx context.Context, a *app.App) (willDo bool, whyNot []string, err error) {
 	id, err := resolve(a)
 	if err != nil || id.Token == "" {
 		return false, nil, err
 	}
 	hub, err := a.Reach(id)
-	switch {
-	case err != nil && failure.Of(err).Code == hubclient.CodeTokenMalformed:
-		return false, []string{"The stored token is damaged."}, nil
-	case err != nil:
+	if err != nil {
+		if failure.Of(err).Code == hubclient.CodeTokenMalformed {
+			return false, []string{"The stored token is damaged."}, nil
+		}
 		return false, nil, err
 	}
 	me, err := hub.Whoami(ctx)
-	switch {
-	case hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked):
+	if hubclient.HasCode(err, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeTokenRevoked) {
 		return false, []string{"The hub rejected the stored token: " + err.Error() + "."}, nil
-	case err == nil && app.ExpiresSoon(me.ExpiresAt):
+	}
+	if err != nil {
+		return true, nil, nil // a hub that cannot be asked is no reason to ask for another token
+	}
+	if app.ExpiresSoon(me.ExpiresAt) {
 		return false, []string{"The stored token " + app.Expiry(me.ExpiresAt) + "."}, nil
 	}
 	return true, nil, nil
@@ -128,12 +146,16 @@ func checkToken(typed string) error {
 
 // readToken takes the token from the first line of stdin.
 func readToken(ctx context.Context, a *app.App) error {
-	lines, done := bufio.NewScanner(a.Streams.In), make(chan bool, 1)
-	go func() { done <- lines.Scan() }() // a read cannot be cancelled
+	lines := bufio.NewScanner(a.Streams.In)
+	scanned := make(chan struct{})
+	go func() { // a read cannot be cancelled
+		lines.Scan()
+		close(scanned)
+	}()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-done:
+	case <-scanned:
 	}
 	token := identity.CleanToken(lines.Text())
 	if token == "" || lines.Err() != nil {

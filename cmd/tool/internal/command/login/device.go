@@ -15,19 +15,19 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// longest bounds how many seconds a hub has a terminal wait between two questions.
-const longest = 60
+// maxInterval bounds the seconds between two questions that a hub can ask a terminal to wait.
+const maxInterval = 60
 
-// approved returns the token that a user approves for this terminal in a browser.
-func approved(ctx context.Context, a *app.App, id identity.Identity) (token string, err error) {
-	id.Token = "" // one that was refused would be refused again
+// approveInBrowser returns the token that a user approves for this terminal in a browser.
+func approveInBrowser(ctx context.Context, a *app.App, id identity.Identity) (token string, err error) {
+	id.Token = "" // the hub would refuse a stored token that it refused before
 	hub, err := a.Reach(&id)
 	if err != nil {
 		return "", err
 	}
 	d, err := hub.StartDevice(ctx, clientName())
 	if err != nil {
-		return "", explain(hub, err)
+		return "", explainDevice(hub, err)
 	}
 	a.Diagnose("Your code: %s for %s", d.UserCode, hub.Origin())
 	a.Diagnose("Compare both, and approve this terminal, at this address:")
@@ -36,7 +36,7 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 		a.Diagnose("Open that address in a browser: none could be started from here.")
 	}
 	a.Diagnose("Waiting for your approval; ctrl-c cancels.")
-	every := time.Duration(max(1, min(d.Interval, longest))) * time.Second
+	every := time.Duration(max(1, min(d.Interval, maxInterval))) * time.Second
 	expires := time.Now().Add(time.Duration(d.ExpiresIn) * time.Second)
 	for {
 		select {
@@ -45,17 +45,18 @@ func approved(ctx context.Context, a *app.App, id identity.Identity) (token stri
 		case <-time.After(every):
 		}
 		t, err := hub.DeviceToken(ctx, d.DeviceCode)
-		switch {
-		case err == nil:
+		if err == nil {
 			return t.Token, nil
-		case !hubclient.HasCode(err, wire.CodeAuthorizationPending) || time.Now().After(expires):
-			return "", explain(hub, err)
+		}
+		isPending := hubclient.HasCode(err, wire.CodeAuthorizationPending)
+		if !isPending || time.Now().After(expires) {
+			return "", explainDevice(hub, err)
 		}
 	}
 }
 
-// explain says what to do when a browser could not help.
-func explain(hub *identity.Hub, err error) error {
+// explainDevice says what to do when a login in a browser fails.
+func explainDevice(hub *identity.Hub, err error) error {
 	f := app.Explain(hub, err).WithRecipe()
 	switch {
 	case hubclient.HasCode(err, wire.CodeUnknownRoute):
@@ -81,12 +82,12 @@ func clientName() string {
 	return "tool on " + host[:min(len(host), 80)]
 }
 
-// revokeTime bounds how long a terminal that could not store its token tells the hub so.
+// revokeTime bounds how long it takes to revoke a token that could not be stored.
 const revokeTime = 2 * time.Second
 
-// revoke revokes the token that was approved, because it could not be stored, and says so
-// in the failure.
-func revoke(ctx context.Context, a *app.App, id *identity.Identity, failed error) error {
+// revokeUnstored revokes the token that was approved, because it could not be stored, and
+// adds that to the failure to store it.
+func revokeUnstored(ctx context.Context, a *app.App, id *identity.Identity, failed error) error {
 	hub, err := a.Reach(id)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)

@@ -75,7 +75,7 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 	if o.WithToken && a.Token.Given() {
 		return cmdline.Usagef("--token and --with-token exclude each other")
 	}
-	if o.Workspace {
+	if o.Workspace { // fails before a token is created, or stored
 		if _, err := a.Workspace(); err != nil {
 			return err
 		}
@@ -84,12 +84,11 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 	if err != nil {
 		return err
 	}
-	created := false
-	switch {
-	case o.WithToken:
+	tokenCreated := false
+	if o.WithToken {
 		err = readToken(ctx, a)
-	case !a.Token.Given() && !a.Strict():
-		created, err = ask(ctx, a)
+	} else if !a.Token.Given() && !a.Strict() {
+		tokenCreated, err = ask(ctx, a)
 	}
 	if err != nil {
 		return err
@@ -104,8 +103,8 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 			Try(cmdline.Tool("login").Flag("--origin", id.Origin).Flag("--with-token"))
 	}
 	r, err := store(ctx, a, id, logins)
-	if err != nil && created {
-		return revoke(ctx, a, id, err)
+	if err != nil && tokenCreated {
+		return revokeUnstored(ctx, a, id, err)
 	}
 	if err != nil {
 		return err
@@ -116,14 +115,15 @@ func Run(ctx context.Context, a *app.App, o Options) error {
 	return a.Show(r)
 }
 
-// addHint adds what was done to a failure, which may be an interrupt.
-func addHint(err error, text string) failure.Failure {
+// addHint adds to a failure, or an interrupt, what was done before it.
+func addHint(err error, effect string) failure.Failure {
 	f := failure.Of(err)
-	f.Hint = strings.TrimPrefix(f.Hint+"; "+text, "; ")
+	f.Hint = strings.TrimPrefix(f.Hint+"; "+effect, "; ")
 	return f
 }
 
-// resolve returns the hub to log in to and the token, which may be stored.
+// resolve returns the hub to log in to, and the token of a flag or of the login file. It
+// ignores the token of the variable, because that one is not to be stored.
 func resolve(a *app.App) (*identity.Identity, error) {
 	logins, err := a.Logins()
 	if err != nil {
@@ -134,13 +134,17 @@ func resolve(a *app.App) (*identity.Identity, error) {
 		return nil, err
 	}
 	lookup := func(name string) (string, bool) {
-		if name == identity.TokenVariable { // logging in does not store that one
+		if name == identity.TokenVariable {
 			return "", false
 		}
 		return a.LookupEnv(name)
 	}
 	return identity.Resolve(identity.Options{
-		Token: a.Token.Value, Origin: a.Origin.Value, Workspace: hub, LookupEnv: lookup, Logins: logins,
+		Token:     a.Token.Value,
+		Origin:    a.Origin.Value,
+		Workspace: hub,
+		LookupEnv: lookup,
+		Logins:    logins,
 	})
 }
 
@@ -172,16 +176,26 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 	}
 	me, err := hub.Whoami(ctx)
 	if err != nil {
-		f := app.Explain(hub, err).WithRecipe() // what was typed is what would be advised
+		f := app.Explain(hub, err).WithRecipe() // without the usual advice, to log in
 		if f.Status == http.StatusUnauthorized && id.TokenSource == identity.FromLogin {
 			f = f.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token"))
 		}
 		return nil, f
 	}
 	r := &loggedIn{
-		Origin: hub.Origin(), User: me.Name(), Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
+		Origin:      hub.Origin(),
+		User:        me.Name(),
+		Scopes:      me.Scopes,
+		ExpiresAt:   me.ExpiresAt,
+		Restriction: me.Restriction,
 	}
-	logins.Put(identity.Login{Origin: r.Origin, Token: id.Token, User: r.User, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt})
+	logins.Put(identity.Login{
+		Origin:    r.Origin,
+		Token:     id.Token,
+		User:      r.User,
+		Scopes:    r.Scopes,
+		ExpiresAt: r.ExpiresAt,
+	})
 	if err := logins.Save(); err != nil {
 		return nil, err
 	}
@@ -192,32 +206,38 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 }
 
 // useHere makes the hub of a login the workspace's, if that was asked for, or a person
-// agrees. Otherwise a note says which hub commands here use.
+// agrees. Otherwise a note says which hub commands here use. A workspace without a hub stays
+// as it is unless asked: the first create, push or pull records its hub.
 func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 	former, err := a.WorkspaceHub()
-	if err != nil || former == r.Origin || former == "" && !asked {
+	if err != nil {
 		return err
 	}
+	if former == r.Origin || former == "" && !asked {
+		return nil
+	}
+	agreed := asked
 	if !asked && !a.Strict() {
-		asked, err = a.UI.Confirm(ctx, prompts.YesNo{
+		agreed, err = a.UI.Confirm(ctx, prompts.YesNo{
 			Title: "Use this hub in this workspace from now on?",
 			Facts: []string{"Hub        " + r.Origin, "Workspace  " + former + " (" + workspace.HubFile + ")"},
-			Yes:   "Change " + workspace.HubFile, No: "Change nothing",
+			Yes:   "Change " + workspace.HubFile,
+			No:    "Change nothing",
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if !asked {
+	if !agreed {
 		r.Note("this workspace belongs to %s, which commands here use; to change that: %s",
 			former, a.CommandText(cmdline.Tool("login").Flag("--origin", r.Origin).Flag("--workspace")))
 		return nil
 	}
 	ws, err := a.Workspace()
-	if err == nil {
-		_, err = ws.SetHub(r.Origin)
-	}
 	if err != nil {
+		return err
+	}
+	if _, err := ws.SetHub(r.Origin); err != nil {
 		return err
 	}
 	was := ""
@@ -302,10 +322,13 @@ func logout(a *app.App) error {
 	return a.Show(r)
 }
 
-// revocation says how to revoke a token that is not stored any more.
+// revocation says how to revoke a token that is not stored any more: on the hub's page of tokens,
+// which has only those of users, or by a command if it is a bot's.
 func revocation(a *app.App, login identity.Login) string {
-	if bot, err := ref.Parse(login.User); err == nil { // whose tokens are on no page
-		line := cmdline.Tool("bot", "token", "revoke").With(bot.String(), pat.ID(login.Token)).Flag("--origin", login.Origin)
+	if bot, err := ref.Parse(login.User); err == nil {
+		line := cmdline.Tool("bot", "token", "revoke").
+			With(bot.String(), pat.ID(login.Token)).
+			Flag("--origin", login.Origin)
 		return "an admin of @" + bot.Account() + " revokes it with: " + a.CommandText(line)
 	}
 	return "revoke it at " + login.Origin + "/tokens"
