@@ -31,13 +31,44 @@ func checkVisibility(typed string) error {
 	return nil
 }
 
+// editFlags are the flags of project edit.
+type editFlags struct {
+	visibility, stackVersion, api string // "": not to be changed
+
+	enforceSchema      bool
+	enforceSchemaGiven bool
+}
+
+// change checks the flags, and returns what they change.
+func (f *editFlags) change() (change wire.EditProject, err error) {
+	if f.visibility == "" && f.stackVersion == "" && f.api == "" && !f.enforceSchemaGiven {
+		return change, cmdline.Usagef("say what to change: --visibility, --stack-version, --api or --enforce-schema")
+	}
+	change = wire.EditProject{Visibility: wire.Visibility(f.visibility), StackVersion: f.stackVersion}
+	if f.enforceSchemaGiven {
+		change.EnforceSchema = &f.enforceSchema
+	}
+	if f.visibility != "" {
+		if err := checkVisibility(f.visibility); err != nil {
+			return change, err
+		}
+	}
+	if f.stackVersion != "" && f.stackVersion != wire.Latest && !version.Valid(f.stackVersion) {
+		return change, cmdline.Usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
+	}
+	if f.api != "" {
+		if change.API, err = ref.ParseTyped(f.api); err != nil {
+			return change, cmdline.Usagef("--api is @account/slug: %v", err)
+		}
+	}
+	return change, nil
+}
+
 func editCommand(a *app.App) *cobra.Command {
-	var visibility, stackVersion, api string
-	var enforce bool
+	var f editFlags
 	c := &cobra.Command{
-		Use: "edit [<@account/slug>]",
-		// What sets the same fields is called set elsewhere.
-		Aliases: []string{"set"},
+		Use:     "edit [<@account/slug>]",
+		Aliases: []string{"set"}, // such commands are often called that
 		Short:   "Change who can see a hub project, and what it uses",
 		Long: `Change the visibility, the stack version or the API of a hub project. What is
 not named by a flag stays as it is. Without an argument it is the project of the
@@ -53,42 +84,28 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 		ValidArgsFunction: app.FirstOnly(a.HubProjects()),
 	}
 	fl := c.Flags()
-	c.RunE = a.Run(func(ctx context.Context, args []string) (err error) {
-		change := wire.EditProject{Visibility: wire.Visibility(visibility), StackVersion: stackVersion}
-		if fl.Changed("enforce-schema") {
-			change.EnforceSchema = &enforce
-		}
-		if visibility == "" && stackVersion == "" && api == "" && change.EnforceSchema == nil {
-			return cmdline.Usagef("say what to change: --visibility, --stack-version, --api or --enforce-schema")
-		}
-		if visibility != "" {
-			if err := checkVisibility(visibility); err != nil {
-				return err
-			}
-		}
-		if stackVersion != "" && stackVersion != wire.Latest && !version.Valid(stackVersion) {
-			return cmdline.Usagef("--stack-version is latest or a version such as 1.2.0, not %q", stackVersion)
-		}
-		if api != "" {
-			if change.API, err = ref.ParseTyped(api); err != nil {
-				return cmdline.Usagef("--api is @account/slug: %v", err)
-			}
-		}
-		act, err := about(ctx, a, "edit", strings.Join(args, ""))
+	c.RunE = a.Run(func(ctx context.Context, args []string) error {
+		f.enforceSchemaGiven = fl.Changed("enforce-schema")
+		change, err := f.change()
 		if err != nil {
 			return err
 		}
-		act.Doing, act.Writes = fmt.Sprintf("edit %s", act.Project), true
+		act, err := actionOn(ctx, a, "edit", strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		act.Doing = fmt.Sprintf("edit %s", act.Project)
+		act.Writes = true
 		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 			p, err := hub.EditProject(ctx, act.Project, change)
 			return &viewed{Project: p, effect: "the project was changed"}, err
 		})
 	})
 	fl.SortFlags = false
-	fl.StringVar(&visibility, "visibility", "", "set who can see the project: `private|public`")
-	fl.StringVar(&stackVersion, "stack-version", "", "use this published `VERSION` of the stack, or latest")
-	fl.StringVar(&api, "api", "", "use the registered API `@ACCOUNT/SLUG`")
-	fl.BoolVar(&enforce, "enforce-schema", false,
+	fl.StringVar(&f.visibility, "visibility", "", "set who can see the project: `private|public`")
+	fl.StringVar(&f.stackVersion, "stack-version", "", "use this published `VERSION` of the stack, or latest")
+	fl.StringVar(&f.api, "api", "", "use the registered API `@ACCOUNT/SLUG`")
+	fl.BoolVar(&f.enforceSchema, "enforce-schema", false,
 		"refuse settings that the stack's schema does not allow; =false only reports them")
 	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
 	return a.HubFlags(a.EnvFlag(c))
@@ -125,7 +142,11 @@ copy, and the role reader on those of the project, its stack and its API.`,
 			if err != nil {
 				return err
 			}
-			act := app.Action{Doing: fmt.Sprintf("copy %s to %s", args[0], args[1]), Stage: app.StageCreate, Writes: true}
+			act := app.Action{
+				Doing:  fmt.Sprintf("copy %s to %s", args[0], args[1]),
+				Stage:  app.StageCreate,
+				Writes: true,
+			}
 			if ref.ValidName(args[1]) {
 				act.Project, err = ref.New(source.Account(), args[1])
 			} else {
@@ -135,7 +156,10 @@ copy, and the role reader on those of the project, its stack and its API.`,
 				return failure.Doing(failure.At(app.StageDestination, err), "", "%s", act.Doing)
 			}
 			create := wire.CreateProject{
-				Account: act.Project.Account(), Slug: act.Project.Slug(), CopyOf: source, Visibility: wire.Visibility(visibility),
+				Account:    act.Project.Account(),
+				Slug:       act.Project.Slug(),
+				CopyOf:     source,
+				Visibility: wire.Visibility(visibility),
 			}
 			if lifetime > 0 {
 				create.ExpiresAt = time.Now().Add(lifetime).UTC().Truncate(time.Second)
@@ -180,7 +204,9 @@ func explainCopy(err error, hub *identity.Hub, source, target ref.Ref) error {
 		return f.WithHint("nothing was changed; push to it, or delete it first").
 			WithRecipe(cmdline.Tool("project", "view").With(target.String()))
 	}
-	if e, ok := errors.AsType[*hubclient.Error](err); ok && len(e.Errors) == 1 && e.Errors[0].Pointer == "/copyOf" {
+	e, ok := errors.AsType[*hubclient.Error](err)
+	sourceIsMissing := ok && len(e.Errors) == 1 && e.Errors[0].Pointer == "/copyOf"
+	if sourceIsMissing {
 		return f.WithReason("there is no project %s on %s", source, hub.Origin()).
 			WithRecipe(app.OrRestore(err, source, cmdline.Tool("project", "list").With(source.Account())))
 	}

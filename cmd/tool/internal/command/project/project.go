@@ -24,13 +24,17 @@ func Command(a *app.App, create *cobra.Command) *cobra.Command {
 }
 
 func listCommand(a *app.App) *cobra.Command {
-	deleted := false
-	l := &app.List{Name: "project", Heading: "projects", Short: "List your hub projects, or those of an account"}
-	l.Find = func(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
-		if deleted {
-			return findDeleted(ctx, hub, l)
-		}
-		return findAll(ctx, hub, l)
+	var deleted bool
+	l := &app.List{
+		Name:    "project",
+		Heading: "projects",
+		Short:   "List your hub projects, or those of an account",
+		Find: func(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
+			if deleted {
+				return findDeleted(ctx, hub, l)
+			}
+			return findAll(ctx, hub, l)
+		},
 	}
 	c := a.ListCommand(l)
 	c.PreRun = func(*cobra.Command, []string) {
@@ -99,17 +103,21 @@ its hub.`,
 // View shows the hub project that is named, else that of the only local one,
 // or opens its page.
 func View(ctx context.Context, a *app.App, name string, web bool) error {
-	act, err := about(ctx, a, "view", name)
+	act, err := actionOn(ctx, a, "view", name)
 	if err != nil {
 		return err
 	}
-	act.Anyone, act.Next = true, cmdline.Tool("project", "list").With(act.Project.Account())
+	act.Anyone = true
+	act.Next = cmdline.Tool("project", "list").With(act.Project.Account())
 	return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 		p, err := hub.Project(ctx, act.Project)
-		if err == nil && web && !a.Strict() {
+		if err != nil {
+			return nil, err
+		}
+		if web && !a.Strict() {
 			return nil, failure.Doing(a.OpenPage(ctx, hub, p.URL), "", "open %s", p.URL)
 		}
-		return &viewed{Project: p, web: web}, err
+		return &viewed{Project: p, web: web}, nil
 	})
 }
 
@@ -119,8 +127,8 @@ type viewed struct {
 	app.OnHub     `json:",inline"`
 	app.Noted     `json:",inline"`
 
-	web    bool // only the address of the page is printed
-	effect string
+	web    bool   // only the address of the page is printed
+	effect string // "": the project was only read
 }
 
 func (*viewed) Kind() string     { return "project" }
@@ -135,7 +143,7 @@ func (r *viewed) Text(w *app.Printer) {
 	projectFields(w, r.Origin, r.Project)
 }
 
-// projectFields writes what the hub says about a project.
+// projectFields writes what the hub at origin says about a project.
 func projectFields(w *app.Printer, origin string, r *wire.Project) {
 	w.Address("page", origin, r.URL)
 	stack := r.StackVersion
@@ -153,8 +161,8 @@ func projectFields(w *app.Printer, origin string, r *wire.Project) {
 	}
 	w.Field("config", "%s", app.Edit(r.Config.Edit))
 	w.Field("revision", "%s", r.Config.Revision)
-	if f := r.BaseFiles; f != nil {
-		w.Field("base files", "%s, %s", app.Count(f.Count, "file", "files"), app.Bytes(f.Bytes))
+	if r.BaseFiles != nil {
+		w.Field("base files", "%s, %s", app.Count(r.BaseFiles.Count, "file", "files"), app.Bytes(r.BaseFiles.Bytes))
 	} else {
 		w.Field("base files", "none")
 	}
@@ -164,9 +172,9 @@ func projectFields(w *app.Printer, origin string, r *wire.Project) {
 	}
 }
 
-// about returns what a command does to the hub project that is named, else to that of the
+// actionOn returns what a command does to the hub project that is named, else to that of the
 // only local one.
-func about(ctx context.Context, a *app.App, doing, name string) (act app.Action, err error) {
+func actionOn(ctx context.Context, a *app.App, doing, name string) (act app.Action, err error) {
 	act.Doing = strings.TrimSpace(doing + " " + name)
 	if act.Project, err = target(ctx, a, name); err != nil {
 		return act, failure.Doing(failure.At(app.StageDestination, err), "", "%s", act.Doing)
@@ -174,18 +182,11 @@ func about(ctx context.Context, a *app.App, doing, name string) (act app.Action,
 	return act, nil
 }
 
+// target returns the hub project that is named, else that of the only local one. The command
+// then uses the hub of its environment.
 func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	if name != "" {
-		r, err := app.ParseArgument(name, "a project")
-		if usage, ok := errors.AsType[*cmdline.UsageError](err); ok {
-			if whole := wholeName(a, name); whole != "" {
-				err = usage.Try(a.Line().With(whole))
-			}
-		}
-		if err == nil {
-			err = a.UseEnvironmentHub(ctx)
-		}
-		return r, err
+		return named(ctx, a, name)
 	}
 	local, err := a.Local(ctx, "", func(local string) cmdline.Line {
 		if whole := wholeName(a, local); whole != "" {
@@ -207,8 +208,21 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	return r, err
 }
 
-// wholeName returns the ref that was probably meant by a part of it: the local
-// project's of that name, else one of the account that is logged in; "" for neither.
+// named returns the hub project of an argument, and has the command use the environment's hub.
+func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
+	r, err := app.ParseArgument(name, "a project")
+	if err == nil {
+		return r, a.UseEnvironmentHub(ctx)
+	}
+	whole := wholeName(a, name)
+	if usage, ok := errors.AsType[*cmdline.UsageError](err); ok && whole != "" {
+		err = usage.Try(a.Line().With(whole))
+	}
+	return r, err
+}
+
+// wholeName returns the ref that was probably meant by a part of it: the destination of the
+// local project called name, else a project of the account that is logged in; "" for neither.
 func wholeName(a *app.App, name string) string {
 	if ws, err := a.Workspace(); err == nil {
 		if local, err := ws.Project(name); err == nil {

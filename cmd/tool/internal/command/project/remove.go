@@ -37,25 +37,26 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 			if from.Given() && from.String() == "" {
 				return app.EmptyLocal("--from")
 			}
-			act := app.Action{Doing: "delete " + args[0], Writes: true}
-			var err error
-			if act.Project, act.Local, err = resolve(ctx, a, args[0], from.String()); err != nil {
-				return failure.Doing(failure.At(app.StageDestination, err), act.Local, "%s", act.Doing)
+			project, local, err := resolve(ctx, a, args[0], from.String())
+			if err != nil {
+				return failure.Doing(failure.At(app.StageDestination, err), local, "delete %s", args[0])
 			}
+			act := app.Action{Doing: "delete " + args[0], Writes: true, Local: local, Project: project}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-				former, err := hub.Project(ctx, act.Project)
+				former, err := hub.Project(ctx, project)
 				// A caller who may not read it may not delete it, and the deletion says so better.
 				if err != nil && !hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted) {
 					return nil, err
 				}
-				existed, fact := err == nil, "Its config and base files are deleted, too. It can be restored for 30 days."
+				existed := err == nil
+				fact := "Its config and base files are deleted, too. It can be restored for 30 days."
 				if existed && !former.ExpiresAt.IsZero() {
 					fact = "Its config and base files are deleted, too. It expires, so it cannot be restored."
 				}
-				if err := a.ConfirmRef(ctx, force, fmt.Sprintf("Delete %s?", act.Project), fact, act.Project); err != nil {
+				if err := a.ConfirmRef(ctx, force, fmt.Sprintf("Delete %s?", project), fact, project); err != nil {
 					return nil, err
 				}
-				return remove(ctx, hub, act.Project, existed)
+				return remove(ctx, hub, project, existed)
 			})
 		}),
 	}
@@ -93,25 +94,28 @@ func (r *removed) Text(w *app.Printer) {
 	}
 }
 
-// remove deletes a project. existed says whether it was there before: the answer to a
-// deletion whose first response was lost no longer does.
-func remove(ctx context.Context, hub *identity.Hub, project ref.Ref, existed bool) (*removed, error) {
+// remove deletes a project. existedBefore says whether it existed before the deletion, because
+// the hub does not know that any more when the client repeats a deletion after a lost response.
+func remove(ctx context.Context, hub *identity.Hub, project ref.Ref, existedBefore bool) (app.Result, error) {
 	deleted, err := hub.DeleteProject(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	existed = deleted.Existed || deleted.Ambiguous && existed
-	r := &removed{Project: project, Existed: existed, RestorableUntil: deleted.RestorableUntil}
-	if !existed {
-		r.Note("%s", missing(ctx, hub, project))
+	r := &removed{
+		Project:         project,
+		Existed:         deleted.Existed || deleted.Ambiguous && existedBefore,
+		RestorableUntil: deleted.RestorableUntil,
+	}
+	if !r.Existed {
+		r.Note("%s", nothingToDelete(ctx, hub, project))
 	}
 	return r, nil
 }
 
-// resolve returns the project that a name means. A bare slug takes the account of
-// the local project, whose name is returned, too: of its destination when that has this slug,
-// else of its stack.
-func resolve(ctx context.Context, a *app.App, typed, from string) (target ref.Ref, name string, err error) {
+// resolve returns the project that a name means, and the name of the local project that --from
+// names, or that is the only one; "": none. A bare slug takes the account of its destination if
+// that has this slug, else of its stack.
+func resolve(ctx context.Context, a *app.App, typed, from string) (target ref.Ref, localName string, err error) {
 	if !ref.ValidName(typed) {
 		if target, err = parseWhole(typed); err == nil {
 			err = a.UseEnvironmentHub(ctx)
@@ -136,16 +140,16 @@ func resolve(ctx context.Context, a *app.App, typed, from string) (target ref.Re
 	if err != nil {
 		return target, local.Name, err
 	}
-	of, err := stack.Name()
+	stackName, err := stack.Name()
 	if err != nil {
 		return target, local.Name, err
 	}
-	target, err = ref.New(of.Account(), typed)
+	target, err = ref.New(stackName.Account(), typed)
 	return target, local.Name, err
 }
 
-// missing says that there was nothing to delete, and which slug is near.
-func missing(ctx context.Context, hub *identity.Hub, project ref.Ref) string {
+// nothingToDelete says that there is no such project, and which slug is near.
+func nothingToDelete(ctx context.Context, hub *identity.Hub, project ref.Ref) string {
 	note := fmt.Sprintf("there is no %s on %s", project, hub.Origin())
 	var slugs []string
 	if others, err := hub.Projects(ctx, project.Account()); err == nil {
@@ -160,7 +164,7 @@ func missing(ctx context.Context, hub *identity.Hub, project ref.Ref) string {
 }
 
 func restoreCommand(a *app.App) *cobra.Command {
-	as := ""
+	var as string
 	c := a.HubFlags(&cobra.Command{
 		Use:   "restore <@account/slug>",
 		Short: "Restore a deleted hub project",
@@ -183,23 +187,18 @@ The token needs the scope admin:resource, as for deleting it.`,
 				return err
 			}
 			act := app.Action{
-				Doing: "restore " + args[0], Writes: true, Project: target,
-				Next: cmdline.Tool("project", "list").With(target.Account()).Flag("--deleted"),
+				Doing:   "restore " + args[0],
+				Writes:  true,
+				Project: target,
+				Next:    cmdline.Tool("project", "list").With(target.Account()).Flag("--deleted"),
 			}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-				done, err := hub.RestoreProject(ctx, target, as)
-				if err == nil {
-					return &restored{Project: done.Project, Existed: done.Existed}, nil
+				answer, err := hub.RestoreProject(ctx, target, as)
+				if err != nil {
+					another := cmp.Or(as, target.Slug()) + "-old"
+					return nil, explainRestore(err, cmdline.Tool("project", "restore").With(args[0]).Flag("--as", another))
 				}
-				f := failure.Of(err)
-				switch f.Code {
-				case wire.CodeProjectExists:
-					again := cmdline.Tool("project", "restore").With(args[0]).Flag("--as", cmp.Or(as, target.Slug())+"-old")
-					f = f.WithHint("restore it under another name").WithRecipe(again)
-				case wire.CodeNotFound:
-					f = f.WithHint("list what can be restored")
-				}
-				return nil, f
+				return &restored{Project: answer.Project, Existed: answer.Existed}, nil
 			})
 		}),
 	})
@@ -207,7 +206,20 @@ The token needs the scope admin:resource, as for deleting it.`,
 	return c
 }
 
-// restored is a project that is there again.
+// explainRestore adds what to do to why a project was not restored. renamed is the command that
+// restores it under another name.
+func explainRestore(err error, renamed cmdline.Line) error {
+	f := failure.Of(err)
+	switch f.Code {
+	case wire.CodeProjectExists:
+		return f.WithHint("restore it under another name").WithRecipe(renamed)
+	case wire.CodeNotFound:
+		return f.WithHint("list what can be restored")
+	}
+	return f
+}
+
+// restored is a project that exists again, or still.
 type restored struct {
 	Project   ref.Ref `json:"project"`
 	app.OnHub `json:",inline"`
