@@ -63,20 +63,25 @@ func (r *Result) Text(w *app.Printer) {
 
 // apply carries out the plan, in steps of which some may not be needed.
 func (c *create) apply(ctx context.Context) (err error) {
-	type step struct {
-		name, stage string
-		do          func(context.Context) error
-	}
 	c.result = &Result{
 		About: app.About{ProjectName: c.local.Name, Env: c.local.Env, Origin: c.hub.Origin()},
 		Noted: app.Noted{Notes: slices.Clone(c.notes)},
 	}
-	steps := []step{{"create the project", app.StageCreate, c.create}, {"upload the config", app.StageSeed, c.seed}}
-	if c.api.IsZero() {
-		steps = slices.Insert(steps, 0, step{"register the API", app.StageAPI, c.register})
+	type step struct {
+		name  string
+		stage string // of a failure
+		do    func(context.Context) error
 	}
-	if !c.client.Project.Present() || !c.answers.API.IsZero() && !c.client.API.Present() {
-		steps = append(steps, step{"update client.json", app.StageWrite, c.record})
+	var steps []step
+	if c.api.IsZero() {
+		steps = append(steps, step{name: "register the API", stage: app.StageAPI, do: c.register})
+	}
+	steps = append(steps,
+		step{name: "create the project", stage: app.StageCreate, do: c.create},
+		step{name: "upload the config", stage: app.StageSeed, do: c.seed})
+	recordsAPI := !c.answers.API.IsZero() && !c.client.API.Present()
+	if !c.client.Project.Present() || recordsAPI {
+		steps = append(steps, step{name: "update client.json", stage: app.StageWrite, do: c.record})
 	}
 	var names []string
 	for _, s := range steps {
@@ -90,7 +95,7 @@ func (c *create) apply(ctx context.Context) (err error) {
 			return failure.At(s.stage, err)
 		}
 	}
-	c.recordSync()
+	c.recordLocally()
 	return nil
 }
 
@@ -98,18 +103,19 @@ func (c *create) apply(ctx context.Context) (err error) {
 // the response to an earlier run was lost, and records it at once.
 func (c *create) register(ctx context.Context) (err error) {
 	var registered *wire.API
-	account, purpose := c.project.Account(), "create "+c.project.String()+" from "+c.local.Name
+	account := c.project.Account()
+	purpose := "create " + c.project.String() + " from " + c.local.Name
 	if c.schema.URL != "" {
 		registered, err = c.hub.ImportAPI(ctx, wire.ImportAPI{Account: account, URL: c.schema.URL}, purpose)
 	} else {
-		d := hubclient.Description{Document: c.spec.Text, Name: path.Base(c.schema.File)}
+		d := hubclient.Description{Document: c.description.Text, Name: path.Base(c.schema.File)}
 		registered, err = c.hub.UploadAPI(ctx, account, d, purpose)
 	}
 	if err != nil {
 		return err
 	}
 	c.api, c.result.APIRegistered = registered.API, true
-	if c.app.Strict() { // where nothing is asked
+	if c.app.Strict() { // a person was asked before
 		c.noteSimilar(ctx, registered)
 	}
 	return c.fill("api", c.api)
@@ -117,7 +123,7 @@ func (c *create) register(ctx context.Context) (err error) {
 
 // noteSimilar notes that an API like the registered one existed already.
 func (c *create) noteSimilar(ctx context.Context, registered *wire.API) {
-	if c.schema.URL != "" { // which only the hub has read
+	if c.schema.URL != "" { // the hub knows the description only since it was registered
 		req := c.request(c.project, c.api)
 		req.Then.SHA256, req.Then.Title = registered.SHA256, registered.Title
 		planned, err := c.hub.PlanProject(ctx, req)
@@ -139,9 +145,10 @@ func (c *create) create(ctx context.Context) (err error) {
 	if c.created, err = c.hub.CreateProject(ctx, req); err != nil {
 		return err
 	}
-	c.done.ProjectCreated = true
+	c.effects.ProjectCreated = true
 	p, r := c.created.Project(), c.result
-	r.Project, r.Stack, r.StackVersion, r.ResolvedVersion = p.Project, p.Stack, p.StackVersion, p.ResolvedStackVersion
+	r.Project = p.Project
+	r.Stack, r.StackVersion, r.ResolvedVersion = p.Stack, p.StackVersion, p.ResolvedStackVersion
 	r.API, r.Visibility, r.URL = p.API, p.Visibility, p.URL
 	return nil
 }
@@ -149,15 +156,15 @@ func (c *create) create(ctx context.Context) (err error) {
 // seed writes the first config and base files, through the value that only a creation
 // returns.
 func (c *create) seed(ctx context.Context) error {
-	written, err := c.created.SeedConfig(ctx, c.body)
+	written, err := c.created.SeedConfig(ctx, c.config)
 	if err != nil {
 		return err
 	}
-	c.done.ConfigWritten = true
+	c.effects.ConfigWritten = true
 	c.result.Revision, c.result.EnrichmentCount = written.Revision, written.EnrichmentCount
 	c.result.Notes = append(c.result.Notes, c.app.WithdrawnNotes(written)...)
-	c.base = workspace.Pulled{Project: c.project, Revision: written.Revision}
-	c.app.RecordSync(c.result.Origin, c.base, nil)
+	c.seeded = workspace.Pulled{Project: c.project, Revision: written.Revision}
+	c.app.RecordSync(c.result.Origin, c.seeded, nil)
 	if c.files == nil {
 		return nil
 	}
@@ -168,9 +175,9 @@ func (c *create) seed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.done.BaseFilesWritten = true
-	c.result.BaseFilesPushed, c.base.Tree = files.BaseFilesPushed, c.files.Digest
-	c.app.RecordSync(c.result.Origin, c.base, c.files.Tree)
+	c.effects.BaseFilesWritten = true
+	c.result.BaseFilesPushed, c.seeded.Tree = files.BaseFilesPushed, c.files.Digest
+	c.app.RecordSync(c.result.Origin, c.seeded, c.files.Tree)
 	return nil
 }
 
@@ -183,22 +190,25 @@ func (c *create) record(context.Context) error {
 	return err
 }
 
+// fill writes a field of client.json, unless it has a value.
 func (c *create) fill(field string, value ref.Ref) error {
 	written, err := c.client.Fill(field, value.String())
-	c.done.RemoteWritten = c.done.RemoteWritten || written
+	c.effects.RemoteWritten = c.effects.RemoteWritten || written
 	return err
 }
 
-// recordSync records the workspace's hub, what the project was created with, and the answer
+// recordLocally records the workspace's hub, what the project was created with, and the answer
 // about files that git ignores. What cannot be recorded is noted.
-func (c *create) recordSync() {
+func (c *create) recordLocally() {
 	r := c.result
-	r.RemoteWritten = c.done.RemoteWritten
+	r.RemoteWritten = c.effects.RemoteWritten
 	r.Notes = append(r.Notes, c.app.RecordHub(c.local, r.Origin)...)
-	if kept := c.client.Project.Text; kept != c.project.String() {
+	destination := c.client.Project.Text
+	if destination != c.project.String() {
 		push := cmdline.Tool("push").With(c.local.Name).Flag("--project", c.project.String())
-		r.Note("%s still names %s; push to the new project with: %s", c.local.ClientPath(), kept, c.app.CommandText(push))
-	} else if err := c.local.RecordPulled(r.Origin, c.base); err != nil {
+		r.Note("%s still names %s; push to the new project with: %s",
+			c.local.ClientPath(), destination, c.app.CommandText(push))
+	} else if err := c.local.RecordPulled(r.Origin, c.seeded); err != nil {
 		r.Note("the revision could not be recorded: %v", err)
 	}
 	if c.remember {

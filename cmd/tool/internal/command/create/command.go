@@ -20,8 +20,8 @@ type Publish func(ctx context.Context, a *app.App, local *workspace.Project) (st
 // options are the flags of a create.
 type options struct {
 	answers prompts.Answers
-	allowed []string // files that are sent although they hold secrets
-	given   func(flag string) bool
+	allowed []string               // files that are sent although they hold secrets
+	given   func(flag string) bool // reports whether a flag was typed
 	publish Publish
 }
 
@@ -29,7 +29,8 @@ type options struct {
 func Guided(ctx context.Context, a *app.App, publish Publish, local string) error {
 	return guided(ctx, a, options{
 		answers: prompts.Answers{Local: local, StackVersion: wire.Latest, Visibility: wire.Private},
-		given:   func(string) bool { return false }, publish: publish,
+		given:   func(string) bool { return false },
+		publish: publish,
 	})
 }
 

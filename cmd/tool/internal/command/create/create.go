@@ -2,8 +2,8 @@
 // the API unless one is named, creates the project, and seeds it. It plans, asks, and applies
 // the plan: nothing is asked, and no file is chosen, after the first write.
 //
-// It never updates: a project that is there already ends it, and what it seeds
-// goes through the value that only a creation returns.
+// It never updates a project: one that exists already is a failure, and the first config and
+// base files are written through [hubclient.Created], which only a creation returns.
 package create
 
 import (
@@ -23,25 +23,27 @@ import (
 	"example.com/projecthub/prompts"
 )
 
-// create is one create.
+// create is one run of the command: its options, its plan, and what it did by now.
 type create struct {
 	options
 	app   *app.App
-	local *workspace.Project
-	name  string // slug, or @account/slug; "" until the wizard knows it
-	hub   *identity.Hub
-	plan
+	local *workspace.Project // nil until it is known
+	name  string             // slug, or @account/slug; "" until the wizard knows it
+	hub   *identity.Hub      // nil until it is connected
+	plan                     // set by prepare
 
-	made      []string // by the wizard on the way, such as: published @acme/web 1.0.0
-	remember  bool     // the answer about files that git ignores
+	made     []string // what the wizard made before the project, such as: published @acme/web 1.0.0
+	remember bool     // the answer about files that git ignores is to be remembered
+
+	// Set by apply and its steps.
 	checklist prompts.Checklist
 	created   hubclient.Created
-	base      workspace.Pulled // what was seeded
-	done      failure.Effects
+	seeded    workspace.Pulled // revision and files that the project began with
+	effects   failure.Effects
 	result    *Result
 }
 
-// run creates the project called name.
+// run creates the project called name, without the wizard.
 func run(ctx context.Context, a *app.App, name string, o options) (err error) {
 	c := &create{app: a, name: name, options: o}
 	if c.local, err = a.Local(ctx, o.answers.Local, a.FromLine(name)); err != nil {
@@ -52,24 +54,24 @@ func run(ctx context.Context, a *app.App, name string, o options) (err error) {
 	err = c.prepare(ctx)
 	check.End(problem(err))
 	c.warn()
-	if err == nil {
-		err = c.confirm(ctx)
+	if err != nil {
+		return c.fail(err)
 	}
-	return c.finish(ctx, err)
+	if err := c.confirm(ctx); err != nil {
+		return c.fail(err)
+	}
+	return c.finish(ctx)
 }
 
-// finish applies the plan, unless err ended the questions, and prints what was created.
-func (c *create) finish(ctx context.Context, err error) error {
-	if err == nil {
-		err = c.apply(ctx)
-	}
-	if err != nil {
+// finish applies the plan, and prints what was created.
+func (c *create) finish(ctx context.Context) error {
+	if err := c.apply(ctx); err != nil {
 		return c.fail(err)
 	}
 	return c.app.Show(c.result)
 }
 
-// warn warns of what is probably a slip in client.json.
+// warn warns of what is probably a slip in client.json, if it could be read.
 func (c *create) warn() {
 	if c.client == nil {
 		return
@@ -82,14 +84,14 @@ func (c *create) warn() {
 // confirm asks a terminal whether to use an API like the one to be registered, and whether
 // sensitive files are sent.
 func (c *create) confirm(ctx context.Context) error {
-	asks := !c.app.Strict()
-	if asks && len(c.similar) > 0 {
+	strict := c.app.Strict()
+	if !strict && len(c.similar) > 0 {
 		if err := c.offerAPI(ctx); err != nil {
 			return err
 		}
 	}
-	c.app.ListFiles(c.spec)
-	if !asks {
+	c.app.ListFiles(c.description)
+	if strict {
 		return nil
 	}
 	asked, yes, err := c.app.ConfirmSensitive(ctx, c.name, c.sensitive)
@@ -97,21 +99,26 @@ func (c *create) confirm(ctx context.Context) error {
 	return app.Agreed(yes, err)
 }
 
-// offerAPI plans again if another API is chosen: what was to be registered is not sent then.
+// offerAPI offers to use a similar API instead of registering a new one. It plans again if one
+// is chosen, because the description is not sent then.
 func (c *create) offerAPI(ctx context.Context) error {
 	const registerAnew = "register"
 	q := prompts.Question{
-		Title: fmt.Sprintf("Register %s as a new API?", c.schema.File), Preset: registerAnew,
+		Title:  fmt.Sprintf("Register %s as a new API?", c.schema.File),
+		Preset: registerAnew,
 		Choices: append(c.choices(c.similar), prompts.Choice{
-			Value: registerAnew, Text: "Register a new API in " + c.project.Account(),
+			Value: registerAnew,
+			Text:  "Register a new API in " + c.project.Account(),
 		}),
 	}
-	if c.similar[0].SHA256 == c.sum {
+	if c.similar[0].SHA256 == c.digest {
 		q.Preset = c.similar[0].API.String()
 	}
 	err := c.app.UI.Ask(ctx, prompts.Step{
 		Question: func() prompts.Question { return q },
-		Take:     func(answer string) { c.answers.API, _ = ref.Parse(answer) }, // zero: register anew
+		Take: func(answer string) {
+			c.answers.API, _ = ref.Parse(answer) // zero for registerAnew
+		},
 	})
 	if err != nil || c.answers.API.IsZero() {
 		return err
@@ -122,26 +129,26 @@ func (c *create) offerAPI(ctx context.Context) error {
 // choices are the APIs that can be used instead of a new one.
 func (c *create) choices(similar []wire.API) (choices []prompts.Choice) {
 	for _, api := range similar {
-		text := "Use " + api.API.String() + ", which has " + alike(api, c.sum)
+		text := "Use " + api.API.String() + ", which has " + alike(api, c.digest)
 		choices = append(choices, prompts.Choice{Value: api.API.String(), Text: text})
 	}
 	return choices
 }
 
-// alike says what an API has in common with the description of digest sum.
-func alike(api wire.API, sum string) string {
-	if api.SHA256 == sum {
+// alike says what an API has in common with the description of a digest.
+func alike(api wire.API, digest string) string {
+	if api.SHA256 == digest {
 		return "the same description"
 	}
 	return "the same title"
 }
 
-// problem is a word for an error, "" for none.
+// problem is how a checklist names an error, "" for none.
 func problem(err error) string {
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case app.IsInterrupted(err):
+	}
+	if app.IsInterrupted(err) {
 		return "interrupted"
 	}
 	return "failed"
@@ -149,15 +156,17 @@ func problem(err error) string {
 
 // fail says what failed and what was done by then, and adds the next command.
 func (c *create) fail(err error) error {
-	f := app.Explain(c.hub, err).About(c.project, c.done)
-	local, action := c.answers.Local, "create "+cmp.Or(c.name, "a project")
+	f := app.Explain(c.hub, err).About(c.project, c.effects)
+	local := c.answers.Local
+	action := "create " + cmp.Or(c.name, "a project")
 	if c.local != nil {
-		f, local = c.explain(f), c.local.Name
+		f = c.explain(f)
+		local = c.local.Name
 		if c.name != "" {
 			action += " from " + local
 		}
 	}
-	if f.Hint == "" && !c.done.ProjectCreated && len(c.made) > 0 {
+	if f.Hint == "" && !c.effects.ProjectCreated && len(c.made) > 0 {
 		f.Hint = strings.Join(c.made, ", ") + "; no project was created"
 	}
 	return failure.Doing(f, local, "%s", action)
@@ -169,15 +178,15 @@ func (c *create) explain(f failure.Failure) failure.Failure {
 	if c.answers.BaseFiles {
 		push = push.Flag("--base-files")
 	}
-	publishes := c.answers.StackVersion == wire.Latest || c.answers.StackVersion == c.here
+	publishWouldHelp := c.answers.StackVersion == wire.Latest || c.answers.StackVersion == c.localVersion
 	switch {
-	case f.Code == failure.CodeNotRecorded && c.done.ProjectCreated:
-		return f.WithHint("the project was created; %s", f.Hint) // which says the line to add by hand
-	case c.done.ProjectCreated && f.Recipe == nil:
+	case f.Code == failure.CodeNotRecorded && c.effects.ProjectCreated:
+		return f.WithHint("the project was created; %s", f.Hint) // the hint is the line to add by hand
+	case c.effects.ProjectCreated && f.Recipe == nil:
 		return f.WithHint("the project was created, but its config or base files are incomplete").WithRecipe(push)
 	case f.Code == wire.CodeProjectExists:
 		return f.WithRecipe(push)
-	case f.Code == wire.CodeStackNotPublished && publishes:
+	case f.Code == wire.CodeStackNotPublished && publishWouldHelp:
 		return f.WithHint("publish it first").WithRecipe(cmdline.Tool("publish").With(c.local.Name))
 	case f.Code == wire.CodeAPINotFound:
 		return f.WithHint("remove api from %s to register its source anew", c.local.ClientPath())

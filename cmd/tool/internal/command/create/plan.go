@@ -18,24 +18,26 @@ import (
 
 // plan is what a create will do: what is read of the local project, and what the hub said.
 type plan struct {
-	client    *workspace.Client
-	body      wire.PutConfig
-	measure   flat.Limits // of the config
-	files     *app.Files  // nil: none are pushed
-	stack     ref.Ref
-	here      string // version in stack.json, "" for none
-	project   ref.Ref
-	api       ref.Ref           // zero: to be registered
-	schema    *workspace.Schema // of the API to be registered
-	spec      app.Description   // of a schema in a file
-	sum       string            // digest of spec
-	similar   []wire.API        // to that API
-	sensitive app.Sensitive     // of all that will be sent
-	notes     []string
+	client       *workspace.Client
+	config       wire.PutConfig
+	configSize   flat.Limits
+	files        *app.Files // nil: none are pushed
+	stack        ref.Ref
+	localVersion string // version in stack.json, "" for none
+	project      ref.Ref
+	sensitive    app.Sensitive // of all files that will be sent
+	notes        []string
+
+	api         ref.Ref           // zero: to be registered, from schema
+	schema      *workspace.Schema // a file, or a URL
+	description app.Description   // what is in the file; zero for a URL
+	digest      string            // of description; "" for a URL
+	similar     []wire.API        // to the one that is to be registered
 }
 
 // prepare plans. It reads the local project, and then has the hub say in a dry run all that
-// would make the create fail, so that a doomed one leaves nothing behind.
+// would make the create fail, so that a doomed one leaves nothing behind. It runs again after
+// an answer that changes the plan.
 func (c *create) prepare(ctx context.Context) error {
 	if err := c.read(); err != nil {
 		return err
@@ -66,20 +68,24 @@ func (c *create) prepare(ctx context.Context) error {
 	return nil
 }
 
-// read reads client.json and stack.json, and the project's name. Files that were chosen stay.
+// read begins a new plan with client.json, stack.json and the project's name. Of a former plan
+// it keeps the files, which are chosen once.
 func (c *create) read() (err error) {
 	c.plan = plan{files: c.files}
 	if c.client, err = c.local.Client(); err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	config, body, err := app.ReadConfig(c.client)
+	settings, config, err := app.ReadConfig(c.client)
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	c.body, c.measure = body, config.Measure()
-	if c.project, err = ref.ParseTyped(c.name); err != nil && c.name != "" && !ref.ValidName(c.name) {
-		return failure.New(hubclient.CodeInvalidName, "%q cannot name a project", c.name).
-			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule).At(app.StageRead)
+	c.config, c.configSize = config, settings.Measure()
+	isSlug := ref.ValidName(c.name)
+	if c.name != "" && !isSlug {
+		if c.project, err = ref.ParseTyped(c.name); err != nil {
+			return failure.New(hubclient.CodeInvalidName, "%q cannot name a project", c.name).
+				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule).At(app.StageRead)
+		}
 	}
 	stack, err := c.local.Stack()
 	if err == nil {
@@ -88,8 +94,8 @@ func (c *create) read() (err error) {
 	if err != nil {
 		return failure.At(app.StageStack, err)
 	}
-	c.here, _ = stack.Version() // publish says what is wrong with it
-	if c.project.IsZero() && c.name != "" {
+	c.localVersion, _ = stack.Version() // publish says what is wrong with it
+	if isSlug {
 		c.project, err = ref.New(c.stack.Account(), c.name)
 	}
 	return failure.At(app.StageStack, err)
@@ -104,45 +110,49 @@ func (c *create) readFiles(ctx context.Context) (err error) {
 	if c.files == nil {
 		transfer := c.app.Progress()
 		c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: transfer.Update})
-		if transfer.Hide(); err != nil {
+		transfer.Hide()
+		if err != nil {
 			return err
 		}
 	}
 	found := c.files.Sensitive(ctx, tree.Base{})()
 	found.Secrets = c.files.Secrets(tree.Base{}, c.allowed)
 	c.notes = append(c.notes, c.files.Notes...)
-	return c.found(found, found.Note("base file", "base files", app.SeeToolignore))
+	return c.addSensitive(found, found.Note("base file", "base files", app.SeeToolignore))
 }
 
 // readAPI finds which API the project binds, without asking the hub, and reads the description
 // of one that will be registered.
 func (c *create) readAPI(ctx context.Context) (err error) {
-	c.api = c.answers.API
-	switch {
-	case !c.api.IsZero():
+	if !c.answers.API.IsZero() {
+		c.api = c.answers.API
 		return nil
-	case c.client.API.Present():
+	}
+	if c.client.API.Present() {
 		if c.api, err = ref.Parse(c.client.API.Text); err != nil {
 			return failure.New(failure.CodeInvalidFile, "%s: api: %w", c.client.API.At, err)
 		}
 		return nil
-	case !c.client.Source.Present():
+	}
+	if !c.client.Source.Present() {
 		return failure.New(failure.CodeInvalidFile, "%s names no API: it has neither source nor api", c.local.ClientPath()).
 			WithHint("source is the API's description, a file or a URL; api is one that is registered, @account/slug")
 	}
 	if c.schema, err = c.client.Schema(); err != nil || c.schema.URL != "" {
 		return err
 	}
-	if c.spec, err = app.ReadDescription(c.schema); err != nil {
+	if c.description, err = app.ReadDescription(c.schema); err != nil {
 		return err
 	}
-	c.sum, c.notes = fmt.Sprintf("%x", sha256.Sum256(c.spec.Text)), append(c.notes, c.spec.Notes...)
-	found := c.spec.Sensitive(ctx, c.local.Workspace.Dir, c.allowed)
-	return c.found(found, found.Note("file of the API description", "files of the API description", ""))
+	c.digest = fmt.Sprintf("%x", sha256.Sum256(c.description.Text))
+	c.notes = append(c.notes, c.description.Notes...)
+	found := c.description.Sensitive(ctx, c.local.Workspace.Dir, c.allowed)
+	return c.addSensitive(found, found.Note("file of the API description", "files of the API description", ""))
 }
 
-// found remembers sensitive files, and refuses secrets where nobody can be asked.
-func (c *create) found(found app.Sensitive, note string) error {
+// addSensitive adds sensitive files to the plan, and refuses secrets where nobody can be asked.
+// note says it to a person; "": there is nothing to say.
+func (c *create) addSensitive(found app.Sensitive, note string) error {
 	c.sensitive = c.sensitive.And(found)
 	if note != "" {
 		c.notes = append(c.notes, note)
@@ -157,7 +167,7 @@ func (c *create) found(found app.Sensitive, note string) error {
 	return app.RefuseSecrets(found.Secrets, c.allowed, again)
 }
 
-// checkRecordable reports whether what is to be recorded in client.json could be.
+// checkRecordable fails if the new project could not be recorded in client.json.
 func (c *create) checkRecordable() error {
 	if c.client.Project.Present() && c.client.API.Present() {
 		return nil
@@ -168,12 +178,16 @@ func (c *create) checkRecordable() error {
 	return nil
 }
 
-// request is what the hub is asked about in a dry run: a project with an API, or one to be
-// registered.
+// request describes a project to the hub, and in Then what a create would write after it. api
+// is zero while it is to be registered.
 func (c *create) request(project, api ref.Ref) wire.CreateProject {
-	then := &wire.Then{ConfigBytes: c.measure.Bytes, ConfigKeys: c.measure.Keys, ConfigDepth: c.measure.Depth}
-	if api.IsZero() && c.sum != "" {
-		then.SHA256, then.Title = c.sum, apisource.Title(c.spec.Text)
+	then := &wire.Then{
+		ConfigBytes: c.configSize.Bytes,
+		ConfigKeys:  c.configSize.Keys,
+		ConfigDepth: c.configSize.Depth,
+	}
+	if api.IsZero() && c.digest != "" {
+		then.SHA256, then.Title = c.digest, apisource.Title(c.description.Text)
 	}
 	if c.answers.BaseFiles && c.files != nil {
 		then.BaseFiles, then.BaseFilesBytes = len(c.files.Tree), c.files.Bytes
@@ -184,7 +198,12 @@ func (c *create) request(project, api ref.Ref) wire.CreateProject {
 		}
 	}
 	return wire.CreateProject{
-		Account: project.Account(), Slug: project.Slug(), Stack: c.stack.Path(), StackVersion: c.answers.StackVersion,
-		API: api, Visibility: c.answers.Visibility, Then: then,
+		Account:      project.Account(),
+		Slug:         project.Slug(),
+		Stack:        c.stack.Path(),
+		StackVersion: c.answers.StackVersion,
+		API:          api,
+		Visibility:   c.answers.Visibility,
+		Then:         then,
 	}
 }

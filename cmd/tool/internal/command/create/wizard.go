@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,26 +23,29 @@ func guided(ctx context.Context, a *app.App, o options) error {
 	if err != nil {
 		return c.fail(err)
 	}
-	answers := c.answers
+	answers := c.answers // a copy: planAll, which the wizard calls, sets c.answers
 	err = a.UI.AskProject(ctx, w, &answers)
-	switch {
-	case err == nil:
-		c.warn()
-		a.ListFiles(c.spec)
-	case errors.Is(err, prompts.ErrStop), errors.Is(err, prompts.ErrBack) && len(c.made) > 0:
-		err = app.ErrDeclined
+	stopped := errors.Is(err, prompts.ErrStop)
+	leftUnfinished := errors.Is(err, prompts.ErrBack) && len(c.made) > 0
+	if stopped || leftUnfinished {
+		return c.fail(app.ErrDeclined)
 	}
-	return c.finish(ctx, err)
+	if err != nil {
+		return c.fail(err)
+	}
+	c.warn()
+	a.ListFiles(c.description)
+	return c.finish(ctx)
 }
 
-// wizard returns what the wizard asks with, and presets the local project.
+// wizard returns what the wizard asks with, and sets the local project that it suggests.
 func (c *create) wizard(ctx context.Context) (w prompts.Wizard, err error) {
-	a, local := c.app, &c.answers.Local
-	if a.InEnvironment() { // which names the hub
-		if c.local, err = a.Local(ctx, *local, a.FromLine("")); err != nil {
+	a := c.app
+	if a.InEnvironment() { // the environment of the local project names the hub
+		if c.local, err = a.Local(ctx, c.answers.Local, a.FromLine("")); err != nil {
 			return w, err
 		}
-		*local = c.local.Name
+		c.answers.Local = c.local.Name
 	}
 	if c.hub, err = a.ConnectTo(ctx, true); err != nil {
 		return w, err
@@ -54,42 +56,60 @@ func (c *create) wizard(ctx context.Context) (w prompts.Wizard, err error) {
 	}
 	w = prompts.Wizard{
 		Given: prompts.Given{
-			Local: *local != "", Visibility: c.given("visibility"), StackVersion: c.given("stack-version"),
-			BaseFiles: c.given("base-files"),
+			Local:        c.answers.Local != "",
+			Visibility:   c.given("visibility"),
+			StackVersion: c.given("stack-version"),
+			BaseFiles:    c.given("base-files"),
 		},
-		NewLocal: workspace.SlugOf(filepath.Base(dir)), Hub: c.hub.Origin(),
-		Init: c.makeLocal, Check: c.check, Publish: c.publishLocal, Ask: c.ask, Files: c.chooseFiles, Plan: c.planAll,
+		NewLocal: workspace.SlugOf(filepath.Base(dir)),
+		Hub:      c.hub.Origin(),
+		Init:     c.makeLocal,
+		Check:    c.check,
+		Publish:  c.publishLocal,
+		Ask:      c.ask,
+		Files:    c.chooseFiles,
+		Plan:     c.planAll,
 	}
 	ws, err := a.Workspace()
 	if err != nil {
-		if failure.Of(err).Code == failure.CodeNoWorkspace && *local == "" {
-			err = nil // it creates one
+		if failure.Of(err).Code == failure.CodeNoWorkspace && c.answers.Local == "" {
+			err = nil // the wizard creates one
 		}
 		return w, err
 	}
-	if *local != "" {
-		_, err := ws.Project(*local)
-		w.Locals = []string{*local}
+	if c.answers.Local != "" {
+		_, err := ws.Project(c.answers.Local)
+		w.Locals = []string{c.answers.Local}
 		return w, failure.At(app.StageRead, err)
 	}
 	if w.Locals, err = ws.Projects(); err != nil {
 		return w, failure.At(app.StageRead, err)
 	}
-	onNoHub := slices.DeleteFunc(slices.Clone(w.Locals), func(name string) bool {
+	c.answers.Local = suggestLocal(ws, w.Locals, dir)
+	return w, nil
+}
+
+// suggestLocal returns which local project a person in dir probably wants to create from: the
+// nearest one that has no destination, else the only one; "": it is not known.
+func suggestLocal(ws *workspace.Workspace, locals []string, dir string) string {
+	var withoutDestination []string
+	for _, name := range locals {
 		local, err := ws.Project(name)
 		if err != nil {
-			return true
+			continue
 		}
 		client, err := local.Client()
-		return err != nil || client.Project.Present()
-	})
-	switch {
-	case len(onNoHub) > 0:
-		*local = app.Nearest(ws, onNoHub, dir)
-	case len(w.Locals) == 1:
-		*local = w.Locals[0]
+		if err == nil && !client.Project.Present() {
+			withoutDestination = append(withoutDestination, name)
+		}
 	}
-	return w, nil
+	if len(withoutDestination) > 0 {
+		return app.Nearest(ws, withoutDestination, dir)
+	}
+	if len(locals) == 1 {
+		return locals[0]
+	}
+	return ""
 }
 
 // makeLocal makes a local project whose stack belongs to the caller.
@@ -103,24 +123,32 @@ func (c *create) makeLocal(ctx context.Context, name string) error {
 		dir = ws.Dir
 	}
 	start := workspace.Start{Hub: c.hub.Origin()}
-	start.Stack, _ = ref.New(me.User, name) // zero for a bot
-	if _, err = workspace.Create(dir, name, start); err == nil {
-		c.made = append(c.made, "made .tool/"+name)
+	start.Stack, _ = ref.New(me.User, name) // zero for a bot, because it has no account
+	if _, err := workspace.Create(dir, name, start); err != nil {
+		return failure.At("init", err)
 	}
-	return failure.At("init", err)
+	c.made = append(c.made, "made .tool/"+name)
+	return nil
 }
 
-// check finds out what is known of a local project and its hub, and changes nothing.
-// It fails if no answer could make the creation succeed.
+// check finds out what is known of a local project and its hub, and changes nothing on either.
+// It fails if no answer could make the creation succeed. The wizard calls it for each local
+// project that a person chooses.
 func (c *create) check(ctx context.Context, name string) (s *prompts.Preflight, err error) {
 	if c.local, err = c.app.Local(ctx, name, c.app.Itself); err != nil {
 		return nil, err
 	}
-	c.name, c.answers.API, c.files = "", ref.Ref{}, nil // of earlier answers
+	// Forget the answers about another local project.
+	c.name, c.answers.API, c.files = "", ref.Ref{}, nil
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	s = &prompts.Preflight{Stack: c.stack, Here: c.here, Source: c.client.Source.Text, Project: c.client.Project.Text}
+	s = &prompts.Preflight{
+		Stack:   c.stack,
+		Here:    c.localVersion,
+		Source:  c.client.Source.Text,
+		Project: c.client.Project.Text,
+	}
 	if err := c.readAPI(ctx); err != nil {
 		if c.client.API.Present() {
 			return nil, failure.At(app.StageAPI, err)
@@ -152,31 +180,33 @@ func (c *create) check(ctx context.Context, name string) (s *prompts.Preflight, 
 
 func (c *create) publishLocal(ctx context.Context, _ string) error {
 	published, err := c.publish(ctx, c.app, c.local)
-	if err == nil {
-		c.made = append(c.made, "published "+published)
+	if err != nil {
+		return err
 	}
-	return err
+	c.made = append(c.made, "published "+published)
+	return nil
 }
 
-// ask asks the hub whether it would create a project.
+// ask asks the hub whether it would create a project. A refusal is an answer, and not an error.
 func (c *create) ask(ctx context.Context, project, api ref.Ref) (*prompts.Asked, error) {
 	planned, err := c.hub.PlanProject(ctx, c.request(project, api))
 	if err != nil {
 		f := failure.Of(err)
-		if f.Status < http.StatusBadRequest || f.Status >= http.StatusInternalServerError {
+		refused := f.Status >= http.StatusBadRequest && f.Status < http.StatusInternalServerError
+		if !refused {
 			return nil, err
 		}
 		return &prompts.Asked{Refused: f.Error()}, nil
 	}
 	asked := &prompts.Asked{Similar: c.choices(planned.SimilarAPIs)}
-	if len(asked.Similar) > 0 && planned.SimilarAPIs[0].SHA256 == c.sum {
+	if len(asked.Similar) > 0 && planned.SimilarAPIs[0].SHA256 == c.digest {
 		asked.Same = asked.Similar[0].Value
 	}
 	return asked, nil
 }
 
-// chooseFiles chooses the app's files. Why they cannot be pushed is for the person to know, who
-// may do without them.
+// chooseFiles chooses the app's files. A failure is shown as their problem, because the person
+// can create the project without them.
 func (c *create) chooseFiles(ctx context.Context) (*prompts.Files, error) {
 	files, err := c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{AllowEmpty: true})
 	if ctx.Err() != nil {
