@@ -13,9 +13,9 @@ import (
 
 // Options are the flags of publish.
 type Options struct {
-	DryRun bool // say what would be published
-	Force  bool // without asking, and also what is published already
-	Bump   string
+	DryRun bool   // say what would be published
+	Force  bool   // publish without asking, and upload again what is published already
+	Bump   string // part of the version to raise first; "": none
 }
 
 // parts are the values of --bump.

@@ -24,8 +24,8 @@ type Plan struct {
 	Files            []string `json:"files"`
 	FirstVersion     bool     `json:"firstVersion"`
 	AlreadyPublished bool     `json:"alreadyPublished"`
-	Followers        int      `json:"followers"` // projects on latest
-	Authorized       bool     `json:"authorized"`
+	Followers        int      `json:"followers"`  // projects on latest
+	Authorized       bool     `json:"authorized"` // only meant in a dry run
 	app.Noted        `json:",inline"`
 }
 
@@ -53,7 +53,7 @@ func (r *Plan) Text(w *app.Printer) {
 	}
 }
 
-// followers says how many projects follow the stack, of which the hub counts a limited number.
+// followers says how many projects follow the stack. The hub stops to count at MostFollowers.
 func (r *Plan) followers() string {
 	if r.Followers >= wire.MostFollowers {
 		return fmt.Sprintf("%d or more projects", r.Followers)
@@ -63,9 +63,8 @@ func (r *Plan) followers() string {
 
 // plan reads the stack, asks the hub what is published, and refuses what the hub would
 // refuse, before anything is sent. writes: the plan is to be applied.
-func (p *publish) plan(ctx context.Context, writes bool) (*Plan, error) {
-	err := p.read(ctx)
-	if err != nil {
+func (p *publish) plan(ctx context.Context, writes bool) (plan *Plan, err error) {
+	if err := p.read(ctx); err != nil {
 		return nil, err
 	}
 	p.transfer.Hide()
@@ -80,40 +79,46 @@ func (p *publish) plan(ctx context.Context, writes bool) (*Plan, error) {
 	}
 	if p.unnamed != nil { // it is named after the login; a bot has no account of its own
 		if p.stack, err = ref.New(me.User, workspace.SlugOf(p.local.Name)); err != nil {
-			_, err = p.unnamed.Name()
+			_, err = p.unnamed.Name() // fails, and says how to name it
 			return nil, failure.At(app.StageStack, err)
 		}
 	}
-	if p.there, err = p.hub.Stack(ctx, p.stack); app.IsNotFound(err) {
-		p.there, err = nil, nil
-	}
-	if err == nil {
-		err = p.check()
+	p.hubStack, err = p.hub.Stack(ctx, p.stack)
+	if app.IsNotFound(err) {
+		p.hubStack, err = nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{
-		About: p.about(), Stack: p.stack.Path(), Version: p.version,
-		Digest: p.Digest, FileCount: len(p.Tree), Bytes: p.files.Bytes,
-		FirstVersion: p.there == nil, AlreadyPublished: p.same != nil,
-		Authorized: me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog),
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	plan = &Plan{
+		About:            p.about(),
+		Stack:            p.stack.Path(),
+		Version:          p.version,
+		Digest:           p.Digest,
+		FileCount:        len(p.Tree),
+		Bytes:            p.files.Bytes,
+		FirstVersion:     p.hubStack == nil,
+		AlreadyPublished: p.hubVersion != nil,
+		Authorized:       me.Writes(p.stack.Account()) && me.Has(wire.ScopeWriteCatalog),
 	}
 	for _, f := range p.Tree {
 		plan.Files = append(plan.Files, f.Path)
 	}
-	if p.there != nil {
-		plan.Latest = p.there.Latest
-		if p.there.Followers != nil {
-			plan.Followers = *p.there.Followers
+	if p.hubStack != nil {
+		plan.Latest = p.hubStack.Latest
+		if p.hubStack.Followers != nil {
+			plan.Followers = *p.hubStack.Followers
 		}
 	}
 	if p.unnamed != nil {
 		plan.Note("publishing adds the name %s, after your login, to %s; the digest is without it", p.stack, p.stackPath())
 	}
-	if p.former != "" {
+	if p.formerVersion != "" {
 		plan.Note("publishing raises the version in %s from %s to %s; the digest is without it",
-			p.stackPath(), p.former, p.version)
+			p.stackPath(), p.formerVersion, p.version)
 	}
 	return plan, nil
 }
@@ -134,7 +139,7 @@ func (p *publish) read(ctx context.Context) error {
 		return failure.At(app.StageStack, err)
 	}
 	if p.opts.Bump != "" && !p.raised {
-		p.former, p.version = p.version, version.Bump(p.version, version.Part(p.opts.Bump))
+		p.formerVersion, p.version = p.version, version.Bump(p.version, version.Part(p.opts.Bump))
 	}
 	if p.files, err = p.app.Bundle(ctx, p.local, wire.Limits{}); err != nil {
 		return failure.At(app.StageRead, err)
@@ -149,27 +154,31 @@ func (p *publish) read(ctx context.Context) error {
 // check finds the version on the hub, and refuses what the hub would refuse. A name that is still
 // to be added to stack.json is part of what is compared.
 func (p *publish) check() error {
-	p.same = nil
-	if p.there == nil || p.unnamed != nil {
+	p.hubVersion = nil
+	if p.hubStack == nil || p.unnamed != nil {
 		return nil
 	}
-	for _, v := range p.there.Versions {
+	for _, v := range p.hubStack.Versions {
 		if v.Version == p.version {
-			p.same = &v
+			p.hubVersion = &v
 		}
 	}
-	newest := p.there.Versions[0].Version // a stack is created with its first version
-	switch {
-	case p.same == nil && version.Compare(p.version, newest) < 0:
-		return failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s",
-			p.version, newest, p.stack)
-	case p.same == nil:
+	if p.hubVersion == nil {
+		if version.Compare(p.version, p.newestVersion()) < 0 {
+			return failure.New(wire.CodeVersionNotNewer, "%s is not above %s, the newest version of %s",
+				p.version, p.newestVersion(), p.stack)
+		}
 		return nil
-	case !p.same.WithdrawnAt.IsZero():
+	}
+	if !p.hubVersion.WithdrawnAt.IsZero() {
 		return failure.New(wire.CodeVersionExists, "%s %s was withdrawn, and cannot be published again", p.stack, p.version)
-	case p.same.Digest != p.Digest:
+	}
+	if p.hubVersion.Digest != p.Digest {
 		return failure.New(wire.CodeVersionExists,
 			"%s %s is already published with other files, and a published version never changes", p.stack, p.version)
 	}
 	return nil
 }
+
+// newestVersion is the highest version of a stack that is on the hub, where each has at least one.
+func (p *publish) newestVersion() string { return p.hubStack.Versions[0].Version }

@@ -1,4 +1,4 @@
-// Package publish ships a version of a stack to the hub: plan → confirm → apply. A published
+// Package publish publishes a version of a stack on the hub: plan → confirm → apply. A published
 // version never changes, so publishing the same content again changes nothing. With --force
 // it is uploaded nevertheless, because the hub then replaces what is damaged of it.
 //
@@ -57,23 +57,25 @@ func (r *Result) Text(w *app.Printer) {
 	w.Field("digest", "%s", r.Digest)
 }
 
-// publish is one publish.
+// publish is one run of the command.
 type publish struct {
 	app      *app.App
 	local    *workspace.Project
 	opts     Options
 	transfer prompts.Transfer
-	hub      *identity.Hub
+	hub      *identity.Hub // nil until plan connects
 
-	stack         ref.Ref
-	unnamed       *workspace.Stack // stack.json has no name yet; nil: it has
-	version       string
-	former        string // that --bump replaces; "": the version is not raised
-	raised        bool   // stack.json has the new version
+	// Set by read: before the plan, and again after stack.json was edited.
+	stack         ref.Ref          // if stack.json has no name, plan sets it
+	unnamed       *workspace.Stack // the stack if stack.json has no name; nil: it has one
+	version       string           // to be published
+	formerVersion string           // in stack.json, for --bump to replace; "": it is not raised
 	files         *basefiles.Selection
-	tree.Snapshot                    // of files
-	there         *wire.Stack        // nil: never published
-	same          *wire.StackVersion // the version on the hub; nil: not published
+	tree.Snapshot // of files
+
+	raised     bool               // edit has written version into stack.json
+	hubStack   *wire.Stack        // set by plan; nil: never published
+	hubVersion *wire.StackVersion // version on the hub, set by check; nil: not published
 }
 
 // Run publishes the local project called name, or the only one.
@@ -87,14 +89,17 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 		p.transfer = app.NoTransfer{}
 	}
 	plan, err := p.plan(ctx, !o.DryRun)
-	if err == nil && o.DryRun {
-		return a.Show(plan)
-	}
-	if err == nil && !a.Strict() && !o.Force && !plan.AlreadyPublished {
-		err = p.confirm(ctx, plan)
-	}
 	if err != nil {
 		return p.fail(err)
+	}
+	if o.DryRun {
+		return a.Show(plan)
+	}
+	asks := !a.Strict() && !o.Force && !plan.AlreadyPublished
+	if asks {
+		if err := p.confirm(ctx, plan); err != nil {
+			return p.fail(err)
+		}
 	}
 	r, err := p.apply(ctx)
 	if err != nil {
@@ -129,14 +134,16 @@ func (p *publish) confirm(ctx context.Context, plan *Plan) error {
 	return app.Agreed(p.app.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Publish @%s %s?", plan.Stack, plan.Version),
 		Facts: append(facts, "A published version never changes."),
-		Yes:   "Publish it", No: "Cancel",
+		Yes:   "Publish it",
+		No:    "Cancel",
 	}))
 }
 
 // apply writes into stack.json what the plan adds to it, and uploads the files.
 func (p *publish) apply(ctx context.Context) (*Result, error) {
 	r := &Result{About: p.about(), Stack: p.stack.Path(), Version: p.version}
-	maybePublished, err := false, p.edit(ctx, r)
+	maybePublished := false
+	err := p.edit(ctx, r)
 	if err == nil {
 		maybePublished, err = p.upload(ctx, r)
 	}
@@ -150,22 +157,24 @@ func (p *publish) apply(ctx context.Context) (*Result, error) {
 // upload publishes the files, unless they are published already. After a failure they may be
 // published.
 func (p *publish) upload(ctx context.Context, r *Result) (maybePublished bool, err error) {
-	if p.same != nil && !p.opts.Force {
+	if p.hubVersion != nil && !p.opts.Force {
 		r.AlreadyPublished = true
-		r.Digest, r.SizeBytes, r.FileCount = p.same.Digest, p.same.SizeBytes, p.same.FileCount
+		r.Digest, r.SizeBytes, r.FileCount = p.hubVersion.Digest, p.hubVersion.SizeBytes, p.hubVersion.FileCount
 		return false, nil
 	}
 	blobs := p.files.Blobs()
 	defer blobs.Close()
 	done, err := p.hub.PublishVersion(ctx, p.stack, p.version, hubclient.FileSet{
-		Snapshot: p.Snapshot, Open: blobs.Open, OnProgress: app.Report(p.transfer.Update).Of(p.files, app.Uploading),
+		Snapshot:   p.Snapshot,
+		Open:       blobs.Open,
+		OnProgress: app.Report(p.transfer.Update).Of(p.files, app.Uploading),
 	})
 	if err != nil {
 		return !hubclient.NotApplied(err), err
 	}
 	r.Digest, r.SizeBytes, r.FileCount = done.Digest, done.SizeBytes, done.FileCount
 	r.FirstVersion, r.AlreadyPublished = done.FirstVersion, done.Already
-	if p.same != nil {
+	if p.hubVersion != nil {
 		r.Note("the files were uploaded again, which replaces what is damaged on the hub")
 	}
 	if done.Ambiguous {
@@ -177,7 +186,7 @@ func (p *publish) upload(ctx context.Context, r *Result) (maybePublished bool, e
 // edit writes the name into stack.json, if there is none yet, and a raised version. Then it
 // reads the stack again.
 func (p *publish) edit(ctx context.Context, r *Result) error {
-	if p.unnamed == nil && p.former == "" {
+	if p.unnamed == nil && p.formerVersion == "" {
 		return nil
 	}
 	if p.unnamed != nil {
@@ -186,12 +195,12 @@ func (p *publish) edit(ctx context.Context, r *Result) error {
 		}
 		r.Note("added the name %s, after your login, to %s", p.stack, p.stackPath())
 	}
-	if p.former != "" {
-		if err := p.replaceVersion(p.former, p.version); err != nil {
+	if p.formerVersion != "" {
+		if err := p.replaceVersion(p.formerVersion, p.version); err != nil {
 			return failure.At(app.StageStack, err)
 		}
 		p.raised = true
-		r.Note("raised the version in %s from %s to %s", p.stackPath(), p.former, p.version)
+		r.Note("raised the version in %s from %s to %s", p.stackPath(), p.formerVersion, p.version)
 	}
 	if err := p.read(ctx); err != nil {
 		return err
@@ -199,6 +208,7 @@ func (p *publish) edit(ctx context.Context, r *Result) error {
 	return p.check()
 }
 
+// replaceVersion changes the version in stack.json, if that is still from.
 func (p *publish) replaceVersion(from, to string) error {
 	stack, err := p.local.Stack()
 	if err != nil {
@@ -210,7 +220,10 @@ func (p *publish) replaceVersion(from, to string) error {
 // keepOrRestore restores the former version in stack.json after a failure, unless the new one
 // may be published: it stays then, so that publishing again finds out, and the failure says so.
 func (p *publish) keepOrRestore(err error, maybePublished bool) error {
-	if !p.raised || !maybePublished && p.replaceVersion(p.version, p.former) == nil {
+	if !p.raised {
+		return err
+	}
+	if !maybePublished && p.replaceVersion(p.version, p.formerVersion) == nil {
 		return err
 	}
 	return failure.Of(err).
@@ -227,7 +240,8 @@ func (p *publish) fail(err error) error {
 	if f.Code == wire.CodeVersionExists || f.Code == wire.CodeVersionNotNewer {
 		again := cmdline.Tool("publish").With(p.local.Name)
 		next := version.Bump(p.version, version.Patch)
-		if p.former == "" && p.there != nil && version.Compare(next, p.there.Versions[0].Version) > 0 {
+		bumpWouldDo := p.formerVersion == "" && p.hubStack != nil && version.Compare(next, p.newestVersion()) > 0
+		if bumpWouldDo {
 			again = again.Flag("--bump", string(version.Patch))
 		}
 		f = f.WithHint("raise version in %s and publish again", p.stackPath()).WithRecipe(again)
