@@ -1,4 +1,4 @@
-// Package initialize creates a local project.
+// Package initialize creates a local project, or an environment of one.
 package initialize
 
 import (
@@ -43,28 +43,32 @@ With --env, create an environment of a local project instead,
 		Args: cmdline.AtMost("<name>"),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			name := strings.Join(args, "")
-			var r *initialized
-			var err error
-			switch {
-			case env.Given() && (stack != "" || petStore || start != (workspace.Start{})):
-				return cmdline.Usagef("--env adds an environment to a local project: it goes with --origin alone")
-			case env.Given():
-				r, err = createEnvironment(ctx, a, name, env.String(), origin)
-			case origin != "":
-				return cmdline.Usagef("--origin goes with --env: it is the hub of an environment")
-			case petStore && (start.Source != "" || start.BasePath != ""):
-				return cmdline.Usagef("--sample has an API description and a base path of its own")
-			default:
-				if stack != "" {
-					if start.Stack, err = ref.ParseTyped(stack); err != nil {
-						return cmdline.Usagef("--stack: %v", err)
-					}
+			if env.Given() {
+				if stack != "" || petStore || start != (workspace.Start{}) {
+					return cmdline.Usagef("--env adds an environment to a local project: it goes with --origin alone")
 				}
-				if petStore {
-					start.Sample = sample.PetStore()
+				r, err := createEnvironment(ctx, a, name, env.String(), origin)
+				if err != nil {
+					return err
 				}
-				r, err = createLocal(ctx, a, name, start)
+				return a.Show(r)
 			}
+			if origin != "" {
+				return cmdline.Usagef("--origin goes with --env: it is the hub of an environment")
+			}
+			if petStore && (start.Source != "" || start.BasePath != "") {
+				return cmdline.Usagef("--sample has an API description and a base path of its own")
+			}
+			if stack != "" {
+				var err error
+				if start.Stack, err = ref.ParseTyped(stack); err != nil {
+					return cmdline.Usagef("--stack: %v", err)
+				}
+			}
+			if petStore {
+				start.Sample = sample.PetStore()
+			}
+			r, err := createLocal(ctx, a, name, start)
 			if err != nil {
 				return err
 			}

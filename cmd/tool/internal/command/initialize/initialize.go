@@ -19,8 +19,8 @@ import (
 	"example.com/projecthub/prompts"
 )
 
-// initialized is a local project that was created, or an environment of one, whose origin is
-// that of its hub, unless that is the workspace's.
+// initialized is a local project that was created, or an environment of one. Its origin is
+// set only for an environment that is on a hub of its own.
 type initialized struct {
 	app.About        `json:",inline"`
 	Workspace        string   `json:"workspace"`
@@ -60,16 +60,17 @@ func (r *initialized) note(format string, args ...any) {
 // createLocal creates a local project, by default called web for a sample, else after the
 // directory.
 func createLocal(ctx context.Context, a *app.App, name string, start workspace.Start) (r *initialized, err error) {
+	// name is set below if it is empty.
 	defer func() { err = failure.Doing(err, name, "create the local project %s", name) }()
-	dir, created, err := place(a, &start)
+	dir, created, err := findWorkspace(a, &start)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case name == "" && start.Sample != nil:
-		name = "web"
-	case name == "":
+	if name == "" {
 		name = workspace.SlugOf(filepath.Base(dir))
+		if start.Sample != nil {
+			name = "web"
+		}
 	}
 	r = &initialized{About: app.About{ProjectName: name}, Workspace: dir, WorkspaceCreated: &created}
 	if start.Stack.IsZero() {
@@ -85,23 +86,27 @@ func createLocal(ctx context.Context, a *app.App, name string, start workspace.S
 	if missing != "" {
 		r.note("%s does not exist yet: add the API's description, or change source in .tool/%s/client.json", missing, name)
 	}
-	r.next = next(name, a.LoggedIn().User != "", missing == "", start.Sample != nil)
+	r.next = nextCommands(name, a.LoggedIn().User != "", missing == "", start.Sample != nil)
 	return r, nil
 }
 
-// place returns the directory of the workspace of a new local project, and whether it is a new
-// one. A sample gets its own. Paths in start become relative to it.
-func place(a *app.App, start *workspace.Start) (dir string, created bool, err error) {
+// findWorkspace returns the directory of the workspace for a new local project, and whether it
+// is to be created. A sample gets a workspace of its own. Paths in start become relative to it.
+func findWorkspace(a *app.App, start *workspace.Start) (dir string, created bool, err error) {
 	dir, err = a.Path(".")
 	if err != nil {
 		return "", false, err
 	}
-	created = true
-	if ws, err := workspace.Find(dir); err == nil && ws.Dir == dir {
+	ws, err := workspace.Find(dir)
+	switch {
+	case err != nil:
+		created = true
+	case ws.Dir == dir:
 		created = false
-	} else if err == nil && start.Sample != nil {
+	case start.Sample != nil:
 		a.Warn(fmt.Sprintf("%s is in the workspace %s, and becomes a workspace of its own", dir, ws.Dir))
-	} else if err == nil {
+		created = true
+	default:
 		a.Warn(fmt.Sprintf("%s is in the workspace %s, to which the project is added", dir, ws.Dir))
 		dir, created = ws.Dir, false
 	}
@@ -113,7 +118,7 @@ func place(a *app.App, start *workspace.Start) (dir string, created bool, err er
 		if err != nil {
 			return "", false, err
 		}
-		// What is outside stays as it was typed, and is refused by that.
+		// A path outside of the workspace stays as it was typed, for the failure that refuses it.
 		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 			*typed = filepath.ToSlash(rel)
 		}
@@ -135,8 +140,9 @@ func (r *initialized) nameStack(ctx context.Context, a *app.App, start *workspac
 		err := a.UI.Ask(ctx, prompts.Step{
 			Question: func() prompts.Question {
 				return prompts.Question{
-					Title: "Which account does the stack belong to?", Prompt: "Account",
-					Facts: []string{"Nobody is logged in. Leave it empty to decide at the first publish."},
+					Title:  "Which account does the stack belong to?",
+					Prompt: "Account",
+					Facts:  []string{"Nobody is logged in. Leave it empty to decide at the first publish."},
 					Check: func(typed string) error {
 						if typed == "" {
 							return nil
@@ -146,7 +152,9 @@ func (r *initialized) nameStack(ctx context.Context, a *app.App, start *workspac
 					},
 				}
 			},
-			Take: func(answer string) { start.Stack, _ = inAccount(answer) },
+			Take: func(answer string) {
+				start.Stack, _ = inAccount(answer) // zero for no answer
+			},
 		})
 		if err != nil || !start.Stack.IsZero() {
 			return err
@@ -157,8 +165,8 @@ func (r *initialized) nameStack(ctx context.Context, a *app.App, start *workspac
 	return nil
 }
 
-// missingSource returns the API description of a local project that does not exist, ""
-// for none.
+// missingSource returns the path of a local project's API description if there is no such file,
+// else "". What else is wrong with the project is left to the commands that use it.
 func missingSource(dir, name string) string {
 	ws, err := workspace.Find(dir)
 	if err != nil {
@@ -178,17 +186,18 @@ func missingSource(dir, name string) string {
 	return schema.File
 }
 
-// next returns the commands that bring a new local project to the hub.
-func next(name string, loggedIn, described, sample bool) (lines []cmdline.Line) {
+// nextCommands returns the commands that bring a new local project to the hub. Without its
+// API description it can only be published.
+func nextCommands(name string, loggedIn, hasDescription, isSample bool) (lines []cmdline.Line) {
 	if !loggedIn {
 		lines = append(lines, cmdline.Tool("login"))
 	}
 	lines = append(lines, cmdline.Tool("publish").With(name))
 	create := cmdline.Tool("project", "create").With(workspace.SlugOf(name)).Flag("--from", name)
 	switch {
-	case !described:
+	case !hasDescription:
 		return lines
-	case sample:
+	case isSample:
 		return append(lines, create.Flag("--base-files"), cmdline.Tool("preview").With(name))
 	case loggedIn:
 		return append(lines, create, cmdline.Tool("push").With(name))
@@ -207,16 +216,17 @@ func createEnvironment(ctx context.Context, a *app.App, name, env, origin string
 		}
 	}
 	local, err := a.Local(ctx, name, func(local string) cmdline.Line { return a.Itself(local).Flag("--env", env) })
-	if err == nil {
-		local = local.In(env)
-		err = local.CreateEnvironment(origin, cmp.Or(origin, a.KnownHub()))
-	}
 	if err != nil {
+		return nil, failure.Doing(err, name, "create the environment %s", env)
+	}
+	local = local.In(env)
+	if err := local.CreateEnvironment(origin, cmp.Or(origin, a.KnownHub())); err != nil {
 		return nil, failure.Doing(err, name, "create the environment %s", env)
 	}
 	r = &initialized{
 		About:     app.About{ProjectName: local.Name, Env: env, Origin: origin},
-		Workspace: local.Workspace.Dir, Files: []string{local.ClientPath()},
+		Workspace: local.Workspace.Dir,
+		Files:     []string{local.ClientPath()},
 		next: []cmdline.Line{
 			cmdline.Tool("project", "create").With(local.NewSlug()).Flag("--from", local.Name).Flag("--env", env),
 		},
