@@ -11,7 +11,7 @@ import (
 	"example.com/projecthub/hubclient/pat"
 )
 
-// Hub is a client that speaks as an identity, and explains its failures by it.
+// Hub is a client with the identity that it was made of, which explains its failures.
 type Hub struct {
 	*hubclient.Client
 	Identity *Identity
@@ -21,14 +21,14 @@ type Hub struct {
 // filled in. Nothing is sent yet.
 func (id *Identity) Connect(opts hubclient.Options) (*Hub, error) {
 	if id.Token != "" && !pat.Valid(id.Token) {
-		return nil, id.malformed("is damaged") // only a stored one gets here
+		return nil, id.malformed("is damaged") // a stored one: Resolve checks the others
 	}
 	opts.Origin, opts.Token = id.Origin, id.Token
 	client, err := hubclient.New(opts)
 	if err != nil {
 		return nil, id.explain(err)
 	}
-	return &Hub{client, id}, nil
+	return &Hub{Client: client, Identity: id}, nil
 }
 
 // Fault turns the error of a call into a failure that says what to do.
@@ -43,40 +43,55 @@ func (h *Hub) Fault(err error) error {
 // changes nothing.
 func (id *Identity) explain(err error) failure.Failure {
 	f := failure.Of(err)
-	refused := f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden
-	switch {
-	case f.Token != "": // it is explained
-	case f.Status == http.StatusUnauthorized && id.Token == "":
+	if f.Token != "" { // set by explainRefusal
+		return f
+	}
+	unauthorized := f.Status == http.StatusUnauthorized
+	if unauthorized && id.Token == "" {
 		return failure.Of(id.NeedToken()).At(f.Stage)
-	case refused && id.Token != "":
-		f.Token = id.TokenPlace()
-		f = f.WithReason("%w (the token %s… of %s)", f.Reason, pat.Shown(id.Token), f.Token)
-		switch {
-		case f.Status == http.StatusForbidden: // another token of the same user would not do
-		case id.TokenSource == FromLogin: // another's would come before what is stored
-			f.Recipe = []cmdline.Line{id.loginLine()}
-		case f.Hint == "":
-			f.Hint = "create another on the hub's page /tokens, or remove it and run tool login"
-		}
-	case f.Hint != "":
-	case f.Code == hubclient.CodeUnreachable:
+	}
+	if id.Token != "" && (unauthorized || f.Status == http.StatusForbidden) {
+		return id.explainRefusal(f)
+	}
+	if f.Hint != "" {
+		return f
+	}
+	switch f.Code {
+	case hubclient.CodeUnreachable:
 		f.Hint = id.checkOrigin()
-	case f.Code == hubclient.CodeTimeout:
+	case hubclient.CodeTimeout:
 		f.Hint = "try again, or wait longer with --timeout"
+	}
+	return f
+}
+
+// explainRefusal adds which token the hub refused, and where to get another one. After a 403
+// it adds only the former, because another token of the same user would be refused, too.
+func (id *Identity) explainRefusal(f failure.Failure) failure.Failure {
+	f.Token = id.TokenPlace()
+	f = f.WithReason("%w (the token %s… of %s)", f.Reason, pat.Shown(id.Token), f.Token)
+	if f.Status == http.StatusForbidden {
+		return f
+	}
+	if id.TokenSource == FromLogin { // a token that is given would be used before a new login
+		f.Recipe = []cmdline.Line{id.loginLine()}
+	} else if f.Hint == "" {
+		f.Hint = "create another on the hub's page /tokens, or remove it and run tool login"
 	}
 	return f
 }
 
 // checkOrigin says where the address of a hub that cannot be reached is written.
 func (id *Identity) checkOrigin() string {
-	place := "the address given by --origin, " + OriginVariable + " or the login"
-	switch {
-	case id.OriginSource == FromDefault:
+	switch id.OriginSource {
+	case FromDefault:
 		return "no hub's address was given: name it with --origin or " + OriginVariable
-	case id.OriginSource == FromEnvFile:
-		place = "the origin in the environment's file (client.ENV.json)"
-	case id.Origin == id.Workspace && id.OriginSource != FromFlag && id.OriginSource != FromEnvironment:
-		place = "the origin in .tool/hub.json"
+	case FromEnvFile:
+		return "check that the hub is running, and the origin in the environment's file (client.ENV.json)"
 	}
-	return "check that the hub is running, and " + place
+	given := id.OriginSource == FromFlag || id.OriginSource == FromEnvironment
+	if id.Origin == id.Workspace && !given {
+		return "check that the hub is running, and the origin in .tool/hub.json"
+	}
+	return "check that the hub is running, and the address given by --origin, " + OriginVariable + " or the login"
 }

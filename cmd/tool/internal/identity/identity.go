@@ -30,13 +30,13 @@ type Source string
 const (
 	FromFlag        Source = "flag"
 	FromEnvironment Source = "environment"      // a variable
-	FromEnvFile     Source = "environment-file" // of the environment that --env names
+	FromEnvFile     Source = "environment-file" // the file of the environment that --env names
 	FromLogin       Source = "login"
-	FromWorkspace   Source = "workspace" // without a token for its hub
+	FromWorkspace   Source = "workspace" // an address for which no token is stored
 	FromDefault     Source = "default"
 )
 
-// Phrase names the source to people, who know an environment as that of --env.
+// Phrase names the source to people, to whom an environment is what --env names.
 func (s Source) Phrase() string {
 	switch s {
 	case FromEnvironment:
@@ -54,7 +54,7 @@ type Options struct {
 	EnvFile   string  // origin of the environment that --env names; "": it names none
 	Workspace string  // origin of the workspace's hub; "": not known
 	LookupEnv func(string) (string, bool)
-	Logins    *Logins
+	Logins    *Logins // the login file
 }
 
 // TokenGiven reports whether a flag or a variable gives the token, so that nothing of
@@ -64,12 +64,12 @@ func (o Options) TokenGiven() bool {
 	return o.Token != nil || CleanToken(token) != ""
 }
 
-// Identity is as whom the client speaks, and to which hub.
+// Identity is the token that the client sends, and the hub that it calls.
 type Identity struct {
 	Token        string // "": not logged in
-	TokenSource  Source
-	User         string // of a stored token
-	Origin       string
+	TokenSource  Source // "": not logged in
+	User         string // of a stored token; "": not known
+	Origin       string // of the hub
 	OriginSource Source
 	Workspace    string // origin of the workspace's hub; "": not known
 
@@ -82,13 +82,14 @@ func (id *Identity) UsesOtherHub() bool {
 	return id.Workspace != "" && id.Origin != id.Workspace && id.OriginSource != FromEnvFile
 }
 
-// Resolve returns the identity: the token of the flag, the environment or the
-// login file; the origin of the flag, the environment, the login file when the
-// token came from there, or the default. The entry of the login file is that of the
-// workspace's hub, or else that of the current one. A stored token goes to no other origin
-// than the one that it was stored for, and a given one to none that only a file of the
-// workspace names. The failure is token_malformed, not_a_hub for an origin that is none, or
-// no_token.
+// Resolve returns the identity. The first of these that is given is used:
+//   - the token of the flag, the variable, or the login file;
+//   - the origin of the flag, the environment's file, the variable, the login file, or the default.
+//
+// Without an origin, the entry of the login file is that of the workspace's hub, or else that
+// of the current hub. A stored token is sent only to the origin that it was stored for, and a
+// given token is not sent to an origin that only a file of the workspace names. The failure
+// is token_malformed, not_a_hub for a malformed origin, or no_token.
 func Resolve(o Options) (*Identity, error) {
 	id := &Identity{Workspace: o.Workspace}
 	if err := id.findToken(o); err != nil {
@@ -103,6 +104,7 @@ func Resolve(o Options) (*Identity, error) {
 	return id, nil
 }
 
+// findToken sets the token that a flag or the variable gives.
 func (id *Identity) findToken(o Options) error {
 	token, set := o.LookupEnv(TokenVariable)
 	id.Token, id.TokenSource = CleanToken(token), FromEnvironment
@@ -138,13 +140,19 @@ func (id *Identity) TokenPlace() string {
 	return "the login file"
 }
 
+// findOrigin sets the origin that a flag, a file or the variable gives, or the default. Each
+// replaces the ones above it.
 func (id *Identity) findOrigin(o Options) error {
 	given, source, place := DefaultOrigin, FromDefault, "the default origin"
-	if env, _ := o.LookupEnv(OriginVariable); strings.TrimSpace(env) != "" {
-		given, source, place = strings.TrimSpace(env), FromEnvironment, OriginVariable
+	variable, _ := o.LookupEnv(OriginVariable)
+	variable = strings.TrimSpace(variable)
+	if variable != "" {
+		given, source, place = variable, FromEnvironment, OriginVariable
 	}
-	if id.Token != "" && o.EnvFile != "" && o.Origin == nil {
-		if trusted, err := hubclient.ParseOrigin(given); err != nil || trusted != o.EnvFile {
+	sendsTokenToEnvFile := id.Token != "" && o.EnvFile != "" && o.Origin == nil
+	if sendsTokenToEnvFile {
+		trusted, err := hubclient.ParseOrigin(given)
+		if err != nil || trusted != o.EnvFile {
 			// Anyone who can write to a repository would get the tokens of its pipelines.
 			return failure.New(failure.CodeNoToken,
 				"the token of %s is not sent to %s, which only the environment's file names", id.TokenPlace(), o.EnvFile).
@@ -165,9 +173,9 @@ func (id *Identity) findOrigin(o Options) error {
 	return nil
 }
 
-// useLogin takes the token from the login file: that of the origin that was given,
-// else that of the workspace's hub or of the current one, and then the origin too.
-// Without an entry for the workspace's hub no other hub is called.
+// useLogin takes the token from the login file: that of the origin that was given, or else that
+// of the workspace's hub or of the current hub, whose origin it takes, too. Without an entry for
+// the workspace's hub no other hub is called.
 func (id *Identity) useLogin(o Options) {
 	origin := id.Origin
 	if id.OriginSource == FromDefault {
@@ -198,12 +206,12 @@ func (id *Identity) NeedToken() error {
 		return nil
 	}
 	f := failure.New(failure.CodeNoToken, "there is no token for %s", id.Origin).Try(id.loginLine())
-	of := map[Source]string{FromWorkspace: "workspace", FromEnvFile: "environment"}[id.OriginSource]
-	switch {
-	case of != "":
-		return f.WithCode(failure.CodeNotLoggedIn).WithReason("not logged in to %s, the hub of this %s", id.Origin, of).
+	owner := map[Source]string{FromWorkspace: "workspace", FromEnvFile: "environment"}[id.OriginSource]
+	if owner != "" {
+		return f.WithCode(failure.CodeNotLoggedIn).WithReason("not logged in to %s, the hub of this %s", id.Origin, owner).
 			WithHint("log in, or give the token and the hub's address with --token and --origin")
-	case id.emptyVariable:
+	}
+	if id.emptyVariable {
 		return f.WithHint("%s is set, but empty", TokenVariable)
 	}
 	return f.WithHint("give one with --token or %s, or log in", TokenVariable)

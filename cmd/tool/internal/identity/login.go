@@ -33,19 +33,20 @@ type Login struct {
 	Later jsontext.Value `json:",embed"` // members of a later version of this program
 }
 
-// loginFile is what the login file holds: one entry an origin, and the origin in use.
+// loginFile is what the login file holds.
 type loginFile struct {
-	Current string  `json:"current"`
-	Logins  []Login `json:"logins"`
+	Current string  `json:"current"` // origin of the hub in use; "": none is
+	Logins  []Login `json:"logins"`  // one for each origin, sorted
 
 	Later jsontext.Value `json:",embed"`
 }
 
-// Logins is the login file as it was read, and what is to be changed in it.
+// Logins is the login file as it was read, with the changes that Save makes in it. It is not
+// safe for concurrent use; two programs can change one file.
 type Logins struct {
 	loginFile
-	edits []func(*loginFile)
-	dir   string
+	edits []func(*loginFile) // changes since the file was read, which loginFile has already
+	dir   string             // of the file
 }
 
 // LoadLogins reads the login file in dir. A missing one is empty.
@@ -59,7 +60,8 @@ func LoadLogins(dir string) (l *Logins, err error) {
 
 func (l *Logins) path() string { return filepath.Join(l.dir, "login.json") }
 
-// Its errors quote nothing of the file: what is damaged may be a token.
+// readFile reads a login file. A missing one is empty. The failure quotes nothing of the file,
+// because what is damaged may be a token.
 func readFile(path string) (loginFile, error) {
 	var f loginFile
 	data, err := os.ReadFile(path)
@@ -69,34 +71,46 @@ func readFile(path string) (loginFile, error) {
 	if err != nil {
 		return f, failure.New(failure.CodeInvalidFile, "the login file cannot be read: %w", err)
 	}
-	if wire.Decode(data, &f, json.RejectUnknownMembers(false)) != nil || f.canonical() != nil {
+	err = wire.Decode(data, &f, json.RejectUnknownMembers(false))
+	if err == nil {
+		err = f.normalizeOrigins()
+	}
+	if err != nil {
 		return f, failure.New(failure.CodeInvalidFile, "the login file %s is damaged", path).
 			WithHint("remove it and log in again")
 	}
 	return f, nil
 }
 
-// canonical rewrites every origin to the form in which origins are compared.
-func (f *loginFile) canonical() (err error) {
+// normalizeOrigins rewrites every origin to the form in which origins are compared.
+func (f *loginFile) normalizeOrigins() (err error) {
 	if f.Current != "" {
-		f.Current, err = hubclient.ParseOrigin(f.Current)
+		if f.Current, err = hubclient.ParseOrigin(f.Current); err != nil {
+			return err
+		}
 	}
-	for i := 0; i < len(f.Logins) && err == nil; i++ {
-		f.Logins[i].Origin, err = hubclient.ParseOrigin(f.Logins[i].Origin)
+	for i := range f.Logins {
+		if f.Logins[i].Origin, err = hubclient.ParseOrigin(f.Logins[i].Origin); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
-// Warning says that others can read the login file, "" when they cannot.
+// Warning says that others can read the login file, "" when they cannot. It is "" on Windows,
+// where the permissions of a file do not say.
 func (l *Logins) Warning() string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
 	info, err := os.Stat(l.path())
-	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return ""
 	}
 	return fmt.Sprintf("others can read your tokens in %s: chmod 600 it", l.path())
 }
 
-// Find returns the entry of origin.
+// Find returns the entry of origin, and whether there is one.
 func (f *loginFile) Find(origin string) (Login, bool) {
 	i := slices.IndexFunc(f.Logins, func(e Login) bool { return e.Origin == origin })
 	if i < 0 {
@@ -105,7 +119,8 @@ func (f *loginFile) Find(origin string) (Login, bool) {
 	return f.Logins[i], true
 }
 
-// Put adds an entry, or replaces that of the same origin, and makes it the current one.
+// Put adds an entry, or replaces that of the same origin, and makes its hub the current one.
+// [Logins.Save] writes it.
 func (l *Logins) Put(entry Login) {
 	l.edit(func(f *loginFile) {
 		f.remove(entry.Origin)
@@ -115,14 +130,15 @@ func (l *Logins) Put(entry Login) {
 	})
 }
 
-// Remove drops the entry of origin and reports whether there was one. If it was the
-// current one, none is.
+// Remove drops the entry of origin and reports whether there was one. If its hub was the
+// current one, none is current then. [Logins.Save] writes it.
 func (l *Logins) Remove(origin string) bool {
 	_, existed := l.Find(origin)
 	l.edit(func(f *loginFile) { f.remove(origin) })
 	return existed
 }
 
+// edit changes what was read, and has Save repeat the change on the file as it is by then.
 func (l *Logins) edit(change func(*loginFile)) {
 	change(&l.loginFile)
 	l.edits = append(l.edits, change)
@@ -135,12 +151,11 @@ func (f *loginFile) remove(origin string) {
 	}
 }
 
-// lockTime is how long a login waits for another one, which may have been stopped.
+// lockTime bounds how long Save waits for another program, which may be suspended.
 const lockTime = 30 * time.Second
 
-// Save makes the changes in the file as it is by now, so that two programs that
-// log in at once lose nothing. The file is readable by its owner alone, and
-// written in one step.
+// Save makes the changes again in the file as it is by now, so that nothing is lost when two
+// programs log in at once. The file is readable by its owner alone, and written in one step.
 func (l *Logins) Save() error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return l.notWritten(err)
@@ -152,7 +167,7 @@ func (l *Logins) Save() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return l.notWritten(errors.New("another program has locked it"))
 	}
-	if locked { // a file system without locks is no reason to store nothing
+	if locked { // a file system without locks, which is another error, is no reason to store nothing
 		defer lock.Close()
 	}
 	now, err := readFile(l.path())
@@ -174,7 +189,8 @@ func (l *Logins) Save() error {
 	return nil
 }
 
-// notWritten leaves out the temporary file, which does not concern the user.
+// notWritten returns why the login file was not written. It leaves out the temporary file, whose
+// name would not help the user.
 func (l *Logins) notWritten(err error) error {
 	return failure.New(failure.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), failure.Cause(err))
 }
