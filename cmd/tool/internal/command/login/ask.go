@@ -106,7 +106,7 @@ func ask(ctx context.Context, a *app.App) (created bool, err error) {
 }
 
 // checkStored reports whether the stored token will do, and in a sentence why not: it is
-// damaged, the hub rejects it, or it expires soon. Storing it again finds other failures.
+// damaged, the hub rejects it, or it expires soon. Other failures come up when it is stored again.
 func checkStored(ctx context.Context, a *app.App) (willDo bool, whyNot []string, err error) {
 	id, err := resolve(a)
 	if err != nil || id.Token == "" {

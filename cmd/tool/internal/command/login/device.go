@@ -15,7 +15,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// maxInterval bounds the seconds between two questions that a hub can ask a terminal to wait.
+// maxInterval is for how many seconds at most a hub can have a terminal wait between two questions.
 const maxInterval = 60
 
 // approveInBrowser returns the token that a user approves for this terminal in a browser.

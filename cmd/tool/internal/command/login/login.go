@@ -176,7 +176,7 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 	}
 	me, err := hub.Whoami(ctx)
 	if err != nil {
-		f := app.Explain(hub, err).WithRecipe() // without the usual advice, to log in
+		f := app.Explain(hub, err).WithRecipe() // the usual advice would be to log in
 		if f.Status == http.StatusUnauthorized && id.TokenSource == identity.FromLogin {
 			f = f.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()).Flag("--with-token"))
 		}

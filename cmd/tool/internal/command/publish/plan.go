@@ -25,7 +25,7 @@ type Plan struct {
 	FirstVersion     bool     `json:"firstVersion"`
 	AlreadyPublished bool     `json:"alreadyPublished"`
 	Followers        int      `json:"followers"`  // projects on latest
-	Authorized       bool     `json:"authorized"` // only meant in a dry run
+	Authorized       bool     `json:"authorized"` // in a dry run; else not asked
 	app.Noted        `json:",inline"`
 }
 
@@ -53,7 +53,7 @@ func (r *Plan) Text(w *app.Printer) {
 	}
 }
 
-// followers says how many projects follow the stack. The hub stops to count at MostFollowers.
+// followers says how many projects follow the stack. The hub counts no more than MostFollowers.
 func (r *Plan) followers() string {
 	if r.Followers >= wire.MostFollowers {
 		return fmt.Sprintf("%d or more projects", r.Followers)
