@@ -76,7 +76,7 @@ func TestRateLimit_SetsNothingWhenTheHubDoesNotSayWhetherTheBotIDIsASlug(t *test
 			t.Parallel()
 			w := apptest.New(t)
 			w.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
-				if r.Method == http.MethodPut {
+				if r.Method != http.MethodGet {
 					t.Error("limits were set")
 				}
 				asksForSlug := path == "/v1/whoami" || strings.Contains(r.URL.RawQuery, "botRefId")
