@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,47 +17,55 @@ import (
 type Question struct {
 	Title string
 	Facts []string // lines above the question
-	Frame bool     // around the facts, which are to be reviewed
+	Frame bool     // draws a frame around the facts, for a review
 
-	Choices []Choice // to choose one from; without any, text is typed
-	Preset  string   // the value that is selected, or typed already
+	Choices []Choice // to choose one from; nil: the answer is typed
+	Preset  string   // the value that is selected, or typed already; "" for none
 	Prompt  string   // the label of the input, such as: Slug
 	Secret  bool     // what is typed is not shown
-	Suggest bool     // Preset is the answer where nothing is typed, and not typed already
+	Suggest bool     // Preset is not typed already, but the answer if nothing is typed
 
 	// Check rejects what is typed, at every key, or with CheckLast only when it is
 	// given as the answer. It must not wait for anything.
 	Check     func(typed string) error
 	CheckLast bool
-	// Lookup says something about what is typed that takes time to find out. To reject
-	// it, it returns an error. It runs in the background.
+	// Lookup says something about what is typed that takes time to find out, or rejects it
+	// by an error. It runs in the background, again whenever the text has changed.
 	Lookup func(ctx context.Context, typed string) (string, error)
 }
 
-// Choice is one of those that a question offers.
+// Choice is an answer that a question offers.
 type Choice struct{ Value, Text string }
 
 // Answers to questions that can be declined.
 const (
-	yes    = "yes"
-	no     = "no"
-	cancel = "Cancel" // what the declining answer is called
+	yes = "yes"
+	no  = "no"
 )
 
-// stopping is a choice that ends the dialog with ErrStop.
-var stopping = Choice{"stop", cancel}
+// cancelText is the text of the choice that declines.
+const cancelText = "Cancel"
 
+// stopChoice is a choice that ends the dialog with ErrStop.
+var stopChoice = Choice{"stop", cancelText}
+
+// stops reports whether an answer ends the dialog with ErrStop.
 func (q Question) stops(answer string) bool {
-	return answer == stopping.Value && slices.Contains(q.Choices, stopping)
+	return answer == stopChoice.Value && slices.Contains(q.Choices, stopChoice)
 }
 
-// letter returns the one of yes and no that a typed y or n means where both can be
-// chosen, otherwise "".
-func (q Question) letter(typed string) string {
-	for _, value := range []string{yes, no} {
-		if !slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Value == value }) {
-			return ""
-		}
+// offers reports whether value can be chosen.
+func (q Question) offers(value string) bool {
+	return slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Value == value })
+}
+
+// isYesNo reports whether yes and no can be chosen, and so be typed as y and n.
+func (q Question) isYesNo() bool { return q.offers(yes) && q.offers(no) }
+
+// yesOrNo returns yes or no if that is what was typed, in full or by its letter, else "".
+func (q Question) yesOrNo(typed string) string {
+	if !q.isYesNo() {
+		return ""
 	}
 	switch strings.ToLower(typed) {
 	case "y", yes:
@@ -67,22 +76,25 @@ func (q Question) letter(typed string) string {
 	return ""
 }
 
-// Step is a step of a dialog. What it asks may depend on the answers before.
+// Step is a step of a dialog. What it asks may depend on the answers before. A user who goes
+// back takes a step again: all of its functions may be called several times, and Take has to
+// replace what it took before.
 type Step struct {
-	Skip     func() bool                 // nil: never
-	Load     func(context.Context) error // finds out what Question shows; nil: nothing
+	Skip     func() bool                 // whether the step is left out; nil: never
+	Load     func(context.Context) error // finds out what Question needs, in the background; nil: nothing
 	Doing    string                      // what is shown while Load runs, such as: Counting files
-	Question func() Question             // nil: Load is all there is to do
+	Question func() Question             // nil: the step asks nothing
 	Take     func(answer string)
 }
 
-// ErrStop says that the user decided against what the questions are for.
+// ErrStop says that the user chose to cancel.
 var ErrStop = errors.New("stopped")
 
-// Ask takes the steps in turn; esc goes back to the one before. It returns
-// [tui.ErrInterrupted], ErrStop, ErrBack, or the error of a Load. The questions use the
-// alternate screen: a resized terminal wraps the lines above anew, and the questions
-// could not be redrawn in their place.
+// Ask takes the steps in turn; esc goes back to the question before. Its error is
+// [tui.ErrInterrupted], ErrStop, ErrBack, or that of a Load.
+//
+// The questions use the alternate screen. Below other lines they could not be redrawn in
+// their place once a resized terminal has wrapped those lines anew.
 func (p Prompter) Ask(ctx context.Context, steps ...Step) error {
 	return p.ask(ctx, steps, tea.WithAltScreen())
 }
@@ -97,18 +109,14 @@ func (p Prompter) ask(ctx context.Context, steps []Step, options ...tea.ProgramO
 		return p.askPlain(ctx, steps)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends a Load whose result is not needed any more
+	defer cancel() // a Load or a Lookup may still run
 	d := newDialog(ctx, p, steps)
-	err := p.Terminal.Run(ctx, d, options...)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case d.err != nil:
-		return d.err
-	case err != nil:
+	runErr := p.Terminal.Run(ctx, d, options...)
+	if err := cmp.Or(ctx.Err(), d.err, runErr); err != nil {
 		return err
-	case d.at < len(steps):
-		return tui.ErrInterrupted // it ended without its last answer
+	}
+	if d.at < len(steps) {
+		return tui.ErrInterrupted // the view ended without its last answer
 	}
 	return nil
 }
@@ -118,34 +126,39 @@ const minRows = 10
 
 // dialog is the state of an Ask.
 type dialog struct {
-	ctx      context.Context
+	ctx      context.Context // of Load and Lookup
 	prompter Prompter
 	theme    *tui.Theme
 	steps    []Step
-	at       int // the current step; len(steps) at the end
+	at       int // index of the current step; -1 before the first, len(steps) at the end
 
-	form  *form // nil while its Load runs
-	shown int   // counts forms
-	typed int   // counts the texts that were typed, so that a late result about another one is dropped
-	err   error
+	form  *form // shows the current question; nil while its Load runs
+	shown int   // counts the questions that were shown
+	edit  int   // counts changes of the text and of the step, so that outdated results are dropped
+	err   error // why the dialog ended early
 }
 
 func newDialog(ctx context.Context, p Prompter, steps []Step) *dialog {
 	return &dialog{ctx: ctx, prompter: p, theme: tui.NewTheme(p.Terminal.Out), steps: steps, at: -1}
 }
 
+// Messages of a dialog to itself. One whose edit is not the dialog's is outdated.
 type (
-	begin  struct{}
+	// begin starts the first step.
+	begin struct{}
+	// loaded is sent when the Load of the step at an index has ended.
 	loaded struct {
 		at  int
 		err error
 	}
+	// paused is sent when typing has paused.
+	paused struct{ edit int }
+	// found is what a Lookup returned.
 	found struct {
-		typed int
-		say   string
-		err   error
+		edit   int
+		remark string
+		err    error
 	}
-	pause struct{ typed int } // the typing has paused
 )
 
 // lookupDelay is how long typing pauses before Lookup is called.
@@ -166,7 +179,8 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.at != d.at {
 			return d, nil
 		}
-		if d.err = msg.err; d.err != nil {
+		if msg.err != nil {
+			d.err = msg.err
 			return d, tea.Quit
 		}
 		return d, d.show()
@@ -184,11 +198,11 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case "esc":
 			return d, d.back()
 		}
-	case pause:
-		return d, d.lookup(msg.typed)
+	case paused:
+		return d, d.lookup(msg.edit)
 	case found:
-		if msg.typed == d.typed && d.form != nil {
-			d.form.found(msg.say, msg.err)
+		if msg.edit == d.edit && d.form != nil {
+			d.form.found(msg.remark, msg.err)
 		}
 		return d, nil
 	}
@@ -198,14 +212,16 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return d, d.answer(msg)
 }
 
-// answer passes a message to the form, and continues when that answers the question.
+// answer passes a message to the form, and takes the answer if the message gives one.
 func (d *dialog) answer(msg tea.Msg) tea.Cmd {
-	if key, ok := msg.(tea.KeyMsg); ok && !key.Paste && d.form.letter(key.String()) != "" {
-		return d.take(d.form.letter(key.String()))
+	if key, ok := msg.(tea.KeyMsg); ok && !key.Paste {
+		if answer := d.form.yesOrNo(key.String()); answer != "" {
+			return d.take(answer)
+		}
 	}
 	before := d.form.value
 	cmd := d.form.update(msg)
-	if d.form.done() {
+	if d.form.answered() {
 		return d.take(d.form.answer(d.form.value))
 	}
 	if d.form.value != before {
@@ -226,30 +242,31 @@ func (d *dialog) take(answer string) tea.Cmd {
 
 // changed schedules a lookup of what is typed.
 func (d *dialog) changed() tea.Cmd {
-	d.typed++
+	d.edit++
 	if !d.form.changed() {
 		return nil
 	}
-	now := d.typed
-	return tea.Tick(lookupDelay, func(time.Time) tea.Msg { return pause{now} })
+	edit := d.edit
+	return tea.Tick(lookupDelay, func(time.Time) tea.Msg { return paused{edit} })
 }
 
-// lookup looks up what is typed, unless it has changed since.
-func (d *dialog) lookup(typed int) tea.Cmd {
-	if typed != d.typed || d.form == nil || d.form.Lookup == nil {
+// lookup looks up what is typed, unless it has changed since edit.
+func (d *dialog) lookup(edit int) tea.Cmd {
+	outdated := edit != d.edit
+	if outdated || d.form == nil || d.form.Lookup == nil {
 		return nil
 	}
-	ctx, lookup, text := d.ctx, d.form.Lookup, d.form.value
+	ctx, lookup, text := d.ctx, d.form.Lookup, d.form.value // the command runs in the background
 	return func() tea.Msg {
-		say, err := lookup(ctx, text)
-		return found{typed, say, err}
+		remark, err := lookup(ctx, text)
+		return found{edit: edit, remark: remark, err: err}
 	}
 }
 
 // next starts the next step that is not skipped.
 func (d *dialog) next() tea.Cmd {
 	d.form = nil
-	d.typed++
+	d.edit++
 	for d.at++; d.at < len(d.steps); d.at++ {
 		if skip := d.steps[d.at].Skip; skip == nil || !skip() {
 			return d.load()
@@ -258,50 +275,57 @@ func (d *dialog) next() tea.Cmd {
 	return tea.Quit
 }
 
-// before returns the last step before this one that asks a question, -1 for none.
-func (d *dialog) before() int {
+// previous returns the index of the last step before this one that asks a question, -1 for
+// none.
+func (d *dialog) previous() int {
 	for i := d.at - 1; i >= 0; i-- {
-		if step := d.steps[i]; step.Question != nil && (step.Skip == nil || !step.Skip()) {
+		step := d.steps[i]
+		skipped := step.Skip != nil && step.Skip()
+		if step.Question != nil && !skipped {
 			return i
 		}
 	}
 	return -1
 }
 
+// back goes back to the previous question. Without one it ends the dialog, or does nothing.
 func (d *dialog) back() tea.Cmd {
-	i := d.before()
-	switch {
-	case i < 0 && d.prompter.CanGoBack:
+	previous := d.previous()
+	if previous >= 0 {
+		d.at = previous
+		d.form = nil
+		d.edit++
+		return d.load()
+	}
+	if d.prompter.CanGoBack {
 		d.err = ErrBack
 		return tea.Quit
-	case i < 0:
-		return nil
 	}
-	d.at, d.form = i, nil
-	d.typed++
-	return d.load()
+	return nil
 }
 
-// Shown counts the questions that were shown.
+// Shown counts the questions that were shown; see [tui.Terminal.Run].
 func (d *dialog) Shown() int { return d.shown }
 
+// load runs the Load of the current step, if it has one, and then shows its question.
 func (d *dialog) load() tea.Cmd {
 	step, at, ctx := d.steps[d.at], d.at, d.ctx
 	if step.Load == nil {
 		return d.show()
 	}
-	return tea.Batch(tui.Ticking(), func() tea.Msg { return loaded{at, step.Load(ctx)} })
+	return tea.Batch(tui.Ticking(), func() tea.Msg { return loaded{at: at, err: step.Load(ctx)} })
 }
 
+// show shows the question of the current step. A step without one is done.
 func (d *dialog) show() tea.Cmd {
 	step := d.steps[d.at]
 	if step.Question == nil {
 		return d.next()
 	}
-	var cmd tea.Cmd
+	canGoBack := d.prompter.CanGoBack || d.previous() >= 0
+	d.form = newForm(step.Question(), d.prompter, d.theme, canGoBack)
 	d.shown++
-	d.form, cmd = newForm(step.Question(), d.prompter, d.theme, d.before() >= 0 || d.prompter.CanGoBack)
-	return tea.Batch(cmd, d.changed())
+	return tea.Batch(d.form.build(), d.changed())
 }
 
 func (d *dialog) View() string {

@@ -16,8 +16,8 @@ func Draw(t tui.Terminal, q Question, doing, remark string, rejected error) (loa
 	d := newDialog(nil, Prompter{Terminal: t, Status: doing}, []Step{{Doing: doing}})
 	d.at = 0
 	loading = d.View()
-	f, cmd := newForm(q, d.prompter, d.theme, true)
-	if cmd != nil {
+	f := newForm(q, d.prompter, d.theme, true)
+	if cmd := f.build(); cmd != nil {
 		f.update(cmd())
 	}
 	f.found(remark, rejected)
@@ -39,8 +39,8 @@ func Press(q Question, keys ...tea.KeyMsg) (answer string) {
 
 // Typed returns the answer to a question in whose form text is typed.
 func Typed(t tui.Terminal, q Question, text string) (answer string) {
-	f, cmd := newForm(q, Prompter{Terminal: t}, tui.NewTheme(io.Discard), false)
-	f.update(cmd())
+	f := newForm(q, Prompter{Terminal: t}, tui.NewTheme(io.Discard), false)
+	f.update(f.build()())
 	f.update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)})
 	return f.answer(f.value)
 }
@@ -59,7 +59,7 @@ func NewView(q Overwrite, columns, rows int) View {
 }
 
 // Answer returns whether the view has its answer, and which.
-func (v View) Answer() (given, yes bool) { return v.answer != none, v.answer == yesGiven }
+func (v View) Answer() (given, yes bool) { return v.answer != unanswered, v.answer == yesGiven }
 
 // Fits reports whether the view fits into a terminal of its size.
 func (v View) Fits() bool { return v.fits() }

@@ -13,12 +13,10 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// What a form takes of the terminal in addition to the question: the bar on the left; the
-// title, the keys, and the empty lines around the field.
 const (
-	frameColumns = 2
-	frameRows    = 6
-	minChoices   = 3 // rows; with fewer it does not show that there are more
+	frameColumns = 2 // the bar to the left of a field
+	frameRows    = 6 // the title, the keys, and the empty lines around a field
+	minChoices   = 3 // rows of a list of choices; in fewer, nobody sees that there are more
 )
 
 // form shows a question: its facts, a form of one field, what is known about the
@@ -27,21 +25,22 @@ type form struct {
 	Question
 	prompter Prompter
 	theme    *tui.Theme
-	back     bool // esc goes back
-	huh      *huh.Form
-	value    string
+	back     bool      // esc goes back
+	huh      *huh.Form // made anew by build for each size of the terminal
+	value    string    // what is typed or selected; outlives huh
 
-	checking bool   // what is typed
-	remark   string // about what is typed
-	rejected error  // why what is typed cannot be the answer
+	checking bool   // a lookup of value runs
+	remark   string // what the lookup found, "" for nothing
+	rejected error  // why value cannot be the answer, nil if it can
 }
 
-func newForm(q Question, p Prompter, th *tui.Theme, back bool) (*form, tea.Cmd) {
+// newForm returns the form of a question. It has to be built before it is used.
+func newForm(q Question, p Prompter, th *tui.Theme, back bool) *form {
 	f := &form{Question: q, prompter: p, theme: th, back: back, value: q.Preset}
 	if q.Suggest {
 		f.value = ""
 	}
-	return f, f.build()
+	return f
 }
 
 // build builds the form for the size of the terminal.
@@ -52,33 +51,45 @@ func (f *form) build() tea.Cmd {
 }
 
 func (f *form) field() huh.Field {
-	if len(f.Choices) == 0 {
-		// Wrapped here: the form has rows for the lines that it is given.
-		title := strings.Join(tui.Wrap(escape.Line(f.Prompt), f.prompter.Terminal.Columns-frameColumns), "\n")
-		in := huh.NewInput().Title(title).Value(&f.value).Validate(f.validate)
-		if f.Suggest {
-			in.Placeholder(f.Preset)
-		}
-		if f.Secret {
-			in.EchoMode(huh.EchoModePassword)
-		}
-		return in
+	if len(f.Choices) > 0 {
+		return f.selection()
 	}
-	options, rows := make([]huh.Option[string], len(f.Choices)), 0
-	width := f.prompter.Terminal.Columns - 2*frameColumns // within bar and mark
+	return f.input()
+}
+
+// input is the field of a question whose answer is typed.
+func (f *form) input() huh.Field {
+	// huh counts the lines of a title before it wraps them, so it gets them wrapped.
+	title := strings.Join(tui.Wrap(escape.Line(f.Prompt), f.prompter.Terminal.Columns-frameColumns), "\n")
+	in := huh.NewInput().Title(title).Value(&f.value).Validate(f.validate)
+	if f.Suggest {
+		in.Placeholder(f.Preset)
+	}
+	if f.Secret {
+		in.EchoMode(huh.EchoModePassword)
+	}
+	return in
+}
+
+// selection is the field of a question with choices.
+func (f *form) selection() huh.Field {
+	width := f.prompter.Terminal.Columns - 2*frameColumns // right of the bar and the mark
+	options := make([]huh.Option[string], len(f.Choices))
+	rows := 0
 	for i, c := range f.Choices {
 		lines := tui.Wrap(c.Text, width)
 		options[i] = huh.NewOption(strings.Join(lines, "\n"), c.Value)
 		rows += len(lines)
 	}
 	s := huh.NewSelect[string]().Options(options...).Value(&f.value).Filtering(false)
-	if room := max(minChoices, f.prompter.Terminal.Rows-frameRows); rows > room {
-		s.Height(room) // a height that it does not need would hide what is above the preset
+	room := max(minChoices, f.prompter.Terminal.Rows-frameRows)
+	if rows > room {
+		s.Height(room) // only then: with a height, huh scrolls to the preset even if all choices fit
 	}
 	return s
 }
 
-// keyMap are the keys of a form, without the ones that the dialog handles itself.
+// keyMap returns the keys of a form, without those that the dialog handles.
 func keyMap() *huh.KeyMap {
 	k := huh.NewDefaultKeyMap()
 	k.Quit = key.NewBinding(key.WithDisabled())
@@ -91,7 +102,7 @@ func (f *form) resize(t tui.Terminal) tea.Cmd {
 		return nil
 	}
 	f.prompter.Terminal = t
-	return f.build() // what was typed or marked is in value
+	return f.build()
 }
 
 func (f *form) update(msg tea.Msg) tea.Cmd {
@@ -100,7 +111,7 @@ func (f *form) update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// answer is what a text that is typed answers.
+// answer returns the answer that a typed text gives.
 func (f *form) answer(typed string) string {
 	if f.Suggest && typed == "" {
 		return f.Preset
@@ -108,10 +119,11 @@ func (f *form) answer(typed string) string {
 	return typed
 }
 
-func (f *form) done() bool { return f.huh.State == huh.StateCompleted }
+// answered reports whether value was given as the answer.
+func (f *form) answered() bool { return f.huh.State == huh.StateCompleted }
 
-// validate rejects an answer that is known to be wrong. A lookup that has not ended
-// yet does not delay the answer.
+// validate rejects an answer that is known to be wrong. A lookup that still runs does not
+// delay the answer.
 func (f *form) validate(typed string) error {
 	if f.Check != nil {
 		if err := f.Check(f.answer(typed)); err != nil {
@@ -122,10 +134,9 @@ func (f *form) validate(typed string) error {
 	return f.rejected
 }
 
-// changed forgets the result for another text, and reports whether this one is to be
-// looked up.
+// changed checks a new value, and reports whether it is to be looked up.
 func (f *form) changed() bool {
-	f.checking, f.remark, f.rejected = false, "", nil
+	f.found("", nil)
 	if f.Check != nil && !f.CheckLast && f.value != "" {
 		f.rejected = f.Check(f.value)
 	}
@@ -138,7 +149,9 @@ func (f *form) changed() bool {
 
 // found takes the result of a lookup.
 func (f *form) found(remark string, err error) {
-	f.checking, f.remark, f.rejected = false, remark, err
+	f.checking = false
+	f.remark = remark
+	f.rejected = err
 }
 
 // formTheme is the theme of a form's field.
@@ -148,52 +161,62 @@ func formTheme(th *tui.Theme) *huh.Theme {
 	t.Focused.Base = t.Focused.Base.BorderForeground(th.Mark.GetForeground())
 	t.Focused.Card = t.Focused.Base
 	t.Focused.Title = bold
-	t.Focused.Description, t.Focused.Option, t.Focused.UnselectedOption = plain, plain, plain
+	t.Focused.Description = plain
+	t.Focused.Option = plain
+	t.Focused.UnselectedOption = plain
 	t.Focused.SelectSelector = th.Mark.SetString("> ")
 	t.Focused.SelectedOption = th.Accent
-	t.Focused.TextInput.Prompt, t.Focused.TextInput.Text, t.Focused.TextInput.Placeholder = th.Mark, plain, plain
+	t.Focused.TextInput.Prompt = th.Mark
+	t.Focused.TextInput.Text = plain
+	t.Focused.TextInput.Placeholder = plain
 	t.Blurred = t.Focused
 	return t
 }
 
-// String draws the question. Where there are too few rows, empty lines are left out
-// first, then the frame, then facts.
+// String draws the question. If there are too few rows, it leaves out empty lines first, then
+// the frame, then facts.
 func (f *form) String() string {
 	columns := width(f.prompter.Terminal.Columns)
 	status := statusLine(f.theme, f.prompter.Status, columns)
 	title := paragraph(f.theme.Title, f.Title, columns)
 	field := strings.Split(strings.TrimRight(f.huh.View(), "\n"), "\n")
-	note, help := f.note(columns), hints(f.theme, columns, f.keys()...)
-	room := f.prompter.Terminal.Rows - len(status) - len(title) - len(field) - len(note) - len(help) - 1
-	facts := f.facts(columns, room)
-	empty := func(lines []string) []string {
-		if room > len(facts) && len(lines) > 0 {
-			room--
-			lines = append(lines, "")
+	note := f.note(columns)
+	help := hints(f.theme, columns, f.keys()...)
+	spare := f.prompter.Terminal.Rows - len(status) - len(title) - len(field) - len(note) - len(help) - 1
+	facts := f.facts(columns, spare)
+	spare -= len(facts)
+	addEmpty := func(lines []string) []string {
+		if spare <= 0 || len(lines) == 0 {
+			return lines
 		}
-		return lines
+		spare--
+		return append(lines, "")
 	}
-	above := empty(append(title, facts...))
-	field = empty(append(field, note...))
-	return strings.Join(slices.Concat(empty(status), above, field, help), "\n")
+	// The rows that are left are given away in this order.
+	question := addEmpty(append(title, facts...))
+	field = addEmpty(append(field, note...))
+	status = addEmpty(status)
+	return strings.Join(slices.Concat(status, question, field, help), "\n")
 }
 
-// facts returns as many lines of facts as there is room for.
-func (f *form) facts(columns, room int) []string {
+// facts returns the facts in at most so many rows. If some are left out, the last line says so.
+func (f *form) facts(columns, rows int) []string {
+	rows = max(0, rows)
 	lines := wrapped(f.Facts, columns)
 	if f.Frame {
-		lines = framed(f.theme, f.Facts, columns, room)
+		lines = framed(f.theme, f.Facts, columns, rows)
 	}
-	if len(lines) > max(0, room) {
-		lines = lines[:max(0, room)]
-		if len(lines) > 0 {
-			lines[len(lines)-1] = "…"
-		}
+	if len(lines) <= rows {
+		return lines
+	}
+	lines = lines[:rows]
+	if rows > 0 {
+		lines[rows-1] = "…"
 	}
 	return lines
 }
 
-// note is the line below an input.
+// note returns the lines below an input: what is known about value.
 func (f *form) note(columns int) []string {
 	switch {
 	case len(f.Choices) > 0:
@@ -206,15 +229,16 @@ func (f *form) note(columns int) []string {
 		lines := tui.Wrap(f.remark, columns-2)
 		return append([]string{f.theme.Glyph(tui.Done) + " " + lines[0]}, lines[1:]...)
 	}
-	return []string{""} // so that the keys below stay where they are
+	return []string{""} // keeps the keys below in their place
 }
 
+// keys names the keys that do something.
 func (f *form) keys() []string {
 	keys := []string{"enter continue"}
 	if len(f.Choices) > 0 {
 		keys = []string{"↑/↓ move", "enter select"}
 	}
-	if f.letter(yes) != "" {
+	if f.isYesNo() {
 		keys = append([]string{"y/n answer"}, keys...)
 	}
 	if f.back {

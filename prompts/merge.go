@@ -22,52 +22,68 @@ type Merge struct {
 // undecided is the side of a conflict that is still to be chosen.
 const undecided flat.Side = -1
 
-// Merge asks q: in a view to move through, or in lines where the terminal is plain or too
-// small. It returns the side of each conflict, nil if the person leaves. The error is
-// [tui.ErrInterrupted] or that of ctx.
+// Merge asks q, in lines if the terminal is plain or too small for a view. It returns the side
+// of each conflict, nil if the user leaves. The error is [tui.ErrInterrupted] or that of ctx.
 func (p Prompter) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
 	m := newMergeView(p, q)
 	if p.Terminal.Plain || !m.fits() {
-		return p.mergePlain(ctx, q, m.sides)
+		return p.mergePlain(ctx, q)
 	}
-	if answer, err := p.run(ctx, m, &m.view); answer != yesGiven {
+	answer, err := p.run(ctx, m, &m.view)
+	if answer != yesGiven {
 		return nil, err
 	}
 	return m.sides, nil
 }
 
 // mergePlain asks in lines: conflict by conflict, each with its values.
-func (p Prompter) mergePlain(ctx context.Context, q Merge, sides []flat.Side) ([]flat.Side, error) {
-	const quit = "q"
+func (p Prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) {
+	const (
+		mine       = "m"
+		theirs     = "t"
+		restMine   = "M"
+		restTheirs = "T"
+		quit       = "q"
+	)
 	choices := []Choice{
-		{"m", "Mine"}, {"t", "Theirs"},
-		{"M", "Mine for all that are left"}, {"T", "Theirs for all that are left"}, {quit, cancel},
+		{mine, "Mine"},
+		{theirs, "Theirs"},
+		{restMine, "Mine for all that are left"},
+		{restTheirs, "Theirs for all that are left"},
+		{quit, cancelText},
 	}
+	sides := make([]flat.Side, 0, len(q.Conflicts))
 	for i, c := range q.Conflicts {
-		title := fmt.Sprintf("Conflict %d of %d: %s", i+1, len(sides), tui.Shorten(c.Key, plainWidth))
-		facts := values(tui.ConflictValues(c, plainWidth))
-		if i == 0 {
-			title, facts = q.Title, slices.Concat(q.Facts, []string{title}, facts)
+		question := Question{
+			Title:   fmt.Sprintf("Conflict %d of %d: %s", i+1, len(q.Conflicts), tui.Shorten(c.Key, plainWidth)),
+			Facts:   conflictValues(tui.ConflictValues(c, plainWidth)),
+			Choices: choices,
+			Preset:  quit,
 		}
-		answer, err := p.choosePlain(ctx, Question{Title: title, Facts: facts, Choices: choices, Preset: quit},
-			func() []string { return values(c.Base, c.Mine, c.Theirs) })
+		if i == 0 {
+			question.Facts = slices.Concat(q.Facts, []string{question.Title}, question.Facts)
+			question.Title = q.Title
+		}
+		whole := func() []string { return conflictValues(c.Base, c.Mine, c.Theirs) }
+		answer, err := p.choosePlain(ctx, question, whole)
 		if err != nil || answer == quit {
 			return nil, err
 		}
 		side := flat.Mine
-		if strings.EqualFold(answer, "t") {
+		if answer == theirs || answer == restTheirs {
 			side = flat.Theirs
 		}
-		sides[i] = side
-		if answer == "M" || answer == "T" {
-			return append(sides[:i], slices.Repeat([]flat.Side{side}, len(sides)-i)...), nil
+		if answer == restMine || answer == restTheirs {
+			rest := len(q.Conflicts) - i
+			return append(sides, slices.Repeat([]flat.Side{side}, rest)...), nil
 		}
-		p.Status = "" // which was said
+		sides = append(sides, side)
+		p.Status = "" // shown already
 	}
 	return sides, nil
 }
 
-func values(base, mine, theirs string) []string {
+func conflictValues(base, mine, theirs string) []string {
 	return []string{"base: " + valueOrNone(base), "mine: " + valueOrNone(mine), "theirs: " + valueOrNone(theirs)}
 }
 
@@ -82,11 +98,15 @@ func valueOrNone(text string) string {
 type mergeView struct {
 	view
 	question Merge
-	sides    []flat.Side
+	sides    []flat.Side // by conflict
 }
 
 func newMergeView(p Prompter, q Merge) *mergeView {
-	return &mergeView{view: newView(p), question: q, sides: slices.Repeat([]flat.Side{undecided}, len(q.Conflicts))}
+	return &mergeView{
+		view:     newView(p),
+		question: q,
+		sides:    slices.Repeat([]flat.Side{undecided}, len(q.Conflicts)),
+	}
 }
 
 func (m *mergeView) Init() tea.Cmd { return nil }
@@ -97,15 +117,15 @@ func (m *mergeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, quit
 }
 
-// key does what one key does, and returns what ends the view when it does.
+// key does what a key does. It returns the command that ends the view, nil if it goes on.
 func (m *mergeView) key(name string) tea.Cmd {
-	switch {
-	case name == "q" || name == "n" || name == "esc":
-		return m.end(noGiven)
-	case !m.fits():
-		return nil // nobody chooses what is not in sight
+	leaves := name == "q" || name == "n" || name == "esc"
+	if !leaves && !m.fits() {
+		return nil // nobody chooses a conflict that is not in sight
 	}
 	switch name {
+	case "q", "n", "esc":
+		return m.end(noGiven)
 	case "m":
 		m.choose(flat.Mine)
 	case "t":
@@ -126,7 +146,7 @@ func (m *mergeView) key(name string) tea.Cmd {
 	return nil
 }
 
-// choose chooses a side of the selected conflict, and goes to the next one that is open.
+// choose chooses a side of the selected conflict, and selects the next undecided one.
 func (m *mergeView) choose(side flat.Side) {
 	m.sides[m.at] = side
 	for step := range m.sides {
@@ -137,7 +157,7 @@ func (m *mergeView) choose(side flat.Side) {
 	}
 }
 
-// chooseRest chooses a side of all conflicts that are open; of all, where none is.
+// chooseRest chooses a side of all undecided conflicts, or of all conflicts if none is undecided.
 func (m *mergeView) chooseRest(side flat.Side) {
 	all := !slices.Contains(m.sides, undecided)
 	for i := range m.sides {
@@ -147,11 +167,9 @@ func (m *mergeView) chooseRest(side flat.Side) {
 	}
 }
 
-// Lines that a conflict takes, and those around the list: an empty one, and below it the
-// status and the keys.
 const (
-	conflictLines   = 4
-	mergeFrameLines = 4
+	conflictLines   = 4 // the key and three values
+	mergeFrameLines = 4 // an empty line above the list; the state, an empty line and the keys below it
 )
 
 // minMergeColumns is the least width in which values can be compared.
@@ -170,7 +188,7 @@ func (m *mergeView) fits() bool { return m.columns >= minMergeColumns && m.room(
 
 func (m *mergeView) View() string {
 	switch {
-	case m.answer != none:
+	case m.answer != unanswered:
 		return ""
 	case !m.fits():
 		return m.tooSmall()
@@ -195,8 +213,8 @@ func (m *mergeView) View() string {
 	return strings.Join(lines, "\n")
 }
 
-// conflict returns the lines of a conflict: its key, and its values with a mark at the
-// one that is chosen.
+// conflict returns the lines of a conflict: its key, and its values with a mark at the chosen
+// one.
 func (m *mergeView) conflict(i, columns int) []string {
 	c := m.question.Conflicts[i]
 	mark := "  "

@@ -21,15 +21,14 @@ type Overwrite struct {
 	Title      string   // the question, such as: Overwrite the config of @acme/web?
 	Facts      []string // what a user has to know to answer: who wrote what is overwritten
 	Notice     string   // what has changed since the question was asked before, "" for nothing
-	Yes        string   // what is done, such as: Overwrite it
+	Yes        string   // what the answer yes does, such as: Overwrite it
 	Difference flat.Difference
-	Files      bool // the difference is one of files: texts by their paths
+	Files      bool // the keys of the difference are paths of files, and its values are texts
 }
 
-// Overwrite asks q: in a view to scroll through, or in lines where the terminal is
-// plain or too small. Only an explicit yes is one; the default is no. The error is
-// [tui.ErrInterrupted] or that of ctx.
-func (p Prompter) Overwrite(ctx context.Context, q Overwrite) (yes bool, err error) {
+// Overwrite asks q, in lines if the terminal is plain or too small for a view. The answer is no
+// unless the user says yes explicitly. The error is [tui.ErrInterrupted] or that of ctx.
+func (p Prompter) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
 	m := newOverwriteView(p, q)
 	if p.Terminal.Plain || !m.fits() {
 		return p.overwritePlain(ctx, q, m.diff)
@@ -38,11 +37,10 @@ func (p Prompter) Overwrite(ctx context.Context, q Overwrite) (yes bool, err err
 	return answer == yesGiven, err
 }
 
-// Of a difference that is asked about in lines: how many keys are shown before all are
-// listed, and how many columns of each value.
+// How much of a difference is shown in lines, until the user has all of it listed.
 const (
-	plainKeys  = 12
-	plainWidth = 60
+	plainKeys  = 12 // keys
+	plainWidth = 60 // columns of each value
 )
 
 // overwritePlain asks in lines: the counts and the first keys in words, then the answers.
@@ -52,52 +50,63 @@ func (p Prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Ro
 		facts = append(facts, q.Notice)
 	}
 	facts = append(facts, tui.Counts(q.Difference)+".")
-	short := tui.Sentences(diff, plainWidth)
-	for i, sentence := range short {
-		if i == plainKeys {
-			facts = append(facts, fmt.Sprintf("and %d more.", len(short)-i))
-			break
-		}
-		facts = append(facts, sentence)
+	sentences := tui.Sentences(diff, plainWidth)
+	more := len(sentences) - plainKeys
+	facts = append(facts, sentences[:min(len(sentences), plainKeys)]...)
+	if more > 0 {
+		facts = append(facts, fmt.Sprintf("and %d more.", more))
 	}
-	answer, err := p.choosePlain(ctx, Question{
-		Title: q.Title, Facts: facts, Preset: no, Choices: []Choice{{yes, q.Yes}, {no, cancel}},
-	}, func() []string { return tui.Sentences(diff, 0) })
+	question := Question{
+		Title:   q.Title,
+		Facts:   facts,
+		Choices: []Choice{{yes, q.Yes}, {no, cancelText}},
+		Preset:  no,
+	}
+	answer, err := p.choosePlain(ctx, question, func() []string { return tui.Sentences(diff, 0) })
 	return answer == yes, err
 }
 
-// overwriteView is the state of the view. A row that is folded takes one line, so all lines
-// are known before any is laid out: only those in sight are.
+// overwriteView is the state of the view. It stays quick with many rows, because a folded row
+// is known to take one line, which is laid out only when it is in sight.
 type overwriteView struct {
 	view
 	question Overwrite
 	diff     []tui.Row
-	open     []bool // by row: unfolded
-	filter   string // what the rows in the list contain
-	typing   bool   // the filter
-	keys     int    // in the list
-	lines    []listed
-	row      int  // of diff, that is selected
-	all      int  // how many lines there are without a filter
-	spare    int  // lines of the terminal that are left to the list and the empty ones
-	ready    bool // it can be answered
+	open     []bool // by row of diff: whether it is unfolded
+	row      int    // index in diff of the selected row
+	ready    bool   // the question can be answered; see readyAfter
+
+	filter string // the list has the rows that contain it
+	typing bool   // keys go to the filter
+
+	// What layout computes of the fields above and the size of the terminal.
+	lines      []listed // of the list
+	keys       int      // in the list, without the headings
+	unfiltered int      // lines of the list when it had no filter
+	spare      int      // lines of the terminal for the list and the empty lines around it
 }
 
-// listed is a line of the list. That of a row that is folded is laid out when it is in sight.
+// listed is a line of the list.
 type listed struct {
-	row  int
-	line tui.RowLine
+	row  int         // index in diff
+	line tui.RowLine // of an unfolded row
 }
 
 func newOverwriteView(p Prompter, q Overwrite) *overwriteView {
-	m := &overwriteView{view: newView(p), question: q, diff: tui.Rows(q.Difference, q.Files), ready: q.Notice == ""}
-	m.open = make([]bool, len(m.diff))
+	diff := tui.Rows(q.Difference, q.Files)
+	m := &overwriteView{
+		view:     newView(p),
+		question: q,
+		diff:     diff,
+		open:     make([]bool, len(diff)),
+		ready:    q.Notice == "",
+	}
 	m.layout()
 	return m
 }
 
-// readyAfter is how long a repeated question takes no answer. What is typed by then
-// was meant for the one before, which had another difference.
+// readyAfter is how long a repeated question takes no answer. A key that was pressed before
+// was meant for the last question, which had another difference.
 const readyAfter = 300 * time.Millisecond
 
 // ready is sent when a repeated question can be answered.
@@ -125,7 +134,7 @@ func (m *overwriteView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, quit
 }
 
-// key does what one key does, and returns what ends the view when it does.
+// key does what a key does. It returns the command that ends the view, nil if it goes on.
 func (m *overwriteView) key(name string) tea.Cmd {
 	switch {
 	case !m.ready:
@@ -139,7 +148,7 @@ func (m *overwriteView) key(name string) tea.Cmd {
 	}
 	switch name {
 	case "y":
-		if m.fits() { // nobody says yes to what is not in sight
+		if m.fits() { // nobody says yes to a difference that is not in sight
 			return m.end(yesGiven)
 		}
 	case "n", "q", "esc":
@@ -150,9 +159,9 @@ func (m *overwriteView) key(name string) tea.Cmd {
 			m.layout()
 		}
 	case "a":
-		folded := slices.Contains(m.open, false)
+		someFolded := slices.Contains(m.open, false)
 		for i := range m.open {
-			m.open[i] = folded
+			m.open[i] = someFolded
 		}
 		m.layout()
 	case "/":
@@ -165,7 +174,7 @@ func (m *overwriteView) key(name string) tea.Cmd {
 	return nil
 }
 
-// pick selects the row of the line that the cursor is at, and reports whether there is one.
+// pick selects the row of the line at the cursor. It returns false if the list is empty.
 func (m *overwriteView) pick() bool {
 	if m.at < len(m.lines) {
 		m.row = m.lines[m.at].row
@@ -175,25 +184,30 @@ func (m *overwriteView) pick() bool {
 
 // edit does what a key does while the filter is typed.
 func (m *overwriteView) edit(name string) {
-	switch typed := []rune(m.filter); {
-	case name == "enter" || name == "up" || name == "down":
+	switch name {
+	case "enter", "up", "down":
 		m.typing = false
 		m.pick()
-	case name == "esc":
+	case "esc":
 		m.typing = false
 		m.find("")
-	case name == "ctrl+u":
+	case "ctrl+u":
 		m.find("")
-	case name == "backspace":
-		m.find(string(typed[:max(0, len(typed)-1)]))
-	case utf8.RuneCountInString(name) == 1:
-		m.find(m.filter + name)
+	case "backspace":
+		_, size := utf8.DecodeLastRuneInString(m.filter)
+		m.find(m.filter[:len(m.filter)-size])
+	default:
+		isCharacter := utf8.RuneCountInString(name) == 1
+		if isCharacter {
+			m.find(m.filter + name)
+		}
 	}
 }
 
 // find lists the rows that contain text.
 func (m *overwriteView) find(text string) {
-	m.filter, m.top = text, 0
+	m.filter = text
+	m.top = 0
 	m.layout()
 }
 
@@ -203,43 +217,43 @@ const cursorColumns = 2
 // layout lists the lines of the rows that the filter finds. The cursor goes to the selected
 // row, or to the next key that is found.
 func (m *overwriteView) layout() {
-	m.spare = m.rows - len(m.above()) - footLines
 	found, keys := tui.Find(m.diff, m.filter)
-	at, _ := slices.BinarySearch(found, m.row)
-	if m.filter != "" && at < len(found) && m.diff[found[at]].Heading {
-		at++
+	cursor, _ := slices.BinarySearch(found, m.row) // index in found
+	if m.filter != "" && cursor < len(found) && m.diff[found[cursor]].Heading {
+		cursor++
 	}
-	at = min(at, len(found)-1)
-	m.lines, m.keys, m.at = m.lines[:0], keys, 0
-	end := 0 // of the selected row
+	cursor = min(cursor, len(found)-1)
+
+	m.lines = m.lines[:0]
+	m.keys = keys
+	m.at = 0
+	last := 0 // line of the selected row
 	for i, row := range found {
-		if i == at {
-			m.at = len(m.lines)
-		}
+		first := len(m.lines)
 		if m.open[row] {
 			for _, line := range m.diff[row].Lines(m.columns-cursorColumns, true) {
-				m.lines = append(m.lines, listed{row, line})
+				m.lines = append(m.lines, listed{row: row, line: line})
 			}
 		} else {
 			m.lines = append(m.lines, listed{row: row})
 		}
-		if i == at {
-			end = len(m.lines) - 1
+		if i == cursor {
+			m.at = first
+			last = len(m.lines) - 1
 		}
 	}
 	if m.filter == "" {
-		m.all = len(m.lines)
+		m.unfiltered = len(m.lines)
 	}
-	m.reveal(end, len(m.lines), m.height())
+	m.spare = m.rows - len(m.above()) - footLines
+	m.reveal(last, len(m.lines), m.height())
 }
 
-// Lines below the list: what is in sight of it, the answers and the keys; how many lines of
-// the list there are at least; and how many lines are left where some of them are empty.
 const (
-	footLines  = 3
-	minLines   = 2
-	airyLines  = 10
-	emptyLines = 3
+	footLines  = 3  // below the list: which lines are in sight, the answers and the keys
+	minLines   = 2  // of the list, without which the view does not fit
+	airyLines  = 10 // spare lines from which on some are empty
+	emptyLines = 3  // the number of those
 )
 
 // above returns the lines above the list.
@@ -267,33 +281,34 @@ func (m *overwriteView) height() int {
 
 func (m *overwriteView) View() string {
 	switch {
-	case m.answer != none:
+	case m.answer != unanswered:
 		return ""
 	case !m.fits():
 		return m.tooSmall()
 	}
 	columns := width(m.columns)
 	lines := m.above()
-	empty := func() {
+	addEmpty := func() {
 		if m.spare >= airyLines {
 			lines = append(lines, "")
 		}
 	}
-	empty()
+	addEmpty()
 	end := min(len(m.lines), m.top+m.height())
 	for i := m.top; i < end; i++ {
 		lines = append(lines, m.line(i))
 	}
-	for range min(m.all, m.height()) - (end - m.top) { // what is below the list stays in its place
+	filteredOut := min(m.unfiltered, m.height()) - (end - m.top)
+	for range filteredOut { // the answers below the list stay in their place
 		lines = append(lines, "")
 	}
 	state := m.state(end)
 	lines = append(lines, hints(m.theme, columns, state...)[0])
 	if len(state) > 0 {
-		empty()
+		addEmpty()
 	}
 	lines = append(lines, m.answers())
-	empty()
+	addEmpty()
 	return strings.Join(append(lines, m.help(columns)), "\n")
 }
 
@@ -310,13 +325,14 @@ func (m *overwriteView) line(i int) string {
 	return mark + l.line.Paint(m.theme, m.filter)
 }
 
-// state describes the filter, and which lines are in sight where not all of them are.
+// state describes the filter, and which lines are in sight if not all of them are.
 func (m *overwriteView) state(end int) (parts []string) {
 	if m.typing || m.filter != "" {
-		filter, what := escape.Line(m.filter), "keys"
+		filter := escape.Line(m.filter)
 		if m.typing {
 			filter += "_"
 		}
+		what := "keys"
 		if m.question.Files {
 			what = "files"
 		}
@@ -328,13 +344,14 @@ func (m *overwriteView) state(end int) (parts []string) {
 	return parts
 }
 
-// answers are the two answers with their keys, in brackets while they do something.
+// answers returns the line of the two answers. Their keys are in brackets while they do
+// something.
 func (m *overwriteView) answers() string {
 	y, n := " y ", " n "
 	if m.ready && !m.typing {
 		y, n = m.theme.Accent.Render("[y]"), m.theme.Accent.Render("[n]")
 	}
-	return fmt.Sprintf("  %s %s   %s %s", y, m.question.Yes, n, cancel)
+	return fmt.Sprintf("  %s %s   %s %s", y, m.question.Yes, n, cancelText)
 }
 
 // help names the other keys that do something now, as many as fit in a line.

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,12 +19,12 @@ import (
 // goBack is what is typed instead of an answer to go back.
 const goBack = "<"
 
-// askPlain takes the steps in turn, in lines that can be read aloud.
+// askPlain takes the steps in turn. It asks in lines, which can be read aloud.
 func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 	if p.Status != "" {
 		p.say("%s", p.Status)
 	}
-	var asked []int // the steps that were answered, to go back to
+	var asked []int // indexes of the steps that were answered, to go back to
 	for at := 0; at < len(steps); at++ {
 		step := steps[at]
 		if step.Skip != nil && step.Skip() {
@@ -41,18 +42,22 @@ func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 			continue
 		}
 		question := step.Question()
-		answer, back, err := p.questionPlain(ctx, question, len(asked) > 0 || p.CanGoBack)
-		switch {
-		case err != nil:
+		canGoBack := p.CanGoBack || len(asked) > 0
+		answer, wentBack, err := p.questionPlain(ctx, question, canGoBack)
+		if err != nil {
 			return err
-		case question.stops(answer):
-			return ErrStop
-		case back && len(asked) == 0:
-			return ErrBack
-		case back:
-			at = asked[len(asked)-1] - 1
-			asked = asked[:len(asked)-1]
+		}
+		if wentBack {
+			last := len(asked) - 1
+			if last < 0 {
+				return ErrBack
+			}
+			at = asked[last] - 1 // the loop adds 1
+			asked = asked[:last]
 			continue
+		}
+		if question.stops(answer) {
+			return ErrStop
 		}
 		asked = append(asked, at)
 		step.Take(answer)
@@ -60,8 +65,10 @@ func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 	return nil
 }
 
-// questionPlain asks until there is a valid answer.
-func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (answer string, wentBack bool, err error) {
+// questionPlain asks until there is a valid answer, or until the user goes back.
+func (p Prompter) questionPlain(
+	ctx context.Context, q Question, canGoBack bool,
+) (answer string, wentBack bool, err error) {
 	p.say("")
 	p.say("%s", q.Title)
 	for _, fact := range q.Facts {
@@ -70,27 +77,27 @@ func (p Prompter) questionPlain(ctx context.Context, q Question, back bool) (ans
 	for i, c := range q.Choices {
 		p.say("%d. %s", i+1, c.Text)
 	}
+	read := p.line
+	if q.Secret {
+		read = p.secret
+	}
 	for {
-		read := p.line
-		if q.Secret {
-			read = p.secret
-		}
-		typed, err := read(ctx, q.prompt(back))
+		typed, err := read(ctx, q.prompt(canGoBack))
 		if err != nil {
 			return "", false, err
 		}
-		if typed == goBack && back {
+		if canGoBack && typed == goBack {
 			return "", true, nil
 		}
-		answer, err := q.accept(ctx, typed, p.say)
-		if err == nil {
+		answer, invalid := q.accept(ctx, typed, p.say)
+		if invalid == nil {
 			return answer, false, nil
 		}
-		p.say("Invalid answer: %v.", err)
+		p.say("Invalid answer: %v.", invalid)
 	}
 }
 
-// choosePlain asks q with one more choice, which lists all that there is and asks again.
+// choosePlain asks q with one more choice, which prints all lines of a list and asks again.
 func (p Prompter) choosePlain(ctx context.Context, q Question, all func() []string) (answer string, err error) {
 	const list = "list"
 	p.CanGoBack = false
@@ -100,27 +107,31 @@ func (p Prompter) choosePlain(ctx context.Context, q Question, all func() []stri
 		if err := p.askPlain(ctx, []Step{step}); err != nil || answer != list {
 			return answer, err
 		}
-		for _, line := range all() { // unbroken, to be copied
+		for _, line := range all() { // not wrapped, so that it can be copied
 			fmt.Fprintln(p.Terminal.Out, tui.Localize(escape.Line(line)))
 		}
-		q.Facts, p.Status = nil, "" // which were said
+		q.Facts = nil // shown already, as is the status
+		p.Status = ""
 	}
 }
 
-// prompt is what the answer is typed behind.
-func (q Question) prompt(back bool) string {
-	prompt, preset := q.Prompt, q.Preset
-	if n := len(q.Choices); n > 0 {
-		prompt, preset = fmt.Sprint("Choose 1 to ", n), ""
-		if i := slices.IndexFunc(q.Choices, func(c Choice) bool { return c.Value == q.Preset }); i >= 0 {
-			preset = strconv.Itoa(i + 1)
+// prompt returns the text after which the answer is typed.
+func (q Question) prompt(canGoBack bool) string {
+	prompt := q.Prompt
+	byDefault := q.Preset
+	if len(q.Choices) > 0 {
+		prompt = fmt.Sprint("Choose 1 to ", len(q.Choices))
+		byDefault = ""
+		preset := slices.IndexFunc(q.Choices, func(c Choice) bool { return c.Value == q.Preset })
+		if preset >= 0 {
+			byDefault = strconv.Itoa(preset + 1)
 		}
 	}
 	var notes []string
-	if preset != "" {
-		notes = append(notes, "default "+preset)
+	if byDefault != "" {
+		notes = append(notes, "default "+byDefault)
 	}
-	if back {
+	if canGoBack {
 		notes = append(notes, goBack+" goes back")
 	}
 	if len(notes) > 0 {
@@ -129,14 +140,13 @@ func (q Question) prompt(back bool) string {
 	return prompt + ": "
 }
 
-// accept turns what was typed into an answer, and says what a lookup finds.
+// accept turns what was typed into an answer, and says what a lookup finds. Its error says why
+// what was typed is no answer.
 func (q Question) accept(ctx context.Context, typed string, say func(string, ...any)) (string, error) {
-	switch {
-	case typed == "":
-		typed = q.Preset
-	case len(q.Choices) > 0:
+	if len(q.Choices) > 0 {
 		return q.choice(typed)
 	}
+	typed = cmp.Or(typed, q.Preset)
 	if q.Check != nil {
 		if err := q.Check(typed); err != nil {
 			return "", err
@@ -152,22 +162,26 @@ func (q Question) accept(ctx context.Context, typed string, say func(string, ...
 	return typed, err
 }
 
-// choice returns the choice that is typed: by its number, its value, or the letter of yes
-// or no.
+// choice returns the choice that was typed: by its number, by its value, or by the letter of
+// yes or no. The preset, if there is one, is chosen by typing nothing.
 func (q Question) choice(typed string) (string, error) {
-	if letter := q.letter(typed); letter != "" {
-		return letter, nil
+	if typed == "" && q.offers(q.Preset) {
+		return q.Preset, nil
 	}
-	if n, err := strconv.Atoi(typed); err == nil && 1 <= n && n <= len(q.Choices) {
-		return q.Choices[n-1].Value, nil
+	if answer := q.yesOrNo(typed); answer != "" {
+		return answer, nil
 	}
-	if slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Value == typed }) {
+	number, err := strconv.Atoi(typed)
+	if err == nil && 1 <= number && number <= len(q.Choices) {
+		return q.Choices[number-1].Value, nil
+	}
+	if q.offers(typed) {
 		return typed, nil
 	}
 	return "", fmt.Errorf("type a number from 1 to %d", len(q.Choices))
 }
 
-// say writes a sentence in lines that fit.
+// say writes a sentence, wrapped to the terminal's width.
 func (p Prompter) say(format string, args ...any) {
 	for _, line := range p.wrap(fmt.Sprintf(format, args...)) {
 		fmt.Fprintln(p.Terminal.Out, tui.Localize(line))
@@ -178,23 +192,23 @@ func (p Prompter) wrap(text string) []string {
 	return tui.Wrap(escape.Line(text), p.Terminal.Columns-1)
 }
 
-// show writes a prompt, with these line ends, whose last line is typed on.
+// show writes a prompt. The answer is typed at the end of its last line.
 func (p Prompter) show(prompt, lineEnd string) {
 	p.Terminal.DiscardInput()
 	fmt.Fprint(p.Terminal.Out, strings.Join(p.wrap(strings.TrimRight(prompt, " ")), lineEnd)+" ")
 }
 
-// line asks for one line of text. The end of the input is an interrupt.
+// line asks for a line of text. The error at the end of the input is [tui.ErrInterrupted].
 func (p Prompter) line(ctx context.Context, prompt string) (string, error) {
 	p.show(prompt, "\n")
 	typed, err := p.await(ctx, func() (string, error) { return readLine(p.Terminal.In) })
 	if err != nil {
-		fmt.Fprintln(p.Terminal.Out) // the prompt's line has no end yet
+		fmt.Fprintln(p.Terminal.Out) // nobody has pressed enter to end the prompt's line
 	}
 	return typed, err
 }
 
-// secret asks for one line that is not shown.
+// secret asks for a line of text that is not shown while it is typed.
 func (p Prompter) secret(ctx context.Context, prompt string) (string, error) {
 	f, ok := p.Terminal.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -205,13 +219,14 @@ func (p Prompter) secret(ctx context.Context, prompt string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = term.Restore(int(f.Fd()), before) }()
-	p.show(prompt, "\r\n") // the terminal is raw
+	p.show(prompt, "\r\n") // a raw terminal does not add the \r
 	typed, err := p.await(ctx, func() (string, error) { return readLine(f) })
 	fmt.Fprint(p.Terminal.Out, "\r\n")
 	return typed, err
 }
 
-// readLine reads a line and no byte more. In raw mode every key is a byte of it.
+// readLine reads a line, and no byte after it. In raw mode it gets each key, and does what the
+// terminal otherwise does.
 func readLine(r io.Reader) (string, error) {
 	var typed []byte
 	key := make([]byte, 1)
@@ -234,21 +249,23 @@ func readLine(r io.Reader) (string, error) {
 	}
 }
 
-// await returns what read does, or gives it up when ctx ends.
+// await returns what read returns, without spaces around it, or the error of ctx when ctx ends.
+// In that case read goes on in the background, because reading a terminal cannot be canceled.
+// If read fails, the error is [tui.ErrInterrupted].
 func (p Prompter) await(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		text string
 		err  error
 	}
-	done := make(chan result, 1)
+	results := make(chan result, 1)
 	go func() {
 		text, err := read()
-		done <- result{text, err}
+		results <- result{text: text, err: err}
 	}()
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case r := <-done:
+	case r := <-results:
 		if r.err != nil {
 			return "", tui.ErrInterrupted
 		}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/hubclient/flat"
@@ -17,37 +18,45 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// UI is where a command asks and shows what goes on: a [Terminal], or a test. An
-// interrupted question is [context.Canceled].
+// UI is where a command asks and shows its progress: a [Terminal], or a test. The error of
+// an interrupted question is [context.Canceled].
 type UI interface {
+	// Confirm asks a question whose preset answer is no.
 	Confirm(ctx context.Context, q YesNo) (bool, error)
+	// Choose returns one of names.
 	Choose(ctx context.Context, title string, names []string, preset string) (string, error)
+	// Overwrite shows a difference, and asks whether it is wanted.
 	Overwrite(ctx context.Context, q Overwrite) (bool, error)
-	// Merge returns the side of each conflict, nil if the person leaves.
+	// Merge returns the side of each conflict, nil if the user leaves.
 	Merge(ctx context.Context, q Merge) ([]flat.Side, error)
+	// TypeRef asks for r to be typed in full.
 	TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error)
+	// Ask takes steps in turn, between which the user can go back.
 	Ask(ctx context.Context, steps ...Step) error
-	// AskBelow takes one step and leaves in sight what was printed before.
+	// AskBelow takes one step, and what was printed before stays in sight.
 	AskBelow(ctx context.Context, step Step) error
+	// AskProject asks for the answers that a new project needs and that were not given.
 	AskProject(ctx context.Context, w Wizard, answers *Answers) error
+	// Home shows the local projects until the user chooses an action.
 	Home(
 		ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
 	) (Action, int, error)
 
-	// Transfer shows progress: to a person who watches, else a line now and then.
+	// Transfer shows progress: redrawn if a user watches, else a line at intervals.
 	Transfer(watched bool) Transfer
+	// Checklist shows the steps of a command by their names.
 	Checklist(names ...string) Checklist
-	// WaitFor shows that a hub is waited for, until answered is called, where nothing else
-	// is shown.
+	// WaitFor shows that the command waits for a hub, until answered is called. It shows
+	// nothing while a view or a transfer is shown.
 	WaitFor(hub string, watched bool) (answered func())
 
-	// Note shows a line below what is going on, until that goes on. It returns false if
-	// nothing is shown that it could be below.
+	// Note shows text below the line of progress, until there is new progress. It returns
+	// false if no progress is shown.
 	Note(text string) bool
 
-	// Drawing reports that a view is on the terminal, which other lines would damage.
+	// Drawing reports whether a view is on the terminal. Other lines would damage it.
 	Drawing() bool
-	// AllowBack lets a person go back from the first question, which then returns ErrBack.
+	// AllowBack lets the user go back from the first question. Its error is then ErrBack.
 	AllowBack(allow bool)
 }
 
@@ -55,21 +64,23 @@ type UI interface {
 type YesNo struct {
 	Title   string
 	Facts   []string // lines above the answers
-	Yes, No string   // what they do, such as: Push them
+	Yes, No string   // what each answer does, such as: Push them
 }
 
 // Transfer shows how far a transfer has come.
 type Transfer interface {
 	Update(tui.Progress)
-	// Hide takes the line away, at the end and before a question.
+	// Hide takes the progress off the screen, at the end and before a question.
 	Hide()
 }
 
 // Checklist shows the steps of a command.
 type Checklist interface {
+	// Start starts a step by its index. The step that ran before is done.
 	Start(step int)
+	// Update shows progress in place of the running step.
 	Update(tui.Progress)
-	// End ends the list; problem is a word for why the running step failed, "" if it did not.
+	// End ends the list. problem is a word for why the running step failed, "" if it is done.
 	End(problem string)
 }
 
@@ -80,20 +91,23 @@ var ErrBack = errors.New("went back")
 type Prompter struct {
 	Terminal  tui.Terminal
 	Status    string // the hub and the identity, shown in every view; "" when there are none yet
-	CanGoBack bool   // from the first question too: the error is ErrBack
+	CanGoBack bool   // the user can go back from the first question, too: the error is ErrBack
 }
 
-// TypeRef asks for r to be typed in full. An empty answer is a no, and so is escape.
+// TypeRef asks for r to be typed in full. Escape and an empty answer are a no.
 func (p Prompter) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
 	answer := ""
-	p.CanGoBack = !p.Terminal.Plain // where nothing typed cancels
+	p.CanGoBack = !p.Terminal.Plain // in lines there is no escape key: an empty answer is enough
+	valid := []string{"", r.String(), r.Path()}
 	err := p.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
-				Title: title, Facts: []string{fact}, CheckLast: true,
-				Prompt: "Type its full name to confirm, or nothing to cancel",
+				Title:     title,
+				Facts:     []string{fact},
+				Prompt:    "Type its full name to confirm, or nothing to cancel",
+				CheckLast: true,
 				Check: func(typed string) error {
-					if typed = strings.TrimSpace(typed); typed != "" && typed != r.String() && typed != r.Path() {
+					if !slices.Contains(valid, strings.TrimSpace(typed)) {
 						return fmt.Errorf("type %s to confirm, or nothing to cancel", r)
 					}
 					return nil

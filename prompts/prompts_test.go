@@ -128,6 +128,24 @@ func TestAsk_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	}
 }
 
+func TestAsk_NothingTypedIsNoChoiceWithoutPreset(t *testing.T) {
+	answer := ""
+	p, shown := plain("", "2", "")
+	err := p.Ask(t.Context(), prompts.Step{
+		Question: func() prompts.Question {
+			return prompts.Question{Choices: []prompts.Choice{{Value: "a", Text: "A"}, {Value: "b", Text: "B"}}}
+		},
+		Take: func(taken string) { answer = taken },
+	})
+	if err != nil || answer != "b" {
+		t.Errorf("%q, %v", answer, err)
+	}
+	const invalid = "Invalid answer: type a number from 1 to 2."
+	if !strings.Contains(shown.String(), invalid) {
+		t.Errorf("it does not say %s:\n%s", invalid, shown)
+	}
+}
+
 func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 	question := prompts.Question{
 		Preset: "no", Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Leave it"}, {"show", "Show it"}},

@@ -12,61 +12,79 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// How often a long transfer is mentioned where nothing is redrawn: in a pipeline, and
-// on a plain terminal, where a person waits. A pipeline mentions once that a hub is waited for.
+// How often progress is mentioned where nothing is redrawn.
 const (
-	pipelineInterval = 30 * time.Second
-	pipelineWaiting  = 10 * time.Second
-	plainInterval    = 10 * time.Second
+	pipelineInterval = 30 * time.Second // in the log of a pipeline
+	pipelineWaiting  = 10 * time.Second // in that log, once, if the command waits for a hub
+	plainInterval    = 10 * time.Second // on a plain terminal, where the user waits
 )
 
-// Terminal is the UI of a person at a terminal.
+// Terminal is the UI of a user at a terminal. [UI] describes its methods.
 type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer // progress is shown on Err: Out is for results alone
 	Size     func() (columns, rows int)
-	IsPlain  bool
+	IsPlain  bool              // questions are lines, and nothing is redrawn
 	Say      func(line string) // writes a line to Err
-	Status   func() string     // the hub and the identity
+	Status   func() string     // the hub and the identity, "" when there are none yet
 
-	back    bool
-	drawing atomic.Bool
+	back    bool        // set by AllowBack, for the questions to come
+	drawing atomic.Bool // read by requests in the background
 
-	mu       sync.Mutex
-	line     *tui.Line                // the one line of progress; nil: none yet
-	drawn    atomic.Pointer[tui.Line] // the same, if it is redrawn
-	requests int                      // that have no answer yet
+	// line, if it is redrawn, for callers that do not hold mu.
+	drawn atomic.Pointer[tui.Line]
+
+	mu       sync.Mutex // guards the fields below
+	line     *tui.Line  // all progress is shown on it; nil: none yet
+	requests int        // how many have no answer yet
 }
 
-func (t *Terminal) Drawing() bool        { return t.drawing.Load() }
+var _ UI = (*Terminal)(nil)
+
+// Drawing reports whether a view is on the terminal.
+func (t *Terminal) Drawing() bool { return t.drawing.Load() }
+
+// AllowBack lets the user go back from the first question.
 func (t *Terminal) AllowBack(allow bool) { t.back = allow }
 
+// prompter returns what asks the next question. No line of progress is left on the terminal.
 func (t *Terminal) prompter() Prompter {
 	if line := t.drawn.Load(); line != nil {
 		line.Hide()
 	}
 	columns, rows := t.Size()
 	return Prompter{
-		Terminal: tui.Terminal{In: t.In, Out: t.Out, Columns: columns, Rows: rows, Plain: t.IsPlain},
-		Status:   t.Status(), CanGoBack: t.back,
+		Terminal: tui.Terminal{
+			In:      t.In,
+			Out:     t.Out,
+			Plain:   t.IsPlain,
+			Columns: columns,
+			Rows:    rows,
+		},
+		Status:    t.Status(),
+		CanGoBack: t.back,
 	}
 }
 
-// draw asks while warnings are held back, which what is loaded meanwhile may cause.
+// draw runs ask, which may load something between its questions. Until it returns, Drawing
+// reports true, so that warnings of what is loaded are held back.
 func (t *Terminal) draw(ask func(Prompter) error) error {
 	t.drawing.Store(!t.IsPlain)
 	defer t.drawing.Store(false)
 	return ask(t.prompter())
 }
 
+// Ask takes steps in turn.
 func (t *Terminal) Ask(ctx context.Context, steps ...Step) error {
 	return t.draw(func(p Prompter) error { return p.Ask(ctx, steps...) })
 }
 
+// AskProject asks for the answers that a new project needs.
 func (t *Terminal) AskProject(ctx context.Context, w Wizard, answers *Answers) error {
 	return t.draw(func(p Prompter) error { return p.AskProject(ctx, w, answers) })
 }
 
+// Home shows the local projects until the user chooses an action.
 func (t *Terminal) Home(
 	ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
 ) (a Action, item int, err error) {
@@ -77,29 +95,37 @@ func (t *Terminal) Home(
 	return a, item, err
 }
 
+// AskBelow takes one step, and what was printed before stays in sight.
 func (t *Terminal) AskBelow(ctx context.Context, step Step) error {
 	return t.prompter().AskBelow(ctx, step)
 }
 
+// Overwrite shows a difference, and asks whether it is wanted.
 func (t *Terminal) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
 	return t.prompter().Overwrite(ctx, q)
 }
 
+// Merge asks which side of each conflict to take.
 func (t *Terminal) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
 	return t.prompter().Merge(ctx, q)
 }
 
+// TypeRef asks for r to be typed in full.
 func (t *Terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
 	return t.prompter().TypeRef(ctx, title, fact, r)
 }
 
+// Confirm asks a question whose preset answer is no.
 func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 	answer := no
 	err := t.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
-				Title: q.Title, Facts: q.Facts, Frame: true, Preset: no,
-				Choices: []Choice{{Value: yes, Text: q.Yes}, {Value: no, Text: q.No}},
+				Title:   q.Title,
+				Facts:   q.Facts,
+				Frame:   true,
+				Choices: []Choice{{yes, q.Yes}, {no, q.No}},
+				Preset:  no,
 			}
 		},
 		Take: func(taken string) { answer = taken },
@@ -107,27 +133,39 @@ func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 	return err == nil && answer == yes, err
 }
 
+// Choose asks for one of names.
 func (t *Terminal) Choose(ctx context.Context, title string, names []string, preset string) (string, error) {
-	choices := make([]Choice, len(names))
-	for i, name := range names {
-		choices[i] = Choice{Value: name, Text: name}
-	}
+	answer := ""
 	err := t.Ask(ctx, Step{
-		Question: func() Question { return Question{Title: title, Choices: choices, Preset: preset} },
-		Take:     func(answer string) { preset = answer },
+		Question: func() Question { return Question{Title: title, Choices: nameChoices(names), Preset: preset} },
+		Take:     func(taken string) { answer = taken },
 	})
-	return preset, err
+	return answer, err
 }
 
+// nameChoices returns a choice for each name.
+func nameChoices(names []string) []Choice {
+	choices := make([]Choice, len(names))
+	for i, name := range names {
+		choices[i] = Choice{name, name}
+	}
+	return choices
+}
+
+// Transfer shows progress: redrawn if a user watches, else a line at intervals.
 func (t *Terminal) Transfer(watched bool) Transfer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.progress(watched)
 }
 
+// progress returns the line of progress. Its first call decides how it is shown. The caller
+// holds t.mu.
 func (t *Terminal) progress(watched bool) *tui.Line {
+	if t.line != nil {
+		return t.line
+	}
 	switch {
-	case t.line != nil:
 	case !watched:
 		t.line = tui.NewLog(pipelineInterval, pipelineWaiting, t.Say)
 	case t.IsPlain:
@@ -142,27 +180,31 @@ func (t *Terminal) progress(watched bool) *tui.Line {
 	return t.line
 }
 
-// Above returns a writer to w, for whole lines: the line of progress is drawn again below them.
-func (t *Terminal) Above(w io.Writer) io.Writer { return above{t, w} }
+// Above returns a writer to w, for whole lines. A line of progress is drawn again below them.
+func (t *Terminal) Above(w io.Writer) io.Writer { return above{terminal: t, w: w} }
 
+// above writes to w while the line of progress is off the terminal.
 type above struct {
 	terminal *Terminal
 	w        io.Writer
 }
 
 func (a above) Write(p []byte) (n int, err error) {
-	if line := a.terminal.drawn.Load(); line != nil {
-		line.Above(func() { n, err = a.w.Write(p) })
-		return n, err
+	line := a.terminal.drawn.Load()
+	if line == nil {
+		return a.w.Write(p)
 	}
-	return a.w.Write(p)
+	line.Above(func() { n, err = a.w.Write(p) })
+	return n, err
 }
 
-// WaitFor may be called by several requests at once.
+// WaitFor shows that the command waits for a hub. Several requests may wait at once: the first
+// shows it, and the last that is answered takes it away.
 func (t *Terminal) WaitFor(hub string, watched bool) (answered func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.requests++; t.requests == 1 && !t.drawing.Load() {
+	t.requests++
+	if t.requests == 1 && !t.drawing.Load() {
 		t.progress(watched).Update(tui.Progress{Phase: "waiting for " + hub, Waits: true})
 	}
 	return t.answered
@@ -171,26 +213,28 @@ func (t *Terminal) WaitFor(hub string, watched bool) (answered func()) {
 func (t *Terminal) answered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.requests--; t.requests == 0 && t.line != nil {
+	t.requests--
+	if t.requests == 0 && t.line != nil {
 		t.line.Answered()
 	}
 }
 
-// Note may be called by several requests at once.
+// Note shows text below the line of progress. Several requests may call it at once.
 func (t *Terminal) Note(text string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.line != nil && t.line.Note(text)
 }
 
+// Checklist shows the steps of a command. A list that is redrawn counts as a view until it ends.
 func (t *Terminal) Checklist(names ...string) Checklist {
 	t.drawing.Store(!t.IsPlain)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return &checklist{tui.NewChecklist(t.progress(true), names...), t}
+	return &checklist{Checklist: tui.NewChecklist(t.progress(true), names...), terminal: t}
 }
 
-// checklist is a list whose end gives the terminal back.
+// checklist is a list that, at its end, allows other lines on the terminal again.
 type checklist struct {
 	*tui.Checklist
 	terminal *Terminal

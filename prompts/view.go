@@ -11,13 +11,14 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// view is what the views of a list have in common: the size of the terminal, the place in
+// view is what the views of a list have in common: the size of the terminal, the position in
 // the list, and how the view ended.
 type view struct {
 	theme         *tui.Theme
 	status        string // the hub and the identity
 	columns, rows int    // of the terminal
-	at, top       int    // the selected item of the list, and the first one in sight
+	at            int    // index of the selected item
+	top           int    // index of the first item in sight
 	answer        answer
 }
 
@@ -25,25 +26,29 @@ type view struct {
 type answer int
 
 const (
-	none answer = iota
+	unanswered answer = iota // it runs, or was interrupted
 	noGiven
 	yesGiven
 )
 
 func newView(p Prompter) view {
-	t := p.Terminal
-	return view{theme: tui.NewTheme(t.Out), status: p.Status, columns: t.Columns, rows: t.Rows}
+	return view{
+		theme:   tui.NewTheme(p.Terminal.Out),
+		status:  p.Status,
+		columns: p.Terminal.Columns,
+		rows:    p.Terminal.Rows,
+	}
 }
 
-// run shows m, a view with v, until it ends, and returns its answer. Without one the error
-// is [tui.ErrInterrupted] or that of ctx.
+// run shows m until it ends, and returns the answer that it left in v, the view that it
+// embeds. Without an answer the error is [tui.ErrInterrupted] or that of ctx.
 func (p Prompter) run(ctx context.Context, m tea.Model, v *view) (answer, error) {
 	err := p.Terminal.Run(ctx, m, tea.WithAltScreen())
-	switch {
-	case ctx.Err() != nil:
-		return none, ctx.Err()
-	case err != nil || v.answer == none: // a view can end without an answer and without an error
-		return none, tui.ErrInterrupted
+	if ctx.Err() != nil {
+		return unanswered, ctx.Err()
+	}
+	if err != nil || v.answer == unanswered { // ctrl-c ends a view with neither
+		return unanswered, tui.ErrInterrupted
 	}
 	return v.answer, nil
 }
@@ -54,8 +59,9 @@ func (v *view) end(a answer) tea.Cmd {
 	return tea.Quit
 }
 
-// update takes a message, and calls key with the name of each key until one ends the view.
-// Characters that were typed fast come in one message; those that were pasted are no keys.
+// update takes a message. It calls key with the name of each key, until key returns the
+// command that ends the view. Characters that are typed fast come in one message. Pasted
+// characters are not keys.
 func (v *view) update(msg tea.Msg, key func(name string) tea.Cmd) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -78,7 +84,7 @@ func (v *view) update(msg tea.Msg, key func(name string) tea.Cmd) tea.Cmd {
 	return nil
 }
 
-// move does what a key does in a list of n items, of which height are in sight.
+// move does what a key does in a list of n items, if height of them are in sight.
 func (v *view) move(key string, n, height int) {
 	switch key {
 	case "up", "k":
@@ -86,9 +92,11 @@ func (v *view) move(key string, n, height int) {
 	case "down", "j":
 		v.at++
 	case "pgup":
-		v.at, v.top = v.at-height, v.top-height
+		v.at -= height
+		v.top -= height
 	case "pgdown":
-		v.at, v.top = v.at+height, v.top+height
+		v.at += height
+		v.top += height
 	case "home", "g":
 		v.at = 0
 	case "end", "G":
@@ -98,41 +106,41 @@ func (v *view) move(key string, n, height int) {
 	v.reveal(v.at, n, height)
 }
 
-// reveal scrolls as little as brings the items from the selected one to last into sight, or
+// reveal scrolls no further than needed to show the items from the selected one to last, or
 // as many of them as fit.
 func (v *view) reveal(last, n, height int) {
 	v.top = max(v.top, last-height+1)
 	v.top = max(0, min(v.top, v.at, n-height))
 }
 
-// Rows that a view needs to have a frame, and an empty line below the status.
+// Rows that a terminal must have for what is not essential.
 const (
-	rowsForFrame = 22
-	rowsForEmpty = 18
+	rowsForFrame = 22 // for a frame around the facts
+	rowsForEmpty = 18 // for an empty line below the status
 )
 
-// above returns the lines above a list: the question, and what it takes to answer.
+// above returns the lines above a list: the status, the question and its facts.
 func (v *view) above(title string, facts []string) []string {
 	columns := width(v.columns)
 	status := statusLine(v.theme, v.status, columns)
 	if len(status) > 0 && v.rows >= rowsForEmpty {
 		status = append(status, "")
 	}
-	frameRows := 0
+	frameRows := 0 // no frame
 	if v.rows >= rowsForFrame {
 		frameRows = v.rows
 	}
 	return slices.Concat(status, paragraph(v.theme.Title, title, columns), framed(v.theme, facts, columns, frameRows))
 }
 
-// tooSmall is shown where there is no room for the view.
+// tooSmall returns what is shown if there is no room for the view.
 func (v *view) tooSmall() string {
 	const text = "The terminal is too small for this question. Enlarge it, or press q to cancel."
 	return strings.Join(tui.Wrap(text, width(v.columns)), "\n")
 }
 
-// width is how many columns views use: the last one stays free, because what is erased
-// after a shorter line begins there.
+// width returns how many columns a view uses. The last column stays free: erasing the rest of
+// a full line would erase its last character.
 func width(columns int) int { return max(1, columns-1) }
 
 // paragraph wraps text and paints it.
@@ -144,25 +152,25 @@ func paragraph(style lipgloss.Style, text string, columns int) []string {
 	return lines
 }
 
-// marked starts a status line that a person should notice.
-const marked = "! "
+// warningPrefix begins a status that the user should notice.
+const warningPrefix = "! "
 
-// statusLine returns the line with the hub and the identity, no line without them.
+// statusLine returns the line with the hub and the identity, or no line if status is "".
 func statusLine(th *tui.Theme, status string, columns int) []string {
 	if status == "" {
 		return nil
 	}
 	style := th.Hint
-	if strings.HasPrefix(status, marked) {
+	if strings.HasPrefix(status, warningPrefix) {
 		style = th.Warning
 	}
 	return []string{style.Render(tui.Shorten(status, columns))}
 }
 
-// separator is between the keys in a line of hints.
+// separator is written between the keys in a line of hints.
 const separator = " • "
 
-// hints returns the keys that do something, in lines that break between them.
+// hints joins the names of keys, in lines that break between two keys.
 func hints(th *tui.Theme, columns int, keys ...string) []string {
 	var lines []string
 	line := ""
@@ -173,7 +181,8 @@ func hints(th *tui.Theme, columns int, keys ...string) []string {
 		case lipgloss.Width(line+separator+key) <= columns:
 			line += separator + key
 		default:
-			lines, line = append(lines, line), key
+			lines = append(lines, line)
+			line = key
 		}
 	}
 	lines = append(lines, line)
@@ -183,7 +192,7 @@ func hints(th *tui.Theme, columns int, keys ...string) []string {
 	return lines
 }
 
-// framed puts a frame around facts, where there is room for it.
+// framed returns facts in a frame, or without one if the frame needs more than rows.
 func framed(th *tui.Theme, facts []string, columns, rows int) []string {
 	lines := wrapped(facts, columns-th.Frame.GetHorizontalFrameSize())
 	if len(lines) == 0 || len(lines)+th.Frame.GetVerticalFrameSize() > rows {
@@ -192,6 +201,7 @@ func framed(th *tui.Theme, facts []string, columns, rows int) []string {
 	return strings.Split(th.Frame.Render(strings.Join(lines, "\n")), "\n")
 }
 
+// wrapped returns the lines of facts.
 func wrapped(facts []string, columns int) []string {
 	var lines []string
 	for _, fact := range facts {

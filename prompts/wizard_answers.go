@@ -12,78 +12,95 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
+// slugStep asks for the project's name. It suggests that of the local project, or the one
+// that was answered before.
 func (z *wizard) slugStep() Step {
 	return Step{
 		Doing: "Asking " + z.Hub,
 		Load: func(ctx context.Context) (err error) {
-			if z.project = z.answers.Project; z.project.IsZero() {
-				z.project, _ = ref.New(z.hub.Stack.Account(), z.answers.Local) // zero for what is no slug
+			z.suggested = z.answers.Project
+			if z.suggested.IsZero() {
+				// Zero if the local project's name is not a slug.
+				z.suggested, _ = ref.New(z.preflight.Stack.Account(), z.answers.Local)
 			}
-			z.slug = &Asked{}
-			if !z.project.IsZero() {
-				z.slug, err = z.Ask(ctx, z.project, ref.Ref{})
+			z.onSuggested = &Asked{}
+			if !z.suggested.IsZero() {
+				z.onSuggested, err = z.Ask(ctx, z.suggested, ref.Ref{})
 			}
 			return err
 		},
 		Question: func() Question {
-			account := z.hub.Stack.Account()
+			account := z.preflight.Stack.Account()
 			q := Question{
-				Title: "Name of the project on the hub", Prompt: "Slug, or @account/slug", Preset: z.project.String(),
-				Facts: []string{"A slug alone is created in @" + account + ", the account of the stack."},
-				Check: func(typed string) error { _, err := parseRef(typed, account); return err },
+				Title:  "Name of the project on the hub",
+				Prompt: "Slug, or @account/slug",
+				Facts:  []string{"A slug alone is created in @" + account + ", the account of the stack."},
+				Check:  func(typed string) error { _, err := parseRef(typed, account); return err },
 				Lookup: func(ctx context.Context, typed string) (string, error) {
-					r, _ := parseRef(typed, account)
-					return z.lookUp(ctx, r, ref.Ref{}, r, " is available")
+					project, _ := parseRef(typed, account) // Check accepted it
+					asked, err := z.askHub(ctx, project, ref.Ref{})
+					return remarkOn(project, "is available", asked, err)
 				},
 			}
-			switch {
-			case z.project.IsZero():
-				q.Preset = ""
-			case z.slug.Refused != "":
-				q.Preset, q.Facts = "", append(q.Facts, z.slug.Refused+".")
-			case z.project.Account() == account:
-				q.Preset = z.project.Slug()
+			if z.onSuggested.Refused != "" {
+				q.Facts = append(q.Facts, z.onSuggested.Refused+".")
+				return q
+			}
+			if z.suggested.IsZero() {
+				return q
+			}
+			q.Preset = z.suggested.String()
+			if z.suggested.Account() == account {
+				q.Preset = z.suggested.Slug()
 			}
 			return q
 		},
-		Take: func(answer string) { z.answers.Project, _ = parseRef(answer, z.hub.Stack.Account()) },
+		Take: func(answer string) { z.answers.Project, _ = parseRef(answer, z.preflight.Stack.Account()) },
 	}
 }
 
-// parseRef reads @account/slug, or a slug in account; "" for none.
-func parseRef(typed, account string) (r ref.Ref, err error) {
-	if typed = strings.TrimSpace(typed); account == "" || strings.ContainsAny(typed, "@/") {
-		if r, err = ref.ParseTyped(typed); err != nil {
-			err = errors.New("@account/slug, each part of " + ref.Rule)
+// parseRef parses @account/slug, or a slug alone in account. With account "" it accepts no slug
+// alone.
+func parseRef(typed, account string) (ref.Ref, error) {
+	typed = strings.TrimSpace(typed)
+	isSlug := !strings.ContainsAny(typed, "@/")
+	if isSlug && account != "" {
+		r, err := ref.New(account, typed)
+		if err != nil {
+			return r, errors.New("a slug is " + ref.Rule)
 		}
-	} else if r, err = ref.New(account, typed); err != nil {
-		err = errors.New("a slug is " + ref.Rule)
+		return r, nil
 	}
-	return r, err
+	r, err := ref.ParseTyped(typed)
+	if err != nil {
+		return r, errors.New("@account/slug, each part of " + ref.Rule)
+	}
+	return r, nil
 }
 
-// ask asks the hub whether it would create a project with an API. What it said about the project
-// that is preset is known.
-func (z *wizard) ask(ctx context.Context, project, api ref.Ref) (*Asked, error) {
-	if project == z.project && api.IsZero() {
-		return z.slug, nil
+// askHub is Ask, but for what is known: what the hub said about the suggested project.
+func (z *wizard) askHub(ctx context.Context, project, api ref.Ref) (*Asked, error) {
+	if project == z.suggested && api.IsZero() {
+		return z.onSuggested, nil
 	}
 	return z.Ask(ctx, project, api)
 }
 
-// lookUp says of what was typed that it is good, if the hub would create a project with an API;
-// the error is why not.
-func (z *wizard) lookUp(ctx context.Context, project, api, typed ref.Ref, good string) (string, error) {
-	asked, err := z.ask(ctx, project, api)
-	switch {
-	case err != nil:
+// remarkOn returns what a Lookup says about a ref that was typed, after the hub was asked: the
+// ref and good if the hub would create the project. Its error is why the hub would not. If the
+// hub could not be asked, the ref is accepted: the hub checks it again when it creates the
+// project.
+func remarkOn(typed ref.Ref, good string, asked *Asked, askErr error) (string, error) {
+	if askErr != nil {
 		return typed.String() + " could not be checked", nil
-	case asked.Refused != "":
+	}
+	if asked.Refused != "" {
 		return "", errors.New(asked.Refused)
 	}
-	return typed.String() + good, nil
+	return typed.String() + " " + good, nil
 }
 
+// visibilityStep asks who can see the project.
 func (z *wizard) visibilityStep() Step {
 	return Step{
 		Skip: func() bool { return z.Given.Visibility },
@@ -106,56 +123,60 @@ func (z *wizard) visibilityStep() Step {
 	}
 }
 
-// versionStep asks where there are several versions to choose from.
+// versionStep asks which version of the stack to use, if there are several.
 func (z *wizard) versionStep() Step {
 	return Step{
-		Skip: func() bool { return z.Given.StackVersion || len(z.hub.usable()) < 2 },
+		Skip: func() bool { return z.Given.StackVersion || len(z.preflight.usable()) < 2 },
 		Question: func() Question {
-			choices := []Choice{{wire.Latest, "latest: follows the stack, now " + z.hub.Latest}}
-			for _, v := range z.hub.usable() {
+			choices := []Choice{{wire.Latest, "latest: follows the stack, now " + z.preflight.Latest}}
+			for _, v := range z.preflight.usable() {
 				choices = append(choices, Choice{v, v + ": stays at this version"})
 			}
 			return Question{
-				Title:   "Which version of " + z.hub.Stack.String() + "?",
-				Choices: choices, Preset: z.answers.StackVersion,
+				Title:   "Which version of " + z.preflight.Stack.String() + "?",
+				Choices: choices,
+				Preset:  z.answers.StackVersion,
 			}
 		},
 		Take: func(answer string) { z.answers.StackVersion = answer },
 	}
 }
 
-// Answers to which API a project has.
+// Answers to which API a project has. A third answer is a similar API, as @account/slug.
 const (
 	registerSource = "source"
 	registered     = "registered"
 )
 
+// apiStep asks which API the project has, if client.json names none.
 func (z *wizard) apiStep() Step {
 	return Step{
-		Skip: func() bool { return !z.hub.API.IsZero() }, Doing: "Asking " + z.Hub,
+		Skip:  func() bool { return !z.preflight.API.IsZero() },
+		Doing: "Asking " + z.Hub,
 		Load: func(ctx context.Context) (err error) {
-			z.api, err = z.ask(ctx, z.answers.Project, ref.Ref{})
+			z.onProject, err = z.askHub(ctx, z.answers.Project, ref.Ref{})
 			return err
 		},
 		Question: func() Question {
+			account := z.answers.Project.Account()
+			useRegistered := Choice{registered, "Use a registered API"}
 			q := Question{
-				Title: "Which API?", Preset: cmp.Or(z.api.Same, registerSource),
-				Choices: append(slices.Clone(z.api.Similar),
-					Choice{registerSource, fmt.Sprintf("Register %s in @%s", z.hub.Source, z.answers.Project.Account())},
-					Choice{registered, "Use a registered API"},
+				Title: "Which API?",
+				Choices: append(slices.Clone(z.onProject.Similar),
+					Choice{registerSource, fmt.Sprintf("Register %s in @%s", z.preflight.Source, account)},
+					useRegistered,
 				),
+				Preset: cmp.Or(z.apiChoice, z.onProject.Same, registerSource),
 			}
-			if z.hub.Missing != "" {
-				q.Facts, q.Preset = []string{z.hub.Missing}, registered
-				q.Choices = []Choice{{registered, "Use a registered API"}, stopping}
-			}
-			if z.register != "" {
-				q.Preset = z.register
+			if z.preflight.Missing != "" {
+				q.Facts = []string{z.preflight.Missing}
+				q.Choices = []Choice{useRegistered, stopChoice}
+				q.Preset = registered
 			}
 			return q
 		},
 		Take: func(answer string) {
-			z.register = answer
+			z.apiChoice = answer
 			if similar, err := ref.Parse(answer); err == nil {
 				z.answers.API = similar
 			}
@@ -163,46 +184,56 @@ func (z *wizard) apiStep() Step {
 	}
 }
 
+// apiRefStep asks which registered API the project has.
 func (z *wizard) apiRefStep() Step {
 	return Step{
-		Skip: func() bool { return !z.hub.API.IsZero() || z.register != registered },
+		Skip: func() bool { return !z.preflight.API.IsZero() || z.apiChoice != registered },
 		Question: func() Question {
-			preset := ""
-			if !z.answers.API.IsZero() {
-				preset = z.answers.API.String()
-			}
-			return Question{
-				Title: "Which registered API?", Prompt: "@account/slug", Preset: preset,
-				Check: func(typed string) error { _, err := parseRef(typed, ""); return err },
+			q := Question{
+				Title:  "Which registered API?",
+				Prompt: "@account/slug",
+				Check:  func(typed string) error { _, err := parseRef(typed, ""); return err },
 				Lookup: func(ctx context.Context, typed string) (string, error) {
-					r, _ := parseRef(typed, "")
-					return z.lookUp(ctx, z.answers.Project, r, r, " is registered")
+					api, _ := parseRef(typed, "") // Check accepted it
+					asked, err := z.askHub(ctx, z.answers.Project, api)
+					return remarkOn(api, "is registered", asked, err)
 				},
 			}
+			if !z.answers.API.IsZero() {
+				q.Preset = z.answers.API.String()
+			}
+			return q
 		},
 		Take: func(answer string) { z.answers.API, _ = parseRef(answer, "") },
 	}
 }
 
+// countStep counts the app's files.
 func (z *wizard) countStep() Step {
 	return Step{
-		Skip: func() bool { return z.Given.BaseFiles }, Doing: "Counting the app's files",
-		Load: func(ctx context.Context) (err error) {
-			if z.files, err = z.Files(ctx); err == nil && z.files.none() != "" {
+		Skip:  func() bool { return z.Given.BaseFiles },
+		Doing: "Counting the app's files",
+		Load: func(ctx context.Context) error {
+			files, err := z.Files(ctx)
+			if err != nil {
+				return err
+			}
+			z.files = files
+			if files.unavailable() != "" {
 				z.answers.BaseFiles = false
 			}
-			return err
+			return nil
 		},
 	}
 }
 
-// filesStep asks where there are files that can be pushed.
+// filesStep asks whether to push the app's files, if they can be pushed.
 func (z *wizard) filesStep() Step {
 	return Step{
-		Skip: func() bool { return z.Given.BaseFiles || z.files.none() != "" },
+		Skip: func() bool { return z.Given.BaseFiles || z.files.unavailable() != "" },
 		Question: func() Question {
 			q := Question{
-				Title: "Push the app's files, too?", Preset: no,
+				Title: "Push the app's files, too?",
 				Facts: []string{
 					z.files.text() + ". The live preview needs them. To leave files out, list them in .toolignore.",
 				},
@@ -210,6 +241,7 @@ func (z *wizard) filesStep() Step {
 					{yes, "Push " + z.files.text()},
 					{no, "Not now: push them later with tool push --base-files"},
 				},
+				Preset: no,
 			}
 			if z.answers.BaseFiles {
 				q.Preset = yes
@@ -220,12 +252,12 @@ func (z *wizard) filesStep() Step {
 	}
 }
 
-// planStep plans with the answers, so that the review is of what will happen.
+// planStep makes the plan that reviewStep shows.
 func (z *wizard) planStep() Step {
 	return Step{
 		Doing: "Asking " + z.Hub,
 		Load: func(ctx context.Context) (err error) {
-			z.warnings, err = z.Plan(ctx, z.final())
+			z.warnings, err = z.Plan(ctx, z.finalAnswers())
 			return err
 		},
 	}
@@ -237,58 +269,66 @@ func (z *wizard) warningsStep() Step {
 		Skip: func() bool { return z.warnings == nil },
 		Question: func() Question {
 			return Question{
-				Title: "Push these files to " + z.answers.Project.String() + "?", Frame: true, Preset: stopping.Value,
+				Title:   "Push these files to " + z.answers.Project.String() + "?",
 				Facts:   append(slices.Clone(z.warnings), "To leave base files out, list them in .toolignore."),
-				Choices: []Choice{{yes, "Push them"}, stopping},
+				Frame:   true,
+				Choices: []Choice{{yes, "Push them"}, stopChoice},
+				Preset:  stopChoice.Value,
 			}
 		},
-		Take: func(string) {},
+		Take: func(string) {}, // it can only be yes
 	}
 }
 
-// reviewStep says what will happen, where and as whom.
+// reviewStep shows all answers, and asks whether to create the project.
 func (z *wizard) reviewStep() Step {
 	return Step{
 		Question: func() Question {
-			p := z.answers
+			a := z.answers
 			facts := []string{
-				"Project  " + p.Project.String() + ", " + string(p.Visibility),
-				"Stack    " + z.hub.Stack.String() + " " + p.StackVersion,
+				"Project  " + a.Project.String() + ", " + string(a.Visibility),
+				"Stack    " + z.preflight.Stack.String() + " " + a.StackVersion,
 				"API      " + z.apiText(),
-				"Config   settings of .tool/" + p.Local + "/client.json",
+				"Config   settings of .tool/" + a.Local + "/client.json",
 			}
 			if files := z.filesText(); files != "" {
 				facts = append(facts, "Files    "+files)
 			}
 			return Question{
-				Title: "Create the project?", Facts: facts, Frame: true, Preset: goOn,
-				Choices: []Choice{{goOn, "Create " + p.Project.String()}, stopping},
+				Title:   "Create the project?",
+				Facts:   facts,
+				Frame:   true,
+				Choices: []Choice{{goOn, "Create " + a.Project.String()}, stopChoice},
+				Preset:  goOn,
 			}
 		},
-		Take: func(string) { *z.answers = z.final() },
+		Take: func(string) { *z.answers = z.finalAnswers() },
 	}
 }
 
-// final returns the answers without an API that is not taken after all.
-func (z *wizard) final() Answers {
+// finalAnswers returns the answers, without an API that was chosen before the user went back
+// and decided to register one, or to use another local project.
+func (z *wizard) finalAnswers() Answers {
 	answers := *z.answers
-	if z.register == registerSource || !z.hub.API.IsZero() {
+	if z.apiChoice == registerSource || !z.preflight.API.IsZero() {
 		answers.API = ref.Ref{}
 	}
 	return answers
 }
 
+// apiText says which API the project has.
 func (z *wizard) apiText() string {
 	switch {
-	case !z.hub.API.IsZero():
-		return z.hub.API.String() + ", from client.json"
-	case z.register == registerSource:
-		return z.hub.Source + ", to be registered"
+	case !z.preflight.API.IsZero():
+		return z.preflight.API.String() + ", from client.json"
+	case z.apiChoice == registerSource:
+		return z.preflight.Source + ", to be registered"
 	}
 	return z.answers.API.String()
 }
 
-// filesText says which files are pushed, or why none can be; "" if none are to be.
+// filesText says which files are pushed, or why none can be pushed. It is "" if the user wants
+// to push none.
 func (z *wizard) filesText() string {
 	switch {
 	case z.Given.BaseFiles && z.answers.BaseFiles:
@@ -298,5 +338,5 @@ func (z *wizard) filesText() string {
 	case z.answers.BaseFiles:
 		return z.files.text()
 	}
-	return z.files.none()
+	return z.files.unavailable()
 }

@@ -4,5 +4,5 @@ package tui
 
 import "os"
 
-// discardInput does nothing where no call for it is known.
+// discardInput does nothing on systems for which no call is known.
 func discardInput(*os.File) {}

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"example.com/projecthub/hubclient/flat"
 )
 
-// kind is what happens to a key or to an element of an array.
+// kind says how a key, or a part of its value, differs.
 type kind int
 
 const (
@@ -18,27 +20,35 @@ const (
 	removed
 )
 
-func (k kind) sign() string { return [...]string{"+", "~", "-"}[k] }
-func (k kind) word() string { return [...]string{"added", "changed", "removed"}[k] }
+// kinds is how each kind is shown.
+var kinds = [...]struct {
+	sign, word string
+	colour     lipgloss.Color
+}{
+	added:   {"+", "added", green},
+	changed: {"~", "changed", yellow},
+	removed: {"-", "removed", red},
+}
 
-// counts are how many keys or elements there are of each kind.
-type counts [3]int
+func (k kind) sign() string { return kinds[k].sign }
+func (k kind) word() string { return kinds[k].word }
+
+// counts are the numbers of keys or parts of each kind.
+type counts [len(kinds)]int
 
 // String writes the counts that are not zero.
 func (c counts) String() string {
-	if c.total() == 0 {
-		return "no difference"
-	}
 	var parts []string
 	for k, n := range c {
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, kind(k).word()))
 		}
 	}
+	if len(parts) == 0 {
+		return "no difference"
+	}
 	return strings.Join(parts, ", ")
 }
-
-func (c counts) total() int { return c[added] + c[changed] + c[removed] }
 
 // Counts returns how many keys differ, such as: 2 added, 1 removed.
 func Counts(d flat.Difference) string {
@@ -48,8 +58,8 @@ func Counts(d flat.Difference) string {
 // element is a part in which two values differ: an element of an array, or a line of a text.
 type element struct {
 	kind     kind
-	index    int // of a removed one in the former value, else in the new one
-	from, to string
+	index    int    // in the new value; that of a removed element in the former value
+	from, to string // "" where the value has no such element
 }
 
 // elements compares two values element by element. It returns false where they
@@ -82,8 +92,8 @@ func array(text string) ([]string, bool) {
 	return all, true
 }
 
-// compareLines compares two texts line by line, the first of which is 1. It returns false where
-// neither has a line break.
+// compareLines compares two texts line by line. The index of the first line is 1. It returns
+// false where neither text has a line break.
 func compareLines(from, to string) ([]element, bool) {
 	if !strings.Contains(from+to, "\n") {
 		return nil, false
@@ -106,8 +116,8 @@ func splitLines(text string) []string {
 // differ in more places are compared place by place.
 const maxTable = 1 << 20
 
-// compare returns how a becomes b. What is removed and added at one place is
-// changed there.
+// compare returns the elements in which a and b differ. An element that is removed and one
+// that is added at the same place are one changed element.
 func compare(a, b []string) []element {
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {
@@ -119,32 +129,33 @@ func compare(a, b []string) []element {
 	}
 	var found []element
 	i, j := start, start
-	for _, same := range append(common(a[start:endA], b[start:endB]), [2]int{endA - start, endB - start}) {
-		found = append(found, gap(a, b, i, start+same[0], j, start+same[1])...)
-		i, j = start+same[0]+1, start+same[1]+1
+	for _, same := range common(a[start:endA], b[start:endB]) {
+		nextA, nextB := start+same[0], start+same[1]
+		found = append(found, gap(a[:nextA], b[:nextB], i, j)...)
+		i, j = nextA+1, nextB+1
 	}
-	return found
+	return append(found, gap(a[:endA], b[:endB], i, j)...)
 }
 
-// gap compares a[i:endA] with b[j:endB], which have nothing in common.
-func gap(a, b []string, i, endA, j, endB int) []element {
+// gap compares a[i:] with b[j:] place by place.
+func gap(a, b []string, i, j int) []element {
 	var found []element
-	for ; i < endA && j < endB; i, j = i+1, j+1 {
+	for ; i < len(a) && j < len(b); i, j = i+1, j+1 {
 		if a[i] != b[j] {
-			found = append(found, element{changed, j, a[i], b[j]})
+			found = append(found, element{kind: changed, index: j, from: a[i], to: b[j]})
 		}
 	}
-	for ; i < endA; i++ {
-		found = append(found, element{removed, i, a[i], ""})
+	for ; i < len(a); i++ {
+		found = append(found, element{kind: removed, index: i, from: a[i]})
 	}
-	for ; j < endB; j++ {
-		found = append(found, element{added, j, "", b[j]})
+	for ; j < len(b); j++ {
+		found = append(found, element{kind: added, index: j, to: b[j]})
 	}
 	return found
 }
 
-// common returns the indexes of a longest common subsequence, none where looking
-// for it would take too long.
+// common returns the pairs of indexes of a longest common subsequence, none where finding it
+// would take too long.
 func common(a, b []string) [][2]int {
 	if len(a)*len(b) > maxTable {
 		return nil

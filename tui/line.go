@@ -14,17 +14,16 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// Progress is how far a transfer has come. Without a total of files it is not
-// known yet how far it has to go.
+// Progress is how far a transfer has come, or what a command waits for.
 type Progress struct {
 	Phase             string // such as: uploading
-	Waits             bool   // for what Phase names, so that nothing is counted
-	Files, TotalFiles int
+	Waits             bool   // the command waits, and Phase says for what; nothing is counted
+	Files, TotalFiles int    // TotalFiles 0: the totals are not known yet
 	Bytes, TotalBytes int64
 }
 
-// Text describes progress after a phase has taken some time: files, bytes, rate and
-// the time that is left, as many of them as fit into width columns.
+// Text describes progress in a phase that has taken some time: files, bytes, rate and the
+// time that is left, as many of them as fit into width columns.
 func (p Progress) Text(took time.Duration, width int) string {
 	if p.Waits {
 		return Shorten(p.Phase, width-len(", 10m")) + ", " + roughly(took.Seconds())
@@ -34,29 +33,30 @@ func (p Progress) Text(took time.Duration, width int) string {
 	}
 	files := fmt.Sprintf("%d of %d files", p.Files, p.TotalFiles)
 	bytes := fmt.Sprintf("%s of %s", humanize.IBytes(uint64(p.Bytes)), humanize.IBytes(uint64(p.TotalBytes)))
-	parts := [][]string{{files, bytes}, {bytes}}
+	choices := [][]string{{files, bytes}, {bytes}}
 	if p.Bytes > 0 && took > 0 {
 		rate := float64(p.Bytes) / took.Seconds()
 		speed := humanize.IBytes(uint64(rate)) + "/s"
 		left := roughly(float64(p.TotalBytes-p.Bytes)/rate) + " left"
-		parts = [][]string{{files, bytes, speed, left}, {files, bytes, left}, {bytes, left}, {left}}
+		choices = [][]string{{files, bytes, speed, left}, {files, bytes, left}, {bytes, left}, {left}}
 	}
 	text := ""
-	for _, some := range parts {
-		if text = p.Phase + " " + strings.Join(some, ", "); lipgloss.Width(text) <= width {
+	for _, parts := range choices {
+		text = p.Phase + " " + strings.Join(parts, ", ")
+		if lipgloss.Width(text) <= width {
 			break
 		}
 	}
 	return Shorten(text, width)
 }
 
-// moves reports that there is something left to do: what takes its time is not something
-// else, such as a hub that does not answer.
+// moves reports whether a transfer is not complete yet. After that, the command may wait for
+// something else, such as the hub's answer.
 func (p Progress) moves() bool {
 	return p.TotalFiles > 0 && (p.Files < p.TotalFiles || p.Bytes < p.TotalBytes)
 }
 
-// roughly writes how many seconds there are in one unit, as long as one waits for.
+// roughly writes a duration in one unit. Nobody waits for days: they are not counted.
 func roughly(seconds float64) string {
 	switch {
 	case seconds < 60:
@@ -70,36 +70,36 @@ func roughly(seconds float64) string {
 }
 
 // Line says what a command is doing: which step it takes, how far a transfer has come, or
-// whom it waits for. On a terminal it is the last line, redrawn while time passes, and gone
-// in the end. Where nothing is redrawn, transfers and waiting are lines now and then.
+// what it waits for. On a terminal it is the last line, which is redrawn while time passes
+// and erased at the end. Where nothing can be redrawn, it prints a line at intervals while a
+// transfer runs or the command waits.
 //
-// The cursor stays at the beginning of the line, so that drawing it again covers what the
-// terminal has echoed, and a terminal that was resized, or a shell that has continued the
-// program, leaves nothing to take away.
+// The cursor stays at the beginning of the line. So the next drawing covers what the user
+// has typed, and no rest of the line remains when the terminal is resized or a shell
+// continues the program.
 type Line struct {
 	out     io.Writer
 	columns func() int
 	theme   *Theme
-	say     func(line string) // instead of drawing; nil: it is drawn
-	first   time.Duration     // until the first line
-	every   time.Duration     // between the following ones
-	waiting time.Duration     // until the one line that says that it waits; 0: one of each wait
+	say     func(line string) // prints a line; nil: the line is drawn on out
+	first   time.Duration     // until the line is shown
+	every   time.Duration     // until it is shown again
+	waiting time.Duration     // until the only line about waiting is printed; 0: one line about each wait
 
-	mu       sync.Mutex
-	step     string
-	progress Progress
-	since    time.Time // when the step, or the phase of the progress, began
-	said     bool      // once, that it waits
-	note     string    // why it does not go on; "" where it does
-	timer    *time.Timer
-	drawn    bool
+	mu       sync.Mutex  // guards the fields below, and the order of what is written to out
+	step     string      // "": no step runs
+	progress Progress    // replaces the step where it has a phase
+	since    time.Time   // when the step, or the phase of the progress, began
+	said     bool        // a line has said that the command waits; see waiting
+	note     string      // why the command does not go on; "": it does
+	timer    *time.Timer // calls tick; nil: the line is hidden
+	drawn    bool        // the line is on the terminal
 }
 
-// showAfter is how long something takes before it is worth a line that is redrawn.
+// showAfter is how long something takes before a line is drawn for it.
 const showAfter = 300 * time.Millisecond
 
-// NewLine returns a line that is redrawn on a terminal of so many columns. Nothing is
-// written of what is over at once.
+// NewLine returns a line that is redrawn on a terminal. columns returns the terminal's width.
 func NewLine(out io.Writer, columns func() int) *Line {
 	// A console of Windows acts on what erases a line only if it is told to.
 	_, _ = termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(out))
@@ -107,37 +107,44 @@ func NewLine(out io.Writer, columns func() int) *Line {
 	return &Line{out: out, columns: columns, theme: NewTheme(out), first: showAfter, every: every}
 }
 
-// NewLines returns a line that is said at intervals.
+// NewLines returns a line that is not redrawn but printed by say, at intervals.
 func NewLines(interval time.Duration, say func(line string)) *Line {
 	return &Line{say: say, first: interval, every: interval}
 }
 
-// NewLog is NewLines for the log of a pipeline, which says once, after some time, that it waits.
+// NewLog is NewLines for the log of a pipeline: only one line, after waiting, says that the
+// command waits.
 func NewLog(interval, waiting time.Duration, say func(line string)) *Line {
 	return &Line{say: say, first: interval, every: interval, waiting: waiting}
 }
 
 // Step shows a step of the command, until there is progress.
 func (l *Line) Step(name string) {
-	l.set(func() { l.step, l.progress, l.since = escape.Line(name), Progress{}, time.Now() })
+	l.set(func() {
+		l.step = escape.Line(name)
+		l.progress = Progress{}
+		l.since = time.Now()
+	})
 }
 
-// Update shows progress. Waiting is not shown amid a transfer.
+// Update shows progress. A command that waits while a transfer runs still shows the transfer.
 func (l *Line) Update(p Progress) {
 	l.set(func() {
 		if p.Waits && l.progress.moves() {
 			return
 		}
 		if p.Phase != l.progress.Phase {
-			l.since, l.said = time.Now(), l.said && l.waiting > 0
+			l.since = time.Now()
+			l.said = l.said && l.waiting > 0
 		}
 		if l.waiting > 0 && p.Waits != l.progress.Waits {
-			l.stop()
+			l.stop() // set schedules the first tick anew: waiting has an interval of its own
 		}
 		l.progress = p
 	})
 }
 
+// set applies change, and schedules the first tick if the line is hidden.
 func (l *Line) set(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,23 +159,29 @@ func (l *Line) set(change func()) {
 	}
 }
 
+// tick shows the line, and schedules the next tick.
 func (l *Line) tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.timer == nil {
-		return
+		return // it was hidden while this tick waited for the lock
 	}
 	l.timer.Reset(l.every)
-	took, p := time.Since(l.since), l.progress
+	took := time.Since(l.since)
 	if l.say == nil {
 		l.draw(took)
-	} else if p.moves() || p.Phase != "" && p.TotalFiles == 0 && !(p.Waits && l.said) {
+		return
+	}
+	p := l.progress
+	totalUnknown := p.Phase != "" && p.TotalFiles == 0
+	saidBefore := p.Waits && l.said
+	if p.moves() || totalUnknown && !saidBefore {
 		l.said = p.Waits || l.said && l.waiting > 0
 		l.say(p.Text(took, defaultColumns))
 	}
 }
 
-// What a terminal does instead of showing it.
+// Control sequences of a terminal.
 const (
 	eraseRight = "\x1b[K"
 	eraseBelow = "\x1b[J"
@@ -192,8 +205,8 @@ func (l *Line) draw(took time.Duration) {
 	l.drawn = true
 }
 
-// Note shows a line below, until something goes on. It returns false if nothing is drawn
-// that it could be below.
+// Note shows text below the line, until there is a new step or progress. It returns false if
+// no line is drawn.
 func (l *Line) Note(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -203,7 +216,7 @@ func (l *Line) Note(text string) bool {
 	return l.drawn
 }
 
-// Above calls write, which writes whole lines, while the line is away.
+// Above calls write, which writes whole lines, while the line is off the terminal.
 func (l *Line) Above(write func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -221,7 +234,7 @@ func (l *Line) Hide() {
 	l.hide()
 }
 
-// Answered takes the line away if it says whom it waits for.
+// Answered takes the line away if it says what the command waits for.
 func (l *Line) Answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,9 +248,12 @@ func (l *Line) hide() {
 	if l.drawn {
 		fmt.Fprint(l.out, "\r"+eraseBelow)
 	}
-	l.drawn, l.step, l.progress = false, "", Progress{}
+	l.drawn = false
+	l.step = ""
+	l.progress = Progress{}
 }
 
+// stop ends the ticks.
 func (l *Line) stop() {
 	if l.timer != nil {
 		l.timer.Stop()
@@ -246,37 +262,39 @@ func (l *Line) stop() {
 }
 
 // Checklist shows the steps of a command: which one runs, and how long each one took. The
-// lines of those that have ended stay.
+// lines of the steps that have ended stay.
 type Checklist struct {
-	line    *Line
+	line    *Line // shows the running step
 	names   []string
-	width   int // of the longest name
-	running int // -1: none
-	since   time.Time
+	width   int       // of the longest name
+	running int       // index of the running step, -1 for none
+	since   time.Time // when it began
 }
 
-// NewChecklist returns one of steps by these names, of which line shows the one that runs.
+// NewChecklist returns a checklist of steps with these names. line shows the running step.
 func NewChecklist(line *Line, names ...string) *Checklist {
 	c := &Checklist{line: line, running: -1}
 	for _, name := range names {
 		name = escape.Line(name)
-		c.names, c.width = append(c.names, name), max(c.width, lipgloss.Width(name))
+		c.names = append(c.names, name)
+		c.width = max(c.width, lipgloss.Width(name))
 	}
 	return c
 }
 
-// Start starts the step of an index. The one before it is done.
+// Start starts a step by its index. The step that ran before is done.
 func (c *Checklist) Start(step int) {
 	c.End("")
-	c.running, c.since = step, time.Now()
+	c.running = step
+	c.since = time.Now()
 	c.line.Step(c.names[step])
 }
 
 // Update shows the progress of a transfer in place of the running step.
 func (c *Checklist) Update(p Progress) { c.line.Update(p) }
 
-// End ends the running step, and the list with it. The problem is a word for why
-// the step did not come to its end, such as failed; "" when it did.
+// End ends the running step. problem is a word for why it is not done, such as failed; "" if
+// it is done.
 func (c *Checklist) End(problem string) {
 	c.line.Hide()
 	if c.running < 0 {
@@ -287,7 +305,8 @@ func (c *Checklist) End(problem string) {
 		state, outcome = Failed, escape.Line(problem)+" after "
 	}
 	outcome += seconds(time.Since(c.since))
-	if name := c.names[c.running]; c.line.say != nil {
+	name := c.names[c.running]
+	if c.line.say != nil {
 		c.line.say(fmt.Sprintf("Step %d of %d, %s: %s.", c.running+1, len(c.names), name, outcome))
 	} else {
 		text := fmt.Sprintf("%s %-*s  %s", c.line.theme.Glyph(state), c.width, name, outcome)

@@ -15,26 +15,39 @@ import (
 
 // Row is a row of a difference: a key, or the heading of the keys with one first segment.
 type Row struct {
-	Heading  bool   // it is no key
-	file     bool   // the key is the path of a file, and its values are texts
-	kind     kind   // of a key
-	key      string // of a heading: the first segment
-	segment  string // the key's first segment; of a file the whole path
-	from, to string // of a key: the texts of its values, "" where there is none
-	counts   counts // of a heading: of the keys below it
+	Heading bool
+	key     string // the whole key; of a heading the first segment of the keys below it
+	segment string // the key's first segment; of a file the whole path
 
-	compared bool      // found and hasParts are known
-	found    []element // the parts in which the values differ
+	// Of a key.
+	kind     kind
+	file     bool   // the key is the path of a file, and its values are texts
+	from, to string // the texts of its values, "" for no value
+
+	// Of a heading.
+	counts counts // of the keys below it
+
+	// What parts returns, once it was called.
+	compared bool
+	found    []element
 	hasParts bool
 }
 
-// Rows lists a difference by first segment, and within one by key, without tokens: a view
-// may show a part of one that is no longer recognized. With files, the keys are paths, and a
-// value is a text, which is compared line by line, or one line that says why there is none.
+// Rows lists a difference by first segment, then by key. Tokens are redacted here, because a
+// view that shows only a part of a token could not recognize it.
+//
+// With files, the keys are paths, and a value is a text, which is compared line by line, or
+// one line that says why there is no text.
 func Rows(d flat.Difference, files bool) []Row {
 	keys := make([]Row, 0, d.Len())
 	add := func(k kind, key, from, to string) {
-		r := Row{file: files, kind: k, key: pat.Redact(key), from: pat.Redact(from), to: pat.Redact(to)}
+		r := Row{
+			key:  pat.Redact(key),
+			kind: k,
+			file: files,
+			from: pat.Redact(from),
+			to:   pat.Redact(to),
+		}
 		r.segment = r.key
 		if !files {
 			r.segment = firstSegment(r.key)
@@ -54,7 +67,7 @@ func Rows(d flat.Difference, files bool) []Row {
 		return cmp.Or(strings.Compare(a.segment, b.segment), strings.Compare(a.key, b.key))
 	})
 	rows := make([]Row, 0, len(keys))
-	heading := -1
+	heading := -1 // index of the last heading
 	for _, k := range keys {
 		if k.nested() {
 			if heading < 0 || rows[heading].key != k.segment {
@@ -68,7 +81,7 @@ func Rows(d flat.Difference, files bool) []Row {
 	return rows
 }
 
-// firstSegment returns the part of a key before its first separator.
+// firstSegment returns the part of a key before its first dot that is not escaped.
 func firstSegment(key string) string {
 	for i := 0; i < len(key); i++ {
 		switch key[i] {
@@ -84,11 +97,11 @@ func firstSegment(key string) string {
 // nested reports whether the row is a key below a heading.
 func (r *Row) nested() bool { return r.key != r.segment }
 
-// Find returns the rows in whose key or values text occurs, ignoring case, with their
-// headings, and how many of them are keys.
+// Find returns the indexes of the rows in whose key or values text occurs, ignoring case,
+// with their headings, and how many of these rows are keys.
 func Find(rows []Row, text string) (found []int, keys int) {
 	text = strings.ToLower(text)
-	heading := -1
+	heading := -1 // index of the last heading, until it is found
 	for i := range rows {
 		r := &rows[i]
 		if r.Heading {
@@ -99,15 +112,17 @@ func Find(rows []Row, text string) (found []int, keys int) {
 			continue
 		}
 		if r.nested() && heading >= 0 {
-			found, heading = append(found, heading), -1
+			found = append(found, heading)
+			heading = -1
 		}
-		found, keys = append(found, i), keys+1
+		found = append(found, i)
+		keys++
 	}
 	return found, keys
 }
 
-// parts compares the values of a key element by element, or those of a file line by line.
-// It returns false where they have no such parts.
+// parts returns the parts in which the values differ: elements of an array, or lines of a
+// file. It returns false where the values have no such parts.
 func (r *Row) parts() ([]element, bool) {
 	if !r.compared {
 		if r.file {
@@ -121,9 +136,9 @@ func (r *Row) parts() ([]element, bool) {
 }
 
 // summary counts the parts in which the values differ.
-func (r *Row) summary() string {
+func (r *Row) summary(parts []element) string {
 	var n counts
-	for _, e := range r.found {
+	for _, e := range parts {
 		n[e.kind]++
 	}
 	if r.file {
@@ -135,12 +150,12 @@ func (r *Row) summary() string {
 // RowLine is one line of a row.
 type RowLine struct {
 	heading bool
-	kind    kind
-	head    string // painted as its kind
-	text    string
+	kind    kind   // of a key
+	head    string // painted as a heading, or as its kind
+	text    string // follows head, and is not painted
 }
 
-// Paint returns the line in the colours of th, with the places where text occurs.
+// Paint returns the line in the colours of th, with each occurrence of text highlighted.
 func (l RowLine) Paint(th *Theme, text string) string {
 	style := th.kinds[l.kind]
 	if l.heading {
@@ -151,7 +166,8 @@ func (l RowLine) Paint(th *Theme, text string) string {
 
 func highlight(th *Theme, style lipgloss.Style, shown, text string) string {
 	lower, text := strings.ToLower(shown), strings.ToLower(text)
-	if text == "" || len(lower) != len(shown) {
+	samePlaces := len(lower) == len(shown) // a few letters have more bytes in lower case
+	if text == "" || !samePlaces {
 		return style.Render(shown)
 	}
 	var b strings.Builder
@@ -166,33 +182,31 @@ func highlight(th *Theme, style lipgloss.Style, shown, text string) string {
 	}
 }
 
-// Lines returns the row in lines of at most width columns: in one, or with open in as many
-// as show all of it.
+// Lines returns the row in lines of at most width columns: a single line, or with open as
+// many as it takes to show all of it.
 func (r *Row) Lines(width int, open bool) []RowLine {
 	folded, whole := r.folded(width)
 	if !open || whole {
 		return []RowLine{folded}
 	}
 	indent := r.indent()
+	sign := r.kind.sign() // of the first line
 	var lines []RowLine
-	sign := r.kind.sign()
 	for _, text := range wrap(r.label(), width-len(indent)-len("+ ")) {
 		lines = append(lines, RowLine{kind: r.kind, head: indent + sign + " " + text})
 		sign = " "
 	}
 	indent += "    "
-	found, parts := r.parts()
-	switch {
-	case parts:
-		lines = append(lines, RowLine{kind: r.kind, text: indent + r.summary()})
-		for _, e := range found {
-			head := fmt.Sprintf("%s%s [%d] ", indent, e.kind.sign(), e.index)
-			lines = append(lines, valueLines(e.kind, head, e.from, e.to, width)...)
-		}
-		return lines
-	default:
+	parts, ok := r.parts()
+	if !ok {
 		return append(lines, valueLines(r.kind, indent, r.from, r.to, width)...)
 	}
+	lines = append(lines, RowLine{kind: r.kind, text: indent + r.summary(parts)})
+	for _, e := range parts {
+		head := fmt.Sprintf("%s%s [%d] ", indent, e.kind.sign(), e.index)
+		lines = append(lines, valueLines(e.kind, head, e.from, e.to, width)...)
+	}
+	return lines
 }
 
 func (r *Row) indent() string {
@@ -202,7 +216,7 @@ func (r *Row) indent() string {
 	return ""
 }
 
-// label is what is shown of the key: what its heading does not say already.
+// label returns the key without the segment that its heading shows.
 func (r *Row) label() string {
 	if r.nested() {
 		return r.key[len(r.segment)+1:]
@@ -210,7 +224,8 @@ func (r *Row) label() string {
 	return r.key
 }
 
-// folded returns the row in one line of at most width columns, and whether that is all of it.
+// folded returns the row in one line of at most width columns, and whether the line shows all
+// of it.
 func (r *Row) folded(width int) (l RowLine, whole bool) {
 	if r.Heading {
 		head, _ := shorten(r.key, width)
@@ -218,50 +233,62 @@ func (r *Row) folded(width int) (l RowLine, whole bool) {
 		return RowLine{heading: true, head: head, text: text}, true
 	}
 	head, cut := shorten(r.indent()+r.kind.sign()+" "+r.label(), max(width*2/3, width-len(`: "…"`)-20))
-	if !cut {
-		head += ": "
+	if cut {
+		return RowLine{kind: r.kind, head: head}, false
 	}
+	head += ": "
 	room := width - lipgloss.Width(head)
-	if cut || room < 4 {
+	if room < minValueColumns {
 		return RowLine{kind: r.kind, head: head}, false
 	}
 	text, whole := r.value(room)
 	return RowLine{kind: r.kind, head: head, text: text}, whole
 }
 
+// minValueColumns is the least width in which something of a value can be recognized.
+const minValueColumns = 4
+
 const arrow = " → "
 
-// value returns what is to be seen of a key's values in width columns, and whether that is
-// all of them.
+// value returns a key's values in one line of at most width columns, and whether the line
+// shows all of them. Values that are too long are described by their parts.
 func (r *Row) value(width int) (text string, whole bool) {
-	_, parts := r.parts()
-	if !parts || !r.file {
-		joint := r.from + r.to
-		if r.kind == changed {
-			joint = r.from + arrow + r.to
-		}
-		text, cut := shorten(joint, width)
-		if !cut || r.kind != changed {
-			return text, !cut && !parts
-		}
+	parts, ok := r.parts()
+	if ok && r.file {
+		return Shorten(r.summary(parts), width), false // lines of a text are not shown in one
 	}
-	if parts {
-		return Shorten(r.summary(), width), false
+	values := r.from + r.to // one of them is ""
+	if r.kind == changed {
+		values = r.from + arrow + r.to
 	}
-	a, b := fromDifference(r.from, r.to, width/4)
-	half := (width - lipgloss.Width(arrow)) / 2
-	from, fromCut := shorten(a, half)
-	if !fromCut {
-		half = width - lipgloss.Width(arrow) - lipgloss.Width(from)
+	text, cut := shorten(values, width)
+	switch {
+	case !cut || r.kind != changed:
+		return text, !cut && !ok
+	case ok:
+		return Shorten(r.summary(parts), width), false
 	}
-	to, toCut := shorten(b, half)
-	if !toCut {
-		from, _ = shorten(a, width-lipgloss.Width(arrow)-lipgloss.Width(to))
-	}
-	return from + arrow + to, false
+	return change(r.from, r.to, width), false
 }
 
-// valueLines wraps values behind head: one, or the two of a change.
+// change returns both values of a change in width columns, which are too few for all of
+// them. What one value leaves of its half is for the other.
+func change(from, to string, width int) string {
+	from, to = fromDifference(from, to, width/4)
+	room := width - lipgloss.Width(arrow)
+	shownFrom, fromCut := shorten(from, room/2)
+	roomTo := room / 2
+	if !fromCut {
+		roomTo = room - lipgloss.Width(shownFrom)
+	}
+	shownTo, toCut := shorten(to, roomTo)
+	if !toCut {
+		shownFrom, _ = shorten(from, room-lipgloss.Width(shownTo))
+	}
+	return shownFrom + arrow + shownTo
+}
+
+// valueLines wraps values behind head: a single value, or the two of a change.
 func valueLines(k kind, head, from, to string, width int) []RowLine {
 	if k != changed {
 		return hanging(k, head, from+to, width)
@@ -294,13 +321,13 @@ func Sentences(rows []Row, width int) []string {
 }
 
 func (r *Row) sentences(width int) []string {
-	found, parts := r.parts()
-	if !parts || r.kind != changed && !r.file {
-		shown := cmp.Or(width, math.MaxInt)
-		from, to := Values(r.from, r.to, shown)
+	parts, ok := r.parts()
+	byParts := ok && (r.kind == changed || r.file)
+	if !byParts {
+		from, to := Values(r.from, r.to, cmp.Or(width, math.MaxInt))
 		return []string{r.key + " " + happens(r.kind, from, to)}
 	}
-	all := []string{fmt.Sprintf("%s %s, %s.", r.key, r.kind.word(), r.summary())}
+	all := []string{fmt.Sprintf("%s %s, %s.", r.key, r.kind.word(), r.summary(parts))}
 	if width > 0 {
 		return all
 	}
@@ -308,7 +335,7 @@ func (r *Row) sentences(width int) []string {
 	if r.file {
 		part = "line"
 	}
-	for _, e := range found {
+	for _, e := range parts {
 		all = append(all, fmt.Sprintf("   %s %d %s", part, e.index, happens(e.kind, e.from, e.to)))
 	}
 	return all

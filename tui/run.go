@@ -37,21 +37,26 @@ type Terminal struct {
 // before that was drawn are discarded too.
 func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOption) error {
 	t.DiscardInput()
-	v, out := &view{Model: m}, t.Out
+	v := &view{Model: m}
+	out := t.Out
 	if f, ok := t.Out.(*os.File); ok {
-		out = canvas{f, v}
+		out = canvas{File: f, view: v}
 	}
-	_, err := tea.NewProgram(v, append([]tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(out),
-		tea.WithoutSignalHandler(), tea.WithFilter(v.filter),
-	}, more...)...).Run()
+	options := append([]tea.ProgramOption{
+		tea.WithContext(ctx),
+		tea.WithInput(t.In),
+		tea.WithOutput(out),
+		tea.WithoutSignalHandler(),
+		tea.WithFilter(v.filter),
+	}, more...)
+	_, err := tea.NewProgram(v, options...).Run()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
 }
 
-// DiscardInput drops what was typed and not read yet: a question is answered by
+// DiscardInput drops what was typed and not read yet, because a question is answered only by
 // what is typed after it was shown.
 func (t Terminal) DiscardInput() {
 	if f, ok := t.In.(*os.File); ok {
@@ -59,13 +64,13 @@ func (t Terminal) DiscardInput() {
 	}
 }
 
-// view is a model with the glyphs of the user's locale. It knows whether the question that
-// the model asks was drawn.
+// view is a model with the glyphs of the user's locale. It knows whether the model's current
+// question was drawn.
 type view struct {
 	tea.Model
-	question int
-	since    time.Time   // when it came
-	drawn    atomic.Bool // since then
+	question int         // what the model's Shown returned last
+	since    time.Time   // when the question changed
+	drawn    atomic.Bool // something was drawn since then; set while bubbletea writes
 }
 
 func (v *view) View() string { return Localize(v.Model.View()) }
@@ -88,7 +93,7 @@ type canvas struct {
 }
 
 func (c canvas) Write(p []byte) (int, error) {
-	c.view.drawn.Store(true) // first: who sees the frame may type at once
+	c.view.drawn.Store(true) // before the frame is written: the user may answer it at once
 	return c.File.Write(p)
 }
 
@@ -102,7 +107,7 @@ const (
 	defaultRows    = 24
 )
 
-// filter decides what the model gets of the messages.
+// filter returns what the model gets instead of a message, nil for nothing.
 func (v *view) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -110,13 +115,14 @@ func (v *view) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 			return tea.WindowSizeMsg{Width: defaultColumns, Height: defaultRows}
 		}
 	case tea.KeyMsg:
-		repeated := v.question > 1 && time.Since(v.since) > severalFrames
+		looksAsBefore := v.question > 1 && time.Since(v.since) > severalFrames
+		inSight := v.drawn.Load() || looksAsBefore
 		switch {
 		case msg.Type == tea.KeyCtrlZ && jobControl():
 			return tea.SuspendMsg{}
 		case msg.Type == tea.KeyCtrlC || msg.Type == tea.KeyCtrlD:
 			return msg // they end a view, whatever it shows
-		case !v.drawn.Load() && !repeated:
+		case !inSight:
 			return nil
 		}
 	}

@@ -13,18 +13,20 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// ellipsis replaces what did not fit.
+// ellipsis replaces the part of a text that does not fit.
 const ellipsis = "…"
 
-// clip returns the beginning of s that takes at most width columns, as it is
-// shown, and the rest of s. A character that a terminal would act on, or show as
-// nothing, is shown as an escape: two values that differ never look the same.
+// clip returns the beginning of s that takes at most width columns, as it is shown, and the
+// rest of s. It returns at least one character, so that its callers come to an end. A
+// character that a terminal would act on, or not show, is shown as an escape: two values that
+// differ never look the same.
 func clip(s string, width int) (head, rest string) {
 	var b strings.Builder
 	used := 0
 	for i, r := range s {
-		shown, w := show(r)
-		if used += w; used > width && i > 0 {
+		shown, columns := show(r)
+		used += columns
+		if used > width && i > 0 {
 			return b.String(), s[i:]
 		}
 		b.WriteString(shown)
@@ -71,14 +73,13 @@ func Count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// fromDifference cuts off what two values begin with alike, but for a few
-// characters, where they would be cut before they differ. room is the bytes of
-// each that are seen in any case.
-func fromDifference(a, b string, room int) (string, string) {
+// fromDifference cuts off the common beginning of two values, all but a few characters, if
+// the first difference is not within the first visible bytes.
+func fromDifference(a, b string, visible int) (string, string) {
 	const context = 6
-	same := sameStart(a, b)
+	same := commonStart(a, b)
 	start := same - context
-	if same < room || start <= 0 {
+	if same < visible || start <= 0 {
 		return a, b
 	}
 	for start > 0 && !utf8.RuneStart(a[start]) {
@@ -102,25 +103,27 @@ func Values(from, to string, width int) (string, string) {
 	return a, b
 }
 
-// ConflictValues returns the values of a conflict as Values does: base, too, starts shortly
-// before it differs from one of the sides.
+// ConflictValues returns the values of a conflict as Values does. Where base has to be cut, it
+// starts shortly before it differs from one of the sides.
 func ConflictValues(c flat.Conflict, width int) (base, mine, theirs string) {
 	mine, theirs = Values(c.Mine, c.Theirs, width)
-	if base = Shorten(c.Base, width); !strings.HasSuffix(base, ellipsis) {
+	base, cut := shorten(c.Base, width)
+	if !cut {
 		return base, mine, theirs
 	}
-	first := c.Mine
-	if c.Mine == "" || c.Theirs != "" && sameStart(c.Base, c.Theirs) < sameStart(c.Base, c.Mine) {
-		first = c.Theirs
+	side := c.Mine // the one that differs from base first; "" means that it has no value
+	theirsFirst := c.Theirs != "" && commonStart(c.Base, c.Theirs) < commonStart(c.Base, c.Mine)
+	if c.Mine == "" || theirsFirst {
+		side = c.Theirs
 	}
-	if first != "" {
-		base, _ = Values(c.Base, first, width)
+	if side != "" {
+		base, _ = Values(c.Base, side, width)
 	}
 	return base, mine, theirs
 }
 
-// sameStart returns how many bytes two values begin with alike.
-func sameStart(a, b string) int {
+// commonStart returns the length of the common beginning of two values, in bytes.
+func commonStart(a, b string) int {
 	same := 0
 	for same < len(a) && same < len(b) && a[same] == b[same] {
 		same++
@@ -134,7 +137,7 @@ func sameStart(a, b string) int {
 func Wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(pat.Redact(text), "\n") {
-		label := label.FindString(line)
+		label := valueLabel.FindString(line)
 		if len(label) > width/2 {
 			label = ""
 		}
@@ -146,10 +149,10 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// label is what is written before a value in a column of its own.
-var label = regexp.MustCompile(`^ *[a-zA-Z]+( [a-z]+)?  +`)
+// valueLabel matches the label before a value in a column of its own.
+var valueLabel = regexp.MustCompile(`^ *[a-zA-Z]+( [a-z]+)?  +`)
 
-// wrap is Wrap for a value, whose line breaks are shown as escapes.
+// wrap is Wrap for a value. Its line breaks are shown as escapes.
 func wrap(value string, width int) []string { return wrapLine(pat.Redact(value), width) }
 
 // wrapLine breaks a line at spaces. A word is only cut where it is longer than a line.
@@ -160,21 +163,22 @@ func wrapLine(line string, width int) []string {
 		if rest == "" {
 			return append(lines, head)
 		}
-		taken := line[:len(line)-len(rest)]
-		at := len(taken)
+		fitting := line[:len(line)-len(rest)]
+		space := len(fitting) // the space at which the line breaks
 		if rest[0] != ' ' {
-			at = strings.LastIndexByte(taken, ' ')
+			space = strings.LastIndexByte(fitting, ' ')
 		}
-		if at > 0 && strings.TrimSpace(taken[:at]) != "" {
-			head, _ = clip(taken[:at], width)
-			rest = line[at+1:]
+		if space > 0 && strings.TrimSpace(fitting[:space]) != "" {
+			head, _ = clip(fitting[:space], width)
+			rest = line[space+1:]
 		}
-		lines, line = append(lines, head), rest
+		lines = append(lines, head)
+		line = rest
 	}
 }
 
-// Bar returns a bar that is width columns long, and filled as used is to limit. It is
-// empty only for nothing, and full only for all.
+// Bar returns a bar of width columns that shows how much of limit is used. It is empty only
+// if nothing is used, and full only if all is.
 func Bar(used, limit int64, width int) string {
 	filled := width
 	if used < limit {

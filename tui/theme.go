@@ -12,13 +12,13 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// Theme is how views are painted: with the colours of the terminal's own palette, by
-// role. Colour never carries information of its own: signs and words say the same.
+// Theme is how views are painted: each role has a style, in colours of the terminal's own
+// palette. Colour never carries information of its own: signs and words say the same.
 //
-// What is read to decide is in the terminal's own colour, set off by bold and reverse. No
-// palette is legible in all of its colours on every background: bright black, for quiet
-// text, is the background of Solarized dark; bold makes other colours than red too bright
-// for white.
+// Text that a user reads to decide is in the terminal's own colour, set off by bold and
+// reverse, because no other colour is legible on every background: bright black, often used
+// for quiet text, is the background of Solarized dark, and bold makes all colours but red too
+// bright on white.
 type Theme struct {
 	Title   lipgloss.Style // what a view asks or shows
 	Accent  lipgloss.Style // what is selected
@@ -27,8 +27,8 @@ type Theme struct {
 	Match   lipgloss.Style // found by a search
 	Warning lipgloss.Style // what a user should notice, and why an answer is rejected
 	Frame   lipgloss.Style // around what is reviewed
-	states  [7]lipgloss.Style
-	kinds   [3]lipgloss.Style
+	states  [len(states)]lipgloss.Style
+	kinds   [len(kinds)]lipgloss.Style
 }
 
 // Colours of the terminal's palette.
@@ -39,20 +39,26 @@ const (
 	cyan   = lipgloss.Color("6")
 )
 
-// NewTheme returns the theme for what out is: without colours where out, or the user
-// by NO_COLOR, wants none.
+// NewTheme returns the theme for out. It has no colours if out is no terminal that shows
+// them, or if NO_COLOR is set.
 func NewTheme(out io.Writer) *Theme {
 	plain := lipgloss.NewRenderer(out).NewStyle()
-	in := func(c lipgloss.Color) lipgloss.Style { return plain.Foreground(c) }
-	return &Theme{
-		Title: plain.Bold(true), Accent: plain.Bold(true), Mark: in(cyan), Hint: plain, Match: plain.Reverse(true),
-		Warning: in(red).Bold(true), Frame: plain.Border(lipgloss.RoundedBorder()).Padding(0, 1),
-		kinds: [3]lipgloss.Style{added: in(green), changed: in(yellow), removed: in(red)},
-		states: [7]lipgloss.Style{
-			None: plain, Same: in(green), Ahead: in(cyan), Behind: in(cyan),
-			Diverged: in(yellow), Failed: in(red), Done: in(green),
-		},
+	th := &Theme{
+		Title:   plain.Bold(true),
+		Accent:  plain.Bold(true),
+		Mark:    plain.Foreground(cyan),
+		Hint:    plain,
+		Match:   plain.Reverse(true),
+		Warning: plain.Foreground(red).Bold(true),
+		Frame:   plain.Border(lipgloss.RoundedBorder()).Padding(0, 1),
 	}
+	for s, state := range states {
+		th.states[s] = plain.Foreground(state.colour)
+	}
+	for k, kind := range kinds {
+		th.kinds[k] = plain.Foreground(kind.colour)
+	}
+	return th
 }
 
 // State is a state that has a glyph: of a project, or of a step.
@@ -69,13 +75,24 @@ const (
 	Done
 )
 
-// Glyph returns the sign of a state, one column wide.
-func (th *Theme) Glyph(s State) string {
-	signs := [...]string{None: "·", Same: "●", Ahead: "↑", Behind: "↓", Diverged: "±", Failed: "✗", Done: "✓"}
-	return th.states[s].Render(signs[s])
+// states is how each state is shown.
+var states = [...]struct {
+	glyph  string
+	colour lipgloss.TerminalColor
+}{
+	None:     {"·", lipgloss.NoColor{}},
+	Same:     {"●", green},
+	Ahead:    {"↑", cyan},
+	Behind:   {"↓", cyan},
+	Diverged: {"±", yellow},
+	Failed:   {"✗", red},
+	Done:     {"✓", green},
 }
 
-// ascii replaces the glyphs of views, column by column.
+// Glyph returns the glyph of a state, one column wide.
+func (th *Theme) Glyph(s State) string { return th.states[s].Render(states[s].glyph) }
+
+// ascii replaces each glyph of a view by an ASCII character, so that columns stay aligned.
 var ascii = strings.NewReplacer(
 	"●", "=", "↑", "^", "↓", "v", "±", "~", "✓", "+", "✗", "x", "·", ".", "•", "|", "…", ">", "→", ">",
 	"█", "#", "░", ".",
@@ -93,8 +110,8 @@ func Localize(text string) string {
 
 var asciiOnly = sync.OnceValue(func() bool { return !utf8Locale(os.Getenv) })
 
-// utf8Locale reports whether the locale is one of UTF-8. Windows has no such variables,
-// and its terminals take UTF-8.
+// utf8Locale reports whether the locale's encoding is UTF-8. Windows has no such variables,
+// and its terminals show UTF-8.
 func utf8Locale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := getenv(name); value != "" {
@@ -111,7 +128,7 @@ var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"
 // framesPerSecond is how often a spinner turns.
 const framesPerSecond = 10
 
-// Spinner returns the sign of something that runs, one column wide.
+// Spinner returns the glyph of something that runs, one column wide. It depends on the time.
 func (th *Theme) Spinner() string {
 	turn := time.Now().UnixMilli() * framesPerSecond / 1000
 	return th.Mark.Render(spinner[int(turn)%len(spinner)])

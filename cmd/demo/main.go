@@ -33,7 +33,9 @@ func main() {
 	keep := flag.Bool("keep", false, "keep the hub up without a terminal, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *keep || !*once && isatty.IsTerminal(os.Stdout.Fd()))
+	interactive := isatty.IsTerminal(os.Stdout.Fd())
+	stay := *keep || interactive && !*once
+	err := run(ctx, stay)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -41,13 +43,14 @@ func main() {
 	}
 }
 
-// demo is the stage on which everything happens: one temporary directory.
+// demo runs both programs in one temporary directory.
 type demo struct {
-	ctx context.Context
-	dir string
-	env []string
+	ctx context.Context // ends at ctrl-c
+	dir string          // the temporary directory: programs, database, settings and sample
+	env []string        // the environment of the programs
 }
 
+// run shows the main job. With stay, it then keeps the hub up until ctx ends.
 func run(ctx context.Context, stay bool) (err error) {
 	dir, err := os.MkdirTemp("", "hub-demo-")
 	if err != nil {
@@ -71,31 +74,49 @@ func run(ctx context.Context, stay bool) (err error) {
 	if err != nil {
 		return ignoreInterrupt(ctx, err)
 	}
-	if stay {
-		link, err := d.link(origin, token)
-		if err != nil {
-			return ignoreInterrupt(ctx, err)
-		}
-		fmt.Printf("\nThe hub stays up until ctrl-c. In another terminal, try:\n\n"+
-			"  cd %s\n  export PATH=%s:$PATH TOOL_CONFIG_DIR=%s TOOL_STATE_DIR=%s\n"+
-			"  tool status\n  tool preview web            # signs you in, as often as you like\n  tool push web --base-files --watch\n\n"+
-			"Then edit apps/web/src/App.tsx, or a key on the page's Config tab, and see the app change.\n\n"+
-			"The app's preview on the project's page; the link signs you in, once and within a minute:\n%s\n",
-			d.path("work"), d.path("bin"), d.path("config"), d.path("state"), link)
-		<-ctx.Done()
+	if !stay {
+		return nil
 	}
+	if err := d.invite(origin, token); err != nil {
+		return ignoreInterrupt(ctx, err)
+	}
+	<-ctx.Done()
 	return nil
 }
 
-// inherited are the only variables of the user's that the programs see: nothing of
-// theirs changes the demo, and nothing of the demo goes into their directories.
+// invite prints what can be done while the hub is up.
+func (d *demo) invite(origin, token string) error {
+	link, err := d.link(origin, token)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nThe hub stays up until ctrl-c. In another terminal, try:\n\n"+
+		"  cd %s\n"+
+		"  export PATH=%s:$PATH TOOL_CONFIG_DIR=%s TOOL_STATE_DIR=%s\n"+
+		"  tool status\n"+
+		"  tool preview web            # signs you in, as often as you like\n"+
+		"  tool push web --base-files --watch\n\n"+
+		"Then edit apps/web/src/App.tsx, or a key on the page's Config tab, and see the app change.\n\n"+
+		"The app's preview on the project's page; the link signs you in, once and within a minute:\n"+
+		"%s\n",
+		d.path("work"), d.path("bin"), d.path("config"), d.path("state"), link)
+	return nil
+}
+
+// inherited lists the only environment variables that the programs get from the user: the
+// user's settings do not change the demo, and the demo does not change the user's directories.
 var inherited = []string{"LANG", "LC_ALL", "NO_COLOR", "TERM", "TMPDIR", "TEMP", "TMP", "TZ", "SystemRoot"}
 
 func (d *demo) environment() []string {
 	env := []string{
 		"PATH=" + d.path("bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"HUB_DB=sqlite:" + d.path("hub.db"), "TOOL_CONFIG_DIR=" + d.path("config"), "TOOL_STATE_DIR=" + d.path("state"),
-		"HOME=" + d.dir, "USERPROFILE=" + d.dir, "LocalAppData=" + d.path("cache"), "AppData=" + d.path("config"),
+		"HUB_DB=sqlite:" + d.path("hub.db"),
+		"TOOL_CONFIG_DIR=" + d.path("config"),
+		"TOOL_STATE_DIR=" + d.path("state"),
+		"HOME=" + d.dir,
+		"USERPROFILE=" + d.dir,
+		"LocalAppData=" + d.path("cache"),
+		"AppData=" + d.path("config"),
 	}
 	for _, name := range inherited {
 		if value, ok := os.LookupEnv(name); ok {
@@ -105,7 +126,7 @@ func (d *demo) environment() []string {
 	return env
 }
 
-// ignoreInterrupt takes what ctrl-c broke off for what was wanted.
+// ignoreInterrupt returns nil after ctrl-c, which is a normal end of the demo, else err.
 func ignoreInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -117,43 +138,43 @@ func (d *demo) path(elem ...string) string {
 	return filepath.Join(append([]string{d.dir}, elem...)...)
 }
 
-// build builds both programs, by import path, so that it works from every
-// directory of the repository.
+// build builds both programs. It names them by import path, which works in every directory
+// of the repository.
 func (d *demo) build() error {
 	fmt.Println("Building hub and tool …")
 	if err := os.Mkdir(d.path("bin"), 0o755); err != nil {
 		return err
 	}
 	const module = "example.com/projecthub"
-	c := exec.CommandContext(d.ctx, "go", "build", "-o", d.path("bin")+string(filepath.Separator), module+"/cmd/hub", module+"/cmd/tool")
-	out, err := c.CombinedOutput()
-	if err == nil || d.ctx.Err() != nil {
+	binaries := d.path("bin") + string(filepath.Separator)
+	out, buildErr := exec.CommandContext(d.ctx, "go", "build", "-o", binaries, module+"/cmd/hub", module+"/cmd/tool").
+		CombinedOutput()
+	if d.ctx.Err() != nil {
 		return d.ctx.Err()
 	}
-	if c := exec.Command("go", "list", "-m"); !strings.Contains(output(c), module) {
+	if buildErr == nil {
+		return nil
+	}
+	current, err := exec.Command("go", "list", "-m").Output()
+	if err != nil || !strings.Contains(string(current), module) {
 		return errors.New("run it from the project's directory: cd projecthub && go run ./cmd/demo")
 	}
-	return fmt.Errorf("go build: %w\n%s", err, out)
+	return fmt.Errorf("go build: %w\n%s", buildErr, out)
 }
 
-func output(c *exec.Cmd) string {
-	out, _ := c.Output()
-	return string(out)
-}
-
-// process is a hub that runs beside the demo.
+// process is the hub that the demo has started.
 type process struct{ c *exec.Cmd }
 
 func (p process) stop() error {
 	if runtime.GOOS == "windows" {
 		err := p.c.Process.Kill()
-		_ = p.c.Wait() // it was killed
+		_ = p.c.Wait() // its error only says that it was killed
 		return err
 	}
 	return errors.Join(p.c.Process.Signal(syscall.SIGTERM), p.c.Wait())
 }
 
-// startHub starts a hub and returns its address, which is the first line it prints.
+// startHub starts a hub and returns its address: the first line that the hub prints.
 func (d *demo) startHub() (origin string, hub process, err error) {
 	c := d.command("hub", "serve", "--listen", "127.0.0.1:0")
 	log, err := os.Create(d.path("hub.log"))
@@ -178,8 +199,8 @@ func (d *demo) startHub() (origin string, hub process, err error) {
 	return strings.TrimSpace(line), process{c}, nil
 }
 
-// command is one of the two programs, run in the sample's directory. It is not
-// bound to the context: ctrl-c in a terminal reaches it by itself.
+// command returns a command that runs one of the two programs in the sample's directory. It
+// does not depend on d.ctx: a terminal sends ctrl-c to the program itself.
 func (d *demo) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(d.path("bin", name), args...)
 	c.Dir, c.Env = d.path("work"), d.env

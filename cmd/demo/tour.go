@@ -13,30 +13,46 @@ import (
 
 // tour does the main job as a user would, and returns the token of that user.
 func (d *demo) tour(origin string) (token string, err error) {
-	token, err = d.show(d.command("hub", "account", "create", "alice"), d.command("hub", "token", "create",
-		"--user", "alice", "--name", "demo", "--scope", "write:catalog", "--scope", "admin:resource"))
+	token, err = d.show(
+		d.command("hub", "account", "create", "alice"),
+		d.command("hub", "token", "create", "--user", "alice", "--name", "demo",
+			"--scope", "write:catalog", "--scope", "admin:resource"),
+	)
 	if err != nil {
 		return "", err
 	}
 	login := d.command("tool", "login", "--origin", origin, "--with-token")
 	login.Stdin = strings.NewReader(token)
-	if _, err := d.show(login, d.command("tool", "publish", "web"),
-		d.command("tool", "project", "create", "web", "--base-files", "--visibility", "public")); err != nil {
+	token = strings.TrimSpace(token)
+	_, err = d.show(
+		login,
+		d.command("tool", "publish", "web"),
+		d.command("tool", "project", "create", "web", "--base-files", "--visibility", "public"),
+	)
+	if err != nil {
 		return "", err
 	}
 	d.say("An edit in client.json, and its way to the hub:")
 	if err := d.edit(".tool/web/client.json", `"colour": "teal"`, `"colour": "plum"`); err != nil {
 		return "", err
 	}
-	if _, err := d.show(d.command("tool", "push", "web", "--dry-run"), d.command("tool", "push", "web", "--base-files")); err != nil {
+	_, err = d.show(
+		d.command("tool", "push", "web", "--dry-run"),
+		d.command("tool", "push", "web", "--base-files"),
+	)
+	if err != nil {
 		return "", err
 	}
 	d.say("Meanwhile somebody edits the hub's config, and it is pulled:")
-	if err := d.patch(origin, strings.TrimSpace(token), `{"set": {"theme.density": 1.5, "title": "Pets and more"}}`); err != nil {
+	if err := d.patch(origin, token, `{"set": {"theme.density": 1.5, "title": "Pets and more"}}`); err != nil {
 		return "", err
 	}
-	_, err = d.show(d.command("tool", "status"), d.command("tool", "pull", "web"), d.command("tool", "status", "web"))
-	return strings.TrimSpace(token), err
+	_, err = d.show(
+		d.command("tool", "status"),
+		d.command("tool", "pull", "web"),
+		d.command("tool", "status", "web"),
+	)
+	return token, err
 }
 
 func (d *demo) say(text string) { fmt.Printf("\n# %s\n", text) }
@@ -69,6 +85,7 @@ func hideToken(s string) string {
 	return s
 }
 
+// edit replaces the first occurrence of from in a file of the sample.
 func (d *demo) edit(name, from, to string) error {
 	path := d.path("work", filepath.FromSlash(name))
 	text, err := os.ReadFile(path)
@@ -78,8 +95,8 @@ func (d *demo) edit(name, from, to string) error {
 	return os.WriteFile(path, bytes.Replace(text, []byte(from), []byte(to), 1), 0o644)
 }
 
-// patch edits the hub's config as another editor would. What it prints does the same again
-// while the demo's hub is up.
+// patch edits the hub's config as another editor would. It prints a curl command that does
+// the same while the demo's hub is up, with the token in a file.
 func (d *demo) patch(origin, token, body string) error {
 	if err := os.WriteFile(d.path("token"), []byte(token+"\n"), 0o600); err != nil {
 		return err
@@ -97,7 +114,7 @@ func (d *demo) patch(origin, token, body string) error {
 	return nil
 }
 
-// request sends JSON to the hub.
+// request sends JSON to the hub. match is the value of If-Match, "" for none.
 func (d *demo) request(method, address, token, body, match string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(d.ctx, method, address, strings.NewReader(body))
 	if err != nil {
@@ -119,8 +136,11 @@ func (d *demo) link(origin, token string) (string, error) {
 	}
 	defer resp.Body.Close()
 	var link struct{ URL string }
-	if err := json.NewDecoder(resp.Body).Decode(&link); err != nil || link.URL == "" {
+	if err := json.NewDecoder(resp.Body).Decode(&link); err != nil {
 		return "", fmt.Errorf("create a link: the hub answered %s: %w", resp.Status, err)
+	}
+	if link.URL == "" {
+		return "", fmt.Errorf("create a link: the hub answered %s", resp.Status)
 	}
 	return link.URL, nil
 }

@@ -18,8 +18,8 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Rune returns a character as it is shown. One that a terminal acts on, or shows
-// as nothing, is shown as an escape such as \x1b or \u202e.
+// Rune returns a character as it is shown. A character that a terminal acts on, or does not
+// show, becomes an escape such as \x1b or \u202e.
 func Rune(r rune) string {
 	if r >= ' ' && r < 0x7f || strconv.IsPrint(r) {
 		return string(r)
@@ -33,22 +33,22 @@ func Line(text string) string { return escaped(text, "") }
 // Text returns text as it is shown in several lines: line breaks and tabs stay.
 func Text(text string) string { return escaped(text, "\n\t") }
 
-// What the runner of a pipeline takes as a command: :: at the beginning of a line (GitHub,
-// Gitea, Forgejo), and anywhere ##[ (GitHub) or ##vso[ (Azure).
+// Commands that the runner of a pipeline reads from its log: :: at the beginning of a line
+// (GitHub, Gitea, Forgejo), and ##[ (GitHub) or ##vso[ (Azure) anywhere.
 var (
 	lineCommand = regexp.MustCompile(`^(\s*):(:)`)
 	anyCommand  = regexp.MustCompile(`#(#[a-z]*\[)`)
 )
 
-// Logged returns a line, of Line, for the log of a pipeline, where it gives the runner no
-// command.
+// Logged returns a line, as Line returned it, for the log of a pipeline: the runner finds no
+// command in it.
 func Logged(line string) string {
 	return anyCommand.ReplaceAllString(lineCommand.ReplaceAllString(line, `${1}\x3a$2`), `\x23$1`)
 }
 
-// JSON returns a JSON document in which the characters that a terminal, or the runner of a
-// pipeline, acts on are escapes. JSON allows them as they are only within strings. Tokens stay: hub token
-// create prints one.
+// JSON returns a JSON document with escapes for the characters that a terminal, or the runner
+// of a pipeline, acts on. In JSON such characters are only within strings, where escapes are
+// allowed. Tokens stay, because hub token create prints one.
 func JSON(document string) string {
 	document = anyCommand.ReplaceAllString(document, `\u0023$1`)
 	if strings.IndexFunc(document, tree.Unprintable) < 0 {
@@ -65,15 +65,16 @@ func JSON(document string) string {
 	return b.String()
 }
 
+// escaped returns text without whole tokens and with escapes, but for the characters in kept.
 func escaped(text, kept string) string {
 	text = pat.Redact(text)
-	isSafe := func(r rune) bool {
+	unsafe := func(r rune) bool {
 		if r < utf8.RuneSelf {
-			return r >= ' ' && r < 0x7f || strings.ContainsRune(kept, r)
+			return (r < ' ' || r == 0x7f) && !strings.ContainsRune(kept, r)
 		}
-		return r != utf8.RuneError && strconv.IsPrint(r)
+		return r == utf8.RuneError || !strconv.IsPrint(r)
 	}
-	if !strings.ContainsFunc(text, func(r rune) bool { return !isSafe(r) }) {
+	if !strings.ContainsFunc(text, unsafe) {
 		return text
 	}
 	var b strings.Builder

@@ -37,7 +37,9 @@ func CheckShown(t testing.TB, shown, text string) {
 		}
 	}
 	for _, r := range shown {
-		if r < ' ' && r != '\n' && r != '\x1b' || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		control := r < ' ' && r != '\n' && r != '\x1b' || r >= 0x7f && r <= 0x9f
+		bidi := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+		if control || bidi {
 			t.Errorf("%U is shown: %q", r, shown)
 		}
 	}

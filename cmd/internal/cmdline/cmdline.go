@@ -36,8 +36,8 @@ func Of(c *cobra.Command) Line {
 func Command(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
 	operands := strings.Fields(use)[1:]
 	isFlag := func(word string) bool { return strings.HasPrefix(strings.TrimPrefix(word, "["), "-") }
-	if first := slices.IndexFunc(operands, isFlag); first >= 0 {
-		operands = operands[:first]
+	if firstFlag := slices.IndexFunc(operands, isFlag); firstFlag >= 0 {
+		operands = operands[:firstFlag]
 	}
 	return &cobra.Command{Use: use, Short: short, Args: Exactly(operands...), RunE: run}
 }
@@ -45,16 +45,22 @@ func Command(use, short string, run func(c *cobra.Command, args []string) error)
 // Group returns a command that only holds others. Alone it shows its help, or fails
 // where one JSON document is expected.
 func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: NoCommand, RunE: func(c *cobra.Command, _ []string) error {
-		if asJSON, err := c.Flags().GetBool("json"); err != nil || !asJSON {
-			return c.Help()
-		}
-		list := Of(c)
-		list.Words = append(list.Words, "list")
-		return Usagef("%s needs a command", c.CommandPath()).Try(list.Flag("--json"))
-	}}
-	c.AddCommand(commands...)
-	return c
+	group := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  NoCommand,
+		RunE: func(c *cobra.Command, _ []string) error {
+			asJSON, _ := c.Flags().GetBool("json") // false for a group without this flag
+			if !asJSON {
+				return c.Help()
+			}
+			list := Of(c)
+			list.Words = append(list.Words, "list")
+			return Usagef("%s needs a command", c.CommandPath()).Try(list.Flag("--json"))
+		},
+	}
+	group.AddCommand(commands...)
+	return group
 }
 
 // Variable returns the name of the variable that sets a flag, such as HUB_PUBLIC_URL.
@@ -63,14 +69,15 @@ func Variable(prefix, flag string) string {
 }
 
 // FromEnvironment sets every flag that was not given from its [Variable]. An empty
-// variable is unset; one for a flag that repeats contains several values, separated
-// by commas.
+// variable counts as unset. The variable of a flag that can be repeated contains its
+// values, separated by commas.
 func FromEnvironment(c *cobra.Command, prefix string, getenv func(string) string) error {
 	var err error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		name := Variable(prefix, f.Name)
 		value := getenv(name)
-		if value == "" || f.Changed || err != nil {
+		given := f.Changed
+		if value == "" || given || err != nil {
 			return
 		}
 		values := []string{value}
@@ -78,8 +85,9 @@ func FromEnvironment(c *cobra.Command, prefix string, getenv func(string) string
 			values = strings.Split(value, ",")
 		}
 		for _, v := range values {
-			if e := c.Flags().Set(f.Name, v); e != nil && err == nil {
-				err = Usagef("%s: %w", name, FlagError(c, e))
+			if invalid := c.Flags().Set(f.Name, v); invalid != nil {
+				err = Usagef("%s: %w", name, FlagError(c, invalid))
+				return
 			}
 		}
 	})

@@ -9,10 +9,10 @@ import (
 // Line is a command line that is printed for people to paste. The zero Line is empty.
 type Line struct {
 	Program   string
-	Directory string   // of -C; "": the current one
-	Words     []string // command and subcommand, or what else comes first
-	Operands  []string // what the command is about; may start with a -
-	Flags     []string // with their values
+	Directory string   // the value of -C; "": the current directory, without -C
+	Words     []string // the command and its subcommands
+	Operands  []string // what the command acts on; may start with a -
+	Flags     []string // flags and their values
 }
 
 // Tool returns a command line of tool that runs a command, such as: project, create.
@@ -32,10 +32,11 @@ func (l Line) With(operands ...string) Line {
 
 // Flag returns l with a flag, given as --name, and its value if it takes one.
 func (l Line) Flag(name string, value ...string) Line {
+	words := append([]string{name}, value...)
 	if len(value) == 1 && strings.HasPrefix(value[0], "-") {
-		name, value = name+"="+value[0], nil
+		words = []string{name + "=" + value[0]} // as a word of its own it would be read as a flag
 	}
-	l.Flags = slices.Concat(l.Flags, []string{name}, value)
+	l.Flags = slices.Concat(l.Flags, words)
 	return l
 }
 
@@ -44,8 +45,8 @@ func (l Line) Has(flag string) bool {
 	return slices.ContainsFunc(l.Flags, func(f string) bool { return f == flag || strings.HasPrefix(f, flag+"=") })
 }
 
-// In returns l as it is to be typed where dir is the directory to work in. The
-// programs that have no -C are returned as they are.
+// In returns l with -C dir, for tool and git. Other programs have no -C: their lines are
+// returned unchanged.
 func (l Line) In(dir string) Line {
 	if l.Program == "tool" || l.Program == "git" {
 		l.Directory = dir
@@ -53,22 +54,23 @@ func (l Line) In(dir string) Line {
 	return l
 }
 
-// Args returns the arguments, without the program. Operands that look like flags
-// come last, behind --.
+// Args returns the arguments, without the program. If an operand looks like a flag, all
+// operands come last, after --.
 func (l Line) Args() []string {
 	var args []string
 	if l.Directory != "" && l.Directory != "." {
 		args = append(args, "-C", l.Directory)
 	}
 	args = append(args, l.Words...)
-	if slices.ContainsFunc(l.Operands, func(o string) bool { return strings.HasPrefix(o, "-") }) {
+	looksLikeFlag := func(operand string) bool { return strings.HasPrefix(operand, "-") }
+	if slices.ContainsFunc(l.Operands, looksLikeFlag) {
 		return slices.Concat(args, l.Flags, []string{"--"}, l.Operands)
 	}
 	return slices.Concat(args, l.Operands, l.Flags)
 }
 
-// String returns l as it is typed into a shell: that of POSIX, and on Windows
-// PowerShell.
+// String returns l as it is typed into a shell: into PowerShell on Windows, else into a
+// POSIX shell.
 func (l Line) String() string {
 	quote := Quote
 	if runtime.GOOS == "windows" {
@@ -81,18 +83,20 @@ func (l Line) String() string {
 	return strings.Join(words, " ")
 }
 
-// harmless are the characters in addition to letters and digits that no shell acts on
-// within a word. zsh expands =word, and fish %self.
-const harmless = "/._-+@:,=%"
+// harmless are the characters that no shell acts on within a word.
+const harmless = "abcdefghijklmnopqrstuvwxyz" + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + "0123456789" + "/._-+@:,=%"
 
+// isHarmless reports whether a word needs no quotes. At its beginning, zsh expands =word and
+// fish %self.
 func isHarmless(word string) bool {
-	return word != "" && word[0] != '=' && word[0] != '%' && !strings.ContainsFunc(word, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(harmless, r))
-	})
+	if word == "" || word[0] == '=' || word[0] == '%' {
+		return false
+	}
+	return strings.Trim(word, harmless) == ""
 }
 
-// Quote returns a word as a POSIX shell and fish read it: each backslash is outside of the
-// quotes, within which fish acts on it.
+// Quote quotes a word for a POSIX shell and for fish. Backslashes are written outside of the
+// quotes, because fish acts on a backslash within them.
 func Quote(word string) string {
 	if isHarmless(word) {
 		return word
@@ -100,8 +104,8 @@ func Quote(word string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, `\`, `'\\'`).Replace(word) + "'"
 }
 
-// quotePowerShell returns a word as PowerShell reads it, which takes more kinds of
-// quotation marks for one, and acts on @ and on commas.
+// quotePowerShell quotes a word for PowerShell, which ends a quoted word at typographic
+// quotation marks, too, and acts on @, commas and % within a word.
 func quotePowerShell(word string) string {
 	if isHarmless(word) && !strings.ContainsAny(word, "@,%") {
 		return word

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Shortlist joins names with commas: at most that many of them, and how many more there are.
-func Shortlist(names []string, most int) string {
-	if more := len(names) - most; more > 0 {
-		names = append(slices.Clip(names[:most]), fmt.Sprintf("and %d more", more))
+// Shortlist joins at most limit names with commas, and says how many more there are.
+func Shortlist(names []string, limit int) string {
+	if more := len(names) - limit; more > 0 {
+		names = append(slices.Clip(names[:limit]), fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
 }

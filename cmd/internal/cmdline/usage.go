@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// UsageError is a command line that makes no sense.
+// UsageError says that a command line makes no sense.
 type UsageError struct {
 	Reason error
-	Hint   string
-	Recipe []Line // the command lines that would
+	Hint   string // what to do, in words; "" for none
+	Recipe []Line // command lines to run instead
 }
 
 func (e *UsageError) Error() string { return e.Reason.Error() }
@@ -33,28 +33,28 @@ func (e *UsageError) Try(lines ...Line) *UsageError {
 	return e
 }
 
-// WithHint adds what would help, in words, and returns e.
+// WithHint sets the hint, formatted like [fmt.Sprintf], and returns e.
 func (e *UsageError) WithHint(format string, args ...any) *UsageError {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// UsageLines returns what is printed for a usage error of the command at path.
-// quote returns a line of the recipe as text.
-func UsageLines(err error, path string, quote func(Line) string) []string {
+// UsageLines returns the lines to print for a usage error of the command at path. It
+// formats the command lines of the recipe with format.
+func UsageLines(err error, path string, format func(Line) string) []string {
 	lines := []string{"error: " + err.Error()}
 	if usage, ok := errors.AsType[*UsageError](err); ok {
 		if usage.Hint != "" {
 			lines = append(lines, "  hint: "+usage.Hint)
 		}
 		for _, l := range usage.Recipe {
-			lines = append(lines, "  try: "+quote(l))
+			lines = append(lines, "  try: "+format(l))
 		}
 	}
 	return append(lines, "  help: "+path+" --help")
 }
 
-// Exactly requires one argument for each name, and names those that are missing.
+// Exactly requires one argument for each name. Its error names the missing ones.
 func Exactly(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < len(names) {
@@ -93,8 +93,8 @@ func NoCommand(c *cobra.Command, args []string) error {
 	return Usagef("%s has no command %q: did you mean %s?", c.CommandPath(), args[0], near).Try(line.With(args[1:]...))
 }
 
-// FlagError says what is wrong with a flag: which values it takes, or which flag was
-// probably meant.
+// FlagError returns the usage error for an error of pflag: it says which values the flag
+// takes, or which flag was probably meant.
 func FlagError(c *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return invalidValue(invalid)
@@ -111,15 +111,20 @@ func FlagError(c *cobra.Command, err error) error {
 
 func invalidValue(err *pflag.InvalidValueError) error {
 	f := err.GetFlag()
+	expected := ""
 	switch f.Value.Type() {
 	case "bool":
-		return Usagef("--%s is true or false, not %q", f.Name, err.GetValue())
+		expected = "true or false"
 	case "int", "int64":
-		if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) { // not the flag's own limits
-			return Usagef("--%s is a whole number, not %q", f.Name, err.GetValue())
+		isNumber := !errors.Is(err, strconv.ErrSyntax) && !errors.Is(err, strconv.ErrRange)
+		if !isNumber { // a number is rejected by the flag's own limits
+			expected = "a whole number"
 		}
 	case "duration":
-		return Usagef("--%s is a duration, such as 30s or 24h, not %q", f.Name, err.GetValue())
+		expected = "a duration, such as 30s or 24h"
 	}
-	return Usagef("--%s: %w", f.Name, errors.Unwrap(err)) // the flag itself says which values it takes
+	if expected == "" {
+		return Usagef("--%s: %w", f.Name, errors.Unwrap(err)) // the flag's own error says which values it takes
+	}
+	return Usagef("--%s is %s, not %q", f.Name, expected, err.GetValue())
 }
