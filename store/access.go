@@ -38,7 +38,7 @@ type Ask struct {
 	Kind    string // of a resource of the account; "": none
 	Slug    string // of the resource
 	Config  bool   // with Token: read the newest config of the project, too
-	Schema  bool   // with Config: read the schema of its settings, too
+	Schema  bool   // with Token and Config: read the schema of its settings, too
 	Lock    int64  // ID of the resource, to lock it: see Tx.Access; 0: do not
 }
 
@@ -130,18 +130,17 @@ func Rank(role string) int { return slices.Index(roles, role) }
 // resource: the time that takes would reveal whether it exists.
 func (v View) Access(a Ask) (*Access, error) {
 	text, hash := byToken, a.Token
-	if a.Session != "" {
-		text, hash = bySession, a.Session
-	}
 	switch {
+	case a.Session != "":
+		text, hash = bySession, a.Session
 	case a.Schema:
 		text = byTokenWithSchema
 	case a.Config:
 		text = byTokenWithConfig
 	}
-	locked, args := int64(0), []any{a.Account, a.Kind, a.Slug, hash}
+	args := []any{a.Account, a.Kind, a.Slug, hash}
 	if a.Lock != 0 {
-		text, args = lockFirst[text], append([]any{a.Lock}, args...)
+		text, args = withLock[text], append([]any{a.Lock}, args...)
 	}
 	r := &Access{Resource: Resource{Account: a.Account, Kind: a.Kind, Slug: a.Slug}}
 	r.Hash = hash
@@ -150,24 +149,27 @@ func (v View) Access(a Ask) (*Access, error) {
 		&r.TokenEnds, &r.Only.AccountID, &r.Only.ResourceID, &r.Only.Account, &r.Only.Slug,
 		&r.Now, &r.AccountID, &r.Role,
 		&r.Resource.ID, &r.Resource.Visibility, &r.Resource.CreatedAt, &r.Resource.CreatedBy)
-	if c := &r.Config; a.Config {
+	if a.Config {
+		c := &r.Config
 		to = append(to, &c.N, &c.Digest, &c.User, &c.Via, &c.At, &c.body)
 	}
 	if a.Schema {
 		to = append(to, r.Schema.fields()...)
 	}
+	locked := int64(0) // ID of the resource that the query has locked
 	if a.Lock != 0 {
 		to = append(to, &locked)
 	}
 	if err := v.One(to, text, args...); err != nil {
 		return nil, err
 	}
-	if locked != a.Lock { // it was deleted while this waited
+	wasDeleted := locked != a.Lock // while this waited for the lock
+	if wasDeleted {
 		r.Resource.ID = 0
 	}
 	r.Resource.AccountID = r.AccountID
-	about := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
-	if !r.Only.Allows(about) {
+	asked := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
+	if !r.Only.Allows(asked) {
 		r.Role, r.Resource.ID, r.Config, r.Schema = "", 0, Revision{}, SettingsSchema{}
 	}
 	return r, nil
@@ -182,8 +184,8 @@ func (tx *Tx) Access(a Ask) (*Access, error) {
 	return r, err
 }
 
-// lockFirst are the queries that lock a resource, by the ones that do not.
-var lockFirst = map[string]string{byToken: locking(byToken), bySession: locking(bySession)}
+// withLock are the queries that lock a resource, by the ones that do not.
+var withLock = map[string]string{byToken: locking(byToken), bySession: locking(bySession)}
 
 // locking returns a query that locks a resource, too. Its row may be missing, so that it is not joined as r.
 func locking(text string) string {
@@ -238,9 +240,10 @@ const (
 // is disabled.
 func (v View) PublicProject(account, slug string) (Resource, error) {
 	r := Resource{Account: account, Kind: KindProject, Slug: slug, Visibility: "public"}
-	return r, v.One(sqldb.Row(&r.ID, &r.AccountID, &r.CreatedAt, &r.CreatedBy),
+	err := v.One(sqldb.Row(&r.ID, &r.AccountID, &r.CreatedAt, &r.CreatedBy),
 		`SELECT r.id, r.account_id, r.created_at, r.created_by FROM accounts a
 		JOIN resources r ON r.account_id = a.id AND r.kind = 'project' AND r.slug = ? AND r.deleted_at = 0
 		JOIN projects p ON p.id = r.id AND p.visibility = 'public'
 		WHERE a.name = ? AND a.disabled_at = 0`, slug, account)
+	return r, err
 }

@@ -54,19 +54,22 @@ func (v View) Accounts() ([]Account, error) {
 // DisableAccount disables an account: its tokens and sessions, and those of its bots, work no longer, members have no
 // role on it, and its public projects are hidden. It reports whether the account was enabled.
 func (tx *Tx) DisableAccount(name string) (changed bool, err error) {
-	return tx.switchAccount("UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at = 0", tx.Now(), name)
+	return tx.changeAccount(name, "UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at = 0", tx.Now(), name)
 }
 
 // EnableAccount reverses [Tx.DisableAccount], and reports whether the account was disabled.
 func (tx *Tx) EnableAccount(name string) (changed bool, err error) {
-	return tx.switchAccount("UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at <> 0", 0, name)
+	return tx.changeAccount(name, "UPDATE accounts SET disabled_at = 0 WHERE name = ? AND disabled_at <> 0", name)
 }
 
-func (tx *Tx) switchAccount(text string, at Time, name string) (changed bool, err error) {
-	if changed, err = tx.change(text, at, name); err == nil && !changed {
-		_, err = tx.Account(name)
+// changeAccount is change for the row of the account with that name; a *[NoAccountError] if there is none.
+func (tx *Tx) changeAccount(name, text string, args ...any) (changed bool, err error) {
+	changed, err = tx.change(text, args...)
+	if err != nil || changed {
+		return changed, err
 	}
-	return changed, err
+	_, err = tx.Account(name)
+	return false, err
 }
 
 // NoAccountError says that the account Name does not exist. It is an ErrNotFound.
@@ -87,7 +90,7 @@ func (e *KindError) Error() string {
 func (v View) accountOf(name, kind string) (*Account, error) {
 	a, err := v.Account(name)
 	if err == nil && a.Kind != kind {
-		return nil, &KindError{name, a.Kind, kind}
+		return nil, &KindError{Name: name, Is: a.Kind, Needed: kind}
 	}
 	return a, err
 }
@@ -127,12 +130,13 @@ func (tx *Tx) RemoveMember(org, user string) (bool, error) {
 
 // member returns an org, locked so that changes of its members wait for each other, and a user.
 func (tx *Tx) member(org, user string) (o, u *Account, err error) {
-	if o, err = tx.accountOf(org, KindOrg); err == nil {
-		err = tx.lockAccount(o.ID)
+	if o, err = tx.accountOf(org, KindOrg); err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		u, err = tx.accountOf(user, KindUser)
+	if err := tx.lockAccount(o.ID); err != nil {
+		return nil, nil, err
 	}
+	u, err = tx.accountOf(user, KindUser)
 	return o, u, err
 }
 
@@ -144,8 +148,8 @@ func (tx *Tx) LockMember(org, user string) (role string, err error) {
 	if err == nil {
 		err = tx.One(memberFields(&m), selectMembers+"WHERE u.name = ? AND o.name = ? AND o.disabled_at = 0", user, org)
 	}
-	if errors.Is(err, ErrNotFound) {
-		err = nil
+	if errors.Is(err, ErrNotFound) { // no such org, or no member of it
+		return "", nil
 	}
 	return m.Role, err
 }

@@ -33,7 +33,8 @@ func apiFields(a *API) []any {
 
 // API returns a registered API, or ErrNotFound.
 func (v View) API(id int64) (a API, err error) {
-	return a, v.One(apiFields(&a), selectAPIs+"i.id = ?", id)
+	err = v.One(apiFields(&a), selectAPIs+"i.id = ?", id)
+	return a, err
 }
 
 // APIs returns a page of the APIs of accounts, ordered by account and slug.
@@ -63,18 +64,20 @@ func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err
 			}
 		}
 		id, err = tx.AddResource(a.AccountID, KindAPI, slug, a.CreatedBy)
-		if !free || !errors.Is(err, ErrExists) { // another transaction has taken it, and committed, meanwhile
+		takenMeanwhile := free && errors.Is(err, ErrExists) // by another transaction, which has committed
+		if !takenMeanwhile {
 			break
 		}
 	}
-	if err == nil {
-		err = tx.PutBlobs(id, blobs)
+	if err != nil {
+		return 0, "", err
 	}
-	if err == nil {
-		err = tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
+	if err := tx.PutBlobs(id, blobs); err != nil {
+		return 0, "", err
 	}
-	return id, slug, err
+	return id, slug, tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
+		VALUES (`+sqldb.List(8)+")",
+		id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
 }
 
 // freeSlug returns the first of wish, wish-2, wish-3, … that no resource of the kind has.
@@ -82,7 +85,10 @@ func (v View) freeSlug(account int64, kind, wish string) (string, error) {
 	stem := strings.TrimRight(wish, "-")
 	found, err := sqldb.Column[string](v, `SELECT slug FROM resources
 		WHERE account_id = ? AND kind = ? AND slug >= ? AND slug < ? AND deleted_at = 0`,
-		account, kind, stem, stem+".") // the character after a hyphen
+		account, kind, stem, stem+".") // a dot is the character after a hyphen
+	if err != nil {
+		return "", err
+	}
 	taken := map[string]bool{}
 	for _, slug := range found {
 		taken[slug] = true
@@ -91,7 +97,7 @@ func (v View) freeSlug(account int64, kind, wish string) (string, error) {
 	for n := 2; taken[slug]; n++ {
 		slug = fmt.Sprintf("%s-%d", stem, n)
 	}
-	return slug, err
+	return slug, nil
 }
 
 // UpdateAPI replaces the description of an API, returns the API after that, and reports whether its document has
@@ -104,7 +110,7 @@ func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, ch
 	if err != nil {
 		return after, false, err
 	}
-	if err := tx.named(id); err != nil {
+	if err := tx.namesOtherBlobs(id); err != nil {
 		return after, false, err
 	}
 	if err := tx.PutBlobs(id, blobs); err != nil {
@@ -128,12 +134,13 @@ func (tx *Tx) DeleteAPI(id int64, by string) error {
 		return err
 	}
 	users, err := tx.ProjectsUsing(id, 1)
-	if err == nil && len(users) > 0 {
-		err = ErrReference
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = tx.trash(id, by)
+	if len(users) > 0 {
+		return ErrReference
 	}
+	_, err = tx.trash(id, by)
 	return err
 }
 

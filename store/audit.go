@@ -56,5 +56,6 @@ func (v View) AuditRows(f AuditFilter) (rows []AuditRow, err error) {
 	if f.Since != 0 {
 		q = q.Where("at >= ?", f.Since)
 	}
-	return rows, v.Scan(q)
+	err = v.Scan(q)
+	return rows, err
 }

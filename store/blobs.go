@@ -95,7 +95,7 @@ const blobRows = 32
 // PutBlobs stores blobs for a later write that names them. It replaces those that are stored already, because they may
 // be damaged. A sweep deletes them after a day if nothing names them.
 func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
-	if err := tx.sweepLater(resource, 0); err != nil {
+	if err := tx.sweepLater(resource); err != nil {
 		return err
 	}
 	// In one order, so that two uploads do not deadlock; and each once, as PostgreSQL demands.

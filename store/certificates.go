@@ -10,7 +10,8 @@ import (
 // Certificate returns what autocert has cached under a name: a certificate with its key, or its account's key.
 // ErrNotFound if there is nothing.
 func (v View) Certificate(name string) (data []byte, err error) {
-	return data, v.One(sqldb.Row(&data), "SELECT data FROM certificates WHERE name = ?", name)
+	err = v.One(sqldb.Row(&data), "SELECT data FROM certificates WHERE name = ?", name)
+	return data, err
 }
 
 // PutCertificate stores data under a name.

@@ -30,7 +30,8 @@ func newProject(t testing.TB, s *store.Store) (project int64) {
 		err := tx.One(sqldb.Row(&account),
 			"INSERT INTO accounts (name, kind, created_at) VALUES (?, 'user', 1) RETURNING id", name)
 		for kind, id := range map[string]*int64{store.KindStack: &stack, store.KindAPI: &api, store.KindProject: &project} {
-			err = errors.Join(err, tx.One(sqldb.Row(id), `INSERT INTO resources (account_id, kind, slug, created_at, created_by)
+			err = errors.Join(err, tx.One(sqldb.Row(id), `INSERT INTO resources (account_id, kind, slug,
+		created_at, created_by)
 				VALUES (?, ?, 'web', 1, ?) RETURNING id`, account, kind, name))
 		}
 		return errors.Join(err,

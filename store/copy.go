@@ -12,10 +12,10 @@ import (
 
 // table is a table of the schema.
 type table struct {
-	name    string
-	columns []string
-	isBool  []bool // for each column; SQLite returns booleans as numbers
-	counted bool   // its ids come from a sequence
+	name        string
+	columns     []string
+	isBool      []bool // for each column; SQLite returns booleans as numbers
+	hasSequence bool   // its ids come from one
 }
 
 // tables returns all tables in the order of schema.sql: each after those that it refers to.
@@ -25,8 +25,9 @@ func tables() (all []table) {
 	for _, created := range creates.FindAllStringSubmatch(schema, -1) {
 		t := table{name: created[1]}
 		for _, column := range columns.FindAllStringSubmatch(created[2], -1) {
-			t.columns, t.isBool = append(t.columns, column[1]), append(t.isBool, column[2] == "BOOLEAN")
-			t.counted = t.counted || column[2] == "ID"
+			name, kind := column[1], column[2]
+			t.columns, t.isBool = append(t.columns, name), append(t.isBool, kind == "BOOLEAN")
+			t.hasSequence = t.hasSequence || kind == "ID"
 		}
 		all = append(all, t)
 	}
@@ -42,13 +43,16 @@ var ErrUnfinished = errors.New("the database is incomplete: a copy to it is stil
 // copying is the name of a row in tasks, which a database has until a copy to it has ended.
 const copying = "copying"
 
-// whole returns ErrUnfinished if a copy to the database has not ended.
-func (s *Store) whole(ctx context.Context) error {
+// checkComplete returns ErrUnfinished if a copy to the database has not ended.
+func (s *Store) checkComplete(ctx context.Context) error {
 	unfinished, err := s.View(ctx).Exists("SELECT 1 FROM tasks WHERE name = ?", copying)
-	if unfinished {
-		err = ErrUnfinished
+	if err != nil {
+		return err
 	}
-	return err
+	if unfinished {
+		return ErrUnfinished
+	}
+	return nil
 }
 
 // CopyTo copies all rows, as they are at one moment, to another store, which may use the other kind of database. That
@@ -126,13 +130,16 @@ func (t table) copy(ctx context.Context, from View, to *Store) error {
 		}
 		return flush()
 	}, "SELECT "+columns+" FROM "+t.name+" ORDER BY 1") // so a token comes after its parent
-	if err == nil {
-		err = flush()
+	if err != nil {
+		return err
 	}
-	if err == nil && t.counted {
-		err = t.copySequence(ctx, from, to)
+	if err := flush(); err != nil {
+		return err
 	}
-	return err
+	if t.hasSequence {
+		return t.copySequence(ctx, from, to)
+	}
+	return nil
 }
 
 // fields sets row to new values, one for each column, and returns it.

@@ -99,7 +99,8 @@ func networks(address string) (network, site string) {
 	if err != nil {
 		return address, address
 	}
-	if ip = ip.Unmap().WithZone(""); ip.Is4() {
+	ip = ip.Unmap().WithZone("")
+	if ip.Is4() {
 		return ip.String(), ip.String()
 	}
 	return netip.PrefixFrom(ip, 56).Masked().String(), netip.PrefixFrom(ip, 48).Masked().String()
@@ -135,8 +136,9 @@ func (tx *Tx) CreateDevice(d *Device) error {
 		}
 	}
 	d.State, d.CreatedAt, d.ExpiresAt = DevicePending, now, now.Add(DeviceLife)
-	added, err := tx.change(`INSERT INTO devices (hash, code, client, address, network, site, state, scopes, ends_at,
-		created_at, expires_at) VALUES (`+sqldb.List(11)+") ON CONFLICT DO NOTHING",
+	added, err := tx.change(`INSERT INTO devices (hash, code, client, address, network, site, state, scopes,
+		ends_at, created_at,
+		expires_at) VALUES (`+sqldb.List(11)+") ON CONFLICT DO NOTHING",
 		d.Hash, d.Code, d.Client, d.Address, network, site, d.State, "", 0, d.CreatedAt, d.ExpiresAt)
 	if err == nil && !added {
 		err = ErrExists
@@ -147,7 +149,8 @@ func (tx *Tx) CreateDevice(d *Device) error {
 // Device returns the device with this hash.
 func (v View) Device(hash string) (*Device, error) {
 	d := &Device{}
-	return d, v.One(deviceFields(d), selectDevices+"WHERE d.hash = ?", hash)
+	err := v.One(deviceFields(d), selectDevices+"WHERE d.hash = ?", hash)
+	return d, err
 }
 
 // LockDevice is [View.Device] for a device that [Tx.SaveDevice] changes.

@@ -15,11 +15,11 @@ func (tx *Tx) Exec(text string, args ...any) error {
 }
 
 // Named is what a write does that names blobs.
-func (tx *Tx) Named(resource int64) error { return tx.named(resource) }
+func (tx *Tx) Named(resource int64) error { return tx.namesOtherBlobs(resource) }
 
 // RemoveBlobs is the part of a collection that follows what it has read.
 func (tx *Tx) RemoveBlobs(resource, writes int64, before Time, page []string) error {
-	_, err := tx.removeBlobs(resource, writes, before, page)
+	_, err := tx.removePage(resource, writes, before, page)
 	return err
 }
 

@@ -49,7 +49,7 @@ func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author)
 	}
 	// The blobs of other files, and those in sent, are stored: a sweep deletes neither what the present list names, nor
 	// what is younger than a day.
-	return FilesWrite{before, after, sent, without(changed, sent)}, err
+	return FilesWrite{before: before, after: after, sent: sent, unsure: without(changed, sent)}, err
 }
 
 // WriteFiles replaces the files of a project. ErrChanged if the present ones are not those that the write was prepared
@@ -80,7 +80,7 @@ func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking [
 	if w.after.Digest == last.digest && !w.before.Damaged {
 		return w.before, nil, nil
 	}
-	if err := tx.named(project); err != nil {
+	if err := tx.namesOtherBlobs(project); err != nil {
 		return after, nil, err
 	}
 	after, err = tx.add(project, Files, last, w.before, w.after)

@@ -52,19 +52,26 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 			return err
 		}
 		all, err := sqldb.All(v, resourceFields, "SELECT "+resourceColumns+resourceTables+"ORDER BY r.id")
+		if err != nil {
+			return err
+		}
 		for _, r := range all {
-			if err := v.check(r, &n, &damaged, found); err != nil {
+			c := checker{
+				view: v, resource: r, sizes: map[string]int64{},
+				checked: &n, damaged: &damaged, found: found,
+			}
+			if err := c.run(); err != nil {
 				return err
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil || !repair {
 		return n, err
 	}
 	for _, d := range slices.Backward(damaged) { // a base after the revisions that need it
 		err := s.Write(ctx, func(tx *Tx) error {
-			if err := tx.sweepLater(d.resource, 0); err != nil { // for the blobs that only a deleted revision named
+			if err := tx.sweepLater(d.resource); err != nil { // for the blobs that only a deleted revision named
 				return err
 			}
 			// The resource comes before the blob, as in an upload, so that the two do not deadlock.
@@ -81,82 +88,125 @@ func (s *Store) Check(ctx context.Context, repair bool, found func(Problem)) (n 
 	return n, nil
 }
 
-// check is Check for one resource.
-func (v View) check(r Resource, n *Checked, damaged *[]deletion, found func(Problem)) error {
-	newest, err := sqldb.Column[int64](v, "SELECT MAX(n) FROM revisions WHERE project_id = ? GROUP BY kind", r.ID)
+// checker is Check for one resource.
+type checker struct {
+	view     View
+	resource Resource
+	newest   []int64          // numbers of the newest revisions of the resource, one of each kind
+	sizes    map[string]int64 // of the stored blobs, by digest; reportedBlob for one that was reported
+
+	checked *Checked
+	damaged *[]deletion
+	found   func(Problem)
+}
+
+// reportedBlob is the size of a blob that was reported, so that it is reported once.
+const reportedBlob = -1
+
+func (c *checker) run() (err error) {
+	c.newest, err = sqldb.Column[int64](c.view,
+		"SELECT MAX(n) FROM revisions WHERE project_id = ? GROUP BY kind", c.resource.ID)
 	if err != nil {
 		return err
 	}
-	report := func(revision int64, what string, err error) { // 0: not of a revision
-		remedy := remedies[r.Kind]
-		if revision != 0 && !slices.Contains(newest, revision) {
-			remedy = older
-			*damaged = append(*damaged, deletion{r.ID, `DELETE FROM revisions WHERE project_id = ? AND n = ? AND NOT EXISTS (
-				SELECT 1 FROM revisions d WHERE d.project_id = revisions.project_id AND d.base = revisions.n)`,
-				[]any{r.ID, revision}})
-		}
-		found(Problem{fmt.Errorf("%s %s: %s%w", r.Kind, r, what, err), remedy})
+	if err := c.blobs(); err != nil {
+		return err
 	}
-	type blob struct {
+	if err := c.configs(); err != nil {
+		return err
+	}
+	return c.view.eachList(c.resource.ID, c.list)
+}
+
+// report reports what is wrong with a resource, or with a revision of it; revision 0: with no revision.
+func (c *checker) report(revision int64, what string, err error) {
+	remedy := remedies[c.resource.Kind]
+	if revision != 0 && !slices.Contains(c.newest, revision) {
+		remedy = older
+		c.remove(`DELETE FROM revisions WHERE project_id = ? AND n = ? AND NOT EXISTS (
+			SELECT 1 FROM revisions d WHERE d.project_id = revisions.project_id AND d.base = revisions.n)`,
+			c.resource.ID, revision)
+	}
+	c.found(Problem{
+		Cause:  fmt.Errorf("%s %s: %s%w", c.resource.Kind, c.resource, what, err),
+		Remedy: remedy,
+	})
+}
+
+// remove lets a repair run the SQL that deletes a damaged row of the resource.
+func (c *checker) remove(text string, args ...any) {
+	*c.damaged = append(*c.damaged, deletion{resource: c.resource.ID, text: text, args: args})
+}
+
+// blobs checks the stored blobs.
+func (c *checker) blobs() error {
+	type storedBlob struct {
 		Blob
 		at Time
 	}
-	const reported = -1
-	known := map[string]int64{} // sizes of the stored blobs, or reported
 	var buf []byte
-	err = sqldb.Each(v, func(b *blob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
-		func(b blob) (err error) {
-			n.Blobs++
-			known[b.SHA256] = b.Size
+	return sqldb.Each(c.view, func(b *storedBlob) []any { return sqldb.Row(&b.SHA256, &b.Size, &b.at, &b.Body) },
+		func(b storedBlob) (err error) {
+			c.checked.Blobs++
+			c.sizes[b.SHA256] = b.Size
 			if buf, err = b.Open(buf); err != nil {
-				known[b.SHA256] = reported
-				report(0, "", err)
-				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, b.SHA256, b.at}})
+				c.sizes[b.SHA256] = reportedBlob
+				c.report(0, "", err)
+				c.remove(deleteBlob, c.resource.ID, b.SHA256, b.at)
 			}
-			return v.Context().Err()
-		}, "SELECT sha256, size, at, body FROM blobs WHERE resource_id = ? ORDER BY sha256", r.ID)
+			return c.view.Context().Err()
+		}, "SELECT sha256, size, at, body FROM blobs WHERE resource_id = ? ORDER BY sha256", c.resource.ID)
+}
+
+// configs checks the configs that are kept.
+func (c *checker) configs() error {
+	numbers, err := sqldb.Column[int64](c.view,
+		"SELECT n FROM revisions WHERE project_id = ? AND kind = 'config' ORDER BY n", c.resource.ID)
 	if err != nil {
 		return err
 	}
-	configs, err := sqldb.Column[int64](v,
-		"SELECT n FROM revisions WHERE project_id = ? AND kind = 'config' ORDER BY n", r.ID)
-	if err != nil {
-		return err
-	}
-	for _, n := range configs {
-		if _, err := v.Numbered(r.ID, n); errors.Is(err, ErrDamaged) {
-			report(n, "config: ", err)
-		} else if err != nil {
+	for _, n := range numbers {
+		_, err := c.view.Numbered(c.resource.ID, n)
+		if err != nil && !errors.Is(err, ErrDamaged) {
 			return err
 		}
+		if err != nil {
+			c.report(n, "config: ", err)
+		}
 	}
-	return v.eachList(r.ID, func(l list, err error) error {
+	return nil
+}
+
+// list checks a list of files: err if it cannot be read. Of each file the blob must be stored, and have its size.
+func (c *checker) list(l list, err error) error {
+	switch {
+	case err != nil && !errors.Is(err, ErrDamaged):
+		return err
+	case err != nil && l.version != "":
+		c.report(0, l.version+": list of files: ", err)
+	case err != nil:
+		c.report(l.n, "list of files: ", err)
+	}
+	for _, e := range l.files {
+		size, isStored := c.sizes[e.SHA256]
+		hasSize := size == e.Size || e.Path == "" // the blob of an API has no path, and no size in the list
+		if size == reportedBlob || isStored && hasSize || e.SHA256 == "" {
+			continue
+		}
+		c.sizes[e.SHA256] = reportedBlob
+		var cause error
 		switch {
-		case err != nil && !errors.Is(err, ErrDamaged):
-			return err
-		case err != nil && l.version != "":
-			report(0, l.version+": list of files: ", err)
-		case err != nil:
-			report(l.n, "list of files: ", err)
+		case isStored:
+			cause = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
+		case e.Path == "":
+			cause = fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
+		default:
+			cause = fmt.Errorf("%w: %s of %q", ErrMissing, e.SHA256, e.Path)
 		}
-		for _, e := range l.files {
-			size, stored := known[e.SHA256]
-			if size == reported || stored && (size == e.Size || e.Path == "") || e.SHA256 == "" {
-				continue
-			}
-			known[e.SHA256] = reported
-			if !stored {
-				*damaged = append(*damaged, deletion{r.ID, deleteBlob, []any{r.ID, e.SHA256, Time(0)}}) // deletes none
-			}
-			err := fmt.Errorf("%w: %s", ErrMissing, e.SHA256)
-			if e.Path != "" {
-				err = fmt.Errorf("%w of %q", err, e.Path)
-			}
-			if stored {
-				err = fmt.Errorf("%w: %q %w", ErrDamaged, e.Path, ErrSize)
-			}
-			report(0, "", err)
+		if !isStored { // it deletes no blob, but marks the project as incomplete
+			c.remove(deleteBlob, c.resource.ID, e.SHA256, Time(0))
 		}
-		return nil
-	})
+		c.report(0, "", cause)
+	}
+	return nil
 }

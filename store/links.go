@@ -65,15 +65,17 @@ func (tx *Tx) CreateLink(l *Link, life time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return tx.One(sqldb.Row(&l.ID), `INSERT INTO links (hash, kind, account_id, token_id, created_by, scopes, role, page,
-		created_at, expires_at) VALUES (`+sqldb.List(10)+") RETURNING id", l.Hash, l.Kind, l.AccountID, orNull(l.TokenID),
-		orNull(l.CreatedByID), l.Scopes, l.Role, l.Page, l.CreatedAt, l.ExpiresAt)
+	return tx.One(sqldb.Row(&l.ID), `INSERT INTO links (hash, kind, account_id, token_id, created_by, scopes,
+		role, page, created_at,
+		expires_at) VALUES (`+sqldb.List(10)+") RETURNING id",
+		l.Hash, l.Kind, l.AccountID, orNull(l.TokenID), orNull(l.CreatedByID), l.Scopes, l.Role, l.Page,
+		l.CreatedAt, l.ExpiresAt)
 }
 
 // Link returns the link with this hash.
 func (v View) Link(hash string) (*Link, error) {
 	l := &Link{}
-	return l, v.One(sqldb.Row(&l.ID, &l.Hash, &l.Kind, &l.AccountID, &l.Account, &l.TokenID, &l.CreatedByID, &l.CreatedBy,
+	err := v.One(sqldb.Row(&l.ID, &l.Hash, &l.Kind, &l.AccountID, &l.Account, &l.TokenID, &l.CreatedByID, &l.CreatedBy,
 		&l.Scopes, &l.Role, &l.Page, &l.CreatedAt, &l.ExpiresAt, &l.UsedAt, &l.Expired, &l.Void),
 		`SELECT l.id, l.hash, l.kind, l.account_id, a.name, COALESCE(l.token_id, 0), COALESCE(l.created_by, 0),
 		COALESCE(u.name, ''), l.scopes, l.role, l.page, l.created_at, l.expires_at, l.used_at, l.expires_at <= @now,
@@ -84,6 +86,7 @@ func (v View) Link(hash string) (*Link, error) {
 		LEFT JOIN tokens t ON t.id = l.token_id
 		LEFT JOIN members m ON m.user_id = l.created_by AND m.account_id = l.account_id
 		WHERE l.hash = ?`, hash)
+	return l, err
 }
 
 // LockLink makes those wait who take away what the link was created with, until the end of the transaction. It comes

@@ -57,11 +57,11 @@ const selectProjects = `SELECT r.id, r.account_id, a.name, r.kind, r.slug, p.vis
 	JOIN resources s ON s.id = p.stack_id JOIN accounts sa ON sa.id = s.account_id
 	LEFT JOIN stacks st ON st.id = p.stack_id
 	LEFT JOIN stack_versions sv ON sv.stack_id = p.stack_id AND sv.version = p.stack_version
-	JOIN resources i ON i.id = p.api_id JOIN accounts ia ON ia.id = i.account_id` + holds + `
+	JOIN resources i ON i.id = p.api_id JOIN accounts ia ON ia.id = i.account_id` + joinNewest + `
 	WHERE r.deleted_at = 0 AND `
 
-// holds joins the present revisions of a project: c, its config, and f, its files, if it has any.
-const holds = `
+// joinNewest joins the newest revisions of a project: c, its config, and f, its files, if it has any.
+const joinNewest = `
 	JOIN revisions c ON c.project_id = r.id AND c.kind = 'config'
 		AND c.n = (SELECT n FROM revisions WHERE project_id = r.id AND kind = 'config' ORDER BY n DESC LIMIT 1)
 	LEFT JOIN revisions f ON f.project_id = r.id AND f.kind = 'files'
@@ -77,7 +77,8 @@ func projectFields(p *Project) []any {
 
 // Project returns a project, or ErrNotFound.
 func (v View) Project(id int64) (p Project, err error) {
-	return p, v.One(projectFields(&p), selectProjects+"p.id = ?", id)
+	err = v.One(projectFields(&p), selectProjects+"p.id = ?", id)
+	return p, err
 }
 
 // Errors of AddProject and EditProject.
@@ -176,23 +177,24 @@ func (tx *Tx) DeleteProject(id int64, by string) (keptUntil Time, err error) {
 func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bool, err error) {
 	restored, err := tx.change(`UPDATE resources SET deleted_at = 0, deleted_by = '', slug = ?
 		WHERE id = ? AND deleted_at <> 0`, slug, t.ID)
-	if err == nil && !restored {
-		err = ErrNotFound
-	}
-	if err == nil {
-		p, err = tx.Project(t.ID)
-	}
 	if err != nil {
 		return p, false, err
 	}
-	now, err := tx.ResourceByName(p.API.Account, KindAPI, p.API.Slug)
+	if !restored {
+		return p, false, ErrNotFound
+	}
+	if p, err = tx.Project(t.ID); err != nil {
+		return p, false, err
+	}
+	named, err := tx.ResourceByName(p.API.Account, KindAPI, p.API.Slug)
 	if errors.Is(err, ErrNotFound) {
 		return p, false, ErrNoAPI
 	}
-	if err != nil || now.ID == p.API.ID {
+	isSame := named.ID == p.API.ID // it was not deleted
+	if err != nil || isSame {
 		return p, false, err
 	}
-	previewEnded, p.API, p.PublicPreview = p.PublicPreview, now, false
+	previewEnded, p.API, p.PublicPreview = p.PublicPreview, named, false
 	return p, previewEnded, tx.exec("UPDATE projects SET api_id = ?, public_preview = ? WHERE id = ?",
 		p.API.ID, p.PublicPreview, p.ID)
 }
@@ -211,7 +213,8 @@ const copiedBytes = 4 << 20
 // ErrNotFound if source does not exist.
 func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c ProjectCopy, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
-		c = ProjectCopy{}
+		c = ProjectCopy{} // anew, because this may run again
+
 		if err := tx.lock(source); err != nil { // so that config and files are of one moment
 			return err
 		}
@@ -226,7 +229,8 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 			(account_id, kind, slug, created_at, created_by, deleted_at, deleted_by) VALUES (?, 'copy', ?, ?, ?, ?, 'hub')
 			RETURNING id`, p.AccountID, p.Slug, tx.Now(), p.CreatedBy, purged.Add(-KeptDeleted))
 	})
-	if errors.Is(err, ErrNotFound) && c.config.N != 0 { // it has no files
+	hasNoFiles := errors.Is(err, ErrNotFound) && c.config.N != 0
+	if hasNoFiles {
 		return c, nil
 	}
 	if err != nil {
@@ -237,8 +241,8 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 		return c, err
 	}
 	for blobs := without(list, nil); len(blobs) > 0; {
-		n, size := 0, int64(0)
-		for n < min(len(blobs), blobPage) && (n == 0 || size+blobs[n].Size <= copiedBytes) {
+		n, size := 1, blobs[0].Size // how many to copy now, and their bytes
+		for n < min(len(blobs), blobPage) && size+blobs[n].Size <= copiedBytes {
 			size += blobs[n].Size
 			n++
 		}
@@ -324,8 +328,11 @@ func (v View) ListProjects(f ProjectFilter) ([]Project, error) {
 	}
 	ofThese, args := in(ids)
 	found, err := sqldb.All(v, projectFields, selectProjects+"p.id "+ofThese, args...)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(found, func(a, b Project) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
-	return found, err
+	return found, nil
 }
 
 // ProjectState is which config and which files a project has at present, and who wrote them.
@@ -337,7 +344,8 @@ type WrittenBy struct{ Digest, User, Via string }
 // ProjectState returns the state of a project, or ErrNotFound.
 func (v View) ProjectState(id int64) (s ProjectState, err error) {
 	c, f := &s.Config, &s.Files
-	return s, v.One(sqldb.Row(&c.Digest, &c.User, &c.Via, &f.Digest, &f.User, &f.Via), `SELECT
+	err = v.One(sqldb.Row(&c.Digest, &c.User, &c.Via, &f.Digest, &f.User, &f.Via), `SELECT
 		c.digest, c.by_user, c.via, COALESCE(f.digest, ''), COALESCE(f.by_user, ''), COALESCE(f.via, '')
-		FROM resources r`+holds+" WHERE r.id = ? AND r.deleted_at = 0", id)
+		FROM resources r`+joinNewest+" WHERE r.id = ? AND r.deleted_at = 0", id)
+	return s, err
 }

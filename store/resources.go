@@ -22,8 +22,9 @@ func resourceFields(r *Resource) []any {
 
 // ResourceByName returns a resource that is not deleted, or ErrNotFound. It checks no rights: see [View.Access].
 func (v View) ResourceByName(account, kind, slug string) (r Resource, err error) {
-	return r, v.One(resourceFields(&r), "SELECT "+resourceColumns+resourceTables+
+	err = v.One(resourceFields(&r), "SELECT "+resourceColumns+resourceTables+
 		"WHERE a.name = ? AND r.kind = ? AND r.slug = ? AND r.deleted_at = 0", account, kind, slug)
+	return r, err
 }
 
 // AddResource adds a resource; ErrExists if the name is taken.
@@ -54,8 +55,9 @@ const selectTrashed = "SELECT " + resourceColumns + ", r.deleted_at, r.deleted_b
 
 // Trashed returns the resource that was deleted last under that name, or ErrNotFound.
 func (v View) Trashed(account int64, kind, slug string) (t Trashed, err error) {
-	return t, v.One(trashedFields(&t), selectTrashed+`WHERE r.account_id = ? AND r.kind = ? AND r.slug = ?
+	err = v.One(trashedFields(&t), selectTrashed+`WHERE r.account_id = ? AND r.kind = ? AND r.slug = ?
 		AND r.deleted_at <> 0 ORDER BY r.deleted_at DESC, r.id DESC LIMIT 1`, account, kind, slug)
+	return t, err
 }
 
 // Trash returns a page of the deleted resources of a kind, ordered by account and slug: for each name the one that
@@ -108,7 +110,7 @@ func (s *Store) removeDue(ctx context.Context, where string, age time.Duration, 
 	for _, r := range due {
 		existed := false
 		err := s.Write(ctx, func(tx *Tx) (err error) {
-			// deleted_at is another one if the resource was restored meanwhile.
+			// deleted_at has changed if the resource was restored meanwhile.
 			existed, err = tx.change("DELETE FROM resources WHERE id = ? AND deleted_at = ?", r.ID, r.DeletedAt)
 			if err != nil || !existed {
 				return err
@@ -117,11 +119,11 @@ func (s *Store) removeDue(ctx context.Context, where string, age time.Duration, 
 				Account: r.Account, Actor: "hub", Action: r.Kind + "." + verb, Object: r.String(), Detail: detail,
 			})
 		})
-		switch {
-		case errors.Is(err, ErrReference):
-		case err != nil:
+		isUsed := errors.Is(err, ErrReference)
+		if err != nil && !isUsed {
 			return removed, err
-		case existed:
+		}
+		if existed && !isUsed {
 			removed = append(removed, r.Resource)
 		}
 	}

@@ -142,7 +142,7 @@ type head struct {
 }
 
 func (v View) head(project int64, kind RevisionKind) (h head, err error) {
-	return h, v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
+	err = v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
 		`SELECT COALESCE(r.n, 0), COALESCE(r.nth, 0), COALESCE(r.total + length(r.body), 0), COALESCE(r.digest, ''),
 		COALESCE((SELECT n FROM revisions WHERE project_id = ? ORDER BY n DESC LIMIT 1), 0), @now,
 		(SELECT incomplete FROM resources WHERE id = p.id),
@@ -150,6 +150,7 @@ func (v View) head(project int64, kind RevisionKind) (h head, err error) {
 		LEFT JOIN revisions r ON r.project_id = p.id AND r.kind = ?
 			AND r.n = (SELECT n FROM revisions WHERE project_id = ? AND kind = ? ORDER BY n DESC LIMIT 1)
 		WHERE p.id = ?`, project, kind, project, kind, project)
+	return h, err
 }
 
 // lockHead is head, after it has locked the project until the end of the transaction: see lock.
@@ -160,15 +161,15 @@ func (tx *Tx) lockHead(project int64, kind RevisionKind) (head, error) {
 	return tx.head(project, kind)
 }
 
-// History returns at most so many revisions of a kind that callers wrote, newest first, without their contents. They
+// History returns at most limit revisions of a kind that callers wrote, newest first, without their contents. They
 // are older than the revision with the number before; 0 begins with the newest.
-func (v View) History(project int64, kind RevisionKind, before int64, most int) ([]Revision, error) {
+func (v View) History(project int64, kind RevisionKind, before int64, limit int) ([]Revision, error) {
 	if before == 0 {
 		before = math.MaxInt64
 	}
 	return sqldb.All(v, headFields, "SELECT "+headColumns+` FROM revisions r
 		WHERE r.project_id = ? AND r.kind = ? AND r.via <> '' AND r.n < ? ORDER BY r.n DESC LIMIT ?`,
-		project, kind, before, most)
+		project, kind, before, limit)
 }
 
 // add adds a revision after the one before, and drops those that are no longer kept. last is what lockHead has returned
@@ -177,15 +178,16 @@ func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revisio
 	r.N, r.At = last.newest+1, last.at
 	err := tx.send(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
 		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
-		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token,
-		r.Request, r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
+		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token, r.Request,
+		r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
 	if err == nil && before.Damaged { // it is of no use, and each hub fsck would report it
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND n = ?", project, before.N)
 	}
 	if err != nil {
 		return r, err
 	}
-	return r, tx.trim(project, kind, head{n: r.N, nth: last.nth + 1, total: last.total + int64(len(r.body)), at: r.At})
+	newest := head{n: r.N, nth: last.nth + 1, total: last.total + int64(len(r.body)), at: r.At}
+	return r, tx.trim(project, kind, newest)
 }
 
 // Retention says which revisions a project keeps: the newest configs and those that are younger than Age, but no more
@@ -203,17 +205,17 @@ var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes
 // trim drops the oldest revisions of a kind, as tx.keep says. Of those it spares one: the base of the first
 // revision that is kept. Later ones have the same base, or one that is kept.
 func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
-	k := tx.keep
-	if kind == Files {
-		k = Retention{Revisions: k.Lists, Bytes: 1 << 40}
+	keep := tx.keep
+	if kind == Files { // the number of lists alone decides: this many bytes are no limit
+		keep = Retention{Revisions: tx.keep.Lists, Bytes: 1 << 40}
 	}
-	if newest.nth <= k.Revisions && newest.total <= k.Bytes {
+	if newest.nth <= keep.Revisions && newest.total <= keep.Bytes {
 		return nil
 	}
 	var first, base int64 // the first revision to keep, and its base
 	err := tx.One(sqldb.Row(&first, &base), `SELECT n, base FROM revisions WHERE project_id = ? AND kind = ?
 		AND (total >= ? AND (nth > ? OR at > ?) OR n = ?) ORDER BY n LIMIT 1`, project, kind,
-		newest.total-k.Bytes, newest.nth-k.Revisions, newest.at.Add(-k.Age), newest.n)
+		newest.total-keep.Bytes, newest.nth-keep.Revisions, newest.at.Add(-keep.Age), newest.n)
 	if err == nil {
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND kind = ? AND n < ? AND n <> ?",
 			project, kind, first, base)
@@ -227,13 +229,16 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 	if due, err := s.due(ctx, "trim histories", every); err != nil || !due {
 		return 0, err
 	}
-	due, err := sqldb.Column[int64](s.View(ctx), `SELECT p.id FROM projects p
+	projects, err := sqldb.Column[int64](s.View(ctx), `SELECT p.id FROM projects p
 		JOIN revisions o ON o.project_id = p.id
 			AND o.n = (SELECT MIN(n) FROM revisions WHERE project_id = p.id AND kind = 'config')
 		JOIN revisions l ON l.project_id = p.id
 			AND l.n = (SELECT n FROM revisions WHERE project_id = p.id AND kind = 'config' ORDER BY n DESC LIMIT 1)
 		WHERE o.at <= @now - ? AND o.nth <= l.nth - ?`, s.Retention.Age.Microseconds(), s.Retention.Revisions)
-	for _, project := range due {
+	if err != nil {
+		return 0, err
+	}
+	for _, project := range projects {
 		err := s.Write(ctx, func(tx *Tx) error {
 			last, err := tx.lockHead(project, Config)
 			if errors.Is(err, ErrNotFound) { // it was purged meanwhile
@@ -249,7 +254,7 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 		}
 		trimmed++
 	}
-	return trimmed, err
+	return trimmed, nil
 }
 
 // encode compresses the content of a list of files into body. Of two lists of 10,000 files that differ in one, each is

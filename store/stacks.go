@@ -54,10 +54,10 @@ func (tx *Tx) AddStack(account int64, slug, by string) (id int64, err error) {
 			WHERE account_id = ? AND kind = 'stack' AND slug = ? AND deleted_at = 0`, account, slug)
 		return id, err
 	}
-	if err == nil {
-		err = tx.exec("INSERT INTO stacks (id, latest, newest) VALUES (?, '', '')", id)
+	if err != nil {
+		return 0, err
 	}
-	return id, err
+	return id, tx.exec("INSERT INTO stacks (id, latest, newest) VALUES (?, '', '')", id)
 }
 
 // Stack returns a stack with its versions, newest first; ErrNotFound if it has none.
@@ -67,22 +67,27 @@ func (v View) Stack(id int64) (s Stack, versions []StackVersion, err error) {
 	}
 	versions, err = sqldb.All(v, versionFields,
 		"SELECT "+versionColumns+" FROM stack_versions WHERE stack_id = ?", id)
-	slices.SortFunc(versions, func(a, b StackVersion) int { return version.Compare(b.Version, a.Version) })
-	if err == nil && len(versions) == 0 {
-		err = ErrNotFound
+	if err != nil {
+		return s, nil, err
 	}
-	return s, versions, err
+	if len(versions) == 0 {
+		return s, nil, ErrNotFound
+	}
+	slices.SortFunc(versions, func(a, b StackVersion) int { return version.Compare(b.Version, a.Version) })
+	return s, versions, nil
 }
 
 func (v View) stack(id int64) (s Stack, err error) {
-	return s, v.One(sqldb.Row(&s.Latest, &s.Newest), `SELECT s.latest, s.newest FROM stacks s
+	err = v.One(sqldb.Row(&s.Latest, &s.Newest), `SELECT s.latest, s.newest FROM stacks s
 		JOIN resources r ON r.id = s.id AND r.deleted_at = 0 WHERE s.id = ?`, id)
+	return s, err
 }
 
 // StackVersion returns a version of a stack, or ErrNotFound.
 func (v View) StackVersion(id int64, number string) (found StackVersion, err error) {
-	return found, v.One(versionFields(&found), "SELECT "+versionColumns+
+	err = v.One(versionFields(&found), "SELECT "+versionColumns+
 		" FROM stack_versions WHERE stack_id = ? AND version = ?", id, number)
+	return found, err
 }
 
 // StackFiles returns the files of a version, or ErrNotFound.
@@ -90,10 +95,11 @@ func (v View) StackFiles(id int64, number string) (tree.Tree, error) {
 	return v.files(id, 0, number)
 }
 
-// Followers returns how many projects follow the latest version of a stack. It counts no more than most.
-func (v View) Followers(id int64, most int) (n int, err error) {
-	return n, v.One(sqldb.Row(&n), `SELECT count(*) FROM (SELECT 1 FROM projects p JOIN resources r ON r.id = p.id
-		WHERE p.stack_id = ? AND p.stack_version = 'latest' AND r.deleted_at = 0 LIMIT ?) f`, id, most)
+// Followers returns how many projects follow the latest version of a stack. It counts no more than limit.
+func (v View) Followers(id int64, limit int) (n int, err error) {
+	err = v.One(sqldb.Row(&n), `SELECT count(*) FROM (SELECT 1 FROM projects p JOIN resources r ON r.id = p.id
+		WHERE p.stack_id = ? AND p.stack_version = 'latest' AND r.deleted_at = 0 LIMIT ?) f`, id, limit)
+	return n, err
 }
 
 // VersionWrite is a prepared publication of a version: see PrepareVersion and [Tx.PublishVersion].
@@ -136,37 +142,52 @@ func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []s
 		return p, nil, err
 	}
 	former, err := tx.StackVersion(id, w.Version)
-	again := err == nil
-	switch {
-	case again && former.WithdrawnAt != 0:
-		return p, nil, ErrWithdrawn
-	case again && former.Tree != w.Tree:
-		return p, nil, ErrExists
-	case again:
-	case !errors.Is(err, ErrNotFound):
+	if err == nil {
+		return tx.republishVersion(id, former, w)
+	}
+	if !errors.Is(err, ErrNotFound) {
 		return p, nil, err
-	case stack.Newest != "" && version.Compare(w.Version, stack.Newest) <= 0:
+	}
+	isFirst := stack.Newest == ""
+	if !isFirst && version.Compare(w.Version, stack.Newest) <= 0 {
 		return p, nil, &NotNewerError{stack.Newest}
 	}
 	if lacking, err = tx.lacks(id, w.unsure); err != nil {
 		return p, lacking, err
 	}
-	if again { // what is stored of it may be damaged
-		err := tx.exec("UPDATE stack_versions SET body = ?, schema = ? WHERE stack_id = ? AND version = ?",
-			w.body, w.Schema, id, w.Version)
-		return Published{StackVersion: former, Already: true}, nil, err
+	if err := tx.namesOtherBlobs(id); err != nil {
+		return p, nil, err
 	}
 	w.PublishedAt = tx.Now()
+	if err := tx.exec(`INSERT INTO stack_versions (stack_id, version, tree, schema, size_bytes, file_count,
+		published_at,
+		published_by, withdrawn_at, body) VALUES (`+sqldb.List(10)+")",
+		id, w.Version, w.Tree, w.Schema, w.SizeBytes, w.FileCount, w.PublishedAt, w.PublishedBy, w.WithdrawnAt,
+		w.body); err != nil {
+		return p, nil, err
+	}
 	err = tx.exec("UPDATE stacks SET latest = ?, newest = ? WHERE id = ?",
 		version.Latest(stack.Latest, w.Version), w.Version, id)
-	if err == nil {
-		err = tx.named(id)
+	return Published{StackVersion: w.StackVersion, First: isFirst}, nil, err
+}
+
+// republishVersion is PublishVersion for a version that is published already.
+func (tx *Tx) republishVersion(id int64, former StackVersion, w VersionWrite) (
+	p Published, lacking []string, err error,
+) {
+	if former.WithdrawnAt != 0 {
+		return p, nil, ErrWithdrawn
 	}
-	if err == nil {
-		err = tx.exec("INSERT INTO stack_versions (stack_id, "+versionColumns+", body) VALUES ("+sqldb.List(10)+")",
-			id, w.Version, w.Tree, w.Schema, w.SizeBytes, w.FileCount, w.PublishedAt, w.PublishedBy, w.WithdrawnAt, w.body)
+	if former.Tree != w.Tree {
+		return p, nil, ErrExists
 	}
-	return Published{StackVersion: w.StackVersion, First: stack.Newest == ""}, nil, err
+	if lacking, err = tx.lacks(id, w.unsure); err != nil {
+		return p, lacking, err
+	}
+	// What is stored of it may be damaged.
+	err = tx.exec("UPDATE stack_versions SET body = ?, schema = ? WHERE stack_id = ? AND version = ?",
+		w.body, w.Schema, id, w.Version)
+	return Published{StackVersion: former, Already: true}, nil, err
 }
 
 // WithdrawVersion withdraws a version of a stack, or with undo reverses that. It returns which version is the latest
@@ -180,16 +201,17 @@ func (tx *Tx) WithdrawVersion(id int64, number string, undo bool) (latest string
 	if err != nil {
 		return "", false, err
 	}
-	at := tx.Now()
-	if undo {
-		at = 0
-	}
 	i := slices.IndexFunc(versions, func(v StackVersion) bool { return v.Version == number })
-	switch {
-	case i < 0:
+	if i < 0 {
 		return "", false, ErrNotFound
-	case (versions[i].WithdrawnAt == 0) == undo:
+	}
+	isWithdrawn, withdraw := versions[i].WithdrawnAt != 0, !undo
+	if isWithdrawn == withdraw {
 		return stack.Latest, false, nil
+	}
+	at := Time(0)
+	if withdraw {
+		at = tx.Now()
 	}
 	versions[i].WithdrawnAt = at
 	for _, v := range versions {
@@ -201,8 +223,8 @@ func (tx *Tx) WithdrawVersion(id int64, number string, undo bool) (latest string
 		return "", false, ErrOnlyVersion
 	}
 	err = tx.exec("UPDATE stack_versions SET withdrawn_at = ? WHERE stack_id = ? AND version = ?", at, id, number)
-	if err == nil {
-		err = tx.exec("UPDATE stacks SET latest = ? WHERE id = ?", latest, id)
+	if err != nil {
+		return "", false, err
 	}
-	return latest, true, err
+	return latest, true, tx.exec("UPDATE stacks SET latest = ? WHERE id = ?", latest, id)
 }

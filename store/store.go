@@ -73,7 +73,7 @@ func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db, DefaultRetention}, nil
+	return &Store{DB: db, Retention: DefaultRetention}, nil
 }
 
 //go:embed schema.sql
@@ -89,10 +89,10 @@ var steps = []sqldb.Step{{Name: "0001", SQL: schema, Postgres: `
 // Migrate updates the schema, and returns the names of the steps that it took: see [sqldb.DB.Migrate].
 // ErrUnfinished if a copy to the database has not ended.
 func (s *Store) Migrate(ctx context.Context) (taken []string, err error) {
-	if taken, err = s.DB.Migrate(ctx, steps...); err == nil {
-		err = s.whole(ctx)
+	if taken, err = s.DB.Migrate(ctx, steps...); err != nil {
+		return taken, err
 	}
-	return taken, err
+	return taken, s.checkComplete(ctx)
 }
 
 // CheckSchema returns [sqldb.ErrSchemaOld] unless the schema is up to date; ErrUnfinished when a copy to
@@ -101,7 +101,7 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	if err := s.DB.CheckSchema(ctx, steps...); err != nil {
 		return err
 	}
-	return s.whole(ctx)
+	return s.checkComplete(ctx)
 }
 
 // View reads for one request: outside of a transaction, or inside (see Tx).
@@ -112,16 +112,18 @@ type Tx struct {
 	View
 	tx     *sqldb.Tx
 	keep   Retention // of the store
-	locked int64     // a resource that Access has locked
+	locked int64     // ID of the resource that Access has locked, see lock; 0: none
 }
 
 // View returns a view outside of any transaction: each query reads what is committed when it runs.
 func (s *Store) View(ctx context.Context) View { return View{s.DB.View(ctx)} }
 
-// Write runs f in a transaction, which is on disk when Write returns nil. f may run more than once:
-// see [sqldb.DB.Write].
+// Write runs f in a transaction, which is on disk when Write returns nil. f may run more than once, so it must assign
+// anew whatever it sets outside of itself: see [sqldb.DB.Write].
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
-	return s.DB.Write(ctx, func(tx *sqldb.Tx) error { return f(&Tx{View: View{tx.View}, tx: tx, keep: s.Retention}) })
+	return s.DB.Write(ctx, func(tx *sqldb.Tx) error {
+		return f(&Tx{View: View{tx.View}, tx: tx, keep: s.Retention})
+	})
 }
 
 // Snapshot runs f with a view of one moment: see [sqldb.DB.Snapshot].

@@ -17,15 +17,19 @@ const Grace = 24 * time.Hour
 // A sweep deletes the blobs of a resource that nothing names, once they are older than the grace period. A resource
 // names blobs in the lists of files of its revisions or versions, or as an API in the digests of its row.
 
-// named tells a sweep that reads at the same time that the transaction names other blobs of a resource than before. The
-// caller has locked the resource.
-func (tx *Tx) named(resource int64) error { return tx.sweepLater(resource, 1) }
+// setSweep makes a sweep due at a time, unless one is due already.
+const setSweep = "sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END"
 
-// sweepLater makes a sweep due after the grace period, when it may delete what is stored now. It locks the resource, so
-// that a sweep that ends at the same time waits, and sees this. named is 1 if the transaction names blobs, else 0.
-func (tx *Tx) sweepLater(resource, named int64) error {
-	return tx.exec(`UPDATE resources SET writes = writes + ?,
-		sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END WHERE id = ?`, named, tx.Now().Add(Grace), resource)
+// sweepLater makes a sweep of a resource due after the grace period, when it may delete what is stored now. It locks the
+// resource, so that a sweep that ends at the same time waits, and sees this.
+func (tx *Tx) sweepLater(resource int64) error {
+	return tx.exec("UPDATE resources SET "+setSweep+" WHERE id = ?", tx.Now().Add(Grace), resource)
+}
+
+// namesOtherBlobs is sweepLater for a transaction after which the resource names other blobs than before. A sweep that
+// has read the former names ends: see Collect. The caller has locked the resource.
+func (tx *Tx) namesOtherBlobs(resource int64) error {
+	return tx.exec("UPDATE resources SET writes = writes + 1, "+setSweep+" WHERE id = ?", tx.Now().Add(Grace), resource)
 }
 
 // Sweep collects each resource whose sweep is due, and returns how many blobs it has deleted. If one fails, it goes on
@@ -78,33 +82,26 @@ func (s *Store) Collect(ctx context.Context, resource int64, grace time.Duration
 		return 0, err
 	}
 	unnamed, err := v.unnamed(resource, before)
-	for page := range slices.Chunk(unnamed, blobPage) {
-		n := 0
-		err = s.Write(ctx, func(tx *Tx) (err error) {
-			n, err = tx.removeBlobs(resource, writes, before, page)
-			return err
-		})
-		if removed += n; err != nil {
-			break
-		}
+	if err == nil {
+		removed, err = s.removeBlobs(ctx, resource, writes, before, unnamed)
 	}
-	var again time.Duration // until the next sweep, if this one has not ended
+	var retry time.Duration // until the next sweep; 0: this one has deleted all that it should
 	switch {
 	case errors.Is(err, ErrDamaged):
-		again = Grace
+		retry = Grace
 	case errors.Is(err, ErrChanged):
-		again, err = time.Minute, nil // the next sweep reads again
+		retry, err = time.Minute, nil // the next sweep reads the lists again
 	case err != nil:
-		again = time.Minute
+		retry = time.Minute
 	}
-	return removed, errors.Join(err, s.Write(ctx, func(tx *Tx) error { return tx.swept(resource, before, again) }))
+	return removed, errors.Join(err, s.Write(ctx, func(tx *Tx) error { return tx.swept(resource, before, retry) }))
 }
 
-// swept sets when the next sweep is due: after the time again; or, if that is 0, after the grace period if there are
+// swept sets when the next sweep is due: after the time retry; or, if that is 0, after the grace period if there are
 // blobs since before, else never.
-func (tx *Tx) swept(resource int64, before Time, again time.Duration) error {
-	if again > 0 {
-		return tx.exec("UPDATE resources SET sweep_at = ? WHERE id = ?", tx.Now().Add(again), resource)
+func (tx *Tx) swept(resource int64, before Time, retry time.Duration) error {
+	if retry > 0 {
+		return tx.exec("UPDATE resources SET sweep_at = ? WHERE id = ?", tx.Now().Add(retry), resource)
 	}
 	// This locks the resource, and so waits for uploads: the next statement sees their blobs.
 	if err := tx.exec("UPDATE resources SET sweep_at = 0 WHERE id = ?", resource); err != nil {
@@ -115,16 +112,34 @@ func (tx *Tx) swept(resource int64, before Time, again time.Duration) error {
 		tx.Now().Add(Grace), resource, before)
 }
 
-// removeBlobs deletes those of a page of blobs that were not uploaded again since. ErrChanged if resources.writes is
-// not writes any more.
-func (tx *Tx) removeBlobs(resource, writes int64, before Time, page []string) (removed int, err error) {
-	var now int64
-	err = tx.One(sqldb.Row(&now), "SELECT writes FROM resources WHERE id = ? @lock", resource)
-	if err == nil && now != writes {
-		err = ErrChanged
+// removeBlobs deletes those of the blobs with these digests that were not uploaded again since before, and returns how
+// many. It goes on until all are deleted, or one transaction fails: with ErrChanged if resources.writes is not writes
+// any more.
+func (s *Store) removeBlobs(ctx context.Context, resource, writes int64, before Time, digests []string) (
+	removed int, err error,
+) {
+	for page := range slices.Chunk(digests, blobPage) {
+		n := 0
+		err := s.Write(ctx, func(tx *Tx) (err error) {
+			n, err = tx.removePage(resource, writes, before, page)
+			return err
+		})
+		if err != nil {
+			return removed, err
+		}
+		removed += n
 	}
-	if err != nil {
+	return removed, nil
+}
+
+// removePage is removeBlobs for at most blobPage digests.
+func (tx *Tx) removePage(resource, writes int64, before Time, page []string) (removed int, err error) {
+	var now int64
+	if err := tx.One(sqldb.Row(&now), "SELECT writes FROM resources WHERE id = ? @lock", resource); err != nil {
 		return 0, err
+	}
+	if now != writes {
+		return 0, ErrChanged
 	}
 	where, args := ofPage(resource, page)
 	return tx.count("DELETE FROM blobs "+where+" AND at < ?", append(args, before)...)
@@ -146,14 +161,17 @@ func (v View) unnamed(resource int64, before Time) (digests []string, err error)
 		return nil, err
 	}
 	stored, err := sqldb.Column[string](v, "SELECT sha256 FROM blobs WHERE resource_id = ? AND at < ?", resource, before)
-	return slices.DeleteFunc(stored, func(digest string) bool { return named[digest] }), err
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(stored, func(digest string) bool { return named[digest] }), nil
 }
 
 // list is a list of files that a resource names: of a revision, or of a stack version. Each blob of an API is a list
 // with one file without a path.
 type list struct {
-	n       int64  // of the revision
-	version string // of the stack
+	n       int64  // number of the revision; 0: it is no revision's
+	version string // of the stack; "": it is no version's
 	digest  string // of the schema, one of the version's files, or of the API's blob; "": none
 	files   tree.Tree
 }
@@ -167,9 +185,13 @@ func (v View) eachList(resource int64, f func(l list, err error) error) error {
 		UNION ALL SELECT 0, '', json FROM apis WHERE id = ?
 		UNION ALL SELECT 0, '', targets FROM apis WHERE id = ? ORDER BY 1, 2`,
 		resource, resource, resource, resource, resource)
+	if err != nil {
+		return err
+	}
 	for _, l := range lists {
 		var unread error
-		if l.n == 0 && l.version == "" {
+		isAPIBlob := l.n == 0 && l.version == ""
+		if isAPIBlob {
 			l.files = tree.Tree{{SHA256: l.digest}}
 		} else {
 			l.files, unread = v.files(resource, l.n, l.version)
@@ -182,7 +204,7 @@ func (v View) eachList(resource int64, f func(l list, err error) error) error {
 			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // files reads a list of files: the revision n of a project, or a version of a stack.

@@ -20,8 +20,8 @@ func (s *Store) due(ctx context.Context, name string, every time.Duration) (due 
 // Pruned counts the rows that Prune has deleted.
 type Pruned struct{ Answers, Audit, Tokens, Sessions, Links, Devices int }
 
-// pruned is how many rows Prune deletes in one transaction.
-const pruned = 1000
+// pruneRows is how many rows Prune deletes in one transaction, at most.
+const pruneRows = 1000
 
 // Prune deletes answers, tokens, sessions, links and devices that ended long ago, and rows of the audit log that are
 // older than audit. It does nothing if a hub did so within the time every. If it fails, it has deleted some.
@@ -30,9 +30,10 @@ func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned
 		return p, err
 	}
 	for _, old := range []struct {
-		deleted          *int
-		table, key, from string // from before a time
-		age              time.Duration
+		deleted    *int // the count of these rows
+		table, key string
+		where      string        // selects the rows from before a time
+		age        time.Duration // of the rows that are deleted, at least
 	}{
 		{&p.Answers, "answers", "caller, route, key", "created_at < ? ORDER BY created_at", answersKept},
 		{&p.Audit, "audit", "id", "at < ? ORDER BY at", audit},
@@ -46,10 +47,10 @@ func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned
 		{&p.Devices, "devices", "hash", "expires_at < ? ORDER BY expires_at", DeviceLife},
 	} {
 		text := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT ?)",
-			old.table, old.key, old.from)
-		for n := pruned; n == pruned; *old.deleted += n {
+			old.table, old.key, old.where)
+		for n := pruneRows; n == pruneRows; *old.deleted += n {
 			err := s.Write(ctx, func(tx *Tx) (err error) {
-				n, err = tx.count(text, tx.Now().Add(-old.age), pruned)
+				n, err = tx.count(text, tx.Now().Add(-old.age), pruneRows)
 				return err
 			})
 			if err != nil {

@@ -37,6 +37,7 @@ func (t *Token) ShortID() string { return t.Hash[:min(idLength, len(t.Hash))] }
 // ScopeList returns the token's scopes.
 func (t *Token) ScopeList() []string { return strings.Fields(t.Scopes) }
 
+// selectPATs selects personal access tokens. A name with Token looks like a credential to the linter.
 const selectPATs = `SELECT t.id, t.hash, t.shown, t.name, t.account_id, a.name, COALESCE(t.bot_id, 0),
 	COALESCE(b.bot_ref_id, ''), COALESCE(t.parent_id, 0), t.scopes, COALESCE(t.only_account_id, 0),
 	COALESCE(t.resource_id, 0), COALESCE(o.name, ''), COALESCE(r.slug, ''),
@@ -53,7 +54,8 @@ func tokenFields(t *Token) []any {
 // Token returns the token with this hash.
 func (v View) Token(hash string) (*Token, error) {
 	t := &Token{}
-	return t, v.One(tokenFields(t), selectPATs+"WHERE t.hash = ?", hash)
+	err := v.One(tokenFields(t), selectPATs+"WHERE t.hash = ?", hash)
+	return t, err
 }
 
 // TokenOf returns the token of an account, or of one of its bots, by its short ID.
@@ -62,8 +64,9 @@ func (v View) TokenOf(account int64, id string) (*Token, error) {
 		return nil, ErrNotFound
 	}
 	t := &Token{}
-	return t, v.One(tokenFields(t), selectPATs+"WHERE t.account_id = ? AND t.hash >= ? AND t.hash < ? LIMIT 1",
+	err := v.One(tokenFields(t), selectPATs+"WHERE t.account_id = ? AND t.hash >= ? AND t.hash < ? LIMIT 1",
 		account, id, id+"~")
+	return t, err
 }
 
 // Tokens returns the tokens of an account and of its bots, oldest first; with owner "" those of all accounts.
@@ -143,7 +146,7 @@ func (tx *Tx) CreateToken(t *Token) error {
 	if t.AccountID == 0 {
 		a, err := tx.Account(t.Owner)
 		if err == nil && t.BotID == 0 && a.Kind != KindUser {
-			err = &KindError{a.Name, a.Kind, KindUser}
+			err = &KindError{Name: a.Name, Is: a.Kind, Needed: KindUser}
 		}
 		if err != nil {
 			return err
@@ -156,8 +159,9 @@ func (tx *Tx) CreateToken(t *Token) error {
 		}
 	}
 	t.CreatedAt = tx.Now()
-	return tx.One(sqldb.Row(&t.ID), `INSERT INTO tokens (hash, shown, name, account_id, bot_id, parent_id, scopes,
-		only_account_id, resource_id, created_at, expires_at, revoked_at) VALUES (`+sqldb.List(12)+") RETURNING id",
+	return tx.One(sqldb.Row(&t.ID), `INSERT INTO tokens (hash, shown, name, account_id, bot_id, parent_id,
+		scopes, only_account_id,
+		resource_id, created_at, expires_at, revoked_at) VALUES (`+sqldb.List(12)+") RETURNING id",
 		t.Hash, t.Shown, t.Name, t.AccountID, orNull(t.BotID), orNull(t.ParentID), t.Scopes,
 		orNull(t.Only.AccountID), orNull(t.Only.ResourceID), t.CreatedAt, t.ExpiresAt, t.RevokedAt)
 }
@@ -183,7 +187,7 @@ func (tx *Tx) RevokeToken(id string) (*RevokedToken, error) {
 		return nil, ErrAmbiguous
 	}
 	token := found[0].ID
-	// So that no token is created meanwhile, which this would miss. Other revocations do not wait.
+	// The account is locked, so that no token is created meanwhile that this would miss. Other revocations do not wait.
 	err = tx.One(sqldb.Row(new(int64)), "SELECT id FROM accounts WHERE id = ? @share", found[0].AccountID)
 	if err != nil {
 		return nil, err
@@ -230,24 +234,27 @@ type Revoked struct {
 // approvals of terminals.
 func (tx *Tx) RevokeTokensOf(owner string) (r Revoked, err error) {
 	a, err := tx.Account(owner)
-	if err == nil {
-		err = tx.lockAccount(a.ID)
+	if err != nil {
+		return r, err
 	}
-	var ended []int64
-	if err == nil {
-		ended, err = tx.revokeAll("account_id = ?", a.ID)
+	if err := tx.lockAccount(a.ID); err != nil {
+		return r, err
 	}
-	if r.Tokens = len(ended); err == nil {
-		r.Sessions, err = tx.count("DELETE FROM sessions WHERE user_id = ?", a.ID)
+	ended, err := tx.revokeAll("account_id = ?", a.ID)
+	if err != nil {
+		return r, err
 	}
-	if err == nil {
-		r.Links, err = tx.count("DELETE FROM links WHERE account_id = ? AND kind = ? OR created_by = ? AND kind = ?",
-			a.ID, LinkSignIn, a.ID, LinkInvitation)
+	r.Tokens = len(ended)
+	if r.Sessions, err = tx.count("DELETE FROM sessions WHERE user_id = ?", a.ID); err != nil {
+		return r, err
 	}
-	if err == nil {
-		r.Devices, err = tx.count("UPDATE devices SET state = ? WHERE user_id = ? AND state IN (?, ?)",
-			DeviceDenied, a.ID, DeviceApproved, DeviceDone)
+	r.Links, err = tx.count("DELETE FROM links WHERE account_id = ? AND kind = ? OR created_by = ? AND kind = ?",
+		a.ID, LinkSignIn, a.ID, LinkInvitation)
+	if err != nil {
+		return r, err
 	}
+	r.Devices, err = tx.count("UPDATE devices SET state = ? WHERE user_id = ? AND state IN (?, ?)",
+		DeviceDenied, a.ID, DeviceApproved, DeviceDone)
 	return r, err
 }
 

@@ -60,7 +60,7 @@ const gone = "- "
 // the path of each file that only from has. [Apply] makes to of from and the patch. Both
 // are in canonical form.
 func Patch(from, to []byte) (patch []byte, err error) {
-	return patch, merge(from, to, func(was, is line) error {
+	err = merge(from, to, func(was, is line) error {
 		if is.text == nil {
 			patch = append(append(append(patch, gone...), was.path...), '\n')
 		} else {
@@ -68,22 +68,27 @@ func Patch(from, to []byte) (patch []byte, err error) {
 		}
 		return nil
 	})
+	return patch, err
 }
 
 // Apply returns the form that [Patch] was given as to. It checks no entries.
 func Apply(from, patch []byte) ([]byte, error) {
 	to := make([]byte, 0, len(from)+len(patch))
-	return to, merge(from, patch, func(was, is line) error {
-		switch {
-		case is.text == nil:
+	err := merge(from, patch, func(was, is line) error {
+		if is.text == nil {
 			to = append(to, was.text...)
-		case !bytes.HasPrefix(is.text, []byte(gone)):
-			to = append(to, is.text...)
-		case was.text == nil:
+			return nil
+		}
+		removes := bytes.HasPrefix(is.text, []byte(gone))
+		if removes && was.text == nil {
 			return fmt.Errorf("a patch removes %q, which does not exist", is.path)
+		}
+		if !removes {
+			to = append(to, is.text...)
 		}
 		return nil
 	})
+	return to, err
 }
 
 // line is a line of a canonical form, or of a patch; the zero value is none.
@@ -160,7 +165,8 @@ type reader struct {
 // that of the line before.
 func (r *reader) next() error {
 	before := r.path
-	if r.line = (line{}); len(r.rest) == 0 {
+	r.line = line{}
+	if len(r.rest) == 0 {
 		return nil
 	}
 	end := bytes.IndexByte(r.rest, '\n')

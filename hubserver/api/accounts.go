@@ -46,6 +46,9 @@ func Accounts(c *request.Call) ([]wire.AccountRole, error) {
 	}
 	all := []wire.AccountRole{{Account: c.Access.Account, Role: wire.Admin}}
 	members, err := c.View().MembershipsOf(c.Access.Caller.AccountID)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range members {
 		all = append(all, wire.AccountRole{Account: m.Account, Role: wire.Role(m.Role)})
 	}
@@ -55,18 +58,21 @@ func Accounts(c *request.Call) ([]wire.AccountRole, error) {
 		})
 	}
 	slices.SortFunc(all, func(a, b wire.AccountRole) int { return strings.Compare(a.Account, b.Account) })
-	return all, err
+	return all, nil
 }
 
 // accountsWith returns the names of the accounts on which the caller has at least the needed role.
 func accountsWith(c *request.Call, needed wire.Role) (names []string, err error) {
 	all, err := Accounts(c)
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range all {
 		if atLeast(string(a.Role), needed) {
 			names = append(names, a.Account)
 		}
 	}
-	return names, err
+	return names, nil
 }
 
 // listMembers responds with a page of the members of an org, ordered by name.
@@ -150,8 +156,8 @@ func keepAdmin(tx *store.Tx, org, user, has string) error {
 	if has != string(wire.Admin) {
 		return nil
 	}
-	other, err := tx.HasOtherAdmin(org, user)
-	if err == nil && !other {
+	hasOther, err := tx.HasOtherAdmin(org, user)
+	if err == nil && !hasOther {
 		return request.Problemf(http.StatusConflict, wire.CodeLastAdmin, "%s is the last admin of %s", user, org).
 			WithHint("make another member admin first: tool member set %s USER --role admin", org)
 	}

@@ -193,7 +193,8 @@ func putBaseFiles(c *request.Call) error {
 func filesBefore(c *request.Call, v store.View) (before store.Revision, err error) {
 	condition := c.Condition()
 	before, err = newestFiles(c, v)
-	if err != nil && before.N == 0 {
+	isDamaged := err != nil && before.N > 0 // a write may replace it
+	if err != nil && !isDamaged {
 		return before, err
 	}
 	if condition.Holds(before.Digest, before.N > 0) {
@@ -273,7 +274,8 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 func planOutdated(current string, missing []string) error {
 	p := request.Problemf(http.StatusConflict, wire.CodePlanOutdated, "the base files changed since the push was planned").
 		WithHint("plan it again")
-	if p.Missing = missing; missing != nil {
+	p.Missing = missing
+	if missing != nil {
 		p.Detail = fmt.Sprintf("%d blobs that the file set names are missing", len(missing))
 	}
 	if current != "" {

@@ -57,16 +57,18 @@ func deleteBot(c *request.Call) error {
 	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		answer := wire.DeletedBot{Bot: name}
 		bot, err := tx.LockBot(c.Access.AccountID, "", name)
-		switch {
-		case err == nil:
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return done, err
+		}
+		if err == nil {
 			done = request.Done{Account: bot.Account, Action: "bot.delete", Object: name}
 			answer.Existed = true
-			answer.Revoked, err = tx.DeleteBot(bot)
-		case errors.Is(err, store.ErrNotFound):
-			err = nil
+			if answer.Revoked, err = tx.DeleteBot(bot); err != nil {
+				return done, err
+			}
 		}
 		done.Reply = &request.Reply{Status: http.StatusOK, Body: answer}
-		return done, err
+		return done, nil
 	})
 }
 

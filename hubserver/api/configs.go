@@ -196,7 +196,8 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 // was changed meanwhile, and with ErrUnchecked if the schema was.
 func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	before, damage := newestConfig(c)
-	if damage != nil && (before.N == 0 || w.config == nil) { // a whole config may replace one that is damaged
+	replaces := before.N != 0 && w.config != nil // a whole config may replace one that is damaged
+	if damage != nil && !replaces {
 		return nil, damage
 	}
 	if !w.condition.HoldsConfig(before) {
@@ -211,8 +212,9 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 		return nil, err
 	}
 	changes := w.config != nil || w.patch != nil
+	enforced := rule.Enforced && changes
 	findings, err := checkSettings(c, rule, config)
-	switch enforced := rule.Enforced && changes; {
+	switch {
 	case err != nil && enforced:
 		return nil, err
 	case err != nil:
@@ -263,6 +265,7 @@ func saveConfig(
 		w.condition.Match = []string{former.Digest}
 	}
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		// Both are set anew each time: this may run again.
 		before, after, err = tx.WriteConfig(c.Resource.ID, write, w.condition)
 		if err == nil && after.N != before.N {
 			done = request.Done{

@@ -123,13 +123,14 @@ const recheckEvery = 5 * time.Second
 type Watches struct {
 	RecheckEvery time.Duration // between two checks of a caller's rights; tests shorten it
 
-	store    *store.Store
-	stopping chan struct{}
-	Stop     func() // ends all streams
+	Stop func() // ends all streams
 
-	mu       sync.Mutex
-	projects map[int64]*watch
-	streams  map[string]int // how many are open: by caller (account or network), strangers, everyone
+	store    *store.Store
+	stopping chan struct{} // closed by Stop
+
+	mu       sync.Mutex       // guards what follows, and the streams of each watch
+	projects map[int64]*watch // by the project's ID
+	streams  map[string]int   // how many are open: by caller (account or network), strangers, everyone
 }
 
 // watch is a project that streams are about.
@@ -151,8 +152,12 @@ type seen struct {
 func NewWatches(s *store.Store) *Watches {
 	stopping := make(chan struct{})
 	return &Watches{
-		RecheckEvery: recheckEvery, store: s, stopping: stopping, Stop: sync.OnceFunc(func() { close(stopping) }),
-		projects: map[int64]*watch{}, streams: map[string]int{},
+		RecheckEvery: recheckEvery,
+		Stop:         sync.OnceFunc(func() { close(stopping) }),
+		store:        s,
+		stopping:     stopping,
+		projects:     map[int64]*watch{},
+		streams:      map[string]int{},
 	}
 }
 
@@ -229,9 +234,11 @@ func (w *Watches) poll(ctx context.Context, project int64, p *watch) {
 	defer ticker.Stop()
 	for {
 		state, err := w.store.View(ctx).ProjectState(project)
-		deleted, last := errors.Is(err, store.ErrNotFound), p.now.Load()
-		if (err == nil || deleted) && (state != last.state || deleted != last.deleted) {
-			p.now.Store(&seen{state, deleted, make(chan struct{})})
+		deleted := errors.Is(err, store.ErrNotFound)
+		answered := err == nil || deleted
+		last := p.now.Load()
+		if answered && (state != last.state || deleted != last.deleted) {
+			p.now.Store(&seen{state: state, deleted: deleted, changed: make(chan struct{})})
 			close(last.changed)
 		}
 		select {

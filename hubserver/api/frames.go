@@ -122,7 +122,8 @@ func (f *frames) next() (b store.Blob, err error) {
 	if err != nil {
 		return b, err
 	}
-	if f.sum += int64(len(frame)); f.sum > f.limit {
+	f.sum += int64(len(frame))
+	if f.sum > f.limit {
 		return b, request.TooLarge(f.body.what, f.limit)
 	}
 	err = f.open(frame, MaxWindow, "a file", limit, func() (err error) {

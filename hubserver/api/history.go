@@ -42,13 +42,13 @@ func toConfigEntry(r *store.Revision) wire.ConfigEntry {
 // getBaseFilesHistory responds with the revisions of a project's list of base files, newest first. It has no
 // pages: the hub keeps few.
 func getBaseFilesHistory(c *request.Call) error {
-	most := int(c.Hub.Store.Retention.Lists)
-	revisions, err := c.View().History(c.Resource.ID, store.Files, 0, most)
+	limit := int(c.Hub.Store.Retention.Lists)
+	revisions, err := c.View().History(c.Resource.ID, store.Files, 0, limit)
 	if err != nil {
 		return err
 	}
 	var answer wire.BaseFilesHistory
-	answer.Entries, _ = pageOf(revisions, most, toBaseFilesEntry, nil)
+	answer.Entries, _ = pageOf(revisions, limit, toBaseFilesEntry, nil)
 	return c.JSON(http.StatusOK, answer)
 }
 

@@ -61,7 +61,7 @@ func issueLink(c *request.Call, link store.Link, life time.Duration, action stri
 	address, link.Hash = NewLink(c.Hub.PublicURL)
 	link.TokenID, link.CreatedByID = c.Access.TokenID, c.Access.Caller.AccountID
 	err := c.Write(func(tx *store.Tx) (request.Done, error) {
-		l := link
+		l := link // a copy, because this may run again
 		err := tx.CreateLink(&l, life)
 		return request.Done{
 			Account: l.Account, Action: action, Object: l.Account, Detail: l.Role,

@@ -94,7 +94,8 @@ type listQuery struct {
 // listParameters reads ?account=, ?cursor= and ?limit=: 422 if one is invalid.
 func listParameters(c *request.Call) (a listQuery, err error) {
 	q := c.R.URL.Query()
-	if a.account = q.Get("account"); a.account != "" && !ref.ValidName(a.account) {
+	a.account = q.Get("account")
+	if a.account != "" && !ref.ValidName(a.account) {
 		return a, request.InvalidBody("", "%q is not an account: an account is %s", a.account, ref.Rule)
 	}
 	a.after, a.limit, err = Page(q)

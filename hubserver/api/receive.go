@@ -91,7 +91,8 @@ type limitedReader struct {
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
-	if l.n += int64(n); l.n > l.limit {
+	l.n += int64(n)
+	if l.n > l.limit {
 		return 0, request.TooLarge(l.what, l.limit)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -148,7 +149,9 @@ func (u *upload) store(resource int64, next func() (store.Blob, error)) error {
 	batches := make(chan batch)
 	group.Go(func() error {
 		for b := range batches {
-			err := u.c.Write(func(tx *store.Tx) (request.Done, error) { return request.Done{}, tx.PutBlobs(resource, b.blobs) })
+			err := u.c.Write(func(tx *store.Tx) (request.Done, error) {
+				return request.Done{}, tx.PutBlobs(resource, b.blobs)
+			})
 			u.done(b)
 			if err != nil {
 				u.c.StopReading()
@@ -159,7 +162,8 @@ func (u *upload) store(resource int64, next func() (store.Blob, error)) error {
 	})
 	var broken error
 	for broken == nil && ctx.Err() == nil {
-		if broken = u.fill(next); len(u.batch.blobs) == 0 {
+		broken = u.fill(next)
+		if len(u.batch.blobs) == 0 {
 			u.done(u.batch)
 			continue
 		}

@@ -133,11 +133,13 @@ type tarStream struct {
 func (s *tarStream) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	if s.headers > 0 {
-		if s.headers -= n; s.headers <= 0 {
+		s.headers -= n
+		if s.headers <= 0 {
 			return 0, badArchive("the headers of a member are longer than %d KiB", maxHeaders>>10)
 		}
 	}
-	if s.n += int64(n); s.n > s.limit {
+	s.n += int64(n)
+	if s.n > s.limit {
 		return 0, request.TooLarge("the archive", s.limit)
 	}
 	others := len(bytes.TrimRight(p[:n], "\x00"))

@@ -27,7 +27,7 @@ func createToken(c *request.Call, req *wire.CreateToken) error {
 	}
 	token.AccountID, token.Owner, token.ParentID = c.Access.Caller.AccountID, c.Access.Account, c.Access.TokenID
 	return c.Write(func(tx *store.Tx) (request.Done, error) {
-		t := token
+		t := token // a copy, because this may run again
 		err := mint(c, tx, &t, t.Owner, req.Lifetime)
 		created := wire.CreatedToken{TokenInfo: toTokenInfo(&t), Token: secret}
 		return request.Done{
@@ -51,7 +51,7 @@ func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
 		if err != nil {
 			return done, err
 		}
-		t := token
+		t := token // a copy, because this may run again
 		t.AccountID, t.BotID = bot.AccountID, bot.ID
 		if err := mint(c, tx, &t, bot.BotRefID, req.Lifetime); err != nil {
 			return done, err

@@ -185,7 +185,7 @@ func (c *Call) permit(ask store.Ask, a *store.Access, needed wire.Role, scope wi
 	if store.Rank(a.Role) < store.Rank(string(needed)) {
 		return c.NotPermitted(wire.Role(a.Role), ask.Account, needed)
 	}
-	c.grants = append(c.grants, grant{c.credentials(ask), needed, a.Resource.ID})
+	c.grants = append(c.grants, grant{ask: c.credentials(ask), role: needed, resource: a.Resource.ID})
 	return c.NeedScope(scope)
 }
 

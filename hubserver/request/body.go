@@ -87,13 +87,14 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.hash != nil {
 		b.hash.Write(p[:n])
 	}
-	switch err {
-	case nil:
-	case io.EOF:
-		b.ended = true
+	if err == nil {
+		return n, nil
+	}
+	b.ended = true
+	if err == io.EOF {
 		_ = b.control.SetReadDeadline(time.Time{}) // it would end the connection while the handler runs
-	default:
-		b.ended, b.failed = true, err
+	} else {
+		b.failed = err
 	}
 	return n, err
 }
@@ -237,7 +238,8 @@ type charged struct {
 
 func (r *charged) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	if r.read += int64(n); r.read > freeBody {
+	r.read += int64(n)
+	if r.read > freeBody {
 		if refused := r.call.hold().mayHold(r.read * shares[r.call.room].factor); refused != nil {
 			return n, refused
 		}
@@ -251,7 +253,7 @@ func (r *charged) Read(p []byte) (int, error) {
 
 // BrokenBody is the 400 about a body that could not be read to its end.
 func BrokenBody(err error) *Problem {
-	detail := "the body ended before it was whole"
+	var detail string
 	_, trailer := errors.AsType[textproto.ProtocolError](err)
 	_, network := errors.AsType[net.Error](err)
 	switch {
@@ -260,6 +262,7 @@ func BrokenBody(err error) *Problem {
 	case trailer:
 		detail = "the body is malformed: its trailer is invalid"
 	case errors.Is(err, io.ErrUnexpectedEOF), network, errors.Is(err, context.Canceled):
+		detail = "the body ended before it was whole"
 	default: // net/http's error about a malformed chunk, which has no type
 		detail = "the body is malformed: " + strings.TrimPrefix(err.Error(), "http: ")
 	}

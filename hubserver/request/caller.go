@@ -24,7 +24,8 @@ func (c *Call) authenticate() (*store.Access, error) {
 		return c.signedIn()
 	}
 	scheme, token, _ := strings.Cut(header, " ")
-	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || !pat.Valid(token) {
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || !pat.Valid(token) {
 		return nil, Unauthorized(wire.CodeUnauthorized, "the Authorization header has no valid token")
 	}
 	ask := c.about()
@@ -71,7 +72,8 @@ func (c *Call) signedIn() (*store.Access, error) {
 func lookUp(access func(store.Ask) (*store.Access, error), ask store.Ask) (*store.Access, error) {
 	a, err := access(ask)
 	unknown := errors.Is(err, store.ErrNotFound)
-	switch isSession := ask.Session != ""; {
+	isSession := ask.Session != ""
+	switch {
 	case err != nil && !unknown:
 		return nil, err
 	case isSession && (unknown || a.RevokedAt != 0 || a.Expired() || a.Disabled):

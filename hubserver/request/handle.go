@@ -138,7 +138,8 @@ func (c *Call) serve(f Handler) {
 func (c *Call) fail(err error) {
 	p := ToProblem(err)
 	c.logFailure(p)
-	if c.cut = c.W.status != 0; !c.cut {
+	c.cut = c.W.status != 0
+	if !c.cut {
 		c.writeProblem(p)
 	}
 }

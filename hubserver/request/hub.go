@@ -103,7 +103,7 @@ type Hub struct {
 	metrics  *metrics.Set
 	draining atomic.Bool
 
-	mu               sync.Mutex
+	mu               sync.Mutex     // guards tokens and sessions
 	tokens, sessions map[int64]bool // ids of those that were used since the last SaveUses
 }
 

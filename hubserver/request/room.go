@@ -107,7 +107,7 @@ type room struct {
 	strangers *semaphore.Weighted // for calls without a token, half of it: anyone can have many addresses
 	used      atomic.Int64
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards clients, and each usage but its semaphore
 	clients map[client]*usage
 }
 
@@ -130,7 +130,7 @@ type usage struct {
 type hold struct {
 	room   *room
 	client client
-	of     *usage                // of the client
+	usage  *usage                // of the client
 	most   int64                 // bytes that it can ever hold
 	limits []*semaphore.Weighted // it takes from each of them, in this order
 	bytes  atomic.Int64          // that it holds
@@ -153,7 +153,7 @@ func (r *room) enter(who client) *hold {
 		u = &usage{others: semaphore.NewWeighted(r.size / 4)}
 		r.clients[who] = u
 	}
-	h := &hold{room: r, client: who, of: u, most: r.size}
+	h := &hold{room: r, client: who, usage: u, most: r.size}
 	u.calls++
 	if u.first == nil {
 		u.first = h
@@ -188,8 +188,8 @@ func (h *hold) need(ctx context.Context, n int64) error {
 	if err := h.mayHold(bytes); err != nil || n == 0 {
 		return err
 	}
-	isOther := h.limits[0] == h.of.others
-	if isOther && bytes > h.room.size/4 { // it would wait for its own memory
+	isOther := h.limits[0] == h.usage.others // it is not the first call of its client
+	if isOther && bytes > h.room.size/4 {    // it would wait for its own memory
 		return busy(isOther)
 	}
 	waits, cancel := context.WithTimeout(ctx, roomTime)
@@ -234,10 +234,11 @@ func (h *hold) leave() {
 	h.free(h.bytes.Load())
 	h.room.mu.Lock()
 	defer h.room.mu.Unlock()
-	if h.of.first == h {
-		h.of.first = nil
+	if h.usage.first == h {
+		h.usage.first = nil
 	}
-	if h.of.calls--; h.of.calls == 0 {
+	h.usage.calls--
+	if h.usage.calls == 0 {
 		delete(h.room.clients, h.client)
 	}
 }

@@ -33,22 +33,22 @@ const marks = "bun_migrations"
 // SQLite the caller must hold [DB.Lock]; on PostgreSQL any number of hubs may call it at once. ErrSchemaNew if the
 // database has taken others; ErrSchemaRights if the role may not change the schema, which is no error if there is
 // nothing to change.
-func (db *DB) Migrate(ctx context.Context, steps ...Step) (done []string, err error) {
+func (db *DB) Migrate(ctx context.Context, steps ...Step) (taken []string, err error) {
 	if err := db.CheckSchema(ctx, steps...); !errors.Is(err, ErrSchemaOld) {
 		return nil, err
 	}
 	pool := bun.NewDB(db.writes, db.lists.Dialect())
-	err = wrap(pool.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		done, err = db.migrate(ctx, tx, steps)
+	err = wrap(pool.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) (err error) {
+		taken, err = db.migrate(ctx, tx, steps)
 		return err
 	}))
 	if errors.Is(err, ErrRights) {
 		err = fmt.Errorf("%w: %w", ErrSchemaRights, err)
 	}
-	return done, err
+	return taken, err
 }
 
-func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (done []string, err error) {
+func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (taken []string, err error) {
 	if db.IsPostgres() { // one hub at a time; nothing else uses this number
 		_, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; "+
 			"SELECT pg_advisory_xact_lock(7283940156)")
@@ -60,12 +60,12 @@ func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (done []stri
 	if _, err := table.Exec(ctx); err != nil {
 		return nil, err
 	}
-	var taken []string
-	if err := tx.NewSelect().Table(marks).Column("name").Scan(ctx, &taken); err != nil {
+	var before []string // the names of the steps that were taken before
+	if err := tx.NewSelect().Table(marks).Column("name").Scan(ctx, &before); err != nil {
 		return nil, err
 	}
 	for _, step := range steps {
-		if slices.Contains(taken, step.Name) {
+		if slices.Contains(before, step.Name) {
 			continue
 		}
 		if _, err := tx.ExecContext(ctx, db.ddl(step)); err != nil {
@@ -75,9 +75,9 @@ func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (done []stri
 		if _, err := tx.NewInsert().Model(mark).ModelTableExpr(marks).Exec(ctx); err != nil {
 			return nil, fmt.Errorf("mark %s as taken: %w", step.Name, err)
 		}
-		done = append(done, step.Name)
+		taken = append(taken, step.Name)
 	}
-	return done, nil
+	return taken, nil
 }
 
 // ddl returns the text of a step as the database takes it.

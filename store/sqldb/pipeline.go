@@ -56,7 +56,7 @@ func (p *pipeline) query(ctx context.Context, text string, args []any) (rows, er
 		_ = results.Close()
 		return nil, err
 	}
-	return batchRows{all, results}, nil
+	return batchRows{Rows: all, results: results}, nil
 }
 
 // batchRows are the rows of the last query of a batch.

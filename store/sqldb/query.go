@@ -85,7 +85,8 @@ func (v View) One(to []any, text string, args ...any) error {
 
 // Exists reports whether a query has a row.
 func (v View) Exists(text string, args ...any) (exists bool, err error) {
-	return exists, v.One(Row(&exists), "SELECT EXISTS ("+text+")", args...)
+	err = v.One(Row(&exists), "SELECT EXISTS ("+text+")", args...)
+	return exists, err
 }
 
 // Each calls f with each row of a query, until f fails. fields returns where the columns are stored in a T. f must
@@ -102,10 +103,11 @@ func Each[T any](v Reader, fields func(*T) []any, f func(T) error, text string, 
 
 // All returns all rows of a query, see Each.
 func All[T any](v Reader, fields func(*T) []any, text string, args ...any) (list []T, err error) {
-	return list, Each(v, fields, func(item T) error {
+	err = Each(v, fields, func(item T) error {
 		list = append(list, item)
 		return nil
 	}, text, args...)
+	return list, err
 }
 
 // Column returns all rows of a query with one column.

@@ -51,7 +51,8 @@ const (
 // Open opens sqlite:PATH or postgres://…, without creating tables. The error is a *[MissingError]
 // when an SQLite file does not exist, and ErrAddress when the address is malformed.
 func Open(ctx context.Context, address string, opts Options) (*DB, error) {
-	db, err := &DB{path: Path(address)}, error(nil)
+	db := &DB{path: Path(address)}
+	var err error
 	switch {
 	case db.path != "":
 		err = db.openSQLite(ctx, opts.Create)

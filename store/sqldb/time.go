@@ -30,7 +30,8 @@ func (v View) Now() (at Time, err error) {
 	if !v.IsPostgres() {
 		return At(time.Now()), nil
 	}
-	return at, v.One(Row(&at), "SELECT @now")
+	err = v.One(Row(&at), "SELECT @now")
+	return at, err
 }
 
 // Now returns the transaction's time, which is the same each time: on SQLite when f began, on PostgreSQL when Now

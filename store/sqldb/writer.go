@@ -28,10 +28,10 @@ type writer struct {
 	queue chan *write
 	ended chan struct{} // closed when work returns
 	dirty atomic.Bool   // something was written since the last checkpoint
-	turn  sync.Mutex    // held while a transaction runs
+	turn  sync.Mutex    // held while a transaction runs, or while the log is emptied
 
-	closing sync.RWMutex // held for reading while a write is put into the queue
-	closed  bool
+	closing sync.RWMutex // guards closed; held for reading while a write is put into the queue
+	closed  bool         // the queue is closed
 }
 
 // write is a call of [DB.Write].
@@ -39,7 +39,7 @@ type write struct {
 	ctx  context.Context
 	f    func(*Tx) error
 	err  error         // of f, or of the transaction
-	done chan struct{} // closed by end
+	done chan struct{} // closed by end, which has set err before
 }
 
 // A transaction with so many writes, or that began so long ago, takes no more of them.
@@ -147,7 +147,7 @@ func (w *writer) share(first *write, most int) error {
 		}
 		return nil
 	}
-	_ = w.exec("ROLLBACK") // an error if SQLite has already
+	_ = w.exec("ROLLBACK") // it fails if SQLite has rolled back already
 	if last := batch[len(batch)-1]; !whole || most == 1 {
 		last.end(cmp.Or(last.err, commit)) // it is why the transaction was rolled back
 		batch = batch[:len(batch)-1]
