@@ -212,22 +212,26 @@ const hubTime = 10 * time.Second
 func (c *check) settings(
 	ctx context.Context, local *workspace.Project, client *workspace.Client, body wire.CheckSettings,
 ) {
-	if c.unasked != "" { // nor would it answer this time
+	if c.unasked != "" { // the hub would not answer this time either
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, hubTime)
 	defer cancel()
+	origin, err := local.Origin()
+	if err != nil { // these settings are sent to no other hub
+		c.fail(err, local.ClientPath())
+		return
+	}
 	hub, err := c.app.ConnectTo(ctx, false)
-	if origin, _ := local.Origin(); origin != "" {
+	if origin != "" {
 		hub, err = c.app.HubOfEnvironment(origin)
 	}
 	var violations []wire.FieldError
 	if err == nil {
 		violations, err = hub.CheckSettings(ctx, body)
 	}
-	refused, _ := errors.AsType[*hubclient.Error](err)
 	switch {
-	case refused != nil && refused.Code == wire.CodeInvalidBody:
+	case hubclient.HasCode(err, wire.CodeInvalidBody):
 		c.fail(fmt.Errorf("settings.schema: %w", err), stackPath(local))
 	case err != nil && !app.IsInterrupted(err):
 		c.unasked = "the settings were not checked against the stack's schema: " + app.Explain(hub, err).Error()
@@ -241,7 +245,7 @@ func (c *check) settings(
 // usualConfig are the limits of a hub that was not configured otherwise.
 var usualConfig = flat.Limits{Bytes: 1 << 20, Keys: 10_000, Depth: 32}
 
-// noLimits are none: what only some hubs take is a warning.
+// noLimits lets all base files be read, because a check only warns of more than is usual.
 var noLimits = wire.Limits{BaseFiles: math.MaxInt}
 
 func stackPath(local *workspace.Project) string { return ".tool/" + local.Name + "/stack.json" }

@@ -139,14 +139,14 @@ func (r *result) markdown(w *app.Printer) {
 	w.Line("")
 	w.Line("| | key | on the hub | here |")
 	w.Line("|---|---|---|---|")
-	width, most := maxValue, app.MaxShown
+	width, maxRows := maxValue, app.MaxShown
 	if r.options.full {
-		width, most = math.MaxInt, math.MaxInt
+		width, maxRows = math.MaxInt, math.MaxInt
 	}
 	words := map[string]string{"+": "added", "~": "changed", "-": "removed"}
 	for i, c := range app.Changes(r.Changes) {
-		if i == most {
-			w.Line("| | … and %d more | | |", r.Changes.Len()-most)
+		if i == maxRows {
+			w.Line("| | … and %d more | | |", r.Changes.Len()-maxRows)
 			break
 		}
 		from, to := c.Values(width)
@@ -157,10 +157,10 @@ func (r *result) markdown(w *app.Printer) {
 // run compares one local project.
 func run(ctx context.Context, t *app.Target, name string, o options) error {
 	r, err := compare(ctx, t, name, o)
-	switch {
-	case err != nil && t.Local == nil:
+	if err != nil && t.Local == nil {
 		return t.Fail(err, strings.TrimSpace("compare "+name))
-	case err != nil:
+	}
+	if err != nil {
 		return t.Fail(err, "compare "+t.Local.Name+" with the hub")
 	}
 	if err := t.App.Show(r); err != nil || r.Same || !o.exitCode {
@@ -173,7 +173,7 @@ func compare(ctx context.Context, t *app.Target, name string, o options) (*resul
 	if err := t.Find(ctx, name); err != nil {
 		return nil, err
 	}
-	there, err := theirs(ctx, t, o)
+	there, err := hubConfig(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,12 @@ func compare(ctx context.Context, t *app.Target, name string, o options) (*resul
 	}
 	changes := flat.Diff(config, t.Settings)
 	r := &result{
-		About: t.About(), Same: changes.Empty(), Changes: changes, Edit: there.Edit, HasConfig: there.HasConfig, options: o,
+		About:     t.About(),
+		Same:      changes.Empty(),
+		Changes:   changes,
+		Edit:      there.Edit,
+		HasConfig: there.HasConfig,
+		options:   o,
 	}
 	if !o.to.Given() && !r.Same {
 		r.Notes = findings(ctx, t)
@@ -191,8 +196,8 @@ func compare(ctx context.Context, t *app.Target, name string, o options) (*resul
 	return r, nil
 }
 
-// theirs returns the config to compare with.
-func theirs(ctx context.Context, t *app.Target, o options) (*wire.Config, error) {
+// hubConfig returns the config to compare with.
+func hubConfig(ctx context.Context, t *app.Target, o options) (*wire.Config, error) {
 	if !o.to.Given() {
 		return t.Hub.Config(ctx, t.Project, "")
 	}
@@ -204,7 +209,7 @@ func theirs(ctx context.Context, t *app.Target, o options) (*wire.Config, error)
 }
 
 // findings returns notes about settings that the schema of the stack does not allow, for a caller who
-// may push them.
+// may push them. They are an extra: a hub that cannot be asked is no failure of a comparison.
 func findings(ctx context.Context, t *app.Target) []string {
 	_, body, err := app.ReadConfig(t.Client)
 	if err != nil {

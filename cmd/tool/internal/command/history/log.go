@@ -25,8 +25,8 @@ type log struct {
 	More      bool                  `json:"more"`               // there are older entries
 	app.Noted `json:",inline"`
 
-	target *app.Target
-	most   int // of the entries that are listed
+	target     *app.Target
+	maxEntries int // limit of -n; 0: none
 }
 
 func (*log) Kind() string { return "log" }
@@ -62,7 +62,7 @@ func (r *log) Text(w *app.Printer) {
 		w.Columns(rows)
 	}
 	if r.More {
-		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.most))
+		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.maxEntries))
 		w.Notes([]string{"there are older entries; to list more: " + w.Command(more)})
 	}
 }
@@ -72,7 +72,7 @@ func inTwoLines(rows [][]string) []string {
 	var lines []string
 	for _, r := range rows {
 		lines = append(lines, strings.Join([]string{r[0], r[1], r[2], r[4], r[5]}, "  "),
-			"    "+strings.Join(append([]string{r[3]}, r[6:]...), "  "))
+			"    "+strings.Join(append([]string{r[3]}, r[6:]...), "  ")) // the time, and what changed
 	}
 	return lines
 }
@@ -132,7 +132,7 @@ otherwise, and the last 20 sets of base files.`,
 			}
 			r, err := list(ctx, t, strings.Join(args, ""), n)
 			if err != nil {
-				return t.Fail(err, of(t, "list the history"))
+				return t.Fail(err, ofProject(t, "list the history"))
 			}
 			return a.Show(r)
 		}),
@@ -145,20 +145,20 @@ otherwise, and the last 20 sets of base files.`,
 	return a.HubFlags(a.EnvFlag(c))
 }
 
-// of adds the project to what is done, if it is known.
-func of(t *app.Target, doing string) string {
+// ofProject adds the hub project to the name of an action, if it is known.
+func ofProject(t *app.Target, doing string) string {
 	if t.Project.IsZero() {
 		return doing
 	}
 	return doing + " of " + t.Project.String()
 }
 
-// list returns at most n entries, all for 0.
+// list returns the newest n entries, or all of them if n is 0.
 func list(ctx context.Context, t *app.Target, name string, n int) (*log, error) {
 	if err := t.Find(ctx, name); err != nil {
 		return nil, err
 	}
-	r := &log{About: t.About(), target: t, most: n}
+	r := &log{About: t.About(), target: t, maxEntries: n}
 	if t.BaseFiles {
 		entries, err := t.Hub.BaseFilesHistory(ctx, t.Project)
 		if n > 0 && len(entries) > n {
@@ -169,10 +169,12 @@ func list(ctx context.Context, t *app.Target, name string, n int) (*log, error) 
 	}
 	r.Config = []wire.ConfigEntry{}
 	err := t.Hub.EachConfigEntry(ctx, t.Project, func(entry wire.ConfigEntry) bool {
-		if r.More = n > 0 && len(r.Config) == n; !r.More {
-			r.Config = append(r.Config, entry)
+		if n > 0 && len(r.Config) == n {
+			r.More = true
+			return false
 		}
-		return !r.More
+		r.Config = append(r.Config, entry)
+		return true
 	})
 	return r, err
 }
@@ -236,7 +238,7 @@ nothing.`,
 			}
 			r, err := show(ctx, t, name, revision)
 			if err != nil {
-				return t.Fail(err, of(t, "show revision "+app.ShortRevision(revision)))
+				return t.Fail(err, ofProject(t, "show revision "+app.ShortRevision(revision)))
 			}
 			r.full = full
 			return a.Show(r)
@@ -276,22 +278,22 @@ func show(ctx context.Context, t *app.Target, name, revision string) (*shown, er
 		return nil, err
 	}
 	r := &shown{About: t.About(), ConfigEntry: *entry}
-	is, err := configOf(ctx, t, entry.Revision)
+	config, err := configOf(ctx, t, entry.Revision)
 	if err != nil {
 		return nil, err
 	}
-	was := flat.Config{}
+	var replaced flat.Config
 	if entry.Parent != "" {
-		was, err = configOf(ctx, t, entry.Parent)
+		replaced, err = configOf(ctx, t, entry.Parent)
+		if hubclient.HasCode(err, wire.CodeRevisionNotKept) {
+			r.Note("the config that it replaced is no longer kept")
+			return r, nil
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	switch {
-	case hubclient.HasCode(err, wire.CodeRevisionNotKept):
-		r.Note("the config that it replaced is no longer kept")
-		return r, nil
-	case err != nil:
-		return nil, err
-	}
-	changes := flat.Diff(was, is)
+	changes := flat.Diff(replaced, config)
 	r.Changes = &changes
 	return r, nil
 }

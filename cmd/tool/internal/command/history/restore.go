@@ -117,7 +117,7 @@ history, so that a restore can be undone by another one.`,
 			}
 			r.revision, r.Writes = revision, !r.dryRun
 			if err := r.restore(ctx, name); err != nil {
-				return r.Fail(err, of(&r.Target, "restore "+app.ShortRevision(revision)))
+				return r.Fail(err, ofProject(&r.Target, "restore "+app.ShortRevision(revision)))
 			}
 			return a.Show(r.result)
 		}),
@@ -158,7 +158,8 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for notice := ""; ; {
+	notice := "" // of a question that is asked again
+	for {
 		current, err := r.Hub.Config(ctx, r.Project, "")
 		if hubclient.HasCode(err, wire.CodeDamaged) {
 			return r.replaceDamaged(ctx, earlier, err)
@@ -182,19 +183,22 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 		}
 		if r.asks() {
 			err := app.Agreed(r.App.UI.Overwrite(ctx, prompts.Overwrite{
-				Title: fmt.Sprintf("Restore the config of %s?", r.Project), Notice: notice,
+				Title:  fmt.Sprintf("Restore the config of %s?", r.Project),
+				Notice: notice,
 				Facts: []string{
 					"Restore  " + app.ShortRevision(entry.Revision) + ", " + app.Edit(entry.Edit),
 					"Replace  " + app.ShortRevision(current.Revision) + ", " + app.Edit(current.Edit),
 				},
-				Yes: "Restore it", Difference: changes,
+				Yes:        "Restore it",
+				Difference: changes,
 			}))
 			if err != nil {
 				return err
 			}
 		}
 		err = r.putConfig(ctx, earlier, current.Revision)
-		if failure.Of(err).Code != wire.CodeRevisionChanged || !r.asks() {
+		askAgain := err != nil && r.asks() && failure.Of(err).Code == wire.CodeRevisionChanged
+		if !askAgain {
 			return err
 		}
 		notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
@@ -219,7 +223,7 @@ func (r *restore) replaceDamaged(ctx context.Context, earlier flat.Config, damag
 		return failure.Of(damaged).WithHint("a restore with --force replaces it").
 			Try(r.Line("restore", r.revision).Flag("--force"))
 	}
-	present := ""
+	present := "" // revision of the damaged config
 	err := r.Hub.EachConfigEntry(ctx, r.Project, func(newest wire.ConfigEntry) bool {
 		present = newest.Revision
 		return false
@@ -242,8 +246,9 @@ func (r *restore) restoreFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	current := entries[0]
-	r.result.Revision, r.result.Replaced, r.result.Changed = entry.Tree, current.Tree, entry.Tree != current.Tree
+	current := entries[0] // there is one: entry
+	r.result.Revision, r.result.Replaced = entry.Tree, current.Tree
+	r.result.Changed = entry.Tree != current.Tree
 	r.result.BaseFiles = &restoredFiles{Count: entry.Count}
 	if !r.result.Changed {
 		r.result.Note("the hub has exactly these base files already")
@@ -258,7 +263,12 @@ func (r *restore) restoreFiles(ctx context.Context) error {
 		return err
 	}
 	diff := tree.Diff(now.Files, earlier.Files)
-	f := &restoredFiles{entry.Count, diff.Added, diff.Changed, diff.Removed}
+	f := &restoredFiles{
+		Count:   entry.Count,
+		Added:   diff.Added,
+		Changed: diff.Changed,
+		Removed: diff.Removed,
+	}
 	r.result.BaseFiles = f
 	if r.dryRun {
 		return nil
@@ -293,7 +303,8 @@ func (r *restore) confirmFiles(ctx context.Context, f *restoredFiles, entry, cur
 			"Replace  " + pushed(current),
 			"Files    " + f.summary(),
 		}, app.Shortened(names)...),
-		Yes: "Restore them", No: "Leave them",
+		Yes: "Restore them",
+		No:  "Leave them",
 	}))
 }
 

@@ -30,6 +30,7 @@ func serveLocal(ctx context.Context, a *app.App, name string) error {
 	return doing(err, local.Name)
 }
 
+// serve serves the preview, and stops when reading or serving fails, or ctx ends.
 func serve(ctx context.Context, a *app.App, from *source) error {
 	group, ctx := errgroup.WithContext(ctx)
 	first, err := from.read(ctx)
@@ -68,16 +69,16 @@ func announce(a *app.App, s *server) error {
 // follow reads the working tree whenever it changes, until ctx ends. It calls show with what
 // changed, and with the reason where the working tree cannot be read.
 func (s *source) follow(ctx context.Context, w *watcher.Watcher, show func(snapshot, *failed)) error {
-	reported := ""
+	reported := "" // why the working tree is not shown; "": it is
 	for {
 		grown := w.Add(s.dirs...)
 		w.Ignore = s.ignored
-		var over <-chan time.Time
+		var rereadAfter <-chan time.Time
 		if reported != "" { // it may be the directories that are gone: nothing reports when they are back
-			over = time.After(reread)
+			rereadAfter = time.After(reread)
 		}
 		if !grown { // else what changed before it was watched is not known
-			if err := w.Wait(ctx, over); err != nil {
+			if err := w.Wait(ctx, rereadAfter); err != nil {
 				return err
 			}
 		}
@@ -90,7 +91,7 @@ func (s *source) follow(ctx context.Context, w *watcher.Watcher, show func(snaps
 			f := failure.Of(err)
 			reported = f.Error()
 			s.app.Diagnose("%s not shown: %s", time.Now().Format(time.TimeOnly), reported)
-			show(before, &failed{reported, f.Hint})
+			show(before, &failed{Message: reported, Hint: f.Hint})
 		case err == nil && (reported != "" || !now.same(before)):
 			reported = ""
 			show(now, nil)

@@ -30,9 +30,9 @@ var index string
 var script []byte
 
 const (
-	patience   = 25 * time.Second // for which a question for changes is left open
+	pollTime   = 25 * time.Second // a request for changes is answered then at the latest
 	maxHeader  = 16 << 10         // bytes
-	headerTime = 5 * time.Second
+	headerTime = 5 * time.Second  // to read the header of a request
 )
 
 // server serves one preview to browsers of this machine. All but the frame, which is
@@ -40,10 +40,10 @@ const (
 type server struct {
 	name      string // of the local project
 	token     string
-	code      string // /open/<code> leads to the page once, because others see how a browser is started
-	used      atomic.Bool
-	page      string // host of the page
-	frame     string // host of the frame, another one
+	code      string      // /open/<code> leads to the page once, because others see how a browser is started
+	used      atomic.Bool // code was used
+	page      string      // host of the page
+	frame     string      // host of the frame, another one
 	listeners []net.Listener
 
 	now atomic.Pointer[state]
@@ -101,8 +101,12 @@ func (s *server) address() string { return s.origin() + "/" + s.token + "/" }
 // serve serves until ctx ends.
 func (s *server) serve(ctx context.Context) error {
 	serving := &http.Server{
-		Handler: s, BaseContext: func(net.Listener) context.Context { return ctx }, MaxHeaderBytes: maxHeader,
-		ReadHeaderTimeout: headerTime, IdleTimeout: time.Minute, WriteTimeout: 2 * patience,
+		Handler:           s,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		MaxHeaderBytes:    maxHeader,
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       time.Minute,
+		WriteTimeout:      2 * pollTime,
 	}
 	ended := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {
@@ -236,14 +240,14 @@ func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-now.replaced:
 			now = s.now.Load()
-		case <-time.After(patience):
+		case <-time.After(pollTime):
 			w.WriteHeader(http.StatusNoContent)
 			return
 		case <-r.Context().Done():
 			return
 		}
 	}
-	var before snapshot // that the page has
+	var before snapshot // what the page has; empty: nothing that is known
 	if now.N == after+1 {
 		before = now.before
 	}
@@ -252,14 +256,23 @@ func (s *server) serveChanges(w http.ResponseWriter, r *http.Request) {
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			f := files[path]
 			same := had[path].sha256 == f.sha256
-			all = append(all, listed{path, f.size, f.size > maxFile, same})
+			all = append(all, listed{
+				Path:  path,
+				Size:  f.size,
+				Large: f.size > maxFile,
+				Same:  same,
+			})
 			if !same {
 				contents = append(contents, f.content)
 			}
 		}
 		return all
 	}
-	line, err := json.Marshal(changes{*now, list(now.Stack.files, before.Stack.files), list(now.files, before.files)})
+	line, err := json.Marshal(changes{
+		state:   *now,
+		Imports: list(now.Stack.files, before.Stack.files), // first: the contents follow in this order
+		Files:   list(now.files, before.files),
+	})
 	if err != nil {
 		http.Error(w, "the changes cannot be written", http.StatusInternalServerError)
 		return

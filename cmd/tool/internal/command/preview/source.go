@@ -67,9 +67,9 @@ type source struct {
 	bound []byte   // the API's description that the hub has; nil: not asked yet
 
 	// What the last read depends on.
-	described []string // files of the API's description
-	dirs      []string
-	ignored   func(path string) bool
+	described []string               // files of the API's description, set by readAPI
+	dirs      []string               // directories to watch, set by depend
+	ignored   func(path string) bool // reports changes in dirs that do not matter, set by depend
 }
 
 // read reads the working tree.
@@ -104,13 +104,20 @@ func (s *source) read(ctx context.Context) (now snapshot, err error) {
 	if err != nil {
 		return now, failure.At(app.StageRead, err)
 	}
-	s.last = snapshot{config.Revision(), config.Canonical(), string(api), stack, files.Digest, contents}
+	s.last = snapshot{
+		Revision: config.Revision(),
+		Config:   config.Canonical(),
+		API:      string(api),
+		Stack:    stack,
+		Tree:     files.Digest,
+		files:    contents,
+	}
 	return s.last, nil
 }
 
-func tooLarge(what string, size, most int64) failure.Failure {
+func tooLarge(what string, size, limit int64) failure.Failure {
 	return failure.New(failure.CodeInvalidFile, "%s are %s: a preview takes at most %s",
-		what, app.Bytes(size), app.Bytes(most))
+		what, app.Bytes(size), app.Bytes(limit))
 }
 
 // depend remembers which directories a preview depends on, and which changes there do

@@ -23,7 +23,7 @@ type pull struct {
 	opts     Options
 	asks     bool // before settings or files are replaced
 	transfer prompts.Transfer
-	output   string          // where base files go; "": the app root
+	output   string          // directory of --output, resolved; "": the app root
 	bases    workspace.Bases // what the local project was last synchronized with
 }
 
@@ -32,9 +32,9 @@ type plan struct {
 	*Result              // as it will be
 	current *wire.Config // nil: no config is pulled
 	config  flat.Config  // the hub's
-	base    *flat.Config // that both sides come from; nil: not known
+	base    *flat.Config // the config that both sides come from; nil: not known
 	merged  flat.Config  // what client.json is to have
-	chosen  bool         // by a person, who has seen the conflicts
+	chosen  bool         // a person has seen the conflicts, and chosen the sides
 	edits   workspace.Edits
 	files   *filesPlan // nil: none are pulled
 }
@@ -45,30 +45,40 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	if err != nil {
 		return failure.Doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}
-	p := &pull{Target: app.Target{App: a, Given: o.Project, Local: local}, opts: o, asks: !a.Strict() && !o.Force}
-	doing, do := "pull "+local.Name, p.pull
+	p := &pull{
+		Target: app.Target{App: a, Given: o.Project, Local: local},
+		opts:   o,
+		asks:   !a.Strict() && !o.Force,
+	}
 	if o.Undo {
-		doing, do = "undo the pull of "+local.Name, p.undo
-	}
-	r, err := do(ctx)
-	switch from := p.Project.String(); {
-	case err == nil:
+		r, err := p.undo()
+		if err != nil {
+			return p.Fail(err, "undo the pull of "+local.Name)
+		}
 		return a.Show(r)
-	case from != "" && !o.Undo:
-		doing += " from " + from
 	}
-	return p.Fail(err, doing)
+	r, err := p.pull(ctx)
+	if err != nil {
+		doing := "pull " + local.Name
+		if !p.Project.IsZero() {
+			doing += " from " + p.Project.String()
+		}
+		return p.Fail(err, doing)
+	}
+	return a.Show(r)
 }
 
+// pull plans, asks, and does what was planned.
 func (p *pull) pull(ctx context.Context) (*Result, error) {
-	if err := p.findOutput(); err != nil {
+	err := p.findOutput()
+	if err != nil {
 		return nil, err
 	}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	var err error
-	if p.Hub, err = p.App.ConnectTo(ctx, true); err != nil {
+	p.Hub, err = p.App.ConnectTo(ctx, true)
+	if err != nil {
 		return nil, err
 	}
 	p.transfer = p.App.Progress()
@@ -86,15 +96,17 @@ func (p *pull) pull(ctx context.Context) (*Result, error) {
 	return p.apply(ctx, plan)
 }
 
-// read reads the local side.
+// read reads client.json and pulled.json, and finds the hub project.
 func (p *pull) read() (err error) {
-	if p.Client, err = p.App.ReadClient(p.Local); err == nil {
+	p.Client, err = p.App.ReadClient(p.Local)
+	if err == nil {
 		err = p.readSettings()
 	}
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	if p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value); err != nil {
+	p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value)
+	if err != nil {
 		f := failure.Of(err)
 		if f.Code == failure.CodeNoDestination {
 			f = f.WithHint("name it with --project, as @account/slug").Try(cmdline.Tool("project", "list"))
@@ -107,13 +119,14 @@ func (p *pull) read() (err error) {
 
 // readSettings reads the settings of client.json, which may have none.
 func (p *pull) readSettings() (err error) {
-	if p.Settings, err = p.Client.Config(); err != nil && failure.Of(err).Code == failure.CodeNoSettings {
+	p.Settings, err = p.Client.Config()
+	if err != nil && failure.Of(err).Code == failure.CodeNoSettings {
 		return nil
 	}
 	return err
 }
 
-// plan finds out what the pull will do: first to the settings, which say where base files go.
+// plan finds out what the pull will do: first to the settings, because they name the app root.
 func (p *pull) plan(ctx context.Context) (*plan, error) {
 	plan := &plan{Result: &Result{About: p.About(), EnrichmentCount: p.Settings.EnrichmentCount()}}
 	if !p.opts.FilesOnly {
@@ -121,11 +134,17 @@ func (p *pull) plan(ctx context.Context) (*plan, error) {
 			return nil, err
 		}
 	}
-	root, err := p.appRoot(plan)
-	if err == nil && p.opts.files() {
-		err = p.planFiles(ctx, plan, root)
+	// Settings with an app root outside of the workspace are refused, also when no base files are pulled.
+	appRoot, err := p.appRoot(plan)
+	if err != nil {
+		return nil, err
 	}
-	return plan, err
+	if p.opts.files() {
+		if err := p.planFiles(ctx, plan, appRoot); err != nil {
+			return nil, err
+		}
+	}
+	return plan, nil
 }
 
 // confirm asks before settings or files are replaced, and before files are added that other
@@ -159,38 +178,48 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*Result, error) {
 	r := plan.Result
 	r.SettingsChanged = len(changed) > 0
 	p.Done.SettingsChanged = r.SettingsChanged
-	base, files := workspace.Pulled{Project: p.Project, Revision: r.Revision}, tree.Tree(nil)
-	replaced, filesErr := 0, error(nil)
+	replacedFiles := 0
+	var filesErr error
 	if plan.files != nil {
-		replaced, filesErr = p.writeFiles(ctx, plan.files)
-		if filesErr == nil && p.output == "" {
-			base.Tree, files = plan.files.set.Tree, plan.files.set.Files
-		}
+		replacedFiles, filesErr = p.writeFiles(ctx, plan.files)
 	}
-	undo.End(len(changed)+replaced > 0)
+	replacedAny := len(changed)+replacedFiles > 0
+	undo.End(replacedAny)
 	p.noteSettings(plan, changed)
-	notes, err := p.App.Record(p.Local, r.Origin, base, files)
+
+	// The config is recorded even if the base files failed: the settings come from it now.
+	base := workspace.Pulled{Project: p.Project, Revision: r.Revision}
+	var recordedFiles tree.Tree
+	if plan.files != nil && filesErr == nil && p.output == "" {
+		base.Tree, recordedFiles = plan.files.set.Tree, plan.files.set.Files
+	}
+	notes, recordErr := p.App.Record(p.Local, r.Origin, base, recordedFiles)
 	r.Notes = append(r.Notes, notes...)
-	if err = failure.At(app.StageWrite, err); err != nil && p.opts.FilesOnly {
-		r.Note("the base files could not be recorded: %v", err)
-		err = nil
+	if recordErr != nil && p.opts.FilesOnly {
+		r.Note("the base files could not be recorded: %v", failure.At(app.StageWrite, recordErr))
+		recordErr = nil
 	}
+
+	var failed error
 	pulled := "the settings are pulled"
-	if filesErr != nil {
-		pulled, err = pulled+", the base files in part at most", filesErr
+	switch {
+	case filesErr != nil:
+		failed = filesErr
+		pulled += ", the base files in part at most"
+	case recordErr != nil:
+		failed = failure.At(app.StageWrite, recordErr)
+	default:
+		p.noteFiles(plan, replacedFiles)
+		return r, nil
 	}
-	if err != nil {
-		f := failure.Of(err)
-		if r.SettingsChanged {
-			f.Hint = strings.TrimSuffix(pulled+"; "+f.Hint, "; ")
-		}
-		if len(changed)+replaced > 0 && !p.opts.NoUndo {
-			f = f.Try(p.undoLine())
-		}
-		return nil, f
+	f := failure.Of(failed)
+	if r.SettingsChanged {
+		f.Hint = strings.TrimSuffix(pulled+"; "+f.Hint, "; ")
 	}
-	p.noteFiles(plan, replaced)
-	return r, nil
+	if replacedAny && !p.opts.NoUndo {
+		f = f.Try(p.undoLine())
+	}
+	return nil, f
 }
 
 // noteSettings notes how to restore the settings, and what the merge did not know. changed are the
@@ -213,10 +242,13 @@ func (p *pull) noteSettings(plan *plan, changed []string) {
 
 // noteFiles notes how to restore the base files that were replaced, and that added ones stay.
 func (p *pull) noteFiles(plan *plan, replaced int) {
-	f, leave := plan.FilesResult, ""
+	f := plan.FilesResult
+	if f == nil {
+		return
+	}
 	switch {
-	case f == nil:
 	case replaced > 0 && !p.opts.NoUndo:
+		leave := ""
 		if f.Added > 0 {
 			leave = fmt.Sprintf(", and leave the added ones (%d)", f.Added)
 		}

@@ -40,23 +40,29 @@ func (p *pull) planSettings(ctx context.Context, plan *plan) error {
 			"the config of %s on %s cannot be pulled: %w", p.Project, p.Hub.Origin(), err).
 			WithHint("nothing was changed; make the config smaller on the project's page")
 	}
-	r := plan.Result
-	edit := current.Edit
-	r.Revision, r.UpdatedBy, r.UpdatedAt, r.UpdatedVia = edit.Revision, edit.UpdatedBy, edit.UpdatedAt, edit.UpdatedVia
-	if plan.merged = plan.config; !p.opts.Force {
-		if err := p.merge(ctx, plan); err != nil {
-			return err
-		}
+	if p.opts.Force {
+		plan.merged = plan.config
+	} else if err := p.merge(ctx, plan); err != nil {
+		return err
 	}
-	r.EnrichmentCount, r.Changes = plan.merged.EnrichmentCount(), flat.Diff(p.Settings, plan.merged)
-	r.KeysTaken, r.KeysKept = r.Changes.Len(), flat.Diff(plan.config, plan.merged).Len()
+	r := plan.Result
+	r.Revision = current.Revision
+	r.UpdatedBy = current.UpdatedBy
+	r.UpdatedAt = current.UpdatedAt
+	r.UpdatedVia = current.UpdatedVia
+	r.EnrichmentCount = plan.merged.EnrichmentCount()
+	r.Changes = flat.Diff(p.Settings, plan.merged)
+	r.KeysTaken = r.Changes.Len()
+	r.KeysKept = flat.Diff(plan.config, plan.merged).Len()
 	r.Merged = r.KeysKept > 0
 	plan.edits, err = p.Client.Plan(plan.merged)
 	return err
 }
 
+// merge fills in what client.json is to have, and which keys are in conflict.
 func (p *pull) merge(ctx context.Context, plan *plan) (err error) {
-	if plan.base, err = p.findBase(ctx, plan); err != nil {
+	plan.base, err = p.findBase(ctx, plan)
+	if err != nil {
 		return err
 	}
 	side := flat.Mine
@@ -76,58 +82,68 @@ func (p *pull) merge(ctx context.Context, plan *plan) (err error) {
 		return err
 	}
 	plan.chosen = true
+	n := 0
 	plan.merged, _ = flat.Merge(plan.base, p.Settings, plan.config, func(flat.Conflict) flat.Side {
-		side, sides = sides[0], sides[1:]
-		return side
+		n++
+		return sides[n-1] // conflicts come in the same order as before
 	})
 	return nil
 }
 
-// findBase returns the config that both sides come from, nil when it is not known.
+// findBase returns the config that both sides come from, nil when it is not known: then every
+// difference is a conflict, and nothing is lost.
 func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
-	local := p.Settings.Revision()
 	if p.Settings.Len() == 0 {
 		return &flat.Config{}, nil // there is nothing to lose
 	}
+	local := p.Settings.Revision()
 	base := p.bases.Of(p.Hub.Origin(), p.Project)
-	switch {
-	case base == nil && p.App.SyncState().Last(p.Hub.Origin(), p.Project) == local:
-		return &p.Settings, nil
-	case base == nil:
+	if base == nil {
+		if p.App.SyncState().Last(p.Hub.Origin(), p.Project) == local {
+			return &p.Settings, nil
+		}
 		return nil, nil
-	case base.Revision == local:
+	}
+	switch base.Revision {
+	case local:
 		return &p.Settings, nil
-	case base.Revision == plan.Revision:
+	case plan.current.Revision:
 		return &plan.config, nil
 	}
 	kept, err := p.Hub.ConfigRevision(ctx, p.Project, base.Revision)
-	if err == nil {
-		// By another config, local changes could pass for none and be lost.
-		if config, err := flat.Parse(kept.Config); err == nil && config.Revision() == base.Revision {
-			return &config, nil
-		}
-	} else if !refused(err) {
+	if refused(err) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	return nil, nil
+	config, err := flat.Parse(kept.Config)
+	if err != nil || config.Revision() != base.Revision {
+		return nil, nil // compared with another config, local changes could pass for none and be lost
+	}
+	return &config, nil
 }
 
 // refused reports that the hub does not have the revision, or not for the caller.
 func refused(err error) bool {
 	e, ok := errors.AsType[*hubclient.Error](err)
-	return ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
-		e.Status != http.StatusTooManyRequests
+	if !ok || e.Status == http.StatusTooManyRequests {
+		return false
+	}
+	return http.StatusBadRequest <= e.Status && e.Status < http.StatusInternalServerError
 }
 
 // askConflicts asks which side of each conflict to take.
 func (p *pull) askConflicts(ctx context.Context, plan *plan) ([]flat.Side, error) {
 	q := prompts.Merge{
-		Title: fmt.Sprintf("Which values should %s have?", p.Local.ClientPath()),
-		Facts: p.facts(plan), Conflicts: plan.Conflicts,
+		Title:     fmt.Sprintf("Which values should %s have?", p.Local.ClientPath()),
+		Facts:     p.facts(plan),
+		Conflicts: plan.Conflicts,
 	}
 	if plan.base == nil {
 		q.Facts = append(q.Facts, p.unknownBase())
 	}
+	// Until sides are chosen, merged has the local values of all conflicts.
 	if others := flat.Diff(p.Settings, plan.merged); !others.Empty() {
 		q.Facts = append(q.Facts, "Also    "+app.DifferenceSummary(others)+" by the hub, without a conflict")
 	}
@@ -162,25 +178,24 @@ func (p *pull) conflictFailure(plan *plan) error {
 
 // confirmSettings asks whether client.json may be changed.
 func (p *pull) confirmSettings(ctx context.Context, plan *plan) error {
-	changes := flat.Diff(p.Settings, plan.merged)
-	if changes.Empty() {
-		return nil
-	}
 	q := prompts.Overwrite{
-		Title: fmt.Sprintf("Replace the settings in %s?", p.Local.ClientPath()), Facts: p.facts(plan),
-		Yes: "Replace them", Difference: changes,
+		Title:      fmt.Sprintf("Replace the settings in %s?", p.Local.ClientPath()),
+		Facts:      p.facts(plan),
+		Yes:        "Replace them",
+		Difference: plan.Changes,
 	}
-	if kept := flat.Diff(plan.config, plan.merged).Len(); kept > 0 {
+	if plan.Merged {
 		q.Title, q.Yes = fmt.Sprintf("Merge the hub's changes into %s?", p.Local.ClientPath()), "Merge them"
-		q.Facts = append(q.Facts, "Kept    "+app.Count(kept, "local change", "local changes"))
+		q.Facts = append(q.Facts, "Kept    "+app.Count(plan.KeysKept, "local change", "local changes"))
 	}
 	return app.Agreed(p.App.UI.Overwrite(ctx, q))
 }
 
-// appRoot returns the app root by the settings that are written, which anybody may have
-// written who may write to the project; or by client.json, if that stays as it is.
+// appRoot returns the app root according to the settings that are written, or according to
+// client.json if no config is pulled. It does not trust the former: they are from everyone who may
+// write to the project.
 func (p *pull) appRoot(plan *plan) (string, error) {
-	if plan.Revision == "" {
+	if plan.current == nil {
 		return p.Client.AppRoot()
 	}
 	text, ok := plan.merged.Get("basePath")
@@ -188,7 +203,7 @@ func (p *pull) appRoot(plan *plan) (string, error) {
 		return ".", nil
 	}
 	basePath, err := jsontext.AppendUnquote(nil, text)
-	if err != nil { // no string: the next push says so, with its place
+	if err != nil { // not a string: the next push says so, with its position
 		return ".", nil
 	}
 	root, err := p.Local.Workspace.AppRootOf(string(basePath))

@@ -17,8 +17,8 @@ type Result struct {
 	Changes         flat.Difference `json:"changes"`
 	Merged          bool            `json:"merged"` // settings that the hub does not have were kept
 	Conflicts       flat.Conflicts  `json:"conflicts"`
-	KeysTaken       int             `json:"keysTaken"`         // from the hub
-	KeysKept        int             `json:"keysKept"`          // that differ from the hub's
+	KeysTaken       int             `json:"keysTaken"`         // taken from the hub
+	KeysKept        int             `json:"keysKept"`          // kept although the hub has another value, or none
 	Revision        string          `json:"revision,omitzero"` // "": no config was pulled
 	UpdatedBy       string          `json:"updatedBy,omitzero"`
 	UpdatedAt       time.Time       `json:"updatedAt,omitzero"`
@@ -27,7 +27,7 @@ type Result struct {
 	*FilesResult    `json:",inline"`
 	app.Noted       `json:",inline"`
 
-	undone bool
+	undone bool // it is the undo of a pull
 }
 
 // FilesResult is what a pull, or its undo, did to the base files.

@@ -2,7 +2,6 @@ package pull
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -22,25 +21,28 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// place names what is pulled into in the state directory.
-func (p *pull) place() string {
+// undoKey is the name under which the state directory has the undo history of pulls from this hub
+// project into this client.json.
+func (p *pull) undoKey() string {
 	return "pull " + filepath.Join(p.Local.Workspace.Dir, p.Local.ClientPath()) + " " + p.Project.String()
 }
 
-// save copies the files that are about to be replaced, unless that is not wanted.
+// save copies the files that are about to be replaced. With --no-undo it returns nil, which has
+// nothing to end.
 func (p *pull) save(plan *plan) (*state.Undo, error) {
 	if p.opts.NoUndo {
 		return nil, nil
 	}
-	before, root := state.Base{Origin: p.Hub.Origin()}, ""
+	before := state.Base{Origin: p.Hub.Origin()}
 	if base := p.bases.At(before.Origin); base != nil {
 		before.Project, before.Revision, before.Tree = base.Project, base.Revision, base.Tree
 	}
+	root := ""
 	if plan.files != nil {
 		root = plan.files.dir
 	}
-	undo := p.App.State().NewUndo(p.place(), before, root)
-	var unsaved error // why a copy could not be made
+	undo := p.App.State().NewUndo(p.undoKey(), before, root)
+	var unsaved error // why a copy could not be made; other failures do not go away with --no-undo
 	add := func(f state.File, written string, content io.Reader) error {
 		f.Written = []string{written}
 		unsaved = undo.Add(f, content)
@@ -80,37 +82,44 @@ func (p *pull) undoLine() cmdline.Line { return p.line(Options{Undo: true}) }
 
 // undo restores the files that the last pull replaced, without calling the hub. An interrupted pull
 // counts as the last one if it replaced anything.
-func (p *pull) undo(context.Context) (*Result, error) {
+func (p *pull) undo() (*Result, error) {
 	if err := p.read(); err != nil {
 		return nil, err
 	}
 	r := &Result{undone: true}
 	r.ProjectName, r.Env, r.Project = p.Local.Name, p.Local.Env, p.Project
-	for {
-		u, err := p.App.State().LatestUndo(p.place())
+	for { // until something is restored: copies of which nothing is left to restore are removed
+		u, err := p.App.State().LatestUndo(p.undoKey())
 		if err == nil && u == nil {
 			err = failure.New(failure.CodeNothingKept, "no files that a pull replaced are saved on this machine").
 				WithHint("a pull saves the files that it replaces, until --undo restores them")
 		}
-		edited := 0
-		if err == nil {
-			edited, err = p.restore(u, r)
+		if err != nil {
+			return nil, failure.At(app.StageRead, err)
+		}
+		edited, err := p.restore(u, r)
+		if err != nil {
+			return nil, failure.At(app.StageRead, err)
 		}
 		restored := r.SettingsChanged || r.FilesResult != nil
-		switch {
-		case err == nil && edited == 0:
-			if err = u.Drop(); err != nil && restored {
-				r.Note("the saved files could not be removed: %v", err)
-				err = nil
-			}
-		case err == nil && !restored:
-			err = differ(u, "the base files in %s are no longer what the pull wrote", u.Root)
-		case err == nil:
+		if edited > 0 && !restored {
+			err := differ(u, "the base files in %s are no longer what the pull wrote", u.Root)
+			return nil, failure.At(app.StageRead, err)
+		}
+		if edited > 0 {
 			r.Note("base files edited since the pull stay as they are: %d; those from before it are saved in %s",
 				edited, u.Contents())
+			return r, nil
 		}
-		if restored || err != nil {
-			return r, failure.At(app.StageRead, err)
+		err = u.Drop()
+		if err != nil && !restored {
+			return nil, failure.At(app.StageRead, err)
+		}
+		if err != nil {
+			r.Note("the saved files could not be removed: %v", err)
+		}
+		if restored {
+			return r, nil
 		}
 	}
 }
@@ -134,10 +143,10 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 		}
 	}
 	saved := map[string]state.File{}
-	var files []tree.Entry
+	var files []tree.Entry // the base files
 	for _, f := range u.Files {
 		saved[f.Path] = f
-		if !strings.HasPrefix(f.Path, ".tool/") { // where no base file is
+		if !strings.HasPrefix(f.Path, ".tool/") { // no base file is there
 			mode := tree.ModeOf(uint32(f.Mode))
 			files = append(files, tree.Entry{Path: f.Path, Mode: mode, Size: f.Size, SHA256: f.SHA256})
 		}
@@ -150,7 +159,7 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 		return 0, err
 	}
 	defer restore.Close()
-	var done FilesResult
+	var written FilesResult
 	for _, e := range slices.Concat(restore.Added, restore.Changed) {
 		found := restore.Found(e.Path)
 		if found != "" && !slices.Contains(saved[e.Path].Written, found) {
@@ -162,14 +171,15 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 			err = restore.Write(e, content)
 			content.Close()
 		}
-		switch r.FilesResult = &done; {
-		case err != nil:
+		if err != nil {
 			return 0, failure.At(app.StageWrite, err)
-		case found == "":
-			done.Added++
-		default:
-			done.Changed++
 		}
+		if found == "" {
+			written.Added++
+		} else {
+			written.Changed++
+		}
+		r.FilesResult = &written // nil until a file is restored
 	}
 	return edited, nil
 }
@@ -178,11 +188,12 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 // base from before the pull.
 func (p *pull) restoreSettings(u *state.Undo, r *Result, saved map[string]state.File) error {
 	edits, err := p.Client.PlanTexts(func(name string, now []byte) ([]byte, error) {
-		f, ok := saved[name]
-		switch is := digestOf(now); {
-		case !ok || is == f.SHA256: // it was not replaced, or is restored already
+		f, replaced := saved[name]
+		digest := digestOf(now)
+		if !replaced || digest == f.SHA256 { // the latter is restored already
 			return now, nil
-		case slices.Contains(f.Written, is):
+		}
+		if slices.Contains(f.Written, digest) {
 			return os.ReadFile(filepath.Join(u.Contents(), filepath.FromSlash(name)))
 		}
 		return nil, failure.New(wire.CodeRevisionChanged, "%s is no longer what the pull wrote", name).

@@ -46,7 +46,7 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 // checkFilesClobber refuses to replace base files that others have written since those
 // that this workspace last pulled or pushed. stored is the tree of those that the hub has.
 func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
-	base := p.last.Digest
+	base := p.last.Digest // also where pulled.json cannot be read: edits since then are refused too
 	if bases, err := p.Local.Bases(); err == nil {
 		if b := bases.Of(p.Hub.Origin(), p.Project); b != nil && b.Tree != "" {
 			base = b.Tree
@@ -105,13 +105,16 @@ func (p *push) addKeys(ctx context.Context, edits []failure.Edit) {
 	const maxKeyed = 20
 	known := map[string]*flat.Config{"": {}} // by revision; nil: the hub does not have it
 	find := func(revision string) *flat.Config {
-		if _, asked := known[revision]; !asked {
-			known[revision] = nil
-			if kept, err := p.Hub.ConfigRevision(ctx, p.Project, revision); err == nil {
-				if config, err := flat.Parse(kept.Config); err == nil {
-					known[revision] = &config
-				}
-			}
+		if config, asked := known[revision]; asked {
+			return config
+		}
+		known[revision] = nil
+		kept, err := p.Hub.ConfigRevision(ctx, p.Project, revision)
+		if err != nil {
+			return nil
+		}
+		if config, err := flat.Parse(kept.Config); err == nil {
+			known[revision] = &config
 		}
 		return known[revision]
 	}

@@ -33,7 +33,7 @@ func (p *push) confirm(ctx context.Context, plan *Plan) error {
 func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 	question := app.IgnoredConsent(plan.Origin, plan.Project)
 	var files app.Sensitive
-	if !p.App.State().Consented(question) {
+	if !p.App.State().Consented(question) { // else nobody waits for git
 		files = p.sensitive()
 	}
 	files.Secrets = p.files.Secrets(p.last, p.opts.AllowSecrets)
@@ -41,7 +41,7 @@ func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 	if err := app.Agreed(yes, err); err != nil {
 		return err
 	}
-	p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, files.Secrets) // in a watch
+	p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, files.Secrets) // the next pushes of a watch ask nothing
 	if asked && len(files.Ignored) > 0 {
 		if err := p.App.State().Consent(question); err != nil {
 			plan.Note("the answer could not be remembered: %v", err)
@@ -58,9 +58,10 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error 
 		return nil
 	}
 	q := prompts.Overwrite{
-		Title: fmt.Sprintf("Overwrite the config of %s?", p.Project),
-		Facts: p.App.EnvironmentFact(p.Local, plan.Origin),
-		Yes:   "Overwrite it", Difference: *plan.Config,
+		Title:      fmt.Sprintf("Overwrite the config of %s?", p.Project),
+		Facts:      p.App.EnvironmentFact(p.Local, plan.Origin),
+		Yes:        "Overwrite it",
+		Difference: *plan.Config,
 	}
 	if recorded := p.Client.Project.Text; recorded != "" && recorded != p.Project.String() {
 		q.Facts = append(q.Facts, "Note    client.json names another project: "+recorded)
@@ -85,14 +86,16 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error 
 func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
 	f := plan.BaseFiles
 	known := f.Tree == "" || f.Tree == p.last.Digest
-	if !p.asks || !f.only || !p.opts.Ask && known && len(f.Removed) == 0 {
+	loses := !known || len(f.Removed) > 0
+	if !p.asks || !f.onlyTree || !loses && !p.opts.Ask {
 		return nil
 	}
 	q := app.FilesQuestion{
 		Title: fmt.Sprintf("Push the files of %s to %s?", p.Local.Name, p.Project),
 		Facts: []string{fmt.Sprintf("Files  %d, %s: %d added, %d changed, %d removed",
 			f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))},
-		Yes: "Push them", No: "Leave them",
+		Yes:  "Push them",
+		No:   "Leave them",
 		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f) },
 	}
 	if !known {

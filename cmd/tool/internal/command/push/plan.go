@@ -29,10 +29,10 @@ type Plan struct {
 	Authorized      bool             `json:"authorized"`
 	app.Noted       `json:",inline"`
 
-	same     *wire.ConfigWritten // what the hub would answer to the config that it has already; nil: not known
-	current  *wire.Config        // that is replaced; nil: none, or the hub has exactly what is sent
+	same     *wire.ConfigWritten // the hub's answer if it has this config already; nil: the config is written
+	current  *wire.Config        // the config that is replaced; nil: none, or the hub has exactly what is sent
 	findings []wire.FieldError   // about what is sent, for the question
-	damaged  bool                // the hub's config, which cannot be compared
+	damaged  bool                // the hub's config is damaged, and cannot be compared
 	match    string              // the only revision that is replaced, "": any
 }
 
@@ -48,9 +48,9 @@ type FilesPlan struct {
 
 	GitIgnored []string `json:"gitIgnored"` // files of the set that git ignores
 
-	upload *hubclient.Upload
-	stored wire.BaseFiles // the hub's, if they are compared
-	only   bool           // only Tree is replaced
+	upload   *hubclient.Upload
+	stored   wire.BaseFiles // the hub's, if they are compared
+	onlyTree bool           // nothing but Tree is replaced
 }
 
 // noRevision is the --if-revision of a project whose config is empty, and the --if-tree of one
@@ -76,19 +76,22 @@ func (p *push) plan(ctx context.Context) (*Plan, error) {
 // send it.
 func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err error) {
 	own := p.config.Revision()
-	likely := !p.opts.DryRun && have == own && p.App.SyncState().Last(plan.Origin, p.Project) == own
+	pushedLast := p.App.SyncState().Last(plan.Origin, p.Project) == own
+	likelySame := !p.opts.DryRun && have == own && pushedLast
 	check := sync.OnceValues(func() (*wire.ConfigWritten, error) {
 		return p.Hub.CheckConfig(ctx, p.Project, p.body, "")
 	})
-	if p.asks || likely { // for the question, or because there is most probably nothing to write
+	if p.asks || likelySame { // for the question, or because there is most probably nothing to write
 		go func() { _, _ = check() }()
 	}
-	plan.Config, plan.current, plan.match = &flat.Difference{}, nil, p.opts.IfRevision.String()
+	plan.Config, plan.current = &flat.Difference{}, nil // an outdated plan is planned again
+	plan.match = p.opts.IfRevision.String()
 	if plan.match == noRevision {
 		plan.match = flat.Config{}.Revision()
 	}
 	current, err := p.Hub.Config(ctx, p.Project, have)
-	if plan.damaged = hubclient.HasCode(err, wire.CodeDamaged); plan.damaged && p.opts.Force && !p.opts.DryRun {
+	plan.damaged = hubclient.HasCode(err, wire.CodeDamaged)
+	if plan.damaged && p.opts.Force && !p.opts.DryRun {
 		return nil
 	}
 	if err != nil {
@@ -96,7 +99,7 @@ func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err err
 	}
 	if current == nil || current.Revision == own { // perhaps since an earlier run, with the same --if-revision
 		plan.match, plan.Revision, plan.HasConfig = own, own, p.config.Len() > 0
-		if !p.asks && !likely {
+		if !p.asks && !likelySame {
 			return nil
 		}
 		w, err := check()
@@ -126,9 +129,11 @@ func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err err
 	if p.asks {
 		w, err := check()
 		if hubclient.HasCode(err, wire.CodeSettingsInvalid) {
-			return err // what else is wrong, the push finds out
+			return err
 		}
-		plan.findings = w.Findings
+		if err == nil { // the push itself meets any other failure
+			plan.findings = w.Findings
+		}
 	}
 	if p.asks || p.opts.DryRun {
 		*plan.Config, err = p.diff(current)
@@ -198,7 +203,7 @@ func (p *push) planFiles(ctx context.Context, plan *Plan) (err error) {
 	if !compares || f.Tree == p.files.Digest { // perhaps since an earlier run, with the same --if-tree
 		return nil
 	}
-	f.only = true
+	f.onlyTree = true
 	present := cmp.Or(f.Tree, noRevision)
 	switch {
 	case p.opts.IfTree.Given() && p.opts.IfTree.String() != present:

@@ -25,7 +25,7 @@ import (
 type push struct {
 	app.Target
 	opts     Options
-	asks     bool // before something of others is overwritten, and before sensitive files are pushed
+	asks     bool // before others' work is overwritten, and before sensitive files are pushed
 	transfer prompts.Transfer
 
 	config    flat.Config
@@ -33,16 +33,18 @@ type push struct {
 	files     *app.Files
 	blobs     *basefiles.Blobs
 	last      tree.Base            // the base files that were last pushed or pulled
-	sensitive func() app.Sensitive // waits for what is known of the files
+	sensitive func() app.Sensitive // waits until git has said which files it ignores
 
-	ambiguous bool // a config may have been replaced
+	ambiguous bool // writeConfig failed, and a config may have been replaced nevertheless
 	replaced  bool // a config was replaced
 }
 
 func newPush(a *app.App, local *workspace.Project, o Options) *push {
 	p := &push{
-		Target: app.Target{App: a, Local: local, Given: o.Project, Writes: !o.DryRun},
-		opts:   o, transfer: a.Progress(), asks: !a.Strict() && !o.Force && !o.Undo && !o.DryRun,
+		Target:   app.Target{App: a, Local: local, Given: o.Project, Writes: !o.DryRun},
+		opts:     o,
+		asks:     !a.Strict() && !o.Force && !o.Undo && !o.DryRun,
+		transfer: a.Progress(),
 	}
 	if o.DryRun {
 		p.transfer = app.NoTransfer{}
@@ -94,15 +96,17 @@ func (p *push) push(ctx context.Context) (*Result, error) {
 // prepare does all that needs no answer of the hub. Failures come in the order of
 // their stages: read, destination, then the token's.
 func (p *push) prepare(ctx context.Context) (err error) {
-	if p.Client, err = p.App.ReadClient(p.Local); err == nil && p.opts.config() {
+	p.Client, err = p.App.ReadClient(p.Local)
+	if err == nil && p.opts.config() {
 		p.config, p.body, err = app.ReadConfig(p.Client)
 	}
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	hubErr := p.findHub(ctx)
+	hubErr := p.findHub(ctx) // returned later: files that cannot be read come first
 	if p.opts.files() {
-		if p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, p.fileOptions()); err != nil {
+		p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, p.fileOptions())
+		if err != nil {
 			return failure.At(app.StageRead, err)
 		}
 	}
@@ -116,7 +120,7 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	p.blobs = p.files.Blobs()
 	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
 	known := p.last
-	if p.opts.DryRun { // lists all files that git ignores
+	if p.opts.DryRun { // it lists all files that git ignores, also those pushed before
 		known = tree.Base{}
 	}
 	p.sensitive = p.files.Sensitive(ctx, known)
@@ -132,7 +136,8 @@ func (p *push) fileOptions() app.FileOptions {
 
 // findHub resolves the destination of the push and connects to its hub.
 func (p *push) findHub(ctx context.Context) (err error) {
-	if p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value); err != nil {
+	p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value)
+	if err != nil {
 		e := failure.Of(err)
 		if e.Code == failure.CodeNoDestination {
 			e = e.WithHint("name it with --project, as @account/slug, or create one").
@@ -158,7 +163,7 @@ func (p *push) close() {
 	}
 }
 
-// apply does what was planned, and records what is in step then.
+// apply does what was planned, and records what is the same here and on the hub then.
 func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
 	r := &Result{About: plan.About, Noted: plan.Noted}
 	base := workspace.Pulled{Project: p.Project}
@@ -189,14 +194,17 @@ const maxReplans = 10
 // writeConfig replaces the config, unless the plan has found that it is the hub's. If it changed
 // since it was planned, that part is planned and asked about again.
 func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten, error) {
-	refused := "none"
+	refused := noRevision // the revision that the hub refused last; no plan has this one
 	for replans := 0; plan.same == nil; replans++ {
 		written, err := p.Hub.PutConfig(ctx, p.Project, p.body, plan.match)
-		p.ambiguous = err != nil && !hubclient.NotApplied(err) && plan.current != nil && plan.current.HasConfig
-		if !hubclient.HasCode(err, wire.CodeRevisionChanged) || p.opts.IfRevision.Given() {
+		replaces := plan.current != nil && plan.current.HasConfig
+		p.ambiguous = err != nil && !hubclient.NotApplied(err) && replaces
+		changed := hubclient.HasCode(err, wire.CodeRevisionChanged)
+		if !changed || p.opts.IfRevision.Given() {
 			return written, err
 		}
-		if plan.match == refused || !p.asks && replans == maxReplans {
+		tooOften := !p.asks && replans == maxReplans
+		if plan.match == refused || tooOften {
 			return nil, failure.Of(p.Hub.Fault(err)).
 				WithHint("the hub refuses the revision that it says it has, or its config changes all the time: try again later")
 		}
@@ -217,17 +225,20 @@ func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
 	if plan.damaged {
 		r.Note("the hub's config was damaged, and was replaced")
 	}
-	replaced, before := w.Replaced, plan.current
-	if before != nil && before.HasConfig && before.Revision != w.Revision &&
-		(replaced == nil || len(replaced.Config) == 0 || replaced.Revision == w.Revision) {
+	replaced, planned := w.Replaced, plan.current
+	changes := planned != nil && planned.HasConfig && planned.Revision != w.Revision
+	answered := replaced != nil && len(replaced.Config) > 0 && replaced.Revision != w.Revision
+	if changes && !answered {
 		// The response with what was replaced was lost: this is the one of another attempt.
-		replaced = &wire.Replaced{Config: before.Config, Edit: before.Edit}
+		replaced = &wire.Replaced{Config: planned.Config, Edit: planned.Edit}
 	}
 	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
 	r.OverwroteExistingConfig = w.OverwroteExistingConfig || replaced != nil
-	r.ConfigChanged = w.Revision != flat.Config{}.Revision()
 	if replaced != nil {
-		r.Replaced, r.ConfigChanged = &replaced.Edit, replaced.Revision != w.Revision
+		r.Replaced = &replaced.Edit
+		r.ConfigChanged = replaced.Revision != w.Revision
+	} else {
+		r.ConfigChanged = w.Revision != flat.Config{}.Revision()
 	}
 	switch {
 	case !r.ConfigChanged:
@@ -247,11 +258,12 @@ func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
 func (p *push) writeFiles(ctx context.Context, plan *Plan) (*wire.BaseFilesWritten, error) {
 	for replans := 1; ; replans++ {
 		f := plan.BaseFiles
-		if f.only {
+		if f.onlyTree {
 			f.upload.Replace(f.Tree)
 		}
 		w, err := f.upload.Put(ctx)
-		if err == nil || replans > maxReplans || !hubclient.HasCode(err, wire.CodeRevisionChanged, wire.CodeSetExists) {
+		changed := hubclient.HasCode(err, wire.CodeRevisionChanged, wire.CodeSetExists)
+		if !changed || replans > maxReplans {
 			return w, err
 		}
 		if err := p.planFiles(ctx, plan); err != nil {
@@ -268,15 +280,19 @@ func (p *push) wroteFiles(r *Result, w *wire.BaseFilesWritten) {
 	p.Done.BaseFilesWritten = true
 	r.BaseFilesPushed = w.BaseFilesPushed
 	r.FilesResult = &FilesResult{
-		Added: w.Added, Changed: w.Changed, Removed: w.Removed, Uploaded: w.Uploaded,
-		Skipped: p.files.Links + p.files.Others, Bytes: w.BytesReceived,
+		Added:    w.Added,
+		Changed:  w.Changed,
+		Removed:  w.Removed,
+		Uploaded: w.Uploaded,
+		Skipped:  p.files.Links + p.files.Others,
+		Bytes:    w.BytesReceived,
 	}
-	switch {
-	case w.Changed+w.Removed == 0:
-	case p.replaced:
-		r.Note("the hub keeps the replaced base files; the same command restores them")
-	default:
-		r.Note("the hub keeps the replaced base files; to restore them: %s", p.undoText())
+	if w.Changed+w.Removed > 0 {
+		if p.replaced { // the note about the config names the command
+			r.Note("the hub keeps the replaced base files; the same command restores them")
+		} else {
+			r.Note("the hub keeps the replaced base files; to restore them: %s", p.undoText())
+		}
 	}
 	ignored := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore)
 	if ignored != "" {
@@ -284,7 +300,8 @@ func (p *push) wroteFiles(r *Result, w *wire.BaseFilesWritten) {
 	}
 }
 
-// record records what is in step now, and in client.json the destination, if it was given.
+// record records what is the same here and on the hub now, and in client.json the destination, if it
+// was given.
 func (p *push) record(r *Result, base workspace.Pulled) error {
 	var files tree.Tree
 	if p.files != nil {
@@ -302,11 +319,12 @@ func (p *push) record(r *Result, base workspace.Pulled) error {
 			return e.WithHint("the push went through; %s", e.Hint)
 		}
 		p.Done.RemoteWritten, r.RemoteWritten = changed, changed
-		if former != "" {
-			former = " (was " + former + ")"
-		}
 		if changed {
-			r.Note("the destination was recorded in %s%s", p.Local.ClientPath(), former)
+			was := ""
+			if former != "" {
+				was = " (was " + former + ")"
+			}
+			r.Note("the destination was recorded in %s%s", p.Local.ClientPath(), was)
 		}
 	}
 	err := p.Local.RecordPulled(r.Origin, base)
@@ -317,7 +335,7 @@ func (p *push) record(r *Result, base workspace.Pulled) error {
 	return nil
 }
 
-// fail says what failed, such as: push web to @acme/web. It adds what had happened by then, and the
+// fail says what failed, such as: push web to @acme/web. It adds what was already applied, and the
 // next command.
 func (p *push) fail(err error) error {
 	e := app.Explain(p.Hub, err).At(app.StagePush).About(p.Project, p.Done)
@@ -328,8 +346,10 @@ func (p *push) fail(err error) error {
 	if to := p.Project.String(); to != "" {
 		e.Action += " to " + to
 	}
+	if p.Hub == nil {
+		return e
+	}
 	switch {
-	case p.Hub == nil:
 	case e.Code == wire.CodeNotFound:
 		e.Reason = fmt.Errorf("there is no project %s on %s", p.Project, p.Hub.Origin())
 		if !app.IsDeleted(err) {
@@ -344,7 +364,9 @@ func (p *push) fail(err error) error {
 			p.App.CommandText(p.Line("log")), p.undoText())
 	case p.Done.ConfigWritten && p.opts.Files && !p.Done.BaseFilesWritten:
 		e.Hint = "the config was written, the base files were not"
-		if hubclient.Unsettled(err) || errors.As(err, new(*hubclient.Error)) && !hubclient.NotApplied(err) {
+		_, fromHub := errors.AsType[*hubclient.Error](err)
+		maybeWritten := hubclient.Unsettled(err) || fromHub && !hubclient.NotApplied(err)
+		if maybeWritten {
 			e.Hint = "the config was written, and the base files may have been"
 		}
 		if p.replaced {

@@ -26,10 +26,12 @@ func (p *push) undo(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch edit := last.Edit(); {
-	case edit.UpdatedBy == "":
+	edit := last.Edit()
+	if edit.UpdatedBy == "" {
 		return nil, failure.New(failure.CodeNothingKept, "the last edit of %s replaced nothing", p.Project).At(app.StageRead)
-	case edit.UpdatedBy != me.Name() || edit.UpdatedVia != wire.ViaPush:
+	}
+	ownPush := edit.UpdatedBy == me.Name() && edit.UpdatedVia == wire.ViaPush
+	if !ownPush {
 		f := failure.New(wire.CodeRevisionChanged, "the last edit of %s is not a push of yours", p.Project).
 			WithHint("%s made it %s through %s; nothing was changed",
 				edit.UpdatedBy, app.Ago(edit.UpdatedAt), edit.UpdatedVia.Phrase()).
@@ -71,7 +73,9 @@ func (p *push) restoreConfig(ctx context.Context, r *Result, edit *wire.ConfigEn
 	}
 	p.Done.ConfigWritten = true
 	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
-	r.OverwroteExistingConfig, r.ConfigChanged, r.Replaced = w.OverwroteExistingConfig, true, &edit.Edit
+	r.OverwroteExistingConfig = w.OverwroteExistingConfig
+	r.ConfigChanged = true
+	r.Replaced = &edit.Edit
 	r.Note("the config from before the push (%s) is restored", editText(former.Edit))
 	return nil
 }
@@ -89,8 +93,8 @@ func (p *push) restoreFiles(ctx context.Context, r *Result, edit *wire.BaseFiles
 	return nil
 }
 
-// recordRestored records what was restored in pulled.json, if that has what the push wrote: else
-// the restore would count there as an edit by others.
+// recordRestored records what was restored in pulled.json, if what the push wrote is recorded there:
+// without that, the restore would count as an edit by others.
 func (p *push) recordRestored(r *Result, last hubclient.LastEdit) {
 	if last.Config != nil {
 		p.App.SyncState().Save(r.Origin, p.Project, r.Revision)

@@ -30,10 +30,11 @@ type watch struct {
 	*push    // the first one, before the first change
 	watcher  *watcher.Watcher
 	sent     sent   // by the last push
-	reported string // the failure that was printed last
+	reported string // the failure that was printed last; "": there was none since the last push
 
-	pushes, changed int // that changed something, and how many files
-	bytes           int64
+	pushes  int   // those that changed something
+	changed int   // files
+	bytes   int64 // sent
 }
 
 // sent is what a push has sent, or would send, and to where.
@@ -89,23 +90,26 @@ func (w *watch) follow(ctx context.Context) error {
 		if p == nil {
 			return err
 		}
-		switch f := failure.Of(err); {
-		case ctx.Err() != nil: // err may know whether the hub has taken it
+		f := failure.Of(err)
+		correctable := f.Stage == app.StageRead || f.Stage == app.StageDestination // in the files
+		switch {
+		case ctx.Err() != nil:
+			return p.fail(err) // not ctx.Err(): err may know whether the hub has taken it
 		case slices.Contains(passing, f.Code):
 			w.report(err)
 			select {
 			case <-ctx.Done():
-				err = ctx.Err()
+				return p.fail(ctx.Err())
 			case <-time.After(retry):
-				err = nil
 			}
 			retry = min(2*retry, maxRetry)
-		case f.Stage == app.StageRead || f.Stage == app.StageDestination: // until the files are corrected
+		case correctable:
 			w.report(err)
 			// It may be the directories that are gone: nothing reports when they are back.
-			err = w.watcher.Wait(ctx, time.After(reread))
-		}
-		if err != nil {
+			if err := w.watcher.Wait(ctx, time.After(reread)); err != nil {
+				return p.fail(err)
+			}
+		default:
 			return p.fail(err)
 		}
 	}

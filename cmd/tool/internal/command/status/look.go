@@ -24,15 +24,15 @@ const atOnce = 16
 // hub is a hub that projects are compared with.
 type hub struct {
 	*identity.Hub
-	me     *wire.Whoami // nil: no token
-	failed error        // why it does not say who the caller is, for the hub of an environment
+	me     *wire.Whoami // the caller; nil: no token
+	failed error        // why the hub of an environment does not say who the caller is
 }
 
 // look compares projects with hubs.
 type look struct {
 	app    *app.App
 	result *Result
-	hubs   []*hub // that of the command first
+	hubs   []*hub // each origin once, that of the command first
 }
 
 // Look compares local projects with the hub, and their environments with theirs. It asks
@@ -45,7 +45,10 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 	}
 	id := connected.Identity
 	r := &Result{
-		Origin: id.Origin, OriginSource: id.OriginSource, Projects: make([]Project, len(locals)), Notes: []string{},
+		Origin:       id.Origin,
+		OriginSource: id.OriginSource,
+		Projects:     make([]Project, len(locals)),
+		Notes:        []string{},
 	}
 	l := &look{app: a, result: r}
 	main := l.add(connected)
@@ -56,8 +59,13 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 	err = l.ask(ctx)
 	if me := main.me; me != nil {
 		r.Identity = &Identity{
-			Name: me.Name(), Token: pat.Shown(id.Token), TokenSource: id.TokenSource,
-			TokenName: me.TokenName, Scopes: me.Scopes, ExpiresAt: me.ExpiresAt, Restriction: me.Restriction,
+			Name:        me.Name(),
+			Token:       pat.Shown(id.Token),
+			TokenSource: id.TokenSource,
+			TokenName:   me.TokenName,
+			Scopes:      me.Scopes,
+			ExpiresAt:   me.ExpiresAt,
+			Restriction: me.Restriction,
 		}
 	}
 	switch {
@@ -66,7 +74,7 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 	case err != nil:
 		r.failed = true
 		for i, local := range locals {
-			r.Projects[i] = l.read(local, main)
+			r.Projects[i] = l.read(local, main) // afresh, without answers that came before the failure
 			r.Projects[i].withoutHub()
 		}
 		return r, app.Explain(connected, err)
@@ -81,9 +89,9 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 func (l *look) add(connected *identity.Hub) *hub {
 	h := &hub{Hub: connected}
 	l.hubs = append(l.hubs, h)
-	if origin := h.Origin(); h.Identity.Token == "" {
-		login := cmdline.Tool("login").Flag("--origin", origin)
-		l.result.Notes = append(l.result.Notes, "there is no token for "+origin+": "+l.app.CommandText(login))
+	if h.Identity.Token == "" {
+		login := cmdline.Tool("login").Flag("--origin", h.Origin())
+		l.result.Notes = append(l.result.Notes, "there is no token for "+h.Origin()+": "+l.app.CommandText(login))
 	}
 	return h
 }
@@ -124,7 +132,8 @@ func (l *look) readSettings(p *Project, local *workspace.Project, h *hub) {
 		return
 	}
 	p.settings, p.common = settings.Revision(), l.app.SyncState().Last(h.Origin(), p.Project)
-	// What pulled.json records is of the settings beside it, also in a fresh clone.
+	// pulled.json is about the settings in the same directory, also in a fresh clone. If it is malformed,
+	// what this machine remembers counts.
 	if bases, err := local.Bases(); err == nil {
 		if base := bases.Of(h.Origin(), p.Project); base != nil {
 			p.common = base.Revision
@@ -147,8 +156,10 @@ func (l *look) readEnvironments(p *Project, local *workspace.Project) {
 		if e.Origin, err = local.Origin(); err == nil {
 			h, err = l.hubAt(e.Origin)
 		}
-		if e.problem(err); err == nil {
+		if err == nil {
 			l.readSettings(&e, local, h)
+		} else {
+			e.problem(err)
 		}
 		p.Environments = append(p.Environments, e)
 	}
@@ -176,6 +187,7 @@ func (l *look) hubAt(origin string) (*hub, error) {
 func (l *look) ask(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
+	// run asks at the same time as others. A failure goes to failed, or is that of all if failed is nil.
 	run := func(failed *error, ask func(context.Context) error) {
 		group.Go(func() error {
 			err := ask(ctx)
@@ -197,7 +209,7 @@ func (l *look) ask(ctx context.Context) error {
 		run(nil, p.askStack)
 		for j := range p.Environments {
 			e := &p.Environments[j]
-			if e.hub == main || !e.loggedOut() { // only a file names the other hub
+			if e.hub == main || !e.loggedOut() { // a hub that only a file names is not called without a token
 				run(&e.failed, e.askProject)
 			}
 		}
@@ -211,10 +223,11 @@ func (h *hub) askCaller(ctx context.Context) error {
 		return nil
 	}
 	me, err := h.Whoami(ctx)
-	if err == nil {
-		h.me = me
+	if err != nil {
+		return err
 	}
-	return err
+	h.me = me
+	return nil
 }
 
 // loggedOut reports that there is no token for the hub.
@@ -234,7 +247,8 @@ func (p *Project) askProject(ctx context.Context) error {
 		return err
 	}
 	p.Exists = true
-	if p.UseStackVersion = view.UseStackVersion; p.UseStackVersion != "" {
+	p.UseStackVersion = view.UseStackVersion
+	if p.UseStackVersion != "" {
 		p.UsedVersion = view.StackVersion
 	}
 	if view.Config.HasConfig && p.settings != "" {
@@ -278,7 +292,7 @@ func (p *Project) askStack(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	newest := published.Versions[0]
+	newest := published.Versions[0] // a stack is published with its first version
 	p.StackPublished = newest.Version
 	if !newest.WithdrawnAt.IsZero() {
 		p.StackWithdrawn, p.StackLatest = true, published.Latest
@@ -289,11 +303,12 @@ func (p *Project) askStack(ctx context.Context) error {
 // withoutHub says what is known without the hub.
 func (p *Project) withoutHub() {
 	p.StackHidden = !p.Stack.IsZero()
-	switch {
-	case p.settings == "" || p.common == "":
-	case p.settings == p.common:
+	if p.settings == "" || p.common == "" {
+		return
+	}
+	if p.settings == p.common {
 		p.local = "unchanged since the last push or pull"
-	default:
+	} else {
 		p.local = "changed since the last push or pull"
 	}
 }

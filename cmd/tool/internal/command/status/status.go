@@ -68,8 +68,8 @@ type Project struct {
 	Environments []Project `json:"environments,omitzero"` // how each compares with its hub
 
 	newSlug  string // of a project to create on the hub of an environment
-	hub      *hub   // that it is compared with; nil: not known
-	settings string // their revision, "" if they are malformed
+	hub      *hub   // the hub that it is compared with; nil: not known
+	settings string // revision of the local settings, "" if they are malformed
 	common   string // the revision that the settings and the config once had in common, "" if it is not known
 	failed   error  // why the hub of an environment does not show the project
 	local    string // without the hub: how the settings compare with the last push or pull
@@ -185,7 +185,8 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 	w.Line("%s", v.ProjectName)
 	w.Environment(v.Env)
 	unseen := unseenText(w, v, unknown)
-	switch destination := fmt.Sprintf("%s (%s)", v.Project, v.DestinationSource); {
+	destination := fmt.Sprintf("%s (%s)", v.Project, v.DestinationSource)
+	switch {
 	case v.Project.IsZero():
 		create := cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)
 		w.Field("destination", "none: %s", w.Command(create))
