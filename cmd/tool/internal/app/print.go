@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// What a text of a hub takes at most, in columns. A hub of ours allows less.
+// A longer text of a hub is shortened to these numbers of columns. Hubs usually allow less.
 const (
 	maxCell  = 200
 	maxField = 2000

@@ -52,10 +52,12 @@ func (t *Target) Find(ctx context.Context, name string) (err error) {
 		}
 	}
 	if t.Compares || !t.Given.Given() {
-		if t.Client, err = t.App.ReadClient(t.Local); err == nil && t.Compares {
-			t.Settings, err = t.Client.Config()
+		if t.Client, err = t.App.ReadClient(t.Local); err != nil {
+			return failure.At(StageRead, err)
 		}
-		if err != nil {
+	}
+	if t.Compares {
+		if t.Settings, err = t.Client.Config(); err != nil {
 			return failure.At(StageRead, err)
 		}
 	}
